@@ -1,0 +1,114 @@
+// A resolved program: no strings to look up, operands are slots, labels are indices, each instruction a function.
+#pragma once
+#include "common/simulator/ptx/module.hpp"
+#include "common/simulator/types.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudasim {
+
+struct Warp;
+struct Instruction;
+
+// Runs one instruction for the lanes of warp.mask.
+using Handler = void (*)(Warp& warp, const Instruction& instruction);
+
+// Where an operand lives: a byte offset from the frame's registers, or, with kConstant set, from the function's
+// constants. A value of n bytes takes 32 * n bytes, lane by lane, aligned to 64. A predicate takes 4 bytes: one bit a
+// lane.
+using Slot = u32;
+constexpr Slot kConstant = 0x8000'0000u;
+constexpr Slot kNoSlot = 0x7fff'ffffu;
+constexpr u32 kNoTarget = ~0u;
+
+struct alignas(64) Instruction {
+  Handler run = nullptr;
+  Slot slot[6] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // the first six operands, vectors flattened
+  const Slot* wide = nullptr;                                             // all operands, if there are more than six
+  i64 offset = 0;          // of a memory operand, or an immediate that the row takes as such
+  u32 target = kNoTarget;  // index of an instruction (bra), of a function (call), of a table (brx), a special register
+  Slot guard = kNoSlot;    // predicate; lowest bit set: negated
+  u32 statement = 0;       // index in Code::statements: where it came from
+};
+
+// The lanes of a divergent branch meet again at its immediate post-dominator.
+// Code::reconverge[i] is that index for a branch at i (bra, brx, call to different targets); otherwise kNoTarget.
+struct CallSite {          // what a call copies; slots are the caller's, offsets are in the frames' local memory
+  u32 callee = kNoTarget;  // index in Program::functions; kNoTarget: through `pointer`
+  Slot pointer = kNoSlot;
+  struct Argument {
+    bool in_register = false;
+    Slot slot = kNoSlot;  // caller's register (in_register), else
+    u32 local = 0;        // the caller's offset in its local memory
+    u32 size = 0;
+  };
+  std::vector<Argument> results, arguments;
+};
+
+struct StatementInfo {  // for reports and traces
+  u32 line = 0;         // in the PTX text
+  ptx::SourceLine source;
+};
+
+// A function, ready to run.
+struct Code {
+  struct Parameter {
+    bool in_register = false;
+    Slot slot = kNoSlot;
+    u32 local = 0;   // device functions: offset in the frame's local memory
+    u32 offset = 0;  // entries: offset in the launch's parameter buffer
+    u32 size = 0, align = 1;
+  };
+  std::string name;
+  std::vector<Instruction>
+      instructions;  // the last one is the function's only `ret`; every other return branches to it
+  std::vector<u32> reconverge;
+  std::vector<StatementInfo> statements;
+  std::vector<std::byte> constants;  // aligned to 64 by ConstantPool
+  const std::byte* constant_base = nullptr;
+  std::vector<std::unique_ptr<Slot[]>> wide;
+  std::vector<std::vector<u32>> tables;  // brx.idx: indices of instructions
+  std::vector<CallSite> calls;           // Instruction::target of a call is an index in here
+  u32 frame_bytes = 0;                   // registers of one warp's frame
+  u32 local_bytes = 0;                   // local memory of one thread's frame: .local and .param variables
+  u32 registers_32bit = 0;               // an estimate of what a compiler would allocate, for occupancy
+  std::vector<Parameter> results, parameters;
+};
+
+// An entry function, as the launch sees it.
+struct Kernel {
+  std::string name;
+  u32 function = 0;  // index in Program::functions
+  u32 parameter_bytes = 0;
+  u32 static_shared = 0;  // bytes of shared variables that it or a function it calls names
+  u32 dynamic_shared_align = 16;
+  std::map<u32, u32> shared_offset;  // shared variable (its id) → offset in the block's shared memory
+  u32 local_bytes = 0;               // the deepest chain of calls that can be told beforehand
+  u32 constant_bytes = 0;
+  u32 registers = 0;
+  u32 barriers = 0;
+  ptx::Function directives;  // name, parameters and the tuning directives only
+};
+
+struct Global {  // a variable of the module in device memory
+  std::string name;
+  u64 address = 0, size = 0;
+  Space space = Space::global;
+  bool managed = false, visible = true;
+};
+
+// A loaded module. Immutable once made; shared by every launch that runs it.
+struct Program {
+  u32 ptx_version = 0, target = 0;
+  std::vector<std::string> files;
+  std::vector<std::unique_ptr<Code>> functions;
+  std::vector<Kernel> kernels;
+  std::vector<Global> globals;
+  std::map<std::string, u32> texture_references, surface_references, sampler_references;
+  std::shared_ptr<const std::string> text;
+};
+
+}  // namespace cudasim

@@ -1,0 +1,36 @@
+// The door between the driver API and the executor: a grid to run, and what became of it.
+#pragma once
+#include "common/simulator/exec/fault.hpp"
+#include "common/simulator/exec/instruction.hpp"
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace cudasim {
+
+class AddressSpace;
+
+// Everything a grid needs, copied: nothing points into the caller's memory.
+struct Launch {
+  std::shared_ptr<const Program> program;
+  const Kernel* kernel = nullptr;
+  Dim3 grid, block, cluster;
+  u32 dynamic_shared = 0;
+  bool cooperative = false;
+  std::vector<std::byte> parameters;  // laid out as Code::Parameter::offset says
+  u64 context = 0;                    // which context's allocations it may touch
+  u32 device = 0;
+  u32 stack_bytes = 1024;     // CU_LIMIT_STACK_SIZE: what calls may use beyond Kernel::local_bytes
+  u64 heap_bytes = 8u << 20;  // CU_LIMIT_MALLOC_HEAP_SIZE
+  u64 grid_id = 0;
+  const std::atomic<bool>* cancelled = nullptr;  // set when the context is destroyed: stop soon
+};
+
+// Runs the grid to its end on the machine's cores (exec/pool.hpp) and returns, with the fault if there was one. Any
+// number of threads may call it at the same time; the grids then share the cores. Device-side printf goes to stdout,
+// whole lines.
+std::optional<Fault> run(const Launch& launch);
+
+}  // namespace cudasim

@@ -1,0 +1,41 @@
+// Handlers that the resolver emits by itself: no opcode of their own, or an opcode whose operands need more than a row
+// says.
+#pragma once
+#include "common/simulator/exec/instruction.hpp"
+
+#include <optional>
+#include <string_view>
+
+namespace cudasim {
+
+// Control flow (exec/). Instruction::target: bra: an instruction; brx.idx: a table, slot[0] the index; call: a
+// CallSite.
+void run_branch(Warp&, const Instruction&);
+void run_branch_indexed(Warp&, const Instruction&);
+void run_call(Warp&, const Instruction&);
+void run_return(Warp&, const Instruction&);
+
+// slot[0] = the frame's local memory + offset, as a .local address (add kLocalWindow for a generic one). bytes: 4 or 8.
+Handler local_address_handler(u32 bytes);
+// slot[0] = where this kernel has shared variable `target` + offset, as a .shared address. The names of shared memory
+// that an entry function uses itself need no such instruction: the resolver knows the offset.
+Handler shared_address_handler(u32 bytes);
+// slot[0] = not slot[1], for `!p` where an operand may not be negated by itself.
+void run_not_predicate(Warp&, const Instruction&);
+
+// mov of a special register, "%tid.x": slot[0] = its value, as a register of `bytes`. Null: no such register, or not of
+// that size. Source: PTX ISA, "Special registers".
+Handler special_register_handler(std::string_view name, u32 bytes);
+
+// mov.b64 d, {a, b}: slots d, a, b …; elements 2 or 4, each of `bytes`.  mov.b64 {a, b}, d: slots a, b …, d (kNoSlot
+// for _).
+Handler pack_handler(u32 elements, u32 bytes);
+Handler unpack_handler(u32 elements, u32 bytes);
+
+// Functions that the device runtime provides, called by name through `.extern .func`; CallSite::callee is kBuiltin +
+// this.
+enum class Builtin : u32 { vprintf, malloc, free, assertfail };
+constexpr u32 kBuiltin = 0x4000'0000u;
+std::optional<Builtin> builtin_named(std::string_view name);
+
+}  // namespace cudasim
