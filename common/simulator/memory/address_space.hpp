@@ -1,17 +1,19 @@
 // All memory that a device address can mean, of every device and context: what lies where, and whose it is.
 //
 // One address space serves the process (unified addressing). Allocations stand far apart and their addresses are not
-// handed out again soon, so that an index one too far or a pointer to freed memory never lands in a neighbour.
+// handed out again, so that an index one too far or a pointer to freed memory never lands in a neighbour.
 #pragma once
 #include "common/simulator/types.hpp"
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cudasim {
@@ -37,7 +39,7 @@ struct Allocation {
   u32 device = 0;
   u32 flags = 0;  // of the call that made it
   bool device_readable = true, device_writable = true;
-  u64 id = 0;         // CU_POINTER_ATTRIBUTE_BUFFER_ID
+  u64 id = 0;         // CU_POINTER_ATTRIBUTE_BUFFER_ID; AddressSpace chooses one if it is 0
   std::string label;  // "cuMemAlloc", or the variable's name, for reports
 };
 
@@ -50,38 +52,99 @@ struct View {
 };
 
 // Thread-safe. Whoever uses a View checks view.epoch == epoch() before each use: any change to the map makes views
-// stale.
+// stale. Whoever touches memory through views or Allocation::host without owning the allocation holds a Hold
+// meanwhile.
 class AddressSpace {
  public:
   static AddressSpace& instance();
 
   // Makes an allocation with memory of its own; base is chosen, aligned to at least `align` (256 for cuMemAlloc). Fresh
-  // memory is filled with junk unless `zeroed`. Null if the host has no memory left.
+  // memory of at most kJunkLimit bytes is filled with junk unless `zeroed`; bigger memory comes from the system
+  // untouched, hence zero, and costs nothing until it is used. Null if the host has no memory left.
+  static constexpr u64 kJunkLimit = u64{1} << 20;
+  static constexpr u8 kJunk = 0xCD;
   std::shared_ptr<Allocation> allocate(Allocation wanted, u64 align, bool zeroed);
+  // Chooses addresses for cuMemAddressReserve: nothing lies there until something is entered. Never given out again.
+  u64 reserve(u64 size, u64 align);
   // Enters memory that exists already (host, managed, mapped): base and host are given. False if it overlaps another.
   bool enter(std::shared_ptr<Allocation> allocation);
-  // Takes an allocation away; its memory is given back (allocate) or left alone (enter). Remembered for reports.
-  // False if `base` is not the start of one.
-  bool release(u64 base);
+  // Takes an allocation away; its memory is given back (allocate) or left alone (enter). Remembered for reports, with
+  // the name of the call that did it. False if `base` is not the start of one.
+  bool release(u64 base, const std::string& by = {});
+
+  // Lets kernels of `context` touch what `owner` has allocated (peer access), or no longer.
+  void grant(u64 context, u64 owner);
+  void revoke(u64 context, u64 owner);
 
   std::shared_ptr<Allocation> find(u64 address) const;  // the one that holds `address`; null if none does
   // The memory at [address, address + size) if one allocation of a context that may touch it holds all of it.
   std::optional<View> view(u64 address, u64 size, u64 context) const;
   u64 epoch() const { return epoch_.load(std::memory_order_acquire); }
 
-  // For reports: "4 bytes past the end of an allocation of 400 bytes at 0x… (cuMemAlloc)", freed ones included.
-  std::string describe(u64 address, u32 size) const;
+  // Where an address lies, for reports: "4 bytes past the end of the allocation of 400 bytes at 0x… (cuMemAlloc)".
+  // Freed allocations are named too. `context`: who asks; 0: do not look at the owner.
+  std::string describe(u64 address, u32 size, u64 context = 0) const;
+
+  // While one exists, memory that is released stays mapped: a running grid may have just checked an address in it.
+  class Hold {
+   public:
+    Hold();
+    ~Hold();
+    Hold(const Hold&) = delete;
+    Hold& operator=(const Hold&) = delete;
+
+   private:
+    u64 since_;
+  };
 
  private:
-  AddressSpace() = default;
+  // Bytes on the host; given back by the destructor.
+  class Storage {
+   public:
+    Storage() = default;
+    static Storage make(u64 size, u64 align, bool zeroed);
+    Storage(Storage&& other) noexcept { swap(other); }
+    Storage& operator=(Storage&& other) noexcept { return swap(other), *this; }
+    ~Storage();
+    std::byte* get() const { return bytes_; }
+
+   private:
+    void swap(Storage& other) noexcept {
+      std::swap(bytes_, other.bytes_), std::swap(block_, other.block_), std::swap(mapped_, other.mapped_);
+    }
+    std::byte* bytes_ = nullptr;
+    void* block_ = nullptr;
+    u64 mapped_ = 0;  // bytes, if it came from mmap
+  };
+  struct Entry {
+    std::shared_ptr<Allocation> allocation;
+    Storage storage;
+  };
   struct Freed {
     Allocation allocation;
+    std::string by;
   };
+  struct Grave {  // released, but a Hold may still look at it
+    u64 epoch = 0;
+    Storage storage;
+  };
+
+  AddressSpace() = default;
+  u64 choose(u64 size, u64 align);
+  bool overlaps(u64 base, u64 size) const;
+  void insert(Entry entry);
+  void sweep(std::vector<Storage>& unused);
+  bool may_touch(u64 context, const Allocation& allocation) const;
+
   mutable std::shared_mutex mutex_;
-  std::map<u64, std::shared_ptr<Allocation>> live_;
-  std::vector<Freed> freed_;  // the most recent ones
+  std::map<u64, Entry> live_;
+  std::deque<Freed> freed_;  // the most recent ones
+  std::set<std::pair<u64, u64>> grants_;
+  std::multiset<u64> holds_;  // the epochs at which they began
+  std::vector<Grave> graves_;
   std::atomic<u64> epoch_{0};
-  u64 next_ = 0;
+  u64 next_ = kHeapWindow;
+  u64 next_id_ = 1;
 };
 
 }  // namespace cudasim

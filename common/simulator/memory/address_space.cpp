@@ -1,0 +1,249 @@
+// The map of device addresses: handing them out, finding what lies at one, and saying in words where a bad one points.
+#include "common/simulator/memory/address_space.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <new>
+
+namespace cudasim {
+namespace {
+
+constexpr u64 kLeastGap = u64{64} << 10;        // between allocations; half the size for big ones
+constexpr std::size_t kFreedRemembered = 4096;  // allocations, for reports
+constexpr u64 kNear = u64{1} << 30;             // further off than this, an allocation explains nothing
+
+u64 round_up(u64 value, u64 align) { return (value + align - 1) / align * align; }
+
+std::string hex(u64 value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string count(u64 n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+
+// 0 inside, else how far [base, base + size) is from `address`.
+u64 distance(const Allocation& a, u64 address) {
+  if (address < a.base) return a.base - address;
+  return address < a.base + a.size ? 0 : address - (a.base + a.size) + 1;
+}
+
+std::string called(const Allocation& a, const std::string& freed_by, bool freed) {
+  const bool variable = a.kind == MemoryKind::module_global || a.kind == MemoryKind::module_constant;
+  std::string text = freed ? "the freed " : "the ";
+  if (variable && !a.label.empty())
+    return text + "variable '" + a.label + "' of " + count(a.size) + " at " + hex(a.base);
+  text += "allocation of " + count(a.size) + " at " + hex(a.base);
+  std::string notes = a.label;
+  if (freed && !freed_by.empty()) notes += (notes.empty() ? "freed by " : ", freed by ") + freed_by;
+  return notes.empty() ? text : text + " (" + notes + ")";
+}
+
+// Where [address, address + size) stands to something that is called `it`.
+std::string placed(const Allocation& a, u64 address, u32 size, const std::string& it) {
+  const u64 end = a.base + a.size;
+  if (address >= end) return (address == end ? "just" : count(address - end)) + " past the end of " + it;
+  if (address < a.base) return count(a.base - address) + " before " + it;
+  if (size > end - address) return "the last " + count(size - (end - address)) + " of it past the end of " + it;
+  return count(address - a.base) + " into " + it;
+}
+
+}  // namespace
+
+AddressSpace& AddressSpace::instance() {
+  // Never destroyed: worker threads and the programs' own static objects may outlive main.
+  static AddressSpace* space = new AddressSpace;
+  return *space;
+}
+
+AddressSpace::Storage AddressSpace::Storage::make(u64 size, u64 align, bool zeroed) {
+  Storage storage;
+  align = std::max<u64>(align, 64);
+  if (size <= kJunkLimit && align <= 4096) {
+    const u64 rounded = round_up(std::max<u64>(size, 1), align);
+    storage.block_ = storage.bytes_ = static_cast<std::byte*>(std::aligned_alloc(align, rounded));
+    if (storage.bytes_ != nullptr) std::memset(storage.bytes_, zeroed ? 0 : kJunk, rounded);
+    return storage;
+  }
+  const u64 slack = align > 4096 ? align : 0;
+  if (size + slack < size) return storage;
+  void* block = mmap(nullptr, size + slack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (block == MAP_FAILED) return storage;
+  storage.block_ = block;
+  storage.mapped_ = size + slack;
+  storage.bytes_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<u64>(block), std::max<u64>(slack, 1)));
+  // Big pages: a kernel's first pass over fresh memory is otherwise spent in page faults. Advice, so no error matters.
+  madvise(block, storage.mapped_, MADV_HUGEPAGE);
+  return storage;
+}
+
+AddressSpace::Storage::~Storage() {
+  if (mapped_ != 0)
+    munmap(block_, mapped_);
+  else
+    std::free(block_);
+}
+
+// The gap after an allocation grows with it: a[2 * i] for a[i] stays in no man's land.
+u64 AddressSpace::choose(u64 size, u64 align) {
+  const u64 base = round_up(next_, std::max<u64>(align, 256));
+  next_ = base + size + std::max(kLeastGap, size / 2);
+  return base;
+}
+
+u64 AddressSpace::reserve(u64 size, u64 align) {
+  std::unique_lock lock(mutex_);
+  return choose(size, align);
+}
+
+bool AddressSpace::overlaps(u64 base, u64 size) const {
+  auto after = live_.lower_bound(base + std::max<u64>(size, 1));
+  if (after == live_.begin()) return false;
+  const Allocation& before = *std::prev(after)->second.allocation;
+  return before.base + std::max<u64>(before.size, 1) > base;
+}
+
+void AddressSpace::insert(Entry entry) {
+  if (entry.allocation->id == 0) entry.allocation->id = next_id_++;
+  const u64 base = entry.allocation->base;
+  live_.emplace(base, std::move(entry));
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+std::shared_ptr<Allocation> AddressSpace::allocate(Allocation wanted, u64 align, bool zeroed) {
+  Storage storage = Storage::make(wanted.size, align, zeroed);
+  if (storage.get() == nullptr) return nullptr;
+  auto allocation = std::make_shared<Allocation>(std::move(wanted));
+  allocation->host = storage.get();
+  std::unique_lock lock(mutex_);
+  allocation->base = choose(allocation->size, align);
+  insert({allocation, std::move(storage)});
+  return allocation;
+}
+
+bool AddressSpace::enter(std::shared_ptr<Allocation> allocation) {
+  std::unique_lock lock(mutex_);
+  if (overlaps(allocation->base, allocation->size)) return false;
+  insert({std::move(allocation), Storage()});
+  return true;
+}
+
+bool AddressSpace::release(u64 base, const std::string& by) {
+  std::vector<Storage> unused;  // given back after the lock: munmap of gigabytes takes a while
+  std::unique_lock lock(mutex_);
+  auto found = live_.find(base);
+  if (found == live_.end()) return false;
+  freed_.push_back({*found->second.allocation, by});
+  if (freed_.size() > kFreedRemembered) freed_.pop_front();
+  graves_.push_back({epoch_.fetch_add(1, std::memory_order_acq_rel), std::move(found->second.storage)});
+  live_.erase(found);
+  sweep(unused);
+  lock.unlock();
+  return true;
+}
+
+// A grave is empty once every Hold that began before the release is gone.
+void AddressSpace::sweep(std::vector<Storage>& unused) {
+  const u64 oldest = holds_.empty() ? ~u64{0} : *holds_.begin();
+  auto kept = std::partition(graves_.begin(), graves_.end(), [&](const Grave& g) { return g.epoch >= oldest; });
+  for (auto grave = kept; grave != graves_.end(); ++grave) unused.push_back(std::move(grave->storage));
+  graves_.erase(kept, graves_.end());
+}
+
+AddressSpace::Hold::Hold() {
+  AddressSpace& space = instance();
+  std::unique_lock lock(space.mutex_);
+  since_ = space.epoch_.load(std::memory_order_relaxed);
+  space.holds_.insert(since_);
+}
+
+AddressSpace::Hold::~Hold() {
+  std::vector<Storage> unused;
+  AddressSpace& space = instance();
+  std::unique_lock lock(space.mutex_);
+  space.holds_.erase(space.holds_.find(since_));
+  space.sweep(unused);
+  lock.unlock();
+}
+
+void AddressSpace::grant(u64 context, u64 owner) {
+  std::unique_lock lock(mutex_);
+  grants_.insert({context, owner});
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void AddressSpace::revoke(u64 context, u64 owner) {
+  std::unique_lock lock(mutex_);
+  grants_.erase({context, owner});
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+// Host memory is portable between contexts under unified addressing; device memory belongs to its context.
+bool AddressSpace::may_touch(u64 context, const Allocation& a) const {
+  if (context == 0 || a.context == 0 || a.context == context) return true;
+  if (a.kind == MemoryKind::host_pinned || a.kind == MemoryKind::host_registered || a.kind == MemoryKind::managed)
+    return true;
+  return grants_.count({context, a.context}) != 0;
+}
+
+std::shared_ptr<Allocation> AddressSpace::find(u64 address) const {
+  std::shared_lock lock(mutex_);
+  auto after = live_.upper_bound(address);
+  if (after == live_.begin()) return nullptr;
+  const auto& found = std::prev(after)->second.allocation;
+  return address - found->base < found->size ? found : nullptr;
+}
+
+std::optional<View> AddressSpace::view(u64 address, u64 size, u64 context) const {
+  std::shared_lock lock(mutex_);
+  auto after = live_.upper_bound(address);
+  if (after == live_.begin()) return std::nullopt;
+  const Allocation& a = *std::prev(after)->second.allocation;
+  if (address - a.base >= a.size || size > a.size - (address - a.base) || !may_touch(context, a)) return std::nullopt;
+  View view;
+  view.begin = a.base;
+  view.end = a.base + a.size;
+  view.delta = static_cast<std::ptrdiff_t>(reinterpret_cast<u64>(a.host) - a.base);
+  view.readable = a.device_readable;
+  view.writable = a.device_writable;
+  view.epoch = epoch_.load(std::memory_order_relaxed);  // cannot change under the lock
+  return view;
+}
+
+std::string AddressSpace::describe(u64 address, u32 size, u64 context) const {
+  if (address < 4096) return address == 0 ? "a null pointer" : count(address) + " past a null pointer";
+  std::shared_lock lock(mutex_);
+  const Allocation* nearest = nullptr;
+  const Freed* freed = nullptr;
+  u64 best = kNear;
+  auto consider = [&](const Allocation& a, const Freed* f) {
+    const u64 d = distance(a, address);
+    if (d < best) best = d, nearest = &a, freed = f;
+  };
+  auto after = live_.upper_bound(address);
+  if (after != live_.end()) consider(*after->second.allocation, nullptr);
+  if (after != live_.begin()) consider(*std::prev(after)->second.allocation, nullptr);
+  // The latest first: host addresses may have been used several times.
+  for (auto f = freed_.rbegin(); f != freed_.rend() && best != 0; ++f) consider(f->allocation, &*f);
+  if (nearest == nullptr) {
+    if (address < kDeviceBase) return "an address of the host: not memory that the driver has allocated or registered";
+    return "no allocation is near it";
+  }
+  std::string text = placed(*nearest, address, size, called(*nearest, freed ? freed->by : "", freed != nullptr));
+  if (best == 0 && freed == nullptr) {
+    if (!may_touch(context, *nearest))
+      text += ", of another context";
+    else if (!nearest->device_readable)
+      text += ", which the device may not touch";
+    else if (!nearest->device_writable)
+      text += ", which the device may only read";
+  }
+  return text;
+}
+
+}  // namespace cudasim
