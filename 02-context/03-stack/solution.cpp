@@ -1,0 +1,18 @@
+// Run some work in a context, and leave the caller's stack as you found it.
+#include "common/cu.hpp"
+
+#include <functional>
+
+// Calls work() with `context` current. Afterwards the stack is what it was before, also when the caller had no context,
+// and also when work() throws.
+void run_in(CUcontext context, const std::function<void()>& work) {
+  struct Pop {
+    ~Pop() {
+      CUcontext popped;
+      CU_REPORT(cuCtxPopCurrent(&popped));
+    }
+  };
+  CU_CHECK(cuCtxPushCurrent(context));
+  Pop at_the_end;
+  work();
+}
