@@ -53,9 +53,11 @@ struct Variable {
 
 struct Operand;
 
-// A register, or a variable's or function's name: which one it is, the resolver decides by scope.
+// A register, or a variable's or function's name: which one it is, the resolver decides by scope. `selector` is what
+// follows a dot: an element of a vector register (x, y, z, w, r, g, b, a), the part of a special register (%tid.x), or
+// what a video instruction selects (b0 … b3, b3210, h0, h1, h10).
 struct Name {
-  std::string text;
+  std::string text, selector;
 };
 struct Immediate {
   u64 bits = 0;           // an integer, or the bits of a float
@@ -64,6 +66,7 @@ struct Immediate {
 struct Address {  // [base + offset]; base empty: absolute. For textures, [object, {coordinates}]: see Operand::elements
   std::string base;
   i64 offset = 0;
+  i64 index = 0;  // [array[index] + offset]: in elements of the array
 };
 struct Sink {};  // _
 
@@ -73,6 +76,7 @@ struct Operand {
   bool is_vector = false;         // written with braces
   bool negated = false;           // !p
   i64 addend = 0;                 // of Name: symbol + addend
+  i64 index = 0;                  // of Name: symbol[index], in elements of the array
   std::shared_ptr<Operand> pair;  // the q of p|q
   Position at;
 };
