@@ -31,6 +31,7 @@ struct alignas(64) Instruction {
   i64 offset = 0;          // of a memory operand, or an immediate that the row takes as such
   u32 target = kNoTarget;  // index of an instruction (bra), of a function (call), of a table (brx), a special register
   Slot guard = kNoSlot;    // predicate; lowest bit set: negated
+  u32 control = 0;         // what the row's bind function wants its handler to know (Bound::control)
   u32 statement = 0;       // index in Code::statements: where it came from
 };
 

@@ -2,19 +2,20 @@
 //
 //   {"add{.rnd}{.ftz}{.sat}.f32", "=f32 f32 f32", bind_add_float}
 //
-// Syntax, as in the manual: {…} is optional, `.rnd` a named set of alternatives (sets.hpp), `|` separates alternatives
-// written in place, `.type` below always stands for the types given in the row's name. Modifiers match in any order
-// (compilers write `ex2.approx.f32.ftz`), types only in theirs. A modifier that no row of the opcode admits is refused:
-// nothing is ever ignored.
+// Syntax, as in the manual: {…} is optional (all or nothing, if it holds several), `|` separates alternatives, a name
+// out of sets.hpp stands for its alternatives (`.rnd` for `.rn|rz|rm|rp`), a type's name is a type. Modifiers match in
+// any order (compilers write `ex2.approx.f32.ftz`), types only in theirs. A modifier that no row of the opcode admits
+// is refused: nothing is ever ignored.
 //
 // Operands, in order, separated by blanks:
 //   f32, b64, pred …   a register or constant of exactly this width       =…   written instead of read
-//   t0, t1, t2         of the width of the first, second, third type      w0   twice as wide as the first type
+//   t0, t1, t2, t3     of the width of the first, second … type           w0   twice as wide as the first type
 //   …~                 the register may be wider than the type (ld, st, cvt); the widths are in Form::width
 //   [m]                a memory operand: base slot and Instruction::offset
-//   {…}v               a vector of Form::vector elements                  …?   may be left out (kNoSlot)
-//   |pred              the second destination of p|q                      label, func, imm: as named, in
+//   {…}v, {…}4         a vector of Form::vector elements, of four         …?   may be left out (kNoSlot)
+//   |pred              the second destination of p|q; may be left out     label, func, imm: as named, in
 //   Instruction::target/offset
+// rules() has them taken apart.
 #pragma once
 #include "common/simulator/exec/instruction.hpp"
 #include "common/simulator/types.hpp"
@@ -41,8 +42,16 @@ struct Form {
   bool has(std::string_view modifier) const;
 };
 
-// Chooses the function that runs `form`; null if this combination does not exist (the row is then no match).
-using Bind = Handler (*)(const Form& form);
+// What a form becomes: the function that runs it, and what that function finds in Instruction::control (what would make
+// too many functions if it were all template arguments).
+struct Bound {
+  Handler run = nullptr;  // null: this combination does not exist
+  u32 control = 0;
+  Bound(Handler run = nullptr, u32 control = 0) : run(run), control(control) {}
+};
+
+// Chooses the function that runs `form`, once the widths are known.
+using Bind = Bound (*)(const Form& form);
 
 struct Row {
   const char* syntax;
@@ -68,16 +77,38 @@ std::span<const Row> matrix_rows();
 std::span<const Row> texture_rows();
 std::span<const Row> video_rows();
 
+// One operand of a row's signature.
+struct OperandRule {
+  enum Kind : u8 { value, memory, label, function, immediate } kind = value;
+  Type type = Type::none;  // of a value, if it is fixed …
+  i8 of = -1;              // … else which of the form's types says it
+  bool twice = false;      // twice as wide as that type
+  bool written = false, wider = false, optional = false, second = false;
+  u32 elements = 1;  // kVector: Form::vector
+  static constexpr u32 kVector = ~0u;
+};
+// Bytes of one element's register in `form`, at least (wider) or exactly; 0: a predicate.
+u32 width(const OperandRule& rule, const Form& form);
+
+// A row's signature, taken apart; throws std::logic_error if it is none.
+std::vector<OperandRule> rules(const Row& row);
+
 struct Match {
   const Row* row = nullptr;
+  const std::vector<OperandRule>* operands = nullptr;  // the row's; lives as long as the program
   Form form;
   std::string refusal;  // if row is null: what is wrong, by name ("Unknown modifier '.foo'", "Not a name of any known
                         // instruction: 'frobnicate'")
 };
-// Finds the row for an opcode and its modifiers; does not bind yet (the widths are not known).
+// Finds the row for an opcode and its modifiers; does not bind yet (the widths are not known). Whether the module's
+// version and target allow the row, the caller decides. Thread-safe.
 Match match(std::string_view opcode, std::span<const std::string> modifiers);
 
 // Every row of every family, for the test of the table and for the README's list.
 std::vector<Row> all_rows();
+
+// Each full form that a row admits, "add.rn.ftz.f32", modifiers in the row's order: for the test of the table. Stops at
+// `limit` forms.
+std::vector<std::string> forms(const Row& row, std::size_t limit);
 
 }  // namespace cudasim

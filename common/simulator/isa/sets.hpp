@@ -1,0 +1,34 @@
+// The named sets of alternatives that rows may write for a modifier: `.rnd` for `.rn|rz|rm|rp`. Names and members are
+// the PTX manual's. A set's name must not be a modifier itself (the test of the table looks).
+#pragma once
+#include <array>
+#include <string_view>
+
+namespace cudasim {
+
+struct ModifierSet {
+  std::string_view name, members;
+};
+
+inline constexpr ModifierSet kSets[] = {
+    // Types
+    {"int", "u16|u32|u64|s16|s32|s64"},
+    {"int32", "u32|s32"},
+    {"bits", "b16|b32|b64"},
+    {"scalar", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f16|bf16|f32|f64"},
+    // Rounding
+    {"rnd", "rn|rz|rm|rp"},
+    {"irnd", "rni|rzi|rmi|rpi"},
+    // Comparison
+    {"cmp_eq", "eq|ne"},
+    {"cmp", "eq|ne|lt|le|gt|ge"},
+    {"cmp_unsigned", "lo|ls|hi|hs"},
+    {"cmp_float", "eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan"},
+    {"bool", "and|or|xor"},
+    // Memory
+    {"vec", "v2|v4"},
+    {"scope", "cta|cluster|gpu|sys"},
+    {"sem", "relaxed|acquire|release|acq_rel"},
+};
+
+}  // namespace cudasim

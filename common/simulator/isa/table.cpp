@@ -1,0 +1,357 @@
+// The joined instruction table: takes the rows' notation apart, and finds the row for what a program writes.
+#include "common/simulator/isa/row.hpp"
+#include "common/simulator/isa/sets.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <set>
+#include <shared_mutex>
+#include <stdexcept>
+#include <unordered_map>
+
+namespace cudasim {
+namespace {
+
+using Words = std::vector<std::string_view>;
+
+Words split(std::string_view text, char separator) {
+  Words words;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    if (end > begin) words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
+// One place of a row's syntax: what may stand there.
+struct Place {
+  Words alternatives;
+  bool is_type = false;
+  u32 group = 0;  // 0: must be there; else the optional group it belongs to, counted from 1
+};
+
+struct Syntax {
+  std::string_view opcode;
+  std::vector<Place> places;
+  u32 groups = 0;
+};
+
+Place parse_place(std::string_view text, u32 group) {
+  Place place;
+  place.group = group;
+  for (const std::string_view word : split(text, '|')) {
+    const auto* set = std::find_if(std::begin(kSets), std::end(kSets), [&](const auto& s) { return s.name == word; });
+    if (set == std::end(kSets)) {
+      place.alternatives.push_back(word);
+    } else {
+      const Words members = split(set->members, '|');
+      place.alternatives.insert(place.alternatives.end(), members.begin(), members.end());
+    }
+  }
+  const auto is_type = [](std::string_view word) { return type_named(word) != Type::none; };
+  place.is_type = std::all_of(place.alternatives.begin(), place.alternatives.end(), is_type);
+  if (place.alternatives.empty() ||
+      (!place.is_type && std::any_of(place.alternatives.begin(), place.alternatives.end(), is_type))) {
+    throw std::logic_error("a place of an instruction holds types or modifiers: " + std::string(text));
+  }
+  return place;
+}
+
+// "add{.rnd}{.ftz}.f32"
+Syntax parse_syntax(std::string_view text) {
+  Syntax syntax;
+  std::size_t at = std::min(text.find_first_of(".{"), text.size());
+  syntax.opcode = text.substr(0, at);
+  u32 group = 0;
+  while (at < text.size()) {
+    if (text[at] == '{' && group == 0) {
+      group = ++syntax.groups;
+      ++at;
+    } else if (text[at] == '}' && group != 0) {
+      group = 0;
+      ++at;
+    } else if (text[at] == '.') {
+      const std::size_t end = std::min(text.find_first_of(".{}", at + 1), text.size());
+      syntax.places.push_back(parse_place(text.substr(at + 1, end - at - 1), group));
+      at = end;
+    } else {
+      throw std::logic_error("not the syntax of an instruction: " + std::string(text));
+    }
+  }
+  if (group != 0 || syntax.opcode.empty()) throw std::logic_error("an open brace in: " + std::string(text));
+  return syntax;
+}
+
+struct Entry {
+  const Row* row;
+  Syntax syntax;
+  std::vector<OperandRule> operands;
+};
+
+struct Table {
+  std::unordered_map<std::string_view, std::vector<Entry>> by_opcode;
+  std::set<std::string_view> words;  // every modifier and type of every row
+};
+
+std::vector<std::span<const Row>> families() {
+  return {arithmetic_rows(), float_rows(),  logic_rows(),   compare_rows(), convert_rows(),
+          memory_rows(),     atomic_rows(), control_rows(), warp_rows(),    barrier_rows(),
+          async_rows(),      matrix_rows(), texture_rows(), video_rows()};
+}
+
+const Table& table() {
+  static const Table made = [] {
+    Table t;
+    for (const auto family : families()) {
+      for (const Row& row : family) {
+        Entry entry{&row, parse_syntax(row.syntax), rules(row)};
+        for (const Place& place : entry.syntax.places) {
+          t.words.insert(place.alternatives.begin(), place.alternatives.end());
+        }
+        auto& entries = t.by_opcode[entry.syntax.opcode];
+        entries.push_back(std::move(entry));
+      }
+    }
+    return t;
+  }();
+  return made;
+}
+
+constexpr std::string_view kSpaces[] = {"const",       "global", "local",       "param",          "param::entry",
+                                        "param::func", "shared", "shared::cta", "shared::cluster"};
+
+Space space_named(std::string_view word) {
+  if (word == "const") return Space::constant;
+  if (word == "global") return Space::global;
+  if (word == "local") return Space::local;
+  if (word.substr(0, 5) == "param") return Space::param;
+  return word == "shared::cluster" ? Space::shared_cluster : Space::shared;
+}
+
+void note(Form& form, std::string_view word, bool is_type) {
+  if (is_type) {
+    form.type.at(form.types++) = type_named(word);
+    return;
+  }
+  form.modifiers.push_back(word);
+  if (word.size() == 2 && word[0] == 'v' && word[1] >= '1' && word[1] <= '8') form.vector = u32(word[1] - '0');
+  if (form.space == Space::generic && std::find(std::begin(kSpaces), std::end(kSpaces), word) != std::end(kSpaces)) {
+    form.space = space_named(word);
+  }
+}
+
+// Gives each word the first free place that admits it; types may not go back. False if a word is left over or a place
+// stays empty that must not. The form's words live in the row, not in the program's text.
+bool fits(const Syntax& syntax, std::span<const std::string> words, Form* form) {
+  if (words.size() > syntax.places.size()) return false;
+  std::vector<bool> taken(syntax.places.size());
+  std::size_t next_type = 0;
+  for (const std::string& word : words) {
+    const bool is_type = type_named(word) != Type::none;
+    std::size_t i = is_type ? next_type : 0;
+    std::string_view found;
+    for (; i < syntax.places.size() && found.empty(); ++i) {
+      const Place& place = syntax.places[i];
+      if (taken[i] || place.is_type != is_type) continue;
+      const auto at = std::find(place.alternatives.begin(), place.alternatives.end(), word);
+      if (at != place.alternatives.end()) {
+        found = *at;
+        taken[i] = true;
+      } else if (is_type && place.group == 0) {
+        return false;
+      }
+    }
+    if (found.empty()) return false;
+    if (is_type) next_type = i;
+    if (form) note(*form, found, is_type);
+  }
+  std::vector<i8> groups(syntax.groups + 1, -1);  // -1: nothing known, 0: left out, 1: there
+  for (std::size_t i = 0; i < taken.size(); ++i) {
+    i8& group = groups[syntax.places[i].group];
+    if (syntax.places[i].group == 0 ? !taken[i] : group >= 0 && group != i8(taken[i])) return false;
+    group = i8(taken[i]);
+  }
+  return true;
+}
+
+std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
+
+// Why no row of `opcode` takes these words.
+std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, std::span<const std::string> words) {
+  for (const std::string& word : words) {
+    if (table().words.count(word) == 0) return "Unknown modifier '." + word + "'";
+  }
+  std::set<std::string_view> admitted;
+  for (const Entry& entry : entries) {
+    for (const Place& place : entry.syntax.places)
+      admitted.insert(place.alternatives.begin(), place.alternatives.end());
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& word : words) {
+    const bool is_type = type_named(word) != Type::none;
+    if (admitted.count(word) == 0) {
+      if (is_type) return "Unexpected instruction types specified for " + quoted(opcode);
+      return "Illegal modifier '." + word + "' for instruction " + quoted(opcode);
+    }
+    if (!is_type && !seen.insert(word).second) return "Duplicate ." + word + " modifier";
+  }
+  std::vector<std::string> types;
+  std::string all;
+  for (const std::string& word : words) {
+    if (type_named(word) != Type::none) types.push_back(word);
+    all += "." + word;
+  }
+  const bool types_known = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
+    Syntax only_types;
+    only_types.groups = entry.syntax.groups;
+    for (const Place& place : entry.syntax.places) {
+      if (place.is_type) only_types.places.push_back(place);
+    }
+    return fits(only_types, types, nullptr);
+  });
+  if (!types_known) return "Unexpected instruction types specified for " + quoted(opcode);
+  return "Illegal modifier combination '" + all + "' for instruction " + quoted(opcode);
+}
+
+// What PTX has and a device up to sm_90a does not, or this simulator does not: refused by name all the same.
+constexpr std::string_view kNotSimulated[] = {"wgmma",    "tcgen05",  "setmaxnreg", "clusterlaunchcontrol",
+                                              "multimem", "tensormap"};
+
+Match search(std::string_view opcode, std::span<const std::string> words) {
+  Match match;
+  const auto found = table().by_opcode.find(opcode);
+  if (found == table().by_opcode.end()) {
+    const bool known = std::find(std::begin(kNotSimulated), std::end(kNotSimulated), opcode) != std::end(kNotSimulated);
+    match.refusal = known ? "Instruction " + quoted(opcode) + " is not simulated"
+                          : "Not a name of any known instruction: " + quoted(opcode);
+    return match;
+  }
+  for (const Entry& entry : found->second) {
+    Form form;
+    form.opcode = entry.syntax.opcode;
+    if (!fits(entry.syntax, words, &form)) continue;
+    match.row = entry.row;
+    match.operands = &entry.operands;
+    match.form = std::move(form);
+    return match;
+  }
+  match.refusal = refuse(opcode, found->second, words);
+  return match;
+}
+
+OperandRule parse_operand(std::string_view text, const Row& row) {
+  const auto wrong = [&] {
+    return std::logic_error("operand '" + std::string(text) + "' of " + row.syntax + " is none");
+  };
+  OperandRule rule;
+  const auto skip = [&text](std::string_view mark, bool front) {
+    const bool there = front ? text.starts_with(mark) : text.ends_with(mark);
+    if (there && front) text.remove_prefix(mark.size());
+    if (there && !front) text.remove_suffix(mark.size());
+    return there;
+  };
+  rule.written = skip("=", true);
+  if (skip("|", true)) rule.second = rule.written = rule.optional = true;
+  if (skip("?", false)) rule.optional = true;
+  if (skip("{", true)) {
+    const std::size_t close = text.find('}');
+    if (close == std::string_view::npos || close + 1 >= text.size()) throw wrong();
+    const std::string_view count = text.substr(close + 1);
+    rule.elements = count == "v" ? OperandRule::kVector : 0;
+    for (const char c : count == "v" ? "" : count) {
+      if (c < '0' || c > '9') throw wrong();
+      rule.elements = rule.elements * 10 + u32(c - '0');
+    }
+    text = text.substr(0, close);
+  }
+  rule.wider = skip("~", false);
+  if (text == "[m]") {
+    rule.kind = OperandRule::memory;
+  } else if (text == "label") {
+    rule.kind = OperandRule::label;
+  } else if (text == "func") {
+    rule.kind = OperandRule::function;
+  } else if (text == "imm") {
+    rule.kind = OperandRule::immediate;
+  } else if (text.size() == 2 && (text[0] == 't' || text[0] == 'w') && text[1] >= '0' && text[1] <= '3') {
+    rule.of = i8(text[1] - '0');
+    rule.twice = text[0] == 'w';
+  } else {
+    rule.type = type_named(text);
+    if (rule.type == Type::none) throw wrong();
+  }
+  return rule;
+}
+
+void expand(const Syntax& syntax, std::size_t place, u32 groups, std::string text, std::size_t limit,
+            std::vector<std::string>& out) {
+  if (out.size() >= limit) return;
+  if (place == syntax.places.size()) {
+    out.push_back(std::move(text));
+    return;
+  }
+  const Place& p = syntax.places[place];
+  if (p.group != 0 && (groups >> p.group & 1) == 0) return expand(syntax, place + 1, groups, text, limit, out);
+  for (const std::string_view word : p.alternatives) {
+    expand(syntax, place + 1, groups, text + "." + std::string(word), limit, out);
+  }
+}
+
+}  // namespace
+
+bool Form::has(std::string_view modifier) const {
+  return std::find(modifiers.begin(), modifiers.end(), modifier) != modifiers.end();
+}
+
+u32 width(const OperandRule& rule, const Form& form) {
+  const Type type = rule.of < 0 ? rule.type : form.type[std::size_t(rule.of)];
+  return bytes(type) * (rule.twice ? 2 : 1);
+}
+
+std::vector<OperandRule> rules(const Row& row) {
+  std::vector<OperandRule> result;
+  for (const std::string_view word : split(row.operands, ' ')) result.push_back(parse_operand(word, row));
+  return result;
+}
+
+// Programs repeat a few hundred forms tens of thousands of times, so what was found once is kept. Only what a row
+// admits is kept, which bounds the memory whatever programs write.
+Match match(std::string_view opcode, std::span<const std::string> modifiers) {
+  static std::shared_mutex mutex;
+  static std::unordered_map<std::string, Match> known;
+  std::string key(opcode);
+  for (const std::string& word : modifiers) {
+    key += '.';
+    key += word;
+  }
+  {
+    const std::shared_lock lock(mutex);
+    const auto found = known.find(key);
+    if (found != known.end()) return found->second;
+  }
+  Match result = search(opcode, modifiers);
+  if (result.row) {
+    const std::unique_lock lock(mutex);
+    known.emplace(std::move(key), result);
+  }
+  return result;
+}
+
+std::vector<Row> all_rows() {
+  std::vector<Row> rows;
+  for (const auto family : families()) rows.insert(rows.end(), family.begin(), family.end());
+  return rows;
+}
+
+std::vector<std::string> forms(const Row& row, std::size_t limit) {
+  const Syntax syntax = parse_syntax(row.syntax);
+  std::vector<std::string> result;
+  for (u32 groups = 0; groups < 1u << syntax.groups; ++groups) {
+    expand(syntax, 0, groups << 1, std::string(syntax.opcode), limit, result);
+  }
+  return result;
+}
+
+}  // namespace cudasim
