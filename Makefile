@@ -1,0 +1,250 @@
+# CUDA from the Driver Up. `make run` and `make test` are all that has to be typed; `make help` lists the rest.
+#
+# One Makefile for everything: chapters, lessons, kernels, tests and simulator sources are found by wildcard, so a new lesson
+# needs no line here. A lesson that builds something special says so in its own lesson.mk (see "Lessons" below).
+# Paths are relative to this folder, so that the repository may lie in a path with spaces.
+
+##@ Variables
+#: DEVICE=auto|gpu|simulator  where the lessons run: a GPU if one answers, else the simulator (default: auto)
+#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test and walk
+#: V=1                        show every command
+#: CXX=clang++                another compiler
+#: CUDA_HOME=/path            another CUDA toolkit
+#: SIM_ARCH=-march=native     what the simulator is compiled for
+DEVICE ?= auto
+IN ?=
+V ?=
+SIM_ARCH ?= -march=native
+export DEVICE V
+
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.SECONDEXPANSION:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc) --output-sync=target
+endif
+.DEFAULT_GOAL := help
+Q := $(if $(V),,@)
+say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
+
+# ---- Set-up: the toolkit, the compiler and Catch2 as found on this machine (or fetched) -----------------------------------
+
+GOALS := $(or $(MAKECMDGOALS),help)
+ifneq ($(filter-out help clean doctor,$(GOALS)),)
+SETUP_NEEDS := $(if $(filter test check,$(GOALS)),catch2)
+SETUP_RESULT := $(shell CXX='$(CXX)' CUDA_HOME='$(CUDA_HOME)' common/setup.sh $(SETUP_NEEDS) && echo ready)
+ifneq ($(SETUP_RESULT),ready)
+$(error Nothing was built: see the sentence above)
+endif
+endif
+# Sets CUDA_INCLUDE NVCC CUDA_VERSION PTX_ARCH CATCH_FLAGS CATCH_LIBS COMPILER; each may be empty: not to be had.
+-include build/setup.mk
+
+# ---- Flags: in variables of our own, so that CXXFLAGS= and LDFLAGS= of the user add to them and never wipe them -----------
+
+INCLUDES := -I. $(if $(CUDA_INCLUDE),-isystem '$(CUDA_INCLUDE)')
+DEPENDS = -MMD -MP -MF $(@:.o=.d)
+WARNINGS := -Wall -Wextra
+# In a report, a file is called as the learner calls it: main.cpp, not 02-context/03-stack/main.cpp.
+SHORT_NAMES = -fmacro-prefix-map=$(<D)/=
+LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(INCLUDES)
+TEST_FLAGS := -std=c++17 -O1 $(WARNINGS) -pthread $(INCLUDES) $(CATCH_FLAGS)
+SIM_FLAGS := -std=c++20 -O2 $(SIM_ARCH) -ffp-contract=off -fPIC -fvisibility=hidden $(WARNINGS) -pthread $(INCLUDES)
+# The simulator brings its own C++ library along, so that a program built with another one can load it.
+SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -static-libstdc++ -static-libgcc -pthread -ldl
+# The driver's library: linked by name only. Which one is loaded is decided when a program starts.
+DRIVER := -Lbuild/simulator -lcuda
+# -lineinfo: the simulator's reports name the kernel's line.
+NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin '$(CXX)' -allow-unsupported-compiler -I.
+
+# What was built with other flags, another compiler or another toolkit is built again.
+BUILT_WITH := $(COMPILER) $(CXX) $(CUDA_VERSION) $(NVCC) $(LESSON_FLAGS) $(TEST_FLAGS) $(SIM_FLAGS) $(SIM_LINK) $(NVCC_FLAGS) \
+  $(CXXFLAGS) $(LDFLAGS)
+ifneq ($(wildcard build/setup.mk),)
+ifneq ($(file <build/flags),$(BUILT_WITH))
+$(file >build/flags,$(BUILT_WITH))
+endif
+endif
+build/flags: ;
+
+CHAPTERS := $(patsubst %/,%,$(sort $(wildcard [0-9][0-9]-*/)))
+LESSONS := $(patsubst %/main.cpp,%,$(sort $(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
+# Those with kernels need nvcc; without it the others still run.
+KERNEL_LESSONS := $(patsubst %/kernels.cu,%,$(wildcard $(LESSONS:=/kernels.cu)))
+# Those that IN= names: everything, one chapter, or one lesson.
+CHOSEN := $(if $(IN),$(filter $(IN:/=) $(IN:/=)/%,$(LESSONS)),$(LESSONS))
+ifneq ($(IN),)
+ifeq ($(CHOSEN)$(filter $(IN:/=),$(CHAPTERS)),)
+$(error There is no chapter or lesson called $(IN). The chapters are: $(CHAPTERS))
+endif
+endif
+
+##@ Running and learning
+
+#: run                  every lesson, in order
+run: $$(call programs,$$(CHOSEN))
+	@+python3 common/run.py $(CHOSEN)
+
+#: 02-context           one chapter
+$(CHAPTERS): $$(call programs,$$(filter $$@/%,$$(LESSONS)))
+	@+python3 common/run.py $(filter $@/%,$(LESSONS))
+
+#: 02-context/03-stack  one lesson
+$(LESSONS): $$(call programs,$$@)
+	@+python3 common/run.py $@
+
+#: walk                 the classroom: question, prediction, run, what happened, lesson by lesson
+walk: $$(call programs,$$(CHOSEN))
+	@+python3 common/walk.py $(CHOSEN)
+
+#: check                judges your exercises
+check:
+	@+$(TOOLS) python3 tests/check.py $(CHOSEN)
+
+##@ Proving and maintaining
+
+#: test                 everything: lessons, exercises, texts, simulator; ends with the counts
+test:
+	@+$(TOOLS) python3 tests/run.py $(IN)
+
+#: doctor               what this machine has, and what follows from it
+doctor:
+	@+$(TOOLS) python3 common/doctor.py
+
+#: simulator            only the simulated GPU, build/simulator/libcuda.so.1
+simulator: build/simulator/libcuda.so
+
+#: clean                removes everything that was built (what was downloaded stays)
+clean:
+	$(Q)rm -rf build
+
+#: help                 this list
+help:
+	@sed -n -e 's/^##@ /\n/p' -e 's/^#: /  /p' Makefile
+
+.PHONY: run walk check test doctor simulator clean help $(CHAPTERS) $(LESSONS)
+
+# What the tools in Python have to know.
+TOOLS = CXX='$(CXX)' CUDA_INCLUDE='$(CUDA_INCLUDE)' NVCC='$(NVCC)' CUDA_VERSION='$(CUDA_VERSION)'
+
+# ---- The simulated GPU ---------------------------------------------------------------------------------------------------
+
+SIM_SOURCES := $(shell find common/simulator -name '*.cpp' 2>/dev/null | sort)
+SIM_OBJECTS := $(SIM_SOURCES:common/simulator/%.cpp=build/simulator/%.o)
+SIM_EXPORTS := $(wildcard common/simulator/exports.map)
+
+build/simulator/%.o: common/simulator/%.cpp build/flags
+	$(call say,simulator,$<)
+	$(Q)mkdir -p $(@D) && $(CXX) $(SIM_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+build/simulator/libcuda.so.1: $(SIM_OBJECTS) $(SIM_EXPORTS)
+	$(call say,link,$@)
+	$(Q)mkdir -p $(@D) && $(CXX) $(LDFLAGS) $(SIM_OBJECTS) $(SIM_EXPORTS:%=-Wl,--version-script=%) $(SIM_LINK) -o $@
+
+build/simulator/libcuda.so: build/simulator/libcuda.so.1
+	$(Q)ln -sf libcuda.so.1 $@ && touch -h $@
+
+# ---- Lessons: build/<chapter>/<lesson>/main and, beside it, kernels.ptx --------------------------------------------------
+#
+# A lesson.mk adds rules for what else its lesson builds, and names it:
+#   EXTRA.05-extension/02-plugin = build/05-extension/02-plugin/libsquare.so   built before the program is linked
+#   LIBS.05-extension/02-plugin = -ldl                                         linked into program and checks
+
+lesson_of = $(patsubst build/%/main,%,$(patsubst build/%/main.o,%,$1))
+programs = $(foreach l,$1,$(if $(NVCC),build/$l/main,$(if $(filter $l,$(KERNEL_LESSONS)),,build/$l/main)))
+built_kernels = $(if $(wildcard $1/kernels.cu),$2/kernels.ptx)
+
+-include $(wildcard $(LESSONS:=/lesson.mk))
+
+build/%/main.o: %/main.cpp build/flags
+	$(call say,compile,$<)
+	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+build/%/main: build/%/main.o $$(EXTRA.$$*) $$(call built_kernels,$$*,build/$$*) | build/simulator/libcuda.so
+	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS.$*) -o $@
+
+build/%/kernels.ptx: %/kernels.cu build/flags
+	$(call say,nvcc,$<)
+	$(call compile_ptx)
+
+# nvcc may be a path with spaces; -MD makes it list what the kernels include.
+compile_ptx = $(Q)mkdir -p $(@D) && '$(NVCC)' $(NVCC_FLAGS) -MD -MF $(@:.ptx=.ptx.d) -MT $@ $< -o $@
+
+# A text's "break it" edit, applied to a copy by tests/run.py: build/texts/<chapter>/<lesson>/<n>/main.cpp (and kernels.cu).
+build/texts/%/main.o: build/texts/%/main.cpp build/flags
+	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+build/texts/%/kernels.ptx: build/texts/%/kernels.cu build/flags
+	$(call compile_ptx)
+
+build/texts/%/main: build/texts/%/main.o $$(call built_kernels,build/texts/$$*,build/texts/$$*) $$(EXTRA.$$(patsubst %/,%,$$(dir $$*))) \
+                    | build/simulator/libcuda.so
+	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS.$(patsubst %/,%,$(dir $*))) -o $@
+
+# ---- Checks: one for each answer: the learner's exercise, the solution, every kept wrong solution ------------------------
+#
+# build/tests/<chapter>/<lesson>/<variant>/check is linked from the lesson's check, Catch2's main and the answer. An answer in
+# CUDA becomes exercise.ptx beside the check; the lesson's own kernels.ptx and a tests/<chapter>/<lesson>.cu (check.ptx) lie there too.
+
+build/tests/catch_main.o: tests/catch_main.cpp build/flags
+	$(call say,compile,$< (Catch2: once))
+	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+build/tests/%.o: tests/%.cpp build/flags
+	$(call say,compile,$<)
+	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+build/tests/%.ptx: tests/%.cu build/flags
+	$(call say,nvcc,$<)
+	$(call compile_ptx)
+
+# $1 lesson, $2 variant, $3 the answer's source
+define check_of
+CHECKS += build/tests/$1/$2/check
+build/tests/$1/$2/answer.o: $3 build/flags
+	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(LESSON_FLAGS) $$(SHORT_NAMES) $$(CXXFLAGS) $$(DEPENDS) -c $$< -o $$@
+build/tests/$1/$2/exercise.ptx: $3 build/flags
+	$$(call compile_ptx)
+build/tests/$1/$2/kernels.ptx: build/$1/kernels.ptx
+	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+build/tests/$1/$2/check.ptx: build/tests/$1.ptx
+	$$(Q)mkdir -p $$(@D) && cp $$< $$@
+build/tests/$1/$2/check: build/tests/$1.o build/tests/catch_main.o $(if $(filter %.cpp,$3),build/tests/$1/$2/answer.o) \
+    $(EXTRA.$1) | $(if $(filter %.cu,$3),build/tests/$1/$2/exercise.ptx) $(if $(wildcard $1/kernels.cu),build/tests/$1/$2/kernels.ptx) \
+    $(if $(wildcard tests/$1.cu),build/tests/$1/$2/check.ptx) build/simulator/libcuda.so
+	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(LDFLAGS) -pthread $$(filter %.o,$$^) $$(CATCH_LIBS) $$(DRIVER) $$(LIBS.$1) -o $$@
+endef
+
+CHECKED := $(foreach l,$(LESSONS),$(if $(wildcard tests/$l.cpp),$l))
+$(foreach l,$(CHECKED),\
+  $(foreach a,$(wildcard $l/exercise.cpp $l/exercise.cu $l/solution.cpp $l/solution.cu $(addprefix tests/$l.wrong/,*.cpp *.cu)),\
+    $(eval $(call check_of,$l,$(basename $(notdir $a)),$a))))
+
+# ---- Tests that belong to no lesson --------------------------------------------------------------------------------------
+#
+# tests/<suite>/*.cpp become one binary, build/tests/<suite>/check, with the suite's kernels (*.cu) as .ptx beside it. All but
+# the simulator's own link the driver's library only, so that the same binary runs on a GPU.
+
+SUITES := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/[a-z]*/*.cpp))))
+suite_objects = $(patsubst %.cpp,build/%.o,$(wildcard tests/$1/*.cpp))
+suite_kernels = $(patsubst %.cu,build/%.ptx,$(wildcard tests/$1/*.cu))
+
+build/tests/simulator/%.o: tests/simulator/%.cpp build/flags
+	$(call say,compile,$<)
+	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) -std=c++20 $(SIM_ARCH) -ffp-contract=off $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+build/tests/simulator/check: $(call suite_objects,simulator) build/tests/catch_main.o $(SIM_OBJECTS)
+	$(call say,link,$@)
+	$(Q)$(CXX) $(LDFLAGS) -pthread $^ $(CATCH_LIBS) -ldl -o $@
+
+$(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests/%/check: \
+    $$(call suite_objects,$$*) build/tests/catch_main.o | $$(call suite_kernels,$$*) build/simulator/libcuda.so
+	$(call say,link,$@)
+	$(Q)$(CXX) $(LDFLAGS) -pthread $^ $(CATCH_LIBS) $(DRIVER) -o $@
+
+# What the compilers noted about includes in an earlier run.
+-include $(shell find build -name '*.d' 2>/dev/null)
+# No object is an intermediate file: none is deleted behind our back.
+.SECONDARY:

@@ -1,0 +1,125 @@
+# What the tools of the course share: where things are, which device the lessons run on, and how a program is run.
+import ctypes
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+SIMULATOR = ROOT / "build" / "simulator"
+
+
+def heading(folder):
+    """The first heading of a folder's README: '02-03 The context stack'."""
+    readme = ROOT / folder / "README.md"
+    if readme.exists():
+        for line in readme.read_text(encoding="utf-8").splitlines():
+            if line.startswith("# "):
+                return line[2:].strip()
+    return folder
+
+
+def lessons(chosen=None):
+    """The lessons ('02-context/03-stack'), in order; `chosen` names one chapter, one lesson, or several."""
+    found = sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("[0-9][0-9]-*/[0-9][0-9]-*/main.cpp"))
+    if not chosen:
+        return found
+    return [lesson for lesson in found if lesson in chosen or lesson.split("/")[0] in chosen]
+
+
+def why_not(lesson):
+    """The reason why a lesson cannot run on this machine, or None."""
+    if (ROOT / "build" / lesson / "main").exists():
+        return None
+    return "its kernels need nvcc, which could not be had (see the first lines)"
+
+
+def how_it_ended(status):
+    return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+
+
+# ---- the device ----------------------------------------------------------------------------------------------------------
+
+
+class Device:
+    """What the lessons run on: its name, one line that says so, and the environment that makes the loader choose it."""
+
+    def __init__(self, kind, name, why, environment, driver_version=0):
+        self.kind, self.name, self.why, self.environment = kind, name, why, environment
+        self.driver_version = driver_version
+
+    def headline(self):
+        return f"device: {self.name} ({self.why})"
+
+
+def _ask_driver():
+    """Runs in a process of its own: what does the libcuda.so.1 that the loader finds say? Prints: result count version name."""
+    try:
+        cuda = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        print("none")
+        return
+    result = cuda.cuInit(0)
+    count, version, name = ctypes.c_int(0), ctypes.c_int(0), ctypes.create_string_buffer(256)
+    cuda.cuDriverGetVersion(ctypes.byref(version))
+    if result == 0:
+        result = cuda.cuDeviceGetCount(ctypes.byref(count))
+        if count.value:
+            cuda.cuDeviceGetName(name, 256, 0)
+    print(result, count.value, version.value, name.value.decode(errors="replace"))
+
+
+def probe(environment=None):
+    """(what libcuda.so.1 answers, devices, driver version, first device's name); the first is 'none' without a library."""
+    command = [sys.executable, str(ROOT / "common" / "course.py"), "probe"]
+    asked = subprocess.run(command, env=environment, capture_output=True, text=True)
+    words = asked.stdout.split(None, 3)
+    if asked.returncode != 0 or not words:
+        return "crashed", 0, 0, ""
+    if words[0] == "none":
+        return "none", 0, 0, ""
+    return int(words[0]), int(words[1]), int(words[2]), words[3].strip() if len(words) > 3 else ""
+
+
+# cuInit's answers that a missing GPU has (CUresult, driver API manual).
+NO_GPU = {
+    "none": "no NVIDIA driver here",
+    "crashed": "the NVIDIA driver here crashes",
+    34: "only the toolkit's stub library here, no NVIDIA driver",
+    100: "the NVIDIA driver here sees no GPU",
+    999: "the NVIDIA driver here does not start: cuInit answers CUDA_ERROR_UNKNOWN",
+}
+
+
+def why_no_gpu(answer, count):
+    if answer == 0 and count == 0:
+        return NO_GPU[100]
+    return NO_GPU.get(answer, f"the NVIDIA driver here does not start: cuInit answers {answer}")
+
+
+def choose_device(wish=None):
+    """The device that DEVICE=auto|gpu|simulator names; ends the program with a sentence where there is none."""
+    wish = wish or os.environ.get("DEVICE") or "auto"
+    if wish not in ("auto", "gpu", "simulator"):
+        sys.exit(f"DEVICE={wish} is none that I know. Say DEVICE=auto (a GPU if there is one), DEVICE=gpu or DEVICE=simulator.")
+    reason = "as asked"
+    if wish != "simulator":
+        answer, count, version, name = probe()
+        if answer == 0 and count > 0:
+            is_simulator = name.startswith("Simulated")
+            why = "simulator, found by the loader" if is_simulator else f"driver for CUDA {version // 1000}.{version % 1000 // 10}"
+            return Device("simulator" if is_simulator else "gpu", name, why, dict(os.environ), version)
+        reason = why_no_gpu(answer, count)
+        if wish == "gpu":
+            sys.exit(f"DEVICE=gpu, but there is none to run on: {reason}. `make doctor` says more; DEVICE=simulator runs without one.")
+    environment = dict(os.environ)
+    before = environment.get("LD_LIBRARY_PATH")
+    environment["LD_LIBRARY_PATH"] = f"{SIMULATOR}:{before}" if before else str(SIMULATOR)
+    answer, count, version, name = probe(environment)
+    if answer != 0 or count == 0:
+        name = "the simulated GPU does not answer"
+    return Device("simulator", name, f"simulator: {reason}", environment, version)
+
+
+if __name__ == "__main__" and sys.argv[1:] == ["probe"]:
+    _ask_driver()

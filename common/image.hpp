@@ -1,0 +1,23 @@
+// Where a lesson's kernel images are: beside its executable, whatever the current folder is.
+#pragma once
+#include <climits>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <unistd.h>
+
+namespace cu {
+
+// The path of the image called `file` ("kernels.ptx" for example), for cuModuleLoad. Linux tells a process where its own executable lies.
+inline std::string image(const std::string& file) {
+  char self[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
+  if (length < 0 || length == static_cast<ssize_t>(sizeof self)) {
+    std::perror("/proc/self/exe");
+    std::exit(EXIT_FAILURE);
+  }
+  const std::string path(self, static_cast<std::size_t>(length));
+  return path.substr(0, path.rfind('/') + 1) + file;
+}
+
+}  // namespace cu
