@@ -1,6 +1,6 @@
 // Self-check of 01-driver-init/01-hello-driver: judges the learner's driver_at_least().
-#include "tests/catch.hpp"
 #include "common/cu.hpp"
+#include "tests/catch.hpp"
 
 bool driver_at_least(int major, int minor);
 

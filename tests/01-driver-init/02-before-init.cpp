@@ -1,0 +1,27 @@
+// Self-check of 01-driver-init/02-before-init: judges the learner's explained(). Nothing in it calls cuInit.
+#include <cuda.h>
+
+#include <string>
+
+#include "tests/catch.hpp"
+
+std::string explained(CUresult code);
+
+TEST_CASE("an error is given by name, number and meaning") {
+  CHECK(explained(CUDA_ERROR_INVALID_VALUE) == "CUDA_ERROR_INVALID_VALUE (1): invalid argument");
+  CHECK(explained(CUDA_ERROR_NO_DEVICE) == "CUDA_ERROR_NO_DEVICE (100): no CUDA-capable device is detected");
+}
+
+TEST_CASE("success is explained like any other code") {
+  CHECK(explained(CUDA_SUCCESS) == "CUDA_SUCCESS (0): no error");
+}
+
+TEST_CASE("a code that nobody knows is given as a number, and is no crash") {
+  CHECK(explained(static_cast<CUresult>(12345)) == "12345: unknown to this driver");
+}
+
+TEST_CASE("explaining a code initialises nothing") {
+  explained(CUDA_ERROR_NOT_INITIALIZED);
+  int count;
+  CHECK(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED);
+}
