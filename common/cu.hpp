@@ -6,7 +6,11 @@
 //   CU_EXPECT(code, call)  for calls that must fail: ends the program unless the call answers exactly `code`
 //   CU_REPORT(call)        reports a failure on stderr and goes on: for destructors, which must not throw
 //
-// A report reads "file:line: call -> CUDA_ERROR_NAME: what it means".
+//   cu::Context            a context of our own, current from here to the end of the scope
+//   cu::Memory             device memory
+//   cu::Module             a loaded kernel image
+//
+// A report reads "file:line: call -> CUDA_ERROR_NAME: what it means". Lesson 01-03 builds it up step by step.
 // Source of the codes and names: CUDA Driver API manual, "Data types used by CUDA driver", enum CUresult.
 #pragma once
 #include <cuda.h>
@@ -20,13 +24,13 @@
 namespace cu {
 
 // The code's name, "CUDA_ERROR_INVALID_VALUE" for example. Works before cuInit.
-inline const char* name(CUresult result) {
+inline const char* name(CUresult result) noexcept {
   const char* text = nullptr;
   return cuGetErrorName(result, &text) == CUDA_SUCCESS ? text : "a code that this driver does not know";
 }
 
 // The driver's sentence for the code, "invalid argument" for example. Works before cuInit.
-inline const char* meaning(CUresult result) {
+inline const char* meaning(CUresult result) noexcept {
   const char* text = nullptr;
   return cuGetErrorString(result, &text) == CUDA_SUCCESS ? text : "unknown";
 }
@@ -41,17 +45,20 @@ class Error : public std::runtime_error {
   CUresult code_;
 };
 
+// What the macros below expand to. They add what only a macro can see: the call's text, its file and its line.
 namespace detail {
 
 inline std::string report(CUresult result, const char* call, const char* file, int line) {
   return std::string(file) + ":" + std::to_string(line) + ": " + call + " -> " + name(result) + ": " + meaning(result);
 }
 
+// Builds no string: it must work when memory is short, and in destructors.
 inline void print(CUresult result, const char* call, const char* file, int line) noexcept {
+  std::fflush(stdout);  // what the program has printed so far comes before the report, in a file or a pipe too
   std::fprintf(stderr, "%s:%d: %s -> %s: %s\n", file, line, call, name(result), meaning(result));
 }
 
-inline void check(CUresult result, const char* call, const char* file, int line) {
+inline void check(CUresult result, const char* call, const char* file, int line) noexcept {
   if (result == CUDA_SUCCESS) return;
   print(result, call, file, line);
   std::exit(EXIT_FAILURE);  // the driver takes back what the process owned
@@ -61,7 +68,7 @@ inline void check_throw(CUresult result, const char* call, const char* file, int
   if (result != CUDA_SUCCESS) throw Error(result, report(result, call, file, line));
 }
 
-inline void expect(CUresult expected, CUresult result, const char* call, const char* file, int line) {
+inline void expect(CUresult expected, CUresult result, const char* call, const char* file, int line) noexcept {
   if (result == expected) return;
   print(result, call, file, line);
   std::fprintf(stderr, "%s:%d: expected %s\n", file, line, name(expected));
@@ -71,12 +78,14 @@ inline void expect(CUresult expected, CUresult result, const char* call, const c
 }  // namespace detail
 }  // namespace cu
 
+// All take `...`, so that a comma inside braces in a call does not cut it in two.
 #define CU_CHECK(...) cu::detail::check((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
 #define CU_THROW(...) cu::detail::check_throw((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
 #define CU_EXPECT(code, ...) cu::detail::expect((code), (__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
+// do … while (false): one statement that takes a semicolon, also between `if` and `else`.
 #define CU_RETURN(...)                                                           \
   do {                                                                           \
     if (const CUresult cu_result_ = (__VA_ARGS__); cu_result_ != CUDA_SUCCESS) { \
@@ -100,3 +109,52 @@ inline CUresult cuCtxCreate(CUcontext* context, std::nullptr_t, unsigned int fla
   return cuCtxCreate_v2(context, flags, device);
 }
 #endif
+
+// The owners: made by calls that throw, released by destructors that report. What they hold is public: a lesson passes
+// it to the driver as it is.
+namespace cu {
+
+// A context of our own on one device: created, hence current, by the constructor, and destroyed with everything in it.
+struct Context {
+  CUdevice device = 0;
+  CUcontext handle = nullptr;
+
+  explicit Context(int ordinal = 0) {
+    CU_THROW(cuInit(0));
+    CU_THROW(cuDeviceGet(&device, ordinal));
+    CU_THROW(cuCtxCreate(&handle, nullptr, 0, device));
+  }
+  ~Context() { CU_REPORT(cuCtxDestroy(handle)); }
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+};
+
+// Device memory of the context that is current, `bytes` long. Without a size it owns nothing yet, and a caller that
+// must not throw writes CU_RETURN(cuMemAlloc(&memory.address, bytes)).
+struct Memory {
+  CUdeviceptr address = 0;
+
+  Memory() = default;
+  explicit Memory(std::size_t bytes) { CU_THROW(cuMemAlloc(&address, bytes)); }
+  ~Memory() { CU_REPORT(cuMemFree(address)); }  // freeing 0 is allowed, and does nothing
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+};
+
+// A kernel image (PTX, cubin or fatbin) of the context that is current.
+struct Module {
+  CUmodule handle = nullptr;
+
+  explicit Module(const std::string& path) { CU_THROW(cuModuleLoad(&handle, path.c_str())); }
+  ~Module() { CU_REPORT(cuModuleUnload(handle)); }
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  CUfunction function(const char* name) const {
+    CUfunction found = nullptr;
+    CU_THROW(cuModuleGetFunction(&found, handle, name));
+    return found;
+  }
+};
+
+}  // namespace cu
