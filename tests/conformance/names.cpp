@@ -1,0 +1,80 @@
+// The library's names: what it exports, what cuGetProcAddress finds, what error codes are called.
+#include "tests/conformance/scenario.hpp"
+
+#include <dlfcn.h>
+
+namespace {
+
+const char* const kExportedNames[] = {
+#include "tests/conformance/exported_names.inc"
+};
+
+}  // namespace
+
+FRESH_CASE("Every name of the recorded driver is exported", "[names]") {
+  // This program is linked with the library, so the global scope holds its names.
+  for (const char* const name : kExportedNames) {
+    CAPTURE(name);
+    CHECK(dlsym(RTLD_DEFAULT, name) != nullptr);
+  }
+}
+
+FRESH_CASE("Error codes have names and sentences, unknown ones have none", "[names]") {
+  const char* s = "";
+  ANSWERS(cuGetErrorName((CUresult)0, &s), CUDA_SUCCESS);
+  CHECK(std::string(s) == "CUDA_SUCCESS");
+  ANSWERS(cuGetErrorName((CUresult)12345, &s), CUDA_ERROR_INVALID_VALUE);
+  SHOWS("ptr null? 1", "ptr null? " << (s == nullptr));
+  ANSWERS(cuGetErrorString((CUresult)700, &s), CUDA_SUCCESS);
+  SHOWS("an illegal memory access was encountered", s);
+  ANSWERS(cuGetErrorString((CUresult)3, &s), CUDA_SUCCESS);
+  SHOWS("initialization error", s);
+  ANSWERS(cuGetErrorString((CUresult)12345, &s), CUDA_ERROR_INVALID_VALUE);
+}
+
+FRESH_CASE("cuGetProcAddress finds public names, at versions that have them", "[names]") {
+  conformance::context();
+  void* f = nullptr;
+  CUdriverProcAddressQueryResult q{};
+  ANSWERS(cuGetProcAddress("cuMemAlloc", &f, 13000, 0, &q), CUDA_SUCCESS);
+  SHOWS("f 1 q 0", "f " << (f != nullptr) << " q " << q);
+  ANSWERS(cuGetProcAddress("cuNope", &f, 13000, 0, &q), CUDA_SUCCESS);
+  SHOWS("f 0 q 1", "f " << (f != nullptr) << " q " << q);
+  ANSWERS(cuGetProcAddress("cuMemAllocAsync", &f, 10000, 0, &q), CUDA_SUCCESS);
+  SHOWS("f 0 q 2", "f " << (f != nullptr) << " q " << q);
+  ANSWERS(cuGetProcAddress("cuMemAlloc_v2", &f, 13000, 0, &q), CUDA_SUCCESS);
+  SHOWS("f 0 q 1", "f " << (f != nullptr) << " q " << q);
+}
+
+FRESH_CASE("cuGetProcAddress gives the form that the version asks for", "[names]") {
+  conformance::context();
+  const auto found = [](const char* name, int version, cuuint64_t flags) {
+    void* f = nullptr;
+    CHECK(cuGetProcAddress(name, &f, version, flags, nullptr) == CUDA_SUCCESS);
+    return f;
+  };
+  const auto exported = [](const char* name) { return dlsym(RTLD_DEFAULT, name); };
+  const cuuint64_t legacy = CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+  const cuuint64_t per_thread = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+
+  CHECK(found("cuCtxCreate", 2000, 0) == exported("cuCtxCreate"));
+  CHECK(found("cuCtxCreate", 3020, 0) == exported("cuCtxCreate_v2"));
+  CHECK(found("cuCtxCreate", 11039, 0) == exported("cuCtxCreate_v2"));
+  CHECK(found("cuCtxCreate", 11040, 0) == exported("cuCtxCreate_v3"));
+  CHECK(found("cuMemcpyHtoD", 12000, 0) == exported("cuMemcpyHtoD_v2"));
+  CHECK(found("cuMemcpyHtoD", 12000, legacy) == exported("cuMemcpyHtoD_v2"));
+  CHECK(found("cuMemcpyHtoD", 12000, per_thread) == exported("cuMemcpyHtoD_v2_ptds"));
+  CHECK(found("cuLaunchKernel", 12000, per_thread) == exported("cuLaunchKernel_ptsz"));
+  CHECK(found("cuMemAlloc", 12000, per_thread) == exported("cuMemAlloc_v2"));  // no form of its own
+  CHECK(found("cuGetProcAddress", 12000, 0) == exported("cuGetProcAddress_v2"));
+}
+
+FRESH_CASE("cuGetProcAddress checks its arguments", "[names]") {
+  conformance::context();
+  void* f = nullptr;
+  CUdriverProcAddressQueryResult q{};
+  ANSWERS(cuGetProcAddress(nullptr, &f, 12000, 0, &q), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGetProcAddress("cuInit", nullptr, 12000, 0, &q), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGetProcAddress("cuInit", &f, 12000, 0x80, &q), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGetProcAddress("cuInit", &f, 12000, 0, nullptr), CUDA_SUCCESS);
+}
