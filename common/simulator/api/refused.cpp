@@ -22,10 +22,10 @@ int refuse(const char* name, std::atomic_flag& said) {
 
 }  // namespace
 
-#define REFUSE(symbol)                               \
-  extern "C" __attribute__((weak)) int symbol() {    \
-    static std::atomic_flag said = ATOMIC_FLAG_INIT; \
-    return refuse(#symbol, said);                    \
+#define REFUSE(symbol)                                                   \
+  extern "C" __attribute__((weak, visibility("default"))) int symbol() { \
+    static std::atomic_flag said = ATOMIC_FLAG_INIT;                     \
+    return refuse(#symbol, said);                                        \
   }
 #define ENTRY(name, since, symbol) REFUSE(symbol)
 #define ENTRY_PER_THREAD(name, since, symbol, per_thread_since, per_thread_symbol) \
