@@ -1,0 +1,132 @@
+// What the compute families share: running one function for each executing lane, picking a C++ type for a PTX type,
+// and integer arithmetic without undefined behaviour.
+#pragma once
+#include "common/simulator/exec/warp.hpp"
+#include "common/simulator/isa/row.hpp"
+
+#include <bit>
+#include <type_traits>
+
+namespace cudasim {
+
+// d = f(a), d = f(a, b) … for each lane; the operands are the instruction's slots in order. A destination may be the
+// same register as a source of its own width, which does no harm: a lane reads before it writes.
+template <class D, class A, class F>
+inline void unary(Warp& warp, const Instruction& i, F f) {
+  D* d = warp.out<D>(i.slot[0]);
+  const A* a = warp.in<A>(i.slot[1]);
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = f(a[lane]); });
+}
+template <class D, class A, class B, class F>
+inline void binary(Warp& warp, const Instruction& i, F f) {
+  D* d = warp.out<D>(i.slot[0]);
+  const A* a = warp.in<A>(i.slot[1]);
+  const B* b = warp.in<B>(i.slot[2]);
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = f(a[lane], b[lane]); });
+}
+template <class D, class A, class B, class C, class F>
+inline void ternary(Warp& warp, const Instruction& i, F f) {
+  D* d = warp.out<D>(i.slot[0]);
+  const A* a = warp.in<A>(i.slot[1]);
+  const B* b = warp.in<B>(i.slot[2]);
+  const C* c = warp.in<C>(i.slot[3]);
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = f(a[lane], b[lane], c[lane]); });
+}
+
+// Handlers made of a functor: Op::of(T …) → D.
+template <class Op, class D, class A>
+void run1(Warp& warp, const Instruction& i) {
+  unary<D, A>(warp, i, [](A a) { return static_cast<D>(Op::of(a)); });
+}
+template <class Op, class D, class A, class B>
+void run2(Warp& warp, const Instruction& i) {
+  binary<D, A, B>(warp, i, [](A a, B b) { return static_cast<D>(Op::of(a, b)); });
+}
+template <class Op, class D, class A, class B, class C>
+void run3(Warp& warp, const Instruction& i) {
+  ternary<D, A, B, C>(warp, i, [](A a, B b, C c) { return static_cast<D>(Op::of(a, b, c)); });
+}
+
+// Integer arithmetic happens here, modulo 2^n: 32 bits at least, so that no promotion to int is left.
+template <class T>
+using Unsigned = std::make_unsigned_t<T>;
+template <class T>
+using Ring = std::conditional_t<sizeof(T) < 4, u32, Unsigned<T>>;
+// The product of two Ts fits.
+template <class T>
+struct TwiceOf;
+template <>
+struct TwiceOf<u16> {
+  using type = u32;
+};
+template <>
+struct TwiceOf<i16> {
+  using type = i32;
+};
+template <>
+struct TwiceOf<u32> {
+  using type = u64;
+};
+template <>
+struct TwiceOf<i32> {
+  using type = i64;
+};
+template <>
+struct TwiceOf<u64> {
+  using type = unsigned __int128;
+};
+template <>
+struct TwiceOf<i64> {
+  using type = __int128;
+};
+template <class T>
+using Twice = typename TwiceOf<T>::type;
+
+// pick(T{}) for the C++ type of an integer PTX type, bits counting as unsigned.
+template <class Pick>
+Bound for_integer(Type type, Pick pick) {
+  switch (type) {
+    case Type::u16:
+    case Type::b16: return pick(u16{});
+    case Type::u32:
+    case Type::b32: return pick(u32{});
+    case Type::u64:
+    case Type::b64: return pick(u64{});
+    case Type::s16: return pick(i16{});
+    case Type::s32: return pick(i32{});
+    case Type::s64: return pick(i64{});
+    default: return nullptr;
+  }
+}
+// pick(T{}) for the unsigned type of the same size: for what is the same for signed ones.
+template <class Pick>
+Bound for_size(Type type, Pick pick) {
+  switch (bits(type)) {
+    case 16: return pick(u16{});
+    case 32: return pick(u32{});
+    case 64: return pick(u64{});
+    default: return nullptr;
+  }
+}
+
+// Both halves of a 32-bit register: f(T, T …) → T on each.
+template <class T>
+inline T half(u32 word, u32 which) {
+  return static_cast<T>(word >> (16 * which));
+}
+inline u32 halves(u32 low, u32 high) { return (low & 0xffffu) | high << 16; }
+
+// Op on 16-bit Ts, made an operation on packed pairs of them.
+template <class Op, class T>
+struct Paired {
+  static u32 of(u32 a) { return halves(u16(Op::of(half<T>(a, 0))), u16(Op::of(half<T>(a, 1)))); }
+  static u32 of(u32 a, u32 b) {
+    return halves(u16(Op::of(half<T>(a, 0), half<T>(b, 0))), u16(Op::of(half<T>(a, 1), half<T>(b, 1))));
+  }
+  static u32 of(u32 a, u32 b, u32 c) {
+    return halves(u16(Op::of(half<T>(a, 0), half<T>(b, 0), half<T>(c, 0))),
+                  u16(Op::of(half<T>(a, 1), half<T>(b, 1), half<T>(c, 1))));
+  }
+};
+
+}  // namespace cudasim
