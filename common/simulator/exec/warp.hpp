@@ -4,27 +4,86 @@
 // Lanes of a warp that stand at different places are its fragments. Each has its own pc, mask and call frame; lanes
 // that diverged at a branch meet again at the branch's immediate post-dominator, but a fragment never waits there for
 // ever: lanes make progress independently (compute capability 7.0), so one that spins on its neighbour's lock gets the
-// lock.
+// lock. exec/fragments.cpp has the rules.
 #pragma once
 #include "common/simulator/exec/fault.hpp"
 #include "common/simulator/exec/instruction.hpp"
+#include "common/simulator/memory/address_space.hpp"
 
 #include <cstring>
+#include <vector>
 
 namespace cudasim {
 
 struct Block;
+struct Join;
+
+// One call of a function by some lanes of a warp: its registers, and where its local memory begins in each thread's.
+struct Frame {
+  const Code* code = nullptr;
+  std::byte* registers = nullptr;
+  Frame* caller = nullptr;
+  Join* caller_join = nullptr;  // what the lanes go on to meet at, once they have returned
+  const CallSite* site = nullptr;
+  u32 return_pc = 0;
+  u32 lanes = 0;       // that are in it, or in what it calls; it goes when the last one has left
+  u32 local_base = 0;  // offset in a thread's local memory
+  u32 depth = 0;
+  u32 bytes = 0;          // of registers, as allocated
+  std::vector<u32> tops;  // with alloca: one end of the local memory for each lane
+};
+
+// A place where lanes that diverged meet again.
+struct Join {
+  u32 pc = 0;
+  u32 expected = 0, arrived = 0;  // lanes
+  Frame* frame = nullptr;
+  Join* parent = nullptr;
+};
+
+enum class Wait : u8 {
+  none,     // it can run
+  barrier,  // bar.sync and its kin: Fragment::barrier is which
+  sync,     // a .sync operation that needs more lanes of its warp: Fragment::members
+  cluster,  // barrier.cluster.wait
+};
+
+struct Fragment {
+  u32 pc = 0;
+  u32 lanes = 0;
+  Frame* frame = nullptr;
+  Join* join = nullptr;
+  Wait wait = Wait::none;
+  u32 barrier = 0;                       // its id
+  u32 members = 0;                       // of the .sync operation, those that are live
+  const Instruction* waiting = nullptr;  // at which instruction, if it waits
+  u32 turns = 0;                         // times it has used up its share: fewest go first
+};
 
 struct Warp {
   // What an instruction may use.
   u32 mask = 0;             // lanes that execute it: the fragment's lanes under the guard
+  u32 pc = 0;               // of the next instruction; control flow sets it
   std::byte* base[2] = {};  // [0] the frame's registers, [1] the function's constants
   u32 carry = 0;            // CC.CF, one bit a lane
+  u32 index = 0;            // of this warp in its block
+  u32 present = 0;          // lanes that exist: all but in the last warp of an odd-sized block
+  u32 live = 0;             // lanes that have not exited
   Block* block = nullptr;
-  u32 index = 0;    // of this warp in its block
-  u32 present = 0;  // lanes that exist: all but in the last warp of an odd-sized block
-  u32 live = 0;     // lanes that have not exited
-  u32 pc = 0;       // of the next instruction; control flow sets it
+  View* views = nullptr;  // of global memory, one for each of kViews neighbouring instructions
+
+  // The fragment that runs now; the others are in `fragments`.
+  u32 lanes = 0;
+  u32 stop = 0;   // at this pc and beyond, the fragment meets others: look there. 0: look at once
+  u32 polls = 0;  // reads that may be a spin on somebody else's write, since the warp last changed memory
+  u32 turns = 0;
+  Frame* frame = nullptr;
+  Join* join = nullptr;
+  bool yield = false;  // the fragment asks to let others run
+  std::vector<Fragment> fragments;
+  std::vector<Join*> joins;  // with lanes that wait there, or will
+  std::vector<Join*> unused_joins;
+  Frame root;
 
   template <class T>
   const T* in(Slot slot) const {
@@ -40,7 +99,17 @@ struct Warp {
     u32& p = *out<u32>(slot);
     p = (p & ~mask) | (value & mask);
   }
+  // To be called for a read that may be one of a spin's: after some without a write, others get their turn.
+  void poll() {
+    if (++polls >= kPollLimit) yield = true, stop = 0;
+  }
+  static constexpr u32 kPollLimit = 32;
 };
+
+constexpr u32 kViews = 64;  // a power of two
+inline View& view_of(Warp& warp, const Instruction& instruction) {
+  return warp.views[reinterpret_cast<u64>(&instruction) / sizeof(Instruction) % kViews];
+}
 
 // Calls f(lane) for each executing lane. The full mask has a loop of its own, which the compiler turns into vector
 // code: f must not depend on the order of lanes.

@@ -16,6 +16,13 @@
 //   |pred              the second destination of p|q; may be left out     label, func, imm: as named, in
 //   Instruction::target/offset
 // rules() has them taken apart.
+//
+// A memory operand without a base register (kNoSlot) means, in Form::space: local: the offset is relative to the
+// frame's local memory (.local variables, and the .param variables of device functions and of calls, for which the
+// resolver makes the space local); param: the offset in the launch's parameters; shared: in the block's shared memory;
+// global, constant and generic: the address itself. With a base register: the address is base + offset, in local space
+// an offset in the thread's whole local memory (local_address_handler makes such), .const variables have global
+// addresses.
 #pragma once
 #include "common/simulator/exec/instruction.hpp"
 #include "common/simulator/types.hpp"
