@@ -1,0 +1,95 @@
+// The door of every exported function: nothing that is thrown inside crosses `extern "C"`, and CUDASIM_TRACE=api sees
+// each call with its arguments by name.
+//
+//   CUDASIM_API CUresult cuCtxGetFlags(unsigned int* flags) {
+//     return CUDASIM_CALL(flags) {
+//       const auto context = current_context();
+//       require(flags != nullptr);
+//       ...
+//       return CUDA_SUCCESS;
+//     };
+//   }
+//
+// The body runs as a lambda that captures by reference. It answers with a CUresult or throws Failure.
+#pragma once
+#include "common/simulator/api/names.hpp"
+#include "common/simulator/state/context.hpp"
+#include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/failure.hpp"
+
+#include <array>
+#include <string>
+#include <type_traits>
+
+namespace cudasim {
+
+// An argument as the trace shows it, after the call: what an output pointer points to if the call has succeeded.
+struct Argument {
+  const void* value;
+  void (*print)(std::string& out, const void* value, bool succeeded);
+};
+
+// The name of a code, for reports. error.cpp
+const char* error_name(CUresult code);
+
+void print_number(std::string& out, long long value);
+void print_unsigned(std::string& out, unsigned long long value);
+void print_real(std::string& out, double value);
+void print_pointer(std::string& out, const void* value);
+void print_text(std::string& out, const char* value);
+
+template <class T>
+void print_argument(std::string& out, const T& value, bool succeeded) {
+  if constexpr (std::is_enum_v<T>) {
+    print_number(out, static_cast<long long>(value));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    print_real(out, static_cast<double>(value));
+  } else if constexpr (std::is_same_v<T, CUdeviceptr>) {
+    print_pointer(out, reinterpret_cast<const void*>(value));
+  } else if constexpr (std::is_signed_v<T> && std::is_integral_v<T>) {
+    print_number(out, value);
+  } else if constexpr (std::is_integral_v<T>) {
+    print_unsigned(out, value);
+  } else if constexpr (std::is_same_v<T, const char*>) {
+    print_text(out, value);
+  } else if constexpr (std::is_pointer_v<T>) {
+    using Target = std::remove_pointer_t<T>;
+    constexpr bool shown = (std::is_scalar_v<Target> && !std::is_same_v<Target, char>)&&!std::is_const_v<Target>;
+    if constexpr (shown) {
+      if (succeeded && value != nullptr) return print_argument(out, *value, true);
+    }
+    print_pointer(out, reinterpret_cast<const void*>(value));
+  } else {
+    out += "{…}";
+  }
+}
+
+template <std::size_t N>
+struct Call {
+  const char* function;
+  const char* names;
+  std::array<Argument, N == 0 ? 1 : N> arguments;
+};
+
+template <class... Values>
+Call<sizeof...(Values)> make_call(const char* function, const char* names, const Values&... values) {
+  return {function, names, {Argument{&values, [](std::string& out, const void* value, bool succeeded) {
+                                       print_argument(out, *static_cast<const Values*>(value), succeeded);
+                                     }}...}};
+}
+
+// Runs `body(object)`; catches everything; traces.
+CUresult run_call(const char* function, const char* names, const Argument* arguments, std::size_t count,
+                  CUresult (*body)(void* object), void* object) noexcept;
+
+template <std::size_t N, class Body>
+CUresult operator<<(const Call<N>& call, Body&& body) noexcept {
+  using Plain = std::remove_reference_t<Body>;
+  return run_call(
+      call.function, call.names, call.arguments.data(), N,
+      [](void* object) -> CUresult { return (*static_cast<Plain*>(object))(); }, &body);
+}
+
+}  // namespace cudasim
+
+#define CUDASIM_CALL(...) ::cudasim::make_call(__func__, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__) << [&]() -> CUresult

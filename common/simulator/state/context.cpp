@@ -1,0 +1,184 @@
+#include "common/simulator/state/context.hpp"
+
+#include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/event.hpp"
+#include "common/simulator/state/thread.hpp"
+
+#include <algorithm>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace cudasim {
+namespace {
+
+// A destroyed context keeps its place here, empty: its handle still answers that it was one.
+struct Contexts {
+  std::shared_mutex mutex;
+  std::unordered_map<CUcontext, std::shared_ptr<Context>> by_handle;
+  std::vector<ContextEnd> ends;
+};
+
+Contexts& contexts() {
+  static Contexts& all = *new Contexts;
+  return all;
+}
+
+u64 next_context_id() {
+  static std::atomic<u64> id{1};
+  return id++;
+}
+
+}  // namespace
+
+Context::Context(Device& owner, u32 context_flags, bool is_primary, u32 version)
+    : device(owner),
+      id(next_context_id()),
+      primary(is_primary),
+      api_version(version),
+      health(std::make_shared<Health>()),
+      flags(context_flags) {
+  limits[CU_LIMIT_STACK_SIZE] = 1024;
+  limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 8650752;
+  limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8388608;
+  limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
+  limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
+  limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = 0;
+}
+
+void Context::make_legacy_stream() {
+  legacy_ = std::make_shared<Stream>(weak_from_this(), health, 0u, 0, true);
+  legacy_->handle = CU_STREAM_LEGACY;
+}
+
+void Context::add_stream(const std::shared_ptr<Stream>& stream) {
+  const std::scoped_lock lock(order);
+  std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
+  streams_.push_back(stream);
+}
+
+void Context::synchronize() {
+  std::vector<TaskPtr> tasks;
+  {
+    const std::scoped_lock lock(order);
+    tasks.push_back(legacy_->last_);
+    for_each_stream([&](Stream& stream) { tasks.push_back(stream.last_); });
+  }
+  for (const TaskPtr& task : tasks) {
+    if (task) task->wait();
+  }
+}
+
+ContextState context_state(CUcontext handle) {
+  Contexts& all = contexts();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.by_handle.find(handle);
+  if (found == all.by_handle.end()) return ContextState::unknown;
+  return found->second ? ContextState::live : ContextState::destroyed;
+}
+
+std::shared_ptr<Context> find_context(CUcontext handle) {
+  Contexts& all = contexts();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.by_handle.find(handle);
+  return found == all.by_handle.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<Context> get_context(CUcontext handle) {
+  Contexts& all = contexts();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.by_handle.find(handle);
+  if (found == all.by_handle.end()) fail(CUDA_ERROR_INVALID_CONTEXT);
+  if (!found->second) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  return found->second;
+}
+
+std::shared_ptr<Context> create_context(Device& device, u32 flags, bool primary, u32 api_version, CUcontext handle) {
+  auto context = std::make_shared<Context>(device, flags, primary, api_version);
+  context->make_legacy_stream();
+  context->handle = handle != nullptr ? handle : reinterpret_cast<CUcontext>(fresh_handle());
+  Contexts& all = contexts();
+  const std::unique_lock lock(all.mutex);
+  all.by_handle[context->handle] = context;
+  return context;
+}
+
+void destroy_context(const std::shared_ptr<Context>& context) {
+  Contexts& all = contexts();
+  {
+    const std::unique_lock lock(all.mutex);
+    auto& kept = all.by_handle[context->handle];
+    if (kept != context) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED);  // another thread was first
+    kept.reset();
+  }
+  Scheduler::instance().drain(*context->health);
+  for (const ContextEnd end : all.ends) end(*context);
+  context->parts.clear();
+}
+
+void at_context_end(ContextEnd hook) {
+  Contexts& all = contexts();
+  const std::unique_lock lock(all.mutex);
+  all.ends.push_back(hook);
+}
+
+void require_healthy(const Health& health) {
+  if (health.ended) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  if (const CUresult fault = health.fault; fault != CUDA_SUCCESS) fail(fault);
+}
+
+void require_healthy_device(const Device& device) {
+  Contexts& all = contexts();
+  const std::shared_lock lock(all.mutex);
+  for (const auto& [handle, context] : all.by_handle) {
+    if (context && &context->device == &device) require_healthy(*context->health);
+  }
+}
+
+void require_calls_permitted() {
+  require_initialized();
+  if (in_callback()) fail(CUDA_ERROR_NOT_PERMITTED);
+}
+
+std::shared_ptr<Context> current_context_even_faulted() {
+  require_calls_permitted();
+  const auto& stack = this_thread().stack;
+  if (stack.empty()) fail(CUDA_ERROR_INVALID_CONTEXT);
+  return get_context(stack.back());
+}
+
+std::shared_ptr<Context> current_context() {
+  auto context = current_context_even_faulted();
+  require_healthy(*context->health);
+  return context;
+}
+
+Registry<Stream, CUstream>& streams() {
+  static auto& all = *new Registry<Stream, CUstream>;
+  return all;
+}
+
+namespace {
+
+std::shared_ptr<Stream> own_default_stream() {
+  const auto context = current_context();
+  std::shared_ptr<Stream>& stream = this_thread().default_streams[context->id];
+  if (!stream) {
+    stream = std::make_shared<Stream>(context, context->health, 0u, 0, false);
+    stream->handle = CU_STREAM_PER_THREAD;
+    context->add_stream(stream);
+  }
+  return stream;
+}
+
+}  // namespace
+
+std::shared_ptr<Stream> get_stream(CUstream handle) {
+  if (handle == nullptr || handle == CU_STREAM_LEGACY) return current_context()->legacy_stream_pointer();
+  if (handle == CU_STREAM_PER_THREAD) return own_default_stream();
+  require_calls_permitted();
+  auto stream = streams().get(handle);
+  require_healthy(*stream->health);
+  return stream;
+}
+
+}  // namespace cudasim

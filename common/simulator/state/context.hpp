@@ -1,0 +1,96 @@
+// Contexts: what a process has on a device. Everything a program makes belongs to one and ends with it.
+#pragma once
+#include "common/simulator/state/device.hpp"
+#include "common/simulator/state/parts.hpp"
+#include "common/simulator/state/scheduler.hpp"
+#include "common/simulator/state/stream.hpp"
+
+#include <array>
+#include <mutex>
+
+namespace cudasim {
+
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  Context(Device& device, u32 flags, bool primary, u32 api_version);
+  void make_legacy_stream();  // after construction: the stream refers to its context
+
+  Device& device;
+  const u64 id;  // never used twice; what allocations are marked with
+  const bool primary;
+  const u32 api_version;
+  const std::shared_ptr<Health> health;
+  CUcontext handle = nullptr;
+  std::atomic<u32> attached{1};  // cuCtxAttach, cuCtxDetach
+
+  // Allocations, pools, textures: whatever other files keep with a context. Destroyed when the context ends, after its
+  // work has ended and before its handle dies.
+  Parts parts;
+
+  std::mutex settings;  // for the following
+  u32 flags;
+  std::array<u64, 16> limits{};  // by CUlimit
+  CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
+  CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
+
+  std::mutex order;  // held while a task is entered into one of the streams
+
+  Stream& legacy_stream() { return *legacy_; }
+  std::shared_ptr<Stream> legacy_stream_pointer() { return legacy_; }
+  void add_stream(const std::shared_ptr<Stream>& stream);
+  // With `order` held: every stream but the legacy one.
+  template <class F>
+  void for_each_stream(F&& f) {
+    for (const auto& weak : streams_) {
+      if (const auto stream = weak.lock()) f(*stream);
+    }
+  }
+  // Sleeps until all work entered so far is done.
+  void synchronize();
+
+  u64 limit(CUlimit which) {
+    const std::scoped_lock lock(settings);
+    return limits.at(which);
+  }
+
+ private:
+  std::shared_ptr<Stream> legacy_;
+  std::vector<std::weak_ptr<Stream>> streams_;  // under `order`
+};
+
+// Every context that ever was: a destroyed one can still be current, and answers so.
+enum class ContextState : u8 { unknown, destroyed, live };
+ContextState context_state(CUcontext handle);
+// Null unless it is live.
+std::shared_ptr<Context> find_context(CUcontext handle);
+// Live or throws CUDA_ERROR_INVALID_CONTEXT, or CUDA_ERROR_CONTEXT_IS_DESTROYED.
+std::shared_ptr<Context> get_context(CUcontext handle);
+
+// Makes a context; `handle` null: a new one, else that of the primary context that lives again.
+std::shared_ptr<Context> create_context(Device& device, u32 flags, bool primary, u32 api_version,
+                                        CUcontext handle = nullptr);
+// Ends its work, then all that belongs to it, then its handle.
+void destroy_context(const std::shared_ptr<Context>& context);
+
+// Throws the fault of a live context on this device, if one has any: nothing new can be made then.
+void require_healthy_device(const Device& device);
+
+// The first line of every call that needs a context: initialised, not inside a callback, a live context current, no
+// fault in it; throws what the driver answers otherwise.
+std::shared_ptr<Context> current_context();
+// The same for calls that do not mind a fault.
+std::shared_ptr<Context> current_context_even_faulted();
+// For calls that name an object of some context: initialised, not in a callback.
+void require_calls_permitted();
+// Throws the fault that the context has, or CUDA_ERROR_CONTEXT_IS_DESTROYED.
+void require_healthy(const Health& health);
+
+// The stream that a handle means: 0 and CU_STREAM_LEGACY the current context's, CU_STREAM_PER_THREAD the thread's own
+// in the current context, else a stream of any context. Throws CUDA_ERROR_INVALID_HANDLE, and the fault of its context.
+std::shared_ptr<Stream> get_stream(CUstream handle);
+
+// Called when a context ends, by the files that keep registries of their own: removes what belongs to it.
+using ContextEnd = void (*)(Context& context);
+void at_context_end(ContextEnd hook);
+
+}  // namespace cudasim

@@ -1,0 +1,50 @@
+// The simulated devices: what each one is and owns. They exist from cuInit to the end of the process.
+#pragma once
+#include "common/simulator/state/failure.hpp"
+#include "common/simulator/state/parts.hpp"
+#include "common/simulator/types.hpp"
+
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace cudasim {
+
+class Context;
+
+struct Device {
+  CUdevice ordinal = 0;  // as this process counts, after CUDA_VISIBLE_DEVICES
+  u32 index = 0;         // as the simulated machine counts
+  u64 memory = 0;        // bytes
+  CUuuid uuid{};
+  std::string bus_id;  // "0000:00:06.0"
+  Parts parts;
+
+  // The primary context: made by the first retain, gone with the last release, its handle always the same.
+  struct Primary {
+    std::mutex mutex;
+    u32 retained = 0;
+    u32 flags = 0;
+    CUcontext handle = nullptr;  // null until first retained
+  } primary;
+};
+
+constexpr u32 kFirstPciDevice = 6;  // number on the PCI bus of the first simulated device
+constexpr const char* kDeviceName = "Simulated H200";
+
+// The value of an attribute by number; nothing if the driver does not know the number. attributes.cpp
+std::optional<int> attribute_value(const Device& device, int attribute);
+
+// Attributes that the simulator itself reckons with (compute capability 9.0).
+constexpr u32 kMultiprocessors = 132;
+constexpr u32 kMaxThreadsPerBlock = 1024;
+constexpr u32 kMaxThreadsPerMultiprocessor = 2048;
+constexpr u32 kMaxBlocksPerMultiprocessor = 32;
+constexpr u32 kRegistersPerMultiprocessor = 65536;
+constexpr u32 kSharedPerMultiprocessor = 233472;
+constexpr u32 kSharedPerBlock = 49152;
+constexpr u32 kSharedPerBlockOptin = 232448;
+constexpr u32 kSharedReserved = 1024;  // of each block, for the system
+
+}  // namespace cudasim

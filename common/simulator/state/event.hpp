@@ -1,0 +1,42 @@
+// Events: marks in a stream, and when they were reached. And the registries of streams and events.
+#pragma once
+#include "common/simulator/state/context.hpp"
+#include "common/simulator/state/registry.hpp"
+
+#include <chrono>
+
+namespace cudasim {
+
+// One cuEventRecord: the task that marks the place, and its time once done.
+struct Recording {
+  TaskPtr task;
+  std::chrono::steady_clock::time_point time{};  // valid once the task is done
+};
+
+class Event {
+ public:
+  Event(const Context& context, u32 event_flags) : health(context.health), context_id(context.id), flags(event_flags) {}
+
+  const std::shared_ptr<Health> health;
+  const u64 context_id;
+  const u32 flags;
+  CUevent handle = nullptr;
+
+  bool timed() const { return (flags & CU_EVENT_DISABLE_TIMING) == 0; }
+  // The latest cuEventRecord; null if there was none.
+  std::shared_ptr<const Recording> recording() const {
+    const std::scoped_lock lock(mutex_);
+    return recording_;
+  }
+  // Puts a mark at the end of the stream.
+  void record(Stream& stream);
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const Recording> recording_;
+};
+
+Registry<Stream, CUstream>& streams();
+Registry<Event, CUevent>& events();
+
+}  // namespace cudasim

@@ -1,0 +1,74 @@
+#include "common/simulator/state/stream.hpp"
+
+#include "common/simulator/state/context.hpp"
+
+namespace cudasim {
+namespace {
+
+u64 next_stream_id() {
+  static std::atomic<u64> id{16};
+  return id++;
+}
+
+}  // namespace
+
+Stream::Stream(std::weak_ptr<Context> owner, std::shared_ptr<Health> health_of_owner, u32 stream_flags,
+               int stream_priority, bool is_legacy)
+    : context(std::move(owner)),
+      health(std::move(health_of_owner)),
+      flags(stream_flags),
+      priority(stream_priority),
+      legacy(is_legacy),
+      id(is_legacy ? 1 : next_stream_id()) {}
+
+std::vector<TaskPtr> Stream::predecessors(Context& owner, std::span<const TaskPtr> after) const {
+  std::vector<TaskPtr> tasks(after.begin(), after.end());
+  if (last_ && !last_->done()) tasks.push_back(last_);
+  if (legacy) {
+    owner.for_each_stream([&](Stream& other) {
+      if (other.blocking() && other.last_ && !other.last_->done()) tasks.push_back(other.last_);
+    });
+  } else if (blocking()) {
+    if (const TaskPtr& first = owner.legacy_stream().last_; first && !first->done()) tasks.push_back(first);
+  }
+  return tasks;
+}
+
+TaskPtr Stream::enqueue(Operation operation, std::span<const TaskPtr> after) {
+  const auto owner = context.lock();
+  require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  const std::scoped_lock lock(owner->order);
+  last_ = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, after));
+  return last_;
+}
+
+CUresult Stream::run_here(Operation operation) {
+  TaskPtr task;
+  {
+    const auto owner = context.lock();
+    require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    const std::scoped_lock lock(owner->order);
+    task = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, {}),
+                                       Scheduler::Where::caller);
+    last_ = task;
+  }
+  return Scheduler::instance().run(task);
+}
+
+TaskPtr Stream::last() const {
+  const auto owner = context.lock();
+  if (!owner) return nullptr;
+  const std::scoped_lock lock(owner->order);
+  return last_;
+}
+
+bool Stream::idle() const {
+  const TaskPtr task = last();
+  return !task || task->done();
+}
+
+void Stream::synchronize() const {
+  if (const TaskPtr task = last()) task->wait();
+}
+
+}  // namespace cudasim

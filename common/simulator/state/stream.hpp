@@ -1,0 +1,48 @@
+// Streams: work in order. A stream is the last task entered into it; the next one comes after that, after what the
+// legacy default stream demands, and after the events it was told to wait for.
+#pragma once
+#include "common/simulator/state/scheduler.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace cudasim {
+
+class Context;
+class Capture;
+
+class Stream {
+ public:
+  Stream(std::weak_ptr<Context> context, std::shared_ptr<Health> health, u32 flags, int priority, bool legacy);
+
+  const std::weak_ptr<Context> context;
+  const std::shared_ptr<Health> health;
+  const u32 flags;     // CU_STREAM_NON_BLOCKING or 0
+  const int priority;  // 0 … -5: lower is more urgent
+  const bool legacy;   // the context's stream 0
+  const u64 id;
+  CUstream handle = nullptr;  // as the program knows it
+
+  bool blocking() const { return !legacy && (flags & CU_STREAM_NON_BLOCKING) == 0; }
+
+  // Puts work at the end of the stream, after the tasks of `after` too.
+  TaskPtr enqueue(Operation operation, std::span<const TaskPtr> after = {});
+  // Does work in the stream's order, but on the calling thread: returns when it is done, with its answer.
+  CUresult run_here(Operation operation);
+
+  // True when nothing is left to do.
+  bool idle() const;
+  // Sleeps until all that has been entered so far is done.
+  void synchronize() const;
+  TaskPtr last() const;
+
+  std::shared_ptr<Capture> capture;  // set while it records a graph
+
+ private:
+  friend class Context;
+  // Both under the context's order lock.
+  std::vector<TaskPtr> predecessors(Context& owner, std::span<const TaskPtr> after) const;
+  TaskPtr last_;
+};
+
+}  // namespace cudasim
