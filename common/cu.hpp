@@ -136,7 +136,9 @@ struct Memory {
 
   Memory() = default;
   explicit Memory(std::size_t bytes) { CU_THROW(cuMemAlloc(&address, bytes)); }
-  ~Memory() { CU_REPORT(cuMemFree(address)); }  // freeing 0 is allowed, and does nothing
+  ~Memory() {
+    if (address != 0) CU_REPORT(cuMemFree(address));
+  }
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 };

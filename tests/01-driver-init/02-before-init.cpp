@@ -1,9 +1,9 @@
 // Self-check of 01-driver-init/02-before-init: judges the learner's explained(). Nothing in it calls cuInit.
+#include "tests/catch.hpp"
+
 #include <cuda.h>
 
 #include <string>
-
-#include "tests/catch.hpp"
 
 std::string explained(CUresult code);
 

@@ -1,0 +1,46 @@
+// Makes one wrong call under four habits of checking, and shows what each leaves its reader with.
+#include "common/cu.hpp"
+
+// Habit 4. A function says once, for every call, what is said about a failure. It cannot know which call it was told
+// about.
+bool succeeded(CUresult result) {
+  if (result == CUDA_SUCCESS) return true;
+  std::printf("function | %s: %s\n", cu::name(result), cu::meaning(result));
+  return false;
+}
+
+// Habit 3. A macro sees what a function cannot: the text of the call, and where it stands.
+#define CHECK(call)                                                                                             \
+  do {                                                                                                          \
+    const CUresult result = (call);                                                                             \
+    if (result != CUDA_SUCCESS) std::printf("macro    | %s:%d: %s -> %d\n", __FILE__, __LINE__, #call, result); \
+  } while (false)
+
+int main() {
+  CU_CHECK(cuInit(0));
+  CUdevice device = 0;
+  char name[100] = "";
+
+  // Habit 1. Nobody looks at the answer, and the program goes on with whatever was in the variable.
+  cuDeviceGet(&device, 99);
+  cuDeviceGetName(name, sizeof name, device);
+  std::printf("ignored  | device 99 is the %s\n", name);
+
+  // Habit 2. Someone looks, and writes four lines for every call.
+  if (cuDeviceGet(&device, 99) != CUDA_SUCCESS) {
+    std::printf("if       | cuDeviceGet failed\n");
+  }
+
+  CHECK(cuDeviceGet(&device, 99));
+
+  const bool found = succeeded(cuDeviceGet(&device, 99));
+
+  // Macro and function together are the header that all later lessons use.
+  try {
+    CU_THROW(cuDeviceGet(&device, 99));
+  } catch (const cu::Error& error) {
+    std::printf("cu.hpp   | %s\n", error.what());
+    return !found && error.code() == CUDA_ERROR_INVALID_DEVICE ? 0 : 1;
+  }
+  return 1;
+}

@@ -1,0 +1,16 @@
+// Rejected with: "a device that does not exist is an error, not the name of another one"
+// cuDeviceGet fails, nobody looks, and the name of whatever was in `device` is reported as that of the device asked
+// for.
+#include "common/cu.hpp"
+
+#include <string>
+
+CUresult device_name(int ordinal, std::string* name) {
+  CUdevice device = 0;
+  char text[100];
+  cuInit(0);
+  cuDeviceGet(&device, ordinal);
+  CU_RETURN(cuDeviceGetName(text, sizeof text, device));
+  *name = text;
+  return CUDA_SUCCESS;
+}
