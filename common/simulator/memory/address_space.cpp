@@ -134,24 +134,40 @@ bool AddressSpace::enter(std::shared_ptr<Allocation> allocation) {
 }
 
 bool AddressSpace::release(u64 base, const std::string& by) {
-  std::vector<Storage> unused;  // given back after the lock: munmap of gigabytes takes a while
+  std::vector<Grave> unused;  // given back after the lock: munmap of gigabytes takes a while
   std::unique_lock lock(mutex_);
   auto found = live_.find(base);
   if (found == live_.end()) return false;
   freed_.push_back({*found->second.allocation, by});
+  auto keep = std::move(freed_.back().allocation.keep);
+  found->second.allocation->keep.reset();  // whoever still has the allocation has no claim on its bytes
   if (freed_.size() > kFreedRemembered) freed_.pop_front();
-  graves_.push_back({epoch_.fetch_add(1, std::memory_order_acq_rel), std::move(found->second.storage)});
+  graves_.push_back(
+      {epoch_.fetch_add(1, std::memory_order_acq_rel), std::move(found->second.storage), std::move(keep)});
   live_.erase(found);
   sweep(unused);
   lock.unlock();
   return true;
 }
 
+bool AddressSpace::protect(u64 base, bool readable, bool writable) {
+  std::unique_lock lock(mutex_);
+  auto found = live_.find(base);
+  if (found == live_.end()) return false;
+  // A new object: others may be reading the old one.
+  auto changed = std::make_shared<Allocation>(*found->second.allocation);
+  changed->device_readable = readable;
+  changed->device_writable = writable;
+  found->second.allocation = std::move(changed);
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
+  return true;
+}
+
 // A grave is empty once every Hold that began before the release is gone.
-void AddressSpace::sweep(std::vector<Storage>& unused) {
+void AddressSpace::sweep(std::vector<Grave>& unused) {
   const u64 oldest = holds_.empty() ? ~u64{0} : *holds_.begin();
   auto kept = std::partition(graves_.begin(), graves_.end(), [&](const Grave& g) { return g.epoch >= oldest; });
-  for (auto grave = kept; grave != graves_.end(); ++grave) unused.push_back(std::move(grave->storage));
+  for (auto grave = kept; grave != graves_.end(); ++grave) unused.push_back(std::move(*grave));
   graves_.erase(kept, graves_.end());
 }
 
@@ -163,7 +179,7 @@ AddressSpace::Hold::Hold() {
 }
 
 AddressSpace::Hold::~Hold() {
-  std::vector<Storage> unused;
+  std::vector<Grave> unused;
   AddressSpace& space = instance();
   std::unique_lock lock(space.mutex_);
   space.holds_.erase(space.holds_.find(since_));

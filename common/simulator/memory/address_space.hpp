@@ -41,6 +41,8 @@ struct Allocation {
   bool device_readable = true, device_writable = true;
   u64 id = 0;         // CU_POINTER_ATTRIBUTE_BUFFER_ID; AddressSpace chooses one if it is 0
   std::string label;  // "cuMemAlloc", or the variable's name, for reports
+  // For memory that is entered: what owns its bytes, let go when nobody can look at them any more.
+  std::shared_ptr<const void> keep;
 };
 
 // A stretch of memory that may be touched at once, for the executor's fast path.
@@ -71,6 +73,8 @@ class AddressSpace {
   // Takes an allocation away; its memory is given back (allocate) or left alone (enter). Remembered for reports, with
   // the name of the call that did it. False if `base` is not the start of one.
   bool release(u64 base, const std::string& by = {});
+  // What kernels and copies may do with an allocation from now on (cuMemSetAccess). False as for release.
+  bool protect(u64 base, bool readable, bool writable);
 
   // Lets kernels of `context` touch what `owner` has allocated (peer access), or no longer.
   void grant(u64 context, u64 owner);
@@ -127,13 +131,14 @@ class AddressSpace {
   struct Grave {  // released, but a Hold may still look at it
     u64 epoch = 0;
     Storage storage;
+    std::shared_ptr<const void> keep;
   };
 
   AddressSpace() = default;
   u64 choose(u64 size, u64 align);
   bool overlaps(u64 base, u64 size) const;
   void insert(Entry entry);
-  void sweep(std::vector<Storage>& unused);
+  void sweep(std::vector<Grave>& unused);
   bool may_touch(u64 context, const Allocation& allocation) const;
 
   mutable std::shared_mutex mutex_;
