@@ -29,9 +29,24 @@ struct Operator {
   int precedence;
 };
 constexpr Operator kOperators[] = {
-    {pair('|', '|'), 1}, {pair('&', '&'), 2}, {'|', 3}, {'^', 4}, {'&', 5},  {pair('=', '='), 6}, {pair('!', '='), 6},
-    {'<', 7},            {'>', 7},            {pair('<', '='), 7},           {pair('>', '='), 7}, {pair('<', '<'), 8},
-    {pair('>', '>'), 8}, {'+', 9},            {'-', 9}, {'*', 10}, {'/', 10}, {'%', 10},
+    {pair('|', '|'), 1},
+    {pair('&', '&'), 2},
+    {'|', 3},
+    {'^', 4},
+    {'&', 5},
+    {pair('=', '='), 6},
+    {pair('!', '='), 6},
+    {'<', 7},
+    {'>', 7},
+    {pair('<', '='), 7},
+    {pair('>', '='), 7},
+    {pair('<', '<'), 8},
+    {pair('>', '>'), 8},
+    {'+', 9},
+    {'-', 9},
+    {'*', 10},
+    {'/', 10},
+    {'%', 10},
 };
 constexpr int kAnyPrecedence = 1, kAboveOr = 4, kAboveShift = 9;
 
@@ -213,7 +228,8 @@ Immediate integer_literal(std::string_view text, Position at) {
   }
   u64 value = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  if (error == std::errc::result_out_of_range) Cursor::fail(at, "Integer constant '" + Cursor::shown(text) + "' out of range");
+  if (error == std::errc::result_out_of_range)
+    Cursor::fail(at, "Integer constant '" + Cursor::shown(text) + "' out of range");
   if (error != std::errc{} || stop != digits.data() + digits.size()) bad_number(text, at);
   return of_integer(value, is_unsigned || value > static_cast<u64>(INT64_MAX));
 }
@@ -230,7 +246,8 @@ Immediate real_literal(std::string_view text, Position at) {
   }
   double value = 0;
   const auto [stop, error] = std::from_chars(text.data(), last, value);
-  if (error == std::errc::result_out_of_range) Cursor::fail(at, "Floating-point constant '" + Cursor::shown(text) + "' out of range");
+  if (error == std::errc::result_out_of_range)
+    Cursor::fail(at, "Floating-point constant '" + Cursor::shown(text) + "' out of range");
   if (error != std::errc{} || stop != last) bad_number(text, at);
   return of_real(value);
 }
@@ -268,8 +285,7 @@ std::optional<u64> convert_real(const Immediate& immediate, Type type) {
     case Type::f32:
       if (immediate.type == Type::f32) return immediate.bits;
       return std::bit_cast<u32>(static_cast<float>(real(immediate)));
-    case Type::f64:
-      return std::bit_cast<u64>(real(immediate));
+    case Type::f64: return std::bit_cast<u64>(real(immediate));
     case Type::f16: return half_bits(real(immediate));
     case Type::bf16: return bfloat_bits(real(immediate));
     // The bits are meant: mov.b32 %r1, 0f3F800000

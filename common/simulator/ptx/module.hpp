@@ -175,7 +175,8 @@ struct Module {
   std::string text;  // the PTX itself, for diagnostics
 };
 
-// The bits of an immediate as a value of `type`; none where PTX has no such conversion (a float for an integer type, …).
+// The bits of an immediate as a value of `type`; none where PTX has no such conversion (a float for an integer type,
+// …).
 std::optional<u64> convert_immediate(const Immediate& immediate, Type type);
 
 // What is wrong with a text, in the form of ptxas: "ptxas <input>, line N; error   : …".

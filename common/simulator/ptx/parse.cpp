@@ -135,8 +135,10 @@ void Parser::target() {
 void Parser::address_size() {
   const Position at = cursor_.where();
   const i64 size = integer_expression(cursor_);
-  if (size == 32) error(at, "32-Bit addressing is not simulated", Diagnostic::unsupported);
-  else if (size != 64) error(at, "Unsupported .address_size");
+  if (size == 32)
+    error(at, "32-Bit addressing is not simulated", Diagnostic::unsupported);
+  else if (size != 64)
+    error(at, "Unsupported .address_size");
 }
 
 void Parser::file() {
@@ -195,11 +197,16 @@ Parser::Linking Parser::linking() {
   Linking linking;
   linking.at = cursor_.where();
   for (;;) {
-    if (cursor_.accept_dotted(".extern")) linking.linkage = Linkage::external;
-    else if (cursor_.accept_dotted(".visible")) linking.linkage = Linkage::visible;
-    else if (cursor_.accept_dotted(".weak")) linking.linkage = Linkage::weak;
-    else if (cursor_.accept_dotted(".common")) linking.linkage = Linkage::common;
-    else return linking;
+    if (cursor_.accept_dotted(".extern"))
+      linking.linkage = Linkage::external;
+    else if (cursor_.accept_dotted(".visible"))
+      linking.linkage = Linkage::visible;
+    else if (cursor_.accept_dotted(".weak"))
+      linking.linkage = Linkage::weak;
+    else if (cursor_.accept_dotted(".common"))
+      linking.linkage = Linkage::common;
+    else
+      return linking;
   }
 }
 
@@ -270,22 +277,35 @@ Dim3 Parser::dimensions() {
 }
 
 bool Parser::tuning_directive(Function& function) {
-  if (cursor_.accept_dotted(".noreturn")) function.noreturn = true;
-  else if (cursor_.accept_dotted(".maxntid")) function.max_threads = dimensions();
-  else if (cursor_.accept_dotted(".reqntid")) function.required_threads = dimensions();
-  else if (cursor_.accept_dotted(".reqnctapercluster")) function.required_cluster = dimensions();
-  else if (cursor_.accept_dotted(".maxnreg")) function.max_registers = count();
-  else if (cursor_.accept_dotted(".minnctapersm")) function.min_blocks = count();
-  else if (cursor_.accept_dotted(".maxnctapersm")) count();  // an older spelling of a hint to the compiler
-  else if (cursor_.accept_dotted(".maxclusterrank")) function.max_cluster_rank = count();
-  else if (cursor_.accept_dotted(".explicitcluster")) function.explicit_cluster = true;
-  else if (cursor_.accept_dotted(".blocksareclusters")) function.blocks_are_clusters = true;
-  else if (cursor_.accept_dotted(".abi_preserve") || cursor_.accept_dotted(".abi_preserve_control")) count();
-  else if (cursor_.accept_dotted(".pragma")) pragma();
+  if (cursor_.accept_dotted(".noreturn"))
+    function.noreturn = true;
+  else if (cursor_.accept_dotted(".maxntid"))
+    function.max_threads = dimensions();
+  else if (cursor_.accept_dotted(".reqntid"))
+    function.required_threads = dimensions();
+  else if (cursor_.accept_dotted(".reqnctapercluster"))
+    function.required_cluster = dimensions();
+  else if (cursor_.accept_dotted(".maxnreg"))
+    function.max_registers = count();
+  else if (cursor_.accept_dotted(".minnctapersm"))
+    function.min_blocks = count();
+  else if (cursor_.accept_dotted(".maxnctapersm"))
+    count();  // an older spelling of a hint to the compiler
+  else if (cursor_.accept_dotted(".maxclusterrank"))
+    function.max_cluster_rank = count();
+  else if (cursor_.accept_dotted(".explicitcluster"))
+    function.explicit_cluster = true;
+  else if (cursor_.accept_dotted(".blocksareclusters"))
+    function.blocks_are_clusters = true;
+  else if (cursor_.accept_dotted(".abi_preserve") || cursor_.accept_dotted(".abi_preserve_control"))
+    count();
+  else if (cursor_.accept_dotted(".pragma"))
+    pragma();
   else if (cursor_.accept_dotted(".attribute")) {
     Shape attributes;
     attribute(attributes);
-  } else return false;
+  } else
+    return false;
   return true;
 }
 
@@ -301,8 +321,10 @@ std::vector<Parameter> Parser::parameters() {
 
 Parameter Parser::parameter() {
   Parameter parameter;
-  if (cursor_.accept_dotted(".reg")) parameter.in_register = true;
-  else if (!cursor_.accept_dotted(".param")) cursor_.unexpected();
+  if (cursor_.accept_dotted(".reg"))
+    parameter.in_register = true;
+  else if (!cursor_.accept_dotted(".param"))
+    cursor_.unexpected();
   const Shape how = shape(parameter.in_register ? Space::reg : Space::param);
   Variable variable;
   variable.at = cursor_.where();
@@ -450,7 +472,8 @@ std::vector<u64> Parser::array(bool& open) {
 
 // Works out size and alignment from type and dimensions.
 void Parser::measure(Variable& variable, bool open) {
-  const bool opaque = variable.type == Type::texref || variable.type == Type::samplerref || variable.type == Type::surfref;
+  const bool opaque =
+      variable.type == Type::texref || variable.type == Type::samplerref || variable.type == Type::surfref;
   const u64 element = opaque ? 8 : u64{bytes(variable.type)} * variable.vector;
   if (variable.align == 0) variable.align = static_cast<u32>(std::max<u64>(std::bit_ceil(element), 1));
   variable.size = element;
@@ -467,12 +490,14 @@ void Parser::measure(Variable& variable, bool open) {
 struct Parser::Initialiser {
   Parser& parser;
   Variable& variable;
-  bool open;           // the first dimension is counted here
-  u64 written = 0;     // elements, in the order of memory
+  bool open;        // the first dimension is counted here
+  u64 written = 0;  // elements, in the order of memory
   u64 highest = 0;
 
   u64 element() const { return bytes(variable.type); }
-  [[noreturn]] static void too_many(Position at) { Cursor::fail(at, "Greater number of elements in array initializer"); }
+  [[noreturn]] static void too_many(Position at) {
+    Cursor::fail(at, "Greater number of elements in array initializer");
+  }
 
   // Elements of the type in one element of dimension `level`.
   u64 stride(std::size_t level) const {
@@ -621,7 +646,8 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
   measure(variable, open);
   if (cursor_.accept('=')) {
     if (shape.space != Space::global && shape.space != Space::constant) {
-      Cursor::fail(variable.at, std::string("State space .") + cudasim::name(shape.space) + " does not allow initializers");
+      Cursor::fail(variable.at,
+                   std::string("State space .") + cudasim::name(shape.space) + " does not allow initializers");
     }
     if (bits(variable.type) == 0) {
       skip_sampler_state();

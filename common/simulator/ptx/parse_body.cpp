@@ -127,7 +127,8 @@ void Parser::label() {
   if (!declared_.insert(key).second) error(at, "Duplicate definition of label '" + name + "'");
   if (cursor_.accept_dotted(".branchtargets") || cursor_.accept_dotted(".calltargets")) return branch_targets(name);
   if (cursor_.accept_dotted(".callprototype")) return call_prototype(name);
-  function_->labels.push_back({std::move(name), static_cast<u32>(function_->statements.size()), open_scopes_.back(), at});
+  function_->labels.push_back(
+      {std::move(name), static_cast<u32>(function_->statements.size()), open_scopes_.back(), at});
 }
 
 void Parser::branch_targets(std::string name) {
