@@ -1,0 +1,62 @@
+// Self-check of 02-context/01-create-destroy: judges the learner's free_memory().
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+
+std::size_t free_memory(CUdevice device);
+
+namespace {
+
+CUcontext current() {
+  CUcontext context = nullptr;
+  CU_CHECK(cuCtxGetCurrent(&context));
+  return context;
+}
+
+// A device, and a stack that is empty before and after.
+struct Device {
+  CUdevice device;
+  Device() {
+    CU_CHECK(cuInit(0));
+    CU_CHECK(cuDeviceGet(&device, 0));
+  }
+  ~Device() {
+    CUcontext left;
+    while (cuCtxPopCurrent(&left) == CUDA_SUCCESS) cuCtxDestroy(left);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Device, "a caller without a context gets an answer") {
+  std::size_t total;
+  CU_CHECK(cuDeviceTotalMem(&total, device));
+  const std::size_t free = free_memory(device);
+  CHECK(free > 0);
+  CHECK(free <= total);
+}
+
+TEST_CASE_METHOD(Device, "a caller without a context has none afterwards") {
+  free_memory(device);
+  CHECK(current() == nullptr);
+}
+
+TEST_CASE_METHOD(Device, "the caller's context is still current and still works") {
+  CUcontext mine;
+  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
+  free_memory(device);
+  REQUIRE(current() == mine);
+  std::size_t free, total;
+  CHECK(cuMemGetInfo(&free, &total) == CUDA_SUCCESS);
+}
+
+TEST_CASE_METHOD(Device, "memory that somebody allocated is not free") {
+  CUcontext mine;
+  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
+  const std::size_t before = free_memory(device);
+  REQUIRE(current() == mine);
+  CUdeviceptr memory;
+  CU_CHECK(cuMemAlloc(&memory, 64 << 20));
+  const std::size_t after = free_memory(device);
+  CU_CHECK(cuMemFree(memory));
+  CHECK(before >= after + (64 << 20));
+}

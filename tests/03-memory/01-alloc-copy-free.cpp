@@ -1,0 +1,40 @@
+// Self-check of 03-memory/01-alloc-copy-free: judges the learner's swap_halves().
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+
+#include <numeric>
+#include <vector>
+
+std::vector<float> swap_halves(const std::vector<float>& numbers);
+
+namespace {
+
+std::size_t free_bytes() {
+  std::size_t free, total;
+  CU_CHECK(cuMemGetInfo(&free, &total));
+  return free;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(cu::Context, "four numbers come back with their halves swapped") {
+  CHECK(swap_halves({1, 2, 3, 4}) == std::vector<float>{3, 4, 1, 2});
+}
+
+TEST_CASE_METHOD(cu::Context, "a million numbers do, too") {
+  std::vector<float> numbers(1 << 20), expected(1 << 20);
+  std::iota(numbers.begin(), numbers.end(), 0.0f);
+  std::iota(expected.begin(), expected.begin() + (1 << 19), float(1 << 19));
+  std::iota(expected.begin() + (1 << 19), expected.end(), 0.0f);
+  CHECK((swap_halves(numbers) == expected));  // in parentheses: a failure need not print a million numbers
+}
+
+TEST_CASE_METHOD(cu::Context, "an empty vector comes back empty") { CHECK(swap_halves({}).empty()); }
+
+TEST_CASE_METHOD(cu::Context, "the device memory is given back") {
+  const std::vector<float> numbers(16 << 20);
+  swap_halves(numbers);  // the driver's own buffers are made by the first copies
+  const std::size_t before = free_bytes();
+  swap_halves(numbers);
+  CHECK(free_bytes() == before);
+}

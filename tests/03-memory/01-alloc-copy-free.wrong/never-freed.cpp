@@ -1,0 +1,17 @@
+// Rejected with: "the device memory is given back"
+// Nothing frees device memory but cuMemFree, and the end of the context: it outlives the variable that names it.
+#include "common/cu.hpp"
+
+#include <vector>
+
+std::vector<float> swap_halves(const std::vector<float>& numbers) {
+  if (numbers.empty()) return numbers;
+  const std::size_t half = numbers.size() / 2, half_bytes = half * sizeof(float);
+  std::vector<float> swapped(numbers.size());
+  CUdeviceptr memory;
+  CU_THROW(cuMemAlloc(&memory, 2 * half_bytes));
+  CU_THROW(cuMemcpyHtoD(memory, numbers.data(), 2 * half_bytes));
+  CU_THROW(cuMemcpyDtoH(swapped.data(), memory + half_bytes, half_bytes));
+  CU_THROW(cuMemcpyDtoH(swapped.data() + half, memory, half_bytes));
+  return swapped;
+}

@@ -1,0 +1,18 @@
+// Rejected with: "four numbers come back with their halves swapped"
+// A CUdeviceptr is an integer: adding `half` moves it by that many bytes, not floats.
+#include "common/cu.hpp"
+
+#include <vector>
+
+std::vector<float> swap_halves(const std::vector<float>& numbers) {
+  if (numbers.empty()) return numbers;
+  const std::size_t half = numbers.size() / 2, half_bytes = half * sizeof(float);
+  std::vector<float> swapped(numbers.size());
+  CUdeviceptr memory;
+  CU_THROW(cuMemAlloc(&memory, 2 * half_bytes));
+  CU_THROW(cuMemcpyHtoD(memory, numbers.data(), 2 * half_bytes));
+  CU_THROW(cuMemcpyDtoH(swapped.data(), memory + half, half_bytes));
+  CU_THROW(cuMemcpyDtoH(swapped.data() + half, memory, half_bytes));
+  CU_THROW(cuMemFree(memory));
+  return swapped;
+}

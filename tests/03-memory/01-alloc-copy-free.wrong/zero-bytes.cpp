@@ -1,0 +1,17 @@
+// Rejected with: "an empty vector comes back empty"
+// malloc(0) is allowed, cuMemAlloc of zero bytes is not.
+#include "common/cu.hpp"
+
+#include <vector>
+
+std::vector<float> swap_halves(const std::vector<float>& numbers) {
+  const std::size_t half = numbers.size() / 2, half_bytes = half * sizeof(float);
+  std::vector<float> swapped(numbers.size());
+  CUdeviceptr memory;
+  CU_THROW(cuMemAlloc(&memory, 2 * half_bytes));
+  CU_THROW(cuMemcpyHtoD(memory, numbers.data(), 2 * half_bytes));
+  CU_THROW(cuMemcpyDtoH(swapped.data(), memory + half_bytes, half_bytes));
+  CU_THROW(cuMemcpyDtoH(swapped.data() + half, memory, half_bytes));
+  CU_THROW(cuMemFree(memory));
+  return swapped;
+}

@@ -1,0 +1,16 @@
+// The kernels with which run_one_thread() is judged. Each has one argument, the address of an int.
+
+// 64 MiB of device memory, taken for as long as the module is loaded.
+__device__ int large[16 << 20];
+
+// Atomically, so that every thread counts.
+extern "C" __global__ void increment(int* number) { atomicAdd(number, 1); }
+
+extern "C" __global__ void twice(int* number) { *number = 2 * *number; }
+
+// Takes a while.
+extern "C" __global__ void count(volatile int* number) {
+  for (int i = 1; i <= 300000; ++i) *number = i;
+}
+
+extern "C" __global__ void first_of_large(int* number) { *number = large[0]; }

@@ -1,0 +1,16 @@
+// Rejected with: "one thread has run, once"
+// 32 threads, since a warp runs 32 anyway: each of them is a thread, and does the work.
+#include "common/cu.hpp"
+
+#include <string>
+
+void run_one_thread(const std::string& image, const char* kernel, CUdeviceptr argument) {
+  CUmodule module;
+  CU_THROW(cuModuleLoad(&module, image.c_str()));
+  CUfunction function;
+  CU_THROW(cuModuleGetFunction(&function, module, kernel));
+  void* arguments[] = {&argument};
+  CU_THROW(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_THROW(cuCtxSynchronize());
+  CU_THROW(cuModuleUnload(module));
+}

@@ -1,0 +1,16 @@
+// Rejected with: "a kernel that is not there is reported"
+// No call is checked: the function is not found, nothing is launched, and nobody hears of it.
+#include "common/cu.hpp"
+
+#include <string>
+
+void run_one_thread(const std::string& image, const char* kernel, CUdeviceptr argument) {
+  CUmodule module = nullptr;
+  cuModuleLoad(&module, image.c_str());
+  CUfunction function = nullptr;
+  cuModuleGetFunction(&function, module, kernel);
+  void* arguments[] = {&argument};
+  cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+  cuCtxSynchronize();
+  cuModuleUnload(module);
+}

@@ -1,0 +1,15 @@
+// Rejected with: "the module's memory is given back"
+// A module is not only code: its variables lie in device memory until it is unloaded.
+#include "common/cu.hpp"
+
+#include <string>
+
+void run_one_thread(const std::string& image, const char* kernel, CUdeviceptr argument) {
+  CUmodule module;
+  CU_THROW(cuModuleLoad(&module, image.c_str()));
+  CUfunction function;
+  CU_THROW(cuModuleGetFunction(&function, module, kernel));
+  void* arguments[] = {&argument};
+  CU_THROW(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_THROW(cuCtxSynchronize());
+}
