@@ -159,6 +159,15 @@
 #undef cuTexRefSetAddress2D
 #undef cuWaitExternalSemaphoresAsync
 
+// What older headers lack.
+#if CUDA_VERSION < 12050
+struct CUctxCreateParams {
+  CUexecAffinityParam* execAffinityParams;
+  int numExecAffinityParams;
+  void* cigParams;
+};
+#endif
+
 namespace cudasim {
 
 // The version that cuDriverGetVersion reports: that of the headers.

@@ -10,13 +10,13 @@ namespace cudasim::ptx {
 struct Token {
   enum Kind : u8 {
     end,
-    name,       // add, %r1, $L__BB0_2, _Z3fooPf
-    dotted,     // .reg, .shared::cta, .m16n8k8, .2d: what follows an opcode, or starts a directive
-    integer,    // 42, 0x2A, 052, 0b101, 42U
-    real,       // 1.5, 0f3F800000, 0d3FF0000000000000
-    string,     // "…" with its quotes
+    name,        // add, %r1, $L__BB0_2, _Z3fooPf
+    dotted,      // .reg, .shared::cta, .m16n8k8, .2d: what follows an opcode, or starts a directive
+    integer,     // 42, 0x2A, 052, 0b101, 42U
+    real,        // 1.5, 0f3F800000, 0d3FF0000000000000
+    string,      // "…" with its quotes
     punctuator,  // Token::code
-    bad,        // a character that has no place in PTX, or a string or comment without an end
+    bad,         // a character that has no place in PTX, or a string or comment without an end
   };
   Kind kind = end;
   u16 code = 0;  // of a punctuator: its character, or both characters of <<, >>, ==, !=, <=, >=, &&, ||: see pair()

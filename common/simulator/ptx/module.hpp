@@ -130,6 +130,8 @@ struct Parameter {
   u32 align = 1;
   bool in_register = false;  // .reg parameter of a device function
   bool pointer = false;
+  bool is_array = false;  // .b8 p[16]; size 0: p[]
+  Position at;
 };
 
 struct Prototype {  // .callprototype
@@ -157,7 +159,7 @@ struct Function {
   // Performance-tuning directives; 0: not given.
   Dim3 max_threads{0, 0, 0}, required_threads{0, 0, 0}, required_cluster{0, 0, 0};
   u32 max_registers = 0, min_blocks = 0, max_cluster_rank = 0;
-  bool explicit_cluster = false;
+  bool explicit_cluster = false, blocks_are_clusters = false;
   Position at;
 };
 
@@ -172,6 +174,10 @@ struct Module {
   std::vector<Function> functions;
   std::string text;  // the PTX itself, for diagnostics
 };
+
+// The bits of an immediate as a value of `type`; none where PTX has no such conversion (a float for an integer type,
+// …).
+std::optional<u64> convert_immediate(const Immediate& immediate, Type type);
 
 // What is wrong with a text, in the form of ptxas: "ptxas <input>, line N; error   : …".
 struct Diagnostic {

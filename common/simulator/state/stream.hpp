@@ -11,6 +11,9 @@ namespace cudasim {
 class Context;
 class Capture;
 
+// As cuCtxGetStreamPriorityRange answers: a lower number is more urgent.
+constexpr int kLeastPriority = 0, kGreatestPriority = -5;
+
 class Stream {
  public:
   Stream(std::weak_ptr<Context> context, std::shared_ptr<Health> health, u32 flags, int priority, bool legacy);

@@ -1,0 +1,356 @@
+// Contexts (CUDA Driver API manual, "Context Management", "Context Management [DEPRECATED]").
+//
+// The stack holds handles, not contexts: a destroyed context stays on every stack it was pushed to, can even be pushed
+// again, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED to whoever uses it.
+#include "common/simulator/api/context_flags.hpp"
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/event.hpp"
+#include "common/simulator/state/thread.hpp"
+
+#include <algorithm>
+
+using namespace cudasim;
+
+namespace {
+
+constexpr u32 kApiVersion1 = 3010, kApiVersion2 = 3020;
+
+CUresult create(CUcontext* out, unsigned flags, CUdevice dev, u32 api_version) {
+  require_calls_permitted();
+  require(out != nullptr);
+  require_context_flags(flags);
+  Device& device = device_at(dev);
+  require_healthy_device(device);
+  const auto context = create_context(device, flags, false, api_version);
+  this_thread().stack.push_back(context->handle);
+  *out = context->handle;
+  return CUDA_SUCCESS;
+}
+
+CUresult destroy(CUcontext handle) {
+  require_calls_permitted();
+  require(handle != nullptr);
+  const auto context = find_context(handle);
+  require(context != nullptr && !context->primary, CUDA_ERROR_INVALID_CONTEXT);
+  auto& stack = this_thread().stack;
+  if (!stack.empty() && stack.back() == handle) stack.pop_back();
+  destroy_context(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult push(CUcontext handle) {
+  require_initialized();
+  require(handle != nullptr);
+  require(context_state(handle) != ContextState::unknown, CUDA_ERROR_INVALID_CONTEXT);
+  this_thread().stack.push_back(handle);
+  return CUDA_SUCCESS;
+}
+
+CUresult pop(CUcontext* out) {
+  require_initialized();
+  auto& stack = this_thread().stack;
+  require(!stack.empty(), CUDA_ERROR_INVALID_CONTEXT);
+  if (out != nullptr) *out = stack.back();
+  stack.pop_back();
+  return CUDA_SUCCESS;
+}
+
+// Null means the current one.
+std::shared_ptr<Context> named_or_current(CUcontext handle) {
+  if (handle == nullptr) return current_context_even_faulted();
+  require_calls_permitted();
+  return get_context(handle);
+}
+
+CUresult synchronize(const std::shared_ptr<Context>& context) {
+  require_healthy(*context->health);
+  context->synchronize();
+  return context->health->fault;
+}
+
+enum class LimitRule { unknown, unsupported, settable };
+
+LimitRule rule(CUlimit limit) {
+  switch (static_cast<int>(limit)) {
+    case CU_LIMIT_STACK_SIZE:
+    case CU_LIMIT_PRINTF_FIFO_SIZE:
+    case CU_LIMIT_MALLOC_HEAP_SIZE:
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: return LimitRule::settable;
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:  // not since compute capability 9.0
+    case 7:
+    case 8:
+    case 9: return LimitRule::unsupported;  // CU_LIMIT_SHMEM_SIZE, CU_LIMIT_CIG_…: graphics contexts
+    default: return LimitRule::unknown;
+  }
+}
+
+void require_limit(CUlimit limit) {
+  const LimitRule which = rule(limit);
+  require(which != LimitRule::unknown);
+  require(which != LimitRule::unsupported, CUDA_ERROR_UNSUPPORTED_LIMIT);
+}
+
+// The largest value that a limit takes.
+u64 largest(CUlimit limit, const Device& device) {
+  switch (limit) {
+    case CU_LIMIT_STACK_SIZE: return 512u << 10;  // all that a thread can have of local memory
+    case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: return 128;
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
+      return static_cast<u64>(*attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE));
+    default: return device.memory;
+  }
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuCtxCreate(CUcontext* pctx, unsigned int flags, CUdevice dev) {
+  return CUDASIM_CALL(pctx, flags, dev) { return create(pctx, flags, dev, kApiVersion1); };
+}
+
+CUDASIM_API CUresult cuCtxCreate_v2(CUcontext* pctx, unsigned int flags, CUdevice dev) {
+  return CUDASIM_CALL(pctx, flags, dev) { return create(pctx, flags, dev, kApiVersion2); };
+}
+
+// Execution affinity exists under MPS only.
+CUDASIM_API CUresult cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam* paramsArray, int numParams,
+                                    unsigned int flags, CUdevice dev) {
+  return CUDASIM_CALL(pctx, paramsArray, numParams, flags, dev) {
+    require_initialized();
+    require(numParams >= 0 && (numParams == 0) == (paramsArray == nullptr));
+    require(numParams == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    return create(pctx, flags, dev, kApiVersion2);
+  };
+}
+
+CUDASIM_API CUresult cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, unsigned int flags,
+                                    CUdevice dev) {
+  return CUDASIM_CALL(pctx, ctxCreateParams, flags, dev) {
+    require_initialized();
+    if (ctxCreateParams != nullptr) {
+      const bool affinity =
+          ctxCreateParams->numExecAffinityParams != 0 || ctxCreateParams->execAffinityParams != nullptr;
+      const bool graphics = ctxCreateParams->cigParams != nullptr;
+      require(!(affinity && graphics) && ctxCreateParams->numExecAffinityParams >= 0);
+      require(!affinity, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+      if (graphics) return refuse("cuCtxCreate_v4", "contexts for graphics interoperability");
+    }
+    return create(pctx, flags, dev, kApiVersion2);
+  };
+}
+
+CUDASIM_API CUresult cuCtxDestroy(CUcontext ctx) {
+  return CUDASIM_CALL(ctx) { return destroy(ctx); };
+}
+
+CUDASIM_API CUresult cuCtxDestroy_v2(CUcontext ctx) {
+  return CUDASIM_CALL(ctx) { return destroy(ctx); };
+}
+
+CUDASIM_API CUresult cuCtxPushCurrent(CUcontext ctx) {
+  return CUDASIM_CALL(ctx) { return push(ctx); };
+}
+
+CUDASIM_API CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
+  return CUDASIM_CALL(ctx) { return push(ctx); };
+}
+
+CUDASIM_API CUresult cuCtxPopCurrent(CUcontext* pctx) {
+  return CUDASIM_CALL(pctx) { return pop(pctx); };
+}
+
+CUDASIM_API CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
+  return CUDASIM_CALL(pctx) { return pop(pctx); };
+}
+
+// Replaces the top of the stack; null takes the top away, which may uncover another context.
+CUDASIM_API CUresult cuCtxSetCurrent(CUcontext ctx) {
+  return CUDASIM_CALL(ctx) {
+    require_initialized();
+    require(ctx == nullptr || context_state(ctx) != ContextState::unknown, CUDA_ERROR_INVALID_CONTEXT);
+    auto& stack = this_thread().stack;
+    if (!stack.empty()) stack.pop_back();
+    if (ctx != nullptr) stack.push_back(ctx);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetCurrent(CUcontext* pctx) {
+  return CUDASIM_CALL(pctx) {
+    require_initialized();
+    require(pctx != nullptr);
+    const auto& stack = this_thread().stack;
+    *pctx = stack.empty() ? nullptr : stack.back();
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetDevice(CUdevice* device) {
+  return CUDASIM_CALL(device) {
+    const auto context = current_context_even_faulted();
+    require(device != nullptr);
+    *device = context->device.ordinal;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
+  return CUDASIM_CALL(device, ctx) {
+    const auto context = named_or_current(ctx);
+    require(device != nullptr);
+    *device = context->device.ordinal;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetFlags(unsigned int* flags) {
+  return CUDASIM_CALL(flags) {
+    const auto context = current_context_even_faulted();
+    require(flags != nullptr);
+    const std::scoped_lock lock(context->settings);
+    *flags = context->flags;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxSetFlags(unsigned int flags) {
+  return CUDASIM_CALL(flags) {
+    const auto context = current_context();
+    require_context_flags(flags);
+    const std::scoped_lock lock(context->settings);
+    context->flags = flags;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
+  return CUDASIM_CALL(ctx, ctxId) {
+    const auto context = named_or_current(ctx);
+    require(ctxId != nullptr);
+    *ctxId = context->id;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
+  return CUDASIM_CALL(ctx, version) {
+    const auto context = named_or_current(ctx);
+    require(version != nullptr);
+    *version = context->api_version;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxSynchronize() {
+  return CUDASIM_CALL() { return synchronize(current_context()); };
+}
+
+CUDASIM_API CUresult cuCtxSynchronize_v2(CUcontext ctx) {
+  return CUDASIM_CALL(ctx) { return synchronize(named_or_current(ctx)); };
+}
+
+CUDASIM_API CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
+  return CUDASIM_CALL(pvalue, limit) {
+    const auto context = current_context();
+    require(pvalue != nullptr);
+    require_limit(limit);
+    *pvalue = context->limit(limit);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
+  return CUDASIM_CALL(limit, value) {
+    const auto context = current_context();
+    require_limit(limit);
+    require(value <= largest(limit, context->device));
+    const std::scoped_lock lock(context->settings);
+    context->limits.at(limit) = value;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
+  return CUDASIM_CALL(pconfig) {
+    const auto context = current_context();
+    require(pconfig != nullptr);
+    const std::scoped_lock lock(context->settings);
+    *pconfig = context->cache_config;
+    return CUDA_SUCCESS;
+  };
+}
+
+// A preference only: it changes no result, and there is no cache to size.
+CUDASIM_API CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
+  return CUDASIM_CALL(config) {
+    const auto context = current_context();
+    require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
+    const std::scoped_lock lock(context->settings);
+    context->cache_config = config;
+    return CUDA_SUCCESS;
+  };
+}
+
+// The bank size is fixed since compute capability 5.0, whatever was asked for.
+CUDASIM_API CUresult cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
+  return CUDASIM_CALL(pConfig) {
+    const auto context = current_context();
+    require(pConfig != nullptr);
+    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  return CUDASIM_CALL(config) {
+    const auto context = current_context();
+    require(config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE && config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {
+  return CUDASIM_CALL(leastPriority, greatestPriority) {
+    const auto context = current_context();
+    if (leastPriority != nullptr) *leastPriority = kLeastPriority;
+    if (greatestPriority != nullptr) *greatestPriority = kGreatestPriority;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxResetPersistingL2Cache() {
+  return CUDASIM_CALL() {
+    current_context();
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
+  return CUDASIM_CALL(pExecAffinity, type) {
+    current_context();
+    require(pExecAffinity != nullptr && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
+    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+  };
+}
+
+CUDASIM_API CUresult cuCtxAttach(CUcontext* pctx, unsigned int flags) {
+  return CUDASIM_CALL(pctx, flags) {
+    const auto context = current_context();
+    require(pctx != nullptr && flags == 0);
+    ++context->attached;
+    *pctx = context->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxDetach(CUcontext ctx) {
+  return CUDASIM_CALL(ctx) {
+    require_calls_permitted();
+    const auto context = find_context(ctx);
+    const auto& stack = this_thread().stack;
+    require(context != nullptr && !stack.empty() && stack.back() == ctx, CUDA_ERROR_INVALID_CONTEXT);
+    if (--context->attached == 0) return destroy(ctx);
+    return CUDA_SUCCESS;
+  };
+}

@@ -1,0 +1,103 @@
+// The primary context of each device (CUDA Driver API manual, "Primary Context Management"). It is counted, not
+// destroyed by handle; its handle is the same whenever it lives; it is made current by nobody but the program.
+#include "common/simulator/api/context_flags.hpp"
+#include "common/simulator/api/guard.hpp"
+
+using namespace cudasim;
+
+namespace {
+
+constexpr u32 kApiVersion = 3020;
+
+Device& permitted_device(CUdevice ordinal) {
+  require_calls_permitted();
+  return device_at(ordinal);
+}
+
+// With the primary context's lock held.
+void end(Device::Primary& primary) {
+  primary.retained = 0;
+  primary.flags = 0;
+  if (const auto context = find_context(primary.handle)) destroy_context(context);
+}
+
+CUresult release(CUdevice dev) {
+  Device& device = permitted_device(dev);
+  Device::Primary& primary = device.primary;
+  const std::scoped_lock lock(primary.mutex);
+  require(primary.retained != 0, CUDA_ERROR_INVALID_CONTEXT);
+  if (--primary.retained == 0) end(primary);
+  return CUDA_SUCCESS;
+}
+
+CUresult reset(CUdevice dev) {
+  Device& device = permitted_device(dev);
+  const std::scoped_lock lock(device.primary.mutex);
+  end(device.primary);
+  return CUDA_SUCCESS;
+}
+
+CUresult set_flags(CUdevice dev, unsigned flags) {
+  Device& device = permitted_device(dev);
+  require_context_flags(flags);
+  const std::scoped_lock lock(device.primary.mutex);
+  device.primary.flags = flags;
+  if (const auto context = find_context(device.primary.handle)) {
+    const std::scoped_lock settings(context->settings);
+    context->flags = flags;
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
+  return CUDASIM_CALL(pctx, dev) {
+    Device& device = permitted_device(dev);
+    require(pctx != nullptr);
+    Device::Primary& primary = device.primary;
+    const std::scoped_lock lock(primary.mutex);
+    if (primary.retained == 0) {
+      require_healthy_device(device);
+      primary.handle = create_context(device, primary.flags, true, kApiVersion, primary.handle)->handle;
+    }
+    ++primary.retained;
+    *pctx = primary.handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
+  return CUDASIM_CALL(dev) { return release(dev); };
+}
+
+CUDASIM_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
+  return CUDASIM_CALL(dev) { return release(dev); };
+}
+
+CUDASIM_API CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
+  return CUDASIM_CALL(dev) { return reset(dev); };
+}
+
+CUDASIM_API CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
+  return CUDASIM_CALL(dev) { return reset(dev); };
+}
+
+CUDASIM_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
+  return CUDASIM_CALL(dev, flags) { return set_flags(dev, flags); };
+}
+
+CUDASIM_API CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
+  return CUDASIM_CALL(dev, flags) { return set_flags(dev, flags); };
+}
+
+CUDASIM_API CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {
+  return CUDASIM_CALL(dev, flags, active) {
+    Device& device = permitted_device(dev);
+    require(flags != nullptr && active != nullptr);
+    const std::scoped_lock lock(device.primary.mutex);
+    *flags = device.primary.flags;
+    *active = device.primary.retained != 0 ? 1 : 0;
+    return CUDA_SUCCESS;
+  };
+}

@@ -1,0 +1,681 @@
+// Reads a module: its directives and declarations. Source: PTX ISA, "Directives", "State spaces, types, and variables".
+#include "common/simulator/ptx/parser.hpp"
+#include "common/simulator/ptx/version.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <optional>
+
+namespace cudasim::ptx {
+namespace {
+
+constexpr u64 kLargestVariable = u64{1} << 40;
+constexpr u64 kLargestInitialiser = u64{1} << 31;
+constexpr std::size_t kMostDimensions = 16;
+constexpr u32 kMostNames = 1u << 20;  // of x<n>
+
+u32 digits(std::string_view text) {
+  u32 value = 0;
+  for (char c : text) {
+    if (c < '0' || c > '9' || value > 100'000) return 0;
+    value = value * 10 + static_cast<u32>(c - '0');
+  }
+  return value;
+}
+
+}  // namespace
+
+Parser::Parser(std::string_view text, std::size_t limit) : cursor_(text), limit_(std::max<std::size_t>(limit, 1)) {
+  parsed_.module.text = text;
+  parsed_.module.files.emplace_back();
+}
+
+void Parser::error(Position at, std::string message, Diagnostic::Kind kind) {
+  // One mistake often makes the rest of its line unreadable: say the first thing only.
+  if (full() || at.line == last_error_line_) return;
+  last_error_line_ = at.line;
+  parsed_.errors.push_back({kind, at, std::move(message)});
+}
+
+Parsed Parser::run() {
+  try {
+    header();
+  } catch (const Failure& failure) {
+    error(failure.at, failure.message);
+    return std::move(parsed_);
+  }
+  if (!parsed_.errors.empty()) return std::move(parsed_);  // of another version or target: the rest says nothing
+  while (!cursor_.at_end() && !full()) {
+    try {
+      item();
+    } catch (const Failure& failure) {
+      error(failure.at, failure.message);
+      recover();
+    }
+  }
+  return std::move(parsed_);
+}
+
+// Skips to behind the next semicolon or block of braces.
+void Parser::recover() {
+  int depth = 0;
+  while (!cursor_.at_end()) {
+    const u16 code = cursor_.take().code;
+    if (code == '{') ++depth;
+    if (code == '}' && --depth <= 0) return;
+    if (code == ';' && depth <= 0) return;
+  }
+}
+
+void Parser::header() {
+  while (cursor_.is('@')) dwarf_line();
+  if (!cursor_.is_dotted(".version")) {
+    Cursor::fail(cursor_.where(), "Missing .version directive at start of file 'application ptx input'");
+  }
+  cursor_.take();
+  version();
+  if (!parsed_.errors.empty()) return;
+  while (cursor_.is('@')) dwarf_line();
+  if (!cursor_.is_dotted(".target")) Cursor::fail(cursor_.where(), "Missing .target directive");
+  cursor_.take();
+  target();
+}
+
+// Version and target are checked where they stand: a newer version may hold syntax of its own.
+void Parser::version() {
+  const Position at = cursor_.where();
+  const Token token = cursor_.take();
+  const std::string text(cursor_.text(token));
+  const std::size_t dot = text.find('.');
+  if (token.kind != Token::real || dot == std::string::npos || dot + 2 != text.size()) {
+    Cursor::fail(at, "Parsing error near '" + Cursor::shown(text) + "': syntax error");
+  }
+  Module& module = parsed_.module;
+  module.version_major = digits(text.substr(0, dot));
+  module.version_minor = digits(text.substr(dot + 1));
+  const u32 newest = newest_ptx();
+  if (module.version_major * 10 + module.version_minor > newest) {
+    error(at,
+          "Unsupported .version " + text + "; current version is '" + std::to_string(newest / 10) + "." +
+              std::to_string(newest % 10) + "'",
+          Diagnostic::version);
+  }
+}
+
+void Parser::target() {
+  Module& module = parsed_.module;
+  do {
+    const Position at = cursor_.where();
+    const std::string name(cursor_.expect_name());
+    if (name == "debug") {
+      module.debug = true;
+    } else if (name == "texmode_unified" || name == "texmode_independent" || name == "map_f64_to_f32") {
+      continue;
+    } else {
+      const Target known = target_named(name);
+      if (known.number == 0) {
+        error(at, "Unsupported .target '" + Cursor::shown(name) + "'", Diagnostic::target);
+        return;
+      }
+      module.target = known.number;
+      module.target_name = name;
+      if (known.number > kDeviceTarget) {
+        error(at, "SM version specified by .target is higher than default SM version assumed", Diagnostic::target);
+      } else if (module.version_major * 10 + module.version_minor < known.since) {
+        error(at,
+              "PTX .version " + std::to_string(module.version_major) + "." + std::to_string(module.version_minor) +
+                  " does not support .target " + name,
+              Diagnostic::target);
+      }
+    }
+  } while (cursor_.accept(','));
+}
+
+void Parser::address_size() {
+  const Position at = cursor_.where();
+  const i64 size = integer_expression(cursor_);
+  if (size == 32)
+    error(at, "32-Bit addressing is not simulated", Diagnostic::unsupported);
+  else if (size != 64)
+    error(at, "Unsupported .address_size");
+}
+
+void Parser::file() {
+  const Position at = cursor_.where();
+  const i64 index = integer_expression(cursor_);
+  if (index < 0 || index > 1'000'000) Cursor::fail(at, "File index out of range");
+  if (cursor_.peek().kind != Token::string) cursor_.unexpected();
+  const std::string_view quoted = cursor_.text(cursor_.take());
+  while (cursor_.accept(',')) constant_expression(cursor_);  // time stamp, size
+  auto& files = parsed_.module.files;
+  if (files.size() <= static_cast<std::size_t>(index)) files.resize(static_cast<std::size_t>(index) + 1);
+  files[static_cast<std::size_t>(index)] = quoted.substr(1, quoted.size() - 2);
+}
+
+// Debug information for a debugger of machine code: its braces are matched, its contents are of no use here.
+void Parser::section() {
+  if (!cursor_.is_dotted() && !cursor_.is_name()) cursor_.unexpected();
+  cursor_.take();
+  cursor_.expect('{');
+  for (int depth = 1; depth > 0;) {
+    if (cursor_.at_end() || cursor_.peek().kind == Token::bad) cursor_.unexpected();
+    const u16 code = cursor_.take().code;
+    if (code == '{') ++depth;
+    if (code == '}') --depth;
+  }
+}
+
+// "Pragmas are hints": none changes what a kernel computes, and unknown ones are to be ignored (PTX ISA, ".pragma").
+void Parser::pragma() {
+  do {
+    if (cursor_.peek().kind != Token::string) cursor_.unexpected();
+    cursor_.take();
+  } while (cursor_.accept(','));
+  cursor_.expect(';');
+}
+
+void Parser::alias() {
+  Function alias;
+  alias.at = cursor_.where();
+  alias.name = cursor_.expect_name();
+  cursor_.expect(',');
+  alias.alias_of = cursor_.expect_name();
+  cursor_.expect(';');
+  parsed_.module.functions.push_back(std::move(alias));
+}
+
+// The oldest form of debug information: lines that start with @@DWARF.
+void Parser::dwarf_line() {
+  cursor_.expect('@');
+  cursor_.expect('@');
+  const u32 line = cursor_.peek().line;
+  while (!cursor_.at_end() && cursor_.peek().line == line) cursor_.take();
+}
+
+Parser::Linking Parser::linking() {
+  Linking linking;
+  linking.at = cursor_.where();
+  for (;;) {
+    if (cursor_.accept_dotted(".extern"))
+      linking.linkage = Linkage::external;
+    else if (cursor_.accept_dotted(".visible"))
+      linking.linkage = Linkage::visible;
+    else if (cursor_.accept_dotted(".weak"))
+      linking.linkage = Linkage::weak;
+    else if (cursor_.accept_dotted(".common"))
+      linking.linkage = Linkage::common;
+    else
+      return linking;
+  }
+}
+
+void Parser::item() {
+  if (cursor_.accept(';')) return;
+  if (cursor_.is('@') && cursor_.is('@', 1)) return dwarf_line();
+  if (cursor_.accept_dotted(".file")) return file();
+  if (cursor_.accept_dotted(".section")) return section();
+  if (cursor_.accept_dotted(".pragma")) return pragma();
+  if (cursor_.accept_dotted(".alias")) return alias();
+  if (cursor_.accept_dotted(".address_size")) return address_size();
+  if (cursor_.accept_dotted(".loc")) return location();
+  if (cursor_.accept_dotted(".target")) return target();
+  const Linking how = linking();
+  if (cursor_.accept_dotted(".entry")) return function(how, true);
+  if (cursor_.accept_dotted(".func")) return function(how, false);
+  const std::optional<Space> space = variable_space();
+  if (!space || *space == Space::param) cursor_.unexpected();
+  for (Variable& variable : variables(*space, how.linkage)) parsed_.module.variables.push_back(std::move(variable));
+}
+
+// --- Functions -------------------------------------------------------------------------------------------------------
+
+void Parser::function(const Linking& linking, bool is_entry) {
+  Function function;
+  function.is_entry = is_entry;
+  function.linkage = linking.linkage;
+  Shape attributes;
+  while (cursor_.accept_dotted(".attribute")) attribute(attributes);
+  if (cursor_.is('(')) function.results = parameters();
+  function.at = cursor_.where();
+  function.name = cursor_.expect_name();
+  if (cursor_.is('(')) function.parameters = parameters();
+  while (tuning_directive(function)) {
+  }
+  if (!cursor_.accept(';')) {
+    function.has_body = true;
+    body(function);
+  }
+  parsed_.module.functions.push_back(std::move(function));
+}
+
+u32 Parser::count() {
+  const Position at = cursor_.where();
+  return checked_count(integer_expression(cursor_), at);
+}
+
+// <n>
+u32 Parser::angle_count() {
+  cursor_.expect('<');
+  const Position at = cursor_.where();
+  const Immediate value = angle_expression(cursor_);
+  cursor_.expect('>');
+  return checked_count(is_float(value.type) ? -1 : static_cast<i64>(value.bits), at);
+}
+
+u32 Parser::checked_count(i64 value, Position at) {
+  if (value < 0 || value > INT32_MAX) Cursor::fail(at, "Value out of range");
+  return static_cast<u32>(value);
+}
+
+Dim3 Parser::dimensions() {
+  Dim3 size;
+  size.x = count();
+  if (cursor_.accept(',')) size.y = count();
+  if (cursor_.accept(',')) size.z = count();
+  return size;
+}
+
+bool Parser::tuning_directive(Function& function) {
+  if (cursor_.accept_dotted(".noreturn"))
+    function.noreturn = true;
+  else if (cursor_.accept_dotted(".maxntid"))
+    function.max_threads = dimensions();
+  else if (cursor_.accept_dotted(".reqntid"))
+    function.required_threads = dimensions();
+  else if (cursor_.accept_dotted(".reqnctapercluster"))
+    function.required_cluster = dimensions();
+  else if (cursor_.accept_dotted(".maxnreg"))
+    function.max_registers = count();
+  else if (cursor_.accept_dotted(".minnctapersm"))
+    function.min_blocks = count();
+  else if (cursor_.accept_dotted(".maxnctapersm"))
+    count();  // an older spelling of a hint to the compiler
+  else if (cursor_.accept_dotted(".maxclusterrank"))
+    function.max_cluster_rank = count();
+  else if (cursor_.accept_dotted(".explicitcluster"))
+    function.explicit_cluster = true;
+  else if (cursor_.accept_dotted(".blocksareclusters"))
+    function.blocks_are_clusters = true;
+  else if (cursor_.accept_dotted(".abi_preserve") || cursor_.accept_dotted(".abi_preserve_control"))
+    count();
+  else if (cursor_.accept_dotted(".pragma"))
+    pragma();
+  else if (cursor_.accept_dotted(".attribute")) {
+    Shape attributes;
+    attribute(attributes);
+  } else
+    return false;
+  return true;
+}
+
+std::vector<Parameter> Parser::parameters() {
+  std::vector<Parameter> all;
+  cursor_.expect('(');
+  if (cursor_.accept(')')) return all;
+  do all.push_back(parameter());
+  while (cursor_.accept(','));
+  cursor_.expect(')');
+  return all;
+}
+
+Parameter Parser::parameter() {
+  Parameter parameter;
+  if (cursor_.accept_dotted(".reg"))
+    parameter.in_register = true;
+  else if (!cursor_.accept_dotted(".param"))
+    cursor_.unexpected();
+  const Shape how = shape(parameter.in_register ? Space::reg : Space::param);
+  Variable variable;
+  variable.at = cursor_.where();
+  variable.type = how.type;
+  variable.vector = how.vector;
+  variable.align = how.align;
+  if (cursor_.is_name()) variable.name = cursor_.expect_name();
+  bool open = false;
+  variable.dimensions = array(open);
+  measure(variable, open);
+  parameter.name = std::move(variable.name);
+  parameter.type = variable.type;
+  parameter.size = variable.size;
+  parameter.align = variable.align;
+  parameter.pointer = how.pointer;
+  parameter.is_array = !variable.dimensions.empty();
+  parameter.at = variable.at;
+  return parameter;
+}
+
+// --- Variables -------------------------------------------------------------------------------------------------------
+
+std::optional<Space> Parser::variable_space() const {
+  if (!cursor_.is_dotted()) return std::nullopt;
+  const std::string_view word = cursor_.next_text();
+  if (word == ".global") return Space::global;
+  if (word == ".shared" || word == ".shared::cta") return Space::shared;
+  if (word == ".const") return Space::constant;
+  if (word == ".local") return Space::local;
+  if (word == ".param") return Space::param;
+  if (word == ".tex") return Space::tex;
+  return std::nullopt;
+}
+
+u32 Parser::alignment() {
+  const Position at = cursor_.where();
+  const i64 value = integer_expression(cursor_);
+  if (value <= 0 || value > (i64{1} << 20) || !std::has_single_bit(static_cast<u64>(value))) {
+    Cursor::fail(at, "Alignment must be a power of two");
+  }
+  return static_cast<u32>(value);
+}
+
+// .attribute(.managed), .attribute(.unified(a, b)), .attribute(.managed, .unified(…))
+void Parser::attribute(Shape& shape) {
+  cursor_.expect('(');
+  do {
+    const Position at = cursor_.where();
+    if (cursor_.accept_dotted(".managed")) {
+      shape.managed = true;
+    } else if (cursor_.accept_dotted(".unified")) {
+      if (!cursor_.accept('(')) continue;
+      while (!cursor_.accept(')')) {
+        constant_expression(cursor_);
+        if (!cursor_.is(')')) cursor_.expect(',');
+      }
+    } else if (cursor_.is_dotted()) {
+      Cursor::fail(at, "Unknown attribute '" + Cursor::shown(cursor_.next_text()) + "'");
+    } else {
+      cursor_.unexpected();
+    }
+  } while (cursor_.accept(','));
+  cursor_.expect(')');
+}
+
+// One of the dotted words before a name; false if none stands there.
+bool Parser::shape_part(Shape& shape) {
+  if (!cursor_.is_dotted()) return false;
+  const std::string_view word = cursor_.next_text();
+  if (word == ".align") {
+    cursor_.take();
+    shape.align = alignment();
+  } else if (word == ".attribute") {
+    cursor_.take();
+    attribute(shape);
+  } else if (word == ".v2" || word == ".v4" || word == ".v8") {
+    cursor_.take();
+    shape.vector = static_cast<u32>(word[2] - '0');
+  } else if (word == ".ptr") {
+    cursor_.take();
+    shape.pointer = true;
+    // Where it points to is a hint to the compiler; so is how that is aligned.
+    for (const char* space : {".global", ".const", ".local", ".shared"}) cursor_.accept_dotted(space);
+    if (cursor_.accept_dotted(".align")) alignment();
+  } else {
+    const Type type = type_named(word.substr(1));
+    if (type == Type::none) Cursor::fail(cursor_.where(), "Unknown type '" + Cursor::shown(word) + "'");
+    if (shape.type != Type::none) cursor_.unexpected();
+    cursor_.take();
+    shape.type = type;
+  }
+  return true;
+}
+
+Parser::Shape Parser::shape(Space space) {
+  Shape shape;
+  shape.space = space;
+  if (space == Space::constant && cursor_.accept('[')) {  // .const[2]: a bank, before PTX 2.2
+    const Position at = cursor_.where();
+    if (integer_expression(cursor_) != 0) Cursor::fail(at, "Constant banks are not simulated");
+    cursor_.expect(']');
+  }
+  const Position at = cursor_.where();
+  while (shape_part(shape)) {
+  }
+  if (shape.type == Type::none) cursor_.unexpected();
+  if (shape.type == Type::pred ? space != Space::reg : bits(shape.type) != 0 && bits(shape.type) < 8) {
+    Cursor::fail(at, std::string("Illegal type '.") + name(shape.type) + "' for a variable");
+  }
+  return shape;
+}
+
+std::vector<Variable> Parser::variables(Space space, Linkage linkage) {
+  cursor_.take();
+  const Shape how = shape(space);
+  std::vector<Variable> all;
+  do {
+    for (Variable& each : variable(how, linkage)) all.push_back(std::move(each));
+  } while (cursor_.accept(','));
+  cursor_.expect(';');
+  return all;
+}
+
+// The sizes in [brackets]; `open`: the first is left out.
+std::vector<u64> Parser::array(bool& open) {
+  std::vector<u64> sizes;
+  while (cursor_.is('[')) {
+    const Position at = cursor_.where();
+    cursor_.take();
+    u64 size = 0;
+    if (cursor_.is(']')) {
+      if (!sizes.empty()) cursor_.unexpected();
+      open = true;
+    } else {
+      const i64 value = integer_expression(cursor_);
+      if (value < 0) Cursor::fail(at, "Array size must not be negative");
+      size = static_cast<u64>(value);
+    }
+    cursor_.expect(']');
+    if (sizes.size() == kMostDimensions) Cursor::fail(at, "Too many array dimensions");
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+// Works out size and alignment from type and dimensions.
+void Parser::measure(Variable& variable, bool open) {
+  const bool opaque =
+      variable.type == Type::texref || variable.type == Type::samplerref || variable.type == Type::surfref;
+  const u64 element = opaque ? 8 : u64{bytes(variable.type)} * variable.vector;
+  if (variable.align == 0) variable.align = static_cast<u32>(std::max<u64>(std::bit_ceil(element), 1));
+  variable.size = element;
+  for (std::size_t i = 0; i < variable.dimensions.size(); ++i) {
+    const u64 size = i == 0 && open ? 0 : variable.dimensions[i];
+    if (size != 0 && variable.size > kLargestVariable / size) {
+      Cursor::fail(variable.at, "Variable '" + Cursor::shown(variable.name) + "' is too large");
+    }
+    variable.size *= size;
+  }
+}
+
+// Reads what follows the equals sign into Variable::data and ::relocations.
+struct Parser::Initialiser {
+  Parser& parser;
+  Variable& variable;
+  bool open;        // the first dimension is counted here
+  u64 written = 0;  // elements, in the order of memory
+  u64 highest = 0;
+
+  u64 element() const { return bytes(variable.type); }
+  [[noreturn]] static void too_many(Position at) {
+    Cursor::fail(at, "Greater number of elements in array initializer");
+  }
+
+  // Elements of the type in one element of dimension `level`.
+  u64 stride(std::size_t level) const {
+    u64 count = variable.vector;
+    for (std::size_t i = level + 1; i < variable.dimensions.size(); ++i) count *= variable.dimensions[i];
+    return count;
+  }
+  std::size_t levels() const { return variable.dimensions.size() + (variable.vector > 1 ? 1 : 0); }
+
+  void whole() {
+    if (levels() == 0 && !parser.cursor_.is('{')) return value();
+    if (levels() == 0) {
+      parser.cursor_.expect('{');
+      value();
+      return parser.cursor_.expect('}');
+    }
+    if (!parser.cursor_.is('{')) parser.cursor_.unexpected();
+    list(0, open ? kLargestInitialiser : total());
+  }
+  u64 total() const {
+    u64 count = variable.vector;
+    for (u64 size : variable.dimensions) count *= size;
+    return count;
+  }
+
+  // { … } that fills at most `room` elements from `written` on. Braces of inner dimensions may be left out.
+  void list(std::size_t level, u64 room) {
+    const Position at = parser.cursor_.where();
+    if (level >= levels()) parser.cursor_.unexpected();
+    parser.cursor_.expect('{');
+    const u64 start = written;
+    const bool vector_level = level >= variable.dimensions.size();
+    const u64 inner = vector_level ? 1 : stride(level);
+    while (!parser.cursor_.accept('}')) {
+      if (written - start >= room) too_many(parser.cursor_.where());
+      if (parser.cursor_.is('{')) {
+        const u64 begin = written;
+        list(level + 1, std::min(inner, room - (written - start)));
+        written = begin + inner;
+      } else {
+        value();
+      }
+      if (!parser.cursor_.accept(',')) {
+        parser.cursor_.expect('}');
+        break;
+      }
+    }
+    if (written - start > room) too_many(at);
+    highest = std::max(highest, written);
+  }
+
+  void value() {
+    const Position at = parser.cursor_.where();
+    if (written * element() >= kLargestInitialiser) too_many(at);
+    const std::size_t offset = written * element();
+    ++written;
+    highest = std::max(highest, written);
+    if (parser.cursor_.is_name() && parser.cursor_.next_text() != "WARP_SZ") return symbol(offset, std::nullopt, at);
+    const Immediate number = constant_expression(parser.cursor_);
+    if (parser.cursor_.accept('(')) {  // 0xff00(symbol): one byte of its address
+      symbol(offset, number.bits, at);
+      return parser.cursor_.expect(')');
+    }
+    store(offset, number, at);
+  }
+
+  // symbol, symbol + 4, generic(symbol) + 4; what a mask is put before as well.
+  void symbol(u64 offset, std::optional<u64> mask, Position at) {
+    Relocation relocation;
+    relocation.at = at;
+    relocation.offset = offset;
+    relocation.size = static_cast<u32>(element());
+    std::string_view name = parser.cursor_.expect_name();
+    const bool function = parser.cursor_.is('(');
+    if (function && name == "mask" && !mask) {
+      parser.cursor_.take();
+      const i64 bits = integer_expression(parser.cursor_);
+      parser.cursor_.expect(')');
+      parser.cursor_.expect('(');
+      symbol(offset, static_cast<u64>(bits), at);
+      return parser.cursor_.expect(')');
+    }
+    if (function && name == "generic") {
+      parser.cursor_.take();
+      relocation.generic = true;
+      name = parser.cursor_.expect_name();
+      relocation.addend += addend();
+      parser.cursor_.expect(')');
+    } else if (function) {
+      parser.cursor_.unexpected();
+    }
+    relocation.symbol = name;
+    relocation.addend += addend();
+    if (mask) {
+      const int low = *mask == 0 ? 1 : std::countr_zero(*mask);
+      if (low % 8 != 0 || *mask >> low != 0xff) Cursor::fail(at, "Mask must select one byte of an address");
+      relocation.masked = true;
+      relocation.byte = static_cast<u32>(low / 8);
+      if (relocation.size != 1) Cursor::fail(at, "Mask operator requires an initializer of 8 bits");
+    } else if (relocation.size != 4 && relocation.size != 8) {
+      Cursor::fail(at, "Address '" + Cursor::shown(relocation.symbol) + "' does not fit its initializer");
+    }
+    variable.relocations.push_back(std::move(relocation));
+  }
+
+  i64 addend() {
+    if (!parser.cursor_.is('+') && !parser.cursor_.is('-')) return 0;
+    return integer_expression(parser.cursor_);  // the sign is the expression's own
+  }
+
+  void store(u64 offset, const Immediate& number, Position at) {
+    if (is_float(number.type) != is_float(variable.type) && is_float(number.type)) {
+      const u64 width = element();
+      // .b32 x = 0f3F800000 is legal: the bits are meant.
+      if (!(number.type == Type::f32 && width == 4) && !(number.type == Type::f64 && width == 8)) {
+        Cursor::fail(at, "Initializer type does not match variable '" + Cursor::shown(variable.name) + "'");
+      }
+    }
+    const u64 bits = convert_immediate(number, variable.type).value_or(number.bits);
+    if (variable.data.size() < offset + element()) variable.data.resize(offset + element());
+    for (u64 i = 0; i < element(); ++i) variable.data[offset + i] = static_cast<std::byte>(bits >> (8 * i));
+  }
+};
+
+std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
+  Variable variable;
+  variable.at = cursor_.where();
+  variable.name = cursor_.expect_name();
+  variable.space = shape.space;
+  variable.linkage = linkage;
+  variable.type = shape.type;
+  variable.vector = shape.vector;
+  variable.align = shape.align;
+  variable.managed = shape.managed;
+  variable.pointer = shape.pointer;
+  if (cursor_.is('<')) {  // x<4> declares x0 … x3
+    const u32 many = angle_count();
+    if (many > kMostNames) Cursor::fail(variable.at, "Too many variables");
+    measure(variable, false);
+    std::vector<Variable> all(many, variable);
+    for (u32 i = 0; i < many; ++i) all[i].name += std::to_string(i);
+    return all;
+  }
+  bool open = false;
+  variable.dimensions = array(open);
+  measure(variable, open);
+  if (cursor_.accept('=')) {
+    if (shape.space != Space::global && shape.space != Space::constant) {
+      Cursor::fail(variable.at,
+                   std::string("State space .") + cudasim::name(shape.space) + " does not allow initializers");
+    }
+    if (bits(variable.type) == 0) {
+      skip_sampler_state();
+    } else {
+      Initialiser initialiser{*this, variable, open};
+      initialiser.whole();
+      if (open) {
+        const u64 stride = initialiser.stride(0);
+        variable.dimensions[0] = stride == 0 ? 0 : (initialiser.highest + stride - 1) / stride;
+        measure(variable, false);
+      }
+      open = false;
+    }
+  }
+  if (open && linkage != Linkage::external && shape.space != Space::param) {
+    error(variable.at, "Non-external variable '" + variable.name + "' has incomplete type");
+  }
+  return {std::move(variable)};
+}
+
+// .samplerref s = { addr_mode_0 = wrap, filter_mode = nearest }: texture state is set by the driver API.
+void Parser::skip_sampler_state() {
+  Cursor::fail(cursor_.where(), "Initializers of .texref, .samplerref and .surfref variables are not simulated");
+}
+
+Parsed parse(std::string_view text, std::size_t limit) {
+  // A driver is handed a C string: a NUL ends it.
+  return Parser(text.substr(0, text.find('\0')), limit).run();
+}
+
+}  // namespace cudasim::ptx

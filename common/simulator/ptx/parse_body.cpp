@@ -1,0 +1,318 @@
+// Reads what stands between a function's braces: declarations, labels, instructions. Source: PTX ISA, "Syntax",
+// "Instruction operands", "Control flow instructions: call".
+#include "common/simulator/ptx/parser.hpp"
+
+namespace cudasim::ptx {
+namespace {
+
+constexpr int kDeepestOperand = 4;
+constexpr u32 kMostRegisters = 1u << 24;
+constexpr std::size_t kMostOperands = 1024;
+
+bool is_selector(std::string_view word) {
+  for (const char* each : {".x", ".y", ".z", ".w", ".r", ".g", ".b", ".a"}) {
+    if (word == each) return true;
+  }
+  // .b0, .b3210, .h0, .h10: what video instructions select
+  if (word.size() < 3 || (word[1] != 'b' && word[1] != 'h')) return false;
+  for (char c : word.substr(2)) {
+    if (c < '0' || c > '7') return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// Scopes are kept on a list, not on the native stack: a text may nest them as deeply as it likes.
+void Parser::body(Function& function) {
+  function_ = &function;
+  open_scopes_.clear();
+  declared_.clear();
+  source_ = {};
+  cursor_.expect('{');
+  open_scope();
+  while (!open_scopes_.empty()) {
+    if (cursor_.at_end()) cursor_.unexpected();
+    if (full()) return;
+    try {
+      body_item();
+    } catch (const Failure& failure) {
+      error(failure.at, failure.message);
+      // To the end of the statement, but not out of the scope.
+      while (!cursor_.at_end() && !cursor_.is(';') && !cursor_.is('}')) cursor_.take();
+      cursor_.accept(';');
+    }
+  }
+  function_ = nullptr;
+}
+
+void Parser::open_scope() {
+  Scope scope;
+  scope.parent = open_scopes_.empty() ? 0 : open_scopes_.back();
+  open_scopes_.push_back(static_cast<u32>(function_->scopes.size()));
+  function_->scopes.push_back(std::move(scope));
+}
+
+void Parser::body_item() {
+  if (cursor_.is_name()) return cursor_.is(':', 1) ? label() : statement();
+  if (cursor_.accept(';')) return;
+  if (cursor_.accept('{')) return open_scope();
+  if (cursor_.accept('}')) return open_scopes_.pop_back();
+  if (cursor_.is('@')) return cursor_.is('@', 1) ? dwarf_line() : statement();
+  if (cursor_.accept_dotted(".loc")) return location();
+  if (cursor_.accept_dotted(".reg")) return registers();
+  if (cursor_.accept_dotted(".pragma")) return pragma();
+  if (cursor_.accept_dotted(".file")) return file();
+  if (cursor_.accept_dotted(".section")) return section();
+  const Linking how = linking();
+  if (!variable_space()) cursor_.unexpected();
+  body_variables(how.linkage);
+}
+
+// .loc file line column [, function_name label [+ n], inlined_at file line column]
+void Parser::location() {
+  SourceLine here;
+  here.file = count();
+  here.line = count();
+  here.column = count();
+  if (function_ != nullptr) source_ = here;
+  while (cursor_.accept(',')) {
+    if (cursor_.accept_name("function_name")) {
+      cursor_.expect_name();
+      if (cursor_.accept('+')) count();
+    } else if (cursor_.accept_name("inlined_at")) {
+      count(), count(), count();
+    } else {
+      cursor_.unexpected();
+    }
+  }
+}
+
+void Parser::registers() {
+  const Shape how = shape(Space::reg);
+  Scope& scope = function_->scopes[open_scopes_.back()];
+  do {
+    Register reg;
+    reg.at = cursor_.where();
+    reg.name = cursor_.expect_name();
+    reg.type = how.type;
+    reg.vector = how.vector;
+    if (cursor_.is('<')) {
+      reg.count = angle_count();
+      if (reg.count > kMostRegisters) Cursor::fail(reg.at, "Too many registers '" + Cursor::shown(reg.name) + "'");
+      if (reg.count == 0) continue;
+    }
+    const std::string key = std::to_string(open_scopes_.back()) + ":" + reg.name + (reg.count != 0 ? "<" : "");
+    if (!declared_.insert(key).second) error(reg.at, "Duplicate definition of variable '" + reg.name + "'");
+    scope.registers.push_back(static_cast<u32>(function_->registers.size()));
+    function_->registers.push_back(std::move(reg));
+  } while (cursor_.accept(','));
+  cursor_.expect(';');
+}
+
+void Parser::body_variables(Linkage linkage) {
+  for (Variable& variable : variables(*variable_space(), linkage)) {
+    const std::string key = std::to_string(open_scopes_.back()) + ":" + variable.name;
+    if (!declared_.insert(key).second) error(variable.at, "Duplicate definition of variable '" + variable.name + "'");
+    function_->scopes[open_scopes_.back()].variables.push_back(static_cast<u32>(function_->variables.size()));
+    function_->variables.push_back(std::move(variable));
+  }
+}
+
+void Parser::label() {
+  const Position at = cursor_.where();
+  std::string name(cursor_.expect_name());
+  cursor_.expect(':');
+  const std::string key = std::to_string(open_scopes_.back()) + ":" + name + ":";
+  if (!declared_.insert(key).second) error(at, "Duplicate definition of label '" + name + "'");
+  if (cursor_.accept_dotted(".branchtargets") || cursor_.accept_dotted(".calltargets")) return branch_targets(name);
+  if (cursor_.accept_dotted(".callprototype")) return call_prototype(name);
+  function_->labels.push_back(
+      {std::move(name), static_cast<u32>(function_->statements.size()), open_scopes_.back(), at});
+}
+
+void Parser::branch_targets(std::string name) {
+  BranchTable table;
+  table.name = std::move(name);
+  table.scope = open_scopes_.back();
+  do table.targets.emplace_back(cursor_.expect_name());
+  while (cursor_.accept(','));
+  cursor_.expect(';');
+  function_->tables.push_back(std::move(table));
+}
+
+// name: .callprototype (results) _ (parameters) .noreturn;
+void Parser::call_prototype(std::string name) {
+  Prototype prototype;
+  prototype.name = std::move(name);
+  prototype.scope = open_scopes_.back();
+  if (cursor_.is('(')) prototype.results = parameters();
+  cursor_.expect_name();
+  if (cursor_.is('(')) prototype.parameters = parameters();
+  Function directives;
+  while (tuning_directive(directives)) {
+  }
+  prototype.noreturn = directives.noreturn;
+  cursor_.expect(';');
+  function_->prototypes.push_back(std::move(prototype));
+}
+
+// --- Instructions ----------------------------------------------------------------------------------------------------
+
+void Parser::statement() {
+  Statement statement;
+  statement.scope = open_scopes_.back();
+  statement.source = source_;
+  if (cursor_.accept('@')) {
+    statement.guard_negated = cursor_.accept('!');
+    statement.guard = cursor_.expect_name();
+  }
+  statement.at = cursor_.where();
+  statement.opcode = cursor_.expect_name();
+  while (cursor_.is_dotted()) statement.modifiers.emplace_back(cursor_.text(cursor_.take()).substr(1));
+  if (statement.opcode == "call") {
+    call_operands(statement);
+  } else if (!cursor_.is(';')) {
+    statement.operands.reserve(4);
+    do {
+      if (statement.operands.size() == kMostOperands) Cursor::fail(cursor_.where(), "Too many operands");
+      statement.operands.push_back(operand());
+    } while (cursor_.accept(','));
+  }
+  if (!cursor_.is(';')) cursor_.unexpected();
+  // What follows a missing semicolon would only be reported as a second mistake.
+  cursor_.take();
+  function_->statements.push_back(std::move(statement));
+}
+
+// call (results), target, (arguments), table: all but the target may be missing.
+void Parser::call_operands(Statement& statement) {
+  statement.operands.resize(4);
+  for (Operand& each : statement.operands) each.at = cursor_.where();
+  if (cursor_.is('(')) {
+    statement.operands[0] = call_list();
+    cursor_.expect(',');
+  }
+  statement.operands[1] = named_operand();
+  bool more = cursor_.accept(',');
+  if (more && cursor_.is('(')) {
+    statement.operands[2] = call_list();
+    more = cursor_.accept(',');
+  }
+  if (more) statement.operands[3] = named_operand();
+}
+
+Operand Parser::call_list() {
+  Operand list;
+  list.at = cursor_.where();
+  list.is_vector = true;
+  cursor_.expect('(');
+  if (cursor_.accept(')')) return list;
+  do {
+    if (list.elements.size() == kMostOperands) Cursor::fail(cursor_.where(), "Too many operands");
+    list.elements.push_back(operand());
+  } while (cursor_.accept(','));
+  cursor_.expect(')');
+  return list;
+}
+
+Operand Parser::operand(int depth) {
+  if (depth > kDeepestOperand) cursor_.unexpected();
+  Operand first = plain_operand(depth);
+  if (cursor_.accept('|')) first.pair = std::make_shared<Operand>(plain_operand(depth + 1));
+  return first;
+}
+
+Operand Parser::plain_operand(int depth) {
+  if (cursor_.is('{')) return vector_operand(depth);
+  if (cursor_.is('[')) return memory_operand(depth);
+  if (starts_expression(cursor_)) {
+    Operand number;
+    number.at = cursor_.where();
+    number.value = operand_expression(cursor_);
+    return number;
+  }
+  if (cursor_.is('!')) {
+    Operand negated;
+    negated.at = cursor_.where();
+    if (cursor_.peek(1).kind != Token::name) {
+      negated.value = operand_expression(cursor_);
+      return negated;
+    }
+    cursor_.take();
+    negated = named_operand();
+    negated.negated = true;
+    return negated;
+  }
+  return named_operand();
+}
+
+Operand Parser::vector_operand(int depth) {
+  Operand vector;
+  vector.at = cursor_.where();
+  vector.is_vector = true;
+  cursor_.expect('{');
+  if (cursor_.accept('}')) return vector;
+  do {
+    if (vector.elements.size() == kMostOperands) Cursor::fail(cursor_.where(), "Too many operands");
+    vector.elements.push_back(operand(depth + 1));
+  } while (cursor_.accept(','));
+  cursor_.expect('}');
+  return vector;
+}
+
+// [base], [base + 4], [base + -4], [array[2]], [4096], [texture, {x, y}], [texture, sampler, {x, y}]
+Operand Parser::memory_operand(int depth) {
+  Operand memory;
+  memory.at = cursor_.where();
+  cursor_.expect('[');
+  Address address;
+  if (cursor_.is_name() && !starts_expression(cursor_)) {
+    Operand base = named_operand();
+    Name& name = std::get<Name>(base.value);
+    if (!name.selector.empty()) name.text += "." + name.selector;
+    address.base = std::move(name.text);
+    address.offset = base.addend;
+    address.index = base.index;
+  } else {
+    address.offset = integer_expression(cursor_);
+  }
+  memory.value = std::move(address);
+  while (cursor_.accept(',')) {
+    if (memory.elements.size() == kMostOperands) Cursor::fail(cursor_.where(), "Too many operands");
+    memory.elements.push_back(operand(depth + 1));
+  }
+  cursor_.expect(']');
+  return memory;
+}
+
+// A name, with what may follow it: .x  .b0  [2]  + 4
+Operand Parser::named_operand() {
+  Operand named;
+  named.at = cursor_.where();
+  Name name;
+  name.text = cursor_.expect_name();
+  if (name.text == "_") return named;
+  if (cursor_.is_dotted()) {
+    const std::string_view word = cursor_.next_text();
+    if (!is_selector(word)) cursor_.unexpected();
+    name.selector = word.substr(1);
+    cursor_.take();
+  }
+  if (cursor_.accept('[')) {
+    named.index = integer_expression(cursor_);
+    cursor_.expect(']');
+  }
+  if (cursor_.is('+') || cursor_.is('-')) {
+    const bool minus = cursor_.is('-');
+    const Position at = cursor_.where();
+    cursor_.take();
+    const Immediate number = operand_expression(cursor_);
+    if (is_float(number.type)) Cursor::fail(at, "Integer constant expected");
+    named.addend = static_cast<i64>(minus ? u64{0} - number.bits : number.bits);
+  }
+  named.value = std::move(name);
+  return named;
+}
+
+}  // namespace cudasim::ptx

@@ -1,0 +1,99 @@
+// The parser's parts: parse.cpp reads directives and declarations, parse_body.cpp the insides of functions.
+#pragma once
+#include "common/simulator/ptx/constant.hpp"
+#include "common/simulator/ptx/cursor.hpp"
+
+#include <optional>
+#include <unordered_set>
+
+namespace cudasim::ptx {
+
+class Parser {
+ public:
+  Parser(std::string_view text, std::size_t limit);
+  Parsed run();
+
+ private:
+  struct Linking {  // .extern, .visible, .weak, .common: what may stand before a declaration
+    Linkage linkage = Linkage::local;
+    Position at;
+  };
+  // What the declaration of a variable or parameter says before the first name.
+  struct Shape {
+    Space space = Space::generic;
+    Type type = Type::none;
+    u32 vector = 1;
+    u32 align = 0;  // 0: the natural one
+    bool managed = false, pointer = false;
+  };
+
+  // Module scope.
+  void header();
+  void item();
+  void version();
+  void target();
+  void address_size();
+  void file();
+  void section();
+  void pragma();
+  void alias();
+  void dwarf_line();
+  Linking linking();
+  void function(const Linking& linking, bool is_entry);
+  bool tuning_directive(Function& function);
+  Dim3 dimensions();
+  u32 count();
+  u32 angle_count();
+  static u32 checked_count(i64 value, Position at);
+
+  // Declarations. A variable's are read into `into`, wherever that is.
+  Shape shape(Space space);
+  bool shape_part(Shape& shape);
+  void attribute(Shape& shape);
+  u32 alignment();
+  std::optional<Space> variable_space() const;
+  std::vector<Variable> variables(Space space, Linkage linkage);
+  std::vector<Variable> variable(const Shape& shape, Linkage linkage);
+  std::vector<u64> array(bool& open);
+  void skip_sampler_state();
+  void measure(Variable& variable, bool open);
+  std::vector<Parameter> parameters();
+  Parameter parameter();
+  struct Initialiser;
+
+  // Bodies.
+  void body(Function& function);
+  void body_item();
+  void open_scope();
+  void registers();
+  void body_variables(Linkage linkage);
+  void label();
+  void branch_targets(std::string name);
+  void call_prototype(std::string name);
+  void location();
+  void statement();
+  void call_operands(Statement& statement);
+  Operand call_list();
+  Operand operand(int depth = 0);
+  Operand plain_operand(int depth);
+  Operand vector_operand(int depth);
+  Operand memory_operand(int depth);
+  Operand named_operand();
+  void recover();
+
+  // Errors.
+  void error(Position at, std::string message, Diagnostic::Kind kind = Diagnostic::syntax);
+  bool full() const { return parsed_.errors.size() >= limit_; }
+
+  Cursor cursor_;
+  std::size_t limit_;
+  Parsed parsed_;
+  u32 last_error_line_ = 0;
+  // Of the body being read.
+  Function* function_ = nullptr;
+  std::vector<u32> open_scopes_;
+  SourceLine source_;
+  std::unordered_set<std::string> declared_;  // "scope:name", to find what is declared twice
+};
+
+}  // namespace cudasim::ptx

@@ -1,0 +1,21 @@
+// The PTX versions and architectures that the simulated driver takes.
+#pragma once
+#include "common/simulator/types.hpp"
+
+#include <string_view>
+
+namespace cudasim::ptx {
+
+// The simulated device's compute capability, times ten.
+constexpr u32 kDeviceTarget = 90;
+
+// 90 for PTX ISA 9.0: that of the toolkit whose headers the simulator is built with, as a driver of that release has.
+u32 newest_ptx();
+
+struct Target {
+  u32 number = 0;  // 90 for sm_90 and sm_90a; 0: there is none of that name
+  u32 since = 0;   // the first PTX version that knows it
+};
+Target target_named(std::string_view name);
+
+}  // namespace cudasim::ptx

@@ -1,0 +1,315 @@
+// What the parser makes of PTX's syntax: directives, declarations, operands, constants, mistakes.
+#include "common/simulator/ptx/module.hpp"
+#include "tests/catch.hpp"
+
+#include <cstring>
+#include <string>
+
+using namespace cudasim;
+using namespace cudasim::ptx;
+
+namespace {
+
+const std::string kHeader = ".version 8.0\n.target sm_90\n.address_size 64\n";
+
+Module parsed(const std::string& text) {
+  Parsed result = parse(kHeader + text);
+  CAPTURE(text);
+  for (const Diagnostic& error : result.errors) {
+    CAPTURE(error.message);
+    CHECK(result.errors.empty());
+  }
+  return std::move(result.module);
+}
+
+Function body_of(const std::string& body) {
+  const Module module = parsed(".entry k() {" + body + "\n}");
+  REQUIRE(module.functions.size() == 1);
+  return module.functions[0];
+}
+
+Statement only_statement(const std::string& body) {
+  const Function function = body_of(body);
+  REQUIRE(function.statements.size() == 1);
+  return function.statements[0];
+}
+
+std::string first_error(const std::string& text) {
+  const Parsed result = parse(text);
+  return result.errors.empty() ? "" : result.errors[0].message;
+}
+
+std::string name_of(const Operand& operand) {
+  const Name* name = std::get_if<Name>(&operand.value);
+  return name == nullptr ? "" : name->selector.empty() ? name->text : name->text + "." + name->selector;
+}
+
+Immediate number(const std::string& text) {
+  const Statement statement = only_statement("mov.b64 %rd1, " + text + ";");
+  REQUIRE(std::holds_alternative<Immediate>(statement.operands.at(1).value));
+  return std::get<Immediate>(statement.operands[1].value);
+}
+
+u64 constant(const std::string& text) {
+  const Module module = parsed(".global .u64 x = " + text + ";");
+  u64 value = 0;
+  std::memcpy(&value, module.variables.at(0).data.data(), 8);
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("An instruction is an opcode, modifiers, operands and a guard") {
+  const Statement add = only_statement("@!%p1 add.rn.ftz.f32 %f1, %f2, 0f3F800000;");
+  CHECK(add.opcode == "add");
+  CHECK(add.modifiers == std::vector<std::string>{"rn", "ftz", "f32"});
+  CHECK(add.guard == "%p1");
+  CHECK(add.guard_negated);
+  REQUIRE(add.operands.size() == 3);
+  CHECK(name_of(add.operands[0]) == "%f1");
+  CHECK(std::get<Immediate>(add.operands[2].value).bits == 0x3f800000u);
+  CHECK(add.at.line == 4);
+}
+
+TEST_CASE("Modifiers may hold colons and start with digits") {
+  CHECK(only_statement("tex.2d.v4.f32.s32 {%f1,%f2,%f3,%f4}, [t, {%r1,%r2}];").modifiers ==
+        std::vector<std::string>{"2d", "v4", "f32", "s32"});
+  CHECK(only_statement("mbarrier.arrive.shared::cta.b64 _, [%r1];").modifiers[1] == "shared::cta");
+  CHECK(only_statement("ld.global.L1::no_allocate.L2::128B.u32 %r1, [%rd1];").modifiers[2] == "L2::128B");
+}
+
+TEST_CASE("Memory operands have a base and an offset") {
+  struct Row {
+    const char* text;
+    const char* base;
+    i64 offset, index;
+  };
+  const Row rows[] = {
+      {"[%rd1]", "%rd1", 0, 0},    {"[%rd1+4]", "%rd1", 4, 0}, {"[%rd+-1024]", "%rd", -1024, 0},
+      {"[%rd1-8]", "%rd1", -8, 0}, {"[x+2*8]", "x", 16, 0},    {"[x[3]]", "x", 0, 3},
+      {"[x[3]+4]", "x", 4, 3},     {"[4096]", "", 4096, 0},    {"[ %rd1 + 0x10 ]", "%rd1", 16, 0},
+      {"[-4096U]", "", -4096, 0},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    const Statement load = only_statement(std::string("ld.u32 %r1, ") + row.text + ";");
+    REQUIRE(load.operands.size() == 2);
+    REQUIRE(std::holds_alternative<Address>(load.operands[1].value));
+    const Address address = std::get<Address>(load.operands[1].value);
+    CHECK(address.base == row.base);
+    CHECK(address.offset == row.offset);
+    CHECK(address.index == row.index);
+  }
+}
+
+TEST_CASE("Operands may be vectors, pairs, negated, selected, ignored") {
+  const Statement load = only_statement("ld.v4.u32 {%r1,_,%r3, %r4}, [%rd1];");
+  REQUIRE(load.operands[0].elements.size() == 4);
+  CHECK(std::holds_alternative<Sink>(load.operands[0].elements[1].value));
+  const Statement compare = only_statement("setp.lt.and.s32 %p1|%p2, %r1, 5, !%p3;");
+  REQUIRE(compare.operands[0].pair != nullptr);
+  CHECK(name_of(*compare.operands[0].pair) == "%p2");
+  CHECK(compare.operands[3].negated);
+  CHECK(name_of(only_statement("mov.u32 %r1, %tid.x;").operands[1]) == "%tid.x");
+  CHECK(name_of(only_statement("vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1, %r4;").operands[1]) == "%r2.b0");
+  const Statement address = only_statement("mov.u64 %rd1, table+8;");
+  CHECK(address.operands[1].addend == 8);
+  const Statement texture = only_statement("tex.2d.v4.f32.f32 {%f1,%f2,%f3,%f4}, [tex0, smp0, {%f5,%f6}];");
+  REQUIRE(texture.operands[1].elements.size() == 2);
+  CHECK(texture.operands[1].elements[1].is_vector);
+}
+
+TEST_CASE("A call's parts have their places, over as many lines as they take") {
+  const Statement call = only_statement("call.uni (retval0), \nvprintf, \n(\nparam0, \nparam1\n);");
+  REQUIRE(call.operands.size() == 4);
+  CHECK(name_of(call.operands[0].elements.at(0)) == "retval0");
+  CHECK(name_of(call.operands[1]) == "vprintf");
+  CHECK(call.operands[2].elements.size() == 2);
+  CHECK(std::holds_alternative<Sink>(call.operands[3].value));
+  const Statement indirect = only_statement("call %rd1, (a), proto;");
+  CHECK(std::holds_alternative<Sink>(indirect.operands[0].value));
+  CHECK(name_of(indirect.operands[3]) == "proto");
+  CHECK(name_of(only_statement("call foo;").operands[1]) == "foo");
+}
+
+TEST_CASE("Literals are decimal, octal, binary, hexadecimal, with a suffix, or floats bit by bit") {
+  CHECK(number("42").bits == 42);
+  CHECK(number("052").bits == 42);
+  CHECK(number("0b101010").bits == 42);
+  CHECK(number("0x2A").bits == 42);
+  CHECK(number("42U").type == Type::u64);
+  CHECK(number("-4096U").bits == u64(-4096));
+  CHECK(number("18446744073709551615").type == Type::u64);
+  CHECK(number("0f40490fdb").bits == 0x40490fdbu);
+  CHECK(number("0d400921FB54442D18").bits == 0x400921FB54442D18u);
+  CHECK(number("1.5").bits == 0x3ff8000000000000u);
+  CHECK(number("-0f3F800000").bits == 0xbf800000u);
+  CHECK(number("1e3").type == Type::f64);
+}
+
+TEST_CASE("Constant expressions follow C") {
+  CHECK(constant("1 + 2 * 3") == 7);
+  CHECK(constant("(1 + 2) * 3") == 9);
+  CHECK(constant("7 / -2") == u64(-3));
+  CHECK(constant("7 % 4 << 2") == 12);
+  CHECK(constant("-8 >> 1") == u64(-4));
+  CHECK(constant("0x8000000000000000 >> 63") == 1);
+  CHECK(constant("1 < 2 && 3 != 4") == 1);
+  CHECK(constant("!5 | ~0 & 6 ^ 1") == 7);
+  CHECK(constant("1 ? 10 : 20") == 10);
+  CHECK(constant("0 ? 10 : 0 ? 20 : 30") == 30);
+  CHECK(constant("WARP_SZ * 2") == 64);
+  CHECK(constant("(.u64)-1 > 0") == 1);
+  CHECK(constant("(.s64)0x8000000000000000 / -1") == 0x8000000000000000u);
+}
+
+TEST_CASE("Registers are declared one by one, by the hundred, or as vectors, and anywhere in a body") {
+  const Function function = body_of(".reg .b32 %r<100>, a; { .reg .v4 .f32 v; add.u32 a, a, a; .reg .pred p; }");
+  REQUIRE(function.registers.size() == 4);
+  CHECK(function.registers[0].count == 100);
+  CHECK(function.registers[1].count == 0);
+  CHECK(function.registers[2].vector == 4);
+  REQUIRE(function.scopes.size() == 2);
+  CHECK(function.scopes[1].registers == std::vector<u32>{2, 3});
+  CHECK(function.statements[0].scope == 1);
+}
+
+TEST_CASE("Labels need no blanks, and name tables and prototypes too") {
+  const Function function = body_of(
+      "$L__1:ret;L2:L3: ts: .branchtargets $L__1, L2; ct: .calltargets f, g;"
+      "p0: .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 8 .b8 _[16]) .noreturn;");
+  REQUIRE(function.labels.size() == 3);
+  CHECK(function.labels[0].name == "$L__1");
+  CHECK(function.labels[2].statement == 1);
+  REQUIRE(function.tables.size() == 2);
+  CHECK(function.tables[0].targets == std::vector<std::string>{"$L__1", "L2"});
+  REQUIRE(function.prototypes.size() == 1);
+  CHECK(function.prototypes[0].noreturn);
+  CHECK(function.prototypes[0].parameters.at(1).size == 16);
+}
+
+TEST_CASE("Variables have a space, a type, a size and what they start with") {
+  const Module module = parsed(
+      ".visible .global .align 16 .b8 text[6] = {72, 101, 108, 108, 111};\n"
+      ".const .f32 table[2][2] = {{1.0, 0f40000000}, {3.0}};\n"
+      ".global .u64 pointers[2] = {text+1, generic(text)+2};\n"
+      ".global .u8 byte = 0xff00(text);\n"
+      ".extern .shared .align 8 .b8 dynamic[];\n"
+      ".global .u16 counted[] = {1, 2, 3};\n"
+      ".common .global .v4 .f32 quad;\n"
+      ".global .attribute(.managed) .u32 shared_with_host;\n"
+      ".weak .global .u32 a<3>;\n");
+  REQUIRE(module.variables.size() == 11);
+  CHECK(module.variables[0].linkage == Linkage::visible);
+  CHECK(module.variables[0].align == 16);
+  CHECK(module.variables[0].data.size() == 5);
+  CHECK(module.variables[1].size == 16);
+  CHECK(module.variables[1].data.size() == 12);
+  REQUIRE(module.variables[2].relocations.size() == 2);
+  CHECK(module.variables[2].relocations[1].generic);
+  CHECK(module.variables[2].relocations[1].addend == 2);
+  CHECK(module.variables[3].relocations.at(0).byte == 1);
+  CHECK(module.variables[4].linkage == Linkage::external);
+  CHECK(module.variables[4].size == 0);
+  CHECK(module.variables[5].dimensions == std::vector<u64>{3});
+  CHECK(module.variables[6].align == 16);
+  CHECK(module.variables[7].managed);
+  CHECK(module.variables[10].name == "a2");
+}
+
+TEST_CASE("Functions have parameters, results and tuning directives") {
+  const Module module = parsed(
+      ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b) .noreturn;\n"
+      ".func (.reg .u32 r) inc (.reg .u32 x) { add.u32 r, x, 1; ret; }\n"
+      ".alias twin, inc;\n"
+      ".visible .entry k(.param .u64 .ptr .global .align 4 k_p, .param .align 8 .b8 k_s[24])\n"
+      ".maxntid 128, 2 .minnctapersm 3 .maxnreg 64 .reqnctapercluster 2 .explicitcluster { ret; }\n");
+  REQUIRE(module.functions.size() == 4);
+  CHECK(module.functions[0].noreturn);
+  CHECK_FALSE(module.functions[0].has_body);
+  CHECK(module.functions[1].parameters.at(0).in_register);
+  CHECK(module.functions[2].alias_of == "inc");
+  const Function& kernel = module.functions[3];
+  CHECK(kernel.is_entry);
+  CHECK(kernel.parameters.at(0).pointer);
+  CHECK(kernel.parameters.at(1).size == 24);
+  CHECK(kernel.max_threads.x == 128);
+  CHECK(kernel.max_threads.y == 2);
+  CHECK(kernel.min_blocks == 3);
+  CHECK(kernel.max_registers == 64);
+  CHECK(kernel.required_cluster.x == 2);
+}
+
+TEST_CASE("What is for debuggers and compilers is read past") {
+  const Module module = parsed(
+      ".file 1 \"a.cu\", 1700000000, 1234\n"
+      ".section .debug_str { L0: .b8 95,90, 0 \n .b32 L0+4 \n .b64 a-b }\n"
+      ".entry k() { .pragma \"nounroll\"; .loc 1 7 3\n ret;\n"
+      ".loc 1 9 1, function_name L0, inlined_at 1 7 3\n exit; }\r\n"
+      "/* a\n * comment */ // and one more\n");
+  CHECK(module.files.at(1) == "a.cu");
+  const Function& kernel = module.functions.at(0);
+  CHECK(kernel.statements.at(0).source.line == 7);
+  CHECK(kernel.statements.at(1).source.line == 9);
+}
+
+TEST_CASE("A mistake in the syntax is reported in ptxas's words, with its place") {
+  struct Row {
+    const char* text;
+    const char* message;
+  };
+  const Row rows[] = {
+      {".entry k() { add.u32 %r1, %r2 %r3; }", "Parsing error near '%r3': syntax error"},
+      {".entry k() { mov.u32 a, \"x; }", "Parsing error near '\"x; }': syntax error"},
+      {".entry k() { ret; ", "Parsing error near '': syntax error"},
+      {".entry k() { /* ret; }", "Parsing error near '': unexpected EOF while scanning"},
+      {".entry k() .foo { }", "Parsing error near '.foo': syntax error"},
+      {".entry k() { .reg .pred p<2>; .reg .pred p<3>; }", "Duplicate definition of variable 'p'"},
+      {".entry k() { L: L: ret; }", "Duplicate definition of label 'L'"},
+      {".global .u32 x[2] = {1, 2, 3};", "Greater number of elements in array initializer"},
+      {".global .u32 x[];", "Non-external variable 'x' has incomplete type"},
+      {".global .u32 x[99999999999999];", "Variable 'x' is too large"},
+      {".global .u32 x[-1];", "Array size must not be negative"},
+      {".global .align 3 .u32 x;", "Alignment must be a power of two"},
+      {".global .u32 x = 1/0;", "Division by zero in constant expression"},
+      {".global .foo x;", "Unknown type '.foo'"},
+      {".global .u32 x = 0f12;", "Parsing error near '0f12': not a number that PTX knows"},
+      {".global .u32 x = 99999999999999999999;", "Integer constant '99999999999999999999' out of range"},
+      {".shared .u32 x = 1;", "State space .shared does not allow initializers"},
+  };
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    CHECK(first_error(kHeader + row.text) == row.message);
+  }
+  const Parsed result = parse(kHeader + ".entry k() {\n  foo.bar %r1 %r2;\n  ret;\n  add.u32 (;\n}\n");
+  REQUIRE(result.errors.size() == 2);
+  CHECK(result.errors[0].at.line == 5);
+  CHECK(result.errors[0].at.column == 15);
+  CHECK(result.errors[1].at.line == 7);
+}
+
+TEST_CASE("A text that no driver of this version takes is refused at its header") {
+  const auto kind = [](const std::string& text) {
+    const Parsed result = parse(text);
+    REQUIRE(result.errors.size() == 1);
+    return result.errors[0].kind;
+  };
+  CHECK(kind("this is not ptx") == Diagnostic::syntax);
+  CHECK(kind("") == Diagnostic::syntax);
+  CHECK(kind(".version 99.0\n.target sm_90\n~~~") == Diagnostic::version);
+  CHECK(kind(".version 8.7\n.target sm_100\n") == Diagnostic::target);
+  CHECK(kind(".version 8.0\n.target sm_9z\n") == Diagnostic::target);
+  CHECK(kind(".version 6.0\n.target sm_90\n") == Diagnostic::target);
+  CHECK(parse(".version 8.0\n.target sm_90a\n.entry k(){ret;}").errors.empty());
+  CHECK(parse(".version 6.0\n.target sm_35, debug\n.entry k(){ret;}").module.debug);
+}
+
+TEST_CASE("Nesting has a bound, but scopes have none") {
+  CHECK(first_error(kHeader + ".global .u32 x = " + std::string(100'000, '(')) ==
+        "Constant expression nested too deeply");
+  CHECK(first_error(kHeader + ".global .u32 x = " + std::string(100'000, '-')) ==
+        "Constant expression nested too deeply");
+  CHECK(first_error(kHeader + ".global .u32 x[1] = " + std::string(100'000, '{')) != "");
+  CHECK(first_error(kHeader + ".entry k() { add.u32 " + std::string(100'000, '{')) != "");
+  CHECK(first_error(kHeader + ".entry k() " + std::string(100'000, '{') + std::string(100'000, '}')) == "");
+}
