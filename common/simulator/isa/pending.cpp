@@ -7,7 +7,6 @@ namespace cudasim {
 #define PENDING(rows) \
   __attribute__((weak)) std::span<const Row> rows() { return {}; }
 
-PENDING(float_rows)
 PENDING(logic_rows)
 PENDING(compare_rows)
 PENDING(convert_rows)
