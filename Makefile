@@ -15,14 +15,14 @@ DEVICE ?= auto
 IN ?=
 V ?=
 SIM_ARCH ?= -march=native
-export DEVICE V
+export DEVICE V STRICT
 
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-ifeq ($(filter -j% --jobserver%,$(MAKEFLAGS)),)
+ifndef INSIDE  # the tools call make again: what follows has been seen to by then
 MAKEFLAGS += -j$(shell nproc) --output-sync=target
 endif
 .DEFAULT_GOAL := help
@@ -32,7 +32,8 @@ say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
 # ---- Set-up: the toolkit, the compiler and Catch2 as found on this machine (or fetched) -----------------------------------
 
 GOALS := $(or $(MAKECMDGOALS),help)
-ifneq ($(filter-out help clean doctor,$(GOALS)),)
+ifeq ($(filter-out help clean doctor,$(GOALS)),)
+else ifndef INSIDE
 SETUP_NEEDS := $(if $(filter test check,$(GOALS)),catch2)
 SETUP_RESULT := $(shell CXX='$(CXX)' CUDA_HOME='$(CUDA_HOME)' common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
@@ -41,6 +42,8 @@ endif
 endif
 # Sets CUDA_INCLUDE NVCC CUDA_VERSION PTX_ARCH CATCH_FLAGS CATCH_LIBS COMPILER; each may be empty: not to be had.
 -include build/setup.mk
+
+export INSIDE := 1
 
 # ---- Flags: in variables of our own, so that CXXFLAGS= and LDFLAGS= of the user add to them and never wipe them -----------
 
@@ -72,7 +75,7 @@ build/flags: ;
 CHAPTERS := $(patsubst %/,%,$(sort $(wildcard [0-9][0-9]-*/)))
 LESSONS := $(patsubst %/main.cpp,%,$(sort $(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
 # Those with kernels need nvcc; without it the others still run.
-KERNEL_LESSONS := $(patsubst %/kernels.cu,%,$(wildcard $(LESSONS:=/kernels.cu)))
+KERNEL_LESSONS := $(patsubst %/,%,$(sort $(dir $(wildcard $(LESSONS:=/*.cu)))))
 # Those that IN= names: everything, one chapter, or one lesson.
 CHOSEN := $(if $(IN),$(filter $(IN:/=) $(IN:/=)/%,$(LESSONS)),$(LESSONS))
 ifneq ($(IN),)
@@ -85,19 +88,19 @@ endif
 
 #: run                  every lesson, in order
 run: $$(call programs,$$(CHOSEN))
-	@+python3 common/run.py $(CHOSEN)
+	@+$(TOOLS) python3 common/run.py $(CHOSEN)
 
 #: 02-context           one chapter
 $(CHAPTERS): $$(call programs,$$(filter $$@/%,$$(LESSONS)))
-	@+python3 common/run.py $(filter $@/%,$(LESSONS))
+	@+$(TOOLS) python3 common/run.py $(filter $@/%,$(LESSONS))
 
 #: 02-context/03-stack  one lesson
 $(LESSONS): $$(call programs,$$@)
-	@+python3 common/run.py $@
+	@+$(TOOLS) python3 common/run.py $@
 
 #: walk                 the classroom: question, prediction, run, what happened, lesson by lesson
 walk: $$(call programs,$$(CHOSEN))
-	@+python3 common/walk.py $(CHOSEN)
+	@+$(TOOLS) python3 common/walk.py $(CHOSEN)
 
 #: check                judges your exercises
 check:
@@ -127,7 +130,7 @@ help:
 .PHONY: run walk check test doctor simulator clean help $(CHAPTERS) $(LESSONS)
 
 # What the tools in Python have to know.
-TOOLS = CXX='$(CXX)' CUDA_INCLUDE='$(CUDA_INCLUDE)' NVCC='$(NVCC)' CUDA_VERSION='$(CUDA_VERSION)'
+TOOLS = MAKE_COMMAND='$(MAKE)' CXX='$(CXX)' PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
 
 # ---- The simulated GPU ---------------------------------------------------------------------------------------------------
 
@@ -152,8 +155,7 @@ build/simulator/libcuda.so: build/simulator/libcuda.so.1
 #   EXTRA.05-extension/02-plugin = build/05-extension/02-plugin/libsquare.so   built before the program is linked
 #   LIBS.05-extension/02-plugin = -ldl                                         linked into program and checks
 
-lesson_of = $(patsubst build/%/main,%,$(patsubst build/%/main.o,%,$1))
-programs = $(foreach l,$1,$(if $(NVCC),build/$l/main,$(if $(filter $l,$(KERNEL_LESSONS)),,build/$l/main)))
+programs = $(if $(CUDA_INCLUDE),$(patsubst %,build/%/main,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1))))
 built_kernels = $(if $(wildcard $1/kernels.cu),$2/kernels.ptx)
 
 -include $(wildcard $(LESSONS:=/lesson.mk))

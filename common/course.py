@@ -2,6 +2,7 @@
 import ctypes
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -27,15 +28,74 @@ def lessons(chosen=None):
     return [lesson for lesson in found if lesson in chosen or lesson.split("/")[0] in chosen]
 
 
-def why_not(lesson):
-    """The reason why a lesson cannot run on this machine, or None."""
-    if (ROOT / "build" / lesson / "main").exists():
-        return None
-    return "its kernels need nvcc, which could not be had (see the first lines)"
+def setup():
+    """What common/setup.sh found, as {variable: value}; an empty value could not be had."""
+    found = {}
+    for line in (ROOT / "build" / "setup.mk").read_text(encoding="utf-8").splitlines():
+        name, is_set, value = line.partition(" := ")
+        if is_set:
+            found[name] = value
+        elif line.endswith(" :="):
+            found[line[:-3]] = ""
+    return found
+
+
+def why_not(lesson, for_check=False):
+    """The reason why a lesson (or the check of its exercise) cannot be built on this machine, or None."""
+    found = setup()
+    if not found["CUDA_INCLUDE"]:
+        return found["WITHOUT_TOOLKIT"]
+    if not found["NVCC"] and any((ROOT / lesson).glob("*.cu")):
+        return "its kernels need nvcc, and the toolkit in " + found["CUDA_ROOT"] + " has none"
+    if for_check and not found["CATCH_VERSION"]:
+        return found["WITHOUT_CATCH2"]
+    return None
 
 
 def how_it_ended(status):
     return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+
+
+# ---- building ------------------------------------------------------------------------------------------------------------
+
+
+class Build:
+    """One `make -k` of many targets: which failed, and what the compilers said. Its progress lines go to the terminal."""
+
+    def __init__(self, targets):
+        make = [os.environ.get("MAKE_COMMAND", "make"), "-k", "--no-print-directory"]
+        if not os.environ.get("V"):
+            make.append("--silent")
+        self.failed, self.said = set(), ""
+        if not targets:
+            return
+        # close_fds=False: the outer make's job slots come through open files.
+        built = subprocess.run(
+            make + list(targets), cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace", close_fds=False
+        )
+        self.said = built.stderr
+        if built.returncode != 0:
+            for target in targets:
+                asked = subprocess.run(
+                    make + ["-q", target], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False
+                )
+                if asked.returncode != 0:
+                    self.failed.add(target)
+
+    def complaints(self, about=""):
+        """What was said before make gave up on a file whose path begins with `about`."""
+        told, before = [], []
+        for line in self.said.splitlines():
+            gave_up = re.match(r"make(?:\[\d+\])?: \*\*\* (?:\[[^\]]*?: )?(.*?)\] Error", line)
+            if gave_up:
+                if gave_up.group(1).startswith(about):
+                    told += before
+                before = []
+            elif not re.match(r"make(\[\d+\])?: ", line):
+                before.append(line)
+            elif "No rule to make target" in line:
+                told.append(line)
+        return "\n".join(told)
 
 
 # ---- the device ----------------------------------------------------------------------------------------------------------
@@ -97,11 +157,17 @@ def why_no_gpu(answer, count):
     return NO_GPU.get(answer, f"the NVIDIA driver here does not start: cuInit answers {answer}")
 
 
-def choose_device(wish=None):
-    """The device that DEVICE=auto|gpu|simulator names; ends the program with a sentence where there is none."""
-    wish = wish or os.environ.get("DEVICE") or "auto"
+def wished_device():
+    """auto, gpu or simulator, as DEVICE= says; anything else ends the program with a sentence."""
+    wish = os.environ.get("DEVICE") or "auto"
     if wish not in ("auto", "gpu", "simulator"):
         sys.exit(f"DEVICE={wish} is none that I know. Say DEVICE=auto (a GPU if there is one), DEVICE=gpu or DEVICE=simulator.")
+    return wish
+
+
+def choose_device():
+    """The device that DEVICE names; ends the program with a sentence where there is none."""
+    wish = wished_device()
     reason = "as asked"
     if wish != "simulator":
         answer, count, version, name = probe()

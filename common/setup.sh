@@ -71,7 +71,7 @@ compiles() { # $1: a header; $2…: flags
 find_catch2() {
   CATCH_FLAGS= CATCH_LIBS= CATCH_VERSION=
   if compiles catch2/catch_test_macros.hpp; then
-    CATCH_VERSION=3 CATCH_LIBS='-lCatch2Main -lCatch2'
+    CATCH_VERSION=3 CATCH_LIBS='-lCatch2'
   elif compiles catch2/catch.hpp; then
     CATCH_VERSION=2
   fi
@@ -84,6 +84,7 @@ find_compiler
 key="$COMPILER_PATH $(stat -Lc %Y "$COMPILER_PATH") CUDA_HOME=${CUDA_HOME:-} $(command -v nvcc) $*"
 if [ -e build/setup.mk ] && read -r first <build/setup.mk && [ "$first" = "# $key" ]; then exit 0; fi
 
+WITHOUT_TOOLKIT= WITHOUT_CATCH2=
 find_toolkit
 describe_toolkit
 CATCH_FLAGS= CATCH_LIBS= CATCH_VERSION=
@@ -100,6 +101,8 @@ PTX_ARCH := $PTX_ARCH
 CATCH_VERSION := $CATCH_VERSION
 CATCH_FLAGS := $CATCH_FLAGS
 CATCH_LIBS := $CATCH_LIBS
+WITHOUT_TOOLKIT := $WITHOUT_TOOLKIT
+WITHOUT_CATCH2 := $WITHOUT_CATCH2
 COMPILER := $($CXX --version | head -n 1)
 MK
 mv build/setup.mk.new build/setup.mk

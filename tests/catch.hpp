@@ -3,10 +3,10 @@
 #pragma once
 
 #if __has_include(<catch2/catch_test_macros.hpp>)
-#include <catch2/catch_all.hpp>  // 3.x; the library has the main function
+#include <catch2/catch_all.hpp>
 #else
 #ifdef TESTS_MAIN
-#define CATCH_CONFIG_MAIN  // 2.x: the one translation unit that holds the implementation and main
+#define CATCH_CONFIG_RUNNER  // the one translation unit that holds Catch2's implementation
 #endif
 #include <catch2/catch.hpp>
 #endif
@@ -14,7 +14,7 @@
 #include <cstdio>
 #include <string>
 
-// Ends the current test case as skipped, for a reason the test run prints: SKIP_TEST("needs two devices");
+// Ends the current test case as skipped, for a reason that the test run prints: SKIP_TEST("needs two devices");
 // Catch2 2 cannot skip, so the reason travels on stderr, in the form that tests/run.py collects.
 #define SKIP_TEST(reason)                                                                             \
   do {                                                                                                \

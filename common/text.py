@@ -1,0 +1,70 @@
+# A lesson's README taken apart: its sections, and its fenced blocks with the comments that stand above them.
+import re
+
+
+class Block:
+    """A fenced block: ```kind, its lines, the line number of the fence, and the notes from the HTML comments directly above it.
+
+    notes: {'varies': ['NVIDIA H200', '13.0'], 'only': ['simulator']} from <!-- varies: NVIDIA H200 | 13.0 --> and the like.
+    """
+
+    def __init__(self, kind, number, notes):
+        self.kind, self.number, self.notes, self.lines = kind, number, notes, []
+
+    def varies(self):
+        return self.notes.get("varies", [])
+
+
+def notes_above(lines, fence):
+    """The comments in the lines directly above line `fence` (counted from 0)."""
+    notes = {}
+    above = fence - 1
+    while above >= 0:
+        comment = re.fullmatch(r"\s*<!--\s*(\w+):\s*(.*?)\s*-->\s*", lines[above])
+        if not comment:
+            break
+        notes[comment.group(1)] = [literal.strip() for literal in comment.group(2).split(" | ")]
+        above -= 1
+    return notes
+
+
+def blocks(text):
+    """All fenced blocks of a text, in order."""
+    lines = text.splitlines()
+    found, block = [], None
+    for number, line in enumerate(lines):
+        fence = re.match(r"\s*```+\s*([\w+-]*)", line)
+        if fence and block is None:
+            block = Block(fence.group(1), number + 1, notes_above(lines, number))
+        elif fence:
+            found.append(block)
+            block = None
+        elif block is not None:
+            block.lines.append(line)
+    return found
+
+
+def without_blocks(text):
+    """The text with its fenced blocks blanked, so that line numbers stay."""
+    inside, kept = False, []
+    for line in text.splitlines():
+        fence = re.match(r"\s*```", line)
+        kept.append("" if inside or fence else line)
+        inside = inside != bool(fence)
+    return "\n".join(kept)
+
+
+def sections(text):
+    """[(heading, body)]: the part before the first '## ' has the '# ' heading."""
+    parts, heading, body, inside = [], "", [], False
+    for line in text.splitlines():
+        inside = inside != bool(re.match(r"\s*```", line))
+        found = None if inside else re.match(r"(#{1,2}) (.*)", line)
+        if found and (found.group(1) == "##" or not parts and not heading):
+            if heading:
+                parts.append((heading, "\n".join(body).strip("\n")))
+            heading, body = found.group(2).strip(), []
+        else:
+            body.append(line)
+    parts.append((heading, "\n".join(body).strip("\n")))
+    return parts

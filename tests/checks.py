@@ -1,0 +1,132 @@
+# Runs Catch2 binaries and says what came of each test case; proves that exercises do what they promise.
+import os
+import re
+import subprocess
+import tempfile
+import xml.etree.ElementTree as ElementTree
+
+import course
+
+UNFINISHED = "the program ended in the middle of it"
+LIMIT = 300  # seconds for one binary; a check that hangs is stopped and named
+
+
+class Case:
+    """One test case: its name, and why it failed or was skipped (both None: it passed)."""
+
+    def __init__(self, name):
+        self.name, self.failure, self.skipped = name, None, None
+
+
+def _sentence(element):
+    """One failed expression, exception or crash, as a line or two."""
+    where = f"{os.path.basename(element.get('filename', ''))}:{element.get('line', '')}"
+    inner = (element.text or "").strip()
+    if element.tag == "Expression":
+        original = (element.findtext("Original") or "").strip()
+        expanded = (element.findtext("Expanded") or "").strip()
+        thrown = " ".join((child.text or "").strip() for child in element if child.tag in ("Exception", "FatalErrorCondition"))
+        text = f"{where}: {element.get('type', 'CHECK')}( {original} )"
+        if thrown:
+            return f"{text} threw: {thrown}"
+        return text if expanded == original else f"{text} was {expanded}"
+    return f"{where}: {inner}" if inner else where
+
+
+def _read(path):
+    """The test cases of a Catch2 XML report (2 and 3 write the same), also of one that ends in the middle."""
+    parser = ElementTree.XMLPullParser(["start", "end"])
+    with open(path, "rb") as report:
+        parser.feed(report.read())
+    cases, said = [], []
+    try:
+        for event, element in parser.read_events():
+            if event == "start" and element.tag == "TestCase":
+                cases.append(Case(element.get("name")))
+                cases[-1].failure, said = UNFINISHED, []
+            elif event == "end" and element.tag == "Info":
+                said.append((element.text or "").strip())
+            elif event == "end" and element.tag == "Expression" and element.get("success") != "true":
+                said.append(_sentence(element))
+            elif event == "end" and element.tag in ("Exception", "Failure", "FatalErrorCondition"):
+                said.append(_sentence(element))
+            elif event == "end" and element.tag == "OverallResult":
+                cases[-1].failure = None if element.get("success") == "true" else "\n".join(said) or "failed"
+    except ElementTree.ParseError:
+        pass
+    return cases
+
+
+def _all_but(names):
+    """Catch2's filter for every test case but these."""
+    return "".join('~"' + re.sub(r'([\\",])', r"\\\1", name) + '"' for name in names)
+
+
+class Run:
+    """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it."""
+
+    def __init__(self, binary, environment, without):
+        with tempfile.TemporaryDirectory() as folder:
+            report = os.path.join(folder, "report.xml")
+            command = [os.path.abspath(binary), "-r", "xml", "-o", report] + ([_all_but(without)] if without else [])
+            try:
+                ended = subprocess.run(
+                    command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace", timeout=LIMIT
+                )
+                self.end, self.said = course.how_it_ended(ended.returncode), ended.stderr.strip()
+                killed = ended.returncode < 0
+            except subprocess.TimeoutExpired as stopped:
+                self.end = f"did not end within {LIMIT} seconds and was stopped"
+                self.said, killed = (stopped.stderr or b"").decode(errors="replace").strip(), True
+            self.cases = _read(report) if os.path.exists(report) else []
+        self.culprit = None
+        if self.cases and (killed or self.cases[-1].failure == UNFINISHED):
+            self.culprit = self.cases[-1]
+            told = "" if self.culprit.failure in (None, UNFINISHED) else self.culprit.failure + "\n"
+            self.culprit.failure = f"{told}the program {self.end} in the middle of it\n{self.said}".strip()
+
+
+def run_cases(binary, environment):
+    """Every test case of a Catch2 binary. A case that ends the program fails, and the others run without it."""
+    finished, culprits = {}, []
+    while True:
+        run = Run(binary, environment, culprits)
+        for case in run.cases:
+            skip = f"SKIPPED: {case.name}: "
+            reasons = [line[len(skip) :] for line in run.said.splitlines() if line.startswith(skip)]
+            if reasons and not case.failure:
+                case.skipped = reasons[0]
+        if not run.cases and not culprits:
+            broken = Case("the test program starts")
+            broken.failure = f"{binary} {run.end}\n{run.said}"
+            return [broken]
+        for case in run.cases:
+            finished.setdefault(case.name, case)
+        if not run.culprit or run.culprit.name in culprits:
+            return list(finished.values())
+        culprits.append(run.culprit.name)
+
+
+# ---- exercises -----------------------------------------------------------------------------------------------------------
+
+
+def answers(lesson):
+    """{variant: source} of a lesson: the exercise, the solution and the wrong solutions that are kept."""
+    found = {}
+    for name in ("exercise", "solution"):
+        for source in sorted((course.ROOT / lesson).glob(name + ".c[pu]*")):
+            found[name] = source
+    for source in sorted((course.ROOT / "tests" / (lesson + ".wrong")).glob("*.c[pu]*")):
+        found[source.stem] = source
+    return found
+
+
+def binary_of(lesson, variant):
+    return f"build/tests/{lesson}/{variant}/check"
+
+
+def names_rejection(source):
+    """The test case that a wrong solution's first line says it is rejected with."""
+    first = source.read_text(encoding="utf-8").splitlines()[0]
+    found = re.fullmatch(r'// Rejected with: "(.*)"', first)
+    return found.group(1) if found else None

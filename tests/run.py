@@ -1,0 +1,365 @@
+# make test: collects and counts everything that can be proven here. Ends with "N passed, N failed, N skipped".
+#
+# The groups: programs (each lesson ends with status 0), texts, exercises, headers, and the suites under tests/.
+# A group is one line; failures are told in full, skips with their reason.
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import time
+
+import course  # PYTHONPATH: the Makefile
+import checks
+import texts
+
+
+class Count:
+    """Passed, failed and skipped, in all and in the group that runs."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.at_start = (0, 0, 0)
+        self.notes = []
+
+    def ok(self, name):
+        del name  # what passes is only counted
+        self.passed += 1
+
+    def fail(self, name, why):
+        self.failed += 1
+        self.notes.append(f"FAILED: {name}\n" + "\n".join("        " + line for line in str(why).splitlines()))
+
+    def skip(self, name, why):
+        self.skipped += 1
+        self.notes.append(f"skipped: {name}: {why}")
+
+    def group(self, name):
+        """Prints the line of the group that has just ended."""
+        now = (self.passed, self.failed, self.skipped)
+        passed, failed, skipped = (after - before for after, before in zip(now, self.at_start))
+        more = (f", {failed} failed" if failed else "") + (f", {skipped} skipped" if skipped else "")
+        if passed or failed or skipped:
+            print(f"{name:<44} {passed:4} passed{more}")
+        for note in self.notes:
+            print("  " + note)
+        sys.stdout.flush()
+        self.at_start, self.notes = now, []
+
+
+class Test:
+    """The whole run: what was chosen, the device, what was built."""
+
+    def __init__(self, chosen):
+        self.chosen = chosen
+        self.lessons = course.lessons([chosen] if chosen else None)
+        self.suites = [] if self.lessons and chosen else find_suites(chosen)
+        self.count = Count()
+        self.files = texts.files_of_repository()
+        self.pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
+        self.edits = {lesson: [] for lesson in self.lessons}
+
+    def read(self, file):
+        return (course.ROOT / file).read_text(encoding="utf-8")
+
+    # ---- build everything first: one make knows best what can be built at the same time
+
+    def wanted(self):
+        targets = ["build/simulator/libcuda.so"]
+        for lesson in self.lessons:
+            if course.why_not(lesson):
+                continue
+            targets.append(f"build/{lesson}/main")
+            targets += [edit.target for edit in self.edits[lesson] if not edit.problem]
+            if not course.why_not(lesson, for_check=True) and (course.ROOT / "tests" / (lesson + ".cpp")).exists():
+                targets += [checks.binary_of(lesson, variant) for variant in checks.answers(lesson)]
+        if not course.why_not("", for_check=True):
+            targets += [f"build/tests/{suite}/check" for suite in self.suites]
+        return targets
+
+    def prepare(self):
+        for lesson in self.lessons:
+            readme = lesson + "/README.md"
+            if not (course.ROOT / readme).exists():
+                continue
+            self.edits[lesson] = texts.edits(readme, lesson, self.read(readme))
+            for edit in self.edits[lesson]:
+                try:
+                    edit.write()
+                except texts.Problem as problem:
+                    edit.problem = problem
+
+    def build(self):
+        if not course.setup()["CUDA_INCLUDE"]:
+            self.built = course.Build([])
+            return
+        self.built = course.Build(self.wanted())
+        if self.built.failed:
+            what = self.built.complaints("build/simulator/") or "each is told of below: " + " ".join(sorted(self.built.failed))
+            self.count.fail("everything builds", what)
+        else:
+            self.count.ok("everything builds")
+        warnings = [line for line in self.built.said.splitlines() if "warning:" in line and not line.startswith("make")]
+        if warnings:
+            self.count.fail("the compilers have nothing to warn of", "\n".join(warnings))
+        self.count.group("build")
+
+    def unbuilt(self, target):
+        """Why a target is not there: what the compiler said about it."""
+        told = self.built.complaints(os.path.dirname(target) + "/").splitlines()
+        if len(told) > 25:
+            told[20:] = [f"… and {len(told) - 20} more lines: make {target}"]
+        return "\n".join(told) or "something it needs was not built: see above"
+
+    # ---- the lessons' programs and what their texts show of them
+
+    def run_program(self, lesson, environment=None):
+        program = str(course.ROOT / "build" / lesson / "main")
+        everything = dict(self.device.environment, **(environment or {}))
+        try:
+            return subprocess.run(
+                [program], env=everything, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=300
+            )
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(program, -9, "", "it did not end within 300 seconds and was stopped")
+
+    def programs(self):
+        able = []
+        for lesson in self.lessons:
+            reason = course.why_not(lesson)
+            if reason:
+                self.count.skip(lesson, reason)
+            elif f"build/{lesson}/main" in self.built.failed:
+                self.count.fail(lesson, self.unbuilt(f"build/{lesson}/main"))
+            else:
+                able.append(lesson)
+        self.ran = dict(zip(able, self.pool.map(self.run_program, able)))
+        for lesson, ended in self.ran.items():
+            if ended.returncode == 0:
+                self.count.ok(lesson)
+            else:
+                how = course.how_it_ended(ended.returncode)
+                self.count.fail(f"{lesson} ends with status 0", f"{how}\n{ended.stdout}{ended.stderr}")
+        self.count.group("programs: every lesson ends well")
+
+    def shown_output(self, file, command):
+        """True if the block was compared; raises Problem if it does not hold."""
+        targets = command.targets()
+        if not command.shown:
+            return False
+        if not targets or len(targets) != 1:
+            raise texts.Problem("only the output of one make target can be checked")
+        lesson = targets[0].rstrip("/")
+        if lesson in self.ran:
+            ended = self.run_program(lesson, command.environment) if command.environment else self.ran[lesson]
+            texts.compare(command.shown, ended.stdout.splitlines(), command.varies)
+            return True
+        if lesson in course.lessons():
+            return False  # it could not run: said above
+        return self.shown_by_make(command, targets[0])
+
+    def shown_by_make(self, command, target):
+        """The output of another target: make itself runs it."""
+        words = ["make", "--no-print-directory", target] + [word for word in command.words if "=" in word]
+        ended = subprocess.run(
+            words, cwd=course.ROOT, env=dict(os.environ, **command.environment), stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace", close_fds=False,
+        )  # fmt: skip
+        texts.compare(command.shown, ended.stdout.splitlines(), command.varies)
+        return True
+
+    def texts(self):
+        chosen = [file for file in texts.markdown(self.files) if not self.chosen or str(file).startswith(self.chosen)]
+        known = targets_of_make() | set(course.lessons()) | {lesson.split("/")[0] for lesson in course.lessons()}
+        for file in chosen:
+            content = self.read(file)
+            path = course.ROOT / file
+            for check in (
+                lambda: texts.broken_links(path, content),
+                lambda: texts.broken_names(path, content, self.files),
+                lambda: texts.broken_targets(path, content, known),
+            ):
+                problems = check()
+                if problems:
+                    self.count.fail(str(file), "\n".join(problems))
+                else:
+                    self.count.ok(str(file))
+            for command in texts.commands(file, content):
+                self.one(command.name, command.only, lambda command=command: self.shown_output(file, command))
+        self.count.group("texts: links, names, shown output")
+
+    def one(self, name, only, prove):
+        """One thing that a text shows; `prove` raises Problem, or returns False if there was nothing to prove."""
+        if only and self.device.kind not in only:
+            self.count.skip(name, f"it is about the {only[0]}")
+            return
+        try:
+            if prove() is not False:
+                self.count.ok(name)
+        except texts.Problem as problem:
+            self.count.fail(name, problem)
+
+    def breaks(self):
+        for lesson in self.ran:
+            for edit in self.edits[lesson]:
+                self.one(edit.name, edit.only, lambda edit=edit: self.try_edit(edit))
+        self.count.group("texts: the edits of \"Break it\"")
+
+    def try_edit(self, edit):
+        if edit.problem:
+            raise edit.problem
+        if edit.target in self.built.failed:
+            raise texts.Problem("the edited program does not compile:\n" + self.unbuilt(edit.target))
+        edit.run(self.device)
+
+    # ---- exercises
+
+    def exercises(self):
+        able = []
+        for lesson in self.lessons:
+            reason = course.why_not(lesson, for_check=True)
+            if reason:
+                self.count.skip(f"{lesson}: exercise", reason)
+            else:
+                able.append(lesson)
+        for proofs in self.pool.map(self.prove_exercise, able):
+            for name, why, skipped in proofs:
+                if skipped:
+                    self.count.skip(name, skipped)
+                elif why:
+                    self.count.fail(name, why)
+                else:
+                    self.count.ok(name)
+        self.count.group("exercises: unsolved fails, solution passes")
+
+    def failures(self, lesson, variant):
+        """{test case: why it failed} for one answer, or None with the compiler's words if it was not built."""
+        binary = checks.binary_of(lesson, variant)
+        if binary in self.built.failed:
+            return None, self.unbuilt(binary)
+        cases = checks.run_cases(course.ROOT / binary, self.device.environment)
+        return {case.name: case.failure for case in cases if case.failure}, None
+
+    def prove_exercise(self, lesson):
+        """[(name, why it failed, why it was skipped)] for the lesson's exercise, its solution and its wrong solutions."""
+        answers = checks.answers(lesson)
+        wrong = [variant for variant in answers if variant not in ("exercise", "solution")]
+        missing = [name for name in ("exercise", "solution") if name not in answers]
+        if not (course.ROOT / "tests" / (lesson + ".cpp")).exists():
+            missing.append(f"tests/{lesson}.cpp")
+        if len(wrong) < 2:
+            missing.append(f"two wrong solutions under tests/{lesson}.wrong")
+        if missing:
+            return [(f"{lesson}: exercise", "there is no " + " and no ".join(missing), None)]
+        proofs = [self.prove_unsolved(lesson), self.prove_solution(lesson)]
+        return proofs + [self.prove_wrong(lesson, variant, answers[variant]) for variant in wrong]
+
+    def prove_unsolved(self, lesson):
+        name = f"{lesson}: the unsolved exercise compiles and is rejected"
+        failures, unbuilt = self.failures(lesson, "exercise")
+        if unbuilt:
+            return name, unbuilt, None
+        if failures:
+            return name, None, None
+        if os.environ.get("STRICT"):
+            return name, "it passes as committed", None
+        return name, None, "it is solved here"
+
+    def prove_solution(self, lesson):
+        failures, unbuilt = self.failures(lesson, "solution")
+        why = unbuilt or "\n".join(f"{case}: {failure}" for case, failure in failures.items())
+        return f"{lesson}: the solution passes", why, None
+
+    def prove_wrong(self, lesson, variant, source):
+        name = f"{lesson}: the wrong solution {variant} is rejected"
+        expected = checks.names_rejection(source)
+        failures, unbuilt = self.failures(lesson, variant)
+        if unbuilt:
+            return name, unbuilt, None
+        if not expected:
+            return name, f'{source.name} must begin with: // Rejected with: "the name of the test case"', None
+        if expected not in failures:
+            others = "\n".join(failures) or "none: it passes"
+            return name, f'"{expected}" must reject it. These did:\n{others}', None
+        return name, None, None
+
+    # ---- headers and suites
+
+    def headers(self):
+        """The headers that lessons include compile alone, in C++17, without a warning, with every compiler that is here."""
+        include = course.setup()["CUDA_INCLUDE"]
+        headers = sorted((course.ROOT / "common").glob("*.hpp"))
+        compilers = dict.fromkeys([os.environ.get("CXX", "g++"), "g++", "clang++"])
+        for compiler in [name for name in compilers if subprocess.run(["which", name.split()[0]], capture_output=True).returncode == 0]:
+            for header in headers:
+                flags = f"-std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I.".split() + (["-isystem", include] if include else [])
+                source = f'#include "common/{header.name}"\n'
+                ended = subprocess.run(
+                    compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=course.ROOT, capture_output=True, text=True
+                )
+                name = f"common/{header.name} compiles alone with {compiler}"
+                if ended.returncode == 0:
+                    self.count.ok(name)
+                elif not include:
+                    self.count.skip(name, course.setup()["WITHOUT_TOOLKIT"])
+                else:
+                    self.count.fail(name, ended.stderr)
+        self.count.group("headers: each compiles alone")
+
+    def suite(self, name):
+        reason = course.why_not("", for_check=True)
+        binary = f"build/tests/{name}/check"
+        if reason:
+            self.count.skip(f"tests/{name}", reason)
+        elif binary in self.built.failed:
+            self.count.fail(f"tests/{name}", self.unbuilt(binary))
+        else:
+            for case in checks.run_cases(course.ROOT / binary, self.device.environment):
+                if case.failure:
+                    self.count.fail(f"{name}: {case.name}", case.failure)
+                elif case.skipped:
+                    self.count.skip(f"{name}: {case.name}", case.skipped)
+                else:
+                    self.count.ok(case.name)
+        self.count.group(f"tests/{name}")
+
+    def everything(self):
+        start = time.time()
+        course.wished_device()  # before minutes of building: is it one that exists?
+        self.prepare()
+        self.build()
+        if "build/simulator/libcuda.so" in self.built.failed:
+            print("\nThe simulated GPU was not built; without it nothing else can be linked or run.")
+        else:
+            self.device = course.choose_device()
+            print(self.device.headline(), flush=True)
+            self.prove()
+        count = self.count
+        print(f"\nin {time.time() - start:.0f} s")
+        print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
+        return 1 if count.failed else 0
+
+    def prove(self):
+        self.programs()
+        self.texts()
+        self.breaks()
+        self.exercises()
+        if not self.chosen:
+            self.headers()
+        for suite in self.suites:
+            self.suite(suite)
+
+
+def find_suites(chosen):
+    """The folders of tests/ that belong to no lesson: conformance, simulator …"""
+    found = sorted({path.parent.name for path in (course.ROOT / "tests").glob("[a-z]*/*.cpp")})
+    return [suite for suite in found if not chosen or suite == chosen]
+
+
+def targets_of_make():
+    """The targets that `make help` lists."""
+    return set(re.findall(r"^#: ([a-z]+) ", (course.ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+if __name__ == "__main__":
+    sys.exit(Test(sys.argv[1] if len(sys.argv) > 1 else None).everything())

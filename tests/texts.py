@@ -1,0 +1,268 @@
+# Checks the texts: shown output is what comes out, edits do what the text says, links and file names and make targets exist.
+#
+#   ```console   $ make 02-context/03-stack, then exactly what the lesson's program prints on stdout. A line of only `…` stands for any lines.
+#   ```diff      an edit of main.cpp (or of the file that --- and +++ lines name); hunks are separated by lines that begin with @@
+#   ```text      after a diff: each line is found in what the edited program prints (stdout and stderr; its status is free)
+#
+# Comments directly above a console or text block:
+#   <!-- varies: NVIDIA H200 | 13.0 -->   these literals stand for any text
+#   <!-- only: simulator -->              true on this device only (gpu or simulator); skipped on the other
+import difflib
+import pathlib
+import re
+import shlex
+import subprocess
+
+import course
+import text
+
+LIMIT = 60  # seconds for an edited program
+
+
+class Problem(Exception):
+    """What a text says that is not so."""
+
+
+# ---- shown output --------------------------------------------------------------------------------------------------------
+
+
+def pattern(shown, varies):
+    """A shown line as a regular expression: literals that vary match anything, and so do the spaces of such a line."""
+    present = sorted((literal for literal in varies if literal in shown), key=len, reverse=True)
+    if not present:
+        return re.escape(shown.rstrip())
+    pieces = re.split("(" + "|".join(re.escape(literal) for literal in present) + ")", shown.rstrip())
+    return "".join(
+        ".*?" if number % 2 else re.sub(r"(?:\\ )+", r" *", re.escape(piece)) for number, piece in enumerate(pieces)
+    )
+
+
+def compare(shown, printed, varies):
+    """Raises Problem with a diff unless the printed lines are the shown ones."""
+    for literal in varies:
+        if not any(literal in line for line in shown):
+            raise Problem(f"the comment above says that '{literal}' varies, but it does not occur in the block")
+    whole = ""
+    for line in shown:
+        whole += r"(?:.*\n)*?" if line.strip() in ("…", "...") else pattern(line, varies) + r"[ \t]*\n"
+    if re.fullmatch(whole, "".join(line.rstrip() + "\n" for line in printed)):
+        return
+    as_printed = list(printed)
+    for number, line in enumerate(as_printed):  # show only real differences
+        for other in shown:
+            if re.fullmatch(pattern(other, varies), line.rstrip()):
+                as_printed[number] = other
+    raise Problem("\n".join(difflib.unified_diff(shown, as_printed, "the text", "the program", lineterm="", n=1)))
+
+
+class Command:
+    """A command in a console block with the output shown below it."""
+
+    def __init__(self, readme, block, line, shown):
+        words = shlex.split(line, comments=True)
+        self.environment = {}
+        while words and re.match(r"[A-Za-z_]\w*=", words[0]):
+            name, _, value = words.pop(0).partition("=")
+            self.environment[name] = value
+        self.words, self.shown, self.line = words, shown, line
+        self.name = f"{readme}:{block.number}: $ {line}"
+        self.varies, self.only = block.varies(), block.notes.get("only")
+
+    def targets(self):
+        """The targets of a make command, else None."""
+        if not self.words or self.words[0] != "make":
+            return None
+        return [word for word in self.words[1:] if "=" not in word and not word.startswith("-")]
+
+
+def commands(readme, content):
+    """Every command of every console block."""
+    found = []
+    for block in text.blocks(content):
+        if block.kind != "console":
+            continue
+        starts = [number for number, line in enumerate(block.lines) if line.startswith("$ ")]
+        for start, end in zip(starts, starts[1:] + [len(block.lines)]):
+            shown = block.lines[start + 1 : end]
+            while shown and not shown[-1].strip():
+                shown.pop()
+            found.append(Command(readme, block, block.lines[start][2:], shown))
+    return found
+
+
+# ---- edits ---------------------------------------------------------------------------------------------------------------
+
+
+def apply(diff, source):
+    """The source with the diff's hunks applied; each hunk must fit in exactly one place."""
+    lines = source.splitlines()
+    hunk_before, hunk_after, at_least_one = [], [], False
+
+    def replace():
+        nonlocal lines
+        if not hunk_before and not hunk_after:
+            return
+        length = len(hunk_before)
+        fits = [at for at in range(len(lines) - length + 1) if lines[at : at + length] == hunk_before]
+        if not hunk_before or len(fits) != 1:
+            where = "has no line to find its place by" if not hunk_before else f"fits in {len(fits)} places"
+            raise Problem(f"the edit {where}:\n" + "\n".join(hunk_before or hunk_after))
+        lines[fits[0] : fits[0] + length] = hunk_after
+
+    for line in diff + ["@@"]:
+        if line.startswith("@@"):
+            replace()
+            hunk_before, hunk_after = [], []
+        elif line.startswith(("--- ", "+++ ")):
+            continue
+        else:
+            at_least_one = True
+            sign, rest = (line[0], line[1:]) if line else (" ", "")
+            if sign not in " +-":
+                raise Problem(f"a line of an edit begins with ' ', '+' or '-': {line}")
+            if sign in " -":
+                hunk_before.append(rest)
+            if sign in " +":
+                hunk_after.append(rest)
+    if not at_least_one:
+        raise Problem("the edit is empty")
+    return "\n".join(lines) + "\n"
+
+
+class Edit:
+    """One or more diff blocks and the text block that says what then happens: a program of its own, build/texts/<lesson>/<n>/main."""
+
+    def __init__(self, readme, lesson, number, diffs, block):
+        self.name = f"{readme}:{diffs[0].number}: the edit"
+        self.lesson, self.diffs, self.block = lesson, diffs, block
+        self.folder = f"build/texts/{lesson}/{number}"
+        self.target = f"{self.folder}/main"
+        self.only = block.notes.get("only") if block else None
+        self.problem = None
+
+    def write(self):
+        """Writes the edited sources, only where they changed, so that a second run builds nothing."""
+        sources = {
+            path.name: path.read_text(encoding="utf-8")
+            for path in (course.ROOT / self.lesson).iterdir()
+            if path.suffix in (".cu", ".hpp") or path.name == "main.cpp"
+        }
+        for diff in self.diffs:
+            named = [line[4:].strip() for line in diff.lines if line.startswith("+++ ")]
+            file = named[0] if named else "main.cpp"
+            if file not in sources:
+                raise Problem(f"the edit is of {file}, which the lesson does not have")
+            sources[file] = apply(diff.lines, sources[file])
+        for file, content in sources.items():
+            path = course.ROOT / self.folder / file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if not path.exists() or path.read_text(encoding="utf-8") != content:
+                path.write_text(content, encoding="utf-8")
+
+    def run(self, device):
+        """Raises Problem unless the edited program prints every line of the text block."""
+        try:
+            ended = subprocess.run(
+                [str(course.ROOT / self.target)],
+                env=device.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                errors="replace",
+                timeout=LIMIT,
+            )
+        except subprocess.TimeoutExpired:
+            raise Problem(f"the edited program did not end within {LIMIT} seconds") from None
+        for line in self.block.lines if self.block else []:
+            if line.strip() and not any(
+                re.search(pattern(line.strip(), self.block.varies()), printed) for printed in ended.stdout.splitlines()
+            ):
+                raise Problem(f"not printed: {line}\nprinted ({course.how_it_ended(ended.returncode)}):\n{ended.stdout.rstrip()}")
+
+
+def edits(readme, lesson, content):
+    """The edits that a lesson's text suggests."""
+    found, diffs = [], []
+    for block in text.blocks(content):
+        if block.kind == "diff":
+            diffs.append(block)
+        elif block.kind == "text" and diffs:
+            found.append(Edit(readme, lesson, len(found) + 1, diffs, block))
+            diffs = []
+    if diffs:
+        found.append(Edit(readme, lesson, len(found) + 1, diffs, None))
+    return found
+
+
+# ---- links, file names, targets ------------------------------------------------------------------------------------------
+
+OURS = r"(?:cpp|cu|hpp|py|sh|mk|md|svg)"
+
+
+def anchors(content):
+    """The anchors of a text's headings, as the usual viewers make them."""
+    found = set()
+    for heading in re.findall(r"^#+ (.*)$", text.without_blocks(content), re.MULTILINE):
+        slug = re.sub(r"[^\w\- ]", "", re.sub(r"[`*]", "", heading).strip().lower()).replace(" ", "-")
+        found.add(slug)
+    return found
+
+
+def broken_links(path, content):
+    """Links and pictures that lead nowhere."""
+    plain = re.sub(r"`[^`\n]*`", "", text.without_blocks(content))
+    broken = []
+    for link in re.findall(r"\]\(([^)\s]+)(?:\s+\"[^\"]*\")?\)", plain) + re.findall(r"<img[^>]*src=\"([^\"]+)\"", plain):
+        if re.match(r"[a-z]+:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (path.parent / file) if file else path
+        if not target.exists():
+            broken.append(f"a link leads nowhere: {link}")
+        elif anchor and target.suffix == ".md" and anchor not in anchors(target.read_text(encoding="utf-8")):
+            broken.append(f"no heading for this link: {link}")
+    return broken
+
+
+def broken_names(path, content, files):
+    """File names and folders in `code` that do not exist; `files` are all files of the repository, relative to its root."""
+    broken = []
+    names = {file.rsplit("/", 1)[-1] for file in files}
+    folders = {"/".join(file.split("/")[:depth]) for file in files for depth in range(1, file.count("/") + 1)}
+    for span in re.findall(r"`([^`\n]+)`", text.without_blocks(content)):
+        is_file = re.fullmatch(rf"[\w./-]+\.{OURS}", span)
+        is_lesson = re.fullmatch(r"\d\d-[\w-]+(?:/\d\d-[\w-]+)?/?", span)
+        is_folder = re.fullmatch(r"(?:common|tests|\.ci)(?:/[\w.-]+)*/?", span)
+        if not (is_file or is_lesson or is_folder) or span.startswith("build/"):
+            continue
+        here = path.parent.relative_to(course.ROOT) / span
+        wanted = span.rstrip("/")
+        exists = wanted in files or wanted in folders or str(here) in files or str(here) in folders
+        if not exists and not ("/" not in span and span in names):
+            broken.append(f"there is no `{span}`")
+    return broken
+
+
+def broken_targets(path, content, known):
+    """make targets in `code` and console blocks that the Makefile does not have."""
+    said = [command.targets() for command in commands(path, content)]
+    for span in re.findall(r"`(make(?: [^`\n]*)?)`", text.without_blocks(content)):
+        words = span.split()[1:]
+        said.append([word for word in words if "=" not in word and not word.startswith("-") and word != "…"])
+    return [f"make has no target {target}" for targets in said for target in targets or [] if target.rstrip("/") not in known]
+
+
+def files_of_repository():
+    """All files that belong to the repository: tracked, or new and not ignored; without git, all but build/."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=course.ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode == 0:
+        return {file for file in listed.stdout.splitlines() if (course.ROOT / file).exists()}
+    everything = (path for path in course.ROOT.rglob("*") if path.is_file())
+    return {str(path.relative_to(course.ROOT)) for path in everything if path.relative_to(course.ROOT).parts[0] != "build"}
+
+
+def markdown(files):
+    return sorted(pathlib.Path(file) for file in files if file.endswith(".md"))
