@@ -7,8 +7,6 @@ namespace cudasim {
 #define PENDING(rows) \
   __attribute__((weak)) std::span<const Row> rows() { return {}; }
 
-PENDING(logic_rows)
-PENDING(compare_rows)
 PENDING(convert_rows)
 PENDING(memory_rows)
 PENDING(atomic_rows)
