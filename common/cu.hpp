@@ -111,7 +111,10 @@ inline CUresult cuCtxCreate(CUcontext* context, std::nullptr_t, unsigned int fla
 #endif
 
 // The owners: made by calls that throw, released by destructors that report. What they hold is public: a lesson passes
-// it to the driver as it is.
+// it to the driver as it is. A default argument is evaluated where the call stands, so `file` and `line` are those of
+// whoever makes an owner, and a report points there.
+#define CU_THROW_AT(file, line, ...) cu::detail::check_throw((__VA_ARGS__), #__VA_ARGS__, file, line)
+
 namespace cu {
 
 // A context of our own on one device: created, hence current, by the constructor, and destroyed with everything in it.
@@ -119,10 +122,10 @@ struct Context {
   CUdevice device = 0;
   CUcontext handle = nullptr;
 
-  explicit Context(int ordinal = 0) {
-    CU_THROW(cuInit(0));
-    CU_THROW(cuDeviceGet(&device, ordinal));
-    CU_THROW(cuCtxCreate(&handle, nullptr, 0, device));
+  explicit Context(int ordinal = 0, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    CU_THROW_AT(file, line, cuInit(0));
+    CU_THROW_AT(file, line, cuDeviceGet(&device, ordinal));
+    CU_THROW_AT(file, line, cuCtxCreate(&handle, nullptr, 0, device));
   }
   ~Context() { CU_REPORT(cuCtxDestroy(handle)); }
   Context(const Context&) = delete;
@@ -135,7 +138,9 @@ struct Memory {
   CUdeviceptr address = 0;
 
   Memory() = default;
-  explicit Memory(std::size_t bytes) { CU_THROW(cuMemAlloc(&address, bytes)); }
+  explicit Memory(std::size_t bytes, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    CU_THROW_AT(file, line, cuMemAlloc(&address, bytes));
+  }
   ~Memory() {
     if (address != 0) CU_REPORT(cuMemFree(address));
   }
@@ -147,14 +152,16 @@ struct Memory {
 struct Module {
   CUmodule handle = nullptr;
 
-  explicit Module(const std::string& path) { CU_THROW(cuModuleLoad(&handle, path.c_str())); }
+  explicit Module(const std::string& path, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    CU_THROW_AT(file, line, cuModuleLoad(&handle, path.c_str()));
+  }
   ~Module() { CU_REPORT(cuModuleUnload(handle)); }
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 
-  CUfunction function(const char* name) const {
+  CUfunction function(const char* name, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
     CUfunction found = nullptr;
-    CU_THROW(cuModuleGetFunction(&found, handle, name));
+    CU_THROW_AT(file, line, cuModuleGetFunction(&found, handle, name));
     return found;
   }
 };

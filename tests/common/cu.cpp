@@ -210,6 +210,16 @@ TEST_CASE("memory that cannot be had throws, and memory without a size owns noth
   CHECK(cu::Memory().address == 0);
 }
 
+TEST_CASE("an owner that could not be made names the line that wanted it") {
+  const int line = __LINE__ + 2;
+  try {
+    cu::Context context(99);
+    FAIL("it was made");
+  } catch (const cu::Error& error) {
+    CHECK(std::string(error.what()).find(here(line) + "cuDeviceGet") == 0);
+  }
+}
+
 TEST_CASE("an image that is not there throws the driver's answer") {
   cu::Context context;
   try {
