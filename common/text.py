@@ -6,13 +6,18 @@ class Block:
     """A fenced block: ```kind, its lines, the line number of the fence, and the notes from the HTML comments directly above it.
 
     notes: {'varies': ['NVIDIA H200', '13.0'], 'only': ['simulator']} from <!-- varies: NVIDIA H200 | 13.0 --> and the like.
+    The literal "measured" among those that vary means every number with a decimal point, and every bar of a chart.
     """
 
     def __init__(self, kind, number, notes):
         self.kind, self.number, self.notes, self.lines = kind, number, notes, []
 
     def varies(self):
-        return self.notes.get("varies", [])
+        literals = self.notes.get("varies", [])
+        if "measured" not in literals:
+            return literals
+        measured = set(re.findall(r"\d+\.\d+|█+", "\n".join(self.lines)))
+        return [literal for literal in literals if literal != "measured"] + sorted(measured)
 
 
 def notes_above(lines, fence):
