@@ -1,0 +1,93 @@
+// Adds two vectors of 1000 numbers with three kernels, and looks at what lies behind the thousandth.
+#include "common/cu.hpp"
+#include "common/image.hpp"
+
+#include <vector>
+
+constexpr int kNumbers = 1000;   // what is to be added
+constexpr int kNeighbours = 24;  // what belongs to somebody else, and lies right behind the sums
+constexpr int kBlock = 256;      // threads
+constexpr int kAll = kNumbers + kNeighbours;
+constexpr std::size_t kBytes = kAll * sizeof(float);
+
+// The vectors a and b, and the sums; the neighbours are in the same allocations.
+struct Vectors {
+  cu::Memory a{kBytes}, b{kBytes}, sum{kBytes};
+};
+
+void fill(const Vectors& vectors) {
+  std::vector<float> a(kAll), b(kAll), sum(kAll, -1.0f);
+  for (int i = 0; i < kAll; ++i) {
+    a[i] = i;
+    b[i] = 2 * i;
+  }
+  CU_CHECK(cuMemcpyHtoD(vectors.a.address, a.data(), kBytes));
+  CU_CHECK(cuMemcpyHtoD(vectors.b.address, b.data(), kBytes));
+  CU_CHECK(cuMemcpyHtoD(vectors.sum.address, sum.data(), kBytes));
+}
+
+// Prints how many sums are right, and how many neighbours are no longer -1; true if that is what was expected.
+bool look(const Vectors& vectors, int expected_right, int expected_overwritten) {
+  std::vector<float> sum(kAll);
+  CU_CHECK(cuMemcpyDtoH(sum.data(), vectors.sum.address, kBytes));
+  int right = 0, overwritten = 0;
+  for (int i = 0; i < kNumbers; ++i) right += sum[i] == 3.0f * i;
+  for (int i = kNumbers; i < kAll; ++i) overwritten += sum[i] != -1.0f;
+  std::printf("%4d of %d | %2d of %d\n", right, kNumbers, overwritten, kNeighbours);
+  return right == expected_right && overwritten == expected_overwritten;
+}
+
+void launch(const cu::Module& module, const char* kernel, int blocks, const Vectors& vectors) {
+  std::printf("%-15s | %7d | %9d | ", kernel, blocks, blocks * kBlock);
+  CUdeviceptr a = vectors.a.address, b = vectors.b.address, sum = vectors.sum.address;
+  int n = kNumbers;
+  void* arguments[] = {&a, &b, &sum, &n};
+  CU_CHECK(cuLaunchKernel(module.function(kernel), blocks, 1, 1, kBlock, 1, 1, 0, nullptr, arguments, nullptr));
+}
+
+// The same kernel with a grid so large that it leaves the program's memory. After a fault the context can only be
+// destroyed, and takes its memory and its module along: nothing is released one by one here.
+CUresult run_far_out(int blocks) {
+  cu::Context context;
+  CUmodule module;
+  CUfunction add_unguarded;
+  CUdeviceptr memory;
+  int n = kNumbers;
+  CU_CHECK(cuModuleLoad(&module, cu::image("kernels.ptx").c_str()));
+  CU_CHECK(cuModuleGetFunction(&add_unguarded, module, "add_unguarded"));
+  CU_CHECK(cuMemAlloc(&memory, kBytes));
+  void* arguments[] = {&memory, &memory, &memory, &n};
+  CU_CHECK(cuLaunchKernel(add_unguarded, blocks, 1, 1, kBlock, 1, 1, 0, nullptr, arguments, nullptr));
+  const CUresult result = cuCtxSynchronize();
+  std::printf("add_unguarded   | %7d | %9d | %s\n", blocks, blocks * kBlock, cu::name(result));
+  return result;
+}
+
+// Three kernels that stay in this program's memory, whatever they do there.
+bool run_near() {
+  cu::Context context;
+  cu::Module module(cu::image("kernels.ptx"));
+  Vectors vectors;
+  const int blocks = (kNumbers + kBlock - 1) / kBlock;  // rounded up: 4 blocks, 1024 threads
+
+  fill(vectors);
+  launch(module, "add", blocks, vectors);
+  const bool guarded = look(vectors, kNumbers, 0);
+
+  fill(vectors);
+  launch(module, "add_unguarded", blocks, vectors);
+  const bool unguarded = look(vectors, kNumbers, kNeighbours);
+
+  fill(vectors);
+  launch(module, "add_grid_stride", blocks / 2, vectors);
+  const bool grid_stride = look(vectors, kNumbers, 0);
+
+  return guarded && unguarded && grid_stride;
+}
+
+int main() {
+  std::printf("kernel          |  blocks |   threads | sums right   | neighbours overwritten\n");
+  const bool near_as_expected = run_near();
+  const CUresult far_out = run_far_out(1 << 20);
+  return near_as_expected && far_out == CUDA_ERROR_ILLEGAL_ADDRESS ? 0 : 1;
+}

@@ -1,0 +1,58 @@
+// Self-check of 04-kernels/03-vector-add: judges the learner's kernel saxpy().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+
+#include <vector>
+
+namespace {
+
+constexpr int kBehind = 64;          // numbers behind the end of y, in the same allocation
+constexpr float kUntouched = -1.0f;  // what they are
+
+// Runs saxpy on n numbers: x is 0 1 2 3 …, y is 5 everywhere, a is 2. Returns y and what lies behind it.
+std::vector<float> saxpy(int n, int blocks, int threads) {
+  cu::Context context;
+  cu::Module module(cu::image("exercise.ptx"));
+  const std::size_t bytes = (n + kBehind) * sizeof(float);
+  cu::Memory x(bytes), y(bytes);
+  std::vector<float> host(n + kBehind);
+  for (int i = 0; i < n + kBehind; ++i) host[i] = i;
+  CU_CHECK(cuMemcpyHtoD(x.address, host.data(), bytes));
+  for (int i = 0; i < n + kBehind; ++i) host[i] = i < n ? 5.0f : kUntouched;
+  CU_CHECK(cuMemcpyHtoD(y.address, host.data(), bytes));
+
+  float a = 2.0f;
+  void* arguments[] = {&n, &a, &x.address, &y.address};
+  CU_CHECK(cuLaunchKernel(module.function("saxpy"), blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_CHECK(cuMemcpyDtoH(host.data(), y.address, bytes));
+  return host;
+}
+
+// The first index whose number is wrong: n if none is, and more if only a number behind the end was touched.
+int first_wrong(const std::vector<float>& y, int n) {
+  for (int i = 0; i < n; ++i) {
+    if (y[i] != 2.0f * i + 5.0f) return i;
+  }
+  for (int i = n; i < n + kBehind; ++i) {
+    if (y[i] != kUntouched) return i + 1;
+  }
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("a thread for every number: all are computed") { CHECK(first_wrong(saxpy(1024, 4, 256), 1024) == 1024); }
+
+TEST_CASE("more threads than numbers: what lies behind the last one is left alone") {
+  CHECK(first_wrong(saxpy(1000, 4, 256), 1000) == 1000);
+}
+
+TEST_CASE("fewer threads than numbers: all are computed") {
+  CHECK(first_wrong(saxpy(1000, 2, 256), 1000) == 1000);
+  CHECK(first_wrong(saxpy(1000, 1, 32), 1000) == 1000);
+}
+
+TEST_CASE("many blocks: every number is computed once") { CHECK(first_wrong(saxpy(16384, 4096, 256), 16384) == 16384); }
+
+TEST_CASE("no numbers: nothing is touched") { CHECK(first_wrong(saxpy(0, 1, 32), 0) == 0); }
