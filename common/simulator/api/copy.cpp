@@ -1,0 +1,251 @@
+// Memory management: copies of every kind.
+#include "common/simulator/memory/transfer.hpp"
+
+#include "common/simulator/api/guard.hpp"
+
+#include <cstring>
+
+namespace cudasim {
+namespace {
+
+// Up to this size an asynchronous copy from pageable memory is staged by the call and done later; above it the call
+// waits for the stream and moves the bytes through the staging buffer itself.
+constexpr u64 kStagedAtOnce = u64{64} << 10;
+
+// Manual, "API synchronization behavior": between two places on devices the call returns at once, else when it is done.
+template <class Describe>
+CUresult copy_now(Describe describe, CUstream default_stream, const char* label) {
+  const auto context = current_context();
+  Copy copy = make_copy(describe(), label);
+  if (!copy.operation.run) return CUDA_SUCCESS;
+  const auto stream = get_stream(default_stream);
+  if (copy.touches_host()) return stream->run_here(std::move(copy.operation));
+  stream->enqueue(std::move(copy.operation));
+  return CUDA_SUCCESS;
+}
+
+// The same copy out of bytes of our own.
+Copy staged(const CUDA_MEMCPY3D& description, const char* label) {
+  const auto bytes = std::make_shared<std::vector<std::byte>>(description.WidthInBytes);
+  std::memcpy(bytes->data(),
+              description.srcMemoryType == CU_MEMORYTYPE_HOST ? description.srcHost
+                                                              : reinterpret_cast<const void*>(description.srcDevice),
+              bytes->size());
+  CUDA_MEMCPY3D from_bytes = description;
+  from_bytes.srcMemoryType = CU_MEMORYTYPE_HOST;
+  from_bytes.srcHost = bytes->data();
+  Copy copy = make_copy(from_bytes, label);
+  copy.operation.run = [bytes, run = std::move(copy.operation.run)] { return run(); };
+  return copy;
+}
+
+// Copies from or to pageable memory, and from host to host, may not return before they are done: the program may use
+// the memory again at once.
+template <class Describe>
+CUresult copy_later(Describe describe, CUstream handle, const char* label) {
+  const auto context = current_context();
+  const auto stream = get_stream(handle);
+  const CUDA_MEMCPY3D description = describe();
+  Copy copy = make_copy(description, label);
+  const bool pageable = copy.from == Side::pageable || copy.to == Side::pageable;
+  const bool between_hosts = copy.from != Side::device && copy.to != Side::device;
+  if (stream->capture || !(pageable || between_hosts)) {
+    stream->enqueue(std::move(copy.operation));
+    return CUDA_SUCCESS;
+  }
+  const bool simple = description.Height == 1 && description.Depth == 1 && description.srcXInBytes == 0 &&
+                      description.srcY == 0 && description.srcZ == 0;
+  if (copy.from == Side::pageable && copy.to == Side::device && copy.bytes <= kStagedAtOnce && simple) {
+    stream->enqueue(staged(description, label).operation);
+    return CUDA_SUCCESS;
+  }
+  return stream->run_here(std::move(copy.operation));
+}
+
+u64 number(const void* pointer) { return reinterpret_cast<u64>(pointer); }
+
+CUDA_MEMCPY3D linear(CUmemorytype from, u64 source, CUmemorytype to, u64 target, std::size_t bytes) {
+  return Linear::copy(from, source, to, target, bytes);
+}
+
+constexpr CUmemorytype kHost = CU_MEMORYTYPE_HOST;
+constexpr CUmemorytype kDevice = CU_MEMORYTYPE_DEVICE;
+constexpr CUmemorytype kUnified = CU_MEMORYTYPE_UNIFIED;
+constexpr CUmemorytype kArray = CU_MEMORYTYPE_ARRAY;
+
+CUDA_MEMCPY3D from_2d(const CUDA_MEMCPY2D* copy) {
+  require(copy != nullptr);
+  CUDA_MEMCPY3D wide{};
+  wide.srcXInBytes = copy->srcXInBytes;
+  wide.srcY = copy->srcY;
+  wide.srcMemoryType = copy->srcMemoryType;
+  wide.srcHost = copy->srcHost;
+  wide.srcDevice = copy->srcDevice;
+  wide.srcArray = copy->srcArray;
+  wide.srcPitch = copy->srcPitch;
+  wide.dstXInBytes = copy->dstXInBytes;
+  wide.dstY = copy->dstY;
+  wide.dstMemoryType = copy->dstMemoryType;
+  wide.dstHost = copy->dstHost;
+  wide.dstDevice = copy->dstDevice;
+  wide.dstArray = copy->dstArray;
+  wide.dstPitch = copy->dstPitch;
+  wide.WidthInBytes = copy->WidthInBytes;
+  wide.Height = copy->Height;
+  wide.Depth = 1;
+  return wide;
+}
+
+CUDA_MEMCPY3D given(const CUDA_MEMCPY3D* copy) {
+  require(copy != nullptr);
+  return *copy;
+}
+
+// All devices share one address space, so the contexts of a peer copy only have to exist.
+CUDA_MEMCPY3D from_peer(const CUDA_MEMCPY3D_PEER* copy) {
+  require(copy != nullptr);
+  get_context(copy->srcContext);
+  get_context(copy->dstContext);
+  CUDA_MEMCPY3D plain{};
+  plain.srcXInBytes = copy->srcXInBytes;
+  plain.srcY = copy->srcY;
+  plain.srcZ = copy->srcZ;
+  plain.srcLOD = copy->srcLOD;
+  plain.srcMemoryType = copy->srcMemoryType;
+  plain.srcHost = copy->srcHost;
+  plain.srcDevice = copy->srcDevice;
+  plain.srcArray = copy->srcArray;
+  plain.srcPitch = copy->srcPitch;
+  plain.srcHeight = copy->srcHeight;
+  plain.dstXInBytes = copy->dstXInBytes;
+  plain.dstY = copy->dstY;
+  plain.dstZ = copy->dstZ;
+  plain.dstLOD = copy->dstLOD;
+  plain.dstMemoryType = copy->dstMemoryType;
+  plain.dstHost = copy->dstHost;
+  plain.dstDevice = copy->dstDevice;
+  plain.dstArray = copy->dstArray;
+  plain.dstPitch = copy->dstPitch;
+  plain.dstHeight = copy->dstHeight;
+  plain.WidthInBytes = copy->WidthInBytes;
+  plain.Height = copy->Height;
+  plain.Depth = copy->Depth;
+  return plain;
+}
+
+CUDA_MEMCPY3D peer(CUcontext to, CUdeviceptr target, CUcontext from, CUdeviceptr source, std::size_t bytes) {
+  get_context(to);
+  get_context(from);
+  return linear(kDevice, source, kDevice, target, bytes);
+}
+
+// `array`, from byte `offset` of its first row.
+CUDA_MEMCPY3D into_array(CUmemorytype from, u64 source, CUarray array, std::size_t offset, std::size_t bytes) {
+  CUDA_MEMCPY3D copy = linear(from, source, kArray, 0, bytes);
+  copy.dstArray = array;
+  copy.dstXInBytes = offset;
+  return copy;
+}
+
+CUDA_MEMCPY3D out_of_array(CUarray array, std::size_t offset, CUmemorytype to, u64 target, std::size_t bytes) {
+  CUDA_MEMCPY3D copy = linear(kArray, 0, to, target, bytes);
+  copy.srcArray = array;
+  copy.srcXInBytes = offset;
+  return copy;
+}
+
+CUDA_MEMCPY3D between_arrays(CUarray to, std::size_t to_offset, CUarray from, std::size_t offset, std::size_t bytes) {
+  CUDA_MEMCPY3D copy = out_of_array(from, offset, kArray, 0, bytes);
+  copy.dstArray = to;
+  copy.dstXInBytes = to_offset;
+  return copy;
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+// A synchronous copy and its form for per-thread default streams; `description` may use the parameters.
+#define SYNCHRONOUS_COPY(symbol, per_thread_symbol, parameters, names, description)           \
+  CUDASIM_API CUresult symbol parameters {                                                    \
+    return CUDASIM_CALL names {                                                               \
+      return copy_now([&] { return description; }, CU_STREAM_LEGACY, #symbol);                \
+    };                                                                                        \
+  }                                                                                           \
+  CUDASIM_API CUresult per_thread_symbol parameters {                                         \
+    return CUDASIM_CALL names {                                                               \
+      return copy_now([&] { return description; }, CU_STREAM_PER_THREAD, #per_thread_symbol); \
+    };                                                                                        \
+  }
+// An asynchronous one, whose last parameter is `stream`.
+#define ASYNCHRONOUS_COPY(symbol, per_thread_symbol, parameters, names, description)          \
+  CUDASIM_API CUresult symbol parameters {                                                    \
+    return CUDASIM_CALL names {                                                               \
+      return copy_later([&] { return description; }, stream, #symbol);                        \
+    };                                                                                        \
+  }                                                                                           \
+  CUDASIM_API CUresult per_thread_symbol parameters {                                         \
+    return CUDASIM_CALL names {                                                               \
+      return copy_later([&] { return description; }, per_thread(stream), #per_thread_symbol); \
+    };                                                                                        \
+  }
+
+// clang-format off
+SYNCHRONOUS_COPY(cuMemcpy, cuMemcpy_ptds, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
+                 linear(kUnified, src, kUnified, dst, bytes))
+SYNCHRONOUS_COPY(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, (CUdeviceptr dst, const void* src, size_t bytes),
+                 (dst, src, bytes), linear(kHost, number(src), kDevice, dst, bytes))
+SYNCHRONOUS_COPY(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, (void* dst, CUdeviceptr src, size_t bytes),
+                 (dst, src, bytes), linear(kDevice, src, kHost, number(dst), bytes))
+SYNCHRONOUS_COPY(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
+                 (dst, src, bytes), linear(kDevice, src, kDevice, dst, bytes))
+SYNCHRONOUS_COPY(cuMemcpyPeer, cuMemcpyPeer_ptds,
+                 (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
+                 (dst, dst_context, src, src_context, bytes), peer(dst_context, dst, src_context, src, bytes))
+SYNCHRONOUS_COPY(cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds, (CUarray dst, size_t offset, const void* src, size_t bytes),
+                 (dst, offset, src, bytes), into_array(kHost, number(src), dst, offset, bytes))
+SYNCHRONOUS_COPY(cuMemcpyDtoA_v2, cuMemcpyDtoA_v2_ptds, (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes),
+                 (dst, offset, src, bytes), into_array(kDevice, src, dst, offset, bytes))
+SYNCHRONOUS_COPY(cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds, (void* dst, CUarray src, size_t offset, size_t bytes),
+                 (dst, src, offset, bytes), out_of_array(src, offset, kHost, number(dst), bytes))
+SYNCHRONOUS_COPY(cuMemcpyAtoD_v2, cuMemcpyAtoD_v2_ptds, (CUdeviceptr dst, CUarray src, size_t offset, size_t bytes),
+                 (dst, src, offset, bytes), out_of_array(src, offset, kDevice, dst, bytes))
+SYNCHRONOUS_COPY(cuMemcpyAtoA_v2, cuMemcpyAtoA_v2_ptds,
+                 (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes),
+                 (dst, dst_offset, src, src_offset, bytes), between_arrays(dst, dst_offset, src, src_offset, bytes))
+SYNCHRONOUS_COPY(cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, (const CUDA_MEMCPY2D* copy), (copy), from_2d(copy))
+SYNCHRONOUS_COPY(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds, (const CUDA_MEMCPY2D* copy), (copy),
+                 from_2d(copy))
+SYNCHRONOUS_COPY(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds, (const CUDA_MEMCPY3D* copy), (copy), given(copy))
+SYNCHRONOUS_COPY(cuMemcpy3DPeer, cuMemcpy3DPeer_ptds, (const CUDA_MEMCPY3D_PEER* copy), (copy), from_peer(copy))
+
+ASYNCHRONOUS_COPY(cuMemcpyAsync, cuMemcpyAsync_ptsz, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
+                  (dst, src, bytes, stream), linear(kUnified, src, kUnified, dst, bytes))
+ASYNCHRONOUS_COPY(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz,
+                  (CUdeviceptr dst, const void* src, size_t bytes, CUstream stream), (dst, src, bytes, stream),
+                  linear(kHost, number(src), kDevice, dst, bytes))
+ASYNCHRONOUS_COPY(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
+                  (void* dst, CUdeviceptr src, size_t bytes, CUstream stream), (dst, src, bytes, stream),
+                  linear(kDevice, src, kHost, number(dst), bytes))
+ASYNCHRONOUS_COPY(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
+                  (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream), (dst, src, bytes, stream),
+                  linear(kDevice, src, kDevice, dst, bytes))
+ASYNCHRONOUS_COPY(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
+                  (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes,
+                   CUstream stream),
+                  (dst, dst_context, src, src_context, bytes, stream),
+                  peer(dst_context, dst, src_context, src, bytes))
+ASYNCHRONOUS_COPY(cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz,
+                  (CUarray dst, size_t offset, const void* src, size_t bytes, CUstream stream),
+                  (dst, offset, src, bytes, stream), into_array(kHost, number(src), dst, offset, bytes))
+ASYNCHRONOUS_COPY(cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz,
+                  (void* dst, CUarray src, size_t offset, size_t bytes, CUstream stream),
+                  (dst, src, offset, bytes, stream), out_of_array(src, offset, kHost, number(dst), bytes))
+ASYNCHRONOUS_COPY(cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz, (const CUDA_MEMCPY2D* copy, CUstream stream),
+                  (copy, stream), from_2d(copy))
+ASYNCHRONOUS_COPY(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz, (const CUDA_MEMCPY3D* copy, CUstream stream),
+                  (copy, stream), given(copy))
+ASYNCHRONOUS_COPY(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz, (const CUDA_MEMCPY3D_PEER* copy, CUstream stream),
+                  (copy, stream), from_peer(copy))
+// clang-format on

@@ -1,0 +1,80 @@
+// Driver entry point access: finding a function by its public name and the CUDA version whose form of it is wanted.
+#include "common/simulator/api/entry_points.hpp"
+
+#include "common/simulator/api/guard.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+namespace cudasim {
+namespace {
+
+struct Found {
+  void* address = nullptr;
+  CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+};
+
+// The newest form that `version` knows; the per-thread one if it is asked for and there is one.
+Found look_up(const char* name, int version, bool per_thread_stream) {
+  const auto table = entry_points();
+  const auto [first, last] =
+      std::equal_range(table.begin(), table.end(), EntryPoint{name, 0, nullptr, nullptr, 0, nullptr},
+                       [](const EntryPoint& a, const EntryPoint& b) { return std::strcmp(a.name, b.name) < 0; });
+  Found found;
+  for (auto form = first; form != last && form->since <= kDriverVersion; ++form) {
+    if (form->since > version) {
+      if (found.address == nullptr) found.status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
+      break;
+    }
+    const bool own = per_thread_stream && form->per_thread_address != nullptr && form->per_thread_since <= version;
+    found = {own ? form->per_thread_address : form->address, CU_GET_PROC_ADDRESS_SUCCESS};
+  }
+  return found;
+}
+
+Found look_up_checked(const char* name, void** address, int version, cuuint64_t flags) {
+  constexpr cuuint64_t kKnown = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  require(name != nullptr && address != nullptr && (flags & ~kKnown) == 0 && flags != kKnown);
+  require(version <= kDriverVersion);
+  const Found found = look_up(name, version, (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0);
+  *address = found.address;
+  return found;
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+CUDASIM_API CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
+                                         CUdriverProcAddressQueryResult* status) {
+  return CUDASIM_CALL(symbol, function, version, flags, status) {
+    const Found found = look_up_checked(symbol, function, version, flags);
+    if (status != nullptr) *status = found.status;
+    return CUDA_SUCCESS;
+  };
+}
+
+// The first form of the call: what is not found is an error.
+CUDASIM_API CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
+  return CUDASIM_CALL(symbol, function, version, flags) {
+    const Found found = look_up_checked(symbol, function, version, flags);
+    return found.address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+  };
+}
+
+// Tables that no manual describes, for libraries of the toolkit's maker. Not served.
+CUDASIM_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
+  return CUDASIM_CALL(table, id) {
+    static std::atomic_flag said = ATOMIC_FLAG_INIT;
+    if (!said.test_and_set()) {
+      std::fprintf(stderr,
+                   "cudasim: this program uses the CUDA runtime library, which asks the driver for tables that are not "
+                   "documented: not simulated. Programs that use the driver API run.\n");
+    }
+    require(table != nullptr && id != nullptr);
+    *table = nullptr;
+    return CUDA_ERROR_NOT_FOUND;
+  };
+}

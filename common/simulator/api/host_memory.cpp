@@ -1,0 +1,114 @@
+// Memory management: host memory that the device can reach: allocated page-locked, or registered.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/memory/transfer.hpp"
+#include "common/simulator/state/allocations.hpp"
+
+namespace cudasim {
+namespace {
+
+constexpr unsigned kAllocFlags = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
+constexpr unsigned kRegisterFlags = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP |
+                                    CU_MEMHOSTREGISTER_IOMEMORY | CU_MEMHOSTREGISTER_READ_ONLY;
+
+CUresult allocate_host(void** pointer, std::size_t bytes, unsigned flags, const char* label) {
+  const auto context = current_context();
+  require(pointer != nullptr && (flags & ~kAllocFlags) == 0);
+  *pointer = nullptr;
+  if (bytes == 0) return CUDA_SUCCESS;
+  const auto memory = std::make_shared<HostBytes>(bytes);
+  memory->populate();
+  enter_host_memory(*context, MemoryKind::host_pinned, memory->get(), bytes, flags, label, memory);
+  *pointer = memory->get();
+  return CUDA_SUCCESS;
+}
+
+bool is_host(const Allocation& allocation) {
+  return allocation.kind == MemoryKind::host_pinned || allocation.kind == MemoryKind::host_registered;
+}
+
+// The page-locked memory that holds `pointer`; throws CUDA_ERROR_INVALID_VALUE if there is none.
+std::shared_ptr<Allocation> host_allocation(const void* pointer) {
+  require(pointer != nullptr);
+  auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
+  require(allocation && is_host(*allocation));
+  return allocation;
+}
+
+void end_host(const Allocation& allocation, const char* by) {
+  if (const auto owner = owner_of(allocation)) owner->synchronize();
+  require(end_allocation(allocation.base, by));
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+CUDASIM_API CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
+  return CUDASIM_CALL(pointer, bytes) { return allocate_host(pointer, bytes, 0, "cuMemAllocHost"); };
+}
+
+CUDASIM_API CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
+  return CUDASIM_CALL(pointer, bytes, flags) { return allocate_host(pointer, bytes, flags, "cuMemHostAlloc"); };
+}
+
+CUDASIM_API CUresult cuMemFreeHost(void* pointer) {
+  return CUDASIM_CALL(pointer) {
+    if (pointer == nullptr) {
+      require_calls_permitted();
+      return CUDA_SUCCESS;
+    }
+    const auto context = current_context();
+    const auto allocation = host_allocation(pointer);
+    require(allocation->kind == MemoryKind::host_pinned && allocation->host == pointer);
+    end_host(*allocation, "cuMemFreeHost");
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* pointer, unsigned int flags) {
+  return CUDASIM_CALL(device, pointer, flags) {
+    const auto context = current_context();
+    require(device != nullptr && flags == 0);
+    host_allocation(pointer);
+    *device = reinterpret_cast<CUdeviceptr>(pointer);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemHostGetFlags(unsigned int* flags, void* pointer) {
+  return CUDASIM_CALL(flags, pointer) {
+    const auto context = current_context();
+    require(flags != nullptr);
+    *flags = host_allocation(pointer)->flags;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned int flags) {
+  return CUDASIM_CALL(pointer, bytes, flags) {
+    const auto context = current_context();
+    require(pointer != nullptr && bytes != 0 && (flags & ~kRegisterFlags) == 0);
+    require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0);  // no memory of this process belongs to another device
+    const u64 address = reinterpret_cast<u64>(pointer);
+    require(address + bytes > address && address + bytes <= kDeviceBase && host_range_is_mapped(address, bytes));
+    if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0) {
+      const auto supported = attribute_value(context->device, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED);
+      require(supported.value_or(0) != 0, CUDA_ERROR_NOT_SUPPORTED);
+    }
+    enter_host_memory(*context, MemoryKind::host_registered, pointer, bytes, flags, "cuMemHostRegister", nullptr);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemHostUnregister(void* pointer) {
+  return CUDASIM_CALL(pointer) {
+    const auto context = current_context();
+    require(pointer != nullptr);
+    const auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
+    require(allocation && allocation->kind == MemoryKind::host_registered && allocation->host == pointer,
+            CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    end_host(*allocation, "cuMemHostUnregister");
+    return CUDA_SUCCESS;
+  };
+}

@@ -1,0 +1,89 @@
+// Memory management: device memory, linear and pitched, and how much there is of it.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/pools.hpp"
+
+using namespace cudasim;
+
+namespace {
+
+// What rows of a pitched allocation begin at multiples of: CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT.
+constexpr u64 kPitch = 512;
+
+}  // namespace
+
+CUDASIM_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
+  return CUDASIM_CALL(free, total) {
+    const auto context = current_context();
+    require(free != nullptr && total != nullptr);
+    *free = free_memory(context->device);
+    *total = context->device.memory;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
+  return CUDASIM_CALL(pointer, bytes) {
+    const auto context = current_context();
+    require(pointer != nullptr && bytes != 0);
+    *pointer = allocate_device_memory(*context, MemoryKind::device, bytes, "cuMemAlloc")->base;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, size_t* pitch, size_t width, size_t height,
+                                        unsigned int element) {
+  return CUDASIM_CALL(pointer, pitch, width, height, element) {
+    const auto context = current_context();
+    require(pointer != nullptr && pitch != nullptr && width != 0 && height != 0);
+    require(element == 4 || element == 8 || element == 16);
+    const unsigned __int128 row = (static_cast<unsigned __int128>(width) + kPitch - 1) / kPitch * kPitch;
+    require(row * height < u64{1} << 62, CUDA_ERROR_OUT_OF_MEMORY);
+    const u64 bytes = static_cast<u64>(row * height);
+    *pointer = allocate_device_memory(*context, MemoryKind::device, bytes, "cuMemAllocPitch")->base;
+    *pitch = static_cast<u64>(row);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemFree_v2(CUdeviceptr pointer) {
+  return CUDASIM_CALL(pointer) {
+    if (pointer == 0) {
+      require_calls_permitted();
+      return CUDA_SUCCESS;
+    }
+    const auto context = current_context();
+    const auto allocation = AddressSpace::instance().find(pointer);
+    require(allocation && allocation->base == pointer);
+    switch (allocation->kind) {
+      case MemoryKind::device:
+      case MemoryKind::managed: {
+        // Work that may still use it comes to its end first.
+        const auto owner = owner_of(*allocation);
+        require(owner != nullptr);
+        owner->synchronize();
+        require_healthy(*owner->health);
+        require(end_allocation(pointer, "cuMemFree"));
+        return CUDA_SUCCESS;
+      }
+      case MemoryKind::pool: {  // whose users the program itself has to wait for
+        const auto pool = pool_of(pointer);
+        require(pool != nullptr);
+        pool->free_now(pointer);
+        return CUDA_SUCCESS;
+      }
+      default: return CUDA_ERROR_INVALID_VALUE;
+    }
+  };
+}
+
+CUDASIM_API CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CUdeviceptr pointer) {
+  return CUDASIM_CALL(base, size, pointer) {
+    const auto context = current_context();
+    const auto allocation = AddressSpace::instance().find(pointer);
+    require(allocation != nullptr, CUDA_ERROR_NOT_FOUND);
+    if (base != nullptr) *base = allocation->base;
+    if (size != nullptr) *size = allocation->size;
+    return CUDA_SUCCESS;
+  };
+}

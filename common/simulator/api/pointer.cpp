@@ -1,0 +1,159 @@
+// Unified addressing: what is known of a pointer.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/pools.hpp"
+
+#include <cstring>
+#include <mutex>
+#include <set>
+
+namespace cudasim {
+namespace {
+
+// Newer than the oldest headers that this compiles with.
+constexpr int kMappingSize = 18, kMappingBase = 19, kMemoryBlockId = 20, kHwDecompress = 21;
+
+// The ids of allocations with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. Copies on one allocation are as synchronous as the
+// manual wants already, so the flag is only kept.
+struct SyncFlags {
+  std::mutex mutex;
+  std::set<u64> ids;
+};
+
+SyncFlags& sync_flags() {
+  static SyncFlags& only = *new SyncFlags;
+  return only;
+}
+
+bool on_host(const Allocation& a) { return a.kind == MemoryKind::host_pinned || a.kind == MemoryKind::host_registered; }
+
+template <class T>
+CUresult store(void* data, T value) {
+  std::memcpy(data, &value, sizeof value);
+  return CUDA_SUCCESS;
+}
+
+// The handle of the context that made it; null for memory without one.
+CUcontext context_handle(const Allocation& allocation) {
+  const auto owner = owner_of(allocation);
+  return owner ? owner->handle : nullptr;
+}
+
+CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 pointer) {
+  const bool managed = a.kind == MemoryKind::managed;
+  const bool has_host_address = on_host(a) || managed;
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT: return store(data, context_handle(a));
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+      return store<unsigned>(data, on_host(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return store<CUdeviceptr>(data, pointer);
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      require(has_host_address);
+      return store(data, reinterpret_cast<void*>(pointer));
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: {
+      SyncFlags& flags = sync_flags();
+      const std::scoped_lock lock(flags.mutex);
+      return store<int>(data, flags.ids.count(a.id) != 0);
+    }
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID: return store<unsigned long long>(data, a.id);
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED: return store<unsigned>(data, managed);
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return store<int>(data, static_cast<int>(a.device));
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:  // inter-process handles are not simulated
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return store<unsigned>(data, 0);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return store<CUdeviceptr>(data, a.base);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return store<std::size_t>(data, a.size);
+    case CU_POINTER_ATTRIBUTE_MAPPED: return store<unsigned>(data, 1);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return store<unsigned long long>(data, 0);
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+      return store<unsigned>(data, a.device_writable   ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
+                                   : a.device_readable ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
+                                                       : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {
+      const auto pool = a.kind == MemoryKind::pool ? pool_of(a.base) : nullptr;
+      return store(data, pool ? pool->handle : CUmemoryPool{});
+    }
+    case kMappingSize: require(a.kind == MemoryKind::virtual_mapping); return store<std::size_t>(data, a.size);
+    case kMappingBase: require(a.kind == MemoryKind::virtual_mapping); return store<CUdeviceptr>(data, a.base);
+    case kMemoryBlockId: return store<unsigned long long>(data, a.id);
+    case kHwDecompress: return store<unsigned>(data, 0);
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:  // for kernel modules of other devices: there are none
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
+}
+
+// What cuPointerGetAttributes stores where an attribute does not apply; throws for numbers that are no attribute.
+void store_default(void* data, int attribute) {
+  switch (attribute) {
+    case CU_POINTER_ATTRIBUTE_CONTEXT:
+    case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+    case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: store<void*>(data, nullptr); return;
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE:
+    case CU_POINTER_ATTRIBUTE_BUFFER_ID:
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+    case kMappingSize:
+    case kMappingBase:
+    case kMemoryBlockId: store<u64>(data, 0); return;
+    case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: store<int>(data, -2); return;
+    case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
+    case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS:
+    case CU_POINTER_ATTRIBUTE_IS_MANAGED:
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_MAPPED:
+    case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
+    case kHwDecompress: store<unsigned>(data, 0); return;
+    default: fail(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+CUDASIM_API CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  return CUDASIM_CALL(data, attribute, pointer) {
+    require_calls_permitted();
+    require(data != nullptr);
+    const auto allocation = AddressSpace::instance().find(pointer);
+    require(allocation != nullptr);
+    return get_attribute(data, attribute, *allocation, pointer);
+  };
+}
+
+CUDASIM_API CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data,
+                                            CUdeviceptr pointer) {
+  return CUDASIM_CALL(count, attributes, data, pointer) {
+    require_calls_permitted();
+    require(attributes != nullptr && data != nullptr && count != 0);
+    const auto allocation = AddressSpace::instance().find(pointer);
+    for (unsigned i = 0; i < count; ++i) {
+      require(data[i] != nullptr);
+      store_default(data[i], attributes[i]);
+      try {
+        if (allocation) get_attribute(data[i], attributes[i], *allocation, pointer);
+      } catch (const Failure&) {
+        // Does not apply to this pointer: the default stays.
+      }
+    }
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  return CUDASIM_CALL(value, attribute, pointer) {
+    require_calls_permitted();
+    require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
+    const auto allocation = AddressSpace::instance().find(pointer);
+    require(allocation && allocation->kind == MemoryKind::device);
+    SyncFlags& flags = sync_flags();
+    const std::scoped_lock lock(flags.mutex);
+    if (*static_cast<const int*>(value) != 0)
+      flags.ids.insert(allocation->id);
+    else
+      flags.ids.erase(allocation->id);
+    return CUDA_SUCCESS;
+  };
+}

@@ -1,0 +1,192 @@
+// Stream-ordered memory allocator: pools, and allocations in a stream's order.
+#include "common/simulator/state/pools.hpp"
+
+#include "common/simulator/api/guard.hpp"
+
+namespace cudasim {
+namespace {
+
+std::shared_ptr<Pool> pool_named(CUmemoryPool handle) {
+  require(handle != nullptr);
+  return pools().get(handle, CUDA_ERROR_INVALID_VALUE);
+}
+
+Device& device_of(const Stream& stream) {
+  const auto context = stream.context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  return context->device;
+}
+
+// `pool` null: the current one of the stream's device.
+CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, const CUmemoryPool* pool, CUstream handle) {
+  const auto context = current_context();
+  require(pointer != nullptr);
+  const auto stream = get_stream(handle);
+  if (stream->capture) return refuse("cuMemAllocAsync", "while a stream is captured");
+  const auto from = pool != nullptr ? pool_named(*pool) : current_pool(device_of(*stream));
+  *pointer = bytes == 0 ? 0 : from->allocate(*stream, bytes);
+  return CUDA_SUCCESS;
+}
+
+CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
+  const auto context = current_context();
+  const auto stream = get_stream(handle);
+  if (pointer == 0) return CUDA_SUCCESS;
+  if (stream->capture) return refuse("cuMemFreeAsync", "while a stream is captured");
+  if (const auto pool = pool_of(pointer)) {
+    pool->free_in_order(pointer, *stream);
+    return CUDA_SUCCESS;
+  }
+  // Memory of cuMemAlloc may be freed in a stream's order too.
+  const auto allocation = AddressSpace::instance().find(pointer);
+  require(allocation && allocation->base == pointer &&
+          (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed));
+  Operation operation;
+  operation.kind = OperationKind::allocation;
+  operation.label = "cuMemFreeAsync";
+  operation.run = [pointer] {
+    return end_allocation(pointer, "cuMemFreeAsync") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  };
+  stream->enqueue(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+CUDASIM_API CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
+  return CUDASIM_CALL(pointer, bytes, stream) { return allocate(pointer, bytes, nullptr, stream); };
+}
+
+CUDASIM_API CUresult cuMemAllocAsync_ptsz(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
+  return CUDASIM_CALL(pointer, bytes, stream) { return allocate(pointer, bytes, nullptr, per_thread(stream)); };
+}
+
+CUDASIM_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+  return CUDASIM_CALL(pointer, bytes, pool, stream) { return allocate(pointer, bytes, &pool, stream); };
+}
+
+CUDASIM_API CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool,
+                                                  CUstream stream) {
+  return CUDASIM_CALL(pointer, bytes, pool, stream) { return allocate(pointer, bytes, &pool, per_thread(stream)); };
+}
+
+CUDASIM_API CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
+  return CUDASIM_CALL(pointer, stream) { return free_in_order(pointer, stream); };
+}
+
+CUDASIM_API CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream) {
+  return CUDASIM_CALL(pointer, stream) { return free_in_order(pointer, per_thread(stream)); };
+}
+
+CUDASIM_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice dev) {
+  return CUDASIM_CALL(pool, dev) {
+    require_calls_permitted();
+    require(pool != nullptr);
+    *pool = default_pool(device_at(dev))->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
+  return CUDASIM_CALL(pool, dev) {
+    require_calls_permitted();
+    require(pool != nullptr);
+    *pool = current_pool(device_at(dev))->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
+  return CUDASIM_CALL(dev, pool) {
+    require_calls_permitted();
+    Device& device = device_at(dev);
+    const auto wanted = pool_named(pool);
+    require(&wanted->device == &device);
+    set_current_pool(device, wanted);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  return CUDASIM_CALL(pool, properties) {
+    require_calls_permitted();
+    require(pool != nullptr && properties != nullptr);
+    require(properties->allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
+    if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse("cuMemPoolCreate", "for host memory");
+    if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return refuse("cuMemPoolCreate", "with shareable handles");
+    u64 max_size = 0;
+#if CUDA_VERSION >= 12020
+    max_size = properties->maxSize;
+#endif
+    const auto made = std::make_shared<Pool>(device_at(properties->location.id), max_size);
+    *pool = made->handle = pools().add(made);
+    return CUDA_SUCCESS;
+  };
+}
+
+// Allocations from it stay until they are freed; their pool lasts as long.
+CUDASIM_API CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+  return CUDASIM_CALL(pool) {
+    require_calls_permitted();
+    const auto ended = pool_named(pool);
+    require(!ended->is_default);
+    pools().remove(pool);
+    if (current_pool(ended->device) == ended) set_current_pool(ended->device, nullptr);
+    ended->trim(0);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
+  return CUDASIM_CALL(pool, keep) {
+    require_calls_permitted();
+    pool_named(pool)->trim(keep);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  return CUDASIM_CALL(pool, attribute, value) {
+    require_calls_permitted();
+    require(value != nullptr);
+    pool_named(pool)->get(attribute, value);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  return CUDASIM_CALL(pool, attribute, value) {
+    require_calls_permitted();
+    require(value != nullptr);
+    pool_named(pool)->set(attribute, value);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
+  return CUDASIM_CALL(pool, map, count) {
+    require_calls_permitted();
+    require(map != nullptr && count != 0);
+    const auto named = pool_named(pool);
+    for (size_t i = 0; i < count; ++i) {
+      require(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+      device_at(map[i].location.id);
+      require(map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+      named->set_access(map[i].location.id, map[i].flags);
+    }
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+  return CUDASIM_CALL(flags, pool, location) {
+    require_calls_permitted();
+    require(flags != nullptr && location != nullptr && location->type == CU_MEM_LOCATION_TYPE_DEVICE);
+    device_at(location->id);
+    *flags = pool_named(pool)->access(location->id);
+    return CUDA_SUCCESS;
+  };
+}

@@ -1,0 +1,312 @@
+#include "common/simulator/memory/transfer.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+namespace cudasim {
+namespace {
+
+constexpr u64 kPage = 4096;
+// The buffer that copies from and to pageable memory go through.
+constexpr u64 kStaging = u64{2} << 20;
+
+// Rows of bytes in memory of one kind: row y of slice z begins at address + z * slice + y * pitch.
+struct Rows {
+  u64 address = 0;
+  u64 pitch = 0, slice = 0;
+  u64 extent = 0;     // bytes from the first to the last
+  bool host = false;  // plain host memory: the address is the process's own
+};
+
+struct Box {
+  u64 width = 0, height = 0, depth = 0;
+};
+
+// Where a stretch of device addresses lies on the host: one piece for each allocation (mappings may adjoin).
+class Pieces {
+ public:
+  // False if part of it is not there, or not to be touched like this.
+  bool find(const Rows& rows, bool write) {
+    if (rows.host) {
+      pieces_.push_back({rows.address, rows.extent, reinterpret_cast<std::byte*>(rows.address)});
+      return true;
+    }
+    u64 at = rows.address, left = rows.extent;
+    while (left != 0) {
+      const auto allocation = AddressSpace::instance().find(at);
+      if (!allocation || !(write ? allocation->device_writable : allocation->device_readable)) return false;
+      const u64 offset = at - allocation->base;
+      const u64 size = std::min(left, allocation->size - offset);
+      pieces_.push_back({at, size, allocation->host + offset});
+      at += size;
+      left -= size;
+    }
+    return true;
+  }
+
+  // The memory at `address`, and in `size` how many of the bytes wanted lie in a row there.
+  std::byte* at(u64 address, u64& size) const {
+    auto piece = pieces_.begin();
+    while (address - piece->begin >= piece->size) ++piece;
+    const u64 offset = address - piece->begin;
+    size = std::min(size, piece->size - offset);
+    return piece->host + offset;
+  }
+
+ private:
+  struct Piece {
+    u64 begin, size;
+    std::byte* host;
+  };
+  std::vector<Piece> pieces_;
+};
+
+// Pinned buffers for staging; as many as there are copies at the same time.
+class Staging {
+ public:
+  Staging() {
+    Pool& free = pool();
+    const std::scoped_lock lock(free.mutex);
+    if (!free.buffers.empty()) {
+      buffer_ = std::move(free.buffers.back());
+      free.buffers.pop_back();
+    } else {
+      buffer_ = std::make_unique<std::byte[]>(kStaging);
+    }
+  }
+  ~Staging() {
+    Pool& free = pool();
+    const std::scoped_lock lock(free.mutex);
+    free.buffers.push_back(std::move(buffer_));
+  }
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+  std::byte* get() const { return buffer_.get(); }
+
+ private:
+  struct Pool {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<std::byte[]>> buffers;
+  };
+  static Pool& pool() {
+    static Pool& only = *new Pool;
+    return only;
+  }
+  std::unique_ptr<std::byte[]> buffer_;
+};
+
+void move_staged(std::byte* to, const std::byte* from, u64 size) {
+  const Staging staging;
+  for (u64 done = 0; done < size; done += kStaging) {
+    const u64 part = std::min(kStaging, size - done);
+    std::memcpy(staging.get(), from + done, part);
+    std::memcpy(to + done, staging.get(), part);
+  }
+}
+
+void move_row(const Pieces& from, u64 source, const Pieces& to, u64 target, u64 width, bool staged) {
+  while (width != 0) {
+    u64 size = width;
+    const std::byte* const source_bytes = from.at(source, size);
+    std::byte* const target_bytes = to.at(target, size);
+    if (staged)
+      move_staged(target_bytes, source_bytes, size);
+    else
+      std::memmove(target_bytes, source_bytes, size);
+    source += size;
+    target += size;
+    width -= size;
+  }
+}
+
+CUresult lost(const char* label, u64 address) {
+  std::fprintf(stderr, "cudasim: %s: the memory at 0x%llx was freed before the stream came to it\n", label,
+               static_cast<unsigned long long>(address));
+  return CUDA_ERROR_ILLEGAL_ADDRESS;
+}
+
+CUresult run_copy(const Rows& source, const Rows& target, const Box& box, bool staged, const char* label) {
+  const AddressSpace::Hold hold;
+  Pieces from, to;
+  if (!from.find(source, false)) return lost(label, source.address);
+  if (!to.find(target, true)) return lost(label, target.address);
+  for (u64 z = 0; z < box.depth; ++z) {
+    for (u64 y = 0; y < box.height; ++y) {
+      move_row(from, source.address + z * source.slice + y * source.pitch, to,
+               target.address + z * target.slice + y * target.pitch, box.width, staged);
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+// Rows that follow each other without a gap are one row.
+void join_rows(Rows& source, Rows& target, Box& box) {
+  if (source.pitch == box.width && target.pitch == box.width) {
+    box.width *= box.height;
+    box.height = 1;
+    if (source.slice == box.width && target.slice == box.width) {
+      box.width *= box.depth;
+      box.depth = 1;
+    }
+  }
+}
+
+Side kind_of(const Allocation& allocation) {
+  switch (allocation.kind) {
+    case MemoryKind::host_pinned:
+    case MemoryKind::host_registered: return Side::pinned;
+    case MemoryKind::managed: return Side::managed;
+    default: return Side::device;
+  }
+}
+
+// One end of a CUDA_MEMCPY3D.
+struct End {
+  CUmemorytype type;
+  const void* host;
+  CUdeviceptr device;
+  u64 x, y, z, lod, pitch, height;
+};
+
+u64 checked(unsigned __int128 value) {
+  require(value < (u64{1} << 62));
+  return static_cast<u64>(value);
+}
+
+Rows rows_of(const End& end, const Box& box, bool write, Side& side) {
+  using Wide = unsigned __int128;
+  require(end.lod == 0);
+  Rows rows;
+  rows.pitch = end.pitch != 0 ? end.pitch : checked(Wide{end.x} + box.width);
+  const u64 height = end.height != 0 ? end.height : checked(Wide{end.y} + box.height);
+  if (box.height > 1 || box.depth > 1) {
+    require(rows.pitch >= checked(Wide{end.x} + box.width));
+    require(end.pitch < (u64{1} << 31));  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
+  }
+  if (box.depth > 1) require(height >= checked(Wide{end.y} + box.height));
+  rows.slice = checked(Wide{rows.pitch} * height);
+  const u64 start = checked(Wide{end.z} * rows.slice + Wide{end.y} * rows.pitch + end.x);
+  rows.extent = checked(Wide{box.depth - 1} * rows.slice + Wide{box.height - 1} * rows.pitch + box.width);
+
+  const bool by_host_pointer = end.type == CU_MEMORYTYPE_HOST;
+  const u64 base = by_host_pointer ? reinterpret_cast<u64>(end.host) : end.device;
+  require(base != 0);
+  rows.address = base + start;
+  require(rows.address >= base && rows.address + rows.extent >= rows.address);
+
+  const auto allocation = AddressSpace::instance().find(rows.address);
+  if (allocation && (!by_host_pointer || rows.address < kDeviceBase)) {
+    side = kind_of(*allocation);
+    if (Pieces().find(rows, write)) return rows;
+    require(by_host_pointer);  // plain memory may go on where registered memory ends
+  }
+  require(end.type != CU_MEMORYTYPE_DEVICE && rows.address + rows.extent <= kDeviceBase);
+  require(host_range_is_mapped(rows.address, rows.extent));
+  side = Side::pageable;
+  rows.host = true;
+  return rows;
+}
+
+template <class T>
+void fill_row(std::byte* at, u64 count, T value) {
+  std::fill_n(reinterpret_cast<T*>(at), count, value);
+}
+
+void fill_row(std::byte* at, u64 bytes, u32 value, u32 element) {
+  const u32 low = value & 0xff;
+  if (element == 1 || (element == 2 && value == low * 0x101) || value == low * 0x1010101) {
+    std::memset(at, static_cast<int>(low), bytes);
+  } else if (element == 2) {
+    fill_row(at, bytes / 2, static_cast<u16>(value));
+  } else {
+    fill_row(at, bytes / 4, value);
+  }
+}
+
+CUresult run_fill(const Rows& target, const Box& box, u32 value, u32 element, const char* label) {
+  const AddressSpace::Hold hold;
+  Pieces to;
+  if (!to.find(target, true)) return lost(label, target.address);
+  for (u64 y = 0; y < box.height; ++y) {
+    u64 address = target.address + y * target.pitch;
+    for (u64 left = box.width; left != 0;) {
+      u64 size = left;
+      std::byte* const bytes = to.at(address, size);
+      fill_row(bytes, size, value, element);  // allocations begin and end at multiples of the element
+      address += size;
+      left -= size;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+bool host_range_is_mapped(u64 address, u64 size) {
+  const u64 begin = address / kPage * kPage;
+  const u64 end = (address + size + kPage - 1) / kPage * kPage;
+  // Writes nothing back for private memory; but for unmapped memory it answers ENOMEM.
+  return msync(reinterpret_cast<void*>(begin), end - begin, MS_ASYNC) == 0 || errno != ENOMEM;
+}
+
+CUDA_MEMCPY3D Linear::copy(CUmemorytype from, u64 source, CUmemorytype to, u64 target, u64 bytes) {
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = from;
+  copy.srcHost = reinterpret_cast<const void*>(source);
+  copy.srcDevice = source;
+  copy.dstMemoryType = to;
+  copy.dstHost = reinterpret_cast<void*>(target);
+  copy.dstDevice = target;
+  copy.WidthInBytes = bytes;
+  copy.Height = copy.Depth = 1;
+  return copy;
+}
+
+Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label) {
+  const auto known = [](CUmemorytype type) { return type >= CU_MEMORYTYPE_HOST && type <= CU_MEMORYTYPE_UNIFIED; };
+  require(known(copy.srcMemoryType) && known(copy.dstMemoryType));
+  Copy made;
+  made.operation.kind = OperationKind::copy;
+  made.operation.label = label;
+  made.operation.parameters = std::make_shared<CUDA_MEMCPY3D>(copy);
+  Box box{copy.WidthInBytes, copy.Height, copy.Depth};
+  if (box.width == 0 || box.height == 0 || box.depth == 0) return made;
+  Rows source = rows_of({copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcXInBytes, copy.srcY, copy.srcZ,
+                         copy.srcLOD, copy.srcPitch, copy.srcHeight},
+                        box, false, made.from);
+  Rows target = rows_of({copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstXInBytes, copy.dstY, copy.dstZ,
+                         copy.dstLOD, copy.dstPitch, copy.dstHeight},
+                        box, true, made.to);
+  made.bytes = box.width * box.height * box.depth;
+  const bool staged = (made.from == Side::pageable) != (made.to == Side::pageable);
+  join_rows(source, target, box);
+  made.operation.run = [source, target, box, staged, label] { return run_copy(source, target, box, staged, label); };
+  return made;
+}
+
+Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label) {
+  Fill made;
+  made.operation.kind = OperationKind::fill;
+  made.operation.label = label;
+  made.operation.parameters = std::make_shared<CUDA_MEMSET_NODE_PARAMS>(fill);
+  const u32 element = fill.elementSize;
+  require(element == 1 || element == 2 || element == 4);
+  if (fill.width == 0 || fill.height == 0) return made;
+  require(fill.dst % element == 0 && (fill.height == 1 || fill.pitch % element == 0));
+  Box box{checked(static_cast<unsigned __int128>(fill.width) * element), fill.height, 1};
+  Rows rows = rows_of({CU_MEMORYTYPE_DEVICE, nullptr, fill.dst, 0, 0, 0, 0, fill.height == 1 ? 0 : fill.pitch, 0}, box,
+                      true, made.target);
+  Rows same = rows;
+  join_rows(rows, same, box);
+  made.operation.run = [rows, box, value = fill.value, element, label] {
+    return run_fill(rows, box, value, element, label);
+  };
+  return made;
+}
+
+}  // namespace cudasim

@@ -1,0 +1,151 @@
+#include "common/simulator/state/allocations.hpp"
+
+#include <sys/mman.h>
+
+#include <mutex>
+#include <unordered_map>
+
+namespace cudasim {
+namespace {
+
+// A device deals in units; what is asked for is rounded up to them.
+constexpr u64 kUnit = 512;
+
+struct Account {
+  std::atomic<u64> used{0};
+};
+
+// What AddressSpace does not know of an allocation.
+struct Owned {
+  std::weak_ptr<Context> context;
+  u64 context_id = 0;
+  std::shared_ptr<Share> share;
+};
+
+struct Ledger {
+  std::mutex mutex;
+  std::unordered_map<u64, Owned> by_base;
+};
+
+void end_with(Context& context);
+
+Ledger& ledger() {
+  static Ledger& only = *[] {
+    at_context_end(end_with);
+    return new Ledger;
+  }();
+  return only;
+}
+
+void end_with(Context& context) {
+  std::vector<std::pair<u64, Owned>> theirs;
+  Ledger& all = ledger();
+  {
+    const std::scoped_lock lock(all.mutex);
+    for (auto at = all.by_base.begin(); at != all.by_base.end();) {
+      if (at->second.context_id != context.id) {
+        ++at;
+        continue;
+      }
+      theirs.emplace_back(at->first, std::move(at->second));
+      at = all.by_base.erase(at);
+    }
+  }
+  for (const auto& [base, owned] : theirs) AddressSpace::instance().release(base, "the end of its context");
+}
+
+void remember(u64 base, Context& context, std::shared_ptr<Share> share) {
+  Ledger& all = ledger();
+  const std::scoped_lock lock(all.mutex);
+  all.by_base[base] = {context.weak_from_this(), context.id, std::move(share)};
+}
+
+}  // namespace
+
+Share::Share(Device& device, u64 bytes) : device_(device), bytes_((bytes + kUnit - 1) / kUnit * kUnit) {
+  require(bytes_ >= bytes, CUDA_ERROR_OUT_OF_MEMORY);
+  std::atomic<u64>& used = device.parts.get<Account>().used;
+  u64 before = used.load();
+  do {
+    require(bytes_ <= device.memory - before, CUDA_ERROR_OUT_OF_MEMORY);
+  } while (!used.compare_exchange_weak(before, before + bytes_));
+}
+
+Share::~Share() { device_.parts.get<Account>().used -= bytes_; }
+
+u64 free_memory(Device& device) { return device.memory - device.parts.get<Account>().used; }
+
+HostBytes::HostBytes(u64 size, u64 align) : size_(size) {
+  constexpr u64 kPage = 4096;
+  const u64 rounded = (size + kPage - 1) / kPage * kPage;
+  const u64 slack = align > kPage ? align : 0;
+  require(rounded >= size && rounded + slack >= rounded, CUDA_ERROR_OUT_OF_MEMORY);
+  mapped_ = rounded + slack;
+  block_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  require(block_ != MAP_FAILED, CUDA_ERROR_OUT_OF_MEMORY);
+  const u64 start = reinterpret_cast<u64>(block_);
+  bytes_ = reinterpret_cast<std::byte*>(slack != 0 ? (start + align - 1) / align * align : start);
+  madvise(block_, mapped_, MADV_HUGEPAGE);  // advice: no error matters
+}
+
+HostBytes::~HostBytes() { munmap(block_, mapped_); }
+
+void HostBytes::populate() {
+  for (u64 at = 0; at < size_; at += 4096) reinterpret_cast<volatile std::byte*>(bytes_)[at] = std::byte{0};
+}
+
+void HostBytes::discard() { madvise(block_, mapped_, MADV_DONTNEED); }
+
+std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind kind, u64 size, const char* label,
+                                                   bool zeroed, u64 align) {
+  auto share = std::make_shared<Share>(context.device, size);
+  Allocation wanted;
+  wanted.size = size;
+  wanted.kind = kind;
+  wanted.context = context.id;
+  wanted.device = static_cast<u32>(context.device.ordinal);
+  wanted.label = label;
+  auto made = AddressSpace::instance().allocate(std::move(wanted), std::max<u64>(align, kUnit), zeroed);
+  require(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
+  remember(made->base, context, std::move(share));
+  return made;
+}
+
+std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind, void* host, u64 size, u32 flags,
+                                              const char* label, std::shared_ptr<const void> keep) {
+  auto made = std::make_shared<Allocation>();
+  made->base = reinterpret_cast<u64>(host);
+  made->host = static_cast<std::byte*>(host);
+  made->size = size;
+  made->kind = kind;
+  made->context = context.id;
+  made->device = static_cast<u32>(context.device.ordinal);
+  made->flags = flags;
+  made->label = label;
+  made->keep = std::move(keep);
+  require(AddressSpace::instance().enter(made), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  remember(made->base, context, nullptr);
+  return made;
+}
+
+bool end_allocation(u64 base, const char* by) {
+  Owned owned;
+  Ledger& all = ledger();
+  {
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.by_base.find(base);
+    if (found == all.by_base.end()) return false;
+    owned = std::move(found->second);
+    all.by_base.erase(found);
+  }
+  return AddressSpace::instance().release(base, by);
+}
+
+std::shared_ptr<Context> owner_of(const Allocation& allocation) {
+  Ledger& all = ledger();
+  const std::scoped_lock lock(all.mutex);
+  const auto found = all.by_base.find(allocation.base);
+  return found == all.by_base.end() ? nullptr : found->second.context.lock();
+}
+
+}  // namespace cudasim

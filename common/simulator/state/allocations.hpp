@@ -1,0 +1,62 @@
+// Whose memory it is: what each device has given out, and what ends with which context. The addresses themselves are
+// AddressSpace's.
+#pragma once
+#include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/state/context.hpp"
+
+#include <memory>
+#include <string>
+
+namespace cudasim {
+
+// A part of a device's memory, given back when it ends.
+class Share {
+ public:
+  // Throws CUDA_ERROR_OUT_OF_MEMORY if the device has not that much left.
+  Share(Device& device, u64 bytes);
+  ~Share();
+  Share(const Share&) = delete;
+  Share& operator=(const Share&) = delete;
+  u64 bytes() const { return bytes_; }
+
+ private:
+  Device& device_;
+  u64 bytes_;
+};
+
+// Bytes of the device's memory that are not given out.
+u64 free_memory(Device& device);
+
+// Bytes on the host, page by page from the system: zero, and free of cost until they are touched. Throws
+// CUDA_ERROR_OUT_OF_MEMORY if there are none.
+class HostBytes {
+ public:
+  explicit HostBytes(u64 size, u64 align = 4096);
+  ~HostBytes();
+  HostBytes(const HostBytes&) = delete;
+  HostBytes& operator=(const HostBytes&) = delete;
+  std::byte* get() const { return bytes_; }
+  u64 size() const { return size_; }
+  void populate();  // touches all of it, as page-locking does
+  void discard();   // gives the bytes back to the system; they read as zero, the addresses stay
+
+ private:
+  void* block_ = nullptr;
+  u64 mapped_ = 0;
+  std::byte* bytes_ = nullptr;
+  u64 size_ = 0;
+};
+
+// Device memory that belongs to a context: cuMemAlloc and its kin, a module's variables. Aligned to at least 512 bytes.
+std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind kind, u64 size, const char* label,
+                                                   bool zeroed = false, u64 align = 512);
+// Host memory whose address is the same for the device. `keep` owns its bytes; null: the program does.
+std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind, void* host, u64 size, u32 flags,
+                                              const char* label, std::shared_ptr<const void> keep);
+// Ends an allocation made by one of these; false if there is none (any more) at `base`. Does not wait for anything.
+bool end_allocation(u64 base, const char* by);
+
+// The context that an allocation belongs to; null if it has none or it is gone.
+std::shared_ptr<Context> owner_of(const Allocation& allocation);
+
+}  // namespace cudasim

@@ -1,0 +1,269 @@
+#include "common/simulator/state/pools.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace cudasim {
+namespace {
+
+constexpr u64 kUnit = 512;
+
+struct DevicePools {
+  std::mutex mutex;
+  std::shared_ptr<Pool> original, current;
+  std::vector<std::weak_ptr<Pool>> all;
+};
+
+DevicePools& pools_of(Device& device) { return device.parts.get<DevicePools>(); }
+
+// Which pool an address belongs to.
+struct Owners {
+  std::mutex mutex;
+  std::unordered_map<u64, std::shared_ptr<Pool>> by_base;
+};
+
+Owners& owners() {
+  static Owners& only = *new Owners;
+  return only;
+}
+
+}  // namespace
+
+Registry<Pool, CUmemoryPool>& pools() {
+  static auto& all = *new Registry<Pool, CUmemoryPool>;
+  return all;
+}
+
+std::shared_ptr<Pool> default_pool(Device& device) {
+  DevicePools& here = pools_of(device);
+  const std::scoped_lock lock(here.mutex);
+  if (!here.original) {
+    here.original = std::make_shared<Pool>(device, 0);
+    here.original->is_default = true;
+    here.original->handle = pools().add(here.original);
+    here.all.push_back(here.original);
+  }
+  return here.original;
+}
+
+std::shared_ptr<Pool> current_pool(Device& device) {
+  auto original = default_pool(device);
+  DevicePools& here = pools_of(device);
+  const std::scoped_lock lock(here.mutex);
+  return here.current ? here.current : original;
+}
+
+void set_current_pool(Device& device, std::shared_ptr<Pool> pool) {
+  DevicePools& here = pools_of(device);
+  const std::scoped_lock lock(here.mutex);
+  std::erase_if(here.all, [](const auto& weak) { return weak.expired(); });
+  here.current = std::move(pool);
+  if (here.current) here.all.push_back(here.current);
+}
+
+std::shared_ptr<Pool> pool_of(u64 base) {
+  Owners& all = owners();
+  const std::scoped_lock lock(all.mutex);
+  const auto found = all.by_base.find(base);
+  return found == all.by_base.end() ? nullptr : found->second;
+}
+
+void trim_pools(Device& device) {
+  DevicePools& here = pools_of(device);
+  std::vector<std::shared_ptr<Pool>> all;
+  {
+    const std::scoped_lock lock(here.mutex);
+    for (const auto& weak : here.all) {
+      if (auto pool = weak.lock()) all.push_back(std::move(pool));
+    }
+  }
+  for (const auto& pool : all) pool->trim_to_threshold();
+}
+
+// The block that fits best: one whose free the device has come to, or one freed in the same stream and asked for again
+// in the same size, so that the stream's order alone keeps the two uses apart.
+Pool::Blocks::iterator Pool::reusable(const Stream& stream, u64 size) {
+  auto best = blocks_.end();
+  for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
+    const Block& candidate = block->second;
+    if (candidate.in_use || candidate.capacity < size || candidate.capacity / 2 > std::max(size, kUnit)) continue;
+    const bool same_stream = candidate.stream == stream.id;
+    const bool done = !candidate.freed || candidate.freed->done();
+    if (done ? !same_stream && opportunistic_ == 0 : !same_stream || candidate.size != size) continue;
+    if (best == blocks_.end() || candidate.capacity < best->second.capacity) best = block;
+  }
+  return best;
+}
+
+Pool::Blocks::iterator Pool::make_block(u64 size) {
+  const u64 capacity = (size + kUnit - 1) / kUnit * kUnit;
+  require(capacity >= size && (max_size_ == 0 || capacity <= max_size_ - std::min(max_size_, reserved_)),
+          CUDA_ERROR_OUT_OF_MEMORY);
+  Block block;
+  block.capacity = capacity;
+  try {
+    block.share = std::make_shared<Share>(device, capacity);
+  } catch (const Failure&) {
+    trim_locked(0);  // what this pool only keeps in reserve goes first
+    block.share = std::make_shared<Share>(device, capacity);
+  }
+  block.bytes = std::make_shared<HostBytes>(capacity);
+  reserved_ += capacity;
+  reserved_high_ = std::max(reserved_high_, reserved_);
+  return blocks_.emplace(AddressSpace::instance().reserve(capacity, kUnit), std::move(block)).first;
+}
+
+void Pool::leave(Blocks::iterator block, const char* by) {
+  if (block->second.entered) AddressSpace::instance().release(block->first, by);
+  block->second.entered = false;
+}
+
+u64 Pool::allocate(Stream& stream, u64 size) {
+  const std::scoped_lock lock(mutex_);
+  auto block = reusable(stream, size);
+  if (block == blocks_.end()) block = make_block(size);
+  Block& chosen = block->second;
+  // A free that the stream has not come to yet is taken back; otherwise the address is entered anew.
+  const bool pending = chosen.freed && !chosen.freed->done();
+  if (!pending) leave(block, "cuMemFreeAsync");
+  chosen.size = size;
+  chosen.in_use = true;
+  ++chosen.use;
+  chosen.freed = nullptr;
+  used_ += size;
+  used_high_ = std::max(used_high_, used_);
+  if (!chosen.entered) {
+    auto made = std::make_shared<Allocation>();
+    made->base = block->first;
+    made->size = size;
+    made->host = chosen.bytes->get();
+    made->kind = MemoryKind::pool;
+    made->device = static_cast<u32>(device.ordinal);
+    made->label = "cuMemAllocAsync";
+    made->keep = chosen.bytes;
+    AddressSpace::instance().enter(std::move(made));
+    chosen.entered = true;
+  }
+  Owners& all = owners();
+  const std::scoped_lock owners_lock(all.mutex);
+  all.by_base[block->first] = shared_from_this();
+  return block->first;
+}
+
+void Pool::begin_free(Block& block) {
+  block.in_use = false;
+  used_ -= block.size;
+}
+
+void Pool::free_in_order(u64 base, Stream& stream) {
+  const std::scoped_lock lock(mutex_);
+  const auto block = blocks_.find(base);
+  require(block != blocks_.end() && block->second.in_use);
+  Operation operation;
+  operation.kind = OperationKind::allocation;
+  operation.label = "cuMemFreeAsync";
+  operation.run = [pool = shared_from_this(), base, use = block->second.use] {
+    const std::scoped_lock task_lock(pool->mutex_);
+    const auto freed = pool->blocks_.find(base);
+    if (freed != pool->blocks_.end() && freed->second.use == use) pool->leave(freed, "cuMemFreeAsync");
+    return CUDA_SUCCESS;
+  };
+  block->second.freed = stream.enqueue(std::move(operation));
+  block->second.stream = stream.id;
+  begin_free(block->second);
+}
+
+void Pool::free_now(u64 base) {
+  const std::scoped_lock lock(mutex_);
+  const auto block = blocks_.find(base);
+  require(block != blocks_.end() && block->second.in_use);
+  begin_free(block->second);
+  leave(block, "cuMemFree");
+  block->second.freed = nullptr;
+  block->second.stream = 0;
+}
+
+void Pool::trim_locked(u64 keep) {
+  for (auto block = blocks_.begin(); block != blocks_.end() && reserved_ > keep;) {
+    const Block& candidate = block->second;
+    if (candidate.in_use || (candidate.freed && !candidate.freed->done())) {
+      ++block;
+      continue;
+    }
+    leave(block, "cuMemFreeAsync");
+    reserved_ -= candidate.capacity;
+    {
+      Owners& all = owners();
+      const std::scoped_lock lock(all.mutex);
+      all.by_base.erase(block->first);
+    }
+    block = blocks_.erase(block);
+  }
+}
+
+void Pool::trim(u64 keep) {
+  const std::scoped_lock lock(mutex_);
+  trim_locked(keep);
+}
+
+void Pool::trim_to_threshold() {
+  const std::scoped_lock lock(mutex_);
+  if (reserved_ > release_threshold_) trim_locked(release_threshold_);
+}
+
+void Pool::get(CUmemPool_attribute attribute, void* value) {
+  const std::scoped_lock lock(mutex_);
+  const auto number = [value](int n) { *static_cast<int*>(value) = n; };
+  const auto bytes = [value](u64 n) { *static_cast<cuuint64_t*>(value) = n; };
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: return number(follow_events_);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: return number(opportunistic_);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: return number(internal_dependencies_);
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return bytes(release_threshold_);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return bytes(reserved_);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: return bytes(reserved_high_);
+    case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return bytes(used_);
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return bytes(used_high_);
+    default: fail(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+
+void Pool::set(CUmemPool_attribute attribute, const void* value) {
+  const std::scoped_lock lock(mutex_);
+  const auto flag = [value](int& into) {
+    const int wanted = *static_cast<const int*>(value);
+    require(wanted == 0 || wanted == 1);
+    into = wanted;
+  };
+  const cuuint64_t* const bytes = static_cast<const cuuint64_t*>(value);
+  switch (attribute) {
+    case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: return flag(follow_events_);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: return flag(opportunistic_);
+    case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: return flag(internal_dependencies_);
+    case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: release_threshold_ = *bytes; return;
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:  // both can only be set back
+      require(*bytes == 0);
+      reserved_high_ = reserved_;
+      return;
+    case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
+      require(*bytes == 0);
+      used_high_ = used_;
+      return;
+    default: fail(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+
+CUmemAccess_flags Pool::access(CUdevice from) {
+  if (from == device.ordinal) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  const std::scoped_lock lock(mutex_);
+  const auto found = access_.find(from);
+  return found == access_.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
+}
+
+void Pool::set_access(CUdevice from, CUmemAccess_flags flags) {
+  require(from != device.ordinal || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  const std::scoped_lock lock(mutex_);
+  access_[from] = flags;
+}
+
+}  // namespace cudasim

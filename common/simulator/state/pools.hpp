@@ -1,0 +1,76 @@
+// Stream-ordered allocation: pools of a device's memory, from which allocations come and to which they return in the
+// order of streams. What has returned stays with the pool, up to its release threshold, and is given out again.
+#pragma once
+#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/registry.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace cudasim {
+
+class Pool : public std::enable_shared_from_this<Pool> {
+ public:
+  Pool(Device& device, u64 max_size) : device(device), max_size_(max_size) {}
+
+  Device& device;
+  CUmemoryPool handle = nullptr;
+  bool is_default = false;
+
+  // The address is the program's at once; the memory, from the stream's next operation on.
+  u64 allocate(Stream& stream, u64 size);
+  // Throws CUDA_ERROR_INVALID_VALUE if `base` is no allocation of this pool, or freed already.
+  void free_in_order(u64 base, Stream& stream);
+  void free_now(u64 base);
+  // Gives unused memory back until at most `keep` bytes are held.
+  void trim(u64 keep);
+  void trim_to_threshold();
+
+  void get(CUmemPool_attribute attribute, void* value);
+  void set(CUmemPool_attribute attribute, const void* value);
+  CUmemAccess_flags access(CUdevice from);
+  void set_access(CUdevice from, CUmemAccess_flags flags);
+
+ private:
+  struct Block {
+    u64 capacity = 0;
+    std::shared_ptr<HostBytes> bytes;
+    std::shared_ptr<Share> share;
+    u64 size = 0;          // as asked for
+    bool in_use = false;   // as the program sees it
+    bool entered = false;  // as the address space does: until the stream has come to the free
+    u64 use = 0;           // counts allocations of this block
+    u64 stream = 0;        // where it was freed
+    TaskPtr freed;
+  };
+  using Blocks = std::map<u64, Block>;
+
+  // All with the lock held.
+  Blocks::iterator reusable(const Stream& stream, u64 size);
+  Blocks::iterator make_block(u64 size);
+  void leave(Blocks::iterator block, const char* by);
+  void begin_free(Block& block);
+  void trim_locked(u64 keep);
+
+  const u64 max_size_;
+  std::mutex mutex_;
+  Blocks blocks_;  // by address
+  std::map<CUdevice, CUmemAccess_flags> access_;
+  u64 release_threshold_ = 0;
+  int follow_events_ = 1, opportunistic_ = 1, internal_dependencies_ = 1;
+  u64 used_ = 0, used_high_ = 0, reserved_ = 0, reserved_high_ = 0;
+};
+
+Registry<Pool, CUmemoryPool>& pools();
+std::shared_ptr<Pool> default_pool(Device& device);
+std::shared_ptr<Pool> current_pool(Device& device);
+void set_current_pool(Device& device, std::shared_ptr<Pool> pool);
+
+// The pool that the allocation at `base` comes from; null if none does.
+std::shared_ptr<Pool> pool_of(u64 base);
+
+// What a synchronisation does to all pools of a device: memory beyond their thresholds goes back.
+void trim_pools(Device& device);
+
+}  // namespace cudasim
