@@ -62,15 +62,21 @@ DRIVER := -Lbuild/simulator -lcuda
 # -lineinfo: the simulator's reports name the kernel's line.
 NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin '$(CXX)' -allow-unsupported-compiler -I.
 
-# What was built with other flags, another compiler or another toolkit is built again.
-BUILT_WITH := $(COMPILER) $(CXX) $(CUDA_VERSION) $(NVCC) $(LESSON_FLAGS) $(TEST_FLAGS) $(SIM_FLAGS) $(SIM_LINK) $(NVCC_FLAGS) \
-  $(CXXFLAGS) $(LDFLAGS)
+# What was built with other flags, another compiler or another toolkit is built again. Three stamps: getting Catch2 later must not
+# build the simulator again.
+TOOLCHAIN := $(COMPILER) $(CXX) $(CUDA_INCLUDE) $(CUDA_VERSION) $(CXXFLAGS) $(LDFLAGS)
+BUILT_WITH.simulator := $(TOOLCHAIN) $(SIM_FLAGS) $(SIM_LINK)
+BUILT_WITH.lessons := $(TOOLCHAIN) $(LESSON_FLAGS) $(DRIVER) $(NVCC) $(NVCC_FLAGS)
+BUILT_WITH.tests := $(TOOLCHAIN) $(TEST_FLAGS) $(SIM_ARCH) $(CATCH_LIBS)
+define stamp
+ifneq ($$(file <build/flags.$1),$$(BUILT_WITH.$1))
+$$(file >build/flags.$1,$$(BUILT_WITH.$1))
+endif
+build/flags.$1: ;
+endef
 ifneq ($(wildcard build/setup.mk),)
-ifneq ($(file <build/flags),$(BUILT_WITH))
-$(file >build/flags,$(BUILT_WITH))
+$(foreach part,simulator lessons tests,$(eval $(call stamp,$(part))))
 endif
-endif
-build/flags: ;
 
 CHAPTERS := $(patsubst %/,%,$(sort $(wildcard [0-9][0-9]-*/)))
 LESSONS := $(patsubst %/main.cpp,%,$(sort $(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
@@ -138,7 +144,7 @@ SIM_SOURCES := $(shell find common/simulator -name '*.cpp' 2>/dev/null | sort)
 SIM_OBJECTS := $(SIM_SOURCES:common/simulator/%.cpp=build/simulator/%.o)
 SIM_EXPORTS := $(wildcard common/simulator/exports.map)
 
-build/simulator/%.o: common/simulator/%.cpp build/flags
+build/simulator/%.o: common/simulator/%.cpp build/flags.simulator
 	$(call say,simulator,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(SIM_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
@@ -160,14 +166,14 @@ built_kernels = $(if $(wildcard $1/kernels.cu),$2/kernels.ptx)
 
 -include $(wildcard $(LESSONS:=/lesson.mk))
 
-build/%/main.o: %/main.cpp build/flags
+build/%/main.o: %/main.cpp build/flags.lessons
 	$(call say,compile,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
 build/%/main: build/%/main.o $$(EXTRA.$$*) $$(call built_kernels,$$*,build/$$*) | build/simulator/libcuda.so
 	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS.$*) -o $@
 
-build/%/kernels.ptx: %/kernels.cu build/flags
+build/%/kernels.ptx: %/kernels.cu build/flags.lessons
 	$(call say,nvcc,$<)
 	$(call compile_ptx)
 
@@ -175,10 +181,10 @@ build/%/kernels.ptx: %/kernels.cu build/flags
 compile_ptx = $(Q)mkdir -p $(@D) && '$(NVCC)' $(NVCC_FLAGS) -MD -MF $(@:.ptx=.ptx.d) -MT $@ $< -o $@
 
 # A text's "break it" edit, applied to a copy by tests/run.py: build/texts/<chapter>/<lesson>/<n>/main.cpp (and kernels.cu).
-build/texts/%/main.o: build/texts/%/main.cpp build/flags
+build/texts/%/main.o: build/texts/%/main.cpp build/flags.lessons
 	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
-build/texts/%/kernels.ptx: build/texts/%/kernels.cu build/flags
+build/texts/%/kernels.ptx: build/texts/%/kernels.cu build/flags.lessons
 	$(call compile_ptx)
 
 build/texts/%/main: build/texts/%/main.o $$(call built_kernels,build/texts/$$*,build/texts/$$*) $$(EXTRA.$$(patsubst %/,%,$$(dir $$*))) \
@@ -190,24 +196,24 @@ build/texts/%/main: build/texts/%/main.o $$(call built_kernels,build/texts/$$*,b
 # build/tests/<chapter>/<lesson>/<variant>/check is linked from the lesson's check, Catch2's main and the answer. An answer in
 # CUDA becomes exercise.ptx beside the check; the lesson's own kernels.ptx and a tests/<chapter>/<lesson>.cu (check.ptx) lie there too.
 
-build/tests/catch_main.o: tests/catch_main.cpp build/flags
+build/tests/catch_main.o: tests/catch_main.cpp build/flags.tests
 	$(call say,compile,$< (Catch2: once))
 	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
-build/tests/%.o: tests/%.cpp build/flags
+build/tests/%.o: tests/%.cpp build/flags.tests
 	$(call say,compile,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
-build/tests/%.ptx: tests/%.cu build/flags
+build/tests/%.ptx: tests/%.cu build/flags.lessons
 	$(call say,nvcc,$<)
 	$(call compile_ptx)
 
 # $1 lesson, $2 variant, $3 the answer's source
 define check_of
 CHECKS += build/tests/$1/$2/check
-build/tests/$1/$2/answer.o: $3 build/flags
+build/tests/$1/$2/answer.o: $3 build/flags.lessons
 	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(LESSON_FLAGS) $$(SHORT_NAMES) $$(CXXFLAGS) $$(DEPENDS) -c $$< -o $$@
-build/tests/$1/$2/exercise.ptx: $3 build/flags
+build/tests/$1/$2/exercise.ptx: $3 build/flags.lessons
 	$$(call compile_ptx)
 build/tests/$1/$2/kernels.ptx: build/$1/kernels.ptx
 	$$(Q)mkdir -p $$(@D) && cp $$< $$@
@@ -233,7 +239,7 @@ SUITES := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/[a-z]*/*.cpp))))
 suite_objects = $(patsubst %.cpp,build/%.o,$(wildcard tests/$1/*.cpp))
 suite_kernels = $(patsubst %.cu,build/%.ptx,$(wildcard tests/$1/*.cu))
 
-build/tests/simulator/%.o: tests/simulator/%.cpp build/flags
+build/tests/simulator/%.o: tests/simulator/%.cpp build/flags.tests
 	$(call say,compile,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) -std=c++20 $(SIM_ARCH) -ffp-contract=off $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 

@@ -1,0 +1,179 @@
+# make walk: the classroom. Goes through the lessons in the terminal: the question and the prediction, the run, what happened, what is next.
+# Stops for Enter where people should think; without a terminal it never stops. Readable on 24 lines of 100 columns.
+import re
+import subprocess
+import sys
+import textwrap
+
+import course
+import text
+
+WIDTH, HEIGHT = 98, 21  # of a page; the prompt needs a line, too
+
+
+class Leave(Exception):
+    """The teacher has had enough."""
+
+
+class Screen:
+    """Prints lines, and waits for Enter when a page is full or when somebody should think."""
+
+    def __init__(self):
+        self.used = 0
+        try:
+            self.keyboard = open("/dev/tty", encoding="utf-8") if sys.stdout.isatty() else None
+        except OSError:
+            self.keyboard = None
+
+    def style(self, line, code):
+        return f"\033[{code}m{line}\033[0m" if self.keyboard else line
+
+    def show(self, lines):
+        for line in lines:
+            if self.used >= HEIGHT:
+                self.wait("more")
+            print(self.styled(line))
+            self.used += 1
+
+    def styled(self, line):
+        """**bold** and `code` in colour on a terminal, plain elsewhere."""
+        line = re.sub(r"\*\*(.+?)\*\*", lambda found: self.style(found.group(1), "1"), line)
+        return re.sub(r"`([^`]+)`", lambda found: self.style(found.group(1), "36") if self.keyboard else found.group(0), line)
+
+    def wait(self, what):
+        if not self.keyboard:
+            return
+        print(self.style(f"[Enter: {what}; q: leave] ", "2"), end="", flush=True)
+        answer = self.keyboard.readline()
+        if not answer or answer.strip().lower() == "q":
+            raise Leave
+        self.used = 0
+
+
+# ---- a README's Markdown, as lines of a terminal -------------------------------------------------------------------------
+
+
+def inline(line):
+    """Links as their text, pictures as a note; **, ` and the like stay."""
+    line = re.sub(r"!\[([^\]]*)\]\(([^)]*)\)", r"(picture, \2: \1)", line)
+    line = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line)
+    line = re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"\1", line)
+    return re.sub(r"<!--.*?-->", "", line)
+
+
+def wrapped(words, first="", rest=None):
+    rest = first if rest is None else rest
+    lines = textwrap.wrap(words, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
+    return lines or [""]
+
+
+def table(rows):
+    """A table's rows: the first column as it is, the others wrapped beside it."""
+    cells = [[inline(cell.strip()) for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))] for row in rows]
+    cells = [row for row in cells if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
+    first = min(36, max(len(row[0]) for row in cells))
+    lines = []
+    for row in cells:
+        lines += wrapped(" | ".join(row[1:]), f"  {row[0]:<{first}}  ", " " * (first + 4))
+    return lines
+
+
+def rendered(body):
+    """The lines of a section without its folded answers."""
+    lines, paragraph, rows, inside = [], [], [], False
+
+    def flush():
+        if paragraph:
+            item = re.match(r"\s*(?:[-*]|\d+\.) ", paragraph[0])
+            lines.extend(wrapped(inline(" ".join(paragraph)), "", "  " if item else ""))
+            paragraph.clear()
+        if rows:
+            lines.extend(table(rows))
+            rows.clear()
+
+    for line in body.splitlines():
+        if re.match(r"\s*```", line):
+            flush()
+            inside = not inside
+        elif inside:
+            lines.append("    " + line)
+        elif line.strip().startswith("|"):
+            if paragraph:
+                flush()
+            rows.append(line)
+        elif not line.strip() or line.startswith("#"):
+            flush()
+            if line.startswith("#"):
+                lines.append("**" + line.lstrip("# ") + "**")
+            elif lines and lines[-1]:
+                lines.append("")
+        elif inline(line).strip() and not re.match(r"---+$", line.strip()):
+            if re.match(r"\s*(?:[-*]|\d+\.) ", line):
+                flush()
+            paragraph.append(line.strip())
+    flush()
+    return lines
+
+
+def folded(body):
+    """(the section without its <details>, [(summary, what is folded)])."""
+    details = re.findall(r"<details><summary>(.*?)</summary>\s*(.*?)</details>", body, re.DOTALL)
+    return re.sub(r"<details>.*?</details>", "", body, flags=re.DOTALL), details
+
+
+# ---- the walk ------------------------------------------------------------------------------------------------------------
+
+
+def run(screen, lesson, device):
+    screen.show([f"$ make {lesson}"])
+    reason = course.why_not(lesson)
+    if reason:
+        screen.show([f"skipped: {reason}"])
+        return
+    ended = subprocess.run(
+        [str(course.ROOT / "build" / lesson / "main")],
+        env=device.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+    )  # fmt: skip
+    screen.show(ended.stdout.splitlines())
+    if ended.returncode:
+        screen.show([f"(it {course.how_it_ended(ended.returncode)})"])
+
+
+def teach(screen, lesson, device, next_lesson):
+    """One lesson: its sections in the README's order; Run really runs, the exercise and the edits stay in the text."""
+    parts = text.sections((course.ROOT / lesson / "README.md").read_text(encoding="utf-8"))
+    for number, (heading, body) in enumerate(parts):
+        shown, details = folded(body)
+        if number == 0:
+            screen.show(["", "=" * WIDTH, f"**{heading}**", "=" * WIDTH])
+            screen.show(rendered(shown))
+        elif heading == "Run":
+            screen.wait("run it")
+            screen.show(["", f"**{heading}**"])
+            run(screen, lesson, device)
+        elif heading in ("Predict", "What happened"):
+            if heading == "What happened":
+                screen.wait("what happened")
+            screen.show(["", f"**{heading}**"] + rendered(shown))
+            for summary, answer in details:
+                screen.wait(summary)
+                screen.show(["", f"**{summary}**"] + rendered(answer))
+    screen.show(["", f"To break it and to solve its exercise: {lesson}/README.md, then `make check IN={lesson}`"])
+    screen.wait("next: " + course.heading(next_lesson) if next_lesson else "the end")
+
+
+def main(lessons):
+    if not lessons:
+        sys.exit("There is no lesson to walk through.")
+    device, screen = course.choose_device(), Screen()
+    print(device.headline())
+    try:
+        for lesson, next_lesson in zip(lessons, lessons[1:] + [None]):
+            teach(screen, lesson, device, next_lesson)
+    except (Leave, KeyboardInterrupt):
+        print()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
