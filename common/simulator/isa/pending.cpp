@@ -16,6 +16,5 @@ PENDING(barrier_rows)
 PENDING(async_rows)
 PENDING(matrix_rows)
 PENDING(texture_rows)
-PENDING(video_rows)
 
 }  // namespace cudasim

@@ -13,6 +13,7 @@
 //   …~                 the register may be wider than the type (ld, st, cvt); the widths are in Form::width
 //   [m]                a memory operand: base slot and Instruction::offset
 //   {…}v, {…}4         a vector of Form::vector elements, of four         …?   may be left out (kNoSlot)
+//   ….sel              parts of the register may be selected (video)
 //   |pred              the second destination of p|q; may be left out     label, func, imm: as named, in
 //   Instruction::target/offset
 // rules() has them taken apart.
@@ -44,7 +45,9 @@ struct Form {
   Space space = Space::generic;
   std::vector<std::string_view> modifiers;  // all that are not types, as written, without dots
   std::array<u8, 8> width{};                // bytes of each operand's register (constants: of the type); 0: not there
-  u32 address_bytes = 8;                    // of the memory operand's base register
+  std::array<std::string_view, 8>
+      selector{};         // what a video instruction selects of an operand: "b0", "h10"; empty: all
+  u32 address_bytes = 8;  // of the memory operand's base register
 
   bool has(std::string_view modifier) const;
 };
@@ -90,7 +93,7 @@ struct OperandRule {
   Type type = Type::none;  // of a value, if it is fixed …
   i8 of = -1;              // … else which of the form's types says it
   bool twice = false;      // twice as wide as that type
-  bool written = false, wider = false, optional = false, second = false;
+  bool written = false, wider = false, optional = false, second = false, selected = false;
   u32 elements = 1;  // kVector: Form::vector
   static constexpr u32 kVector = ~0u;
 };

@@ -176,7 +176,11 @@ bool fits(const Syntax& syntax, std::span<const std::string> words, Form* form) 
   return true;
 }
 
-std::string quoted(std::string_view word) { return "'" + std::string(word) + "'"; }
+std::string quoted(std::string_view word) {
+  std::string text = "'";
+  text += word;
+  return text += '\'';
+}
 
 // Why no row of `opcode` takes these words.
 std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, std::span<const std::string> words) {
@@ -255,6 +259,7 @@ OperandRule parse_operand(std::string_view text, const Row& row) {
   rule.written = skip("=", true);
   if (skip("|", true)) rule.second = rule.written = rule.optional = true;
   if (skip("?", false)) rule.optional = true;
+  rule.selected = skip(".sel", false);
   if (skip("{", true)) {
     const std::size_t close = text.find('}');
     if (close == std::string_view::npos || close + 1 >= text.size()) throw wrong();
