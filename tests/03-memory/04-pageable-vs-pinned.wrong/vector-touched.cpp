@@ -1,0 +1,14 @@
+// Rejected with: "the first float is page-locked"
+// Memory that has been written to is there, but the operating system may still move it: it is not page-locked.
+#include "common/cu.hpp"
+
+#include <algorithm>
+#include <memory>
+
+using PinnedFloats = std::unique_ptr<float[], void (*)(float*)>;
+
+PinnedFloats pinned_floats(std::size_t count) {
+  PinnedFloats floats(new float[count], [](float* array) { delete[] array; });
+  std::fill_n(floats.get(), count, 0.0f);
+  return floats;
+}
