@@ -23,16 +23,17 @@ enum class FaultKind : u8 {
 
 struct Fault {
   FaultKind kind = FaultKind::trap;
-  std::string what;  // "write of 4 bytes", or the whole sentence
+  std::string what = {};  // "write of 4 bytes", or the whole sentence
   Space space = Space::generic;
   u64 address = 0;  // as the instruction used it
   u32 size = 0;     // bytes
   u32 lane = 0;
+  std::string where = {};  // of an access: what lies at the address (AddressSpace::describe)
   // Filled in by whoever catches it.
-  std::string kernel, file;  // file: of .loc, if the PTX has it
+  std::string kernel = {}, file = {};  // file: of .loc, if the PTX has it
   u32 line = 0, ptx_line = 0;
   Dim3 block{0, 0, 0}, thread{0, 0, 0};
-  std::string report;  // the text that goes to stderr, several lines
+  std::string report = {};  // the text that goes to stderr, several lines
 };
 
 }  // namespace cudasim

@@ -23,13 +23,12 @@ struct Frame {
   const Code* code = nullptr;
   std::byte* registers = nullptr;
   Frame* caller = nullptr;
-  Join* caller_join = nullptr;  // what the lanes go on to meet at, once they have returned
+  Join* caller_join = nullptr;  // where the lanes go on to meet, once they have returned
   const CallSite* site = nullptr;
   u32 return_pc = 0;
   u32 lanes = 0;       // that are in it, or in what it calls; it goes when the last one has left
   u32 local_base = 0;  // offset in a thread's local memory
   u32 depth = 0;
-  u32 bytes = 0;          // of registers, as allocated
   std::vector<u32> tops;  // with alloca: one end of the local memory for each lane
 };
 
@@ -42,10 +41,11 @@ struct Join {
 };
 
 enum class Wait : u8 {
-  none,     // it can run
-  barrier,  // bar.sync and its kin: Fragment::barrier is which
-  sync,     // a .sync operation that needs more lanes of its warp: Fragment::members
-  cluster,  // barrier.cluster.wait
+  none,       // it can run
+  barrier,    // bar.sync and its kin; Fragment::barrier is the id
+  sync,       // a .sync operation that needs more lanes of its warp at this instruction; Fragment::members
+  warp_sync,  // bar.warp.sync, which lanes may meet at from different instructions; Fragment::members
+  cluster,    // barrier.cluster.wait
 };
 
 struct Fragment {
@@ -53,11 +53,11 @@ struct Fragment {
   u32 lanes = 0;
   Frame* frame = nullptr;
   Join* join = nullptr;
+  u32 turns = 0;  // times it has used up its share: fewest go first
   Wait wait = Wait::none;
-  u32 barrier = 0;                       // its id
-  u32 members = 0;                       // of the .sync operation, those that are live
-  const Instruction* waiting = nullptr;  // at which instruction, if it waits
-  u32 turns = 0;                         // times it has used up its share: fewest go first
+  u32 barrier = 0;
+  u32 members = 0;
+  const Instruction* at = nullptr;  // where it waits
 };
 
 struct Warp {
@@ -70,19 +70,21 @@ struct Warp {
   u32 present = 0;          // lanes that exist: all but in the last warp of an odd-sized block
   u32 live = 0;             // lanes that have not exited
   Block* block = nullptr;
-  View* views = nullptr;  // of global memory, one for each of kViews neighbouring instructions
+  View* views = nullptr;  // of global memory, kViews of them: each instruction has its place
 
-  // The fragment that runs now; the others are in `fragments`.
+  // The fragment that runs; lanes 0: none does.
   u32 lanes = 0;
-  u32 stop = 0;   // at this pc and beyond, the fragment meets others: look there. 0: look at once
-  u32 polls = 0;  // reads that may be a spin on somebody else's write, since the warp last changed memory
+  u32 stop = 0;  // at this pc and beyond, settle() looks whom the fragment has met. 0: look at once
   u32 turns = 0;
+  u32 polls = 0;            // reads that may be a spin on somebody else's write, since the warp last changed memory
+  bool yield = false;       // let others run
+  u32 cluster_pending = 0;  // lanes that have arrived at barrier.cluster, in its present phase
+  const Instruction* code = nullptr;
   Frame* frame = nullptr;
   Join* join = nullptr;
-  bool yield = false;  // the fragment asks to let others run
-  std::vector<Fragment> fragments;
-  std::vector<Join*> joins;  // with lanes that wait there, or will
-  std::vector<Join*> unused_joins;
+
+  std::vector<Fragment> fragments;  // all others
+  std::vector<Join*> joins;         // that lanes wait at, or will
   Frame root;
 
   template <class T>
@@ -100,10 +102,11 @@ struct Warp {
     p = (p & ~mask) | (value & mask);
   }
   // To be called for a read that may be one of a spin's: after some without a write, others get their turn.
-  void poll() {
-    if (++polls >= kPollLimit) yield = true, stop = 0;
-  }
   static constexpr u32 kPollLimit = 32;
+  void poll() {
+    if (++polls >= kPollLimit) rest();
+  }
+  void rest() { yield = true, stop = 0; }
 };
 
 constexpr u32 kViews = 64;  // a power of two

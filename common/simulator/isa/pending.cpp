@@ -10,7 +10,6 @@ namespace cudasim {
 PENDING(convert_rows)
 PENDING(memory_rows)
 PENDING(atomic_rows)
-PENDING(control_rows)
 PENDING(warp_rows)
 PENDING(barrier_rows)
 PENDING(async_rows)

@@ -1,0 +1,154 @@
+// One lane's access to memory, checked against what lies there.
+#include "common/simulator/exec/access.hpp"
+
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/grid.hpp"
+
+#include <algorithm>
+
+namespace cudasim {
+namespace {
+
+const char* verb(Access kind) {
+  switch (kind) {
+    case Access::read: return "read of ";
+    case Access::write: return "write of ";
+    case Access::atomic: return "atomic operation on ";
+  }
+  return "";
+}
+
+std::string count(u64 n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
+
+// What is wrong with an access, and where it is.
+struct Wrong {
+  u32 lane;
+  Space space;
+  u64 address;
+  u32 size;
+  Access kind;
+
+  [[noreturn]] void fault(FaultKind fault, std::string where) const {
+    throw Fault{.kind = fault,
+                .what = verb(kind) + count(size),
+                .space = space,
+                .address = address,
+                .size = size,
+                .lane = lane,
+                .where = std::move(where)};
+  }
+};
+
+// Where [offset, offset + size) stands to `it`, which has `end` bytes.
+std::string beyond(u64 offset, u32 size, u64 end, const std::string& it) {
+  if (offset == end) return "just past the end of " + it;
+  if (offset > end) return count(offset - end) + " past the end of " + it;
+  return "the last " + count(offset + size - end) + " of it past the end of " + it;
+}
+
+std::byte* in_shared(Warp& warp, const Wrong& wrong, u64 address) {
+  Block* block = warp.block;
+  if (const u32 rank = shared_rank(address); rank != 0) {
+    const auto& blocks = block->cluster->blocks;
+    if (rank > blocks.size())
+      wrong.fault(FaultKind::illegal_address, "in the shared memory of a block that the cluster does not have");
+    block = blocks[rank - 1].get();
+    if (block->live_threads == 0)
+      wrong.fault(FaultKind::illegal_address, "in the shared memory of a block of the cluster that has ended");
+    address %= kSharedStride;
+  }
+  if (address > block->shared_bytes || wrong.size > block->shared_bytes - address) {
+    wrong.fault(FaultKind::illegal_address,
+                block->shared_bytes == 0 ? "in shared memory, of which the kernel has none"
+                                         : beyond(address, wrong.size, block->shared_bytes,
+                                                  "the block's " + count(block->shared_bytes) + " of shared memory"));
+  }
+  return block->shared + address;
+}
+
+std::byte* in_local(Warp& warp, const Wrong& wrong, u64 address) {
+  const u32 limit = local_limit(warp, wrong.lane);
+  if (address > limit || wrong.size > limit - address) {
+    wrong.fault(
+        FaultKind::illegal_address,
+        beyond(address, wrong.size, limit, "the " + count(limit) + " of local memory that the thread uses now"));
+  }
+  return warp.block->local(warp, wrong.lane) + address;
+}
+
+std::byte* in_parameters(Warp& warp, const Wrong& wrong, u64 address) {
+  const auto& parameters = warp.block->grid->launch.parameters;
+  if (wrong.kind != Access::read) wrong.fault(FaultKind::illegal_address, "the kernel's parameters may only be read");
+  if (address > parameters.size() || wrong.size > parameters.size() - address)
+    wrong.fault(FaultKind::illegal_address, beyond(address, wrong.size, parameters.size(), "the kernel's parameters"));
+  return const_cast<std::byte*>(parameters.data()) + address;
+}
+
+std::byte* in_global(Warp& warp, const Wrong& wrong, View* cached) {
+  AddressSpace& space = AddressSpace::instance();
+  const u64 context = warp.block->grid->launch.context;
+  const auto view = space.view(wrong.address, wrong.size, context);
+  const bool allowed = view.has_value() && view->readable && (wrong.kind == Access::read || view->writable);
+  if (!allowed) {
+    const Space really = space_of(wrong.address);
+    wrong.fault(FaultKind::illegal_address, really == Space::global
+                                                ? space.describe(wrong.address, wrong.size, context)
+                                                : std::string("a generic address of ") + name(really) +
+                                                      " memory, which an instruction for global memory does not reach");
+  }
+  if (cached != nullptr && (view->writable || wrong.kind == Access::read)) *cached = *view;
+  return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(view->delta));
+}
+
+bool in_window(u64 address, u64 begin) { return address - begin < kWindowBytes; }
+
+}  // namespace
+
+Space space_of(u64 generic) {
+  if (in_window(generic, kSharedWindow)) return Space::shared;
+  if (in_window(generic, kLocalWindow)) return Space::local;
+  if (in_window(generic, kParamWindow)) return Space::param;
+  return Space::global;
+}
+
+u64 window(Space space) {
+  switch (space) {
+    case Space::shared:
+    case Space::shared_cluster: return kSharedWindow;
+    case Space::local: return kLocalWindow;
+    case Space::param: return kParamWindow;
+    default: return 0;
+  }
+}
+
+u32 local_limit(const Warp& warp, u32 lane) {
+  const Frame& frame = *warp.frame;
+  const u32 end = frame.local_base + frame.code->local_bytes;
+  return frame.tops.empty() ? end : std::max(end, frame.tops[lane]);
+}
+
+std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 align, Access kind, View* view) {
+  Wrong wrong{lane, space, address, size, kind};
+  if (address % align != 0) {
+    const Space really = space == Space::generic ? space_of(address) : space;
+    const std::string where = "not a multiple of " + std::to_string(align);
+    wrong.fault(
+        FaultKind::misaligned_address,
+        really != Space::global && really != Space::constant
+            ? where
+            : where + "; " + AddressSpace::instance().describe(address, size, warp.block->grid->launch.context));
+  }
+  if (space == Space::generic) {
+    wrong.space = space_of(address);
+    if (wrong.space != Space::global) space = wrong.space, address -= window(space);
+  }
+  switch (space) {
+    case Space::shared:
+    case Space::shared_cluster: return in_shared(warp, wrong, address);
+    case Space::local: return in_local(warp, wrong, address);
+    case Space::param: return in_parameters(warp, wrong, address);
+    default: return in_global(warp, wrong, view);
+  }
+}
+
+}  // namespace cudasim

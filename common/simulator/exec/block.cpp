@@ -1,0 +1,228 @@
+// A block while it runs: gives its warps their turns, opens its barriers, and says so when nobody can go on.
+#include "common/simulator/exec/block.hpp"
+
+#include "common/simulator/check/report.hpp"
+#include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/exec/grid.hpp"
+
+namespace cudasim {
+namespace {
+
+constexpr i64 kTurn = 20'000;      // instructions until the next warp has its turn
+constexpr u32 kIdleRounds = 4;     // of all warps, in which each only spins, until the next block has its turn
+constexpr u32 kLocalPadding = 64;  // keeps the threads' local memories from falling on the same lines of the cache
+
+u32 popcount(u32 lanes) { return static_cast<u32>(__builtin_popcount(lanes)); }
+
+}  // namespace
+
+void Executor::refresh() {
+  const u64 now = AddressSpace::instance().epoch();
+  if (epoch == now) return;
+  epoch = now;
+  for (View& view : views) view = View();
+}
+
+Block::Block(Grid& grid)
+    : grid(&grid),
+      shared_bytes(grid.shared_bytes),
+      warps(grid.warps),
+      registers_(u64{grid.warps} * grid.frame_stride),
+      shared_(grid.shared_bytes) {
+  shared = shared_.get();
+  for (u32 w = 0; w < grid.warps; ++w) {
+    Warp& warp = warps[w];
+    warp.block = this;
+    warp.index = w;
+    const u32 threads = grid.threads - w * kWarpSize;
+    warp.present = threads >= kWarpSize ? kAllLanes : (1u << threads) - 1;
+    warp.root.code = &grid.entry;
+    warp.root.registers = registers_.get() + u64{w} * grid.frame_stride;
+  }
+}
+
+Block::~Block() {
+  for (Warp& warp : warps) clear_fragments(warp);
+}
+
+void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
+  cluster = &cluster_;
+  number = number_;
+  index = index_;
+  rank = rank_;
+  live_threads = grid->threads;
+  runnable = warps.size() == kMaxWarps ? ~0u : (1u << warps.size()) - 1;
+  for (Warp& warp : warps) {
+    warp.live = warp.lanes = warp.root.lanes = warp.present;
+    warp.root.tops.clear();
+    warp.polls = warp.turns = 0;
+    warp.yield = false;
+    warp.cluster_pending = 0;
+    enter(warp, &warp.root, 0, nullptr);
+  }
+}
+
+Outcome Block::run(Executor& executor, i64& budget) {
+  u32 idle = 0;
+  while (live_threads != 0) {
+    if (runnable == 0) return Outcome::spins;
+    bool progress = false;
+    for (u32 rest = runnable; rest != 0; rest &= rest - 1) {
+      Warp& warp = warps[static_cast<u32>(__builtin_ctz(rest))];
+      warp.views = executor.views;
+      executor.refresh();
+      i64 left = kTurn;
+      const Pause pause = run_warp(warp, left);
+      budget -= kTurn - left;
+      if (pause == Pause::ended || pause == Pause::blocked) runnable &= ~(1u << warp.index);
+      progress |= pause != Pause::yielded;
+    }
+    idle = progress ? 0 : idle + 1;
+    if (idle == kIdleRounds) return Outcome::spins;
+    if (budget <= 0) return live_threads == 0 ? Outcome::finished : Outcome::expired;
+  }
+  return Outcome::finished;
+}
+
+std::byte* Block::local(const Warp& warp, u32 lane) {
+  const u64 stride = u64{grid->local_bytes} + kLocalPadding;
+  if (local_.get() == nullptr) local_ = Buffer(stride * warps.size() * kWarpSize);
+  return local_.get() + stride * (warp.index * kWarpSize + lane);
+}
+
+void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wait, Reduction reduction, u32 holding) {
+  if (id >= kBarriers) {
+    throw Fault{.kind = FaultKind::illegal_instruction,
+                .what = "there is no barrier " + std::to_string(id) + ": a block has barriers 0 to 15",
+                .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+  }
+  if (count % kWarpSize != 0) {
+    throw Fault{.kind = FaultKind::illegal_instruction,
+                .what = "barrier " + std::to_string(id) + " for " + std::to_string(count) +
+                        " threads: the count has to be a multiple of the warp's size",
+                .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+  }
+  Barrier& barrier = barriers[id];
+  if (barrier.threads == 0) barrier.wanted = 0;
+  if (count != 0) barrier.wanted = count;
+  busy_barriers |= 1u << id;
+  barrier.threads += popcount(warp.mask);
+  barrier.arrived[warp.index] |= warp.mask;
+  if (reduction != Reduction::none) {
+    barrier.reduced += popcount(warp.mask);
+    barrier.holding += popcount(holding & warp.mask);
+  }
+  if (wait) {
+    Fragment& fragment = park(warp, at, Wait::barrier, warp.pc);
+    fragment.barrier = id;
+    fragment.members = static_cast<u32>(reduction);
+  }
+  if (complete(barrier)) open(id);
+}
+
+// With a count, whole warps are counted: lanes that do not exist, or have exited, count with those that came.
+bool Block::complete(const Barrier& barrier) const {
+  if (barrier.wanted == 0) return barrier.threads >= live_threads;
+  u32 threads = barrier.threads;
+  for (const Warp& warp : warps) {
+    const u32 arrived = barrier.arrived[warp.index];
+    if (arrived != 0 && (warp.live & ~arrived) == 0) threads += kWarpSize - popcount(arrived);
+  }
+  return threads >= barrier.wanted;
+}
+
+void Block::open(u32 id) {
+  const Barrier& barrier = barriers[id];
+  for (Warp& warp : warps) {
+    if (barrier.arrived[warp.index] == 0) continue;
+    for (Fragment& f : warp.fragments) {
+      if (f.wait != Wait::barrier || f.barrier != id) continue;
+      f.wait = Wait::none;
+      runnable |= 1u << warp.index;
+      if (f.members == static_cast<u32>(Reduction::none)) continue;
+      std::byte* destination = f.frame->registers + f.at->slot[0];
+      if (f.members == static_cast<u32>(Reduction::popc)) {
+        for_lanes(f.lanes, [&](u32 lane) { reinterpret_cast<u32*>(destination)[lane] = barrier.holding; });
+      } else {
+        const bool all = f.members == static_cast<u32>(Reduction::all);
+        const bool holds = all ? barrier.holding == barrier.reduced : barrier.holding != 0;
+        u32& predicate = *reinterpret_cast<u32*>(destination);
+        predicate = holds ? predicate | f.lanes : predicate & ~f.lanes;
+      }
+    }
+    if (warp.lanes != 0) plan(warp);
+  }
+  barriers[id] = Barrier();
+  busy_barriers &= ~(1u << id);
+}
+
+void Block::threads_exited(Warp&, u32 lanes) {
+  live_threads -= popcount(lanes);
+  for (u32 rest = busy_barriers; rest != 0; rest &= rest - 1) {
+    const u32 id = static_cast<u32>(__builtin_ctz(rest));
+    if (live_threads != 0 && complete(barriers[id])) open(id);
+  }
+  if (live_threads == 0 && busy_barriers != 0) {
+    barriers.fill(Barrier());
+    busy_barriers = 0;
+  }
+  if (cluster->blocks.size() > 1) cluster->look_again();
+}
+
+u32 Cluster::live_threads() const {
+  u32 sum = 0;
+  for (const auto& block : blocks) sum += block->live_threads;
+  return sum;
+}
+
+// barrier.cluster is complete once all threads of the cluster that have not exited have arrived.
+void Cluster::look_again() {
+  if (arrived == 0 || arrived < live_threads()) return;
+  arrived = 0;
+  for (auto& block : blocks) {
+    for (Warp& warp : block->warps) {
+      warp.cluster_pending = 0;
+      for (Fragment& f : warp.fragments) {
+        if (f.wait != Wait::cluster) continue;
+        f.wait = Wait::none;
+        block->runnable |= 1u << warp.index;
+      }
+      if (warp.lanes != 0) plan(warp);
+    }
+  }
+}
+
+Outcome Cluster::run(Executor& executor, i64& budget) {
+  bool all_finished = true, expired = false, any_runnable = false;
+  for (auto& block : blocks) {
+    if (block->live_threads == 0) continue;
+    const Outcome outcome = block->run(executor, budget);
+    all_finished &= outcome == Outcome::finished;
+    expired |= outcome == Outcome::expired;
+  }
+  if (all_finished) return Outcome::finished;
+  for (auto& block : blocks) any_runnable |= block->runnable != 0;
+  if (!any_runnable) deadlocked();
+  return expired ? Outcome::expired : Outcome::spins;
+}
+
+// All threads wait at barriers that nobody is left to complete.
+void Cluster::deadlocked() const {
+  Fault fault{.kind = FaultKind::barrier,
+              .what =
+                  "all threads that are left wait for others: a barrier that part of the "
+                  "block never reaches"};
+  for (const auto& block : blocks) {
+    if (block->live_threads == 0) continue;
+    fault.block = block->index;
+    fault.what += block->who_waits_where();
+    for (const Warp& warp : block->warps) {
+      if (warp.fragments.empty()) continue;
+      place(fault, warp, warp.fragments.front());
+      throw fault;
+    }
+  }
+  throw fault;
+}
+
+}  // namespace cudasim

@@ -1,0 +1,120 @@
+// A block of threads while it runs: its warps, its shared and local memory, its barriers. It can stop after any
+// instruction and go on later, on another thread of the machine.
+#pragma once
+#include "common/simulator/exec/launch.hpp"
+#include "common/simulator/exec/warp.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudasim {
+
+struct Block;
+struct Cluster;
+struct Grid;
+
+constexpr u32 kBarriers = 16;
+constexpr u32 kMaxWarps = 32;
+
+// Bytes that come from a store of used ones; not cleared.
+class Buffer {
+ public:
+  Buffer() = default;
+  explicit Buffer(u64 size);
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept { return swap(other), *this; }
+  ~Buffer();
+  std::byte* get() const { return bytes_; }
+
+ private:
+  void swap(Buffer& other) noexcept { std::swap(bytes_, other.bytes_), std::swap(capacity_, other.capacity_); }
+  std::byte* bytes_ = nullptr;
+  u64 capacity_ = 0;
+};
+
+// A thread of the machine that runs blocks of a grid.
+struct Executor {
+  Grid& grid;
+  View views[kViews];
+  u64 epoch = ~u64{0};
+
+  explicit Executor(Grid& grid) : grid(grid) {}
+  void refresh();  // forgets the views if the map of memory has changed
+};
+
+enum class Reduction : u8 { none, popc, all, any };
+
+// PTX ISA, "Parallel Synchronization and Communication Instructions: bar, barrier".
+struct Barrier {
+  u32 wanted = 0;                // threads; 0: all that have not exited
+  u32 threads = 0;               // that have arrived
+  u32 holding = 0, reduced = 0;  // bar.red: threads whose predicate is true; that take part
+  u32 arrived[kMaxWarps] = {};   // lanes, by warp
+};
+
+enum class Outcome : u8 {
+  finished,
+  spins,    // or waits for another block of its cluster
+  expired,  // has used its slice
+};
+
+struct Block {
+  Grid* grid = nullptr;
+  Cluster* cluster = nullptr;
+  Dim3 index{0, 0, 0};
+  u64 number = 0;  // in the grid, x fastest
+  u32 rank = 0;    // in its cluster
+  u32 live_threads = 0;
+  u32 runnable = 0;       // warps, a bit each
+  u32 busy_barriers = 0;  // those at which somebody has arrived
+  std::byte* shared = nullptr;
+  u32 shared_bytes = 0;
+  std::vector<Warp> warps;
+  std::array<Barrier, kBarriers> barriers;
+
+  explicit Block(Grid& grid);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  void start(Cluster& cluster, u64 number, Dim3 index, u32 rank);
+  // Runs until it ends, spins, or has used `budget` instructions; what is left of it comes back. Throws Fault.
+  Outcome run(Executor& executor, i64& budget);
+
+  // The thread's local memory, of Grid::local_bytes; made when first asked for.
+  std::byte* local(const Warp& warp, u32 lane);
+
+  // The executing lanes arrive at a barrier; with `wait` they also wait there. count 0: all threads of the block.
+  // holding: lanes whose predicate is true. Throws Fault if the barrier's use is none.
+  void arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wait, Reduction reduction = Reduction::none,
+              u32 holding = 0);
+  void threads_exited(Warp& warp, u32 lanes);
+  std::string who_waits_where() const;  // for reports, one line each
+
+ private:
+  Buffer registers_, shared_, local_;
+
+  bool complete(const Barrier& barrier) const;
+  void open(u32 id);
+};
+
+// The blocks of a cluster share memory, so one thread of the machine runs them in turn. Without clusters: one block.
+struct Cluster {
+  std::vector<std::unique_ptr<Block>> blocks;
+  u32 arrived = 0;  // threads, at barrier.cluster
+
+  Outcome run(Executor& executor, i64& budget);
+  u32 live_threads() const;
+  void look_again();  // somebody has arrived at barrier.cluster, or exited
+
+ private:
+  [[noreturn]] void deadlocked() const;
+};
+
+// Runs one warp until it ends, waits, spins or has used `budget` instructions. Throws Fault.
+enum class Pause : u8 { ended, blocked, yielded, expired };
+Pause run_warp(Warp& warp, i64& budget);
+
+}  // namespace cudasim

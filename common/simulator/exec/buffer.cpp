@@ -1,0 +1,58 @@
+// Storage for registers, shared and local memory: used again and again, since launches are many and short.
+#include "common/simulator/exec/block.hpp"
+
+#include <bit>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+
+namespace cudasim {
+namespace {
+
+constexpr u64 kLeast = 4096;
+constexpr u64 kKept = u64{64} << 20;  // bytes, unused, all sizes together
+
+struct Store {
+  std::mutex mutex;
+  std::vector<std::byte*> unused[64];  // by the logarithm of the size
+  u64 bytes = 0;
+};
+
+Store& store() {
+  static Store* made = new Store;  // threads may still give back when the program ends
+  return *made;
+}
+
+}  // namespace
+
+Buffer::Buffer(u64 size) : capacity_(std::bit_ceil(size < kLeast ? kLeast : size)) {
+  {
+    Store& s = store();
+    std::lock_guard lock(s.mutex);
+    auto& unused = s.unused[std::countr_zero(capacity_)];
+    if (!unused.empty()) {
+      bytes_ = unused.back();
+      unused.pop_back();
+      s.bytes -= capacity_;
+      return;
+    }
+  }
+  bytes_ = static_cast<std::byte*>(std::aligned_alloc(kLeast, capacity_));
+  if (bytes_ == nullptr) throw std::bad_alloc();
+}
+
+Buffer::~Buffer() {
+  if (bytes_ == nullptr) return;
+  Store& s = store();
+  {
+    std::lock_guard lock(s.mutex);
+    if (s.bytes + capacity_ <= kKept) {
+      s.unused[std::countr_zero(capacity_)].push_back(bytes_);
+      s.bytes += capacity_;
+      return;
+    }
+  }
+  std::free(bytes_);
+}
+
+}  // namespace cudasim

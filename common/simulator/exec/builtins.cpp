@@ -1,0 +1,283 @@
+// The functions of the device runtime: vprintf, malloc, free, __assertfail. CUDA C++ Programming Guide, "Formatted
+// Output", "Dynamic Global Memory Allocation and Operations", "Assertion".
+#include "common/simulator/exec/builtins.hpp"
+
+#include "common/simulator/exec/access.hpp"
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/exec/grid.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+
+namespace cudasim {
+namespace {
+
+constexpr u32 kMostArguments = 32;            // of one printf; conversions beyond are printed as they are written
+constexpr u64 kLongestString = u64{1} << 20;  // a device string without an end does not eat the host
+constexpr int kWidest = 1 << 16;              // of a field
+
+u64 argument(Warp& warp, const CallSite& site, std::size_t index, u32 lane) {
+  const CallSite::Argument& a = site.arguments.at(index);
+  u64 value = 0;
+  const std::byte* from = a.in_register ? warp.in<std::byte>(a.slot) + lane * a.size
+                                        : warp.block->local(warp, lane) + warp.frame->local_base + a.local;
+  std::memcpy(&value, from, std::min<u32>(a.size, 8));
+  return value;
+}
+
+void give_result(Warp& warp, const CallSite& site, u32 lane, u64 value) {
+  if (site.results.empty()) return;
+  const CallSite::Argument& r = site.results[0];
+  std::byte* to = r.in_register ? warp.out<std::byte>(r.slot) + lane * r.size
+                                : warp.block->local(warp, lane) + warp.frame->local_base + r.local;
+  std::memcpy(to, &value, std::min<u32>(r.size, 8));
+}
+
+std::string string_at(Warp& warp, u32 lane, u64 address) {
+  std::string text;
+  while (text.size() < kLongestString) {
+    const char c = static_cast<char>(*access(warp, lane, Space::generic, address + text.size(), 1, Access::read));
+    if (c == 0) break;
+    text += c;
+  }
+  return text;
+}
+
+// The arguments of a printf, one after the other, as the compiler lays them out: each aligned to its own size.
+class Arguments {
+ public:
+  Arguments(Warp& warp, u32 lane, u64 address) : warp_(warp), lane_(lane), address_(address) {}
+
+  template <class T>
+  T next() {
+    offset_ = (offset_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    T value;
+    std::memcpy(&value, access(warp_, lane_, Space::generic, address_ + offset_, sizeof(T), Access::read), sizeof(T));
+    offset_ += sizeof(T);
+    ++taken_;
+    return value;
+  }
+  std::string text() { return string_at(warp_, lane_, next<u64>()); }
+  u32 taken() const { return taken_; }
+
+ private:
+  Warp& warp_;
+  u32 lane_;
+  u64 address_, offset_ = 0;
+  u32 taken_ = 0;
+};
+
+template <class... Values>
+void print(std::string& out, const std::string& conversion, Values... values) {
+  // A literal format would be checked; this one comes from the kernel and has been taken apart by convert().
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+  const int length = std::snprintf(nullptr, 0, conversion.c_str(), values...);
+  if (length < 0) return;
+  const std::size_t at = out.size();
+  out.resize(at + static_cast<std::size_t>(length) + 1);
+  std::snprintf(out.data() + at, static_cast<std::size_t>(length) + 1, conversion.c_str(), values...);
+  out.pop_back();
+#pragma GCC diagnostic pop
+}
+
+std::size_t digits(const std::string& format, std::size_t at) {
+  while (at < format.size() && format[at] >= '0' && format[at] <= '9') ++at;
+  return at;
+}
+
+// A width or precision: digits, or a star that takes an argument. Appended to `conversion` as digits.
+std::size_t field(const std::string& format, std::size_t at, Arguments& arguments, std::string& conversion) {
+  if (at < format.size() && format[at] == '*') {
+    conversion += std::to_string(std::clamp(arguments.next<i32>(), -kWidest, kWidest));
+    return at + 1;
+  }
+  const std::size_t end = digits(format, at);
+  const std::string written = format.substr(at, std::min<std::size_t>(end - at, 5));
+  conversion += written.empty() ? "" : std::to_string(std::min(std::stoi(written), kWidest));
+  return end;
+}
+
+// One conversion at format[at] == '%'; returns where it ends.
+std::size_t convert(const std::string& format, std::size_t at, Arguments& arguments, std::string& out) {
+  const std::size_t begin = at++;
+  std::string conversion = "%";
+  while (at < format.size() && std::string_view("-+ #0").find(format[at]) != std::string_view::npos)
+    conversion += format[at++];
+  if (at < format.size() && format[at] == '%') return out += '%', at + 1;
+  const std::size_t end_of_flags = at;
+  if (arguments.taken() >= kMostArguments) {
+    out.append(format, begin, end_of_flags - begin);
+    return end_of_flags;
+  }
+  at = field(format, at, arguments, conversion);
+  if (at < format.size() && format[at] == '.') {
+    conversion += '.';
+    at = field(format, at + 1, arguments, conversion);
+  }
+  std::string size;
+  while (at < format.size() && std::string_view("hljztL").find(format[at]) != std::string_view::npos)
+    size += format[at++];
+  if (at == format.size()) return out.append(format, begin), at;
+  const char kind = format[at++];
+  const bool wide = size == "l" || size == "ll" || size == "j" || size == "z" || size == "t";
+  switch (kind) {
+    case 'd':
+    case 'i':
+    case 'o':
+    case 'u':
+    case 'x':
+    case 'X':
+      if (wide)
+        print(out, conversion + "ll" + kind, static_cast<long long>(arguments.next<i64>()));
+      else
+        print(out, conversion + (size == "h" || size == "hh" ? size : "") + kind, arguments.next<i32>());
+      break;
+    case 'c': print(out, conversion + kind, arguments.next<i32>()); break;
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A': print(out, conversion + kind, arguments.next<double>()); break;
+    case 'p': print(out, conversion + kind, reinterpret_cast<void*>(arguments.next<u64>())); break;
+    case 's': print(out, conversion + kind, arguments.text().c_str()); break;
+    default: out.append(format, begin, at - begin);
+  }
+  return at;
+}
+
+std::string formatted(Warp& warp, u32 lane, const std::string& format, u64 values, u32& taken) {
+  Arguments arguments(warp, lane, values);
+  std::string out;
+  for (std::size_t at = 0; at < format.size();) {
+    if (format[at] == '%') {
+      at = convert(format, at, arguments, out);
+    } else {
+      const std::size_t end = std::min(format.find('%', at), format.size());
+      out.append(format, at, end - at);
+      at = end;
+    }
+  }
+  taken = arguments.taken();
+  return out;
+}
+
+void run_printf(Warp& warp, const CallSite& site) {
+  std::string out;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u64 format = argument(warp, site, 0, lane);
+    u32 taken = ~0u;  // -1 for a null format
+    if (format != 0) out += formatted(warp, lane, string_at(warp, lane, format), argument(warp, site, 1, lane), taken);
+    give_result(warp, site, lane, taken);
+  }
+  std::fwrite(out.data(), 1, out.size(), stdout);
+}
+
+// The device heap: allocations like any other, of at most the limit's bytes together.
+struct Heap {
+  std::mutex mutex;
+  std::map<u64, u64> used;  // bytes, by context
+};
+Heap& heap() {
+  static Heap* made = new Heap;
+  return *made;
+}
+const char kHeapLabel[] = "malloc in a kernel";
+
+u64 heap_allocate(const Launch& launch, u64 size) {
+  {
+    std::lock_guard lock(heap().mutex);
+    u64& used = heap().used[launch.context];
+    if (size > launch.heap_bytes || used > launch.heap_bytes - size) return 0;
+    used += size;
+  }
+  Allocation wanted;
+  wanted.size = size;
+  wanted.context = launch.context;
+  wanted.device = launch.device;
+  wanted.label = kHeapLabel;
+  const auto made = AddressSpace::instance().allocate(wanted, 256, false);
+  return made != nullptr ? made->base : 0;
+}
+
+void heap_free(Warp& warp, u32 lane, u64 address) {
+  if (address == 0) return;
+  AddressSpace& space = AddressSpace::instance();
+  const u64 context = warp.block->grid->launch.context;
+  const auto found = space.find(address);
+  if (found == nullptr || found->base != address || found->label != kHeapLabel || !space.release(address, "free")) {
+    throw Fault{.kind = FaultKind::illegal_address,
+                .what = "free of an address that malloc has not returned: " + space.describe(address, 1, context),
+                .address = address,
+                .lane = lane};
+  }
+  std::lock_guard lock(heap().mutex);
+  heap().used[context] -= found->size;
+}
+
+void run_malloc(Warp& warp, const CallSite& site) {
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u64 size = argument(warp, site, 0, lane);
+    give_result(warp, site, lane, size == 0 ? 0 : heap_allocate(warp.block->grid->launch, size));
+  }
+}
+
+void run_free(Warp& warp, const CallSite& site) {
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    heap_free(warp, lane, argument(warp, site, 0, lane));
+  }
+  std::fill(warp.views, warp.views + kViews, View());  // one of them may be of what is gone
+}
+
+std::string bracketed(Dim3 d) {
+  return "[" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + "]";
+}
+
+// The line is the real driver's; it is all the report there is.
+[[noreturn]] void run_assertfail(Warp& warp, const CallSite& site) {
+  Fault fault{.kind = FaultKind::assertion, .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+  const Grid& grid = *warp.block->grid;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u32 thread = warp.index * kWarpSize + lane;
+    const std::string message = string_at(warp, lane, argument(warp, site, 0, lane));
+    const std::string file = string_at(warp, lane, argument(warp, site, 1, lane));
+    const std::string function = string_at(warp, lane, argument(warp, site, 3, lane));
+    fault.report += file + ":" + std::to_string(static_cast<u32>(argument(warp, site, 2, lane))) + ": " + function +
+                    ": block: " + bracketed(warp.block->index) +
+                    ", thread: " + bracketed({grid.tid[0][thread], grid.tid[1][thread], grid.tid[2][thread]}) +
+                    " Assertion `" + message + "` failed.\n";
+    if (fault.what.empty()) fault.what = "assertion `" + message + "` failed";
+  }
+  throw fault;
+}
+
+}  // namespace
+
+std::optional<Builtin> builtin_named(std::string_view name) {
+  if (name == "vprintf") return Builtin::vprintf;
+  if (name == "malloc") return Builtin::malloc;
+  if (name == "free") return Builtin::free;
+  if (name == "__assertfail") return Builtin::assertfail;
+  return std::nullopt;
+}
+
+void call_builtin(Warp& warp, const CallSite& site, Builtin builtin) {
+  switch (builtin) {
+    case Builtin::vprintf: return run_printf(warp, site);
+    case Builtin::malloc: return run_malloc(warp, site);
+    case Builtin::free: return run_free(warp, site);
+    case Builtin::assertfail: run_assertfail(warp, site);
+  }
+}
+
+}  // namespace cudasim

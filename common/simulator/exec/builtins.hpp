@@ -1,0 +1,9 @@
+// The functions of the device runtime: vprintf, malloc, free, __assertfail.
+#pragma once
+#include "common/simulator/exec/pseudo.hpp"
+
+namespace cudasim {
+
+void call_builtin(Warp& warp, const CallSite& site, Builtin builtin);
+
+}  // namespace cudasim

@@ -1,0 +1,139 @@
+// Calls and returns: frames, and what is copied between them.
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/builtins.hpp"
+#include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/pseudo.hpp"
+
+#include <algorithm>
+
+namespace cudasim {
+namespace {
+
+constexpr u32 kCallCost = 16;  // bytes of stack that a call takes at least: a recursion without variables ends too
+constexpr u64 kFunctionStride = 16;
+
+// Where a value that is passed lies, in one frame or the other.
+struct Place {
+  const std::byte* base;  // of the slot
+  bool in_register;
+  u32 local;  // from the beginning of the thread's local memory
+};
+
+void copy(Warp& warp, const Place& to, const Place& from, u32 size) {
+  for_lanes(warp.mask, [&](u32 lane) {
+    const std::byte* source = from.in_register ? from.base + lane * size : warp.block->local(warp, lane) + from.local;
+    std::byte* target =
+        to.in_register ? const_cast<std::byte*>(to.base) + lane * size : warp.block->local(warp, lane) + to.local;
+    std::memcpy(target, source, size);
+  });
+}
+
+Place place_of(const Frame& frame, bool in_register, Slot slot, u32 local) {
+  const std::byte* base = (slot & kConstant) != 0 ? frame.code->constant_base : frame.registers;
+  return {in_register ? base + (slot & ~kConstant) : nullptr, in_register, frame.local_base + local};
+}
+Place place_of(const Frame& frame, const CallSite::Argument& a) {
+  return place_of(frame, a.in_register, a.slot, a.local);
+}
+Place place_of(const Frame& frame, const Code::Parameter& p) { return place_of(frame, p.in_register, p.slot, p.local); }
+
+[[noreturn]] void fault(const Warp& warp, FaultKind kind, std::string what) {
+  throw Fault{.kind = kind, .what = std::move(what), .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+}
+
+u32 local_end(const Frame& frame) {
+  u32 end = frame.local_base + frame.code->local_bytes;
+  for (const u32 top : frame.tops) end = std::max(end, top);
+  return end;
+}
+
+bool fits(const std::vector<CallSite::Argument>& passed, const std::vector<Code::Parameter>& wanted) {
+  if (passed.size() != wanted.size()) return false;
+  for (std::size_t i = 0; i < passed.size(); ++i) {
+    if (passed[i].size != wanted[i].size) return false;
+  }
+  return true;
+}
+
+void call(Warp& warp, const CallSite& site, u32 function) {
+  const Program& program = warp.block->grid->program;
+  const Code& callee = *program.functions[function];
+  Frame& caller = *warp.frame;
+  if (!fits(site.arguments, callee.parameters) || site.results.size() > callee.results.size())
+    fault(warp, FaultKind::invalid_pc, "call of '" + callee.name + "' with other parameters than it has");
+  const u32 base = (local_end(caller) + kCallCost + 15) / 16 * 16;
+  if (u64{base} + callee.local_bytes > warp.block->grid->local_bytes) {
+    fault(warp, FaultKind::stack_overflow,
+          "call of '" + callee.name + "' at depth " + std::to_string(caller.depth + 1) + ": no room is left on the " +
+              "thread's stack (cuCtxSetLimit, CU_LIMIT_STACK_SIZE = " +
+              std::to_string(warp.block->grid->launch.stack_bytes) + ")");
+  }
+  leave_rest_behind(warp);
+  Frame* frame = new_frame(callee);
+  frame->caller = &caller;
+  frame->caller_join = warp.join;
+  frame->site = &site;
+  frame->return_pc = warp.pc;
+  frame->lanes = warp.mask;
+  frame->local_base = base;
+  frame->depth = caller.depth + 1;
+  for (std::size_t i = 0; i < callee.parameters.size(); ++i)
+    copy(warp, place_of(*frame, callee.parameters[i]), place_of(caller, site.arguments[i]), site.arguments[i].size);
+  enter(warp, frame, 0, nullptr);
+}
+
+// Lanes may call different functions: those with the first one's target go, the others come to this instruction again.
+u32 function_called(Warp& warp, const Instruction& instruction, const CallSite& site) {
+  const u64* pointers = warp.in<u64>(site.pointer);
+  const u32 first = static_cast<u32>(__builtin_ctz(warp.mask));
+  const u64 target = pointers[first];
+  u32 same = 0;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    if (pointers[lane] == target) same |= 1u << lane;
+  }
+  if (same != warp.mask) {
+    leave_rest_behind(warp);  // those that the guard excludes
+    split_off(warp, warp.mask & ~same, index_of(warp, instruction), warp.pc);
+    warp.mask = same;
+  }
+  const auto& functions = warp.block->grid->program.functions;
+  const u64 index = (target - kCodeWindow) / kFunctionStride;
+  if (target < kCodeWindow || target % kFunctionStride != 0 || index >= functions.size()) {
+    char text[64];
+    std::snprintf(text, sizeof text, "call through 0x%llx, where no function is",
+                  static_cast<unsigned long long>(target));
+    fault(warp, FaultKind::invalid_pc, text);
+  }
+  return static_cast<u32>(index);
+}
+
+}  // namespace
+
+void run_call(Warp& warp, const Instruction& instruction) {
+  const CallSite& site = warp.frame->code->calls[instruction.target];
+  u32 callee = site.callee;
+  if (callee == kNoTarget) callee = function_called(warp, instruction, site);
+  if (callee >= kBuiltin)
+    call_builtin(warp, site, static_cast<Builtin>(callee - kBuiltin));
+  else
+    call(warp, site, callee);
+}
+
+void run_return(Warp& warp, const Instruction&) {
+  Frame* frame = warp.frame;
+  if (frame->caller == nullptr) return exit_lanes(warp);
+  if (warp.mask != warp.lanes) fault(warp, FaultKind::invalid_pc, "a function's end that not all lanes reach");
+  Frame* caller = frame->caller;
+  const CallSite& site = *frame->site;
+  for (std::size_t i = 0; i < site.results.size(); ++i)
+    copy(warp, place_of(*caller, site.results[i]), place_of(*frame, frame->code->results[i]), site.results[i].size);
+  frame->lanes &= ~warp.mask;
+  const u32 pc = frame->return_pc;
+  Join* join = frame->caller_join;
+  if (frame->lanes == 0) delete_frame(frame);
+  enter(warp, caller, pc, join);
+}
+
+}  // namespace cudasim

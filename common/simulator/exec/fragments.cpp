@@ -1,0 +1,377 @@
+// The lanes of a warp that stand at different places: how they part, meet, wait for each other, and take turns.
+//
+// A branch that parts the lanes makes a Join at its immediate post-dominator. Who comes there waits, until all that are
+// expected have come. Of those that can run, the one that stands lowest in the text goes first, and whoever reaches the
+// place of another joins it: this brings lanes together also where no post-dominator says so. Three things keep a lane
+// from waiting for ever: when nobody can run, and when the one that runs spins, lanes leave their join without the
+// others; and a fragment that has used up its share lets the others go first.
+#include "common/simulator/exec/fragments.hpp"
+
+#include "common/simulator/exec/block.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+
+namespace cudasim {
+namespace {
+
+constexpr u32 kNever = ~u32{0};
+
+Join* new_join(Warp& warp, u32 pc, u32 expected, Join* parent) {
+  auto* join = new Join{pc, expected, 0, warp.frame, parent};
+  warp.joins.push_back(join);
+  return join;
+}
+
+void delete_join(Warp& warp, Join* join) {
+  // The last ones made go first.
+  auto found = std::find(warp.joins.rbegin(), warp.joins.rend(), join);
+  *found = warp.joins.back();
+  warp.joins.pop_back();
+  delete join;
+}
+
+Fragment current(const Warp& warp) {
+  Fragment fragment;
+  fragment.pc = warp.pc;
+  fragment.lanes = warp.lanes;
+  fragment.frame = warp.frame;
+  fragment.join = warp.join;
+  fragment.turns = warp.turns;
+  return fragment;
+}
+
+void add(Warp& warp, u32 pc, u32 lanes, Frame* frame, Join* join) {
+  Fragment fragment = current(warp);
+  fragment.pc = pc;
+  fragment.lanes = lanes;
+  fragment.frame = frame;
+  fragment.join = join;
+  warp.fragments.push_back(fragment);
+}
+
+void go_on(Warp& warp, const Fragment& fragment) {
+  warp.lanes = fragment.lanes;
+  warp.turns = fragment.turns;
+  enter(warp, fragment.frame, fragment.pc, fragment.join);
+}
+
+// The join that the fragment's lanes will meet at, at `pc`; made unless a loop has brought them here before.
+Join* join_at(Warp& warp, u32 pc) {
+  if (warp.join == nullptr || warp.join->pc != pc) warp.join = new_join(warp, pc, warp.lanes, warp.join);
+  return warp.join;
+}
+
+// Those that wait at a join go on from there, without the others.
+void release(Warp& warp, Join* join, u32 turns) {
+  const u32 lanes = join->arrived;
+  add(warp, join->pc, lanes, join->frame, join->parent);
+  warp.fragments.back().turns = turns;
+  join->expected &= ~lanes;
+  join->arrived = 0;
+  if (join->expected == 0) delete_join(warp, join);
+}
+
+bool release_all(Warp& warp) {
+  bool any = false;
+  for (std::size_t i = warp.joins.size(); i-- > 0;) {  // release() may move the last one to i, which has been looked at
+    if (warp.joins[i]->arrived != 0) release(warp, warp.joins[i], 0), any = true;
+  }
+  return any;
+}
+
+// `lanes` will not come any more, to this join nor to those around it.
+void abandon(Warp& warp, Join* join, u32 lanes) {
+  while (join != nullptr) {
+    Join* parent = join->parent;
+    join->expected &= ~lanes;
+    if (join->expected == join->arrived) {
+      if (join->arrived != 0)
+        release(warp, join, warp.turns);
+      else
+        delete_join(warp, join);
+    }
+    join = parent;
+  }
+}
+
+// Who goes first: fair turns, then the innermost call, then the text's order.
+bool before(const Fragment& a, const Fragment& b) {
+  if (a.turns != b.turns) return a.turns < b.turns;
+  if (a.frame->depth != b.frame->depth) return a.frame->depth > b.frame->depth;
+  return a.pc < b.pc;
+}
+
+Fragment* first(Warp& warp) {
+  Fragment* best = nullptr;
+  for (Fragment& f : warp.fragments) {
+    if (f.wait == Wait::none && (best == nullptr || before(f, *best))) best = &f;
+  }
+  return best;
+}
+
+void erase(Warp& warp, Fragment* fragment) {
+  *fragment = warp.fragments.back();
+  warp.fragments.pop_back();
+}
+
+bool pick(Warp& warp) {
+  Fragment* next = first(warp);
+  if (next == nullptr && release_all(warp)) next = first(warp);
+  if (next == nullptr) return false;
+  const Fragment fragment = *next;
+  erase(warp, next);
+  go_on(warp, fragment);
+  return true;
+}
+
+void merge_equals(Warp& warp) {
+  for (std::size_t i = warp.fragments.size(); i-- > 0;) {
+    Fragment& f = warp.fragments[i];
+    if (f.wait != Wait::none || f.pc != warp.pc || f.frame != warp.frame || f.join != warp.join) continue;
+    warp.lanes |= f.lanes;
+    warp.turns = std::max(warp.turns, f.turns);
+    erase(warp, &f);
+  }
+}
+
+void let_lower_go_first(Warp& warp) {
+  Fragment* next = first(warp);
+  if (next == nullptr) return;
+  const Fragment self = current(warp);
+  if (!before(*next, self)) return;
+  const Fragment fragment = *next;
+  *next = self;
+  go_on(warp, fragment);
+}
+
+// True if the fragment goes on at once: it was the last.
+bool arrive(Warp& warp) {
+  Join* join = warp.join;
+  join->arrived |= warp.lanes;
+  warp.lanes = 0;
+  if (join->arrived != join->expected) return false;
+  warp.lanes = join->arrived;
+  warp.join = join->parent;
+  delete_join(warp, join);
+  return true;
+}
+
+// Those that wait at bar.warp.sync and have all come, or have exited, go on.
+void wake_met(Warp& warp) {
+  u32 waiting = 0;
+  for (const Fragment& f : warp.fragments) waiting |= f.wait == Wait::warp_sync ? f.lanes : 0;
+  for (Fragment& f : warp.fragments) {
+    if (f.wait == Wait::warp_sync && (f.members & warp.live & ~waiting) == 0) f.wait = Wait::none;
+  }
+}
+
+}  // namespace
+
+void plan(Warp& warp) {
+  u32 stop = kNever;
+  if (warp.join != nullptr && warp.join->pc >= warp.pc) stop = warp.join->pc;
+  for (const Fragment& f : warp.fragments) {
+    if (f.wait == Wait::none && f.frame == warp.frame && f.join == warp.join && f.pc >= warp.pc)
+      stop = std::min(stop, f.pc);
+  }
+  warp.stop = warp.yield || warp.lanes == 0 ? 0 : stop;
+}
+
+void enter(Warp& warp, Frame* frame, u32 pc, Join* join) {
+  warp.frame = frame;
+  warp.join = join;
+  warp.pc = pc;
+  warp.code = frame->code->instructions.data();
+  warp.base[0] = frame->registers;
+  warp.base[1] = const_cast<std::byte*>(frame->code->constant_base);
+  plan(warp);
+}
+
+void diverge(Warp& warp, u32 target, u32 meet) {
+  const u32 taken = warp.mask, rest = warp.lanes & ~taken, next = warp.pc;
+  Join* join = meet == kNoTarget ? nullptr : join_at(warp, meet);
+  if (target == next) {  // both ways are one
+    plan(warp);
+  } else if (join != nullptr && target == meet) {
+    join->arrived |= taken;
+    warp.lanes = rest;
+  } else if (join != nullptr && next == meet) {
+    join->arrived |= rest;
+    warp.lanes = taken;
+    warp.pc = target;
+  } else if (target < next) {
+    add(warp, next, rest, warp.frame, warp.join);
+    warp.lanes = taken;
+    warp.pc = target;
+  } else {
+    add(warp, target, taken, warp.frame, warp.join);
+    warp.lanes = rest;
+  }
+  plan(warp);
+}
+
+void leave_rest_behind(Warp& warp) {
+  const u32 rest = warp.lanes & ~warp.mask;
+  if (rest == 0) return;
+  join_at(warp, warp.pc)->arrived |= rest;
+  warp.lanes = warp.mask;
+}
+
+void split_off(Warp& warp, u32 lanes, u32 pc, u32 meet) {
+  join_at(warp, meet);
+  add(warp, pc, lanes, warp.frame, warp.join);
+  warp.lanes &= ~lanes;
+}
+
+void exit_lanes(Warp& warp) {
+  const u32 gone = warp.mask;
+  warp.lanes &= ~gone;
+  warp.live &= ~gone;
+  Join* join = warp.join;
+  for (Frame* frame = warp.frame; frame != nullptr;) {
+    Frame* caller = frame->caller;
+    Join* outer = frame->caller_join;
+    abandon(warp, join, gone);
+    frame->lanes &= ~gone;
+    if (frame->lanes == 0 && caller != nullptr) delete_frame(frame);
+    frame = caller;
+    join = outer;
+  }
+  for (Fragment& f : warp.fragments) {              // they may have waited for just these
+    if (f.wait == Wait::sync) f.wait = Wait::none;  // executes the instruction again
+  }
+  wake_met(warp);
+  warp.block->threads_exited(warp, gone);
+  if (warp.lanes != 0)
+    plan(warp);
+  else
+    warp.stop = 0;
+}
+
+Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc) {
+  Fragment fragment = current(warp);
+  fragment.pc = pc;
+  fragment.lanes = warp.mask;
+  fragment.wait = wait;
+  fragment.at = &at;
+  warp.fragments.push_back(fragment);
+  warp.lanes &= ~warp.mask;
+  if (warp.lanes == 0) warp.stop = 0;
+  return warp.fragments.back();
+}
+
+bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
+  const u32* members = warp.in<u32>(slot);
+  u32 all = 0;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
+  if ((all & warp.live & ~warp.mask) == 0) return true;
+
+  const auto waits_here = [&](const Fragment& f) {
+    return f.wait == Wait::sync && f.at == &instruction && f.frame == warp.frame;
+  };
+  u32 here = warp.mask;
+  for (const Fragment& f : warp.fragments) here |= waits_here(f) ? f.lanes : 0;
+  u32 ready = 0;
+  for (u32 rest = here; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    if ((members[lane] & warp.live & ~here) == 0) ready |= 1u << lane;
+  }
+  if (const u32 early = warp.mask & ~ready; early != 0) {
+    const u32 executing = warp.mask;
+    warp.mask = early;
+    Fragment& parked = park(warp, instruction, Wait::sync, index_of(warp, instruction));
+    for (u32 rest = early; rest != 0; rest &= rest - 1) parked.members |= members[__builtin_ctz(rest)];
+    warp.mask = executing & ready;
+  }
+  if (ready == 0) return false;
+  for (std::size_t i = warp.fragments.size(); i-- > 0;) {
+    Fragment& f = warp.fragments[i];
+    const u32 come = f.lanes & ready;
+    if (!waits_here(f) || come == 0) continue;
+    f.lanes &= ~come;
+    const Fragment from = f;
+    if (f.lanes == 0) erase(warp, &f);
+    if (from.join == warp.join && warp.lanes != 0)
+      warp.lanes |= come;
+    else
+      add(warp, warp.pc, come, from.frame, from.join);
+  }
+  warp.mask = ready;
+  plan(warp);
+  return true;
+}
+
+void meet_in_warp(Warp& warp, const Instruction& instruction, Slot slot) {
+  const u32* members = warp.in<u32>(slot);
+  u32 all = 0;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
+  if ((all & warp.live & ~warp.mask) == 0) return;
+  park(warp, instruction, Wait::warp_sync, warp.pc).members = all;
+  wake_met(warp);
+}
+
+void suspend(Warp& warp, bool impatient) {
+  ++warp.turns;
+  warp.yield = false;
+  warp.polls = 0;
+  if (impatient) release_all(warp);
+  if (warp.lanes != 0) warp.fragments.push_back(current(warp));
+  warp.lanes = 0;
+  warp.stop = 0;
+}
+
+bool settle(Warp& warp) {
+  for (;;) {
+    if (warp.lanes == 0 && !pick(warp)) return false;
+    if (warp.join != nullptr && warp.join->pc == warp.pc) {
+      arrive(warp);
+      continue;
+    }
+    if (!warp.fragments.empty()) {
+      merge_equals(warp);
+      let_lower_go_first(warp);
+      if (warp.join != nullptr && warp.join->pc == warp.pc) continue;
+      merge_equals(warp);
+    }
+    plan(warp);
+    return true;
+  }
+}
+
+Frame* new_frame(const Code& code) {
+  auto* frame = new Frame;
+  frame->code = &code;
+  // At least something: a frame without registers has an address all the same.
+  frame->registers = static_cast<std::byte*>(std::aligned_alloc(64, (code.frame_bytes + 127u) / 64 * 64));
+  if (frame->registers == nullptr) {
+    delete frame;
+    throw std::bad_alloc();
+  }
+  return frame;
+}
+
+void delete_frame(Frame* frame) {
+  std::free(frame->registers);
+  delete frame;
+}
+
+void clear_fragments(Warp& warp) {
+  std::vector<Frame*> frames;
+  const auto collect = [&](Frame* frame) {
+    for (; frame != nullptr && frame != &warp.root; frame = frame->caller) frames.push_back(frame);
+  };
+  if (warp.lanes != 0) collect(warp.frame);
+  for (const Fragment& f : warp.fragments) collect(f.frame);
+  for (const Join* join : warp.joins) collect(join->frame);
+  std::sort(frames.begin(), frames.end());
+  frames.erase(std::unique(frames.begin(), frames.end()), frames.end());
+  for (Frame* frame : frames) delete_frame(frame);
+  for (Join* join : warp.joins) delete join;
+  warp.joins.clear();
+  warp.fragments.clear();
+  warp.lanes = warp.live = 0;
+}
+
+}  // namespace cudasim

@@ -1,0 +1,216 @@
+// Runs a grid: blocks start in order, those that spin take turns, and the first fault ends it all.
+//
+// A thread of the machine stays with a cluster of blocks until it ends or spins. If all that have started spin, more
+// start: they may be what the others wait for. A small grid never leaves the thread that launched it.
+#include "common/simulator/exec/grid.hpp"
+
+#include "common/simulator/check/report.hpp"
+#include "common/simulator/exec/pool.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace cudasim {
+namespace {
+
+constexpr i64 kSlice = 500'000;         // instructions until another cluster may have its turn
+constexpr i64 kAlone = 3'000;           // instructions of a grid before it is worth to wake others for it
+constexpr i64 kBlockCost = 50;          // what a block costs at least, in instructions
+constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that ends: about a minute of one thread
+constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
+constexpr u64 kMultiprocessors = 132, kThreadsEach = 2048, kBlocksEach = 32;
+
+u32 round_up(u32 value, u32 align) { return align == 0 ? value : (value + align - 1) / align * align; }
+
+i64 budget_wanted() {
+  const char* text = std::getenv("CUDASIM_BUDGET");
+  const long long wanted = text != nullptr ? std::strtoll(text, nullptr, 10) : 0;
+  return wanted > 0 ? wanted : kBudget;
+}
+
+// As many as the device would hold at a time; fewer if they need much memory here.
+u64 residency(const Grid& grid, u64 cluster_size, bool all) {
+  if (all) return ~u64{0};
+  const u64 per_multiprocessor =
+      std::clamp<u64>(kThreadsEach / (u64{grid.warps} * kWarpSize), 1, kBlocksEach) * kMultiprocessors;
+  const u64 bytes = u64{grid.warps} * grid.frame_stride + grid.shared_bytes + 4096;
+  return std::max<u64>(std::min(per_multiprocessor, kStorage / bytes) / cluster_size, 8);
+}
+
+}  // namespace
+
+Grid::Grid(const Launch& l)
+    : launch(l),
+      program(*l.program),
+      kernel(*l.kernel),
+      entry(*l.program->functions[l.kernel->function]),
+      threads(static_cast<u32>(l.block.count())),
+      warps((threads + kWarpSize - 1) / kWarpSize),
+      cluster(l.cluster),
+      shared_bytes(round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? l.kernel->dynamic_shared_align : 1) +
+                   l.dynamic_shared),
+      // Calls may use four times the stack's limit here: .param variables, which a GPU keeps in registers, count too.
+      local_bytes(round_up(l.kernel->local_bytes, 16) + round_up(4 * l.stack_bytes, 16)),
+      frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),
+      clusters_(l.grid.count() / l.cluster.count()),
+      limit_(residency(*this, l.cluster.count(), l.cooperative)),
+      budget_(budget_wanted()) {
+  const u32 lanes = warps * kWarpSize;
+  for (auto& t : tid) t.resize(lanes);
+  for (u32 i = 0; i < lanes; ++i) {
+    tid[0][i] = i % l.block.x;
+    tid[1][i] = i / l.block.x % l.block.y;
+    tid[2][i] = i / l.block.x / l.block.y;
+  }
+}
+
+bool Grid::start_new() const {
+  if (next_ == clusters_) return false;
+  if (yielded_.empty()) return true;
+  return owed_ > 0 && resident_ < limit_;
+}
+
+bool Grid::has_work() {
+  std::lock_guard lock(mutex_);
+  return !stop_ && (start_new() || !yielded_.empty());
+}
+
+void Grid::start(Cluster& c, u64 number) {
+  const u32 size = static_cast<u32>(cluster.count());
+  const Dim3 clusters{launch.grid.x / cluster.x, launch.grid.y / cluster.y, launch.grid.z / cluster.z};
+  const u32 x = static_cast<u32>(number % clusters.x), y = static_cast<u32>(number / clusters.x % clusters.y),
+            z = static_cast<u32>(number / clusters.x / clusters.y);
+  if (c.blocks.empty()) {
+    for (u32 i = 0; i < size; ++i) c.blocks.push_back(std::make_unique<Block>(*this));
+  }
+  c.arrived = 0;
+  for (u32 rank = 0; rank < size; ++rank) {
+    const Dim3 index{x * cluster.x + rank % cluster.x, y * cluster.y + rank / cluster.x % cluster.y,
+                     z * cluster.z + rank / cluster.x / cluster.y};
+    c.blocks[rank]->start(c, index.x + u64{launch.grid.x} * (index.y + u64{launch.grid.y} * index.z), index, rank);
+  }
+}
+
+// The next cluster to run; null if there is none. `wait`: unless one that others run comes back, or all have ended.
+std::unique_ptr<Cluster> Grid::take(bool wait) {
+  std::unique_ptr<Cluster> taken;
+  u64 number = 0;
+  {
+    std::unique_lock lock(mutex_);
+    while (!stop_ && !start_new() && yielded_.empty() && finished_ < clusters_) {
+      if (!wait) return nullptr;
+      changed_.wait(lock);
+    }
+    if (stop_ || finished_ == clusters_) return nullptr;
+    if (!start_new()) {
+      taken = std::move(yielded_.front());
+      yielded_.pop_front();
+      return taken;
+    }
+    number = next_++;
+    ++resident_;
+    if (owed_ > 0) --owed_;
+    spent_ = 0;
+    if (!spare_.empty()) {
+      taken = std::move(spare_.back());
+      spare_.pop_back();
+    }
+  }
+  if (taken == nullptr) taken = std::make_unique<Cluster>();
+  start(*taken, number);
+  return taken;
+}
+
+void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {
+  std::unique_lock lock(mutex_);
+  spent_ += spent;
+  if (outcome == Outcome::finished) {
+    ++finished_;
+    --resident_;
+    spent_ = 0;
+    idle_ = owed_ = 0;
+    spare_.push_back(std::move(c));
+    if (finished_ == clusters_) changed_.notify_all();
+    return;
+  }
+  if (spent_ > budget_) {
+    lock.unlock();
+    Fault fault{.kind = FaultKind::timeout,
+                .what = std::to_string(budget_) + " instructions have run since a block last ended" +
+                        " (CUDASIM_BUDGET); where this one stands:"};
+    for (const auto& block : c->blocks) {
+      if (block->live_threads == 0) continue;
+      fault.what += block->who_waits_where();
+      for (const Warp& warp : block->warps) {
+        if (warp.fragments.empty()) continue;
+        place(fault, warp, warp.fragments.front());
+        break;
+      }
+      break;
+    }
+    fail(std::move(fault));
+    return;
+  }
+  idle_ += outcome == Outcome::spins ? 16 : 1;
+  if (idle_ > 32 * resident_ || launch.cooperative) {
+    owed_ = std::max<u64>(resident_, 1);
+    idle_ = 0;
+  }
+  yielded_.push_back(std::move(c));
+  lock.unlock();
+  changed_.notify_one();
+}
+
+void Grid::fail(Fault f) {
+  std::lock_guard lock(mutex_);
+  stop_ = true;
+  if (!fault.has_value()) {
+    f.kernel = kernel.name;
+    if (f.report.empty()) f.report = report(f);
+    fault = std::move(f);
+  }
+  changed_.notify_all();
+}
+
+void Grid::work(bool caller) {
+  Executor executor(*this);
+  bool offered = !caller;
+  i64 done = 0;
+  const i64 slice = std::min(kSlice, budget_);
+  while (auto c = take(caller)) {
+    i64 left = offered ? slice : std::min(kAlone, slice);
+    const i64 given = left;
+    Outcome outcome;
+    try {
+      outcome = c->run(executor, left);
+    } catch (Fault& f) {
+      fail(std::move(f));
+      return;
+    } catch (const std::bad_alloc&) {
+      fail(Fault{.kind = FaultKind::trap, .what = "the host has no memory left for the kernel"});
+      return;
+    }
+    done += given - left + kBlockCost;
+    give_back(std::move(c), outcome, given - left);
+    if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) {
+      stop_ = true;
+      return;
+    }
+    if (!offered && done >= kAlone && has_work()) {
+      offer(*this);
+      offered = true;
+    }
+  }
+}
+
+std::optional<Fault> run(const Launch& launch) {
+  AddressSpace::Hold hold;
+  Grid grid(launch);
+  grid.work(true);
+  withdraw(grid);
+  if (grid.fault.has_value()) std::fputs(grid.fault->report.c_str(), stderr);
+  return std::move(grid.fault);
+}
+
+}  // namespace cudasim

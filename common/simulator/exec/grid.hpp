@@ -1,0 +1,50 @@
+// A grid while it runs: which blocks are to start, which go on, what went wrong first.
+#pragma once
+#include "common/simulator/exec/block.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+
+namespace cudasim {
+
+struct Grid {
+  const Launch& launch;
+  const Program& program;
+  const Kernel& kernel;
+  const Code& entry;
+  u32 threads, warps;       // of a block
+  Dim3 cluster;             // blocks of a cluster
+  u32 shared_bytes;         // static and dynamic
+  u32 local_bytes;          // of a thread
+  u32 frame_stride;         // from one warp's registers to the next's
+  std::vector<u32> tid[3];  // x, y, z of each thread of a block
+
+  explicit Grid(const Launch& launch);
+  // Runs blocks until there are none for this thread. The caller of run() waits for those that others run.
+  void work(bool caller);
+  bool has_work();
+
+  std::optional<Fault> fault;
+  u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  u64 clusters_, next_ = 0, finished_ = 0;
+  u64 resident_ = 0, limit_;
+  u64 owed_ = 0;            // to be started before any that has yielded goes on
+  u64 idle_ = 0;            // slices since a cluster has ended, in sixteenths for those that did not spin
+  i64 budget_, spent_ = 0;  // instructions since a cluster started or ended
+  std::atomic<bool> stop_{false};
+  std::deque<std::unique_ptr<Cluster>> yielded_;
+  std::vector<std::unique_ptr<Cluster>> spare_;
+
+  std::unique_ptr<Cluster> take(bool wait);
+  bool start_new() const;
+  void start(Cluster& cluster, u64 number);
+  void give_back(std::unique_ptr<Cluster> cluster, Outcome outcome, i64 spent);
+  void fail(Fault fault);
+};
+
+}  // namespace cudasim

@@ -1,0 +1,65 @@
+// The loop that runs a warp's instructions.
+#include "common/simulator/exec/warp.hpp"
+
+#include "common/simulator/check/report.hpp"
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/fragments.hpp"
+
+namespace cudasim {
+namespace {
+
+// So many times a fragment uses up its turn until lanes that wait for it at a join go on without it.
+constexpr u32 kPatience = 8;
+
+// The lanes of the running fragment that execute `instruction`.
+inline u32 guarded(const Warp& warp, const Instruction& instruction) {
+  const Slot guard = instruction.guard;
+  if (__builtin_expect(guard == kNoSlot, 1)) return warp.lanes;
+  const u32 predicate = warp.predicate(guard & ~3u);
+  return warp.lanes & ((guard & 1) != 0 ? ~predicate : predicate);
+}
+
+// Until settle() has something to do, or `left` is used up.
+inline void run_straight(Warp& warp, i64& left) {
+  do {
+    const Instruction& instruction = warp.code[warp.pc++];
+    const u32 mask = guarded(warp, instruction);
+    --left;
+    if (mask != 0) {
+      warp.mask = mask;
+      instruction.run(warp, instruction);
+    }
+  } while (warp.pc < warp.stop && left > 0);
+}
+
+}  // namespace
+
+Pause run_warp(Warp& warp, i64& budget) {
+  i64 left = budget;
+  try {
+    for (;;) {
+      if (warp.pc >= warp.stop || warp.lanes == 0) {
+        if (warp.yield && warp.lanes != 0) {
+          suspend(warp, true);
+          budget = left;
+          return Pause::yielded;
+        }
+        if (!settle(warp)) {
+          budget = left;
+          return warp.live == 0 ? Pause::ended : Pause::blocked;
+        }
+      }
+      if (left <= 0) {
+        suspend(warp, warp.turns % kPatience == kPatience - 1);
+        budget = left;
+        return Pause::expired;
+      }
+      run_straight(warp, left);
+    }
+  } catch (Fault& fault) {
+    locate(fault, warp);
+    throw;
+  }
+}
+
+}  // namespace cudasim

@@ -1,0 +1,153 @@
+// Control flow. PTX ISA, "Control Flow Instructions" and "Miscellaneous Instructions"; the resolver binds bra, brx.idx,
+// call and ret itself.
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/isa/row.hpp"
+
+namespace cudasim {
+
+void run_branch(Warp& warp, const Instruction& instruction) {
+  if (warp.mask == warp.lanes) {
+    warp.pc = instruction.target;
+    if (!alone(warp)) plan(warp);
+    return;
+  }
+  diverge(warp, instruction.target, warp.frame->code->reconverge[index_of(warp, instruction)]);
+}
+
+// Lanes with the first one's target go there, the others come to this instruction again.
+void run_branch_indexed(Warp& warp, const Instruction& instruction) {
+  const Code& code = *warp.frame->code;
+  const std::vector<u32>& table = code.tables[instruction.target];
+  const u32* indices = warp.in<u32>(instruction.slot[0]);
+  const u32 first = static_cast<u32>(__builtin_ctz(warp.mask));
+  const u32 index = indices[first];
+  if (index >= table.size()) {
+    throw Fault{.kind = FaultKind::invalid_pc,
+                .what = "brx.idx to entry " + std::to_string(index) + " of a table of " + std::to_string(table.size()),
+                .lane = first};
+  }
+  u32 same = 0;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    if (indices[lane] == index) same |= 1u << lane;
+  }
+  const u32 here = index_of(warp, instruction);
+  const u32 meet = code.reconverge[here];
+  const u32 others = warp.mask & ~same;
+  if (others != 0) split_off(warp, others, here, meet);
+  warp.mask = same;
+  if (warp.lanes == same) {
+    warp.pc = table[index];
+    plan(warp);
+  } else {
+    diverge(warp, table[index], meet);
+  }
+}
+
+namespace {
+
+void run_exit(Warp& warp, const Instruction&) { exit_lanes(warp); }
+
+[[noreturn]] void run_trap(Warp& warp, const Instruction&) {
+  throw Fault{.kind = FaultKind::trap,
+              .what = "the kernel has executed `trap`",
+              .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+}
+
+[[noreturn]] void run_breakpoint(Warp& warp, const Instruction&) {
+  throw Fault{.kind = FaultKind::breakpoint,
+              .what = "the kernel has executed `brkpt`, and no debugger is there",
+              .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+}
+
+void run_rest(Warp& warp, const Instruction&) { warp.rest(); }
+void run_nothing(Warp&, const Instruction&) {}
+
+// PTX ISA, "Stack Manipulation Instructions".
+u32 top_of(Warp& warp, u32 lane) {
+  Frame& frame = *warp.frame;
+  if (frame.tops.empty()) frame.tops.assign(kWarpSize, frame.local_base + frame.code->local_bytes);
+  return frame.tops[lane];
+}
+
+template <class Address>
+void run_stacksave(Warp& warp, const Instruction& i) {
+  Address* d = warp.out<Address>(i.slot[0]);
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    d[lane] = top_of(warp, lane);
+  }
+}
+
+template <class Address>
+void run_stackrestore(Warp& warp, const Instruction& i) {
+  const Address* a = warp.in<Address>(i.slot[0]);
+  const u32 least = warp.frame->local_base + warp.frame->code->local_bytes;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u32 top = top_of(warp, lane);
+    if (a[lane] < least || a[lane] > top) {
+      throw Fault{.kind = FaultKind::illegal_instruction,
+                  .what = "stackrestore of a value that no stacksave of this function has given",
+                  .lane = lane};
+    }
+    warp.frame->tops[lane] = static_cast<u32>(a[lane]);
+  }
+}
+
+// The alignment is Instruction::offset; 0: not given, 8.
+template <class Address>
+void run_alloca(Warp& warp, const Instruction& i) {
+  Address* d = warp.out<Address>(i.slot[0]);
+  const Address* size = warp.in<Address>(i.slot[1]);
+  const u64 align = i.offset != 0 ? static_cast<u64>(i.offset) : 8;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u64 at = (top_of(warp, lane) + align - 1) / align * align;
+    if (size[lane] > warp.block->grid->local_bytes || at + size[lane] > warp.block->grid->local_bytes) {
+      throw Fault{.kind = FaultKind::stack_overflow,
+                  .what = "alloca of " + std::to_string(size[lane]) + " bytes: no room is left on the thread's stack" +
+                          " (cuCtxSetLimit, CU_LIMIT_STACK_SIZE = " +
+                          std::to_string(warp.block->grid->launch.stack_bytes) + ")",
+                  .lane = lane};
+    }
+    d[lane] = static_cast<Address>(at);
+    warp.frame->tops[lane] = static_cast<u32>(at + size[lane]);
+  }
+}
+
+template <Handler run>
+Bound bind(const Form&) {
+  return run;
+}
+template <Handler narrow, Handler wide>
+Bound bind_address(const Form& form) {
+  return bits(form.type[0]) == 32 ? narrow : wide;
+}
+
+const Row kRows[] = {
+    {"exit", "", bind<run_exit>},
+    {"trap", "", bind<run_trap>},
+    {"brkpt", "", bind<run_breakpoint>},
+    // How long it sleeps is the device's choice, between nothing and twice the time asked for: here, one turn.
+    {"nanosleep.u32", "u32", bind<run_rest>, 63, 70},
+    // Events that only a profiler on the device sees.
+    {"pmevent", "imm", bind<run_nothing>},
+    {"pmevent.mask", "imm", bind<run_nothing>},
+    // Grids of a stream run one after the other here, so what the other grid has to do is done.
+    {"griddepcontrol.launch_dependents|wait", "", bind<run_nothing>, 78, 90},
+    // Registers are not rationed here.
+    {"setmaxnreg.inc|dec.sync.aligned.u32", "imm", bind<run_nothing>, 80, 90},
+    {"stacksave.u32|u64", "=t0", bind_address<run_stacksave<u32>, run_stacksave<u64>>, 73, 52},
+    {"stackrestore.u32|u64", "t0", bind_address<run_stackrestore<u32>, run_stackrestore<u64>>, 73, 52},
+    {"alloca.u32|u64", "=t0 t0 imm?", bind_address<run_alloca<u32>, run_alloca<u64>>, 73, 52},
+};
+
+}  // namespace
+
+std::span<const Row> control_rows() { return kRows; }
+
+}  // namespace cudasim
