@@ -52,7 +52,7 @@ void Context::make_legacy_stream() {
 
 void Context::add_stream(const std::shared_ptr<Stream>& stream) {
   const std::scoped_lock lock(order);
-  std::erase_if(streams_, [](const auto& weak) { return weak.expired(); });
+  std::erase_if(streams_, [](const auto& old) { return old->closed && (!old->last_ || old->last_->done()); });
   streams_.push_back(stream);
 }
 
@@ -152,8 +152,19 @@ std::shared_ptr<Context> current_context() {
   return context;
 }
 
+namespace {
+
+void end_streams(Context& context) {
+  streams().remove_if([&](const Stream& stream) { return stream.health == context.health; });
+  events().remove_if([&](const Event& event) { return event.health == context.health; });
+}
+
+}  // namespace
+
 Registry<Stream, CUstream>& streams() {
   static auto& all = *new Registry<Stream, CUstream>;
+  static const bool hooked = (at_context_end(end_streams), true);
+  static_cast<void>(hooked);
   return all;
 }
 

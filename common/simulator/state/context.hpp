@@ -37,13 +37,12 @@ class Context : public std::enable_shared_from_this<Context> {
 
   Stream& legacy_stream() { return *legacy_; }
   std::shared_ptr<Stream> legacy_stream_pointer() { return legacy_; }
+  // A context knows its streams until they are closed and have nothing left to do.
   void add_stream(const std::shared_ptr<Stream>& stream);
   // With `order` held: every stream but the legacy one.
   template <class F>
   void for_each_stream(F&& f) {
-    for (const auto& weak : streams_) {
-      if (const auto stream = weak.lock()) f(*stream);
-    }
+    for (const auto& stream : streams_) f(*stream);
   }
   // Sleeps until all work entered so far is done.
   void synchronize();
@@ -55,7 +54,7 @@ class Context : public std::enable_shared_from_this<Context> {
 
  private:
   std::shared_ptr<Stream> legacy_;
-  std::vector<std::weak_ptr<Stream>> streams_;  // under `order`
+  std::vector<std::shared_ptr<Stream>> streams_;  // under `order`
 };
 
 // Every context that ever was: a destroyed one can still be current, and answers so.

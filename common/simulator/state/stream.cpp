@@ -55,20 +55,41 @@ CUresult Stream::run_here(Operation operation) {
   return Scheduler::instance().run(task);
 }
 
-TaskPtr Stream::last() const {
+std::vector<TaskPtr> Stream::pending() const {
   const auto owner = context.lock();
-  if (!owner) return nullptr;
+  if (!owner) return {};
   const std::scoped_lock lock(owner->order);
-  return last_;
-}
-
-bool Stream::idle() const {
-  const TaskPtr task = last();
-  return !task || task->done();
+  return predecessors(*owner, {});
 }
 
 void Stream::synchronize() const {
-  if (const TaskPtr task = last()) task->wait();
+  for (const TaskPtr& task : pending()) task->wait();
+}
+
+CUstreamAttrValue Stream::attribute(CUstreamAttrID which) const {
+  const std::scoped_lock lock(attributes_mutex_);
+  const auto found = attributes_.find(which);
+  if (found != attributes_.end()) return found->second;
+  CUstreamAttrValue value{};
+  if (which == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) value.syncPolicy = CU_SYNC_POLICY_AUTO;
+  if (which == CU_LAUNCH_ATTRIBUTE_PRIORITY) value.priority = priority;
+  if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value.memSyncDomainMap.remote = 1;
+  return value;
+}
+
+void Stream::set_attribute(CUstreamAttrID which, const CUstreamAttrValue& value) {
+  const std::scoped_lock lock(attributes_mutex_);
+  attributes_[which] = value;
+}
+
+void Stream::copy_attributes(const Stream& other) {
+  std::map<int, CUstreamAttrValue> copy;
+  {
+    const std::scoped_lock lock(other.attributes_mutex_);
+    copy = other.attributes_;
+  }
+  const std::scoped_lock lock(attributes_mutex_);
+  attributes_ = std::move(copy);
 }
 
 }  // namespace cudasim

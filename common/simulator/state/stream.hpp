@@ -3,6 +3,7 @@
 #pragma once
 #include "common/simulator/state/scheduler.hpp"
 
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -33,11 +34,19 @@ class Stream {
   // Does work in the stream's order, but on the calling thread: returns when it is done, with its answer.
   CUresult run_here(Operation operation);
 
+  // What a task entered now would come after: for the legacy stream, the blocking streams' work too.
+  std::vector<TaskPtr> pending() const;
   // True when nothing is left to do.
-  bool idle() const;
+  bool idle() const { return pending().empty(); }
   // Sleeps until all that has been entered so far is done.
   void synchronize() const;
-  TaskPtr last() const;
+  // No handle leads to it any more (cuStreamDestroy, the end of its thread): what was entered is still done.
+  std::atomic<bool> closed{false};
+
+  // cuStreamSetAttribute: kept and given back; none of them changes a result.
+  CUstreamAttrValue attribute(CUstreamAttrID which) const;
+  void set_attribute(CUstreamAttrID which, const CUstreamAttrValue& value);
+  void copy_attributes(const Stream& other);
 
   std::shared_ptr<Capture> capture;  // set while it records a graph
 
@@ -46,6 +55,8 @@ class Stream {
   // Both under the context's order lock.
   std::vector<TaskPtr> predecessors(Context& owner, std::span<const TaskPtr> after) const;
   TaskPtr last_;
+  mutable std::mutex attributes_mutex_;
+  std::map<int, CUstreamAttrValue> attributes_;
 };
 
 }  // namespace cudasim

@@ -23,6 +23,10 @@ pthread_key_t make_key() {
 
 }  // namespace
 
+Thread::~Thread() {
+  for (const auto& [context, stream] : default_streams) stream->closed = true;
+}
+
 Thread& this_thread() {
   if (mine == nullptr) {
     static const pthread_key_t key = make_key();

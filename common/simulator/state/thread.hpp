@@ -12,6 +12,8 @@ namespace cudasim {
 class Stream;
 
 struct Thread {
+  ~Thread();
+
   std::vector<CUcontext> stack;                            // the last one is current
   std::map<u64, std::shared_ptr<Stream>> default_streams;  // CU_STREAM_PER_THREAD, by context id
   u32 number = 0;                                          // from 1, in order of first calls, for traces

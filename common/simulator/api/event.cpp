@@ -1,0 +1,104 @@
+// Events (CUDA Driver API manual, "Event Management").
+#include "common/simulator/state/event.hpp"
+
+#include "common/simulator/api/guard.hpp"
+
+using namespace cudasim;
+
+namespace {
+
+std::shared_ptr<Event> get_event(CUevent handle) {
+  require_calls_permitted();
+  auto event = events().get(handle);
+  require_healthy(*event->health);
+  return event;
+}
+
+CUresult destroy(CUevent handle) {
+  get_event(handle);
+  return events().remove(handle) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+CUresult record(CUevent handle, CUstream stream_handle, unsigned flags) {
+  const auto stream = get_stream(stream_handle);
+  const auto event = get_event(handle);
+  require((flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL)) == 0);
+  require(event->health == stream->health, CUDA_ERROR_INVALID_HANDLE);
+  event->record(*stream);
+  return CUDA_SUCCESS;
+}
+
+// The time between two marks that have been reached. Both events must measure time and belong to one context.
+CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) {
+  const auto start = get_event(start_handle), end = get_event(end_handle);
+  require(milliseconds != nullptr);
+  const auto from = start->recording(), to = end->recording();
+  require(start->timed() && end->timed() && from && to && start->health == end->health, CUDA_ERROR_INVALID_HANDLE);
+  if (!from->task->done() || !to->task->done()) return CUDA_ERROR_NOT_READY;
+  *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
+  return CUDASIM_CALL(phEvent, Flags) {
+    const auto context = current_context();
+    require(phEvent != nullptr);
+    constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+    require((Flags & ~kKnown) == 0);
+    require((Flags & CU_EVENT_INTERPROCESS) == 0 || (Flags & CU_EVENT_DISABLE_TIMING) != 0);
+    const auto event = std::make_shared<Event>(*context, Flags);
+    event->handle = events().add(event);
+    *phEvent = event->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuEventDestroy(CUevent hEvent) {
+  return CUDASIM_CALL(hEvent) { return destroy(hEvent); };
+}
+
+CUDASIM_API CUresult cuEventDestroy_v2(CUevent hEvent) {
+  return CUDASIM_CALL(hEvent) { return destroy(hEvent); };
+}
+
+CUDASIM_API CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
+  return CUDASIM_CALL(hEvent, hStream) { return record(hEvent, hStream, 0); };
+}
+
+CUDASIM_API CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
+  return CUDASIM_CALL(hEvent, hStream) { return record(hEvent, per_thread(hStream), 0); };
+}
+
+CUDASIM_API CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
+  return CUDASIM_CALL(hEvent, hStream, flags) { return record(hEvent, hStream, flags); };
+}
+
+CUDASIM_API CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
+  return CUDASIM_CALL(hEvent, hStream, flags) { return record(hEvent, per_thread(hStream), flags); };
+}
+
+CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
+  return CUDASIM_CALL(hEvent) {
+    const auto recording = get_event(hEvent)->recording();
+    return recording && !recording->task->done() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuEventSynchronize(CUevent hEvent) {
+  return CUDASIM_CALL(hEvent) {
+    const auto event = get_event(hEvent);
+    if (const auto recording = event->recording()) recording->task->wait();
+    require_healthy(*event->health);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return CUDASIM_CALL(pMilliseconds, hStart, hEnd) { return elapsed(pMilliseconds, hStart, hEnd); };
+}
+
+CUDASIM_API CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return CUDASIM_CALL(pMilliseconds, hStart, hEnd) { return elapsed(pMilliseconds, hStart, hEnd); };
+}

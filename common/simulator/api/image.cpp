@@ -1,0 +1,259 @@
+#include "common/simulator/api/image.hpp"
+
+#include "common/simulator/state/driver.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+
+namespace cudasim {
+namespace {
+
+constexpr u32 kWrapperMagic = 0x466243B1;  // fatbinary_section.h: FATBINC_MAGIC
+constexpr u32 kFatbinMagic = 0xBA55ED50;
+
+struct FatbinWrapper {  // fatbinary_section.h
+  u32 magic;
+  u32 version;
+  const void* data;
+  void* file_name;
+};
+
+struct FatbinHeader {
+  u32 magic;
+  u16 version;
+  u16 header_bytes;
+  u64 content_bytes;
+};
+
+u32 first_word(const void* bytes) {
+  u32 word;
+  std::memcpy(&word, bytes, sizeof word);
+  return word;
+}
+
+// PTX starts with `.version`, after comments and blanks.
+bool looks_like_ptx(std::string_view text) {
+  for (;;) {
+    const auto start = text.find_first_not_of(" \t\r\n\f\v");
+    if (start == std::string_view::npos) return false;
+    text.remove_prefix(start);
+    const bool line = text.substr(0, 2) == "//", block = text.substr(0, 2) == "/*";
+    if (!line && !block) return text.substr(0, 8) == ".version";
+    const auto end = line ? text.find('\n') : text.find("*/", 2);
+    if (end == std::string_view::npos) return false;
+    text.remove_prefix(end + (line ? 1 : 2));
+  }
+}
+
+// The text in a fat binary that was made without compression. What else is in there is machine code.
+std::string ptx_in_fatbin(std::string_view bytes) {
+  const auto start = bytes.find(".version");
+  if (start == std::string_view::npos) {
+    refuse("machine code",
+           "this fat binary has no PTX as plain text in it (nvcc -fatbin needs code=compute_XX, --no-compress)");
+    fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+  }
+  const auto end = bytes.find('\0', start);
+  return std::string(bytes.substr(start, end == std::string_view::npos ? end : end - start));
+}
+
+[[noreturn]] void refuse_cubin() {
+  refuse("machine code", "this image is a cubin; hand over PTX (nvcc -ptx)");
+  fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+CUresult code_of(const ptx::Diagnostic& diagnostic) {
+  return diagnostic.kind == ptx::Diagnostic::version ? CUDA_ERROR_UNSUPPORTED_PTX_VERSION : CUDA_ERROR_INVALID_PTX;
+}
+
+// What a program without a log buffer would never learn: that the simulator lacks something.
+void tell_unsupported(const std::vector<ptx::Diagnostic>& errors) {
+  for (const ptx::Diagnostic& error : errors) {
+    if (error.kind != ptx::Diagnostic::unsupported) continue;
+    std::fprintf(stderr, "cudasim: PTX line %u is not simulated: %s\n", error.at.line, error.message.c_str());
+  }
+}
+
+[[noreturn]] void reject(const std::vector<ptx::Diagnostic>& errors, std::string_view text, JitOptions& options) {
+  if (options.wants_errors()) {
+    options.error(log_text(errors, text, true));
+  } else {
+    tell_unsupported(errors);
+  }
+  fail(errors.empty() ? CUDA_ERROR_INVALID_PTX : code_of(errors.front()));
+}
+
+ptx::Module parse_or_reject(const std::string& text, JitOptions& options) {
+  ptx::Parsed parsed = ptx::parse(text);
+  if (!parsed.errors.empty()) reject(parsed.errors, text, options);
+  return std::move(parsed.module);
+}
+
+std::string summary(const Program& program) {
+  u64 global = 0, constant = 0;
+  for (const Global& variable : program.globals)
+    (variable.space == Space::constant ? constant : global) += variable.size;
+  std::ostringstream text;
+  text << "ptxas info    : " << global << " bytes gmem";
+  if (constant != 0) text << ", " << constant << " bytes cmem[3]";
+  text << '\n';
+  for (const Kernel& kernel : program.kernels) {
+    text << "ptxas info    : Compiling entry function '" << kernel.name << "' for 'sm_90'\n"
+         << "ptxas info    : Function properties for " << kernel.name << "\n    " << kernel.local_bytes
+         << " bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
+         << "ptxas info    : Used " << kernel.registers << " registers, used " << kernel.barriers << " barriers";
+    if (kernel.static_shared != 0) text << ", " << kernel.static_shared << " bytes smem";
+    text << '\n';
+  }
+  return text.str();
+}
+
+}  // namespace
+
+JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
+  require(count == 0 || (options != nullptr && values != nullptr));
+  for (unsigned i = 0; i < count; ++i) {
+    void** value = &values[i];
+    const auto number = reinterpret_cast<std::uintptr_t>(*value);
+    switch (static_cast<int>(options[i])) {
+      case CU_JIT_WALL_TIME: wall_time_ = value; break;
+      case CU_JIT_INFO_LOG_BUFFER: info_.buffer = static_cast<char*>(*value); break;
+      case CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES: info_.size = static_cast<u32>(number), info_.size_out = value; break;
+      case CU_JIT_ERROR_LOG_BUFFER: error_.buffer = static_cast<char*>(*value); break;
+      case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: error_.size = static_cast<u32>(number), error_.size_out = value; break;
+      case CU_JIT_THREADS_PER_BLOCK: threads_ = value; break;
+      case CU_JIT_LOG_VERBOSE: verbose_ = number != 0; break;
+      case CU_JIT_OPTIMIZATION_LEVEL: require(static_cast<u32>(number) <= 4); break;
+      case CU_JIT_TARGET: {
+        // Up to that of the device; code for a newer one would not run here. Accelerated and family targets are
+        // numbered from 0x10000 and 0x20000 on.
+        const u32 target = static_cast<u32>(number) & 0xffff;
+        require(target >= 30 && (static_cast<u32>(number) >> 16) <= 2);
+        require(target <= 90, CUDA_ERROR_NO_BINARY_FOR_GPU);
+        break;
+      }
+      // What only a compiler to machine code could make a difference of.
+      case CU_JIT_MAX_REGISTERS:
+      case CU_JIT_TARGET_FROM_CUCONTEXT:
+      case CU_JIT_FALLBACK_STRATEGY:
+      case CU_JIT_GENERATE_DEBUG_INFO:
+      case CU_JIT_GENERATE_LINE_INFO:
+      case CU_JIT_CACHE_MODE:
+      case 15:  // CU_JIT_NEW_SM3X_OPT, of older headers
+      case CU_JIT_FAST_COMPILE:
+      case CU_JIT_POSITION_INDEPENDENT_CODE:
+      case 31:         // CU_JIT_MIN_CTA_PER_SM
+      case 32:         // CU_JIT_MAX_THREADS_PER_BLOCK
+      case 33: break;  // CU_JIT_OVERRIDE_DIRECTIVE_VALUES
+      case 34:
+        break;  // CU_JIT_SPLIT_COMPILE
+      // They speak of NVVM code (LTO), which is refused where it is handed over.
+      case CU_JIT_LTO:
+      case CU_JIT_FTZ:
+      case CU_JIT_PREC_DIV:
+      case CU_JIT_PREC_SQRT:
+      case CU_JIT_FMA:
+      case CU_JIT_REFERENCED_KERNEL_NAMES:
+      case CU_JIT_REFERENCED_KERNEL_COUNT:
+      case CU_JIT_REFERENCED_VARIABLE_NAMES:
+      case CU_JIT_REFERENCED_VARIABLE_COUNT:
+      case CU_JIT_OPTIMIZE_UNUSED_DEVICE_VARIABLES: break;
+      case CU_JIT_GLOBAL_SYMBOL_NAMES:
+      case CU_JIT_GLOBAL_SYMBOL_ADDRESSES:
+      case CU_JIT_GLOBAL_SYMBOL_COUNT:
+        if (number != 0) fail(refuse("CU_JIT_GLOBAL_SYMBOL_NAMES"));
+        break;
+      default: fail(CUDA_ERROR_INVALID_VALUE);
+    }
+  }
+  // Buffers are empty strings until something is logged.
+  fill(info_, "");
+  fill(error_, "");
+}
+
+void JitOptions::fill(Log& log, const std::string& text) {
+  if (log.buffer != nullptr && log.size != 0) {
+    const std::size_t room = log.size - 1 - log.used;
+    const std::size_t count = std::min(room, text.size());
+    std::memcpy(log.buffer + log.used, text.data(), count);
+    log.used += count;
+    log.buffer[log.used] = '\0';
+  }
+  if (log.size_out != nullptr) *log.size_out = reinterpret_cast<void*>(log.used);
+}
+
+void JitOptions::wall_time(float milliseconds) {
+  if (wall_time_ != nullptr) std::memcpy(wall_time_, &milliseconds, sizeof milliseconds);
+}
+
+void JitOptions::threads_per_block(unsigned threads) {
+  if (threads_ != nullptr) *threads_ = reinterpret_cast<void*>(static_cast<std::uintptr_t>(threads));
+}
+
+std::string ptx_of_bytes(std::string_view bytes) {
+  if (bytes.substr(0, 4) == "\177ELF") refuse_cubin();
+  if (bytes.size() >= sizeof(FatbinHeader) && first_word(bytes.data()) == kFatbinMagic) return ptx_in_fatbin(bytes);
+  const std::string_view text = bytes.substr(0, bytes.find('\0'));
+  if (!looks_like_ptx(text)) fail(CUDA_ERROR_INVALID_IMAGE);
+  return std::string(text);
+}
+
+std::string ptx_of_image(const void* image) {
+  require(image != nullptr);
+  const char* bytes = static_cast<const char*>(image);
+  // A text may be shorter than the four bytes of a magic number: look at one byte at a time.
+  if (std::strncmp(bytes, "\177ELF", 4) == 0) refuse_cubin();
+  const auto starts_with = [&](u32 magic) {
+    for (int i = 0; i < 4; ++i) {
+      if (static_cast<unsigned char>(bytes[i]) != (magic >> (8 * i) & 0xff)) return false;
+    }
+    return true;
+  };
+  if (starts_with(kWrapperMagic)) {
+    FatbinWrapper wrapper;
+    std::memcpy(&wrapper, image, sizeof wrapper);
+    require(wrapper.data != nullptr, CUDA_ERROR_INVALID_IMAGE);
+    require(first_word(wrapper.data) == kFatbinMagic, CUDA_ERROR_INVALID_IMAGE);
+    return ptx_of_image(wrapper.data);
+  }
+  if (starts_with(kFatbinMagic)) {
+    FatbinHeader header;
+    std::memcpy(&header, image, sizeof header);
+    return ptx_in_fatbin({bytes, header.header_bytes + header.content_bytes});
+  }
+  return ptx_of_bytes({bytes, std::strlen(bytes)});
+}
+
+std::string read_file(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  require(file.good(), CUDA_ERROR_FILE_NOT_FOUND);
+  std::ostringstream bytes;
+  bytes << file.rdbuf();
+  return std::move(bytes).str();
+}
+
+std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const std::vector<std::string>& texts,
+                                 JitOptions& options) {
+  const auto start = std::chrono::steady_clock::now();
+  std::vector<ptx::Module> parsed;
+  for (const std::string& text : texts) parsed.push_back(parse_or_reject(text, options));
+  auto memory = std::make_shared<ModuleMemory>(*context);
+  Loaded loaded = load(parsed, memory->placement());
+  const std::string_view text = texts.size() == 1 ? std::string_view(texts.front()) : std::string_view();
+  if (!loaded.program) reject(loaded.errors, text, options);
+  if (!loaded.warnings.empty()) options.info(log_text(loaded.warnings, text, false));
+  if (options.verbose()) options.info(summary(*loaded.program));
+  options.threads_per_block(kMaxThreadsPerBlock);
+  options.wall_time(std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - start).count());
+  auto module = std::make_shared<Module>(context, loaded.program, std::move(memory));
+  module->handle = modules().add(module);
+  return module;
+}
+
+void check_ptx(const std::string& text, JitOptions& options) { parse_or_reject(text, options); }
+
+}  // namespace cudasim

@@ -1,0 +1,56 @@
+// From what a program hands over as a module's image to a loaded module: the kinds of images, the JIT's options and
+// logs.
+#pragma once
+#include "common/simulator/state/module.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudasim {
+
+// The options of cuModuleLoadDataEx, cuLinkCreate and cuLibraryLoadData, in the order given.
+class JitOptions {
+ public:
+  // Throws CUDA_ERROR_INVALID_VALUE for options that do not exist or are given without a value.
+  JitOptions(unsigned count, CUjit_option* options, void** values);
+  JitOptions() = default;
+
+  bool verbose() const { return verbose_; }
+  // Fill the program's buffers, as far as they reach, and say how much it was.
+  void info(const std::string& text) { fill(info_, text); }
+  void error(const std::string& text) { fill(error_, text); }
+  bool wants_errors() const { return error_.buffer != nullptr && error_.size != 0; }
+  void wall_time(float milliseconds);
+  void threads_per_block(unsigned threads);
+
+ private:
+  struct Log {
+    char* buffer = nullptr;
+    std::size_t size = 0;
+    void** size_out = nullptr;
+    std::size_t used = 0;
+  };
+  static void fill(Log& log, const std::string& text);
+  Log info_, error_;
+  void** wall_time_ = nullptr;
+  void** threads_ = nullptr;
+  bool verbose_ = false;
+};
+
+// The PTX text of an image in memory: text ending in a zero byte, or a fat binary that carries PTX as plain text.
+// Throws CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU (machine code), CUDA_ERROR_INVALID_VALUE (null).
+std::string ptx_of_image(const void* image);
+// The same for bytes of known length: a file's.
+std::string ptx_of_bytes(std::string_view bytes);
+// The contents of a file; throws CUDA_ERROR_FILE_NOT_FOUND.
+std::string read_file(const char* path);
+
+// Loads PTX into a context: one text, or several that are linked. Logs go to the options' buffers. Throws the error.
+std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const std::vector<std::string>& texts,
+                                 JitOptions& options);
+
+// Checks PTX without a context, as far as one text alone can be checked; throws as load_ptx does.
+void check_ptx(const std::string& text, JitOptions& options);
+
+}  // namespace cudasim

@@ -1,0 +1,328 @@
+// Launching kernels and host functions (CUDA Driver API manual, "Execution Control").
+#include "common/simulator/api/launch.hpp"
+
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/occupancy.hpp"
+#include "common/simulator/state/event.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace cudasim {
+namespace {
+
+constexpr Dim3 kMaxGrid{2147483647, 65535, 65535};
+constexpr Dim3 kMaxBlock{1024, 1024, 64};
+constexpr u32 kPortableCluster = 8, kLargestCluster = 16;
+
+bool within(const Dim3& size, const Dim3& most) {
+  return size.count() != 0 && size.x <= most.x && size.y <= most.y && size.z <= most.z;
+}
+
+const std::vector<Code::Parameter>& parameters_of(const Function& function) {
+  return function.program->functions[function.kernel->function]->parameters;
+}
+
+void require_cluster(const Function& function, const LaunchShape& shape) {
+  const u64 size = shape.cluster.count();
+  if (size == 1) return;
+  const bool more = function.current_settings().non_portable_cluster != 0;
+  require(size != 0 && size <= (more ? kLargestCluster : kPortableCluster), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  require(
+      shape.grid.x % shape.cluster.x == 0 && shape.grid.y % shape.cluster.y == 0 && shape.grid.z % shape.cluster.z == 0,
+      CUDA_ERROR_INVALID_VALUE);
+}
+
+std::vector<std::byte> from_buffer(const Function& function, void** extra) {
+  const void* buffer = nullptr;
+  const std::size_t* size = nullptr;
+  for (std::size_t i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+    if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer = extra[i + 1];
+    } else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      size = static_cast<const std::size_t*>(extra[i + 1]);
+    } else {
+      fail(CUDA_ERROR_INVALID_VALUE);
+    }
+  }
+  const std::size_t needed = function.kernel->parameter_bytes;
+  const std::size_t given = size != nullptr ? *size : 0;
+  require(given >= needed, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  require(buffer != nullptr || needed == 0);
+  std::vector<std::byte> parameters(needed);
+  if (needed != 0) std::memcpy(parameters.data(), buffer, needed);
+  return parameters;
+}
+
+std::vector<std::byte> from_pointers(const Function& function, void** values) {
+  std::vector<std::byte> bytes(function.kernel->parameter_bytes);
+  const auto& parameters = parameters_of(function);
+  require(values != nullptr || parameters.empty());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].size == 0) continue;
+    require(values[i] != nullptr);
+    std::memcpy(bytes.data() + parameters[i].offset, values[i], parameters[i].size);
+  }
+  return bytes;
+}
+
+bool launch_blocking() {
+  static const bool wanted = [] {
+    const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return value != nullptr && std::atoi(value) != 0;
+  }();
+  return wanted;
+}
+
+// A kernel's end as the context sees it; what went wrong is told on stderr at once.
+CUresult run_kernel(const Launch& launch) {
+  const std::optional<Fault> fault = run(launch);
+  if (!fault) return CUDA_SUCCESS;
+  if (!fault->report.empty()) std::fputs(fault->report.c_str(), stderr);
+  return code_of(fault->kind);
+}
+
+}  // namespace
+
+CUresult code_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::illegal_address: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case FaultKind::misaligned_address: return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FaultKind::invalid_address_space: return CUDA_ERROR_INVALID_ADDRESS_SPACE;
+    case FaultKind::invalid_pc: return CUDA_ERROR_INVALID_PC;
+    case FaultKind::illegal_instruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FaultKind::trap: return CUDA_ERROR_LAUNCH_FAILED;
+    case FaultKind::assertion: return CUDA_ERROR_ASSERT;
+    case FaultKind::stack_overflow: return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case FaultKind::timeout: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case FaultKind::barrier: return CUDA_ERROR_LAUNCH_FAILED;
+    case FaultKind::breakpoint: return CUDA_ERROR_LAUNCH_FAILED;
+  }
+  return CUDA_ERROR_UNKNOWN;
+}
+
+void require_shape(const Function& function, const LaunchShape& shape) {
+  const Kernel& kernel = *function.kernel;
+  require(within(shape.grid, kMaxGrid) && within(shape.block, kMaxBlock));
+  require(shape.block.count() <= max_threads_per_block(kernel));
+  const Dim3& exact = kernel.directives.required_threads;
+  if (exact.count() != 0) {
+    require(exact.x == shape.block.x && exact.y == shape.block.y && exact.z == shape.block.z);
+  }
+  require(shape.dynamic_shared <= static_cast<u64>(function.current_settings().max_dynamic_shared));
+  require_cluster(function, shape);
+  if (!shape.cooperative) return;
+  const u64 resident =
+      u64{kMultiprocessors} * blocks_per_multiprocessor(function, shape.block.count(), shape.dynamic_shared);
+  require(shape.grid.count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+}
+
+std::vector<std::byte> gather_parameters(const Function& function, void** kernel_params, void** extra) {
+  require(kernel_params == nullptr || extra == nullptr);
+  return extra != nullptr ? from_buffer(function, extra) : from_pointers(function, kernel_params);
+}
+
+Operation kernel_operation(std::shared_ptr<const Function> function, const LaunchShape& shape,
+                           std::vector<std::byte> parameters) {
+  static std::atomic<u64> grids{0};
+  const auto context = function->context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  Launch launch;
+  launch.program = function->program;
+  launch.kernel = function->kernel;
+  launch.grid = shape.grid;
+  launch.block = shape.block;
+  launch.cluster = shape.cluster;
+  launch.dynamic_shared = shape.dynamic_shared;
+  launch.cooperative = shape.cooperative;
+  launch.parameters = std::move(parameters);
+  launch.context = context->id;
+  launch.device = context->device.index;
+  launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
+  launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
+  launch.grid_id = ++grids;
+  launch.cancelled = &function->health->ended;
+
+  Operation operation;
+  operation.kind = OperationKind::kernel;
+  operation.label = function->kernel->name;
+  // Functions must be copyable: the launch is shared, with the function that keeps its module's variables.
+  operation.run = [function, launch = std::make_shared<const Launch>(std::move(launch))] {
+    return run_kernel(*launch);
+  };
+  return operation;
+}
+
+void launch(const std::shared_ptr<Function>& function, const LaunchShape& shape, std::vector<std::byte> parameters,
+            Stream& stream) {
+  require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE);
+  const TaskPtr task = stream.enqueue(kernel_operation(function, shape, std::move(parameters)));
+  if (!launch_blocking()) return;
+  task->wait();
+  require_healthy(*stream.health);
+}
+
+}  // namespace cudasim
+
+using namespace cudasim;
+
+namespace {
+
+CUresult launch_kernel(CUfunction f, const LaunchShape& shape, CUstream stream, void** params, void** extra) {
+  current_context();
+  const auto function = get_function(f);
+  require_shape(*function, shape);
+  launch(function, shape, gather_parameters(*function, params, extra), *get_stream(stream));
+  return CUDA_SUCCESS;
+}
+
+// What a launch attribute changes; hints change nothing.
+struct LaunchAttributes {
+  LaunchShape shape;
+  CUevent after = nullptr;  // an event to record with the launch
+};
+
+LaunchAttributes read(const CUlaunchConfig& config) {
+  LaunchAttributes read;
+  read.shape.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
+  read.shape.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
+  read.shape.dynamic_shared = config.sharedMemBytes;
+  require(config.numAttrs == 0 || config.attrs != nullptr);
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const CUlaunchAttributeValue& value = config.attrs[i].value;
+    switch (static_cast<int>(config.attrs[i].id)) {
+      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: read.shape.cooperative = value.cooperative != 0; break;
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        read.shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+        break;
+      // The grid's blocks have all begun, and ended, when the kernel has: recording then is within the promise.
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: read.after = value.programmaticEvent.event; break;
+      case 12: read.after = value.programmaticEvent.event; break;  // CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
+      case 13: fail(refuse("CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
+      // A grid that may begin before its predecessor ends need not; the rest are hints.
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+      case CU_LAUNCH_ATTRIBUTE_IGNORE:
+      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+      case 11:         // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION
+      case 14:         // CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+      case 16: break;  // CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING
+      default: fail(CUDA_ERROR_INVALID_VALUE);
+    }
+  }
+  return read;
+}
+
+CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** params, void** extra,
+                          bool per_thread_stream) {
+  current_context();
+  require(config != nullptr);
+  const auto function = get_function(f);
+  LaunchAttributes wanted = read(*config);
+  const Dim3& compiled = function->kernel->directives.required_cluster;
+  if (wanted.shape.cluster.count() == 1 && compiled.count() != 0) wanted.shape.cluster = compiled;
+  require_shape(*function, wanted.shape);
+  const auto stream = get_stream(per_thread_stream ? per_thread(config->hStream) : config->hStream);
+  launch(function, wanted.shape, gather_parameters(*function, params, extra), *stream);
+  if (wanted.after != nullptr) events().get(wanted.after)->record(*stream);
+  return CUDA_SUCCESS;
+}
+
+CUresult launch_host(CUstream stream, CUhostFn function, void* data) {
+  current_context();
+  require(function != nullptr);
+  Operation call;
+  call.kind = OperationKind::host;
+  call.label = "cuLaunchHostFunc";
+  call.run = [function, data] {
+    function(data);
+    return CUDA_SUCCESS;
+  };
+  get_stream(stream)->enqueue(std::move(call));
+  return CUDA_SUCCESS;
+}
+
+LaunchShape make_shape(Dim3 grid, Dim3 block, unsigned shared, bool cooperative = false) {
+  LaunchShape shape;
+  shape.grid = grid;
+  shape.block = block;
+  shape.dynamic_shared = shared;
+  shape.cooperative = cooperative;
+  return shape;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                                    unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                                    unsigned int sharedMemBytes, CUstream hStream, void** kernelParams, void** extra) {
+  return CUDASIM_CALL(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
+                      kernelParams, extra) {
+    const LaunchShape shape =
+        make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes);
+    return launch_kernel(f, shape, hStream, kernelParams, extra);
+  };
+}
+
+CUDASIM_API CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                         unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                         unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                                         void** kernelParams, void** extra) {
+  return CUDASIM_CALL(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
+                      kernelParams, extra) {
+    const LaunchShape shape =
+        make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes);
+    return launch_kernel(f, shape, per_thread(hStream), kernelParams, extra);
+  };
+}
+
+CUDASIM_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
+  return CUDASIM_CALL(config, f, kernelParams, extra) {
+    return launch_kernel_ex(config, f, kernelParams, extra, false);
+  };
+}
+
+CUDASIM_API CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
+                                           void** extra) {
+  return CUDASIM_CALL(config, f, kernelParams, extra) {
+    return launch_kernel_ex(config, f, kernelParams, extra, true);
+  };
+}
+
+CUDASIM_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                               unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                               unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                                               void** kernelParams) {
+  return CUDASIM_CALL(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
+                      kernelParams) {
+    const LaunchShape shape =
+        make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true);
+    return launch_kernel(f, shape, hStream, kernelParams, nullptr);
+  };
+}
+
+CUDASIM_API CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                                    unsigned int gridDimZ, unsigned int blockDimX,
+                                                    unsigned int blockDimY, unsigned int blockDimZ,
+                                                    unsigned int sharedMemBytes, CUstream hStream,
+                                                    void** kernelParams) {
+  return CUDASIM_CALL(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
+                      kernelParams) {
+    const LaunchShape shape =
+        make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true);
+    return launch_kernel(f, shape, per_thread(hStream), kernelParams, nullptr);
+  };
+}
+
+CUDASIM_API CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
+  return CUDASIM_CALL(hStream, fn, userData) { return launch_host(hStream, fn, userData); };
+}
+
+CUDASIM_API CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void* userData) {
+  return CUDASIM_CALL(hStream, fn, userData) { return launch_host(per_thread(hStream), fn, userData); };
+}

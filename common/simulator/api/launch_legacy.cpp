@@ -1,0 +1,109 @@
+// Launches of the first API (CUDA Driver API manual, "Execution Control [DEPRECATED]"): a function is given its block
+// shape and its parameters call by call, then launched. Old programs and bindings still use it.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/launch.hpp"
+
+#include <cstring>
+
+using namespace cudasim;
+
+namespace {
+
+std::shared_ptr<Function> permitted_function(CUfunction handle) {
+  current_context();
+  return get_function(handle);
+}
+
+void put(Function& function, int offset, const void* value, std::size_t size) {
+  require(offset >= 0);
+  const std::scoped_lock lock(function.mutex);
+  const std::size_t end = static_cast<std::size_t>(offset) + size;
+  require(end <= function.kernel->parameter_bytes);
+  function.parameters.resize(function.kernel->parameter_bytes);
+  if (size != 0) std::memcpy(function.parameters.data() + offset, value, size);
+}
+
+CUresult launch_grid(CUfunction handle, int width, int height, CUstream stream) {
+  const auto function = permitted_function(handle);
+  require(width > 0 && height > 0);
+  LaunchShape shape;
+  shape.grid = {static_cast<u32>(width), static_cast<u32>(height), 1};
+  std::vector<std::byte> parameters;
+  {
+    const std::scoped_lock lock(function->mutex);
+    shape.block = function->block_shape;
+    shape.dynamic_shared = function->shared_size;
+    parameters = function->parameters;
+  }
+  parameters.resize(function->kernel->parameter_bytes);
+  require_shape(*function, shape);
+  launch(function, shape, std::move(parameters), *get_stream(stream));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
+  return CUDASIM_CALL(hfunc, x, y, z) {
+    const auto function = permitted_function(hfunc);
+    require(x > 0 && y > 0 && z > 0);
+    LaunchShape shape;
+    shape.block = {static_cast<u32>(x), static_cast<u32>(y), static_cast<u32>(z)};
+    require_shape(*function, shape);
+    const std::scoped_lock lock(function->mutex);
+    function->block_shape = shape.block;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
+  return CUDASIM_CALL(hfunc, bytes) {
+    const auto function = permitted_function(hfunc);
+    const std::scoped_lock lock(function->mutex);
+    function->shared_size = bytes;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
+  return CUDASIM_CALL(hfunc, numbytes) {
+    const auto function = permitted_function(hfunc);
+    require(numbytes >= function->kernel->parameter_bytes);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuParamSeti(CUfunction hfunc, int offset, unsigned int value) {
+  return CUDASIM_CALL(hfunc, offset, value) {
+    put(*permitted_function(hfunc), offset, &value, sizeof value);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuParamSetf(CUfunction hfunc, int offset, float value) {
+  return CUDASIM_CALL(hfunc, offset, value) {
+    put(*permitted_function(hfunc), offset, &value, sizeof value);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuParamSetv(CUfunction hfunc, int offset, void* ptr, unsigned int numbytes) {
+  return CUDASIM_CALL(hfunc, offset, ptr, numbytes) {
+    const auto function = permitted_function(hfunc);
+    require(ptr != nullptr || numbytes == 0);
+    put(*function, offset, ptr, numbytes);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuLaunch(CUfunction f) {
+  return CUDASIM_CALL(f) { return launch_grid(f, 1, 1, nullptr); };
+}
+
+CUDASIM_API CUresult cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
+  return CUDASIM_CALL(f, grid_width, grid_height) { return launch_grid(f, grid_width, grid_height, nullptr); };
+}
+
+CUDASIM_API CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
+  return CUDASIM_CALL(f, grid_width, grid_height, hStream) { return launch_grid(f, grid_width, grid_height, hStream); };
+}

@@ -1,0 +1,179 @@
+// Occupancy (CUDA Driver API manual, "Occupancy").
+#include "common/simulator/api/occupancy.hpp"
+
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/launch.hpp"
+
+#include <algorithm>
+
+namespace cudasim {
+namespace {
+
+constexpr u32 kRegisterUnit = 256;  // registers are given to a warp in units of this many
+constexpr u32 kWarpUnit = 4;        // warps are spread over the four schedulers
+constexpr u32 kSharedUnit = 128;    // bytes
+
+constexpr u64 round_up(u64 value, u64 unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+u32 max_threads_per_block(const Kernel& kernel) {
+  for (const Dim3& bounds : {kernel.directives.required_threads, kernel.directives.max_threads}) {
+    if (bounds.count() != 0) return static_cast<u32>(std::min<u64>(bounds.count(), kMaxThreadsPerBlock));
+  }
+  return kMaxThreadsPerBlock;
+}
+
+u32 blocks_per_multiprocessor(const Function& function, u64 threads, u64 dynamic_shared) {
+  const Kernel& kernel = *function.kernel;
+  if (threads == 0 || threads > max_threads_per_block(kernel)) return 0;
+  if (dynamic_shared > static_cast<u64>(function.current_settings().max_dynamic_shared)) return 0;
+  const u64 warps = (threads + kWarpSize - 1) / kWarpSize;
+  u64 blocks = std::min<u64>(kMaxBlocksPerMultiprocessor, kMaxThreadsPerMultiprocessor / kWarpSize / warps);
+  if (kernel.registers != 0) {
+    const u64 per_warp = round_up(u64{kernel.registers} * kWarpSize, kRegisterUnit);
+    const u64 resident_warps = kRegistersPerMultiprocessor / per_warp / kWarpUnit * kWarpUnit;
+    blocks = std::min(blocks, resident_warps / warps);
+  }
+  const u64 shared = round_up(u64{kernel.static_shared} + dynamic_shared + kSharedReserved, kSharedUnit);
+  return static_cast<u32>(std::min(blocks, kSharedPerMultiprocessor / shared));
+}
+
+}  // namespace cudasim
+
+using namespace cudasim;
+
+namespace {
+
+std::shared_ptr<Function> permitted_function(CUfunction handle) {
+  current_context();
+  return get_function(handle);
+}
+
+CUresult max_active_blocks(int* count, CUfunction func, int block_size, size_t dynamic_shared, unsigned flags) {
+  const auto function = permitted_function(func);
+  require(count != nullptr && block_size > 0);
+  require((flags & ~static_cast<unsigned>(CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)) == 0);
+  *count = static_cast<int>(blocks_per_multiprocessor(*function, static_cast<u64>(block_size), dynamic_shared));
+  return CUDA_SUCCESS;
+}
+
+// The block size that keeps the most threads on a multiprocessor; of equals the largest.
+CUresult potential_block_size(int* grid_size, int* block_size, CUfunction func, CUoccupancyB2DSize shared_of,
+                              size_t dynamic_shared, int limit, unsigned flags) {
+  const auto function = permitted_function(func);
+  require(grid_size != nullptr && block_size != nullptr && limit >= 0);
+  require((flags & ~static_cast<unsigned>(CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)) == 0);
+  const u32 most = max_threads_per_block(*function->kernel);
+  const u32 top = limit == 0 ? most : std::min(most, static_cast<u32>(limit));
+  u32 best_threads = 0, best_size = 0, best_blocks = 0;
+  for (u32 size = static_cast<u32>(round_up(top, kWarpSize)); size >= kWarpSize; size -= kWarpSize) {
+    const u32 threads = std::min(size, top);
+    const u64 shared = shared_of != nullptr ? shared_of(static_cast<int>(threads)) : dynamic_shared;
+    const u32 blocks = blocks_per_multiprocessor(*function, threads, shared);
+    if (blocks * threads <= best_threads) continue;
+    best_threads = blocks * threads;
+    best_size = threads;
+    best_blocks = blocks;
+  }
+  *grid_size = static_cast<int>(best_blocks * kMultiprocessors);
+  *block_size = static_cast<int>(best_size);
+  return CUDA_SUCCESS;
+}
+
+// A cluster's blocks run at the same time on one group of multiprocessors (a GPC), of which an H200 has 7 or 8 with up
+// to 18 each.
+constexpr u32 kMultiprocessorsPerCluster = 16;
+constexpr u32 kPortableCluster = 8, kLargestCluster = 16;
+
+LaunchShape shape_of(const CUlaunchConfig& config) {
+  LaunchShape shape;
+  shape.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
+  shape.block = {config.blockDimX, config.blockDimY, config.blockDimZ};
+  shape.dynamic_shared = config.sharedMemBytes;
+  require(config.numAttrs == 0 || config.attrs != nullptr);
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    if (config.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
+    const auto& dim = config.attrs[i].value.clusterDim;
+    shape.cluster = {dim.x, dim.y, dim.z};
+  }
+  return shape;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, CUfunction func, int blockSize,
+                                                                 size_t dynamicSMemSize) {
+  return CUDASIM_CALL(numBlocks, func, blockSize, dynamicSMemSize) {
+    return max_active_blocks(numBlocks, func, blockSize, dynamicSMemSize, 0);
+  };
+}
+
+CUDASIM_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CUfunction func,
+                                                                          int blockSize, size_t dynamicSMemSize,
+                                                                          unsigned int flags) {
+  return CUDASIM_CALL(numBlocks, func, blockSize, dynamicSMemSize, flags) {
+    return max_active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags);
+  };
+}
+
+CUDASIM_API CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfunction func,
+                                                      CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                      size_t dynamicSMemSize, int blockSizeLimit) {
+  return CUDASIM_CALL(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit) {
+    return potential_block_size(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                blockSizeLimit, 0);
+  };
+}
+
+CUDASIM_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, CUfunction func,
+                                                               CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                               size_t dynamicSMemSize, int blockSizeLimit,
+                                                               unsigned int flags) {
+  return CUDASIM_CALL(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit,
+                      flags) {
+    return potential_block_size(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
+                                blockSizeLimit, flags);
+  };
+}
+
+CUDASIM_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func, int numBlocks,
+                                                             int blockSize) {
+  return CUDASIM_CALL(dynamicSmemSize, func, numBlocks, blockSize) {
+    const auto function = permitted_function(func);
+    require(dynamicSmemSize != nullptr && numBlocks > 0 && blockSize > 0);
+    require(static_cast<u32>(numBlocks) <= kMaxBlocksPerMultiprocessor);
+    const u64 share = kSharedPerMultiprocessor / static_cast<u64>(numBlocks) / kSharedUnit * kSharedUnit;
+    const u64 taken = u64{function->kernel->static_shared} + kSharedReserved;
+    const u64 most = kSharedPerBlockOptin - function->kernel->static_shared;
+    *dynamicSmemSize = share > taken ? std::min(share - taken, most) : 0;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
+                                                        const CUlaunchConfig* config) {
+  return CUDASIM_CALL(clusterSize, func, config) {
+    const auto function = permitted_function(func);
+    require(clusterSize != nullptr && config != nullptr);
+    const LaunchShape shape = shape_of(*config);
+    const bool fits = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared) != 0;
+    const bool more = function->current_settings().non_portable_cluster != 0;
+    *clusterSize = static_cast<int>(!fits ? 0 : more ? kLargestCluster : kPortableCluster);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
+  return CUDASIM_CALL(numClusters, func, config) {
+    const auto function = permitted_function(func);
+    require(numClusters != nullptr && config != nullptr);
+    const LaunchShape shape = shape_of(*config);
+    const u64 size = shape.cluster.count();
+    require(size >= 1 && size <= kLargestCluster, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    const u64 blocks = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared);
+    *numClusters =
+        static_cast<int>(kMultiprocessors / kMultiprocessorsPerCluster * (kMultiprocessorsPerCluster * blocks / size));
+    return CUDA_SUCCESS;
+  };
+}

@@ -1,0 +1,14 @@
+// How many blocks fit on a multiprocessor at once: the arithmetic of compute capability 9.0 (CUDA Programming Guide,
+// "Technical Specifications per Compute Capability").
+#pragma once
+#include "common/simulator/state/module.hpp"
+
+namespace cudasim {
+
+// 0 if not even one fits. `dynamic_shared` in bytes.
+u32 blocks_per_multiprocessor(const Function& function, u64 threads, u64 dynamic_shared);
+
+// The most threads that a block of this kernel can have: its launch bounds, else the device's.
+u32 max_threads_per_block(const Kernel& kernel);
+
+}  // namespace cudasim

@@ -1,0 +1,282 @@
+// Streams (CUDA Driver API manual, "Stream Management"). Capture is in api/capture.cpp, memory operations in
+// api/memory_operations.cpp.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/event.hpp"
+#include "common/simulator/state/thread.hpp"
+
+#include <algorithm>
+
+using namespace cudasim;
+
+namespace {
+
+CUresult create(CUstream* out, unsigned flags, int priority) {
+  const auto context = current_context();
+  require(out != nullptr);
+  require((flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)) == 0);
+  priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  const auto stream = std::make_shared<Stream>(context, context->health, flags, priority, false);
+  stream->handle = streams().add(stream);
+  context->add_stream(stream);
+  *out = stream->handle;
+  return CUDA_SUCCESS;
+}
+
+// What has been entered is still done; the handle is gone at once.
+CUresult destroy(CUstream handle) {
+  require_calls_permitted();
+  const auto stream = streams().get(handle);
+  require_healthy(*stream->health);
+  require(streams().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  stream->closed = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult query(CUstream handle) {
+  const auto stream = get_stream(handle);
+  if (!stream->idle()) return CUDA_ERROR_NOT_READY;
+  return stream->health->fault;
+}
+
+CUresult synchronize(CUstream handle) {
+  const auto stream = get_stream(handle);
+  stream->synchronize();
+  require_healthy(*stream->health);
+  return CUDA_SUCCESS;
+}
+
+CUresult wait_event(CUstream handle, CUevent event_handle, unsigned flags) {
+  const auto stream = get_stream(handle);
+  const auto event = events().get(event_handle);
+  require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
+  const auto recording = event->recording();
+  if (!recording) return CUDA_SUCCESS;  // never recorded: nothing to wait for
+  Operation wait;
+  wait.kind = OperationKind::event_wait;
+  wait.label = "cuStreamWaitEvent";
+  stream->enqueue(std::move(wait), {&recording->task, 1});
+  return CUDA_SUCCESS;
+}
+
+// The callback hears what became of the work before it, a fault too.
+CUresult add_callback(CUstream handle, CUstreamCallback callback, void* data, unsigned flags) {
+  const auto stream = get_stream(handle);
+  require(callback != nullptr && flags == 0);
+  Operation call;
+  call.kind = OperationKind::host;
+  call.label = "cuStreamAddCallback";
+  call.even_after_fault = true;
+  call.run = [handle, callback, data, health = stream->health] {
+    callback(handle, health->fault, data);
+    return CUDA_SUCCESS;
+  };
+  stream->enqueue(std::move(call));
+  return CUDA_SUCCESS;
+}
+
+CUresult get_flags(CUstream handle, unsigned* flags) {
+  const auto stream = get_stream(handle);
+  require(flags != nullptr);
+  *flags = stream->flags;
+  return CUDA_SUCCESS;
+}
+
+CUresult get_priority(CUstream handle, int* priority) {
+  const auto stream = get_stream(handle);
+  require(priority != nullptr);
+  *priority = stream->priority;
+  return CUDA_SUCCESS;
+}
+
+CUresult get_id(CUstream handle, unsigned long long* id) {
+  const auto stream = get_stream(handle);
+  require(id != nullptr);
+  *id = stream->id;
+  return CUDA_SUCCESS;
+}
+
+std::shared_ptr<Context> context_of(CUstream handle) {
+  auto context = get_stream(handle)->context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  return context;
+}
+
+CUresult get_context_of(CUstream handle, CUcontext* out) {
+  const auto context = context_of(handle);
+  require(out != nullptr);
+  *out = context->handle;
+  return CUDA_SUCCESS;
+}
+
+// There are no green contexts here, so the stream's context is never one.
+CUresult get_context_or_green(CUstream handle, CUcontext* out, CUgreenCtx* green) {
+  const auto context = context_of(handle);
+  require(out != nullptr && green != nullptr);
+  *out = context->handle;
+  *green = nullptr;
+  return CUDA_SUCCESS;
+}
+
+CUresult get_device(CUstream handle, CUdevice* device) {
+  const auto context = context_of(handle);
+  require(device != nullptr);
+  *device = context->device.ordinal;
+  return CUDA_SUCCESS;
+}
+
+bool settable(CUstreamAttrID which) {
+  switch (static_cast<int>(which)) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: return true;
+    default: return false;
+  }
+}
+
+CUresult get_attribute(CUstream handle, CUstreamAttrID which, CUstreamAttrValue* out) {
+  const auto stream = get_stream(handle);
+  require(out != nullptr && settable(which));
+  *out = stream->attribute(which);
+  return CUDA_SUCCESS;
+}
+
+CUresult set_attribute(CUstream handle, CUstreamAttrID which, const CUstreamAttrValue* value) {
+  const auto stream = get_stream(handle);
+  require(value != nullptr && settable(which));
+  stream->set_attribute(which, *value);
+  return CUDA_SUCCESS;
+}
+
+CUresult copy_attributes(CUstream target, CUstream source) {
+  const auto to = get_stream(target);
+  to->copy_attributes(*get_stream(source));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) {
+  return CUDASIM_CALL(phStream, Flags) { return create(phStream, Flags, kLeastPriority); };
+}
+
+CUDASIM_API CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) {
+  return CUDASIM_CALL(phStream, flags, priority) { return create(phStream, flags, priority); };
+}
+
+CUDASIM_API CUresult cuStreamDestroy(CUstream hStream) {
+  return CUDASIM_CALL(hStream) { return destroy(hStream); };
+}
+
+CUDASIM_API CUresult cuStreamDestroy_v2(CUstream hStream) {
+  return CUDASIM_CALL(hStream) { return destroy(hStream); };
+}
+
+CUDASIM_API CUresult cuStreamQuery(CUstream hStream) {
+  return CUDASIM_CALL(hStream) { return query(hStream); };
+}
+
+CUDASIM_API CUresult cuStreamQuery_ptsz(CUstream hStream) {
+  return CUDASIM_CALL(hStream) { return query(per_thread(hStream)); };
+}
+
+CUDASIM_API CUresult cuStreamSynchronize(CUstream hStream) {
+  return CUDASIM_CALL(hStream) { return synchronize(hStream); };
+}
+
+CUDASIM_API CUresult cuStreamSynchronize_ptsz(CUstream hStream) {
+  return CUDASIM_CALL(hStream) { return synchronize(per_thread(hStream)); };
+}
+
+CUDASIM_API CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
+  return CUDASIM_CALL(hStream, hEvent, Flags) { return wait_event(hStream, hEvent, Flags); };
+}
+
+CUDASIM_API CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
+  return CUDASIM_CALL(hStream, hEvent, Flags) { return wait_event(per_thread(hStream), hEvent, Flags); };
+}
+
+CUDASIM_API CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData,
+                                         unsigned int flags) {
+  return CUDASIM_CALL(hStream, callback, userData, flags) { return add_callback(hStream, callback, userData, flags); };
+}
+
+CUDASIM_API CUresult cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void* userData,
+                                              unsigned int flags) {
+  return CUDASIM_CALL(hStream, callback, userData, flags) {
+    return add_callback(per_thread(hStream), callback, userData, flags);
+  };
+}
+
+CUDASIM_API CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
+  return CUDASIM_CALL(hStream, flags) { return get_flags(hStream, flags); };
+}
+
+CUDASIM_API CUresult cuStreamGetFlags_ptsz(CUstream hStream, unsigned int* flags) {
+  return CUDASIM_CALL(hStream, flags) { return get_flags(per_thread(hStream), flags); };
+}
+
+CUDASIM_API CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
+  return CUDASIM_CALL(hStream, priority) { return get_priority(hStream, priority); };
+}
+
+CUDASIM_API CUresult cuStreamGetPriority_ptsz(CUstream hStream, int* priority) {
+  return CUDASIM_CALL(hStream, priority) { return get_priority(per_thread(hStream), priority); };
+}
+
+CUDASIM_API CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
+  return CUDASIM_CALL(hStream, streamId) { return get_id(hStream, streamId); };
+}
+
+CUDASIM_API CUresult cuStreamGetId_ptsz(CUstream hStream, unsigned long long* streamId) {
+  return CUDASIM_CALL(hStream, streamId) { return get_id(per_thread(hStream), streamId); };
+}
+
+CUDASIM_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
+  return CUDASIM_CALL(hStream, pctx) { return get_context_of(hStream, pctx); };
+}
+
+CUDASIM_API CUresult cuStreamGetCtx_ptsz(CUstream hStream, CUcontext* pctx) {
+  return CUDASIM_CALL(hStream, pctx) { return get_context_of(per_thread(hStream), pctx); };
+}
+
+CUDASIM_API CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
+  return CUDASIM_CALL(hStream, pCtx, pGreenCtx) { return get_context_or_green(hStream, pCtx, pGreenCtx); };
+}
+
+CUDASIM_API CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
+  return CUDASIM_CALL(hStream, pCtx, pGreenCtx) { return get_context_or_green(per_thread(hStream), pCtx, pGreenCtx); };
+}
+
+CUDASIM_API CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) {
+  return CUDASIM_CALL(hStream, device) { return get_device(hStream, device); };
+}
+
+CUDASIM_API CUresult cuStreamGetDevice_ptsz(CUstream hStream, CUdevice* device) {
+  return CUDASIM_CALL(hStream, device) { return get_device(per_thread(hStream), device); };
+}
+
+CUDASIM_API CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value_out) {
+  return CUDASIM_CALL(hStream, attr, value_out) { return get_attribute(hStream, attr, value_out); };
+}
+
+CUDASIM_API CUresult cuStreamGetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value_out) {
+  return CUDASIM_CALL(hStream, attr, value_out) { return get_attribute(per_thread(hStream), attr, value_out); };
+}
+
+CUDASIM_API CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value) {
+  return CUDASIM_CALL(hStream, attr, value) { return set_attribute(hStream, attr, value); };
+}
+
+CUDASIM_API CUresult cuStreamSetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value) {
+  return CUDASIM_CALL(hStream, attr, value) { return set_attribute(per_thread(hStream), attr, value); };
+}
+
+CUDASIM_API CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
+  return CUDASIM_CALL(dst, src) { return copy_attributes(dst, src); };
+}
+
+CUDASIM_API CUresult cuStreamCopyAttributes_ptsz(CUstream dst, CUstream src) {
+  return CUDASIM_CALL(dst, src) { return copy_attributes(per_thread(dst), per_thread(src)); };
+}

@@ -1,0 +1,97 @@
+// Modules: a loaded program, its variables in device memory, and the handles of its functions.
+#pragma once
+#include "common/simulator/exec/instruction.hpp"
+#include "common/simulator/ptx/load.hpp"
+#include "common/simulator/state/context.hpp"
+#include "common/simulator/state/registry.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+
+namespace cudasim {
+
+// The address of a variable in device memory, allocated for a module, given back with it.
+class ModuleMemory {
+ public:
+  explicit ModuleMemory(const Context& context) : context_(context.id), device_(context.device.index) {}
+  ~ModuleMemory();
+  ModuleMemory(const ModuleMemory&) = delete;
+  ModuleMemory& operator=(const ModuleMemory&) = delete;
+
+  Placement placement();
+
+ private:
+  u64 place(const ptx::Variable& variable);
+  u64 place_managed(const ptx::Variable& variable);
+  const u64 context_;
+  const u32 device_;
+  std::vector<u64> bases_;
+};
+
+// What can be set per function (cuFuncSetAttribute), apart from its code.
+struct FunctionSettings {
+  int max_dynamic_shared = 0;
+  int carveout = -1;
+  int cluster[3] = {0, 0, 0};
+  int non_portable_cluster = 0;
+  int cluster_policy = 0;
+};
+
+class Module;
+
+struct Function {
+  std::shared_ptr<const Program> program;
+  const Kernel* kernel = nullptr;
+  std::shared_ptr<ModuleMemory> memory;  // a running kernel keeps the module's variables
+  std::weak_ptr<Context> context;
+  std::shared_ptr<Health> health;
+  u64 context_id = 0;
+  CUmodule module = nullptr;
+  CUfunction handle = nullptr;
+
+  mutable std::mutex mutex;  // for the following
+  FunctionSettings settings;
+  // The state that cuFuncSetBlockShape and cuParamSet* build up for cuLaunch.
+  Dim3 block_shape{1, 1, 1};
+  u32 shared_size = 0;
+  std::vector<std::byte> parameters;
+
+  FunctionSettings current_settings() const {
+    const std::scoped_lock lock(mutex);
+    return settings;
+  }
+};
+
+class Module {
+ public:
+  Module(const std::shared_ptr<Context>& context, std::shared_ptr<const Program> program,
+         std::shared_ptr<ModuleMemory> memory);
+
+  const std::weak_ptr<Context> context;
+  const std::shared_ptr<Health> health;
+  const u64 context_id;
+  const std::shared_ptr<const Program> program;
+  CUmodule handle = nullptr;
+  bool of_library = false;  // belongs to a CUlibrary: cuModuleUnload must not take it
+
+  // The handle of a function, the same each time; null if there is none of that name.
+  CUfunction function(const std::string& name);
+  CUfunction function(const Kernel& kernel);
+  // Forgets the functions' handles.
+  void close();
+
+ private:
+  const std::shared_ptr<ModuleMemory> memory_;
+  std::mutex mutex_;
+  std::map<const Kernel*, CUfunction> functions_;
+};
+
+Registry<Module, CUmodule>& modules();
+Registry<Function, CUfunction>& functions();
+
+// Throws CUDA_ERROR_INVALID_HANDLE if it is none, and the fault of its context.
+std::shared_ptr<Module> get_module(CUmodule handle);
+std::shared_ptr<Function> get_function(CUfunction handle);
+
+}  // namespace cudasim
