@@ -56,7 +56,7 @@ LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(INCLUDES)
 TEST_FLAGS := -std=c++17 -O1 $(WARNINGS) -pthread $(INCLUDES) $(CATCH_FLAGS)
 SIM_FLAGS := -std=c++20 -O3 $(SIM_ARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden $(WARNINGS) -pthread $(INCLUDES)
 # The simulator brings its own C++ library along, so that a program built with another one can load it.
-SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -static-libstdc++ -static-libgcc -pthread -ldl
+SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -Wl,-z,nodelete -static-libstdc++ -static-libgcc -pthread -ldl
 # The driver's library: linked by name only. Which one is loaded is decided when a program starts.
 DRIVER := -Lbuild/simulator -lcuda
 # -lineinfo: the simulator's reports name the kernel's line.
