@@ -60,7 +60,7 @@ void draw(std::size_t bytes, double pageable, double pinned, double full_scale) 
               bar(pageable).c_str(), pinned, bar(pinned).c_str());
 }
 
-int main() {
+int main() try {
   cu::Context context;
   char name[100];
   CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
@@ -95,4 +95,7 @@ int main() {
   CU_CHECK(cuMemFreeHost(pinned));
   std::printf("\n%s\n", arrived ? "All bytes arrived." : "Bytes were lost.");
   return arrived ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

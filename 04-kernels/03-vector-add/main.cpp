@@ -85,9 +85,12 @@ bool run_near() {
   return guarded && unguarded && grid_stride;
 }
 
-int main() {
+int main() try {
   std::printf("kernel          |  blocks |   threads | sums right   | neighbours overwritten\n");
   const bool near_as_expected = run_near();
   const CUresult far_out = run_far_out(1 << 20);
   return near_as_expected && far_out == CUDA_ERROR_ILLEGAL_ADDRESS ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -55,8 +55,8 @@ TEST_CASE_METHOD(Device, "memory that somebody allocated is not free") {
   const std::size_t before = free_memory(device);
   REQUIRE(current() == mine);
   CUdeviceptr memory;
-  CU_CHECK(cuMemAlloc(&memory, 64 << 20));
+  CU_CHECK(cuMemAlloc(&memory, 256 << 20));
   const std::size_t after = free_memory(device);
   CU_CHECK(cuMemFree(memory));
-  CHECK(before >= after + (64 << 20));
+  CHECK(before > after + (200 << 20));  // not to the byte: two contexts need not cost the same
 }
