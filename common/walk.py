@@ -112,6 +112,8 @@ def rendered(body):
                 flush()
             paragraph.append(line.strip())
     flush()
+    while lines and not lines[-1]:
+        lines.pop()
     return lines
 
 
@@ -158,7 +160,7 @@ def teach(screen, lesson, device, next_lesson):
             for summary, answer in details:
                 screen.wait(summary)
                 screen.show(["", f"**{summary}**"] + rendered(answer))
-    screen.show(["", f"To break it and to solve its exercise: {lesson}/README.md, then `make check IN={lesson}`"])
+    screen.show(["", f"To break it, and for the exercise: {lesson}/README.md", f"To have yours judged: make check IN={lesson}"])
     screen.wait("next: " + course.heading(next_lesson) if next_lesson else "the end")
 
 

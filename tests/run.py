@@ -249,6 +249,10 @@ class Test:
             missing.append(f"tests/{lesson}.cpp")
         if len(wrong) < 2:
             missing.append(f"two wrong solutions under tests/{lesson}.wrong")
+        if not (course.ROOT / lesson / "Makefile").exists():
+            missing.append("Makefile, a link to ../Makefile: `make check` is to work in the folder")
+        if len({checks.names_rejection(answers[variant]) for variant in wrong}) < 2:
+            missing.append("second reason to reject: all wrong solutions name the same test case")
         if missing:
             return [(f"{lesson}: exercise", "there is no " + " and no ".join(missing), None)]
         proofs = [self.prove_unsolved(lesson), self.prove_solution(lesson)]
