@@ -1,43 +1,150 @@
 #!/usr/bin/env bash
-# Sees to what the build needs and this machine may lack: a C++ compiler, the CUDA toolkit, Catch2. The Makefile runs it first, every time;
-# when nothing has changed since, it is done in a few milliseconds.
+# Sees to what the build needs and this machine may lack. The Makefile runs it first, every time; when nothing has changed it is
+# done in a few milliseconds.
 #
-#   common/setup.sh           the compiler and the toolkit
-#   common/setup.sh catch2    and Catch2
+#   common/setup.sh                 a C++ compiler (which a person has to install) and the CUDA toolkit
+#   common/setup.sh catch2          … and Catch2
+#   common/setup.sh catch2 torch    … and PyTorch
 #
-# What it found is in build/setup.mk, which the Makefile includes. What could not be had is empty there, and one sentence on stderr says why.
+# What is here already comes first. What is not is fetched once per user, into ${XDG_CACHE_HOME:-~/.cache}/cuda-from-the-driver-up, without root
+# and without touching the system; where that cannot be written, into build/downloads. What was found stands in build/setup.mk,
+# which the Makefile includes. What could not be had is empty there, and its WITHOUT_ line says in a sentence why and what to type.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
+TOOLKIT_VERSION=13.0 # the private one: every GPU driver since 580 loads what it compiles
+TORCH_VERSION=2.13.0
+TORCH_INDEX=${TORCH_INDEX:-} # another package index for PyTorch; its own CPU one saves 4 GB
+
 say() { printf '%s\n' "$*" >&2; }
+
+# ---- where downloads are kept --------------------------------------------------------------------------------------------
+
+free_mb() { df -Pm "$1" 2>/dev/null | awk 'NR == 2 { print $4 }'; }
+
+# Sets STORE to a folder that can be written and has room for $1 MB; WHY_NO_STORE says why there is none.
+find_store() {
+  local folder home_cache=
+  WHY_NO_STORE=
+  [ -n "${XDG_CACHE_HOME:-${HOME:-}}" ] && home_cache=${XDG_CACHE_HOME:-$HOME/.cache}/cuda-from-the-driver-up
+  for folder in ${home_cache:+"$home_cache"} "$PWD/build/downloads"; do
+    if ! { mkdir -p "$folder" && : >>"$folder/lock"; } 2>/dev/null; then
+      WHY_NO_STORE+="$folder cannot be written; "
+    elif [ "$(free_mb "$folder")" -lt "$1" ]; then
+      WHY_NO_STORE+="$folder has room for $(free_mb "$folder") MB and needs $1; "
+    else
+      STORE=$folder
+      return 0
+    fi
+  done
+  WHY_NO_STORE+="make room, or name another place: XDG_CACHE_HOME=/another/folder make …"
+  return 1
+}
+
+# Where something fetched earlier is kept, if it is: $1 is its folder's name.
+kept() {
+  local folder
+  for folder in "${XDG_CACHE_HOME:-${HOME:-}/.cache}/cuda-from-the-driver-up/$1" "$PWD/build/downloads/$1"; do
+    [ -d "$folder" ] && printf '%s' "$folder" && return
+  done
+  return 1
+}
+
+# fetch NAME MB COMMAND…: runs COMMAND in an empty folder, with the folder as last argument, and keeps the folder as $STORE/NAME if it succeeds.
+# One at a time; whatever happens, nothing half-made is left. WHY_NOT says why it failed.
+fetch() {
+  local name=$1 megabytes=$2
+  shift 2
+  if ! find_store "$megabytes"; then
+    WHY_NOT=$WHY_NO_STORE
+    return 1
+  fi
+  (
+    exec 9>>"$STORE/lock"
+    flock -n 9 || { say "Another make is fetching something; waiting for it."; flock 9; }
+    [ -d "$STORE/$name" ] && exit 0
+    rm -rf "$STORE"/part.* # of a run that was killed
+    part=$(mktemp -d "$STORE/part.XXXXXX") || exit 1
+    trap 'rm -rf "$part"' EXIT
+    trap 'exit 130' INT TERM HUP
+    mkdir "$part/tmp" "$part/$name"
+    # 9>&-: a grandchild that outlives us must not hold the lock.
+    TMPDIR=$part/tmp "$@" "$part/$name" >"$part/log" 2>&1 9>&- </dev/null && mv "$part/$name" "$STORE/$name" && exit 0
+    cp "$part/log" "$STORE/failed.log" 2>/dev/null
+    exit 1
+  )
+  case $? in
+    0) return 0 ;;
+    130) say "Interrupted: nothing was kept."; exit 130 ;;
+  esac
+  WHY_NOT=$(grep -v '^ *$' "$STORE/failed.log" 2>/dev/null | tail -n 1)
+  rm -f "$STORE/failed.log"
+  return 1
+}
+
+# ---- ways to fetch -------------------------------------------------------------------------------------------------------
+
+# Debian packages without root: their files unpacked under folder $1. The rest of the arguments are package names.
+unpack_debs() {
+  local folder=$1 here=$TMPDIR
+  shift
+  command -v apt-get >/dev/null && command -v dpkg >/dev/null || { echo "there is no apt-get on this machine"; return 1; }
+  (
+    cd "$here" || exit 1
+    if ! apt-get -q download "$@"; then
+      # The machine's lists of packages are missing or old (a bare container): lists of our own.
+      mkdir -p lists/partial cache/archives/partial
+      own=(-o "Dir::State::lists=$here/lists" -o "Dir::Cache=$here/cache" -o Debug::NoLocking=true -o APT::Sandbox::User=)
+      apt-get -q "${own[@]}" update && apt-get -q "${own[@]}" download "$@"
+    fi
+  ) || return 1
+  for package in "$here"/*.deb; do dpkg -x "$package" "$folder" || return 1; done
+}
+
+# Runs pip, whether this machine has it or not: Debian's Python comes without it.
+pip() {
+  if python3 -m pip --version >/dev/null 2>&1; then
+    PIP_USER=0 python3 -m pip "$@"
+  elif python3 -m venv "$TMPDIR/venv" >/dev/null 2>&1; then
+    "$TMPDIR/venv/bin/python3" -m pip "$@"
+  else
+    unpack_debs "$TMPDIR/pip" python3-pip-whl && PYTHONPATH=$(echo "$TMPDIR"/pip/usr/share/python-wheels/pip-*.whl) python3 -m pip "$@"
+  fi
+}
+
+# wheels PACKAGES FOLDER: pip packages (one word each, in one argument) into a folder.
+wheels() { pip install --no-deps --only-binary=:all: --no-cache-dir --no-compile --retries 2 --target "$2" $1; }
+
+catch2_deb() { unpack_debs "$1" catch2; }
+
+torch_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 2 ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} --target "$1" "torch==$TORCH_VERSION"; }
 
 # ---- the compiler --------------------------------------------------------------------------------------------------------
 
 find_compiler() {
-  COMPILER_PATH=$(command -v "${CXX%% *}") && return
-  say "There is no C++ compiler called ${CXX%% *}. Type: sudo apt-get install g++   (or name another: make CXX=clang++ …)"
+  COMPILER=$($CXX --version 2>/dev/null | head -n 1)
+  [ -n "$COMPILER" ] && return
+  say "There is no C++ compiler called ${CXX%% *}. Type: sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
   exit 1
 }
 
 # ---- the toolkit ---------------------------------------------------------------------------------------------------------
 
-# The folder of the headers that belong to the toolkit whose root is $1.
-headers_of() {
-  local folder
-  for folder in "$1/include" "$1/targets/x86_64-linux/include" "$1/targets/sbsa-linux/include"; do
-    [ -e "$folder/cuda.h" ] && printf '%s' "$folder" && return
-  done
-}
-
 use_toolkit() { # $1: its root
-  CUDA_ROOT=$1
-  CUDA_INCLUDE=$(headers_of "$1")
+  local include
+  CUDA_ROOT=$1 CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH=
+  for include in "$1/include" "$1"/targets/*-linux/include; do
+    [ -e "$include/cuda.h" ] && CUDA_INCLUDE=$include && break
+  done
   [ -n "$CUDA_INCLUDE" ] || return 1
-  NVCC=
-  [ -x "$1/bin/nvcc" ] && NVCC=$1/bin/nvcc
+  CUDA_VERSION=$(sed -n 's/^#define CUDA_VERSION \([0-9]*\).*/\1/p' "$CUDA_INCLUDE/cuda.h")
+  # Its lowest architecture: PTX for that runs on every GPU that the toolkit serves.
+  [ -x "$1/bin/nvcc" ] && PTX_ARCH=$("$1/bin/nvcc" --list-gpu-arch 2>/dev/null | sort -t_ -k2n | head -n 1)
+  [ -n "$PTX_ARCH" ] && NVCC=$1/bin/nvcc
   return 0
 }
 
+# The toolkit that is here already.
 find_toolkit() {
   local nvcc
   if [ -n "${CUDA_HOME:-}" ]; then
@@ -49,60 +156,144 @@ find_toolkit() {
     use_toolkit "$(dirname "$(dirname "$(readlink -f "$nvcc")")")" && return
     use_toolkit "$(dirname "$(dirname "$nvcc")")" && return
   fi
-  use_toolkit /usr/local/cuda && return
-  CUDA_ROOT= CUDA_INCLUDE= NVCC=
+  use_toolkit /usr/local/cuda
 }
 
-describe_toolkit() {
-  CUDA_VERSION= PTX_ARCH=
-  [ -n "$CUDA_INCLUDE" ] && CUDA_VERSION=$(sed -n 's/^#define CUDA_VERSION \([0-9]*\).*/\1/p' "$CUDA_INCLUDE/cuda.h")
-  # The lowest architecture that the toolkit knows: PTX for it runs on every GPU that the toolkit serves.
-  [ -n "$NVCC" ] && PTX_ARCH=$("$NVCC" --list-gpu-arch | sort -t_ -k2n | head -n 1)
+as_text() { printf '%d.%d' $(($1 / 1000)) $(($1 % 1000 / 10)); }
+
+# What the driver here can load, 13000 for CUDA 13.0; 0 without a driver.
+ask_driver() {
+  local answer count version name
+  read -r answer count version name < <(python3 common/course.py probe 2>/dev/null)
+  [ "${answer:-none}" = 0 ] && [ "${version:-0}" -gt 0 ] && [ "${name#Simulated}" = "$name" ] && echo "$version" || echo 0
+}
+
+private_toolkit() {
+  local name=cuda-$TOOLKIT_VERSION packages= package folder
+  if ! folder=$(kept "$name"); then
+    say "There is no CUDA toolkit here. Fetching a private one, CUDA $TOOLKIT_VERSION, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
+    say "(about 200 MB to download, 520 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it)"
+    for package in nvcc nvvm crt runtime cccl nvrtc; do
+      case $package in nvvm) package=nvidia-nvvm ;; *) package=nvidia-cuda-$package ;; esac
+      packages+="$package==$TOOLKIT_VERSION.* "
+    done
+    if ! fetch "$name" 1200 wheels "$packages"; then
+      WITHOUT_TOOLKIT="there is no CUDA toolkit, and none could be fetched ($WHY_NOT). Type: sudo apt-get install nvidia-cuda-toolkit, or see https://developer.nvidia.com/cuda-downloads"
+      return 1
+    fi
+    folder=$STORE/$name
+    say "It is in $folder."
+  fi
+  use_toolkit "$folder/nvidia/cu${TOOLKIT_VERSION%%.*}"
+}
+
+see_to_toolkit() {
+  local driver
+  WITHOUT_TOOLKIT=
+  driver=$(ask_driver)
+  if find_toolkit && { [ "$driver" = 0 ] || [ "$CUDA_VERSION" -le "$driver" ] || [ -n "${CUDA_HOME:-}" ]; }; then return; fi
+  if [ -n "$CUDA_INCLUDE" ]; then
+    say "The toolkit in $CUDA_ROOT is for CUDA $(as_text "$CUDA_VERSION"); the driver here loads kernels up to CUDA $(as_text "$driver"). Another toolkit is used:"
+  fi
+  private_toolkit || CUDA_ROOT= CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH=
 }
 
 # ---- Catch2 --------------------------------------------------------------------------------------------------------------
 
-compiles() { # $1: a header; $2…: flags
-  local header=$1
-  shift
-  printf '#include <%s>\n' "$header" | $CXX "$@" -std=c++17 -E -x c++ - -o /dev/null 2>/dev/null
-}
-
-find_catch2() {
-  CATCH_FLAGS= CATCH_LIBS= CATCH_VERSION=
-  if compiles catch2/catch_test_macros.hpp; then
-    CATCH_VERSION=3 CATCH_LIBS='-lCatch2'
-  elif compiles catch2/catch.hpp; then
+# Is there a Catch2 with these flags? Sets CATCH_VERSION, CATCH_FLAGS, CATCH_LIBS.
+use_catch2() { # $1: include folder or nothing; $2: library folder or nothing
+  local include=${1:+-isystem $1} library=${2:+-L$2}
+  CATCH_VERSION= CATCH_FLAGS=${1:+"-isystem '$1'"} CATCH_LIBS=
+  if echo '#include <catch2/catch_session.hpp>
+int main() { return Catch::Session().run(); }' | $CXX ${1:+-isystem "$1"} -std=c++17 -x c++ - ${2:+-L"$2"} -lCatch2 -o /dev/null 2>/dev/null; then
+    CATCH_VERSION=3 CATCH_LIBS="${2:+-L'$2' }-lCatch2"
+  elif echo '#include <catch2/catch.hpp>' | $CXX ${1:+-isystem "$1"} -std=c++17 -E -x c++ - -o /dev/null 2>/dev/null; then
     CATCH_VERSION=2
   fi
+  [ -n "$CATCH_VERSION" ]
+}
+
+see_to_catch2() {
+  local folder
+  WITHOUT_CATCH2=
+  use_catch2 "" "" && return
+  if ! folder=$(kept catch2); then
+    say "Catch2, which the tests are written with, is not here. Fetching the distribution's package, unpacked for us only (under 1 MB; 5 MB on disk)."
+    if ! fetch catch2 20 catch2_deb; then
+      WITHOUT_CATCH2="Catch2 is not here and could not be fetched ($WHY_NOT). Type: sudo apt-get install catch2"
+      return
+    fi
+    folder=$STORE/catch2
+  fi
+  use_catch2 "$folder/usr/include" "$(dirname "$(find "$folder" -name 'libCatch2.a' | head -n 1)")" && return
+  WITHOUT_CATCH2="the Catch2 in $folder does not compile here. Remove that folder and try again, or type: sudo apt-get install catch2"
+}
+
+# ---- PyTorch -------------------------------------------------------------------------------------------------------------
+
+# Sets TORCH_PATH to what PYTHONPATH needs so that `import torch` works (empty: nothing) and TORCH to yes.
+see_to_torch() {
+  local folder
+  TORCH= TORCH_PATH= WITHOUT_TORCH=
+  python3 -c 'import torch' 2>/dev/null && TORCH=yes && return
+  if ! folder=$(kept "torch-$TORCH_VERSION"); then
+    say "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 4.7 GB on disk, once; another index, such as PyTorch's own CPU one, saves 4 GB: TORCH_INDEX=… make …)."
+    if ! fetch "torch-$TORCH_VERSION" 6000 torch_wheels; then
+      WITHOUT_TORCH="PyTorch is not here and could not be fetched ($WHY_NOT). Type: python3 -m pip install torch"
+      return
+    fi
+    folder=$STORE/torch-$TORCH_VERSION
+  fi
+  TORCH=yes TORCH_PATH=$folder
 }
 
 # ---- the result ----------------------------------------------------------------------------------------------------------
 
 [ -n "${CXX:-}" ] || CXX=g++
+compiler_path=$(command -v "${CXX%% *}")
+driver_module=none
+[ -r /sys/module/nvidia/version ] && read -r driver_module </sys/module/nvidia/version
+key="$CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} $(command -v nvcc) $driver_module"
+
+declare -A had=() # what an earlier run wrote
+if [ -r build/setup.mk ]; then
+  while read -r name is value; do [ "$is" = ":=" ] && had[$name]=$value; done <build/setup.mk
+fi
+keeps() { [ "${had[KEY]:-}" = "$key" ]; }
+needs_catch2= needs_torch=
+for need in "$@"; do declare "needs_$need=yes"; done
+if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] || [ -n "${had[CATCH_VERSION]:-}" ]; } &&
+  { [ -z "$needs_torch" ] || [ -n "${had[TORCH]:-}" ]; }; then exit 0; fi
+
 find_compiler
-key="$COMPILER_PATH $(stat -Lc %Y "$COMPILER_PATH") CUDA_HOME=${CUDA_HOME:-} $(command -v nvcc) $*"
-if [ -e build/setup.mk ] && read -r first <build/setup.mk && [ "$first" = "# $key" ]; then exit 0; fi
+see_to_toolkit
+# What nobody needs now, but was found earlier, stays found: the flags must not change from one command to the next.
+CATCH_VERSION= CATCH_FLAGS= CATCH_LIBS= WITHOUT_CATCH2= TORCH= TORCH_PATH= WITHOUT_TORCH=
+if [ -n "$needs_catch2" ]; then
+  see_to_catch2
+elif keeps; then
+  CATCH_VERSION=${had[CATCH_VERSION]:-} CATCH_FLAGS=${had[CATCH_FLAGS]:-} CATCH_LIBS=${had[CATCH_LIBS]:-}
+fi
+if [ -n "$needs_torch" ]; then
+  see_to_torch
+elif keeps; then
+  TORCH=${had[TORCH]:-} TORCH_PATH=${had[TORCH_PATH]:-}
+fi
+for reason in "$WITHOUT_TOOLKIT" "$WITHOUT_CATCH2" "$WITHOUT_TORCH"; do [ -n "$reason" ] && say "Note: $reason"; done
 
-WITHOUT_TOOLKIT= WITHOUT_CATCH2=
-find_toolkit
-describe_toolkit
-CATCH_FLAGS= CATCH_LIBS= CATCH_VERSION=
-find_catch2
-
-mkdir -p build || { say "Cannot write to $PWD/build."; exit 1; }
-cat >build/setup.mk.new <<MK
-# $key
-CUDA_ROOT := $CUDA_ROOT
-CUDA_INCLUDE := $CUDA_INCLUDE
-NVCC := $NVCC
-CUDA_VERSION := $CUDA_VERSION
-PTX_ARCH := $PTX_ARCH
-CATCH_VERSION := $CATCH_VERSION
-CATCH_FLAGS := $CATCH_FLAGS
-CATCH_LIBS := $CATCH_LIBS
-WITHOUT_TOOLKIT := $WITHOUT_TOOLKIT
-WITHOUT_CATCH2 := $WITHOUT_CATCH2
-COMPILER := $($CXX --version | head -n 1)
-MK
-mv build/setup.mk.new build/setup.mk
+new=build/setup.mk.$$
+if ! { mkdir -p build && : >"$new"; } 2>/dev/null; then
+  say "The folder build/ cannot be written here: $PWD/build"
+  exit 1
+fi
+{
+  echo "# Written by common/setup.sh: what this machine has."
+  echo "KEY := $key"
+  for name in COMPILER CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
+    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH WITHOUT_TORCH; do
+    echo "$name := ${!name}"
+  done
+} >"$new" 2>/dev/null && mv "$new" build/setup.mk && exit 0
+rm -f "$new"
+say "build/setup.mk could not be written: is the disk full? $(df -Ph build | awk 'NR == 2 { print $4 " free" }')"
+exit 1
