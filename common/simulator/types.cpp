@@ -60,6 +60,8 @@ constexpr TypeInfo kTypes[] = {
     {Type::b1, "b1", 1, kBits},
     {Type::u4, "u4", 4, kUnsigned},
     {Type::s4, "s4", 4, kSigned},
+    {Type::u2, "u2", 2, kUnsigned},
+    {Type::s2, "s2", 2, kSigned},
     {Type::texref, "texref", 0, kOpaque},
     {Type::samplerref, "samplerref", 0, kOpaque},
     {Type::surfref, "surfref", 0, kOpaque},

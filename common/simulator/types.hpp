@@ -68,6 +68,8 @@ enum class Type : u8 {
   b1,
   u4,
   s4,
+  u2,
+  s2,
   texref,
   samplerref,
   surfref,
@@ -76,7 +78,7 @@ enum class Type : u8 {
 // Bits of one value of `type`; 0 for none, pred and the opaque types.
 u32 bits(Type type);
 inline u32 bytes(Type type) { return (bits(type) + 7) / 8; }
-bool is_signed(Type type);               // s8 … s64, s16x2, s8x4, s4
+bool is_signed(Type type);               // s8 … s64, s16x2, s8x4, s4, s2
 bool is_unsigned(Type type);             // u8 … u64 and their packed forms
 bool is_float(Type type);                // every floating-point format
 const char* name(Type type);             // as PTX writes it, without the dot

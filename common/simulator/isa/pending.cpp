@@ -7,7 +7,6 @@ namespace cudasim {
 #define PENDING(rows) \
   __attribute__((weak)) std::span<const Row> rows() { return {}; }
 
-PENDING(convert_rows)
 PENDING(memory_rows)
 PENDING(atomic_rows)
 PENDING(warp_rows)

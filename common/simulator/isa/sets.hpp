@@ -13,9 +13,7 @@ struct ModifierSet {
 inline constexpr ModifierSet kSets[] = {
     // Types
     {"int", "u16|u32|u64|s16|s32|s64"},
-    {"int32", "u32|s32"},
-    {"bits", "b16|b32|b64"},
-    {"scalar", "b16|b32|b64|u16|u32|u64|s16|s32|s64|f16|bf16|f32|f64"},
+    {"integer", "u8|u16|u32|u64|s8|s16|s32|s64"},
     // Rounding
     {"rnd", "rn|rz|rm|rp"},
     {"irnd", "rni|rzi|rmi|rpi"},

@@ -1,0 +1,551 @@
+// Conversion and data movement between registers. PTX ISA, "Data Movement and Conversion Instructions": cvt, cvt.pack,
+// mov.
+//
+// cvt has thousands of combinations. Those that programs use most have a function each; the others go through three
+// steps that each know one type only: load the lanes, convert, store them.
+#include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/isa/floats.hpp"
+#include "common/simulator/isa/lanes.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace cudasim {
+namespace {
+
+// What Instruction::control says of a conversion.
+struct Conversion {
+  Type to, from;
+  u32 to_bytes, from_bytes;  // of the registers
+  u32 mode;                  // Rounding or kTiesAway; for irnd the same, kExact: none
+  bool ftz, sat, satfinite, relu;
+};
+constexpr u32 kExact = 7;
+
+u32 packed(const Conversion& c) {
+  return u32(c.to) | u32(c.from) << 6 | u32(std::countr_zero(c.to_bytes)) << 12 |
+         u32(std::countr_zero(c.from_bytes)) << 14 | c.mode << 16 | u32{c.ftz} << 20 | u32{c.sat} << 21 |
+         u32{c.satfinite} << 22 | u32{c.relu} << 23;
+}
+Conversion unpacked(u32 control) {
+  const auto flag = [control](u32 at) { return (control >> at & 1) != 0; };
+  return {Type(control & 63),
+          Type(control >> 6 & 63),
+          1u << (control >> 12 & 3),
+          1u << (control >> 14 & 3),
+          control >> 16 & 7,
+          flag(20),
+          flag(21),
+          flag(22),
+          flag(23)};
+}
+Conversion conversion(const Form& form) {
+  const auto any = [&form](std::string_view a, std::string_view b) { return form.has(a) || form.has(b); };
+  const u32 mode = any("rn", "rni")   ? u32{kNearest}
+                   : any("rz", "rzi") ? u32{kZero}
+                   : any("rm", "rmi") ? u32{kDown}
+                   : any("rp", "rpi") ? u32{kUp}
+                   : form.has("rna")  ? kTiesAway
+                                      : kExact;
+  return {form.type[0],
+          form.type[1],
+          std::max<u32>(form.width[0], 1),
+          std::max<u32>(form.width[1], 1),
+          mode,
+          form.has("ftz"),
+          form.has("sat"),
+          form.has("satfinite"),
+          form.has("relu")};
+}
+
+// pick(R{}) for a register's size.
+template <class Pick>
+auto for_bytes(u32 bytes, Pick pick) {
+  switch (bytes) {
+    case 1: return pick(u8{});
+    case 2: return pick(u16{});
+    case 4: return pick(u32{});
+    default: return pick(u64{});
+  }
+}
+
+// Integer to integer --------------------------------------------------------------------------------------------------
+
+// Extension of a value within a register is a shift up and down again, so one function serves all types of a register.
+template <class From, bool kFromSigned, class To, bool kToSigned, bool kSat>
+void run_integers(Warp& warp, const Instruction& i) {
+  constexpr bool kLong = sizeof(From) == 8 || sizeof(To) == 8;
+  using U = std::conditional_t<kLong, u64, u32>;
+  using S = std::make_signed_t<U>;
+  using In = std::conditional_t<kFromSigned, S, U>;
+  using Out = std::conditional_t<kToSigned, S, U>;
+  const Conversion c = unpacked(i.control);
+  constexpr u32 kWidth = sizeof(U) * 8;
+  const u32 in_shift = kWidth - bits(c.from), out_bits = bits(c.to), out_shift = kWidth - out_bits;
+  // The destination's range, as far as In can tell.
+  const U most = U(~U{0}) >> (out_shift + (kToSigned ? 1 : 0));
+  const In high = kFromSigned && most > U(std::numeric_limits<S>::max()) ? In(std::numeric_limits<S>::max()) : In(most);
+  const In low = kFromSigned && kToSigned ? In(~most) : In{0};
+  unary<To, From>(warp, i, [=](From a) {
+    In x = In(U(a) << in_shift) >> in_shift;
+    if (kSat) x = x < low ? low : x > high ? high : x;
+    return To(Out(U(x) << out_shift) >> out_shift);
+  });
+}
+template <class From, bool kFromSigned, class To>
+Handler integers_handler(bool to_signed, bool sat) {
+  if (sat)
+    return to_signed ? run_integers<From, kFromSigned, To, true, true>
+                     : run_integers<From, kFromSigned, To, false, true>;
+  return to_signed ? run_integers<From, kFromSigned, To, true, false>
+                   : run_integers<From, kFromSigned, To, false, false>;
+}
+Bound bind_integers(const Form& form) {
+  const Conversion c = conversion(form);
+  const bool to_signed = is_signed(c.to), from_signed = is_signed(c.from);
+  // .sat where nothing can lie outside is refused.
+  const bool fits = from_signed == to_signed ? bits(c.to) >= bits(c.from) : to_signed && bits(c.to) > bits(c.from);
+  if (c.sat && fits) return nullptr;
+  const Handler run = for_bytes(c.from_bytes, [&](auto from) {
+    return for_bytes(c.to_bytes, [&](auto to) {
+      using From = decltype(from);
+      using To = decltype(to);
+      return from_signed ? integers_handler<From, true, To>(to_signed, c.sat)
+                         : integers_handler<From, false, To>(to_signed, c.sat);
+    });
+  });
+  return {run, packed(c)};
+}
+
+// The three steps -----------------------------------------------------------------------------------------------------
+
+// The lanes' values. Lanes that do not execute hold anything.
+template <class T>
+using Lanes = T[kWarpSize];
+
+template <class R, class T, class F>
+void load_each(const Warp& warp, Slot slot, Lanes<T>& out, F f) {
+  const R* a = warp.in<R>(slot);
+  for (u32 lane = 0; lane < kWarpSize; ++lane) out[lane] = f(a[lane]);
+}
+// Every floating-point source is exact as double. A NaN stays one.
+void load_float(const Warp& warp, Slot slot, const Conversion& c, Lanes<double>& out) {
+  for_bytes(c.from_bytes, [&](auto zero) {
+    using R = decltype(zero);
+    switch (c.from) {
+      case Type::f16: return load_each<R>(warp, slot, out, [&](R a) { return from_f16(u16(a)); });
+      case Type::bf16: return load_each<R>(warp, slot, out, [&](R a) { return from_bf16(u16(a)); });
+      case Type::f32:
+        if (c.ftz) return load_each<R>(warp, slot, out, [](R a) { return flush(float_of(u32(a))); });
+        return load_each<R>(warp, slot, out, [](R a) { return float_of(u32(a)); });
+      default: return load_each<R>(warp, slot, out, [](R a) { return double_of(u64(a)); });
+    }
+  });
+}
+// Integers, extended to 64 bits.
+void load_integer(const Warp& warp, Slot slot, const Conversion& c, Lanes<u64>& out) {
+  const u32 shift = 64 - bits(c.from);
+  const bool sign = is_signed(c.from);
+  for_bytes(c.from_bytes, [&](auto zero) {
+    using R = decltype(zero);
+    if (sign) return load_each<R>(warp, slot, out, [=](R a) { return u64(i64(u64(a) << shift) >> shift); });
+    return load_each<R>(warp, slot, out, [=](R a) { return u64(a) << shift >> shift; });
+  });
+}
+void store(Warp& warp, Slot slot, u32 bytes, const Lanes<u64>& values) {
+  for_bytes(bytes, [&](auto zero) {
+    using R = decltype(zero);
+    R* d = warp.out<R>(slot);
+    for_lanes(warp.mask, [&](u32 lane) { d[lane] = R(values[lane]); });
+  });
+}
+
+void round_all(Lanes<double>& x, u32 mode) {
+  const auto each = [&x](auto f) {
+    for (double& value : x) value = f(value);
+  };
+  switch (mode) {
+    case kNearest: return each([](double v) { return std::nearbyint(v); });
+    case kZero: return each([](double v) { return std::trunc(v); });
+    case kDown: return each([](double v) { return std::floor(v); });
+    case kUp: return each([](double v) { return std::ceil(v); });
+    default: return;
+  }
+}
+
+// Floating point to integer: out of range is the nearest there is; NaN is 0, or the highest bit alone where 64 bits
+// are involved.
+void run_float_to_integer(Warp& warp, const Instruction& i) {
+  const Conversion c = unpacked(i.control);
+  Lanes<double> x;
+  load_float(warp, i.slot[1], c, x);
+  round_all(x, c.mode);
+  const u32 width = bits(c.to);
+  const u64 top = u64{1} << (width - 1);
+  const u64 nan = c.from == Type::f64 || width == 64 ? (is_signed(c.to) ? ~(top - 1) : top) : 0;
+  Lanes<u64> d;
+  if (is_signed(c.to)) {
+    const double above = std::ldexp(1.0, i32(width) - 1);
+    for (u32 lane = 0; lane < kWarpSize; ++lane) {
+      const double v = x[lane];
+      const u64 inside = v >= above ? top - 1 : v < -above ? ~(top - 1) : u64(i64(v != v ? 0 : v));
+      d[lane] = v != v ? nan : inside;
+    }
+  } else {
+    const double above = std::ldexp(1.0, i32(width));
+    for (u32 lane = 0; lane < kWarpSize; ++lane) {
+      const double v = x[lane];
+      d[lane] = v != v ? nan : v >= above ? top | (top - 1) : v <= 0 ? 0 : u64(v);
+    }
+  }
+  store(warp, i.slot[0], c.to_bytes, d);
+}
+
+// The encodings of a floating-point destination's values, from exact ones.
+const Format& format(Type type) {
+  switch (type) {
+    case Type::bf16:
+    case Type::bf16x2: return kBf16;
+    case Type::tf32: return kTf32;
+    case Type::e4m3x2: return kE4m3;
+    case Type::e5m2x2: return kE5m2;
+    default: return kF16;
+  }
+}
+u32 encode_one(double x, const Conversion& c) {
+  if (c.relu && x <= 0) x = 0;  // no -0 either
+  if (c.sat) x = saturate(x);
+  return encode(x, format(c.to), c.mode == kExact ? u32{kNearest} : c.mode, c.satfinite);
+}
+void encode_all(const Lanes<double>& x, const Conversion& c, Lanes<u64>& d) {
+  switch (c.to) {
+    case Type::f64:
+      for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = bits_of(c.sat ? saturate(x[lane]) : x[lane]);
+      return;
+    case Type::f32: {
+      const RoundingScope scope(c.mode == kExact ? u32{kNearest} : c.mode);
+      volatile u32 here = kWarpSize;  // keeps the conversions within the scope
+      for (u32 lane = 0; lane < here; ++lane) {
+        float r = canonical(float(x[lane]));
+        if (c.sat) r = saturate(r);
+        if (c.ftz) r = flush(r);
+        d[lane] = bits_of(r);
+      }
+      return;
+    }
+    case Type::tf32:
+      for (u32 lane = 0; lane < kWarpSize; ++lane) {
+        d[lane] = x[lane] != x[lane] ? kNan32 : encode_one(x[lane], c) << 13;
+      }
+      return;
+    default:
+      for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = encode_one(x[lane], c);
+  }
+}
+void run_float_to_float(Warp& warp, const Instruction& i) {
+  const Conversion c = unpacked(i.control);
+  Lanes<double> x;
+  load_float(warp, i.slot[1], c, x);
+  if (c.to == c.from) round_all(x, c.mode);
+  Lanes<u64> d;
+  encode_all(x, c, d);
+  store(warp, i.slot[0], c.to_bytes, d);
+}
+
+// 64 bits do not always fit a double: what is lost leaves a trace in the lowest bit, so that the next rounding is
+// right.
+double sticky_double(u64 magnitude) {
+  if (magnitude >> 53 == 0) return double(magnitude);
+  return double((magnitude & ~u64{0xfff}) | u64{(magnitude & 0xfff) != 0} << 11);
+}
+void run_integer_to_float(Warp& warp, const Instruction& i) {
+  const Conversion c = unpacked(i.control);
+  Lanes<u64> a, d;
+  load_integer(warp, i.slot[1], c, a);
+  const bool sign = is_signed(c.from);
+  if (c.to == Type::f32 || c.to == Type::f64) {
+    const RoundingScope scope(c.mode);
+    volatile u32 here = kWarpSize;
+    for (u32 lane = 0; lane < here; ++lane) {
+      if (c.to == Type::f32) {
+        const float r = sign ? float(i64(a[lane])) : float(a[lane]);
+        d[lane] = bits_of(c.sat ? saturate(r) : r);
+      } else {
+        const double r = sign ? double(i64(a[lane])) : double(a[lane]);
+        d[lane] = bits_of(c.sat ? saturate(r) : r);
+      }
+    }
+  } else {
+    for (u32 lane = 0; lane < kWarpSize; ++lane) {
+      const bool negative = sign && i64(a[lane]) < 0;
+      const double magnitude = sticky_double(negative ? u64{0} - a[lane] : a[lane]);
+      d[lane] = encode_one(negative ? -magnitude : magnitude, c);
+    }
+  }
+  store(warp, i.slot[0], c.to_bytes, d);
+}
+
+// Common conversions, when the registers are as wide as the types ---------------------------------------------------
+
+struct F16ToF32 {
+  static float of(u16 a) { return canonical(from_f16(a)); }
+};
+struct Bf16ToF32 {
+  static float of(u16 a) { return canonical(from_bf16(a)); }
+};
+struct F32ToF16 {
+  static u16 of(float a) { return to_f16(a); }
+};
+struct F32ToBf16 {
+  static u16 of(float a) { return to_bf16(a); }
+};
+struct F32ToF64 {
+  static double of(float a) { return a; }
+};
+struct F64ToF32 {
+  static float of(double a) { return canonical(float(a)); }
+};
+struct ToF32 {
+  template <class T>
+  static float of(T a) {
+    return float(a);
+  }
+};
+struct ToF64 {
+  template <class T>
+  static double of(T a) {
+    return double(a);
+  }
+};
+struct F32ToS32 {  // towards zero
+  static i32 of(float a) {
+    const bool inside = a >= -0x1p31f && a < 0x1p31f;
+    const i32 outside = a != a ? 0 : a < 0 ? std::numeric_limits<i32>::min() : std::numeric_limits<i32>::max();
+    const i32 value = i32(inside ? a : 0.0f);
+    return inside ? value : outside;
+  }
+};
+struct F32ToU32 {
+  static u32 of(float a) { return a > 0 ? (a < 0x1p32f ? u32(i64(a)) : ~0u) : 0; }
+};
+
+Handler common_conversion(const Conversion& c) {
+  if (c.to_bytes != bytes(c.to) || c.from_bytes != bytes(c.from)) return nullptr;
+  if (c.ftz || c.sat || c.satfinite || c.relu) return nullptr;
+  const auto is = [&c](Type to, Type from) { return c.to == to && c.from == from; };
+  if (c.mode == kExact) {
+    if (is(Type::f32, Type::f16)) return run1<F16ToF32, float, u16>;
+    if (is(Type::f32, Type::bf16)) return run1<Bf16ToF32, float, u16>;
+    if (is(Type::f64, Type::f32)) return run1<F32ToF64, double, float>;
+  }
+  if (c.mode == kNearest) {
+    if (is(Type::f16, Type::f32)) return run1<F32ToF16, u16, float>;
+    if (is(Type::bf16, Type::f32)) return run1<F32ToBf16, u16, float>;
+    if (is(Type::f32, Type::f64)) return run1<F64ToF32, float, double>;
+    if (is(Type::f32, Type::s32)) return run1<ToF32, float, i32>;
+    if (is(Type::f32, Type::u32)) return run1<ToF32, float, u32>;
+    if (is(Type::f64, Type::s32)) return run1<ToF64, double, i32>;
+    if (is(Type::f64, Type::u32)) return run1<ToF64, double, u32>;
+  }
+  if (c.mode == kZero) {
+    if (is(Type::s32, Type::f32)) return run1<F32ToS32, i32, float>;
+    if (is(Type::u32, Type::f32)) return run1<F32ToU32, u32, float>;
+  }
+  return nullptr;
+}
+
+Bound bind_convert(const Form& form) {
+  const Conversion c = conversion(form);
+  if (const Handler common = common_conversion(c)) return common;
+  const Handler run = !is_float(c.to)     ? run_float_to_integer
+                      : !is_float(c.from) ? run_integer_to_float
+                                          : run_float_to_float;
+  return {run, packed(c)};
+}
+
+// Packed destinations -------------------------------------------------------------------------------------------------
+
+// Two single-precision values: a goes to the upper half, b to the lower one.
+void run_pack_floats(Warp& warp, const Instruction& i) {
+  const Conversion c = unpacked(i.control);
+  const u32 width = bits(c.to) / 2;
+  const float* a = warp.in<float>(i.slot[1]);
+  const float* b = warp.in<float>(i.slot[2]);
+  Lanes<u64> d;
+  for (u32 lane = 0; lane < kWarpSize; ++lane) {
+    d[lane] = u64{encode_one(a[lane], c)} << width | encode_one(b[lane], c);
+  }
+  store(warp, i.slot[0], c.to_bytes, d);
+}
+template <class To>
+void run_pack_nearest(Warp& warp, const Instruction& i) {
+  binary<u32, float, float>(warp, i, [](float a, float b) { return halves(To::of(b), To::of(a)); });
+}
+Bound bind_pack_floats(const Form& form) {
+  const Conversion c = conversion(form);
+  if (c.mode == kNearest && !c.relu && !c.satfinite) {
+    if (c.to == Type::f16x2) return run_pack_nearest<F32ToF16>;
+    if (c.to == Type::bf16x2) return run_pack_nearest<F32ToBf16>;
+  }
+  return {run_pack_floats, packed(c)};
+}
+// f16x2 to a pair of 8 bits, and back.
+void run_f16x2_to_f8x2(Warp& warp, const Instruction& i) {
+  const Conversion c = unpacked(i.control);
+  unary<u16, u32>(warp, i, [&c](u32 a) {
+    return u16(encode_one(from_f16(half<u16>(a, 1)), c) << 8 | encode_one(from_f16(half<u16>(a, 0)), c));
+  });
+}
+void run_f8x2_to_f16x2(Warp& warp, const Instruction& i) {
+  const Conversion c = unpacked(i.control);
+  const Format& from = format(c.from);
+  unary<u32, u16>(warp, i, [&](u16 a) {
+    return halves(encode_one(decode(a & 0xff, from), c), encode_one(decode(a >> 8, from), c));
+  });
+}
+template <Handler kRun>
+Bound bind_pair(const Form& form) {
+  return {kRun, packed(conversion(form))};
+}
+
+// cvt.pack: a and b saturated to a small integer type, b lowest, then a, then what c has. Control: bits, and 64 if
+// signed.
+void run_pack_integers(Warp& warp, const Instruction& i) {
+  const u32 width = i.control & 31;
+  const bool sign = i.control & 64;
+  const i32 low = sign ? -(1 << (width - 1)) : 0, high = (1 << (sign ? width - 1 : width)) - 1;
+  const u32 mask = (1u << width) - 1;
+  const auto fit = [=](i32 x) { return u32(std::clamp(x, low, high)) & mask; };
+  if (i.slot[3] == kNoSlot) {
+    binary<u32, i32, i32>(warp, i, [=](i32 a, i32 b) { return fit(a) << width | fit(b); });
+  } else {
+    ternary<u32, i32, i32, u32>(warp, i,
+                                [=](i32 a, i32 b, u32 c) { return c << 2 * width | fit(a) << width | fit(b); });
+  }
+}
+Bound bind_pack_integers(const Form& form) {
+  return {run_pack_integers, bits(form.type[0]) | (is_signed(form.type[0]) ? 64u : 0)};
+}
+
+// mov -----------------------------------------------------------------------------------------------------------------
+
+struct Word128 {
+  u64 low, high;
+};
+struct Copy {
+  template <class T>
+  static T of(T a) {
+    return a;
+  }
+};
+void run_mov_predicate(Warp& warp, const Instruction& i) { warp.set_predicate(i.slot[0], warp.predicate(i.slot[1])); }
+Bound bind_mov(const Form& form) {
+  if (form.type[0] == Type::pred) return run_mov_predicate;
+  if (form.type[0] == Type::b128) return run1<Copy, Word128, Word128>;
+  return for_size(form.type[0], [](auto zero) -> Bound { return run1<Copy, decltype(zero), decltype(zero)>; });
+}
+
+template <class Whole, class Part, u32 kElements>
+void run_pack(Warp& warp, const Instruction& i) {
+  Whole* d = warp.out<Whole>(i.slot[0]);
+  const Part* part[kElements];
+  for (u32 k = 0; k < kElements; ++k) part[k] = warp.in<Part>(i.slot[1 + k]);
+  for_lanes(warp.mask, [&](u32 lane) {
+    Part parts[kElements];
+    for (u32 k = 0; k < kElements; ++k) parts[k] = part[k][lane];
+    std::memcpy(&d[lane], parts, sizeof parts);
+  });
+}
+template <class Whole, class Part, u32 kElements>
+void run_unpack(Warp& warp, const Instruction& i) {
+  const Whole* a = warp.in<Whole>(i.slot[kElements]);
+  Part* part[kElements];
+  for (u32 k = 0; k < kElements; ++k) part[k] = i.slot[k] == kNoSlot ? nullptr : warp.out<Part>(i.slot[k]);
+  for_lanes(warp.mask, [&](u32 lane) {
+    Part parts[kElements];
+    std::memcpy(parts, &a[lane], sizeof parts);
+    for (u32 k = 0; k < kElements; ++k) {
+      if (part[k]) part[k][lane] = parts[k];
+    }
+  });
+}
+
+constexpr Row kRows[] = {
+    {"mov.pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=t0 t0", bind_mov},
+    {"mov.b128", "=t0 t0", bind_mov, 83, 70},
+
+    {"cvt{.sat}.integer.integer", "=t0~ t1~", bind_integers},
+    {"cvt.irnd{.ftz}{.sat}.integer.f32", "=t0~ t1~", bind_convert},
+    {"cvt.irnd{.sat}.integer.f16|f64", "=t0~ t1~", bind_convert},
+    {"cvt.irnd.integer.bf16", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt.rnd{.ftz}{.sat}.f32.integer", "=t0~ t1~", bind_convert},
+    {"cvt.rnd{.sat}.f16|f64.integer", "=t0~ t1~", bind_convert},
+    {"cvt.rnd.bf16.integer", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt{.irnd}{.ftz}{.sat}.f32.f32", "=t0~ t1~", bind_convert},
+    {"cvt{.irnd}{.sat}.f16.f16", "=t0~ t1~", bind_convert},
+    {"cvt{.irnd}{.sat}.f64.f64", "=t0~ t1~", bind_convert},
+    {"cvt{.irnd}.bf16.bf16", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt{.ftz}{.sat}.f32.f16", "=t0~ t1~", bind_convert},
+    {"cvt{.ftz}.f32.bf16", "=t0~ t1~", bind_convert, 71, 80},
+    {"cvt.rnd{.ftz}{.sat}.f32.f64", "=t0~ t1~", bind_convert},
+    {"cvt{.ftz}{.sat}.f64.f32", "=t0~ t1~", bind_convert},
+    {"cvt{.sat}.f64.f16", "=t0~ t1~", bind_convert},
+    {"cvt.f64.bf16", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt.rnd{.ftz}{.sat}.f16.f32", "=t0~ t1~", bind_convert},
+    {"cvt.rnd{.sat}.f16.f64", "=t0~ t1~", bind_convert},
+    {"cvt.rnd.f16.bf16", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt.rn|rz.bf16.f32", "=t0~ t1~", bind_convert, 70, 80},
+    {"cvt.rm|rp.bf16.f32", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt.rnd.ftz.bf16.f32", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt.rnd.bf16.f16|f64", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt.rn|rz.relu.f16|bf16.f32", "=t0~ t1~", bind_convert, 70, 80},
+    {"cvt.rn|rz{.relu}.satfinite.f16|bf16.f32", "=t0~ t1~", bind_convert, 81, 80},
+    {"cvt.rna.tf32.f32", "=b32 f32", bind_convert, 70, 80},
+    {"cvt.rna.satfinite.tf32.f32", "=b32 f32", bind_convert, 81, 80},
+    {"cvt.rn|rz{.relu}.tf32.f32", "=b32 f32", bind_convert, 78, 90},
+    {"cvt.rn|rz.satfinite{.relu}.tf32.f32", "=b32 f32", nullptr, 86, 100},
+
+    {"cvt.rn|rz{.relu}.f16x2|bf16x2.f32", "=t0 f32 f32", bind_pack_floats, 70, 80},
+    {"cvt.rn|rz{.relu}.satfinite.f16x2|bf16x2.f32", "=t0 f32 f32", bind_pack_floats, 81, 80},
+    {"cvt.rn.satfinite{.relu}.e4m3x2|e5m2x2.f32", "=b16 f32 f32", bind_pack_floats, 81, 89},
+    {"cvt.rn.satfinite{.relu}.e4m3x2|e5m2x2.f16x2", "=b16 b32", bind_pair<run_f16x2_to_f8x2>, 81, 89},
+    {"cvt.rn{.relu}.f16x2.e4m3x2|e5m2x2", "=b32 b16", bind_pair<run_f8x2_to_f16x2>, 81, 89},
+    {"cvt.rs{.relu}{.satfinite}.f16x2|bf16x2.f32", "=t0 f32 f32 b32", nullptr, 87, 100},
+    {"cvt.rn.satfinite{.relu}.e2m1x2.f32", "=b8 f32 f32", nullptr, 86, 100},
+    {"cvt.rn{.relu}.f16x2.e2m1x2", "=b32 b8", nullptr, 86, 100},
+    {"cvt.rn.satfinite{.relu}.e2m3x2|e3m2x2.f32", "=b16 f32 f32", nullptr, 86, 100},
+    {"cvt.rn{.relu}.f16x2.e2m3x2|e3m2x2", "=b32 b16", nullptr, 86, 100},
+    {"cvt.rz|rp{.satfinite}.ue8m0x2.f32", "=b16 f32 f32", nullptr, 86, 100},
+    {"cvt.rz|rp{.satfinite}.ue8m0x2.bf16x2", "=b16 b32", nullptr, 86, 100},
+    {"cvt.rn.bf16x2.ue8m0x2", "=b32 b16", nullptr, 86, 100},
+    {"cvt.pack.sat.u16|s16.s32", "=b32 s32 s32", bind_pack_integers, 65, 72},
+    {"cvt.pack.sat.u8|s8.s32.b32", "=b32 s32 s32 b32", bind_pack_integers, 65, 72},
+    {"cvt.pack.sat.u4|s4|u2|s2.s32.b32", "=b32 s32 s32 b32", bind_pack_integers, 65, 75},
+};
+
+}  // namespace
+
+Handler pack_handler(u32 elements, u32 bytes) {
+  if (elements == 2 && bytes == 1) return run_pack<u16, u8, 2>;
+  if (elements == 2 && bytes == 2) return run_pack<u32, u16, 2>;
+  if (elements == 2 && bytes == 4) return run_pack<u64, u32, 2>;
+  if (elements == 2 && bytes == 8) return run_pack<Word128, u64, 2>;
+  if (elements == 4 && bytes == 1) return run_pack<u32, u8, 4>;
+  if (elements == 4 && bytes == 2) return run_pack<u64, u16, 4>;
+  if (elements == 4 && bytes == 4) return run_pack<Word128, u32, 4>;
+  return nullptr;
+}
+Handler unpack_handler(u32 elements, u32 bytes) {
+  if (elements == 2 && bytes == 1) return run_unpack<u16, u8, 2>;
+  if (elements == 2 && bytes == 2) return run_unpack<u32, u16, 2>;
+  if (elements == 2 && bytes == 4) return run_unpack<u64, u32, 2>;
+  if (elements == 2 && bytes == 8) return run_unpack<Word128, u64, 2>;
+  if (elements == 4 && bytes == 1) return run_unpack<u32, u8, 4>;
+  if (elements == 4 && bytes == 2) return run_unpack<u64, u16, 4>;
+  if (elements == 4 && bytes == 4) return run_unpack<Word128, u32, 4>;
+  return nullptr;
+}
+
+std::span<const Row> convert_rows() { return kRows; }
+
+}  // namespace cudasim
