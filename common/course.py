@@ -35,7 +35,7 @@ def setup():
         name, is_set, value = line.partition(" := ")
         if is_set:
             found[name] = value
-        elif line.endswith(" :="):
+        elif line.endswith(" :=") or line.endswith(" := "):
             found[line[:-3]] = ""
     return found
 
