@@ -61,6 +61,19 @@ std::string ptx_in_fatbin(std::string_view bytes) {
   return std::string(bytes.substr(start, end == std::string_view::npos ? end : end - start));
 }
 
+// No PTX has this character; between the texts of a linked image it separates them.
+constexpr char kSeparator = '\x1e';
+
+Texts split(std::string_view image) {
+  Texts texts;
+  for (;;) {
+    const auto end = image.find(kSeparator);
+    texts.emplace_back(image.substr(0, end));
+    if (end == std::string_view::npos) return texts;
+    image.remove_prefix(end + 1);
+  }
+}
+
 [[noreturn]] void refuse_cubin() {
   refuse("machine code", "this image is a cubin; hand over PTX (nvcc -ptx)");
   fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
@@ -194,15 +207,16 @@ void JitOptions::threads_per_block(unsigned threads) {
   if (threads_ != nullptr) *threads_ = reinterpret_cast<void*>(static_cast<std::uintptr_t>(threads));
 }
 
-std::string ptx_of_bytes(std::string_view bytes) {
+Texts texts_of_bytes(std::string_view bytes) {
   if (bytes.substr(0, 4) == "\177ELF") refuse_cubin();
-  if (bytes.size() >= sizeof(FatbinHeader) && first_word(bytes.data()) == kFatbinMagic) return ptx_in_fatbin(bytes);
+  if (bytes.size() >= sizeof(FatbinHeader) && first_word(bytes.data()) == kFatbinMagic)
+    return split(ptx_in_fatbin(bytes));
   const std::string_view text = bytes.substr(0, bytes.find('\0'));
   if (!looks_like_ptx(text)) fail(CUDA_ERROR_INVALID_IMAGE);
-  return std::string(text);
+  return split(text);
 }
 
-std::string ptx_of_image(const void* image) {
+Texts texts_of_image(const void* image) {
   require(image != nullptr);
   const char* bytes = static_cast<const char*>(image);
   // A text may be shorter than the four bytes of a magic number: look at one byte at a time.
@@ -218,14 +232,14 @@ std::string ptx_of_image(const void* image) {
     std::memcpy(&wrapper, image, sizeof wrapper);
     require(wrapper.data != nullptr, CUDA_ERROR_INVALID_IMAGE);
     require(first_word(wrapper.data) == kFatbinMagic, CUDA_ERROR_INVALID_IMAGE);
-    return ptx_of_image(wrapper.data);
+    return texts_of_image(wrapper.data);
   }
   if (starts_with(kFatbinMagic)) {
     FatbinHeader header;
     std::memcpy(&header, image, sizeof header);
-    return ptx_in_fatbin({bytes, header.header_bytes + header.content_bytes});
+    return split(ptx_in_fatbin({bytes, header.header_bytes + header.content_bytes}));
   }
-  return ptx_of_bytes({bytes, std::strlen(bytes)});
+  return texts_of_bytes({bytes, std::strlen(bytes)});
 }
 
 std::string read_file(const char* path) {
@@ -236,24 +250,52 @@ std::string read_file(const char* path) {
   return std::move(bytes).str();
 }
 
-std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const std::vector<std::string>& texts,
-                                 JitOptions& options) {
+std::string linked_image(const Texts& texts) {
+  std::string image;
+  for (const std::string& text : texts) {
+    if (!image.empty()) image += kSeparator;
+    image += text;
+  }
+  return image;
+}
+
+namespace {
+
+std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& placement, JitOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<ptx::Module> parsed;
   for (const std::string& text : texts) parsed.push_back(parse_or_reject(text, options));
-  auto memory = std::make_shared<ModuleMemory>(*context);
-  Loaded loaded = load(parsed, memory->placement());
+  Loaded loaded = load(parsed, placement);
   const std::string_view text = texts.size() == 1 ? std::string_view(texts.front()) : std::string_view();
   if (!loaded.program) reject(loaded.errors, text, options);
   if (!loaded.warnings.empty()) options.info(log_text(loaded.warnings, text, false));
   if (options.verbose()) options.info(summary(*loaded.program));
   options.threads_per_block(kMaxThreadsPerBlock);
   options.wall_time(std::chrono::duration<float, std::milli>(std::chrono::steady_clock::now() - start).count());
-  auto module = std::make_shared<Module>(context, loaded.program, std::move(memory));
+  return loaded.program;
+}
+
+}  // namespace
+
+std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const Texts& texts, JitOptions& options) {
+  auto memory = std::make_shared<ModuleMemory>(*context);
+  const auto program = load_texts(texts, memory->placement(), options);
+  auto module = std::make_shared<Module>(context, program, std::move(memory));
   module->handle = modules().add(module);
   return module;
 }
 
-void check_ptx(const std::string& text, JitOptions& options) { parse_or_reject(text, options); }
+std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options) {
+  Placement nowhere;
+  nowhere.place = [next = kHeapWindow](const ptx::Variable& variable) mutable {
+    const u64 address = next;
+    next += (variable.size / 256 + 2) * 256;
+    return address;
+  };
+  nowhere.write = [](u64, std::span<const std::byte>) {};
+  return load_texts(texts, nowhere, options);
+}
+
+void check_syntax(const std::string& text, JitOptions& options) { parse_or_reject(text, options); }
 
 }  // namespace cudasim

@@ -38,19 +38,25 @@ class JitOptions {
   bool verbose_ = false;
 };
 
-// The PTX text of an image in memory: text ending in a zero byte, or a fat binary that carries PTX as plain text.
+// The PTX texts of an image. Usually one; what cuLinkComplete made holds all that were linked.
+using Texts = std::vector<std::string>;
+// Of an image in memory: text ending in a zero byte, or a fat binary that carries PTX as plain text.
 // Throws CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU (machine code), CUDA_ERROR_INVALID_VALUE (null).
-std::string ptx_of_image(const void* image);
+Texts texts_of_image(const void* image);
 // The same for bytes of known length: a file's.
-std::string ptx_of_bytes(std::string_view bytes);
+Texts texts_of_bytes(std::string_view bytes);
 // The contents of a file; throws CUDA_ERROR_FILE_NOT_FOUND.
 std::string read_file(const char* path);
+// What cuLinkComplete hands out.
+std::string linked_image(const Texts& texts);
 
 // Loads PTX into a context: one text, or several that are linked. Logs go to the options' buffers. Throws the error.
-std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const std::vector<std::string>& texts,
-                                 JitOptions& options);
+std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const Texts& texts, JitOptions& options);
 
-// Checks PTX without a context, as far as one text alone can be checked; throws as load_ptx does.
-void check_ptx(const std::string& text, JitOptions& options);
+// The same without a context: the program's variables lie nowhere, but everything is checked.
+std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options);
+
+// Checks one text that may refer to others; throws as load_ptx does.
+void check_syntax(const std::string& text, JitOptions& options);
 
 }  // namespace cudasim

@@ -4,6 +4,7 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/occupancy.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/library.hpp"
 
 #include <cstdio>
 #include <cstdlib>
@@ -169,11 +170,18 @@ using namespace cudasim;
 
 namespace {
 
-CUresult launch_kernel(CUfunction f, const LaunchShape& shape, CUstream stream, void** params, void** extra) {
+std::shared_ptr<Context> context_of(const Stream& stream) {
+  auto context = stream.context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  return context;
+}
+
+CUresult launch_kernel(CUfunction f, const LaunchShape& shape, CUstream handle, void** params, void** extra) {
   current_context();
-  const auto function = get_function(f);
+  const auto stream = get_stream(handle);
+  const auto function = get_function_or_kernel(f, context_of(*stream));
   require_shape(*function, shape);
-  launch(function, shape, gather_parameters(*function, params, extra), *get_stream(stream));
+  launch(function, shape, gather_parameters(*function, params, extra), *stream);
   return CUDA_SUCCESS;
 }
 
@@ -222,12 +230,12 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
                           bool per_thread_stream) {
   current_context();
   require(config != nullptr);
-  const auto function = get_function(f);
+  const auto stream = get_stream(per_thread_stream ? per_thread(config->hStream) : config->hStream);
+  const auto function = get_function_or_kernel(f, context_of(*stream));
   LaunchAttributes wanted = read(*config);
   const Dim3& compiled = function->kernel->directives.required_cluster;
   if (wanted.shape.cluster.count() == 1 && compiled.count() != 0) wanted.shape.cluster = compiled;
   require_shape(*function, wanted.shape);
-  const auto stream = get_stream(per_thread_stream ? per_thread(config->hStream) : config->hStream);
   launch(function, wanted.shape, gather_parameters(*function, params, extra), *stream);
   if (wanted.after != nullptr) events().get(wanted.after)->record(*stream);
   return CUDA_SUCCESS;

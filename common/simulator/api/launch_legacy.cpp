@@ -2,6 +2,7 @@
 // shape and its parameters call by call, then launched. Old programs and bindings still use it.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/launch.hpp"
+#include "common/simulator/state/library.hpp"
 
 #include <cstring>
 
@@ -10,8 +11,7 @@ using namespace cudasim;
 namespace {
 
 std::shared_ptr<Function> permitted_function(CUfunction handle) {
-  current_context();
-  return get_function(handle);
+  return get_function_or_kernel(handle, current_context());
 }
 
 void put(Function& function, int offset, const void* value, std::size_t size) {

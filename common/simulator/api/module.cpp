@@ -2,9 +2,9 @@
 // Control").
 //
 // A module is asked by handle, whichever context is current; only loading needs one.
+#include "common/simulator/api/function_attributes.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/image.hpp"
-#include "common/simulator/api/occupancy.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -13,8 +13,8 @@ using namespace cudasim;
 
 namespace {
 
-CUresult load_text(CUmodule* module, const std::shared_ptr<Context>& context, std::string text, JitOptions options) {
-  *module = load_ptx(context, {std::move(text)}, options)->handle;
+CUresult load_texts(CUmodule* module, const std::shared_ptr<Context>& context, const Texts& texts, JitOptions options) {
+  *module = load_ptx(context, texts, options)->handle;
   return CUDA_SUCCESS;
 }
 
@@ -28,80 +28,13 @@ std::shared_ptr<Function> permitted_function(CUfunction handle) {
   return get_function(handle);
 }
 
-// The constants of the whole module: every kernel sees all of them.
-u64 constant_bytes(const Program& program) {
-  u64 sum = 0;
-  for (const Global& variable : program.globals) {
-    if (variable.space == Space::constant) sum += variable.size;
-  }
-  return sum;
-}
-
-int attribute(const Function& function, CUfunction_attribute which) {
-  const Kernel& kernel = *function.kernel;
-  const FunctionSettings settings = function.current_settings();
-  const auto cluster = [&](int axis, u32 required) {
-    return required != 0 ? static_cast<int>(required) : settings.cluster[axis];
-  };
-  const Dim3& required = kernel.directives.required_cluster;
-  switch (static_cast<int>(which)) {
-    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return static_cast<int>(max_threads_per_block(kernel));
-    case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: return static_cast<int>(kernel.static_shared);
-    case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: return static_cast<int>(constant_bytes(*function.program));
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return static_cast<int>(kernel.local_bytes);
-    case CU_FUNC_ATTRIBUTE_NUM_REGS: return static_cast<int>(kernel.registers);
-    case CU_FUNC_ATTRIBUTE_PTX_VERSION: return static_cast<int>(function.program->target);
-    case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return 90;
-    case CU_FUNC_ATTRIBUTE_CACHE_MODE_CA: return 0;
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES: return settings.max_dynamic_shared;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT: return settings.carveout;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SIZE_MUST_BE_SET:
-      return kernel.directives.explicit_cluster && required.count() == 0 ? 1 : 0;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: return cluster(0, required.x);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT: return cluster(1, required.y);
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH: return cluster(2, required.z);
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: return settings.non_portable_cluster;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE: return settings.cluster_policy;
-    default: fail(CUDA_ERROR_INVALID_VALUE);
-  }
-}
-
-void set_attribute(Function& function, CUfunction_attribute which, int value) {
-  const std::scoped_lock lock(function.mutex);
-  FunctionSettings& settings = function.settings;
-  switch (static_cast<int>(which)) {
-    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
-      require(value >= 0 && static_cast<u64>(value) + function.kernel->static_shared <= kSharedPerBlockOptin);
-      settings.max_dynamic_shared = value;
-      return;
-    case CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
-      require(value >= -1 && value <= 100);
-      settings.carveout = value;
-      return;
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
-    case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
-      require(value >= 0);
-      // What the kernel was compiled for cannot be changed.
-      require(function.kernel->directives.required_cluster.count() == 0, CUDA_ERROR_NOT_PERMITTED);
-      settings.cluster[which - CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH] = value;
-      return;
-    case CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED: settings.non_portable_cluster = value != 0; return;
-    case CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      require(value >= 0 && value <= 2);
-      settings.cluster_policy = value;
-      return;
-    default: fail(CUDA_ERROR_INVALID_VALUE);
-  }
-}
-
 }  // namespace
 
 CUDASIM_API CUresult cuModuleLoad(CUmodule* module, const char* fname) {
   return CUDASIM_CALL(module, fname) {
     const auto context = current_context();
     require(module != nullptr && fname != nullptr);
-    return load_text(module, context, ptx_of_bytes(read_file(fname)), {});
+    return load_texts(module, context, texts_of_bytes(read_file(fname)), {});
   };
 }
 
@@ -109,7 +42,7 @@ CUDASIM_API CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   return CUDASIM_CALL(module, image) {
     const auto context = current_context();
     require(module != nullptr);
-    return load_text(module, context, ptx_of_image(image), {});
+    return load_texts(module, context, texts_of_image(image), {});
   };
 }
 
@@ -118,7 +51,7 @@ CUDASIM_API CUresult cuModuleLoadDataEx(CUmodule* module, const void* image, uns
   return CUDASIM_CALL(module, image, numOptions, options, optionValues) {
     const auto context = current_context();
     require(module != nullptr);
-    return load_text(module, context, ptx_of_image(image), JitOptions(numOptions, options, optionValues));
+    return load_texts(module, context, texts_of_image(image), JitOptions(numOptions, options, optionValues));
   };
 }
 
@@ -126,7 +59,7 @@ CUDASIM_API CUresult cuModuleLoadFatBinary(CUmodule* module, const void* fatCubi
   return CUDASIM_CALL(module, fatCubin) {
     const auto context = current_context();
     require(module != nullptr);
-    return load_text(module, context, ptx_of_image(fatCubin), {});
+    return load_texts(module, context, texts_of_image(fatCubin), {});
   };
 }
 
@@ -198,14 +131,16 @@ CUDASIM_API CUresult cuFuncGetAttribute(int* pi, CUfunction_attribute attrib, CU
   return CUDASIM_CALL(pi, attrib, hfunc) {
     const auto function = permitted_function(hfunc);
     require(pi != nullptr);
-    *pi = attribute(*function, attrib);
+    *pi = function_attribute(*function->program, *function->kernel, function->current_settings(), attrib);
     return CUDA_SUCCESS;
   };
 }
 
 CUDASIM_API CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value) {
   return CUDASIM_CALL(hfunc, attrib, value) {
-    set_attribute(*permitted_function(hfunc), attrib, value);
+    const auto function = permitted_function(hfunc);
+    const std::scoped_lock lock(function->mutex);
+    set_function_attribute(*function->kernel, function->settings, attrib, value);
     return CUDA_SUCCESS;
   };
 }
@@ -248,11 +183,16 @@ CUDASIM_API CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
 CUDASIM_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
   return CUDASIM_CALL(func, paramIndex, paramOffset, paramSize) {
     const auto function = permitted_function(func);
-    require(paramOffset != nullptr);
-    const auto& parameters = function->program->functions[function->kernel->function]->parameters;
-    require(paramIndex < parameters.size());
-    *paramOffset = parameters[paramIndex].offset;
-    if (paramSize != nullptr) *paramSize = parameters[paramIndex].size;
+    parameter_place(*function->program, *function->kernel, paramIndex, paramOffset, paramSize);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuFuncGetParamCount(CUfunction func, size_t* paramCount) {
+  return CUDASIM_CALL(func, paramCount) {
+    const auto function = permitted_function(func);
+    require(paramCount != nullptr);
+    *paramCount = function->program->functions[function->kernel->function]->parameters.size();
     return CUDA_SUCCESS;
   };
 }

@@ -3,6 +3,7 @@
 
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/launch.hpp"
+#include "common/simulator/state/library.hpp"
 
 #include <algorithm>
 
@@ -46,8 +47,7 @@ using namespace cudasim;
 namespace {
 
 std::shared_ptr<Function> permitted_function(CUfunction handle) {
-  current_context();
-  return get_function(handle);
+  return get_function_or_kernel(handle, current_context());
 }
 
 CUresult max_active_blocks(int* count, CUfunction func, int block_size, size_t dynamic_shared, unsigned flags) {

@@ -85,6 +85,14 @@ Module::Module(const std::shared_ptr<Context>& owner, std::shared_ptr<const Prog
       program(std::move(loaded)),
       memory_(std::move(memory)) {}
 
+FunctionSettings default_settings(const Kernel& kernel) {
+  FunctionSettings settings;
+  if (kernel.static_shared < kSharedPerBlock) {
+    settings.max_dynamic_shared = static_cast<int>(kSharedPerBlock - kernel.static_shared);
+  }
+  return settings;
+}
+
 CUfunction Module::function(const std::string& name) {
   for (const Kernel& kernel : program->kernels) {
     if (kernel.name == name) return function(kernel);
@@ -104,8 +112,7 @@ CUfunction Module::function(const Kernel& kernel) {
   made->health = health;
   made->context_id = context_id;
   made->module = handle;
-  made->settings.max_dynamic_shared =
-      static_cast<int>(kernel.static_shared < kSharedPerBlock ? kSharedPerBlock - kernel.static_shared : 0);
+  made->settings = default_settings(kernel);
   known = functions().add(made);
   made->handle = known;
   return known;

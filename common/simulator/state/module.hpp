@@ -38,6 +38,8 @@ struct FunctionSettings {
   int cluster_policy = 0;
 };
 
+FunctionSettings default_settings(const Kernel& kernel);
+
 class Module;
 
 struct Function {
