@@ -1,0 +1,75 @@
+// Self-check of 05-extension/01-gradient-by-hand: holds the learner's backward() against central differences.
+#include "tests/catch.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+using Numbers = std::vector<double>;
+
+struct Gradients {
+  Numbers dx, db;
+};
+
+Gradients backward(const Numbers& x, const Numbers& b, const Numbers& g);
+
+namespace {
+
+// Three rows of two, with nothing in them that makes two mistakes cancel.
+struct Op {
+  Numbers x = {0.5, -1, 2, 3, -0.25, 1.5}, b = {0.25, -2}, g = {1, -0.5, 2, 0.75, -3, 0.125};
+
+  // A loss whose gradient with respect to y is g.
+  double loss() const {
+    double sum = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const double base = x[i] + b[i % b.size()];
+      sum += g[i] * base * base;
+    }
+    return sum;
+  }
+
+  double slope(double& value) {
+    const double step = 1e-4, kept = value;
+    value = kept + step;
+    const double above = loss();
+    value = kept - step;
+    const double below = loss();
+    value = kept;
+    return (above - below) / (2 * step);
+  }
+};
+
+bool close(double a, double b) { return std::fabs(a - b) < 1e-6; }
+
+}  // namespace
+
+TEST_CASE_METHOD(Op, "both gradients come back, each as large as what it belongs to") {
+  const Gradients found = backward(x, b, g);
+  CHECK(found.dx.size() == x.size());
+  CHECK(found.db.size() == b.size());
+}
+
+TEST_CASE_METHOD(Op, "dx is the slope that central differences find") {
+  const Gradients found = backward(x, b, g);
+  for (std::size_t i = 0; i < found.dx.size(); ++i) {
+    const double expected = slope(x[i]);
+    CAPTURE(i, expected, found.dx[i]);
+    CHECK(close(found.dx[i], expected));
+  }
+}
+
+TEST_CASE_METHOD(Op, "db is the slope that central differences find: each b went into a whole column") {
+  const Gradients found = backward(x, b, g);
+  for (std::size_t i = 0; i < found.db.size(); ++i) {
+    const double expected = slope(b[i]);
+    CAPTURE(i, expected, found.db[i]);
+    CHECK(close(found.db[i], expected));
+  }
+}
+
+TEST_CASE_METHOD(Op, "an incoming gradient of zero makes every gradient zero") {
+  const Gradients found = backward(x, b, Numbers(g.size(), 0.0));
+  for (double number : found.dx) CHECK(number == 0);
+  for (double number : found.db) CHECK(number == 0);
+}

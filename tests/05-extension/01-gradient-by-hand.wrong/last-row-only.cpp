@@ -1,0 +1,18 @@
+// Rejected with: "db is the slope that central differences find: each b went into a whole column"
+// = where += is meant: only the last row's share of db is left.
+#include <vector>
+
+using Numbers = std::vector<double>;
+
+struct Gradients {
+  Numbers dx, db;
+};
+
+Gradients backward(const Numbers& x, const Numbers& b, const Numbers& g) {
+  Gradients result{Numbers(x.size()), Numbers(b.size())};
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    result.dx[i] = 2 * (x[i] + b[i % b.size()]) * g[i];
+    result.db[i % b.size()] = result.dx[i];
+  }
+  return result;
+}
