@@ -148,14 +148,17 @@ struct Memory {
   Memory& operator=(const Memory&) = delete;
 };
 
-// A kernel image (PTX, cubin or fatbin) of the context that is current.
+// A kernel image (PTX, cubin or fatbin), loaded into the context that is current. Without a path it owns nothing yet.
 struct Module {
   CUmodule handle = nullptr;
 
+  Module() = default;
   explicit Module(const std::string& path, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     CU_THROW_AT(file, line, cuModuleLoad(&handle, path.c_str()));
   }
-  ~Module() { CU_REPORT(cuModuleUnload(handle)); }
+  ~Module() {
+    if (handle != nullptr) CU_REPORT(cuModuleUnload(handle));
+  }
   Module(const Module&) = delete;
   Module& operator=(const Module&) = delete;
 

@@ -204,10 +204,14 @@ TEST_CASE("memory is freed at the end of its scope") {
   CHECK(cuMemFree(address) == CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_CASE("memory that cannot be had throws, and memory without a size owns nothing") {
+TEST_CASE("memory that cannot be had throws") {
   cu::Context context;
   CHECK_THROWS_AS(cu::Memory(0), cu::Error);
+}
+
+TEST_CASE("memory without a size and a module without a path own nothing") {
   CHECK(cu::Memory().address == 0);
+  CHECK(cu::Module().handle == nullptr);
 }
 
 TEST_CASE("an owner that could not be made names the line that wanted it") {

@@ -1,0 +1,15 @@
+# libop.so: the op behind the C interface of op.h. The kernels' PTX becomes a string in it, so that a plugin is one file.
+PLUGIN := build/05-extension/02-plugin
+EXTRA.05-extension/02-plugin = $(PLUGIN)/libop.so
+# Where the loader finds it: beside the program, or, from a check or an edited copy, in the lesson's own folder.
+LIBS.05-extension/02-plugin = -L$(PLUGIN) -lop -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../../../05-extension/02-plugin'
+
+$(PLUGIN)/kernels.ptx.inc: $(PLUGIN)/kernels.ptx
+	$(Q){ printf 'R"ptx('; cat $<; echo ')ptx"'; } > $@
+
+$(PLUGIN)/plugin.o: 05-extension/02-plugin/plugin.cpp $(PLUGIN)/kernels.ptx.inc build/flags
+	$(call say,compile,$<)
+	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC -fvisibility=hidden -I$(PLUGIN) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+$(PLUGIN)/libop.so: $(PLUGIN)/plugin.o | build/simulator/libcuda.so
+	$(Q)$(CXX) $(LDFLAGS) -shared -pthread $< $(DRIVER) -o $@

@@ -1,0 +1,82 @@
+// libop.so: the host's side of the op. The kernels are inside, so that the library is one file and works wherever it
+// lies.
+#include "05-extension/02-plugin/op.h"
+#include "common/cu.hpp"
+
+#include <climits>
+#include <memory>
+#include <new>
+
+struct op {
+  cu::Module module;
+  CUfunction forward = nullptr, backward = nullptr;
+};
+
+namespace {
+
+// kernels.ptx as a string (see lesson.mk).
+const char image[] =
+#include "kernels.ptx.inc"
+    ;
+
+CUresult upload(cu::Memory& memory, const float* numbers, std::size_t count) {
+  CU_RETURN(cuMemAlloc(&memory.address, count * sizeof(float)));
+  CU_RETURN(cuMemcpyHtoD(memory.address, numbers, count * sizeof(float)));
+  return CUDA_SUCCESS;
+}
+
+CUresult launch(CUfunction kernel, unsigned count, void** arguments) {
+  const unsigned threads = 256, blocks = (count + threads - 1) / threads;
+  CU_RETURN(cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_RETURN(cuCtxSynchronize());
+  return CUDA_SUCCESS;
+}
+
+bool shape_is_possible(int rows, int columns) { return rows > 0 && columns > 0 && rows <= INT_MAX / columns; }
+
+}  // namespace
+
+int op_open(op** made) {
+  std::unique_ptr<op> opened(new (std::nothrow) op);
+  if (made == nullptr || opened == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  CU_RETURN(cuModuleLoadData(&opened->module.handle, image));
+  CU_RETURN(cuModuleGetFunction(&opened->forward, opened->module.handle, "forward"));
+  CU_RETURN(cuModuleGetFunction(&opened->backward, opened->module.handle, "backward"));
+  *made = opened.release();
+  return CUDA_SUCCESS;
+}
+
+void op_close(op* opened) { delete opened; }
+
+int op_forward(const op* opened, const float* x, const float* b, float* y, int rows, int columns) {
+  if (!opened || !x || !b || !y || !shape_is_possible(rows, columns)) return CUDA_ERROR_INVALID_VALUE;
+  unsigned width = columns, count = rows * columns;
+  cu::Memory x_there, b_there, y_there;
+  CU_RETURN(upload(x_there, x, count));
+  CU_RETURN(upload(b_there, b, rows));
+  CU_RETURN(cuMemAlloc(&y_there.address, count * sizeof(float)));
+
+  void* arguments[] = {&x_there.address, &b_there.address, &y_there.address, &width, &count};
+  CU_RETURN(launch(opened->forward, count, arguments));
+  CU_RETURN(cuMemcpyDtoH(y, y_there.address, count * sizeof(float)));
+  return CUDA_SUCCESS;
+}
+
+int op_backward(const op* opened, const float* x, const float* g, float* dx, float* db, int rows, int columns) {
+  if (!opened || !x || !g || !dx || !db || !shape_is_possible(rows, columns)) return CUDA_ERROR_INVALID_VALUE;
+  unsigned width = columns, count = rows * columns;
+  cu::Memory x_there, g_there, dx_there, db_there;
+  CU_RETURN(upload(x_there, x, count));
+  CU_RETURN(upload(g_there, g, count));
+  CU_RETURN(cuMemAlloc(&dx_there.address, count * sizeof(float)));
+  CU_RETURN(cuMemAlloc(&db_there.address, rows * sizeof(float)));
+  CU_RETURN(cuMemsetD32(db_there.address, 0, rows));  // the kernel adds to it
+
+  void* arguments[] = {&x_there.address, &g_there.address, &dx_there.address, &db_there.address, &width, &count};
+  CU_RETURN(launch(opened->backward, count, arguments));
+  CU_RETURN(cuMemcpyDtoH(dx, dx_there.address, count * sizeof(float)));
+  CU_RETURN(cuMemcpyDtoH(db, db_there.address, rows * sizeof(float)));
+  return CUDA_SUCCESS;
+}
+
+const char* op_message(int code) { return cu::meaning(static_cast<CUresult>(code)); }
