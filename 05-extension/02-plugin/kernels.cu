@@ -1,5 +1,4 @@
 // One thread for each of the `count` elements; b and db have one element a row.
-
 extern "C" __global__ void forward(const float* x, const float* b, float* y, unsigned columns, unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;

@@ -26,8 +26,7 @@ CUresult upload(cu::Memory& memory, const float* numbers, std::size_t count) {
 }
 
 CUresult launch(CUfunction kernel, unsigned count, void** arguments) {
-  const unsigned threads = 256, blocks = (count + threads - 1) / threads;
-  CU_RETURN(cuLaunchKernel(kernel, blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_RETURN(cuLaunchKernel(kernel, (count + 255) / 256, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
   CU_RETURN(cuCtxSynchronize());
   return CUDA_SUCCESS;
 }

@@ -1,0 +1,75 @@
+// Self-check of 05-extension/02-plugin: launches the learner's backward_columns() and computes the same on the host.
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace {
+
+using Floats = std::vector<float>;
+
+// 311 rows of 12: no multiple of a block or a warp. Small whole numbers, whose sums are exact in any order.
+struct Op {
+  static constexpr unsigned rows = 311, columns = 12, count = rows * columns, spare = 512;
+  static constexpr float untouched = -7;
+
+  cu::Context context;
+  cu::Module module{cu::image("exercise.ptx")};
+  Floats x, g, dx, db;
+
+  Op() {
+    for (unsigned i = 0; i < count; ++i) {
+      x.push_back(static_cast<float>(i % 13) - 6);
+      g.push_back(static_cast<float>(i % 7) - 2);
+    }
+    // All arrays are longer than the op is told, so that a thread too many does no harm but leaves a trace.
+    const Floats padding(spare, 1.0f);
+    Floats x_padded = x, g_padded = g, dx_before(count + spare, untouched), db_before(columns + spare, untouched);
+    x_padded.insert(x_padded.end(), padding.begin(), padding.end());
+    g_padded.insert(g_padded.end(), padding.begin(), padding.end());
+    std::fill_n(db_before.begin(), columns, 0.0f);
+
+    cu::Memory x_there(bytes(x_padded)), g_there(bytes(g_padded)), dx_there(bytes(dx_before)),
+        db_there(bytes(db_before));
+    CU_THROW(cuMemcpyHtoD(x_there.address, x_padded.data(), bytes(x_padded)));
+    CU_THROW(cuMemcpyHtoD(g_there.address, g_padded.data(), bytes(g_padded)));
+    CU_THROW(cuMemcpyHtoD(dx_there.address, dx_before.data(), bytes(dx_before)));
+    CU_THROW(cuMemcpyHtoD(db_there.address, db_before.data(), bytes(db_before)));
+    unsigned width = columns, elements = count;
+    void* arguments[] = {&x_there.address, &g_there.address, &dx_there.address, &db_there.address, &width, &elements};
+    const CUfunction kernel = module.function("backward_columns");
+    CU_THROW(cuLaunchKernel(kernel, (count + 255) / 256, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
+    CU_THROW(cuCtxSynchronize());
+    dx.resize(dx_before.size());
+    db.resize(db_before.size());
+    CU_THROW(cuMemcpyDtoH(dx.data(), dx_there.address, bytes(dx)));
+    CU_THROW(cuMemcpyDtoH(db.data(), db_there.address, bytes(db)));
+  }
+
+  static std::size_t bytes(const Floats& numbers) { return numbers.size() * sizeof(float); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Op, "dx is 2 x g") {
+  for (unsigned i = 0; i < count; ++i) {
+    CAPTURE(i, x[i], g[i]);
+    REQUIRE(dx[i] == 2 * x[i] * g[i]);
+  }
+}
+
+TEST_CASE_METHOD(Op, "db is the sum of g over each column") {
+  for (unsigned c = 0; c < columns; ++c) {
+    float sum = 0;
+    for (unsigned r = 0; r < rows; ++r) sum += g[r * columns + c];
+    CAPTURE(c);
+    REQUIRE(db[c] == sum);
+  }
+}
+
+TEST_CASE_METHOD(Op, "nothing behind the last element is touched") {
+  for (unsigned i = count; i < dx.size(); ++i) REQUIRE(dx[i] == untouched);
+  for (unsigned c = columns; c < db.size(); ++c) REQUIRE(db[c] == untouched);
+}
