@@ -41,3 +41,82 @@ FRESH_CASE("Physical memory is created, mapped, made accessible, and taken apart
   ANSWERS(cuMemAddressFree(va, 2 * g), CUDA_SUCCESS);
   ANSWERS(cuMemRelease(h), CUDA_ERROR_INVALID_VALUE);
 }
+
+FRESH_CASE("A pool gives the same memory out again, and keeps what its threshold allows", "[pool]") {
+  const CUdevice dev = conformance::context().dev;
+  CUmemoryPool pool = nullptr, current = nullptr;
+  ANSWERS(cuDeviceGetDefaultMemPool(&pool, dev), CUDA_SUCCESS);
+  ANSWERS(cuDeviceGetMemPool(&current, dev), CUDA_SUCCESS);
+  CHECK(pool == current);
+  CUstream s = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  cuuint64_t threshold = ~cuuint64_t{0}, used = 1, reserved = 0;
+  ANSWERS(cuMemPoolSetAttribute(pool, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold), CUDA_SUCCESS);
+
+  CUdeviceptr p = 0, q = 0;
+  CU_CHECK(cuMemAllocAsync(&p, 1 << 20, s));
+  CU_CHECK(cuMemsetD8Async(p, 7, 1 << 20, s));
+  CU_CHECK(cuMemFreeAsync(p, s));
+  CU_CHECK(cuMemAllocAsync(&q, 1 << 20, s));
+  CHECK(p == q);
+  CU_CHECK(cuMemsetD8Async(q, 8, 1 << 20, s));
+  unsigned char last = 0;
+  CU_CHECK(cuMemcpyDtoHAsync(&last, q + (1 << 20) - 1, 1, s));
+  CHECK(last == 8);
+  CU_CHECK(cuMemFreeAsync(q, s));
+  CU_CHECK(cuStreamSynchronize(s));
+  ANSWERS(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used), CUDA_SUCCESS);
+  CHECK(used == 0);
+  ANSWERS(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved), CUDA_SUCCESS);
+  CHECK(reserved >= 1 << 20);
+  ANSWERS(cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved), CUDA_SUCCESS);
+  CHECK(reserved == 0);
+  ANSWERS(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);  // the default pool stays
+}
+
+FRESH_CASE("A mapping that adjoins another is one range for a copy", "[virtual]") {
+  const CUdevice dev = conformance::context().dev;
+  CUmemAllocationProp pr = {};
+  pr.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  pr.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  pr.location.id = dev;
+  CUmemAccessDesc ad = {};
+  ad.location = pr.location;
+  ad.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  std::size_t g = 0;
+  CU_CHECK(cuMemGetAllocationGranularity(&g, &pr, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  CUdeviceptr va = 0;
+  CU_CHECK(cuMemAddressReserve(&va, 4 * g, 0, 0, 0));
+  CUmemGenericAllocationHandle h[2] = {}, again = 0;
+  for (int i = 0; i < 2; ++i) {
+    CU_CHECK(cuMemCreate(&h[i], g, &pr, 0));
+    CU_CHECK(cuMemMap(va + i * g, g, 0, h[i], 0));
+  }
+  ANSWERS(cuMemMap(va, g, 0, h[1], 0), CUDA_ERROR_INVALID_VALUE);  // there is something already
+  CU_CHECK(cuMemSetAccess(va, 2 * g, &ad, 1));
+  unsigned long long flags = 0;
+  ANSWERS(cuMemGetAccess(&flags, &ad.location, va), CUDA_SUCCESS);
+  CHECK(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+
+  ANSWERS(cuMemsetD32(va, 0x01020304, 2 * g / 4), CUDA_SUCCESS);
+  unsigned across[2] = {};
+  ANSWERS(cuMemcpyDtoH(across, va + g - 4, 8), CUDA_SUCCESS);
+  CHECK(across[0] == 0x01020304);
+  CHECK(across[1] == 0x01020304);
+  ANSWERS(cuMemcpyDtoH(across, va + 2 * g - 4, 8), CUDA_ERROR_INVALID_VALUE);
+
+  // The memory lives as long as a mapping does, and a mapping gives back a handle.
+  CU_CHECK(cuMemRelease(h[0]));
+  ANSWERS(cuMemRetainAllocationHandle(&again, reinterpret_cast<void*>(va + 100)), CUDA_SUCCESS);
+  ANSWERS(cuMemUnmap(va, 2 * g), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoH(across, va, 4), CUDA_ERROR_INVALID_VALUE);
+  CU_CHECK(cuMemMap(va + 2 * g, g, 0, again, 0));
+  CU_CHECK(cuMemSetAccess(va + 2 * g, g, &ad, 1));
+  CU_CHECK(cuMemcpyDtoH(across, va + 2 * g, 4));
+  CHECK(across[0] == 0x01020304);  // the same bytes at another address
+  CU_CHECK(cuMemUnmap(va + 2 * g, g));
+  CU_CHECK(cuMemRelease(again));
+  CU_CHECK(cuMemRelease(h[1]));
+  CU_CHECK(cuMemAddressFree(va, 4 * g));
+}

@@ -1,0 +1,285 @@
+// Virtual memory management: addresses without memory, memory without addresses, and mappings that bring them together.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/registry.hpp"
+
+#include <map>
+#include <mutex>
+
+namespace cudasim {
+namespace {
+
+// Physical memory comes in units of this, CU_MEM_ALLOC_GRANULARITY_MINIMUM and _RECOMMENDED alike.
+constexpr u64 kGranularity = u64{2} << 20;
+
+// What cuMemCreate makes. It lasts as long as a handle or a mapping of it does.
+struct Physical {
+  CUmemAllocationProp properties;
+  Share share;  // before the bytes: what the device does not have is not asked of the host either
+  HostBytes bytes;
+  CUmemGenericAllocationHandle handle = 0;
+  u32 references = 1;  // of the handle
+};
+
+struct Mapping {
+  u64 size = 0;
+  std::shared_ptr<Physical> physical;
+  std::map<CUdevice, CUmemAccess_flags> access;
+};
+
+struct VirtualMemory {
+  std::mutex mutex;  // for all of it
+  std::map<CUmemGenericAllocationHandle, std::shared_ptr<Physical>> physical;
+  std::map<u64, u64> reservations;  // address, size
+  std::map<u64, Mapping> mappings;  // by address
+
+  std::shared_ptr<Physical> get(CUmemGenericAllocationHandle handle) const {
+    const auto found = physical.find(handle);
+    require(found != physical.end());
+    return found->second;
+  }
+
+  // The mapping that holds `address`; end() if none does.
+  std::map<u64, Mapping>::iterator at(u64 address) {
+    auto found = mappings.upper_bound(address);
+    if (found == mappings.begin()) return mappings.end();
+    --found;
+    return address - found->first < found->second.size ? found : mappings.end();
+  }
+
+  // Throws CUDA_ERROR_INVALID_VALUE unless [address, address + size) is exactly one or more whole mappings.
+  void require_whole_mappings(u64 address, u64 size) const {
+    require(size != 0 && address + size > address);
+    u64 at = address;
+    while (at < address + size) {
+      const auto found = mappings.find(at);
+      require(found != mappings.end());
+      at += found->second.size;
+    }
+    require(at == address + size);
+  }
+
+  bool reserved(u64 address, u64 size) const {
+    auto found = reservations.upper_bound(address);
+    if (found == reservations.begin()) return false;
+    --found;
+    const u64 offset = address - found->first;
+    return offset < found->second && size <= found->second - offset;
+  }
+
+  bool mapped_within(u64 address, u64 size) const {
+    auto next = mappings.lower_bound(address + size);
+    if (next == mappings.begin()) return false;
+    --next;
+    return next->first + next->second.size > address;
+  }
+};
+
+VirtualMemory& virtual_memory() {
+  static VirtualMemory& only = *new VirtualMemory;
+  return only;
+}
+
+bool in_units(u64 value) { return value % kGranularity == 0; }
+
+// True if the properties are simulated; refused by name otherwise. Throws for what no driver takes.
+bool supported(const char* function, const CUmemAllocationProp* properties) {
+  require(properties != nullptr && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED);
+  require(properties->location.type != CU_MEM_LOCATION_TYPE_INVALID);
+  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse(function, "on the host"), false;
+  device_at(properties->location.id);
+  // Handles for other processes can be asked for; cuMemExportToShareableHandle then refuses.
+  constexpr unsigned kSimulated = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  if ((properties->requestedHandleTypes & ~kSimulated) != 0) return refuse(function, "with this kind of handle"), false;
+  return true;
+}
+
+void update_protection(u64 address, const Mapping& mapping) {
+  bool readable = false, writable = false;
+  for (const auto& [device, flags] : mapping.access) {
+    readable = readable || flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
+    writable = writable || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  }
+  AddressSpace::instance().protect(address, readable, writable);
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+CUDASIM_API CUresult cuMemGetAllocationGranularity(size_t* granularity, const CUmemAllocationProp* properties,
+                                                   CUmemAllocationGranularity_flags option) {
+  return CUDASIM_CALL(granularity, properties, option) {
+    require_calls_permitted();
+    require(granularity != nullptr);
+    require(option == CU_MEM_ALLOC_GRANULARITY_MINIMUM || option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
+    if (!supported("cuMemGetAllocationGranularity", properties)) return CUDA_ERROR_NOT_SUPPORTED;
+    *granularity = kGranularity;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemAddressReserve(CUdeviceptr* address, size_t size, size_t alignment, CUdeviceptr wish,
+                                         unsigned long long flags) {
+  return CUDASIM_CALL(address, size, alignment, wish, flags) {
+    require_calls_permitted();
+    require(address != nullptr && size != 0 && in_units(size) && flags == 0 && in_units(wish));
+    require((alignment & (alignment - 1)) == 0);
+    require(size < u64{1} << 44 && alignment < u64{1} << 44, CUDA_ERROR_OUT_OF_MEMORY);
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    // The wished address is a hint, as in the manual: addresses are never given out twice here.
+    *address = AddressSpace::instance().reserve(size, std::max<u64>(alignment, kGranularity));
+    all.reservations[*address] = size;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemAddressFree(CUdeviceptr address, size_t size) {
+  return CUDASIM_CALL(address, size) {
+    require_calls_permitted();
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.reservations.find(address);
+    require(found != all.reservations.end() && found->second == size && !all.mapped_within(address, size));
+    all.reservations.erase(found);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t size,
+                                 const CUmemAllocationProp* properties, unsigned long long flags) {
+  return CUDASIM_CALL(handle, size, properties, flags) {
+    require_calls_permitted();
+    require(handle != nullptr && flags == 0 && size != 0 && in_units(size));
+    if (!supported("cuMemCreate", properties)) return CUDA_ERROR_NOT_SUPPORTED;
+    Device& device = device_at(properties->location.id);
+    auto made = std::shared_ptr<Physical>(new Physical{*properties, {device, size}, HostBytes(size, kGranularity)});
+    made->handle = fresh_handle();
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    all.physical[made->handle] = made;
+    *handle = made->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
+  return CUDASIM_CALL(handle) {
+    require_calls_permitted();
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    const auto physical = all.get(handle);
+    if (--physical->references == 0) all.physical.erase(handle);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemRetainAllocationHandle(CUmemGenericAllocationHandle* handle, void* address) {
+  return CUDASIM_CALL(handle, address) {
+    require_calls_permitted();
+    require(handle != nullptr);
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    const auto mapping = all.at(reinterpret_cast<u64>(address));
+    require(mapping != all.mappings.end());
+    const auto& physical = mapping->second.physical;
+    ++physical->references;
+    all.physical[physical->handle] = physical;  // the last handle may be gone while the mapping lives
+    *handle = physical->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp* properties,
+                                                            CUmemGenericAllocationHandle handle) {
+  return CUDASIM_CALL(properties, handle) {
+    require_calls_permitted();
+    require(properties != nullptr);
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    *properties = all.get(handle)->properties;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                              unsigned long long flags) {
+  return CUDASIM_CALL(address, size, offset, handle, flags) {
+    require_calls_permitted();
+    require(flags == 0 && offset == 0 && size != 0 && in_units(address) && in_units(size));
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    const auto physical = all.get(handle);
+    require(size <= physical->bytes.size() && all.reserved(address, size) && !all.mapped_within(address, size));
+    auto made = std::make_shared<Allocation>();
+    made->base = address;
+    made->size = size;
+    made->host = physical->bytes.get();
+    made->kind = MemoryKind::virtual_mapping;
+    made->device = static_cast<u32>(physical->properties.location.id);
+    made->device_readable = made->device_writable = false;  // until cuMemSetAccess
+    made->label = "cuMemMap";
+    made->keep = physical;
+    require(AddressSpace::instance().enter(std::move(made)));
+    all.mappings[address] = {size, physical, {}};
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemUnmap(CUdeviceptr address, size_t size) {
+  return CUDASIM_CALL(address, size) {
+    require_calls_permitted();
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    all.require_whole_mappings(address, size);
+    const auto end = all.mappings.lower_bound(address + size);
+    for (auto mapping = all.mappings.find(address); mapping != end; mapping = all.mappings.erase(mapping)) {
+      AddressSpace::instance().release(mapping->first, "cuMemUnmap");
+    }
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUmemAccessDesc* descriptions,
+                                    size_t count) {
+  return CUDASIM_CALL(address, size, descriptions, count) {
+    require_calls_permitted();
+    require(descriptions != nullptr && count != 0);
+    for (size_t i = 0; i < count; ++i) {
+      const CUmemAccessDesc& wanted = descriptions[i];
+      require(wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
+              wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+      require(wanted.location.type != CU_MEM_LOCATION_TYPE_INVALID);
+      if (wanted.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse("cuMemSetAccess", "for the host");
+      device_at(wanted.location.id);
+    }
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    all.require_whole_mappings(address, size);
+    const auto end = all.mappings.lower_bound(address + size);
+    for (auto mapping = all.mappings.find(address); mapping != end; ++mapping) {
+      for (size_t i = 0; i < count; ++i) {
+        mapping->second.access[descriptions[i].location.id] = descriptions[i].flags;
+      }
+      update_protection(mapping->first, mapping->second);
+    }
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr address) {
+  return CUDASIM_CALL(flags, location, address) {
+    require_calls_permitted();
+    require(flags != nullptr && location != nullptr && location->type == CU_MEM_LOCATION_TYPE_DEVICE);
+    device_at(location->id);
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    const auto mapping = all.at(address);
+    require(mapping != all.mappings.end());
+    const auto found = mapping->second.access.find(location->id);
+    *flags = found == mapping->second.access.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
+    return CUDA_SUCCESS;
+  };
+}
