@@ -138,8 +138,7 @@ inline void in_fresh_process(const char* name, std::initializer_list<Variable> v
   std::vector<Variable> all(variables);
   all.push_back({"CONFORMANCE_CHILD", "1"});
   const Ending ending = spawn({"conformance", as_pattern(name)}, all);
-  if (!ending.good()) std::fputs(ending.output.c_str(), stderr);  // a report of its own
-  CAPTURE(ending.hung, ending.status);
+  CAPTURE(ending.output, ending.hung, ending.status);
   CHECK(ending.good());
 }
 
