@@ -1,0 +1,128 @@
+// Runs the cases of tests/instructions on the instruction table's functions directly, and holds the table to having a
+// case for each of its rows.
+#include "common/simulator/exec/warp.hpp"
+#include "common/simulator/isa/row.hpp"
+#include "tests/catch.hpp"
+#include "tests/instructions/integer.hpp"
+
+#include <memory>
+#include <set>
+
+using namespace cudasim;
+using instructions::Case;
+using instructions::Kind;
+using instructions::kThreads;
+
+namespace {
+
+std::vector<std::string> modifiers(const std::string& form) {
+  auto all = instructions::words(form, '.');
+  all.erase(all.begin());
+  return all;
+}
+
+// A frame of registers for one warp: operand k lies at 512 k.
+struct Frame {
+  alignas(64) std::byte registers[8 * 512] = {};
+  void set(u32 operand, u32 bits, u32 lane, u64 value) {
+    if (bits == 1) {
+      u32& word = *reinterpret_cast<u32*>(registers + 512 * operand);
+      word = (word & ~(1u << lane)) | u32(value & 1) << lane;
+    } else {
+      std::memcpy(registers + 512 * operand + lane * bits / 8, &value, bits / 8);
+    }
+  }
+  u64 get(u32 operand, u32 bits, u32 lane) const {
+    u64 value = 0;
+    if (bits == 1) {
+      std::memcpy(&value, registers + 512 * operand, 4);
+      return value >> lane & 1;
+    }
+    std::memcpy(&value, registers + 512 * operand + lane * bits / 8, bits / 8);
+    return value;
+  }
+};
+
+// The instruction that the loader would make of a case.
+Instruction instruction(const Case& c, const Match& match) {
+  const auto operands = instructions::operands(c);
+  Form form = match.form;
+  Instruction made;
+  u32 operand = 0, source = 0, destination = 0, slot = 0;
+  for (const OperandRule& rule : *match.operands) {
+    const Kind* kind = nullptr;
+    if (rule.written && destination < operands.destinations.size()) kind = &operands.destinations[destination++];
+    if (!rule.written && source < operands.sources.size()) kind = &operands.sources[source++];
+    if (rule.kind == OperandRule::immediate) {
+      made.offset = std::stoll(kind->literal);
+    } else if (!kind) {
+      made.slot[slot++] = kNoSlot;
+    } else {
+      const u32 place = rule.written ? destination - 1 : 2 + source - 1;
+      made.slot[slot++] = 512 * place;
+      form.width[operand] = u8(kind->register_bits / 8);
+    }
+    ++operand;
+  }
+  const Bound bound = match.row->bind(form);
+  made.run = bound.run;
+  made.control = bound.control;
+  return made;
+}
+
+u64 extended(const Kind& kind, u64 value) { return value & instructions::mask(kind.register_bits); }
+
+// The first disagreement, or an empty text.
+std::string disagreement(const Case& c) {
+  const Match match = cudasim::match(c.form.substr(0, c.form.find('.')), modifiers(c.form));
+  if (!match.row) return c.form + ": " + match.refusal;
+  const Instruction made = instruction(c, match);
+  if (!made.run) return c.form + ": does not bind";
+  const auto operands = instructions::operands(c);
+  const auto inputs = instructions::inputs(c);
+  for (u32 first = 0; first < kThreads; first += kWarpSize) {
+    auto frame = std::make_unique<Frame>();
+    Warp warp;
+    warp.base[0] = frame->registers;
+    for (u32 lane = 0; lane < kWarpSize; ++lane) {
+      if (instructions::executes(first + lane)) warp.mask |= 1u << lane;
+      for (u32 k = 0; k < inputs.size(); ++k) {
+        if (operands.sources[k].literal.empty()) {
+          frame->set(2 + k, operands.sources[k].register_bits, lane, inputs[k][first + lane]);
+        }
+      }
+      for (u32 k = 0; k < operands.destinations.size(); ++k) {
+        frame->set(k, operands.destinations[k].register_bits, lane, instructions::kUntouched);
+      }
+    }
+    made.run(warp, made);
+    for (u32 lane = 0; lane < kWarpSize; ++lane) {
+      std::vector<u64> in;
+      for (const auto& column : inputs) in.push_back(column[first + lane]);
+      u64 want = c.reference(in.data());
+      std::string text = c.form;
+      for (const u64 value : in) text += " " + (std::ostringstream() << std::hex << "0x" << value).str();
+      for (u32 k = 0; k < operands.destinations.size(); ++k) {
+        const Kind& kind = operands.destinations[k];
+        const u64 got = frame->get(k, kind.register_bits, lane);
+        const bool ran = warp.mask >> lane & 1;
+        const u64 expected = extended(kind, ran ? want >> k : instructions::kUntouched);
+        if (ran ? !c.same(got, expected) : got != expected) {
+          return text + " = " + (std::ostringstream() << std::hex << "0x" << got << ", not 0x" << expected).str();
+        }
+      }
+    }
+  }
+  return "";
+}
+
+void check(const instructions::Cases& cases) {
+  for (const Case& c : cases) {
+    const std::string wrong = disagreement(c);
+    CHECK(wrong == "");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("integer instructions do what the manual says") { check(instructions::integer_cases()); }

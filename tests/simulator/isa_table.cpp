@@ -1,0 +1,104 @@
+// The instruction table itself: its notation, that no form is ambiguous, that every form has a function, and what is
+// said of forms that do not exist.
+#include "common/simulator/isa/row.hpp"
+#include "common/simulator/isa/sets.hpp"
+#include "tests/catch.hpp"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+
+using namespace cudasim;
+
+namespace {
+
+constexpr std::size_t kForms = 4000;  // of one row, at most
+
+std::vector<std::string> modifiers(const std::string& form) {
+  std::vector<std::string> result;
+  std::stringstream stream(form);
+  for (std::string word; std::getline(stream, word, '.');) result.push_back(word);
+  result.erase(result.begin());
+  return result;
+}
+Match find(const std::string& form) { return match(form.substr(0, form.find('.')), modifiers(form)); }
+
+// Does the form bind with registers as wide as the types, with or without the operands that may be left out?
+bool binds(const Match& found) {
+  for (const bool optional : {false, true}) {
+    Form form = found.form;
+    std::size_t k = 0;
+    for (const OperandRule& rule : *found.operands) {
+      form.width.at(std::min<std::size_t>(k++, 7)) = rule.optional && !optional ? u8{0} : u8(width(rule, form));
+    }
+    if (found.row->bind(form).run) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("every row's syntax and operands can be read") {
+  for (const Row& row : all_rows()) {
+    CAPTURE(row.syntax, row.operands);
+    CHECK_NOTHROW(rules(row));
+    CHECK_FALSE(forms(row, kForms).empty());
+    CHECK(std::string(row.syntax).find("..") == std::string::npos);
+  }
+}
+
+TEST_CASE("no form belongs to two rows, and each is found, its modifiers in any order") {
+  std::map<std::string, std::string> owner;  // sorted modifiers and types as written → the row
+  for (const Row& row : all_rows()) {
+    for (const std::string& form : forms(row, kForms)) {
+      const Match found = find(form);
+      CAPTURE(form);
+      REQUIRE(found.row != nullptr);
+      if (found.row->syntax != std::string(row.syntax))
+        FAIL(form << " is in " << row.syntax << " and " << found.row->syntax);
+      if (!owner.emplace(form, row.syntax).second) FAIL(form << " is twice in the table");
+      // Modifiers behind the types, back to front.
+      auto words = modifiers(form);
+      std::stable_partition(words.begin(), words.end(),
+                            [](const std::string& word) { return type_named(word) != Type::none; });
+      const Match shuffled = match(form.substr(0, form.find('.')), words);
+      REQUIRE(shuffled.row == found.row);
+    }
+  }
+}
+
+TEST_CASE("every form of a simulated target has a function") {
+  for (const Row& row : all_rows()) {
+    if (!row.bind) {
+      CAPTURE(row.syntax);
+      CHECK(row.target > 90);
+      continue;
+    }
+    for (const std::string& form : forms(row, kForms)) {
+      if (form.rfind("cvt.sat.", 0) == 0) continue;  // some of them cannot saturate
+      CAPTURE(form);
+      CHECK(binds(find(form)));
+    }
+  }
+}
+
+TEST_CASE("sets have names of their own") {
+  for (const ModifierSet& set : kSets) {
+    CAPTURE(set.name);
+    CHECK(type_named(set.name) == Type::none);
+    CHECK(find("add." + std::string(set.name)).refusal == "Unknown modifier '." + std::string(set.name) + "'");
+  }
+}
+
+TEST_CASE("what no row admits is refused by name") {
+  CHECK(find("frobnicate.u32").refusal == "Not a name of any known instruction: 'frobnicate'");
+  CHECK(find("add.foo.u32").refusal == "Unknown modifier '.foo'");
+  CHECK(find("add.wide.u32").refusal == "Illegal modifier '.wide' for instruction 'add'");
+  CHECK(find("add.u8").refusal == "Unexpected instruction types specified for 'add'");
+  CHECK(find("add").refusal == "Unexpected instruction types specified for 'add'");
+  CHECK(find("add.u32.u32").refusal == "Unexpected instruction types specified for 'add'");
+  CHECK(find("add.ftz.ftz.f32").refusal == "Duplicate .ftz modifier");
+  CHECK(find("add.sat.u32").refusal == "Illegal modifier combination '.sat.u32' for instruction 'add'");
+  CHECK(find("add.rn.rz.f32").refusal == "Illegal modifier combination '.rn.rz.f32' for instruction 'add'");
+  CHECK(find("wgmma.fence.sync.aligned").refusal == "Instruction 'wgmma' is not simulated");
+}
