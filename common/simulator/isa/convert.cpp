@@ -445,31 +445,6 @@ Bound bind_mov(const Form& form) {
   return for_size(form.type[0], [](auto zero) -> Bound { return run1<Copy, decltype(zero), decltype(zero)>; });
 }
 
-template <class Whole, class Part, u32 kElements>
-void run_pack(Warp& warp, const Instruction& i) {
-  Whole* d = warp.out<Whole>(i.slot[0]);
-  const Part* part[kElements];
-  for (u32 k = 0; k < kElements; ++k) part[k] = warp.in<Part>(i.slot[1 + k]);
-  for_lanes(warp.mask, [&](u32 lane) {
-    Part parts[kElements];
-    for (u32 k = 0; k < kElements; ++k) parts[k] = part[k][lane];
-    std::memcpy(&d[lane], parts, sizeof parts);
-  });
-}
-template <class Whole, class Part, u32 kElements>
-void run_unpack(Warp& warp, const Instruction& i) {
-  const Whole* a = warp.in<Whole>(i.slot[kElements]);
-  Part* part[kElements];
-  for (u32 k = 0; k < kElements; ++k) part[k] = i.slot[k] == kNoSlot ? nullptr : warp.out<Part>(i.slot[k]);
-  for_lanes(warp.mask, [&](u32 lane) {
-    Part parts[kElements];
-    std::memcpy(parts, &a[lane], sizeof parts);
-    for (u32 k = 0; k < kElements; ++k) {
-      if (part[k]) part[k][lane] = parts[k];
-    }
-  });
-}
-
 constexpr Row kRows[] = {
     {"mov.pred|b16|b32|b64|u16|u32|u64|s16|s32|s64|f32|f64", "=t0 t0", bind_mov},
     {"mov.b128", "=t0 t0", bind_mov, 83, 70},
@@ -524,27 +499,6 @@ constexpr Row kRows[] = {
 };
 
 }  // namespace
-
-Handler pack_handler(u32 elements, u32 bytes) {
-  if (elements == 2 && bytes == 1) return run_pack<u16, u8, 2>;
-  if (elements == 2 && bytes == 2) return run_pack<u32, u16, 2>;
-  if (elements == 2 && bytes == 4) return run_pack<u64, u32, 2>;
-  if (elements == 2 && bytes == 8) return run_pack<Word128, u64, 2>;
-  if (elements == 4 && bytes == 1) return run_pack<u32, u8, 4>;
-  if (elements == 4 && bytes == 2) return run_pack<u64, u16, 4>;
-  if (elements == 4 && bytes == 4) return run_pack<Word128, u32, 4>;
-  return nullptr;
-}
-Handler unpack_handler(u32 elements, u32 bytes) {
-  if (elements == 2 && bytes == 1) return run_unpack<u16, u8, 2>;
-  if (elements == 2 && bytes == 2) return run_unpack<u32, u16, 2>;
-  if (elements == 2 && bytes == 4) return run_unpack<u64, u32, 2>;
-  if (elements == 2 && bytes == 8) return run_unpack<Word128, u64, 2>;
-  if (elements == 4 && bytes == 1) return run_unpack<u32, u8, 4>;
-  if (elements == 4 && bytes == 2) return run_unpack<u64, u16, 4>;
-  if (elements == 4 && bytes == 4) return run_unpack<Word128, u32, 4>;
-  return nullptr;
-}
 
 std::span<const Row> convert_rows() { return kRows; }
 
