@@ -3,6 +3,7 @@
 #include "common/simulator/exec/warp.hpp"
 #include "common/simulator/isa/row.hpp"
 #include "tests/catch.hpp"
+#include "tests/instructions/float.hpp"
 #include "tests/instructions/integer.hpp"
 
 #include <memory>
@@ -126,3 +127,5 @@ void check(const instructions::Cases& cases) {
 }  // namespace
 
 TEST_CASE("integer instructions do what the manual says") { check(instructions::integer_cases()); }
+TEST_CASE("floating-point instructions do what IEEE 754 says") { check(instructions::float_cases()); }
+TEST_CASE("half-precision instructions round exact results") { check(instructions::half_cases()); }
