@@ -182,8 +182,10 @@ def choose_device():
     before = environment.get("LD_LIBRARY_PATH")
     environment["LD_LIBRARY_PATH"] = f"{SIMULATOR}:{before}" if before else str(SIMULATOR)
     answer, count, version, name = probe(environment)
-    if answer != 0 or count == 0:
-        name = "the simulated GPU does not answer"
+    if not (SIMULATOR / "libcuda.so.1").exists():
+        name = "none, for the simulated GPU is not built"
+    elif answer != 0 or count == 0:
+        name = "the simulated GPU, which does not answer"
     return Device("simulator", name, f"simulator: {reason}", environment, version)
 
 

@@ -13,6 +13,7 @@ set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 TOOLKIT_VERSION=13.0 # the private one: every GPU driver since 580 loads what it compiles
+OLDEST_TOOLKIT=12000
 TORCH_VERSION=2.13.0
 TORCH_INDEX=${TORCH_INDEX:-} # another package index for PyTorch; its own CPU one saves 4 GB
 
@@ -77,7 +78,11 @@ fetch() {
     0) return 0 ;;
     130) say "Interrupted: nothing was kept."; exit 130 ;;
   esac
-  WHY_NOT=$(grep -v '^ *$' "$STORE/failed.log" 2>/dev/null | tail -n 1)
+  if grep -qiE 'resolv|resolution|unreachable|connection|timed out|could not connect' "$STORE/failed.log" 2>/dev/null; then
+    WHY_NOT="the package servers cannot be reached"
+  else
+    WHY_NOT=$(grep -v '^ *$' "$STORE/failed.log" 2>/dev/null | tail -n 1)
+  fi
   rm -f "$STORE/failed.log"
   return 1
 }
@@ -144,7 +149,7 @@ use_toolkit() { # $1: its root
   return 0
 }
 
-# The toolkit that is here already.
+# The toolkit that is here already, whatever its version.
 find_toolkit() {
   local nvcc
   if [ -n "${CUDA_HOME:-}" ]; then
@@ -171,14 +176,15 @@ ask_driver() {
 private_toolkit() {
   local name=cuda-$TOOLKIT_VERSION packages= package folder
   if ! folder=$(kept "$name"); then
-    say "There is no CUDA toolkit here. Fetching a private one, CUDA $TOOLKIT_VERSION, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
+    say "There is no CUDA toolkit to use here. Fetching a private one, CUDA $TOOLKIT_VERSION, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
     say "(about 200 MB to download, 520 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it)"
     for package in nvcc nvvm crt runtime cccl nvrtc; do
       case $package in nvvm) package=nvidia-nvvm ;; *) package=nvidia-cuda-$package ;; esac
       packages+="$package==$TOOLKIT_VERSION.* "
     done
     if ! fetch "$name" 1200 wheels "$packages"; then
-      WITHOUT_TOOLKIT="there is no CUDA toolkit, and none could be fetched ($WHY_NOT). Type: sudo apt-get install nvidia-cuda-toolkit, or see https://developer.nvidia.com/cuda-downloads"
+      WITHOUT_TOOLKIT="there is no CUDA toolkit"
+      say "Note: $WITHOUT_TOOLKIT, and none could be fetched: $WHY_NOT. Try again later, or install CUDA 12 or 13 from https://developer.nvidia.com/cuda-downloads"
       return 1
     fi
     folder=$STORE/$name
@@ -187,13 +193,20 @@ private_toolkit() {
   use_toolkit "$folder/nvidia/cu${TOOLKIT_VERSION%%.*}"
 }
 
+# Uses the toolkit that is here, unless its kernels or its headers would not do; one that CUDA_HOME names is used in any case.
 see_to_toolkit() {
   local driver
   WITHOUT_TOOLKIT=
   driver=$(ask_driver)
-  if find_toolkit && { [ "$driver" = 0 ] || [ "$CUDA_VERSION" -le "$driver" ] || [ -n "${CUDA_HOME:-}" ]; }; then return; fi
-  if [ -n "$CUDA_INCLUDE" ]; then
-    say "The toolkit in $CUDA_ROOT is for CUDA $(as_text "$CUDA_VERSION"); the driver here loads kernels up to CUDA $(as_text "$driver"). Another toolkit is used:"
+  if find_toolkit; then
+    [ -n "${CUDA_HOME:-}" ] && return
+    if [ "$CUDA_VERSION" -lt $OLDEST_TOOLKIT ]; then
+      say "The toolkit in $CUDA_ROOT is CUDA $(as_text "$CUDA_VERSION"); the course needs $(as_text $OLDEST_TOOLKIT) or newer."
+    elif [ "$driver" != 0 ] && [ "$CUDA_VERSION" -gt "$driver" ]; then
+      say "The toolkit in $CUDA_ROOT is CUDA $(as_text "$CUDA_VERSION"); the driver here loads kernels up to CUDA $(as_text "$driver")."
+    else
+      return
+    fi
   fi
   private_toolkit || CUDA_ROOT= CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH=
 }
@@ -220,13 +233,15 @@ see_to_catch2() {
   if ! folder=$(kept catch2); then
     say "Catch2, which the tests are written with, is not here. Fetching the distribution's package, unpacked for us only (under 1 MB; 5 MB on disk)."
     if ! fetch catch2 20 catch2_deb; then
-      WITHOUT_CATCH2="Catch2 is not here and could not be fetched ($WHY_NOT). Type: sudo apt-get install catch2"
+      WITHOUT_CATCH2="there is no Catch2"
+      say "Note: $WITHOUT_CATCH2, and it could not be fetched: $WHY_NOT. Type: sudo apt-get install catch2"
       return
     fi
     folder=$STORE/catch2
   fi
   use_catch2 "$folder/usr/include" "$(dirname "$(find "$folder" -name 'libCatch2.a' | head -n 1)")" && return
-  WITHOUT_CATCH2="the Catch2 in $folder does not compile here. Remove that folder and try again, or type: sudo apt-get install catch2"
+  WITHOUT_CATCH2="Catch2 does not compile"
+  say "Note: the Catch2 in $folder does not compile here. Remove that folder and try again, or type: sudo apt-get install catch2"
 }
 
 # ---- PyTorch -------------------------------------------------------------------------------------------------------------
@@ -239,7 +254,8 @@ see_to_torch() {
   if ! folder=$(kept "torch-$TORCH_VERSION"); then
     say "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 4.7 GB on disk, once; another index, such as PyTorch's own CPU one, saves 4 GB: TORCH_INDEX=… make …)."
     if ! fetch "torch-$TORCH_VERSION" 6000 torch_wheels; then
-      WITHOUT_TORCH="PyTorch is not here and could not be fetched ($WHY_NOT). Type: python3 -m pip install torch"
+      WITHOUT_TORCH="there is no PyTorch"
+      say "Note: $WITHOUT_TORCH, and it could not be fetched: $WHY_NOT. Type: python3 -m pip install torch"
       return
     fi
     folder=$STORE/torch-$TORCH_VERSION
@@ -279,7 +295,6 @@ if [ -n "$needs_torch" ]; then
 elif keeps; then
   TORCH=${had[TORCH]:-} TORCH_PATH=${had[TORCH_PATH]:-}
 fi
-for reason in "$WITHOUT_TOOLKIT" "$WITHOUT_CATCH2" "$WITHOUT_TORCH"; do [ -n "$reason" ] && say "Note: $reason"; done
 
 new=build/setup.mk.$$
 if ! { mkdir -p build && : >"$new"; } 2>/dev/null; then

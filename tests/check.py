@@ -31,7 +31,8 @@ def main(chosen):
     lessons = [lesson for lesson in chosen if "exercise" in checks.answers(lesson)]
     without = [lesson for lesson in lessons if course.why_not(lesson, for_check=True)]
     course.wished_device()
-    build = course.Build(["build/simulator/libcuda.so"] + [checks.binary_of(lesson, "exercise") for lesson in lessons if lesson not in without])
+    able = [lesson for lesson in lessons if lesson not in without]
+    build = course.Build(able and ["build/simulator/libcuda.so"] + [checks.binary_of(lesson, "exercise") for lesson in able])
     if "build/simulator/libcuda.so" in build.failed:
         sys.exit("The simulated GPU was not built, so nothing can be linked:\n" + build.complaints())
     device = course.choose_device()
