@@ -1,0 +1,277 @@
+// Control flow of one function: basic blocks, immediate post-dominators, intervals of registers.
+#include "common/simulator/ptx/flow.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace cudasim::ptx {
+namespace {
+
+constexpr u32 kNone = ~0u;
+
+struct Blocks {
+  std::vector<u32> begin;  // first instruction of each; one more at the end
+  std::vector<u32> of;     // the block of each instruction
+  std::vector<std::vector<u32>> successors;
+  std::vector<bool> ends;  // a block whose lanes may end there
+  u32 count() const { return static_cast<u32>(begin.size()) - 1; }
+};
+
+Blocks split(const Flow& flow) {
+  const u32 size = static_cast<u32>(flow.steps.size());
+  std::vector<bool> leader(size + 1, false);
+  leader[0] = leader[size - 1] = true;
+  const auto mark = [&](u32 at) {
+    if (at < size) leader[at] = true;
+  };
+  for (u32 i = 0; i < size; ++i) {
+    const Step& step = flow.steps[i];
+    if (step.target != kNone) mark(step.target);
+    if (step.table != kNone) {
+      for (u32 target : flow.tables[step.table]) mark(target);
+    }
+    if (step.target != kNone || step.table != kNone || step.ends || !step.falls_through) mark(i + 1);
+  }
+  Blocks blocks;
+  blocks.of.resize(size);
+  for (u32 i = 0; i < size; ++i) {
+    if (leader[i]) blocks.begin.push_back(i);
+    blocks.of[i] = static_cast<u32>(blocks.begin.size()) - 1;
+  }
+  blocks.begin.push_back(size);
+  blocks.successors.resize(blocks.count());
+  blocks.ends.resize(blocks.count());
+  for (u32 b = 0; b < blocks.count(); ++b) {
+    const u32 last = blocks.begin[b + 1] - 1;
+    const Step& step = flow.steps[last];
+    auto& out = blocks.successors[b];
+    if (step.falls_through && last + 1 < size) out.push_back(blocks.of[last + 1]);
+    if (step.target != kNone) out.push_back(blocks.of[step.target]);
+    if (step.table != kNone) {
+      for (u32 target : flow.tables[step.table]) out.push_back(blocks.of[target]);
+    }
+    std::sort(out.begin(), out.end());
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    blocks.ends[b] = step.ends;
+  }
+  return blocks;
+}
+
+// Immediate post-dominators, by the algorithm of Cooper, Harvey and Kennedy on the graph turned round.
+//
+// Lanes that end (exit, trap; in an entry also a conditional branch to its ret) never come to a meeting point, so the
+// others must not wait for them there: such edges do not count as long as a block has another way to go.
+class PostDominators {
+ public:
+  PostDominators(const Flow& flow, const Blocks& blocks) : blocks_(blocks), root_(blocks.count()) {
+    const u32 count = blocks.count(), last = count - 1;
+    successors_ = blocks.successors;
+    const bool only_returns = flow.is_entry && blocks.begin[last] + 1 == blocks.begin[count];
+    if (only_returns) {
+      for (auto& out : successors_) {
+        if (out.size() > 1) out.erase(std::remove(out.begin(), out.end(), last), out.end());
+      }
+    }
+    predecessors_.resize(count);
+    for (u32 b = 0; b < count; ++b) {
+      for (u32 to : successors_[b]) predecessors_[to].push_back(b);
+    }
+    reached_.assign(count, false);
+    // Ways to end, the usual one first: the ret; blocks that end by themselves; loops without an end.
+    claim({last});
+    std::vector<u32> ends;
+    for (u32 b = 0; b < count; ++b) {
+      if (!reached_[b] && blocks.ends[b]) ends.push_back(b);
+    }
+    claim(ends);
+    claim(latches());
+    solve();
+  }
+
+  // The block where the lanes that leave `block` meet; kNone: nowhere.
+  u32 of(u32 block) const { return dominator_[block] == root_ ? kNone : dominator_[block]; }
+
+ private:
+  // Takes in, as ways to end, `starts` and all that leads to one of them. What was taken in before keeps its ways to
+  // go; the edges from it to blocks taken in later do not count.
+  void claim(const std::vector<u32>& starts) {
+    ++generation_;
+    generation_of_.resize(reached_.size(), 0);
+    std::vector<std::pair<u32, std::size_t>> stack;
+    for (u32 start : starts) {
+      if (reached_[start]) continue;
+      exits_.push_back(start);
+      reached_[start] = true;
+      generation_of_[start] = generation_;
+      stack.emplace_back(start, 0);
+      while (!stack.empty()) {
+        auto& [block, next] = stack.back();
+        if (next < predecessors_[block].size()) {
+          const u32 from = predecessors_[block][next++];
+          if (reached_[from]) continue;
+          reached_[from] = true;
+          generation_of_[from] = generation_;
+          stack.emplace_back(from, 0);
+        } else {
+          post_order_.push_back(block);
+          stack.pop_back();
+        }
+      }
+    }
+  }
+
+  // Sources of the edges that close a loop, among blocks that lead nowhere else.
+  std::vector<u32> latches() const {
+    const u32 count = blocks_.count();
+    std::vector<u32> found;
+    std::vector<u8> state(count, 0);  // 1: on the path, 2: done
+    std::vector<std::pair<u32, std::size_t>> stack;
+    for (u32 start = 0; start < count; ++start) {
+      if (state[start] != 0 || reached_[start]) continue;
+      state[start] = 1;
+      stack.emplace_back(start, 0);
+      while (!stack.empty()) {
+        auto& [block, next] = stack.back();
+        if (next < successors_[block].size()) {
+          const u32 to = successors_[block][next++];
+          if (state[to] == 1) found.push_back(block);
+          if (state[to] == 0 && !reached_[to]) {
+            state[to] = 1;
+            stack.emplace_back(to, 0);
+          }
+        } else {
+          if (successors_[block].empty()) found.push_back(block);
+          state[block] = 2;
+          stack.pop_back();
+        }
+      }
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+  }
+
+  void solve() {
+    dominator_.assign(root_ + 1, kNone);
+    number_.assign(root_ + 1, 0);
+    for (u32 i = 0; i < post_order_.size(); ++i) number_[post_order_[i]] = i;
+    number_[root_] = static_cast<u32>(post_order_.size());
+    dominator_[root_] = root_;
+    std::vector<bool> is_exit(root_ + 1, false);
+    for (u32 block : exits_) is_exit[block] = true;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto at = post_order_.rbegin(); at != post_order_.rend(); ++at) {
+        u32 meeting = is_exit[*at] ? root_ : kNone;
+        for (u32 to : successors_[*at]) {
+          if (generation_of_[to] > generation_of_[*at] || dominator_[to] == kNone) continue;
+          meeting = meeting == kNone ? to : intersect(meeting, to);
+        }
+        if (meeting != dominator_[*at]) {
+          dominator_[*at] = meeting;
+          changed = true;
+        }
+      }
+    }
+  }
+
+  u32 intersect(u32 a, u32 b) const {
+    while (a != b) {
+      while (number_[a] < number_[b]) a = dominator_[a];
+      while (number_[b] < number_[a]) b = dominator_[b];
+    }
+    return a;
+  }
+
+  const Blocks& blocks_;
+  u32 root_;
+  std::vector<std::vector<u32>> successors_, predecessors_;
+  std::vector<bool> reached_;
+  u32 generation_ = 0;
+  std::vector<u32> generation_of_, exits_, post_order_, dominator_, number_;
+};
+
+}  // namespace
+
+std::vector<u32> reconvergence(const Flow& flow) {
+  std::vector<u32> meet(flow.steps.size(), kNone);
+  if (flow.steps.empty()) return meet;
+  const Blocks blocks = split(flow);
+  const PostDominators dominators(flow, blocks);
+  for (u32 i = 0; i < flow.steps.size(); ++i) {
+    const Step& step = flow.steps[i];
+    const bool branches = step.table != kNone || (step.target != kNone && step.falls_through);
+    if (!branches) continue;
+    const u32 block = dominators.of(blocks.of[i]);
+    if (block != kNone) meet[i] = blocks.begin[block];
+  }
+  return meet;
+}
+
+namespace {
+
+// Backward edges, as stretches of the text that may run again: [target, source].
+std::vector<Interval> loops(const Flow& flow) {
+  std::map<u32, u32> furthest;  // by target
+  const auto note = [&](u32 source, u32 target) {
+    if (target <= source) furthest[target] = std::max(furthest[target], source);
+  };
+  for (u32 i = 0; i < flow.steps.size(); ++i) {
+    const Step& step = flow.steps[i];
+    if (step.target != kNone) note(i, step.target);
+    if (step.table == kNone) continue;
+    for (u32 target : flow.tables[step.table]) note(i, target);
+  }
+  std::vector<Interval> all;
+  for (const auto& [target, source] : furthest) all.push_back({target, source});
+  return all;
+}
+
+// Whether all mentions lie in one block and the first of them sets the register.
+struct Locality {
+  u32 block = kNone;
+  bool local = true;
+};
+
+}  // namespace
+
+std::vector<Interval> intervals(const Flow& flow, const std::vector<Mention>& mentions, u32 registers) {
+  std::vector<Interval> all(registers);
+  if (flow.steps.empty()) return all;
+  const Blocks blocks = split(flow);
+  std::vector<Locality> locality(registers);
+  for (const Mention& mention : mentions) {
+    Interval& interval = all[mention.reg];
+    Locality& where = locality[mention.reg];
+    const u32 block = blocks.of[mention.instruction];
+    if (where.block == kNone) {
+      where = {block, mention.written};
+    } else if (where.block != block) {
+      where.local = false;
+    }
+    interval.first = std::min(interval.first, mention.instruction);
+    interval.last = std::max(interval.last, mention.instruction);
+  }
+  // Loops sorted by their start: an interval grows until it cuts none of them in two. Merging overlapping stretches
+  // first makes this linear, at the price of keeping some registers longer than they need.
+  const std::vector<Interval> regions = loops(flow);
+  for (u32 reg = 0; reg < registers; ++reg) {
+    Interval& interval = all[reg];
+    if (locality[reg].local || interval.first > interval.last) continue;
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const Interval& loop : regions) {
+        if (loop.first > interval.last) break;
+        if (loop.last < interval.first) continue;
+        if (loop.first >= interval.first && loop.last <= interval.last) continue;
+        interval.first = std::min(interval.first, loop.first);
+        interval.last = std::max(interval.last, loop.last);
+        grown = true;
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace cudasim::ptx
