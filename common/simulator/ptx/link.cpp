@@ -87,7 +87,8 @@ class Linker {
         if (sizes_differ) error(variable.at, "Declarations of variable '" + variable.name + "' do not match");
         break;
       case Linkage::common:
-        replace = variable.linkage != Linkage::weak && (variable.linkage != Linkage::common || variable.size > first.size);
+        replace =
+            variable.linkage != Linkage::weak && (variable.linkage != Linkage::common || variable.size > first.size);
         break;
       case Linkage::weak:
         replace = linked.module != module_ && variable.linkage == Linkage::visible;

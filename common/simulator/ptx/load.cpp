@@ -20,6 +20,12 @@ constexpr u32 kMostRegisters = 255, kFewestRegisters = 16;
 
 u64 round_up(u64 value, u64 align) { return (value + align - 1) / align * align; }
 
+std::string hex(u64 value) {
+  char text[20];
+  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
 class Loader {
  public:
   Loader(std::span<const Module> modules, const Placement& placement) : modules_(modules), placement_(placement) {}
@@ -57,7 +63,8 @@ class Loader {
     }
     for (u32 definition : link_.definitions) {
       const LinkedFunction linked = link_.functions[definition];
-      functions_.push_back(resolve(modules_[linked.module], linked.module, *linked.function, file_base[linked.module], link_));
+      functions_.push_back(
+          resolve(modules_[linked.module], linked.module, *linked.function, file_base[linked.module], link_));
     }
   }
 
@@ -166,7 +173,8 @@ class Loader {
     for (u32 each : constants) kernel.constant_bytes += static_cast<u32>(link_.variables[each].variable->size);
     kernel.local_bytes = static_cast<u32>(std::min<u64>(stack_depth(index), 1u << 30));
     const u32 most = function.max_registers != 0 ? std::min(function.max_registers, kMostRegisters) : kMostRegisters;
-    kernel.registers = std::clamp<u32>(static_cast<u32>(round_up(words + 2, 2)), std::min(kFewestRegisters, most), most);
+    kernel.registers =
+        std::clamp<u32>(static_cast<u32>(round_up(words + 2, 2)), std::min(kFewestRegisters, most), most);
     kernel.directives = directives_of(function);
     program_->kernels.push_back(std::move(kernel));
   }
@@ -207,11 +215,8 @@ class Loader {
       if (offset > kMostStaticShared) break;
     }
     if (offset > kMostStaticShared) {
-      char text[160];
-      std::snprintf(text, sizeof text, "Entry function '%.80s' uses too much shared data (0x%llx bytes, 0x%llx max)",
-                    function.name.c_str(), static_cast<unsigned long long>(offset),
-                    static_cast<unsigned long long>(kMostStaticShared));
-      return error(function.at, text);
+      return error(function.at, "Entry function '" + function.name + "' uses too much shared data (0x" + hex(offset) +
+                                    " bytes, 0x" + hex(kMostStaticShared) + " max)");
     }
     kernel.static_shared = static_cast<u32>(offset);
     const u32 dynamic = static_cast<u32>(round_up(offset, kernel.dynamic_shared_align));

@@ -44,7 +44,8 @@ void Names::push(u32 scope) {
     const Register& reg = function_.registers[i];
     bind(reg.count == 0 ? exact_ : families_, reg.name, scope, {Binding::reg, i, 0});
   }
-  for (u32 i : function_.scopes[scope].variables) bind(exact_, function_.variables[i].name, scope, {Binding::variable, i, 0});
+  for (u32 i : function_.scopes[scope].variables)
+    bind(exact_, function_.variables[i].name, scope, {Binding::variable, i, 0});
   for (u32 i : labels_of_[scope]) bind(labels_, function_.labels[i].name, scope, {Binding::label, i, 0});
   for (u32 i : tables_of_[scope]) bind(labels_, function_.tables[i].name, scope, {Binding::table, i, 0});
   for (u32 i : prototypes_of_[scope]) bind(labels_, function_.prototypes[i].name, scope, {Binding::prototype, i, 0});

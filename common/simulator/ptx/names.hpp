@@ -37,7 +37,7 @@ class Names {
 
   const Function& function_;
   Table exact_, families_, labels_;
-  std::vector<u32> open_;                                            // scopes, outermost first
+  std::vector<u32> open_;                                                // scopes, outermost first
   std::vector<std::vector<std::pair<Table*, std::string_view>>> bound_;  // what each of them has bound
   std::vector<std::vector<u32>> labels_of_, tables_of_, prototypes_of_;  // by scope
 };

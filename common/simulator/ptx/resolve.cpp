@@ -48,7 +48,12 @@ bool holds(Type want, Type have) {
 class Resolver {
  public:
   Resolver(const Module& module, u32 module_index, const Function& function, u32 file_base, Link& link)
-      : module_(module), module_index_(module_index), function_(function), file_base_(file_base), link_(link), names_(function) {}
+      : module_(module),
+        module_index_(module_index),
+        function_(function),
+        file_base_(file_base),
+        link_(link),
+        names_(function) {}
 
   Resolved run();
 
@@ -110,7 +115,7 @@ class Resolver {
   void memory_of_local(Draft& draft, u32 local, i64 offset, Position at);
   void based_on(Draft& draft, Slot slot, u32 bytes);
   void set_width(Draft& draft, u32 width);
-  void selectors(Draft& draft, const Operand& operand);
+  void selectors(Draft& draft, const OperandRule& rule, const Operand& operand);
   Type type_of(const OperandRule& rule, const Form& form) const;
 
   // Values.
@@ -126,7 +131,8 @@ class Resolver {
   std::string mnemonic() const;
 
   // Output.
-  u32 emit(Instruction instruction, std::initializer_list<Slot> read, std::initializer_list<Slot> written, Step step = {});
+  u32 emit(const Instruction& instruction, std::initializer_list<Slot> read, std::initializer_list<Slot> written,
+           Step step = {});
   void mention(Slot slot, bool written, bool surely);
   void finish();
   void assign_slots(const Flow& flow);
@@ -147,14 +153,14 @@ class Resolver {
 
   const Statement* current_ = nullptr;
   Position at_;
-  std::vector<Type> registers_;               // virtual registers: their types
+  std::vector<Type> registers_;                 // virtual registers: their types
   std::vector<std::vector<u32>> register_ids_;  // by Function::registers: first part of each number, or kNone
   std::vector<Mention> mentions_;
   std::vector<Step> steps_;
-  std::vector<u32> first_;             // by statement: its first instruction
-  std::vector<u32> local_;             // by Function::variables: offset in the frame, or index of Link::variables
+  std::vector<u32> first_;  // by statement: its first instruction
+  std::vector<u32> local_;  // by Function::variables: offset in the frame, or index of Link::variables
   std::vector<u32> parameter_local_, result_local_;
-  std::vector<u32> table_of_;          // by Function::tables: in Code::tables
+  std::vector<u32> table_of_;  // by Function::tables: in Code::tables
   std::unordered_map<u64, u32> parameter_registers_;
 };
 
@@ -232,8 +238,8 @@ void Resolver::lay_out_parameters() {
   for (u32 i = 0; i < function_.results.size(); ++i) place(function_.results[i], i, true);
   const u64 limit = module_.version_major * 10 + module_.version_minor >= 81 ? 32764 : 4352;
   if (function_.is_entry && offset > limit) {
-    fail(function_.at, "Entry function '" + function_.name + "' uses too much parameter space (" + std::to_string(offset) +
-                           " bytes, " + std::to_string(limit) + " max)");
+    fail(function_.at, "Entry function '" + function_.name + "' uses too much parameter space (" +
+                           std::to_string(offset) + " bytes, " + std::to_string(limit) + " max)");
   }
   out_.parameter_bytes = static_cast<u32>(offset);
 }
@@ -282,7 +288,8 @@ Resolver::Reg Resolver::element(u32 reg, u32 number, u32 part) {
   return {ids[number] + part, declared.type};
 }
 
-std::optional<Resolver::Reg> Resolver::find_register(const std::string& name, const std::string& selector, Position at) {
+std::optional<Resolver::Reg> Resolver::find_register(const std::string& name, const std::string& selector,
+                                                     Position at) {
   const std::optional<Binding> binding = names_.find(name);
   if (!binding) return std::nullopt;
   if (binding->kind == Binding::parameter || binding->kind == Binding::result) {
@@ -323,14 +330,15 @@ void Resolver::mention(Slot slot, bool written, bool surely) {
 }
 
 // Slots are the numbers of virtual registers until assign_slots().
-u32 Resolver::emit(Instruction instruction, std::initializer_list<Slot> read, std::initializer_list<Slot> written, Step step) {
+u32 Resolver::emit(const Instruction& instruction, std::initializer_list<Slot> read,
+                   std::initializer_list<Slot> written, Step step) {
   const bool surely = instruction.guard == kNoSlot;
   mention(instruction.guard, false, false);
   for (Slot slot : read) mention(slot, false, surely);
   for (Slot slot : written) mention(slot, true, surely);
-  instruction.statement = static_cast<u32>(out_.code->statements.size() - 1);
   steps_.push_back(step);
   out_.code->instructions.push_back(instruction);
+  out_.code->instructions.back().statement = static_cast<u32>(out_.code->statements.size() - 1);
   return static_cast<u32>(out_.code->instructions.size() - 1);
 }
 
@@ -365,7 +373,8 @@ u32 Resolver::label(const Operand& operand) {
   if (name == nullptr || operand.is_vector) mismatch();
   const std::optional<Binding> binding = names_.find_label(name->text);
   if (!binding) unknown(name->text);
-  if (binding->kind != Binding::label) fail(operand.at, "Label expected for argument 0 of instruction '" + current_->opcode + "'");
+  if (binding->kind != Binding::label)
+    fail(operand.at, "Label expected for argument 0 of instruction '" + current_->opcode + "'");
   return function_.labels[binding->index].statement;  // becomes the index of an instruction in finish()
 }
 
@@ -528,7 +537,8 @@ void Resolver::call_target(const Statement& s, CallSite& site) {
   } else {
     const Symbol* symbol = link_.find(module_index_, name->text);
     if (symbol == nullptr) {
-      link_.errors.push_back({Diagnostic::syntax, s.at, "Call to '" + Cursor::shown(name->text) + "' requires call prototype"});
+      link_.errors.push_back(
+          {Diagnostic::syntax, s.at, "Call to '" + Cursor::shown(name->text) + "' requires call prototype"});
       unknown(name->text);
     }
     if (symbol->kind != Symbol::function) mismatch();
@@ -688,11 +698,12 @@ void Resolver::by_row(const Statement& s) {
   }
   const u32 version = module_.version_major * 10 + module_.version_minor;
   if (version < found.row->ptx) {
-    fail(s.at, "Instruction '" + mnemonic() + "' requires PTX ISA .version " + std::to_string(found.row->ptx / 10) + "." +
-                   std::to_string(found.row->ptx % 10) + " or later");
+    fail(s.at, "Instruction '" + mnemonic() + "' requires PTX ISA .version " + std::to_string(found.row->ptx / 10) +
+                   "." + std::to_string(found.row->ptx % 10) + " or later");
   }
   if (module_.target < found.row->target) {
-    fail(s.at, "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(found.row->target) + " or higher");
+    fail(s.at,
+         "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(found.row->target) + " or higher");
   }
   Draft draft;
   draft.statement = &s;
@@ -742,7 +753,8 @@ void Resolver::note_barrier(const Statement& s) {
       needed = static_cast<u32>(std::min<u64>(number->bits, 15)) + 1;
       break;
     }
-    if (each.pair == nullptr && s.modifiers.size() > 1 && (s.modifiers[0] == "red" || s.modifiers[1] == "red")) continue;
+    if (each.pair == nullptr && s.modifiers.size() > 1 && (s.modifiers[0] == "red" || s.modifiers[1] == "red"))
+      continue;
     break;
   }
   out_.barriers = std::max(out_.barriers, needed);
@@ -807,7 +819,8 @@ void Resolver::set_width(Draft& draft, u32 width) {
 
 void Resolver::missing(Draft& draft, const OperandRule& rule) {
   u32 count = rule.elements == OperandRule::kVector ? draft.form.vector : rule.elements;
-  if (rule.kind == OperandRule::label || rule.kind == OperandRule::immediate || rule.kind == OperandRule::function) count = 0;
+  if (rule.kind == OperandRule::label || rule.kind == OperandRule::immediate || rule.kind == OperandRule::function)
+    count = 0;
   draft.slots.insert(draft.slots.end(), count, kNoSlot);
   draft.written.insert(draft.written.end(), count, false);
 }
@@ -881,7 +894,7 @@ void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, con
     id = reg->id;
     set_width(draft, bytes(reg->type));
   }
-  selectors(draft, given);
+  selectors(draft, rule, given);
   draft.slots.push_back(id);
   draft.written.push_back(true);
 }
@@ -890,26 +903,18 @@ void Resolver::source(Draft& draft, const OperandRule& rule, Type type, const Op
   u32 width = bytes(type);
   const Value from = value(given, type, rule.wider, &width);
   set_width(draft, width);
-  selectors(draft, given);
+  selectors(draft, rule, given);
   draft.slots.push_back(from.slot);
   draft.written.push_back(false);
 }
 
-// What a video instruction selects of a register, 16 bits for each operand in Instruction::offset: 0x8000, 0x4000 for
-// halves, how many digits less one, and the digits with 3 bits each, the last one lowest.
-void Resolver::selectors(Draft& draft, const Operand& given) {
+// What a video instruction selects of a register.
+void Resolver::selectors(Draft& draft, const OperandRule& rule, const Operand& given) {
   const Name* name = std::get_if<Name>(&given.value);
   if (name == nullptr || name->selector.empty()) return;
-  const char kind = name->selector[0];
-  if ((kind != 'b' && kind != 'h') || name->selector.size() < 2) return;
-  if (current_->opcode[0] != 'v' || draft.index > 3) mismatch();
-  const std::size_t digits = name->selector.size() - 1;
-  if (digits > 4) mismatch();
-  u64 code = 0x8000u | (kind == 'h' ? 0x4000u : 0u) | (digits - 1) << 12;
-  for (std::size_t i = 0; i < digits; ++i) {
-    code |= u64(name->selector[digits - i] - '0') << (3 * i);
-  }
-  draft.instruction.offset = static_cast<i64>(static_cast<u64>(draft.instruction.offset) | code << (16 * draft.index));
+  if (name->selector.size() < 2) return;  // an element of a vector, or the part of a special register
+  if (!rule.selected || draft.index >= draft.form.selector.size()) mismatch();
+  draft.form.selector[draft.index] = name->selector;
 }
 
 // --- Values ----------------------------------------------------------------------------------------------------------
@@ -962,7 +967,10 @@ Resolver::Value Resolver::special_register(const std::string& name, u32 bytes, P
   }
   Instruction instruction;
   instruction.run = handler;
-  instruction.slot[0] = temporary(bytes == 8 ? Type::b64 : bytes == 4 ? Type::b32 : bytes == 2 ? Type::b16 : Type::pred);
+  instruction.slot[0] = temporary(bytes == 8   ? Type::b64
+                                  : bytes == 4 ? Type::b32
+                                  : bytes == 2 ? Type::b16
+                                               : Type::pred);
   emit(instruction, {}, {instruction.slot[0]});
   return {instruction.slot[0]};
 }
@@ -990,7 +998,8 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
       return {out_.constants.address({AddressOf::variable, index, static_cast<u64>(offset)}, bytes)};
     }
     out_.shared.push_back(index);
-    if (function_.is_entry) return {out_.constants.address({AddressOf::shared, index, static_cast<u64>(offset)}, bytes)};
+    if (function_.is_entry)
+      return {out_.constants.address({AddressOf::shared, index, static_cast<u64>(offset)}, bytes)};
     Instruction instruction;
     instruction.run = shared_address_handler(bytes);
     instruction.slot[0] = temporary(bytes == 8 ? Type::b64 : Type::b32);
@@ -1060,7 +1069,8 @@ void Resolver::memory(Draft& draft, const Operand& given) {
     if (address->index != 0 || is_float(reg->type) || (bytes(reg->type) != 4 && bytes(reg->type) != 8)) mismatch();
     draft.instruction.offset = address->offset;
     const bool entry_space = draft.form.has("param::entry");
-    if (draft.form.space == Space::param && (is_store || !function_.is_entry || draft.form.has("param::func")) && !entry_space) {
+    if (draft.form.space == Space::param && (is_store || !function_.is_entry || draft.form.has("param::func")) &&
+        !entry_space) {
       draft.form.space = Space::local;
     }
     return based_on(draft, reg->id, bytes(reg->type));
@@ -1079,7 +1089,8 @@ void Resolver::memory(Draft& draft, const Operand& given) {
       fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
     }
     if (!function_.is_entry) {
-      return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], address->offset, given.at);
+      return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], address->offset,
+                             given.at);
     }
     if (is_store) fail(at_, "Entry parameters are read-only");
     draft.instruction.offset = static_cast<i64>(out_.code->parameters[binding->index].offset) + address->offset;
@@ -1143,7 +1154,8 @@ void Resolver::memory_of_variable(Draft& draft, const Operand& given, const Vari
     instruction.offset = index;
   }
   emit(instruction, {}, {instruction.slot[0]});
-  if (generic) draft.instruction.offset += static_cast<i64>(variable.space == Space::shared ? kSharedWindow : kLocalWindow);
+  if (generic)
+    draft.instruction.offset += static_cast<i64>(variable.space == Space::shared ? kSharedWindow : kLocalWindow);
   based_on(draft, instruction.slot[0], 8);
 }
 

@@ -20,9 +20,9 @@ struct Resolved {
   ConstantPool constants;
   std::vector<OffsetFixup> fixups;
   // What it names: for the layout of shared memory and the depth of calls.
-  std::vector<u32> shared;     // indices of Link::variables
+  std::vector<u32> shared;  // indices of Link::variables
   std::vector<u32> constants_used;
-  std::vector<u32> callees;    // indices in Program::functions
+  std::vector<u32> callees;  // indices in Program::functions
   bool calls_indirectly = false;
   std::vector<u32> addresses_taken;  // of functions, in Program::functions
   u32 barriers = 0;

@@ -32,9 +32,8 @@ SlotMap allot(const std::vector<Interval>& intervals, const std::vector<Type>& t
   for (u32 reg = 0; reg < count; ++reg) {
     if (intervals[reg].first <= intervals[reg].last) order.push_back(reg);
   }
-  std::sort(order.begin(), order.end(), [&](u32 a, u32 b) {
-    return std::pair(intervals[a].first, a) < std::pair(intervals[b].first, b);
-  });
+  std::sort(order.begin(), order.end(),
+            [&](u32 a, u32 b) { return std::pair(intervals[a].first, a) < std::pair(intervals[b].first, b); });
   std::array<std::vector<u32>, kSizes> free;
   std::array<u32, kSizes> used{};
   std::vector<u32> number(count, 0);
