@@ -709,7 +709,7 @@ void Resolver::by_row(const Statement& s) {
   draft.statement = &s;
   draft.form = found.form;
   operands(draft, *found.operands);
-  const Bound bound = found.row->bind(draft.form);
+  const Bound bound = found.row->bind == nullptr ? Bound() : found.row->bind(draft.form);
   if (bound.run == nullptr) {
     link_.errors.push_back(
         {Diagnostic::unsupported, s.at, "Instruction '" + mnemonic() + "' with these operands is not simulated"});
