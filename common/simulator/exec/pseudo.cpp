@@ -1,4 +1,4 @@
-// Handlers that the resolver emits without a row: addresses of variables in the frame and in shared memory.
+// Handlers that the resolver emits without a row: addresses of variables, packing and unpacking of vectors.
 #include "common/simulator/exec/pseudo.hpp"
 
 #include "common/simulator/exec/block.hpp"
@@ -31,6 +31,35 @@ void shared_address(Warp& warp, const Instruction& i) {
   fill<T>(warp, i.slot[0], found->second + static_cast<u64>(i.offset));
 }
 
+// The first element lies in the lowest bits.
+template <class Whole, class Part, u32 kCount>
+void pack(Warp& warp, const Instruction& i) {
+  Whole* d = warp.out<Whole>(i.slot[0]);
+  const Part* parts[kCount];
+  for (u32 p = 0; p < kCount; ++p) parts[p] = warp.in<Part>(i.slot[1 + p]);
+  for_lanes(warp.mask, [=](u32 lane) {
+    Whole whole = 0;
+    for (u32 p = 0; p < kCount; ++p)
+      whole |= static_cast<Whole>(static_cast<Whole>(parts[p][lane]) << (8 * sizeof(Part) * p));
+    d[lane] = whole;
+  });
+}
+
+template <class Whole, class Part, u32 kCount>
+void unpack(Warp& warp, const Instruction& i) {
+  const Whole* a = warp.in<Whole>(i.slot[kCount]);
+  // A destination may share its slot with nothing, but the source is read before any is written all the same.
+  Whole whole[kWarpSize];
+  for_lanes(warp.mask, [&](u32 lane) { whole[lane] = a[lane]; });
+  for (u32 p = 0; p < kCount; ++p) {
+    if (i.slot[p] == kNoSlot) continue;
+    Part* d = warp.out<Part>(i.slot[p]);
+    for_lanes(warp.mask, [&](u32 lane) { d[lane] = static_cast<Part>(whole[lane] >> (8 * sizeof(Part) * p)); });
+  }
+}
+
+using Wide = unsigned __int128;
+
 }  // namespace
 
 Handler local_address_handler(u32 bytes) {
@@ -39,6 +68,32 @@ Handler local_address_handler(u32 bytes) {
 
 Handler shared_address_handler(u32 bytes) {
   return bytes == 8 ? shared_address<u64> : bytes == 4 ? shared_address<u32> : nullptr;
+}
+
+Handler pack_handler(u32 elements, u32 bytes) {
+  switch (elements * 100 + bytes) {
+    case 201: return pack<u16, u8, 2>;
+    case 202: return pack<u32, u16, 2>;
+    case 204: return pack<u64, u32, 2>;
+    case 208: return pack<Wide, u64, 2>;
+    case 401: return pack<u32, u8, 4>;
+    case 402: return pack<u64, u16, 4>;
+    case 404: return pack<Wide, u32, 4>;
+    default: return nullptr;
+  }
+}
+
+Handler unpack_handler(u32 elements, u32 bytes) {
+  switch (elements * 100 + bytes) {
+    case 201: return unpack<u16, u8, 2>;
+    case 202: return unpack<u32, u16, 2>;
+    case 204: return unpack<u64, u32, 2>;
+    case 208: return unpack<Wide, u64, 2>;
+    case 401: return unpack<u32, u8, 4>;
+    case 402: return unpack<u64, u16, 4>;
+    case 404: return unpack<Wide, u32, 4>;
+    default: return nullptr;
+  }
 }
 
 }  // namespace cudasim
