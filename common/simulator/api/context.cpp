@@ -4,6 +4,7 @@
 // again, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED to whoever uses it.
 #include "common/simulator/api/context_flags.hpp"
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/thread.hpp"
 
@@ -351,6 +352,54 @@ CUDASIM_API CUresult cuCtxDetach(CUcontext ctx) {
     const auto& stack = this_thread().stack;
     require(context != nullptr && !stack.empty() && stack.back() == ctx, CUDA_ERROR_INVALID_CONTEXT);
     if (--context->attached == 0) return destroy(ctx);
+    return CUDA_SUCCESS;
+  };
+}
+
+// All that the context has been given so far, in whatever stream.
+CUDASIM_API CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
+  return CUDASIM_CALL(hCtx, hEvent) {
+    const auto context = named_or_current(hCtx);
+    require_healthy(*context->health);
+    const auto event = events().get(hEvent);
+    require(event->health == context->health, CUDA_ERROR_INVALID_HANDLE);
+    event->record(*context);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
+  return CUDASIM_CALL(hCtx, hEvent) {
+    const auto context = named_or_current(hCtx);
+    require_healthy(*context->health);
+    if (const auto recording = events().get(hEvent)->recording()) context->hold_back(recording->task);
+    return CUDA_SUCCESS;
+  };
+}
+
+// Kernels of the current context may touch what the peer's has allocated.
+CUDASIM_API CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
+  return CUDASIM_CALL(peerContext, Flags) {
+    const auto context = current_context();
+    require(Flags == 0);
+    const auto peer = find_context(peerContext);
+    require(peer != nullptr && peer != context, CUDA_ERROR_INVALID_CONTEXT);
+    require(&peer->device != &context->device, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+    const std::scoped_lock lock(context->settings);
+    require(context->peers.insert(peer->id).second, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+    AddressSpace::instance().grant(context->id, peer->id);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
+  return CUDASIM_CALL(peerContext) {
+    const auto context = current_context();
+    const auto peer = find_context(peerContext);
+    require(peer != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+    const std::scoped_lock lock(context->settings);
+    require(context->peers.erase(peer->id) != 0, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+    AddressSpace::instance().revoke(context->id, peer->id);
     return CUDA_SUCCESS;
   };
 }

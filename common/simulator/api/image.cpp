@@ -278,7 +278,7 @@ std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& p
 }  // namespace
 
 std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const Texts& texts, JitOptions& options) {
-  auto memory = std::make_shared<ModuleMemory>(*context);
+  auto memory = std::make_shared<ModuleMemory>(context);
   const auto program = load_texts(texts, memory->placement(), options);
   auto module = std::make_shared<Module>(context, program, std::move(memory));
   module->handle = modules().add(module);

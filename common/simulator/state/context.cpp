@@ -56,16 +56,32 @@ void Context::add_stream(const std::shared_ptr<Stream>& stream) {
   streams_.push_back(stream);
 }
 
+std::vector<TaskPtr> Context::lasts() const {
+  std::vector<TaskPtr> tasks{legacy_->last_, gate_};
+  for (const auto& stream : streams_) tasks.push_back(stream->last_);
+  return tasks;
+}
+
 void Context::synchronize() {
   std::vector<TaskPtr> tasks;
   {
     const std::scoped_lock lock(order);
-    tasks.push_back(legacy_->last_);
-    for_each_stream([&](Stream& stream) { tasks.push_back(stream.last_); });
+    tasks = lasts();
   }
   for (const TaskPtr& task : tasks) {
     if (task) task->wait();
   }
+}
+
+TaskPtr Context::enter_after_all(Operation operation) {
+  const std::scoped_lock lock(order);
+  return Scheduler::instance().enter(health, std::move(operation), 0, lasts());
+}
+
+void Context::hold_back(const TaskPtr& task) {
+  const std::scoped_lock lock(order);
+  const TaskPtr both[] = {gate_, task};
+  gate_ = Scheduler::instance().enter(health, {}, 0, both);
 }
 
 ContextState context_state(CUcontext handle) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <mutex>
+#include <set>
 
 namespace cudasim {
 
@@ -30,6 +31,7 @@ class Context : public std::enable_shared_from_this<Context> {
   std::mutex settings;  // for the following
   u32 flags;
   std::array<u64, 16> limits{};  // by CUlimit
+  std::set<u64> peers;           // ids of the contexts whose memory kernels may touch
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
 
@@ -44,8 +46,14 @@ class Context : public std::enable_shared_from_this<Context> {
   void for_each_stream(F&& f) {
     for (const auto& stream : streams_) f(*stream);
   }
+  // A task after all that has been entered so far, in no stream.
+  TaskPtr enter_after_all(Operation operation);
+  // Whatever is entered into any stream from now on comes after `task`.
+  void hold_back(const TaskPtr& task);
   // Sleeps until all work entered so far is done.
   void synchronize();
+  // With `order` held; null if nothing is held back.
+  const TaskPtr& gate() const { return gate_; }
 
   u64 limit(CUlimit which) {
     const std::scoped_lock lock(settings);
@@ -54,7 +62,9 @@ class Context : public std::enable_shared_from_this<Context> {
 
  private:
   std::shared_ptr<Stream> legacy_;
+  std::vector<TaskPtr> lasts() const;             // with `order` held
   std::vector<std::shared_ptr<Stream>> streams_;  // under `order`
+  TaskPtr gate_;                                  // under `order`: see hold_back
 };
 
 // Every context that ever was: a destroyed one can still be current, and answers so.

@@ -30,8 +30,11 @@ class Event {
   }
   // Puts a mark at the end of the stream.
   void record(Stream& stream);
+  // Puts a mark after everything in the context.
+  void record(Context& context);
 
  private:
+  void record(const std::function<TaskPtr(Operation)>& enter);
   mutable std::mutex mutex_;
   std::shared_ptr<const Recording> recording_;
 };

@@ -1,48 +1,32 @@
 #include "common/simulator/state/module.hpp"
 
 #include "common/simulator/memory/address_space.hpp"
-
-#include <sys/mman.h>
+#include "common/simulator/state/allocations.hpp"
 
 #include <cstring>
 
 namespace cudasim {
 
 ModuleMemory::~ModuleMemory() {
-  for (const u64 base : bases_) AddressSpace::instance().release(base, "cuModuleUnload");
-}
-
-u64 ModuleMemory::place(const ptx::Variable& variable) {
-  if (variable.managed) return place_managed(variable);
-  Allocation wanted;
-  wanted.size = variable.size;
-  wanted.kind = variable.space == Space::constant ? MemoryKind::module_constant : MemoryKind::module_global;
-  wanted.context = context_;
-  wanted.device = device_;
-  wanted.label = variable.name;
-  wanted.device_writable = variable.space != Space::constant;
-  const auto allocation = AddressSpace::instance().allocate(wanted, std::max<u64>(variable.align, 256), true);
-  if (!allocation) fail(CUDA_ERROR_OUT_OF_MEMORY);
-  bases_.push_back(allocation->base);
-  return allocation->base;
+  for (const u64 base : bases_) end_allocation(base, "cuModuleUnload");
 }
 
 // A managed variable has one address for both sides: it is host memory that the device may touch.
-u64 ModuleMemory::place_managed(const ptx::Variable& variable) {
-  void* bytes = mmap(nullptr, variable.size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (bytes == MAP_FAILED) fail(CUDA_ERROR_OUT_OF_MEMORY);
-  auto managed = std::make_shared<Allocation>();
-  managed->base = reinterpret_cast<u64>(bytes);
-  managed->size = variable.size;
-  managed->host = static_cast<std::byte*>(bytes);
-  managed->kind = MemoryKind::managed;
-  managed->context = context_;
-  managed->device = device_;
-  managed->label = variable.name;
-  managed->keep = std::shared_ptr<void>(bytes, [size = variable.size](void* at) { munmap(at, size); });
-  if (!AddressSpace::instance().enter(managed)) fail(CUDA_ERROR_UNKNOWN);
-  bases_.push_back(managed->base);
-  return managed->base;
+u64 ModuleMemory::place(const ptx::Variable& variable) {
+  const auto context = context_.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  std::shared_ptr<Allocation> allocation;
+  if (variable.managed) {
+    auto bytes = std::make_shared<HostBytes>(variable.size);
+    allocation = enter_host_memory(*context, MemoryKind::managed, bytes->get(), variable.size, CU_MEM_ATTACH_GLOBAL,
+                                   variable.name.c_str(), bytes);
+  } else {
+    const bool constant = variable.space == Space::constant;
+    allocation = allocate_device_memory(*context, constant ? MemoryKind::module_constant : MemoryKind::module_global,
+                                        variable.size, variable.name.c_str(), true, std::max<u64>(variable.align, 512));
+  }
+  bases_.push_back(allocation->base);
+  return allocation->base;
 }
 
 Placement ModuleMemory::placement() {

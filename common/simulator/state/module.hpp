@@ -11,10 +11,10 @@
 
 namespace cudasim {
 
-// The address of a variable in device memory, allocated for a module, given back with it.
+// A module's variables in memory, given back with it.
 class ModuleMemory {
  public:
-  explicit ModuleMemory(const Context& context) : context_(context.id), device_(context.device.index) {}
+  explicit ModuleMemory(std::weak_ptr<Context> context) : context_(std::move(context)) {}
   ~ModuleMemory();
   ModuleMemory(const ModuleMemory&) = delete;
   ModuleMemory& operator=(const ModuleMemory&) = delete;
@@ -23,9 +23,7 @@ class ModuleMemory {
 
  private:
   u64 place(const ptx::Variable& variable);
-  u64 place_managed(const ptx::Variable& variable);
-  const u64 context_;
-  const u32 device_;
+  const std::weak_ptr<Context> context_;
   std::vector<u64> bases_;
 };
 

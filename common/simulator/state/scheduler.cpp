@@ -128,16 +128,37 @@ void Scheduler::hand_out(std::vector<TaskPtr> tasks) {
       start = state_->waiting > state_->idle && state_->workers < kMaxWorkers;
       if (start) ++state_->workers;
     }
-    if (!start) {
+    if (start) {
+      start_worker();
+    } else {
       state_->work.notify_one();
-      continue;
     }
-    try {
-      std::thread([this] { worker(); }).detach();
-    } catch (const std::system_error&) {  // no more threads: those that there are must do
+  }
+}
+
+void Scheduler::start_worker() {
+  try {
+    std::thread([this] { worker(); }).detach();
+  } catch (const std::system_error&) {  // no more threads: those that there are must do, or else this one
+    bool alone = false;
+    {
       const std::scoped_lock lock(state_->mutex);
-      --state_->workers;
+      alone = --state_->workers == 0;
     }
+    if (alone) work_off();
+  }
+}
+
+void Scheduler::work_off() {
+  for (;;) {
+    TaskPtr task;
+    {
+      const std::scoped_lock lock(state_->mutex);
+      if (state_->waiting == 0) return;
+      task = state_->take();
+    }
+    execute(*task);
+    hand_out(finish(task));
   }
 }
 

@@ -93,7 +93,9 @@ class Scheduler {
   CUresult execute(Task& task);                      // without the lock
   std::vector<TaskPtr> finish(const TaskPtr& task);  // takes the lock; the tasks that a worker can run now
   void hand_out(std::vector<TaskPtr> tasks);
+  void start_worker();
   void worker();
+  void work_off();  // what is ready, on this thread
   State* state_;
 };
 

@@ -24,6 +24,7 @@ Stream::Stream(std::weak_ptr<Context> owner, std::shared_ptr<Health> health_of_o
 std::vector<TaskPtr> Stream::predecessors(Context& owner, std::span<const TaskPtr> after) const {
   std::vector<TaskPtr> tasks(after.begin(), after.end());
   if (last_ && !last_->done()) tasks.push_back(last_);
+  if (const TaskPtr& gate = owner.gate(); gate && !gate->done()) tasks.push_back(gate);
   if (legacy) {
     owner.for_each_stream([&](Stream& other) {
       if (other.blocking() && other.last_ && !other.last_->done()) tasks.push_back(other.last_);
