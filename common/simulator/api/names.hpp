@@ -160,6 +160,10 @@
 #undef cuWaitExternalSemaphoresAsync
 
 // What older headers lack.
+#if CUDA_VERSION < 12040
+using CUgreenCtx = struct CUgreenCtx_st*;
+enum CUfunctionLoadingState { CU_FUNCTION_LOADING_STATE_UNLOADED, CU_FUNCTION_LOADING_STATE_LOADED };
+#endif
 #if CUDA_VERSION < 12050
 struct CUctxCreateParams {
   CUexecAffinityParam* execAffinityParams;
