@@ -140,3 +140,32 @@ FRESH_CASE("A device that has no more memory says so, and goes on", "[memory]") 
   CU_CHECK(cuMemGetInfo(&after, &total));
   CHECK(after == free_bytes);
 }
+
+#if CUDA_VERSION >= 13000
+FRESH_CASE("A batch of copies runs in a stream", "[memory]") {
+  conformance::context();
+  CUstream s = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CUdeviceptr a = 0, b = 0;
+  int* h = nullptr;
+  CU_CHECK(cuMemAlloc(&a, 4096));
+  CU_CHECK(cuMemAlloc(&b, 4096));
+  CU_CHECK(cuMemAllocHost(reinterpret_cast<void**>(&h), 4096));
+  h[0] = 11;
+  h[1] = 22;
+  CUmemcpyAttributes order = {};
+  order.srcAccessOrder = CU_MEMCPY_SRC_ACCESS_ORDER_STREAM;
+  std::size_t first = 0;
+  CUdeviceptr to[] = {a, b}, from[] = {(CUdeviceptr)h, (CUdeviceptr)(h + 1)};
+  std::size_t sizes[] = {4, 4};
+  ANSWERS(cuMemcpyBatchAsync(to, from, sizes, 2, &order, &first, 1, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
+  int got[2] = {};
+  CU_CHECK(cuMemcpyDtoH(&got[0], a, 4));
+  CU_CHECK(cuMemcpyDtoH(&got[1], b, 4));
+  CHECK(got[0] == 11);
+  CHECK(got[1] == 22);
+  ANSWERS(cuMemcpyBatchAsync(to, from, sizes, 2, &order, &first, 0, s), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemcpyBatchAsync(to, from, sizes, 2, &order, &first, 1, 0), CUDA_ERROR_INVALID_VALUE);
+}
+#endif

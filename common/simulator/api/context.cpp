@@ -6,6 +6,7 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
@@ -66,6 +67,7 @@ std::shared_ptr<Context> named_or_current(CUcontext handle) {
 CUresult synchronize(const std::shared_ptr<Context>& context) {
   require_healthy(*context->health);
   context->synchronize();
+  trim_pools(context->device);
   return context->health->fault;
 }
 

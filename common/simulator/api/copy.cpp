@@ -2,7 +2,10 @@
 #include "common/simulator/memory/transfer.hpp"
 
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/arrays.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 namespace cudasim {
@@ -161,6 +164,104 @@ CUDA_MEMCPY3D between_arrays(CUarray to, std::size_t to_offset, CUarray from, st
   return copy;
 }
 
+#if CUDA_VERSION >= 12080
+// The batch calls: `one(i)` describes copy i. Each is entered like an asynchronous copy of its own, one after another,
+// which is one of the orders that the manual allows; *failed gets the number of the one that was refused.
+template <class Describe>
+CUresult copy_batch(std::size_t count, std::size_t* failed, CUstream handle, const char* label, Describe one) {
+  const auto context = current_context();
+  require(count != 0);
+  require(!get_stream(handle)->legacy);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (failed != nullptr) *failed = i;
+    make_copy(one(i), label);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    const CUresult answer = copy_later([&] { return one(i); }, handle, label);
+    if (answer != CUDA_SUCCESS) return answer;
+  }
+  if (failed != nullptr) *failed = SIZE_MAX;
+  return CUDA_SUCCESS;
+}
+
+void require_attributes(const CUmemcpyAttributes* attributes, const std::size_t* starts, std::size_t count,
+                        std::size_t copies) {
+  require(attributes != nullptr && starts != nullptr && count != 0 && count <= copies && starts[0] == 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    require(i == 0 || (starts[i] > starts[i - 1] && starts[i] < copies));
+    require(attributes[i].srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
+            attributes[i].srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
+    require((attributes[i].flags & ~unsigned{CU_MEMCPY_FLAG_PREFER_OVERLAP_WITH_COMPUTE}) == 0);
+  }
+}
+
+CUresult copy_pointers(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std::size_t count,
+                       const CUmemcpyAttributes* attributes, const std::size_t* starts, std::size_t attribute_count,
+                       std::size_t* failed, CUstream stream, const char* label) {
+  if (failed != nullptr) *failed = SIZE_MAX;
+  require_calls_permitted();
+  require(to != nullptr && from != nullptr && sizes != nullptr);
+  require_attributes(attributes, starts, attribute_count, count);
+  return copy_batch(count, failed, stream, label,
+                    [&](std::size_t i) { return linear(kUnified, from[i], kUnified, to[i], sizes[i]); });
+}
+
+// Bytes of an element: 1 for a pointer, whose elements are those of the array at the other end.
+u64 element_of(const CUmemcpy3DOperand& operand) {
+  return operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY ? arrays().get(operand.op.array.array)->element : 1;
+}
+
+CUDA_MEMCPY3D from_operation(const CUDA_MEMCPY3D_BATCH_OP& operation) {
+  const auto known = [](const CUmemcpy3DOperand& operand) {
+    return operand.type == CU_MEMCPY_OPERAND_TYPE_POINTER || operand.type == CU_MEMCPY_OPERAND_TYPE_ARRAY;
+  };
+  require(known(operation.src) && known(operation.dst));
+  require(operation.extent.width != 0 && operation.extent.height != 0 && operation.extent.depth != 0);
+  require(operation.srcAccessOrder >= CU_MEMCPY_SRC_ACCESS_ORDER_STREAM &&
+          operation.srcAccessOrder <= CU_MEMCPY_SRC_ACCESS_ORDER_ANY);
+  const u64 from = element_of(operation.src), to = element_of(operation.dst);
+  require(from == to || from == 1 || to == 1);
+  const u64 element = std::max(from, to);
+  CUDA_MEMCPY3D copy{};
+  copy.WidthInBytes = operation.extent.width * element;
+  copy.Height = operation.extent.height;
+  copy.Depth = operation.extent.depth;
+  if (operation.src.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+    copy.srcMemoryType = kArray;
+    copy.srcArray = operation.src.op.array.array;
+    copy.srcXInBytes = operation.src.op.array.offset.x * element;
+    copy.srcY = operation.src.op.array.offset.y;
+    copy.srcZ = operation.src.op.array.offset.z;
+  } else {
+    copy.srcMemoryType = kUnified;
+    copy.srcDevice = operation.src.op.ptr.ptr;
+    copy.srcPitch = operation.src.op.ptr.rowLength * element;
+    copy.srcHeight = operation.src.op.ptr.layerHeight;
+  }
+  if (operation.dst.type == CU_MEMCPY_OPERAND_TYPE_ARRAY) {
+    copy.dstMemoryType = kArray;
+    copy.dstArray = operation.dst.op.array.array;
+    copy.dstXInBytes = operation.dst.op.array.offset.x * element;
+    copy.dstY = operation.dst.op.array.offset.y;
+    copy.dstZ = operation.dst.op.array.offset.z;
+  } else {
+    copy.dstMemoryType = kUnified;
+    copy.dstDevice = operation.dst.op.ptr.ptr;
+    copy.dstPitch = operation.dst.op.ptr.rowLength * element;
+    copy.dstHeight = operation.dst.op.ptr.layerHeight;
+  }
+  return copy;
+}
+
+CUresult copy_boxes(std::size_t count, const CUDA_MEMCPY3D_BATCH_OP* operations, std::size_t* failed,
+                    unsigned long long flags, CUstream stream, const char* label) {
+  if (failed != nullptr) *failed = SIZE_MAX;
+  require_calls_permitted();
+  require(operations != nullptr && flags == 0);
+  return copy_batch(count, failed, stream, label, [&](std::size_t i) { return from_operation(operations[i]); });
+}
+#endif
+
 }  // namespace
 }  // namespace cudasim
 
@@ -249,3 +350,37 @@ ASYNCHRONOUS_COPY(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz, (const CUDA_MEMCP
 ASYNCHRONOUS_COPY(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz, (const CUDA_MEMCPY3D_PEER* copy, CUstream stream),
                   (copy, stream), from_peer(copy))
 // clang-format on
+
+#if CUDA_VERSION >= 12080
+// The first forms name the copy that failed, the second ones do not.
+#define BATCH_COPY(symbol, per_thread_symbol, parameters, names, call)       \
+  CUDASIM_API CUresult symbol parameters {                                   \
+    constexpr const char* label = #symbol;                                   \
+    return CUDASIM_CALL names { return call; };                              \
+  }                                                                          \
+  CUDASIM_API CUresult per_thread_symbol parameters {                        \
+    constexpr const char* label = #per_thread_symbol;                        \
+    return CUDASIM_CALL names { return stream = per_thread(stream), call; }; \
+  }
+
+// clang-format off
+BATCH_COPY(cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz,
+           (CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count, CUmemcpyAttributes* attributes,
+            size_t* starts, size_t attribute_count, size_t* failed, CUstream stream),
+           (dsts, srcs, sizes, count, attributes, starts, attribute_count, failed, stream),
+           copy_pointers(dsts, srcs, sizes, count, attributes, starts, attribute_count, failed, stream, label))
+BATCH_COPY(cuMemcpyBatchAsync_v2, cuMemcpyBatchAsync_v2_ptsz,
+           (CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count, CUmemcpyAttributes* attributes,
+            size_t* starts, size_t attribute_count, CUstream stream),
+           (dsts, srcs, sizes, count, attributes, starts, attribute_count, stream),
+           copy_pointers(dsts, srcs, sizes, count, attributes, starts, attribute_count, nullptr, stream, label))
+BATCH_COPY(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_ptsz,
+           (size_t count, CUDA_MEMCPY3D_BATCH_OP* operations, size_t* failed, unsigned long long flags,
+            CUstream stream),
+           (count, operations, failed, flags, stream),
+           copy_boxes(count, operations, failed, flags, stream, label))
+BATCH_COPY(cuMemcpy3DBatchAsync_v2, cuMemcpy3DBatchAsync_v2_ptsz,
+           (size_t count, CUDA_MEMCPY3D_BATCH_OP* operations, unsigned long long flags, CUstream stream),
+           (count, operations, flags, stream), copy_boxes(count, operations, nullptr, flags, stream, label))
+// clang-format on
+#endif

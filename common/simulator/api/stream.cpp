@@ -2,6 +2,7 @@
 // api/memory_operations.cpp.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
@@ -41,6 +42,7 @@ CUresult query(CUstream handle) {
 CUresult synchronize(CUstream handle) {
   const auto stream = get_stream(handle);
   stream->synchronize();
+  if (const auto context = stream->context.lock()) trim_pools(context->device);
   require_healthy(*stream->health);
   return CUDA_SUCCESS;
 }

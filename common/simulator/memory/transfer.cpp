@@ -1,5 +1,7 @@
 #include "common/simulator/memory/transfer.hpp"
 
+#include "common/simulator/state/arrays.hpp"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -170,6 +172,7 @@ struct End {
   CUmemorytype type;
   const void* host;
   CUdeviceptr device;
+  CUarray array;
   u64 x, y, z, lod, pitch, height;
 };
 
@@ -178,9 +181,24 @@ u64 checked(unsigned __int128 value) {
   return static_cast<u64>(value);
 }
 
+Rows rows_of_array(const End& end, const Box& box) {
+  using Wide = unsigned __int128;
+  const auto array = arrays().get(end.array);
+  const auto fits = [](u64 first, u64 count, u64 size) { return first <= size && count <= size - first; };
+  require(fits(end.x, box.width, array->pitch()) && fits(end.y, box.height, array->height) &&
+          fits(end.z, box.depth, array->depth));
+  Rows rows;
+  rows.pitch = array->pitch();
+  rows.slice = rows.pitch * array->height;
+  rows.address = array->address + end.z * rows.slice + end.y * rows.pitch + end.x;
+  rows.extent = checked(Wide{box.depth - 1} * rows.slice + Wide{box.height - 1} * rows.pitch + box.width);
+  return rows;
+}
+
 Rows rows_of(const End& end, const Box& box, bool write, Side& side) {
   using Wide = unsigned __int128;
   require(end.lod == 0);
+  if (end.type == CU_MEMORYTYPE_ARRAY) return side = Side::device, rows_of_array(end, box);
   Rows rows;
   rows.pitch = end.pitch != 0 ? end.pitch : checked(Wide{end.x} + box.width);
   const u64 height = end.height != 0 ? end.height : checked(Wide{end.y} + box.height);
@@ -276,11 +294,11 @@ Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label) {
   made.operation.parameters = std::make_shared<CUDA_MEMCPY3D>(copy);
   Box box{copy.WidthInBytes, copy.Height, copy.Depth};
   if (box.width == 0 || box.height == 0 || box.depth == 0) return made;
-  Rows source = rows_of({copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcXInBytes, copy.srcY, copy.srcZ,
-                         copy.srcLOD, copy.srcPitch, copy.srcHeight},
+  Rows source = rows_of({copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray, copy.srcXInBytes, copy.srcY,
+                         copy.srcZ, copy.srcLOD, copy.srcPitch, copy.srcHeight},
                         box, false, made.from);
-  Rows target = rows_of({copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstXInBytes, copy.dstY, copy.dstZ,
-                         copy.dstLOD, copy.dstPitch, copy.dstHeight},
+  Rows target = rows_of({copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray, copy.dstXInBytes, copy.dstY,
+                         copy.dstZ, copy.dstLOD, copy.dstPitch, copy.dstHeight},
                         box, true, made.to);
   made.bytes = box.width * box.height * box.depth;
   const bool staged = (made.from == Side::pageable) != (made.to == Side::pageable);
@@ -299,8 +317,9 @@ Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label) {
   if (fill.width == 0 || fill.height == 0) return made;
   require(fill.dst % element == 0 && (fill.height == 1 || fill.pitch % element == 0));
   Box box{checked(static_cast<unsigned __int128>(fill.width) * element), fill.height, 1};
-  Rows rows = rows_of({CU_MEMORYTYPE_DEVICE, nullptr, fill.dst, 0, 0, 0, 0, fill.height == 1 ? 0 : fill.pitch, 0}, box,
-                      true, made.target);
+  Rows rows =
+      rows_of({CU_MEMORYTYPE_DEVICE, nullptr, fill.dst, nullptr, 0, 0, 0, 0, fill.height == 1 ? 0 : fill.pitch, 0}, box,
+              true, made.target);
   Rows same = rows;
   join_rows(rows, same, box);
   made.operation.run = [rows, box, value = fill.value, element, label] {

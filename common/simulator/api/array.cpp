@@ -1,0 +1,132 @@
+// Memory management: CUDA arrays and mipmapped arrays.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/arrays.hpp"
+
+namespace cudasim {
+namespace {
+
+CUDA_ARRAY3D_DESCRIPTOR as_3d(const CUDA_ARRAY_DESCRIPTOR& flat) {
+  CUDA_ARRAY3D_DESCRIPTOR descriptor{};
+  descriptor.Width = flat.Width;
+  descriptor.Height = flat.Height;
+  descriptor.Format = flat.Format;
+  descriptor.NumChannels = flat.NumChannels;
+  return descriptor;
+}
+
+std::shared_ptr<Array> named(CUarray handle) { return arrays().get(handle); }
+
+void end_array(const Array& array, CUarray handle) {
+  arrays().remove(handle);
+  end_allocation(array.address, "cuArrayDestroy");
+}
+
+// Work that may still use it comes to its end first.
+void finish_work(const Array& array) {
+  const auto allocation = AddressSpace::instance().find(array.address);
+  const auto owner = allocation ? owner_of(*allocation) : nullptr;
+  if (owner) owner->synchronize();
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+CUDASIM_API CUresult cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor) {
+  return CUDASIM_CALL(array, descriptor) {
+    const auto context = current_context();
+    require(array != nullptr && descriptor != nullptr);
+    *array = arrays().add(make_array(*context, as_3d(*descriptor)));
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
+  return CUDASIM_CALL(array, descriptor) {
+    const auto context = current_context();
+    require(array != nullptr && descriptor != nullptr);
+    *array = arrays().add(make_array(*context, *descriptor));
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) {
+  return CUDASIM_CALL(descriptor, array) {
+    const auto context = current_context();
+    require(descriptor != nullptr);
+    const auto found = named(array);
+    *descriptor = {found->descriptor.Width, found->descriptor.Height, found->descriptor.Format,
+                   found->descriptor.NumChannels};
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray array) {
+  return CUDASIM_CALL(descriptor, array) {
+    const auto context = current_context();
+    require(descriptor != nullptr);
+    *descriptor = named(array)->descriptor;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuArrayDestroy(CUarray array) {
+  return CUDASIM_CALL(array) {
+    const auto context = current_context();
+    const auto found = named(array);
+    require(!found->is_level, CUDA_ERROR_INVALID_HANDLE);
+    finish_work(*found);
+    end_array(*found, array);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor,
+                                            unsigned int levels) {
+  return CUDASIM_CALL(array, descriptor, levels) {
+    const auto context = current_context();
+    require(array != nullptr && descriptor != nullptr && levels != 0);
+    // 1 + floor(log2(the longest side)) are possible; a wish for more gets as many, as the manual says.
+    const bool layers = (descriptor->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+    const u64 longest = std::max({descriptor->Width, descriptor->Height, layers ? 0 : descriptor->Depth});
+    unsigned possible = 1;
+    while (longest >> possible != 0) ++possible;
+    const auto made = std::make_shared<MipmappedArray>();
+    made->context = context->id;
+    CUDA_ARRAY3D_DESCRIPTOR level = *descriptor;
+    const auto halve = [](size_t& side) { side = side > 1 ? side / 2 : side; };
+    for (unsigned i = 0; i < std::min(levels, possible); ++i) {
+      const auto part = make_array(*context, level);
+      part->is_level = true;
+      made->levels.push_back(arrays().add(part));
+      halve(level.Width);
+      halve(level.Height);
+      if (!layers) halve(level.Depth);
+    }
+    *array = mipmapped_arrays().add(made);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray array, unsigned int number) {
+  return CUDASIM_CALL(level, array, number) {
+    const auto context = current_context();
+    require(level != nullptr);
+    const auto found = mipmapped_arrays().get(array);
+    require(number < found->levels.size());
+    *level = found->levels[number];
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
+  return CUDASIM_CALL(array) {
+    const auto context = current_context();
+    const auto found = mipmapped_arrays().get(array);
+    finish_work(*named(found->levels.front()));
+    mipmapped_arrays().remove(array);
+    for (const CUarray level : found->levels) end_array(*named(level), level);
+    return CUDA_SUCCESS;
+  };
+}

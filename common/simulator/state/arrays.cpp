@@ -1,0 +1,84 @@
+#include "common/simulator/state/arrays.hpp"
+
+#include "common/simulator/state/driver.hpp"
+
+#include <algorithm>
+
+namespace cudasim {
+namespace {
+
+// Bytes of one channel; 0: a format that is not simulated (compressed, planar).
+u32 channel_bytes(CUarray_format format) {
+  switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8:
+    case CU_AD_FORMAT_SIGNED_INT8: return 1;
+    case CU_AD_FORMAT_UNSIGNED_INT16:
+    case CU_AD_FORMAT_SIGNED_INT16:
+    case CU_AD_FORMAT_HALF: return 2;
+    case CU_AD_FORMAT_UNSIGNED_INT32:
+    case CU_AD_FORMAT_SIGNED_INT32:
+    case CU_AD_FORMAT_FLOAT: return 4;
+    default: return 0;
+  }
+}
+
+constexpr unsigned kSimulatedFlags =
+    CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER;
+
+// The sizes that the manual allows, by the kind of array: the device's CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE….
+void require_shape(const CUDA_ARRAY3D_DESCRIPTOR& d) {
+  const bool layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0, cube = (d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+  require(d.Width != 0);
+  if (cube) {
+    require(d.Width == d.Height && d.Width <= 32768 && (layered ? d.Depth != 0 && d.Depth % 6 == 0 : d.Depth == 6));
+    require(d.Depth <= 2046);
+  } else if (layered) {
+    require(d.Depth != 0 && d.Depth <= 2048 && d.Width <= 32768 && d.Height <= 32768);
+  } else if (d.Depth != 0) {
+    require(d.Height != 0 && d.Width <= 16384 && d.Height <= 16384 && d.Depth <= 16384);
+  } else {
+    require(d.Width <= 131072 && d.Height <= 65536);
+  }
+  require((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) == 0 || (d.Height != 0 && d.Depth == 0 && d.Width <= 32768));
+}
+
+void end_with(Context& context) {
+  const auto theirs = [&](const auto& object) { return object.context == context.id; };
+  arrays().remove_if(theirs);
+  mipmapped_arrays().remove_if(theirs);
+}
+
+}  // namespace
+
+std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
+  require(descriptor.NumChannels == 1 || descriptor.NumChannels == 2 || descriptor.NumChannels == 4);
+  require_shape(descriptor);
+  if ((descriptor.Flags & ~kSimulatedFlags) != 0) fail(refuse("cuArray3DCreate", "with these flags"));
+  const u32 channel = channel_bytes(descriptor.Format);
+  if (channel == 0) fail(refuse("cuArray3DCreate", "in this format"));
+  auto made = std::make_shared<Array>();
+  made->descriptor = descriptor;
+  made->element = channel * descriptor.NumChannels;
+  made->width = descriptor.Width;
+  made->height = std::max<u64>(descriptor.Height, 1);
+  made->depth = std::max<u64>(descriptor.Depth, 1);
+  made->context = context.id;
+  const u64 bytes = made->pitch() * made->height * made->depth;
+  made->address = allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate")->base;
+  return made;
+}
+
+Registry<Array, CUarray>& arrays() {
+  static auto& all = *[] {
+    at_context_end(end_with);
+    return new Registry<Array, CUarray>;
+  }();
+  return all;
+}
+
+Registry<MipmappedArray, CUmipmappedArray>& mipmapped_arrays() {
+  static auto& all = *new Registry<MipmappedArray, CUmipmappedArray>;
+  return all;
+}
+
+}  // namespace cudasim
