@@ -128,7 +128,7 @@ simulator: build/simulator/libcuda.so
 
 #: clean                removes everything that was built (what was downloaded stays)
 clean:
-	$(Q)rm -rf build
+	$(Q)[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} +
 
 #: help                 this list
 help:

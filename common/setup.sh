@@ -38,7 +38,7 @@ find_store() {
       return 0
     fi
   done
-  WHY_NO_STORE+="make room, or name another place: XDG_CACHE_HOME=/another/folder make …"
+  WHY_NO_STORE+="XDG_CACHE_HOME=/another/folder make … names another place"
   return 1
 }
 
