@@ -230,6 +230,11 @@ see_to_catch2() {
   local folder
   WITHOUT_CATCH2=
   use_catch2 "" "" && return
+  if echo '#include <catch2/catch_session.hpp>' | $CXX -std=c++17 -E -x c++ - -o /dev/null 2>/dev/null; then
+    WITHOUT_CATCH2="Catch2 does not link with $CXX"
+    say "Note: $WITHOUT_CATCH2: its library here was built with another compiler. Use that one: make test CXX=g++"
+    return
+  fi
   if ! folder=$(kept catch2); then
     say "Catch2, which the tests are written with, is not here. Fetching the distribution's package, unpacked for us only (under 1 MB; 5 MB on disk)."
     if ! fetch catch2 20 catch2_deb; then
