@@ -26,7 +26,7 @@ int main() {
   cuDeviceGetName(name, sizeof name, device);
   std::printf("ignored  | device 99 is the %s\n", name);
 
-  // Habit 2. Someone looks, and writes four lines for every call.
+  // Habit 2. Someone looks, and writes three lines for every call.
   if (cuDeviceGet(&device, 99) != CUDA_SUCCESS) {
     std::printf("if       | cuDeviceGet failed\n");
   }
