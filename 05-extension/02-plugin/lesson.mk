@@ -7,7 +7,7 @@ LIBS.05-extension/02-plugin = -L$(PLUGIN) -lop -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../
 $(PLUGIN)/kernels.ptx.inc: $(PLUGIN)/kernels.ptx
 	$(Q){ printf 'R"ptx('; cat $<; echo ')ptx"'; } > $@
 
-$(PLUGIN)/plugin.o: 05-extension/02-plugin/plugin.cpp $(PLUGIN)/kernels.ptx.inc build/flags
+$(PLUGIN)/plugin.o: 05-extension/02-plugin/plugin.cpp $(PLUGIN)/kernels.ptx.inc build/flags.lessons
 	$(call say,compile,$<)
 	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC -fvisibility=hidden -I$(PLUGIN) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
