@@ -41,11 +41,14 @@ CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
   const auto allocation = AddressSpace::instance().find(pointer);
   require(allocation && allocation->base == pointer &&
           (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed));
+  auto claim = claim_allocation(pointer, "cuMemFreeAsync");
+  require(claim != nullptr);  // else it is freed already, and only the stream has not come to it
   Operation operation;
   operation.kind = OperationKind::allocation;
   operation.label = "cuMemFreeAsync";
-  operation.run = [pointer] {
-    return end_allocation(pointer, "cuMemFreeAsync") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  operation.run = [claim = std::move(claim)]() mutable {
+    claim.reset();
+    return CUDA_SUCCESS;
   };
   stream->enqueue(std::move(operation));
   return CUDA_SUCCESS;

@@ -128,18 +128,17 @@ std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind,
   return made;
 }
 
-bool end_allocation(u64 base, const char* by) {
-  Owned owned;
+std::shared_ptr<void> claim_allocation(u64 base, const char* by) {
   Ledger& all = ledger();
-  {
-    const std::scoped_lock lock(all.mutex);
-    const auto found = all.by_base.find(base);
-    if (found == all.by_base.end()) return false;
-    owned = std::move(found->second);
-    all.by_base.erase(found);
-  }
-  return AddressSpace::instance().release(base, by);
+  const std::scoped_lock lock(all.mutex);
+  const auto found = all.by_base.find(base);
+  if (found == all.by_base.end()) return nullptr;
+  const auto owned = std::make_shared<Owned>(std::move(found->second));
+  all.by_base.erase(found);
+  return std::shared_ptr<void>(owned.get(), [owned, base, by](void*) { AddressSpace::instance().release(base, by); });
 }
+
+bool end_allocation(u64 base, const char* by) { return claim_allocation(base, by) != nullptr; }
 
 std::shared_ptr<Context> owner_of(const Allocation& allocation) {
   Ledger& all = ledger();

@@ -56,6 +56,10 @@ std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind,
 // Ends an allocation made by one of these; false if there is none (any more) at `base`. Does not wait for anything.
 bool end_allocation(u64 base, const char* by);
 
+// The same in two steps, for frees in a stream's order: from the first step on the program cannot free it (again); it
+// ends when the object does. Null if there is none.
+std::shared_ptr<void> claim_allocation(u64 base, const char* by);
+
 // The context that an allocation belongs to; null if it has none or it is gone.
 std::shared_ptr<Context> owner_of(const Allocation& allocation);
 
