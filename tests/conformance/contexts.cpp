@@ -1,0 +1,210 @@
+// Contexts: each thread's stack of them, what a destroyed one still answers, primary contexts, limits.
+#include "tests/conformance/scenario.hpp"
+
+#include <thread>
+
+FRESH_CASE("Without a context, calls that need one say so", "[context]") {
+  conformance::device();
+  CUcontext x = nullptr;
+  CUdeviceptr p = 0;
+  CUdevice d = 0;
+  CUstream s = nullptr;
+  CUevent e = nullptr;
+  CUmodule m = nullptr;
+  void* h = nullptr;
+  std::size_t f = 0, t = 0;
+  unsigned v = 0;
+  const std::string k = conformance::image();
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur null 1", "cur null " << (x == nullptr));
+  ANSWERS(cuMemAlloc(&p, 16), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxGetDevice(&d), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemHostAlloc(&h, 16, 0), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemAllocHost(&h, 16), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuStreamCreate(&s, 0), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuEventCreate(&e, 0), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuModuleLoadData(&m, k.c_str()), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemGetInfo(&f, &t), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxGetApiVersion(nullptr, &v), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxPushCurrent(nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxDestroy(nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemFree(0), CUDA_SUCCESS);
+  ANSWERS(cuMemFreeHost(nullptr), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyHtoD(0, &f, 0), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuModuleUnload(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuStreamDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuEventDestroy(nullptr), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, 0, nullptr, nullptr), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+FRESH_CASE("Contexts stand on a stack: create and push put on top, pop takes off", "[context]") {
+  const CUdevice dev = conformance::device().dev;
+  CUcontext a = nullptr, b = nullptr, c = nullptr, x = nullptr;
+  ANSWERS(cuCtxCreate(&a, nullptr, 0, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxCreate(&b, nullptr, CU_CTX_SCHED_BLOCKING_SYNC, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur==b 1", "cur==b " << (x == b));
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_SUCCESS);
+  SHOWS("popped b 1", "popped b " << (x == b));
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur==a 1", "cur==a " << (x == a));
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur null 1", "cur null " << (x == nullptr));
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxPushCurrent(a), CUDA_SUCCESS);
+  ANSWERS(cuCtxPushCurrent(a), CUDA_SUCCESS);
+  ANSWERS(cuCtxPushCurrent(b), CUDA_SUCCESS);
+  ANSWERS(cuCtxSetCurrent(a), CUDA_SUCCESS);
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_SUCCESS);
+  SHOWS("a 1", "a " << (x == a));
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("a 1", "a " << (x == a));
+  ANSWERS(cuCtxSetCurrent(nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("after set null: a 1 null 0", "after set null: a " << (x == a) << " null " << (x == nullptr));
+  ANSWERS(cuCtxPopCurrent(nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("null 1", "null " << (x == nullptr));
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxDestroy(b), CUDA_SUCCESS);
+  ANSWERS(cuCtxDestroy(a), CUDA_SUCCESS);
+  ANSWERS(cuCtxPushCurrent(a), CUDA_SUCCESS);
+  ANSWERS(cuCtxDestroy(a), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxCreate(&c, nullptr, 0x100, dev), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxCreate(&c, nullptr, 0x80000000, dev), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxCreate(&c, nullptr, 0, 99), CUDA_ERROR_INVALID_DEVICE);
+  ANSWERS(cuCtxCreate(nullptr, nullptr, 0, dev), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxCreate(&c, nullptr, CU_CTX_SCHED_SPIN | CU_CTX_MAP_HOST, dev), CUDA_SUCCESS);
+  unsigned f = 0, av = 0;
+  unsigned long long id = 0;
+  ANSWERS(cuCtxGetFlags(&f), CUDA_SUCCESS);
+  SHOWS("flags 9", "flags " << f);
+  ANSWERS(cuCtxGetId(c, &id), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetApiVersion(c, &av), CUDA_SUCCESS);
+  SHOWS("api 3020", "api " << av);
+}
+
+FRESH_CASE("Destroying the current context uncovers the one below it", "[context]") {
+  const CUdevice dev = conformance::device().dev;
+  CUcontext a = nullptr, b = nullptr, c = nullptr, d = nullptr, x = nullptr;
+  CUdeviceptr p = 0;
+  ANSWERS(cuCtxCreate(&a, nullptr, 0, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxCreate(&b, nullptr, 0, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxDestroy(b), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur==a 1 null 0", "cur==a " << (x == a) << " null " << (x == nullptr));
+  ANSWERS(cuCtxPushCurrent(b), CUDA_SUCCESS);
+  ANSWERS(cuCtxDestroy(a), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("null 0", "null " << (x == nullptr));
+  ANSWERS(cuMemAlloc(&p, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuCtxCreate(&c, nullptr, 0, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxCreate(&d, nullptr, 0, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxDestroy(c), CUDA_SUCCESS);
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_SUCCESS);
+  SHOWS("d 1", "d " << (x == d));
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur c 1 null 0", "cur c " << (x == c) << " null " << (x == nullptr));
+  ANSWERS(cuMemAlloc(&p, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A context that another thread destroys stays current, destroyed", "[context]") {
+  const CUdevice dev = conformance::device().dev;
+  CUcontext a = nullptr, x = nullptr;
+  CUdeviceptr p = 0;
+  ANSWERS(cuCtxCreate(&a, nullptr, 0, dev), CUDA_SUCCESS);
+  std::string destroyed;
+  std::thread([&] { destroyed = conformance::answer("cuCtxDestroy(a)", cuCtxDestroy(a)); }).join();
+  CHECK(destroyed == "CUDA_SUCCESS");
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur==a 1 null 0", "cur==a " << (x == a) << " null " << (x == nullptr));
+  ANSWERS(cuMemAlloc(&p, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_SUCCESS);
+}
+
+FRESH_CASE("Each thread has a stack of its own; a context may be current on several", "[context]") {
+  const CUcontext ctx = conformance::context().ctx;
+  CUcontext x = nullptr;
+  CUdeviceptr p = 0;
+  // Catch2 counts assertions in one thread only: the other one keeps what it hears.
+  std::vector<std::string> heard;
+  std::thread([&] {
+    CUcontext y = nullptr;
+    const auto note = [&](const char* call, CUresult result) { heard.push_back(conformance::answer(call, result)); };
+    note("cuCtxGetCurrent(&y)", cuCtxGetCurrent(&y));
+    heard.push_back(y == nullptr ? "null" : "not null");
+    note("cuMemAlloc(&p,4)", cuMemAlloc(&p, 4));
+    note("cuCtxSetCurrent(ctx)", cuCtxSetCurrent(ctx));
+    note("cuMemAlloc(&p,4)", cuMemAlloc(&p, 4));
+    note("cuMemFree(p)", cuMemFree(p));
+  }).join();
+  CHECK(heard == std::vector<std::string>{"CUDA_SUCCESS", "null", "CUDA_ERROR_INVALID_CONTEXT", "CUDA_SUCCESS",
+                                          "CUDA_SUCCESS", "CUDA_SUCCESS"});
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("same 1", "same " << (x == ctx));
+  ANSWERS(cuCtxPushCurrent(ctx), CUDA_SUCCESS);
+  ANSWERS(cuCtxPopCurrent(&x), CUDA_SUCCESS);
+}
+
+FRESH_CASE("The primary context is counted, and its handle stays the same", "[context]") {
+  const CUdevice dev = conformance::device().dev;
+  CUcontext p = nullptr, q = nullptr, x = nullptr;
+  CUdeviceptr d = 0;
+  unsigned f = 9;
+  int act = 9;
+  ANSWERS(cuDevicePrimaryCtxGetState(dev, &f, &act), CUDA_SUCCESS);
+  SHOWS("f 0 act 0", "f " << f << " act " << act);
+  ANSWERS(cuDevicePrimaryCtxRelease(dev), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuDevicePrimaryCtxSetFlags(dev, CU_CTX_SCHED_BLOCKING_SYNC), CUDA_SUCCESS);
+  ANSWERS(cuDevicePrimaryCtxRetain(&p, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur null 1", "cur null " << (x == nullptr));
+  ANSWERS(cuDevicePrimaryCtxRetain(&q, dev), CUDA_SUCCESS);
+  SHOWS("same 1", "same " << (p == q));
+  ANSWERS(cuDevicePrimaryCtxGetState(dev, &f, &act), CUDA_SUCCESS);
+  SHOWS("f 4 act 1", "f " << f << " act " << act);
+  ANSWERS(cuDevicePrimaryCtxSetFlags(dev, CU_CTX_SCHED_SPIN), CUDA_SUCCESS);
+  ANSWERS(cuCtxDestroy(p), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxPushCurrent(p), CUDA_SUCCESS);
+  ANSWERS(cuMemAlloc(&d, 4), CUDA_SUCCESS);
+  ANSWERS(cuDevicePrimaryCtxRelease(dev), CUDA_SUCCESS);
+  ANSWERS(cuMemAlloc(&d, 4), CUDA_SUCCESS);
+  ANSWERS(cuDevicePrimaryCtxRelease(dev), CUDA_SUCCESS);
+  ANSWERS(cuDevicePrimaryCtxGetState(dev, &f, &act), CUDA_SUCCESS);
+  SHOWS("f 0 act 0", "f " << f << " act " << act);
+  ANSWERS(cuMemAlloc(&d, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("cur p 1 null 0", "cur p " << (x == p) << " null " << (x == nullptr));
+  ANSWERS(cuDevicePrimaryCtxRelease(dev), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuDevicePrimaryCtxReset(dev), CUDA_SUCCESS);
+  ANSWERS(cuDevicePrimaryCtxRetain(&q, dev), CUDA_SUCCESS);
+  SHOWS("same handle again 1", "same handle again " << (p == q));
+  ANSWERS(cuMemAlloc(&d, 4), CUDA_SUCCESS);
+  ANSWERS(cuDevicePrimaryCtxReset(dev), CUDA_SUCCESS);
+  ANSWERS(cuMemAlloc(&d, 4), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuDevicePrimaryCtxRetain(&q, 99), CUDA_ERROR_INVALID_DEVICE);
+}
+
+FRESH_CASE("A context's limits have the recorded values, and can be set where the device allows", "[context]") {
+  conformance::context();
+  std::size_t v = 0;
+  ANSWERS(cuCtxGetLimit(&v, CU_LIMIT_PRINTF_FIFO_SIZE), CUDA_SUCCESS);
+  SHOWS("fifo 8650752", "fifo " << v);
+  ANSWERS(cuCtxGetLimit(&v, CU_LIMIT_STACK_SIZE), CUDA_SUCCESS);
+  SHOWS("stack 1024", "stack " << v);
+  ANSWERS(cuCtxGetLimit(&v, CU_LIMIT_MALLOC_HEAP_SIZE), CUDA_SUCCESS);
+  SHOWS("heap 8388608", "heap " << v);
+  ANSWERS(cuCtxGetLimit(&v, CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH), CUDA_ERROR_UNSUPPORTED_LIMIT);
+  ANSWERS(cuCtxGetLimit(&v, (CUlimit)99), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 8192), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetLimit(&v, CU_LIMIT_STACK_SIZE), CUDA_SUCCESS);
+  SHOWS("stack 8192", "stack " << v);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 1), CUDA_ERROR_UNSUPPORTED_LIMIT);
+}

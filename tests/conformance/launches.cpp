@@ -1,0 +1,125 @@
+// Launching: the arguments that are judged, parameters in both forms, cooperative limits, occupancy, wrong contexts.
+#include "tests/conformance/scenario.hpp"
+
+FRESH_CASE("A launch judges its shape, its shared memory and its parameters", "[launch]") {
+  const auto F = conformance::module();
+  const CUfunction f = F("dynshared");
+  CUdeviceptr out = 0;
+  CU_CHECK(cuMemAlloc(&out, 4096));
+  void* a[] = {&out};
+  ANSWERS(cuLaunchKernel(f, 0, 1, 1, 32, 1, 1, 128, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 0, 1, 1, 128, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1025, 1, 1, 128, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1024, 2, 1, 128, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 65, 128, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(f, 1, 65536, 1, 32, 1, 1, 128, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 49152, 0, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 49153, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 300000), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 100000), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 100000, 0, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 100001, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 128, 0, nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(F("bounded"), 1, 1, 1, 256, 1, 1, 0, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(F("bounded"), 1, 1, 1, 128, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  std::size_t size = sizeof out;
+  void* ex[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &out, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 128, 0, nullptr, ex), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 128, 0, a, ex), CUDA_ERROR_INVALID_VALUE);
+  size = 4;
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 128, 0, nullptr, ex), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  ANSWERS(cuLaunchKernel(nullptr, 1, 1, 1, 32, 1, 1, 0, 0, a, 0), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuLaunchKernel(F("empty_k"), 1, 1, 1, 32, 1, 1, 0, 0, nullptr, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuLaunchCooperativeKernel(F("empty_k"), 100000, 1, 1, 1024, 1, 1, 0, 0, nullptr),
+          CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  ANSWERS(cuLaunchCooperativeKernel(F("empty_k"), 10, 1, 1, 128, 1, 1, 0, 0, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+FRESH_CASE("Parameters are copied when the launch is made", "[launch]") {
+  const auto F = conformance::module();
+  constexpr int n = 1000;
+  std::vector<float> x(n, 1.5f), y(n, 2.25f), z(n);
+  CUdeviceptr a = 0, b = 0, c = 0, coef = 0;
+  const float one = 1.0f;
+  CU_CHECK(cuMemAlloc(&a, n * 4));
+  CU_CHECK(cuMemAlloc(&b, n * 4));
+  CU_CHECK(cuMemAlloc(&c, n * 4));
+  CU_CHECK(cuMemcpyHtoD(a, x.data(), n * 4));
+  CU_CHECK(cuMemcpyHtoD(b, y.data(), n * 4));
+  CU_CHECK(cuModuleGetGlobal(&coef, nullptr, F.mod, "coef"));
+  CU_CHECK(cuMemcpyHtoD(coef, &one, 4));
+  struct {
+    CUdeviceptr a, b, c;
+    int n;
+  } parameters{a, b, c, n};
+  std::size_t size = sizeof parameters;
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                   CU_LAUNCH_PARAM_END};
+  ANSWERS(cuLaunchKernel(F("vadd"), 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr, extra), CUDA_SUCCESS);
+  std::memset(&parameters, 0xff, sizeof parameters);
+  ANSWERS(cuMemcpyDtoH(z.data(), c, n * 4), CUDA_SUCCESS);
+  CHECK(z == std::vector<float>(n, 3.75f));
+}
+
+FRESH_CASE("cuLaunchKernelEx takes attributes, and refuses those that do not exist", "[launch]") {
+  const auto F = conformance::module();
+  CUlaunchAttribute attribute{};
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = 32;
+  config.blockDimY = config.blockDimZ = 1;
+  ANSWERS(cuLaunchKernelEx(&config, F("empty_k"), nullptr, nullptr), CUDA_SUCCESS);
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  ANSWERS(cuLaunchKernelEx(&config, F("empty_k"), nullptr, nullptr), CUDA_SUCCESS);
+  config.gridDimX = 100000;
+  config.blockDimX = 1024;
+  ANSWERS(cuLaunchKernelEx(&config, F("empty_k"), nullptr, nullptr), CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  attribute.id = (CUlaunchAttributeID)999;
+  ANSWERS(cuLaunchKernelEx(&config, F("empty_k"), nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernelEx(nullptr, F("empty_k"), nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+FRESH_CASE("With the wrong context current, the stream decides", "[launch]") {
+  const auto F = conformance::module();
+  CUmodule mod = F.mod;
+  const CUfunction f = F("empty_k");
+  CUfunction g = nullptr;
+  CUstream s = nullptr;
+  CUevent e = nullptr;
+  CUcontext b = nullptr, x = nullptr;
+  CU_CHECK(cuStreamCreate(&s, 0));
+  CU_CHECK(cuEventCreate(&e, 0));
+  CU_CHECK(cuCtxCreate(&b, nullptr, 0, F.dev));
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(e, 0), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuEventRecord(e, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
+  ANSWERS(cuModuleGetFunction(&g, mod, "vadd"), CUDA_SUCCESS);
+  ANSWERS(cuModuleUnload(mod), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetCurrent(&x), CUDA_SUCCESS);
+  SHOWS("b 1", "b " << (x == b));
+}
+
+FRESH_CASE("Occupancy is reckoned from threads, registers and shared memory", "[launch]") {
+  const auto F = conformance::module();
+  const CUfunction f = F("vadd");
+  int nb = 0, g = 0, b = 0;
+  ANSWERS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&nb, f, 256, 0), CUDA_SUCCESS);
+  SHOWS("8", nb);
+  ANSWERS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&nb, f, 1024, 0), CUDA_SUCCESS);
+  SHOWS("2", nb);
+  ANSWERS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&nb, F("dynshared"), 128, 40000), CUDA_SUCCESS);
+  SHOWS("5", nb);
+  ANSWERS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&nb, f, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuOccupancyMaxActiveBlocksPerMultiprocessor(&nb, f, 2048, 0), CUDA_SUCCESS);
+  SHOWS("0", nb);
+  ANSWERS(cuOccupancyMaxPotentialBlockSize(&g, &b, f, nullptr, 0, 0), CUDA_SUCCESS);
+  SHOWS("264 1024", g << " " << b);
+}

@@ -1,0 +1,147 @@
+// Modules: what can be loaded, what is found in them, what a function says of itself.
+#include "tests/conformance/scenario.hpp"
+
+namespace {
+
+// The image with one text in place of another, everywhere.
+std::string with(std::string image, const std::string& what, const std::string& instead) {
+  for (auto at = image.find(what); at != std::string::npos; at = image.find(what, at + instead.size())) {
+    image.replace(at, what.size(), instead);
+  }
+  return image;
+}
+
+// The first line that starts with `directive`, replaced.
+std::string with_line(const std::string& image, const std::string& directive, const std::string& line) {
+  const auto start = image.find(directive);
+  return image.substr(0, start) + line + image.substr(image.find('\n', start));
+}
+
+}  // namespace
+
+FRESH_CASE("Only images that are PTX for this driver and device are loaded", "[module]") {
+  conformance::context();
+  const std::string k = conformance::image();
+  CUmodule m = nullptr;
+  ANSWERS(cuModuleLoad(&m, "no-such-file.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
+  ANSWERS(cuModuleLoadData(&m, "this is not ptx"), CUDA_ERROR_INVALID_IMAGE);
+  ANSWERS(cuModuleLoadData(&m, ""), CUDA_ERROR_INVALID_IMAGE);
+  ANSWERS(cuModuleLoadData(&m, nullptr), CUDA_ERROR_INVALID_VALUE);
+  const std::string nw = with_line(k, ".version", ".version 99.0"), ta = with_line(k, ".target", ".target sm_199");
+  ANSWERS(cuModuleLoadData(&m, nw.c_str()), CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+  ANSWERS(cuModuleLoadData(&m, ta.c_str()), CUDA_ERROR_INVALID_PTX);
+  ANSWERS(cuModuleLoadData(&m, k.c_str()), CUDA_SUCCESS);
+}
+
+FRESH_CASE("The error log names the line and the word that is wrong", "[module]") {
+  conformance::context();
+  const std::string bad = with(conformance::image(), "trap;", "frobnicate;");
+  char log[4096] = "not written";
+  CUjit_option oo[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* ov[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUmodule m = nullptr;
+  ANSWERS(cuModuleLoadDataEx(&m, bad.c_str(), 2, oo, ov), CUDA_ERROR_INVALID_PTX);
+  NOTES("log [" << log << "]");
+  CHECK(std::strstr(log, "ptxas application ptx input, line ") == log);
+  CHECK(std::strstr(log, "error   : Not a name of any known instruction: 'frobnicate'") != nullptr);
+  CHECK(std::strstr(log, "ptxas fatal   : Ptx assembly aborted due to errors") != nullptr);
+  CHECK(reinterpret_cast<std::size_t>(ov[1]) >= std::strlen(log));
+}
+
+FRESH_CASE("A log is cut to the buffer it is given", "[module]") {
+  conformance::context();
+  const std::string bad = with(conformance::image(), "trap;", "frobnicate;");
+  char log[17];
+  std::memset(log, 'x', sizeof log);
+  CUjit_option oo[] = {CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER, CU_JIT_OPTIMIZATION_LEVEL};
+  void* ov[] = {reinterpret_cast<void*>(16), log, reinterpret_cast<void*>(3)};
+  CUmodule m = nullptr;
+  ANSWERS(cuModuleLoadDataEx(&m, bad.c_str(), 3, oo, ov), CUDA_ERROR_INVALID_PTX);
+  CHECK(log[16] == 'x');
+  CHECK(std::memchr(log, '\0', 16) != nullptr);
+  CUjit_option unknown = (CUjit_option)9999;
+  ANSWERS(cuModuleLoadDataEx(&m, conformance::image().c_str(), 1, &unknown, ov), CUDA_ERROR_INVALID_VALUE);
+}
+
+FRESH_CASE("Functions and variables are found by name", "[module]") {
+  const auto F = conformance::module();
+  CUmodule m = F.mod;
+  CUfunction f = nullptr, again = nullptr;
+  CUdeviceptr g = 0;
+  std::size_t s = 0;
+  ANSWERS(cuModuleGetFunction(&f, m, "nope"), CUDA_ERROR_NOT_FOUND);
+  ANSWERS(cuModuleGetFunction(&f, m, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuModuleGetFunction(&f, m, "vadd"), CUDA_SUCCESS);
+  CHECK(cuModuleGetFunction(&again, m, "vadd") == CUDA_SUCCESS);
+  CHECK(again == f);
+  ANSWERS(cuModuleGetGlobal(&g, &s, m, "coef"), CUDA_SUCCESS);
+  SHOWS("size 64", "size " << s);
+  ANSWERS(cuModuleGetGlobal(&g, &s, m, "nope"), CUDA_ERROR_NOT_FOUND);
+  ANSWERS(cuModuleGetGlobal(&g, nullptr, m, "counter"), CUDA_SUCCESS);
+  ANSWERS(cuModuleGetGlobal(nullptr, &s, m, "table"), CUDA_SUCCESS);
+  SHOWS("size 1024", "size " << s);
+  unsigned n = 0;
+  ANSWERS(cuModuleGetFunctionCount(&n, m), CUDA_SUCCESS);
+  SHOWS("count 15", "count " << n);
+  const char* nm = nullptr;
+  CUmodule mm = nullptr;
+  ANSWERS(cuFuncGetName(&nm, F("local_k")), CUDA_SUCCESS);
+  SHOWS("local_k", nm);
+  ANSWERS(cuFuncGetModule(&mm, F("local_k")), CUDA_SUCCESS);
+  SHOWS("1", (mm == m));
+  ANSWERS(cuModuleUnload(m), CUDA_SUCCESS);
+  ANSWERS(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
+}
+
+FRESH_CASE("A function says what it needs", "[module]") {
+  const auto F = conformance::module();
+  const CUfunction f = F("vadd");
+  const auto attribute = [](int number, CUfunction function) {
+    int value = -99;
+    const CUresult result = cuFuncGetAttribute(&value, static_cast<CUfunction_attribute>(number), function);
+    conformance::record("  FA " + std::to_string(number) + " " + cu::name(result) + " " + std::to_string(value));
+    CAPTURE(number);
+    CHECK(std::string(cu::name(result)) == "CUDA_SUCCESS");
+    return value;
+  };
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, f) == 1024);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, f) == 0);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, f) == 64);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, f) == 0);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_NUM_REGS, f) > 0);  // a compiler's choice: 12 on an H200
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_PTX_VERSION, f) >= 50);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_BINARY_VERSION, f) >= 50);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_CACHE_MODE_CA, f) == 0);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, f) == 49152);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT, f) == -1);
+  for (int number = 10; number <= 15; ++number) CHECK(attribute(number, f) == 0);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, F("bounded")) == 128);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, F("statshared")) == 4096);
+  CHECK(attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, F("local_k")) == 256);
+  int a = 0;
+  ANSWERS(cuFuncGetAttribute(&a, (CUfunction_attribute)99, f), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_NUM_REGS, f), CUDA_ERROR_INVALID_VALUE);
+}
+
+FRESH_CASE("A library's kernel runs in any context", "[module]") {
+  const CUdevice dev = conformance::device().dev;
+  const std::string image = conformance::image();
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  ANSWERS(cuLibraryLoadData(&library, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
+  ANSWERS(cuLibraryGetKernel(&kernel, library, "nope"), CUDA_ERROR_NOT_FOUND);
+  ANSWERS(cuLibraryGetKernel(&kernel, library, "inc"), CUDA_SUCCESS);
+  for (int i = 0; i < 2; ++i) {
+    CUcontext ctx = nullptr;
+    CUdeviceptr counter = 0;
+    std::size_t size = 0;
+    int value = -1;
+    ANSWERS(cuCtxCreate(&ctx, nullptr, 0, dev), CUDA_SUCCESS);
+    ANSWERS(cuLaunchKernel((CUfunction)kernel, 2, 1, 1, 8, 1, 1, 0, nullptr, nullptr, nullptr), CUDA_SUCCESS);
+    ANSWERS(cuLibraryGetGlobal(&counter, &size, library, "counter"), CUDA_SUCCESS);
+    ANSWERS(cuMemcpyDtoH(&value, counter, 4), CUDA_SUCCESS);
+    CHECK(value == 16);
+    ANSWERS(cuCtxDestroy(ctx), CUDA_SUCCESS);
+  }
+  ANSWERS(cuLibraryUnload(library), CUDA_SUCCESS);
+}

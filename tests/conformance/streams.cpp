@@ -1,0 +1,183 @@
+// Streams and events: order within, order across, readiness, priorities, host functions.
+#include "tests/conformance/scenario.hpp"
+
+#include <atomic>
+#include <thread>
+
+FRESH_CASE("Streams and events answer while work is pending, and after it", "[stream]") {
+  const auto F = conformance::module();
+  CUstream s = nullptr, t = nullptr;
+  CUevent a = nullptr, b = nullptr, c = nullptr;
+  CUcontext sc = nullptr;
+  float ms = 0;
+  int lo = 9, hi = 9, pr = 9;
+  unsigned fl = 9;
+  long long nanoseconds = 100'000'000;
+  void* ar[] = {&nanoseconds};
+  ANSWERS(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  ANSWERS(cuStreamCreate(&t, 99), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuStreamQuery(s), CUDA_SUCCESS);
+  ANSWERS(cuStreamQuery(0), CUDA_SUCCESS);
+  ANSWERS(cuEventCreate(&a, 0), CUDA_SUCCESS);
+  ANSWERS(cuEventCreate(&b, 0), CUDA_SUCCESS);
+  ANSWERS(cuEventCreate(&c, CU_EVENT_DISABLE_TIMING), CUDA_SUCCESS);
+  CUevent bad = nullptr;
+  ANSWERS(cuEventCreate(&bad, 0xff0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuEventElapsedTime(&ms, a, b), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuEventQuery(a), CUDA_SUCCESS);
+  ANSWERS(cuEventSynchronize(a), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(a, s), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(F("spin"), 1, 1, 1, 1, 1, 1, 0, s, ar, 0), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(b, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamQuery(s), CUDA_ERROR_NOT_READY);
+  ANSWERS(cuEventQuery(b), CUDA_ERROR_NOT_READY);
+  ANSWERS(cuEventElapsedTime(&ms, a, b), CUDA_ERROR_NOT_READY);
+  ANSWERS(cuEventSynchronize(b), CUDA_SUCCESS);
+  ANSWERS(cuEventElapsedTime(&ms, a, b), CUDA_SUCCESS);
+  SHOWS("positive 1", "positive " << (ms > 50));
+  ANSWERS(cuEventElapsedTime(&ms, b, a), CUDA_SUCCESS);
+  SHOWS("negative 1", "negative " << (ms < 0));
+  ANSWERS(cuEventRecord(c, s), CUDA_SUCCESS);
+  ANSWERS(cuEventElapsedTime(&ms, a, c), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuStreamWaitEvent(s, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuStreamWaitEvent(s, nullptr, 0), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuCtxGetStreamPriorityRange(&lo, &hi), CUDA_SUCCESS);
+  SHOWS("prio 0 -5", "prio " << lo << " " << hi);
+  ANSWERS(cuStreamCreateWithPriority(&t, 0, -100), CUDA_SUCCESS);
+  ANSWERS(cuStreamGetPriority(t, &pr), CUDA_SUCCESS);
+  SHOWS("pr -5", "pr " << pr);
+  ANSWERS(cuStreamGetFlags(s, &fl), CUDA_SUCCESS);
+  SHOWS("fl 1", "fl " << fl);
+  ANSWERS(cuStreamGetCtx(s, &sc), CUDA_SUCCESS);
+  SHOWS("1", (sc == F.ctx));
+  ANSWERS(cuStreamDestroy(s), CUDA_SUCCESS);
+  // A GPU's driver crashes on a destroyed stream; the manual names the error.
+  if (conformance::on_simulator()) ANSWERS(cuStreamQuery(s), CUDA_ERROR_INVALID_HANDLE);
+}
+
+namespace {
+
+// Host functions that note their turn, and can be made to wait.
+struct Turns {
+  std::atomic<int> next{0};
+  std::atomic<bool> gate{false};
+};
+struct Turn {
+  Turns* turns;
+  int at = -1;
+};
+
+void CUDA_CB take_turn(void* data) {
+  Turn& turn = *static_cast<Turn*>(data);
+  turn.at = turn.turns->next++;
+}
+
+void CUDA_CB wait_for_gate(void* data) {
+  while (!static_cast<Turns*>(data)->gate) std::this_thread::yield();
+}
+
+}  // namespace
+
+FRESH_CASE("Legacy default stream and blocking streams wait for each other, non-blocking ones do not", "[stream]") {
+  conformance::context();
+  CUstream first = nullptr, second = nullptr, apart = nullptr;
+  CU_CHECK(cuStreamCreate(&first, 0));
+  CU_CHECK(cuStreamCreate(&second, 0));
+  CU_CHECK(cuStreamCreate(&apart, CU_STREAM_NON_BLOCKING));
+  Turns turns;
+  Turn legacy{&turns}, after{&turns}, free{&turns};
+  ANSWERS(cuLaunchHostFunc(first, wait_for_gate, &turns), CUDA_SUCCESS);
+  ANSWERS(cuLaunchHostFunc(nullptr, take_turn, &legacy), CUDA_SUCCESS);
+  ANSWERS(cuLaunchHostFunc(second, take_turn, &after), CUDA_SUCCESS);
+  ANSWERS(cuLaunchHostFunc(apart, take_turn, &free), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(apart), CUDA_SUCCESS);
+  CHECK(free.at == 0);
+  CHECK(legacy.at == -1);
+  ANSWERS(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+  turns.gate = true;
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK(legacy.at == 1);
+  CHECK(after.at == 2);
+}
+
+FRESH_CASE("An event holds one stream back until another has reached it", "[stream]") {
+  conformance::context();
+  CUstream first = nullptr, second = nullptr;
+  CUevent reached = nullptr;
+  CU_CHECK(cuStreamCreate(&first, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&second, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&reached, CU_EVENT_DISABLE_TIMING));
+  Turns turns;
+  Turn later{&turns};
+  ANSWERS(cuLaunchHostFunc(first, wait_for_gate, &turns), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(reached, first), CUDA_SUCCESS);
+  ANSWERS(cuStreamWaitEvent(second, reached, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchHostFunc(second, take_turn, &later), CUDA_SUCCESS);
+  ANSWERS(cuStreamQuery(second), CUDA_ERROR_NOT_READY);
+  CHECK(later.at == -1);
+  turns.gate = true;
+  ANSWERS(cuStreamSynchronize(second), CUDA_SUCCESS);
+  CHECK(later.at == 0);
+}
+
+FRESH_CASE("Each thread has a default stream of its own when it asks for it", "[stream]") {
+  const CUcontext ctx = conformance::context().ctx;
+  Turns turns;
+  ANSWERS(cuLaunchHostFunc(CU_STREAM_PER_THREAD, wait_for_gate, &turns), CUDA_SUCCESS);
+  std::string other;
+  std::thread([&] {
+    cuCtxSetCurrent(ctx);
+    other = cu::name(cuStreamSynchronize(CU_STREAM_PER_THREAD));
+  }).join();
+  CHECK(other == "CUDA_SUCCESS");
+  ANSWERS(cuStreamQuery(CU_STREAM_PER_THREAD), CUDA_ERROR_NOT_READY);
+  turns.gate = true;
+  ANSWERS(cuStreamSynchronize(CU_STREAM_PER_THREAD), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A destroyed stream still does what it was given", "[stream]") {
+  conformance::context();
+  CUstream s = nullptr;
+  CU_CHECK(cuStreamCreate(&s, 0));
+  Turns turns;
+  Turn last{&turns};
+  ANSWERS(cuLaunchHostFunc(s, wait_for_gate, &turns), CUDA_SUCCESS);
+  ANSWERS(cuLaunchHostFunc(s, take_turn, &last), CUDA_SUCCESS);
+  ANSWERS(cuStreamDestroy(s), CUDA_SUCCESS);
+  turns.gate = true;
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK(last.at == 0);
+}
+
+namespace {
+
+struct Heard {
+  std::string answer;
+  int hit = 0;
+};
+
+void CUDA_CB allocate_inside(void* data) {
+  CUdeviceptr p = 0;
+  auto& heard = *static_cast<Heard*>(data);
+  heard.answer = conformance::answer("cuMemAlloc(&p,4)", cuMemAlloc(&p, 4));
+  ++heard.hit;
+}
+
+}  // namespace
+
+FRESH_CASE("Inside a host function, calls that touch the context are not permitted", "[stream]") {
+  conformance::context();
+  Heard heard;
+  ANSWERS(cuLaunchHostFunc(0, allocate_inside, &heard), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK(heard.answer == "CUDA_ERROR_NOT_PERMITTED");
+  SHOWS("hit 1", "hit " << heard.hit);
+  ANSWERS(cuLaunchHostFunc(0, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+FRESH_CASE("A process may end with work pending", "[stream]") {
+  conformance::context();
+  static Turns never;
+  ANSWERS(cuLaunchHostFunc(nullptr, wait_for_gate, &never), CUDA_SUCCESS);
+  ANSWERS(cuLaunchHostFunc(nullptr, take_turn, nullptr), CUDA_SUCCESS);
+}
