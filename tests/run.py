@@ -56,7 +56,6 @@ class Test:
         self.suites = [] if self.lessons and chosen else find_suites(chosen)
         self.count = Count()
         self.files = texts.files_of_repository()
-        self.pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
         self.edits = {lesson: [] for lesson in self.lessons}
 
     def read(self, file):
@@ -337,6 +336,8 @@ class Test:
         else:
             self.device = course.choose_device()
             print(self.device.headline(), flush=True)
+            # A GPU is everybody's: a check that compares free memory before and after must be alone on it.
+            self.pool = concurrent.futures.ThreadPoolExecutor(1 if self.device.kind == "gpu" else os.cpu_count())
             self.prove()
         count = self.count
         print(f"\nin {time.time() - start:.0f} s")
