@@ -268,6 +268,7 @@ Operand Parser::memory_operand(int depth) {
   cursor_.expect('[');
   Address address;
   if (cursor_.is_name() && !starts_expression(cursor_)) {
+    if (cursor_.next_text() == "_") cursor_.unexpected();
     Operand base = named_operand();
     Name& name = std::get<Name>(base.value);
     if (!name.selector.empty()) name.text += "." + name.selector;
