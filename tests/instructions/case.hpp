@@ -44,11 +44,12 @@ using Same = bool (*)(u64 got, u64 want);
 inline bool exact(u64 got, u64 want) { return got == want; }
 
 // Kinds of operands: a PTX type, "f16x2"; with "@32" in a wider register, whose other bits are junk as a source and the
-// type's extension as a destination; "amount": a u32 that mostly lies between 0 and 70; "imm=5": written as it is.
+// type's extension as a destination; with ":b0" a part of it is selected; "amount": a u32 that mostly lies between 0
+// and 70; "imm=5": written as it is.
 struct Case {
   std::string form;      // "add.sat.s32"
   std::string operands;  // kinds, destination first: "s32 s32 s32"; "a|b": two destinations
-  Reference reference;   // bits of the sources to bits of the destination; of p|q: p + 2 q
+  Reference reference;   // bits of the sources to bits of the destination; the second one's bits follow the first's
   Same same = exact;
 };
 using Cases = std::vector<Case>;
@@ -64,7 +65,7 @@ Reference on(F f) {
 }
 
 struct Kind {
-  std::string type, literal;
+  std::string type, literal, selector;
   u32 type_bits = 32, register_bits = 32;  // 1: a predicate
 };
 
@@ -77,12 +78,16 @@ inline u32 type_bits(const std::string& type) {
   return u32(std::stoul(type.substr(1)));
 }
 
-inline Kind kind(const std::string& text) {
+inline Kind kind(std::string text) {
   Kind k;
   if (text.rfind("imm=", 0) == 0) {
     k.literal = text.substr(4);
     k.type = "imm";
     return k;
+  }
+  if (const std::size_t colon = text.find(':'); colon != std::string::npos) {
+    k.selector = text.substr(colon + 1);
+    text = text.substr(0, colon);
   }
   const std::size_t at = text.find('@');
   k.type = text.substr(0, at);
@@ -200,6 +205,9 @@ inline std::vector<std::vector<u64>> inputs(const Case& c) {
   }
   return result;
 }
+
+// Is this PTX of its own, and not one form?
+inline bool is_text(const Case& c) { return c.form[0] == '{'; }
 
 // Threads from the sixth warp on execute the instruction only if this holds; the others leave the destination alone.
 inline bool executes(u32 thread) { return thread < 160 || (thread * 2654435761u >> 13) % 3 != 0; }

@@ -4,11 +4,17 @@
 #pragma once
 #include "tests/instructions/case.hpp"
 
+#include <algorithm>
 #include <cfenv>
 
 namespace instructions {
 
-using quad = __float128;  // 113 bits: exact for every sum and product of halves that matters
+// 113 bits: exact for every sum and product of halves that matters.
+#if defined(__aarch64__)
+using quad = long double;
+#else
+using quad = __float128;
+#endif
 
 constexpr u32 kNan32 = 0x7fffffff;
 constexpr u64 kNan64 = 0xfff8000000000000;
@@ -85,12 +91,7 @@ struct Small {
 constexpr Small kHalf{5, 10, 15, true, 0x7fff}, kBrain{8, 7, 127, true, 0x7fff}, kE4m3{4, 3, 7, false, 0x7f},
     kE5m2{5, 2, 15, true, 0x7f}, kTf32{8, 10, 127, true, 0x3ffff};
 
-inline quad power(int n) {
-  quad r = 1;
-  for (; n > 0; --n) r *= 2;
-  for (; n < 0; ++n) r /= 2;
-  return r;
-}
+inline quad power(int n) { return std::ldexp(1.0L, n); }
 inline quad value_of(u32 code, const Small& f) {
   const int exponent = int(code >> f.mantissa_bits & ((1u << f.exponent_bits) - 1));
   const u32 mantissa = code & ((1u << f.mantissa_bits) - 1);
@@ -124,7 +125,10 @@ inline u32 code_of(quad x, const Small& f, Round round, bool satfinite) {
         !really && (round == Round::zero || (round == Round::down && !negative) || (round == Round::up && negative));
     return sign | (satfinite || down ? largest : infinity);
   }
-  int exponent = 1 - f.bias;
+  if (magnitude == 0) return sign;
+  int exponent;
+  std::frexp(double(magnitude), &exponent);
+  exponent = std::max(exponent - 2, 1 - f.bias);  // too low, if anything: double() may have rounded
   while (magnitude >= power(exponent + 1)) ++exponent;
   const quad unit = power(exponent - f.mantissa_bits);
   const u64 below = u64(magnitude / unit);  // exact: unit is a power of two
@@ -136,7 +140,8 @@ inline u32 code_of(quad x, const Small& f, Round round, bool satfinite) {
   if (round == Round::down) up = rest != 0 && negative;
   const u64 code = below + up + (u64(exponent + f.bias - 1) << f.mantissa_bits);
   if (code <= largest) return sign | u32(code);
-  const bool to_infinity = !satfinite && (round == Round::nearest || round == Round::away || up);
+  const bool outwards = round == (negative ? Round::down : Round::up);
+  const bool to_infinity = !satfinite && (round == Round::nearest || round == Round::away || outwards);
   return sign | (to_infinity ? infinity : largest);
 }
 

@@ -256,6 +256,12 @@ inline Cases integer_cases() {
     const std::string o = " b32 b32 b32 imm=" + std::to_string(table);
     add("lop3.b32", "b32" + o, on<u32, u32, u32, u32>(bits));
   }
+  for (const bool either : {true, false}) {  // d = c & ~(a & b), p = d != 0 or (and) q
+    add(either ? "lop3.or.b32" : "lop3.and.b32", "b32|pred b32 b32 b32 imm=42 pred", [either](const u64* in) {
+      const u64 d = in[2] & ~(in[0] & in[1]);
+      return d | u64{either ? d != 0 || in[4] : d != 0 && in[4]} << 32;
+    });
+  }
   add("prmt.b32", "b32 b32 b32 b32", on<u32, u32, u32, u32>([](u32 a, u32 b, u32 c) {
         u32 d = 0;
         for (u32 n = 0; n < 4; ++n) {

@@ -3,8 +3,11 @@
 #include "common/simulator/exec/warp.hpp"
 #include "common/simulator/isa/row.hpp"
 #include "tests/catch.hpp"
+#include "tests/instructions/chains.hpp"
+#include "tests/instructions/convert.hpp"
 #include "tests/instructions/float.hpp"
 #include "tests/instructions/integer.hpp"
+#include "tests/instructions/video.hpp"
 
 #include <memory>
 #include <set>
@@ -49,7 +52,7 @@ Instruction instruction(const Case& c, const Match& match) {
   const auto operands = instructions::operands(c);
   Form form = match.form;
   Instruction made;
-  u32 operand = 0, source = 0, destination = 0, slot = 0;
+  u32 operand = 0, source = 0, destination = 0, slot = 0;  // the kinds live as long as the form refers to them
   for (const OperandRule& rule : *match.operands) {
     const Kind* kind = nullptr;
     if (rule.written && destination < operands.destinations.size()) kind = &operands.destinations[destination++];
@@ -62,6 +65,7 @@ Instruction instruction(const Case& c, const Match& match) {
       const u32 place = rule.written ? destination - 1 : 2 + source - 1;
       made.slot[slot++] = 512 * place;
       form.width[operand] = u8(kind->register_bits / 8);
+      form.selector[operand] = kind->selector;
     }
     ++operand;
   }
@@ -100,14 +104,16 @@ std::string disagreement(const Case& c) {
     for (u32 lane = 0; lane < kWarpSize; ++lane) {
       std::vector<u64> in;
       for (const auto& column : inputs) in.push_back(column[first + lane]);
-      u64 want = c.reference(in.data());
+      const u64 want = c.reference(in.data());
+      u32 shift = 0;
       std::string text = c.form;
       for (const u64 value : in) text += " " + (std::ostringstream() << std::hex << "0x" << value).str();
       for (u32 k = 0; k < operands.destinations.size(); ++k) {
         const Kind& kind = operands.destinations[k];
         const u64 got = frame->get(k, kind.register_bits, lane);
         const bool ran = warp.mask >> lane & 1;
-        const u64 expected = extended(kind, ran ? want >> k : instructions::kUntouched);
+        const u64 expected = extended(kind, ran ? want >> shift : instructions::kUntouched);
+        shift += kind.register_bits;
         if (ran ? !c.same(got, expected) : got != expected) {
           return text + " = " + (std::ostringstream() << std::hex << "0x" << got << ", not 0x" << expected).str();
         }
@@ -124,8 +130,37 @@ void check(const instructions::Cases& cases) {
   }
 }
 
+// The rows that the forms in a piece of PTX belong to.
+void collect(const std::string& text, std::set<const Row*>& rows) {
+  std::stringstream stream(text);
+  for (std::string word; stream >> word;) {
+    if (word.find('.') == std::string::npos || word[0] == '.') continue;
+    if (const Match found = cudasim::match(word.substr(0, word.find('.')), modifiers(word)); found.row)
+      rows.insert(found.row);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("integer instructions do what the manual says") { check(instructions::integer_cases()); }
 TEST_CASE("floating-point instructions do what IEEE 754 says") { check(instructions::float_cases()); }
 TEST_CASE("half-precision instructions round exact results") { check(instructions::half_cases()); }
+TEST_CASE("comparisons and selections do what the manual says") { check(instructions::compare_cases()); }
+TEST_CASE("conversions round exact values") { check(instructions::convert_cases()); }
+TEST_CASE("video instructions do what the manual says") { check(instructions::video_cases()); }
+
+TEST_CASE("every row of a compute family has a case") {
+  std::set<const Row*> tested;
+  for (const auto& cases : {instructions::integer_cases(), instructions::float_cases(), instructions::half_cases(),
+                            instructions::compare_cases(), instructions::convert_cases(), instructions::video_cases(),
+                            instructions::chain_cases()}) {
+    for (const Case& c : cases) collect(c.form, tested);
+  }
+  for (const auto family :
+       {arithmetic_rows(), float_rows(), logic_rows(), compare_rows(), convert_rows(), video_rows()}) {
+    for (const Row& row : family) {
+      CAPTURE(row.syntax);
+      CHECK((!row.bind || tested.count(&row) == 1));
+    }
+  }
+}
