@@ -10,6 +10,7 @@
 #: V=1                        show every command
 #: CXX=clang++                another compiler
 #: CUDA_HOME=/path            another CUDA toolkit
+#: TOOLKIT_VERSION=13.5       the version of the private one, where it is fetched
 #: SIM_ARCH=-march=native     what the simulator is compiled for
 DEVICE ?= auto
 IN ?=
@@ -35,7 +36,7 @@ GOALS := $(or $(MAKECMDGOALS),help)
 ifeq ($(filter-out help clean doctor,$(GOALS)),)
 else ifndef INSIDE
 SETUP_NEEDS := $(if $(filter test check,$(GOALS)),catch2)
-SETUP_RESULT := $(shell CXX='$(CXX)' CUDA_HOME='$(CUDA_HOME)' common/setup.sh $(SETUP_NEEDS) && echo ready)
+SETUP_RESULT := $(shell CXX='$(CXX)' CUDA_HOME='$(CUDA_HOME)' TOOLKIT_VERSION='$(TOOLKIT_VERSION)' common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
 endif

@@ -12,7 +12,8 @@
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
-TOOLKIT_VERSION=13.0 # the private one: every GPU driver since 580 loads what it compiles
+TOOLKIT_VERSION=${TOOLKIT_VERSION:-} # the private one; empty: as new as the driver can load, and no newer than this:
+NEWEST_TOOLKIT=13.0
 OLDEST_TOOLKIT=12000
 TORCH_VERSION=2.13.0
 TORCH_INDEX=${TORCH_INDEX:-} # another package index for PyTorch; its own CPU one saves 4 GB
@@ -173,16 +174,45 @@ ask_driver() {
   [ "${answer:-none}" = 0 ] && [ "${version:-0}" -gt 0 ] && [ "${name#Simulated}" = "$name" ] && echo "$version" || echo 0
 }
 
-private_toolkit() {
-  local name=cuda-$TOOLKIT_VERSION packages= package folder
+# The private toolkit's version for a driver that loads up to $1 (0: no driver).
+version_for() {
+  if [ -n "$TOOLKIT_VERSION" ]; then
+    echo "$TOOLKIT_VERSION"
+  elif [ "$1" = 0 ] || [ "$1" -ge 13000 ]; then
+    echo $NEWEST_TOOLKIT
+  else
+    as_text "$1"
+  fi
+}
+
+# wheels_of_toolkit VERSION FOLDER. The wheels of CUDA 12 have no nvcc: NVRTC takes its place.
+wheels_of_toolkit() {
+  local version=$1 folder=$2
+  case $version in
+    12.*)
+      wheels "nvidia-cuda-runtime-cu12==$version.* nvidia-cuda-nvrtc-cu12==$version.* nvidia-cuda-cccl-cu12==$version.*" "$folder" &&
+        mkdir -p "$folder/nvidia/cuda_runtime/bin" && install -m 755 common/nvcc12.py "$folder/nvidia/cuda_runtime/bin/nvcc"
+      ;;
+    *)
+      wheels "nvidia-cuda-nvcc==$version.* nvidia-nvvm==$version.* nvidia-cuda-crt==$version.* nvidia-cuda-runtime==$version.* \
+        nvidia-cuda-cccl<=$version.999 nvidia-cuda-nvrtc==$version.*" "$folder"
+      ;;
+  esac
+}
+
+private_toolkit() { # $1: what the driver loads
+  local version name folder
+  version=$(version_for "$1")
+  name=cuda-$version
+  if [ "$1" != 0 ] && [ "$1" -lt $OLDEST_TOOLKIT ]; then
+    WITHOUT_TOOLKIT="there is no CUDA toolkit for this driver"
+    say "Note: the driver here is one for CUDA $(as_text "$1"), and the course needs $(as_text $OLDEST_TOOLKIT). Update the driver."
+    return 1
+  fi
   if ! folder=$(kept "$name"); then
-    say "There is no CUDA toolkit to use here. Fetching a private one, CUDA $TOOLKIT_VERSION, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
-    say "(about 200 MB to download, 520 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it)"
-    for package in nvcc nvvm crt runtime cccl nvrtc; do
-      case $package in nvvm) package=nvidia-nvvm ;; *) package=nvidia-cuda-$package ;; esac
-      packages+="$package==$TOOLKIT_VERSION.* "
-    done
-    if ! fetch "$name" 1200 wheels "$packages"; then
+    say "There is no CUDA toolkit to use here. Fetching a private one, CUDA $version, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
+    say "(about 200 MB to download, 500 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it)"
+    if ! fetch "$name" 1200 wheels_of_toolkit "$version"; then
       WITHOUT_TOOLKIT="there is no CUDA toolkit"
       say "Note: $WITHOUT_TOOLKIT, and none could be fetched: $WHY_NOT. Try again later, or install CUDA 12 or 13 from https://developer.nvidia.com/cuda-downloads"
       return 1
@@ -190,7 +220,7 @@ private_toolkit() {
     folder=$STORE/$name
     say "It is in $folder."
   fi
-  use_toolkit "$folder/nvidia/cu${TOOLKIT_VERSION%%.*}"
+  use_toolkit "$folder/nvidia/cu${version%%.*}" || use_toolkit "$folder/nvidia/cuda_runtime"
 }
 
 # Uses the toolkit that is here, unless its kernels or its headers would not do; one that CUDA_HOME names is used in any case.
@@ -208,7 +238,7 @@ see_to_toolkit() {
       return
     fi
   fi
-  private_toolkit || CUDA_ROOT= CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH=
+  private_toolkit "$driver" || CUDA_ROOT= CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH=
 }
 
 # ---- Catch2 --------------------------------------------------------------------------------------------------------------
@@ -274,7 +304,7 @@ see_to_torch() {
 compiler_path=$(command -v "${CXX%% *}")
 driver_module=none
 [ -r /sys/module/nvidia/version ] && read -r driver_module </sys/module/nvidia/version
-key="$CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} $(command -v nvcc) $driver_module"
+key="$CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} TOOLKIT_VERSION=$TOOLKIT_VERSION $(command -v nvcc) $driver_module"
 
 declare -A had=() # what an earlier run wrote
 if [ -r build/setup.mk ]; then

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# An `nvcc -ptx` made of NVRTC, for the private toolkit of CUDA 12: its Python wheels hold NVIDIA's run-time compiler, but no nvcc.
+# common/setup.sh copies it to bin/nvcc of that toolkit. It knows what the Makefile asks for and no more:
+#
+#   nvcc -ptx [-std=… -lineinfo -arch=compute_NN -I… ] [-MD -MF file -MT target] source.cu -o image.ptx
+#   nvcc --list-gpu-arch, nvcc --version
+import ctypes
+import pathlib
+import sys
+
+PACKAGES = pathlib.Path(__file__).resolve().parent.parent.parent  # …/nvidia: one folder a wheel
+IGNORED = {"-ptx", "-allow-unsupported-compiler"}
+WITH_VALUE = {"-ccbin": None, "-MF": None, "-MT": None, "-o": None}
+
+
+def load():
+    libraries = sorted((PACKAGES / "cuda_nvrtc" / "lib").glob("libnvrtc.so.*"))
+    return ctypes.CDLL(str(libraries[0]))
+
+
+def check(nvrtc, result, what):
+    if result != 0:
+        nvrtc.nvrtcGetErrorString.restype = ctypes.c_char_p
+        sys.exit(f"{what}: {nvrtc.nvrtcGetErrorString(result).decode()}")
+
+
+def text(nvrtc, program, size_of, get):
+    """A text that NVRTC hands out: its log, or the PTX."""
+    size = ctypes.c_size_t()
+    check(nvrtc, size_of(program, ctypes.byref(size)), "NVRTC")
+    buffer = ctypes.create_string_buffer(size.value)
+    check(nvrtc, get(program, buffer), "NVRTC")
+    return buffer.value.decode(errors="replace")
+
+
+def compile_ptx(nvrtc, source, options, output):
+    program = ctypes.c_void_p()
+    content = pathlib.Path(source).read_bytes()
+    check(nvrtc, nvrtc.nvrtcCreateProgram(ctypes.byref(program), content, source.encode(), 0, None, None), source)
+    includes = [f"-I{folder}" for folder in sorted(PACKAGES.glob("*/include"))]
+    words = [word.encode() for word in options + [f"-I{pathlib.Path(source).parent}"] + includes]
+    result = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
+    sys.stderr.write(text(nvrtc, program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog))
+    check(nvrtc, result, source)
+    ptx = text(nvrtc, program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
+    pathlib.Path(output).write_text(ptx, encoding="utf-8")
+
+
+def main(words):
+    nvrtc = load()
+    if words == ["--version"]:
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        check(nvrtc, nvrtc.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)), "nvrtcVersion")
+        print(f"NVRTC in the place of nvcc, release {major.value}.{minor.value}")
+        return
+    if words == ["--list-gpu-arch"]:
+        count = ctypes.c_int()
+        check(nvrtc, nvrtc.nvrtcGetNumSupportedArchs(ctypes.byref(count)), "NVRTC")
+        known = (ctypes.c_int * count.value)()
+        check(nvrtc, nvrtc.nvrtcGetSupportedArchs(known), "NVRTC")
+        print("\n".join(f"compute_{number}" for number in known))
+        return
+    options, values, source = [], dict(WITH_VALUE), None
+    while words:
+        word = words.pop(0)
+        if word in values:
+            values[word] = words.pop(0)
+        elif word == "-lineinfo":
+            options.append("-lineinfo")
+        elif word.startswith(("-arch=", "-std=", "-I", "-D")):
+            options.append(word)
+        elif word.endswith(".cu"):
+            source = word
+        elif word not in IGNORED | {"-MD"}:
+            sys.exit(f"nvcc12.py does not know the option {word}")
+    if not source or not values["-o"]:
+        sys.exit("nvcc12.py: nvcc -ptx … source.cu -o image.ptx")
+    compile_ptx(nvrtc, source, options, values["-o"])
+    if values["-MF"]:  # NVRTC does not tell what was included: the source alone
+        pathlib.Path(values["-MF"]).write_text(f"{values['-MT']}: {source}\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
