@@ -62,7 +62,7 @@ SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -Wl,-z,nodelete 
 # The driver's library: linked by name only. Which one is loaded is decided when a program starts.
 DRIVER := -Lbuild/simulator -lcuda
 # -lineinfo: the simulator's reports name the kernel's line.
-NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin '$(CXX)' -allow-unsupported-compiler -I.
+NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin '$(CXX)' -allow-unsupported-compiler -Wno-deprecated-gpu-targets -I.
 
 # What was built with other flags, another compiler or another toolkit is built again. Three stamps: getting Catch2 later must not
 # build the simulator again.
@@ -179,8 +179,8 @@ build/%/kernels.ptx: %/kernels.cu build/flags.lessons
 	$(call say,nvcc,$<)
 	$(call compile_ptx)
 
-# nvcc may be a path with spaces; -MD makes it list what the kernels include.
-compile_ptx = $(Q)mkdir -p $(@D) && '$(NVCC)' $(NVCC_FLAGS) -MD -MF $(@:.ptx=.ptx.d) -MT $@ $< -o $@
+# nvcc may be a path with spaces; -MMD makes it list what the kernels include.
+compile_ptx = $(Q)mkdir -p $(@D) && '$(NVCC)' $(NVCC_FLAGS) -MMD -MF $(@:.ptx=.ptx.d) -MT $@ $< -o $@
 
 # A text's "break it" edit, applied to a copy by tests/run.py: build/texts/<chapter>/<lesson>/<n>/main.cpp (and kernels.cu).
 build/texts/%/main.o: build/texts/%/main.cpp build/flags.lessons

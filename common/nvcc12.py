@@ -2,14 +2,14 @@
 # An `nvcc -ptx` made of NVRTC, for the private toolkit of CUDA 12: its Python wheels hold NVIDIA's run-time compiler, but no nvcc.
 # common/setup.sh copies it to bin/nvcc of that toolkit. It knows what the Makefile asks for and no more:
 #
-#   nvcc -ptx [-std=… -lineinfo -arch=compute_NN -I… ] [-MD -MF file -MT target] source.cu -o image.ptx
+#   nvcc -ptx [-std=… -lineinfo -arch=compute_NN -I… ] [-MMD -MF file -MT target] source.cu -o image.ptx
 #   nvcc --list-gpu-arch, nvcc --version
 import ctypes
 import pathlib
 import sys
 
 PACKAGES = pathlib.Path(__file__).resolve().parent.parent.parent  # …/nvidia: one folder a wheel
-IGNORED = {"-ptx", "-allow-unsupported-compiler"}
+IGNORED = {"-ptx", "-MMD", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets"}
 WITH_VALUE = {"-ccbin": None, "-MF": None, "-MT": None, "-o": None}
 
 
@@ -40,7 +40,9 @@ def compile_ptx(nvrtc, source, options, output):
     includes = [f"-I{folder}" for folder in sorted(PACKAGES.glob("*/include"))]
     words = [word.encode() for word in options + [f"-I{pathlib.Path(source).parent}"] + includes]
     result = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
-    sys.stderr.write(text(nvrtc, program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog))
+    for line in text(nvrtc, program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).splitlines():
+        if line and "Architectures prior to" not in line:
+            print(line, file=sys.stderr)
     check(nvrtc, result, source)
     ptx = text(nvrtc, program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
     pathlib.Path(output).write_text(ptx, encoding="utf-8")
@@ -71,7 +73,7 @@ def main(words):
             options.append(word)
         elif word.endswith(".cu"):
             source = word
-        elif word not in IGNORED | {"-MD"}:
+        elif word not in IGNORED:
             sys.exit(f"nvcc12.py does not know the option {word}")
     if not source or not values["-o"]:
         sys.exit("nvcc12.py: nvcc -ptx … source.cu -o image.ptx")
