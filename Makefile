@@ -179,8 +179,9 @@ build/%/kernels.ptx: %/kernels.cu build/flags.lessons
 	$(call say,nvcc,$<)
 	$(call compile_ptx)
 
-# nvcc may be a path with spaces; -MMD makes it list what the kernels include.
-compile_ptx = $(Q)mkdir -p $(@D) && '$(NVCC)' $(NVCC_FLAGS) -MMD -MF $(@:.ptx=.ptx.d) -MT $@ $< -o $@
+# nvcc may be a path with spaces. -MMD makes it list what the kernels include; the toolkit's own headers are struck out again (build/flags.lessons
+# stands for them), so that another toolkit in another place is no riddle to make.
+compile_ptx = $(Q)mkdir -p $(@D) && '$(NVCC)' $(NVCC_FLAGS) -MMD -MF $@.d -MT $@ $< -o $@ && sed -i '/^ *\//d' $@.d
 
 # A text's "break it" edit, applied to a copy by tests/run.py: build/texts/<chapter>/<lesson>/<n>/main.cpp (and kernels.cu).
 build/texts/%/main.o: build/texts/%/main.cpp build/flags.lessons
