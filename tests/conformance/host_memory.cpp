@@ -40,22 +40,6 @@ FRESH_CASE("Page-locked memory is allocated, registered and freed by its own cal
   std::free(g);
 }
 
-FRESH_CASE("A kernel that stores through a plain host pointer faults, where the device cannot page", "[host]") {
-  const conformance::Module F = conformance::module();
-  int pageable = 0;
-  CU_CHECK(cuDeviceGetAttribute(&pageable, CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS, F.dev));
-  NOTES("pageable attr 0 val " << pageable);
-  int* x = static_cast<int*>(std::malloc(4096));
-  void* a[] = {&x};
-  ANSWERS(cuLaunchKernel(F("null_write"), 1, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
-  if (pageable) {
-    ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
-    CHECK(*x == 1);
-  } else {
-    ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
-  }
-}
-
 FRESH_CASE("A kernel writes mapped and registered host memory", "[host]") {
   const conformance::Module F = conformance::module();
   int* h = nullptr;

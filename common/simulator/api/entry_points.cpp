@@ -43,6 +43,13 @@ Found look_up_checked(const char* name, void** address, int version, cuuint64_t 
 }
 
 }  // namespace
+
+int refused_call(const char* symbol) {
+  return run_call(
+      symbol, "", nullptr, 0, [](void* name) { return refuse(static_cast<const char*>(name)); },
+      const_cast<char*>(symbol));
+}
+
 }  // namespace cudasim
 
 using namespace cudasim;

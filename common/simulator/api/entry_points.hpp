@@ -16,4 +16,7 @@ struct EntryPoint {
 // Sorted by name (entry_points.py), the forms of one name from the oldest to the newest.
 std::span<const EntryPoint> entry_points();
 
+// What the functions that are not simulated do: traced, said once, answered with CUDA_ERROR_NOT_SUPPORTED.
+int refused_call(const char* symbol);
+
 }  // namespace cudasim

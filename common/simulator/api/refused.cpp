@@ -6,27 +6,8 @@
 // toolkit, older ones included that do not know all of them.
 #include "common/simulator/api/entry_points.hpp"
 
-#include <atomic>
-#include <cstdio>
-
-namespace {
-
-constexpr int kNotSupported = 801;  // CUDA_ERROR_NOT_SUPPORTED
-
-int refuse(const char* name, std::atomic_flag& said) {
-  if (!said.test_and_set()) {
-    std::fprintf(stderr, "cudasim: %s is not simulated: CUDA_ERROR_NOT_SUPPORTED\n", name);
-  }
-  return kNotSupported;
-}
-
-}  // namespace
-
-#define REFUSE(symbol)                                                   \
-  extern "C" __attribute__((weak, visibility("default"))) int symbol() { \
-    static std::atomic_flag said = ATOMIC_FLAG_INIT;                     \
-    return refuse(#symbol, said);                                        \
-  }
+#define REFUSE(symbol) \
+  extern "C" __attribute__((weak, visibility("default"))) int symbol() { return cudasim::refused_call(#symbol); }
 #define ENTRY(name, since, symbol) REFUSE(symbol)
 #define ENTRY_PER_THREAD(name, since, symbol, per_thread_since, per_thread_symbol) \
   REFUSE(symbol)                                                                   \
