@@ -85,6 +85,9 @@ std::byte* in_parameters(Warp& warp, const Wrong& wrong, u64 address) {
 }
 
 std::byte* in_global(Warp& warp, const Wrong& wrong, View* cached) {
+  if (cached != nullptr && wrong.address >= cached->begin && wrong.address < cached->end &&
+      wrong.size <= cached->end - wrong.address && (wrong.kind == Access::read || cached->writable))
+    return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(cached->delta));
   AddressSpace& space = AddressSpace::instance();
   const u64 context = warp.block->grid->launch.context;
   const auto view = space.view(wrong.address, wrong.size, context);
@@ -96,7 +99,7 @@ std::byte* in_global(Warp& warp, const Wrong& wrong, View* cached) {
                                                 : std::string("a generic address of ") + name(really) +
                                                       " memory, which an instruction for global memory does not reach");
   }
-  if (cached != nullptr && (view->writable || wrong.kind == Access::read)) *cached = *view;
+  if (cached != nullptr) *cached = *view;
   return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(view->delta));
 }
 

@@ -7,10 +7,6 @@ namespace cudasim {
 #define PENDING(rows) \
   __attribute__((weak)) std::span<const Row> rows() { return {}; }
 
-PENDING(memory_rows)
-PENDING(atomic_rows)
-PENDING(warp_rows)
-PENDING(barrier_rows)
 PENDING(async_rows)
 PENDING(matrix_rows)
 PENDING(texture_rows)

@@ -47,7 +47,7 @@ struct Allocation {
 
 // A stretch of memory that may be touched at once, for the executor's fast path.
 struct View {
-  u64 begin = 1, end = 0;    // empty until filled
+  u64 begin = ~u64{0}, end = ~u64{0};  // empty until filled: nothing fits, whatever its size
   std::ptrdiff_t delta = 0;  // host address - device address
   bool readable = false, writable = false;
   u64 epoch = ~u64{0};

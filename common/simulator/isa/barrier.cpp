@@ -1,0 +1,113 @@
+// Barriers of a block, a warp and a cluster, and fences. PTX ISA, "Parallel Synchronization and Communication
+// Instructions": bar, barrier, bar.warp.sync, barrier.cluster, membar, fence.
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/isa/row.hpp"
+
+#include <atomic>
+
+namespace cudasim {
+namespace {
+
+// Lanes of a warp that name different barriers, or counts, arrive one group after the other: f(lanes, id, count).
+template <class F>
+void for_each_barrier(Warp& warp, Slot id_slot, Slot count_slot, F f) {
+  const u32* ids = warp.in<u32>(id_slot);
+  const u32* counts = count_slot == kNoSlot ? nullptr : warp.in<u32>(count_slot);
+  const auto count_of = [&](u32 lane) { return counts == nullptr ? 0 : counts[lane]; };
+  for (u32 rest = warp.mask; rest != 0;) {
+    const u32 first = static_cast<u32>(__builtin_ctz(rest)), id = ids[first], count = count_of(first);
+    u32 group = 0;
+    for (u32 others = rest; others != 0; others &= others - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(others));
+      if (ids[lane] == id && count_of(lane) == count) group |= 1u << lane;
+    }
+    rest &= ~group;
+    warp.mask = group;
+    f(id, count);
+  }
+}
+
+// bar.sync a [, b]
+void run_sync(Warp& warp, const Instruction& i) {
+  for_each_barrier(warp, i.slot[0], i.slot[1],
+                   [&](u32 id, u32 count) { warp.block->arrive(warp, i, id, count, true); });
+}
+
+// bar.arrive a, b
+void run_arrive(Warp& warp, const Instruction& i) {
+  for_each_barrier(warp, i.slot[0], i.slot[1],
+                   [&](u32 id, u32 count) { warp.block->arrive(warp, i, id, count, false); });
+}
+
+// bar.red d, a [, b], {!}p; without a count slot[2] is kNoSlot.
+template <Reduction reduction>
+void run_reduce(Warp& warp, const Instruction& i) {
+  const u32 holding = warp.predicate(i.slot[3]);
+  for_each_barrier(warp, i.slot[1], i.slot[2],
+                   [&](u32 id, u32 count) { warp.block->arrive(warp, i, id, count, true, reduction, holding); });
+}
+
+Bound bind_reduce(const Form& form) {
+  if (form.has("popc")) return run_reduce<Reduction::popc>;
+  return form.has("and") ? run_reduce<Reduction::all> : run_reduce<Reduction::any>;
+}
+
+void run_warp_sync(Warp& warp, const Instruction& i) { meet_in_warp(warp, i, i.slot[0]); }
+
+void run_cluster_arrive(Warp& warp, const Instruction& i) {
+  if ((warp.cluster_pending & warp.mask) != 0) {
+    throw Fault{.kind = FaultKind::illegal_instruction,
+                .what = "barrier.cluster.arrive twice, without a wait between",
+                .lane = static_cast<u32>(__builtin_ctz(warp.cluster_pending & warp.mask))};
+  }
+  (void)i;
+  std::atomic_thread_fence(std::memory_order_release);
+  warp.cluster_pending |= warp.mask;
+  warp.block->cluster->arrived += static_cast<u32>(__builtin_popcount(warp.mask));
+  warp.block->cluster->look_again();
+}
+
+// Lanes whose phase is not over yet wait.
+void run_cluster_wait(Warp& warp, const Instruction& i) {
+  warp.mask &= warp.cluster_pending;
+  if (warp.mask != 0) park(warp, i, Wait::cluster, warp.pc);
+}
+
+// One thread of the machine runs a block, and x86 and Arm order what it does as C++ says.
+void run_fence(Warp&, const Instruction&) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+template <Handler run>
+Bound bind(const Form&) {
+  return run;
+}
+
+const Row kRows[] = {
+    {"bar{.cta}.sync", "u32 u32?", bind<run_sync>},
+    {"bar{.cta}.arrive", "u32 u32", bind<run_arrive>},
+    {"bar{.cta}.red.popc.u32", "=u32 u32 u32? pred", bind_reduce},
+    {"bar{.cta}.red.and|or.pred", "=pred u32 u32? pred", bind_reduce},
+    {"barrier{.cta}.sync{.aligned}", "u32 u32?", bind<run_sync>, 60, 30},
+    {"barrier{.cta}.arrive{.aligned}", "u32 u32", bind<run_arrive>, 60, 30},
+    {"barrier{.cta}.red.popc{.aligned}.u32", "=u32 u32 u32? pred", bind_reduce, 60, 30},
+    {"barrier{.cta}.red.and|or{.aligned}.pred", "=pred u32 u32? pred", bind_reduce, 60, 30},
+    {"bar.warp.sync", "b32", bind<run_warp_sync>, 60, 30},
+    {"barrier.cluster.arrive{.release|relaxed}{.aligned}", "", bind<run_cluster_arrive>, 78, 90},
+    {"barrier.cluster.wait{.acquire}{.aligned}", "", bind<run_cluster_wait>, 78, 90},
+    {"membar.cta|gl|sys", "", bind<run_fence>},
+    {"fence{.sc|acq_rel|acquire|release}.scope", "", bind<run_fence>, 60, 70},
+    {"fence.acquire|release.sync_restrict::shared::cluster|sync_restrict::shared::cta.cluster", "", bind<run_fence>, 86,
+     90},
+    {"fence.mbarrier_init.release.cluster", "", bind<run_fence>, 80, 90},
+    // There is one way to memory here, so nothing has to be made known to another.
+    {"membar.proxy.alias", "", bind<run_fence>, 75, 70},
+    {"fence.proxy.alias", "", bind<run_fence>, 75, 70},
+    {"fence.proxy.async{.global|shared::cta|shared::cluster}", "", bind<run_fence>, 80, 90},
+    {"membar.proxy.async{.global|shared::cta|shared::cluster}", "", bind<run_fence>, 80, 90},
+};
+
+}  // namespace
+
+std::span<const Row> barrier_rows() { return kRows; }
+
+}  // namespace cudasim

@@ -1,0 +1,589 @@
+// Loads, stores, and what else is about addresses. PTX ISA, "Data Movement and Conversion Instructions": ld, ldu, st,
+// prefetch, applypriority, discard, createpolicy, cvta, isspacep, mapa, getctarank.
+//
+// The warp's accesses are checked all at once: the lowest and the highest address against the allocation that this
+// instruction has met before (view_of). When that does not settle it, each lane's address is looked up (exec/access).
+#include "common/simulator/exec/access.hpp"
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/raw.hpp"
+#include "common/simulator/isa/row.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace cudasim {
+namespace {
+
+// Instruction::control of a load or store.
+constexpr u32 kElements = 15;  // of the vector
+constexpr u32 kPoll = 1 << 4;  // may be a spin's read
+constexpr u32 kAcquire = 1 << 5;
+constexpr u32 kRelease = 1 << 6;
+constexpr u32 kNarrow = 1 << 7;  // the base register has 4 bytes
+constexpr u32 kSpaceShift = 8;
+
+Space space_in(const Instruction& i) { return static_cast<Space>(i.control >> kSpaceShift & 15); }
+
+alignas(64) constexpr u64 kNoBase[kWarpSize] = {};
+
+template <class Address>
+const Address* base_of(const Warp& warp, Slot slot) {
+  return slot == kNoSlot ? reinterpret_cast<const Address*>(kNoBase) : warp.in<Address>(slot);
+}
+
+// Memory that may be touched at once, by its first and last address plus one.
+struct Region {
+  u64 begin, end;
+  std::byte* at_zero;  // where address 0 would be on the host
+};
+
+Region global_region(Warp& warp, const Instruction& i) {
+  const View& view = view_of(warp, i);
+  return {view.begin, view.end, reinterpret_cast<std::byte*>(view.delta)};
+}
+Region shared_region(Warp& warp) { return {0, warp.block->shared_bytes, warp.block->shared}; }
+
+// How the addresses of a full warp lie.
+enum class Pattern : u8 { outside, consecutive, uniform, scattered };
+
+// Each lane touches kBytes at base[lane] + offset. `low` comes back: the lowest address.
+template <u32 kBytes, class Address>
+inline Pattern pattern_of(const Address* base, u64 offset, const Region& region, u64& low) {
+  const Address first = base[0];
+  Address steps = 0;
+  for (u32 lane = 0; lane < kWarpSize; ++lane)
+    steps |= static_cast<Address>((base[lane] - first) ^ static_cast<Address>(lane * kBytes));
+  // Addresses that wrap around at 32 bits are left to the careful way.
+  low = u64{first} + offset;
+  if (steps == 0) {
+    const bool inside = low >= region.begin && low <= region.end - kWarpSize * kBytes &&
+                        region.end - region.begin >= kWarpSize * kBytes && low % kBytes == 0;
+    return inside ? Pattern::consecutive : Pattern::outside;
+  }
+  Address least = first, most = first, all = 0;
+  for (u32 lane = 0; lane < kWarpSize; ++lane) {
+    least = std::min(least, base[lane]);
+    most = std::max(most, base[lane]);
+    all |= static_cast<Address>(base[lane] + static_cast<Address>(offset));
+  }
+  low = u64{least} + offset;
+  const u64 high = u64{most} + offset;
+  const bool inside = low >= region.begin && high <= region.end - kBytes && low <= high &&
+                      region.end - region.begin >= kBytes && all % kBytes == 0;
+  return !inside ? Pattern::outside : least == most ? Pattern::uniform : Pattern::scattered;
+}
+
+// The same for some lanes only: true if all are inside and aligned.
+template <u32 kBytes, class Address>
+inline bool inside(const Address* base, u64 offset, const Region& region, u32 mask) {
+  u64 least = ~u64{0}, most = 0, all = 0;
+  for (u32 rest = mask; rest != 0; rest &= rest - 1) {
+    const u64 address = u64{base[__builtin_ctz(rest)]} + offset;
+    least = std::min(least, address);
+    most = std::max(most, address);
+    all |= address;
+  }
+  return least >= region.begin && most <= region.end - kBytes && region.end - region.begin >= kBytes &&
+         all % kBytes == 0;
+}
+
+u64 offset_of(const Instruction& i) { return static_cast<u64>(i.offset); }
+
+void after_load(Warp& warp, const Instruction& i) {
+  if ((i.control & (kPoll | kAcquire)) == 0) return;
+  if ((i.control & kAcquire) != 0) std::atomic_thread_fence(std::memory_order_acquire);
+  warp.poll();
+}
+
+void before_store(const Instruction& i) {
+  if ((i.control & kRelease) != 0) std::atomic_thread_fence(std::memory_order_release);
+}
+
+// A lane's elements, from memory to its registers: M as it lies there, R as the register holds it.
+template <class M, class R>
+void load_lane(Warp& warp, const Instruction& i, u32 lane, const std::byte* from) {
+  const u32 elements = i.control & kElements;
+  for (u32 e = 0; e < elements; ++e) {
+    if (i.slot[e] != kNoSlot) warp.out<R>(i.slot[e])[lane] = static_cast<R>(raw_load<M>(from + e * sizeof(M)));
+  }
+}
+
+template <class M, class R>
+void store_lane(Warp& warp, const Instruction& i, u32 lane, std::byte* to) {
+  const u32 elements = i.control & kElements;
+  for (u32 e = 0; e < elements; ++e) raw_store<M>(to + e * sizeof(M), static_cast<M>(warp.in<R>(i.slot[1 + e])[lane]));
+}
+
+// Lane by lane, every address looked up.
+template <class M, class R>
+[[gnu::noinline]] void load_carefully(Warp& warp, const Instruction& i) {
+  const u32 elements = i.control & kElements, size = elements * sizeof(M);
+  const Slot base = i.slot[elements];
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u64 address = address_of(warp, i, base, (i.control & kNarrow) != 0, lane);
+    load_lane<M, R>(warp, i, lane,
+                    access(warp, lane, space_in(i), address, size, size, Access::read, &view_of(warp, i)));
+  }
+  after_load(warp, i);
+}
+
+template <class M, class R>
+[[gnu::noinline]] void store_carefully(Warp& warp, const Instruction& i) {
+  const u32 elements = i.control & kElements, size = elements * sizeof(M);
+  before_store(i);
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u64 address = address_of(warp, i, i.slot[0], (i.control & kNarrow) != 0, lane);
+    store_lane<M, R>(warp, i, lane,
+                     access(warp, lane, space_in(i), address, size, size, Access::write, &view_of(warp, i)));
+  }
+  warp.polls = 0;
+}
+
+// All lanes of a full warp, from memory at from + lane * V * sizeof(M).
+template <class M, class R, u32 V>
+inline void load_row(Warp& warp, const Instruction& i, const std::byte* from) {
+  for (u32 e = 0; e < V; ++e) {
+    if (V > 1 && i.slot[e] == kNoSlot) continue;
+    R* d = warp.out<R>(i.slot[e]);
+#pragma GCC ivdep
+    for (u32 lane = 0; lane < kWarpSize; ++lane)
+      d[lane] = static_cast<R>(raw_load<M>(from + (lane * V + e) * sizeof(M)));
+  }
+}
+
+template <class M, class R, class Address, u32 V>
+inline void load_with(Warp& warp, const Instruction& i, const Region& region) {
+  constexpr u32 kBytes = V * sizeof(M);
+  const Address* base = base_of<Address>(warp, i.slot[V]);
+  const u64 offset = offset_of(i);
+  if (warp.mask == kAllLanes) {
+    u64 low = 0;
+    switch (pattern_of<kBytes>(base, offset, region, low)) {
+      case Pattern::outside: return load_carefully<M, R>(warp, i);
+      case Pattern::consecutive: load_row<M, R, V>(warp, i, region.at_zero + low); break;
+      case Pattern::uniform:
+        for (u32 e = 0; e < V; ++e) {
+          if (i.slot[e] == kNoSlot) continue;
+          const R value = static_cast<R>(raw_load<M>(region.at_zero + low + e * sizeof(M)));
+          R* d = warp.out<R>(i.slot[e]);
+          for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = value;
+        }
+        break;
+      case Pattern::scattered:
+        if constexpr (V == 1) {
+          const std::byte* from = region.at_zero + offset;
+          R* d = warp.out<R>(i.slot[0]);
+          for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = static_cast<R>(raw_load<M>(from + base[lane]));
+        } else {
+          for (u32 lane = 0; lane < kWarpSize; ++lane)
+            load_lane<M, R>(warp, i, lane, region.at_zero + (u64{base[lane]} + offset));
+        }
+    }
+  } else {
+    if (!inside<kBytes>(base, offset, region, warp.mask)) return load_carefully<M, R>(warp, i);
+    for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+      load_lane<M, R>(warp, i, lane, region.at_zero + (u64{base[lane]} + offset));
+    }
+  }
+  after_load(warp, i);
+}
+
+template <class M, class R, class Address, u32 V>
+inline void store_with(Warp& warp, const Instruction& i, const Region& region) {
+  constexpr u32 kBytes = V * sizeof(M);
+  const Address* base = base_of<Address>(warp, i.slot[0]);
+  const u64 offset = offset_of(i);
+  if (warp.mask == kAllLanes) {
+    u64 low = 0;
+    const Pattern pattern = pattern_of<kBytes>(base, offset, region, low);
+    if (pattern == Pattern::outside) return store_carefully<M, R>(warp, i);
+    before_store(i);
+    if (pattern == Pattern::consecutive) {
+      std::byte* to = region.at_zero + low;
+      for (u32 e = 0; e < V; ++e) {
+        const R* a = warp.in<R>(i.slot[1 + e]);
+#pragma GCC ivdep
+        for (u32 lane = 0; lane < kWarpSize; ++lane)
+          raw_store<M>(to + (lane * V + e) * sizeof(M), static_cast<M>(a[lane]));
+      }
+    } else {  // to one address: the last lane's value stays
+      for (u32 lane = 0; lane < kWarpSize; ++lane)
+        store_lane<M, R>(warp, i, lane, region.at_zero + (u64{base[lane]} + offset));
+    }
+  } else {
+    if (!inside<kBytes>(base, offset, region, warp.mask)) return store_carefully<M, R>(warp, i);
+    before_store(i);
+    for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+      store_lane<M, R>(warp, i, lane, region.at_zero + (u64{base[lane]} + offset));
+    }
+  }
+  warp.polls = 0;
+}
+
+// Global and constant memory, and generic addresses, most of which are global.
+template <class M, class R, u32 V>
+void load_global(Warp& warp, const Instruction& i) {
+  load_with<M, R, u64, V>(warp, i, global_region(warp, i));
+}
+template <class M, class R, u32 V>
+void store_global(Warp& warp, const Instruction& i) {
+  if (!view_of(warp, i).writable) return store_carefully<M, R>(warp, i);
+  store_with<M, R, u64, V>(warp, i, global_region(warp, i));
+}
+
+// The block's own shared memory; compilers write 32-bit addresses.
+template <class M, class R, u32 V>
+void load_shared(Warp& warp, const Instruction& i) {
+  load_with<M, R, u32, V>(warp, i, shared_region(warp));
+}
+template <class M, class R, u32 V>
+void store_shared(Warp& warp, const Instruction& i) {
+  store_with<M, R, u32, V>(warp, i, shared_region(warp));
+}
+
+// Local memory: each lane has its own. A variable of the frame is at the same place in all.
+template <class M>
+bool in_frame(const Warp& warp, const Instruction& i, Slot base, u32& at) {
+  const u64 size = (i.control & kElements) * sizeof(M), offset = offset_of(i);
+  at = warp.frame->local_base + static_cast<u32>(offset);
+  const u32 end = warp.frame->code->local_bytes;
+  return base == kNoSlot && offset <= end && size <= end - offset && offset % size == 0;
+}
+
+// In local space an address is relative to the frame if there is no base register.
+u64 local_address(const Warp& warp, const Instruction& i, Slot base, u32 lane) {
+  return address_of(warp, i, base, (i.control & kNarrow) != 0, lane) + (base == kNoSlot ? warp.frame->local_base : 0);
+}
+
+template <class M, class R>
+void load_local(Warp& warp, const Instruction& i) {
+  const u32 elements = i.control & kElements, size = elements * sizeof(M);
+  const Slot base = i.slot[elements];
+  u32 at = 0;
+  if (in_frame<M>(warp, i, base, at)) {
+    for_lanes(warp.mask, [&](u32 lane) { load_lane<M, R>(warp, i, lane, warp.block->local(warp, lane) + at); });
+    return;
+  }
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u64 address = local_address(warp, i, base, lane);
+    load_lane<M, R>(warp, i, lane, access(warp, lane, Space::local, address, size, size, Access::read, nullptr));
+  }
+}
+
+template <class M, class R>
+void store_local(Warp& warp, const Instruction& i) {
+  const u32 elements = i.control & kElements, size = elements * sizeof(M);
+  u32 at = 0;
+  if (in_frame<M>(warp, i, i.slot[0], at)) {
+    for_lanes(warp.mask, [&](u32 lane) { store_lane<M, R>(warp, i, lane, warp.block->local(warp, lane) + at); });
+    return;
+  }
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u64 address = local_address(warp, i, i.slot[0], lane);
+    store_lane<M, R>(warp, i, lane, access(warp, lane, Space::local, address, size, size, Access::write, nullptr));
+  }
+}
+
+// The launch's parameters, the same for all threads.
+template <class M, class R>
+void load_parameter(Warp& warp, const Instruction& i) {
+  const u32 elements = i.control & kElements;
+  const auto& parameters = warp.block->grid->launch.parameters;
+  const u64 offset = offset_of(i), size = elements * sizeof(M);
+  if (i.slot[elements] != kNoSlot || offset > parameters.size() || size > parameters.size() - offset)
+    return load_carefully<M, R>(warp, i);
+  for (u32 e = 0; e < elements; ++e) {
+    if (i.slot[e] == kNoSlot) continue;
+    const R value = static_cast<R>(raw_load<M>(parameters.data() + offset + e * sizeof(M)));
+    R* d = warp.out<R>(i.slot[e]);
+    for_lanes(warp.mask, [=](u32 lane) { d[lane] = value; });
+  }
+}
+
+u32 control_of(const Form& form) {
+  u32 control = form.vector | static_cast<u32>(form.space) << kSpaceShift;
+  const bool shared_between_threads = form.space != Space::local && form.space != Space::param;
+  if (form.has("volatile") || form.has("relaxed") || form.has("mmio")) control |= shared_between_threads ? kPoll : 0;
+  if (form.has("acquire")) control |= kAcquire;
+  if (form.has("release")) control |= kRelease;
+  if (form.address_bytes == 4) control |= kNarrow;
+  return control;
+}
+
+enum class Way : u8 { global, shared, local, parameter, carefully };
+
+Way way_of(const Form& form) {
+  const bool narrow = form.address_bytes == 4;
+  switch (form.space) {
+    case Space::generic:
+    case Space::global:
+    case Space::constant: return narrow ? Way::carefully : Way::global;
+    case Space::shared: return narrow ? Way::shared : Way::carefully;
+    case Space::local: return Way::local;
+    case Space::param: return Way::parameter;
+    default: return Way::carefully;
+  }
+}
+
+template <class M, class R, u32 V>
+Handler load_handler(Way way) {
+  if constexpr (V * sizeof(M) > 16) {
+    return nullptr;
+  } else {
+    switch (way) {
+      case Way::global: return load_global<M, R, V>;
+      case Way::shared: return load_shared<M, R, V>;
+      case Way::local: return load_local<M, R>;
+      case Way::parameter: return load_parameter<M, R>;
+      case Way::carefully: return load_carefully<M, R>;
+    }
+    return nullptr;
+  }
+}
+
+template <class M, class R, u32 V>
+Handler store_handler(Way way) {
+  if constexpr (V * sizeof(M) > 16) {
+    return nullptr;
+  } else {
+    switch (way) {
+      case Way::global: return store_global<M, R, V>;
+      case Way::shared: return store_shared<M, R, V>;
+      case Way::local: return store_local<M, R>;
+      default: return store_carefully<M, R>;
+    }
+  }
+}
+
+template <bool kLoad, class M, class R>
+Handler by_vector(const Form& form) {
+  const Way way = way_of(form);
+  switch (form.vector) {
+    case 1: return kLoad ? load_handler<M, R, 1>(way) : store_handler<M, R, 1>(way);
+    case 2: return kLoad ? load_handler<M, R, 2>(way) : store_handler<M, R, 2>(way);
+    case 4: return kLoad ? load_handler<M, R, 4>(way) : store_handler<M, R, 4>(way);
+    default: return nullptr;
+  }
+}
+
+// The register may be wider than what is read or written.
+template <bool kLoad, class M>
+Handler by_register(const Form& form, u32 width) {
+  if (width < sizeof(M)) return nullptr;
+  switch (width) {
+    case 1:
+      if constexpr (sizeof(M) <= 1) return by_vector<kLoad, M, u8>(form);
+      break;
+    case 2:
+      if constexpr (sizeof(M) <= 2) return by_vector<kLoad, M, u16>(form);
+      break;
+    case 4:
+      if constexpr (sizeof(M) <= 4) return by_vector<kLoad, M, u32>(form);
+      break;
+    case 8:
+      if constexpr (sizeof(M) <= 8) return by_vector<kLoad, M, u64>(form);
+      break;
+    case 16:
+      if constexpr (sizeof(M) == 16) return by_vector<kLoad, M, u128>(form);
+      break;
+  }
+  return nullptr;
+}
+
+// Signed types are extended by their sign, all others by zeros.
+Bound bind_load(const Form& form) {
+  const u32 width = form.width[0], control = control_of(form);
+  switch (form.type[0]) {
+    case Type::s8: return {by_register<true, i8>(form, width), control};
+    case Type::s16: return {by_register<true, i16>(form, width), control};
+    case Type::s32: return {by_register<true, i32>(form, width), control};
+    default: break;
+  }
+  switch (bytes(form.type[0])) {
+    case 1: return {by_register<true, u8>(form, width), control};
+    case 2: return {by_register<true, u16>(form, width), control};
+    case 4: return {by_register<true, u32>(form, width), control};
+    case 8: return {by_register<true, u64>(form, width), control};
+    case 16: return {by_register<true, u128>(form, width), control};
+    default: return {};
+  }
+}
+
+// A store takes the low bits: the sign does not matter.
+Bound bind_store(const Form& form) {
+  const u32 width = form.width[1], control = control_of(form);
+  switch (bytes(form.type[0])) {
+    case 1: return {by_register<false, u8>(form, width), control};
+    case 2: return {by_register<false, u16>(form, width), control};
+    case 4: return {by_register<false, u32>(form, width), control};
+    case 8: return {by_register<false, u64>(form, width), control};
+    case 16: return {by_register<false, u128>(form, width), control};
+    default: return {};
+  }
+}
+
+// ---- What only looks at addresses
+
+void run_nothing(Warp&, const Instruction&) {}
+
+// A cache policy is opaque, and there is no cache whose lines it could keep.
+void run_create_policy(Warp& warp, const Instruction& i) {
+  u64* d = warp.out<u64>(i.slot[0]);
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = u64{1} << 52; });
+}
+
+// cvta: control is the window's number; to: back to the space's own addresses.
+template <class T, bool kTo>
+void run_convert_address(Warp& warp, const Instruction& i) {
+  T* d = warp.out<T>(i.slot[0]);
+  const T* a = warp.in<T>(i.slot[1]);
+  const u64 begin = window(static_cast<Space>(i.control));
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = static_cast<T>(kTo ? a[lane] - begin : a[lane] + begin); });
+}
+
+template <class T>
+Bound bind_cvta(const Form& form) {
+  const u32 control = static_cast<u32>(form.space);
+  return form.has("to") ? Bound(run_convert_address<T, true>, control) : Bound(run_convert_address<T, false>, control);
+}
+Bound bind_convert_address(const Form& form) {
+  // With 32-bit addresses there is no room for windows: only global memory has generic ones, and they are too wide.
+  return bits(form.type[0]) == 64 ? bind_cvta<u64>(form) : Bound();
+}
+
+template <class T>
+void run_is_space(Warp& warp, const Instruction& i) {
+  const T* a = warp.in<T>(i.slot[1]);
+  const Space wanted = static_cast<Space>(i.control);
+  u32 result = 0;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const Space space = space_of(a[lane]);
+    bool is = space == wanted;
+    if (space == Space::shared) {  // another block's shared memory is in shared::cluster only
+      const u32 rank = shared_rank(a[lane] - kSharedWindow);
+      is = wanted == Space::shared_cluster || (wanted == Space::shared && (rank == 0 || rank == warp.block->rank + 1));
+    }
+    if (wanted == Space::constant && space == Space::global) {
+      const auto found = AddressSpace::instance().find(a[lane]);
+      is = found != nullptr && found->kind == MemoryKind::module_constant;
+    }
+    if (is) result |= 1u << lane;
+  }
+  warp.set_predicate(i.slot[0], result);
+}
+
+Bound bind_is_space(const Form& form) {
+  const u32 control = static_cast<u32>(form.space);
+  return form.width[1] == 8 ? Bound(run_is_space<u64>, control) : Bound(run_is_space<u32>, control);
+}
+
+// mapa: the address in another block of the cluster that corresponds to one in this block's shared memory.
+template <class T, bool kGeneric>
+void run_map_address(Warp& warp, const Instruction& i) {
+  T* d = warp.out<T>(i.slot[0]);
+  const T* a = warp.in<T>(i.slot[1]);
+  const u32* rank = warp.in<u32>(i.slot[2]);
+  const u64 begin = kGeneric ? kSharedWindow : 0;
+  for_lanes(warp.mask, [=](u32 lane) {
+    const u64 offset = (a[lane] - begin) % kSharedStride;
+    d[lane] = static_cast<T>(begin + (u64{rank[lane]} + 1) * kSharedStride + offset);
+  });
+}
+Bound bind_map_address(const Form& form) {
+  const bool generic = form.space == Space::generic;
+  if (bits(form.type[0]) == 64) return generic ? run_map_address<u64, true> : run_map_address<u64, false>;
+  return generic ? Bound() : Bound(run_map_address<u32, false>);
+}
+
+template <class T, bool kGeneric>
+void run_rank_of(Warp& warp, const Instruction& i) {
+  u32* d = warp.out<u32>(i.slot[0]);
+  const T* a = warp.in<T>(i.slot[1]);
+  const u32 own = warp.block->rank;
+  for_lanes(warp.mask, [=](u32 lane) {
+    const u32 rank = shared_rank(a[lane] - (kGeneric ? kSharedWindow : 0));
+    d[lane] = rank == 0 ? own : rank - 1;
+  });
+}
+Bound bind_rank_of(const Form& form) {
+  const bool generic = form.space == Space::generic;
+  if (bits(form.type[0]) == 64) return generic ? run_rank_of<u64, true> : run_rank_of<u64, false>;
+  return generic ? Bound() : Bound(run_rank_of<u32, false>);
+}
+
+template <Handler run>
+Bound bind(const Form&) {
+  return run;
+}
+
+#define TYPES ".b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"
+#define LOAD_SPACE "{.const|global|local|param|param::entry|param::func|shared|shared::cta|shared::cluster}"
+#define STORE_SPACE "{.global|local|param|param::func|shared|shared::cta|shared::cluster}"
+#define EVICT                                                                              \
+  "{.L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate}" \
+  "{.L2::evict_normal|L2::evict_first|L2::evict_last}"
+#define PREFETCH "{.L2::64B|L2::128B|L2::256B}"
+
+const Row kRows[] = {
+    // A load's caching is the device's affair: operators and hints are allowed where the manual allows them, and change
+    // nothing here.
+    {"ld{.weak}" LOAD_SPACE "{.ca|cg|cs|lu|cv}" PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load},
+    {"ld{.weak}" LOAD_SPACE "{.ca|cg|cs|lu|cv}.L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64", bind_load,
+     74, 80},
+    {"ld{.weak}" LOAD_SPACE EVICT PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load, 74, 70},
+    {"ld{.weak}" LOAD_SPACE EVICT ".L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64", bind_load, 74, 80},
+    {"ld.volatile" LOAD_SPACE PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load},
+    {"ld.relaxed|acquire.scope" LOAD_SPACE EVICT PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load, 60, 70},
+    {"ld.relaxed|acquire.scope" LOAD_SPACE EVICT ".L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64",
+     bind_load, 74, 80},
+    {"ld.mmio.relaxed.sys{.global}" TYPES, "=t0~ [m]", bind_load, 82, 70},
+    {"ld.global{.ca|cg|cs}.nc" PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load, 60, 32},
+    {"ld.global{.ca|cg|cs}.nc.L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64", bind_load, 74, 80},
+    {"ld.global.nc" EVICT PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load, 74, 70},
+    {"ld.global.nc" EVICT ".L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64", bind_load, 74, 80},
+    {"ldu{.global}{.vec}" TYPES, "={t0~}v [m]", bind_load},
+
+    {"st{.weak}" STORE_SPACE "{.wb|cg|cs|wt}{.vec}" TYPES, "[m] {t0~}v", bind_store},
+    {"st{.weak}" STORE_SPACE "{.wb|cg|cs|wt}.L2::cache_hint{.vec}" TYPES, "[m] {t0~}v b64", bind_store, 74, 80},
+    {"st{.weak}" STORE_SPACE EVICT "{.vec}" TYPES, "[m] {t0~}v", bind_store, 74, 70},
+    {"st{.weak}" STORE_SPACE EVICT ".L2::cache_hint{.vec}" TYPES, "[m] {t0~}v b64", bind_store, 74, 80},
+    {"st.volatile" STORE_SPACE "{.vec}" TYPES, "[m] {t0~}v", bind_store},
+    {"st.relaxed|release.scope" STORE_SPACE EVICT "{.vec}" TYPES, "[m] {t0~}v", bind_store, 60, 70},
+    {"st.relaxed|release.scope" STORE_SPACE EVICT ".L2::cache_hint{.vec}" TYPES, "[m] {t0~}v b64", bind_store, 74, 80},
+    {"st.mmio.relaxed.sys{.global}" TYPES, "[m] t0~", bind_store, 82, 70},
+
+    // Prefetching does nothing, whatever the address; nor does the priority of a line. What discard leaves in memory is
+    // undefined, so it may stay.
+    {"prefetch{.global|local}.L1|L2", "[m]", bind<run_nothing>},
+    {"prefetch.global.L2::evict_last|L2::evict_normal", "[m]", bind<run_nothing>, 74, 80},
+    {"prefetchu.L1", "[m]", bind<run_nothing>},
+    {"applypriority{.global}.L2::evict_normal", "[m] imm", bind<run_nothing>, 74, 80},
+    {"discard{.global}.L2", "[m] imm", bind<run_nothing>, 74, 80},
+    {"createpolicy.fractional.L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
+     "{.L2::evict_first|L2::evict_unchanged}.b64",
+     "=b64 f32?", bind<run_create_policy>, 74, 80},
+    {"createpolicy.range{.global}.L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
+     "{.L2::evict_first|L2::evict_unchanged}.b64",
+     "=b64 [m] u32 u32", bind<run_create_policy>, 74, 80},
+    {"createpolicy.cvt.L2.b64", "=b64 b64", bind<run_create_policy>, 74, 80},
+
+    {"cvta{.to}.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u32|u64", "=t0 t0",
+     bind_convert_address},
+    {"isspacep.const|global|local|shared|shared::cta|shared::cluster|param|param::entry", "=pred b32~", bind_is_space},
+    {"mapa{.shared::cluster}.u32|u64", "=t0 t0 u32", bind_map_address, 78, 90},
+    {"getctarank{.shared::cluster}.u32|u64", "=u32 t0", bind_rank_of, 78, 90},
+};
+
+}  // namespace
+
+std::span<const Row> memory_rows() { return kRows; }
+
+}  // namespace cudasim

@@ -1,0 +1,244 @@
+// What the lanes of a warp do together. PTX ISA, "shfl", "vote", "match", "redux", "activemask", "elect".
+#include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/isa/row.hpp"
+
+#include <algorithm>
+
+namespace cudasim {
+namespace {
+
+enum Shuffle : u32 { kUp, kDown, kBfly, kIdx };
+
+// d[|p], a, b, c [, members]: the lane that each reads from; PTX ISA, "shfl.sync", in the manual's own words (bval,
+// cval, segmask, maxLane, minLane).
+template <u32 kMode, bool kSync>
+void run_shuffle(Warp& warp, const Instruction& i) {
+  if (kSync && !gather(warp, i, i.slot[5])) return;
+  const u32* a = warp.in<u32>(i.slot[2]);
+  const u32* b = warp.in<u32>(i.slot[3]);
+  const u32* c = warp.in<u32>(i.slot[4]);
+  u32 value[kWarpSize], valid = 0;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u32 bval = b[lane] & 31, cval = c[lane] & 31, segments = c[lane] >> 8 & 31;
+    const u32 most = (lane & segments) | (cval & ~segments), least = lane & segments;
+    u32 from = 0;
+    bool in_range = false;
+    switch (kMode) {
+      case kUp:
+        from = lane - bval;
+        in_range = static_cast<i32>(from) >= static_cast<i32>(most);
+        break;
+      case kDown:
+        from = lane + bval;
+        in_range = from <= most;
+        break;
+      case kBfly:
+        from = lane ^ bval;
+        in_range = from <= most;
+        break;
+      default: from = least | (bval & ~segments); in_range = from <= most;
+    }
+    if (!in_range) from = lane;
+    // Without .sync, or from a lane that is not a member, there is no value that one could rely on: its register's.
+    value[lane] = a[from];
+    valid |= u32{in_range} << lane;
+  }
+  u32* d = warp.out<u32>(i.slot[0]);
+  for_lanes(warp.mask, [&](u32 lane) { d[lane] = value[lane]; });
+  if (i.slot[1] != kNoSlot) warp.set_predicate(i.slot[1], valid);
+}
+
+template <bool kSync>
+Bound bind_shuffle(const Form& form) {
+  if (form.has("up")) return run_shuffle<kUp, kSync>;
+  if (form.has("down")) return run_shuffle<kDown, kSync>;
+  return form.has("bfly") ? run_shuffle<kBfly, kSync> : run_shuffle<kIdx, kSync>;
+}
+
+// Calls f(group) for each set of executing lanes that gave the same member mask; without .sync all are one.
+template <bool kSync, class F>
+void for_groups(Warp& warp, Slot members, F f) {
+  if (!kSync) return f(warp.mask);
+  const u32* masks = warp.in<u32>(members);
+  for (u32 rest = warp.mask; rest != 0;) {
+    const u32 wanted = masks[__builtin_ctz(rest)];
+    u32 group = 0;
+    for (u32 others = rest; others != 0; others &= others - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(others));
+      if (masks[lane] == wanted) group |= 1u << lane;
+    }
+    f(group);
+    rest &= ~group;
+  }
+}
+
+enum Vote : u32 { kAll, kAny, kUni, kBallot };
+
+// d, {!}a [, members]; control 1: a is negated.
+template <u32 kMode, bool kSync>
+void run_vote(Warp& warp, const Instruction& i) {
+  if (kSync && !gather(warp, i, i.slot[2])) return;
+  const u32 a = warp.predicate(i.slot[1]);
+  u32 holds = 0;
+  u32* d = kMode == kBallot ? warp.out<u32>(i.slot[0]) : nullptr;
+  for_groups<kSync>(warp, i.slot[2], [&](u32 group) {
+    const u32 in_favour = a & group;
+    if (kMode == kBallot) {
+      for (u32 rest = group; rest != 0; rest &= rest - 1) d[__builtin_ctz(rest)] = in_favour;
+    } else if (kMode == kAll   ? in_favour == group
+               : kMode == kAny ? in_favour != 0
+                               : in_favour == 0 || in_favour == group) {
+      holds |= group;
+    }
+  });
+  if (kMode != kBallot) warp.set_predicate(i.slot[0], holds);
+}
+
+template <bool kSync>
+Bound bind_vote(const Form& form) {
+  if (form.has("all")) return run_vote<kAll, kSync>;
+  if (form.has("any")) return run_vote<kAny, kSync>;
+  return form.has("uni") ? run_vote<kUni, kSync> : run_vote<kBallot, kSync>;
+}
+
+// match.any d, a, members: the lanes that have the same value.
+template <class T>
+void run_match_any(Warp& warp, const Instruction& i) {
+  if (!gather(warp, i, i.slot[2])) return;
+  const T* a = warp.in<T>(i.slot[1]);
+  u32* d = warp.out<u32>(i.slot[0]);
+  u32 result[kWarpSize];
+  for_groups<true>(warp, i.slot[2], [&](u32 group) {
+    for (u32 rest = group; rest != 0; rest &= rest - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+      u32 same = 0;
+      for (u32 others = group; others != 0; others &= others - 1) {
+        const u32 other = static_cast<u32>(__builtin_ctz(others));
+        if (a[other] == a[lane]) same |= 1u << other;
+      }
+      result[lane] = same;
+    }
+  });
+  for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane]; });
+}
+
+// match.all d[|p], a, members: the members if all have the same value, else none.
+template <class T>
+void run_match_all(Warp& warp, const Instruction& i) {
+  if (!gather(warp, i, i.slot[3])) return;
+  const T* a = warp.in<T>(i.slot[2]);
+  u32* d = warp.out<u32>(i.slot[0]);
+  u32 result[kWarpSize], matched = 0;
+  for_groups<true>(warp, i.slot[3], [&](u32 group) {
+    const T value = a[__builtin_ctz(group)];
+    bool same = true;
+    for (u32 rest = group; rest != 0; rest &= rest - 1) same &= a[__builtin_ctz(rest)] == value;
+    for (u32 rest = group; rest != 0; rest &= rest - 1) result[__builtin_ctz(rest)] = same ? group : 0;
+    matched |= same ? group : 0;
+  });
+  for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane]; });
+  if (i.slot[1] != kNoSlot) warp.set_predicate(i.slot[1], matched);
+}
+
+template <bool kAllSame>
+Bound bind_match(const Form& form) {
+  if (bits(form.type[0]) == 64) return kAllSame ? run_match_all<u64> : run_match_any<u64>;
+  return kAllSame ? run_match_all<u32> : run_match_any<u32>;
+}
+
+struct And {
+  static u32 of(u32 a, u32 b) { return a & b; }
+};
+struct Or {
+  static u32 of(u32 a, u32 b) { return a | b; }
+};
+struct Xor {
+  static u32 of(u32 a, u32 b) { return a ^ b; }
+};
+struct Add {
+  static u32 of(u32 a, u32 b) { return a + b; }
+};
+struct Min {
+  template <class T>
+  static T of(T a, T b) {
+    return std::min(a, b);
+  }
+};
+struct Max {
+  template <class T>
+  static T of(T a, T b) {
+    return std::max(a, b);
+  }
+};
+
+template <class Op, class T>
+void run_redux(Warp& warp, const Instruction& i) {
+  if (!gather(warp, i, i.slot[2])) return;
+  const T* a = warp.in<T>(i.slot[1]);
+  T* d = warp.out<T>(i.slot[0]);
+  T result[kWarpSize];
+  for_groups<true>(warp, i.slot[2], [&](u32 group) {
+    T sum = a[__builtin_ctz(group)];
+    for (u32 rest = group & (group - 1); rest != 0; rest &= rest - 1)
+      sum = static_cast<T>(Op::of(sum, a[__builtin_ctz(rest)]));
+    for (u32 rest = group; rest != 0; rest &= rest - 1) result[__builtin_ctz(rest)] = sum;
+  });
+  for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane]; });
+}
+
+Bound bind_redux(const Form& form) {
+  const bool is_s32 = form.type[0] == Type::s32;
+  if (form.has("and")) return run_redux<And, u32>;
+  if (form.has("or")) return run_redux<Or, u32>;
+  if (form.has("xor")) return run_redux<Xor, u32>;
+  if (form.has("add")) return run_redux<Add, u32>;
+  if (form.has("min")) return is_s32 ? run_redux<Min, i32> : run_redux<Min, u32>;
+  return is_s32 ? run_redux<Max, i32> : run_redux<Max, u32>;
+}
+
+void run_activemask(Warp& warp, const Instruction& i) {
+  u32* d = warp.out<u32>(i.slot[0]);
+  const u32 mask = warp.mask;
+  for_lanes(mask, [=](u32 lane) { d[lane] = mask; });
+}
+
+// elect.sync d|p, members: the same lane each time, here the lowest.
+void run_elect(Warp& warp, const Instruction& i) {
+  if (!gather(warp, i, i.slot[2])) return;
+  u32 elected = 0;
+  for_groups<true>(warp, i.slot[2], [&](u32 group) {
+    const u32 leader = static_cast<u32>(__builtin_ctz(group));
+    elected |= 1u << leader;
+    if (i.slot[0] == kNoSlot) return;
+    for (u32 rest = group; rest != 0; rest &= rest - 1) warp.out<u32>(i.slot[0])[__builtin_ctz(rest)] = leader;
+  });
+  if (i.slot[1] != kNoSlot) warp.set_predicate(i.slot[1], elected);
+}
+
+template <Handler run>
+Bound bind(const Form&) {
+  return run;
+}
+
+const Row kRows[] = {
+    {"shfl.sync.up|down|bfly|idx.b32", "=b32 |pred b32 b32 b32 b32", bind_shuffle<true>, 60, 30},
+    // Without .sync: for the lanes that happen to execute it together; gone from sm_70 on.
+    {"shfl.up|down|bfly|idx.b32", "=b32 |pred b32 b32 b32", bind_shuffle<false>},
+    {"vote.sync.all|any|uni.pred", "=pred pred b32", bind_vote<true>},
+    {"vote.sync.ballot.b32", "=b32 pred b32", bind_vote<true>},
+    {"vote.all|any|uni.pred", "=pred pred", bind_vote<false>},
+    {"vote.ballot.b32", "=b32 pred", bind_vote<false>},
+    {"match.any.sync.b32|b64", "=b32 t0 b32", bind_match<false>, 60, 70},
+    {"match.all.sync.b32|b64", "=b32 |pred t0 b32", bind_match<true>, 60, 70},
+    {"redux.sync.add|min|max.u32|s32", "=t0 t0 b32", bind_redux, 70, 80},
+    {"redux.sync.and|or|xor.b32", "=t0 t0 b32", bind_redux, 70, 80},
+    {"activemask.b32", "=b32", bind<run_activemask>, 62, 30},
+    {"elect.sync", "=b32 |pred b32", bind<run_elect>, 80, 90},
+};
+
+}  // namespace
+
+std::span<const Row> warp_rows() { return kRows; }
+
+}  // namespace cudasim
