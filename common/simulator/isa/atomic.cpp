@@ -126,11 +126,13 @@ struct Paired {
   }
 };
 
-// 16 bytes at a time, where the processor cannot: one at a time.
+#if !defined(__GCC_HAVE_SYNC_COMPARE_AND_SWAP_16)
+// 16 bytes, where the processor cannot change them at once: one thread at a time.
 std::mutex& wide_mutex() {
   static std::mutex* made = new std::mutex;
   return *made;
 }
+#endif
 
 template <class T>
 bool swap_if_equal(std::byte* at, T& expected, T wanted) {

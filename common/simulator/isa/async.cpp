@@ -1,0 +1,408 @@
+// Asynchronous copies and the barriers that count them. PTX ISA, "Data Movement and Conversion Instructions:
+// Asynchronous copy", "mbarrier", "st.async", "red.async".
+//
+// A copy may complete at any time between the instruction and the wait for it; here it completes at once, so groups
+// are never waited for, and what a copy counts on an mbarrier it counts at once.
+#include "common/simulator/exec/access.hpp"
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/raw.hpp"
+#include "common/simulator/isa/row.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+namespace cudasim {
+namespace {
+
+// Instruction::control: for each memory operand, in order, its space and whether its base register has 4 bytes.
+constexpr u32 kOperandBits = 5;
+constexpr u32 kFlags = 16;  // and from here on, what a family of instructions wants to know
+
+u32 operand_control(Space space, u32 width) { return static_cast<u32>(space) | (width == 4 ? 16u : 0u); }
+Space space_of_operand(const Instruction& i, u32 n) { return static_cast<Space>(i.control >> (n * kOperandBits) & 15); }
+
+// The address in memory operand `n`, whose base register is in `slot`; only the first one's offset is in the
+// instruction.
+u64 operand_address(const Warp& warp, const Instruction& i, u32 n, Slot slot, u32 lane) {
+  const bool narrow = (i.control >> (n * kOperandBits) & 16) != 0;
+  if (n == 0) return address_of(warp, i, slot, narrow, lane);
+  if (slot == kNoSlot) return 0;
+  return narrow ? warp.in<u32>(slot)[lane] : warp.in<u64>(slot)[lane];
+}
+
+template <class F>
+void for_each_lane(const Warp& warp, F f) {
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) f(static_cast<u32>(__builtin_ctz(rest)));
+}
+
+[[noreturn]] void refuse(u32 lane, std::string what) {
+  throw Fault{.kind = FaultKind::illegal_instruction, .what = std::move(what), .lane = lane};
+}
+
+// ---- mbarrier: 64 opaque bits in shared memory
+
+class Phases {
+ public:
+  static constexpr u32 kMost = (1u << 20) - 1;  // arrivals; transactions: plus or minus
+
+  explicit Phases(u64 bits)
+      : pending(static_cast<u32>(bits & kMost)),
+        expected(static_cast<u32>(bits >> 20 & kMost)),
+        transactions(static_cast<i32>(static_cast<i64>(bits << 1) >> 41)),
+        phase(static_cast<u32>(bits >> 63)) {}
+  u64 bits() const {
+    return u64{pending} | u64{expected} << 20 | (static_cast<u64>(i64{transactions}) & 0x7f'ffff) << 40 |
+           u64{phase} << 63;
+  }
+  // The phase ends with the last arrival and the last transaction; the next begins at once.
+  void complete_if_due() {
+    if (pending != 0 || transactions != 0) return;
+    phase ^= 1;
+    pending = expected;
+  }
+
+  u32 pending, expected;
+  i32 transactions;
+  u32 phase;
+};
+
+std::byte* object(Warp& warp, u32 lane, Space space, u64 address) {
+  const Space really = space == Space::generic ? space_of(address) : space;
+  if (really != Space::shared && really != Space::shared_cluster)
+    refuse(lane, "an mbarrier that is not in shared memory");
+  return access(warp, lane, space, address, 8, 8, Access::atomic, nullptr);
+}
+
+// f(phases, lane) changes the object at memory operand `n`.
+template <class F>
+void change(Warp& warp, const Instruction& i, u32 n, Slot slot, u32 lane, F f) {
+  std::byte* at = object(warp, lane, space_of_operand(i, n), operand_address(warp, i, n, slot, lane));
+  Phases phases(raw_load<u64>(at));
+  f(phases);
+  raw_store<u64>(at, phases.bits());
+}
+
+void transactions(Phases& phases, u32 lane, i64 more) {
+  const i64 sum = phases.transactions + more;
+  if (sum > Phases::kMost || sum < -i64{Phases::kMost}) refuse(lane, "an mbarrier's transaction count out of range");
+  phases.transactions = static_cast<i32>(sum);
+}
+
+void arrive(Phases& phases, u32 lane, u32 count) {
+  if (count == 0 || count > phases.pending) {
+    refuse(lane, "mbarrier.arrive of " + std::to_string(count) + ", where " + std::to_string(phases.pending) +
+                     " arrivals are pending");
+  }
+  phases.pending -= count;
+}
+
+void run_init(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 count = warp.in<u32>(i.slot[1])[lane];
+    if (count == 0 || count > Phases::kMost) refuse(lane, "mbarrier.init with a count of " + std::to_string(count));
+    change(warp, i, 0, i.slot[0], lane, [&](Phases& p) { p = Phases(u64{count} | u64{count} << 20); });
+  });
+  warp.polls = 0;
+}
+
+void run_invalidate(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) { change(warp, i, 0, i.slot[0], lane, [](Phases& p) { p = Phases(0); }); });
+}
+
+template <bool kComplete>
+void run_transactions(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) {
+    const i64 count = warp.in<u32>(i.slot[1])[lane];
+    change(warp, i, 0, i.slot[0], lane, [&](Phases& p) {
+      transactions(p, lane, kComplete ? -count : count);
+      if (kComplete) p.complete_if_due();
+    });
+  });
+  warp.polls = 0;
+}
+
+constexpr u32 kDrop = 1u << kFlags;
+constexpr u32 kExpect = 2u << kFlags;  // the third operand is a transaction count
+
+// state, [a] [, count]. The state is the object's before the arrival: its phase is what test_wait asks for.
+void run_arrive(Warp& warp, const Instruction& i) {
+  std::atomic_thread_fence(std::memory_order_release);
+  for_each_lane(warp, [&](u32 lane) {
+    const bool expect = (i.control & kExpect) != 0;
+    const u32 operand = i.slot[2] == kNoSlot ? 1 : warp.in<u32>(i.slot[2])[lane];
+    change(warp, i, 0, i.slot[1], lane, [&](Phases& p) {
+      const u64 state = p.bits();
+      if (expect) transactions(p, lane, operand);
+      const u32 count = expect ? 1 : operand;
+      arrive(p, lane, count);
+      if ((i.control & kDrop) != 0) p.expected -= std::min(count, p.expected);
+      p.complete_if_due();
+      if (i.slot[0] != kNoSlot) warp.out<u64>(i.slot[0])[lane] = state;
+    });
+  });
+  warp.polls = 0;
+}
+
+constexpr u32 kParity = 1u << kFlags;
+constexpr u32 kTry = 2u << kFlags;  // it may put the thread to sleep for a while
+
+// d, [a], state (64 bits) or parity (32 bits) [, time]
+void run_test(Warp& warp, const Instruction& i) {
+  u32 complete = 0;
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 asked = (i.control & kParity) != 0 ? warp.in<u32>(i.slot[2])[lane] & 1
+                                                 : static_cast<u32>(warp.in<u64>(i.slot[2])[lane] >> 63);
+    change(warp, i, 0, i.slot[1], lane, [&](Phases& p) { complete |= u32{p.phase != asked} << lane; });
+  });
+  std::atomic_thread_fence(std::memory_order_acquire);
+  const u32 incomplete = warp.mask & ~complete;
+  warp.set_predicate(i.slot[0], complete);
+  if (incomplete == 0) return;
+  if ((i.control & kTry) != 0)
+    warp.rest();
+  else
+    warp.poll();
+}
+
+void run_pending_count(Warp& warp, const Instruction& i) {
+  u32* d = warp.out<u32>(i.slot[0]);
+  const u64* state = warp.in<u64>(i.slot[1]);
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = static_cast<u32>(state[lane] & Phases::kMost); });
+}
+
+// ---- Copies
+
+void copy_bytes(std::byte* to, const std::byte* from, u64 size) {
+  for (u64 at = 0; at + 4 <= size; at += 4) raw_store<u32>(to + at, raw_load<u32>(from + at));
+  for (u64 at = size / 4 * 4; at < size; ++at) raw_store<u8>(to + at, raw_load<u8>(from + at));
+}
+
+// cp.async [to], [from], size [, bytes of them to read; the rest is zero]
+void run_copy(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 size = warp.in<u32>(i.slot[2])[lane];
+    if (size != 4 && size != 8 && size != 16) refuse(lane, "cp.async of " + std::to_string(size) + " bytes");
+    const u32 wanted = i.slot[3] == kNoSlot ? size : warp.in<u32>(i.slot[3])[lane];
+    if (wanted > size) refuse(lane, "cp.async that reads more bytes than it writes");
+    std::byte* to = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, size,
+                           Access::write, nullptr);
+    std::byte bytes[16] = {};
+    if (wanted != 0) {
+      copy_bytes(bytes,
+                 access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane), wanted, size,
+                        Access::read, &view_of(warp, i)),
+                 wanted);
+    }
+    copy_bytes(to, bytes, size);
+  });
+  warp.polls = 0;
+}
+
+void run_nothing(Warp&, const Instruction&) {}
+
+// The copies before it have completed: without .noinc the arrival takes back what it has added itself.
+constexpr u32 kNoIncrement = 1u << kFlags;
+void run_copy_arrive(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) {
+    change(warp, i, 0, i.slot[0], lane, [&](Phases& p) {
+      if ((i.control & kNoIncrement) == 0) return;
+      arrive(p, lane, 1);
+      p.complete_if_due();
+    });
+  });
+  warp.polls = 0;
+}
+
+void check_bulk(u32 lane, u32 size) {
+  if (size % 16 != 0) refuse(lane, "a bulk copy of " + std::to_string(size) + " bytes: not a multiple of 16");
+}
+
+// [to], [from], size, [mbarrier]: three memory operands.
+void run_bulk_to_shared(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 size = warp.in<u32>(i.slot[2])[lane];
+    check_bulk(lane, size);
+    if (size != 0) {
+      copy_bytes(access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
+                        Access::write, nullptr),
+                 access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane), size, 16,
+                        Access::read, nullptr),
+                 size);
+    }
+    change(warp, i, 2, i.slot[3], lane, [&](Phases& p) {
+      transactions(p, lane, -i64{size});
+      p.complete_if_due();
+    });
+  });
+  warp.polls = 0;
+}
+
+// The same for each block of a cluster that the mask names, at the same offset in its shared memory.
+void run_bulk_multicast(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 size = warp.in<u32>(i.slot[2])[lane];
+    check_bulk(lane, size);
+    const u64 to = operand_address(warp, i, 0, i.slot[0], lane) % kSharedStride;
+    const u64 barrier = operand_address(warp, i, 2, i.slot[3], lane) % kSharedStride;
+    for (u32 rest = warp.in<u16>(i.slot[4])[lane]; rest != 0; rest &= rest - 1) {
+      const u64 block = (u64{static_cast<u32>(__builtin_ctz(rest))} + 1) * kSharedStride;
+      if (size != 0) {
+        copy_bytes(access(warp, lane, Space::shared_cluster, block + to, size, 16, Access::write, nullptr),
+                   access(warp, lane, Space::global, operand_address(warp, i, 1, i.slot[1], lane), size, 16,
+                          Access::read, nullptr),
+                   size);
+      }
+      std::byte* at = object(warp, lane, Space::shared_cluster, block + barrier);
+      Phases phases(raw_load<u64>(at));
+      transactions(phases, lane, -i64{size});
+      phases.complete_if_due();
+      raw_store<u64>(at, phases.bits());
+    }
+  });
+  warp.polls = 0;
+}
+
+// [to], [from], size
+void run_bulk_to_global(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 size = warp.in<u32>(i.slot[2])[lane];
+    check_bulk(lane, size);
+    if (size == 0) return;
+    copy_bytes(access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
+                      Access::write, nullptr),
+               access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane), size, 16,
+                      Access::read, nullptr),
+               size);
+  });
+  warp.polls = 0;
+}
+
+// st.async [to], values, [mbarrier]
+template <class T>
+void run_store_async(Warp& warp, const Instruction& i) {
+  const u32 elements = i.control >> kFlags & 7, size = elements * sizeof(T);
+  const auto slot = [&](u32 n) { return i.wide != nullptr ? i.wide[n] : i.slot[n]; };
+  for_each_lane(warp, [&](u32 lane) {
+    std::byte* to = access(warp, lane, Space::shared_cluster, operand_address(warp, i, 0, slot(0), lane), size, size,
+                           Access::write, nullptr);
+    for (u32 e = 0; e < elements; ++e) raw_store<T>(to + e * sizeof(T), warp.in<T>(slot(1 + e))[lane]);
+    change(warp, i, 1, slot(1 + elements), lane, [&](Phases& p) {
+      transactions(p, lane, -i64{size});
+      p.complete_if_due();
+    });
+  });
+  warp.polls = 0;
+}
+
+Space shared_space(const Form& form) {
+  if (form.has("shared::cluster")) return Space::shared_cluster;
+  return form.has("shared") || form.has("shared::cta") ? Space::shared : Space::generic;
+}
+
+u32 barrier_control(const Form& form, u32 operand) { return operand_control(shared_space(form), form.width[operand]); }
+
+template <Handler run>
+Bound bind_barrier(const Form& form) {
+  return {run, barrier_control(form, 0)};
+}
+
+template <u32 kMore>
+Bound bind_arrive(const Form& form) {
+  return {run_arrive, barrier_control(form, 1) | kMore};
+}
+
+template <u32 kMore>
+Bound bind_test(const Form& form) {
+  return {run_test, barrier_control(form, 1) | kMore};
+}
+
+Bound bind_copy(const Form& form) {
+  return {run_copy, operand_control(Space::shared, form.width[0]) | operand_control(Space::global, form.width[1])
+                                                                        << kOperandBits};
+}
+
+Bound bind_copy_arrive(const Form& form) {
+  return {run_copy_arrive, barrier_control(form, 0) | (form.has("noinc") ? kNoIncrement : 0)};
+}
+
+// Modifiers may come in any order, but only one way round has rows: into shared::cluster (or the block's own) from
+// global or shared::cta memory.
+template <Handler run>
+Bound bind_bulk_to_shared(const Form& form) {
+  const Space from = form.has("global") ? Space::global : Space::shared;
+  const Space to = form.has("shared::cluster") ? Space::shared_cluster : Space::shared;
+  return {run, operand_control(to, form.width[0]) | operand_control(from, form.width[1]) << kOperandBits |
+                   operand_control(to, form.width[3]) << (2 * kOperandBits)};
+}
+
+Bound bind_bulk_to_global(const Form& form) {
+  return {run_bulk_to_global, operand_control(Space::global, form.width[0]) |
+                                  operand_control(Space::shared, form.width[1]) << kOperandBits};
+}
+
+Bound bind_store_async(const Form& form) {
+  const u32 control = operand_control(Space::shared_cluster, form.width[0]) |
+                      operand_control(Space::shared_cluster, form.width[2]) << kOperandBits | form.vector << kFlags;
+  return {bits(form.type[0]) == 32 ? run_store_async<u32> : run_store_async<u64>, control};
+}
+
+template <Handler run>
+Bound bind(const Form&) {
+  return run;
+}
+
+#define OWN "{.shared|shared::cta}"
+#define ANY "{.shared|shared::cta|shared::cluster}"
+#define ARRIVE "{.release|relaxed}{.cta|cluster}"
+#define TEST "{.acquire|relaxed}{.cta|cluster}"
+#define BYTES ".mbarrier::complete_tx::bytes"
+
+const Row kRows[] = {
+    {"mbarrier.init" OWN ".b64", "[m] u32", bind_barrier<run_init>, 70, 80},
+    {"mbarrier.inval" OWN ".b64", "[m]", bind_barrier<run_invalidate>, 70, 80},
+    {"mbarrier.expect_tx{.relaxed}{.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<false>>, 80, 90},
+    {"mbarrier.complete_tx{.relaxed}{.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<true>>, 80,
+     90},
+    {"mbarrier.arrive" ARRIVE ANY ".b64", "=b64 [m] u32?", bind_arrive<0>, 70, 80},
+    {"mbarrier.arrive.expect_tx" ARRIVE ANY ".b64", "=b64 [m] u32", bind_arrive<kExpect>, 80, 90},
+    {"mbarrier.arrive.noComplete{.release}{.cta}" OWN ".b64", "=b64 [m] u32", bind_arrive<0>, 70, 80},
+    {"mbarrier.arrive_drop" ARRIVE ANY ".b64", "=b64 [m] u32?", bind_arrive<kDrop>, 70, 80},
+    {"mbarrier.arrive_drop.expect_tx" ARRIVE ANY ".b64", "=b64 [m] u32", bind_arrive<kDrop | kExpect>, 80, 90},
+    {"mbarrier.arrive_drop.noComplete{.release}{.cta}" OWN ".b64", "=b64 [m] u32", bind_arrive<kDrop>, 70, 80},
+    {"mbarrier.test_wait" TEST OWN ".b64", "=pred [m] b64", bind_test<0>, 70, 80},
+    {"mbarrier.test_wait.parity" TEST OWN ".b64", "=pred [m] u32", bind_test<kParity>, 71, 80},
+    {"mbarrier.try_wait" TEST OWN ".b64", "=pred [m] b64 u32?", bind_test<kTry>, 78, 90},
+    {"mbarrier.try_wait.parity" TEST OWN ".b64", "=pred [m] u32 u32?", bind_test<kTry | kParity>, 78, 90},
+    {"mbarrier.pending_count.b64", "=u32 b64", bind<run_pending_count>, 70, 80},
+
+    {"cp.async.ca|cg.shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32?", bind_copy, 70, 80},
+    {"cp.async.ca|cg.shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32? b64",
+     bind_copy, 74, 80},
+    {"cp.async.commit_group", "", bind<run_nothing>, 70, 80},
+    {"cp.async.wait_group", "u32", bind<run_nothing>, 70, 80},
+    {"cp.async.wait_all", "", bind<run_nothing>, 70, 80},
+    {"cp.async.mbarrier.arrive{.noinc}" OWN ".b64", "[m]", bind_copy_arrive, 70, 80},
+
+    {"cp.async.bulk.shared::cluster|shared::cta.global" BYTES, "[m] [m] u32 [m]",
+     bind_bulk_to_shared<run_bulk_to_shared>, 80, 90},
+    {"cp.async.bulk.shared::cluster|shared::cta.global.L2::cache_hint" BYTES, "[m] [m] u32 [m] b64",
+     bind_bulk_to_shared<run_bulk_to_shared>, 80, 90},
+    {"cp.async.bulk.shared::cluster.global.multicast::cluster" BYTES, "[m] [m] u32 [m] b16",
+     bind_bulk_to_shared<run_bulk_multicast>, 80, 90},
+    {"cp.async.bulk.shared::cluster.shared::cta" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared>, 80,
+     90},
+    {"cp.async.bulk.global.shared::cta.bulk_group", "[m] [m] u32", bind_bulk_to_global, 80, 90},
+    {"cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[m] [m] u32 b64", bind_bulk_to_global, 80, 90},
+    {"cp.async.bulk.prefetch.L2.global", "[m] u32", bind<run_nothing>, 80, 90},
+    {"cp.async.bulk.commit_group", "", bind<run_nothing>, 80, 90},
+    {"cp.async.bulk.wait_group{.read}", "u32", bind<run_nothing>, 80, 90},
+
+    {"st.async{.weak}{.shared::cluster}{" BYTES "}{.v2|v4}.b32|b64|u32|u64|s32|s64|f32|f64", "[m] {t0}v [m]",
+     bind_store_async, 81, 90},
+};
+
+}  // namespace
+
+std::span<const Row> async_rows() { return kRows; }
+
+}  // namespace cudasim
