@@ -163,7 +163,8 @@ std::string report(const Fault& fault) {
 
 // One line for each group of lanes that wait for the same thing at the same place.
 std::string Block::who_waits_where() const {
-  std::map<std::string, u32> whole;  // what → warps that wait there with all their lanes
+  std::map<std::pair<std::string, std::string>, u32> whole;  // verb and place → warps that are there with all lanes
+  const auto verb = [](const std::string& word, bool one) { return one ? word + "s" : word; };
   std::string parts;
   for (const Warp& warp : warps) {
     for (const Fragment& f : warp.fragments) {
@@ -176,16 +177,19 @@ std::string Block::who_waits_where() const {
         case Wait::none: what = "nothing"; break;
       }
       const Instruction& at = f.at != nullptr ? *f.at : f.frame->code->instructions[f.pc];
-      const std::string line = (f.wait == Wait::none ? std::string(" run at ") : " wait for " + what + " at ") +
-                               source_of(grid->program, *f.frame, at);
+      const std::string does = f.wait == Wait::none ? "run" : "wait";
+      const std::string line =
+          (f.wait == Wait::none ? "" : " for " + what) + " at " + source_of(grid->program, *f.frame, at);
       if (f.lanes == warp.present)
-        whole[line] |= 1u << warp.index;
+        whole[{does, line}] |= 1u << warp.index;
       else
-        parts += "\nwarp " + std::to_string(warp.index) + ", " + members("lane", f.lanes) + ":" + line;
+        parts += "\nwarp " + std::to_string(warp.index) + ", " + members("lane", f.lanes) + ": " +
+                 verb(does, __builtin_popcount(f.lanes) == 1) + line;
     }
   }
   std::string text;
-  for (const auto& [line, set] : whole) text += "\n" + members("warp", set) + ":" + line;
+  for (const auto& [line, set] : whole)
+    text += "\n" + members("warp", set) + ": " + verb(line.first, __builtin_popcount(set) == 1) + line.second;
   text += parts;
   u32 gone = 0, some = 0;
   for (const Warp& warp : warps) {

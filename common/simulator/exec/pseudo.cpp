@@ -20,6 +20,15 @@ void local_address(Warp& warp, const Instruction& i) {
 }
 
 template <class T>
+void sum(Warp& warp, const Instruction& i) {
+  if (i.slot[1] == kNoSlot) return fill<T>(warp, i.slot[0], static_cast<u64>(i.offset));
+  T* d = warp.out<T>(i.slot[0]);
+  const T* a = warp.in<T>(i.slot[1]);
+  const T offset = static_cast<T>(i.offset);
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = a[lane] + offset; });
+}
+
+template <class T>
 void shared_address(Warp& warp, const Instruction& i) {
   const auto& offsets = warp.block->grid->kernel.shared_offset;
   const auto found = offsets.find(i.target);
@@ -61,6 +70,8 @@ void unpack(Warp& warp, const Instruction& i) {
 using Wide = unsigned __int128;
 
 }  // namespace
+
+Handler sum_handler(u32 bytes) { return bytes == 8 ? sum<u64> : bytes == 4 ? sum<u32> : nullptr; }
 
 Handler local_address_handler(u32 bytes) {
   return bytes == 8 ? local_address<u64> : bytes == 4 ? local_address<u32> : nullptr;

@@ -20,6 +20,9 @@ Handler local_address_handler(u32 bytes);
 // slot[0] = where this kernel has shared variable `target` + offset, as a .shared address. The names of shared memory
 // that an entry function uses itself need no such instruction: the resolver knows the offset.
 Handler shared_address_handler(u32 bytes);
+// slot[0] = slot[1] + offset; slot[1] may be kNoSlot: 0. For the addresses of further memory operands. bytes: 4 or 8.
+Handler sum_handler(u32 bytes);
+
 // slot[0] = not slot[1], for `!p` where an operand may not be negated by itself.
 void run_not_predicate(Warp&, const Instruction&);
 

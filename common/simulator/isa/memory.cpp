@@ -236,14 +236,14 @@ void store_global(Warp& warp, const Instruction& i) {
   store_with<M, R, u64, V>(warp, i, global_region(warp, i));
 }
 
-// The block's own shared memory; compilers write 32-bit addresses.
-template <class M, class R, u32 V>
+// The block's own shared memory; compilers write 32-bit addresses, or the variable's name.
+template <class M, class R, class Address, u32 V>
 void load_shared(Warp& warp, const Instruction& i) {
-  load_with<M, R, u32, V>(warp, i, shared_region(warp));
+  load_with<M, R, Address, V>(warp, i, shared_region(warp));
 }
-template <class M, class R, u32 V>
+template <class M, class R, class Address, u32 V>
 void store_shared(Warp& warp, const Instruction& i) {
-  store_with<M, R, u32, V>(warp, i, shared_region(warp));
+  store_with<M, R, Address, V>(warp, i, shared_region(warp));
 }
 
 // Local memory: each lane has its own. A variable of the frame is at the same place in all.
@@ -317,7 +317,7 @@ u32 control_of(const Form& form) {
   return control;
 }
 
-enum class Way : u8 { global, shared, local, parameter, carefully };
+enum class Way : u8 { global, shared, shared_wide, local, parameter, carefully };
 
 Way way_of(const Form& form) {
   const bool narrow = form.address_bytes == 4;
@@ -325,7 +325,7 @@ Way way_of(const Form& form) {
     case Space::generic:
     case Space::global:
     case Space::constant: return narrow ? Way::carefully : Way::global;
-    case Space::shared: return narrow ? Way::shared : Way::carefully;
+    case Space::shared: return narrow ? Way::shared : Way::shared_wide;
     case Space::local: return Way::local;
     case Space::param: return Way::parameter;
     default: return Way::carefully;
@@ -339,7 +339,8 @@ Handler load_handler(Way way) {
   } else {
     switch (way) {
       case Way::global: return load_global<M, R, V>;
-      case Way::shared: return load_shared<M, R, V>;
+      case Way::shared: return load_shared<M, R, u32, V>;
+      case Way::shared_wide: return load_shared<M, R, u64, V>;
       case Way::local: return load_local<M, R>;
       case Way::parameter: return load_parameter<M, R>;
       case Way::carefully: return load_carefully<M, R>;
@@ -355,7 +356,8 @@ Handler store_handler(Way way) {
   } else {
     switch (way) {
       case Way::global: return store_global<M, R, V>;
-      case Way::shared: return store_shared<M, R, V>;
+      case Way::shared: return store_shared<M, R, u32, V>;
+      case Way::shared_wide: return store_shared<M, R, u64, V>;
       case Way::local: return store_local<M, R>;
       default: return store_carefully<M, R>;
     }
@@ -439,23 +441,17 @@ void run_create_policy(Warp& warp, const Instruction& i) {
   for_lanes(warp.mask, [=](u32 lane) { d[lane] = u64{1} << 52; });
 }
 
-// cvta: control is the window's number; to: back to the space's own addresses.
-template <class T, bool kTo>
+// cvta: control is the space.
+template <bool kTo>
 void run_convert_address(Warp& warp, const Instruction& i) {
-  T* d = warp.out<T>(i.slot[0]);
-  const T* a = warp.in<T>(i.slot[1]);
+  u64* d = warp.out<u64>(i.slot[0]);
+  const u64* a = warp.in<u64>(i.slot[1]);
   const u64 begin = window(static_cast<Space>(i.control));
-  for_lanes(warp.mask, [=](u32 lane) { d[lane] = static_cast<T>(kTo ? a[lane] - begin : a[lane] + begin); });
-}
-
-template <class T>
-Bound bind_cvta(const Form& form) {
-  const u32 control = static_cast<u32>(form.space);
-  return form.has("to") ? Bound(run_convert_address<T, true>, control) : Bound(run_convert_address<T, false>, control);
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = kTo ? a[lane] - begin : a[lane] + begin; });
 }
 Bound bind_convert_address(const Form& form) {
-  // With 32-bit addresses there is no room for windows: only global memory has generic ones, and they are too wide.
-  return bits(form.type[0]) == 64 ? bind_cvta<u64>(form) : Bound();
+  const u32 control = static_cast<u32>(form.space);
+  return form.has("to") ? Bound(run_convert_address<true>, control) : Bound(run_convert_address<false>, control);
 }
 
 template <class T>
@@ -524,41 +520,49 @@ Bound bind(const Form&) {
   return run;
 }
 
-#define TYPES ".b8|b16|b32|b64|b128|u8|u16|u32|u64|s8|s16|s32|s64|f32|f64"
 #define LOAD_SPACE "{.const|global|local|param|param::entry|param::func|shared|shared::cta|shared::cluster}"
 #define STORE_SPACE "{.global|local|param|param::func|shared|shared::cta|shared::cluster}"
-#define EVICT                                                                              \
-  "{.L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate}" \
-  "{.L2::evict_normal|L2::evict_first|L2::evict_last}"
+#define EVICT ".L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"
 #define PREFETCH "{.L2::64B|L2::128B|L2::256B}"
+#define UP_TO_32 "b8|b16|b32|u8|u16|u32|s8|s16|s32|f32"
+#define UP_TO_64 "." UP_TO_32 "|b64|u64|s64|f64"
+// All widths: at most 16 bytes a lane.
+#define LOADS(syntax, more, ptx, target)                                                      \
+  {syntax "{.v2}" UP_TO_64, "={t0~}v [m]" more, bind_load, ptx, target},                      \
+      {syntax ".v4." UP_TO_32, "={t0~}v [m]" more, bind_load, ptx, target}, {                 \
+    syntax ".b128", "=t0 [m]" more, bind_load, ptx > 83 ? ptx : 83, target > 70 ? target : 70 \
+  }
+#define STORES(syntax, more, ptx, target)                                                     \
+  {syntax "{.v2}" UP_TO_64, "[m] {t0~}v" more, bind_store, ptx, target},                      \
+      {syntax ".v4." UP_TO_32, "[m] {t0~}v" more, bind_store, ptx, target}, {                 \
+    syntax ".b128", "[m] t0" more, bind_store, ptx > 83 ? ptx : 83, target > 70 ? target : 70 \
+  }
+// With and without a cache policy behind the address.
+#define LOADS_HINT(syntax, ptx, target) \
+  LOADS(syntax PREFETCH, "", ptx, target), LOADS(syntax ".L2::cache_hint" PREFETCH, " b64", 74, 80)
+#define STORES_HINT(syntax, ptx, target) \
+  STORES(syntax, "", ptx, target), STORES(syntax ".L2::cache_hint", " b64", 74, 80)
 
 const Row kRows[] = {
-    // A load's caching is the device's affair: operators and hints are allowed where the manual allows them, and change
-    // nothing here.
-    {"ld{.weak}" LOAD_SPACE "{.ca|cg|cs|lu|cv}" PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load},
-    {"ld{.weak}" LOAD_SPACE "{.ca|cg|cs|lu|cv}.L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64", bind_load,
-     74, 80},
-    {"ld{.weak}" LOAD_SPACE EVICT PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load, 74, 70},
-    {"ld{.weak}" LOAD_SPACE EVICT ".L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64", bind_load, 74, 80},
-    {"ld.volatile" LOAD_SPACE PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load},
-    {"ld.relaxed|acquire.scope" LOAD_SPACE EVICT PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load, 60, 70},
-    {"ld.relaxed|acquire.scope" LOAD_SPACE EVICT ".L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64",
-     bind_load, 74, 80},
-    {"ld.mmio.relaxed.sys{.global}" TYPES, "=t0~ [m]", bind_load, 82, 70},
-    {"ld.global{.ca|cg|cs}.nc" PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load, 60, 32},
-    {"ld.global{.ca|cg|cs}.nc.L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64", bind_load, 74, 80},
-    {"ld.global.nc" EVICT PREFETCH "{.vec}" TYPES, "={t0~}v [m]", bind_load, 74, 70},
-    {"ld.global.nc" EVICT ".L2::cache_hint" PREFETCH "{.vec}" TYPES, "={t0~}v [m] b64", bind_load, 74, 80},
-    {"ldu{.global}{.vec}" TYPES, "={t0~}v [m]", bind_load},
+    // Caching is the device's affair: operators, priorities and prefetch sizes are allowed where the manual allows
+    // them,
+    // and change nothing here.
+    LOADS_HINT("ld{.weak}" LOAD_SPACE "{.ca|cg|cs|lu|cv}", 60, 0),
+    LOADS_HINT("ld{.weak}" LOAD_SPACE EVICT, 74, 70),
+    LOADS("ld.volatile" LOAD_SPACE PREFETCH, "", 60, 0),
+    LOADS_HINT("ld.relaxed|acquire.scope" LOAD_SPACE, 60, 70),
+    LOADS_HINT("ld.relaxed|acquire.scope" LOAD_SPACE EVICT, 74, 70),
+    {"ld.mmio.relaxed.sys{.global}" UP_TO_64, "=t0~ [m]", bind_load, 82, 70},
+    LOADS_HINT("ld.global{.ca|cg|cs}.nc", 60, 32),
+    LOADS_HINT("ld.global.nc" EVICT, 74, 70),
+    LOADS("ldu{.global}", "", 60, 0),
 
-    {"st{.weak}" STORE_SPACE "{.wb|cg|cs|wt}{.vec}" TYPES, "[m] {t0~}v", bind_store},
-    {"st{.weak}" STORE_SPACE "{.wb|cg|cs|wt}.L2::cache_hint{.vec}" TYPES, "[m] {t0~}v b64", bind_store, 74, 80},
-    {"st{.weak}" STORE_SPACE EVICT "{.vec}" TYPES, "[m] {t0~}v", bind_store, 74, 70},
-    {"st{.weak}" STORE_SPACE EVICT ".L2::cache_hint{.vec}" TYPES, "[m] {t0~}v b64", bind_store, 74, 80},
-    {"st.volatile" STORE_SPACE "{.vec}" TYPES, "[m] {t0~}v", bind_store},
-    {"st.relaxed|release.scope" STORE_SPACE EVICT "{.vec}" TYPES, "[m] {t0~}v", bind_store, 60, 70},
-    {"st.relaxed|release.scope" STORE_SPACE EVICT ".L2::cache_hint{.vec}" TYPES, "[m] {t0~}v b64", bind_store, 74, 80},
-    {"st.mmio.relaxed.sys{.global}" TYPES, "[m] t0~", bind_store, 82, 70},
+    STORES_HINT("st{.weak}" STORE_SPACE "{.wb|cg|cs|wt}", 60, 0),
+    STORES_HINT("st{.weak}" STORE_SPACE EVICT, 74, 70),
+    STORES("st.volatile" STORE_SPACE, "", 60, 0),
+    STORES_HINT("st.relaxed|release.scope" STORE_SPACE, 60, 70),
+    STORES_HINT("st.relaxed|release.scope" STORE_SPACE EVICT, 74, 70),
+    {"st.mmio.relaxed.sys{.global}" UP_TO_64, "[m] t0~", bind_store, 82, 70},
 
     // Prefetching does nothing, whatever the address; nor does the priority of a line. What discard leaves in memory is
     // undefined, so it may stay.
@@ -575,11 +579,14 @@ const Row kRows[] = {
      "=b64 [m] u32 u32", bind<run_create_policy>, 74, 80},
     {"createpolicy.cvt.L2.b64", "=b64 b64", bind<run_create_policy>, 74, 80},
 
-    {"cvta{.to}.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u32|u64", "=t0 t0",
+    // 32-bit addresses went with 32-bit devices: there is no room in them for windows.
+    {"cvta{.to}.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
      bind_convert_address},
     {"isspacep.const|global|local|shared|shared::cta|shared::cluster|param|param::entry", "=pred b32~", bind_is_space},
-    {"mapa{.shared::cluster}.u32|u64", "=t0 t0 u32", bind_map_address, 78, 90},
-    {"getctarank{.shared::cluster}.u32|u64", "=u32 t0", bind_rank_of, 78, 90},
+    {"mapa{.shared::cluster}.u64", "=t0 t0 u32", bind_map_address, 78, 90},
+    {"mapa.shared::cluster.u32", "=t0 t0 u32", bind_map_address, 78, 90},
+    {"getctarank{.shared::cluster}.u64", "=u32 t0", bind_rank_of, 78, 90},
+    {"getctarank.shared::cluster.u32", "=u32 t0", bind_rank_of, 78, 90},
 };
 
 }  // namespace

@@ -23,7 +23,8 @@
 // resolver makes the space local); param: the offset in the launch's parameters; shared: in the block's shared memory;
 // global, constant and generic: the address itself. With a base register: the address is base + offset, in local space
 // an offset in the thread's whole local memory (local_address_handler makes such), .const variables have global
-// addresses.
+// addresses. Of several memory operands only the first has its offset in the instruction; the others' are added
+// beforehand, and Form::width has the widths of their registers.
 #pragma once
 #include "common/simulator/exec/instruction.hpp"
 #include "common/simulator/types.hpp"

@@ -100,7 +100,8 @@ class Resolver {
     std::vector<Slot> slots;
     std::vector<bool> written;
     AddressOf offset_of;
-    u32 index = 0;  // of the operand being read
+    u32 index = 0;     // of the operand being read
+    u32 memories = 0;  // memory operands so far
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
   void operand(Draft& draft, const OperandRule& rule, const Operand& operand);
@@ -110,6 +111,7 @@ class Resolver {
   void destination(Draft& draft, const OperandRule& rule, Type type, const Operand& operand);
   void source(Draft& draft, const OperandRule& rule, Type type, const Operand& operand);
   void memory(Draft& draft, const Operand& operand);
+  void further_memory(Draft& draft, const Operand& operand);
   void memory_of_register(Draft& draft, const Operand& operand, Reg reg);
   void memory_of_variable(Draft& draft, const Operand& operand, const Variable& variable, u32 index, i64 offset);
   void memory_of_local(Draft& draft, u32 local, i64 offset, Position at);
@@ -827,7 +829,9 @@ void Resolver::missing(Draft& draft, const OperandRule& rule) {
 
 void Resolver::operand(Draft& draft, const OperandRule& rule, const Operand& given) {
   switch (rule.kind) {
-    case OperandRule::memory: return memory(draft, given);
+    case OperandRule::memory:
+      if (++draft.memories > 1) return further_memory(draft, given);
+      return memory(draft, given);
     case OperandRule::label: draft.instruction.target = label(given); return;
     case OperandRule::immediate: {
       const Immediate* number = std::get_if<Immediate>(&given.value);
@@ -1046,6 +1050,33 @@ void Resolver::based_on(Draft& draft, Slot slot, u32 bytes) {
   draft.written.push_back(false);
 }
 
+// An instruction has room for one memory operand's offset: those of the others (cp.async, mbarrier's transactions) are
+// added beforehand. Their state spaces are those of the variables that they name.
+void Resolver::further_memory(Draft& draft, const Operand& given) {
+  const i64 offset = draft.instruction.offset;
+  const AddressOf offset_of = draft.offset_of;
+  const Space space = draft.form.space;
+  const u32 address_bytes = draft.form.address_bytes;
+  draft.offset_of = {};
+  memory(draft, given);
+  const Slot base = draft.slots.back();
+  const bool narrow = draft.form.address_bytes == 4;
+  if (base == kNoSlot || draft.instruction.offset != 0 || draft.offset_of.kind != AddressOf::none) {
+    Instruction sum;
+    sum.run = sum_handler(draft.form.address_bytes);
+    sum.slot[0] = temporary(narrow ? Type::b32 : Type::b64);
+    sum.slot[1] = base;
+    sum.offset = draft.instruction.offset;
+    const u32 at = emit(sum, {base}, {sum.slot[0]});
+    if (draft.offset_of.kind != AddressOf::none) out_.fixups.push_back({at, draft.offset_of});
+    draft.slots.back() = sum.slot[0];
+  }
+  draft.instruction.offset = offset;
+  draft.offset_of = offset_of;
+  draft.form.space = space;
+  draft.form.address_bytes = address_bytes;
+}
+
 void Resolver::memory(Draft& draft, const Operand& given) {
   // array[1] without brackets is an address too.
   const Address* address = std::get_if<Address>(&given.value);
@@ -1115,6 +1146,7 @@ void Resolver::memory_of_local(Draft& draft, u32 local, i64 offset, Position at)
 void Resolver::memory_of_variable(Draft& draft, const Operand& given, const Variable& variable, u32 index, i64 offset) {
   Space space = draft.form.space;
   if (space == Space::shared_cluster) space = Space::shared;
+  if (draft.memories > 1) space = variable.space;
   const bool generic = space == Space::generic;
   if (!generic && space != variable.space) {
     fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
