@@ -14,6 +14,9 @@ import checks
 import texts
 
 
+LONGEST = 100  # lines that one failure is told in
+
+
 class Count:
     """Passed, failed and skipped, in all and in the group that runs."""
 
@@ -28,7 +31,10 @@ class Count:
 
     def fail(self, name, why):
         self.failed += 1
-        self.notes.append(f"FAILED: {name}\n" + "\n".join("        " + line for line in str(why).splitlines()))
+        told = str(why).splitlines()
+        if len(told) > LONGEST:
+            told[LONGEST:] = [f"… and {len(told) - LONGEST} more lines"]
+        self.notes.append(f"FAILED: {name}\n" + "\n".join("        " + line for line in told))
 
     def skip(self, name, why):
         self.skipped += 1
