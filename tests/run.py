@@ -323,7 +323,9 @@ class Test:
         elif binary in self.built.failed:
             self.count.fail(f"tests/{name}", self.unbuilt(binary))
         else:
-            for case in checks.run_cases(course.ROOT / binary, self.device.environment):
+            # The toolkit's headers, for tests of what they promise.
+            environment = dict(self.device.environment, CUDA_INCLUDE=course.setup()["CUDA_INCLUDE"])
+            for case in checks.run_cases(course.ROOT / binary, environment):
                 if case.failure:
                     self.count.fail(f"{name}: {case.name}", case.failure)
                 elif case.skipped:
