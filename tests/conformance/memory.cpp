@@ -141,6 +141,22 @@ FRESH_CASE("A device that has no more memory says so, and goes on", "[memory]") 
   CHECK(after == free_bytes);
 }
 
+FRESH_CASE("The simulated device has as much memory as CUDASIM_MEMORY says", "[memory]", {"CUDASIM_MEMORY", "64M"}) {
+  conformance::context();
+  if (!conformance::on_simulator()) return;
+  std::size_t available = 0, total = 0;
+  CU_CHECK(cuMemGetInfo(&available, &total));
+  CHECK(total == 64 << 20);
+  CUdeviceptr p = 0, q = 0;
+  ANSWERS(cuMemAlloc(&p, 48 << 20), CUDA_SUCCESS);
+  ANSWERS(cuMemAlloc(&q, 48 << 20), CUDA_ERROR_OUT_OF_MEMORY);
+  ANSWERS(cuMemFree(p), CUDA_SUCCESS);
+  ANSWERS(cuMemAllocAsync(&p, 48 << 20, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemFreeAsync(p, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);  // gives back what the pool's threshold does not keep
+  ANSWERS(cuMemAlloc(&q, 48 << 20), CUDA_SUCCESS);
+}
+
 #if CUDA_VERSION >= 13000
 FRESH_CASE("A batch of copies runs in a stream", "[memory]") {
   conformance::context();

@@ -253,6 +253,23 @@ CUDA_MEMCPY3D from_operation(const CUDA_MEMCPY3D_BATCH_OP& operation) {
   return copy;
 }
 
+#if CUDA_VERSION >= 13020
+CUresult copy_with_attributes(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, const CUmemcpyAttributes* attributes,
+                              CUstream stream, const char* label) {
+  constexpr std::size_t first = 0;
+  require_calls_permitted();
+  require_attributes(attributes, &first, 1, 1);
+  return copy_later([&] { return linear(kUnified, from, kUnified, to, bytes); }, stream, label);
+}
+
+CUresult copy_box(const CUDA_MEMCPY3D_BATCH_OP* operation, unsigned long long flags, CUstream stream,
+                  const char* label) {
+  require_calls_permitted();
+  require(operation != nullptr && flags == 0);
+  return copy_later([&] { return from_operation(*operation); }, stream, label);
+}
+#endif
+
 CUresult copy_boxes(std::size_t count, const CUDA_MEMCPY3D_BATCH_OP* operations, std::size_t* failed,
                     unsigned long long flags, CUstream stream, const char* label) {
   if (failed != nullptr) *failed = SIZE_MAX;
@@ -382,5 +399,13 @@ BATCH_COPY(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_ptsz,
 BATCH_COPY(cuMemcpy3DBatchAsync_v2, cuMemcpy3DBatchAsync_v2_ptsz,
            (size_t count, CUDA_MEMCPY3D_BATCH_OP* operations, unsigned long long flags, CUstream stream),
            (count, operations, flags, stream), copy_boxes(count, operations, nullptr, flags, stream, label))
+#if CUDA_VERSION >= 13020
+BATCH_COPY(cuMemcpyWithAttributesAsync, cuMemcpyWithAttributesAsync_ptsz,
+           (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUmemcpyAttributes* attributes, CUstream stream),
+           (dst, src, bytes, attributes, stream), copy_with_attributes(dst, src, bytes, attributes, stream, label))
+BATCH_COPY(cuMemcpy3DWithAttributesAsync, cuMemcpy3DWithAttributesAsync_ptsz,
+           (CUDA_MEMCPY3D_BATCH_OP* operation, unsigned long long flags, CUstream stream),
+           (operation, flags, stream), copy_box(operation, flags, stream, label))
+#endif
 // clang-format on
 #endif

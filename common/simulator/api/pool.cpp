@@ -193,3 +193,48 @@ CUDASIM_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool p
     return CUDA_SUCCESS;
   };
 }
+
+#if CUDA_VERSION >= 13000
+// The same by location and kind of memory. Simulated: page-locked memory of a device.
+namespace {
+
+bool device_memory(const char* function, const CUmemLocation* location, CUmemAllocationType type) {
+  require_calls_permitted();
+  require(location != nullptr && (type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED));
+  if (type != CU_MEM_ALLOCATION_TYPE_PINNED) return refuse(function, "for managed memory"), false;
+  require(location->type >= CU_MEM_LOCATION_TYPE_DEVICE && location->type <= CU_MEM_LOCATION_TYPE_HOST_NUMA);
+  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse(function, "for host memory"), false;
+  return true;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  return CUDASIM_CALL(pool, location, type) {
+    if (!device_memory("cuMemGetDefaultMemPool", location, type)) return CUDA_ERROR_NOT_SUPPORTED;
+    require(pool != nullptr);
+    *pool = default_pool(device_at(location->id))->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  return CUDASIM_CALL(pool, location, type) {
+    if (!device_memory("cuMemGetMemPool", location, type)) return CUDA_ERROR_NOT_SUPPORTED;
+    require(pool != nullptr);
+    *pool = current_pool(device_at(location->id))->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  return CUDASIM_CALL(location, type, pool) {
+    if (!device_memory("cuMemSetMemPool", location, type)) return CUDA_ERROR_NOT_SUPPORTED;
+    Device& device = device_at(location->id);
+    const auto wanted = pool_named(pool);
+    require(&wanted->device == &device);
+    set_current_pool(device, wanted);
+    return CUDA_SUCCESS;
+  };
+}
+#endif

@@ -1,0 +1,49 @@
+// Memory of two devices: copies between them, with and without peer access. On the simulator there are two for these
+// cases; on a machine with one GPU they are skipped.
+#include "tests/conformance/scenario.hpp"
+
+namespace {
+
+bool two_devices() {
+  int count = 0;
+  CU_CHECK(cuInit(0));
+  CU_CHECK(cuDeviceGetCount(&count));
+  return count >= 2;
+}
+
+}  // namespace
+
+FRESH_CASE("Bytes move from one device to another", "[peer]", {"CUDASIM_DEVICES", "2"}) {
+  if (!two_devices()) SKIP_TEST("needs two devices");
+  CUcontext first = nullptr, second = nullptr, x = nullptr;
+  CUdeviceptr a = 0, b = 0;
+  CU_CHECK(cuCtxCreate(&first, nullptr, 0, 0));
+  CU_CHECK(cuMemAlloc(&a, 4096));
+  CU_CHECK(cuMemsetD32(a, 77, 1024));
+  CU_CHECK(cuCtxSynchronize());
+  CU_CHECK(cuCtxCreate(&second, nullptr, 0, 1));
+  CU_CHECK(cuMemAlloc(&b, 4096));
+
+  int ordinal = -1;
+  ANSWERS(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, a), CUDA_SUCCESS);
+  CHECK(ordinal == 0);
+  ANSWERS(cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, b), CUDA_SUCCESS);
+  CHECK(ordinal == 1);
+  ANSWERS(cuMemcpyPeer(b, second, a, first, 4096), CUDA_SUCCESS);
+  unsigned got = 0;
+  ANSWERS(cuMemcpyDtoH(&got, b + 4092, 4), CUDA_SUCCESS);
+  CHECK(got == 77);
+  ANSWERS(cuMemcpyPeerAsync(b, second, a, first, 4096, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyPeer(b, second, a, first, 4097), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+
+  // Each device has memory of its own.
+  std::size_t free_before = 0, free_after = 0, total = 0;
+  CU_CHECK(cuMemGetInfo(&free_before, &total));
+  CU_CHECK(cuCtxPopCurrent(&x));
+  CUdeviceptr big = 0;
+  CU_CHECK(cuMemAlloc(&big, 64 << 20));
+  CU_CHECK(cuCtxPushCurrent(second));
+  CU_CHECK(cuMemGetInfo(&free_after, &total));
+  if (conformance::on_simulator()) CHECK(free_before == free_after);
+}

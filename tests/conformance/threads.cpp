@@ -1,0 +1,55 @@
+// Many threads at once, each with memory, streams and copies of its own, in one context.
+#include "tests/conformance/scenario.hpp"
+
+#include <atomic>
+#include <thread>
+
+namespace {
+
+// Counts what goes wrong; Catch2's checks are for one thread.
+void work(CUcontext context, unsigned number, int rounds, std::atomic<int>& wrong) {
+  const auto must = [&](CUresult result) { wrong += result != CUDA_SUCCESS; };
+  must(cuCtxSetCurrent(context));
+  constexpr std::size_t n = 1 << 14;
+  CUstream s = nullptr;
+  void* pinned = nullptr;
+  must(cuStreamCreate(&s, number % 2 ? CU_STREAM_NON_BLOCKING : CU_STREAM_DEFAULT));
+  must(cuMemAllocHost(&pinned, n));
+  unsigned* const words = static_cast<unsigned*>(pinned);
+  std::vector<unsigned> pageable(n / 4);
+  for (int round = 0; round < rounds; ++round) {
+    const unsigned value = number * 1000 + static_cast<unsigned>(round);
+    CUdeviceptr a = 0, b = 0;
+    must(cuMemAlloc(&a, n));
+    must(cuMemAllocAsync(&b, n, s));
+    must(cuMemsetD32Async(a, value, n / 4, s));
+    must(cuMemcpyDtoDAsync(b, a, n, s));
+    must(cuMemcpyDtoHAsync(words, b, n, s));
+    must(cuStreamSynchronize(s));
+    wrong += words[0] != value || words[n / 4 - 1] != value;
+    words[5] = value + 1;
+    must(cuMemcpyHtoDAsync(b, words, n, s));
+    must(cuMemcpyDtoHAsync(pageable.data(), b, n, s));
+    wrong += pageable[5] != value + 1;
+    must(cuMemFreeAsync(b, s));
+    must(cuMemFree(a));
+  }
+  must(cuStreamDestroy(s));
+  must(cuMemFreeHost(pinned));
+}
+
+}  // namespace
+
+FRESH_CASE("Sixteen threads allocate, copy and free at the same time", "[threads]") {
+  const conformance::Context made = conformance::context();
+  std::size_t before = 0, after = 0, total = 0;
+  CU_CHECK(cuMemGetInfo(&before, &total));
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < 16; ++i) threads.emplace_back([&, i] { work(made.ctx, i, 100, wrong); });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CU_CHECK(cuMemGetInfo(&after, &total));
+  if (conformance::on_simulator()) CHECK(before == after);
+}
