@@ -127,6 +127,10 @@ doctor:
 #: simulator            only the simulated GPU, build/simulator/libcuda.so.1
 simulator: build/simulator/libcuda.so
 
+#: bench-simulator      the simulator's speed on four kernels, beside that of PoCL, a compiler for the same CPU
+bench-simulator: build/bench/driver build/bench/opencl build/bench/kernels.ptx
+	$(Q)LD_LIBRARY_PATH=build/simulator python3 common/bench/compare.py build/bench/driver build/bench/opencl common/bench/kernels.cl
+
 #: clean                removes everything that was built (what was downloaded stays)
 clean:
 	$(Q)[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} +
@@ -135,7 +139,7 @@ clean:
 help:
 	@sed -n -e 's/^##@ /\n/p' -e 's/^#: /  /p' Makefile
 
-.PHONY: run walk check test doctor simulator clean help $(CHAPTERS) $(LESSONS)
+.PHONY: run walk check test doctor simulator bench-simulator clean help $(CHAPTERS) $(LESSONS)
 
 # What the tools in Python have to know.
 TOOLS = MAKE_COMMAND='$(MAKE)' CXX='$(CXX)' PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
@@ -156,6 +160,18 @@ build/simulator/libcuda.so.1: $(SIM_OBJECTS) $(SIM_EXPORTS)
 
 build/simulator/libcuda.so: build/simulator/libcuda.so.1
 	$(Q)ln -sf libcuda.so.1 $@ && touch -h $@
+
+# ---- The simulator's benchmark: the same four kernels through the driver API and through OpenCL ---------------------------
+
+build/bench/driver: common/bench/driver.cpp build/flags.lessons | build/simulator/libcuda.so
+	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(CXXFLAGS) $(DEPENDS) $(LDFLAGS) $< $(DRIVER) -o $@
+
+build/bench/opencl: common/bench/opencl.cpp build/flags.lessons
+	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(CXXFLAGS) $(DEPENDS) $(LDFLAGS) $< -lOpenCL -o $@ || \
+	  { echo 'OpenCL was not found. On Debian and Ubuntu: apt-get install pocl-opencl-icd ocl-icd-opencl-dev'; exit 1; }
+
+build/bench/kernels.ptx: common/bench/kernels.cu build/flags.lessons
+	$(call compile_ptx)
 
 # ---- Lessons: build/<chapter>/<lesson>/main and, beside it, kernels.ptx --------------------------------------------------
 #
