@@ -96,8 +96,12 @@ TEST_CASE("What a loop carries keeps its slot for the whole loop") {
   CHECK(found[0].last == 4);
   CHECK(found[1].first == 1);
   CHECK(found[1].last == 2);
-  // Set under a guard: the value of the round before may still be needed.
-  const auto guarded = intervals(flow, {{1, 0, false}, {3, 0, false}}, 1);
-  CHECK(guarded[0].first == 1);
+  // Used before it is set: the value of the round before.
+  const auto carried = intervals(flow, {{0, 0, true}, {1, 0, false}, {3, 0, true}}, 1);
+  CHECK(carried[0].first == 0);
+  CHECK(carried[0].last == 4);
+  // Set under a guard: what was in it may still be needed.
+  const auto guarded = intervals(flow, {{2, 0, false}, {3, 0, false}}, 1);
+  CHECK(guarded[0].first == 0);
   CHECK(guarded[0].last == 4);
 }

@@ -211,9 +211,11 @@ std::vector<u32> reconvergence(const Flow& flow) {
 
 namespace {
 
-// Backward edges, as stretches of the text that may run again: [target, source].
+constexpr u64 kMostLivenessWords = u64{1} << 22;
+
+// Stretches of the text that may run again, those that touch made one: sorted, and apart from each other.
 std::vector<Interval> loops(const Flow& flow) {
-  std::map<u32, u32> furthest;  // by target
+  std::map<u32, u32> furthest;  // backward edges: the last source by target
   const auto note = [&](u32 source, u32 target) {
     if (target <= source) furthest[target] = std::max(furthest[target], source);
   };
@@ -224,14 +226,119 @@ std::vector<Interval> loops(const Flow& flow) {
     for (u32 target : flow.tables[step.table]) note(i, target);
   }
   std::vector<Interval> all;
-  for (const auto& [target, source] : furthest) all.push_back({target, source});
+  for (const auto& [target, source] : furthest) {
+    if (!all.empty() && target <= all.back().last) {
+      all.back().last = std::max(all.back().last, source);
+    } else {
+      all.push_back({target, source});
+    }
+  }
   return all;
 }
 
-// Whether all mentions lie in one block and the first of them sets the register.
-struct Locality {
-  u32 block = kNone;
-  bool local = true;
+// The registers whose values pass from one block to another: those not set before all their uses in a single block.
+std::vector<u32> travellers(const Blocks& blocks, const std::vector<Mention>& mentions, u32 registers) {
+  std::vector<u32> block_of(registers, kNone);
+  std::vector<bool> travels(registers, false);
+  for (const Mention& mention : mentions) {
+    const u32 block = blocks.of[mention.instruction];
+    if (block_of[mention.reg] == kNone) {
+      block_of[mention.reg] = block;
+      travels[mention.reg] = !mention.written;
+    } else if (block_of[mention.reg] != block) {
+      travels[mention.reg] = true;
+    }
+  }
+  std::vector<u32> found;
+  for (u32 reg = 0; reg < registers; ++reg) {
+    if (travels[reg]) found.push_back(reg);
+  }
+  return found;
+}
+
+void extend(Interval& interval, u32 first, u32 last) {
+  interval.first = std::min(interval.first, first);
+  interval.last = std::max(interval.last, last);
+}
+
+// Without working out where a value is needed: what touches a loop is kept for all of it.
+void keep_through_loops(const Flow& flow, const std::vector<u32>& regs, std::vector<Interval>& all) {
+  const std::vector<Interval> stretches = loops(flow);
+  const auto around = [&](u32 at) -> const Interval* {
+    auto next = std::upper_bound(stretches.begin(), stretches.end(), at,
+                                 [](u32 value, const Interval& loop) { return value < loop.first; });
+    if (next == stretches.begin()) return nullptr;
+    --next;
+    return at <= next->last ? &*next : nullptr;
+  };
+  for (u32 reg : regs) {
+    Interval& interval = all[reg];
+    if (interval.first > interval.last) continue;
+    const Interval *begin = around(interval.first), *end = around(interval.last);
+    if (begin != nullptr) extend(interval, begin->first, begin->last);
+    if (end != nullptr) extend(interval, end->first, end->last);
+  }
+}
+
+// The classic backward data flow, a bit for each register that travels, by block.
+class Liveness {
+ public:
+  Liveness(const Blocks& blocks, const std::vector<Mention>& mentions, const std::vector<u32>& regs, u32 registers)
+      : blocks_(blocks), regs_(regs), words_((regs.size() + 63) / 64) {
+    const std::size_t size = words_ * blocks.count();
+    used_.resize(size), set_.resize(size), in_.resize(size), out_.resize(size);
+    std::vector<u32> bit(registers, kNone);
+    for (u32 i = 0; i < regs.size(); ++i) bit[regs[i]] = i;
+    for (const Mention& mention : mentions) {
+      const u32 i = bit[mention.reg];
+      if (i == kNone) continue;
+      const std::size_t at = blocks.of[mention.instruction] * words_ + i / 64;
+      const u64 mask = u64{1} << (i % 64);
+      if (mention.written) {
+        set_[at] |= mask;
+      } else if ((set_[at] & mask) == 0) {
+        used_[at] |= mask;
+      }
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (u32 block = blocks.count(); block-- > 0;) changed |= flow_through(block);
+    }
+  }
+
+  void extend_intervals(std::vector<Interval>& all) const {
+    for (u32 block = 0; block < blocks_.count(); ++block) {
+      const u32 first = blocks_.begin[block], last = blocks_.begin[block + 1] - 1;
+      for (std::size_t w = 0; w < words_; ++w) {
+        for (u64 rest = in_[block * words_ + w]; rest != 0; rest &= rest - 1) {
+          extend(all[regs_[w * 64 + static_cast<u32>(__builtin_ctzll(rest))]], first, first);
+        }
+        for (u64 rest = out_[block * words_ + w]; rest != 0; rest &= rest - 1) {
+          extend(all[regs_[w * 64 + static_cast<u32>(__builtin_ctzll(rest))]], last, last);
+        }
+      }
+    }
+  }
+
+ private:
+  bool flow_through(u32 block) {
+    bool changed = false;
+    for (std::size_t w = 0; w < words_; ++w) {
+      u64 out = 0;
+      for (u32 to : blocks_.successors[block]) out |= in_[to * words_ + w];
+      const std::size_t at = block * words_ + w;
+      const u64 in = used_[at] | (out & ~set_[at]);
+      changed |= in != in_[at];
+      out_[at] = out;
+      in_[at] = in;
+    }
+    return changed;
+  }
+
+  const Blocks& blocks_;
+  const std::vector<u32>& regs_;
+  std::size_t words_;
+  std::vector<u64> used_, set_, in_, out_;
 };
 
 }  // namespace
@@ -240,36 +347,12 @@ std::vector<Interval> intervals(const Flow& flow, const std::vector<Mention>& me
   std::vector<Interval> all(registers);
   if (flow.steps.empty()) return all;
   const Blocks blocks = split(flow);
-  std::vector<Locality> locality(registers);
-  for (const Mention& mention : mentions) {
-    Interval& interval = all[mention.reg];
-    Locality& where = locality[mention.reg];
-    const u32 block = blocks.of[mention.instruction];
-    if (where.block == kNone) {
-      where = {block, mention.written};
-    } else if (where.block != block) {
-      where.local = false;
-    }
-    interval.first = std::min(interval.first, mention.instruction);
-    interval.last = std::max(interval.last, mention.instruction);
-  }
-  // Loops sorted by their start: an interval grows until it cuts none of them in two. Merging overlapping stretches
-  // first makes this linear, at the price of keeping some registers longer than they need.
-  const std::vector<Interval> regions = loops(flow);
-  for (u32 reg = 0; reg < registers; ++reg) {
-    Interval& interval = all[reg];
-    if (locality[reg].local || interval.first > interval.last) continue;
-    for (bool grown = true; grown;) {
-      grown = false;
-      for (const Interval& loop : regions) {
-        if (loop.first > interval.last) break;
-        if (loop.last < interval.first) continue;
-        if (loop.first >= interval.first && loop.last <= interval.last) continue;
-        interval.first = std::min(interval.first, loop.first);
-        interval.last = std::max(interval.last, loop.last);
-        grown = true;
-      }
-    }
+  for (const Mention& mention : mentions) extend(all[mention.reg], mention.instruction, mention.instruction);
+  const std::vector<u32> regs = travellers(blocks, mentions, registers);
+  if (u64{blocks.count()} * ((regs.size() + 63) / 64) > kMostLivenessWords) {
+    keep_through_loops(flow, regs, all);
+  } else {
+    Liveness(blocks, mentions, regs, registers).extend_intervals(all);
   }
   return all;
 }

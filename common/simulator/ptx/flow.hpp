@@ -26,11 +26,11 @@ std::vector<u32> reconvergence(const Flow& flow);
 // One mention of a virtual register.
 struct Mention {
   u32 instruction = 0, reg = 0;
-  bool written = false;  // by an instruction without a guard: what was in it before is gone
+  bool written = false;  // by an instruction without a guard: what was in it before is gone; reads come first
 };
 
 // From the first to the last instruction at which a register must keep its value (first > last: never mentioned).
-// What is carried round a loop is kept for the whole loop. Source: the usual linear-scan intervals.
+// Mentions are in the order of the instructions.
 struct Interval {
   u32 first = ~0u, last = 0;
 };
