@@ -6,7 +6,6 @@
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/library.hpp"
 
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -76,12 +75,10 @@ bool launch_blocking() {
   return wanted;
 }
 
-// A kernel's end as the context sees it; what went wrong is told on stderr at once.
+// A kernel's end as the context sees it. The executor has told on stderr what went wrong.
 CUresult run_kernel(const Launch& launch) {
   const std::optional<Fault> fault = run(launch);
-  if (!fault) return CUDA_SUCCESS;
-  if (!fault->report.empty()) std::fputs(fault->report.c_str(), stderr);
-  return code_of(fault->kind);
+  return fault ? code_of(fault->kind) : CUDA_SUCCESS;
 }
 
 }  // namespace

@@ -52,13 +52,11 @@ std::shared_ptr<Library> library_of(const LibraryKernel& kernel) {
 
 CUresult get_variable(CUdeviceptr* address, size_t* bytes, const Program& program, const char* name, bool managed) {
   require(name != nullptr && (address != nullptr || bytes != nullptr));
-  for (const Global& variable : program.globals) {
-    if (variable.name != name || !variable.visible || (managed && !variable.managed)) continue;
-    if (address != nullptr) *address = variable.address;
-    if (bytes != nullptr) *bytes = variable.size;
-    return CUDA_SUCCESS;
-  }
-  return CUDA_ERROR_NOT_FOUND;
+  const Global* variable = find_variable(program, name);
+  require(variable != nullptr && (!managed || variable->managed), CUDA_ERROR_NOT_FOUND);
+  if (address != nullptr) *address = variable->address;
+  if (bytes != nullptr) *bytes = variable->size;
+  return CUDA_SUCCESS;
 }
 
 }  // namespace

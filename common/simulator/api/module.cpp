@@ -117,13 +117,11 @@ CUDASIM_API CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmo
   return CUDASIM_CALL(dptr, bytes, hmod, name) {
     const auto module = permitted_module(hmod);
     require(name != nullptr && (dptr != nullptr || bytes != nullptr));
-    for (const Global& variable : module->program->globals) {
-      if (variable.name != name || !variable.visible) continue;
-      if (dptr != nullptr) *dptr = variable.address;
-      if (bytes != nullptr) *bytes = variable.size;
-      return CUDA_SUCCESS;
-    }
-    return CUDA_ERROR_NOT_FOUND;
+    const Global* variable = find_variable(*module->program, name);
+    require(variable != nullptr, CUDA_ERROR_NOT_FOUND);
+    if (dptr != nullptr) *dptr = variable->address;
+    if (bytes != nullptr) *bytes = variable->size;
+    return CUDA_SUCCESS;
   };
 }
 

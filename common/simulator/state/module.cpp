@@ -61,6 +61,14 @@ Registry<Function, CUfunction>& functions() {
   return all;
 }
 
+const Global* find_variable(const Program& program, const std::string& name) {
+  const Global* found = nullptr;
+  for (const Global& variable : program.globals) {
+    if (variable.name == name && (found == nullptr || variable.visible)) found = &variable;
+  }
+  return found;
+}
+
 Module::Module(const std::shared_ptr<Context>& owner, std::shared_ptr<const Program> loaded,
                std::shared_ptr<ModuleMemory> memory)
     : context(owner),
