@@ -141,8 +141,10 @@ help:
 
 .PHONY: run walk check test doctor simulator bench-simulator clean help $(CHAPTERS) $(LESSONS)
 
-# What the tools in Python have to know.
-TOOLS = MAKE_COMMAND='$(MAKE)' CXX='$(CXX)' PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
+# What the tools in Python have to know. Their lines begin with + (they call make again, and their output is not to be held back), which
+# `make -n` would run, too.
+DRY_RUN = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),echo)
+TOOLS = $(DRY_RUN) MAKE_COMMAND='$(MAKE)' CXX='$(CXX)' PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
 
 # ---- The simulated GPU ---------------------------------------------------------------------------------------------------
 

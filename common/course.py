@@ -3,8 +3,11 @@ import ctypes
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
+
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make run | head` ends us quietly
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIMULATOR = ROOT / "build" / "simulator"

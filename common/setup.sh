@@ -223,20 +223,24 @@ private_toolkit() { # $1: what the driver loads
   use_toolkit "$folder/nvidia/cu${version%%.*}" || use_toolkit "$folder/nvidia/cuda_runtime"
 }
 
-# Uses the toolkit that is here, unless its kernels or its headers would not do; one that CUDA_HOME names is used in any case.
+# What is wrong with the toolkit that was found, for a driver that loads up to $1 (0: no driver); nothing if it will do.
+unfit() {
+  if [ "$CUDA_VERSION" -lt $OLDEST_TOOLKIT ]; then
+    echo "the course needs $(as_text $OLDEST_TOOLKIT) or newer"
+  elif [ "$1" != 0 ] && [ "$CUDA_VERSION" -gt "$1" ]; then
+    echo "the driver here loads kernels up to CUDA $(as_text "$1")"
+  fi
+}
+
+# Uses the toolkit that is here, unless it will not do; one that CUDA_HOME names is used in any case.
 see_to_toolkit() {
-  local driver
+  local driver why
   WITHOUT_TOOLKIT=
   driver=$(ask_driver)
   if find_toolkit; then
-    [ -n "${CUDA_HOME:-}" ] && return
-    if [ "$CUDA_VERSION" -lt $OLDEST_TOOLKIT ]; then
-      say "The toolkit in $CUDA_ROOT is CUDA $(as_text "$CUDA_VERSION"); the course needs $(as_text $OLDEST_TOOLKIT) or newer."
-    elif [ "$driver" != 0 ] && [ "$CUDA_VERSION" -gt "$driver" ]; then
-      say "The toolkit in $CUDA_ROOT is CUDA $(as_text "$CUDA_VERSION"); the driver here loads kernels up to CUDA $(as_text "$driver")."
-    else
-      return
-    fi
+    why=$(unfit "$driver")
+    [ -n "$why" ] && say "Note: the toolkit in $CUDA_ROOT is CUDA $(as_text "$CUDA_VERSION"), and $why."
+    if [ -z "$why" ] || [ -n "${CUDA_HOME:-}" ]; then return; fi
   fi
   private_toolkit "$driver" || CUDA_ROOT= CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH=
 }
