@@ -9,6 +9,16 @@ import sys
 
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make run | head` ends us quietly
 
+
+
+def _quiet_interrupt(kind, value, trace):
+    """Ctrl-C is an answer, not a failure to tell about."""
+    if not issubclass(kind, KeyboardInterrupt):
+        sys.__excepthook__(kind, value, trace)
+
+
+sys.excepthook = _quiet_interrupt
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIMULATOR = ROOT / "build" / "simulator"
 

@@ -31,7 +31,7 @@ def main(lessons):
             failed.append(lesson)
             print(f"FAILED: {lesson} {course.how_it_ended(ended.returncode)}", flush=True)
     if len(lessons) > 1:
-        print(f"\n{len(lessons) - len(failed) - len(skipped)} lessons ran, {len(failed)} failed, {len(skipped)} skipped")
+        print(f"\n{len(lessons) - len(failed) - len(skipped)} lessons ended well, {len(failed)} failed, {len(skipped)} skipped")
     return 1 if failed else 0
 
 

@@ -8,10 +8,12 @@ import re
 import subprocess
 import sys
 import time
+import traceback
 
 import course  # PYTHONPATH: the Makefile
 import checks
 import texts
+import tools
 
 
 LONGEST = 100  # lines that one failure is told in
@@ -315,6 +317,15 @@ class Test:
                     self.count.fail(name, ended.stderr)
         self.count.group("headers: each compiles alone")
 
+    def tools(self):
+        for name, test in tools.all_tests().items():
+            try:
+                test()
+                self.count.ok(name)
+            except Exception:  # a broken tool may fail in any way
+                self.count.fail(name, traceback.format_exc(limit=-1))
+        self.count.group("tools: what checks the texts and answers")
+
     def suite(self, name):
         reason = course.why_not("", for_check=True)
         binary = f"build/tests/{name}/check"
@@ -359,6 +370,7 @@ class Test:
         self.exercises()
         if not self.chosen:
             self.headers()
+            self.tools()
         for suite in self.suites:
             self.suite(suite)
 

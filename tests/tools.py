@@ -1,0 +1,118 @@
+# Tests of the tools that test everything else: the checker of texts, and the reading of Catch2's reports. Run by tests/run.py.
+import os
+import pathlib
+import stat
+import tempfile
+
+import checks
+import text
+import texts
+
+
+def refuses(call, *words):
+    """Calls, expects a Problem, and returns what it says."""
+    try:
+        call(*words)
+    except texts.Problem as problem:
+        return str(problem)
+    raise AssertionError("it was accepted")
+
+
+def an_edit_replaces_lines_where_they_stand():
+    assert texts.apply(["-  b;", "+  c;", "+  d;"], "  a;\n  b;\n  a;\n") == "  a;\n  c;\n  d;\n  a;\n"
+
+
+def an_edit_may_have_several_hunks():
+    assert texts.apply(["-a", "+A", "@@", "-c", "+C"], "a\nb\nc\n") == "A\nb\nC\n"
+
+
+def an_edit_that_fits_nowhere_or_twice_is_refused():
+    assert "0 places" in refuses(texts.apply, ["-x", "+y"], "a\nb\n")
+    assert "2 places" in refuses(texts.apply, ["-a", "+b"], "a\na\n")
+    assert "no line to find its place by" in refuses(texts.apply, ["+b"], "a\n")
+
+
+def shown_output_is_compared_line_by_line():
+    texts.compare(["one", "two"], ["one", "two  "], [])
+    assert "-two" in refuses(texts.compare, ["one", "two"], ["one", "three"], [])
+    assert "+two" in refuses(texts.compare, ["one"], ["one", "two"], [])
+
+
+def what_varies_matches_anything_and_nothing_else_does():
+    texts.compare(["device | NVIDIA H200 | 1.5 ms"], ["device | Simulated H200    | 27.25 ms"], ["NVIDIA H200", "1.5"])
+    assert "-device" in refuses(texts.compare, ["device | 1.5 ms"], ["device | 27.25 s"], ["1.5"])
+
+
+def a_literal_that_varies_must_occur_in_the_block():
+    assert "does not occur" in refuses(texts.compare, ["one"], ["one"], ["two"])
+
+
+def dots_stand_for_any_number_of_lines():
+    texts.compare(["one", "…", "four"], ["one", "two", "three", "four"], [])
+    texts.compare(["one", "…", "four"], ["one", "four"], [])
+
+
+README = """# A lesson
+
+<!-- varies: 7 -->
+```console
+$ make 02-context/03-stack
+seven is 7
+$ make check        # in this folder
+```
+
+[here](#a-lesson) [there](nowhere.md) [not there](#nowhere) `tests/nothing.py` `tests/NN-chapter` `make everything`
+"""
+
+
+def a_console_block_is_cut_into_commands_with_their_output():
+    first, second = texts.commands("README.md", README)
+    assert first.targets() == ["02-context/03-stack"] and first.shown == ["seven is 7"] and first.varies == ["7"]
+    assert second.targets() == ["check"] and second.shown == []
+
+
+def links_names_and_targets_that_lead_nowhere_are_found():
+    with tempfile.TemporaryDirectory(dir=texts.course.ROOT / "build") as folder:
+        path = pathlib.Path(folder) / "README.md"
+        path.write_text(README, encoding="utf-8")
+        assert texts.broken_links(path, README) == ["a link leads nowhere: nowhere.md", "no heading for this link: #nowhere"]
+        assert texts.broken_names(path, README, {"tests/run.py"}) == ["there is no `tests/nothing.py`"]
+        assert texts.broken_targets(path, README, {"check", "02-context/03-stack"}) == ["make has no target everything"]
+
+
+def a_text_is_cut_into_sections():
+    parts = text.sections("# Title\nIntro\n\n## Run\n```sh\n# no heading\n```\n\n## Next\nend\n")
+    assert parts == [("Title", "Intro"), ("Run", "```sh\n# no heading\n```"), ("Next", "end")]
+
+
+# Stands for a Catch2 binary: three test cases, of which the second ends the program unless it is left out.
+PROGRAM = """#!/bin/sh
+for word in "$@"; do
+  case $last in -o) report=$word ;; esac
+  case $word in '~"ends\\, the program"') without=yes ;; esac
+  last=$word
+done
+exec >"$report"
+echo '<Catch><Group><TestCase name="fails"><Expression success="false" type="CHECK" filename="a.cpp" line="7">'
+echo '<Original>a == b</Original><Expanded>1 == 2</Expanded></Expression><OverallResult success="false"/></TestCase>'
+[ $without ] || { echo '<TestCase name="ends, the program">'; echo 'the call failed' >&2; exit 3; }
+echo 'SKIPPED: is skipped: no second device' >&2
+echo '<TestCase name="is skipped"><OverallResult success="true"/></TestCase></Group></Catch>'
+"""
+
+
+def a_case_that_ends_the_program_fails_and_the_others_still_run():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(PROGRAM, encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        cases = {case.name: case for case in checks.run_cases(program, dict(os.environ))}
+    assert cases["fails"].failure == "a.cpp:7: CHECK( a == b ) was 1 == 2"
+    assert cases["ends, the program"].failure == "the program ended with status 3 in the middle of it\nthe call failed"
+    assert cases["is skipped"].failure is None and cases["is skipped"].skipped == "no second device"
+
+
+def all_tests():
+    """{name as a sentence: function}"""
+    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("refuses", "all_tests")}
+    return {name.replace("_", " "): thing for name, thing in own.items()}
