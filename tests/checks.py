@@ -65,13 +65,13 @@ def _all_but(names):
 class Run:
     """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it."""
 
-    def __init__(self, binary, environment, without):
+    def __init__(self, binary, environment, without, current):
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.xml")
             command = [os.path.abspath(binary), "-r", "xml", "-o", report] + ([_all_but(without)] if without else [])
             try:
                 ended = subprocess.run(
-                    command, env=environment, cwd=folder, capture_output=True, text=True, errors="replace", timeout=LIMIT
+                    command, env=environment, cwd=current or folder, capture_output=True, text=True, errors="replace", timeout=LIMIT
                 )
                 self.end, self.said = course.how_it_ended(ended.returncode), ended.stderr.strip()
                 killed = ended.returncode < 0
@@ -86,11 +86,14 @@ class Run:
             self.culprit.failure = f"{told}the program {self.end} in the middle of it\n{self.said}".strip()
 
 
-def run_cases(binary, environment):
-    """Every test case of a Catch2 binary. A case that ends the program fails, and the others run without it."""
+def run_cases(binary, environment, current=None):
+    """Every test case of a Catch2 binary, run in the folder `current` (none: an empty one, since images are found without it).
+
+    A case that ends the program fails, and the others run without it.
+    """
     finished, culprits = {}, []
     while True:
-        run = Run(binary, environment, culprits)
+        run = Run(binary, environment, culprits, current)
         for case in run.cases:
             skip = f"SKIPPED: {case.name}: "
             reasons = [line[len(skip) :] for line in run.said.splitlines() if line.startswith(skip)]

@@ -125,7 +125,7 @@ class Test:
         everything = dict(self.device.environment, **(environment or {}))
         try:
             return subprocess.run(
-                [program], env=everything, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=300
+                [program], cwd="/", env=everything, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=300
             )
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(program, -9, "", "it did not end within 300 seconds and was stopped")
@@ -336,7 +336,7 @@ class Test:
         else:
             # The toolkit's headers, for tests of what they promise.
             environment = dict(self.device.environment, CUDA_INCLUDE=course.setup()["CUDA_INCLUDE"])
-            for case in checks.run_cases(course.ROOT / binary, environment):
+            for case in checks.run_cases(course.ROOT / binary, environment, course.ROOT):
                 if case.failure:
                     self.count.fail(f"{name}: {case.name}", case.failure)
                 elif case.skipped:
@@ -383,7 +383,7 @@ def find_suites(chosen):
 
 def targets_of_make():
     """The targets that `make help` lists."""
-    return set(re.findall(r"^#: ([a-z]+) ", (course.ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    return set(re.findall(r"^#: ([a-z-]+) ", (course.ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
 
 
 if __name__ == "__main__":
