@@ -131,3 +131,14 @@ FRESH_CASE("Host addresses that are not mapped are refused", "[abuse]") {
   ANSWERS(cuMemcpy(p, 0x10, 64), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemHostRegister(nowhere, 4096, 0), CUDA_ERROR_INVALID_VALUE);
 }
+
+FRESH_CASE("Host memory that the machine does not have is refused", "[abuse]") {
+  conformance::context();
+  void* h = nullptr;
+  ANSWERS(cuMemHostAlloc(&h, std::size_t{1} << 46, 0), CUDA_ERROR_OUT_OF_MEMORY);
+  ANSWERS(cuMemAllocHost(&h, std::size_t{1} << 62), CUDA_ERROR_OUT_OF_MEMORY);
+  CUdeviceptr p = 0;
+  ANSWERS(cuMemAllocManaged(&p, std::size_t{1} << 46, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_OUT_OF_MEMORY);
+  ANSWERS(cuMemHostAlloc(&h, 1 << 20, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemFreeHost(h), CUDA_SUCCESS);
+}

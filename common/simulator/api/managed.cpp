@@ -273,6 +273,7 @@ CUDASIM_API CUresult cuMemAllocManaged(CUdeviceptr* pointer, size_t bytes, unsig
   return CUDASIM_CALL(pointer, bytes, flags) {
     const auto context = current_context();
     require(pointer != nullptr && bytes != 0 && (flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST));
+    require_host_memory(bytes);
     const auto memory = std::make_shared<HostBytes>(bytes);
     advice().forget(reinterpret_cast<u64>(memory->get()), reinterpret_cast<u64>(memory->get()) + bytes);
     enter_host_memory(*context, MemoryKind::managed, memory->get(), bytes, flags, "cuMemAllocManaged", memory);

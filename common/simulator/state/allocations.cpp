@@ -2,6 +2,9 @@
 
 #include <sys/mman.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <fstream>
 #include <mutex>
 #include <unordered_map>
 
@@ -75,6 +78,21 @@ Share::~Share() { device_.parts.get<Account>().used -= bytes_; }
 
 u64 free_memory(Device& device) { return device.memory - device.parts.get<Account>().used; }
 
+void require_host_memory(u64 bytes) {
+  constexpr u64 kAlwaysThere = u64{64} << 20;  // too little to ask about
+  if (bytes <= kAlwaysThere) return;
+  u64 left = ~u64{0};
+  std::ifstream meminfo("/proc/meminfo");
+  for (std::string word; meminfo >> word;) {
+    if (word == "MemAvailable:" && meminfo >> left) left *= 1024;
+  }
+  u64 limit = 0, used = 0;  // a group without a limit says "max"
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && std::ifstream("/sys/fs/cgroup/memory.current") >> used) {
+    left = std::min(left, limit - std::min(limit, used));
+  }
+  require(bytes <= left, CUDA_ERROR_OUT_OF_MEMORY);
+}
+
 HostBytes::HostBytes(u64 size, u64 align) : size_(size) {
   constexpr u64 kPage = 4096;
   const u64 rounded = (size + kPage - 1) / kPage * kPage;
@@ -91,6 +109,11 @@ HostBytes::HostBytes(u64 size, u64 align) : size_(size) {
 HostBytes::~HostBytes() { munmap(block_, mapped_); }
 
 void HostBytes::populate() {
+  require_host_memory(size_);
+#ifdef MADV_POPULATE_WRITE
+  if (madvise(block_, mapped_, MADV_POPULATE_WRITE) == 0) return;
+  require(errno == EINVAL, CUDA_ERROR_OUT_OF_MEMORY);  // a system too old to know the advice
+#endif
   for (u64 at = 0; at < size_; at += 4096) reinterpret_cast<volatile std::byte*>(bytes_)[at] = std::byte{0};
 }
 

@@ -27,6 +27,10 @@ class Share {
 // Bytes of the device's memory that are not given out.
 u64 free_memory(Device& device);
 
+// Throws CUDA_ERROR_OUT_OF_MEMORY unless the host, and the control group that this process is in, have as much left:
+// asked for more, the system does not refuse but ends a process later.
+void require_host_memory(u64 bytes);
+
 // Bytes on the host, page by page from the system: zero, and free of cost until they are touched. Throws
 // CUDA_ERROR_OUT_OF_MEMORY if there are none.
 class HostBytes {
@@ -37,7 +41,7 @@ class HostBytes {
   HostBytes& operator=(const HostBytes&) = delete;
   std::byte* get() const { return bytes_; }
   u64 size() const { return size_; }
-  void populate();  // touches all of it, as page-locking does
+  void populate();  // has the system find all of it now, as page-locking does; throws CUDA_ERROR_OUT_OF_MEMORY
   void discard();   // gives the bytes back to the system; they read as zero, the addresses stay
 
  private:
