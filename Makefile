@@ -52,11 +52,13 @@ INCLUDES := -I. $(if $(CUDA_INCLUDE),-isystem '$(CUDA_INCLUDE)')
 DEPENDS = -MMD -MP -MF $(@:.o=.d)
 # g++ 12's -Wrestrict fires on std::string's own operator+ (GCC bug 105651); clang++ does not know the warning.
 WARNINGS := -Wall -Wextra $(if $(findstring clang,$(COMPILER)),,-Wno-restrict)
+# clang++ tells which of g++'s hints to vectorise it does not take.
+SIM_WARNINGS := $(WARNINGS) $(if $(findstring clang,$(COMPILER)),-Wno-pass-failed -Wno-unknown-pragmas)
 # In a report, a file is called as the learner calls it: main.cpp, not 02-context/03-stack/main.cpp.
 SHORT_NAMES = -fmacro-prefix-map=$(<D)/=
 LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(INCLUDES)
 TEST_FLAGS := -std=c++17 -O1 $(WARNINGS) -pthread $(INCLUDES) $(CATCH_FLAGS)
-SIM_FLAGS := -std=c++20 -O3 $(SIM_ARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden $(WARNINGS) -pthread $(INCLUDES)
+SIM_FLAGS := -std=c++20 -O3 $(SIM_ARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden $(SIM_WARNINGS) -pthread $(INCLUDES)
 # The simulator brings its own C++ library along, so that a program built with another one can load it.
 SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -Wl,-z,nodelete -static-libstdc++ -static-libgcc -pthread -ldl
 # The driver's library: linked by name only. Which one is loaded is decided when a program starts.

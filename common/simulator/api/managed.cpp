@@ -18,7 +18,7 @@ constexpr u64 kPage = 4096;
 struct Location {
   int type = 0;  // 0: none
   int id = kNone;
-  static constexpr int kDevice = 1, kHost = 2, kNuma = 3, kNumaHere = 4;
+  enum : int { kDevice = 1, kHost = 2, kNuma = 3, kNumaHere = 4 };
   static constexpr int kCpu = -1, kNone = -2;
   // As a device number, the older way to write it.
   int number() const { return type == kDevice ? id : type == 0 ? kNone : kCpu; }
