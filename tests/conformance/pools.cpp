@@ -120,3 +120,51 @@ FRESH_CASE("A mapping that adjoins another is one range for a copy", "[virtual]"
   CU_CHECK(cuMemRelease(h[1]));
   CU_CHECK(cuMemAddressFree(va, 4 * g));
 }
+
+FRESH_CASE("A warp reads and writes across the border of two mappings", "[virtual]") {
+  const conformance::Module F = conformance::module();
+  CUmemAllocationProp pr = {};
+  pr.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  pr.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  pr.location.id = F.dev;
+  CUmemAccessDesc ad = {};
+  ad.location = pr.location;
+  ad.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  std::size_t g = 0;
+  CU_CHECK(cuMemGetAllocationGranularity(&g, &pr, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  CUdeviceptr va = 0;
+  CU_CHECK(cuMemAddressReserve(&va, 2 * g, 0, 0, 0));
+  for (int i = 0; i < 2; ++i) {
+    CUmemGenericAllocationHandle h = 0;
+    CU_CHECK(cuMemCreate(&h, g, &pr, 0));
+    CU_CHECK(cuMemMap(va + i * g, g, 0, h, 0));
+  }
+  CU_CHECK(cuMemSetAccess(va, 2 * g, &ad, 1));
+  CUdeviceptr scale = 0;
+  const float one = 1;
+  CU_CHECK(cuModuleGetGlobal(&scale, nullptr, F.mod, "coef"));
+  CU_CHECK(cuMemcpyHtoD(scale, &one, 4));
+  float in[32], out[32] = {};
+  for (int i = 0; i < 32; ++i) in[i] = static_cast<float>(i);
+  CUdeviceptr border = va + g - 64;  // sixteen floats before it, sixteen behind
+  CU_CHECK(cuMemcpyHtoD(border, in, sizeof in));
+  int n = 32;
+  void* a[] = {&border, &border, &border, &n};
+  ANSWERS(cuLaunchKernel(F("vadd"), 1, 1, 1, 32, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CU_CHECK(cuMemcpyDtoH(out, border, sizeof out));
+  for (int i = 0; i < 32; ++i) CHECK(out[i] == 2 * in[i]);
+}
+
+FRESH_CASE("A kernel that comes after a free in its stream faults, one before it does not", "[pool]") {
+  const conformance::Module F = conformance::module();
+  CUdeviceptr p = 0;
+  CU_CHECK(cuMemAllocAsync(&p, 4096, 0));
+  void* a[] = {&p};
+  ANSWERS(cuLaunchKernel(F("null_write"), 1, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemFreeAsync(p, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  if (!conformance::on_simulator()) return;  // a GPU may have the page mapped still
+  ANSWERS(cuLaunchKernel(F("null_write"), 1, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
