@@ -5,6 +5,7 @@
 #include "common/simulator/api/context_flags.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"
@@ -66,6 +67,7 @@ std::shared_ptr<Context> named_or_current(CUcontext handle) {
 
 CUresult synchronize(const std::shared_ptr<Context>& context) {
   require_healthy(*context->health);
+  require_no_capture(*context);
   context->synchronize();
   trim_pools(context->device);
   return context->health->fault;

@@ -2,6 +2,7 @@
 #include "common/simulator/state/event.hpp"
 
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/capture.hpp"
 
 using namespace cudasim;
 
@@ -32,6 +33,7 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags) {
 CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) {
   const auto start = get_event(start_handle), end = get_event(end_handle);
   require(milliseconds != nullptr);
+  require(!start->captured() && !end->captured(), CUDA_ERROR_CAPTURED_EVENT);
   const auto from = start->recording(), to = end->recording();
   require(start->timed() && end->timed() && from && to && start->health == end->health, CUDA_ERROR_INVALID_HANDLE);
   if (!from->task->done() || !to->task->done()) return CUDA_ERROR_NOT_READY;
@@ -81,7 +83,9 @@ CUDASIM_API CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStrea
 
 CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
   return CUDASIM_CALL(hEvent) {
-    const auto recording = get_event(hEvent)->recording();
+    const auto event = get_event(hEvent);
+    require(!event->captured(), CUDA_ERROR_CAPTURED_EVENT);
+    const auto recording = event->recording();
     return recording && !recording->task->done() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
   };
 }
@@ -89,6 +93,7 @@ CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
 CUDASIM_API CUresult cuEventSynchronize(CUevent hEvent) {
   return CUDASIM_CALL(hEvent) {
     const auto event = get_event(hEvent);
+    require(!event->captured(), CUDA_ERROR_CAPTURED_EVENT);
     if (const auto recording = event->recording()) recording->task->wait();
     require_healthy(*event->health);
     return CUDA_SUCCESS;

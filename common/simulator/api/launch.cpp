@@ -3,6 +3,7 @@
 
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/occupancy.hpp"
+#include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/library.hpp"
 
@@ -73,6 +74,18 @@ bool launch_blocking() {
     return value != nullptr && std::atoi(value) != 0;
   }();
   return wanted;
+}
+
+// The launch as a graph's node, for a stream that is captured.
+KernelPart as_part(const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters) {
+  KernelPart part;
+  part.function = function.handle;
+  part.shape = shape;
+  part.parameters = std::move(parameters);
+  for (const Code::Parameter& parameter : parameters_of(function)) {
+    part.pointers.push_back(reinterpret_cast<void*>(std::uintptr_t{parameter.offset}));
+  }
+  return part;
 }
 
 // A kernel's end as the context sees it. The executor has told on stderr what went wrong.
@@ -155,8 +168,10 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
 void launch(const std::shared_ptr<Function>& function, const LaunchShape& shape, std::vector<std::byte> parameters,
             Stream& stream) {
   require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE);
-  const TaskPtr task = stream.enqueue(kernel_operation(function, shape, std::move(parameters)));
-  if (!launch_blocking()) return;
+  Operation operation = kernel_operation(function, shape, parameters);
+  if (capture_of(stream)) operation.parameters = std::make_shared<KernelPart>(as_part(*function, shape, parameters));
+  const TaskPtr task = stream.enqueue(std::move(operation));
+  if (!task || !launch_blocking()) return;
   task->wait();
   require_healthy(*stream.health);
 }
@@ -244,6 +259,7 @@ CUresult launch_host(CUstream stream, CUhostFn function, void* data) {
   Operation call;
   call.kind = OperationKind::host;
   call.label = "cuLaunchHostFunc";
+  call.parameters = std::make_shared<HostPart>(HostPart{function, data});
   call.run = [function, data] {
     function(data);
     return CUDA_SUCCESS;

@@ -1,6 +1,7 @@
-// Streams (CUDA Driver API manual, "Stream Management"). Capture is in api/capture.cpp, memory operations in
-// api/memory_operations.cpp.
+// Streams (CUDA Driver API manual, "Stream Management"). Capture is in api/capture.cpp.
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/launch.hpp"
+#include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"
@@ -35,22 +36,45 @@ CUresult destroy(CUstream handle) {
 
 CUresult query(CUstream handle) {
   const auto stream = get_stream(handle);
+  require_not_captured(*stream);
   if (!stream->idle()) return CUDA_ERROR_NOT_READY;
   return stream->health->fault;
 }
 
 CUresult synchronize(CUstream handle) {
   const auto stream = get_stream(handle);
+  require_not_captured(*stream);
   stream->synchronize();
   if (const auto context = stream->context.lock()) trim_pools(context->device);
   require_healthy(*stream->health);
   return CUDA_SUCCESS;
 }
 
+// An event of a capture takes the stream into it. One of other work cannot be waited for by a captured stream.
+bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
+  std::vector<NodePtr> nodes;
+  const auto capture = event.captured(&nodes);
+  const std::scoped_lock lock(Graph::mutex());
+  if (!capture) {
+    if (!stream->capture) return false;
+    stream->capture->invalidated = true;
+    fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
+  }
+  require(!capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  require(!stream->legacy, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  if (stream->capture && stream->capture != capture) {
+    stream->capture->invalidated = capture->invalidated = true;
+    fail(CUDA_ERROR_STREAM_CAPTURE_MERGE);
+  }
+  capture->join(stream, nodes);
+  return true;
+}
+
 CUresult wait_event(CUstream handle, CUevent event_handle, unsigned flags) {
   const auto stream = get_stream(handle);
   const auto event = events().get(event_handle);
   require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
+  if (join_capture(stream, *event)) return CUDA_SUCCESS;
   const auto recording = event->recording();
   if (!recording) return CUDA_SUCCESS;  // never recorded: nothing to wait for
   Operation wait;

@@ -28,15 +28,20 @@ class Event {
     const std::scoped_lock lock(mutex_);
     return recording_;
   }
-  // Puts a mark at the end of the stream.
+  // Puts a mark at the end of the stream; of a captured one, at what it has recorded so far.
   void record(Stream& stream);
+  // The capture whose nodes it marks, and these; null if it was last recorded in work that runs.
+  std::shared_ptr<Capture> captured(std::vector<std::shared_ptr<struct Node>>* nodes = nullptr) const;
   // Puts a mark after everything in the context.
   void record(Context& context);
+  // Puts a mark where `enter` enters its task, and hands that task back.
+  TaskPtr record(const std::function<TaskPtr(Operation)>& enter);
 
  private:
-  void record(const std::function<TaskPtr(Operation)>& enter);
   mutable std::mutex mutex_;
   std::shared_ptr<const Recording> recording_;
+  std::shared_ptr<Capture> captured_;
+  std::vector<std::shared_ptr<struct Node>> nodes_;
 };
 
 Registry<Stream, CUstream>& streams();

@@ -87,8 +87,8 @@ class Module {
   std::map<const Kernel*, CUfunction> functions_;
 };
 
-// A variable by name, .visible ones first; the driver finds the others too (nvcc writes no .visible for the variables of
-// a whole program). Null if there is none.
+// A variable by name, .visible ones first; the driver finds the others too (nvcc writes no .visible for the variables
+// of a whole program). Null if there is none.
 const Global* find_variable(const Program& program, const std::string& name);
 
 Registry<Module, CUmodule>& modules();

@@ -1,5 +1,6 @@
 #include "common/simulator/state/stream.hpp"
 
+#include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/context.hpp"
 
 namespace cudasim {
@@ -35,11 +36,38 @@ std::vector<TaskPtr> Stream::predecessors(Context& owner, std::span<const TaskPt
   return tasks;
 }
 
+bool Stream::captures(Context& owner) {
+  const std::scoped_lock lock(Graph::mutex());
+  if (!legacy) return capture != nullptr;
+  bool implicit = false;
+  owner.for_each_stream([&](Stream& other) {
+    if (!other.blocking() || !other.capture) return;
+    other.capture->invalidated = true;
+    implicit = true;
+  });
+  if (implicit) fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  return false;
+}
+
 TaskPtr Stream::enqueue(Operation operation, std::span<const TaskPtr> after) {
   const auto owner = context.lock();
   require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const std::scoped_lock lock(owner->order);
+  if (captures(*owner)) {
+    const std::scoped_lock graph_lock(Graph::mutex());
+    capture->add(*this, operation);
+    return nullptr;
+  }
   last_ = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, after));
+  return last_;
+}
+
+TaskPtr Stream::enqueue_group(const std::function<TaskPtr(std::vector<TaskPtr> before)>& enter) {
+  const auto owner = context.lock();
+  require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  const std::scoped_lock lock(owner->order);
+  require(!captures(*owner), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  last_ = enter(predecessors(*owner, {}));
   return last_;
 }
 
@@ -49,6 +77,11 @@ CUresult Stream::run_here(Operation operation) {
     const auto owner = context.lock();
     require(owner != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     const std::scoped_lock lock(owner->order);
+    if (captures(*owner)) {
+      const std::scoped_lock graph_lock(Graph::mutex());
+      capture->invalidated = true;
+      fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
     task = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, {}),
                                        Scheduler::Where::caller);
     last_ = task;

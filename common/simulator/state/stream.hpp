@@ -29,8 +29,11 @@ class Stream {
 
   bool blocking() const { return !legacy && (flags & CU_STREAM_NON_BLOCKING) == 0; }
 
-  // Puts work at the end of the stream, after the tasks of `after` too.
+  // Puts work at the end of the stream, after the tasks of `after` too. Null while the stream is captured: the work is
+  // a node of a graph then.
   TaskPtr enqueue(Operation operation, std::span<const TaskPtr> after = {});
+  // Enters many tasks as one: `enter` is told what they come after, and answers with the task that ends them all.
+  TaskPtr enqueue_group(const std::function<TaskPtr(std::vector<TaskPtr> before)>& enter);
   // Does work in the stream's order, but on the calling thread: returns when it is done, with its answer.
   CUresult run_here(Operation operation);
 
@@ -48,11 +51,14 @@ class Stream {
   void set_attribute(CUstreamAttrID which, const CUstreamAttrValue& value);
   void copy_attributes(const Stream& other);
 
-  std::shared_ptr<Capture> capture;  // set while it records a graph
+  std::shared_ptr<Capture> capture;  // set while it is captured; under Graph::mutex()
 
  private:
   friend class Context;
-  // Both under the context's order lock.
+  // All under the context's order lock.
+  // True if work becomes a node instead. Work in the legacy stream would make it wait for captured ones, which do
+  // nothing: throws CUDA_ERROR_STREAM_CAPTURE_IMPLICIT.
+  bool captures(Context& owner);
   std::vector<TaskPtr> predecessors(Context& owner, std::span<const TaskPtr> after) const;
   TaskPtr last_;
   mutable std::mutex attributes_mutex_;

@@ -1,0 +1,247 @@
+// Stream capture (CUDA Driver API manual, "Stream Management").
+#include "common/simulator/state/capture.hpp"
+
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/thread.hpp"
+
+using namespace cudasim;
+
+namespace {
+
+CUresult begin(CUstream handle, const std::shared_ptr<Graph>& into, const std::vector<NodePtr>& after,
+               CUstreamCaptureMode mode) {
+  const auto stream = get_stream(handle);
+  require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
+  require(!stream->legacy, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  const std::scoped_lock lock(Graph::mutex());
+  require(!stream->capture, CUDA_ERROR_ILLEGAL_STATE);
+  auto graph = into;
+  if (!graph) {
+    graph = std::make_shared<Graph>();
+    graph->handle = graphs().add(graph);
+  }
+  const auto capture = std::make_shared<Capture>(graph, mode, stream, this_thread().number);
+  capture->own_graph = into == nullptr;
+  for (const NodePtr& node : after) require(node->graph.lock() == graph);
+  capture->join(stream, after);
+  return CUDA_SUCCESS;
+}
+
+CUresult begin_to_graph(CUstream stream, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
+                        CUstreamCaptureMode mode) {
+  const auto into = get_graph(graph);
+  require(count == 0 || dependencies != nullptr);
+  std::vector<NodePtr> after;
+  for (std::size_t i = 0; i < count; ++i) after.push_back(get_node(dependencies[i]));
+  return begin(stream, into, after, mode);
+}
+
+// The graph, or nothing if what was captured is no whole graph; the streams are ordinary ones again in any case.
+CUresult end(CUstream handle, CUgraph* out) {
+  const auto stream = get_stream(handle);
+  require(out != nullptr);
+  const std::scoped_lock lock(Graph::mutex());
+  const auto capture = stream->capture;
+  require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
+  require(capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread == this_thread().number,
+          CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
+  require(capture->origin.lock() == stream, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+  const CUresult result = capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
+                          : !capture->joined() ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+                                               : CUDA_SUCCESS;
+  capture->end();
+  if (result != CUDA_SUCCESS && capture->own_graph) capture->graph->close();
+  *out = result == CUDA_SUCCESS ? capture->graph->handle : nullptr;
+  return result;
+}
+
+CUstreamCaptureStatus status_of(const std::shared_ptr<Capture>& capture) {
+  if (!capture) return CU_STREAM_CAPTURE_STATUS_NONE;
+  return capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
+}
+
+// A legacy stream cannot be captured itself, but asking while another blocking stream is would order the two.
+CUresult is_capturing(CUstream handle, CUstreamCaptureStatus* status) {
+  const auto stream = get_stream(handle);
+  require(status != nullptr);
+  const std::scoped_lock lock(Graph::mutex());
+  *status = status_of(stream->capture);
+  return CUDA_SUCCESS;
+}
+
+CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
+              const CUgraphNode** dependencies, std::size_t* count) {
+  const auto stream = get_stream(handle);
+  require(status != nullptr);
+  const std::scoped_lock lock(Graph::mutex());
+  const auto capture = stream->capture;
+  *status = status_of(capture);
+  if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
+  if (id != nullptr) *id = capture->id;
+  if (graph != nullptr) *graph = capture->graph->handle;
+  capture->shown.clear();
+  for (const NodePtr& node : capture->frontier[stream.get()]) capture->shown.push_back(node->handle);
+  if (dependencies != nullptr) *dependencies = capture->shown.data();
+  if (count != nullptr) *count = capture->shown.size();
+  return CUDA_SUCCESS;
+}
+
+CUresult update(CUstream handle, const CUgraphNode* dependencies, std::size_t count, unsigned flags) {
+  const auto stream = get_stream(handle);
+  require(count == 0 || dependencies != nullptr);
+  require(flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES || flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+  std::vector<NodePtr> nodes;
+  for (std::size_t i = 0; i < count; ++i) nodes.push_back(get_node(dependencies[i]));
+  const std::scoped_lock lock(Graph::mutex());
+  const auto capture = stream->capture;
+  require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
+  require(!capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  for (const NodePtr& node : nodes) require(node->graph.lock() == capture->graph);
+  if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) capture->frontier[stream.get()].clear();
+  capture->join(stream, nodes);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  return CUDASIM_CALL(mode) {
+    require_initialized();
+    require(mode != nullptr && *mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && *mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
+    std::swap(*mode, this_thread().capture_mode);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuStreamBeginCapture(CUstream hStream) {
+  return CUDASIM_CALL(hStream) { return begin(hStream, nullptr, {}, CU_STREAM_CAPTURE_MODE_GLOBAL); };
+}
+
+CUDASIM_API CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
+  return CUDASIM_CALL(hStream, mode) { return begin(hStream, nullptr, {}, mode); };
+}
+
+CUDASIM_API CUresult cuStreamEndCapture(CUstream hStream, CUgraph* phGraph) {
+  return CUDASIM_CALL(hStream, phGraph) { return end(hStream, phGraph); };
+}
+
+CUDASIM_API CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
+  return CUDASIM_CALL(hStream, captureStatus) { return is_capturing(hStream, captureStatus); };
+}
+
+CUDASIM_API CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                            cuuint64_t* id_out) {
+  return CUDASIM_CALL(hStream, captureStatus_out, id_out) {
+    return info(hStream, captureStatus_out, id_out, nullptr, nullptr, nullptr);
+  };
+}
+
+CUDASIM_API CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                               cuuint64_t* id_out, CUgraph* graph_out,
+                                               const CUgraphNode** dependencies_out, size_t* numDependencies_out) {
+  return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out) {
+    return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
+  };
+}
+
+CUDASIM_API CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode* dependencies,
+                                                       size_t numDependencies, unsigned int flags) {
+  return CUDASIM_CALL(hStream, dependencies, numDependencies, flags) {
+    return update(hStream, dependencies, numDependencies, flags);
+  };
+}
+
+CUDASIM_API CUresult cuStreamBeginCapture_ptsz(CUstream hStream) {
+  return CUDASIM_CALL(hStream) { return begin(per_thread(hStream), nullptr, {}, CU_STREAM_CAPTURE_MODE_GLOBAL); };
+}
+
+CUDASIM_API CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode) {
+  return CUDASIM_CALL(hStream, mode) { return begin(per_thread(hStream), nullptr, {}, mode); };
+}
+
+CUDASIM_API CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph* phGraph) {
+  return CUDASIM_CALL(hStream, phGraph) { return end(per_thread(hStream), phGraph); };
+}
+
+CUDASIM_API CUresult cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
+  return CUDASIM_CALL(hStream, captureStatus) { return is_capturing(per_thread(hStream), captureStatus); };
+}
+
+CUDASIM_API CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                                 cuuint64_t* id_out) {
+  return CUDASIM_CALL(hStream, captureStatus_out, id_out) {
+    return info(per_thread(hStream), captureStatus_out, id_out, nullptr, nullptr, nullptr);
+  };
+}
+
+CUDASIM_API CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                                    cuuint64_t* id_out, CUgraph* graph_out,
+                                                    const CUgraphNode** dependencies_out, size_t* numDependencies_out) {
+  return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out) {
+    return info(per_thread(hStream), captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
+  };
+}
+
+CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream hStream, CUgraphNode* dependencies,
+                                                            size_t numDependencies, unsigned int flags) {
+  return CUDASIM_CALL(hStream, dependencies, numDependencies, flags) {
+    return update(per_thread(hStream), dependencies, numDependencies, flags);
+  };
+}
+
+#if CUDA_VERSION >= 12030
+
+CUDASIM_API CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                               cuuint64_t* id_out, CUgraph* graph_out,
+                                               const CUgraphNode** dependencies_out,
+                                               const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
+  return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
+                      numDependencies_out) {
+    if (edgeData_out != nullptr) *edgeData_out = nullptr;  // every edge is an ordinary one
+    return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
+  };
+}
+
+CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode* dependencies,
+                                                          const CUgraphEdgeData* dependencyData, size_t numDependencies,
+                                                          unsigned int flags) {
+  return CUDASIM_CALL(hStream, dependencies, dependencyData, numDependencies, flags) {
+    return update(hStream, dependencies, numDependencies, flags);
+  };
+}
+
+CUDASIM_API CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode* dependencies,
+                                                 const CUgraphEdgeData* dependencyData, size_t numDependencies,
+                                                 CUstreamCaptureMode mode) {
+  return CUDASIM_CALL(hStream, hGraph, dependencies, dependencyData, numDependencies, mode) {
+    return begin_to_graph(hStream, hGraph, dependencies, numDependencies, mode);
+  };
+}
+
+CUDASIM_API CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                                    cuuint64_t* id_out, CUgraph* graph_out,
+                                                    const CUgraphNode** dependencies_out,
+                                                    const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
+  return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
+                      numDependencies_out) {
+    if (edgeData_out != nullptr) *edgeData_out = nullptr;  // every edge is an ordinary one
+    return info(per_thread(hStream), captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
+  };
+}
+
+CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream hStream, CUgraphNode* dependencies,
+                                                               const CUgraphEdgeData* dependencyData,
+                                                               size_t numDependencies, unsigned int flags) {
+  return CUDASIM_CALL(hStream, dependencies, dependencyData, numDependencies, flags) {
+    return update(per_thread(hStream), dependencies, numDependencies, flags);
+  };
+}
+
+CUDASIM_API CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph, const CUgraphNode* dependencies,
+                                                      const CUgraphEdgeData* dependencyData, size_t numDependencies,
+                                                      CUstreamCaptureMode mode) {
+  return CUDASIM_CALL(hStream, hGraph, dependencies, dependencyData, numDependencies, mode) {
+    return begin_to_graph(per_thread(hStream), hGraph, dependencies, numDependencies, mode);
+  };
+}
+#endif

@@ -1,0 +1,212 @@
+#include "common/simulator/api/graph_parts.hpp"
+
+#include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/memory/transfer.hpp"
+#include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/library.hpp"
+
+namespace cudasim {
+namespace {
+
+template <class Parameters>
+KernelPart common(const Parameters* parameters) {
+  require(parameters != nullptr);
+  KernelPart part;
+  part.function = parameters->func;
+  part.shape.grid = {parameters->gridDimX, parameters->gridDimY, parameters->gridDimZ};
+  part.shape.block = {parameters->blockDimX, parameters->blockDimY, parameters->blockDimZ};
+  part.shape.dynamic_shared = parameters->sharedMemBytes;
+  return part;
+}
+
+// Copies the kernel's parameters, which the program may change once the node is made.
+template <class Parameters>
+Part finished(KernelPart part, const Parameters* parameters) {
+  require(part.function != nullptr || part.kernel != nullptr);
+  std::shared_ptr<Context> home;
+  if (part.context != nullptr) home = get_context(part.context);
+  std::shared_ptr<Function> function = functions().find(part.function);
+  if (!function) {
+    if (!home) home = current_context();
+    function = part.function != nullptr ? get_function_or_kernel(part.function, home)
+                                        : function_of(*library_kernels().get(part.kernel), home);
+  }
+  require_shape(*function, part.shape);
+  part.parameters = gather_parameters(*function, parameters->kernelParams, parameters->extra);
+  for (const Code::Parameter& parameter : function->program->functions[function->kernel->function]->parameters) {
+    part.pointers.push_back(reinterpret_cast<void*>(std::uintptr_t{parameter.offset}));  // made addresses by describe()
+  }
+  return part;
+}
+
+template <class Parameters>
+void fill_common(KernelPart& part, Parameters* out) {
+  require(out != nullptr);
+  *out = {};
+  out->func = part.function;
+  out->gridDimX = part.shape.grid.x;
+  out->gridDimY = part.shape.grid.y;
+  out->gridDimZ = part.shape.grid.z;
+  out->blockDimX = part.shape.block.x;
+  out->blockDimY = part.shape.block.y;
+  out->blockDimZ = part.shape.block.z;
+  out->sharedMemBytes = part.shape.dynamic_shared;
+  // Offsets are smaller than the buffer; anything else is an address from an earlier call, perhaps of a copied part.
+  const auto begin = reinterpret_cast<std::uintptr_t>(part.parameters.data());
+  if (part.shown_at != begin) {
+    for (void*& pointer : part.pointers) {
+      pointer = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(pointer) - part.shown_at + begin);
+    }
+    part.shown_at = begin;
+  }
+  out->kernelParams = part.pointers.empty() ? nullptr : part.pointers.data();
+}
+
+}  // namespace
+
+Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {
+  KernelPart part = common(parameters);
+  part.kernel = parameters->kern;
+  part.context = parameters->ctx;
+  return finished(std::move(part), parameters);
+}
+
+Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v1* parameters) { return finished(common(parameters), parameters); }
+
+void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v2* out) {
+  fill_common(part, out);
+  out->kern = part.kernel;
+  out->ctx = part.context;
+}
+
+void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v1* out) { fill_common(part, out); }
+
+Part copy_part(const CUDA_MEMCPY3D* copy, CUcontext context) {
+  require(copy != nullptr);
+  if (context != nullptr) get_context(context);
+  make_copy(*copy, "graph copy");  // judges the arguments
+  return CopyPart{*copy, context};
+}
+
+Part fill_part(const CUDA_MEMSET_NODE_PARAMS* fill, CUcontext context) {
+  require(fill != nullptr);
+  if (context != nullptr) get_context(context);
+  make_fill(*fill, "graph fill");
+  return FillPart{*fill, context};
+}
+
+Part host_part(const CUDA_HOST_NODE_PARAMS* host) {
+  require(host != nullptr && host->fn != nullptr);
+  return HostPart{host->fn, host->userData};
+}
+
+Part child_part(CUgraph graph) {
+  const auto child = get_graph(graph);
+  const std::scoped_lock lock(Graph::mutex());
+  return ChildPart{child->clone()};
+}
+
+Part record_part(CUevent event) {
+  events().get(event);
+  return RecordPart{event};
+}
+
+Part wait_part(CUevent event) {
+  events().get(event);
+  return WaitPart{event};
+}
+
+Part allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
+  require(parameters != nullptr && parameters->bytesize != 0);
+  const CUmemPoolProps& properties = parameters->poolProps;
+  require(properties.allocType == CU_MEM_ALLOCATION_TYPE_PINNED && properties.handleTypes == CU_MEM_HANDLE_TYPE_NONE);
+  require(properties.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+  require(parameters->accessDescCount == 0 || parameters->accessDescs != nullptr);
+  AllocatePart part;
+  part.properties = properties;
+  part.device = device_at(properties.location.id).ordinal;
+  part.bytes = parameters->bytesize;
+  part.access.assign(parameters->accessDescs, parameters->accessDescs + parameters->accessDescCount);
+  part.address = AddressSpace::instance().reserve(part.bytes, 512);
+  parameters->dptr = part.address;
+  return part;
+}
+
+void describe(const AllocatePart& part, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
+  require(out != nullptr);
+  out->poolProps = part.properties;
+  out->accessDescs = part.access.empty() ? nullptr : part.access.data();
+  out->accessDescCount = part.access.size();
+  out->bytesize = part.bytes;
+  out->dptr = part.address;
+}
+
+Part free_part(CUdeviceptr pointer) {
+  require(pointer != 0);
+  return FreePart{pointer};
+}
+
+#if CUDA_VERSION >= 12030
+namespace {
+
+Part any_kernel_part(const CUDA_KERNEL_NODE_PARAMS_v3& given) {
+  CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
+  parameters.func = given.func;
+  parameters.gridDimX = given.gridDimX;
+  parameters.gridDimY = given.gridDimY;
+  parameters.gridDimZ = given.gridDimZ;
+  parameters.blockDimX = given.blockDimX;
+  parameters.blockDimY = given.blockDimY;
+  parameters.blockDimZ = given.blockDimZ;
+  parameters.sharedMemBytes = given.sharedMemBytes;
+  parameters.kernelParams = given.kernelParams;
+  parameters.extra = given.extra;
+  parameters.kern = given.kern;
+  parameters.ctx = given.ctx;
+  return kernel_part(&parameters);
+}
+
+Part any_fill_part(const CUDA_MEMSET_NODE_PARAMS_v2& given) {
+  const CUDA_MEMSET_NODE_PARAMS fill{given.dst, given.pitch, given.value, given.elementSize, given.width, given.height};
+  return fill_part(&fill, given.ctx);
+}
+
+Part any_allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS_v2& given) {
+  CUDA_MEM_ALLOC_NODE_PARAMS parameters{};
+  parameters.poolProps = given.poolProps;
+  parameters.accessDescs = given.accessDescs;
+  parameters.accessDescCount = given.accessDescCount;
+  parameters.bytesize = given.bytesize;
+  Part part = allocate_part(&parameters);
+  given.dptr = parameters.dptr;
+  return part;
+}
+
+}  // namespace
+
+Part part_of(CUgraphNodeParams* parameters) {
+  require(parameters != nullptr);
+  switch (parameters->type) {
+    case CU_GRAPH_NODE_TYPE_KERNEL: return any_kernel_part(parameters->kernel);
+    case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_part(&parameters->memcpy.copyParams, parameters->memcpy.copyCtx);
+    case CU_GRAPH_NODE_TYPE_MEMSET: return any_fill_part(parameters->memset);
+    case CU_GRAPH_NODE_TYPE_HOST: {
+      const CUDA_HOST_NODE_PARAMS host{parameters->host.fn, parameters->host.userData};
+      return host_part(&host);
+    }
+    case CU_GRAPH_NODE_TYPE_GRAPH: return child_part(parameters->graph.graph);
+    case CU_GRAPH_NODE_TYPE_EMPTY: return EmptyPart{};
+    case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return wait_part(parameters->eventWait.event);
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return record_part(parameters->eventRecord.event);
+    case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return any_allocate_part(parameters->alloc);
+    case CU_GRAPH_NODE_TYPE_MEM_FREE: return free_part(parameters->free.dptr);
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: fail(refuse("external semaphores"));
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: fail(refuse("CU_GRAPH_NODE_TYPE_BATCH_MEM_OP"));
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: fail(refuse("CU_GRAPH_NODE_TYPE_CONDITIONAL"));
+    default: fail(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+#endif
+
+}  // namespace cudasim

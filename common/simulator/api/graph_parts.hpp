@@ -1,0 +1,37 @@
+// Between the manual's structures of node parameters and a graph's parts. Throws CUDA_ERROR_INVALID_VALUE for what a
+// node cannot be.
+#pragma once
+#include "common/simulator/state/graph.hpp"
+
+namespace cudasim {
+
+// Of any version; the older ones lack `kern` and `ctx`.
+Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v2* parameters);
+Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v1* parameters);
+void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v2* out);
+void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v1* out);
+
+Part copy_part(const CUDA_MEMCPY3D* copy, CUcontext context);
+Part fill_part(const CUDA_MEMSET_NODE_PARAMS* fill, CUcontext context);
+Part host_part(const CUDA_HOST_NODE_PARAMS* host);
+Part child_part(CUgraph graph);
+Part record_part(CUevent event);
+Part wait_part(CUevent event);
+// Chooses the address, and writes it to `parameters`.
+Part allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS* parameters);
+void describe(const AllocatePart& part, CUDA_MEM_ALLOC_NODE_PARAMS* out);
+Part free_part(CUdeviceptr pointer);
+
+// The part of this kind; throws CUDA_ERROR_INVALID_VALUE if the node is another.
+template <class T>
+T& as(Node& node) {
+  T* part = std::get_if<T>(&node.part);
+  require(part != nullptr);
+  return *part;
+}
+
+#if CUDA_VERSION >= 12030
+Part part_of(CUgraphNodeParams* parameters);
+#endif
+
+}  // namespace cudasim

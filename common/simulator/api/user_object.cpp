@@ -1,0 +1,81 @@
+// User objects (CUDA Driver API manual, "Graph Management": cuUserObject*): a destructor that runs when neither the
+// program nor any graph refers to the object.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/graph.hpp"
+
+using namespace cudasim;
+
+namespace {
+
+std::shared_ptr<UserObject> get_object(CUuserObject handle) {
+  require_initialized();
+  return user_objects().get(handle, CUDA_ERROR_INVALID_VALUE);
+}
+
+void release(CUuserObject handle, UserObject& object, unsigned count) {
+  const std::scoped_lock lock(object.mutex);
+  require(count != 0 && count <= object.references);
+  object.references -= count;
+  if (object.references == 0) user_objects().remove(handle);
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUhostFn destroy,
+                                        unsigned int initialRefcount, unsigned int flags) {
+  return CUDASIM_CALL(object_out, ptr, destroy, initialRefcount, flags) {
+    require_initialized();
+    require(object_out != nullptr && destroy != nullptr && initialRefcount != 0);
+    require(flags == CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
+    const auto object = std::make_shared<UserObject>();
+    object->destroy = destroy;
+    object->pointer = ptr;
+    object->references = initialRefcount;
+    *object_out = user_objects().add(object);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuUserObjectRetain(CUuserObject object, unsigned int count) {
+  return CUDASIM_CALL(object, count) {
+    const auto found = get_object(object);
+    require(count != 0 && count <= 0x7fffffff);
+    const std::scoped_lock lock(found->mutex);
+    found->references += count;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) {
+  return CUDASIM_CALL(object, count) {
+    release(object, *get_object(object), count);
+    return CUDA_SUCCESS;
+  };
+}
+
+// CU_GRAPH_USER_OBJECT_MOVE: the references are the program's own, handed over.
+CUDASIM_API CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
+                                             unsigned int flags) {
+  return CUDASIM_CALL(graph, object, count, flags) {
+    const auto holder = get_graph(graph);
+    const auto found = get_object(object);
+    require(count != 0 && (flags & ~static_cast<unsigned>(CU_GRAPH_USER_OBJECT_MOVE)) == 0);
+    if ((flags & CU_GRAPH_USER_OBJECT_MOVE) != 0) release(object, *found, count);
+    const std::scoped_lock lock(Graph::mutex());
+    holder->objects[found] += count;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
+  return CUDASIM_CALL(graph, object, count) {
+    const auto holder = get_graph(graph);
+    const auto found = get_object(object);  // lives on until the locks are given back
+    const std::scoped_lock lock(Graph::mutex());
+    const auto held = holder->objects.find(found);
+    require(held != holder->objects.end() && count != 0 && count <= held->second);
+    held->second -= count;
+    if (held->second == 0) holder->objects.erase(held);
+    return CUDA_SUCCESS;
+  };
+}

@@ -1,0 +1,102 @@
+#include "common/simulator/state/capture.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace cudasim {
+namespace {
+
+u64 next_capture_id() {
+  static std::atomic<u64> id{1};
+  return id++;
+}
+
+// The part that an operation would be as a node, from the parameters that the call left with it.
+std::optional<Part> part_of(const Operation& operation) {
+  switch (operation.kind) {
+    case OperationKind::kernel: return *static_cast<const KernelPart*>(operation.parameters.get());
+    case OperationKind::copy: return CopyPart{*static_cast<const CUDA_MEMCPY3D*>(operation.parameters.get()), nullptr};
+    case OperationKind::fill:
+      return FillPart{*static_cast<const CUDA_MEMSET_NODE_PARAMS*>(operation.parameters.get()), nullptr};
+    case OperationKind::host: return *static_cast<const HostPart*>(operation.parameters.get());
+    case OperationKind::empty: return EmptyPart{};
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Capture::Capture(std::shared_ptr<Graph> into, CUstreamCaptureMode how, const std::shared_ptr<Stream>& first, u32 number)
+    : graph(std::move(into)), mode(how), origin(first), thread(number), id(next_capture_id()) {}
+
+void Capture::join(const std::shared_ptr<Stream>& stream, const std::vector<NodePtr>& after) {
+  if (!frontier.contains(stream.get())) streams.push_back(stream);
+  auto& nodes = frontier[stream.get()];
+  for (const NodePtr& node : after) {
+    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+  }
+  stream->capture = shared_from_this();
+}
+
+void Capture::add(const Stream& stream, const Operation& operation) {
+  if (invalidated) fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  const bool described = operation.kind == OperationKind::empty || operation.parameters != nullptr;
+  auto part = described ? part_of(operation) : std::nullopt;
+  if (!part) {
+    invalidated = true;
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  }
+  auto& nodes = frontier[&stream];
+  nodes = {graph->add(std::move(*part), nodes)};
+}
+
+void Capture::end() {
+  for (const auto& weak : streams) {
+    if (const auto stream = weak.lock()) stream->capture.reset();
+  }
+}
+
+bool Capture::joined() const {
+  const auto first = origin.lock();
+  if (!first) return false;
+  std::set<const Node*> reached;
+  std::vector<NodePtr> open = frontier.at(first.get());
+  while (!open.empty()) {
+    const NodePtr node = open.back();
+    open.pop_back();
+    if (!reached.insert(node.get()).second) continue;
+    for (const NodePtr& before : graph->before(*node)) open.push_back(before);
+  }
+  for (const auto& [stream, nodes] : frontier) {
+    for (const NodePtr& node : nodes) {
+      if (!reached.contains(node.get())) return false;
+    }
+  }
+  return true;
+}
+
+std::shared_ptr<Capture> capture_of(const Stream& stream) {
+  const std::scoped_lock lock(Graph::mutex());
+  return stream.capture;
+}
+
+void require_not_captured(const Stream& stream) {
+  const std::scoped_lock lock(Graph::mutex());
+  if (!stream.capture) return;
+  stream.capture->invalidated = true;
+  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+void require_no_capture(Context& context) {
+  const std::scoped_lock order(context.order);
+  const std::scoped_lock lock(Graph::mutex());
+  bool any = false;
+  context.for_each_stream([&](Stream& stream) {
+    if (!stream.capture) return;
+    stream.capture->invalidated = true;
+    any = true;
+  });
+  if (any) fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+}  // namespace cudasim

@@ -1,0 +1,44 @@
+// Stream capture: while a stream is captured, what is entered into it becomes nodes of a graph instead of work.
+#pragma once
+#include "common/simulator/state/graph.hpp"
+
+#include <map>
+
+namespace cudasim {
+
+// Under Graph::mutex(), but for what never changes.
+class Capture : public std::enable_shared_from_this<Capture> {
+ public:
+  Capture(std::shared_ptr<Graph> graph, CUstreamCaptureMode mode, const std::shared_ptr<Stream>& origin, u32 thread);
+
+  const std::shared_ptr<Graph> graph;
+  const CUstreamCaptureMode mode;
+  const std::weak_ptr<Stream> origin;
+  const u32 thread;  // Thread::number of the one that began it
+  const u64 id;
+  bool own_graph = true;           // false: cuStreamBeginCaptureToGraph
+  bool invalidated = false;        // something happened that a graph cannot hold
+  std::vector<CUgraphNode> shown;  // what cuStreamGetCaptureInfo pointed to
+
+  // The nodes that the stream's next one comes after.
+  std::map<const Stream*, std::vector<NodePtr>> frontier;
+  std::vector<std::weak_ptr<Stream>> streams;  // that take part
+
+  void join(const std::shared_ptr<Stream>& stream, const std::vector<NodePtr>& after);
+  // Adds an operation as the stream's next node. Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED for what cannot be one.
+  void add(const Stream& stream, const Operation& operation);
+  // The streams are ordinary ones again.
+  void end();
+  // True if every stream's last nodes are before, or among, the origin's.
+  bool joined() const;
+};
+
+// The capture that the stream takes part in; null if none.
+std::shared_ptr<Capture> capture_of(const Stream& stream);
+// Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and makes the capture useless, if the stream is captured: for calls
+// that ask about work which is not there.
+void require_not_captured(const Stream& stream);
+// The same for calls that concern every stream of the context.
+void require_no_capture(Context& context);
+
+}  // namespace cudasim

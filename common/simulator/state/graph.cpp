@@ -1,0 +1,362 @@
+#include "common/simulator/state/graph.hpp"
+
+#include "common/simulator/memory/transfer.hpp"
+#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/library.hpp"
+
+#include <algorithm>
+
+namespace cudasim {
+
+CUgraphNodeType type_of(const Part& part) {
+  constexpr CUgraphNodeType kTypes[] = {CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,
+                                        CU_GRAPH_NODE_TYPE_MEMCPY,       CU_GRAPH_NODE_TYPE_MEMSET,
+                                        CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_GRAPH,
+                                        CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                        CU_GRAPH_NODE_TYPE_MEM_ALLOC,    CU_GRAPH_NODE_TYPE_MEM_FREE};
+  static_assert(std::size(kTypes) == std::variant_size_v<Part>);
+  return kTypes[part.index()];
+}
+
+Registry<Graph, CUgraph>& graphs() {
+  static auto& all = *new Registry<Graph, CUgraph>;
+  return all;
+}
+
+Registry<Node, CUgraphNode>& graph_nodes() {
+  static auto& all = *new Registry<Node, CUgraphNode>;
+  return all;
+}
+
+Registry<Executable, CUgraphExec>& executables() {
+  static auto& all = *new Registry<Executable, CUgraphExec>;
+  return all;
+}
+
+Registry<UserObject, CUuserObject>& user_objects() {
+  static auto& all = *new Registry<UserObject, CUuserObject>;
+  return all;
+}
+
+std::shared_ptr<Graph> get_graph(CUgraph handle) {
+  require_calls_permitted();
+  return graphs().get(handle, CUDA_ERROR_INVALID_VALUE);
+}
+
+NodePtr get_node(CUgraphNode handle) {
+  require_calls_permitted();
+  return graph_nodes().get(handle, CUDA_ERROR_INVALID_VALUE);
+}
+
+std::shared_ptr<Executable> get_executable(CUgraphExec handle) {
+  require_calls_permitted();
+  return executables().get(handle, CUDA_ERROR_INVALID_VALUE);
+}
+
+// ---- Graphs
+// ----------------------------------------------------------------------------------------------------------
+
+std::mutex& Graph::mutex() {
+  static std::mutex& only = *new std::mutex;
+  return only;
+}
+
+NodePtr Graph::add(Part part, const std::vector<NodePtr>& dependencies) {
+  for (std::size_t i = 0; i < dependencies.size(); ++i) {
+    require(dependencies[i]->graph.lock().get() == this);
+    for (std::size_t j = 0; j < i; ++j) require(dependencies[i] != dependencies[j]);
+  }
+  auto node = std::make_shared<Node>();
+  node->graph = weak_from_this();
+  node->part = std::move(part);
+  node->handle = graph_nodes().add(node);
+  if (auto* child = std::get_if<ChildPart>(&node->part)) child->graph->owner = node->handle;
+  nodes.push_back(node);
+  for (const NodePtr& from : dependencies) edges.push_back({from, node});
+  return node;
+}
+
+void Graph::connect(const NodePtr& from, const NodePtr& to, u8 from_port, u8 to_port, u8 type) {
+  require(from->graph.lock().get() == this && to->graph.lock().get() == this && from != to);
+  for (const Edge& edge : edges) require(edge.from != from || edge.to != to);
+  edges.push_back({from, to, from_port, to_port, type});
+}
+
+bool Graph::disconnect(const NodePtr& from, const NodePtr& to) {
+  return std::erase_if(edges, [&](const Edge& edge) { return edge.from == from && edge.to == to; }) != 0;
+}
+
+void Graph::remove(const NodePtr& node) {
+  std::erase_if(edges, [&](const Edge& edge) { return edge.from == node || edge.to == node; });
+  std::erase(nodes, node);
+  graph_nodes().remove(node->handle);
+  if (const auto* child = std::get_if<ChildPart>(&node->part)) child->graph->close();
+}
+
+std::vector<NodePtr> Graph::before(const Node& node) const {
+  std::vector<NodePtr> found;
+  for (const Edge& edge : edges) {
+    if (edge.to.get() == &node) found.push_back(edge.from);
+  }
+  return found;
+}
+
+std::vector<NodePtr> Graph::after(const Node& node) const {
+  std::vector<NodePtr> found;
+  for (const Edge& edge : edges) {
+    if (edge.from.get() == &node) found.push_back(edge.to);
+  }
+  return found;
+}
+
+std::shared_ptr<Graph> Graph::clone() const {
+  auto copy = std::make_shared<Graph>();
+  copy->handle = graphs().add(copy);
+  std::map<const Node*, NodePtr> twin;
+  for (const NodePtr& node : nodes) {
+    Part part = node->part;
+    if (auto* child = std::get_if<ChildPart>(&part)) child->graph = child->graph->clone();
+    twin[node.get()] = copy->add(std::move(part), {});
+    twin[node.get()]->original = node->handle;
+  }
+  for (const Edge& edge : edges) {
+    copy->edges.push_back({twin[edge.from.get()], twin[edge.to.get()], edge.from_port, edge.to_port, edge.type});
+  }
+  copy->objects = objects;
+  return copy;
+}
+
+std::optional<std::vector<NodePtr>> Graph::order() const {
+  std::map<const Node*, std::size_t> missing;
+  std::map<const Node*, std::vector<NodePtr>> next;
+  for (const Edge& edge : edges) {
+    ++missing[edge.to.get()];
+    next[edge.from.get()].push_back(edge.to);
+  }
+  std::vector<NodePtr> sorted;
+  for (const NodePtr& node : nodes) {
+    if (missing[node.get()] == 0) sorted.push_back(node);
+  }
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    for (const NodePtr& to : next[sorted[i].get()]) {
+      if (--missing[to.get()] == 0) sorted.push_back(to);
+    }
+  }
+  if (sorted.size() != nodes.size()) return std::nullopt;
+  return sorted;
+}
+
+void Graph::close() {
+  for (const NodePtr& node : nodes) {
+    graph_nodes().remove(node->handle);
+    if (const auto* child = std::get_if<ChildPart>(&node->part)) child->graph->close();
+  }
+  graphs().remove(handle);
+}
+
+// ---- What nodes do
+// ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+std::shared_ptr<Context> context_or(CUcontext named, const std::shared_ptr<Context>& other) {
+  return named != nullptr ? get_context(named) : other;
+}
+
+Operation kernel_work(const KernelPart& part, const std::shared_ptr<Context>& context) {
+  const auto home = context_or(part.context, context);
+  const auto function = part.function != nullptr ? get_function_or_kernel(part.function, home)
+                                                 : function_of(*library_kernels().get(part.kernel), home);
+  require_shape(*function, part.shape);
+  return kernel_operation(function, part.shape, part.parameters);
+}
+
+// The address was chosen when the node was made; the memory comes with each launch.
+Operation allocate_work(const AllocatePart& part, const std::shared_ptr<Context>& context) {
+  Operation work;
+  work.kind = OperationKind::allocation;
+  work.label = "graph memory allocation";
+  work.run = [part, context_id = context->id] {
+    Device& device = device_at(part.device);
+    auto share = std::make_shared<Share>(device, part.bytes);
+    auto bytes = std::make_shared<HostBytes>(part.bytes);
+    auto allocation = std::make_shared<Allocation>();
+    allocation->base = part.address;
+    allocation->size = part.bytes;
+    allocation->host = bytes->get();
+    allocation->kind = MemoryKind::pool;
+    allocation->context = context_id;
+    allocation->device = device.index;
+    allocation->label = "cuGraphAddMemAllocNode";
+    allocation->keep = std::make_shared<std::pair<std::shared_ptr<Share>, std::shared_ptr<HostBytes>>>(share, bytes);
+    return AddressSpace::instance().enter(allocation) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  };
+  return work;
+}
+
+Operation free_work(const FreePart& part) {
+  Operation work;
+  work.kind = OperationKind::allocation;
+  work.label = "graph memory free";
+  work.run = [address = part.address] {
+    return AddressSpace::instance().release(address, "cuGraphAddMemFreeNode") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  };
+  return work;
+}
+
+struct Work {
+  const std::shared_ptr<Context>& context;
+  Operation operator()(const EmptyPart&) const { return {}; }
+  Operation operator()(const KernelPart& part) const { return kernel_work(part, context); }
+  Operation operator()(const CopyPart& part) const { return make_copy(part.copy, "graph copy").operation; }
+  Operation operator()(const FillPart& part) const { return make_fill(part.fill, "graph fill").operation; }
+  Operation operator()(const HostPart& part) const {
+    Operation call;
+    call.kind = OperationKind::host;
+    call.label = "graph host function";
+    call.run = [part] {
+      part.function(part.data);
+      return CUDA_SUCCESS;
+    };
+    return call;
+  }
+  Operation operator()(const ChildPart&) const { return {}; }
+  Operation operator()(const RecordPart&) const { return {}; }
+  Operation operator()(const WaitPart&) const { return {}; }
+  Operation operator()(const AllocatePart& part) const { return allocate_work(part, context); }
+  Operation operator()(const FreePart& part) const { return free_work(part); }
+};
+
+}  // namespace
+
+Operation operation_of(const Part& part, const std::shared_ptr<Context>& context) {
+  return std::visit(Work{context}, part);
+}
+
+// ---- Executable graphs
+// -----------------------------------------------------------------------------------------------
+
+Executable::Executable(const Graph& graph, u64 wanted, CUgraphNode* culprit) : flags(wanted), objects_(graph.objects) {
+  append(graph, {}, culprit);
+}
+
+// The steps that nothing of the graph comes after.
+std::vector<std::size_t> Executable::append(const Graph& graph, const std::vector<std::size_t>& roots_after,
+                                            CUgraphNode* culprit) {
+  const auto order = graph.order();
+  if (!order) {
+    if (culprit != nullptr && !graph.nodes.empty()) *culprit = graph.nodes.front()->handle;
+    fail(CUDA_ERROR_INVALID_VALUE);
+  }
+  std::map<const Node*, std::vector<std::size_t>> ends;  // the steps that must be done before what follows a node
+  std::map<std::size_t, bool> followed;
+  for (const NodePtr& node : *order) {
+    std::vector<std::size_t> after;
+    for (const NodePtr& before : graph.before(*node)) {
+      for (const std::size_t end : ends[before.get()]) {
+        after.push_back(end);
+        followed[end] = true;
+      }
+    }
+    if (after.empty()) after = roots_after;
+    const std::size_t index = steps_.size();
+    steps_.push_back({node->part, node->handle, true, std::move(after)});
+    ends[node.get()] = {index};
+    if (const auto* child = std::get_if<ChildPart>(&node->part)) {
+      auto inside = append(*child->graph, {index}, culprit);
+      if (!inside.empty()) ends[node.get()] = std::move(inside);
+    }
+  }
+  std::vector<std::size_t> last;
+  for (const NodePtr& node : *order) {
+    for (const std::size_t end : ends[node.get()]) {
+      if (!followed[end]) last.push_back(end);
+    }
+  }
+  return last;
+}
+
+Executable::Step& Executable::step(CUgraphNode source) {
+  for (Step& step : steps_) {
+    if (step.source == source) return step;
+  }
+  fail(CUDA_ERROR_INVALID_VALUE);
+}
+
+void Executable::launch(Stream& stream) {
+  const auto context = stream.context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  const std::scoped_lock lock(mutex);
+  // What can be wrong is found before anything is entered.
+  std::vector<Operation> work;
+  for (const Step& step : steps_) {
+    work.push_back(step.enabled ? operation_of(step.part, context) : Operation{});
+    const auto* memory = std::get_if<AllocatePart>(&step.part);
+    if (memory == nullptr || !AddressSpace::instance().find(memory->address)) continue;
+    // Allocated by the launch before and not freed since.
+    require((flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0);
+    work.back().run = [address = memory->address, run = std::move(work.back().run)] {
+      AddressSpace::instance().release(address, "cuGraphLaunch");
+      return run();
+    };
+  }
+  last_ = stream.enqueue_group([&](std::vector<TaskPtr> before) {
+    Scheduler& scheduler = Scheduler::instance();
+    before.push_back(last_);
+    const TaskPtr head = scheduler.enter(stream.health, {}, stream.priority, before);
+    std::vector<TaskPtr> tasks;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      std::vector<TaskPtr> after{head};
+      for (const std::size_t index : steps_[i].after) after.push_back(tasks[index]);
+      const auto enter = [&](Operation operation) {
+        return scheduler.enter(stream.health, std::move(operation), stream.priority, after);
+      };
+      const auto* record = std::get_if<RecordPart>(&steps_[i].part);
+      const auto* wait = std::get_if<WaitPart>(&steps_[i].part);
+      const auto event = record != nullptr ? events().find(record->event)
+                         : wait != nullptr ? events().find(wait->event)
+                                           : nullptr;
+      if (record != nullptr && event && steps_[i].enabled) {
+        tasks.push_back(event->record(enter));
+        continue;
+      }
+      if (wait != nullptr && event && event->recording()) after.push_back(event->recording()->task);
+      tasks.push_back(enter(std::move(work[i])));
+    }
+    tasks.push_back(head);
+    return scheduler.enter(stream.health, {}, stream.priority, tasks);
+  });
+}
+
+void Executable::set_child(CUgraphNode source, const Graph& child) {
+  const auto first = static_cast<std::size_t>(&step(source) - steps_.data());
+  require(std::holds_alternative<ChildPart>(steps_[first].part));
+  const Executable other(child, flags, nullptr);
+  require(first + 1 + other.steps_.size() <= steps_.size());
+  for (std::size_t i = 0; i < other.steps_.size(); ++i) {
+    require(other.steps_[i].part.index() == steps_[first + 1 + i].part.index());
+  }
+  for (std::size_t i = 0; i < other.steps_.size(); ++i) steps_[first + 1 + i].part = other.steps_[i].part;
+}
+
+CUgraphExecUpdateResult Executable::update(const Graph& graph, CUgraphNode* culprit, CUgraphNode* culprit_from) {
+  *culprit_from = nullptr;
+  std::optional<Executable> other;
+  try {
+    other.emplace(graph, flags, culprit);
+  } catch (const Failure&) {
+    return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  }
+  if (other->steps_.size() != steps_.size()) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    *culprit = other->steps_[i].source;
+    if (other->steps_[i].part.index() != steps_[i].part.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+    if (other->steps_[i].after != steps_[i].after) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  }
+  *culprit = nullptr;
+  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].part = std::move(other->steps_[i].part);
+  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
+}  // namespace cudasim

@@ -1,0 +1,164 @@
+// Graphs: work described first and launched later, as often as wanted. A graph is nodes and edges; an executable one is
+// the same in an order in which it can run, with child graphs spread out. Launching enters one task for each node.
+#pragma once
+#include "common/simulator/api/launch.hpp"
+#include "common/simulator/state/event.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <variant>
+
+namespace cudasim {
+
+class Graph;
+
+// What a node does, as a program described it. The node owns what the description points to.
+struct KernelPart {
+  CUfunction function = nullptr;  // or null, and
+  CUkernel kernel = nullptr;
+  CUcontext context = nullptr;
+  LaunchShape shape;
+  std::vector<std::byte> parameters;
+  std::map<int, CUlaunchAttributeValue> attributes;
+  std::vector<void*> pointers;  // into `parameters`, for cuGraphKernelNodeGetParams, reckoned
+  std::uintptr_t shown_at = 0;  // from this address
+};
+struct CopyPart {
+  CUDA_MEMCPY3D copy{};
+  CUcontext context = nullptr;
+};
+struct FillPart {
+  CUDA_MEMSET_NODE_PARAMS fill{};
+  CUcontext context = nullptr;
+};
+struct HostPart {
+  CUhostFn function = nullptr;
+  void* data = nullptr;
+};
+struct ChildPart {
+  std::shared_ptr<Graph> graph;
+};
+struct RecordPart {
+  CUevent event = nullptr;
+};
+struct WaitPart {
+  CUevent event = nullptr;
+};
+struct AllocatePart {
+  CUmemPoolProps properties{};
+  std::vector<CUmemAccessDesc> access;
+  u64 address = 0, bytes = 0;
+  CUdevice device = 0;
+};
+struct FreePart {
+  u64 address = 0;
+};
+struct EmptyPart {};
+using Part = std::variant<EmptyPart, KernelPart, CopyPart, FillPart, HostPart, ChildPart, RecordPart, WaitPart,
+                          AllocatePart, FreePart>;
+
+CUgraphNodeType type_of(const Part& part);
+
+struct Node;
+using NodePtr = std::shared_ptr<Node>;
+
+struct Edge {
+  NodePtr from, to;
+  u8 from_port = 0, to_port = 0, type = 0;  // CUgraphEdgeData
+};
+
+struct Node {
+  CUgraphNode handle = nullptr;
+  std::weak_ptr<Graph> graph;
+  Part part;
+  CUgraphNode original = nullptr;  // of a clone's node: the node it is a clone of
+};
+
+// A program's counted object (cuUserObjectCreate). The registry holds it for the program's own references, graphs and
+// executable graphs for theirs; its destructor runs when the last of them lets it go.
+struct UserObject {
+  ~UserObject() {
+    if (destroy != nullptr) destroy(pointer);
+  }
+  CUhostFn destroy = nullptr;
+  void* pointer = nullptr;
+  std::mutex mutex;
+  u32 references = 0;  // the program's own
+};
+
+// Everything in a graph is under `mutex`, one for all graphs: they are built by one thread, mostly.
+class Graph : public std::enable_shared_from_this<Graph> {
+ public:
+  static std::mutex& mutex();
+
+  CUgraph handle = nullptr;
+  CUgraphNode owner = nullptr;  // of a child graph: the node that it is part of
+  std::vector<NodePtr> nodes;   // in the order in which they were added
+  std::vector<Edge> edges;
+  std::map<std::shared_ptr<UserObject>, u32> objects;
+
+  // Throws CUDA_ERROR_INVALID_VALUE if one of `after` is not of this graph or is named twice.
+  NodePtr add(Part part, const std::vector<NodePtr>& after);
+  void connect(const NodePtr& from, const NodePtr& to, u8 from_port = 0, u8 to_port = 0, u8 type = 0);
+  // False if there is no such edge.
+  bool disconnect(const NodePtr& from, const NodePtr& to);
+  void remove(const NodePtr& node);
+  std::vector<NodePtr> before(const Node& node) const;
+  std::vector<NodePtr> after(const Node& node) const;
+
+  // A copy with nodes of its own, child graphs copied too.
+  std::shared_ptr<Graph> clone() const;
+  // Each node after those it depends on; nothing if they go in a circle.
+  std::optional<std::vector<NodePtr>> order() const;
+  // Its nodes' handles die, and those of child graphs.
+  void close();
+};
+
+// A graph that can be launched. Its nodes are copies; those of the graph it was made from name them.
+class Executable {
+ public:
+  // Throws CUDA_ERROR_INVALID_VALUE for a graph in a circle; `culprit` is then one of its nodes.
+  Executable(const Graph& graph, u64 flags, CUgraphNode* culprit);
+
+  const u64 flags;
+  CUgraphExec handle = nullptr;
+
+  struct Step {
+    Part part;
+    CUgraphNode source = nullptr;  // the node it was made from
+    bool enabled = true;
+    std::vector<std::size_t> after;  // indices of steps
+  };
+
+  void launch(Stream& stream);
+  // Throws CUDA_ERROR_INVALID_VALUE if the graph has no such node.
+  Step& step(CUgraphNode source);
+  // Gives the steps of a child graph's node the parameters of another graph of the same shape.
+  void set_child(CUgraphNode source, const Graph& child);
+  // The parameters of another graph of the same shape.
+  CUgraphExecUpdateResult update(const Graph& graph, CUgraphNode* culprit, CUgraphNode* culprit_from);
+  std::mutex mutex;  // for all of this
+
+ private:
+  std::vector<std::size_t> append(const Graph& graph, const std::vector<std::size_t>& roots_after,
+                                  CUgraphNode* culprit);
+  std::vector<Step> steps_;
+  std::map<std::shared_ptr<UserObject>, u32> objects_;
+  TaskPtr last_;  // a graph's launches follow each other
+};
+
+Registry<Graph, CUgraph>& graphs();
+Registry<Node, CUgraphNode>& graph_nodes();
+Registry<Executable, CUgraphExec>& executables();
+Registry<UserObject, CUuserObject>& user_objects();
+
+// Each throws CUDA_ERROR_INVALID_VALUE for a handle that is none.
+std::shared_ptr<Graph> get_graph(CUgraph handle);
+NodePtr get_node(CUgraphNode handle);
+std::shared_ptr<Executable> get_executable(CUgraphExec handle);
+
+// What a part does, as work for a stream of `context`. Throws what the call would answer.
+Operation operation_of(const Part& part, const std::shared_ptr<Context>& context);
+
+}  // namespace cudasim

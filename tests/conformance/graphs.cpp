@@ -1,0 +1,248 @@
+// Graphs: built by hand and by capture, launched as often as wanted.
+#include "tests/conformance/scenario.hpp"
+
+#include <fstream>
+
+namespace {
+
+// The kernel `inc` adds one to the module's `counter` for each thread.
+struct Counter {
+  CUdeviceptr address = 0;
+  explicit Counter(const conformance::Module& F) {
+    const int zero = 0;
+    CU_CHECK(cuModuleGetGlobal(&address, nullptr, F.mod, "counter"));
+    CU_CHECK(cuMemcpyHtoD(address, &zero, 4));
+  }
+  int value() const {
+    int v = -1;
+    CU_CHECK(cuMemcpyDtoH(&v, address, 4));
+    return v;
+  }
+};
+
+CUDA_KERNEL_NODE_PARAMS kernel(CUfunction f, unsigned blocks, unsigned threads) {
+  CUDA_KERNEL_NODE_PARAMS kp{};
+  kp.func = f;
+  kp.gridDimX = blocks;
+  kp.gridDimY = kp.gridDimZ = 1;
+  kp.blockDimX = threads;
+  kp.blockDimY = kp.blockDimZ = 1;
+  return kp;
+}
+
+}  // namespace
+
+FRESH_CASE("A graph in a circle is refused, an honest one runs as often as launched", "[graph]") {
+  const auto F = conformance::module();
+  const Counter counter(F);
+  CUgraph g = nullptr, g2 = nullptr;
+  CUgraphNode n = nullptr, m2 = nullptr;
+  CUgraphExec e = nullptr;
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 64);
+  ANSWERS(cuGraphCreate(&g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp), CUDA_SUCCESS);
+  ANSWERS(cuGraphAddKernelNode(&m2, g, &n, 1, &kp), CUDA_SUCCESS);
+#if CUDA_VERSION >= 13000
+  ANSWERS(cuGraphAddDependencies(g, &m2, &n, nullptr, 1), CUDA_SUCCESS);
+#else
+  ANSWERS(cuGraphAddDependencies(g, &m2, &n, 1), CUDA_SUCCESS);
+#endif
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphCreate(&g2, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphAddKernelNode(&n, g2, nullptr, 0, &kp), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&e, g2, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  SHOWS("counter 192", "counter " << counter.value());
+}
+
+FRESH_CASE("Synchronising a captured stream spoils the capture", "[graph]") {
+  const auto F = conformance::module();
+  CUstream s = nullptr;
+  CUgraph g3 = reinterpret_cast<CUgraph>(1);
+  CU_CHECK(cuStreamCreate(&s, 0));
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 1, 1, 1, 0, s, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  ANSWERS(cuStreamEndCapture(s, &g3), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  SHOWS("g3 null 1", "g3 null " << (g3 == nullptr));
+}
+
+FRESH_CASE("What two streams do between fork and join becomes one graph", "[graph]") {
+  const auto F = conformance::module();
+  const Counter counter(F);
+  CUstream s = nullptr, t = nullptr;
+  CUevent fork = nullptr, join = nullptr;
+  CUgraph g = nullptr;
+  CUgraphExec e = nullptr;
+  std::size_t nodes = 0;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
+  CU_CHECK(cuEventCreate(&join, CU_EVENT_DISABLE_TIMING));
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL), CUDA_SUCCESS);
+  ANSWERS(cuMemsetD32Async(counter.address, 100, 1, s), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(fork, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamWaitEvent(t, fork, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 8, 1, 1, 0, s, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 4, 1, 1, 0, t, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(join, t), CUDA_SUCCESS);
+  ANSWERS(cuStreamWaitEvent(s, join, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 2, 1, 1, 0, s, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_SUCCESS);
+  CHECK(counter.value() == 0);  // nothing has run
+  ANSWERS(cuGraphGetNodes(g, nullptr, &nodes), CUDA_SUCCESS);
+  CHECK(nodes == 4);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, t), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, t), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(t), CUDA_SUCCESS);
+  CHECK(counter.value() == 114);
+}
+
+FRESH_CASE("A capture that leaves a stream behind is no graph", "[graph]") {
+  const auto F = conformance::module();
+  CUstream s = nullptr, t = nullptr;
+  CUevent fork = nullptr;
+  CUgraph g = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_ILLEGAL_STATE);
+  ANSWERS(cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_ILLEGAL_STATE);
+  ANSWERS(cuEventRecord(fork, s), CUDA_SUCCESS);
+  ANSWERS(cuEventQuery(fork), CUDA_ERROR_CAPTURED_EVENT);
+  ANSWERS(cuStreamWaitEvent(t, fork, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 1, 1, 1, 0, t, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuStreamEndCapture(t, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
+  CHECK(g == nullptr);
+}
+
+FRESH_CASE("Nodes are found again in a clone, and changed in what was instantiated", "[graph]") {
+  const auto F = conformance::module();
+  const Counter counter(F);
+  CUgraph g = nullptr, clone = nullptr;
+  CUgraphNode n = nullptr, twin = nullptr;
+  CUgraphExec e = nullptr;
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 1), read{};
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp));
+  ANSWERS(cuGraphClone(&clone, g), CUDA_SUCCESS);
+  ANSWERS(cuGraphNodeFindInClone(&twin, n, clone), CUDA_SUCCESS);
+  CHECK(twin != n);
+  ANSWERS(cuGraphKernelNodeGetParams(twin, &read), CUDA_SUCCESS);
+  CHECK(read.func == kp.func);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  kp.blockDimX = 10;
+  ANSWERS(cuGraphExecKernelNodeSetParams(e, n, &kp), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  CHECK(counter.value() == 10);
+  unsigned enabled = 9;
+  ANSWERS(cuGraphNodeSetEnabled(e, n, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphNodeGetEnabled(e, n, &enabled), CUDA_SUCCESS);
+  CHECK(enabled == 0);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  CHECK(counter.value() == 10);
+  ANSWERS(cuGraphExecDestroy(e), CUDA_SUCCESS);
+  ANSWERS(cuGraphDestroy(clone), CUDA_SUCCESS);
+  ANSWERS(cuGraphDestroy(g), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A child graph runs inside, copies and host functions in their places", "[graph]") {
+  const auto F = conformance::module();
+  const Counter counter(F);
+  CUgraph g = nullptr, inner = nullptr;
+  CUgraphNode fill = nullptr, child = nullptr, copy = nullptr, host = nullptr, a = nullptr, b = nullptr;
+  CUgraphExec e = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuGraphCreate(&inner, 0));
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 3);
+  CU_CHECK(cuGraphAddKernelNode(&a, inner, nullptr, 0, &kp));
+  CU_CHECK(cuGraphAddKernelNode(&b, inner, &a, 1, &kp));
+  CUDA_MEMSET_NODE_PARAMS zero{};
+  zero.dst = counter.address;
+  zero.elementSize = 4;
+  zero.width = zero.height = 1;
+  ANSWERS(cuGraphAddMemsetNode(&fill, g, nullptr, 0, &zero, F.ctx), CUDA_SUCCESS);
+  ANSWERS(cuGraphAddChildGraphNode(&child, g, &fill, 1, inner), CUDA_SUCCESS);
+  int out = -1;
+  CUDA_MEMCPY3D back{};
+  back.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  back.srcDevice = counter.address;
+  back.dstMemoryType = CU_MEMORYTYPE_HOST;
+  back.dstHost = &out;
+  back.WidthInBytes = 4;
+  back.Height = back.Depth = 1;
+  ANSWERS(cuGraphAddMemcpyNode(&copy, g, &child, 1, &back, F.ctx), CUDA_SUCCESS);
+  struct Seen {
+    int* out;
+    int value;
+  } seen{&out, 0};
+  CUDA_HOST_NODE_PARAMS look{};
+  look.fn = [](void* data) { static_cast<Seen*>(data)->value = *static_cast<Seen*>(data)->out; };
+  look.userData = &seen;
+  ANSWERS(cuGraphAddHostNode(&host, g, &copy, 1, &look), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK(seen.value == 6);
+}
+
+FRESH_CASE("Memory that a graph allocates lives until the graph frees it", "[graph]") {
+  const auto F = conformance::module();
+  CUgraph g = nullptr;
+  CUgraphNode allocate = nullptr, fill = nullptr, copy = nullptr, free = nullptr;
+  CUgraphExec e = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CUDA_MEM_ALLOC_NODE_PARAMS ap{};
+  ap.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  ap.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  ap.poolProps.location.id = F.dev;
+  ap.bytesize = 256;
+  ANSWERS(cuGraphAddMemAllocNode(&allocate, g, nullptr, 0, &ap), CUDA_SUCCESS);
+  CHECK(ap.dptr != 0);
+  CUDA_MEMSET_NODE_PARAMS sevens{};
+  sevens.dst = ap.dptr;
+  sevens.elementSize = 4;
+  sevens.width = 64;
+  sevens.height = 1;
+  sevens.value = 7;
+  ANSWERS(cuGraphAddMemsetNode(&fill, g, &allocate, 1, &sevens, F.ctx), CUDA_SUCCESS);
+  int out = -1;
+  CUDA_MEMCPY3D back{};
+  back.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  back.srcDevice = ap.dptr + 128;
+  back.dstMemoryType = CU_MEMORYTYPE_HOST;
+  back.dstHost = &out;
+  back.WidthInBytes = 4;
+  back.Height = back.Depth = 1;
+  ANSWERS(cuGraphAddMemcpyNode(&copy, g, &fill, 1, &back, F.ctx), CUDA_SUCCESS);
+  ANSWERS(cuGraphAddMemFreeNode(&free, g, &copy, 1, ap.dptr), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK(out == 7);
+}
+
+FRESH_CASE("A user object ends when neither the program nor a graph holds it", "[graph]") {
+  conformance::context();
+  int ended = 0;
+  CUuserObject object = nullptr;
+  CUgraph g = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  ANSWERS(cuUserObjectCreate(
+              &object, &ended, [](void* data) { ++*static_cast<int*>(data); }, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
+          CUDA_SUCCESS);
+  ANSWERS(cuGraphRetainUserObject(g, object, 1, CU_GRAPH_USER_OBJECT_MOVE), CUDA_SUCCESS);
+  CHECK(ended == 0);
+  ANSWERS(cuGraphDestroy(g), CUDA_SUCCESS);
+  for (int i = 0; i < 1000 && ended == 0; ++i) usleep(1000);
+  CHECK(ended == 1);
+}
