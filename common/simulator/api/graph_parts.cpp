@@ -1,6 +1,5 @@
 #include "common/simulator/api/graph_parts.hpp"
 
-#include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/library.hpp"
@@ -84,14 +83,15 @@ void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v1* out) { fill_common(p
 Part copy_part(const CUDA_MEMCPY3D* copy, CUcontext context) {
   require(copy != nullptr);
   if (context != nullptr) get_context(context);
-  make_copy(*copy, "graph copy");  // judges the arguments
+  const bool yet_to_come = is_graph_memory(copy->srcDevice) || is_graph_memory(copy->dstDevice);
+  if (!yet_to_come) make_copy(*copy, "graph copy");  // judges the arguments
   return CopyPart{*copy, context};
 }
 
 Part fill_part(const CUDA_MEMSET_NODE_PARAMS* fill, CUcontext context) {
   require(fill != nullptr);
   if (context != nullptr) get_context(context);
-  make_fill(*fill, "graph fill");
+  if (!is_graph_memory(fill->dst)) make_fill(*fill, "graph fill");
   return FillPart{*fill, context};
 }
 
@@ -127,7 +127,7 @@ Part allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS* parameters) {
   part.device = device_at(properties.location.id).ordinal;
   part.bytes = parameters->bytesize;
   part.access.assign(parameters->accessDescs, parameters->accessDescs + parameters->accessDescCount);
-  part.address = AddressSpace::instance().reserve(part.bytes, 512);
+  part.address = reserve_graph_memory(part.bytes);
   parameters->dptr = part.address;
   return part;
 }

@@ -54,8 +54,34 @@ std::shared_ptr<Executable> get_executable(CUgraphExec handle) {
   return executables().get(handle, CUDA_ERROR_INVALID_VALUE);
 }
 
+namespace {
+
+struct Reservations {
+  std::mutex mutex;
+  std::map<u64, u64> end;  // by beginning
+};
+
+Reservations& reservations() {
+  static auto& all = *new Reservations;
+  return all;
+}
+
+}  // namespace
+
+u64 reserve_graph_memory(u64 bytes) {
+  const u64 address = AddressSpace::instance().reserve(bytes, 512);
+  const std::scoped_lock lock(reservations().mutex);
+  reservations().end[address] = address + bytes;
+  return address;
+}
+
+bool is_graph_memory(u64 address) {
+  const std::scoped_lock lock(reservations().mutex);
+  const auto next = reservations().end.upper_bound(address);
+  return next != reservations().end.begin() && address < std::prev(next)->second;
+}
+
 // ---- Graphs
-// ----------------------------------------------------------------------------------------------------------
 
 std::mutex& Graph::mutex() {
   static std::mutex& only = *new std::mutex;
@@ -156,7 +182,6 @@ void Graph::close() {
 }
 
 // ---- What nodes do
-// ---------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -205,12 +230,34 @@ Operation free_work(const FreePart& part) {
   return work;
 }
 
+template <class Make>
+Operation later(OperationKind kind, const char* label, Make make) {
+  Operation work;
+  work.kind = kind;
+  work.label = label;
+  work.run = [make] {
+    Operation made;
+    try {
+      made = make();
+    } catch (const Failure&) {
+      return CUDA_ERROR_ILLEGAL_ADDRESS;  // it was there when the graph was built
+    }
+    return made.run ? made.run() : CUDA_SUCCESS;
+  };
+  return work;
+}
+
 struct Work {
   const std::shared_ptr<Context>& context;
   Operation operator()(const EmptyPart&) const { return {}; }
   Operation operator()(const KernelPart& part) const { return kernel_work(part, context); }
-  Operation operator()(const CopyPart& part) const { return make_copy(part.copy, "graph copy").operation; }
-  Operation operator()(const FillPart& part) const { return make_fill(part.fill, "graph fill").operation; }
+  // The memory may come with the launch: it is looked for when the node runs.
+  Operation operator()(const CopyPart& part) const {
+    return later(OperationKind::copy, "graph copy", [part] { return make_copy(part.copy, "graph copy").operation; });
+  }
+  Operation operator()(const FillPart& part) const {
+    return later(OperationKind::fill, "graph fill", [part] { return make_fill(part.fill, "graph fill").operation; });
+  }
   Operation operator()(const HostPart& part) const {
     Operation call;
     call.kind = OperationKind::host;
@@ -235,7 +282,6 @@ Operation operation_of(const Part& part, const std::shared_ptr<Context>& context
 }
 
 // ---- Executable graphs
-// -----------------------------------------------------------------------------------------------
 
 Executable::Executable(const Graph& graph, u64 wanted, CUgraphNode* culprit) : flags(wanted), objects_(graph.objects) {
   append(graph, {}, culprit);

@@ -158,6 +158,11 @@ std::shared_ptr<Graph> get_graph(CUgraph handle);
 NodePtr get_node(CUgraphNode handle);
 std::shared_ptr<Executable> get_executable(CUgraphExec handle);
 
+// The addresses of memory allocation nodes: chosen once, with memory behind them from each launch's allocation to the
+// free.
+u64 reserve_graph_memory(u64 bytes);
+bool is_graph_memory(u64 address);
+
 // What a part does, as work for a stream of `context`. Throws what the call would answer.
 Operation operation_of(const Part& part, const std::shared_ptr<Context>& context);
 
