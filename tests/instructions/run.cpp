@@ -1,9 +1,9 @@
 // Runs every case on the device at hand, simulated or real: hundreds of small kernels to a module, 512 threads each,
 // the later warps partly masked.
-#include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/instructions/chains.hpp"
 #include "tests/instructions/convert.hpp"
+#include "tests/instructions/device.hpp"
 #include "tests/instructions/video.hpp"
 
 #include <algorithm>
@@ -15,33 +15,6 @@ using namespace instructions;
 
 constexpr std::size_t kCasesInModule = 300;
 constexpr u32 kColumn = kThreads * 8;  // bytes of one operand: 8 a thread
-
-// The primary context of device 0, for one test.
-class Device {
- public:
-  Device() {
-    CU_CHECK(cuInit(0));
-    CU_CHECK(cuDeviceGet(&device_, 0));
-    CU_CHECK(cuDevicePrimaryCtxRetain(&context_, device_));
-    CU_CHECK(cuCtxPushCurrent(context_));
-  }
-  ~Device() {
-    CU_REPORT(cuCtxPopCurrent(nullptr));
-    CU_REPORT(cuDevicePrimaryCtxRelease(device_));
-  }
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
-  int architecture() const {
-    int major = 0, minor = 0;
-    CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_));
-    CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_));
-    return std::min(10 * major + minor, 90);
-  }
-
- private:
-  CUdevice device_ = 0;
-  CUcontext context_ = nullptr;
-};
 
 std::string bits_type(const Kind& k) { return k.register_bits == 1 ? ".pred" : ".b" + std::to_string(k.register_bits); }
 
@@ -133,17 +106,10 @@ std::string judge(const Case& c, const std::vector<std::vector<u64>>& in, const 
 
 // Runs some cases in one module. False if the module does not load; then the log says why.
 bool run(const Case* cases, std::size_t count, int architecture, std::string& log) {
-  std::string text = ".version 8.3\n.target sm_" + std::to_string(architecture) + "\n.address_size 64\n";
+  std::string text = header(Device::ptx_version(83), architecture);
   for (std::size_t k = 0; k < count; ++k) text += kernel(cases[k], k);
-  std::vector<char> buffer(16384);
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {buffer.data(), reinterpret_cast<void*>(buffer.size())};
-  CUmodule module = nullptr;
-  const CUresult loaded = cuModuleLoadDataEx(&module, text.c_str(), 2, options, values);
-  if (loaded != CUDA_SUCCESS) {
-    log = std::string(cu::name(loaded)) + "\n" + buffer.data();
-    return false;
-  }
+  const CUmodule module = load(text, log);
+  if (module == nullptr) return false;
   std::vector<std::vector<std::vector<u64>>> in;
   std::vector<u64> host_in;
   std::vector<std::size_t> start;

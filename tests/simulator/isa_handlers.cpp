@@ -7,6 +7,7 @@
 #include "tests/instructions/convert.hpp"
 #include "tests/instructions/float.hpp"
 #include "tests/instructions/integer.hpp"
+#include "tests/instructions/matrix.hpp"
 #include "tests/instructions/video.hpp"
 
 #include <memory>

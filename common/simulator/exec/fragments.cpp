@@ -10,6 +10,7 @@
 #include "common/simulator/exec/block.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <new>
 
@@ -263,7 +264,12 @@ Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc) {
 }
 
 bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
-  const u32* members = warp.in<u32>(slot);
+  static constexpr auto kEverybody = [] {
+    std::array<u32, kWarpSize> masks{};
+    for (u32& mask : masks) mask = kAllLanes;
+    return masks;
+  }();
+  const u32* members = slot == kNoSlot ? kEverybody.data() : warp.in<u32>(slot);
   u32 all = 0;
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
   if ((all & warp.live & ~warp.mask) == 0) return true;

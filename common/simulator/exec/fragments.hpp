@@ -18,8 +18,8 @@ void exit_lanes(Warp& warp);
 // The executing lanes stop here, others go on; whoever sets `wait` back to none wakes them up at `pc`.
 Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc);
 
-// For .sync operations, before anything else: true once all live lanes of the member mask (a register or constant) are
-// in warp.mask, which then holds those that came earlier too. False: the lanes wait; the handler returns.
+// For .sync operations, before anything else: true once all live lanes of the member mask (a register or constant;
+// kNoSlot: all lanes) are in warp.mask, which then holds those that came earlier too. False: the lanes wait; the handler returns.
 bool gather(Warp& warp, const Instruction& instruction, Slot members);
 // bar.warp.sync
 void meet_in_warp(Warp& warp, const Instruction& instruction, Slot members);

@@ -7,7 +7,6 @@ namespace cudasim {
 #define PENDING(rows) \
   __attribute__((weak)) std::span<const Row> rows() { return {}; }
 
-PENDING(matrix_rows)
 PENDING(texture_rows)
 
 }  // namespace cudasim

@@ -1,0 +1,64 @@
+// The device that the instruction tests run on.
+#pragma once
+#include "common/cu.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace instructions {
+
+// The primary context of device 0, for one test.
+class Device {
+ public:
+  Device() {
+    CU_CHECK(cuInit(0));
+    CU_CHECK(cuDeviceGet(&device_, 0));
+    CU_CHECK(cuDevicePrimaryCtxRetain(&context_, device_));
+    CU_CHECK(cuCtxPushCurrent(context_));
+  }
+  ~Device() {
+    CU_REPORT(cuCtxPopCurrent(nullptr));
+    CU_REPORT(cuDevicePrimaryCtxRelease(device_));
+  }
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  // 90 for compute capability 9.0; no more, since the tests' target is sm_90 at most.
+  int architecture() const {
+    int major = 0, minor = 0;
+    CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device_));
+    CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device_));
+    return std::min(10 * major + minor, 90);
+  }
+  // What the driver takes: 83 for PTX ISA 8.3, at most `wanted`.
+  static int ptx_version(int wanted) {
+    int driver = 0;
+    CU_CHECK(cuDriverGetVersion(&driver));
+    const int own = 10 * (driver / 1000 - 4) + driver % 1000 / 10;  // CUDA 12.3: PTX 8.3; 13.0: 9.0 …
+    return std::min(wanted, own >= 86 && own < 90 ? own - 1 : own);  // … but 12.6: PTX 8.5
+  }
+
+ private:
+  CUdevice device_ = 0;
+  CUcontext context_ = nullptr;
+};
+
+inline std::string header(int version, int architecture) {
+  return ".version " + std::to_string(version / 10) + "." + std::to_string(version % 10) + "\n.target sm_" +
+         std::to_string(architecture) + "\n.address_size 64\n";
+}
+
+// Loads PTX; null, with the error log in `log`, if it does not load.
+inline CUmodule load(const std::string& text, std::string& log) {
+  std::vector<char> buffer(16384);
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {buffer.data(), reinterpret_cast<void*>(buffer.size())};
+  CUmodule module = nullptr;
+  const CUresult loaded = cuModuleLoadDataEx(&module, text.c_str(), 2, options, values);
+  if (loaded == CUDA_SUCCESS) return module;
+  log = std::string(cu::name(loaded)) + "\n" + buffer.data();
+  return nullptr;
+}
+
+}  // namespace instructions
