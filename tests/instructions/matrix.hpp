@@ -167,13 +167,19 @@ inline Values product(const Product& p, const Values& a, const Values& b, const 
   Values d(c.size(), std::vector<u64>(c[0].size()));
   for (std::size_t row = 0; row < d.size(); ++row) {
     for (std::size_t column = 0; column < d[0].size(); ++column) {
-      double sum = tc.number(c[row][column]);
+      // The mode matters to the sign of sums that cancel.
+      volatile double sum = tc.number(c[row][column]);
+      std::fesetround(p.suffix == ".rz"   ? FE_TOWARDZERO
+                      : p.suffix == ".rm" ? FE_DOWNWARD
+                      : p.suffix == ".rp" ? FE_UPWARD
+                                          : FE_TONEAREST);
       for (std::size_t k = 0; k < b.size(); ++k) {
         const u64 x = a[row][k], y = b[k][column];
-        sum += p.op == "xor" ? double(x ^ y) : p.op == "and" ? double(x & y) : ta.number(x) * tb.number(y);
+        sum = sum + (p.op == "xor" ? double(x ^ y) : p.op == "and" ? double(x & y) : ta.number(x) * tb.number(y));
       }
-      if (p.suffix == ".satfinite") sum = std::clamp(sum, -2147483648.0, 2147483647.0);
-      d[row][column] = p.d == "f64"   ? to_bits(sum)
+      std::fesetround(FE_TONEAREST);
+      if (p.suffix == ".satfinite") sum = std::clamp(double(sum), -2147483648.0, 2147483647.0);
+      d[row][column] = p.d == "f64"   ? to_bits(double(sum))
                        : p.d == "f32" ? to_bits(float(sum))
                        : p.d == "f16" ? u64{code_of(sum, kHalf, Round::nearest, false)}
                                       : u64{u32(i64(sum))};
