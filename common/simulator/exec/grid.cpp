@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <thread>
 
 namespace cudasim {
 namespace {
@@ -106,6 +107,10 @@ std::unique_ptr<Cluster> Grid::take(bool wait) {
     if (!start_new()) {
       taken = std::move(yielded_.front());
       yielded_.pop_front();
+      const bool all_spin = idle_ > 16 * resident_;
+      lock.unlock();
+      // What they wait for may be the host's to write, or another grid's.
+      if (all_spin) std::this_thread::yield();
       return taken;
     }
     number = next_++;
@@ -173,6 +178,12 @@ void Grid::fail(Fault f) {
   changed_.notify_all();
 }
 
+void Grid::cancel() {
+  std::lock_guard lock(mutex_);
+  stop_ = true;
+  changed_.notify_all();
+}
+
 void Grid::work(bool caller) {
   Executor executor(*this);
   bool offered = !caller;
@@ -190,13 +201,13 @@ void Grid::work(bool caller) {
     } catch (const std::bad_alloc&) {
       fail(Fault{.kind = FaultKind::trap, .what = "the host has no memory left for the kernel"});
       return;
+    } catch (const std::exception& e) {
+      fail(Fault{.kind = FaultKind::trap, .what = std::string("the simulator failed: ") + e.what()});
+      return;
     }
     done += given - left + kBlockCost;
     give_back(std::move(c), outcome, given - left);
-    if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) {
-      stop_ = true;
-      return;
-    }
+    if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) return cancel();
     if (!offered && done >= kAlone && has_work()) {
       offer(*this);
       offered = true;

@@ -45,6 +45,7 @@ struct Grid {
   void start(Cluster& cluster, u64 number);
   void give_back(std::unique_ptr<Cluster> cluster, Outcome outcome, i64 spent);
   void fail(Fault fault);
+  void cancel();
 };
 
 }  // namespace cudasim

@@ -35,43 +35,79 @@ const Address* base_of(const Warp& warp, Slot slot) {
 // Memory that may be touched at once, by its first and last address plus one.
 struct Region {
   u64 begin, end;
-  std::byte* at_zero;  // where address 0 would be on the host
+  u64 host;  // address on the host - address, modulo 2^64
 };
 
-Region global_region(Warp& warp, const Instruction& i) {
-  const View& view = view_of(warp, i);
-  return {view.begin, view.end, reinterpret_cast<std::byte*>(view.delta)};
-}
-Region shared_region(Warp& warp) { return {0, warp.block->shared_bytes, warp.block->shared}; }
-
-// How the addresses of a full warp lie.
-enum class Pattern : u8 { outside, consecutive, uniform, scattered };
-
-// Each lane touches kBytes at base[lane] + offset. `low` comes back: the lowest address.
-template <u32 kBytes, class Address>
-inline Pattern pattern_of(const Address* base, u64 offset, const Region& region, u64& low) {
-  const Address first = base[0];
-  Address steps = 0;
-  for (u32 lane = 0; lane < kWarpSize; ++lane)
-    steps |= static_cast<Address>((base[lane] - first) ^ static_cast<Address>(lane * kBytes));
-  // Addresses that wrap around at 32 bits are left to the careful way.
-  low = u64{first} + offset;
-  if (steps == 0) {
-    const bool inside = low >= region.begin && low <= region.end - kWarpSize * kBytes &&
-                        region.end - region.begin >= kWarpSize * kBytes && low % kBytes == 0;
-    return inside ? Pattern::consecutive : Pattern::outside;
+// `address`: one of those that the instruction uses; a generic one may lie in the block's shared memory.
+Region global_region(Warp& warp, const Instruction& i, u64 address) {
+  if (space_in(i) == Space::generic && address - kSharedWindow < kSharedStride) {
+    return {kSharedWindow, kSharedWindow + warp.block->shared_bytes,
+            reinterpret_cast<u64>(warp.block->shared) - kSharedWindow};
   }
-  Address least = first, most = first, all = 0;
+  const View& view = view_of(warp, i);
+  return {view.begin, view.end, static_cast<u64>(view.delta)};
+}
+Region shared_region(Warp& warp) { return {0, warp.block->shared_bytes, reinterpret_cast<u64>(warp.block->shared)}; }
+
+std::byte* at(u64 host) { return reinterpret_cast<std::byte*>(host); }
+
+u64 some_address(const Warp& warp, const Instruction& i, Slot base) {
+  return base_of<u64>(warp, base)[__builtin_ctz(warp.mask)] + static_cast<u64>(i.offset);
+}
+
+// How the addresses of a full warp lie: in four groups of eight lanes, each group's one after the other (rows), or all
+// the same (points); or otherwise (scattered). Tiles and broadcasts are rows and points. outside: see load_carefully.
+enum class Pattern : u8 { outside, rows, points, scattered };
+constexpr u32 kGroups = 4, kGroup = 8;
+
+template <class T>
+struct GroupOf {
+  typedef T type __attribute__((vector_size(kGroup * sizeof(T))));
+};
+
+template <u32 kBytes, class Address>
+inline bool in_groups(const Address* base, bool rows) {
+  using Group = typename GroupOf<Address>::type;
+  constexpr Group kSteps = {0, kBytes, 2 * kBytes, 3 * kBytes, 4 * kBytes, 5 * kBytes, 6 * kBytes, 7 * kBytes};
+  const Group steps = rows ? kSteps : Group{};
+  Group wrong = {};
+  for (u32 g = 0; g < kGroups; ++g) {
+    Group addresses;
+    std::memcpy(&addresses, base + g * kGroup, sizeof addresses);
+    wrong |= (addresses - base[g * kGroup]) ^ steps;
+  }
+  Address any = 0;
+  for (u32 lane = 0; lane < kGroup; ++lane) any |= wrong[lane];
+  return any == 0;
+}
+
+// Each lane touches kBytes at base[lane] + offset. Addresses that wrap around are outside.
+template <u32 kBytes, class Address>
+inline Pattern pattern_of(const Address* base, u64 offset, const Region& region) {
+  const Address step = base[1] - base[0];
+  if ((step == kBytes || step == 0) && in_groups<kBytes>(base, step != 0)) {
+    const u64 span = step == 0 ? kBytes : kGroup * kBytes;
+    u64 least = ~u64{0}, most = 0, all = 0;
+    for (u32 g = 0; g < kGroups; ++g) {
+      const u64 address = u64{base[g * kGroup]} + offset;
+      least = std::min(least, address);
+      most = std::max(most, address);
+      all |= address;
+    }
+    const bool inside =
+        least >= region.begin && most <= region.end - span && region.end - region.begin >= span && all % kBytes == 0;
+    return !inside ? Pattern::outside : step == 0 ? Pattern::points : Pattern::rows;
+  }
+  Address least = base[0], most = base[0], all = 0;
   for (u32 lane = 0; lane < kWarpSize; ++lane) {
     least = std::min(least, base[lane]);
     most = std::max(most, base[lane]);
     all |= static_cast<Address>(base[lane] + static_cast<Address>(offset));
   }
-  low = u64{least} + offset;
-  const u64 high = u64{most} + offset;
+  const u64 low = u64{least} + offset, high = u64{most} + offset;
   const bool inside = low >= region.begin && high <= region.end - kBytes && low <= high &&
                       region.end - region.begin >= kBytes && all % kBytes == 0;
-  return !inside ? Pattern::outside : least == most ? Pattern::uniform : Pattern::scattered;
+  return inside ? Pattern::scattered : Pattern::outside;
 }
 
 // The same for some lanes only: true if all are inside and aligned.
@@ -91,7 +127,6 @@ inline bool inside(const Address* base, u64 offset, const Region& region, u32 ma
 u64 offset_of(const Instruction& i) { return static_cast<u64>(i.offset); }
 
 void after_load(Warp& warp, const Instruction& i) {
-  if ((i.control & (kPoll | kAcquire)) == 0) return;
   if ((i.control & kAcquire) != 0) std::atomic_thread_fence(std::memory_order_acquire);
   warp.poll();
 }
@@ -126,7 +161,7 @@ template <class M, class R>
     load_lane<M, R>(warp, i, lane,
                     access(warp, lane, space_in(i), address, size, size, Access::read, &view_of(warp, i)));
   }
-  after_load(warp, i);
+  if ((i.control & (kPoll | kAcquire)) != 0) after_load(warp, i);
 }
 
 template <class M, class R>
@@ -142,84 +177,77 @@ template <class M, class R>
   warp.polls = 0;
 }
 
-// All lanes of a full warp, from memory at from + lane * V * sizeof(M).
-template <class M, class R, u32 V>
-inline void load_row(Warp& warp, const Instruction& i, const std::byte* from) {
-  for (u32 e = 0; e < V; ++e) {
-    if (V > 1 && i.slot[e] == kNoSlot) continue;
-    R* d = warp.out<R>(i.slot[e]);
-#pragma GCC ivdep
-    for (u32 lane = 0; lane < kWarpSize; ++lane)
-      d[lane] = static_cast<R>(raw_load<M>(from + (lane * V + e) * sizeof(M)));
-  }
-}
-
 template <class M, class R, class Address, u32 V>
 inline void load_with(Warp& warp, const Instruction& i, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
   const Address* base = base_of<Address>(warp, i.slot[V]);
-  const u64 offset = offset_of(i);
+  const u64 from = region.host + offset_of(i);
   if (warp.mask == kAllLanes) {
-    u64 low = 0;
-    switch (pattern_of<kBytes>(base, offset, region, low)) {
-      case Pattern::outside: return load_carefully<M, R>(warp, i);
-      case Pattern::consecutive: load_row<M, R, V>(warp, i, region.at_zero + low); break;
-      case Pattern::uniform:
-        for (u32 e = 0; e < V; ++e) {
-          if (i.slot[e] == kNoSlot) continue;
-          const R value = static_cast<R>(raw_load<M>(region.at_zero + low + e * sizeof(M)));
-          R* d = warp.out<R>(i.slot[e]);
-          for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = value;
+    const Pattern pattern = pattern_of<kBytes>(base, offset_of(i), region);
+    if (pattern == Pattern::outside) return load_carefully<M, R>(warp, i);
+    if (pattern == Pattern::scattered) {
+      if constexpr (V == 1) {
+        R* d = warp.out<R>(i.slot[0]);
+        for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = static_cast<R>(raw_load<M>(at(from + base[lane])));
+      } else {
+        for (u32 lane = 0; lane < kWarpSize; ++lane) load_lane<M, R>(warp, i, lane, at(from + base[lane]));
+      }
+    } else {
+      const std::byte* groups[kGroups];  // beforehand: a destination may be the base register
+      for (u32 g = 0; g < kGroups; ++g) groups[g] = at(from + base[g * kGroup]);
+      for (u32 e = 0; e < V; ++e) {
+        if (V > 1 && i.slot[e] == kNoSlot) continue;
+        R* d = warp.out<R>(i.slot[e]);
+        for (u32 g = 0; g < kGroups; ++g) {
+          const std::byte* first = groups[g] + e * sizeof(M);
+          if (pattern == Pattern::rows) {
+#pragma GCC unroll 8
+            for (u32 l = 0; l < kGroup; ++l) d[g * kGroup + l] = static_cast<R>(raw_load<M>(first + l * kBytes));
+          } else {
+            const R value = static_cast<R>(raw_load<M>(first));
+#pragma GCC unroll 8
+            for (u32 l = 0; l < kGroup; ++l) d[g * kGroup + l] = value;
+          }
         }
-        break;
-      case Pattern::scattered:
-        if constexpr (V == 1) {
-          const std::byte* from = region.at_zero + offset;
-          R* d = warp.out<R>(i.slot[0]);
-          for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = static_cast<R>(raw_load<M>(from + base[lane]));
-        } else {
-          for (u32 lane = 0; lane < kWarpSize; ++lane)
-            load_lane<M, R>(warp, i, lane, region.at_zero + (u64{base[lane]} + offset));
-        }
+      }
     }
   } else {
-    if (!inside<kBytes>(base, offset, region, warp.mask)) return load_carefully<M, R>(warp, i);
+    if (!inside<kBytes>(base, offset_of(i), region, warp.mask)) return load_carefully<M, R>(warp, i);
     for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
       const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-      load_lane<M, R>(warp, i, lane, region.at_zero + (u64{base[lane]} + offset));
+      load_lane<M, R>(warp, i, lane, at(from + base[lane]));
     }
   }
-  after_load(warp, i);
+  if ((i.control & (kPoll | kAcquire)) != 0) after_load(warp, i);
 }
 
 template <class M, class R, class Address, u32 V>
 inline void store_with(Warp& warp, const Instruction& i, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
   const Address* base = base_of<Address>(warp, i.slot[0]);
-  const u64 offset = offset_of(i);
+  const u64 to = region.host + offset_of(i);
   if (warp.mask == kAllLanes) {
-    u64 low = 0;
-    const Pattern pattern = pattern_of<kBytes>(base, offset, region, low);
+    const Pattern pattern = pattern_of<kBytes>(base, offset_of(i), region);
     if (pattern == Pattern::outside) return store_carefully<M, R>(warp, i);
     before_store(i);
-    if (pattern == Pattern::consecutive) {
-      std::byte* to = region.at_zero + low;
+    if (pattern == Pattern::rows) {
       for (u32 e = 0; e < V; ++e) {
         const R* a = warp.in<R>(i.slot[1 + e]);
-#pragma GCC ivdep
-        for (u32 lane = 0; lane < kWarpSize; ++lane)
-          raw_store<M>(to + (lane * V + e) * sizeof(M), static_cast<M>(a[lane]));
+        for (u32 g = 0; g < kGroups; ++g) {
+          std::byte* first = at(to + base[g * kGroup]) + e * sizeof(M);
+#pragma GCC unroll 8
+          for (u32 l = 0; l < kGroup; ++l) raw_store<M>(first + l * kBytes, static_cast<M>(a[g * kGroup + l]));
+        }
       }
-    } else {  // to one address: the last lane's value stays
-      for (u32 lane = 0; lane < kWarpSize; ++lane)
-        store_lane<M, R>(warp, i, lane, region.at_zero + (u64{base[lane]} + offset));
+    } else {  // of those to one address, the last lane's value stays
+      for (u32 lane = 0; lane < kWarpSize; ++lane) store_lane<M, R>(warp, i, lane, at(to + base[lane]));
     }
   } else {
-    if (!inside<kBytes>(base, offset, region, warp.mask)) return store_carefully<M, R>(warp, i);
+    if (!inside<kBytes>(base, offset_of(i), region, warp.mask)) return store_carefully<M, R>(warp, i);
     before_store(i);
     for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
       const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-      store_lane<M, R>(warp, i, lane, region.at_zero + (u64{base[lane]} + offset));
+      store_lane<M, R>(warp, i, lane, at(to + base[lane]));
     }
   }
   warp.polls = 0;
@@ -228,12 +256,14 @@ inline void store_with(Warp& warp, const Instruction& i, const Region& region) {
 // Global and constant memory, and generic addresses, most of which are global.
 template <class M, class R, u32 V>
 void load_global(Warp& warp, const Instruction& i) {
-  load_with<M, R, u64, V>(warp, i, global_region(warp, i));
+  load_with<M, R, u64, V>(warp, i, global_region(warp, i, some_address(warp, i, i.slot[V])));
 }
 template <class M, class R, u32 V>
 void store_global(Warp& warp, const Instruction& i) {
-  if (!view_of(warp, i).writable) return store_carefully<M, R>(warp, i);
-  store_with<M, R, u64, V>(warp, i, global_region(warp, i));
+  const u64 address = some_address(warp, i, i.slot[0]);
+  const bool in_shared = space_in(i) == Space::generic && address - kSharedWindow < kSharedStride;
+  if (!in_shared && !view_of(warp, i).writable) return store_carefully<M, R>(warp, i);
+  store_with<M, R, u64, V>(warp, i, global_region(warp, i, address));
 }
 
 // The block's own shared memory; compilers write 32-bit addresses, or the variable's name.

@@ -1,0 +1,121 @@
+// Asynchronous copies, mbarriers, clusters.
+#include "tests/simulator/exec_kernel.hpp"
+
+using namespace cudasim;
+using namespace cudasim::testing;
+
+TEST_CASE("cp.async copies into shared memory and fills what it does not read with zeros") {
+  Module module(kernel(R"(
+    mov.u32 %r1, box;
+    mad.lo.u32 %r2, %t, 16, %r1;
+    mad.wide.u32 %a1, %t, 16, %out;
+    cp.async.ca.shared.global [%r2], [%a1+512], 16;
+    cp.async.ca.shared.global [%r2+8], [%a1+520], 8, 4;
+    cp.async.commit_group;
+    cp.async.wait_group 0;
+    bar.sync 0;
+    ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [%r2];
+    st.global.v4.u32 [%a1], {%r3, %r4, %r5, %r6};)",
+                       ".shared .align 16 .b8 box[512];\n"));
+  Buffer<u32> out(256);
+  for (u32 i = 0; i < 256; ++i) out[i] = i;
+  REQUIRE(!module.run("k", {1, 1, 1}, {32, 1, 1}, out.address()));
+  for (u32 i = 0; i < 128; ++i) CHECK(out[i] == (i % 4 == 3 ? 0 : i + 128));
+}
+
+TEST_CASE("An mbarrier's phase ends with the last arrival, and waiting threads go on") {
+  Module module(kernel(R"(
+    mov.u32 %r1, barrier;
+    setp.eq.u32 %p1, %t, 0;
+    @%p1 mbarrier.init.shared.b64 [%r1], 64;
+    bar.sync 0;
+    setp.lt.u32 %p1, %t, 32;
+    @%p1 bra LOW;
+    mov.u32 %r2, box;
+    mad.lo.u32 %r2, %t, 4, %r2;
+    st.shared.u32 [%r2], %t;
+  LOW:
+    mbarrier.arrive.shared.b64 %a1, [%r1];
+  WAIT:
+    mbarrier.try_wait.shared.b64 %p2, [%r1], %a1;
+    @!%p2 bra WAIT;
+    xor.b32 %r3, %t, 32;
+    or.b32 %r3, %r3, 32;
+    mov.u32 %r2, box;
+    mad.lo.u32 %r2, %r3, 4, %r2;
+    ld.shared.u32 %r4, [%r2];
+    st.global.u32 [%slot], %r4;
+    mbarrier.test_wait.parity.shared.b64 %p3, [%r1], 0;
+    mbarrier.test_wait.parity.shared.b64 %p4, [%r1], 1;
+    @!%p3 st.global.u32 [%slot], 1000;
+    @%p4 st.global.u32 [%slot], 2000;)",
+                       ".shared .align 8 .b8 barrier[8];\n.shared .align 4 .b8 box[256];\n"));
+  Buffer<u32> out(64);
+  const auto fault = module.run("k", {1, 1, 1}, {64, 1, 1}, out.address());
+  if (fault) UNSCOPED_INFO(fault->report);
+  REQUIRE(!fault.has_value());
+  for (u32 i = 0; i < 64; ++i) CHECK(out[i] == (i < 32 ? i + 32 : ((i ^ 32) | 32)));
+}
+
+TEST_CASE("A bulk copy counts its bytes on the mbarrier that waits for them") {
+  Module module(kernel(R"(
+    mov.u32 %r1, barrier;
+    mov.u32 %r2, box;
+    setp.ne.u32 %p1, %t, 0;
+    @%p1 bra WAIT;
+    mbarrier.init.shared.b64 [%r1], 1;
+    fence.mbarrier_init.release.cluster;
+    mbarrier.arrive.expect_tx.shared.b64 %a1, [%r1], 128;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%out+128], 128, [%r1];
+  WAIT:
+    bar.sync 0;
+  AGAIN:
+    mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;
+    @!%p2 bra AGAIN;
+    mad.lo.u32 %r2, %t, 4, %r2;
+    ld.shared.u32 %r3, [%r2];
+    st.global.u32 [%slot], %r3;)",
+                       ".shared .align 8 .b8 barrier[8];\n.shared .align 16 .b8 box[128];\n"));
+  Buffer<u32> out(64);
+  for (u32 i = 0; i < 64; ++i) out[i] = i;
+  const auto fault = module.run("k", {1, 1, 1}, {32, 1, 1}, out.address());
+  if (fault) UNSCOPED_INFO(fault->report);
+  REQUIRE(!fault.has_value());
+  for (u32 i = 0; i < 32; ++i) CHECK(out[i] == i + 32);
+}
+
+TEST_CASE("Blocks of a cluster read each other's shared memory between the cluster's barriers") {
+  Module module(kernel(R"(
+    mov.u32 %r1, %cluster_ctarank;
+    mad.lo.u32 %r2, %r1, 100, %t;
+    mov.u32 %r3, box;
+    mad.lo.u32 %r4, %t, 4, %r3;
+    st.shared.u32 [%r4], %r2;
+    barrier.cluster.arrive.aligned;
+    barrier.cluster.wait.aligned;
+    mov.u32 %r5, %cluster_nctarank;
+    add.u32 %r6, %r1, 1;
+    rem.u32 %r6, %r6, %r5;
+    mapa.shared::cluster.u32 %r7, %r4, %r6;
+    ld.shared::cluster.u32 %r8, [%r7];
+    getctarank.shared::cluster.u32 %r9, %r7;
+    mad.lo.u32 %r8, %r9, 10000, %r8;
+    mov.u32 %r10, %ctaid.x;
+    mad.lo.u32 %r10, %r10, 32, %t;
+    mad.wide.u32 %slot, %r10, 4, %out;
+    st.global.u32 [%slot], %r8;
+    cvta.shared::cta.u64 %a1, 0;
+    barrier.cluster.arrive;
+    barrier.cluster.wait;)",
+                       ".shared .align 4 .b8 box[128];\n"));
+  Buffer<u32> out(32 * 8);
+  Launch launch = module.launch("k", {8, 1, 1}, {32, 1, 1}, out.address());
+  launch.cluster = {4, 1, 1};
+  const auto fault = run(launch);
+  if (fault) UNSCOPED_INFO(fault->report);
+  REQUIRE(!fault.has_value());
+  for (u32 i = 0; i < 256; ++i) {
+    const u32 other = (i / 32 + 1) % 4;
+    CHECK(out[i] == other * 10100 + i % 32);
+  }
+}
