@@ -20,6 +20,7 @@ constexpr i64 kAlone = 3'000;           // instructions of a grid before it is w
 constexpr i64 kBlockCost = 50;          // what a block costs at least, in instructions
 constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that ends: about a minute of one thread
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
+constexpr u64 kWorkspace = 64;          // bytes for a cooperative grid's barrier
 constexpr u64 kMultiprocessors = 132, kThreadsEach = 2048, kBlocksEach = 32;
 
 u32 round_up(u32 value, u32 align) { return align == 0 ? value : (value + align - 1) / align * align; }
@@ -64,6 +65,18 @@ Grid::Grid(const Launch& l)
     tid[1][i] = i / l.block.x % l.block.y;
     tid[2][i] = i / l.block.x / l.block.y;
   }
+  if (l.cooperative) {
+    Allocation wanted;
+    wanted.size = kWorkspace;
+    wanted.context = l.context;
+    wanted.device = l.device;
+    wanted.label = "the cooperative grid's barrier";
+    workspace_ = AddressSpace::instance().allocate(wanted, 256, true);
+  }
+}
+
+Grid::~Grid() {
+  if (workspace_ != nullptr) AddressSpace::instance().release(workspace_->base);
 }
 
 bool Grid::start_new() const {

@@ -21,6 +21,13 @@ struct Grid {
   std::vector<u32> tid[3];  // x, y, z of each thread of a block
 
   explicit Grid(const Launch& launch);
+  ~Grid();
+  Grid(const Grid&) = delete;
+  Grid& operator=(const Grid&) = delete;
+  // A cooperative launch has a few words of device memory for its barrier (cooperative_groups/details/driver_abi.h);
+  // their address, or 0.
+  u64 workspace() const { return workspace_ != nullptr ? workspace_->base : 0; }
+
   // Runs blocks until there are none for this thread. The caller of run() waits for those that others run.
   void work(bool caller);
   bool has_work();
@@ -29,6 +36,7 @@ struct Grid {
   u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
 
  private:
+  std::shared_ptr<Allocation> workspace_;
   std::mutex mutex_;
   std::condition_variable changed_;
   u64 clusters_, next_ = 0, finished_ = 0;

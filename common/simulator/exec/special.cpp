@@ -72,6 +72,9 @@ u64 smid(const Warp& w) { return w.block->number % kMultiprocessors; }
 u64 nsmid(const Warp&) { return kMultiprocessors; }
 u64 gridid(const Warp& w) { return grid(w).launch.grid_id; }
 u64 zero(const Warp&) { return 0; }
+// Where cooperative groups look for the grid's barrier; 0 tells them that the launch was not cooperative.
+u64 workspace_high(const Warp& w) { return grid(w).workspace() >> 32; }
+u64 workspace_low(const Warp& w) { return grid(w).workspace() & ~u32{0}; }
 u64 dynamic_shared(const Warp& w) { return grid(w).launch.dynamic_shared; }
 u64 total_shared(const Warp& w) { return w.block->shared_bytes; }
 
@@ -176,6 +179,8 @@ constexpr Register kRegisters[] = {
     uniform<dynamic_shared>("%dynamic_smem_size"),
     uniform<total_shared>("%total_smem_size"),
     uniform<total_shared>("%aggr_smem_size"),
+    uniform<workspace_high>("%envreg1"),
+    uniform<workspace_low>("%envreg2"),
     // The first bytes of shared memory that the system keeps to itself: none here.
     uniform<zero>("%reserved_smem_offset_begin"),
     uniform<zero>("%reserved_smem_offset_end"),
@@ -184,7 +189,8 @@ constexpr Register kRegisters[] = {
     uniform<zero>("%reserved_smem_offset_1"),
 };
 
-// %pm0 … %pm7, %pm0_64 … and %envreg0 … %envreg31: counters that nobody has started and a driver's own registers; zero.
+// %pm0 … %pm7, %pm0_64 … and the other %envreg0 … %envreg31: counters that nobody has started and a driver's own
+// registers; zero.
 bool is_numbered(std::string_view name, std::string_view prefix, u32 count, std::string_view suffix) {
   if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size()) return false;
   const std::string_view digits = name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
