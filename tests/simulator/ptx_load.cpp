@@ -245,7 +245,7 @@ TEST_CASE("What makes no sense is refused by name, as ptxas refuses it") {
     const char* message;
   };
   const std::string declarations =
-      ".global .u32 gv; .extern .func missing; .func f1(.param .b32 a) { ret; }\n"
+      ".global .u32 gv; .extern .func missing; .func g1(.param .b32 a) { ret; }\n"
       ".entry k(.param .u64 kp) { .reg .u32 r<4>; .reg .f32 f<4>; .reg .f64 d<3>; .reg .b16 h<3>; .reg .u64 rd<3>;\n"
       ".reg .pred p<3>; .reg .b32 b<3>; .param .b64 pp;\n";
   const Row rows[] = {
@@ -267,11 +267,26 @@ TEST_CASE("What makes no sense is refused by name, as ptxas refuses it") {
       {"@q add.u32 r1, r2, r3;", "Unknown symbol 'q'"},
       {"bra M;", "Unknown symbol 'M'"},
       {"bra L2; { L2: }", "Unknown symbol 'L2'"},
+      {"add.u32 _, r1, r2;", "Result discard mode is not allowed for instruction 'add'"},
+      {"add.u64 rd1, rd1, gv;", "'gv' used in instruction 'add': must be register"},
+      {"mov.u32 r1, {h0, h1};", "Arguments mismatch for instruction 'mov'"},
+      {"mov.u64 rd0, pp;", "Illegal to take address of parameter 'pp'"},
+      {"and.b32 b0, b1, !b2;", "Illegal argument to predicate negation"},
+      {"ld.shared.u32 r0, [gv];", "State space mismatch between instruction and address in instruction 'ld'"},
+      {"ld.global.u32 r0, [16];", "Immediate addresses allowed only for .local state space"},
+      {"ld.global.u32 f0, [rd0];", "Arguments mismatch for instruction 'ld'"},
+      {"st.param.u64 [kp], rd0;", "Illegal to write to function input parameter 'kp'"},
+      {"bar.sync 16;", "Barrier number '16' out of range, expected to be in range [0..15]"},
+      {"bar.sync 0, 63;", "Number of threads participating in barrier must be in multiple of warp size"},
+      {"shfl.idx.b32 b0, b1, 0, 31;",
+       "Instruction 'shfl' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4"},
+      {"cp.async.ca.shared.global [r0], [rd0], 5;",
+       "Argument 2 of instruction 'cp.async': unexpected value '5', expected to be 4 or 8 or 16"},
       {"call missing;", "Unresolved extern function 'missing'"},
       {"call nowhere;", "Call to 'nowhere' requires call prototype"},
       {"call rd0, (pp);", "Call to 'rd0' requires call prototype"},
-      {"call f1, (pp);", "Arguments mismatch for instruction 'call'"},
-      {"call f1;", "Arguments mismatch for instruction 'call'"},
+      {"call g1, (pp);", "Arguments mismatch for instruction 'call'"},
+      {"call g1;", "Call has wrong number of parameters"},
       {"call k, (pp);", "Entry function 'k' cannot be called"},
   };
   for (const Row& row : rows) {

@@ -82,13 +82,11 @@ TEST_CASE("Memory operands have a base and an offset") {
   struct Row {
     const char* text;
     const char* base;
-    i64 offset, index;
+    i64 offset;
   };
   const Row rows[] = {
-      {"[%rd1]", "%rd1", 0, 0},    {"[%rd1+4]", "%rd1", 4, 0}, {"[%rd+-1024]", "%rd", -1024, 0},
-      {"[%rd1-8]", "%rd1", -8, 0}, {"[x+2*8]", "x", 16, 0},    {"[x[3]]", "x", 0, 3},
-      {"[x[3]+4]", "x", 4, 3},     {"[4096]", "", 4096, 0},    {"[ %rd1 + 0x10 ]", "%rd1", 16, 0},
-      {"[-4096U]", "", -4096, 0},
+      {"[%rd1]", "%rd1", 0}, {"[%rd1+4]", "%rd1", 4}, {"[%rd+-1024]", "%rd", -1024},   {"[x+2*8]", "x", 16},
+      {"[4096]", "", 4096},  {"[-4096U]", "", -4096}, {"[ %rd1 + 0x10 ]", "%rd1", 16},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);
@@ -98,7 +96,6 @@ TEST_CASE("Memory operands have a base and an offset") {
     const Address address = std::get<Address>(load.operands[1].value);
     CHECK(address.base == row.base);
     CHECK(address.offset == row.offset);
-    CHECK(address.index == row.index);
   }
 }
 
@@ -267,6 +264,12 @@ TEST_CASE("A mistake in the syntax is reported in ptxas's words, with its place"
       {".entry k() { .reg .pred p<2>; .reg .pred p<3>; }", "Duplicate definition of variable 'p'"},
       {".entry k() { L: L: ret; }", "Duplicate definition of label 'L'"},
       {".global .u32 x[2] = {1, 2, 3};", "Greater number of elements in array initializer"},
+      {".global .u32 x[2][2] = {1, 2, 3, 4};", "Initial value type mismatch"},
+      {".global .f32 x = 1;", "Initial value type mismatch"},
+      {".global .u32 x = 1.5 + 1;", "Constant expression type mismatch"},
+      {".entry k() { ld.u32 %r1, [%rd1-8]; }", "Parsing error near '-': syntax error"},
+      {".entry k() { ;; }", "Parsing error near ';': syntax error"},
+      {".entry k() { .reg .v4 .f64 x; }", "Vector type too large, exceeds 128 bit limit"},
       {".global .u32 x[];", "Non-external variable 'x' has incomplete type"},
       {".global .u32 x[99999999999999];", "Variable 'x' is too large"},
       {".global .u32 x[-1];", "Array size must not be negative"},
@@ -274,8 +277,8 @@ TEST_CASE("A mistake in the syntax is reported in ptxas's words, with its place"
       {".global .u32 x = 1/0;", "Division by zero in constant expression"},
       {".global .foo x;", "Unknown type '.foo'"},
       {".global .u32 x = 0f12;", "Parsing error near '0f12': not a number that PTX knows"},
-      {".global .u32 x = 99999999999999999999;", "Integer constant '99999999999999999999' out of range"},
-      {".shared .u32 x = 1;", "State space .shared does not allow initializers"},
+      {".global .u32 x = 99999999999999999999;", "Constant overflow"},
+      {".shared .u32 x = 1;", "No initial value is allowed for 'x' in this state space"},
   };
   for (const Row& row : rows) {
     CAPTURE(row.text);

@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <charconv>
-#include <cmath>
 #include <optional>
 
 namespace cudasim::ptx {
@@ -142,7 +141,8 @@ class Evaluator {
   }
 
   static Immediate apply(u16 code, const Immediate& a, const Immediate& b, Position at) {
-    return is_real(a) || is_real(b) ? apply_real(code, a, b, at) : apply_integer(code, a, b, at);
+    if (is_real(a) != is_real(b)) Cursor::fail(at, "Constant expression type mismatch");
+    return is_real(a) ? apply_real(code, a, b, at) : apply_integer(code, a, b, at);
   }
 
   static Immediate apply_real(u16 code, const Immediate& left, const Immediate& right, Position at) {
@@ -211,7 +211,7 @@ class Evaluator {
 Immediate integer_literal(std::string_view text, Position at) {
   std::string_view digits = text;
   bool is_unsigned = false;
-  if (!digits.empty() && (digits.back() == 'U' || digits.back() == 'u')) {
+  if (!digits.empty() && digits.back() == 'U') {
     is_unsigned = true;
     digits.remove_suffix(1);
   }
@@ -228,8 +228,7 @@ Immediate integer_literal(std::string_view text, Position at) {
   }
   u64 value = 0;
   const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-  if (error == std::errc::result_out_of_range)
-    Cursor::fail(at, "Integer constant '" + Cursor::shown(text) + "' out of range");
+  if (error == std::errc::result_out_of_range) Cursor::fail(at, "Constant overflow");
   if (error != std::errc{} || stop != digits.data() + digits.size()) bad_number(text, at);
   return of_integer(value, is_unsigned || value > static_cast<u64>(INT64_MAX));
 }
@@ -256,38 +255,12 @@ Immediate real_literal(std::string_view text, Position at) {
 
 namespace {
 
-// Rounds to nearest even, as the constants of C do.
-u16 half_bits(double value) {
-  const u64 bits = std::bit_cast<u64>(value);
-  const u16 sign = static_cast<u16>(bits >> 48 & 0x8000u);
-  const double magnitude = std::fabs(value);
-  if (std::isnan(value)) return 0x7fff;
-  if (magnitude >= 65520.0) return sign | 0x7c00u;
-  // In units of the last place: 2^-24 below the smallest normal number.
-  int exponent = 0;
-  std::frexp(magnitude, &exponent);
-  const int unit = magnitude < 0x1p-14 ? -24 : exponent - 11;
-  const double scaled = std::nearbyint(std::ldexp(magnitude, -unit));
-  const u32 mantissa = static_cast<u32>(scaled);
-  // A carry out of the mantissa lands in the exponent, where it belongs.
-  const u32 biased = magnitude < 0x1p-14 ? 0 : static_cast<u32>(exponent + 14 - 1) << 10;
-  return static_cast<u16>(sign | (biased + mantissa));
-}
-
-u16 bfloat_bits(double value) {
-  const u32 bits = std::bit_cast<u32>(static_cast<float>(value));
-  if (std::isnan(value)) return 0x7fff;
-  return static_cast<u16>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
-}
-
 std::optional<u64> convert_real(const Immediate& immediate, Type type) {
   switch (type) {
     case Type::f32:
       if (immediate.type == Type::f32) return immediate.bits;
       return std::bit_cast<u32>(static_cast<float>(real(immediate)));
     case Type::f64: return std::bit_cast<u64>(real(immediate));
-    case Type::f16: return half_bits(real(immediate));
-    case Type::bf16: return bfloat_bits(real(immediate));
     // The bits are meant: mov.b32 %r1, 0f3F800000
     case Type::b32:
       if (immediate.type == Type::f32) return immediate.bits;

@@ -211,7 +211,8 @@ std::vector<u32> reconvergence(const Flow& flow) {
 
 namespace {
 
-constexpr u64 kMostLivenessWords = u64{1} << 22;
+constexpr u64 kMostLivenessWords = u64{1} << 18;
+constexpr int kMostPasses = 50;
 
 // Stretches of the text that may run again, those that touch made one: sorted, and apart from each other.
 std::vector<Interval> loops(const Flow& flow) {
@@ -300,11 +301,13 @@ class Liveness {
         used_[at] |= mask;
       }
     }
-    for (bool changed = true; changed;) {
-      changed = false;
-      for (u32 block = blocks.count(); block-- > 0;) changed |= flow_through(block);
+    for (int pass = 0; pass < kMostPasses && !settled_; ++pass) {
+      settled_ = true;
+      for (u32 block = blocks.count(); block-- > 0;) settled_ &= !flow_through(block);
     }
   }
+
+  bool settled() const { return settled_; }
 
   void extend_intervals(std::vector<Interval>& all) const {
     for (u32 block = 0; block < blocks_.count(); ++block) {
@@ -339,6 +342,7 @@ class Liveness {
   const std::vector<u32>& regs_;
   std::size_t words_;
   std::vector<u64> used_, set_, in_, out_;
+  bool settled_ = false;
 };
 
 }  // namespace
@@ -349,11 +353,14 @@ std::vector<Interval> intervals(const Flow& flow, const std::vector<Mention>& me
   const Blocks blocks = split(flow);
   for (const Mention& mention : mentions) extend(all[mention.reg], mention.instruction, mention.instruction);
   const std::vector<u32> regs = travellers(blocks, mentions, registers);
-  if (u64{blocks.count()} * ((regs.size() + 63) / 64) > kMostLivenessWords) {
-    keep_through_loops(flow, regs, all);
-  } else {
-    Liveness(blocks, mentions, regs, registers).extend_intervals(all);
+  if (u64{blocks.count()} * ((regs.size() + 63) / 64) <= kMostLivenessWords) {
+    const Liveness liveness(blocks, mentions, regs, registers);
+    if (liveness.settled()) {
+      liveness.extend_intervals(all);
+      return all;
+    }
   }
+  keep_through_loops(flow, regs, all);
   return all;
 }
 

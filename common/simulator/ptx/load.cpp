@@ -242,7 +242,7 @@ class Loader {
           link_.errors.push_back(
               {Diagnostic::unresolved, relocation.at, "Unresolved extern function '" + relocation.symbol + "'"});
         } else if (symbol->kind == Symbol::variable && !is_placed(link_.variables[symbol->index])) {
-          error(relocation.at, "Address of '" + relocation.symbol + "' is not a constant");
+          error(relocation.at, "Variable used as initial value not in .global or .const state space");
         }
       }
     }

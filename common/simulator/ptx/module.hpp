@@ -66,7 +66,6 @@ struct Immediate {
 struct Address {  // [base + offset]; base empty: absolute. For textures, [object, {coordinates}]: see Operand::elements
   std::string base;
   i64 offset = 0;
-  i64 index = 0;  // [array[index] + offset]: in elements of the array
 };
 struct Sink {};  // _
 

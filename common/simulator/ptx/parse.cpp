@@ -211,7 +211,6 @@ Parser::Linking Parser::linking() {
 }
 
 void Parser::item() {
-  if (cursor_.accept(';')) return;
   if (cursor_.is('@') && cursor_.is('@', 1)) return dwarf_line();
   if (cursor_.accept_dotted(".file")) return file();
   if (cursor_.accept_dotted(".section")) return section();
@@ -394,7 +393,9 @@ void Parser::attribute(Shape& shape) {
 bool Parser::shape_part(Shape& shape) {
   if (!cursor_.is_dotted()) return false;
   const std::string_view word = cursor_.next_text();
+  const bool has_type = shape.type != Type::none;
   if (word == ".align") {
+    if (has_type) cursor_.unexpected();
     cursor_.take();
     shape.align = alignment();
   } else if (word == ".attribute") {
@@ -412,7 +413,7 @@ bool Parser::shape_part(Shape& shape) {
   } else {
     const Type type = type_named(word.substr(1));
     if (type == Type::none) Cursor::fail(cursor_.where(), "Unknown type '" + Cursor::shown(word) + "'");
-    if (shape.type != Type::none) cursor_.unexpected();
+    if (has_type) cursor_.unexpected();
     cursor_.take();
     shape.type = type;
   }
@@ -431,7 +432,10 @@ Parser::Shape Parser::shape(Space space) {
   while (shape_part(shape)) {
   }
   if (shape.type == Type::none) cursor_.unexpected();
-  if (shape.type == Type::pred ? space != Space::reg : bits(shape.type) != 0 && bits(shape.type) < 8) {
+  if (shape.type == Type::pred && space != Space::reg) {
+    Cursor::fail(at, "Predicate variable '" + Cursor::shown(cursor_.next_text()) + "' must be in register state space");
+  }
+  if (bits(shape.type) != 0 && bits(shape.type) < 8) {
     Cursor::fail(at, std::string("Illegal type '.") + name(shape.type) + "' for a variable");
   }
   return shape;
@@ -495,6 +499,7 @@ struct Parser::Initialiser {
   u64 highest = 0;
 
   u64 element() const { return bytes(variable.type); }
+  [[noreturn]] static void type_mismatch(Position at) { Cursor::fail(at, "Initial value type mismatch"); }
   [[noreturn]] static void too_many(Position at) {
     Cursor::fail(at, "Greater number of elements in array initializer");
   }
@@ -508,13 +513,8 @@ struct Parser::Initialiser {
   std::size_t levels() const { return variable.dimensions.size() + (variable.vector > 1 ? 1 : 0); }
 
   void whole() {
-    if (levels() == 0 && !parser.cursor_.is('{')) return value();
-    if (levels() == 0) {
-      parser.cursor_.expect('{');
-      value();
-      return parser.cursor_.expect('}');
-    }
-    if (!parser.cursor_.is('{')) parser.cursor_.unexpected();
+    if (levels() == 0) return value();
+    if (!parser.cursor_.is('{')) type_mismatch(parser.cursor_.where());
     list(0, open ? kLargestInitialiser : total());
   }
   u64 total() const {
@@ -523,29 +523,27 @@ struct Parser::Initialiser {
     return count;
   }
 
-  // { … } that fills at most `room` elements from `written` on. Braces of inner dimensions may be left out.
+  // { … } that fills at most `room` elements from `written` on; each inner dimension has braces of its own.
   void list(std::size_t level, u64 room) {
-    const Position at = parser.cursor_.where();
-    if (level >= levels()) parser.cursor_.unexpected();
     parser.cursor_.expect('{');
     const u64 start = written;
-    const bool vector_level = level >= variable.dimensions.size();
-    const u64 inner = vector_level ? 1 : stride(level);
-    while (!parser.cursor_.accept('}')) {
-      if (written - start >= room) too_many(parser.cursor_.where());
-      if (parser.cursor_.is('{')) {
-        const u64 begin = written;
-        list(level + 1, std::min(inner, room - (written - start)));
+    const bool innermost = level + 1 >= levels();
+    const u64 inner = level >= variable.dimensions.size() ? 1 : stride(level);
+    if (parser.cursor_.accept('}')) return;
+    do {
+      const Position at = parser.cursor_.where();
+      if (written - start >= room) too_many(at);
+      const u64 begin = written;
+      if (innermost) {
+        value();
+      } else if (parser.cursor_.is('{')) {
+        list(level + 1, inner);
         written = begin + inner;
       } else {
-        value();
+        type_mismatch(at);
       }
-      if (!parser.cursor_.accept(',')) {
-        parser.cursor_.expect('}');
-        break;
-      }
-    }
-    if (written - start > room) too_many(at);
+    } while (parser.cursor_.accept(','));
+    parser.cursor_.expect('}');
     highest = std::max(highest, written);
   }
 
@@ -584,7 +582,6 @@ struct Parser::Initialiser {
       parser.cursor_.take();
       relocation.generic = true;
       name = parser.cursor_.expect_name();
-      relocation.addend += addend();
       parser.cursor_.expect(')');
     } else if (function) {
       parser.cursor_.unexpected();
@@ -603,22 +600,22 @@ struct Parser::Initialiser {
     variable.relocations.push_back(std::move(relocation));
   }
 
-  i64 addend() {
-    if (!parser.cursor_.is('+') && !parser.cursor_.is('-')) return 0;
-    return integer_expression(parser.cursor_);  // the sign is the expression's own
-  }
+  i64 addend() { return parser.cursor_.accept('+') ? integer_expression(parser.cursor_) : 0; }
 
+  // Integers for integers, floats for floats; untyped bits take both.
   void store(u64 offset, const Immediate& number, Position at) {
-    if (is_float(number.type) != is_float(variable.type) && is_float(number.type)) {
-      const u64 width = element();
-      // .b32 x = 0f3F800000 is legal: the bits are meant.
-      if (!(number.type == Type::f32 && width == 4) && !(number.type == Type::f64 && width == 8)) {
-        Cursor::fail(at, "Initializer type does not match variable '" + Cursor::shown(variable.name) + "'");
-      }
+    if (variable.type == Type::f16 || variable.type == Type::bf16) {
+      Cursor::fail(at, std::string("No initial value is allowed for .") + name(variable.type) + " type");
     }
-    const u64 bits = convert_immediate(number, variable.type).value_or(number.bits);
+    Immediate typed = number;
+    if (variable.type == Type::b32 && number.type == Type::f64) {
+      typed = {convert_immediate(number, Type::f32).value_or(0), Type::f32};
+    }
+    const std::optional<u64> bits = convert_immediate(typed, variable.type);
+    if (!bits) type_mismatch(at);
     if (variable.data.size() < offset + element()) variable.data.resize(offset + element());
-    for (u64 i = 0; i < element(); ++i) variable.data[offset + i] = static_cast<std::byte>(bits >> (8 * i));
+    for (u64 i = 0; i < element(); ++i)
+      variable.data[offset + i] = static_cast<std::byte>(i < 8 ? *bits >> (8 * i) : 0);
   }
 };
 
@@ -646,8 +643,7 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
   measure(variable, open);
   if (cursor_.accept('=')) {
     if (shape.space != Space::global && shape.space != Space::constant) {
-      Cursor::fail(variable.at,
-                   std::string("State space .") + cudasim::name(shape.space) + " does not allow initializers");
+      Cursor::fail(variable.at, "No initial value is allowed for '" + variable.name + "' in this state space");
     }
     if (bits(variable.type) == 0) {
       skip_sampler_state();
@@ -662,7 +658,8 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
       open = false;
     }
   }
-  if (open && linkage != Linkage::external && shape.space != Space::param) {
+  const bool empty = !variable.dimensions.empty() && variable.dimensions[0] == 0;
+  if ((open || empty) && linkage != Linkage::external && shape.space != Space::param) {
     error(variable.at, "Non-external variable '" + variable.name + "' has incomplete type");
   }
   return {std::move(variable)};

@@ -55,7 +55,6 @@ void Parser::open_scope() {
 
 void Parser::body_item() {
   if (cursor_.is_name()) return cursor_.is(':', 1) ? label() : statement();
-  if (cursor_.accept(';')) return;
   if (cursor_.accept('{')) return open_scope();
   if (cursor_.accept('}')) return open_scopes_.pop_back();
   if (cursor_.is('@')) return cursor_.is('@', 1) ? dwarf_line() : statement();
@@ -64,9 +63,8 @@ void Parser::body_item() {
   if (cursor_.accept_dotted(".pragma")) return pragma();
   if (cursor_.accept_dotted(".file")) return file();
   if (cursor_.accept_dotted(".section")) return section();
-  const Linking how = linking();
   if (!variable_space()) cursor_.unexpected();
-  body_variables(how.linkage);
+  body_variables();
 }
 
 // .loc file line column [, function_name label [+ n], inlined_at file line column]
@@ -97,6 +95,10 @@ void Parser::registers() {
     reg.name = cursor_.expect_name();
     reg.type = how.type;
     reg.vector = how.vector;
+    if (how.vector > 1 && how.type == Type::pred) {
+      Cursor::fail(reg.at, "Predicate type can only be used to define scalar register variables");
+    }
+    if (how.vector * bits(how.type) > 128) Cursor::fail(reg.at, "Vector type too large, exceeds 128 bit limit");
     if (cursor_.is('<')) {
       reg.count = angle_count();
       if (reg.count > kMostRegisters) Cursor::fail(reg.at, "Too many registers '" + Cursor::shown(reg.name) + "'");
@@ -110,8 +112,8 @@ void Parser::registers() {
   cursor_.expect(';');
 }
 
-void Parser::body_variables(Linkage linkage) {
-  for (Variable& variable : variables(*variable_space(), linkage)) {
+void Parser::body_variables() {
+  for (Variable& variable : variables(*variable_space(), Linkage::local)) {
     const std::string key = std::to_string(open_scopes_.back()) + ":" + variable.name;
     if (!declared_.insert(key).second) error(variable.at, "Duplicate definition of variable '" + variable.name + "'");
     function_->scopes[open_scopes_.back()].variables.push_back(static_cast<u32>(function_->variables.size()));
@@ -121,6 +123,7 @@ void Parser::body_variables(Linkage linkage) {
 
 void Parser::label() {
   const Position at = cursor_.where();
+  if (cursor_.next_text() == "_" || cursor_.next_text() == "$") cursor_.unexpected();
   std::string name(cursor_.expect_name());
   cursor_.expect(':');
   const std::string key = std::to_string(open_scopes_.back()) + ":" + name + ":";
@@ -229,14 +232,14 @@ Operand Parser::plain_operand(int depth) {
   if (starts_expression(cursor_)) {
     Operand number;
     number.at = cursor_.where();
-    number.value = operand_expression(cursor_);
+    number.value = constant_expression(cursor_);
     return number;
   }
   if (cursor_.is('!')) {
     Operand negated;
     negated.at = cursor_.where();
     if (cursor_.peek(1).kind != Token::name) {
-      negated.value = operand_expression(cursor_);
+      negated.value = constant_expression(cursor_);
       return negated;
     }
     cursor_.take();
@@ -261,7 +264,7 @@ Operand Parser::vector_operand(int depth) {
   return vector;
 }
 
-// [base], [base + 4], [base + -4], [array[2]], [4096], [texture, {x, y}], [texture, sampler, {x, y}]
+// [base], [base + 4], [base + -4], [4096], [texture, {x, y}], [texture, sampler, {x, y}]
 Operand Parser::memory_operand(int depth) {
   Operand memory;
   memory.at = cursor_.where();
@@ -272,9 +275,9 @@ Operand Parser::memory_operand(int depth) {
     Operand base = named_operand();
     Name& name = std::get<Name>(base.value);
     if (!name.selector.empty()) name.text += "." + name.selector;
+    if (base.index != 0) cursor_.unexpected();
     address.base = std::move(name.text);
     address.offset = base.addend;
-    address.index = base.index;
   } else {
     address.offset = integer_expression(cursor_);
   }
@@ -304,13 +307,11 @@ Operand Parser::named_operand() {
     named.index = integer_expression(cursor_);
     cursor_.expect(']');
   }
-  if (cursor_.is('+') || cursor_.is('-')) {
-    const bool minus = cursor_.is('-');
+  if (cursor_.accept('+')) {  // x-4 is written x+-4
     const Position at = cursor_.where();
-    cursor_.take();
     const Immediate number = operand_expression(cursor_);
     if (is_float(number.type)) Cursor::fail(at, "Integer constant expected");
-    named.addend = static_cast<i64>(minus ? u64{0} - number.bits : number.bits);
+    named.addend = static_cast<i64>(number.bits);
   }
   named.value = std::move(name);
   return named;

@@ -66,7 +66,7 @@ class Parser {
   void body_item();
   void open_scope();
   void registers();
-  void body_variables(Linkage linkage);
+  void body_variables();
   void label();
   void branch_targets(std::string name);
   void call_prototype(std::string name);

@@ -29,6 +29,19 @@ u64 round_up(u64 value, u64 align) { return (value + align - 1) / align * align;
 
 bool is_opaque(Type type) { return type == Type::texref || type == Type::samplerref || type == Type::surfref; }
 
+// Special registers have 32 bits, of which a program may read 16, or 64. Source: PTX ISA, "Special registers".
+bool has_size(std::string_view special, u32 bytes) {
+  const bool wide = special == "%clock64" || special == "%globaltimer" || special == "%current_graph_exec" ||
+                    special.ends_with("_64");
+  return special == "%is_explicit_cluster" ? bytes == 0 : wide ? bytes == 8 : bytes == 4 || bytes == 2;
+}
+
+// Instructions that are worth something without their result.
+bool may_discard(std::string_view opcode) {
+  return opcode == "atom" || opcode == "mbarrier" || opcode == "setp" || opcode == "elect" || opcode == "lop3" ||
+         opcode == "match";
+}
+
 // Whether an operand of type `want` may be a register of type `have` of the same size.
 bool agrees(Type want, Type have) {
   if (want == have) return true;
@@ -42,7 +55,8 @@ bool agrees(Type want, Type have) {
 // Whether a register that may be wider than the instruction's type can hold it.
 bool holds(Type want, Type have) {
   if (bytes(want) == bytes(have)) return agrees(want, have);
-  return bytes(have) > bytes(want) && have != Type::pred && !is_float(have);
+  const bool any_bits = !is_float(want) && !is_signed(want) && !is_unsigned(want);
+  return bytes(have) > bytes(want) && have != Type::pred && (any_bits || !is_float(have));
 }
 
 class Resolver {
@@ -91,6 +105,8 @@ class Resolver {
   void move_vector(const Statement& statement, Type type, u32 count);
   void by_row(const Statement& statement);
   void note_barrier(const Statement& statement);
+  void check_without_sync(const Statement& statement) const;
+  void check_copy(const Statement& statement) const;
 
   // Operands of a row.
   struct Draft {
@@ -102,6 +118,7 @@ class Resolver {
     AddressOf offset_of;
     u32 index = 0;     // of the operand being read
     u32 memories = 0;  // memory operands so far
+    bool in_vector = false;
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
   void operand(Draft& draft, const OperandRule& rule, const Operand& operand);
@@ -123,7 +140,7 @@ class Resolver {
   // Values.
   Value value(const Operand& operand, Type type, bool wider, u32* width);
   std::optional<Value> address_value(const Operand& operand, u32 bytes);
-  Value special_register(const std::string& name, u32 bytes, Position at);
+  Value special_register(const std::string& name, Type type);
   std::optional<Reg> find_register(const Operand& operand);
   std::optional<Reg> find_register(const std::string& name, const std::string& selector, Position at);
   Reg element(u32 reg, u32 number, u32 part);
@@ -352,7 +369,29 @@ void Resolver::statement(const Statement& s) {
   if (s.opcode == "ret") return leave(s);
   if (s.opcode == "call") return call(s);
   if (s.opcode == "mov" && special_mov(s)) return;
+  check_without_sync(s);
+  check_copy(s);
   by_row(s);
+}
+
+// Lanes that make progress independently need to be told for whom to wait.
+void Resolver::check_without_sync(const Statement& s) const {
+  if (s.opcode != "shfl" && s.opcode != "vote") return;
+  if (module_.target < 70 || module_.version_major * 10 + module_.version_minor < 64) return;
+  if (std::find(s.modifiers.begin(), s.modifiers.end(), "sync") != s.modifiers.end()) return;
+  fail(s.at, "Instruction '" + s.opcode +
+                 "' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4");
+}
+
+// cp.async.ca|cg [to], [from], size: past L1 only 16 bytes at a time.
+void Resolver::check_copy(const Statement& s) const {
+  if (s.opcode != "cp" || s.modifiers.size() < 2 || s.modifiers[0] != "async" || s.operands.size() < 3) return;
+  const bool any = s.modifiers[1] == "ca";
+  const Immediate* size = std::get_if<Immediate>(&s.operands[2].value);
+  if (size == nullptr || (!any && s.modifiers[1] != "cg")) return;
+  if (size->bits == 16 || (any && (size->bits == 4 || size->bits == 8))) return;
+  fail(s.at, "Argument 2 of instruction 'cp.async': unexpected value '" + std::to_string(size->bits) +
+                 "', expected to be " + (any ? "4 or 8 or 16" : "16"));
 }
 
 std::string Resolver::mnemonic() const {
@@ -374,8 +413,8 @@ u32 Resolver::label(const Operand& operand) {
   const Name* name = std::get_if<Name>(&operand.value);
   if (name == nullptr || operand.is_vector) mismatch();
   const std::optional<Binding> binding = names_.find_label(name->text);
-  if (!binding) unknown(name->text);
-  if (binding->kind != Binding::label)
+  if (!binding && !names_.find(name->text) && link_.find(module_index_, name->text) == nullptr) unknown(name->text);
+  if (!binding || binding->kind != Binding::label)
     fail(operand.at, "Label expected for argument 0 of instruction '" + current_->opcode + "'");
   return function_.labels[binding->index].statement;  // becomes the index of an instruction in finish()
 }
@@ -479,8 +518,7 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
 
 void Resolver::check_passed(const Statement& statement, const std::vector<CallSite::Argument>& passed,
                             const std::vector<Parameter>& wanted) {
-  (void)statement;
-  if (passed.size() != wanted.size()) mismatch();
+  if (passed.size() != wanted.size()) fail(statement.at, "Call has wrong number of parameters");
   for (std::size_t i = 0; i < passed.size(); ++i) {
     // An array without a size takes what comes.
     const bool open = wanted[i].is_array && wanted[i].size == 0;
@@ -543,7 +581,7 @@ void Resolver::call_target(const Statement& s, CallSite& site) {
           {Diagnostic::syntax, s.at, "Call to '" + Cursor::shown(name->text) + "' requires call prototype"});
       unknown(name->text);
     }
-    if (symbol->kind != Symbol::function) mismatch();
+    if (symbol->kind != Symbol::function) fail(s.at, "Label expected for argument 0 of instruction 'call'");
     const LinkedFunction& callee = link_.functions[symbol->index];
     results = &callee.function->results;
     parameters = &callee.function->parameters;
@@ -593,6 +631,7 @@ bool Resolver::special_mov(const Statement& s) {
   const std::string full = name->selector.empty() ? name->text : name->text + "." + name->selector;
   const std::optional<Reg> to = find_register(s.operands[0]);
   if (!to || type == Type::pred || bytes(to->type) != bytes(type) || !agrees(type, to->type)) return false;
+  if (is_float(type) || !has_size(full, bytes(type))) return false;
   const Handler handler = special_register_handler(full, bytes(type));
   if (handler == nullptr) return false;
   Instruction instruction;
@@ -618,6 +657,7 @@ static Type piece(Type type, std::size_t count) {
 void Resolver::pack(const Statement& s, Type type) {
   const auto& parts = s.operands[1].elements;
   const Type each = piece(type, parts.size());
+  if (is_float(type) || is_signed(type) || is_unsigned(type)) mismatch();
   const Handler handler = each == Type::none ? nullptr : pack_handler(static_cast<u32>(parts.size()), bytes(each));
   const std::optional<Reg> to = find_register(s.operands[0]);
   if (handler == nullptr || !to || bytes(to->type) != bytes(type) || to->type == Type::pred) mismatch();
@@ -635,6 +675,7 @@ void Resolver::pack(const Statement& s, Type type) {
 void Resolver::unpack(const Statement& s, Type type) {
   const auto& parts = s.operands[0].elements;
   const Type each = piece(type, parts.size());
+  if (is_float(type) || is_signed(type) || is_unsigned(type)) mismatch();
   const Handler handler = each == Type::none ? nullptr : unpack_handler(static_cast<u32>(parts.size()), bytes(each));
   if (handler == nullptr || s.operands[1].is_vector) mismatch();
   Instruction instruction;
@@ -745,21 +786,22 @@ void Resolver::by_row(const Statement& s) {
   if (draft.offset_of.kind != AddressOf::none) out_.fixups.push_back({at, draft.offset_of});
 }
 
-// For the CU_FUNC_ATTRIBUTE that counts barriers: the highest number that is named; all of them if a register is.
+// Which of the 16 barriers a kernel needs: up to the highest number that is named; all of them if a register is.
 void Resolver::note_barrier(const Statement& s) {
   if (s.opcode != "bar" && s.opcode != "barrier") return;
   if (!s.modifiers.empty() && (s.modifiers[0] == "warp" || s.modifiers[0] == "cluster")) return;
-  u32 needed = 16;
-  for (const Operand& each : s.operands) {
-    if (const Immediate* number = std::get_if<Immediate>(&each.value)) {
-      needed = static_cast<u32>(std::min<u64>(number->bits, 15)) + 1;
-      break;
-    }
-    if (each.pair == nullptr && s.modifiers.size() > 1 && (s.modifiers[0] == "red" || s.modifiers[1] == "red"))
-      continue;
-    break;
+  const bool reduces = std::find(s.modifiers.begin(), s.modifiers.end(), "red") != s.modifiers.end();
+  const std::size_t at = reduces ? 1 : 0;
+  if (at >= s.operands.size()) return;
+  const Immediate* barrier = std::get_if<Immediate>(&s.operands[at].value);
+  if (barrier != nullptr && barrier->bits > 15) {
+    fail(s.at, "Barrier number '" + std::to_string(barrier->bits) + "' out of range, expected to be in range [0..15]");
   }
-  out_.barriers = std::max(out_.barriers, needed);
+  const Immediate* threads = at + 1 < s.operands.size() ? std::get_if<Immediate>(&s.operands[at + 1].value) : nullptr;
+  if (threads != nullptr && threads->bits % kWarpSize != 0) {
+    fail(s.at, "Number of threads participating in barrier must be in multiple of warp size");
+  }
+  out_.barriers = std::max(out_.barriers, barrier == nullptr ? 16 : static_cast<u32>(barrier->bits) + 1);
 }
 
 // Gives each rule its operand; what follows inside the brackets of a memory operand counts as an operand of its own.
@@ -843,7 +885,8 @@ void Resolver::operand(Draft& draft, const OperandRule& rule, const Operand& giv
     case OperandRule::value: break;
   }
   const u32 count = rule.elements == OperandRule::kVector ? draft.form.vector : rule.elements;
-  if (count == 1 && !(given.is_vector && given.elements.size() == 1)) return scalar(draft, rule, given);
+  const bool one_of_one = given.is_vector && given.elements.size() == 1 && rule.elements == OperandRule::kVector;
+  if (count == 1 && !one_of_one) return scalar(draft, rule, given);
   vector(draft, rule, count, given);
 }
 
@@ -852,7 +895,9 @@ void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Op
   each.elements = 1;
   if (given.is_vector) {
     if (given.elements.size() != count || given.negated) mismatch();
+    draft.in_vector = true;
     for (const Operand& part : given.elements) scalar(draft, each, part);
+    draft.in_vector = false;
     return;
   }
   // A register that was declared as a vector stands for its elements.
@@ -872,7 +917,8 @@ void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Op
 }
 
 void Resolver::scalar(Draft& draft, const OperandRule& rule, const Operand& given) {
-  if (given.is_vector || std::holds_alternative<Address>(given.value)) mismatch();
+  if (given.is_vector) fail(at_, "Vector operand is not allowed for instruction '" + current_->opcode + "'");
+  if (std::holds_alternative<Address>(given.value)) mismatch();
   const Type type = type_of(rule, draft.form);
   if (rule.written) return destination(draft, rule, type, given);
   source(draft, rule, type, given);
@@ -881,6 +927,9 @@ void Resolver::scalar(Draft& draft, const OperandRule& rule, const Operand& give
 void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, const Operand& given) {
   u32 id = 0;
   if (std::holds_alternative<Sink>(given.value)) {
+    if (!rule.second && !draft.in_vector && !may_discard(current_->opcode)) {
+      fail(at_, "Result discard mode is not allowed for instruction '" + current_->opcode + "'");
+    }
     // Nobody reads it, but the instruction has a place to write to.
     id = temporary(type);
     set_width(draft, bytes(type));
@@ -939,7 +988,7 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
     if (!fits) mismatch();
     if (width != nullptr) *width = bytes(reg->type);
     if (!given.negated) return {reg->id};
-    if (type != Type::pred) mismatch();
+    if (type != Type::pred) fail(at_, "Illegal argument to predicate negation");
     Instruction instruction;
     instruction.run = run_not_predicate;
     instruction.slot[0] = temporary(Type::pred);
@@ -953,28 +1002,21 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
     return *address;
   }
   const std::string full = from->selector.empty() ? from->text : from->text + "." + from->selector;
-  return special_register(full, bytes(type), given.at);
+  return special_register(full, type);
 }
 
-Resolver::Value Resolver::special_register(const std::string& name, u32 bytes, Position at) {
-  (void)at;
-  const Handler handler = name[0] == '%' ? special_register_handler(name, bytes) : nullptr;
-  if (handler == nullptr) {
-    // A special register of another size?
-    for (u32 other : {1u, 2u, 4u, 8u, 16u}) {
-      if (name[0] == '%' && special_register_handler(name, other) != nullptr) mismatch();
-    }
-    unknown(name);
-  }
-  if (current_->opcode != "mov" && current_->opcode != "cvt") {
+Resolver::Value Resolver::special_register(const std::string& name, Type type) {
+  const u32 width = bytes(type);
+  const auto known = [&](u32 size) { return name[0] == '%' && special_register_handler(name, size) != nullptr; };
+  if (!known(0) && !known(4) && !known(8)) unknown(name);
+  if ((current_->opcode != "mov" && current_->opcode != "cvt") || is_float(type)) {
     fail(at_, "Special register argument not allowed for instruction '" + current_->opcode + "'");
   }
+  const Handler handler = special_register_handler(name, width);
+  if (handler == nullptr || !has_size(name, width)) mismatch();
   Instruction instruction;
   instruction.run = handler;
-  instruction.slot[0] = temporary(bytes == 8   ? Type::b64
-                                  : bytes == 4 ? Type::b32
-                                  : bytes == 2 ? Type::b16
-                                               : Type::pred);
+  instruction.slot[0] = temporary(type);
   emit(instruction, {}, {instruction.slot[0]});
   return {instruction.slot[0]};
 }
@@ -1012,6 +1054,11 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
     emit(instruction, {}, {instruction.slot[0]});
     return {instruction.slot[0]};
   };
+  const bool moves = current_->opcode == "mov" ||
+                     (current_->opcode == "cvta" && !current_->modifiers.empty() && current_->modifiers[0] != "to");
+  if (!moves && (names_.find(name.text) || link_.find(module_index_, name.text) != nullptr)) {
+    fail(at_, "'" + Cursor::shown(name.text) + "' used in instruction '" + current_->opcode + "': must be register");
+  }
   const auto within = [&](const Variable& variable) {
     const u64 element = u64{cudasim::bytes(variable.type)} * variable.vector;
     return static_cast<i64>(static_cast<u64>(given.addend) + static_cast<u64>(given.index) * element);
@@ -1020,6 +1067,7 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
     if (binding->kind == Binding::variable) {
       const Variable& variable = function_.variables[binding->index];
       const bool in_frame = variable.space == Space::local || variable.space == Space::param;
+      if (variable.space == Space::param) fail(at_, "Illegal to take address of parameter '" + variable.name + "'");
       if (in_frame) return frame(local_[binding->index], within(variable));
       return of_linked(local_[binding->index], within(variable));
     }
@@ -1037,6 +1085,9 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
   sized(false);
   const LinkedFunction& function = link_.functions[symbol->index];
   if (!function.defined) fail(at_, "Unresolved extern function '" + Cursor::shown(name.text) + "'");
+  if (given.addend != 0) {
+    fail(at_, "Cannot take address of function '" + Cursor::shown(name.text) + "' in arithmetic expressions");
+  }
   out_.addresses_taken.push_back(function.index);
   return Value{out_.constants.address({AddressOf::function, function.index, static_cast<u64>(given.addend)}, bytes)};
 }
@@ -1084,12 +1135,13 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   if (address == nullptr) {
     const Name* name = std::get_if<Name>(&given.value);
     if (name == nullptr || given.is_vector || given.negated || given.index == 0) mismatch();
-    bare = {name->text, given.addend, given.index};
+    bare = {name->text, given.addend};
     address = &bare;
   }
   // A register that may hold the address of a parameter: in device functions those lie in the frame.
   const bool is_store = current_->opcode == "st";
   if (address->base.empty()) {
+    if (draft.form.space != Space::local) fail(at_, "Immediate addresses allowed only for .local state space");
     draft.instruction.offset = address->offset;
     return based_on(draft, kNoSlot, 8);
   }
@@ -1097,7 +1149,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   const std::string base = address->base.substr(0, dot);
   const std::string part = dot == std::string::npos ? "" : address->base.substr(dot + 1);
   if (const std::optional<Reg> reg = find_register(base, part, given.at)) {
-    if (address->index != 0 || is_float(reg->type) || (bytes(reg->type) != 4 && bytes(reg->type) != 8)) mismatch();
+    if (given.index != 0 || is_float(reg->type) || (bytes(reg->type) != 4 && bytes(reg->type) != 8)) mismatch();
     draft.instruction.offset = address->offset;
     const bool entry_space = draft.form.has("param::entry");
     if (draft.form.space == Space::param && (is_store || !function_.is_entry || draft.form.has("param::func")) &&
@@ -1110,12 +1162,12 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   if (binding && binding->kind == Binding::variable) {
     const Variable& variable = function_.variables[binding->index];
     const u64 element = u64{bytes(variable.type)} * variable.vector;
-    const i64 offset = static_cast<i64>(static_cast<u64>(address->offset) + static_cast<u64>(address->index) * element);
+    const i64 offset = static_cast<i64>(static_cast<u64>(address->offset) + static_cast<u64>(given.index) * element);
     return memory_of_variable(draft, given, variable, local_[binding->index], offset);
   }
   if (binding) {
     const bool result = binding->kind == Binding::result;
-    if (address->index != 0) mismatch();
+    if (given.index != 0) mismatch();
     if (draft.form.space != Space::param) {
       fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
     }
@@ -1123,7 +1175,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
       return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], address->offset,
                              given.at);
     }
-    if (is_store) fail(at_, "Entry parameters are read-only");
+    if (is_store) fail(at_, "Illegal to write to function input parameter '" + base + "'");
     draft.instruction.offset = static_cast<i64>(out_.code->parameters[binding->index].offset) + address->offset;
     return based_on(draft, kNoSlot, 8);
   }
@@ -1132,7 +1184,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   if (symbol->kind != Symbol::variable) mismatch();
   const Variable& variable = *link_.variables[symbol->index].variable;
   const u64 element = u64{bytes(variable.type)} * variable.vector;
-  const i64 offset = static_cast<i64>(static_cast<u64>(address->offset) + static_cast<u64>(address->index) * element);
+  const i64 offset = static_cast<i64>(static_cast<u64>(address->offset) + static_cast<u64>(given.index) * element);
   memory_of_variable(draft, given, variable, symbol->index, offset);
 }
 
@@ -1148,7 +1200,8 @@ void Resolver::memory_of_variable(Draft& draft, const Operand& given, const Vari
   if (space == Space::shared_cluster) space = Space::shared;
   if (draft.memories > 1) space = variable.space;
   const bool generic = space == Space::generic;
-  if (!generic && space != variable.space) {
+  const bool never_generic = variable.space == Space::constant || variable.space == Space::param;
+  if (generic ? never_generic : space != variable.space) {
     fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
   }
   draft.instruction.offset = offset;
