@@ -2,7 +2,7 @@
 #include "tests/conformance/scenario.hpp"
 
 FRESH_CASE("Managed memory has one pointer for both sides", "[managed]") {
-  const conformance::Context made = conformance::context();
+  conformance::context();
   CUdeviceptr p = 0;
   ANSWERS(cuMemAllocManaged(&p, 0, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemAllocManaged(&p, 4096, 0), CUDA_ERROR_INVALID_VALUE);
@@ -32,11 +32,11 @@ FRESH_CASE("Advice and prefetching are remembered, page by page", "[managed]") {
   constexpr std::size_t n = 4 << 20;
   CUdeviceptr p = 0;
   CU_CHECK(cuMemAllocManaged(&p, n, CU_MEM_ATTACH_GLOBAL));
+  int value = 9;
+#if CUDA_VERSION >= 13000
   CUmemLocation here = {};
   here.type = CU_MEM_LOCATION_TYPE_DEVICE;
   here.id = dev;
-  int value = 9;
-#if CUDA_VERSION >= 13000
   ANSWERS(cuMemAdvise(p, n, CU_MEM_ADVISE_SET_READ_MOSTLY, here), CUDA_SUCCESS);
   ANSWERS(cuMemAdvise(p, n / 2, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, here), CUDA_SUCCESS);
   ANSWERS(cuMemPrefetchAsync(p, n, here, 0, 0), CUDA_SUCCESS);

@@ -80,13 +80,17 @@ FRESH_CASE("Functions and variables are found by name", "[module]") {
   ANSWERS(cuModuleGetGlobal(&g, nullptr, m, "counter"), CUDA_SUCCESS);
   ANSWERS(cuModuleGetGlobal(nullptr, &s, m, "table"), CUDA_SUCCESS);
   SHOWS("size 1024", "size " << s);
+#if CUDA_VERSION >= 12040
   unsigned n = 0;
   ANSWERS(cuModuleGetFunctionCount(&n, m), CUDA_SUCCESS);
   SHOWS("count 15", "count " << n);
-  const char* nm = nullptr;
+#endif
   CUmodule mm = nullptr;
+#if CUDA_VERSION >= 12030
+  const char* nm = nullptr;
   ANSWERS(cuFuncGetName(&nm, F("local_k")), CUDA_SUCCESS);
   SHOWS("local_k", nm);
+#endif
   ANSWERS(cuFuncGetModule(&mm, F("local_k")), CUDA_SUCCESS);
   SHOWS("1", (mm == m));
   ANSWERS(cuModuleUnload(m), CUDA_SUCCESS);
