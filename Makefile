@@ -6,7 +6,7 @@
 
 ##@ Variables
 #: DEVICE=auto|gpu|simulator  where the lessons run: a GPU if one answers, else the simulator (default: auto)
-#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test and walk
+#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test and walk; test also takes a suite: IN=conformance
 #: V=1                        show every command
 #: CXX=clang++                another compiler
 #: CUDA_HOME=/path            another CUDA toolkit
@@ -89,7 +89,7 @@ KERNEL_LESSONS := $(patsubst %/,%,$(sort $(dir $(wildcard $(LESSONS:=/*.cu)))))
 # Those that IN= names: everything, one chapter, or one lesson.
 CHOSEN := $(if $(IN),$(filter $(IN:/=) $(IN:/=)/%,$(LESSONS)),$(LESSONS))
 ifneq ($(IN),)
-ifeq ($(CHOSEN)$(filter $(IN:/=),$(CHAPTERS)),)
+ifeq ($(CHOSEN)$(filter $(IN:/=),$(CHAPTERS))$(wildcard tests/$(IN:/=)/*.cpp),)
 $(error There is no chapter or lesson called $(IN). The chapters are: $(CHAPTERS))
 endif
 endif
