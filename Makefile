@@ -184,7 +184,9 @@ build/bench/kernels.ptx: common/bench/kernels.cu build/flags.lessons
 #   LIBS.05-extension/02-plugin = -ldl                                         linked into program and checks
 
 programs = $(if $(CUDA_INCLUDE),$(patsubst %,build/%/main,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1))))
-built_kernels = $(if $(wildcard $1/kernels.cu),$2/kernels.ptx)
+built_kernels = $(if $(wildcard $1/kernels.cu $2/kernels.cu),$2/kernels.ptx)
+# texts/05-extension/02-plugin/1, an edited copy, belongs to 05-extension/02-plugin.
+lesson_of = $(if $(filter texts/%,$1),$(patsubst texts/%/,%,$(dir $1)),$1)
 
 -include $(wildcard $(LESSONS:=/lesson.mk))
 
@@ -192,8 +194,9 @@ build/%/main.o: %/main.cpp build/flags.lessons
 	$(call say,compile,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
-build/%/main: build/%/main.o $$(EXTRA.$$*) $$(call built_kernels,$$*,build/$$*) | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS.$*) -o $@
+# One rule for a lesson's program and its edited copies: with two, make chose the wrong one now and then in a parallel build.
+build/%/main: build/%/main.o $$(EXTRA.$$(call lesson_of,$$*)) $$(call built_kernels,$$*,build/$$*) | build/simulator/libcuda.so
+	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS.$(call lesson_of,$*)) -o $@
 
 build/%/kernels.ptx: %/kernels.cu build/flags.lessons
 	$(call say,nvcc,$<)
@@ -209,10 +212,6 @@ build/texts/%/main.o: build/texts/%/main.cpp build/flags.lessons
 
 build/texts/%/kernels.ptx: build/texts/%/kernels.cu build/flags.lessons
 	$(call compile_ptx)
-
-build/texts/%/main: build/texts/%/main.o $$(call built_kernels,build/texts/$$*,build/texts/$$*) $$(EXTRA.$$(patsubst %/,%,$$(dir $$*))) \
-                    | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS.$(patsubst %/,%,$(dir $*))) -o $@
 
 # ---- Checks: one for each answer: the learner's exercise, the solution, every kept wrong solution ------------------------
 #
