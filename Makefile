@@ -6,7 +6,7 @@
 
 ##@ Variables
 #: DEVICE=auto|gpu|simulator  where the lessons run: a GPU if one answers, else the simulator (default: auto)
-#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test and walk; test also takes a suite: IN=conformance
+#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test and walk (test: or a suite)
 #: V=1                        show every command
 #: CXX=clang++                another compiler
 #: CUDA_HOME=/path            another CUDA toolkit
