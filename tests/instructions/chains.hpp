@@ -57,8 +57,9 @@ inline Cases chain_cases() {
         on<u64, u64, u64>([](u64 a, u64 b) { return a + 5 + ((u128(a) + b) >> 64); }));
     add(open + "sub.cc." + t + " %t, %a0, %a1; subc." + t + " %d, %a0, 5; }", "b64 b64 b64",
         on<u64, u64, u64>([](u64 a, u64 b) { return a - 5 - (a < b); }));
+    // What an addition finds after a subtraction is that nothing was borrowed.
     add(open + "sub.cc." + t + " %t, %a0, %a1; subc.cc." + t + " %t, %a0, %a1; addc.cc." + t + " %d, %a0, 0; }",
-        "b64 b64 b64", on<u64, u64, u64>([](u64 a, u64 b) { return a + (u128(a) < u128(b) + (a < b)); }));
+        "b64 b64 b64", on<u64, u64, u64>([](u64 a, u64 b) { return a + (u128(a) >= u128(b) + (a < b)); }));
     const auto top = [t](u64 a, u64 b) {
       return t == "u64" ? u64(u128(a) * b >> 64) : u64(wide(i64(a)) * wide(i64(b)) >> 64);
     };

@@ -282,21 +282,22 @@ struct Dp2a {  // two halves of a with two bytes of b
 
 // Carry chains
 
-// d = a + b (+ CC), lane by lane; CC.CF is written if kSet. Subtraction adds the complement, and CC then means borrow.
+// d = a + b (+ CC), lane by lane; CC.CF is written if kSet. A subtraction adds the complement and one: after it, CC.CF
+// is the sum's carry, which says that nothing was borrowed. The manual calls it borrow, and a chain of subtractions
+// cannot tell the two apart; but the 128-bit division that NVIDIA's compiler puts into programs reads it with addc.
 template <class T, bool kUse, bool kSet, bool kSubtract>
 void run_carry(Warp& warp, const Instruction& i) {
   T* d = warp.out<T>(i.slot[0]);
   const T* a = warp.in<T>(i.slot[1]);
   const T* b = warp.in<T>(i.slot[2]);
-  const u32 before = kUse ? warp.carry : 0;
+  const u32 before = kUse ? warp.carry : kSubtract ? kAllLanes : 0;
   u32 after = warp.carry;
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = u32(std::countr_zero(rest));
-    const T in = before >> lane & 1;
+    const T in = before >> lane & 1, x = a[lane], y = kSubtract ? T(~b[lane]) : b[lane];
     T sum;
-    const T x = a[lane], y = b[lane];
-    bool out = kSubtract ? __builtin_sub_overflow(x, y, &sum) : __builtin_add_overflow(x, y, &sum);
-    out |= kSubtract ? __builtin_sub_overflow(sum, in, &sum) : __builtin_add_overflow(sum, in, &sum);
+    bool out = __builtin_add_overflow(x, y, &sum);
+    out |= __builtin_add_overflow(sum, in, &sum);
     d[lane] = sum;
     after = (after & ~(1u << lane)) | u32(out) << lane;
   }
