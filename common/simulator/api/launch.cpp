@@ -25,14 +25,20 @@ const std::vector<Code::Parameter>& parameters_of(const Function& function) {
   return function.program->functions[function.kernel->function]->parameters;
 }
 
+// A kernel compiled for clusters of a size (.reqnctapercluster) has them however it is launched.
+Dim3 cluster_of(const Function& function, const LaunchShape& shape) {
+  const Dim3& compiled = function.kernel->directives.required_cluster;
+  return shape.cluster.count() == 1 && compiled.count() != 0 ? compiled : shape.cluster;
+}
+
 void require_cluster(const Function& function, const LaunchShape& shape) {
-  const u64 size = shape.cluster.count();
+  const Dim3 cluster = cluster_of(function, shape);
+  const u64 size = cluster.count();
   if (size == 1) return;
   const bool more = function.current_settings().non_portable_cluster != 0;
   require(size != 0 && size <= (more ? kLargestCluster : kPortableCluster), CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  require(
-      shape.grid.x % shape.cluster.x == 0 && shape.grid.y % shape.cluster.y == 0 && shape.grid.z % shape.cluster.z == 0,
-      CUDA_ERROR_INVALID_VALUE);
+  require(shape.grid.x % cluster.x == 0 && shape.grid.y % cluster.y == 0 && shape.grid.z % cluster.z == 0,
+          CUDA_ERROR_INVALID_VALUE);
 }
 
 std::vector<std::byte> from_buffer(const Function& function, void** extra) {
@@ -144,7 +150,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.kernel = function->kernel;
   launch.grid = shape.grid;
   launch.block = shape.block;
-  launch.cluster = shape.cluster;
+  launch.cluster = cluster_of(*function, shape);
   launch.dynamic_shared = shape.dynamic_shared;
   launch.cooperative = shape.cooperative;
   launch.parameters = std::move(parameters);
@@ -244,9 +250,7 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   require(config != nullptr);
   const auto stream = get_stream(per_thread_stream ? per_thread(config->hStream) : config->hStream);
   const auto function = get_function_or_kernel(f, context_of(*stream));
-  LaunchAttributes wanted = read(*config);
-  const Dim3& compiled = function->kernel->directives.required_cluster;
-  if (wanted.shape.cluster.count() == 1 && compiled.count() != 0) wanted.shape.cluster = compiled;
+  const LaunchAttributes wanted = read(*config);
   require_shape(*function, wanted.shape);
   launch(function, wanted.shape, gather_parameters(*function, params, extra), *stream);
   if (wanted.after != nullptr) events().get(wanted.after)->record(*stream);
