@@ -1,20 +1,19 @@
 // Makes one wrong call under four habits of checking, and shows what each leaves its reader with.
 #include "common/cu.hpp"
 
-// Habit 4. A function says once, for every call, what is said about a failure. It cannot know which call it was told
-// about.
-bool succeeded(CUresult result) {
-  if (result == CUDA_SUCCESS) return true;
-  std::printf("function | %s: %s\n", cu::name(result), cu::meaning(result));
-  return false;
-}
-
 // Habit 3. A macro sees what a function cannot: the text of the call, and where it stands.
 #define CHECK(call)                                                                                             \
   do {                                                                                                          \
     const CUresult result = (call);                                                                             \
     if (result != CUDA_SUCCESS) std::printf("macro    | %s:%d: %s -> %d\n", __FILE__, __LINE__, #call, result); \
   } while (false)
+
+// Habit 4. A function says once, for every call, what is said about a failure. Which call it was, it cannot know.
+bool succeeded(CUresult result) {
+  if (result == CUDA_SUCCESS) return true;
+  std::printf("function | %s: %s\n", cu::name(result), cu::meaning(result));
+  return false;
+}
 
 int main() {
   CU_CHECK(cuInit(0));
@@ -31,8 +30,10 @@ int main() {
     std::printf("if       | cuDeviceGet failed\n");
   }
 
+  // Habit 3.
   CHECK(cuDeviceGet(&device, 99));
 
+  // Habit 4.
   const bool found = succeeded(cuDeviceGet(&device, 99));
 
   // Macro and function together are the header that all later lessons use.

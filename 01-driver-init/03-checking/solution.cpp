@@ -1,4 +1,4 @@
-// Several calls in one function, each of them checked.
+// Check each of several calls.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,6 +1,5 @@
 // Rejected with: "a device that does not exist is an error, not the name of another one"
-// cuDeviceGet fails, nobody looks, and the name of whatever was in `device` is reported as that of the device asked
-// for.
+// cuDeviceGet fails, nobody looks, and the name of whatever was in `device` passes for that of device 99.
 #include "common/cu.hpp"
 
 #include <string>
