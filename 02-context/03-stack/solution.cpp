@@ -4,7 +4,7 @@
 #include <functional>
 
 // Calls work() with `context` current. Afterwards the stack is what it was before, also when the caller had no context,
-// and also when work() throws.
+// and also when work() throws. Throws cu::Error if the driver refuses (CU_THROW).
 void run_in(CUcontext context, const std::function<void()>& work) {
   struct Pop {
     ~Pop() {
@@ -12,7 +12,7 @@ void run_in(CUcontext context, const std::function<void()>& work) {
       CU_REPORT(cuCtxPopCurrent(&popped));
     }
   };
-  CU_CHECK(cuCtxPushCurrent(context));
+  CU_THROW(cuCtxPushCurrent(context));
   Pop at_the_end;
   work();
 }

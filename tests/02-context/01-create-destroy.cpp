@@ -1,16 +1,13 @@
 // Self-check of 02-context/01-create-destroy: judges the learner's free_memory().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 std::size_t free_memory(CUdevice device);
 
 namespace {
 
-CUcontext current() {
-  CUcontext context = nullptr;
-  CU_CHECK(cuCtxGetCurrent(&context));
-  return context;
-}
+int given_up = 0;  // contexts that the program has destroyed or released
 
 // A device, and a stack that is empty before and after.
 struct Device {
@@ -27,6 +24,17 @@ struct Device {
 
 }  // namespace
 
+// The answer's calls come through here.
+CUresult CUDAAPI cuCtxDestroy(CUcontext context) {
+  ++given_up;
+  return DRIVERS(cuCtxDestroy)(context);
+}
+
+CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice device) {
+  ++given_up;
+  return DRIVERS(cuDevicePrimaryCtxRelease)(device);
+}
+
 TEST_CASE_METHOD(Device, "a caller without a context gets an answer") {
   std::size_t total;
   CU_CHECK(cuDeviceTotalMem(&total, device));
@@ -38,6 +46,12 @@ TEST_CASE_METHOD(Device, "a caller without a context gets an answer") {
 TEST_CASE_METHOD(Device, "a caller without a context has none afterwards") {
   free_memory(device);
   CHECK(current() == nullptr);
+}
+
+TEST_CASE_METHOD(Device, "the context is destroyed, not only popped") {
+  given_up = 0;
+  free_memory(device);
+  CHECK(given_up == 1);
 }
 
 TEST_CASE_METHOD(Device, "the caller's context is still current and still works") {

@@ -1,18 +1,24 @@
 // Self-check of 02-context/03-stack: judges the learner's run_in().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <functional>
 #include <stdexcept>
+#include <vector>
 
 void run_in(CUcontext context, const std::function<void()>& work);
 
 namespace {
 
-CUcontext current() {
-  CUcontext context = nullptr;
-  CU_CHECK(cuCtxGetCurrent(&context));
-  return context;
+using Stack = std::vector<CUcontext>;
+
+// Takes this thread's stack apart, from the top.
+Stack taken_apart() {
+  Stack from_top;
+  CUcontext top;
+  while (cuCtxPopCurrent(&top) == CUDA_SUCCESS) from_top.push_back(top);
+  return from_top;
 }
 
 // Two contexts, and a stack that holds neither.
@@ -28,8 +34,7 @@ struct TwoContexts {
     }
   }
   ~TwoContexts() {
-    CUcontext left;
-    while (cuCtxPopCurrent(&left) == CUDA_SUCCESS) continue;
+    taken_apart();
     cuCtxDestroy(a);
     cuCtxDestroy(b);
   }
@@ -54,8 +59,20 @@ TEST_CASE_METHOD(TwoContexts, "a caller without a context has none afterwards") 
   CHECK(current() == nullptr);
 }
 
+TEST_CASE_METHOD(TwoContexts, "what lies below the caller's context is there, too, and nothing else") {
+  for (CUcontext context : {b, a}) CU_CHECK(cuCtxPushCurrent(context));
+  run_in(b, [] {});
+  CHECK(taken_apart() == Stack{a, b});
+}
+
+TEST_CASE_METHOD(TwoContexts, "a context that the driver refuses is reported, and the work is not done") {
+  bool done = false;
+  CHECK_THROWS_AS(run_in(nullptr, [&] { done = true; }), cu::Error);
+  CHECK_FALSE(done);
+}
+
 TEST_CASE_METHOD(TwoContexts, "the stack is restored when the work throws") {
   CU_CHECK(cuCtxPushCurrent(a));
   CHECK_THROWS_AS(run_in(b, [] { throw std::runtime_error("from the work"); }), std::runtime_error);
-  CHECK(current() == a);
+  CHECK(taken_apart() == Stack{a});
 }
