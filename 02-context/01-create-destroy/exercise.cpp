@@ -1,4 +1,4 @@
-// How much memory is free on a device? The driver answers only a thread that has a context.
+// Ask how much memory is free on a device. The driver answers only a thread that has a context.
 #include "common/cu.hpp"
 
 // Returns the free memory of `device` in bytes. The caller may have a context or none; afterwards its current context
