@@ -101,8 +101,7 @@ inline void expect(CUresult expected, CUresult result, const char* call, const c
   } while (false)
 
 // CUDA 13 gave cuCtxCreate a fourth argument, the creation parameters, in second place. Lessons write the new form;
-// with the headers of CUDA 12, whose cuCtxCreate has three arguments, this overload takes it (the parameters must be
-// null).
+// with the headers of CUDA 12, whose cuCtxCreate has three, this overload takes it (the parameters must be null).
 #if CUDA_VERSION < 13000
 #undef cuCtxCreate
 inline CUresult cuCtxCreate(CUcontext* context, std::nullptr_t, unsigned int flags, CUdevice device) {

@@ -8,7 +8,8 @@
 
 namespace cu {
 
-// The path of the image called `file` ("kernels.ptx" for example), for cuModuleLoad. Linux tells a process where its own executable lies.
+// The path of the image called `file` ("kernels.ptx" for example), for cuModuleLoad. Linux tells a process where its own
+// executable lies.
 inline std::string image(const std::string& file) {
   char self[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self);

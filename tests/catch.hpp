@@ -1,5 +1,6 @@
 // Catch2 2 (one header) or Catch2 3 (a library): the only file that knows which one this machine has.
-// Tests use what both have: TEST_CASE, TEST_CASE_METHOD, SECTION, GENERATE, CAPTURE, CHECK, REQUIRE, CHECK_THAT, CHECK_THROWS_AS.
+// Tests use what both have: TEST_CASE, TEST_CASE_METHOD, SECTION, GENERATE, CAPTURE, CHECK, REQUIRE, CHECK_THAT,
+// CHECK_THROWS_AS.
 #pragma once
 
 #if __has_include(<catch2/catch_test_macros.hpp>)
