@@ -123,3 +123,39 @@ FRESH_CASE("Occupancy is reckoned from threads, registers and shared memory", "[
   ANSWERS(cuOccupancyMaxPotentialBlockSize(&g, &b, f, nullptr, 0, 0), CUDA_SUCCESS);
   SHOWS("264 1024", g << " " << b);
 }
+
+FRESH_CASE("A kernel that is compiled for clusters has them however it is launched", "[launch]") {
+  const auto made = conformance::context();
+  int major = 0;
+  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, made.dev));
+  if (major < 9) return;  // no clusters there
+  const char* text = R"(.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry rank(.param .u64 out) .explicitcluster .reqnctapercluster 2, 1, 1 {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  mov.u32 %r1, %ctaid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.u64 %rd1, %rd1, %rd2;
+  mov.u32 %r2, %cluster_ctarank;
+  mov.u32 %r3, %cluster_nctarank;
+  mad.lo.u32 %r2, %r3, 10, %r2;
+  st.global.u32 [%rd1], %r2;
+  ret;
+}
+)";
+  CUmodule mod = nullptr;
+  CUfunction f = nullptr;
+  CUdeviceptr out = 0;
+  CU_CHECK(cuModuleLoadData(&mod, text));
+  CU_CHECK(cuModuleGetFunction(&f, mod, "rank"));
+  CU_CHECK(cuMemAlloc(&out, 16));
+  void* a[] = {&out};
+  ANSWERS(cuLaunchKernel(f, 4, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
+  std::vector<int> ranks(4);
+  CU_CHECK(cuMemcpyDtoH(ranks.data(), out, 16));
+  CHECK(ranks == std::vector<int>{20, 21, 20, 21});
+  ANSWERS(cuLaunchKernel(f, 3, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+}
