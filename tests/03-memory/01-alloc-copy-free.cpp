@@ -1,21 +1,12 @@
 // Self-check of 03-memory/01-alloc-copy-free: judges the learner's swap_halves().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <numeric>
 #include <vector>
 
 std::vector<float> swap_halves(const std::vector<float>& numbers);
-
-namespace {
-
-std::size_t free_bytes() {
-  std::size_t free, total;
-  CU_CHECK(cuMemGetInfo(&free, &total));
-  return free;
-}
-
-}  // namespace
 
 TEST_CASE_METHOD(cu::Context, "four numbers come back with their halves swapped") {
   CHECK(swap_halves({1, 2, 3, 4}) == std::vector<float>{3, 4, 1, 2});
@@ -30,6 +21,11 @@ TEST_CASE_METHOD(cu::Context, "a million numbers do, too") {
 }
 
 TEST_CASE_METHOD(cu::Context, "an empty vector comes back empty") { CHECK(swap_halves({}).empty()); }
+
+TEST_CASE("the device does it: without a context, what the driver refuses is thrown") {
+  CU_CHECK(cuInit(0));
+  CHECK_THROWS_AS(swap_halves({1, 2, 3, 4}), cu::Error);
+}
 
 TEST_CASE_METHOD(cu::Context, "the device memory is given back") {
   const std::vector<float> numbers(16 << 20);
