@@ -1,4 +1,4 @@
-// An array of page-locked memory that gives itself back.
+// Make an array of page-locked memory that gives itself back.
 #include "common/cu.hpp"
 
 #include <memory>
