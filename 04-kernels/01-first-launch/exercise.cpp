@@ -1,10 +1,11 @@
-// From an image on disk to one thread that has run.
+// Run one thread, from an image on disk.
 #include "common/cu.hpp"
 
 #include <string>
 
 // Loads the file `image`, launches one thread of its function `kernel` with one argument, a device address, waits until
-// it has run, and unloads the module. A context is current. Throws cu::Error if the driver refuses (CU_THROW).
+// it has run, and unloads the module, on every path. A context is current. Throws cu::Error if the driver refuses, or
+// if the kernel fails (CU_THROW).
 void run_one_thread(const std::string& image, const char* kernel, CUdeviceptr argument) {
   // Your code here.
   (void)image;

@@ -2,12 +2,8 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
-int main() {
-  CU_CHECK(cuInit(0));
-  CUdevice device;
-  CUcontext context;
-  CU_CHECK(cuDeviceGet(&device, 0));
-  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
+int main() try {
+  cu::Context context;
 
   CUmodule module;
   CU_CHECK(cuModuleLoad(&module, cu::image("kernels.ptx").c_str()));
@@ -18,23 +14,23 @@ int main() {
   std::printf("cuModuleGetFunction  square is in it\n");
 
   int number = 7;
-  CUdeviceptr memory;
-  CU_CHECK(cuMemAlloc(&memory, sizeof number));
-  CU_CHECK(cuMemcpyHtoD(memory, &number, sizeof number));
+  cu::Memory memory(sizeof number);
+  CU_CHECK(cuMemcpyHtoD(memory.address, &number, sizeof number));
   std::printf("cuMemcpyHtoD         the device has %d\n", number);
 
-  void* arguments[] = {&memory};  // where each argument of the kernel is to be read from
+  void* arguments[] = {&memory.address};  // where each argument of the kernel is to be read from
   CU_CHECK(cuLaunchKernel(square, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   std::printf("cuLaunchKernel       1 block of 1 thread is on its way\n");
 
   CU_CHECK(cuCtxSynchronize());
   std::printf("cuCtxSynchronize     it has run\n");
 
-  CU_CHECK(cuMemcpyDtoH(&number, memory, sizeof number));
+  CU_CHECK(cuMemcpyDtoH(&number, memory.address, sizeof number));
   std::printf("cuMemcpyDtoH         the host has %d\n", number);
 
-  CU_CHECK(cuMemFree(memory));
   CU_CHECK(cuModuleUnload(module));
-  CU_CHECK(cuCtxDestroy(context));
   return number == 49 ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

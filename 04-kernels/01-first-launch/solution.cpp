@@ -1,17 +1,23 @@
-// From an image on disk to one thread that has run.
+// Run one thread, from an image on disk.
 #include "common/cu.hpp"
 
 #include <string>
 
 // Loads the file `image`, launches one thread of its function `kernel` with one argument, a device address, waits until
-// it has run, and unloads the module. A context is current. Throws cu::Error if the driver refuses (CU_THROW).
+// it has run, and unloads the module, on every path. A context is current. Throws cu::Error if the driver refuses, or
+// if the kernel fails (CU_THROW).
 void run_one_thread(const std::string& image, const char* kernel, CUdeviceptr argument) {
-  CUmodule module;
-  CU_THROW(cuModuleLoad(&module, image.c_str()));
+  struct Module {
+    CUmodule handle = nullptr;
+    ~Module() {
+      if (handle != nullptr) CU_REPORT(cuModuleUnload(handle));
+    }
+  };
+  Module module;
+  CU_THROW(cuModuleLoad(&module.handle, image.c_str()));
   CUfunction function;
-  CU_THROW(cuModuleGetFunction(&function, module, kernel));
+  CU_THROW(cuModuleGetFunction(&function, module.handle, kernel));
   void* arguments[] = {&argument};
   CU_THROW(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   CU_THROW(cuCtxSynchronize());
-  CU_THROW(cuModuleUnload(module));
 }

@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <string>
 
@@ -26,13 +27,20 @@ struct Number {
   }
 };
 
-std::size_t free_bytes() {
-  std::size_t free, total;
-  CU_CHECK(cuMemGetInfo(&free, &total));
-  return free;
-}
+int loaded = 0, unloaded = 0;  // modules
 
 }  // namespace
+
+// The answer's calls come through here.
+CUresult CUDAAPI cuModuleLoad(CUmodule* module, const char* file) {
+  ++loaded;
+  return DRIVERS(cuModuleLoad)(module, file);
+}
+
+CUresult CUDAAPI cuModuleUnload(CUmodule module) {
+  ++unloaded;
+  return DRIVERS(cuModuleUnload)(module);
+}
 
 TEST_CASE_METHOD(Number, "one thread has run, once") {
   run_one_thread(kImage, "increment", memory.address);
@@ -54,9 +62,20 @@ TEST_CASE_METHOD(Number, "a kernel that is not there is reported") {
   CHECK_THROWS_AS(run_one_thread(kImage, "thrice", memory.address), cu::Error);
 }
 
+TEST_CASE_METHOD(Number, "a kernel that is not there leaves no module behind") {
+  loaded = unloaded = 0;
+  CHECK_THROWS_AS(run_one_thread(kImage, "thrice", memory.address), cu::Error);
+  CHECK(unloaded == loaded);
+}
+
 TEST_CASE_METHOD(Number, "the module's memory is given back") {
   run_one_thread(kImage, "first_of_large", memory.address);  // the driver's own buffers are made by the first launch
   const std::size_t before = free_bytes();
   run_one_thread(kImage, "first_of_large", memory.address);
   CHECK(free_bytes() + (32 << 20) > before);  // not to the byte: the driver may keep some for the next module
+}
+
+// The last one: the context does not survive it.
+TEST_CASE_METHOD(cu::Context, "a fault of the thread is reported") {
+  CHECK_THROWS_AS(run_one_thread(kImage, "increment", CUdeviceptr{0}), cu::Error);
 }
