@@ -1,11 +1,11 @@
-// Adds two vectors of 1000 numbers with three kernels, and looks at what lies behind the thousandth.
+// Adds two vectors of 1000 numbers with three kernels, and looks at what lies past the thousandth.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
 #include <vector>
 
 constexpr int kNumbers = 1000;   // what is to be added
-constexpr int kNeighbours = 24;  // what belongs to somebody else, and lies right behind the sums
+constexpr int kNeighbours = 24;  // what belongs to somebody else, and lies right past the sums
 constexpr int kBlock = 256;      // threads
 constexpr int kAll = kNumbers + kNeighbours;
 constexpr std::size_t kBytes = kAll * sizeof(float);

@@ -7,19 +7,19 @@
 
 namespace {
 
-constexpr int kBehind = 64;          // numbers behind the end of y, in the same allocation
+constexpr int kPast = 64;            // numbers past the end of y, in the same allocation
 constexpr float kUntouched = -1.0f;  // what they are
 
-// Runs saxpy on n numbers: x is 0 1 2 3 …, y is 5 everywhere, a is 2. Returns y and what lies behind it.
+// Runs saxpy on n numbers: x is 0 1 2 3 …, y is 5 everywhere, a is 2. Returns y and what lies past it.
 std::vector<float> saxpy(int n, int blocks, int threads) {
   cu::Context context;
   cu::Module module(cu::image("exercise.ptx"));
-  const std::size_t bytes = (n + kBehind) * sizeof(float);
+  const std::size_t bytes = (n + kPast) * sizeof(float);
   cu::Memory x(bytes), y(bytes);
-  std::vector<float> host(n + kBehind);
-  for (int i = 0; i < n + kBehind; ++i) host[i] = i;
+  std::vector<float> host(n + kPast);
+  for (int i = 0; i < n + kPast; ++i) host[i] = i;
   CU_CHECK(cuMemcpyHtoD(x.address, host.data(), bytes));
-  for (int i = 0; i < n + kBehind; ++i) host[i] = i < n ? 5.0f : kUntouched;
+  for (int i = 0; i < n + kPast; ++i) host[i] = i < n ? 5.0f : kUntouched;
   CU_CHECK(cuMemcpyHtoD(y.address, host.data(), bytes));
 
   float a = 2.0f;
@@ -29,12 +29,12 @@ std::vector<float> saxpy(int n, int blocks, int threads) {
   return host;
 }
 
-// The first index whose number is wrong: n if none is, and more if only a number behind the end was touched.
+// The first index whose number is wrong: n if none is, and more if only a number past the end was touched.
 int first_wrong(const std::vector<float>& y, int n) {
   for (int i = 0; i < n; ++i) {
     if (y[i] != 2.0f * i + 5.0f) return i;
   }
-  for (int i = n; i < n + kBehind; ++i) {
+  for (int i = n; i < n + kPast; ++i) {
     if (y[i] != kUntouched) return i + 1;
   }
   return n;
@@ -44,7 +44,7 @@ int first_wrong(const std::vector<float>& y, int n) {
 
 TEST_CASE("a thread for every number: all are computed") { CHECK(first_wrong(saxpy(1024, 4, 256), 1024) == 1024); }
 
-TEST_CASE("more threads than numbers: what lies behind the last one is left alone") {
+TEST_CASE("more threads than numbers: what lies past the last one is left alone") {
   CHECK(first_wrong(saxpy(1000, 4, 256), 1000) == 1000);
 }
 
