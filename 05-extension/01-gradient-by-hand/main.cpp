@@ -1,5 +1,4 @@
-// y = x*x + b, forward and backward by hand. The gradients are held against finite differences, and those against each
-// other, step by step.
+// Computes y = x² + b and its gradients by hand, and holds them against finite differences.
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -7,7 +6,7 @@
 
 using Numbers = std::vector<double>;
 
-// y[i] = x[i]*x[i] + b: one number b, used for every element.
+// y[i] = x[i]² + b: one number b, used for every element.
 Numbers forward(const Numbers& x, double b) {
   Numbers y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] * x[i] + b;

@@ -1,4 +1,4 @@
-// The backward pass of another op: y = (x + b)², where b is a row that is added to every row of x.
+// Write the backward pass of another op: y = (x + b)², where b is a row that is added to every row of x.
 #include <vector>
 
 using Numbers = std::vector<double>;

@@ -1,5 +1,4 @@
-// Uses the op as any program would that knows op.h and nothing else: host arrays in, host arrays out, and each time an
-// int that says how it went.
+// Uses the op through op.h: host arrays in, host arrays out. Only the context is the program's own business.
 #include "05-extension/02-plugin/op.h"
 #include "common/cu.hpp"
 

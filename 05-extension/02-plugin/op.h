@@ -1,4 +1,4 @@
-// y = x*x + b on the GPU, for whoever can call C. x, y, g and dx are rows * columns floats in host memory, row after
+// y = x² + b on the GPU, for whoever can call C. x, y, g and dx are rows * columns floats in host memory, row after
 // row; b and db are one float a row (with one row: a single b for everything).
 //
 // Each int is 0 or a code that op_message() explains; nothing is thrown. The op works in the context that is current

@@ -1,5 +1,4 @@
-// libop.so: the host's side of the op. The kernels are inside, so that the library is one file and works wherever it
-// lies.
+// libop.so: the host's side of the op. The kernels are inside: the library is one file, and works wherever it lies.
 #include "05-extension/02-plugin/op.h"
 #include "common/cu.hpp"
 
@@ -36,8 +35,9 @@ bool shape_is_possible(int rows, int columns) { return rows > 0 && columns > 0 &
 }  // namespace
 
 int op_open(op** made) {
+  if (made == nullptr) return CUDA_ERROR_INVALID_VALUE;
   std::unique_ptr<op> opened(new (std::nothrow) op);
-  if (made == nullptr || opened == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  if (opened == nullptr) return CUDA_ERROR_OUT_OF_MEMORY;
   CU_RETURN(cuModuleLoadData(&opened->module.handle, image));
   CU_RETURN(cuModuleGetFunction(&opened->forward, opened->module.handle, "forward"));
   CU_RETURN(cuModuleGetFunction(&opened->backward, opened->module.handle, "backward"));

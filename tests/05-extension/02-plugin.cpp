@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Op, "db is the sum of g over each column") {
   }
 }
 
-TEST_CASE_METHOD(Op, "nothing behind the last element is touched") {
+TEST_CASE_METHOD(Op, "nothing past the last element is touched") {
   for (unsigned i = count; i < dx.size(); ++i) REQUIRE(dx[i] == untouched);
   for (unsigned c = columns; c < db.size(); ++c) REQUIRE(db[c] == untouched);
 }

@@ -1,4 +1,4 @@
-// Rejected with: "nothing behind the last element is touched"
+// Rejected with: "nothing past the last element is touched"
 // The last block has threads that have no element; they need to be sent home.
 extern "C" __global__ void backward_columns(const float* x, const float* g, float* dx, float* db, unsigned columns,
                                             unsigned count) {
