@@ -246,3 +246,27 @@ FRESH_CASE("A user object ends when neither the program nor a graph holds it", "
   for (int i = 0; i < 1000 && ended == 0; ++i) usleep(1000);
   CHECK(ended == 1);
 }
+
+FRESH_CASE("An allocation and a free that are captured come and go with each launch", "[graph]") {
+  conformance::context();
+  CUstream s = nullptr;
+  CUgraph g = nullptr;
+  CUgraphExec e = nullptr;
+  unsigned* out = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuMemAllocHost(reinterpret_cast<void**>(&out), 4096));
+  CU_CHECK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  CUdeviceptr p = 0;
+  ANSWERS(cuMemAllocAsync(&p, 4096, s), CUDA_SUCCESS);
+  ANSWERS(cuMemsetD32Async(p, 7, 1024, s), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoHAsync(out, p, 4096, s), CUDA_SUCCESS);
+  ANSWERS(cuMemFreeAsync(p, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  for (int i = 0; i < 2; ++i) {
+    out[1023] = 0;
+    ANSWERS(cuGraphLaunch(e, s), CUDA_SUCCESS);
+    ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
+    CHECK(out[1023] == 7);
+  }
+}

@@ -3,6 +3,7 @@
 
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/arrays.hpp"
+#include "common/simulator/state/capture.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -49,10 +50,11 @@ CUresult copy_later(Describe describe, CUstream handle, const char* label) {
   const auto context = current_context();
   const auto stream = get_stream(handle);
   const CUDA_MEMCPY3D description = describe();
-  Copy copy = make_copy(description, label);
+  const bool captured = capture_of(*stream) != nullptr;
+  Copy copy = make_copy(description, label, captured);
   const bool pageable = copy.from == Side::pageable || copy.to == Side::pageable;
   const bool between_hosts = copy.from != Side::device && copy.to != Side::device;
-  if (stream->capture || !(pageable || between_hosts)) {
+  if (captured || !(pageable || between_hosts)) {
     stream->enqueue(std::move(copy.operation));
     return CUDA_SUCCESS;
   }

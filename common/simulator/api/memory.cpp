@@ -67,9 +67,11 @@ CUDASIM_API CUresult cuMemFree_v2(CUdeviceptr pointer) {
         return CUDA_SUCCESS;
       }
       case MemoryKind::pool: {  // whose users the program itself has to wait for
-        const auto pool = pool_of(pointer);
-        require(pool != nullptr);
-        pool->free_now(pointer);
+        if (const auto pool = pool_of(pointer)) {
+          pool->free_now(pointer);
+        } else {  // a graph's launch has allocated it
+          require(AddressSpace::instance().release(pointer, "cuMemFree"));
+        }
         return CUDA_SUCCESS;
       }
       default: return CUDA_ERROR_INVALID_VALUE;

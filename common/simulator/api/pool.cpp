@@ -2,6 +2,7 @@
 #include "common/simulator/state/pools.hpp"
 
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/capture.hpp"
 
 namespace cudasim {
 namespace {
@@ -17,13 +18,36 @@ Device& device_of(const Stream& stream) {
   return context->device;
 }
 
+// In a captured stream, an allocation and a free become nodes: the graph's memory comes and goes with its launches.
+void capture_part(Stream& stream, Part part) {
+  Operation operation;
+  operation.kind = OperationKind::allocation;
+  operation.parameters = std::make_shared<const Part>(std::move(part));
+  stream.enqueue(std::move(operation));
+}
+
+CUdeviceptr capture_allocation(Stream& stream, const Device& device, u64 bytes) {
+  AllocatePart part;
+  part.properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  part.properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  part.properties.location.id = part.device = device.ordinal;
+  part.bytes = bytes;
+  part.address = reserve_graph_memory(bytes);
+  const CUdeviceptr address = part.address;
+  capture_part(stream, std::move(part));
+  return address;
+}
+
 // `pool` null: the current one of the stream's device.
 CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, const CUmemoryPool* pool, CUstream handle) {
   const auto context = current_context();
   require(pointer != nullptr);
   const auto stream = get_stream(handle);
-  if (stream->capture) return refuse("cuMemAllocAsync", "while a stream is captured");
   const auto from = pool != nullptr ? pool_named(*pool) : current_pool(device_of(*stream));
+  if (bytes != 0 && capture_of(*stream)) {
+    *pointer = capture_allocation(*stream, from->device, bytes);
+    return CUDA_SUCCESS;
+  }
   *pointer = bytes == 0 ? 0 : from->allocate(*stream, bytes);
   return CUDA_SUCCESS;
 }
@@ -32,9 +56,23 @@ CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
   const auto context = current_context();
   const auto stream = get_stream(handle);
   if (pointer == 0) return CUDA_SUCCESS;
-  if (stream->capture) return refuse("cuMemFreeAsync", "while a stream is captured");
+  if (capture_of(*stream)) {
+    require(is_graph_memory(pointer));
+    capture_part(*stream, FreePart{pointer});
+    return CUDA_SUCCESS;
+  }
   if (const auto pool = pool_of(pointer)) {
     pool->free_in_order(pointer, *stream);
+    return CUDA_SUCCESS;
+  }
+  Operation operation;
+  operation.kind = OperationKind::allocation;
+  operation.label = "cuMemFreeAsync";
+  if (is_graph_memory(pointer)) {  // whose allocation may be still to come in the stream
+    operation.run = [pointer] {
+      return AddressSpace::instance().release(pointer, "cuMemFreeAsync") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+    };
+    stream->enqueue(std::move(operation));
     return CUDA_SUCCESS;
   }
   // Memory of cuMemAlloc may be freed in a stream's order too.
@@ -43,9 +81,6 @@ CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
           (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed));
   auto claim = claim_allocation(pointer, "cuMemFreeAsync");
   require(claim != nullptr);  // else it is freed already, and only the stream has not come to it
-  Operation operation;
-  operation.kind = OperationKind::allocation;
-  operation.label = "cuMemFreeAsync";
   operation.run = [claim = std::move(claim)]() mutable {
     claim.reset();
     return CUDA_SUCCESS;

@@ -1,6 +1,7 @@
 #include "common/simulator/memory/transfer.hpp"
 
 #include "common/simulator/state/arrays.hpp"
+#include "common/simulator/state/graph.hpp"
 
 #include <sys/mman.h>
 
@@ -195,7 +196,7 @@ Rows rows_of_array(const End& end, const Box& box) {
   return rows;
 }
 
-Rows rows_of(const End& end, const Box& box, bool write, Side& side) {
+Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& side) {
   using Wide = unsigned __int128;
   require(end.lod == 0);
   if (end.type == CU_MEMORYTYPE_ARRAY) return side = Side::device, rows_of_array(end, box);
@@ -217,6 +218,7 @@ Rows rows_of(const End& end, const Box& box, bool write, Side& side) {
   rows.address = base + start;
   require(rows.address >= base && rows.address + rows.extent >= rows.address);
 
+  if (in_graph && !by_host_pointer && is_graph_memory(rows.address)) return side = Side::device, rows;
   const auto allocation = AddressSpace::instance().find(rows.address);
   if (allocation && (!by_host_pointer || rows.address < kDeviceBase)) {
     side = kind_of(*allocation);
@@ -285,7 +287,7 @@ CUDA_MEMCPY3D Linear::copy(CUmemorytype from, u64 source, CUmemorytype to, u64 t
   return copy;
 }
 
-Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label) {
+Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label, bool in_graph) {
   const auto known = [](CUmemorytype type) { return type >= CU_MEMORYTYPE_HOST && type <= CU_MEMORYTYPE_UNIFIED; };
   require(known(copy.srcMemoryType) && known(copy.dstMemoryType));
   Copy made;
@@ -296,10 +298,10 @@ Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label) {
   if (box.width == 0 || box.height == 0 || box.depth == 0) return made;
   Rows source = rows_of({copy.srcMemoryType, copy.srcHost, copy.srcDevice, copy.srcArray, copy.srcXInBytes, copy.srcY,
                          copy.srcZ, copy.srcLOD, copy.srcPitch, copy.srcHeight},
-                        box, false, made.from);
+                        box, false, in_graph, made.from);
   Rows target = rows_of({copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray, copy.dstXInBytes, copy.dstY,
                          copy.dstZ, copy.dstLOD, copy.dstPitch, copy.dstHeight},
-                        box, true, made.to);
+                        box, true, in_graph, made.to);
   made.bytes = box.width * box.height * box.depth;
   const bool staged = (made.from == Side::pageable) != (made.to == Side::pageable);
   join_rows(source, target, box);
@@ -307,7 +309,7 @@ Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label) {
   return made;
 }
 
-Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label) {
+Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_graph) {
   Fill made;
   made.operation.kind = OperationKind::fill;
   made.operation.label = label;
@@ -319,7 +321,7 @@ Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label) {
   Box box{checked(static_cast<unsigned __int128>(fill.width) * element), fill.height, 1};
   Rows rows =
       rows_of({CU_MEMORYTYPE_DEVICE, nullptr, fill.dst, nullptr, 0, 0, 0, 0, fill.height == 1 ? 0 : fill.pitch, 0}, box,
-              true, made.target);
+              true, in_graph, made.target);
   Rows same = rows;
   join_rows(rows, same, box);
   made.operation.run = [rows, box, value = fill.value, element, label] {

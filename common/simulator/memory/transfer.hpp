@@ -21,7 +21,8 @@ struct Copy {
 
 // Checks the copy and makes the operation. Throws CUDA_ERROR_INVALID_VALUE for what the manual forbids and for ranges
 // that do not lie in memory of the kind they are said to be in. `label`: the call, for timelines and reports.
-Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label);
+// `in_graph`: memory that a graph's launch will allocate counts as there.
+Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label, bool in_graph = false);
 
 // A copy of bytes in a row.
 struct Linear {
@@ -33,7 +34,7 @@ struct Fill {
   Side target = Side::device;
 };
 
-Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label);
+Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_graph = false);
 
 // True if all of [address, address + size) is mapped in this process. Cheap; a look at the map, not at the memory.
 bool host_range_is_mapped(u64 address, u64 size);

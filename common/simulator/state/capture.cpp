@@ -19,6 +19,7 @@ std::optional<Part> part_of(const Operation& operation) {
     case OperationKind::fill:
       return FillPart{*static_cast<const CUDA_MEMSET_NODE_PARAMS*>(operation.parameters.get()), nullptr};
     case OperationKind::host: return *static_cast<const HostPart*>(operation.parameters.get());
+    case OperationKind::allocation: return *static_cast<const Part*>(operation.parameters.get());
     case OperationKind::empty: return EmptyPart{};
     default: return std::nullopt;
   }
