@@ -107,7 +107,8 @@ FRESH_CASE("Random calls on random pointers are answered, and leave the context 
   std::size_t before = 0, after = 0, total = 0;
   CU_CHECK(cuMemGetInfo(&before, &total));
   Abuser abuser(12345);
-  for (int i = 0; i < 100000; ++i) abuser.call();
+  const int calls = conformance::on_simulator() ? 100000 : 2000;  // each waits for the GPU
+  for (int i = 0; i < calls; ++i) abuser.call();
   CHECK(cuCtxSynchronize() == CUDA_SUCCESS);
   abuser.finish();
   CHECK(cuCtxSynchronize() == CUDA_SUCCESS);
@@ -121,7 +122,7 @@ FRESH_CASE("Random calls on random pointers are answered, and leave the context 
 
 FRESH_CASE("Host addresses that are not mapped are refused", "[abuse]") {
   conformance::context();
-  if (!conformance::on_simulator()) return;  // a GPU's driver may end the process here
+  if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver may end the process here");
   CUdeviceptr p = 0;
   CU_CHECK(cuMemAlloc(&p, 4096));
   void* const nowhere = reinterpret_cast<void*>(0x10);
@@ -137,8 +138,6 @@ FRESH_CASE("Host memory that the machine does not have is refused", "[abuse]") {
   void* h = nullptr;
   ANSWERS(cuMemHostAlloc(&h, std::size_t{1} << 46, 0), CUDA_ERROR_OUT_OF_MEMORY);
   ANSWERS(cuMemAllocHost(&h, std::size_t{1} << 62), CUDA_ERROR_OUT_OF_MEMORY);
-  CUdeviceptr p = 0;
-  ANSWERS(cuMemAllocManaged(&p, std::size_t{1} << 46, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_OUT_OF_MEMORY);
   ANSWERS(cuMemHostAlloc(&h, 1 << 20, 0), CUDA_SUCCESS);
   ANSWERS(cuMemFreeHost(h), CUDA_SUCCESS);
 }

@@ -41,9 +41,10 @@ void everything_answers(const char* fault, const conformance::Module& F, Belongi
   ANSWERS(cuCtxDestroy(F.ctx), CUDA_SUCCESS);
   ANSWERS(cuMemAlloc(&p, 16), CUDA_ERROR_INVALID_CONTEXT);
   ANSWERS(cuDeviceGetCount(&c), CUDA_SUCCESS);
+  // The process keeps the fault, whatever becomes of the context: only a new process has the device again.
   CUcontext fresh = nullptr;
-  ANSWERS(cuCtxCreate(&fresh, nullptr, 0, F.dev), CUDA_SUCCESS);
-  ANSWERS(cuMemAlloc(&p, 16), CUDA_SUCCESS);
+  FAULTS("cuCtxCreate(&fresh,nullptr,0,dev)", cuCtxCreate(&fresh, nullptr, 0, F.dev));
+  ANSWERS(cuMemAlloc(&p, 16), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ __global__ void dynshared(int* out) {
 
 // The index is known to the caller only, so the array cannot live in registers.
 __global__ void local_k(int* out, int which) {
-  int cells[64];
+  volatile int cells[64];  // volatile: in local memory, whatever the compiler could do without it
   for (int i = 0; i < 64; ++i) cells[i] = i + which * i;
   out[threadIdx.x] = cells[which & 63];
 }

@@ -27,7 +27,7 @@ FRESH_CASE("A launch judges its shape, its shared memory and its parameters", "[
   void* ex[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &out, CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END};
   ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 128, 0, nullptr, ex), CUDA_SUCCESS);
   ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 128, 0, a, ex), CUDA_ERROR_INVALID_VALUE);
-  size = 4;
+  size = sizeof out + 1;  // more than the kernel's parameters take; fewer bytes are not noticed
   ANSWERS(cuLaunchKernel(f, 1, 1, 1, 32, 1, 1, 128, 0, nullptr, ex), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
   ANSWERS(cuLaunchKernel(nullptr, 1, 1, 1, 32, 1, 1, 0, 0, a, 0), CUDA_ERROR_INVALID_HANDLE);
   ANSWERS(cuLaunchKernel(F("empty_k"), 1, 1, 1, 32, 1, 1, 0, 0, nullptr, nullptr), CUDA_SUCCESS);
@@ -54,7 +54,7 @@ FRESH_CASE("Parameters are copied when the launch is made", "[launch]") {
     CUdeviceptr a, b, c;
     int n;
   } parameters{a, b, c, n};
-  std::size_t size = sizeof parameters;
+  std::size_t size = offsetof(decltype(parameters), n) + sizeof n;  // without the padding at its end
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, &parameters, CU_LAUNCH_PARAM_BUFFER_SIZE, &size,
                    CU_LAUNCH_PARAM_END};
   ANSWERS(cuLaunchKernel(F("vadd"), 4, 1, 1, 256, 1, 1, 0, nullptr, nullptr, extra), CUDA_SUCCESS);

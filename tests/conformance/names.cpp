@@ -70,6 +70,7 @@ FRESH_CASE("cuGetProcAddress gives the form that the version asks for", "[names]
 }
 
 FRESH_CASE("cuGetProcAddress checks its arguments", "[names]") {
+  if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver (580) ends the process here");
   conformance::context();
   void* f = nullptr;
   CUdriverProcAddressQueryResult q{};

@@ -55,10 +55,11 @@ std::vector<std::byte> from_buffer(const Function& function, void** extra) {
   }
   const std::size_t needed = function.kernel->parameter_bytes;
   const std::size_t given = size != nullptr ? *size : 0;
-  require(given >= needed, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
-  require(buffer != nullptr || needed == 0);
+  // As a driver does: a buffer that is too long is noticed, one that is too short is not.
+  require(given <= needed, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  require(buffer != nullptr || given == 0);
   std::vector<std::byte> parameters(needed);
-  if (needed != 0) std::memcpy(parameters.data(), buffer, needed);
+  if (given != 0) std::memcpy(parameters.data(), buffer, given);
   return parameters;
 }
 

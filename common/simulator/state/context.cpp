@@ -127,6 +127,7 @@ void destroy_context(const std::shared_ptr<Context>& context) {
     kept.reset();
   }
   Scheduler::instance().drain(*context->health);
+  if (const CUresult fault = context->health->fault; fault != CUDA_SUCCESS) context->device.fault = fault;
   for (const ContextEnd end : all.ends) end(*context);
   context->parts.clear();
 }
@@ -143,6 +144,7 @@ void require_healthy(const Health& health) {
 }
 
 void require_healthy_device(const Device& device) {
+  if (const CUresult fault = device.fault; fault != CUDA_SUCCESS) fail(fault);
   Contexts& all = contexts();
   const std::shared_lock lock(all.mutex);
   for (const auto& [handle, context] : all.by_handle) {

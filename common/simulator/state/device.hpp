@@ -4,6 +4,7 @@
 #include "common/simulator/state/parts.hpp"
 #include "common/simulator/types.hpp"
 
+#include <atomic>
 #include <iterator>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct Device {
   CUuuid uuid{};
   std::string bus_id;  // "0000:00:06.0"
   Parts parts;
+  std::atomic<CUresult> fault{CUDA_SUCCESS};  // of a context that is gone: the process keeps it, as with a driver
 
   // The primary context: made by the first retain, gone with the last release, its handle always the same.
   struct Primary {
