@@ -28,6 +28,9 @@ u64 window(Space space);  // the first generic address of a space; 0 for global
 // The end of the local memory that a thread may touch now.
 u32 local_limit(const Warp& warp, u32 lane);
 
+// Whether it is an alloca's (isa/control.cpp).
+bool is_alloca(Handler handler);
+
 // In addresses of shared::cluster memory: the rank of the block plus one; 0: the executing thread's own.
 inline u32 shared_rank(u64 address) { return static_cast<u32>(address / kSharedStride); }
 

@@ -9,6 +9,7 @@ namespace cudasim {
 namespace {
 
 constexpr i64 kTurn = 20'000;      // instructions until the next warp has its turn
+constexpr i64 kTurnCost = 20;      // what a turn costs at least, in instructions: a warp that only sleeps spends, too
 constexpr u32 kIdleRounds = 4;     // of all warps, in which each only spins, until the next block has its turn
 constexpr u32 kLocalPadding = 64;  // keeps the threads' local memories from falling on the same lines of the cache
 
@@ -73,7 +74,7 @@ Outcome Block::run(Executor& executor, i64& budget) {
       executor.refresh();
       i64 left = kTurn;
       const Pause pause = run_warp(warp, left);
-      budget -= kTurn - left;
+      budget -= kTurn - left + kTurnCost;
       if (pause == Pause::ended || pause == Pause::blocked) runnable &= ~(1u << warp.index);
       progress |= pause != Pause::yielded;
     }

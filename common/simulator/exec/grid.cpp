@@ -5,7 +5,9 @@
 #include "common/simulator/exec/grid.hpp"
 
 #include "common/simulator/check/report.hpp"
+#include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/pool.hpp"
+#include "common/simulator/exec/pseudo.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -31,6 +33,20 @@ i64 budget_wanted() {
   return wanted > 0 ? wanted : kBudget;
 }
 
+// Calls may use four times the stack's limit here: .param variables, which a GPU keeps in registers, count too.
+u32 stack_for(u32 limit) { return round_up(4 * limit, 16); }
+
+// Kernels that call nothing keep their threads' local memory close together.
+bool needs_stack(const Code& entry) {
+  for (const CallSite& site : entry.calls) {
+    if (site.callee < kBuiltin || site.callee == kNoTarget) return true;
+  }
+  for (const Instruction& instruction : entry.instructions) {
+    if (is_alloca(instruction.run)) return true;
+  }
+  return false;
+}
+
 // As many as the device would hold at a time; fewer if they need much memory here.
 u64 residency(const Grid& grid, u64 cluster_size, bool all) {
   if (all) return ~u64{0};
@@ -52,8 +68,7 @@ Grid::Grid(const Launch& l)
       cluster(l.cluster),
       shared_bytes(round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? l.kernel->dynamic_shared_align : 1) +
                    l.dynamic_shared),
-      // Calls may use four times the stack's limit here: .param variables, which a GPU keeps in registers, count too.
-      local_bytes(round_up(l.kernel->local_bytes, 16) + round_up(4 * l.stack_bytes, 16)),
+      local_bytes(round_up(l.kernel->local_bytes, 16) + (needs_stack(entry) ? stack_for(l.stack_bytes) : 0)),
       frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),
       clusters_(l.grid.count() / l.cluster.count()),
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
@@ -219,7 +234,7 @@ void Grid::work(bool caller) {
       return;
     }
     done += given - left + kBlockCost;
-    give_back(std::move(c), outcome, given - left);
+    give_back(std::move(c), outcome, given - left + kBlockCost);
     if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) return cancel();
     if (!offered && done >= kAlone && has_work()) {
       offer(*this);

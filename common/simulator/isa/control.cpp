@@ -1,5 +1,6 @@
 // Control flow. PTX ISA, "Control Flow Instructions" and "Miscellaneous Instructions"; the resolver binds bra, brx.idx,
 // call and ret itself.
+#include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
@@ -147,6 +148,8 @@ const Row kRows[] = {
 };
 
 }  // namespace
+
+bool is_alloca(Handler handler) { return handler == run_alloca<u32> || handler == run_alloca<u64>; }
 
 std::span<const Row> control_rows() { return kRows; }
 

@@ -65,11 +65,10 @@ struct GroupOf {
   typedef T type __attribute__((vector_size(kGroup * sizeof(T))));
 };
 
-template <u32 kBytes, class Address>
-inline bool in_groups(const Address* base, bool rows) {
+template <u32 kStep, class Address>
+inline bool in_groups(const Address* base) {
   using Group = typename GroupOf<Address>::type;
-  constexpr Group kSteps = {0, kBytes, 2 * kBytes, 3 * kBytes, 4 * kBytes, 5 * kBytes, 6 * kBytes, 7 * kBytes};
-  const Group steps = rows ? kSteps : Group{};
+  constexpr Group steps = {0, kStep, 2 * kStep, 3 * kStep, 4 * kStep, 5 * kStep, 6 * kStep, 7 * kStep};
   Group wrong = {};
   for (u32 g = 0; g < kGroups; ++g) {
     Group addresses;
@@ -85,7 +84,7 @@ inline bool in_groups(const Address* base, bool rows) {
 template <u32 kBytes, class Address>
 inline Pattern pattern_of(const Address* base, u64 offset, const Region& region) {
   const Address step = base[1] - base[0];
-  if ((step == kBytes || step == 0) && in_groups<kBytes>(base, step != 0)) {
+  if (step == 0 ? in_groups<0>(base) : step == kBytes && in_groups<kBytes>(base)) {
     const u64 span = step == 0 ? kBytes : kGroup * kBytes;
     u64 least = ~u64{0}, most = 0, all = 0;
     for (u32 g = 0; g < kGroups; ++g) {
