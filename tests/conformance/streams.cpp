@@ -182,3 +182,22 @@ FRESH_CASE("A process may end with work pending", "[stream]") {
   ANSWERS(cuLaunchHostFunc(nullptr, wait_for_gate, &never), CUDA_SUCCESS);
   ANSWERS(cuLaunchHostFunc(nullptr, take_turn, nullptr), CUDA_SUCCESS);
 }
+
+FRESH_CASE("A stream waits for a word in memory, and another one writes it", "[stream]") {
+  conformance::context();
+  CUstream waiter = nullptr, writer = nullptr;
+  CUdeviceptr word = 0;
+  unsigned value = 0;
+  CU_CHECK(cuStreamCreate(&waiter, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&writer, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuMemAlloc(&word, 8));
+  CU_CHECK(cuMemsetD32(word, 0, 2));
+  ANSWERS(cuStreamWaitValue32(waiter, word, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_SUCCESS);
+  ANSWERS(cuStreamQuery(waiter), CUDA_ERROR_NOT_READY);
+  ANSWERS(cuStreamWriteValue32(writer, word, 7, CU_STREAM_WRITE_VALUE_DEFAULT), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(waiter), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoH(&value, word, 4), CUDA_SUCCESS);
+  CHECK(value == 7);
+  ANSWERS(cuStreamWaitValue32(waiter, 0, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuStreamWaitValue32(waiter, word + 1, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_ERROR_INVALID_VALUE);
+}

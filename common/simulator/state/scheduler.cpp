@@ -189,6 +189,7 @@ void Scheduler::worker() {
 }
 
 void Scheduler::drain(Health& health) {
+  health.ending = true;
   for (u32 active = health.active; active != 0; active = health.active) health.active.wait(active);
   const std::scoped_lock lock(state_->mutex);
   health.ended = true;
