@@ -1,6 +1,7 @@
 // Graphs: building, asking and changing them (CUDA Driver API manual, "Graph Management").
 #include "common/simulator/api/graph_parts.hpp"
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/capture.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -167,7 +168,13 @@ CUresult instantiate_with(CUgraphExec* out, CUgraph handle, CUDA_GRAPH_INSTANTIA
 CUresult launch_graph(CUgraphExec handle, CUstream stream) {
   current_context();
   const auto executable = get_executable(handle);
-  executable->launch(*get_stream(stream));
+  const auto into = get_stream(stream);
+  if (const auto capture = capture_of(*into)) {
+    const std::scoped_lock lock(Graph::mutex(), executable->mutex);
+    capture->add(*into, ChildPart{executable->as_graph()});
+    return CUDA_SUCCESS;
+  }
+  executable->launch(*into);
   return CUDA_SUCCESS;
 }
 

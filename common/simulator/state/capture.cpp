@@ -47,8 +47,13 @@ void Capture::add(const Stream& stream, const Operation& operation) {
     invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   }
+  add(stream, std::move(*part));
+}
+
+void Capture::add(const Stream& stream, Part part) {
+  if (invalidated) fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   auto& nodes = frontier[&stream];
-  nodes = {graph->add(std::move(*part), nodes)};
+  nodes = {graph->add(std::move(part), nodes)};
 }
 
 void Capture::end() {

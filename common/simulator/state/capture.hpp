@@ -27,6 +27,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   void join(const std::shared_ptr<Stream>& stream, const std::vector<NodePtr>& after);
   // Adds an operation as the stream's next node. Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED for what cannot be one.
   void add(const Stream& stream, const Operation& operation);
+  void add(const Stream& stream, Part part);
   // The streams are ordinary ones again.
   void end();
   // True if every stream's last nodes are before, or among, the origin's.

@@ -375,6 +375,20 @@ void Executable::launch(Stream& stream) {
   });
 }
 
+std::shared_ptr<Graph> Executable::as_graph() {
+  auto graph = std::make_shared<Graph>();
+  graph->handle = graphs().add(graph);
+  std::vector<NodePtr> nodes;
+  for (const Step& step : steps_) {
+    std::vector<NodePtr> after;
+    for (const std::size_t index : step.after) after.push_back(nodes[index]);
+    // What a child graph does follows in steps of its own.
+    const bool idle = !step.enabled || std::holds_alternative<ChildPart>(step.part);
+    nodes.push_back(graph->add(idle ? Part{EmptyPart{}} : step.part, after));
+  }
+  return graph;
+}
+
 void Executable::set_child(CUgraphNode source, const Graph& child) {
   const auto first = static_cast<std::size_t>(&step(source) - steps_.data());
   require(std::holds_alternative<ChildPart>(steps_[first].part));

@@ -132,6 +132,9 @@ class Executable {
   };
 
   void launch(Stream& stream);
+  // A graph that does the same, for a launch into a captured stream. With this one's lock and the graphs'
+  // held.
+  std::shared_ptr<Graph> as_graph();
   // Throws CUDA_ERROR_INVALID_VALUE if the graph has no such node.
   Step& step(CUgraphNode source);
   // Gives the steps of a child graph's node the parameters of another graph of the same shape.
