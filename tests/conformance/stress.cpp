@@ -33,7 +33,7 @@ std::string busy(CUcontext ctx, const std::string& image, std::chrono::steady_cl
     TRY(cuModuleLoadData(&mod, image.c_str()));
     TRY(cuModuleGetFunction(&vadd, mod, "vadd"));
     TRY(cuModuleGetGlobal(&coef, nullptr, mod, "coef"));
-    TRY(cuStreamCreate(&s, random() % 2 ? CU_STREAM_NON_BLOCKING : 0u));
+    TRY(cuStreamCreate(&s, random() % 2 ? unsigned{CU_STREAM_NON_BLOCKING} : 0u));
     TRY(cuEventCreate(&e, 0));
     TRY(cuMemAlloc(&a, n * 4));
     TRY(cuMemAlloc(&b, n * 4));

@@ -203,6 +203,7 @@ const char* name(CUgraphNodeType type) {
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return "EVENT_RECORD";
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return "MEM_ALLOC";
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return "MEM_FREE";
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return "BATCH_MEM_OP";
     default: return "EMPTY";
   }
 }
@@ -570,6 +571,38 @@ CUDASIM_API CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr*
     const std::scoped_lock lock(Graph::mutex());
     const auto& part = as<FreePart>(*node);
     *nodeParams = part.address;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphAddBatchMemOpNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                              size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return memory_part(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams_out) {
+  return CUDASIM_CALL(hNode, nodeParams_out) {
+    const NodePtr node = get_node(hNode);
+    const std::scoped_lock lock(Graph::mutex());
+    describe(as<MemoryPart>(*node), nodeParams_out);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
+                                                    const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    set_part(hNode, memory_part(nodeParams));
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hGraphExec, hNode, nodeParams) {
+    set_part(hGraphExec, hNode, memory_part(nodeParams));
     return CUDA_SUCCESS;
   };
 }

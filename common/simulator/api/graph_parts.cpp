@@ -1,5 +1,6 @@
 #include "common/simulator/api/graph_parts.hpp"
 
+#include "common/simulator/api/memory_operations.hpp"
 #include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/library.hpp"
@@ -146,6 +147,25 @@ Part free_part(CUdeviceptr pointer) {
   return FreePart{pointer};
 }
 
+Part memory_part(const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
+  require(parameters != nullptr && parameters->count != 0 && parameters->count <= 256 && parameters->flags == 0);
+  require(parameters->paramArray != nullptr);
+  MemoryPart part;
+  part.context = parameters->ctx;
+  part.operations.assign(parameters->paramArray, parameters->paramArray + parameters->count);
+  const auto context = part.context != nullptr ? get_context(part.context) : current_context();
+  for (const CUstreamBatchMemOpParams& given : part.operations) memory_operation(given, context->health);
+  return part;
+}
+
+void describe(MemoryPart& part, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
+  require(out != nullptr);
+  out->ctx = part.context;
+  out->count = static_cast<unsigned>(part.operations.size());
+  out->paramArray = part.operations.data();
+  out->flags = 0;
+}
+
 #if CUDA_VERSION >= 12030
 namespace {
 
@@ -202,7 +222,11 @@ Part part_of(CUgraphNodeParams* parameters) {
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return free_part(parameters->free.dptr);
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
     case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: fail(refuse("external semaphores"));
-    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: fail(refuse("CU_GRAPH_NODE_TYPE_BATCH_MEM_OP"));
+    case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
+      const auto& given = parameters->memOp;
+      const CUDA_BATCH_MEM_OP_NODE_PARAMS operations{given.ctx, given.count, given.paramArray, given.flags};
+      return memory_part(&operations);
+    }
     case CU_GRAPH_NODE_TYPE_CONDITIONAL: fail(refuse("CU_GRAPH_NODE_TYPE_CONDITIONAL"));
     default: fail(CUDA_ERROR_INVALID_VALUE);
   }

@@ -21,6 +21,8 @@ Part wait_part(CUevent event);
 Part allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS* parameters);
 void describe(const AllocatePart& part, CUDA_MEM_ALLOC_NODE_PARAMS* out);
 Part free_part(CUdeviceptr pointer);
+Part memory_part(const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters);
+void describe(MemoryPart& part, CUDA_BATCH_MEM_OP_NODE_PARAMS* out);
 
 // The part of this kind; throws CUDA_ERROR_INVALID_VALUE if the node is another.
 template <class T>

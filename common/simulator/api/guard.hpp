@@ -40,7 +40,9 @@ void print_text(std::string& out, const char* value);
 
 template <class T>
 void print_argument(std::string& out, const T& value, bool succeeded) {
-  if constexpr (std::is_enum_v<T>) {
+  if constexpr (std::is_same_v<T, CUresult>) {
+    out += error_name(value);
+  } else if constexpr (std::is_enum_v<T>) {
     print_number(out, static_cast<long long>(value));
   } else if constexpr (std::is_floating_point_v<T>) {
     print_real(out, static_cast<double>(value));

@@ -1,5 +1,7 @@
 // Stream memory operations (CUDA Driver API manual, "Stream Memory Operations"): a stream writes a word, or waits for
 // one to have a value. The second versions only; the first need a driver option that is off by default.
+#include "common/simulator/api/memory_operations.hpp"
+
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/event.hpp"
@@ -102,7 +104,20 @@ CUresult write_value(CUstream handle, CUdeviceptr address, u64 value, u32 size, 
   return CUDA_SUCCESS;
 }
 
-Operation operation_of(const CUstreamBatchMemOpParams& given, const std::shared_ptr<Health>& health) {
+CUresult batch(CUstream handle, unsigned count, const CUstreamBatchMemOpParams* given, unsigned flags) {
+  const auto stream = get_stream(handle);
+  require(count != 0 && count <= 256 && given != nullptr && flags == 0);
+  std::vector<Operation> operations;
+  for (unsigned i = 0; i < count; ++i) operations.push_back(memory_operation(given[i], stream->health));
+  for (Operation& operation : operations) stream->enqueue(std::move(operation));
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+namespace cudasim {
+
+Operation memory_operation(const CUstreamBatchMemOpParams& given, const std::shared_ptr<Health>& health) {
   const auto& wait = given.waitValue;
   const auto& write = given.writeValue;
   switch (static_cast<int>(given.operation)) {
@@ -116,16 +131,7 @@ Operation operation_of(const CUstreamBatchMemOpParams& given, const std::shared_
   }
 }
 
-CUresult batch(CUstream handle, unsigned count, const CUstreamBatchMemOpParams* given, unsigned flags) {
-  const auto stream = get_stream(handle);
-  require(count != 0 && count <= 256 && given != nullptr && flags == 0);
-  std::vector<Operation> operations;
-  for (unsigned i = 0; i < count; ++i) operations.push_back(operation_of(given[i], stream->health));
-  for (Operation& operation : operations) stream->enqueue(std::move(operation));
-  return CUDA_SUCCESS;
-}
-
-}  // namespace
+}  // namespace cudasim
 
 CUDASIM_API CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
   return CUDASIM_CALL(stream, addr, value, flags) { return wait_value(stream, addr, value, 4, flags); };

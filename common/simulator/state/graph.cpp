@@ -1,5 +1,6 @@
 #include "common/simulator/state/graph.hpp"
 
+#include "common/simulator/api/memory_operations.hpp"
 #include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/driver.hpp"
@@ -10,11 +11,11 @@
 namespace cudasim {
 
 CUgraphNodeType type_of(const Part& part) {
-  constexpr CUgraphNodeType kTypes[] = {CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,
-                                        CU_GRAPH_NODE_TYPE_MEMCPY,       CU_GRAPH_NODE_TYPE_MEMSET,
-                                        CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_GRAPH,
-                                        CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-                                        CU_GRAPH_NODE_TYPE_MEM_ALLOC,    CU_GRAPH_NODE_TYPE_MEM_FREE};
+  constexpr CUgraphNodeType kTypes[] = {
+      CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,      CU_GRAPH_NODE_TYPE_MEMCPY,
+      CU_GRAPH_NODE_TYPE_MEMSET,       CU_GRAPH_NODE_TYPE_HOST,        CU_GRAPH_NODE_TYPE_GRAPH,
+      CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,  CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+      CU_GRAPH_NODE_TYPE_MEM_FREE,     CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
   static_assert(std::size(kTypes) == std::variant_size_v<Part>);
   return kTypes[part.index()];
 }
@@ -273,6 +274,23 @@ struct Work {
   Operation operator()(const WaitPart&) const { return {}; }
   Operation operator()(const AllocatePart& part) const { return allocate_work(part, context); }
   Operation operator()(const FreePart& part) const { return free_work(part); }
+  Operation operator()(const MemoryPart& part) const {
+    std::vector<Operation> operations;
+    for (const CUstreamBatchMemOpParams& given : part.operations) {
+      operations.push_back(memory_operation(given, context->health));
+    }
+    Operation all;
+    all.kind = OperationKind::memory_operation;
+    all.label = "graph memory operations";
+    all.run = [operations = std::move(operations)] {
+      for (const Operation& operation : operations) {
+        const CUresult result = operation.run ? operation.run() : CUDA_SUCCESS;
+        if (result != CUDA_SUCCESS) return result;
+      }
+      return CUDA_SUCCESS;
+    };
+    return all;
+  }
 };
 
 }  // namespace

@@ -54,9 +54,13 @@ struct AllocatePart {
 struct FreePart {
   u64 address = 0;
 };
+struct MemoryPart {
+  std::vector<CUstreamBatchMemOpParams> operations;
+  CUcontext context = nullptr;
+};
 struct EmptyPart {};
 using Part = std::variant<EmptyPart, KernelPart, CopyPart, FillPart, HostPart, ChildPart, RecordPart, WaitPart,
-                          AllocatePart, FreePart>;
+                          AllocatePart, FreePart, MemoryPart>;
 
 CUgraphNodeType type_of(const Part& part);
 
