@@ -95,7 +95,8 @@ struct OperandRule {
   i8 of = -1;              // … else which of the form's types says it
   bool twice = false;      // twice as wide as that type
   bool written = false, wider = false, optional = false, second = false, selected = false;
-  u32 elements = 1;  // kVector: Form::vector
+  bool vector = false;  // in braces, even if it has one element
+  u32 elements = 1;     // kVector: Form::vector
   static constexpr u32 kVector = ~0u;
 };
 // Bytes of one element's register in `form`, at least (wider) or exactly; 0: a predicate.

@@ -266,6 +266,7 @@ OperandRule parse_operand(std::string_view text, const Row& row) {
     const std::size_t close = text.find('}');
     if (close == std::string_view::npos || close + 1 >= text.size()) throw wrong();
     const std::string_view count = text.substr(close + 1);
+    rule.vector = true;
     rule.elements = count == "v" ? OperandRule::kVector : 0;
     for (const char c : count == "v" ? "" : count) {
       if (c < '0' || c > '9') throw wrong();

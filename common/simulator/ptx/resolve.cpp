@@ -885,7 +885,7 @@ void Resolver::operand(Draft& draft, const OperandRule& rule, const Operand& giv
     case OperandRule::value: break;
   }
   const u32 count = rule.elements == OperandRule::kVector ? draft.form.vector : rule.elements;
-  const bool one_of_one = given.is_vector && given.elements.size() == 1 && rule.elements == OperandRule::kVector;
+  const bool one_of_one = given.is_vector && given.elements.size() == 1 && rule.vector;
   if (count == 1 && !one_of_one) return scalar(draft, rule, given);
   vector(draft, rule, count, given);
 }
