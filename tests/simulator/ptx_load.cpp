@@ -267,6 +267,7 @@ TEST_CASE("What makes no sense is refused by name, as ptxas refuses it") {
       {"@q add.u32 r1, r2, r3;", "Unknown symbol 'q'"},
       {"bra M;", "Unknown symbol 'M'"},
       {"bra L2; { L2: }", "Unknown symbol 'L2'"},
+      {"add.u32 r1, {r2}, r3;", "Vector operand is not allowed for instruction 'add'"},
       {"add.u32 _, r1, r2;", "Result discard mode is not allowed for instruction 'add'"},
       {"add.u64 rd1, rd1, gv;", "'gv' used in instruction 'add': must be register"},
       {"mov.u32 r1, {h0, h1};", "Arguments mismatch for instruction 'mov'"},
