@@ -159,3 +159,22 @@ FRESH_CASE("A kernel that is compiled for clusters has them however it is launch
   CHECK(ranks == std::vector<int>{20, 21, 20, 21});
   ANSWERS(cuLaunchKernel(f, 3, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
 }
+
+// The first launch interface is deprecated, but exported by every driver.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+FRESH_CASE("A function can be launched as in the first version of the interface", "[launch]") {
+  const auto F = conformance::module();
+  const CUfunction f = F("statshared");
+  CUdeviceptr out = 0;
+  int values[64] = {};
+  CU_CHECK(cuMemAlloc(&out, sizeof values));
+  ANSWERS(cuFuncSetBlockShape(f, 64, 1, 1), CUDA_SUCCESS);
+  ANSWERS(cuParamSetv(f, 0, &out, sizeof out), CUDA_SUCCESS);
+  ANSWERS(cuParamSetSize(f, sizeof out), CUDA_SUCCESS);
+  ANSWERS(cuLaunchGrid(f, 1, 1), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoH(values, out, sizeof values), CUDA_SUCCESS);
+  for (int i = 0; i < 64; ++i) CHECK(values[i] == (i ^ 1));
+  ANSWERS(cuFuncSetBlockShape(f, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);
+}
+#pragma GCC diagnostic pop

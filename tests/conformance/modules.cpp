@@ -149,3 +149,89 @@ FRESH_CASE("A library's kernel runs in any context", "[module]") {
   }
   ANSWERS(cuLibraryUnload(library), CUDA_SUCCESS);
 }
+
+namespace {
+
+// Two texts: a kernel that calls a function, and the function.
+const char kCaller[] = R"(
+.version 6.0
+.target sm_60
+.address_size 64
+.extern .func (.param .b32 result) twice (.param .b32 value);
+.extern .global .align 4 .u32 bonus;
+.visible .entry caller(.param .u64 out) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [out];
+  cvta.to.global.u64 %rd2, %rd1;
+  mov.u32 %r1, 20;
+  {
+    .param .b32 given;
+    .param .b32 got;
+    st.param.b32 [given], %r1;
+    call.uni (got), twice, (given);
+    ld.param.b32 %r2, [got];
+  }
+  ld.global.u32 %r3, [bonus];
+  add.u32 %r2, %r2, %r3;
+  st.global.u32 [%rd2], %r2;
+  ret;
+}
+)";
+const char kCallee[] = R"(
+.version 6.0
+.target sm_60
+.address_size 64
+.visible .global .align 4 .u32 bonus = 2;
+.visible .func (.param .b32 result) twice (.param .b32 value) {
+  .reg .b32 %r<3>;
+  ld.param.b32 %r1, [value];
+  add.u32 %r2, %r1, %r1;
+  st.param.b32 [result], %r2;
+  ret;
+}
+)";
+
+CUresult add(CUlinkState link, const char* text, const char* name) {
+  return cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text) + 1, name, 0, nullptr,
+                       nullptr);
+}
+
+}  // namespace
+
+FRESH_CASE("Two texts are linked: a function and a variable of one are found by the other", "[module]") {
+  conformance::context();
+  CUlinkState link = nullptr;
+  void* image = nullptr;
+  std::size_t size = 0;
+  CUmodule m = nullptr;
+  CUfunction f = nullptr;
+  CUdeviceptr out = 0;
+  int value = 0;
+  ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  ANSWERS(add(link, kCaller, "caller.ptx"), CUDA_SUCCESS);
+  ANSWERS(add(link, kCallee, "callee.ptx"), CUDA_SUCCESS);
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_SUCCESS);
+  CHECK(size > 0);
+  ANSWERS(cuModuleLoadData(&m, image), CUDA_SUCCESS);
+  ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
+  ANSWERS(cuModuleGetFunction(&f, m, "caller"), CUDA_SUCCESS);
+  CU_CHECK(cuMemAlloc(&out, 4));
+  void* a[] = {&out};
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoH(&value, out, 4), CUDA_SUCCESS);
+  CHECK(value == 42);
+}
+
+FRESH_CASE("A link that lacks a function fails", "[module]") {
+  conformance::context();
+  CUlinkState link = nullptr;
+  void* image = nullptr;
+  std::size_t size = 0;
+  ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  ANSWERS(add(link, kCaller, "caller.ptx"), CUDA_SUCCESS);
+  const CUresult result = cuLinkComplete(link, &image, &size);
+  NOTES("cuLinkComplete(link, &image, &size) -> " << cu::name(result));
+  CHECK(result != CUDA_SUCCESS);
+  ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
+}

@@ -150,7 +150,7 @@ void random_call(Dice& dice, Things& have, const std::string& image) {
   float ms = 0;
   switch (dice.number(46)) {
     case 0:
-      if (have.contexts.size() < 8 &&
+      if (dice.number(4) == 0 &&
           cuCtxCreate(&ctx, nullptr, dice.value() % 9, static_cast<CUdevice>(dice.number(3) / 2)) == CUDA_SUCCESS) {
         dice.keep(have.contexts, ctx);
       }
