@@ -6,7 +6,7 @@
 
 ##@ Variables
 #: DEVICE=auto|gpu|simulator  where the lessons run: a GPU if one answers, else the simulator (default: auto)
-#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test and walk (test: or a suite)
+#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test and walk (test: or a suite of tests/)
 #: V=1                        show every command
 #: CXX=clang++                another compiler
 #: CUDA_HOME=/path            another CUDA toolkit
@@ -30,15 +30,52 @@ endif
 Q := $(if $(V),,@)
 say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
 
-# ---- Set-up: the toolkit, the compiler and Catch2 as found on this machine (or fetched) -----------------------------------
+# ---- What is asked for: refused in a sentence before anything is fetched or built ------------------------------------------
 
 GOALS := $(or $(MAKECMDGOALS),help)
+# These do a part of the course where one is named, by IN= or beside them: make walk 02-context.
+PARTLY := $(filter run check walk test,$(GOALS))
+
+CHAPTERS := $(patsubst %/,%,$(sort $(wildcard [0-9][0-9]-*/)))
+LESSONS := $(patsubst %/main.cpp,%,$(sort $(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
+# Those with kernels need nvcc; without it the others still run.
+KERNEL_LESSONS := $(patsubst %/,%,$(sort $(dir $(wildcard $(LESSONS:=/*.cu)))))
+
+NAMED := $(patsubst %/,%,$(filter 0% 1% 2% 3% 4% 5% 6% 7% 8% 9%,$(GOALS)))
+PART := $(patsubst %/,%,$(IN)) $(if $(PARTLY),$(NAMED))
+PART := $(strip $(PART))
+# The lessons of that part: everything, or chapters and lessons.
+CHOSEN := $(if $(PART),$(filter $(PART) $(PART:=/%),$(LESSONS)),$(LESSONS))
+
+is_suite = $(and $(filter test,$(GOALS)),$(wildcard tests/$1/*.cpp))
+chapter_of = $(filter $(firstword $(subst /, ,$1)),$(CHAPTERS))
+lessons_in = $(patsubst $1/%,%,$(filter $1/%,$(LESSONS)))
+refuse = $(error There is no $(if $(chapter_of),lesson called $1. The lessons of $(chapter_of) are: $(call lessons_in,$(chapter_of)),chapter or lesson called $1. The chapters are: $(CHAPTERS)))
+ifndef INSIDE
+$(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))
+ifneq ($(filter-out auto simulator,$(DEVICE)),)
+ifneq ($(filter-out help clean doctor,$(GOALS)),)
+ifneq ($(shell DEVICE='$(DEVICE)' python3 common/course.py device && echo ready),ready)
+$(error Nothing was built: see the sentence above)
+endif
+endif
+endif
+endif
+
+# ---- Set-up: the toolkit, the compiler and Catch2 as found on this machine (or fetched) -----------------------------------
+
 ifeq ($(filter-out help clean doctor,$(GOALS)),)
 else ifndef INSIDE
 SETUP_NEEDS := $(if $(filter test check,$(GOALS)),catch2)
 SETUP_RESULT := $(shell CXX='$(CXX)' CUDA_HOME='$(CUDA_HOME)' TOOLKIT_VERSION='$(TOOLKIT_VERSION)' common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
+endif
+ifeq ($(wildcard build/simulator/libcuda.so.1),)
+FILES := $(words $(shell find common/simulator -name '*.cpp'))
+CORES := $(shell nproc)
+# 4 seconds for a file, about, on one core.
+$(info The simulated GPU is built first, once: $(FILES) files, about $(shell echo $$(($(FILES) * 4 / 60 / $(CORES) + 1))) min with $(CORES) cores.)
 endif
 endif
 # Sets CUDA_INCLUDE NVCC CUDA_VERSION PTX_ARCH CATCH_FLAGS CATCH_LIBS COMPILER; each may be empty: not to be had.
@@ -82,18 +119,6 @@ ifneq ($(wildcard build/setup.mk),)
 $(foreach part,simulator lessons tests,$(eval $(call stamp,$(part))))
 endif
 
-CHAPTERS := $(patsubst %/,%,$(sort $(wildcard [0-9][0-9]-*/)))
-LESSONS := $(patsubst %/main.cpp,%,$(sort $(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
-# Those with kernels need nvcc; without it the others still run.
-KERNEL_LESSONS := $(patsubst %/,%,$(sort $(dir $(wildcard $(LESSONS:=/*.cu)))))
-# Those that IN= names: everything, one chapter, or one lesson.
-CHOSEN := $(if $(IN),$(filter $(IN:/=) $(IN:/=)/%,$(LESSONS)),$(LESSONS))
-ifneq ($(IN),)
-ifeq ($(CHOSEN)$(filter $(IN:/=),$(CHAPTERS))$(wildcard tests/$(IN:/=)/*.cpp),)
-$(error There is no chapter or lesson called $(IN). The chapters are: $(CHAPTERS))
-endif
-endif
-
 ##@ Running and learning
 
 #: run                  every lesson, in order
@@ -101,12 +126,18 @@ run: $$(call programs,$$(CHOSEN))
 	@+$(TOOLS) python3 common/run.py $(CHOSEN)
 
 #: 02-context           one chapter
+#: 02-context/03-stack  one lesson; beside run, walk, check or test, a chapter or lesson says which part
+ifeq ($(PARTLY),)
 $(CHAPTERS): $$(call programs,$$(filter $$@/%,$$(LESSONS)))
 	@+$(TOOLS) python3 common/run.py $(filter $@/%,$(LESSONS))
 
-#: 02-context/03-stack  one lesson
 $(LESSONS): $$(call programs,$$@)
 	@+$(TOOLS) python3 common/run.py $@
+else
+$(CHAPTERS) $(LESSONS): $(PARTLY) ; @:
+endif
+# As the Tab key completes a folder's name.
+$(addsuffix /,$(CHAPTERS) $(LESSONS)): %/: % ; @:
 
 #: walk                 the classroom: question, prediction, run, what happened, lesson by lesson
 walk: $$(call programs,$$(CHOSEN))
@@ -120,7 +151,7 @@ check:
 
 #: test                 everything: lessons, exercises, texts, simulator; ends with the counts
 test:
-	@+$(TOOLS) python3 tests/run.py $(IN)
+	@+$(TOOLS) python3 tests/run.py $(PART)
 
 #: doctor               what this machine has, and what follows from it
 doctor:
@@ -141,7 +172,7 @@ clean:
 help:
 	@sed -n -e 's/^##@ /\n/p' -e 's/^#: /  /p' Makefile
 
-.PHONY: run walk check test doctor simulator bench-simulator clean help $(CHAPTERS) $(LESSONS)
+.PHONY: run walk check test doctor simulator bench-simulator clean help $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/)
 
 # What the tools in Python have to know. Their lines begin with + (they call make again, and their output is not to be held back), which
 # `make -n` would run, too.

@@ -204,3 +204,5 @@ def choose_device():
 
 if __name__ == "__main__" and sys.argv[1:] == ["probe"]:
     _ask_driver()
+if __name__ == "__main__" and sys.argv[1:] == ["device"]:  # before anything is built: is the device that DEVICE= names here?
+    wished_device() == "gpu" and choose_device()

@@ -20,6 +20,7 @@ import course
 import text
 
 LIMIT = 60  # seconds for an edited program
+PARTLY = ("run", "check", "walk", "test")  # targets that do the part of the course named beside them
 
 
 class Problem(Exception):
@@ -72,7 +73,7 @@ class Command:
         self.varies, self.only = block.varies(), block.notes.get("only")
 
     def targets(self):
-        """The targets of a make command, else None."""
+        """The targets of a make command, else None: make walk 02-context has two."""
         if not self.words or self.words[0] != "make":
             return None
         return [word for word in self.words[1:] if "=" not in word and not word.startswith("-")]
@@ -258,7 +259,13 @@ def broken_targets(path, content, known):
     for span in re.findall(r"`(make(?: [^`\n]*)?)`", text.without_blocks(content)):
         words = span.split()[1:]
         said.append([word for word in words if "=" not in word and not word.startswith("-") and word != "…"])
-    return [f"make has no target {target}" for targets in said for target in targets or [] if target.rstrip("/") not in known]
+    chapter = pathlib.Path(path).parent.name  # in its folder, a lesson goes by its own name
+    return [
+        f"make has no target {target}"
+        for targets in said
+        for target in targets or []
+        if not known & {target.rstrip("/"), f"{chapter}/{target.rstrip('/')}"}
+    ]
 
 
 def files_of_repository():
