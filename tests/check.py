@@ -1,51 +1,88 @@
 # make check: judges the learner's exercises, lesson by lesson, and says in a sentence what is still wrong.
+import re
+import subprocess
 import sys
 
 import checks
 import course
+
+LIMIT = 20  # seconds for one exercise: people wait for this
 
 
 def indented(text, by="      "):
     return "\n".join(by + line for line in text.splitlines())
 
 
-def judge(lesson, build, device):
-    """Prints the verdict on one exercise; true if it is solved."""
+def as_committed(source):
+    """Is the exercise as the repository has it? (False where git cannot tell.)"""
+    asked = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", str(source)], cwd=course.ROOT, capture_output=True, check=False)
+    return asked.returncode == 0
+
+
+def condensed(complaints, file):
+    """What compiler and linker said; a function that only the exercise can define is named in a line, not in the linker's five."""
+    missing = re.findall(r"undefined (?:reference to|symbol:) [`'‘]?(.+?)['’]?$", complaints, re.MULTILINE)
+    missing = [name for name in dict.fromkeys(missing) if not re.match(r"cu[A-Z]\w+$", name)]
+    if not missing or re.search(r"error: ", complaints.replace("collect2: error: ", "")):
+        return complaints
+    return "\n".join(f"{file} does not define {name}" for name in missing)
+
+
+def judge(lesson, build, device, in_full):
+    """Prints the verdict on one exercise, details of one that nobody has begun only if `in_full`; true if it is solved."""
     binary = checks.binary_of(lesson, "exercise")
-    place = checks.answers(lesson)["exercise"].relative_to(course.ROOT)
+    source = checks.answers(lesson)["exercise"]
+    place = source.relative_to(course.ROOT)
     if binary in build.failed:
         print(f"{lesson}   does not compile yet: {place}")
-        print(indented(build.complaints(f"build/tests/{lesson}/exercise/") or build.complaints()))
+        print(indented(condensed(build.complaints(f"build/tests/{lesson}/exercise/") or build.complaints(), source.name)), flush=True)
         return False
-    failing = [case for case in checks.run_cases(course.ROOT / binary, device.environment) if case.failure]
+    failing = [case for case in checks.run_cases(course.ROOT / binary, device.environment, limit=LIMIT) if case.failure]
     if not failing:
-        print(f"{lesson}   solved")
+        print(f"{lesson}   solved", flush=True)
         return True
+    if not in_full and as_committed(source):
+        print(f"{lesson}   not begun: {place}", flush=True)
+        return False
     print(f"{lesson}   not yet: {place}")
     for case in failing:
-        print(f"   - {case.name}\n{indented(case.failure)}")
+        print(f"   - {case.name}\n{indented(case.failure)}", flush=True)
     return False
+
+
+def where_next(lessons):
+    """After the last of `lessons` is solved."""
+    every = course.lessons()
+    after = every[every.index(lessons[-1]) + 1 :]
+    return f"Next: {course.heading(after[0])}: {after[0]}/README.md" if after else "That was the last lesson."
 
 
 def main(chosen):
     lessons = [lesson for lesson in chosen if "exercise" in checks.answers(lesson)]
     without = [lesson for lesson in lessons if course.why_not(lesson, for_check=True)]
-    course.wished_device()
     able = [lesson for lesson in lessons if lesson not in without]
     build = course.Build(able and ["build/simulator/libcuda.so"] + [checks.binary_of(lesson, "exercise") for lesson in able])
     if "build/simulator/libcuda.so" in build.failed:
         sys.exit("The simulated GPU was not built, so nothing can be linked:\n" + build.complaints())
     device = course.choose_device()
     print(device.headline(), flush=True)
-    solved = 0
+    solved = []
     for lesson in lessons:
         if lesson in without:
             print(f"skipped: {lesson}: {course.why_not(lesson, for_check=True)}")
-        else:
-            solved += judge(lesson, build, device)
-    if len(lessons) > 1:
-        print(f"\n{solved} of {len(lessons) - len(without)} exercises are solved")
-    return 0 if solved == len(lessons) - len(without) else 1
+        elif judge(lesson, build, device, len(lessons) == 1):
+            solved.append(lesson)
+    if not able:
+        return 0
+    print(f"\n{len(solved)} of {len(able)} exercises solved")
+    if len(solved) == len(able):
+        print(where_next(able))
+        return 0
+    unsolved = [lesson for lesson in able if lesson not in solved]
+    if len(able) > 1:
+        print(f"To see what one of them still lacks: make check {unsolved[0]}")
+    print("What is not solved makes this command end with an error, which make now reports.", flush=True)
+    return 1
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 import course
 
 UNFINISHED = "the program ended in the middle of it"
-LIMIT = 300  # seconds for one binary; a check that hangs is stopped and named
+LIMIT = 300  # seconds for one binary; a case that hangs is stopped and named
 
 
 class Case:
@@ -20,12 +20,15 @@ class Case:
 
 def _sentence(element):
     """One failed expression, exception or crash, as a line or two."""
-    where = f"{os.path.basename(element.get('filename', ''))}:{element.get('line', '')}"
+    where = f"{element.get('filename', '').removeprefix(str(course.ROOT) + '/')}:{element.get('line', '')}"
     inner = (element.text or "").strip()
+    crash = " ".join((child.text or "").strip() for child in element.iter("FatalErrorCondition"))
+    if crash:  # Catch2 knows only which of its own lines it saw last
+        return f"after {where}: {crash}, in your code or below it"
     if element.tag == "Expression":
         original = (element.findtext("Original") or "").strip()
         expanded = (element.findtext("Expanded") or "").strip()
-        thrown = " ".join((child.text or "").strip() for child in element if child.tag in ("Exception", "FatalErrorCondition"))
+        thrown = " ".join((child.text or "").strip() for child in element if child.tag == "Exception")
         text = f"{where}: {element.get('type', 'CHECK')}( {original} )"
         if thrown:
             return f"{text} threw: {thrown}"
@@ -65,35 +68,39 @@ def _all_but(names):
 class Run:
     """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it."""
 
-    def __init__(self, binary, environment, without, current):
+    def __init__(self, binary, environment, without, current, limit):
+        self.hung = False
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.xml")
             command = [os.path.abspath(binary), "-r", "xml", "-o", report] + ([_all_but(without)] if without else [])
             try:
                 ended = subprocess.run(
-                    command, env=environment, cwd=current or folder, capture_output=True, text=True, errors="replace", timeout=LIMIT
+                    command, env=environment, cwd=current or folder, capture_output=True, text=True, errors="replace", timeout=limit
                 )
                 self.end, self.said = course.how_it_ended(ended.returncode), ended.stderr.strip()
                 killed = ended.returncode < 0
             except subprocess.TimeoutExpired as stopped:
-                self.end = f"did not end within {LIMIT} seconds and was stopped"
-                self.said, killed = (stopped.stderr or b"").decode(errors="replace").strip(), True
+                self.end = f"did not end within {limit} seconds and was stopped"
+                self.said, killed, self.hung = (stopped.stderr or b"").decode(errors="replace").strip(), True, True
             self.cases = _read(report) if os.path.exists(report) else []
         self.culprit = None
         if self.cases and (killed or self.cases[-1].failure == UNFINISHED):
             self.culprit = self.cases[-1]
             told = "" if self.culprit.failure in (None, UNFINISHED) else self.culprit.failure + "\n"
-            self.culprit.failure = f"{told}the program {self.end} in the middle of it\n{self.said}".strip()
+            how = f"the program {self.end} in the middle of it"
+            if self.hung:
+                how = f"still running after {limit} s: {self.culprit.name}; an endless loop? (the cases after it were not tried)"
+            self.culprit.failure = f"{told}{how}\n{self.said}".strip()
 
 
-def run_cases(binary, environment, current=None):
+def run_cases(binary, environment, current=None, limit=LIMIT):
     """Every test case of a Catch2 binary, run in the folder `current` (none: an empty one, since images are found without it).
 
-    A case that ends the program fails, and the others run without it.
+    A case that ends the program fails, and the others run without it; one that hangs, longer than `limit` seconds, is the last.
     """
     finished, culprits = {}, []
     while True:
-        run = Run(binary, environment, culprits, current)
+        run = Run(binary, environment, culprits, current, limit)
         for case in run.cases:
             skip = f"SKIPPED: {case.name}: "
             reasons = [line[len(skip) :] for line in run.said.splitlines() if line.startswith(skip)]
@@ -105,7 +112,7 @@ def run_cases(binary, environment, current=None):
             return [broken]
         for case in run.cases:
             finished.setdefault(case.name, case)
-        if not run.culprit or run.culprit.name in culprits:
+        if not run.culprit or run.hung or run.culprit.name in culprits:
             return list(finished.values())
         culprits.append(run.culprit.name)
 

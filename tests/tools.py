@@ -4,6 +4,7 @@ import pathlib
 import stat
 import tempfile
 
+import check
 import checks
 import text
 import texts
@@ -110,6 +111,53 @@ def a_case_that_ends_the_program_fails_and_the_others_still_run():
     assert cases["fails"].failure == "a.cpp:7: CHECK( a == b ) was 1 == 2"
     assert cases["ends, the program"].failure == "the program ended with status 3 in the middle of it\nthe call failed"
     assert cases["is skipped"].failure is None and cases["is skipped"].skipped == "no second device"
+
+
+def a_place_is_named_from_the_root():
+    xml = f'<Expression type="CHECK" filename="{checks.course.ROOT}/tests/02-context/03-stack.cpp" line="43"><Original>a</Original></Expression>'
+    assert checks._sentence(checks.ElementTree.fromstring(xml)).startswith("tests/02-context/03-stack.cpp:43: CHECK( a )")
+
+
+def a_crash_is_said_to_be_below_the_line_that_catch2_saw_last():
+    xml = '<FatalErrorCondition filename="tests/a.cpp" line="7">SIGSEGV</FatalErrorCondition>'
+    assert checks._sentence(checks.ElementTree.fromstring(xml)) == "after tests/a.cpp:7: SIGSEGV, in your code or below it"
+
+
+# Stands for a Catch2 binary whose first test case does not end.
+ENDLESS = """#!/bin/sh
+for word in "$@"; do [ "$last" = -o ] && report=$word; last=$word; done
+echo '<Catch><Group><TestCase name="loops">' >"$report"
+exec sleep 60
+"""
+
+
+def a_case_that_hangs_is_stopped_and_named():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(ENDLESS, encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        (case,) = checks.run_cases(program, dict(os.environ), limit=1)
+    assert case.failure.startswith("still running after 1 s: loops; an endless loop?")
+
+
+LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
+a.cpp:(.text+0x7): undefined reference to `run_in(CUctx_st*)'
+/usr/bin/ld: a.cpp:(.text+0x9): undefined reference to `run_in(CUctx_st*)'
+collect2: error: ld returned 1 exit status"""
+
+
+def a_function_that_the_exercise_does_not_define_is_named_in_a_line():
+    assert check.condensed(LINKER, "exercise.cpp") == "exercise.cpp does not define run_in(CUctx_st*)"
+    assert check.condensed("exercise.cpp:7:1: error: expected ';'", "exercise.cpp") == "exercise.cpp:7:1: error: expected ';'"
+    of_the_driver = LINKER.replace("run_in(CUctx_st*)", "cuFoo")
+    assert check.condensed(of_the_driver, "exercise.cpp") == of_the_driver
+
+
+def a_part_beside_a_target_is_known():
+    said = "`make walk 02-context` `make check 03-stack` `make walk 02-contexts`"
+    path = texts.course.ROOT / "02-context" / "README.md"
+    known = {"walk", "check", "02-context", "02-context/03-stack"}
+    assert texts.broken_targets(path, said, known) == ["make has no target 02-contexts"]
 
 
 def all_tests():
