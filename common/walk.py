@@ -9,6 +9,8 @@ import course
 import text
 
 WIDTH, HEIGHT = 98, 21  # of a page; the prompt needs a line, too
+FENCED = " " * 4 + "\u200b"  # what a fenced block's line begins with until it is printed: a table's second line is indented, too
+UNBROKEN = "\u00a0"  # a space at which no line is wrapped
 
 
 class Leave(Exception):
@@ -29,16 +31,23 @@ class Screen:
         return f"\033[{code}m{line}\033[0m" if self.keyboard else line
 
     def show(self, lines):
+        """Lines of a text."""
+        self.show_as_they_are(self.styled(line) for line in lines)
+
+    def show_as_they_are(self, lines):
+        """What a program printed."""
         for line in lines:
             if self.used >= HEIGHT:
                 self.wait("more")
-            print(self.styled(line))
+            print(line)
             self.used += 1
 
     def styled(self, line):
-        """**bold** and `code` in colour on a terminal, plain elsewhere."""
+        """**bold** and `code` in colour on a terminal, plain elsewhere; a fenced block's lines, which are indented, as they are."""
+        if line.startswith(FENCED):
+            return line.replace(FENCED, " " * 4, 1)
         line = re.sub(r"\*\*(.+?)\*\*", lambda found: self.style(found.group(1), "1"), line)
-        return re.sub(r"`([^`]+)`", lambda found: self.style(found.group(1), "36") if self.keyboard else found.group(0), line)
+        return re.sub(r"`([^`]+)`", lambda found: self.style(found.group(1), "36"), line).replace("`", "").replace(UNBROKEN, " ")
 
     def wait(self, what):
         if not self.keyboard:
@@ -62,7 +71,11 @@ def inline(line):
 
 
 def wrapped(words, first="", rest=None):
+    """A paragraph as lines; **bold** and `code` stay on one line if they are short, for the screen styles line by line."""
     rest = first if rest is None else rest
+    if re.fullmatch(r"\*\*[^*]+\*\*", words):
+        return [f"**{line}**" for line in wrapped(words[2:-2], first, rest)]
+    words = re.sub(r"\*\*.{1,60}?\*\*|`[^`]{1,60}`", lambda found: found.group(0).replace(" ", UNBROKEN), words)
     lines = textwrap.wrap(words, WIDTH, initial_indent=first, subsequent_indent=rest, break_long_words=False, break_on_hyphens=False)
     return lines or [""]
 
@@ -71,10 +84,11 @@ def table(rows):
     """A table's rows: the first column as it is, the others wrapped beside it."""
     cells = [[inline(cell.strip()) for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))] for row in rows]
     cells = [row for row in cells if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
-    first = min(36, max(len(row[0]) for row in cells))
+    first = min(36, max(len(row[0].replace("`", "")) for row in cells))
     lines = []
     for row in cells:
-        lines += wrapped(" | ".join(row[1:]), f"  {row[0]:<{first}}  ", " " * (first + 4))
+        width = first + row[0].count("`")  # they are not printed
+        lines += wrapped(" | ".join(row[1:]), f"  {row[0]:<{width}}  ", " " * (first + 4))
     return lines
 
 
@@ -96,7 +110,7 @@ def rendered(body):
             flush()
             inside = not inside
         elif inside:
-            lines.append("    " + line)
+            lines.append(FENCED + line)
         elif line.strip().startswith("|"):
             if paragraph:
                 flush()
@@ -136,7 +150,7 @@ def run(screen, lesson, device):
         [str(course.ROOT / "build" / lesson / "main")],
         env=device.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
-    screen.show(ended.stdout.splitlines())
+    screen.show_as_they_are(ended.stdout.splitlines())
     if ended.returncode:
         screen.show([f"(it {course.how_it_ended(ended.returncode)})"])
 
