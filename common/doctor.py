@@ -50,29 +50,37 @@ def toolkit(found):
 
 
 def driver(found):
-    """Prints the driver and the device; returns the verdict's sentences."""
+    """Prints the driver and the device that DEVICE= chooses, in the words of a run; returns the verdict's sentences."""
     answer, count, version, name = course.probe()
     module = "/proc/driver/nvidia/version"
     kernel = open(module, encoding="utf-8").readline().split(":", 1)[1].strip() if os.path.exists(module) else "none"
     row("kernel side", kernel)
     library = loaded_library(dict(os.environ))
     row("libcuda", library or "none on the loader's path")
-    if answer == 0 and count and not name.startswith("Simulated"):
+    is_gpu = answer == 0 and count and not name.startswith("Simulated")
+    if answer != 0 or not count:
+        row("driver", course.why_no_gpu(answer, count))
+    elif not is_gpu:
+        row("driver", "the simulator's, found by the loader")
+    else:
         row("driver", f"loads programs up to CUDA {as_version(version)}")
-        row("device", f"{name}" + (f" and {count - 1} more" if count > 1 else ""))
-        verdict = ["The lessons run on the GPU (DEVICE=simulator runs them without)."]
-        toolkit_version = int(found.get("CUDA_VERSION") or 0)
-        if toolkit_version > version:
-            verdict.append(
-                f"But the toolkit is newer (CUDA {as_version(toolkit_version)}) than the driver: kernels answer CUDA_ERROR_UNSUPPORTED_PTX_VERSION. "
-                "Update the driver, or name an older toolkit: make run CUDA_HOME=/path"
-            )
-        return verdict
-    why = course.why_no_gpu(answer, count)
-    row("driver", why)
-    simulated = (course.SIMULATOR / "libcuda.so.1").exists()
-    row("device", "Simulated H200" if simulated else "Simulated H200 (make run builds it)")
-    verdict = [f"The lessons run on the simulated GPU: {why}."]
+        row("GPU", name + (f" and {count - 1} more" if count > 1 else ""))
+    try:
+        device = course.choose_device()
+    except SystemExit as refused:
+        row("device", "none")
+        verdict = [str(refused.code).replace("`make doctor` says more; ", "")]
+    else:
+        built = device.kind == "gpu" or (course.SIMULATOR / "libcuda.so.1").exists()
+        row("device", f"{device.name if built else 'Simulated H200, not built yet'} ({device.why})")
+        on = "GPU (DEVICE=simulator runs them without)" if device.kind == "gpu" else "simulated GPU" + ("" if built else ", which `make run` builds first")
+        verdict = [f"The lessons run on the {on}."]
+    toolkit_version = int(found.get("CUDA_VERSION") or 0)
+    if is_gpu and toolkit_version > version:
+        verdict.append(
+            f"But the toolkit is newer (CUDA {as_version(toolkit_version)}) than the driver: kernels answer CUDA_ERROR_UNSUPPORTED_PTX_VERSION. "
+            "Update the driver, or name an older toolkit: make run CUDA_HOME=/path"
+        )
     if kernel != "none" and answer != 0:
         verdict.append("The kernel has a driver, but its library does not work here. In a container: start it with --gpus all. Else reinstall the driver.")
     return verdict
@@ -80,11 +88,12 @@ def driver(found):
 
 def catch2(found):
     version = found.get("CATCH_VERSION")
-    missing = found.get("WITHOUT_CATCH2") or "not looked for yet; make test sees to it"
+    missing = found.get("WITHOUT_CATCH2") or "not looked for yet: `make check` or `make test` sees to it"
     row("Catch2", f"{version}.x {found.get('CATCH_FLAGS', '').replace('-isystem ', 'in ')}".strip() if version else missing)
 
 
 def main():
+    course.wished_device()
     try:
         found = course.setup()
     except OSError:

@@ -2,12 +2,43 @@
 import os
 import subprocess
 import sys
+import tty
 
 import course
 
 
 def title(text):
     print(f"\n{text}\n{'-' * len(text)}", flush=True)
+
+
+def show(program, environment):
+    """Runs a program and passes on what it prints, so that its last row can be ended if it did not; returns its status.
+
+    It has a terminal where we have one, and its two outputs stay in their order where ours are one.
+    """
+    ours, theirs = os.openpty() if sys.stdout.isatty() else os.pipe()
+    if sys.stdout.isatty():
+        tty.setraw(theirs)  # our own terminal does the rest
+    errors = theirs if os.path.sameopenfile(1, 2) else None
+    with subprocess.Popen([str(program)], env=environment, stdout=theirs, stderr=errors) as running:
+        os.close(theirs)
+        last = b"\n"
+        while printed := read(ours):
+            last = printed
+            sys.stdout.buffer.write(printed)
+            sys.stdout.buffer.flush()
+    os.close(ours)
+    if not last.endswith(b"\n"):
+        print(flush=True)
+    return running.returncode
+
+
+def read(source):
+    """What can be read now; nothing at the end (which a terminal whose program has ended calls an error)."""
+    try:
+        return os.read(source, 65536)
+    except OSError:
+        return b""
 
 
 def main(lessons):
@@ -26,10 +57,10 @@ def main(lessons):
             skipped.append(lesson)
             print(f"skipped: {lesson}: {reason}", flush=True)
             continue
-        ended = subprocess.run([str(program)], env=device.environment)
-        if ended.returncode != 0:
+        status = show(program, device.environment)
+        if status != 0:
             failed.append(lesson)
-            print(f"FAILED: {lesson} {course.how_it_ended(ended.returncode)}", flush=True)
+            print(f"FAILED: {lesson} {course.how_it_ended(status)}", flush=True)
     if len(lessons) > 1:
         print(f"\n{len(lessons) - len(failed) - len(skipped)} lessons ended well, {len(failed)} failed, {len(skipped)} skipped")
     return 1 if failed else 0
