@@ -1,5 +1,6 @@
-# Draws what a terminal showed, read from standard input, as an SVG that is readable in light and in dark:
-#   script -qec 'make run DEVICE=simulator' /dev/null | tail -n 61 | python3 common/picture.py 'make run' > common/run.svg
+# Draws what a terminal showed, read from standard input, as an SVG that is readable in light and in dark. The README's, on a machine without a GPU,
+# run twice, for the first time may have something to build:
+#   script -qec 'make run IN=04-kernels' /dev/null | python3 common/picture.py 'make run IN=04-kernels' > common/run.svg
 # `script` gives the programs a terminal, without which their two outputs would come in another order.
 import html
 import sys
@@ -9,7 +10,7 @@ LINE, CHARACTER, MARGIN = 17, 7.85, 16  # pixels, for the 13-pixel font below
 
 def svg(command, lines):
     """The picture of `$ command` followed by `lines`."""
-    lines = [f"$ {command}", "…"] + lines
+    lines = [f"$ {command}"] + lines
     width = int(2 * MARGIN + CHARACTER * max(len(line) for line in lines))
     height = 2 * MARGIN + LINE * len(lines)
     out = [
