@@ -66,7 +66,7 @@ endif
 
 ifeq ($(filter-out help clean doctor,$(GOALS)),)
 else ifndef INSIDE
-SETUP_NEEDS := $(if $(filter test check,$(GOALS)),catch2)
+SETUP_NEEDS := $(if $(filter test check build/tests/%,$(GOALS)),catch2)
 SETUP_RESULT := $(shell CXX='$(CXX)' CUDA_HOME='$(CUDA_HOME)' TOOLKIT_VERSION='$(TOOLKIT_VERSION)' common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)

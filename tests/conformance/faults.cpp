@@ -49,6 +49,28 @@ void everything_answers(const char* fault, const conformance::Module& F, Belongi
 
 }  // namespace
 
+FRESH_CASE("A fault poisons every context of the process on its device", "[fault]") {
+  const auto F = conformance::module();
+  CUcontext other = nullptr, fresh = nullptr;
+  CUdeviceptr p = 0, kept = 0;
+  std::size_t free = 0, total = 0;
+  ANSWERS(cuCtxCreate(&other, nullptr, 0, F.dev), CUDA_SUCCESS);
+  CU_CHECK(cuMemAlloc(&kept, 16));
+  ANSWERS(cuCtxPushCurrent(F.ctx), CUDA_SUCCESS);
+  void* a[] = {&p};
+  ANSWERS(cuLaunchKernel(F("null_write"), 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuCtxPushCurrent(other), CUDA_SUCCESS);
+  ANSWERS(cuMemAlloc(&p, 16), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuMemsetD8(kept, 0, 16), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuMemGetInfo(&free, &total), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuCtxDestroy(F.ctx), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuCtxCreate(&fresh, nullptr, 0, F.dev), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuDevicePrimaryCtxRetain(&fresh, F.dev), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuCtxDestroy(other), CUDA_SUCCESS);
+}
+
 FRESH_CASE("A store through a null pointer poisons its context", "[fault]") {
   const auto F = conformance::module();
   Belongings own;

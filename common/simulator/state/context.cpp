@@ -35,7 +35,7 @@ Context::Context(Device& owner, u32 context_flags, bool is_primary, u32 version)
       id(next_context_id()),
       primary(is_primary),
       api_version(version),
-      health(std::make_shared<Health>()),
+      health(std::make_shared<Health>(device.fault)),
       flags(context_flags) {
   limits[CU_LIMIT_STACK_SIZE] = 1024;
   limits[CU_LIMIT_PRINTF_FIFO_SIZE] = 8650752;
@@ -127,7 +127,6 @@ void destroy_context(const std::shared_ptr<Context>& context) {
     kept.reset();
   }
   Scheduler::instance().drain(*context->health);
-  if (const CUresult fault = context->health->fault; fault != CUDA_SUCCESS) context->device.fault = fault;
   for (const ContextEnd end : all.ends) end(*context);
   context->parts.clear();
 }
@@ -145,11 +144,6 @@ void require_healthy(const Health& health) {
 
 void require_healthy_device(const Device& device) {
   if (const CUresult fault = device.fault; fault != CUDA_SUCCESS) fail(fault);
-  Contexts& all = contexts();
-  const std::shared_lock lock(all.mutex);
-  for (const auto& [handle, context] : all.by_handle) {
-    if (context && &context->device == &device) require_healthy(*context->health);
-  }
 }
 
 void require_calls_permitted() {

@@ -21,7 +21,9 @@ struct Device {
   CUuuid uuid{};
   std::string bus_id;  // "0000:00:06.0"
   Parts parts;
-  std::atomic<CUresult> fault{CUDA_SUCCESS};  // of a context that is gone: the process keeps it, as with a driver
+  // The first fault of a kernel on it. All its contexts answer with that from then on, new ones are refused, and
+  // nothing but the end of the process heals it (seen with driver 580; manual, CUDA_ERROR_ILLEGAL_ADDRESS).
+  std::atomic<CUresult> fault{CUDA_SUCCESS};
 
   // The primary context: made by the first retain, gone with the last release, its handle always the same.
   struct Primary {

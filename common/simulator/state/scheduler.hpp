@@ -19,10 +19,12 @@ namespace cudasim {
 
 // What tasks, events and streams must know of their context, even when it is gone.
 struct Health {
-  std::atomic<CUresult> fault{CUDA_SUCCESS};  // the first fault of its work: what every later call answers
-  std::atomic<bool> ending{false};            // it is being destroyed: work that waits for memory gives up
-  std::atomic<bool> ended{false};             // the context is destroyed: work not begun is dropped
-  std::atomic<u32> active{0};                 // tasks that run or could run now
+  explicit Health(std::atomic<CUresult>& of_device) : fault(of_device) {}
+
+  std::atomic<CUresult>& fault;     // the device's (Device::fault): what every later call answers
+  std::atomic<bool> ending{false};  // it is being destroyed: work that waits for memory gives up
+  std::atomic<bool> ended{false};   // the context is destroyed: work not begun is dropped
+  std::atomic<u32> active{0};       // tasks that run or could run now
 
   // Only the first fault counts.
   void poison(CUresult code) {
