@@ -4,9 +4,11 @@ ROOT := $(if $(wildcard ../common/cu.hpp),..,../..)
 HERE := $(shell realpath --relative-to=$(ROOT) .)
 GOALS := $(or $(MAKECMDGOALS),run)
 
-from_root = $(patsubst ./%,%,$(if $(wildcard $1/main.cpp),$(HERE)/$1,$(if $(wildcard ../$1/main.cpp),$(dir $(HERE))$1,$1)))
+# A name with a number is a chapter where the root has such a folder, else a lesson of this chapter; everything else means what it says.
+is_numbered = $(filter 0% 1% 2% 3% 4% 5% 6% 7% 8% 9%,$1)
+from_root = $(if $(and $(call is_numbered,$1),$(if $(wildcard $(ROOT)/$1),,own)),$(firstword $(subst /, ,$(HERE)))/$1,$1)
 PASSED_ON := $(foreach goal,$(GOALS),$(call from_root,$(goal:/=)))
-PART := $(or $(foreach part,$(IN),$(call from_root,$(part:/=))),$(if $(filter 0% 1% 2% 3% 4% 5% 6% 7% 8% 9%,$(GOALS)),,$(HERE)))
+PART := $(or $(foreach part,$(IN),$(call from_root,$(part:/=))),$(if $(call is_numbered,$(GOALS)),,$(HERE)))
 
 $(GOALS): passed-on ; @:
 passed-on: ; @+$(MAKE) --no-print-directory -C $(ROOT) $(PASSED_ON) $(if $(filter run check walk test,$(GOALS)),IN='$(PART)')
