@@ -194,6 +194,13 @@ inline quad integral(quad x, Round round) {
   if (round == Round::down) whole += rest != 0 && negative;
   return negative ? -quad(whole) : quad(whole);
 }
+// What is left of a NaN: as an H200 does, the manual leaves it open. A double's sign; all of it where the bits are moved.
+inline u64 nan_bits(u64 a, const Number& to, const Number& from, bool moved) {
+  if (moved) return from.bits == 16 ? a << 16 : a;
+  if (from.name != "f64" || to.name == "f64") return to.name == "f64" ? kNan64 : small_format(to).nan;
+  const u64 quiet = to.name == "f16" ? 0x7e00 : to.name == "bf16" ? 0x7fc0 : 0x7fc00000;
+  return quiet | a >> 63 << (to.bits - 1);
+}
 // The bits of an exact value in a floating-point type.
 inline u64 real_bits(quad x, const Number& n, Round round, bool satfinite = false) {
   if (n.name != "f64") return code_of(x, small_format(n), round, satfinite);
@@ -277,6 +284,7 @@ inline Cases convert_cases() {
       } else {
         const bool narrower = to.bits < from.bits || (to.bits == 16 && from.bits == 16 && to.name != from.name);
         const bool same_type = to.name == from.name;
+        const bool moved = to.name == "f32" && (same_type || from.name == "bf16");
         std::vector<Named> all = {{"", Round::nearest}};
         if (narrower) all = to_real;
         if (same_type) all.insert(all.end(), to_integer.begin(), to_integer.end());
@@ -289,7 +297,9 @@ inline Cases convert_cases() {
               add(
                   mode.name + (ftz ? ".ftz" : "") + (sat ? ".sat" : ""), to, from,
                   [=](u64 a) {
-                    quad x = real(a, from, ftz);
+                    // To f16, .ftz leaves the source alone, as an H200 shows where the result is rounded up or down.
+                    quad x = real(a, from, ftz && to.name != "f16");
+                    if (x != x && !sat) return nan_bits(a, to, from, mode.name.empty() && moved && !ftz);
                     if (same_type && !mode.name.empty()) x = integral(x, mode.round);
                     if (sat) x = !(x > 0) ? quad(0) : x > 1 ? quad(1) : x;
                     const u64 r = real_bits(x, to, mode.round);
@@ -321,7 +331,7 @@ inline Cases convert_cases() {
         if (!finite) {
           cases.push_back({"cvt" + m + ".tf32.f32", "b32 f32", [=](const u64* in) -> u64 {
                              const float x = clamp(from_bits<float>(in[0]), relu);
-                             return is_nan(x) ? kNan32 : u64{code_of(x, kTf32, mode.round, false)} << 13;
+                             return u64{code_of(x, kTf32, mode.round, false)} << 13;
                            }});
         }
       }
@@ -331,7 +341,9 @@ inline Cases convert_cases() {
     cases.push_back(
         {std::string("cvt.rna") + (finite ? ".satfinite" : "") + ".tf32.f32", "b32 f32", [=](const u64* in) -> u64 {
            const float x = from_bits<float>(in[0]);
-           return is_nan(x) ? kNan32 : u64{code_of(x, kTf32, Round::away, finite)} << 13;
+           // A NaN is rounded like a number and, with .satfinite, lowered by one step, as infinity is: as an H200 does.
+           if (is_nan(x)) return ((in[0] + 0x1000) & ~u64{0x1fff}) - (finite ? 0x2000 : 0);
+           return u64{code_of(x, kTf32, Round::away, finite)} << 13;
          }});
   }
   for (const bool relu : {false, true}) {

@@ -163,8 +163,10 @@ inline u32 clamped_code(u32 code, const Small& f, Clamp clamp) {
 using OnExact = std::function<quad(quad, quad, quad)>;
 inline u32 half_result(const OnExact& f, const Small& format, bool ftz, Clamp clamp, u32 a, u32 b, u32 c) {
   const auto in = [&](u32 x) { return value_of(ftz ? flushed_code(x, format) : x, format); };
-  u32 r = code_of(f(in(a), in(b), in(c)), format, Round::nearest, false);
-  if (ftz) r = flushed_code(r, format);
+  const quad exact = f(in(a), in(b), in(c)), least = power(1 - format.bias);
+  u32 r = code_of(exact, format, Round::nearest, false);
+  // As an H200 does, the manual leaves it open: what is too small is so before it is rounded.
+  if (ftz && exact > -least && exact < least) r &= 0x8000;
   return clamped_code(r, format, clamp);
 }
 // A function on codes of 16 bits, on one or on both halves of each operand.
@@ -328,10 +330,15 @@ void add_ieee(Cases& cases, const std::string& type) {
       for (const bool ftz : {false, true}) {
         for (const bool sat : {false, true}) {
           if ((ftz && !single) || (sat && !o.saturates)) continue;
+          const bool product = o.name[0] == 'm' || o.name[0] == 'f';  // mul, mad, fma
           const auto f = [=](T a, T b, T c) {
             if (ftz) a = without_subnormal(a), b = without_subnormal(b), c = without_subnormal(c);
             if (o.count < 3) c = 0;
             T r = repaired(rounded<T>(mode.rounding, o.f, a, b, c), a, o.count > 1 ? b : T{0}, c);
+            if (ftz && product) {  // what is too small is so before it is rounded, as for halves
+              const quad exact = exact_fma(a, b, c);
+              if (exact > -power(-126) && exact < power(-126)) r = std::copysign(T{0}, r);
+            }
             if (sat) r = saturated(r);
             return ftz ? without_subnormal(r) : r;
           };
@@ -350,8 +357,10 @@ void add_ieee(Cases& cases, const std::string& type) {
     const std::string z = ftz ? ".ftz." + type : "." + type;
     const auto in = [ftz](T x) { return ftz ? without_subnormal(x) : x; };
     const Same same = single ? exact : same_f64;
-    cases.push_back({"neg" + z, repeat(type, 2), on<T, T>([in](T a) { return repaired(-in(a), a); }), same});
-    cases.push_back({"abs" + z, repeat(type, 2), on<T, T>([in](T a) { return repaired(std::fabs(in(a)), a); }), same});
+    // Without .ftz, only the sign changes in single precision, a NaN's too: as an H200 does, the manual leaves it open.
+    const auto nan = [ftz](T r, T a) { return ftz || !single ? repaired(r, a) : r; };
+    cases.push_back({"neg" + z, repeat(type, 2), on<T, T>([=](T a) { return nan(-in(a), a); }), same});
+    cases.push_back({"abs" + z, repeat(type, 2), on<T, T>([=](T a) { return nan(std::fabs(in(a)), a); }), same});
     for (const bool least : {true, false}) {
       for (const bool nan : {false, true}) {
         for (const bool sign : {false, true}) {

@@ -73,8 +73,9 @@ inline Cases integer_cases() {
     add("mad.lo." + t, o3, on<T, T, T, T>([](T a, T b, T c) { return u64(a) * u64(b) + u64(c); }));
     add("mad.hi." + t, o3, on<T, T, T, T>([](T a, T b, T c) { return high_half(a, b) + c; }));
     add("sad." + t, o3, on<T, T, T, T>([](T a, T b, T c) { return wide(c) + (a < b ? wide(b) - a : wide(a) - b); }));
+    // By zero: all ones, both; as an H200 does, the manual leaves it open.
     add("div." + t, o2, on<T, T, T>([](T a, T b) { return b == 0 ? wide(-1) : wide(a) / b; }));
-    add("rem." + t, o2, on<T, T, T>([](T a, T b) { return b == 0 ? wide(a) : wide(a) % b; }));
+    add("rem." + t, o2, on<T, T, T>([](T a, T b) { return b == 0 ? wide(-1) : wide(a) % b; }));
     add("min." + t, o2, on<T, T, T>([](T a, T b) { return std::min(a, b); }));
     add("max." + t, o2, on<T, T, T>([](T a, T b) { return std::max(a, b); }));
     add("shr." + t, t + " " + t + " amount", on<T, T, u32>([](T a, u32 n) { return wide(a) >> std::min<u32>(n, 64); }));
@@ -143,13 +144,14 @@ inline Cases integer_cases() {
     add("bfind." + t, "u32 " + t, on<u32, T>([find](T a) { return find(a); }));
     add("bfind.shiftamt." + t, "u32 " + t, on<u32, T>([find](T a) { return find(a) < 0 ? -1 : width - 1 - find(a); }));
     add("bfe." + t, t + " " + t + " amount amount", on<T, T, u32, u32>([](T a, u32 position, u32 length) -> T {
-          position &= 255, length &= 255;
-          const u32 top = width - 1;
-          const bool sign = std::is_signed_v<T> && length != 0 && bit(a, std::min(position + length - 1, top));
+          // Only 0 to 255 are amounts, the manual says; of others, an H200 drops the upper bits in 32 bits and not in 64.
+          if (width == 32) position &= 255, length &= 255;
+          const u64 top = width - 1, end = u64{position} + length;
+          const bool sign = std::is_signed_v<T> && length != 0 && bit(a, wide(std::min(end - 1, top)));
           u64 d = 0;
-          for (u32 i = 0; i <= top; ++i) {
+          for (u64 i = 0; i <= top; ++i) {
             const bool inside = i < length && position + i <= top;
-            d |= u64{inside ? bit(a, position + i) : sign} << i;
+            d |= u64{inside ? bit(a, wide(position + i)) : sign} << i;
           }
           return T(d);
         }));
@@ -183,10 +185,10 @@ inline Cases integer_cases() {
           }));
       add("bfi." + t, t + " " + t + " " + t + " amount amount",
           on<T, T, T, u32, u32>([](T a, T b, u32 position, u32 length) {
-            position &= 255, length &= 255;
+            if (width == 32) position &= 255, length &= 255;  // as for bfe
             T d = b;
-            for (u32 n = 0; n < length && position + n < width; ++n) {
-              d = T((d & ~(T{1} << (position + n))) | T{bit(a, n)} << (position + n));
+            for (u64 n = 0; n < length && position + n < width; ++n) {
+              d = T((d & ~(T{1} << (position + n))) | T{bit(a, wide(n))} << (position + n));
             }
             return d;
           }));

@@ -4,6 +4,7 @@
 #include "tests/instructions/chains.hpp"
 #include "tests/instructions/convert.hpp"
 #include "tests/instructions/device.hpp"
+#include "tests/instructions/open.hpp"
 #include "tests/instructions/video.hpp"
 
 #include <algorithm>
@@ -87,6 +88,7 @@ std::string judge(const Case& c, const std::vector<std::vector<u64>>& in, const 
   for (u32 thread = 0; thread < kThreads; ++thread) {
     std::vector<u64> arguments;
     for (const auto& column : in) arguments.push_back(column[thread]);
+    if (executes(thread) ? left_open(c, arguments.data()) : !guard_holds(c)) continue;
     const u64 want = c.reference(arguments.data());
     u32 shift = 0;
     for (std::size_t k = 0; k < o.destinations.size(); ++k) {

@@ -113,8 +113,8 @@ struct Sad {
   }
 };
 
-// The manual leaves division by zero open; a GPU answers all ones, and for a remainder the dividend. The smallest
-// number divided by -1 wraps.
+// The manual leaves division by zero open: an H200 answers all ones, for the remainder, too. The smallest number
+// divided by -1 wraps.
 struct Div {
   template <class T>
   static T of(T a, T b) {
@@ -128,7 +128,7 @@ struct Div {
 struct Rem {
   template <class T>
   static T of(T a, T b) {
-    if (b == 0) return a;
+    if (b == 0) return T(~T{0});
     if constexpr (std::is_signed_v<T>) {
       if (b == -1) return 0;
     }
@@ -207,12 +207,18 @@ struct Brev {
     return T(__builtin_bswap32(u32(a)));
   }
 };
+// A field's position and length are in [0, 255], the manual says. Of larger ones, an H200 takes the low eight bits if
+// the operation is on 32 bits, and all of them if it is on 64.
+template <class T>
+u32 field_bound(u32 n) {
+  return sizeof(T) == 8 ? std::min(n, 255u) : n & 0xff;
+}
 struct Bfe {
   template <class T>
   static T of(T a, u32 position, u32 length) {
     using U = Unsigned<T>;
-    position &= 0xff;
-    length &= 0xff;
+    position = field_bound<T>(position);
+    length = field_bound<T>(length);
     if (length == 0) return 0;
     constexpr u32 top = kBits<T> - 1;
     const bool sign = std::is_signed_v<T> && (U(a) >> std::min(position + length - 1, top) & 1);
@@ -225,8 +231,8 @@ struct Bfe {
 struct Bfi {  // a's low bits into b
   template <class T>
   static T of(T a, T b, u32 position, u32 length) {
-    position &= 0xff;
-    length &= 0xff;
+    position = field_bound<T>(position);
+    length = field_bound<T>(length);
     if (length == 0 || position >= kBits<T>) return b;
     const T mask = T((length >= kBits<T> ? ~T{0} : T((T{1} << length) - 1)) << position);
     return T((a << position & mask) | (b & ~mask));

@@ -136,7 +136,9 @@ void load_float(const Warp& warp, Slot slot, const Conversion& c, Lanes<double>&
       case Type::f16: return load_each<R>(warp, slot, out, [&](R a) { return from_f16(u16(a)); });
       case Type::bf16: return load_each<R>(warp, slot, out, [&](R a) { return from_bf16(u16(a)); });
       case Type::f32:
-        if (c.ftz) return load_each<R>(warp, slot, out, [](R a) { return flush(float_of(u32(a))); });
+        // To f16, .ftz leaves the source alone (as an H200 does: it shows if the result is rounded up or down).
+        if (c.ftz && c.to != Type::f16)
+          return load_each<R>(warp, slot, out, [](R a) { return flush(float_of(u32(a))); });
         return load_each<R>(warp, slot, out, [](R a) { return float_of(u32(a)); });
       default: return load_each<R>(warp, slot, out, [](R a) { return double_of(u64(a)); });
     }
@@ -212,9 +214,23 @@ const Format& format(Type type) {
     default: return kF16;
   }
 }
+// What an H200 makes of NaNs, which the manual leaves open: from double precision, the sign and the upper bits stay and
+// the NaN becomes quiet …
+u32 narrowed_nan(double x, const Format& to) {
+  const u64 bits = bits_of(x) | u64{1} << 51;
+  const u32 top = ((1u << to.exponent_bits) - 1) << to.mantissa_bits;
+  const u32 mantissa = u32(bits >> (52 - to.mantissa_bits)) & ((1u << to.mantissa_bits) - 1);
+  return u32(bits >> 63) << (to.exponent_bits + to.mantissa_bits) | top | mantissa;
+}
+// … .rna.tf32 rounds them like numbers, and .satfinite takes the step down from infinity.
+u32 rna_nan(double x, bool satfinite) {
+  const u32 rounded = (bits_of(float(x)) + 0x1000) & ~0x1fffu;
+  return satfinite && (rounded & 0x7fff'ffffu) >= 0x7f80'0000u ? rounded - 0x2000 : rounded;
+}
 u32 encode_one(double x, const Conversion& c) {
   if (c.relu && x <= 0) x = 0;  // no -0 either
   if (c.sat) x = saturate(x);
+  if (x != x && c.from == Type::f64) return narrowed_nan(x, format(c.to));
   return encode(x, format(c.to), c.mode == kExact ? u32{kNearest} : c.mode, c.satfinite);
 }
 void encode_all(const Lanes<double>& x, const Conversion& c, Lanes<u64>& d) {
@@ -226,7 +242,8 @@ void encode_all(const Lanes<double>& x, const Conversion& c, Lanes<u64>& d) {
       const RoundingScope scope(c.mode == kExact ? u32{kNearest} : c.mode);
       volatile u32 here = kWarpSize;  // keeps the conversions within the scope
       for (u32 lane = 0; lane < here; ++lane) {
-        float r = canonical(float(x[lane]));
+        float r = float(x[lane]);
+        if (c.from != Type::f64) r = canonical(r);  // of double precision, the sign and the upper bits stay
         if (c.sat) r = saturate(r);
         if (c.ftz) r = flush(r);
         d[lane] = bits_of(r);
@@ -235,7 +252,8 @@ void encode_all(const Lanes<double>& x, const Conversion& c, Lanes<u64>& d) {
     }
     case Type::tf32:
       for (u32 lane = 0; lane < kWarpSize; ++lane) {
-        d[lane] = x[lane] != x[lane] ? kNan32 : encode_one(x[lane], c) << 13;
+        const bool rna = x[lane] != x[lane] && c.mode == kTiesAway;
+        d[lane] = rna ? rna_nan(x[lane], c.satfinite) : encode_one(x[lane], c) << 13;
       }
       return;
     default:
@@ -290,9 +308,6 @@ void run_integer_to_float(Warp& warp, const Instruction& i) {
 struct F16ToF32 {
   static float of(u16 a) { return canonical(from_f16(a)); }
 };
-struct Bf16ToF32 {
-  static float of(u16 a) { return canonical(from_bf16(a)); }
-};
 struct F32ToF16 {
   static u16 of(float a) { return to_f16(a); }
 };
@@ -303,7 +318,7 @@ struct F32ToF64 {
   static double of(float a) { return a; }
 };
 struct F64ToF32 {
-  static float of(double a) { return canonical(float(a)); }
+  static float of(double a) { return float(a); }  // a NaN's sign and upper bits stay
 };
 struct ToF32 {
   template <class T>
@@ -335,7 +350,6 @@ Handler common_conversion(const Conversion& c) {
   const auto is = [&c](Type to, Type from) { return c.to == to && c.from == from; };
   if (c.mode == kExact) {
     if (is(Type::f32, Type::f16)) return run1<F16ToF32, float, u16>;
-    if (is(Type::f32, Type::bf16)) return run1<Bf16ToF32, float, u16>;
     if (is(Type::f64, Type::f32)) return run1<F32ToF64, double, float>;
   }
   if (c.mode == kNearest) {
@@ -354,8 +368,20 @@ Handler common_conversion(const Conversion& c) {
   return nullptr;
 }
 
+// cvt.f32.f32 and cvt.f32.bf16 without modifiers move bits, a NaN's too.
+void run_moved_bits(Warp& warp, const Instruction& i) {
+  const Conversion c = unpacked(i.control);
+  const u32 shift = 32 - bits(c.from);
+  Lanes<u64> a;
+  load_integer(warp, i.slot[1], c, a);
+  for (u64& value : a) value = u32(value << shift);
+  store(warp, i.slot[0], c.to_bytes, a);
+}
+
 Bound bind_convert(const Form& form) {
   const Conversion c = conversion(form);
+  if (c.to == Type::f32 && (c.from == Type::f32 || c.from == Type::bf16) && c.mode == kExact && !c.ftz && !c.sat)
+    return {run_moved_bits, packed(c)};
   if (const Handler common = common_conversion(c)) return common;
   const Handler run = !is_float(c.to)     ? run_float_to_integer
                       : !is_float(c.from) ? run_integer_to_float

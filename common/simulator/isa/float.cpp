@@ -87,7 +87,14 @@ struct Tanh {
   static float of(float a) { return canonical(::tanhf(a)); }
 };
 
-// A double-precision NaN passes through negation and absolute value as it is.
+// A double-precision NaN passes through negation and absolute value as it is. In single precision, as an H200 does
+// it, only the sign bit changes, of a NaN's too; with .ftz a NaN becomes the canonical one.
+struct NegBit {
+  static float of(float a) { return float_of(bits_of(a) ^ 0x8000'0000u); }
+};
+struct AbsBit {
+  static float of(float a) { return float_of(bits_of(a) & 0x7fff'ffffu); }
+};
 struct Neg {
   static float of(float a) { return canonical(-a); }
   static double of(double a) { return a != a ? a : -a; }
@@ -138,6 +145,23 @@ inline T out(T x) {
   return x;
 }
 
+// Of Op, with .ftz: a product or sum of one that lies below the normal numbers is flushed even if rounding brings it up
+// to the smallest of them. The manual leaves it open; an H200 decides so.
+template <class Op, bool kFtz>
+inline float lowered(float r, float a, float b, float c) {
+  if constexpr (kFtz && (std::is_same_v<Op, Mul> || std::is_same_v<Op, Fma>)) {
+    const double rest = double(a) * b + (double(c) - r);  // exact - r: right at least in its sign if r is that number
+    const bool raised = std::fabs(r) == 0x1p-126f && (r > 0 ? rest < 0 : rest > 0);
+    return raised ? std::copysign(0.0f, r) : r;
+  } else {
+    return r;
+  }
+}
+template <class Op, bool kFtz>
+inline double lowered(double r, double, double, double) {
+  return r;
+}
+
 // Op with its modifiers, for one, two or three operands; kKey: 1 .ftz, 2 .sat, 4 a rounding mode that control names.
 template <class Op, class T, u32 kArguments, u32 kKey>
 void run_float(Warp& warp, const Instruction& i) {
@@ -146,10 +170,15 @@ void run_float(Warp& warp, const Instruction& i) {
   if constexpr (kArguments == 1) {
     unary<T, T>(warp, i, [](T a) { return out<kFtz, kSat>(Op::of(in<kFtz>(a))); });
   } else if constexpr (kArguments == 2) {
-    binary<T, T, T>(warp, i, [](T a, T b) { return out<kFtz, kSat>(Op::of(in<kFtz>(a), in<kFtz>(b))); });
+    binary<T, T, T>(warp, i, [](T a, T b) {
+      a = in<kFtz>(a), b = in<kFtz>(b);
+      return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a, b), a, b, T{0}));
+    });
   } else {
-    ternary<T, T, T, T>(warp, i,
-                        [](T a, T b, T c) { return out<kFtz, kSat>(Op::of(in<kFtz>(a), in<kFtz>(b), in<kFtz>(c))); });
+    ternary<T, T, T, T>(warp, i, [](T a, T b, T c) {
+      a = in<kFtz>(a), b = in<kFtz>(b), c = in<kFtz>(c);
+      return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a, b, c), a, b, c));
+    });
   }
 }
 
@@ -220,6 +249,7 @@ struct F16 {
   static float load(u16 h) { return from_f16(h); }
   static u16 store(float x) { return to_f16(x); }
   static constexpr u16 kExponent = 0x7c00;
+  static constexpr float kLeast = 0x1p-14f;  // of the normal numbers
   static constexpr u16 kOne = 0x3c00;
   static float product(float a, float b) { return a * b; }  // 22 bits: exact
 };
@@ -227,6 +257,7 @@ struct Bf16 {
   static float load(u16 h) { return from_bf16(h); }
   static u16 store(float x) { return to_bf16(x); }
   static constexpr u16 kExponent = 0x7f80;
+  static constexpr float kLeast = 0x1p-126f;
   [[maybe_unused]] static constexpr u16 kOne = 0x3f80;
   static float product(float a, float b) { return odd_float(double(a) * b); }  // exact but for subnormals
 };
@@ -280,7 +311,7 @@ template <class Op, class F, bool kFlush, u32 kClamp>
 struct Half {
   static u16 finish(float x) {
     u16 h = F::store(x);
-    if constexpr (kFlush) h = flush_half<F>(h);
+    if constexpr (kFlush) h = std::fabs(x) < F::kLeast ? h & 0x8000u : h;  // before it was rounded, see lowered()
     if constexpr (kClamp == kHalfSat) h = (h & 0x8000u) || (h & 0x7fffu) > F::kExponent ? 0 : h < F::kOne ? h : F::kOne;
     if constexpr (kClamp == kHalfRelu) h = h & 0x8000u ? 0 : h;
     return h;
@@ -401,9 +432,11 @@ constexpr Row kRows[] = {
     {"div.full{.ftz}.f32", "=t0 t0 t0", bind_float<Div, float, 2, kFtz>},
     {"div.rnd{.ftz}.f32", "=t0 t0 t0", bind_float<Div, float, 2, kFtzRnd>},
     {"div.rnd.f64", "=t0 t0 t0", bind_float<Div, double, 2, kRnd>},
-    {"abs{.ftz}.f32", "=t0 t0", bind_float<Abs, float, 1, kFtz>},
+    {"abs.f32", "=t0 t0", bind_float<AbsBit, float, 1, kPlain>},
+    {"abs.ftz.f32", "=t0 t0", bind_float<Abs, float, 1, kFtz>},
     {"abs.f64", "=t0 t0", bind_float<Abs, double, 1, kPlain>},
-    {"neg{.ftz}.f32", "=t0 t0", bind_float<Neg, float, 1, kFtz>},
+    {"neg.f32", "=t0 t0", bind_float<NegBit, float, 1, kPlain>},
+    {"neg.ftz.f32", "=t0 t0", bind_float<Neg, float, 1, kFtz>},
     {"neg.f64", "=t0 t0", bind_float<Neg, double, 1, kPlain>},
     {"min{.ftz}.f32", "=t0 t0 t0", bind_extreme<true>},
     {"min{.ftz}.NaN.f32", "=t0 t0 t0", bind_extreme<true>, 70, 80},
