@@ -3,6 +3,8 @@
 #pragma once
 #include "tests/instructions/case.hpp"
 
+#include <algorithm>
+
 namespace instructions {
 
 inline bool begins(const std::string& text, const char* with) { return text.rfind(with, 0) == 0; }
@@ -15,6 +17,18 @@ inline bool guard_holds(const Case& c) { return !begins(c.form, "testp.") && !be
 // A NaN, and which bits of it are not zero beside the exponent and the quiet bit.
 inline bool nan32(u64 x) { return (x & 0x7fffffff) > 0x7f800000; }
 inline bool nan64(u64 x) { return (x & ~u64{0} >> 1) > 0x7ff0000000000000; }
+
+// Scalar video instructions, which ptxas composes of others for sm_90: some combinations are not what the manual says.
+// For unsigned operands their rules are known, and tested (video.hpp); not for signed ones, nor for what is merged into
+// the upper half, or saturated and merged. Of these, only the simulator's functions are held to the expectations.
+inline bool strays_from_manual(const Case& c) {
+  const auto parts = words(c.form, '.');
+  const auto has = [&parts](const char* part) { return std::find(parts.begin(), parts.end(), part) != parts.end(); };
+  if (parts[0][0] != 'v' || parts[0].back() == '2' || parts[0].back() == '4') return false;
+  const std::string part = operands(c).destinations[0].selector;
+  if (part == "h1" || (has("sat") && !part.empty())) return true;
+  return has("s32") && (has("sat") || has("min") || has("max") || parts[0] == "vmad");
+}
 
 inline bool left_open(const Case& c, const u64* in) {
   const auto is = [&c](const char* form) { return c.form == form; };

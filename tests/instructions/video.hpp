@@ -59,10 +59,17 @@ inline Cases video_cases() {
                        selected(pd) + " " + selected(pa) + " " + selected(pb) + (has_c ? " u32" : ""),
                        [=](const u64* in) -> u64 {
                          wide x = f(part(in[0], pa.shift, pa.bits, a), part(in[1], pb.shift, pb.bits, b));
-                         if (sat) x = fit(x, pd.bits, d);
+                         if (sat) x = fit(part(u64(x), 0, 34, true), pd.bits, d);  // 34 bits, says the manual
                          if (op == "merge") {
                            const u64 field = mask(pd.bits) << pd.shift;
                            return (u64(x) << pd.shift & field) | (in[2] & ~field & mask(32));
+                         }
+                         if (!d && (op == "min" || op == "max")) {
+                           // As an H200 does, not as the manual says: unsigned numbers of 64 bits, made of 32 by
+                           // extending with the sign (but for a shift to the left, which has as many).
+                           const bool whole = form.rfind("vshl", 0) == 0 && !sat;
+                           const u64 left = whole ? u64(x) : u64(part(u64(x), 0, 32, true)), c = in[2] & mask(32);
+                           return (op == "min" ? std::min(left, c) : std::max(left, c)) & mask(32);
                          }
                          x = part(u64(x), 0, 32, d);
                          if (op == "add") x += part(in[2], 0, 32, d);
@@ -89,8 +96,11 @@ inline Cases video_cases() {
               cases.push_back({"vmad." + type(d) + "." + type(a) + "." + type(b) + po + s + shift,
                                "u32 " + selected(pa) + " " + selected(pb) + " u32", [=](const u64* in) {
                                  wide x = part(in[0], pa.shift, pa.bits, a) * part(in[1], pb.shift, pb.bits, b);
-                                 x += part(in[2], 0, 32, any) + (po.empty() ? 0 : 1);
-                                 x >>= shift == ".shr7" ? 7 : shift == ".shr15" ? 15 : 0;
+                                 x += part(in[2], 0, 32, true) + (po.empty() ? 0 : 1);
+                                 // As an H200 does, not as the manual says: unsigned, c is signed nevertheless, and
+                                 // the sum of 64 bits is shifted as if it were not negative.
+                                 const int by = shift == ".shr7" ? 7 : shift == ".shr15" ? 15 : 0;
+                                 x = any ? x >> by : wide(i64(u64(x) >> by));
                                  return u64(sat ? fit(x, 32, any) : x) & mask(32);
                                }});
             }

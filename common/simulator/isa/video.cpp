@@ -82,7 +82,14 @@ Scalar scalar(u32 control) {
           (control >> 10 & 1) != 0, (control >> 11 & 1) != 0, (control >> 12 & 1) != 0, control >> 13 & 3};
 }
 
-// d = saturate(a op b), then combined with c, or merged into it.
+// A shift to the left is the one operation whose result may be wider than the manual's 34 bits.
+template <class Op>
+constexpr bool kGrows = std::is_same_v<Op, Shl<false>> || std::is_same_v<Op, Shl<true>>;
+
+// d = saturate(a op b), then combined with c, or merged into it. .sat looks at 34 bits. What .min and .max compare if d
+// is unsigned is not what the manual says, but what an H200 does: c, extended with zeros to 64 bits, with a op b, of
+// which 32 bits are extended with their highest bit (all of it, for a shift to the left without .sat), as unsigned
+// numbers.
 template <class Op>
 void run_scalar(Warp& warp, const Instruction& i) {
   const Scalar s = scalar(i.control);
@@ -94,8 +101,13 @@ void run_scalar(Warp& warp, const Instruction& i) {
   const u32 mask = merge ? ((1u << s.d.width) - 1) << s.d.shift : ~0u;
   for_lanes(warp.mask, [&](u32 lane) {
     i64 value = Op::of(select(a[lane], s.a, s.a_signed), select(b[lane], s.b, s.b_signed));
-    if (s.sat) value = clamp(value, s.d.width, s.d_signed);
+    if (s.sat) value = clamp(i64(u64(value) << 30) >> 30, s.d.width, s.d_signed);
     const u32 old = c ? c[lane] : 0;
+    if (!s.d_signed && s.then > kThenAdd) {
+      const u64 left = kGrows<Op> && !s.sat ? u64(value) : u64(extend(u32(value), 32, true));
+      d[lane] = u32(s.then == kThenMin ? std::min<u64>(left, old) : std::max<u64>(left, old));
+      return;
+    }
     const i64 left = extend(u32(value), 32, s.d_signed), right = extend(old, 32, s.d_signed);
     switch (s.then) {
       case kThenAdd: value = left + right; break;
@@ -143,7 +155,9 @@ Bound bind_vset(const Form& form) {
   });
 }
 
-// vmad: (a * b) + c (+ 1), shifted, saturated. Control as above; the bits above 13 are .po and the shift.
+// vmad: (a * b) + c (+ 1), shifted, saturated. Control as above; the bits above 13 are .po and the shift. Of unsigned
+// operands not as the manual says, but as an H200 does it: c is signed nevertheless, the sum has 64 bits, and they are
+// shifted like an unsigned number and saturated like a signed one.
 void run_vmad(Warp& warp, const Instruction& i) {
   const Scalar s = scalar(i.control & 0x1fff);
   const bool plus_one = i.control >> 13 & 1, sign = s.a_signed || s.b_signed;
@@ -153,9 +167,15 @@ void run_vmad(Warp& warp, const Instruction& i) {
   const u32* b = warp.in<u32>(i.slot[2]);
   const u32* c = warp.in<u32>(i.slot[3]);
   for_lanes(warp.mask, [&](u32 lane) {
+    if (!sign) {
+      const u64 product = u64(select(a[lane], s.a, false)) * u64(select(b[lane], s.b, false));
+      const u64 sum = (product + u64(extend(c[lane], 32, true)) + plus_one) >> shift;
+      d[lane] = u32(s.sat ? clamp(i64(sum), 32, false) : i64(sum));
+      return;
+    }
     __int128 value = static_cast<__int128>(select(a[lane], s.a, s.a_signed)) * select(b[lane], s.b, s.b_signed);
-    value = (value + extend(c[lane], 32, sign) + plus_one) >> shift;
-    const __int128 most = sign ? 0x7fff'ffff : 0xffff'ffffu, least = sign ? -most - 1 : 0;
+    value = (value + extend(c[lane], 32, true) + plus_one) >> shift;
+    const __int128 most = 0x7fff'ffff, least = -most - 1;
     if (s.sat) value = std::clamp(value, least, most);
     d[lane] = u32(value);
   });
