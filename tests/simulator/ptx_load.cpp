@@ -295,6 +295,8 @@ TEST_CASE("What makes no sense is refused by name, as ptxas refuses it") {
     CHECK(refused(declarations + row.body + " ret; }") == row.message);
   }
   CHECK(refused(".entry k() { ret; } .entry k() { ret; }") == "Duplicate definition of function 'k'");
+  CHECK(refused(".func f(.param .u64 a); .func f(.param .u32 a) { ret; }") ==
+        "Inconsistent prototypes of 'f', parameter types differ");
   CHECK(refused(".global .u32 x; .global .u32 x;") == "Duplicate definition of variable 'x'");
   CHECK(refused(".global .u64 x = y;") == "Unknown symbol 'y'");
   CHECK(refused(".shared .b8 x[99999]; .entry k() { .reg .b32 r; mov.u32 r, x; }") ==

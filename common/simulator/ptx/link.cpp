@@ -2,7 +2,7 @@
 // directives".
 #include "common/simulator/ptx/link.hpp"
 
-#include "common/simulator/exec/pseudo.hpp"
+#include <algorithm>
 
 namespace cudasim::ptx {
 namespace {
@@ -122,11 +122,17 @@ class Linker {
     make_known(function.name, function.linkage, symbol);
   }
 
+  static bool same_types(const std::vector<Parameter>& a, const std::vector<Parameter>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Parameter& x, const Parameter& y) {
+      return x.in_register == y.in_register && (x.size == y.size || x.size == 0 || y.size == 0);
+    });
+  }
+
   void merge(LinkedFunction& linked, const Function& function) {
     const Function& first = *linked.function;
-    if (first.is_entry != function.is_entry || first.parameters.size() != function.parameters.size() ||
-        first.results.size() != function.results.size()) {
-      return error(function.at, "Declarations of function '" + function.name + "' do not match");
+    if (first.is_entry != function.is_entry || !same_types(first.parameters, function.parameters) ||
+        !same_types(first.results, function.results)) {
+      return error(function.at, "Inconsistent prototypes of '" + function.name + "', parameter types differ");
     }
     if (!function.has_body) return;
     const bool stronger = first.linkage == Linkage::weak && function.linkage == Linkage::visible;

@@ -196,18 +196,15 @@ void Parser::dwarf_line() {
 Parser::Linking Parser::linking() {
   Linking linking;
   linking.at = cursor_.where();
-  for (;;) {
-    if (cursor_.accept_dotted(".extern"))
-      linking.linkage = Linkage::external;
-    else if (cursor_.accept_dotted(".visible"))
-      linking.linkage = Linkage::visible;
-    else if (cursor_.accept_dotted(".weak"))
-      linking.linkage = Linkage::weak;
-    else if (cursor_.accept_dotted(".common"))
-      linking.linkage = Linkage::common;
-    else
-      return linking;
-  }
+  if (cursor_.accept_dotted(".extern"))
+    linking.linkage = Linkage::external;
+  else if (cursor_.accept_dotted(".visible"))
+    linking.linkage = Linkage::visible;
+  else if (cursor_.accept_dotted(".weak"))
+    linking.linkage = Linkage::weak;
+  else if (cursor_.accept_dotted(".common"))
+    linking.linkage = Linkage::common;
+  return linking;
 }
 
 void Parser::item() {
@@ -241,6 +238,9 @@ void Parser::function(const Linking& linking, bool is_entry) {
   if (cursor_.is('(')) function.parameters = parameters();
   while (tuning_directive(function)) {
   }
+  if (function.max_threads.count() != 0 && function.required_threads.count() != 0) {
+    error(function.at, "Conflicting directives: .maxntid and .reqntid cannot both be specified");
+  }
   if (!cursor_.accept(';')) {
     function.has_body = true;
     body(function);
@@ -267,11 +267,14 @@ u32 Parser::checked_count(i64 value, Position at) {
   return static_cast<u32>(value);
 }
 
-Dim3 Parser::dimensions() {
+// x, y, z of the directive whose name was just read.
+Dim3 Parser::dimensions(const char* directive) {
+  const Position at = cursor_.where();
   Dim3 size;
   size.x = count();
   if (cursor_.accept(',')) size.y = count();
   if (cursor_.accept(',')) size.z = count();
+  if (size.count() == 0) Cursor::fail(at, std::string("Positive non-zero value expected for ") + directive);
   return size;
 }
 
@@ -279,11 +282,11 @@ bool Parser::tuning_directive(Function& function) {
   if (cursor_.accept_dotted(".noreturn"))
     function.noreturn = true;
   else if (cursor_.accept_dotted(".maxntid"))
-    function.max_threads = dimensions();
+    function.max_threads = dimensions("maxntid");
   else if (cursor_.accept_dotted(".reqntid"))
-    function.required_threads = dimensions();
+    function.required_threads = dimensions("reqntid");
   else if (cursor_.accept_dotted(".reqnctapercluster"))
-    function.required_cluster = dimensions();
+    function.required_cluster = dimensions("reqnctapercluster");
   else if (cursor_.accept_dotted(".maxnreg"))
     function.max_registers = count();
   else if (cursor_.accept_dotted(".minnctapersm"))

@@ -41,7 +41,7 @@ class Parser {
   Linking linking();
   void function(const Linking& linking, bool is_entry);
   bool tuning_directive(Function& function);
-  Dim3 dimensions();
+  Dim3 dimensions(const char* directive);
   u32 count();
   u32 angle_count();
   static u32 checked_count(i64 value, Position at);
