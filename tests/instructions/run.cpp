@@ -171,3 +171,29 @@ TEST_CASE("half-precision instructions") { check(half_cases()); }
 TEST_CASE("comparisons and selections") { check(compare_cases()); }
 TEST_CASE("conversions") { check(convert_cases()); }
 TEST_CASE("video instructions") { check(video_cases()); }
+
+TEST_CASE("a program's own rounding mode does not reach its kernels") {
+  std::fesetround(FE_UPWARD);
+  const Device device;
+  std::string log;
+  const CUmodule module = load(
+      header(60, 60) +
+          ".visible .entry k(.param .u64 out) {\n.reg .b64 %out, %at;\n.reg .b32 %x, %y;\nld.param.u64 %out, [out];\n"
+          "mov.u32 %x, %tid.x;\nmul.wide.u32 %at, %x, 4;\nadd.u64 %out, %out, %at;\n"
+          "cvt.rn.f32.u32 %y, %x;\nmul.f32 %y, %y, 0f00000000;\nadd.f32 %y, %y, 0f3F800000;\n"
+          "add.f32 %y, %y, 0f33000000;\nst.global.b32 [%out], %y;\nret;\n}\n",
+      log);
+  REQUIRE(log == "");
+  CUfunction function = nullptr;
+  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+  CUdeviceptr out = 0;
+  std::vector<float> sums(kThreads);
+  CU_CHECK(cuMemAlloc(&out, kThreads * 4));
+  void* parameters[] = {&out};
+  CU_CHECK(cuLaunchKernel(function, 64, 1, 1, kThreads, 1, 1, 0, nullptr, parameters, nullptr));
+  CU_CHECK(cuMemcpyDtoH(sums.data(), out, kThreads * 4));
+  std::fesetround(FE_TONEAREST);
+  CHECK(std::all_of(sums.begin(), sums.end(), [](float sum) { return sum == 1.0f; }));
+  CU_CHECK(cuMemFree(out));
+  CU_CHECK(cuModuleUnload(module));
+}

@@ -10,6 +10,7 @@
 #include "common/simulator/exec/pseudo.hpp"
 
 #include <algorithm>
+#include <cfenv>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
@@ -24,6 +25,22 @@ constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that end
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
 constexpr u64 kWorkspace = 64;          // bytes for a cooperative grid's barrier
 constexpr u64 kMultiprocessors = 132, kThreadsEach = 2048, kBlocksEach = 32;
+
+// Kernels round to nearest and keep subnormal numbers, whatever the program has set for its threads, which ours
+// inherit.
+class Arithmetic {
+ public:
+  Arithmetic() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~Arithmetic() { std::fesetenv(&before_); }
+  Arithmetic(const Arithmetic&) = delete;
+  Arithmetic& operator=(const Arithmetic&) = delete;
+
+ private:
+  std::fenv_t before_;
+};
 
 u32 round_up(u32 value, u32 align) { return align == 0 ? value : (value + align - 1) / align * align; }
 
@@ -213,6 +230,7 @@ void Grid::cancel() {
 }
 
 void Grid::work(bool caller) {
+  const Arithmetic arithmetic;
   Executor executor(*this);
   bool offered = !caller;
   i64 done = 0;
