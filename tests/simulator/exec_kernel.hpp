@@ -64,7 +64,7 @@ class Module {
       globals_.push_back(AddressSpace::instance().allocate(wanted, std::max<u64>(v.align, 16), true));
       return globals_.back()->base;
     };
-    placement.write = [this](u64 address, std::span<const std::byte> bytes) {
+    placement.write = [](u64 address, std::span<const std::byte> bytes) {
       const auto found = AddressSpace::instance().find(address);
       std::memcpy(found->host + (address - found->base), bytes.data(), bytes.size());
     };
