@@ -108,9 +108,7 @@ TEST_CASE("printf takes 32 arguments and prints the conversions beyond as they a
   CHECK(printed(format, stores) == expected);
 }
 
-TEST_CASE("printf leaves a conversion that is none as it is written") {
-  CHECK(printed("%y %", "") == "%y %");
-}
+TEST_CASE("printf leaves a conversion that is none as it is written") { CHECK(printed("%y %", "") == "%y %"); }
 
 TEST_CASE("A printf whose string lies in memory that is gone is a fault") {
   Module module(kernel(R"({ .param .b64 f; .param .b64 v; .param .b32 r;
@@ -173,8 +171,8 @@ TEST_CASE("malloc answers null when the heap's limit is reached") {
 }
 
 TEST_CASE("Memory that a kernel has freed is out of its reach at once") {
-  Module module(kernel(std::string("mov.u64 %a1, 40;") + kMalloc + "st.u32 [%a2], %t;" + kFree + "st.u32 [%a2], %t;",
-                       kRuntime));
+  Module module(
+      kernel(std::string("mov.u64 %a1, 40;") + kMalloc + "st.u32 [%a2], %t;" + kFree + "st.u32 [%a2], %t;", kRuntime));
   Buffer<u32> out(1);
   const auto fault = module.run("k", {1, 1, 1}, {1, 1, 1}, out.address());
   REQUIRE(fault.has_value());

@@ -165,7 +165,7 @@ TEST_CASE("An index that is off by more is measured, on both sides") {
             .where.find("8 bytes past the end of the allocation") == 0);
   CHECK(fault_of("ld.global.u32 %r1, [%out+-12];", 1, out.address()).where.find("12 bytes before the allocation") == 0);
   CHECK(fault_of("ld.global.u64 %a1, [%out+396];", 1, out.address()).kind == FaultKind::misaligned_address);
-  CHECK(fault_of("ld.global.u32 %r1, [0];", 1, out.address()).where == "a null pointer");
+  CHECK(fault_of("mov.u64 %a1, 0; ld.global.u32 %r1, [%a1];", 1, out.address()).where == "a null pointer");
 }
 
 TEST_CASE("Memory that has been freed is named, with the call that freed it") {

@@ -248,7 +248,7 @@ TEST_CASE("Lanes that wait for each other at different .sync instructions are a 
 }
 
 TEST_CASE("A barrier that does not exist, or counts no whole warps, is a fault") {
-  CHECK(fault_of("bar.sync 16;", 32).kind == FaultKind::illegal_instruction);
+  CHECK(fault_of("mov.u32 %r1, 16; bar.sync %r1;", 32).kind == FaultKind::illegal_instruction);
   CHECK(fault_of("mov.u32 %r1, 33; bar.sync 1, %r1;", 64).kind == FaultKind::illegal_instruction);
 }
 

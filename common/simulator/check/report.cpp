@@ -196,7 +196,8 @@ std::string Block::who_waits_where() const {
     if (warp.live == 0) gone |= 1u << warp.index;
     if (warp.live != 0 && warp.live != warp.present) some |= 1u << warp.index;
   }
-  if (gone != 0) text += "\n" + members("warp", gone) + ": have ended";
+  const auto have = [](u32 set) { return __builtin_popcount(set) == 1 ? ": has ended" : ": have ended"; };
+  if (gone != 0) text += "\n" + members("warp", gone) + have(gone);
   if (some != 0) text += "\n" + members("warp", some) + ": part of the lanes have ended";
   constexpr std::size_t kMost = 1200;
   if (text.size() > kMost) text = text.substr(0, text.rfind('\n', kMost)) + "\n…";

@@ -74,25 +74,15 @@ struct BfHalfAt {
   static float load(Memory x) { return from_bf16(u16(x >> (kHalf == 1 ? 16 : 0))); }
 };
 
-// 32 bytes that are 0 or 1 to 32 bits. The multiplication moves the lowest bit of byte k to bit 56 + k.
-inline u32 pack_lanes(const u8 (&flags)[kWarpSize]) {
-  u32 result = 0;
-  for (u32 k = 0; k < kWarpSize; k += 8) {
-    u64 bytes = 0;
-    for (u32 n = 0; n < 8; ++n) bytes |= u64{flags[k + n]} << 8 * n;  // one load
-    result |= u32(bytes * 0x0102'0408'1020'4080u >> 56) << k;
-  }
-  return result;
-}
-
 // One bit a lane: does `holds` hold for the two values? Lanes that do not execute may read anything.
 template <class How, class F>
 u32 each_lane(const Warp& warp, Slot x, Slot y, F holds) {
   const auto* a = warp.in<typename How::Memory>(x);
   const auto* b = warp.in<typename How::Memory>(y);
-  u8 flags[kWarpSize];
-  for (u32 lane = 0; lane < kWarpSize; ++lane) flags[lane] = holds(How::load(a[lane]), How::load(b[lane]));
-  return pack_lanes(flags);
+  u32 result = 0;
+  for (u32 lane = 0; lane < kWarpSize; ++lane)
+    result |= holds(How::load(a[lane]), How::load(b[lane])) ? 1u << lane : 0u;
+  return result;
 }
 
 template <class How>

@@ -9,28 +9,37 @@
 
 namespace cudasim {
 
+// d[lane] = f(lane) for each executing lane. Of a mask with some lanes missing all are computed and those kept that
+// execute: vector code all the same. So f must answer for any operands, and only reads.
+constexpr int kWorthAll = 7;  // with fewer lanes it is faster to go from one to the next
+template <class D, class F>
+inline void write_lanes(u32 mask, D* d, F f) {
+  if (mask == kAllLanes || __builtin_popcount(mask) < kWorthAll)
+    return for_lanes(mask, [=](u32 lane) { d[lane] = f(lane); });
+  alignas(64) D all[kWarpSize];
+  for_lanes(kAllLanes, [&](u32 lane) { all[lane] = f(lane); });
+  for_lanes(kAllLanes, [&](u32 lane) { d[lane] = (mask >> lane & 1) != 0 ? all[lane] : d[lane]; });
+}
+
 // d = f(a), d = f(a, b) … for each lane; the operands are the instruction's slots in order. A destination may be the
 // same register as a source of its own width, which does no harm: a lane reads before it writes.
 template <class D, class A, class F>
 inline void unary(Warp& warp, const Instruction& i, F f) {
-  D* d = warp.out<D>(i.slot[0]);
   const A* a = warp.in<A>(i.slot[1]);
-  for_lanes(warp.mask, [=](u32 lane) { d[lane] = f(a[lane]); });
+  write_lanes(warp.mask, warp.out<D>(i.slot[0]), [=](u32 lane) { return f(a[lane]); });
 }
 template <class D, class A, class B, class F>
 inline void binary(Warp& warp, const Instruction& i, F f) {
-  D* d = warp.out<D>(i.slot[0]);
   const A* a = warp.in<A>(i.slot[1]);
   const B* b = warp.in<B>(i.slot[2]);
-  for_lanes(warp.mask, [=](u32 lane) { d[lane] = f(a[lane], b[lane]); });
+  write_lanes(warp.mask, warp.out<D>(i.slot[0]), [=](u32 lane) { return f(a[lane], b[lane]); });
 }
 template <class D, class A, class B, class C, class F>
 inline void ternary(Warp& warp, const Instruction& i, F f) {
-  D* d = warp.out<D>(i.slot[0]);
   const A* a = warp.in<A>(i.slot[1]);
   const B* b = warp.in<B>(i.slot[2]);
   const C* c = warp.in<C>(i.slot[3]);
-  for_lanes(warp.mask, [=](u32 lane) { d[lane] = f(a[lane], b[lane], c[lane]); });
+  write_lanes(warp.mask, warp.out<D>(i.slot[0]), [=](u32 lane) { return f(a[lane], b[lane], c[lane]); });
 }
 
 // Handlers made of a functor: Op::of(T …) → D.
