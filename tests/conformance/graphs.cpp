@@ -102,6 +102,23 @@ FRESH_CASE("What two streams do between fork and join becomes one graph", "[grap
   CHECK(counter.value() == 114);
 }
 
+FRESH_CASE("To ask after a captured event invalidates the capture", "[graph]") {
+  conformance::context();
+  CUstream s = nullptr, t = nullptr;
+  CUevent mark = nullptr;
+  CUgraph g = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&mark, CU_EVENT_DISABLE_TIMING));
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(mark, s), CUDA_SUCCESS);
+  ANSWERS(cuEventQuery(mark), CUDA_ERROR_CAPTURED_EVENT);
+  ANSWERS(cuStreamWaitEvent(t, mark, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuStreamEndCapture(t, &g), CUDA_ERROR_ILLEGAL_STATE);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  CHECK(g == nullptr);
+}
+
 FRESH_CASE("A capture that leaves a stream behind is no graph", "[graph]") {
   const auto F = conformance::module();
   CUstream s = nullptr, t = nullptr;
@@ -115,7 +132,6 @@ FRESH_CASE("A capture that leaves a stream behind is no graph", "[graph]") {
   ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
   ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_ILLEGAL_STATE);
   ANSWERS(cuEventRecord(fork, s), CUDA_SUCCESS);
-  ANSWERS(cuEventQuery(fork), CUDA_ERROR_CAPTURED_EVENT);
   ANSWERS(cuStreamWaitEvent(t, fork, 0), CUDA_SUCCESS);
   ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 1, 1, 1, 0, t, 0, 0), CUDA_SUCCESS);
   ANSWERS(cuStreamEndCapture(t, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);

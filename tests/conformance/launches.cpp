@@ -157,7 +157,7 @@ FRESH_CASE("A kernel that is compiled for clusters has them however it is launch
   std::vector<int> ranks(4);
   CU_CHECK(cuMemcpyDtoH(ranks.data(), out, 16));
   CHECK(ranks == std::vector<int>{20, 21, 20, 21});
-  ANSWERS(cuLaunchKernel(f, 3, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernel(f, 3, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
 // The first launch interface is deprecated, but exported by every driver.

@@ -121,7 +121,9 @@ FRESH_CASE("A function says what it needs", "[module]") {
   for (int number = 10; number <= 15; ++number) CHECK(attribute(number, f) == 0);
   CHECK(attribute(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK, F("bounded")) == 128);
   CHECK(attribute(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, F("statshared")) == 4096);
-  CHECK(attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, F("local_k")) == 256);
+  // A compiler's choice again: the array is 256 bytes of .local memory in the PTX, and may end up in registers.
+  const int local = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, F("local_k"));
+  CHECK((local == 256 || (local == 0 && !conformance::on_simulator())));
   int a = 0;
   ANSWERS(cuFuncGetAttribute(&a, (CUfunction_attribute)99, f), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_NUM_REGS, f), CUDA_ERROR_INVALID_VALUE);

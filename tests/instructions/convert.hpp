@@ -194,7 +194,8 @@ inline quad integral(quad x, Round round) {
   if (round == Round::down) whole += rest != 0 && negative;
   return negative ? -quad(whole) : quad(whole);
 }
-// What is left of a NaN: as an H200 does, the manual leaves it open. A double's sign; all of it where the bits are moved.
+// What is left of a NaN: as an H200 does, the manual leaves it open. A double's sign; all of it where the bits are
+// moved.
 inline u64 nan_bits(u64 a, const Number& to, const Number& from, bool moved) {
   if (moved) return from.bits == 16 ? a << 16 : a;
   if (from.name != "f64" || to.name == "f64") return to.name == "f64" ? kNan64 : small_format(to).nan;

@@ -35,7 +35,7 @@ class Device {
   static int ptx_version(int wanted) {
     int driver = 0;
     CU_CHECK(cuDriverGetVersion(&driver));
-    const int own = 10 * (driver / 1000 - 4) + driver % 1000 / 10;  // CUDA 12.3: PTX 8.3; 13.0: 9.0 …
+    const int own = 10 * (driver / 1000 - 4) + driver % 1000 / 10;   // CUDA 12.3: PTX 8.3; 13.0: 9.0 …
     return std::min(wanted, own >= 86 && own < 90 ? own - 1 : own);  // … but 12.6: PTX 8.5
   }
 

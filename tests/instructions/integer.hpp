@@ -144,7 +144,8 @@ inline Cases integer_cases() {
     add("bfind." + t, "u32 " + t, on<u32, T>([find](T a) { return find(a); }));
     add("bfind.shiftamt." + t, "u32 " + t, on<u32, T>([find](T a) { return find(a) < 0 ? -1 : width - 1 - find(a); }));
     add("bfe." + t, t + " " + t + " amount amount", on<T, T, u32, u32>([](T a, u32 position, u32 length) -> T {
-          // Only 0 to 255 are amounts, the manual says; of others, an H200 drops the upper bits in 32 bits and not in 64.
+          // Only 0 to 255 are amounts, the manual says; of others, an H200 drops the upper bits in 32 bits and not
+          // in 64.
           if (width == 32) position &= 255, length &= 255;
           const u64 top = width - 1, end = u64{position} + length;
           const bool sign = std::is_signed_v<T> && length != 0 && bit(a, wide(std::min(end - 1, top)));

@@ -3,6 +3,7 @@
 
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/graph.hpp"
 
 using namespace cudasim;
 
@@ -30,6 +31,15 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags) {
 }
 
 // The time between two marks that have been reached. Both events must measure time and belong to one context.
+// Whether it has been reached is a question that a graph cannot hold.
+void require_not_captured(const Event& event) {
+  if (const auto capture = event.captured()) {
+    const std::scoped_lock lock(Graph::mutex());
+    capture->invalidated = true;
+    fail(CUDA_ERROR_CAPTURED_EVENT);
+  }
+}
+
 CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) {
   const auto start = get_event(start_handle), end = get_event(end_handle);
   require(milliseconds != nullptr);
@@ -84,7 +94,7 @@ CUDASIM_API CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStrea
 CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
   return CUDASIM_CALL(hEvent) {
     const auto event = get_event(hEvent);
-    require(!event->captured(), CUDA_ERROR_CAPTURED_EVENT);
+    require_not_captured(*event);
     const auto recording = event->recording();
     return recording && !recording->task->done() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
   };
@@ -93,7 +103,7 @@ CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
 CUDASIM_API CUresult cuEventSynchronize(CUevent hEvent) {
   return CUDASIM_CALL(hEvent) {
     const auto event = get_event(hEvent);
-    require(!event->captured(), CUDA_ERROR_CAPTURED_EVENT);
+    require_not_captured(*event);
     if (const auto recording = event->recording()) recording->task->wait();
     require_healthy(*event->health);
     return CUDA_SUCCESS;

@@ -38,7 +38,7 @@ void require_cluster(const Function& function, const LaunchShape& shape) {
   const bool more = function.current_settings().non_portable_cluster != 0;
   require(size != 0 && size <= (more ? kLargestCluster : kPortableCluster), CUDA_ERROR_INVALID_CLUSTER_SIZE);
   require(shape.grid.x % cluster.x == 0 && shape.grid.y % cluster.y == 0 && shape.grid.z % cluster.z == 0,
-          CUDA_ERROR_INVALID_VALUE);
+          CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
 std::vector<std::byte> from_buffer(const Function& function, void** extra) {

@@ -60,7 +60,7 @@ bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
     stream->capture->invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
   }
-  require(!capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  require(!capture->invalidated);  // as driver 580 answers
   require(!stream->legacy, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   if (stream->capture && stream->capture != capture) {
     stream->capture->invalidated = capture->invalidated = true;
