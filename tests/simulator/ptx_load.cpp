@@ -60,11 +60,11 @@ std::shared_ptr<const Program> loaded(const std::string& text, Memory memory = {
   return result.program;
 }
 
-const Code& code_of(const std::shared_ptr<const Program>& program, const std::string& name) {
+const Code& code_of(const std::shared_ptr<const Program>& program, const char* name) {
   for (const auto& code : program->functions) {
     if (code->name == name) return *code;
   }
-  throw std::runtime_error("no function " + name);
+  throw std::runtime_error(std::string("no function ") + name);
 }
 
 std::string refused(const std::string& text) {
