@@ -90,12 +90,12 @@ Grid::Grid(const Launch& l)
       clusters_(l.grid.count() / l.cluster.count()),
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
       budget_(budget_wanted()) {
-  const u32 lanes = warps * kWarpSize;
-  for (auto& t : tid) t.resize(lanes);
-  for (u32 i = 0; i < lanes; ++i) {
-    tid[0][i] = i % l.block.x;
-    tid[1][i] = i / l.block.x % l.block.y;
-    tid[2][i] = i / l.block.x / l.block.y;
+  for (auto& t : tid) t.resize(warps * kWarpSize);
+  u32 thread = 0;
+  for (u32 z = 0; z < l.block.z; ++z) {
+    for (u32 y = 0; y < l.block.y; ++y) {
+      for (u32 x = 0; x < l.block.x; ++x, ++thread) tid[0][thread] = x, tid[1][thread] = y, tid[2][thread] = z;
+    }
   }
   if (l.cooperative) {
     Allocation wanted;
