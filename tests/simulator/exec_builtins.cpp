@@ -120,9 +120,10 @@ TEST_CASE("A printf whose string lies in memory that is gone is a fault") {
   CHECK(fault->kind == FaultKind::illegal_address);
 }
 
-TEST_CASE("A failed assertion prints the driver's line for each thread of the warp") {
+TEST_CASE("A failed assertion prints the driver's line for each thread of the block") {
   Module module(kernel(R"(
-    setp.ge.u32 %p1, %t, 2;
+    and.b32 %r1, %t, 31;
+    setp.ne.u32 %p1, %r1, 2;
     @%p1 bra FINE;
     mov.u64 %a1, message; cvta.global.u64 %a1, %a1;
     mov.u64 %a2, file; cvta.global.u64 %a2, %a2;
@@ -136,12 +137,12 @@ TEST_CASE("A failed assertion prints the driver's line for each thread of the wa
                            "};\n.global .align 1 .b8 function[] = {" + bytes_of("void assert_k(int)") + "};\n"));
   Buffer<u32> out(1);
   std::optional<Fault> fault;
-  captured(stderr, [&] { fault = module.run("k", {1, 1, 1}, {4, 1, 1}, out.address()); });
+  captured(stderr, [&] { fault = module.run("k", {1, 1, 1}, {40, 1, 1}, out.address()); });
   REQUIRE(fault.has_value());
   CHECK(fault->kind == FaultKind::assertion);
   CHECK(fault->report ==
-        "k.cu:10: void assert_k(int): block: [0,0,0], thread: [0,0,0] Assertion `x==0` failed.\n"
-        "k.cu:10: void assert_k(int): block: [0,0,0], thread: [1,0,0] Assertion `x==0` failed.\n");
+        "k.cu:10: void assert_k(int): block: [0,0,0], thread: [2,0,0] Assertion `x==0` failed.\n"
+        "k.cu:10: void assert_k(int): block: [0,0,0], thread: [34,0,0] Assertion `x==0` failed.\n");
 }
 
 namespace {

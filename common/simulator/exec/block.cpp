@@ -73,7 +73,7 @@ Outcome Block::run(Executor& executor, i64& budget) {
       warp.views = executor.views;
       executor.refresh();
       i64 left = kTurn;
-      const Pause pause = run_warp(warp, left);
+      const Pause pause = run_hearing_all(warp, left);
       budget -= kTurn - left + kTurnCost;
       if (pause == Pause::ended || pause == Pause::blocked) runnable &= ~(1u << warp.index);
       progress |= pause != Pause::yielded;
@@ -83,6 +83,28 @@ Outcome Block::run(Executor& executor, i64& budget) {
     if (budget <= 0) return live_threads == 0 ? Outcome::finished : Outcome::expired;
   }
   return Outcome::finished;
+}
+
+// A failed assertion ends the grid, but the block's other warps have their say first: on a GPU each thread whose
+// assertion fails prints its line.
+Pause Block::run_hearing_all(Warp& warp, i64& left) {
+  try {
+    return run_warp(warp, left);
+  } catch (Fault& fault) {
+    if (fault.kind != FaultKind::assertion) throw;
+    for (Warp& other : warps) {
+      if (&other == &warp || (runnable >> other.index & 1) == 0) continue;
+      other.views = warp.views;
+      i64 turn = kTurn;
+      try {
+        run_warp(other, turn);
+      } catch (Fault& another) {
+        if (another.kind == FaultKind::assertion) fault.report += another.report;
+        runnable &= ~(1u << other.index);
+      }
+    }
+    throw;
+  }
 }
 
 std::byte* Block::local(const Warp& warp, u32 lane) {

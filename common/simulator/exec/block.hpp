@@ -60,6 +60,10 @@ enum class Outcome : u8 {
   expired,  // has used its slice
 };
 
+// Runs one warp until it ends, waits, spins or has used `budget` instructions. Throws Fault.
+enum class Pause : u8 { ended, blocked, yielded, expired };
+Pause run_warp(Warp& warp, i64& budget);
+
 struct Block {
   Grid* grid = nullptr;
   Cluster* cluster = nullptr;
@@ -96,6 +100,7 @@ struct Block {
  private:
   Buffer registers_, shared_, local_;
 
+  Pause run_hearing_all(Warp& warp, i64& left);
   bool complete(const Barrier& barrier) const;
   void open(u32 id);
 };
@@ -112,9 +117,5 @@ struct Cluster {
  private:
   [[noreturn]] void deadlocked() const;
 };
-
-// Runs one warp until it ends, waits, spins or has used `budget` instructions. Throws Fault.
-enum class Pause : u8 { ended, blocked, yielded, expired };
-Pause run_warp(Warp& warp, i64& budget);
 
 }  // namespace cudasim
