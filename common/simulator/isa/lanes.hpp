@@ -13,12 +13,18 @@ namespace cudasim {
 // execute: vector code all the same. So f must answer for any operands, and only reads.
 constexpr int kWorthAll = 7;  // with fewer lanes it is faster to go from one to the next
 template <class D, class F>
-inline void write_lanes(u32 mask, D* d, F f) {
-  if (mask == kAllLanes || __builtin_popcount(mask) < kWorthAll)
-    return for_lanes(mask, [=](u32 lane) { d[lane] = f(lane); });
+[[gnu::noinline]] void write_some_lanes(u32 mask, D* d, F f) {
+  if (__builtin_popcount(mask) < kWorthAll) return for_lanes(mask, [=](u32 lane) { d[lane] = f(lane); });
   alignas(64) D all[kWarpSize];
   for_lanes(kAllLanes, [&](u32 lane) { all[lane] = f(lane); });
   for_lanes(kAllLanes, [&](u32 lane) { d[lane] = (mask >> lane & 1) != 0 ? all[lane] : d[lane]; });
+}
+template <class D, class F>
+[[gnu::always_inline]] inline void write_lanes(u32 mask, D* d, F f) {
+  if (__builtin_expect(mask == kAllLanes, true))
+    for_lanes(kAllLanes, [=](u32 lane) { d[lane] = f(lane); });
+  else
+    write_some_lanes(mask, d, f);
 }
 
 // d = f(a), d = f(a, b) … for each lane; the operands are the instruction's slots in order. A destination may be the

@@ -176,6 +176,36 @@ template <class M, class R>
   warp.polls = 0;
 }
 
+// Eight lanes, from consecutive elements or all from one.
+template <class M, class R, u32 kStride>
+inline void load_group(R* d, const std::byte* first, bool row) {
+  if (row) {
+#pragma GCC unroll 8
+    for (u32 l = 0; l < kGroup; ++l) d[l] = static_cast<R>(raw_load<M>(first + l * kStride));
+  } else {
+    const R value = static_cast<R>(raw_load<M>(first));
+#pragma GCC unroll 8
+    for (u32 l = 0; l < kGroup; ++l) d[l] = value;
+  }
+}
+
+template <class M, class R, u32 V, class Address>
+inline void load_groups(Warp& warp, const Instruction& i, const Address* base, u64 from, bool rows) {
+  constexpr u32 kStride = V * sizeof(M);
+  if constexpr (V == 1) {  // the destination may be the base register: a group is read before it is written
+    R* d = warp.out<R>(i.slot[0]);
+    for (u32 g = 0; g < kWarpSize; g += kGroup) load_group<M, R, kStride>(d + g, at(from + base[g]), rows);
+  } else {
+    const std::byte* groups[kGroups];  // beforehand, for the same reason
+    for (u32 g = 0; g < kGroups; ++g) groups[g] = at(from + base[g * kGroup]);
+    for (u32 e = 0; e < V; ++e) {
+      if (i.slot[e] == kNoSlot) continue;
+      R* d = warp.out<R>(i.slot[e]);
+      for (u32 g = 0; g < kGroups; ++g) load_group<M, R, kStride>(d + g * kGroup, groups[g] + e * sizeof(M), rows);
+    }
+  }
+}
+
 template <class M, class R, class Address, u32 V>
 inline void load_with(Warp& warp, const Instruction& i, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
@@ -192,23 +222,7 @@ inline void load_with(Warp& warp, const Instruction& i, const Region& region) {
         for (u32 lane = 0; lane < kWarpSize; ++lane) load_lane<M, R>(warp, i, lane, at(from + base[lane]));
       }
     } else {
-      const std::byte* groups[kGroups];  // beforehand: a destination may be the base register
-      for (u32 g = 0; g < kGroups; ++g) groups[g] = at(from + base[g * kGroup]);
-      for (u32 e = 0; e < V; ++e) {
-        if (V > 1 && i.slot[e] == kNoSlot) continue;
-        R* d = warp.out<R>(i.slot[e]);
-        for (u32 g = 0; g < kGroups; ++g) {
-          const std::byte* first = groups[g] + e * sizeof(M);
-          if (pattern == Pattern::rows) {
-#pragma GCC unroll 8
-            for (u32 l = 0; l < kGroup; ++l) d[g * kGroup + l] = static_cast<R>(raw_load<M>(first + l * kBytes));
-          } else {
-            const R value = static_cast<R>(raw_load<M>(first));
-#pragma GCC unroll 8
-            for (u32 l = 0; l < kGroup; ++l) d[g * kGroup + l] = value;
-          }
-        }
-      }
+      load_groups<M, R, V>(warp, i, base, from, pattern == Pattern::rows);
     }
   } else {
     if (!inside<kBytes>(base, offset_of(i), region, warp.mask)) return load_carefully<M, R>(warp, i);
