@@ -23,10 +23,6 @@ u32 axis(Dim3 d) {
   return kAxis == 0 ? d.x : kAxis == 1 ? d.y : d.z;
 }
 
-template <u32 kAxis>
-u32 tid(const Warp& w, u32 lane) {
-  return grid(w).tid[kAxis][w.index * kWarpSize + lane];
-}
 u32 laneid(const Warp&, u32 lane) { return lane; }
 u32 lanemask_eq(const Warp&, u32 lane) { return 1u << lane; }
 u32 lanemask_lt(const Warp&, u32 lane) { return (1u << lane) - 1; }
@@ -114,6 +110,13 @@ void run_clock(Warp& warp, const Instruction& i) {
   warp.poll();
 }
 
+template <u32 kAxis, class T>
+void run_tid(Warp& warp, const Instruction& i) {
+  T* d = warp.out<T>(i.slot[0]);
+  const u32* tid = grid(warp).tid[kAxis].data() + warp.index * kWarpSize;
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = static_cast<T>(tid[lane]); });
+}
+
 struct Register {
   std::string_view name;
   Handler half, word, wide;  // into a register of 2, 4, 8 bytes; null: not of that size
@@ -127,15 +130,19 @@ template <ByLane value>
 constexpr Register by_lane(std::string_view name) {
   return {name, run_by_lane<value, u16>, run_by_lane<value, u32>, run_by_lane<value, u64>};
 }
+template <u32 kAxis>
+constexpr Register tid(std::string_view name) {
+  return {name, run_tid<kAxis, u16>, run_tid<kAxis, u32>, run_tid<kAxis, u64>};
+}
 template <Uniform value>
 constexpr Register clock_register(std::string_view name) {
   return {name, nullptr, run_clock<value, u32>, run_clock<value, u64>};
 }
 
 constexpr Register kRegisters[] = {
-    by_lane<tid<0>>("%tid.x"),
-    by_lane<tid<1>>("%tid.y"),
-    by_lane<tid<2>>("%tid.z"),
+    tid<0>("%tid.x"),
+    tid<1>("%tid.y"),
+    tid<2>("%tid.z"),
     uniform<ntid<0>>("%ntid.x"),
     uniform<ntid<1>>("%ntid.y"),
     uniform<ntid<2>>("%ntid.z"),
