@@ -119,6 +119,23 @@ FRESH_CASE("To ask after a captured event invalidates the capture", "[graph]") {
   CHECK(g == nullptr);
 }
 
+FRESH_CASE("To end a capture in another of its streams invalidates it", "[graph]") {
+  const auto F = conformance::module();
+  CUstream s = nullptr, t = nullptr;
+  CUevent fork = nullptr;
+  CUgraph g = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(fork, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamWaitEvent(t, fork, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 1, 1, 1, 0, t, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuStreamEndCapture(t, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  CHECK(g == nullptr);
+}
+
 FRESH_CASE("A capture that leaves a stream behind is no graph", "[graph]") {
   const auto F = conformance::module();
   CUstream s = nullptr, t = nullptr;
@@ -134,7 +151,6 @@ FRESH_CASE("A capture that leaves a stream behind is no graph", "[graph]") {
   ANSWERS(cuEventRecord(fork, s), CUDA_SUCCESS);
   ANSWERS(cuStreamWaitEvent(t, fork, 0), CUDA_SUCCESS);
   ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 1, 1, 1, 0, t, 0, 0), CUDA_SUCCESS);
-  ANSWERS(cuStreamEndCapture(t, &g), CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_UNJOINED);
   CHECK(g == nullptr);
 }

@@ -24,6 +24,12 @@ class Device {
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
+  // Only for what a GPU is known to do otherwise, and the reason is not.
+  bool simulated() const {
+    char name[100] = "";
+    CU_CHECK(cuDeviceGetName(name, sizeof name, device_));
+    return std::string(name).rfind("Simulated", 0) == 0;
+  }
   // 90 for compute capability 9.0; no more, since the tests' target is sm_90 at most.
   int architecture() const {
     int major = 0, minor = 0;

@@ -45,7 +45,10 @@ CUresult end(CUstream handle, CUgraph* out) {
   require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
   require(capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread == this_thread().number,
           CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
-  require(capture->origin.lock() == stream, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+  if (capture->origin.lock() != stream) {
+    capture->invalidated = true;  // as driver 580 has it
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
+  }
   const CUresult result = capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
                           : !capture->joined() ? CUDA_ERROR_STREAM_CAPTURE_UNJOINED
                                                : CUDA_SUCCESS;
