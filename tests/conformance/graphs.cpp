@@ -102,14 +102,29 @@ FRESH_CASE("What two streams do between fork and join becomes one graph", "[grap
   CHECK(counter.value() == 114);
 }
 
-FRESH_CASE("To ask after a captured event invalidates the capture", "[graph]") {
-  conformance::context();
+namespace {
+
+// What a capture that goes wrong needs: a stream that is captured, another one, an event between them, a place for the
+// graph.
+struct TwoStreams {
   CUstream s = nullptr, t = nullptr;
   CUevent mark = nullptr;
   CUgraph g = nullptr;
-  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
-  CU_CHECK(cuEventCreate(&mark, CU_EVENT_DISABLE_TIMING));
+};
+
+TwoStreams two_streams() {
+  TwoStreams made;
+  CU_CHECK(cuStreamCreate(&made.s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&made.t, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&made.mark, CU_EVENT_DISABLE_TIMING));
+  return made;
+}
+
+}  // namespace
+
+FRESH_CASE("To ask after a captured event invalidates the capture", "[graph]") {
+  conformance::context();
+  auto [s, t, mark, g] = two_streams();
   ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
   ANSWERS(cuEventRecord(mark, s), CUDA_SUCCESS);
   ANSWERS(cuEventQuery(mark), CUDA_ERROR_CAPTURED_EVENT);
@@ -121,12 +136,7 @@ FRESH_CASE("To ask after a captured event invalidates the capture", "[graph]") {
 
 FRESH_CASE("To end a capture in another of its streams invalidates it", "[graph]") {
   const auto F = conformance::module();
-  CUstream s = nullptr, t = nullptr;
-  CUevent fork = nullptr;
-  CUgraph g = nullptr;
-  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
-  CU_CHECK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
+  auto [s, t, fork, g] = two_streams();
   ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
   ANSWERS(cuEventRecord(fork, s), CUDA_SUCCESS);
   ANSWERS(cuStreamWaitEvent(t, fork, 0), CUDA_SUCCESS);
@@ -138,12 +148,7 @@ FRESH_CASE("To end a capture in another of its streams invalidates it", "[graph]
 
 FRESH_CASE("A capture that leaves a stream behind is no graph", "[graph]") {
   const auto F = conformance::module();
-  CUstream s = nullptr, t = nullptr;
-  CUevent fork = nullptr;
-  CUgraph g = nullptr;
-  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
-  CU_CHECK(cuEventCreate(&fork, CU_EVENT_DISABLE_TIMING));
+  auto [s, t, fork, g] = two_streams();
   ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_ILLEGAL_STATE);
   ANSWERS(cuStreamBeginCapture(nullptr, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
