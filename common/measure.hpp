@@ -1,0 +1,75 @@
+// What lessons that measure share: the time of some work, the limit of the link to the device, and bars for a chart.
+//
+//   cu::median_seconds(work)         how long work() takes: the median of several runs, after one that does not count
+//   cu::link_limit(device)           GB/s that the link to the device carries at most; 0 if Linux does not say
+//   cu::print_device_and_link(…)     the first lines of a measured lesson: whose figures these are, and their limit
+//   cu::bar(value, full_scale, n)    a bar of at most n characters, n of them for the full scale
+//
+// Lesson 03-04 explains how a figure is made. Whatever is measured must have ended before work() returns:
+// cuCtxSynchronize or cuStreamSynchronize belong inside.
+#pragma once
+#include "common/cu.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+#include <cstddef>
+#include <fstream>
+#include <string>
+#include <vector>
+
+namespace cu {
+
+template <class Work>
+double median_seconds(Work work, int runs = 7) {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds(runs);
+  work();  // the first run may pay for what is set up once
+  for (double& run : seconds) {
+    const auto start = Clock::now();
+    work();
+    run = std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  std::nth_element(seconds.begin(), seconds.begin() + runs / 2, seconds.end());
+  return seconds[runs / 2];
+}
+
+// As Linux knows the card's end of the link; the driver API has no call for this. (The slot's end may carry less. It is
+// not asked: a virtual machine makes its figure up.)
+inline double link_limit(CUdevice device) {
+  char address[20];
+  CU_THROW(cuDeviceGetPCIBusId(address, sizeof address, device));
+  for (char& c : address) c = static_cast<char>(std::tolower(c));
+  const std::string folder = std::string("/sys/bus/pci/devices/") + address;
+  std::string vendor;
+  double gigabits_a_lane = 0, lanes = 0;
+  std::ifstream(folder + "/vendor") >> vendor;
+  std::ifstream(folder + "/max_link_speed") >> gigabits_a_lane;
+  std::ifstream(folder + "/max_link_width") >> lanes;
+  if (vendor != "0x10de") return 0;  // not NVIDIA's: on the simulator, another device may have this address
+  const double payload = gigabits_a_lane < 8 ? 8.0 / 10 : 128.0 / 130;  // 8 bits travel as 10, or 128 as 130
+  return gigabits_a_lane * lanes / 8 * payload;
+}
+
+// Returns the link's limit in GB/s, or 0 if it is unknown.
+inline double print_device_and_link(CUdevice device) {
+  char name[100];
+  CU_THROW(cuDeviceGetName(name, sizeof name, device));
+  std::printf("%s\n", name);
+  const double limit = link_limit(device);
+  if (limit > 0) {
+    std::printf("The link carries at most %.1f GB/s.\n", limit);
+  } else {
+    std::printf("The link's limit is unknown.\n");
+  }
+  return limit;
+}
+
+// Padded with spaces to n characters, so that a column may follow.
+inline std::string bar(double value, double full_scale, int n) {
+  std::string drawn;
+  for (int i = 0; i < n; ++i) drawn += i < value / full_scale * n - 0.5 ? "█" : " ";
+  return drawn;
+}
+
+}  // namespace cu
