@@ -1,0 +1,8 @@
+// Rejected with: "one block of three dimensions: every thread finds its place"
+// The index is right, the place is not: as if the numbers of a column, not of a row, lay side by side.
+extern "C" __global__ void coordinates(int* volume, int width, int height, int depth) {
+  const int x = blockIdx.x * blockDim.x + threadIdx.x;
+  const int y = blockIdx.y * blockDim.y + threadIdx.y;
+  const int z = blockIdx.z * blockDim.z + threadIdx.z;
+  if (x < width && y < height && z < depth) volume[(z * width + x) * height + y] = 10000 * z + 100 * y + x;
+}
