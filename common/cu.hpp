@@ -3,7 +3,8 @@
 //   CU_CHECK(call)         reports a failure on stderr and ends the program: for main() and for tests
 //   CU_THROW(call)         throws cu::Error: for code that has a caller who can do something about it
 //   CU_RETURN(call)        returns the CUresult from the enclosing function: for code behind a C interface
-//   CU_EXPECT(code, call)  for calls that must fail: ends the program unless the call answers exactly `code`
+//   CU_EXPECT(code, call)  for calls that must fail: ends the program unless the call answers exactly `code`; its value
+//                          is that code, to be shown
 //   CU_REPORT(call)        reports a failure on stderr and goes on: for destructors, which must not throw
 //
 //   cu::Context            a context of our own, current from here to the end of the scope
@@ -68,8 +69,8 @@ inline void check_throw(CUresult result, const char* call, const char* file, int
   if (result != CUDA_SUCCESS) throw Error(result, report(result, call, file, line));
 }
 
-inline void expect(CUresult expected, CUresult result, const char* call, const char* file, int line) noexcept {
-  if (result == expected) return;
+inline CUresult expect(CUresult expected, CUresult result, const char* call, const char* file, int line) noexcept {
+  if (result == expected) return result;
   print(result, call, file, line);
   std::fprintf(stderr, "%s:%d: expected %s\n", file, line, name(expected));
   std::exit(EXIT_FAILURE);

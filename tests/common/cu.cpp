@@ -146,6 +146,10 @@ TEST_CASE("a comma inside braces does not cut a call in two") {
   CHECK_THROWS_AS(CU_THROW(sum_is({1, 2})), cu::Error);
 }
 
+TEST_CASE("CU_EXPECT's value is the expected code") {
+  CHECK(CU_EXPECT(CUDA_ERROR_NO_DEVICE, answer(CUDA_ERROR_NO_DEVICE)) == CUDA_ERROR_NO_DEVICE);
+}
+
 TEST_CASE("CU_EXPECT ends the program when the call succeeds") {
   const Ended ended = in_child([] { CU_EXPECT(CUDA_ERROR_NO_DEVICE, answer(CUDA_SUCCESS)); });
   CHECK(ended.output.find("answer(CUDA_SUCCESS) -> CUDA_SUCCESS: no error\n") != std::string::npos);

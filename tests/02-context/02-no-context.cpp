@@ -1,0 +1,89 @@
+// Self-check of 02-context/02-no-context: judges the learner's ready(). The first two cases come before cuInit.
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <thread>
+
+enum class Ready { yes, not_initialised, no_context };
+Ready ready();
+
+namespace {
+
+int kept = 0;  // allocations that it has made and not freed
+
+CUdevice device() {
+  CUdevice first;
+  CU_CHECK(cuInit(0));
+  CU_CHECK(cuDeviceGet(&first, 0));
+  return first;
+}
+
+}  // namespace
+
+// The answer's calls come through here.
+CUresult CUDAAPI cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  const CUresult answer = DRIVERS(cuMemAlloc)(address, bytes);
+  kept += answer == CUDA_SUCCESS;
+  return answer;
+}
+
+CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
+  const CUresult answer = DRIVERS(cuMemFree)(address);
+  kept -= answer == CUDA_SUCCESS && address != 0;
+  return answer;
+}
+
+TEST_CASE("before cuInit, that is what is missing") { CHECK(ready() == Ready::not_initialised); }
+
+TEST_CASE("asking initialises nothing") {
+  try {
+    ready();
+  } catch (const cu::Error&) {  // judged by the case above
+  }
+  int count;
+  CHECK(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED);
+}
+
+TEST_CASE("without a context, that is what is missing") {
+  device();
+  CHECK(ready() == Ready::no_context);
+}
+
+TEST_CASE("asking creates no context") {
+  const CUdevice first = device();
+  ready();
+  CHECK(current() == nullptr);
+  unsigned flags;
+  int active;
+  CU_CHECK(cuDevicePrimaryCtxGetState(first, &flags, &active));
+  CHECK(active == 0);
+}
+
+TEST_CASE("with a current context nothing is missing, and asking allocates nothing") {
+  CUcontext context;
+  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device()));
+  kept = 0;
+  CHECK(ready() == Ready::yes);
+  CHECK(kept == 0);
+  CU_CHECK(cuCtxDestroy(context));
+}
+
+TEST_CASE("a context that is not current is no help") {
+  CUcontext context;
+  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device()));
+  CU_CHECK(cuCtxPopCurrent(&context));
+  CHECK(ready() == Ready::no_context);
+  CU_CHECK(cuCtxDestroy(context));
+}
+
+TEST_CASE("the answer is of now, and of the thread that asks") {
+  CUcontext context;
+  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device()));
+  CHECK(ready() == Ready::yes);
+  Ready elsewhere = Ready::yes;
+  std::thread([&] { elsewhere = ready(); }).join();
+  CHECK(elsewhere == Ready::no_context);
+  CU_CHECK(cuCtxDestroy(context));
+  CHECK(ready() == Ready::no_context);
+}
