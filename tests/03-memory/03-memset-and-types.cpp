@@ -1,0 +1,63 @@
+// Self-check of 03-memory/03-memset-and-types: judges the learner's fill().
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+void fill(CUdeviceptr address, std::size_t count, float value);
+
+namespace {
+
+constexpr std::size_t kFloats = 1000;
+constexpr std::uint32_t kUntouched = 0xdeadbeef;
+
+std::uint32_t bits_of(float value) {
+  std::uint32_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+// The words of an allocation of kFloats after `count` of them, from number `first` on, were filled.
+std::vector<std::uint32_t> filled(std::size_t first, std::size_t count, float value) {
+  cu::Memory memory(kFloats * sizeof(float));
+  std::vector<std::uint32_t> words(kFloats, kUntouched);
+  CU_CHECK(cuMemcpyHtoD(memory.address, words.data(), kFloats * sizeof(float)));
+  fill(memory.address + first * sizeof(float), count, value);
+  CU_CHECK(cuMemcpyDtoH(words.data(), memory.address, kFloats * sizeof(float)));
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(cu::Context, "a thousand ones are ones") {
+  CHECK((filled(0, kFloats, 1.0f) == std::vector<std::uint32_t>(kFloats, bits_of(1.0f))));
+}
+
+TEST_CASE_METHOD(cu::Context, "a thousand tenths are tenths") {
+  CHECK((filled(0, kFloats, 0.1f) == std::vector<std::uint32_t>(kFloats, bits_of(0.1f))));
+}
+
+TEST_CASE_METHOD(cu::Context, "negative zero keeps its sign, and NaN is NaN") {
+  CHECK(filled(0, kFloats, -0.0f).back() == bits_of(-0.0f));
+  CHECK(filled(0, kFloats, std::nanf("")).back() == bits_of(std::nanf("")));
+}
+
+TEST_CASE_METHOD(cu::Context, "what lies before and behind is not touched") {
+  const auto words = filled(10, 5, 2.5f);
+  for (std::size_t i = 0; i < kFloats; ++i) {
+    CAPTURE(i);
+    REQUIRE(words[i] == (i >= 10 && i < 15 ? bits_of(2.5f) : kUntouched));
+  }
+}
+
+TEST_CASE_METHOD(cu::Context, "no floats: nothing happens") {
+  CHECK((filled(0, 0, 1.0f) == std::vector<std::uint32_t>(kFloats, kUntouched)));
+}
+
+TEST_CASE_METHOD(cu::Context, "more floats than there are: what the driver refuses is thrown") {
+  cu::Memory memory(kFloats * sizeof(float));
+  CHECK_THROWS_AS(fill(memory.address, kFloats + 1, 1.0f), cu::Error);
+}
