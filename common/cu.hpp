@@ -110,6 +110,12 @@ inline CUresult cuCtxCreate(CUcontext* context, std::nullptr_t, unsigned int fla
 }
 #endif
 
+// The headers before CUDA 12.4 do not declare it; a driver of today has it.
+#if CUDA_VERSION < 12040
+extern "C" CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
+                                               std::size_t* bytes);
+#endif
+
 // The owners: made by calls that throw, released by destructors that report. What they hold is public: a lesson passes
 // it to the driver as it is. A default argument is evaluated where the call stands, so `file` and `line` are those of
 // whoever makes an owner, and a report points there.

@@ -1,0 +1,16 @@
+// A kernel with arguments of every sort, which writes down what arrived.
+
+struct Point {
+  float x, y, z;
+};
+
+struct Report {
+  char letter;
+  double number;
+  Point point;
+  short small;
+};
+
+extern "C" __global__ void receive(Report* report, char letter, double number, Point point, short small) {
+  *report = {letter, number, point, small};
+}

@@ -1,0 +1,21 @@
+// Rejected with: "a value begins at a multiple of its alignment"
+// One value right behind the other: the kernel looks for each at a multiple of its alignment.
+#include "common/cu.hpp"
+
+#include <cstring>
+#include <vector>
+
+std::size_t append(std::vector<char>& buffer, const void* value, std::size_t bytes, std::size_t alignment) {
+  (void)alignment;
+  const std::size_t offset = buffer.size();
+  buffer.resize(offset + bytes);
+  std::memcpy(buffer.data() + offset, value, bytes);
+  return offset;
+}
+
+void launch_packed(CUfunction kernel, std::vector<char>& buffer) {
+  std::size_t bytes = buffer.size();
+  void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,
+                   CU_LAUNCH_PARAM_END};
+  CU_THROW(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
+}
