@@ -1,0 +1,15 @@
+// Rejected with: "memory of a context that is not current is known, too"
+// cuMemHostGetFlags needs a context, and cuMemGetAddressRange another one's memory: the attributes need neither.
+#include "common/cu.hpp"
+
+enum class Where { pageable, pinned, device, managed };
+
+Where where(const void* pointer) {
+  unsigned int flags = 0, managed = 0;
+  const auto address = reinterpret_cast<CUdeviceptr>(pointer);
+  const CUresult pinned = cuMemHostGetFlags(&flags, const_cast<void*>(pointer));
+  if (pinned == CUDA_SUCCESS) return Where::pinned;
+  if (pinned != CUDA_ERROR_INVALID_VALUE) CU_THROW(pinned);
+  if (cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address) != CUDA_SUCCESS) return Where::pageable;
+  return managed ? Where::managed : Where::device;
+}

