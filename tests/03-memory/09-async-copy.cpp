@@ -1,0 +1,101 @@
+// Self-check of 03-memory/09-async-copy: judges the learner's send().
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+struct Slot {
+  void* pinned;
+  CUevent free;
+};
+
+void send(Slot& slot, CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream);
+
+namespace {
+
+constexpr std::size_t kBytes = 1 << 20;
+using Bytes = std::vector<char>;
+
+void CUDA_CB sleep_a_while(void* over) {
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  *static_cast<std::atomic<bool>*>(over) = true;
+}
+
+// A context, a slot, a stream that has 100 ms of other work to do, and room on the device for two sends.
+struct BusyStream : cu::Context {
+  cu::Memory device{2 * kBytes};
+  Slot slot{};
+  CUstream stream = nullptr;
+  std::atomic<bool> over{false};
+
+  BusyStream() {
+    CU_CHECK(cuMemHostAlloc(&slot.pinned, kBytes, 0));
+    CU_CHECK(cuEventCreate(&slot.free, CU_EVENT_DISABLE_TIMING));
+    CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU_CHECK(cuMemsetD8(device.address, 0, 2 * kBytes));
+    CU_CHECK(cuCtxSynchronize());
+    CU_CHECK(cuLaunchHostFunc(stream, sleep_a_while, &over));
+  }
+  ~BusyStream() {
+    CU_REPORT(cuStreamSynchronize(stream));
+    CU_REPORT(cuStreamDestroy(stream));
+    CU_REPORT(cuEventDestroy(slot.free));
+    CU_REPORT(cuMemFreeHost(slot.pinned));
+  }
+  // What the device holds once the stream is done.
+  Bytes arrived(std::size_t offset = 0) {
+    Bytes bytes(kBytes);
+    CU_CHECK(cuStreamSynchronize(stream));
+    CU_CHECK(cuMemcpyDtoH(bytes.data(), device.address + offset, kBytes));
+    return bytes;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(BusyStream, "a megabyte arrives") {
+  const Bytes sent(kBytes, 'a');
+  send(slot, device.address, sent.data(), kBytes, stream);
+  CHECK((arrived() == sent));
+}
+
+TEST_CASE_METHOD(BusyStream, "send returns while the stream is still busy") {
+  const Bytes sent(kBytes, 'b');
+  send(slot, device.address, sent.data(), kBytes, stream);
+  CHECK_FALSE(over.load());
+}
+
+TEST_CASE_METHOD(BusyStream, "the array may be changed at once, pinned or not") {
+  std::memset(slot.pinned, 0, kBytes);
+  void* pinned = nullptr;
+  CU_CHECK(cuMemHostAlloc(&pinned, kBytes, 0));
+  std::memset(pinned, 'c', kBytes);
+  send(slot, device.address, pinned, kBytes, stream);
+  std::memset(pinned, 'x', kBytes);
+  CHECK((arrived() == Bytes(kBytes, 'c')));
+  CU_CHECK(cuMemFreeHost(pinned));
+}
+
+TEST_CASE_METHOD(BusyStream, "two sends through one slot both arrive") {
+  const Bytes first(kBytes, 'd'), second(kBytes, 'e');
+  send(slot, device.address, first.data(), kBytes, stream);
+  send(slot, device.address + kBytes, second.data(), kBytes, stream);
+  CHECK((arrived() == first));
+  CHECK((arrived(kBytes) == second));
+}
+
+TEST_CASE_METHOD(BusyStream, "the copy takes its turn in the stream") {
+  const Bytes sent(kBytes, 'f');
+  CU_CHECK(cuMemsetD8Async(device.address, 'm', kBytes, stream));
+  send(slot, device.address, sent.data(), kBytes, stream);
+  CHECK((arrived() == sent));
+}
+
+TEST_CASE_METHOD(BusyStream, "what the driver refuses is thrown") {
+  const Bytes sent(kBytes, 'g');
+  CHECK_THROWS_AS(send(slot, device.address + kBytes + 1, sent.data(), kBytes, stream), cu::Error);
+}
