@@ -1,0 +1,82 @@
+// Finds a module's variables by name, reads and writes them, and asks a kernel in which space each of them lies.
+#include "common/cu.hpp"
+#include "common/image.hpp"
+
+// Prints what the host finds under a name.
+void look_up(const cu::Module& module, const char* name) {
+  CUdeviceptr address;
+  std::size_t bytes;
+  const CUresult result = cuModuleGetGlobal(&address, &bytes, module.handle, name);
+  if (result == CUDA_SUCCESS) {
+    std::printf("%-16s | %2zu bytes\n", name, bytes);
+  } else {
+    std::printf("%-16s | %s\n", name, cu::name(result));
+  }
+}
+
+const char* space_called(char letter) {
+  switch (letter) {
+    case 'g': return "global";
+    case 'c': return "constant";
+    case 's': return "shared";
+    case 'l': return "local";
+    default: return "none that it knows";
+  }
+}
+
+void print_spaces(const cu::Module& module) {
+  const char* what[] = {"cuMemAlloc's memory", "visits", "factors", "shop::stock", "blackboard", "notebook"};
+  cu::Memory letters(6);
+  void* arguments[] = {&letters.address};
+  CU_CHECK(cuLaunchKernel(module.function("spaces"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  char space[6];
+  CU_CHECK(cuMemcpyDtoH(space, letters.address, sizeof space));
+  std::printf("\nwhat                | its space, as a kernel sees it\n");
+  for (int i = 0; i < 6; ++i) std::printf("%-19s | %s\n", what[i], space_called(space[i]));
+}
+
+// Three launches, and a variable that remembers all of them.
+int count_visits(const cu::Module& module) {
+  for (int i = 0; i < 3; ++i) {
+    CU_CHECK(cuLaunchKernel(module.function("visit"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr));
+  }
+  CUdeviceptr visits;
+  CU_CHECK(cuModuleGetGlobal(&visits, nullptr, module.handle, "visits"));
+  int count;
+  CU_CHECK(cuMemcpyDtoH(&count, visits, sizeof count));
+  std::printf("\nvisits after 3 launches of 32 threads: %d\n", count);
+  return count;
+}
+
+// Multiplies 1 1 1 1 by the four factors; returns the last product.
+float scale_ones(const cu::Module& module, const char* when) {
+  float values[4] = {1, 1, 1, 1};
+  cu::Memory memory(sizeof values);
+  CU_CHECK(cuMemcpyHtoD(memory.address, values, sizeof values));
+  void* arguments[] = {&memory.address};
+  CU_CHECK(cuLaunchKernel(module.function("scale"), 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_CHECK(cuMemcpyDtoH(values, memory.address, sizeof values));
+  std::printf("factors %-22s %g %g %g %g\n", when, values[0], values[1], values[2], values[3]);
+  return values[3];
+}
+
+int main() try {
+  cu::Context context;
+  cu::Module module(cu::image("kernels.ptx"));
+
+  std::printf("name             | what the host finds\n");
+  for (const char* name : {"visits", "factors", "stock", "_ZN4shop5stockE", "blackboard"}) look_up(module, name);
+  print_spaces(module);
+  const int visits = count_visits(module);
+
+  const float before = scale_ones(module, "as in the image:");
+  CUdeviceptr factors;
+  CU_CHECK(cuModuleGetGlobal(&factors, nullptr, module.handle, "factors"));
+  const float others[4] = {10, 20, 30, 40};
+  CU_CHECK(cuMemcpyHtoD(factors, others, sizeof others));
+  const float after = scale_ones(module, "written by the host:");
+  return visits == 196 && before == 4 && after == 40 ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

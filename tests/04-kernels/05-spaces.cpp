@@ -1,0 +1,67 @@
+// Self-check of 04-kernels/05-spaces: judges the learner's write_variable().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+
+#include <vector>
+
+void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes);
+
+namespace {
+
+struct Loaded {
+  cu::Context context;
+  cu::Module module{cu::image("check.ptx")};
+
+  // The numbers in counts, as the host reads them.
+  std::vector<int> counts() {
+    std::vector<int> found(4);
+    CUdeviceptr address;
+    CU_CHECK(cuModuleGetGlobal(&address, nullptr, module.handle, "counts"));
+    CU_CHECK(cuMemcpyDtoH(found.data(), address, 4 * sizeof(int)));
+    return found;
+  }
+};
+
+// What write_variable() throws, or CUDA_SUCCESS.
+CUresult answer(CUmodule module, const char* name, const void* value, std::size_t bytes) {
+  try {
+    write_variable(module, name, value, bytes);
+    return CUDA_SUCCESS;
+  } catch (const cu::Error& error) {
+    return error.code();
+  }
+}
+
+const int kNew[8] = {10, 20, 30, 40, 50, 60, 70, 80};
+
+}  // namespace
+
+TEST_CASE_METHOD(Loaded, "a variable in global memory is written") {
+  write_variable(module.handle, "counts", kNew, 4 * sizeof(int));
+  CHECK(counts() == std::vector<int>{10, 20, 30, 40});
+}
+
+TEST_CASE_METHOD(Loaded, "a kernel sees what was written to constant memory") {
+  const float factors[3] = {5, 6, 7};
+  write_variable(module.handle, "factors", factors, sizeof factors);
+  cu::Memory memory(3 * sizeof(float));
+  void* arguments[] = {&memory.address};
+  CU_CHECK(cuLaunchKernel(module.function("use"), 1, 1, 1, 3, 1, 1, 0, nullptr, arguments, nullptr));
+  std::vector<float> got(3);
+  CU_CHECK(cuMemcpyDtoH(got.data(), memory.address, 3 * sizeof(float)));
+  CHECK(got == std::vector<float>{5, 6, 7});
+}
+
+TEST_CASE_METHOD(Loaded, "a name that the module does not have is reported") {
+  CHECK(answer(module.handle, "prices", kNew, sizeof(int)) == CUDA_ERROR_NOT_FOUND);
+}
+
+TEST_CASE_METHOD(Loaded, "too many bytes are refused") {
+  CHECK(answer(module.handle, "counts", kNew, 8 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE_METHOD(Loaded, "too few bytes are refused, and nothing is written") {
+  CHECK(answer(module.handle, "counts", kNew, 2 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(counts() == std::vector<int>{1, 2, 3, 4});
+}

@@ -1,0 +1,12 @@
+// Rejected with: "too many bytes are refused"
+// What does not fit is dropped, without a word.
+#include "common/cu.hpp"
+
+#include <algorithm>
+
+void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes) {
+  CUdeviceptr address;
+  std::size_t size;
+  CU_THROW(cuModuleGetGlobal(&address, &size, module, name));
+  CU_THROW(cuMemcpyHtoD(address, value, std::min(size, bytes)));
+}

@@ -1,0 +1,11 @@
+// Rejected with: "a name that the module does not have is reported"
+// "If it is not there, there is nothing to write": until somebody renames the variable.
+#include "common/cu.hpp"
+
+void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes) {
+  CUdeviceptr address;
+  std::size_t size;
+  if (cuModuleGetGlobal(&address, &size, module, name) != CUDA_SUCCESS) return;
+  CU_THROW(size == bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE);
+  CU_THROW(cuMemcpyHtoD(address, value, bytes));
+}
