@@ -155,7 +155,7 @@ test:
 
 #: doctor               what this machine has, and what follows from it
 doctor:
-	@+$(TOOLS) python3 common/doctor.py
+	@+$(TOOLS) python3 common/doctor.py || [ $$? -le 2 ]  # 1 and 2 are verdicts, which the text has given; not make's errors
 
 #: simulator            only the simulated GPU, build/simulator/libcuda.so.1
 simulator: build/simulator/libcuda.so

@@ -1,121 +1,70 @@
 # make doctor: what this machine has, what follows from it, and what to type. Installs nothing, changes nothing.
-import importlib.util
+#
+#   python3 common/doctor.py            status 0: all well, 1: something is broken, 2: no GPU
+#   python3 common/doctor.py --json     the same for machines
+#   python3 common/doctor.py --root D   of a machine whose files lie below folder D (an unpacked image, a test)
+from __future__ import annotations
+
+import argparse
+import json
 import os
-import platform
 import shutil
-import subprocess
 import sys
 
 import course
+from doctor import findings, report, verdicts
+from doctor.machine import Machine
 
 
-def first_line(*command):
-    """The first line a command prints, or None if it cannot be run."""
+def setup() -> dict[str, str]:
+    """What common/setup.sh found; empty before the first run."""
     try:
-        said = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+        return course.setup()
     except OSError:
-        return None
-    lines = (said.stdout or said.stderr).strip().splitlines()
-    return lines[0] if said.returncode == 0 and lines else None
+        return {}
 
 
-def as_version(number):
-    return f"{number // 1000}.{number % 1000 // 10}"
-
-
-def row(what, found):
-    print(f"{what:<12} {found}")
-
-
-def loaded_library(environment):
-    """Where the loader finds libcuda.so.1."""
-    code = "import ctypes; ctypes.CDLL('libcuda.so.1'); print([l.split()[-1] for l in open('/proc/self/maps') if 'libcuda.so' in l][0])"
-    return first_line_env(environment, sys.executable, "-c", code)
-
-
-def first_line_env(environment, *command):
-    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    return said.stdout.strip().splitlines()[0] if said.stdout.strip() else None
-
-
-def toolkit(found):
-    if not found.get("CUDA_INCLUDE"):
-        row("toolkit", "none: " + (found.get("WITHOUT_TOOLKIT") or "not looked for yet; make run fetches a private one"))
-        return
-    row("toolkit", f"CUDA {as_version(int(found['CUDA_VERSION']))} in {found['CUDA_ROOT']}")
-    nvcc = found.get("NVCC")
-    lines = subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=False).stdout.splitlines() if nvcc else []
-    release = [line for line in lines if "release" in line]
-    row("nvcc", f"{release[0].split('release ')[1]}, kernels as PTX for {found['PTX_ARCH']}" if release else "none: lessons with kernels are skipped")
-
-
-def driver(found):
-    """Prints the driver and the device that DEVICE= chooses, in the words of a run; returns the verdict's sentences."""
-    answer, count, version, name = course.probe()
-    module = "/proc/driver/nvidia/version"
-    kernel = open(module, encoding="utf-8").readline().split(":", 1)[1].strip() if os.path.exists(module) else "none"
-    row("kernel side", kernel)
-    library = loaded_library(dict(os.environ))
-    row("libcuda", library or "none on the loader's path")
-    is_gpu = answer == 0 and count and not name.startswith("Simulated")
-    if answer != 0 or not count:
-        row("driver", course.why_no_gpu(answer, count))
-    elif not is_gpu:
-        row("driver", "the simulator's, found by the loader")
-    else:
-        row("driver", f"loads programs up to CUDA {as_version(version)}")
-        row("GPU", name + (f" and {count - 1} more" if count > 1 else ""))
+def course_rows(found: findings.Findings, made: dict[str, str]) -> list[tuple[str, str]]:
+    """What the course itself needs besides."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**30
+    free = shutil.disk_usage(course.ROOT).free // 2**30
+    rows = [("room", f"{os.cpu_count()} cores, {memory} GiB memory, {free} GiB free on disk")]
+    version = made.get("CATCH_VERSION")
+    missing = made.get("WITHOUT_CATCH2") or "not looked for yet: `make check` or `make test` sees to it"
+    rows.append(("Catch2", f"{version}.x {made.get('CATCH_FLAGS', '').replace('-isystem ', 'in ')}".strip() if version else missing))
     try:
         device = course.choose_device()
     except SystemExit as refused:
-        row("device", "none")
-        verdict = [str(refused.code).replace("`make doctor` says more; ", "")]
-    else:
-        built = device.kind == "gpu" or (course.SIMULATOR / "libcuda.so.1").exists()
-        row("device", f"{device.name if built else 'Simulated H200, not built yet'} ({device.why})")
-        on = "GPU (DEVICE=simulator runs them without)" if device.kind == "gpu" else "simulated GPU" + ("" if built else ", which `make run` builds first")
-        verdict = [f"The lessons run on the {on}."]
-    toolkit_version = int(found.get("CUDA_VERSION") or 0)
-    if is_gpu and toolkit_version > version:
-        verdict.append(
-            f"But the toolkit is newer (CUDA {as_version(toolkit_version)}) than the driver: kernels answer CUDA_ERROR_UNSUPPORTED_PTX_VERSION. "
-            "Update the driver, or name an older toolkit: make run CUDA_HOME=/path"
-        )
-    if kernel != "none" and answer != 0:
-        verdict.append("The kernel has a driver, but its library does not work here. In a container: start it with --gpus all. Else reinstall the driver.")
-    return verdict
+        return rows + [("lessons", str(refused.code).replace("`make doctor` says more; ", ""))]
+    built = device.kind == "gpu" or (course.SIMULATOR / "libcuda.so.1").exists()
+    name = device.name if built else "the simulated GPU, which `make run` builds first"
+    return rows + [("lessons", f"run on: {name} ({device.why})")]
 
 
-def catch2(found):
-    version = found.get("CATCH_VERSION")
-    missing = found.get("WITHOUT_CATCH2") or "not looked for yet: `make check` or `make test` sees to it"
-    row("Catch2", f"{version}.x {found.get('CATCH_FLAGS', '').replace('-isystem ', 'in ')}".strip() if version else missing)
+def last_words(made: dict[str, str]) -> list[str]:
+    if not made:
+        return ["Nothing was set up yet: make run sees to what is missing, and says what it fetches."]
+    skipped = [lesson for lesson in course.lessons() if course.why_not(lesson)]
+    return ["Lessons that are skipped here: " + ", ".join(skipped)] if skipped else []
 
 
-def main():
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="doctor.py", description="What this machine has for CUDA, and what follows from it.")
+    parser.add_argument("--json", action="store_true", help="for machines")
+    parser.add_argument("--root", default="/", help="the folder that holds the machine's files (default: this machine)")
+    wish = parser.parse_args()
     course.wished_device()
-    try:
-        found = course.setup()
-    except OSError:
-        found = {}
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2**30
-    free = shutil.disk_usage(course.ROOT).free // 2**30
-    system = platform.freedesktop_os_release()["PRETTY_NAME"] if hasattr(platform, "freedesktop_os_release") else platform.platform()
-    row("system", f"{system}, {platform.machine()}, {os.cpu_count()} cores, {memory} GiB memory, {free} GiB free on disk")
-    compiler = os.environ.get("CXX") or "g++"
-    row("compiler", first_line(*compiler.split(), "--version") or f"no {compiler}: sudo apt-get install g++")
-    row("python", f"{platform.python_version()} ({sys.executable})")
-    toolkit(found)
-    catch2(found)
-    row("PyTorch", "found" if importlib.util.find_spec("torch") else "none (no lesson so far needs it)")
-    verdict = driver(found)
-    if not found:
-        verdict.append("Nothing was set up yet: make run sees to what is missing, and says what it fetches.")
-    skipped = [lesson for lesson in course.lessons() if found and course.why_not(lesson)]
-    if skipped:
-        verdict.append("Skipped here: " + ", ".join(skipped) + ".")
-    print("\n" + "\n".join(verdict))
-    return 0
+    machine = Machine(wish.root)
+    made = setup() if machine.is_real else {}
+    toolkits = [made["CUDA_ROOT"]] if made.get("CUDA_ROOT") else []
+    found = findings.look(machine, toolkits, [made["TORCH_PATH"]] if made.get("TORCH_PATH") else [])
+    judged = verdicts.judge(found)
+    if wish.json:
+        print(json.dumps(report.as_json(found, judged), indent=2, ensure_ascii=False))
+    else:
+        rows = course_rows(found, made) if machine.is_real else []
+        print("\n".join(report.as_text_lines(found, judged, rows) + (last_words(made) if machine.is_real else [])))
+    return verdicts.exit_status(found, judged)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,12 @@ import traceback
 
 import course  # PYTHONPATH: the Makefile
 import checks
+import installations
 import texts
 import tools
 
 
+DOCTOR = "01-driver-init/09-doctor"  # the lesson whose tool is tested on made-up machines
 LONGEST = 100  # lines that one failure is told in
 
 
@@ -320,13 +322,20 @@ class Test:
         self.count.group("headers: each compiles alone")
 
     def tools(self):
-        for name, test in tools.all_tests().items():
+        self.call_all(tools.all_tests())
+        self.count.group("tools: what checks the texts and answers")
+
+    def doctor(self):
+        self.call_all(installations.all_tests())
+        self.count.group("doctor: made-up machines, most of them broken")
+
+    def call_all(self, tests):
+        for name, test in tests.items():
             try:
                 test()
                 self.count.ok(name)
             except Exception:  # a broken tool may fail in any way
                 self.count.fail(name, traceback.format_exc(limit=-1))
-        self.count.group("tools: what checks the texts and answers")
 
     def suite(self, name):
         reason = course.why_not("", for_check=True)
@@ -372,6 +381,8 @@ class Test:
         if not self.chosen:
             self.headers()
             self.tools()
+        if DOCTOR in self.lessons:
+            self.doctor()
         for suite in self.suites:
             self.suite(suite)
 

@@ -1,0 +1,85 @@
+# Everything that was found on a machine, together.
+from __future__ import annotations
+
+import dataclasses
+import platform
+import re
+
+from . import driver, libraries, python, toolkits
+from .loader import Loader
+from .machine import Machine
+
+
+@dataclasses.dataclass
+class Compiler:
+    """The C++ compiler that a build takes: CXX, else g++."""
+
+    command: str
+    path: str
+    says: str  # its --version line
+    gcc: int  # its major version if it is g++, else 0
+
+    @property
+    def there(self) -> bool:
+        return bool(self.says)
+
+
+@dataclasses.dataclass
+class Findings:
+    machine: Machine
+    loader: Loader
+    driver: driver.Driver
+    python: python.Python
+    toolkits: list[toolkits.Toolkit]
+    libraries: list[libraries.Library]
+    compiler: Compiler
+    other_gccs: list[int]  # g++-11, g++-12 … that are installed beside it
+
+    @property
+    def torch(self) -> python.Torch | None:
+        return self.python.torch
+
+    @property
+    def toolkit(self) -> toolkits.Toolkit | None:
+        """The one that a build takes: the first that can compile, else the first."""
+        return next((one for one in self.toolkits if one.compiles), self.toolkits[0] if self.toolkits else None)
+
+    def has_two_words_for_it(self) -> bool:
+        """Do both CUDA_HOME and the PATH name a toolkit?"""
+        named = [why for toolkit in self.toolkits for why in toolkit.why]
+        return "CUDA_HOME" in named and "nvcc on the PATH" in named
+
+    def called(self, name: str) -> list[libraries.Library]:
+        return [library for library in self.libraries if library.name == name and not library.stub and not library.dangling]
+
+    def for_programs(self, name: str) -> libraries.Library | None:
+        return next((library for library in self.called(name) if library.for_programs), None)
+
+    def for_torch(self, name: str) -> libraries.Library | None:
+        return next((library for library in self.called(name) if library.for_torch), None)
+
+
+def look(machine: Machine, private_toolkits: list[str] = (), private_packages: list[str] = ()) -> Findings:
+    loader = Loader(machine)
+    environments = python.look(machine, private_packages)
+    installed = toolkits.find(machine, environments, private_toolkits)
+    found = libraries.find(machine, loader, installed, environments)
+    gccs = [name for folder in machine.folders("PATH") for name in machine.names(folder) if re.fullmatch(r"g\+\+-\d+", name)]
+    return Findings(
+        machine, loader, driver.look(machine, loader), environments, installed, found, compiler(machine),
+        sorted({int(name[4:]) for name in gccs}),
+    )  # fmt: skip
+
+
+def compiler(machine: Machine) -> Compiler:
+    command = machine.variable("CXX") or "g++"
+    words = command.split()
+    says = (machine.run(*words, "--version") or "").strip().splitlines()
+    first = says[0] if says else ""
+    version = re.search(r"(\d+)\.\d+\.\d+\s*\S*$", first) or re.search(r"\b(\d+)\.\d+", first)
+    return Compiler(command, machine.which(words[0]) or "", first, int(version.group(1)) if version and "clang" not in first else 0)
+
+
+def system(machine: Machine) -> str:
+    name = re.search(r'^PRETTY_NAME="?(.*?)"?$', machine.read("/etc/os-release") or "", re.MULTILINE)
+    return f"{name.group(1) if name else 'Linux'}, {platform.machine()}"

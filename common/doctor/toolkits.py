@@ -1,0 +1,141 @@
+# Installations of the CUDA Toolkit: what each contains, its version, the host compilers its nvcc takes; and the table of all toolkits.
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import re
+
+from .machine import Machine
+from .python import Python
+
+Version = tuple  # (13, 0)
+
+TABLE = pathlib.Path(__file__).resolve().parent.parent / "toolkits.inc"
+# What PyTorch's own headers include besides the runtime's: an extension does not compile without them.
+EXTENSION_HEADERS = ("cuda_runtime.h", "cublas_v2.h", "cusparse.h", "cusolverDn.h")
+
+
+def as_version(text: str) -> Version:
+    """"13.0.88" as (13, 0, 88)."""
+    return tuple(int(part) for part in re.findall(r"\d+", text))
+
+
+def as_text(number: int) -> str:
+    """13000, as the driver counts, as "13.0"."""
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    cuda: Version
+    driver: str
+    ptx: str
+    gcc: int
+
+
+def table() -> list[Row]:
+    rows = re.findall(r'^TOOLKIT\(\s*(\d+),\s*(\d+),\s*"(.*?)",\s*"(.*?)",\s*(\d+)\)', TABLE.read_text(encoding="utf-8"), re.MULTILINE)
+    return [Row((int(major), int(minor)), driver, ptx, int(gcc)) for major, minor, driver, ptx, gcc in rows]
+
+
+def oldest_driver(cuda: Version) -> str:
+    """The oldest driver on which something built with this toolkit starts."""
+    families = dict(re.findall(r'^FAMILY\((\d+),\s*"(.*?)"\)', TABLE.read_text(encoding="utf-8"), re.MULTILINE))
+    return families.get(str(cuda[0])) or next((row.driver for row in table() if row.cuda == cuda[:2]), "")
+
+
+@dataclasses.dataclass
+class Toolkit:
+    """A folder with at least one of nvcc, cuda.h and libcudart in it."""
+
+    root: str
+    why: list[str]  # CUDA_HOME, nvcc on the PATH, /usr/local
+    version: str = ""  # 13.0
+    nvcc: str = ""  # its path; empty: none
+    nvcc_version: str = ""  # 13.0.88
+    include: str = ""
+    libraries: list[str] = dataclasses.field(default_factory=list)  # folders
+    stub: str = ""  # the folder with the linker's libcuda.so
+    newest_gcc: int = 0
+    missing_headers: list[str] = dataclasses.field(default_factory=list)
+
+    def contents(self) -> str:
+        parts = [f"nvcc {self.nvcc_version}" if self.nvcc else "no nvcc", "headers" if self.include else "no headers"]
+        return ", ".join(parts + ([] if self.libraries else ["no libraries"]))
+
+    @property
+    def compiles(self) -> bool:
+        return bool(self.nvcc and self.include)
+
+
+def find(machine: Machine, python: Python, more: list[str] = ()) -> list[Toolkit]:
+    """All installations; the first is the one that a build takes (PyTorch's rule: CUDA_HOME, nvcc on the PATH, /usr/local/cuda)."""
+    candidates: list[tuple[str, str]] = []
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if machine.variable(variable):
+            candidates.append((machine.variable(variable).rstrip("/"), variable))
+    nvcc = machine.which("nvcc")
+    if nvcc:
+        candidates.append((os.path.dirname(os.path.dirname(machine.real(nvcc))), "nvcc on the PATH"))
+    candidates += [(path, "installed") for path in machine.glob("/usr/local/cuda") + machine.glob("/usr/local/cuda-*") + machine.glob("/opt/cuda*")]
+    candidates += [("/usr", "the distribution's package")] if machine.exists("/usr/include/cuda_runtime.h") else []
+    candidates += [(prefix, "conda") for prefix in python.conda]
+    for site in python.sites:
+        candidates += [(path, "pip") for path in machine.glob(f"{site}/nvidia/cu1*") + machine.glob(f"{site}/nvidia/cuda_runtime")]
+    candidates += [(path, "this course's private one") for path in more]
+    found: dict[str, Toolkit] = {}
+    for root, why in candidates:
+        real = machine.real(root)
+        if real in found:
+            found[real].why += [why] if why.startswith(("CUDA_", "nvcc")) else []
+        elif toolkit := look(machine, real, why):
+            found[real] = toolkit
+    return list(found.values())
+
+
+def look(machine: Machine, root: str, why: str) -> Toolkit | None:
+    toolkit = Toolkit(root, [why])
+    includes = [f"{root}/include", *machine.glob(f"{root}/targets/*-linux/include")]
+    toolkit.include = next((path for path in includes if machine.exists(f"{path}/cuda.h") or machine.exists(f"{path}/cuda_runtime.h")), "")
+    folders = [f"{root}/lib64", f"{root}/lib", *machine.glob(f"{root}/targets/*-linux/lib"), *machine.glob(f"{root}/lib/*-linux-gnu")]
+    for folder in folders:
+        if any(name.startswith("libcudart.so") for name in machine.names(folder)) and machine.real(folder) not in toolkit.libraries:
+            toolkit.libraries.append(machine.real(folder))
+        if machine.exists(f"{folder}/stubs/libcuda.so"):
+            toolkit.stub = toolkit.stub or f"{folder}/stubs"
+    if machine.exists(f"{root}/bin/nvcc"):
+        toolkit.nvcc = f"{root}/bin/nvcc"
+        said = re.search(r"release [\d.]+, V([\d.]+)", machine.run(toolkit.nvcc, "--version") or "")
+        toolkit.nvcc_version = said.group(1) if said else "that does not run"
+    if not (toolkit.nvcc or toolkit.include or toolkit.libraries):
+        return None
+    toolkit.version = version_of(machine, toolkit)
+    toolkit.newest_gcc = newest_gcc(machine, toolkit)
+    toolkit.missing_headers = [name for name in EXTENSION_HEADERS if not machine.exists(f"{toolkit.include}/{name}")]
+    return toolkit
+
+
+def version_of(machine: Machine, toolkit: Toolkit) -> str:
+    """By cuda.h, else by nvcc, else by version.json, else by the runtime library's name."""
+    header = re.search(r"^#define CUDA_VERSION (\d+)", machine.read(f"{toolkit.include}/cuda.h") or "", re.MULTILINE)
+    if header:
+        return as_text(int(header.group(1)))
+    if re.match(r"\d", toolkit.nvcc_version):
+        return ".".join(toolkit.nvcc_version.split(".")[:2])
+    try:
+        return ".".join(json.loads(machine.read(f"{toolkit.root}/version.json") or "")["cuda"]["version"].split(".")[:2])
+    except (ValueError, KeyError):
+        pass
+    names = [re.fullmatch(r"libcudart\.so\.(\d+\.\d+)[\d.]*", name) for folder in toolkit.libraries for name in machine.names(folder)]
+    return max((name.group(1) for name in names if name), key=as_version, default="")
+
+
+def newest_gcc(machine: Machine, toolkit: Toolkit) -> int:
+    """The newest g++ that nvcc takes: as its own header says, else as the table does."""
+    for name in ("crt/host_config.h", "host_config.h"):
+        said = re.search(r"^#\s*if __GNUC__ > (\d+)", machine.read(f"{toolkit.include}/{name}") or "", re.MULTILINE)
+        if said:
+            return int(said.group(1))
+    return next((row.gcc for row in table() if row.cuda == as_version(toolkit.version)[:2]), 0)

@@ -1,0 +1,431 @@
+# Nine typical tasks. Each is a list of checks; the first check that objects gives the verdict, its reason and what to type.
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+from typing import Callable, Optional
+
+from . import catalog, elf
+from .findings import Findings
+from .toolkits import as_text, as_version, oldest_driver, table
+
+WORKS, LIMITED, BROKEN, MISSING, NO_GPU = "works", "limited", "broken", "missing", "no GPU"
+
+
+@dataclasses.dataclass(frozen=True)
+class Problem:
+    state: str  # LIMITED: it works, but; BROKEN: what is there does not fit together; MISSING: it is not installed; NO_GPU
+    reason: str
+    remedy: str = ""  # what to type
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    task: str
+    state: str
+    reason: str = ""
+    remedy: str = ""
+
+
+Check = Callable[[Findings], Optional[Problem]]
+
+# ---- the driver ----------------------------------------------------------------------------------------------------------
+
+INSTALL = "sudo apt-get install nvidia-driver   (Debian; on Ubuntu: sudo ubuntu-drivers install), then sudo reboot"
+CONTAINER = "docker run --gpus all …   (on the host, which needs the NVIDIA Container Toolkit)"
+
+
+def driver_is_there(found: Findings) -> Problem | None:
+    """Does the loader find a libcuda.so.1, and can it load it?"""
+    driver = found.driver
+    if driver.library:
+        return Problem(BROKEN, f"{driver.library.path} cannot be loaded: {driver.unloadable}", INSTALL) if driver.unloadable else None
+    return without_the_name(found) or without_library(found)
+
+
+def without_the_name(found: Findings) -> Problem | None:
+    """A driver's library that lies there, but not as libcuda.so.1, or where the loader does not look."""
+    for library in found.called("cuda"):
+        folder = os.path.dirname(library.names[0])
+        if f"{folder}/libcuda.so.1" not in library.names and not found.machine.exists(f"{folder}/libcuda.so.1"):
+            said = f"there is {library.names[0]}, but no libcuda.so.1 beside it, and that is the name that every program asks for"
+            return Problem(BROKEN, said, f"sudo ldconfig {folder}   (makes the link that is missing)")
+        if folder in found.loader.configured:
+            return Problem(BROKEN, f"libcuda.so.1 is in {folder}, which ldconfig has not seen yet", "sudo ldconfig")
+        return Problem(BROKEN, f"libcuda.so.1 is in {folder}, where the loader does not look", f"export LD_LIBRARY_PATH={folder}")
+    return None
+
+
+def without_library(found: Findings) -> Problem | None:
+    driver = found.driver
+    stubs = [library.path for library in found.libraries if library.name == "cuda" and library.stub]
+    stub = f"; {stubs[0]} is only the linker's stub" if stubs else ""
+    if driver.container and driver.hardware:
+        return Problem(BROKEN, f"the host has a driver, but this container was not given its library{stub}", CONTAINER)
+    if driver.module:
+        return Problem(BROKEN, f"the kernel has the driver's module ({driver.module}), but there is no libcuda.so.1{stub}", INSTALL)
+    if driver.pci:
+        more = "; the kernel uses nouveau, which knows no CUDA" if driver.nouveau else ""
+        return Problem(BROKEN, f"there is an NVIDIA GPU ({driver.pci[0]}), but no NVIDIA driver{more}{stub}", INSTALL)
+    return Problem(NO_GPU, f"no NVIDIA driver, and no NVIDIA GPU on the PCI bus{stub}", "make run   (the simulated GPU needs neither)")
+
+
+def driver_answers(found: Findings) -> Problem | None:
+    """Does it start, and does it show a GPU?"""
+    driver = found.driver
+    if driver.has_gpu:
+        return None
+    if driver.simulated:
+        return Problem(NO_GPU, f"the loader takes the simulator, {driver.library.path}, for the driver", "unset LD_LIBRARY_PATH")
+    for objection in (stub_taken, mismatch, hidden, not_started, no_module):
+        problem = objection(found)
+        if problem:
+            return problem
+    return Problem(NO_GPU, f"the driver is there, but sees no GPU: cuInit answers {answer(found)}", "lspci | grep -i nvidia   (is one plugged in?)")
+
+
+def answer(found: Findings) -> str:
+    return f"{found.driver.answer} {found.driver.error}".strip()
+
+
+def stub_taken(found: Findings) -> Problem | None:
+    driver = found.driver
+    if driver.answer != 34 and "/stubs/" not in driver.library.path:
+        return None
+    where = os.path.dirname(driver.library.path)
+    kept = ":".join(folder for folder in found.loader.library_path if folder.rstrip("/") != where)
+    remedy = f"export LD_LIBRARY_PATH={kept}" if kept != ":".join(found.loader.library_path) else f"remove {where} from /etc/ld.so.conf.d, then sudo ldconfig"
+    return Problem(BROKEN, f"the loader takes the linker's stub, {driver.library.path}: it answers every call with 34", remedy)
+
+
+def mismatch(found: Findings) -> Problem | None:
+    driver = found.driver
+    if driver.module and driver.library_version and driver.module != driver.library_version:
+        said = f"the library is {driver.library_version}, the kernel's module {driver.module} (nvidia-smi: Driver/library version mismatch)"
+        return Problem(BROKEN, said, "sudo reboot   (the module of an updated driver is loaded then)")
+    if driver.answer == 803:
+        return Problem(BROKEN, f"library and kernel module do not fit: cuInit answers {answer(found)}", "sudo reboot")
+    if driver.answer == 804:
+        return Problem(BROKEN, f"cuda-compat does not serve this GPU: cuInit answers {answer(found)}", "take its folder out of LD_LIBRARY_PATH")
+    return None
+
+
+def hidden(found: Findings) -> Problem | None:
+    """Devices that exist, and are kept from this process."""
+    driver, machine = found.driver, found.machine
+    if not driver.hardware:
+        return None
+    if "CUDA_VISIBLE_DEVICES" in machine.environment:
+        value = machine.variable("CUDA_VISIBLE_DEVICES")
+        return Problem(BROKEN, f"CUDA_VISIBLE_DEVICES={value} hides every GPU (or names one that is not there)", "unset CUDA_VISIBLE_DEVICES")
+    if driver.forbidden:
+        return Problem(BROKEN, f"this user may not open {', '.join(driver.forbidden)}", "sudo usermod -aG video $USER   (then log in again)")
+    if driver.module and not driver.nodes and not driver.wsl:
+        if driver.container:
+            return Problem(BROKEN, "the driver is there, but this container was given no device: there is no /dev/nvidia0", CONTAINER)
+        return Problem(BROKEN, "the driver is there, but its device files are not: there is no /dev/nvidia0", "sudo nvidia-modprobe -u -c=0")
+    return None
+
+
+def not_started(found: Findings) -> Problem | None:
+    if found.driver.answer == 802:
+        return Problem(BROKEN, f"the driver is not ready: cuInit answers {answer(found)}", "sudo systemctl start nvidia-fabricmanager   (NVSwitch machines)")
+    if found.driver.answer not in (0, 100) and found.driver.hardware:
+        return Problem(BROKEN, f"the driver does not start: cuInit answers {answer(found)}", "sudo dmesg | grep -i nvrm   (the kernel's side of the story)")
+    return None
+
+
+def no_module(found: Findings) -> Problem | None:
+    driver = found.driver
+    if driver.module or driver.wsl or not driver.pci:
+        return None
+    more = "nouveau has taken the GPU" if driver.nouveau else "a new kernel, or Secure Boot, may be why"
+    return Problem(BROKEN, f"the kernel's module nvidia is not loaded: {more}", "sudo modprobe nvidia   (it says why not); else reinstall the driver")
+
+
+# ---- toolkit and compiler ------------------------------------------------------------------------------------------------
+
+
+def toolkit_compiles(found: Findings) -> Problem | None:
+    toolkit = found.toolkit
+    if not toolkit:
+        return Problem(MISSING, "no CUDA toolkit", "make run   (fetches a private one for this course); or sudo apt-get install nvidia-cuda-toolkit")
+    if not toolkit.nvcc:
+        said = f"{toolkit.root} ({', '.join(toolkit.why)}) is a runtime package: libraries for programs that are built already, without nvcc"
+        return Problem(MISSING, said + ("" if toolkit.include else " and headers"), install_toolkit(found))
+    if not re.match(r"\d", toolkit.nvcc_version):
+        return Problem(BROKEN, f"{toolkit.nvcc} does not run", f"{toolkit.nvcc} --version")
+    if not toolkit.include:
+        return Problem(BROKEN, f"{toolkit.nvcc} is there without headers: no cuda_runtime.h in {toolkit.root}/include", install_toolkit(found))
+    return None
+
+
+def install_toolkit(found: Findings) -> str:
+    """Where PyTorch is to be served, of its version."""
+    version = found.torch.cuda if found.torch and found.torch.cuda else as_text(found.driver.version) if found.driver.has_gpu else "13.0"
+    if found.toolkit and "conda" in found.toolkit.why:
+        return f"conda install -c nvidia cuda-toolkit={version}"
+    return f"sudo apt-get install cuda-toolkit-{version.replace('.', '-')}   (from NVIDIA's repository)"
+
+
+def one_toolkit(found: Findings) -> Problem | None:
+    """CUDA_HOME and the nvcc on the PATH must mean the same toolkit: builds ask the one for headers, the other for a compiler."""
+    home = next((toolkit for toolkit in found.toolkits if "CUDA_HOME" in toolkit.why), None)
+    path = next((toolkit for toolkit in found.toolkits if "nvcc on the PATH" in toolkit.why), None)
+    if not home or not path or home.version == path.version:
+        return None
+    said = f"two toolkits: CUDA_HOME is {home.version} ({home.root}), the nvcc on the PATH is {path.version} ({path.root})"
+    return Problem(BROKEN, said, f"export PATH={home.root}/bin:$PATH")
+
+
+def host_compiler(found: Findings) -> Problem | None:
+    compiler = found.compiler
+    if not compiler.there:
+        return Problem(MISSING, f"no C++ compiler called {compiler.command}", "sudo apt-get install g++")
+    newest = found.toolkit.newest_gcc if found.toolkit else 0
+    if not newest or compiler.gcc <= newest:
+        return None
+    fitting = max((version for version in found.other_gccs if version <= newest), default=0)
+    install = "" if fitting else f"sudo apt-get install g++-{newest}, then "
+    said = f"nvcc {found.toolkit.version} takes g++ up to {newest}, and {compiler.command} is {compiler.gcc}"
+    return Problem(BROKEN, said, f"{install}nvcc -ccbin g++-{fitting or newest} …   (PyTorch: export CXX=g++-{fitting or newest})")
+
+
+def toolkit_and_driver(found: Findings) -> Problem | None:
+    """Can the driver load what this toolkit compiles?"""
+    if not found.toolkit or not found.driver.has_gpu:
+        return None
+    return older_driver(found, found.toolkit.version, f"the toolkit, CUDA {found.toolkit.version},", writes_ptx=True)
+
+
+def older_driver(found: Findings, version: str, who: str, writes_ptx: bool) -> Problem | None:
+    wants, serves = as_version(version)[:2], as_version(as_text(found.driver.version))
+    if wants <= serves:
+        return None
+    needs = next((row.driver for row in table() if row.cuda == wants), "")
+    update = f"update the driver to {needs} or newer" if needs else "update the driver"
+    if wants[0] == serves[0]:
+        if not writes_ptx:
+            return None
+        said = f"{who} writes PTX that a driver for {as_text(found.driver.version)} does not load (CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"
+        return Problem(LIMITED, said, f"nvcc -arch=native …   (machine code: minor-version compatibility), or {update}")
+    compat = f"; on data-centre GPUs: sudo apt-get install cuda-compat-{wants[0]}-{wants[1]}"
+    said = f"{who} needs a driver from {oldest_driver(wants)} on, and this one serves CUDA {as_text(found.driver.version)}"
+    return Problem(BROKEN, said, update + compat)
+
+
+def can_link(found: Findings) -> Problem | None:
+    """-lcuda: the linker wants a libcuda.so, without .1, and cuda.h is wanted before that."""
+    if not found.toolkit or not found.toolkit.include:
+        return Problem(MISSING, "no cuda.h", install_toolkit(found))
+    if not found.compiler.there:
+        return host_compiler(found)
+    searched = found.machine.folders("LIBRARY_PATH") + found.loader.system
+    if any(found.machine.exists(f"{folder}/libcuda.so") for folder in searched):
+        return None
+    if found.toolkit.stub:
+        return Problem(LIMITED, "the linker finds libcuda.so only when told where the stub is", f"g++ … -L{found.toolkit.stub} -lcuda")
+    if found.driver.library:
+        said = f"there is {found.driver.library.path}, but no libcuda.so, the name that -lcuda looks for"
+        return Problem(MISSING, said, f"g++ … -L{os.path.dirname(found.driver.library.path)} -l:libcuda.so.1")
+    return Problem(LIMITED, "no libcuda.so and no stub; the simulator's will do", "make simulator; g++ … -Lbuild/simulator -lcuda")
+
+
+# ---- PyTorch -------------------------------------------------------------------------------------------------------------
+
+
+def torch_for_cuda(found: Findings) -> Problem | None:
+    if not found.torch:
+        return Problem(MISSING, "no PyTorch", "python3 -m pip install torch")
+    if not found.torch.cuda:
+        return Problem(MISSING, f"PyTorch {found.torch.version} was built for the CPU only", "python3 -m pip install --force-reinstall torch   (the build for CUDA)")
+    return None
+
+
+def torch_finds_its_libraries(found: Findings) -> Problem | None:
+    """Each library that PyTorch's own name as needed must be found, by its rpath or by the loader."""
+    asks = found.torch.library()
+    says = elf.read(found.machine.outside(asks))
+    for name in says.needed if says else ():
+        if catalog.split(name) and not found.loader.find(name, asks):
+            stem = catalog.split(name)[0]
+            others = sorted({library.soname or library.path for library in found.called(stem)})
+            there = f"; what is there is {', '.join(others)}" if others else ""
+            return Problem(BROKEN, f"PyTorch {found.torch.version} needs {name}, which is nowhere{there}", reinstall(found, stem))
+    return None
+
+
+def reinstall(found: Findings, stem: str) -> str:
+    wanted = next((f"{package}=={version}" for package, version in found.torch.wants.items() if stem in package), "")
+    return f"python3 -m pip install '{wanted}'" if wanted else "python3 -m pip install --force-reinstall torch"
+
+
+def torch_and_cudnn(found: Findings) -> Problem | None:
+    """The cuDNN that PyTorch gets should be the one that its package asks for."""
+    wanted = next((version for package, version in found.torch.wants.items() if "cudnn" in package), "")
+    got = found.for_torch("cudnn")
+    if not wanted or not got or not got.version or as_version(got.version)[:2] == as_version(wanted)[:2]:
+        return None
+    said = f"PyTorch was built with cuDNN {wanted} and gets {got.version}, {got.path} ({got.for_torch})"
+    state = BROKEN if as_version(got.version)[0] != as_version(wanted)[0] else LIMITED
+    return Problem(state, said, "unset LD_LIBRARY_PATH" if got.for_torch == "LD_LIBRARY_PATH" else reinstall(found, "cudnn"))
+
+
+def torch_and_driver(found: Findings) -> Problem | None:
+    if not found.driver.has_gpu:
+        return None
+    return older_driver(found, found.torch.cuda, f"PyTorch, built for CUDA {found.torch.cuda},", writes_ptx=False)
+
+
+def torch_and_toolkit(found: Findings) -> Problem | None:
+    """PyTorch refuses to build with a toolkit of another major version, and warns at another minor one."""
+    here, wants = as_version(found.toolkit.version)[:2], as_version(found.torch.cuda)[:2]
+    if here == wants:
+        return None
+    said = f"PyTorch was built with CUDA {found.torch.cuda}, and nvcc is {found.toolkit.version}"
+    fitting = next((toolkit for toolkit in found.toolkits if toolkit.compiles and as_version(toolkit.version)[0] == wants[0]), None)
+    remedy = f"export CUDA_HOME={fitting.root} PATH={fitting.root}/bin:$PATH" if fitting else install_toolkit(found)
+    if here[0] != wants[0]:
+        return Problem(BROKEN, said + ": another major version, which its build refuses", remedy)
+    return Problem(LIMITED, said + ": the build warns, and nearly always works", remedy if fitting and fitting is not found.toolkit else "")
+
+
+def extension_headers(found: Findings) -> Problem | None:
+    if found.toolkit.missing_headers:
+        names = ", ".join(found.toolkit.missing_headers)
+        return Problem(BROKEN, f"PyTorch's headers include {names}, which {found.toolkit.include} does not have", install_toolkit(found))
+    if found.python.include and not found.machine.exists(f"{found.python.include}/Python.h"):
+        return Problem(MISSING, f"no Python.h in {found.python.include}", "sudo apt-get install python3-dev")
+    return None
+
+
+# ---- other libraries -----------------------------------------------------------------------------------------------------
+
+
+def nvrtc(found: Findings) -> Problem | None:
+    library = found.for_programs("nvrtc")
+    if not library:
+        elsewhere = found.for_torch("nvrtc") or next(iter(found.called("nvrtc")), None)
+        return nowhere(elsewhere, "libnvrtc", found)
+    wanted = "libnvrtc-builtins.so." + ".".join(library.version.split(".")[:2])
+    beside = found.machine.exists(f"{os.path.dirname(library.path)}/{wanted}")
+    if library.version.count(".") and not beside and not found.loader.find(wanted):
+        return Problem(BROKEN, f"NVRTC {library.version} needs {wanted} of just its version, which is nowhere", "install NVRTC anew: its two libraries belong together")
+    if not found.driver.has_gpu or not library.version.count("."):
+        return None
+    return older_driver(found, library.version, f"NVRTC {library.version}", writes_ptx=True)
+
+
+def cudnn(found: Findings) -> Problem | None:
+    library = found.for_programs("cudnn")
+    if not library:
+        elsewhere = found.for_torch("cudnn") or next(iter(found.called("cudnn")), None)
+        return nowhere(elsewhere, "cuDNN (no part of the toolkit: a download of its own)", found)
+    for part in found.libraries:
+        is_part = part.name.startswith("cudnn_") and part.for_programs
+        if is_part and differ(part.version, library.version):
+            said = f"cuDNN is {library.version} ({library.path}), but its part {part.path} is {part.version}"
+            return Problem(BROKEN, said, "remove one of the two from LD_LIBRARY_PATH, or from /etc/ld.so.conf.d and run sudo ldconfig")
+    return None
+
+
+def differ(one: str, other: str) -> bool:
+    """Do two versions contradict each other, as far as both are known? (9 does not contradict 9.19.0.)"""
+    here, there = as_version(one)[:3], as_version(other)[:3]
+    length = min(len(here), len(there))
+    return here[:length] != there[:length]
+
+
+def nowhere(elsewhere, what: str, found: Findings) -> Problem:
+    """A library that no ordinary program gets: is it at least somewhere?"""
+    if not elsewhere:
+        return Problem(MISSING, f"no {what}", "python3 -m pip install torch   (brings both); or NVIDIA's packages")
+    folder = os.path.dirname(elsewhere.path)
+    who = "PyTorch finds its own" if elsewhere.for_torch else f"it is in {folder}"
+    return Problem(LIMITED, f"{who}; an ordinary program does not find it", f"export LD_LIBRARY_PATH={folder}")
+
+
+# ---- containers and the simulator ----------------------------------------------------------------------------------------
+
+
+def container_tools(found: Findings) -> Problem | None:
+    if found.driver.container:
+        return None  # we are in one: the checks of the driver say it all
+    engines = [name for name in ("docker", "podman", "nerdctl") if found.machine.which(name)]
+    if not engines:
+        return Problem(MISSING, "no docker and no podman", "sudo apt-get install podman")
+    if not any(found.machine.which(name) for name in ("nvidia-ctk", "nvidia-container-runtime", "nvidia-container-cli")):
+        return Problem(MISSING, f"{engines[0]} is there, but not the NVIDIA Container Toolkit, which hands the GPU in", "sudo apt-get install nvidia-container-toolkit")
+    return None
+
+
+def simulator(found: Findings) -> Problem | None:
+    if not found.compiler.there:
+        return host_compiler(found)
+    if not found.toolkit or not found.toolkit.include:
+        return Problem(LIMITED, "no CUDA headers: a private toolkit is fetched first", "make run")
+    return None
+
+
+DRIVER: list[Check] = [driver_is_there, driver_answers]
+COMPILE: list[Check] = [toolkit_compiles, one_toolkit, host_compiler, toolkit_and_driver]
+TORCH: list[Check] = [torch_for_cuda, torch_finds_its_libraries, torch_and_cudnn, torch_and_driver]
+TASKS: list[tuple[str, list[Check]]] = [
+    ("run a driver program on the GPU", DRIVER),
+    ("run this course on the simulated GPU", [simulator]),
+    ("compile a kernel with nvcc", COMPILE),
+    ("link a driver program (-lcuda)", [can_link]),
+    ("compile a kernel at run time (NVRTC)", [nvrtc]),
+    ("use cuDNN in a program of your own", [cudnn]),
+    ("run PyTorch on the GPU", TORCH + DRIVER),
+    ("build a CUDA extension for PyTorch, such as MMCV's ops", [torch_for_cuda, torch_finds_its_libraries] + COMPILE + [torch_and_toolkit, extension_headers]),
+    ("use the GPU in a container", DRIVER + [container_tools]),
+]  # fmt: skip
+
+
+def judge(found: Findings) -> list[Verdict]:
+    return [verdict(found, task, checks) for task, checks in TASKS]
+
+
+def verdict(found: Findings, task: str, checks: list[Check]) -> Verdict:
+    limited = None
+    for check in checks:
+        problem = check(found)
+        if problem and problem.state != LIMITED:
+            return Verdict(task, problem.state, problem.reason, problem.remedy)
+        limited = limited or problem
+    return Verdict(task, LIMITED, limited.reason, limited.remedy) if limited else Verdict(task, WORKS)
+
+
+# ---- what was held against what ------------------------------------------------------------------------------------------
+
+
+def compare(found: Findings) -> list[tuple[str, str]]:
+    """(what, "fits" or what is wrong) for each pair of things that are here."""
+    pairs: list[tuple[str, bool, Check]] = []
+    driver, toolkit, torch = found.driver, found.toolkit, found.torch
+    if driver.module and driver.library_version:
+        pairs.append((f"driver's library {driver.library_version} and kernel module {driver.module}", True, mismatch))
+    if toolkit:
+        pairs.append((f"toolkit {toolkit.version} and driver for CUDA {as_text(driver.version)}", driver.has_gpu, toolkit_and_driver))
+        pairs.append(("toolkit in CUDA_HOME and nvcc on the PATH", found.has_two_words_for_it(), one_toolkit))
+        pairs.append((f"nvcc {toolkit.version} and {found.compiler.command} {found.compiler.gcc or ''}".rstrip(), bool(toolkit.nvcc), host_compiler))
+    if torch and torch.cuda:
+        pairs.append((f"PyTorch's CUDA {torch.cuda} and driver for CUDA {as_text(driver.version)}", driver.has_gpu, torch_and_driver))
+        pairs.append((f"PyTorch's CUDA {torch.cuda} and nvcc {toolkit.version if toolkit else ''}", bool(toolkit and toolkit.compiles), torch_and_toolkit))
+        pairs.append(("PyTorch and the libraries that it needs", True, torch_finds_its_libraries))
+        pairs.append(("PyTorch and the cuDNN that it gets", bool(found.for_torch("cudnn")), torch_and_cudnn))
+    told = []
+    for what, there, check in pairs:
+        if there:
+            problem = check(found)
+            told.append((what, f"{problem.state}: {problem.reason}" if problem else "fits"))
+    return told
+
+
+def exit_status(found: Findings, verdicts: list[Verdict]) -> int:
+    """0 all well, 1 something broken, 2 no GPU."""
+    if any(verdict.state == BROKEN for verdict in verdicts):
+        return 1
+    return 0 if found.driver.has_gpu else 2

@@ -1,0 +1,423 @@
+# Tests of the doctor on made-up machines, most of them broken: what it finds, which verdict it gives, what it says to type.
+import json
+import os
+import subprocess
+import sys
+
+import course
+from made_up import SYSTEM, TORCH, Installation, library, machine, verdicts
+
+RUN = "run a driver program on the GPU"
+COMPILE = "compile a kernel with nvcc"
+LINK = "link a driver program (-lcuda)"
+NVRTC = "compile a kernel at run time (NVRTC)"
+CUDNN = "use cuDNN in a program of your own"
+PYTORCH = "run PyTorch on the GPU"
+EXTENSION = "build a CUDA extension for PyTorch, such as MMCV's ops"
+CONTAINER = "use the GPU in a container"
+SIMULATOR = "run this course on the simulated GPU"
+
+
+def says(made, task, state, *parts, remedy="", status=None):
+    """The verdict on one task: its state, parts of its reason, a part of what to type, and the exit status of the whole."""
+    judged, ended = made.judged()
+    verdict = judged[task]
+    assert verdict.state == state, verdict
+    for part in parts:
+        assert part in verdict.reason, verdict
+    assert remedy in verdict.remedy, verdict
+    assert status is None or ended == status, (ended, [one for one in judged.values() if one.state == verdicts.BROKEN])
+
+
+def healthy(made):
+    """Driver, toolkit, PyTorch with its wheels, docker: nothing is wrong."""
+    made.driver()
+    made.toolkit()
+    made.torch()
+    made.wheel("nvidia-cuda_runtime", "13.0.96", "libcudart.so.13")
+    made.wheel("nvidia-cudnn-cu13", "9.19.0.56", "libcudnn.so.9")
+    made.file("/usr/include/python3.11/Python.h")
+    made.command("/usr/bin/docker")
+    made.command("/usr/bin/nvidia-ctk")
+    made.environment["LD_LIBRARY_PATH"] = "/usr/local/cuda/lib64:/opt/env/lib/python3.11/site-packages/nvidia/cudnn/lib"
+
+
+def a_healthy_machine_does_all_nine_tasks_and_the_status_is_0():
+    with machine() as made:
+        healthy(made)
+        judged, status = made.judged()
+        assert {verdict.state for verdict in judged.values()} == {"works"}, [one for one in judged.values() if one.state != "works"]
+        assert len(judged) == 9 and status == 0
+
+
+def a_machine_without_a_gpu_has_status_2_and_the_simulator():
+    with machine() as made:
+        made.toolkit()
+        says(made, RUN, "no GPU", "no NVIDIA driver", remedy="make run", status=2)
+        says(made, SIMULATOR, "works")
+        says(made, COMPILE, "works")
+
+
+# ---- the driver
+
+
+def a_card_without_a_driver_is_broken():
+    with machine() as made:
+        made.card()
+        says(made, RUN, "broken", "no NVIDIA driver", "0000:1b:00.0", remedy="apt-get install nvidia-driver", status=1)
+
+
+def nouveau_is_named_where_it_has_the_card():
+    with machine() as made:
+        made.card()
+        made.file("/sys/module/nouveau/version", "1\n")
+        says(made, RUN, "broken", "nouveau", status=1)
+
+
+def a_kernel_module_without_its_library_is_broken():
+    with machine() as made:
+        made.card()
+        made.module("580.65.06")
+        made.devices()
+        says(made, RUN, "broken", "580.65.06", "no libcuda.so.1", status=1)
+
+
+def the_stub_in_the_loaders_path_is_recognised():
+    with machine() as made:
+        folder = made.toolkit()
+        made.link(f"{folder}/lib64/stubs/libcuda.so.1", "libcuda.so")
+        made.environment["LD_LIBRARY_PATH"] = f"{folder}/lib64/stubs:{folder}/lib64"
+        says(made, RUN, "broken", "stub", "34", remedy=f"export LD_LIBRARY_PATH={folder}/lib64", status=1)
+
+
+def a_stub_that_the_loader_does_not_take_is_only_mentioned():
+    with machine() as made:
+        folder = made.toolkit()
+        says(made, RUN, "no GPU", f"{folder}/lib64/stubs/libcuda.so is only the linker's stub", status=2)
+        stub = next(one for one in made.look().libraries if one.stub)
+        assert "stub" in stub.purpose and not stub.for_programs
+
+
+def a_library_of_another_version_than_the_kernel_module_is_broken():
+    with machine() as made:
+        made.driver("580.95.05", answer=803)
+        made.module("580.65.06")
+        says(made, RUN, "broken", "580.95.05", "580.65.06", "mismatch", remedy="sudo reboot", status=1)
+
+
+def other_versions_that_work_together_are_left_alone():
+    with machine() as made:  # cuda-compat: a newer library on an older module, on purpose
+        made.driver("590.44.01", cuda=13010)
+        made.module("580.65.06")
+        says(made, RUN, "works")
+
+
+def libcuda_without_its_1_is_broken():
+    with machine() as made:
+        made.driver()
+        made.remove(f"{SYSTEM}/libcuda.so.1")
+        made.remove(f"{SYSTEM}/libcuda.so")
+        made.link(f"{SYSTEM}/libcuda.so", "libcuda.so.580.65.06")
+        says(made, RUN, "broken", f"{SYSTEM}/libcuda.so", "no libcuda.so.1", remedy=f"sudo ldconfig {SYSTEM}", status=1)
+
+
+def libcuda_1_that_leads_nowhere_is_as_good_as_none():
+    with machine() as made:
+        made.driver()
+        made.remove(f"{SYSTEM}/libcuda.so.580.65.06")
+        says(made, RUN, "broken", "no libcuda.so.1", status=1)
+        assert [one.dangling for one in made.look().libraries] == [True]
+
+
+def a_driver_where_the_loader_does_not_look_is_found_all_the_same():
+    with machine() as made:
+        made.card()
+        made.module("580.65.06")
+        made.devices()
+        made.driver_library(folder="/usr/local/nvidia/lib64")
+        says(made, RUN, "broken", "where the loader does not look", remedy="LD_LIBRARY_PATH=/usr/local/nvidia/lib64", status=1)
+        made.file("/etc/ld.so.conf", "include /etc/ld.so.conf.d/*.conf\n")
+        made.file("/etc/ld.so.conf.d/nvidia.conf", "# the driver\n/usr/local/nvidia/lib64\n")
+        says(made, RUN, "broken", "ldconfig has not seen", remedy="sudo ldconfig", status=1)
+
+
+def what_ldconfig_has_noted_comes_before_the_system_folders():
+    with machine() as made:
+        made.driver()
+        made.driver_library("590.44.01", cuda=13010, folder="/opt/driver")
+        folder = made.root + "/opt/driver"
+        made.file("/etc/conf", folder + "\n")
+        ldconfig = next(path for path in ("/sbin/ldconfig", "/usr/sbin/ldconfig") if os.path.exists(path))
+        subprocess.run([ldconfig, "-X", "-C", made.root + "/etc/ld.so.cache", "-f", made.root + "/etc/conf"], check=True)
+        found = made.look().driver
+        assert (found.library.path, found.library.why, found.version) == ("/opt/driver/libcuda.so.1", "ldconfig", 13010), found
+
+
+def a_library_for_another_processor_is_passed_over():
+    with machine() as made:
+        made.driver()
+        content = bytearray(library("libcuda.so.1"))
+        content[18:20] = (21).to_bytes(2, "little")  # e_machine: PowerPC
+        made.file("/opt/other/libcuda.so.1", bytes(content))
+        made.environment["LD_LIBRARY_PATH"] = "/opt/other"
+        says(made, RUN, "works")
+
+
+def a_container_without_devices_is_told_from_a_machine_without_them():
+    with machine() as made:
+        made.module("580.65.06")
+        made.driver_library(answer=100, devices=0)
+        says(made, RUN, "broken", "/dev/nvidia0", remedy="nvidia-modprobe", status=1)
+        made.file("/.dockerenv")
+        says(made, RUN, "broken", "container was given no device", remedy="--gpus all", status=1)
+        says(made, CONTAINER, "broken", "container was given no device", remedy="--gpus all")
+
+
+def a_container_without_the_drivers_library_is_told():
+    with machine() as made:
+        made.module("580.65.06")
+        made.file("/.dockerenv")
+        says(made, RUN, "broken", "container was not given its library", remedy="--gpus all", status=1)
+
+
+def hidden_devices_are_laid_to_the_variable_that_hides_them():
+    with machine() as made:
+        made.driver(answer=100, devices=0)
+        made.environment["CUDA_VISIBLE_DEVICES"] = ""
+        says(made, RUN, "broken", "CUDA_VISIBLE_DEVICES", remedy="unset CUDA_VISIBLE_DEVICES", status=1)
+
+
+def a_driver_that_crashes_is_survived():
+    with machine() as made:
+        made.driver()
+        made.remove(f"{SYSTEM}/libcuda.so.580.65.06")
+        source = "int cuDriverGetVersion(int* v) { *v = 13000; return 0; }\nint cuInit(unsigned f) { __builtin_trap(); return f; }\n"
+        made.remove(f"{SYSTEM}/libcuda.so.1")
+        made.remove(f"{SYSTEM}/libcuda.so")
+        made.library(SYSTEM, "libcuda.so.580.65.06", source=source)
+        says(made, RUN, "broken", "crashes", status=1)
+
+
+# ---- toolkits
+
+
+def an_old_driver_under_a_new_toolkit_is_broken_across_major_versions():
+    with machine() as made:
+        made.driver("535.54.03", cuda=12020)
+        made.toolkit("13.0")
+        says(made, COMPILE, "broken", "580.65.06", "CUDA 12.2", remedy="cuda-compat-13-0", status=1)
+        says(made, RUN, "works")
+
+
+def an_old_driver_under_a_new_toolkit_is_limited_within_a_major_version():
+    with machine() as made:
+        made.driver("550.54.14", cuda=12040)
+        made.toolkit("12.8", gcc=14)
+        says(made, COMPILE, "limited", "PTX", remedy="-arch=native", status=0)
+        says(made, COMPILE, "limited", remedy="570.26")
+
+
+def a_new_driver_serves_an_old_toolkit():
+    with machine() as made:
+        made.driver()
+        made.toolkit("11.8", gcc=12)
+        says(made, COMPILE, "works", status=0)
+
+
+def two_toolkits_that_are_both_meant_are_broken():
+    with machine() as made:
+        made.toolkit("11.8", gcc=12)
+        home = made.toolkit("12.4", root="/opt/cuda-12.4")
+        made.environment["CUDA_HOME"] = home
+        says(made, COMPILE, "broken", "12.4", "11.8", "two toolkits", remedy=f"export PATH={home}/bin:$PATH", status=1)
+        made.environment["PATH"] = f"{home}/bin:" + made.environment["PATH"]
+        says(made, COMPILE, "works")
+
+
+def two_toolkits_of_which_one_is_meant_are_fine_and_links_count_once():
+    with machine() as made:
+        made.toolkit("12.4", root="/usr/local/cuda-12.4")
+        made.toolkit("13.0")
+        found = made.look()
+        assert [(toolkit.version, toolkit.why) for toolkit in found.toolkits] == [("13.0", ["nvcc on the PATH"]), ("12.4", ["installed"])]
+        says(made, COMPILE, "works")
+
+
+def a_runtime_package_without_nvcc_and_headers_is_called_one():
+    with machine() as made:
+        made.environment["CONDA_PREFIX"] = "/opt/conda"
+        made.library("/opt/conda/lib", "libcudart.so.11.8.89")
+        package = {"name": "cudatoolkit", "version": "11.8.0", "files": ["lib/libcudart.so.11.8.89"]}
+        made.file("/opt/conda/conda-meta/cudatoolkit-11.8.0.json", json.dumps(package))
+        says(made, COMPILE, "missing", "runtime package", "without nvcc and headers", remedy="conda install", status=2)
+        runtime = made.look().called("cudart")[0]
+        assert (runtime.version, runtime.origin) == ("11.8.89", "conda: cudatoolkit"), runtime
+
+
+def nvcc_without_headers_is_broken():
+    with machine() as made:
+        folder = made.toolkit()
+        for name in ("cuda.h", "cuda_runtime.h"):
+            made.remove(f"{folder}/include/{name}")
+        says(made, COMPILE, "broken", "without headers", status=1)
+
+
+def a_host_compiler_that_is_too_new_is_told_and_a_fitting_one_is_named():
+    with machine() as made:
+        made.toolkit("11.8", gcc=11)
+        says(made, COMPILE, "broken", "up to 11", "12", remedy="apt-get install g++-11", status=1)
+        made.compiler(10, "g++-10")
+        made.compiler(13, "g++-13")
+        says(made, COMPILE, "broken", remedy="nvcc -ccbin g++-10")
+
+
+def a_missing_compiler_is_told():
+    with machine() as made:
+        made.toolkit()
+        made.remove("/usr/bin/g++")
+        says(made, COMPILE, "missing", "no C++ compiler called g++", remedy="apt-get install g++")
+
+
+def linking_wants_a_libcuda_so_or_a_stub():
+    with machine() as made:
+        folder = made.toolkit()
+        says(made, LINK, "limited", remedy=f"-L{folder}/lib64/stubs")
+        made.environment["LIBRARY_PATH"] = f"{folder}/lib64/stubs"
+        says(made, LINK, "works")
+        made.environment.pop("LIBRARY_PATH")
+        made.driver()
+        says(made, LINK, "works")
+        made.remove(f"{SYSTEM}/libcuda.so")
+        made.remove(f"{folder}/lib64/stubs/libcuda.so")
+        says(made, LINK, "missing", "no libcuda.so", remedy="-l:libcuda.so.1")
+
+
+def nvrtc_needs_the_builtins_of_just_its_version():
+    with machine() as made:
+        folder = made.toolkit()
+        made.environment["LD_LIBRARY_PATH"] = f"{folder}/lib64"
+        says(made, NVRTC, "works")
+        made.remove(f"{folder}/lib64/libnvrtc-builtins.so.13.0")
+        says(made, NVRTC, "broken", "libnvrtc-builtins.so.13.0", status=1)
+
+
+# ---- PyTorch and cuDNN
+
+
+def cudnn_of_another_major_version_than_pytorch_needs_is_broken():
+    with machine() as made:
+        healthy(made)
+        made.environment.pop("LD_LIBRARY_PATH")
+        for name in ("libcudnn.so.9", "libcudnn.so"):
+            made.remove(f"{TORCH}/nvidia/cudnn/lib/{name}")
+        made.library(f"{TORCH}/nvidia/cudnn/lib", "libcudnn.so.8.9.7")
+        says(made, PYTORCH, "broken", "needs libcudnn.so.9", "libcudnn.so.8", remedy="nvidia-cudnn-cu13==9.19.0.56", status=1)
+        says(made, EXTENSION, "broken", "needs libcudnn.so.9")
+
+
+def a_library_path_wins_over_pytorchs_runpath_and_loses_to_its_rpath():
+    with machine() as made:
+        healthy(made)
+        made.library("/opt/cudnn", "libcudnn.so.9.1.0")
+        made.environment["LD_LIBRARY_PATH"] = "/opt/cudnn"
+        assert made.look().for_torch("cudnn").version == "9.19.0.56"
+        assert made.look().for_programs("cudnn").version == "9.1.0"
+        made.torch(rpath=False)
+        assert made.look().for_torch("cudnn").version == "9.1.0"
+        says(made, PYTORCH, "limited", "9.19.0.56", "9.1.0", "LD_LIBRARY_PATH", remedy="unset LD_LIBRARY_PATH")
+
+
+def parts_of_cudnn_of_different_versions_are_broken():
+    with machine() as made:
+        made.library("/opt/new", "libcudnn.so.9.19.0")
+        made.library("/opt/old", "libcudnn_ops.so.9.1.0")
+        made.environment["LD_LIBRARY_PATH"] = "/opt/new:/opt/old"
+        says(made, CUDNN, "broken", "9.19.0", "9.1.0", status=1)
+
+
+def cudnn_that_only_pytorch_finds_is_limited():
+    with machine() as made:
+        healthy(made)
+        made.environment.pop("LD_LIBRARY_PATH")
+        says(made, CUDNN, "limited", "PyTorch finds its own", remedy="nvidia/cudnn/lib", status=0)
+
+
+def pytorch_for_the_cpu_is_told():
+    with machine() as made:
+        made.driver()
+        made.torch(cuda="", needs=())
+        says(made, PYTORCH, "missing", "CPU only")
+
+
+def pytorch_for_a_newer_cuda_than_the_driver_serves_is_broken():
+    with machine() as made:
+        healthy(made)
+        for name in ("libcuda.so.580.65.06", "libcuda.so.1", "libcuda.so"):
+            made.remove(f"{SYSTEM}/{name}")
+        made.driver("535.54.03", cuda=12020)
+        says(made, PYTORCH, "broken", "built for CUDA 13.0", "12.2", status=1)
+
+
+def an_extension_needs_the_major_version_of_pytorchs_cuda():
+    with machine() as made:
+        healthy(made)
+        old = made.toolkit("12.4", root="/opt/cuda-12.4", gcc=13)
+        made.environment["PATH"] = f"{old}/bin:/usr/bin"
+        says(made, EXTENSION, "broken", "13.0", "12.4", "another major version", remedy="CUDA_HOME=/usr/local/cuda-13.0", status=1)
+
+
+def an_extension_is_built_with_another_minor_version_under_a_warning():
+    with machine() as made:
+        made.torch("13.1")
+        made.wheel("nvidia-cuda_runtime", "13.0.96", "libcudart.so.13")
+        made.wheel("nvidia-cudnn-cu13", "9.19.0.56", "libcudnn.so.9")
+        made.file("/usr/include/python3.11/Python.h")
+        made.toolkit("13.0")
+        says(made, EXTENSION, "limited", "warns")
+
+
+def an_extension_needs_the_headers_that_pytorchs_include():
+    with machine() as made:
+        healthy(made)
+        made.remove("/usr/local/cuda/include/cusparse.h")
+        says(made, EXTENSION, "broken", "cusparse.h", remedy="cuda-toolkit-13-0", status=1)
+
+
+def an_extension_needs_pythons_headers():
+    with machine() as made:
+        healthy(made)
+        made.remove("/usr/include/python3.11/Python.h")
+        says(made, EXTENSION, "missing", "Python.h", remedy="python3-dev")
+
+
+def a_wheels_version_comes_from_its_record():
+    with machine() as made:
+        made.torch()
+        made.wheel("nvidia-cublas", "13.1.0.3", "libcublas.so.13")
+        blas = made.look().called("cublas")[0]
+        assert (blas.version, blas.origin) == ("13.1.0.3", "pip: nvidia-cublas"), blas
+
+
+# ---- the command
+
+
+def the_command_answers_in_json_and_in_lines_of_a_hundred_columns():
+    with machine() as made:
+        healthy(made)
+        made.environment["CUDA_VISIBLE_DEVICES"] = "0"
+        command = [sys.executable, str(course.ROOT / "common" / "doctor.py"), "--root", made.root]
+        said = subprocess.run(command + ["--json"], env=made.environment, capture_output=True, text=True, check=False)
+        assert said.returncode == 0, said.stdout + said.stderr
+        answer = json.loads(said.stdout)
+        assert answer["status"] == 0 and len(answer["tasks"]) == 9
+        assert {one["name"] for one in answer["libraries"]} >= {"cuda", "cudart", "cudnn", "torch_cuda"}
+        told = subprocess.run(command, env=made.environment, capture_output=True, text=True, check=False).stdout.splitlines()
+        assert "  GPU          NVIDIA H200, compute capability 9.0" in told, told
+        assert [line for line in told if len(line) > 100] == []
+
+
+def all_tests():
+    """{name as a sentence: function}"""
+    helpers = {"says", "healthy", "machine", "library", "all_tests", Installation.__name__}
+    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in helpers}
+    return {"doctor: " + name.replace("_", " "): thing for name, thing in own.items()}
