@@ -1,0 +1,16 @@
+// Rejected with: "symbolic links are followed"
+// libcuda.so.1 is a link; the name that tells the version, libcuda.so.580.65.06, is behind it.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <string>
+
+std::string taken_for(const std::string& name) {
+  void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
+  if (!library) return "";
+  link_map* loaded = nullptr;
+  std::string file;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &loaded) == 0) file = loaded->l_name;
+  dlclose(library);
+  return file;
+}

@@ -1,0 +1,19 @@
+// Rejected with: "a library that was not loaded is found, too"
+// RTLD_NOLOAD asks which libraries this process has, not which the loader would find.
+#include <dlfcn.h>
+#include <link.h>
+
+#include <climits>
+#include <cstdlib>
+#include <string>
+
+std::string taken_for(const std::string& name) {
+  void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (!library) return "";
+  link_map* loaded = nullptr;
+  char path[PATH_MAX] = "";
+  std::string file;
+  if (dlinfo(library, RTLD_DI_LINKMAP, &loaded) == 0 && realpath(loaded->l_name, path)) file = path;
+  dlclose(library);
+  return file;
+}
