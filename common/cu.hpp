@@ -8,6 +8,8 @@
 //   CU_REPORT(call)        reports a failure on stderr and goes on: for destructors, which must not throw
 //
 //   cu::Context            a context of our own, current from here to the end of the scope
+//   cu::Primary            the device's primary context, shared with others, current from here to the end of the scope
+//   cu::Current            somebody's context, current from here to the end of the scope
 //   cu::Memory             device memory
 //   cu::Module             a loaded kernel image
 //
@@ -136,6 +138,42 @@ struct Context {
   ~Context() { CU_REPORT(cuCtxDestroy(handle)); }
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;
+};
+
+// Makes a context current, whoever owns it, until the end of the scope; the thread's stack is then what it was before.
+struct Current {
+  explicit Current(CUcontext context, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    CU_THROW_AT(file, line, cuCtxPushCurrent(context));
+  }
+  ~Current() {
+    CUcontext popped;
+    CU_REPORT(cuCtxPopCurrent(&popped));
+  }
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+};
+
+// A share in the primary context of one device: retained and current, then popped and released.
+struct Primary {
+  CUdevice device = 0;
+  CUcontext handle = nullptr;
+
+  explicit Primary(int ordinal = 0, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    CU_THROW_AT(file, line, cuInit(0));
+    CU_THROW_AT(file, line, cuDeviceGet(&device, ordinal));
+    CU_THROW_AT(file, line, cuDevicePrimaryCtxRetain(&handle, device));
+    if (const CUresult pushed = cuCtxPushCurrent(handle); pushed != CUDA_SUCCESS) {
+      CU_REPORT(cuDevicePrimaryCtxRelease(device));  // no destructor runs for what was not constructed
+      detail::check_throw(pushed, "cuCtxPushCurrent(handle)", file, line);
+    }
+  }
+  ~Primary() {
+    CUcontext popped;
+    CU_REPORT(cuCtxPopCurrent(&popped));
+    CU_REPORT(cuDevicePrimaryCtxRelease(device));
+  }
+  Primary(const Primary&) = delete;
+  Primary& operator=(const Primary&) = delete;
 };
 
 // Device memory of the context that is current, `bytes` long. Without a size it owns nothing yet, and a caller that

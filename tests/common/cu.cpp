@@ -197,6 +197,44 @@ TEST_CASE("a context on a device that does not exist is never made") {
   }
 }
 
+TEST_CASE("somebody's context is current until the end of the scope, and what lay below is current again") {
+  cu::Context first;
+  CUcontext current = nullptr;
+  {
+    cu::Context second;
+    {
+      cu::Current again(first.handle);
+      CHECK(cuCtxGetCurrent(&current) == CUDA_SUCCESS);
+      CHECK(current == first.handle);
+    }
+    CHECK(cuCtxGetCurrent(&current) == CUDA_SUCCESS);
+    CHECK(current == second.handle);
+  }
+  CHECK_THROWS_AS(cu::Current(nullptr), cu::Error);
+  CHECK(cuCtxGetCurrent(&current) == CUDA_SUCCESS);
+  CHECK(current == first.handle);
+}
+
+TEST_CASE("the primary context is retained and current until the end of the scope, and lives on for others") {
+  CUcontext current = nullptr;
+  unsigned flags = 0;
+  int active = 0;
+  CUdevice device = 0;
+  {
+    cu::Primary primary;
+    device = primary.device;
+    CHECK(cuCtxGetCurrent(&current) == CUDA_SUCCESS);
+    CHECK(current == primary.handle);
+    { cu::Primary same; }
+    CHECK(cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS);
+    CHECK(active == 1);
+  }
+  CHECK(cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS);
+  CHECK(active == 0);
+  CHECK(cuCtxGetCurrent(&current) == CUDA_SUCCESS);
+  CHECK(current == nullptr);
+}
+
 TEST_CASE("memory is freed at the end of its scope") {
   cu::Context context;
   CUdeviceptr address = 0;
