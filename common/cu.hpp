@@ -12,6 +12,8 @@
 //   cu::Current            somebody's context, current from here to the end of the scope
 //   cu::Memory             device memory
 //   cu::Module             a loaded kernel image
+//   cu::Pinned             page-locked host memory
+//   cu::Stream, cu::Event  a stream that does not wait for the default one, and a mark in a stream that knows the time
 //
 // A report reads "file:line: call -> CUDA_ERROR_NAME: what it means". Lesson 01-03 builds it up step by step.
 // Source of the codes and names: CUDA Driver API manual, "Data types used by CUDA driver", enum CUresult.
@@ -211,6 +213,49 @@ struct Module {
     CU_THROW_AT(file, line, cuModuleGetFunction(&found, handle, name));
     return found;
   }
+};
+
+// Page-locked host memory, `bytes` long.
+struct Pinned {
+  void* address = nullptr;
+
+  explicit Pinned(std::size_t bytes, unsigned int flags = 0, const char* file = __builtin_FILE(),
+                  int line = __builtin_LINE()) {
+    CU_THROW_AT(file, line, cuMemHostAlloc(&address, bytes, flags));
+  }
+  ~Pinned() { CU_REPORT(cuMemFreeHost(address)); }
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(address);
+  }
+};
+
+// A stream of the context that is current. What is in it when it ends is still done.
+struct Stream {
+  CUstream handle = nullptr;
+
+  explicit Stream(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
+    CU_THROW_AT(file, line, cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING));
+  }
+  ~Stream() { CU_REPORT(cuStreamDestroy(handle)); }
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+};
+
+// An event of the context that is current; its default flags let cuEventElapsedTime use it.
+struct Event {
+  CUevent handle = nullptr;
+
+  explicit Event(unsigned int flags = CU_EVENT_DEFAULT, const char* file = __builtin_FILE(),
+                 int line = __builtin_LINE()) {
+    CU_THROW_AT(file, line, cuEventCreate(&handle, flags));
+  }
+  ~Event() { CU_REPORT(cuEventDestroy(handle)); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
 };
 
 }  // namespace cu

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-constexpr std::size_t kBytes = 4 << 20;
+constexpr std::size_t kBytes = 64 << 20;  // more than the driver sets aside
 constexpr auto kBusy = std::chrono::milliseconds(50);
 
 // Work for a stream that takes a while: what comes after it in the stream has to wait. The driver calls it on a thread
