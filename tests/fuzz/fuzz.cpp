@@ -1,0 +1,143 @@
+// Random kernels (program.hpp) on the device at hand, in modules of fifty. README.md says how two devices are compared.
+//
+//   FUZZ_SEEDS=0-9999 check '[digests]'   a line a seed: the seed, and eight digits for each pool of registers
+//   FUZZ_SEEDS=17-17  check '[values]'    the kernel, and what each register holds at its end, thread by thread
+#include "tests/catch.hpp"
+#include "tests/fuzz/program.hpp"
+#include "tests/instructions/device.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <thread>
+
+namespace {
+
+using namespace fuzz;
+
+constexpr u64 kInModule = 50;
+
+// What the kernels first … first + count - 1 leave in their registers; empty if their module does not load.
+std::vector<std::vector<u64>> run(u64 first, u64 count, std::string& log) {
+  std::string text = header(Device::ptx_version(83), 90);
+  std::vector<u64> in;
+  for (u64 seed = first; seed < first + count; ++seed) {
+    Generator generator(seed);
+    text += generator.kernel();
+    const auto values = generator.inputs();
+    in.insert(in.end(), values.begin(), values.end());
+  }
+  const CUmodule module = load(text, log);
+  if (module == nullptr) return {};
+  const u64 values = u64{kFuzzThreads} * kValues, scratch = u64{kFuzzThreads} * kScratch;
+  CUstream stream = nullptr;
+  CUdeviceptr from = 0, to = 0, own = 0;
+  CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuMemAlloc(&from, values * count * 8));
+  CU_CHECK(cuMemAlloc(&to, values * count * 8));
+  CU_CHECK(cuMemAlloc(&own, scratch * count));
+  CU_CHECK(cuMemcpyHtoDAsync(from, in.data(), values * count * 8, stream));
+  CU_CHECK(cuMemsetD8Async(to, 0, values * count * 8, stream));
+  CU_CHECK(cuMemsetD8Async(own, 0, scratch * count, stream));
+  for (u64 k = 0; k < count; ++k) {
+    CUfunction function = nullptr;
+    CU_CHECK(cuModuleGetFunction(&function, module, ("k" + std::to_string(first + k)).c_str()));
+    CUdeviceptr arguments[] = {from + k * values * 8, to + k * values * 8, own + k * scratch};
+    void* parameters[] = {&arguments[0], &arguments[1], &arguments[2]};
+    CU_CHECK(cuLaunchKernel(function, kBlocks, 1, 1, kBlockThreads, 1, 1, 0, stream, parameters, nullptr));
+  }
+  std::vector<u64> all(values * count);
+  CU_CHECK(cuMemcpyDtoHAsync(all.data(), to, values * count * 8, stream));
+  CU_CHECK(cuStreamSynchronize(stream));
+  CU_CHECK(cuMemFree(from));
+  CU_CHECK(cuMemFree(to));
+  CU_CHECK(cuMemFree(own));
+  CU_CHECK(cuStreamDestroy(stream));
+  CU_CHECK(cuModuleUnload(module));
+  std::vector<std::vector<u64>> result;
+  for (u64 k = 0; k < count; ++k) result.emplace_back(all.begin() + i64(k * values), all.begin() + i64((k + 1) * values));
+  return result;
+}
+
+// One number for each pool of registers: which of them two devices disagree about is the first thing one wants to know.
+std::array<u32, kPools.size()> digests(const std::vector<u64>& values) {
+  std::array<u32, kPools.size()> result{};
+  for (std::size_t at = 0; at < values.size();) {
+    for (std::size_t pool = 0; pool < kPools.size(); ++pool) {
+      for (u32 k = 0; k < kPools[pool].count; ++k, ++at) {
+        u64 h = (result[pool] ^ values[at]) * 0x9e3779b97f4a7c15;
+        h ^= h >> 29, h *= 0xbf58476d1ce4e5b9;
+        result[pool] = u32(h >> 32);
+      }
+    }
+  }
+  return result;
+}
+std::string line(const std::array<u32, kPools.size()>& digests) {
+  std::string text;
+  char number[12];
+  for (const u32 d : digests) text += (std::snprintf(number, sizeof number, " %08x", d), number);
+  return text;
+}
+
+// Lines of the seeds first … last, several modules at a time.
+std::vector<std::string> lines(u64 first, u64 last) {
+  const Device device;
+  CUcontext context = nullptr;
+  CU_CHECK(cuCtxGetCurrent(&context));
+  std::vector<std::string> result(last - first + 1);
+  std::atomic<u64> next{first};
+  const auto work = [&] {
+    CU_CHECK(cuCtxSetCurrent(context));
+    for (u64 at = next.fetch_add(kInModule); at <= last; at = next.fetch_add(kInModule)) {
+      const u64 count = std::min(kInModule, last - at + 1);
+      std::string log;
+      const auto values = run(at, count, log);
+      for (u64 k = 0; k < count; ++k) {
+        result[at + k - first] =
+            std::to_string(at + k) + (values.empty() ? " does not load: " + log : line(digests(values[k])));
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (u32 k = std::max(1u, std::thread::hardware_concurrency()); k > 0; --k) threads.emplace_back(work);
+  for (std::thread& thread : threads) thread.join();
+  return result;
+}
+
+std::pair<u64, u64> asked() {
+  const char* text = std::getenv("FUZZ_SEEDS");
+  u64 first = 0, last = 99;
+  if (text != nullptr) std::sscanf(text, "%lu-%lu", &first, &last);
+  return {first, last};
+}
+
+}  // namespace
+
+TEST_CASE("random kernels load and run") {
+  for (const std::string& text : lines(0, 499)) CHECK(text.find("not load") == std::string::npos);
+}
+
+TEST_CASE("digests", "[.][digests]") {
+  const auto [first, last] = asked();
+  for (const std::string& text : lines(first, last)) std::cout << text << "\n";
+}
+
+TEST_CASE("values", "[.][values]") {
+  const auto [first, last] = asked();
+  const Device device;
+  for (u64 seed = first; seed <= last; ++seed) {
+    std::string log;
+    std::cout << Generator(seed).kernel() << std::flush;
+    const auto values = run(seed, 1, log);
+    std::cout << log;
+    for (std::size_t at = 0; !values.empty() && at < values[0].size();) {
+      std::printf("%lu thread %zu:", static_cast<unsigned long>(seed), at / kValues);
+      for (const Pool& pool : kPools) {
+        for (u32 k = 0; k < pool.count; ++k) std::printf(" %c%u=%lx", pool.name, k, static_cast<unsigned long>(values[0][at++]));
+      }
+      std::printf("\n");
+    }
+  }
+}
