@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-# An `nvcc -ptx` made of NVRTC, for the private toolkit of CUDA 12: its Python wheels hold NVIDIA's run-time compiler, but no nvcc.
-# common/setup.sh copies it to bin/nvcc of that toolkit. It knows what the Makefile asks for and no more:
+# An `nvcc` made of NVRTC, for the private toolkit of CUDA 12: its Python wheels hold NVIDIA's run-time compiler, but no nvcc.
+# common/setup.sh copies it to bin/nvcc of that toolkit. It knows what the Makefile and the lessons ask for and no more:
 #
 #   nvcc -ptx [-std=… -lineinfo -arch=compute_NN -I… ] [-MMD -MF file -MT target] source.cu -o image.ptx
+#   nvcc -cubin -arch=sm_NN [the same] source.cu -o image.cubin
 #   nvcc --list-gpu-arch, nvcc --version
 import ctypes
 import pathlib
 import sys
 
 PACKAGES = pathlib.Path(__file__).resolve().parent.parent.parent  # …/nvidia: one folder a wheel
-IGNORED = {"-ptx", "-MMD", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets"}
+IGNORED = {"-ptx", "-cubin", "-MMD", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets"}
 WITH_VALUE = {"-ccbin": None, "-MF": None, "-MT": None, "-o": None}
 
 
@@ -33,7 +34,8 @@ def text(nvrtc, program, size_of, get):
     return buffer.value.decode(errors="replace")
 
 
-def compile_ptx(nvrtc, source, options, output):
+def compile_image(nvrtc, source, options, output):
+    """PTX, or machine code where the options name an architecture that is real (-arch=sm_NN)."""
     program = ctypes.c_void_p()
     content = pathlib.Path(source).read_bytes()
     check(nvrtc, nvrtc.nvrtcCreateProgram(ctypes.byref(program), content, source.encode(), 0, None, None), source)
@@ -44,6 +46,13 @@ def compile_ptx(nvrtc, source, options, output):
         if line and "Architectures prior to" not in line:
             print(line, file=sys.stderr)
     check(nvrtc, result, source)
+    if any(option.startswith("-arch=sm_") for option in options):
+        size = ctypes.c_size_t()
+        check(nvrtc, nvrtc.nvrtcGetCUBINSize(program, ctypes.byref(size)), "NVRTC")
+        buffer = ctypes.create_string_buffer(size.value)
+        check(nvrtc, nvrtc.nvrtcGetCUBIN(program, buffer), "NVRTC")
+        pathlib.Path(output).write_bytes(buffer.raw)
+        return
     ptx = text(nvrtc, program, nvrtc.nvrtcGetPTXSize, nvrtc.nvrtcGetPTX)
     pathlib.Path(output).write_text(ptx, encoding="utf-8")
 
@@ -77,7 +86,7 @@ def main(words):
             sys.exit(f"nvcc12.py does not know the option {word}")
     if not source or not values["-o"]:
         sys.exit("nvcc12.py: nvcc -ptx … source.cu -o image.ptx")
-    compile_ptx(nvrtc, source, options, values["-o"])
+    compile_image(nvrtc, source, options, values["-o"])
     if values["-MF"]:  # NVRTC does not tell what was included: the source alone
         pathlib.Path(values["-MF"]).write_text(f"{values['-MT']}: {source}\n", encoding="utf-8")
 
