@@ -1,4 +1,4 @@
-// Asks the dynamic loader for libraries by name: which file does it take for each, and which version does that one say it is?
+// Asks the dynamic loader for libraries by name: which file does it take for each, and what version is that one?
 #include "common/cu.hpp"
 
 #include <dlfcn.h>
@@ -15,7 +15,7 @@ std::string file_of(void* library) {
   return file.size() <= 52 ? file : "…" + file.substr(file.size() - 51);
 }
 
-// What the library says: 13000 for 13.0. They all count in this way, but cuDNN (91900 for 9.19.0) and NCCL (22809 for 2.28.9).
+// What the library says: 13000 for 13.0; cuDNN and NCCL count in their own ways (91900 for 9.19.0, 22809 for 2.28.9).
 int version_of(void* library, const char* function) {
   void* found = dlsym(library, function);
   if (!found) return -1;
@@ -26,9 +26,9 @@ int version_of(void* library, const char* function) {
 
 int main() {
   const char* asked[][2] = {
-      {"libcuda.so.1", "cuDriverGetVersion"},        {"libcudart.so.11.0", "cudaRuntimeGetVersion"},
-      {"libcudart.so.12", "cudaRuntimeGetVersion"},  {"libcudart.so.13", "cudaRuntimeGetVersion"},
-      {"libcudnn.so.8", "cudnnGetVersion"},          {"libcudnn.so.9", "cudnnGetVersion"},
+      {"libcuda.so.1", "cuDriverGetVersion"},       {"libcudart.so.11.0", "cudaRuntimeGetVersion"},
+      {"libcudart.so.12", "cudaRuntimeGetVersion"}, {"libcudart.so.13", "cudaRuntimeGetVersion"},
+      {"libcudnn.so.8", "cudnnGetVersion"},         {"libcudnn.so.9", "cudnnGetVersion"},
       {"libnccl.so.2", "ncclGetVersion"},
   };
   int own = 0, first = -1;
@@ -49,6 +49,6 @@ int main() {
     if (first < 0) first = version;
     dlclose(library);
   }
-  // This program is linked with -lcuda: the loader looked for libcuda.so.1 at its start, too, and must have taken the same file.
+  // Linked with -lcuda, this program asked for libcuda.so.1 at its start: the loader must have taken the same file.
   return first == own ? 0 : 1;
 }
