@@ -6,7 +6,8 @@ class Block:
     """A fenced block: ```kind, its lines, the line number of the fence, and the notes from the HTML comments directly above it.
 
     notes: {'varies': ['NVIDIA H200', '13.0'], 'only': ['simulator']} from <!-- varies: NVIDIA H200 | 13.0 --> and the like.
-    The literal "measured" among those that vary means every number with a decimal point, and every bar of a chart.
+    The literal "measured" among those that vary means every number with a decimal point, every bar of a chart, and every line of
+    a timeline, [111 222  333].
     """
 
     def __init__(self, kind, number, notes):
@@ -16,7 +17,7 @@ class Block:
         literals = self.notes.get("varies", [])
         if "measured" not in literals:
             return literals
-        measured = set(re.findall(r"\d+\.\d+|█+", "\n".join(self.lines)))
+        measured = set(re.findall(r"\d+\.\d+|█+|\[[\d ]+\]", "\n".join(self.lines)))
         return [literal for literal in literals if literal != "measured"] + sorted(measured)
 
 

@@ -7,7 +7,7 @@
 #
 # Comments directly above a console or text block:
 #   <!-- varies: NVIDIA H200 | 13.0 -->   these literals stand for any text
-#   <!-- varies: measured -->             so do all numbers with a decimal point, and the bars of a chart
+#   <!-- varies: measured -->             so do all numbers with a decimal point, the bars of a chart, and the lines of a timeline, [11 22]
 #   <!-- only: simulator -->              true on this device only (gpu or simulator); skipped on the other
 import difflib
 import pathlib

@@ -1,0 +1,113 @@
+// Self-check of 03-memory/10-overlap: judges the learner's process().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+struct Streams {
+  CUstream in, work, out;
+};
+
+void process(CUfunction kernel, float* host, CUdeviceptr device, int pieces, int n, const Streams& streams);
+
+namespace {
+
+constexpr int kPieces = 8, kFloats = 10000, kAll = kPieces * kFloats;
+
+// Keeps a stream busy until it is opened, or for half a second, so that an answer that waits is found, not hung.
+struct Gate {
+  std::atomic<bool> open{false}, waited_in_vain{false};
+};
+
+void CUDA_CB wait_at(void* gate_of_a_stream) {
+  Gate& gate = *static_cast<Gate*>(gate_of_a_stream);
+  for (int i = 0; i < 500 && !gate.open; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  gate.waited_in_vain = !gate.open;
+}
+
+struct Pipeline : cu::Context {
+  cu::Module module{cu::image("kernels.ptx")};
+  CUfunction kernel = module.function("work");  // x * 0.5 + 1
+  cu::Pinned host{kAll * sizeof(float)};
+  cu::Memory device{kAll * sizeof(float)};
+  cu::Stream in, work, out;
+  Gate gate;
+
+  Pipeline() {
+    for (int i = 0; i < kAll; ++i) host.as<float>()[i] = static_cast<float>(i);
+    CU_CHECK(cuMemsetD8(device.address, 0, kAll * sizeof(float)));
+    CU_CHECK(cuCtxSynchronize());
+  }
+  ~Pipeline() {
+    gate.open = true;
+    CU_REPORT(cuCtxSynchronize());
+  }
+  void hold(const cu::Stream& stream) { CU_CHECK(cuLaunchHostFunc(stream.handle, wait_at, &gate)); }
+  void run() {
+    process(kernel, host.as<float>(), device.address, kPieces, kFloats, {in.handle, work.handle, out.handle});
+  }
+  // The first number that is not x * 0.5 + 1 once everything is done; kAll if there is none.
+  int first_wrong() {
+    gate.open = true;
+    CU_CHECK(cuCtxSynchronize());
+    for (int i = 0; i < kAll; ++i) {
+      if (host.as<float>()[i] != static_cast<float>(i) * 0.5f + 1.0f) return i;
+    }
+    return kAll;
+  }
+  // Whether a stream is done within a fifth of a second.
+  bool ends(const cu::Stream& stream) {
+    for (int i = 0; i < 200 && cuStreamQuery(stream.handle) == CUDA_ERROR_NOT_READY; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return cuStreamQuery(stream.handle) == CUDA_SUCCESS;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Pipeline, "all numbers come back, halved and one more") {
+  run();
+  CHECK(first_wrong() == kAll);
+}
+
+TEST_CASE_METHOD(Pipeline, "process returns while the device is busy") {
+  hold(in);
+  run();
+  CHECK_FALSE(gate.waited_in_vain.load());
+  CHECK(first_wrong() == kAll);
+}
+
+TEST_CASE_METHOD(Pipeline, "no kernel begins before its copy has come in") {
+  hold(in);
+  run();
+  CHECK_FALSE(ends(work));
+  CHECK(first_wrong() == kAll);
+}
+
+TEST_CASE_METHOD(Pipeline, "no copy goes out before its kernel is done") {
+  hold(work);
+  run();
+  CHECK_FALSE(ends(out));
+  CHECK(first_wrong() == kAll);
+}
+
+TEST_CASE_METHOD(Pipeline, "copies in go on while the kernels are held up") {
+  hold(work);
+  run();
+  CHECK(ends(in));
+  float last = 0;
+  CU_CHECK(cuMemcpyDtoH(&last, device.address + (kAll - 1) * sizeof last, sizeof last));
+  CHECK(last == static_cast<float>(kAll - 1));
+  CHECK(first_wrong() == kAll);
+}
+
+TEST_CASE_METHOD(Pipeline, "kernels go on while the copies out are held up") {
+  hold(out);
+  run();
+  CHECK(ends(work));
+  CHECK(first_wrong() == kAll);
+}
