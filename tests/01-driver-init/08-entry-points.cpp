@@ -1,0 +1,27 @@
+// Self-check of 01-driver-init/08-entry-points: judges the learner's known_since().
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+
+int known_since(const char* name);
+
+namespace {
+
+int known(const char* name) {
+  CU_CHECK(cuInit(0));
+  return known_since(name);
+}
+
+}  // namespace
+
+TEST_CASE("stream-ordered allocation came with CUDA 11.2") { CHECK(known("cuMemAllocAsync") == 11020); }
+
+TEST_CASE("graphs came with CUDA 10.0") { CHECK(known("cuGraphCreate") == 10000); }
+
+TEST_CASE("what was there from the beginning is known since 2.0") { CHECK(known("cuInit") == 2000); }
+
+TEST_CASE("a name that the driver does not know has no version") {
+  CHECK(known("cuNope") == 0);
+  CHECK(known("cudaMalloc") == 0);
+}
+
+TEST_CASE("a name is given without its suffix") { CHECK(known("cuMemAlloc_v2") == 0); }

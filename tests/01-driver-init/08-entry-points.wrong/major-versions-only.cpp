@@ -1,0 +1,15 @@
+// Rejected with: "stream-ordered allocation came with CUDA 11.2"
+// The API grows with minor versions, too.
+#include "common/cu.hpp"
+
+int known_since(const char* name) {
+  int own;
+  CU_THROW(cuDriverGetVersion(&own));
+  for (int version = 2000; version <= own; version += 1000) {
+    void* found = nullptr;
+    CUdriverProcAddressQueryResult status;
+    CU_THROW(cuGetProcAddress(name, &found, version, CU_GET_PROC_ADDRESS_DEFAULT, &status));
+    if (status == CU_GET_PROC_ADDRESS_SUCCESS) return version;
+  }
+  return 0;
+}
