@@ -1,0 +1,66 @@
+// Self-check of 04-kernels/07-shared-memory: judges the learner's kernel block_sums().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+
+#include <vector>
+
+namespace {
+
+struct Sums {
+  std::vector<int> expected, got;
+};
+
+// Runs block_sums on numbers that differ, after something else has lain in shared memory.
+Sums sums_of(int blocks, int threads) {
+  cu::Context context;
+  cu::Module module(cu::image("exercise.ptx")), check(cu::image("check.ptx"));
+  Sums sums{std::vector<int>(blocks), std::vector<int>(blocks)};
+  std::vector<int> numbers(blocks * threads);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = static_cast<int>(i * 7919 % 1009) + 1;
+    sums.expected[i / threads] += numbers[i];
+  }
+  cu::Memory in(numbers.size() * sizeof(int)), out(2048 * sizeof(int));
+  CU_CHECK(cuMemcpyHtoD(in.address, numbers.data(), numbers.size() * sizeof(int)));
+
+  void* littering[] = {&out.address};
+  CU_CHECK(cuLaunchKernel(check.function("litter"), 2048, 1, 1, 256, 1, 1, 32768, nullptr, littering, nullptr));
+  void* arguments[] = {&in.address, &out.address};
+  CU_CHECK(cuLaunchKernel(module.function("block_sums"), blocks, 1, 1, threads, 1, 1, threads * sizeof(int), nullptr,
+                          arguments, nullptr));
+  CU_CHECK(cuMemcpyDtoH(sums.got.data(), out.address, blocks * sizeof(int)));
+  return sums;
+}
+
+}  // namespace
+
+TEST_CASE("a block of one thread") {
+  const Sums sums = sums_of(1, 1);
+  CHECK(sums.got == sums.expected);
+}
+
+TEST_CASE("a block of one warp") {
+  const Sums sums = sums_of(1, 32);
+  CHECK(sums.got == sums.expected);
+}
+
+TEST_CASE("a block of 256 threads") {
+  const Sums sums = sums_of(1, 256);
+  CHECK(sums.got == sums.expected);
+}
+
+TEST_CASE("a block whose size is no power of two") {
+  const Sums sums = sums_of(1, 96);
+  CHECK(sums.got == sums.expected);
+}
+
+TEST_CASE("several blocks: each has its own numbers and its own sum") {
+  const Sums sums = sums_of(3, 64);
+  CHECK(sums.got == sums.expected);
+}
+
+TEST_CASE("many blocks of 1024 threads") {
+  const Sums sums = sums_of(256, 1024);
+  CHECK(sums.got == sums.expected);
+}
