@@ -1,0 +1,58 @@
+// Self-check of 02-context/09-flags-and-limits: judges the learner's raise_limit().
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <optional>
+
+std::optional<std::size_t> raise_limit(CUlimit limit, std::size_t bytes);
+
+namespace {
+
+// A driver may give more than it is asked for. This one rounds stacks up to whole KiB.
+constexpr std::size_t kStep = 1024;
+
+std::size_t limit_now(CUlimit limit) {
+  std::size_t value = 0;
+  CU_CHECK(cuCtxGetLimit(&value, limit));
+  return value;
+}
+
+}  // namespace
+
+// The answer's calls come through here.
+CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, std::size_t value) {
+  if (limit == CU_LIMIT_STACK_SIZE) value = (value + kStep - 1) / kStep * kStep;
+  return DRIVERS(cuCtxSetLimit)(limit, value);
+}
+
+TEST_CASE("a limit that is too small is raised") {
+  cu::Context context;
+  raise_limit(CU_LIMIT_MALLOC_HEAP_SIZE, 32 << 20);
+  CHECK(limit_now(CU_LIMIT_MALLOC_HEAP_SIZE) >= 32 << 20);
+}
+
+TEST_CASE("a limit that is large enough stays as it is") {
+  cu::Context context;
+  CU_CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 8192));
+  const std::size_t before = limit_now(CU_LIMIT_STACK_SIZE);
+  CHECK(raise_limit(CU_LIMIT_STACK_SIZE, 2048) == before);
+  CHECK(limit_now(CU_LIMIT_STACK_SIZE) == before);
+}
+
+TEST_CASE("what is returned is what the driver gave, not what was asked for") {
+  cu::Context context;
+  const auto value = raise_limit(CU_LIMIT_STACK_SIZE, 5000);
+  REQUIRE(value.has_value());
+  CHECK(*value == limit_now(CU_LIMIT_STACK_SIZE));
+}
+
+TEST_CASE("a limit that this device does not know is no error") {
+  cu::Context context;
+  CHECK(raise_limit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4) == std::nullopt);
+}
+
+TEST_CASE("every other refusal is one") {
+  CU_CHECK(cuInit(0));
+  CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 8192), cu::Error);  // there is no context
+}
