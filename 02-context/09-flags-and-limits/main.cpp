@@ -63,8 +63,8 @@ int main() {
   CUcontext context;
   CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
   std::printf("\nlimit                           | at first  | asked for | then\n");
-  bool right = set_limit("CU_LIMIT_STACK_SIZE", CU_LIMIT_STACK_SIZE, 16384);
-  right &= set_limit("CU_LIMIT_PRINTF_FIFO_SIZE", CU_LIMIT_PRINTF_FIFO_SIZE, 16 << 20);
+  bool right = set_limit("CU_LIMIT_STACK_SIZE", CU_LIMIT_STACK_SIZE, 5000);
+  right &= set_limit("CU_LIMIT_PRINTF_FIFO_SIZE", CU_LIMIT_PRINTF_FIFO_SIZE, 1000);
   right &= set_limit("CU_LIMIT_MALLOC_HEAP_SIZE", CU_LIMIT_MALLOC_HEAP_SIZE, 64 << 20);
   right &=
       set_limit("CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH", CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 1, CUDA_ERROR_UNSUPPORTED_LIMIT);

@@ -211,3 +211,99 @@ FRESH_CASE("A context's limits have the recorded values, and can be set where th
   SHOWS("stack 8192", "stack " << v);
   ANSWERS(cuCtxSetLimit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 1), CUDA_ERROR_UNSUPPORTED_LIMIT);
 }
+
+FRESH_CASE("A limit is rounded, and never below what the driver needs for itself", "[context]") {
+  conformance::context();
+  const auto set = [](CUlimit limit, std::size_t value) {
+    CU_CHECK(cuCtxSetLimit(limit, value));
+    CU_CHECK(cuCtxGetLimit(&value, limit));
+    return value;
+  };
+  CHECK(set(CU_LIMIT_STACK_SIZE, 1000) == 1008);
+  CHECK(set(CU_LIMIT_STACK_SIZE, 262144) == 262144);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 524288), CUDA_ERROR_INVALID_VALUE);
+  CHECK(set(CU_LIMIT_PRINTF_FIFO_SIZE, 1000) == 524288);
+  CHECK(set(CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20) == 1 << 20);
+  CHECK(set(CU_LIMIT_MALLOC_HEAP_SIZE, 0) == 4 << 20);
+  CHECK(set(CU_LIMIT_MALLOC_HEAP_SIZE, 64 << 20) == 64 << 20);
+  CHECK(set(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 0) == 32);
+  CHECK(set(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 1000) == 1000);
+}
+
+FRESH_CASE("Streams and events of a destroyed context say so; its modules and memory are nothing any more",
+           "[context]") {
+  const conformance::Context alive = conformance::context();
+  CUcontext gone = nullptr, x = nullptr;
+  CUstream s = nullptr;
+  CUevent e = nullptr;
+  CUdeviceptr p = 0;
+  CUmodule m = nullptr;
+  CUfunction f = nullptr;
+  void* h = nullptr;
+  unsigned flags = 0;
+  CU_CHECK(cuCtxCreate(&gone, nullptr, 0, alive.dev));
+  CU_CHECK(cuStreamCreate(&s, 0));
+  CU_CHECK(cuEventCreate(&e, 0));
+  CU_CHECK(cuMemAlloc(&p, 4096));
+  CU_CHECK(cuMemHostAlloc(&h, 4096, 0));
+  CU_CHECK(cuModuleLoadData(&m, conformance::image().c_str()));
+  CU_CHECK(cuCtxDestroy(gone));
+  ANSWERS(cuStreamQuery(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuStreamSynchronize(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuStreamGetCtx(s, &x), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuStreamDestroy(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuEventQuery(e), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuEventRecord(e, 0), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuEventDestroy(e), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuModuleGetFunction(&f, m, "vadd"), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemFreeHost(h), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemHostGetFlags(&flags, h), CUDA_ERROR_INVALID_VALUE);
+}
+
+FRESH_CASE("Freeing needs no context, for the address tells the owner; using does", "[context]") {
+  const conformance::Context made = conformance::context();
+  CUcontext x = nullptr;
+  CUdeviceptr p = 0;
+  void* h = nullptr;
+  unsigned word = 0;
+  CU_CHECK(cuMemAlloc(&p, 4096));
+  CU_CHECK(cuMemHostAlloc(&h, 4096, 0));
+  CU_CHECK(cuCtxPopCurrent(&x));
+  ANSWERS(cuMemcpyDtoH(&word, p, 4), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemsetD8(p, 1, 4), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemFree(p), CUDA_SUCCESS);
+  ANSWERS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemFreeHost(h), CUDA_SUCCESS);
+  ANSWERS(cuMemFreeHost(h), CUDA_ERROR_INVALID_VALUE);
+  CU_CHECK(cuCtxDestroy(made.ctx));
+}
+
+FRESH_CASE("A fault in one context is a fault in every other one of its device", "[context]") {
+  const conformance::Context made = conformance::context();
+  CUcontext other = nullptr;
+  CUdeviceptr p = 0;
+  CU_CHECK(cuCtxCreate(&other, nullptr, 0, made.dev));
+  CUmodule m = nullptr;
+  CUfunction f = nullptr;
+  void* a[] = {&p};
+  CU_CHECK(cuModuleLoadData(&m, conformance::image().c_str()));
+  CU_CHECK(cuModuleGetFunction(&f, m, "null_write"));
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+  CU_CHECK(cuCtxPopCurrent(&other));
+  ANSWERS(cuMemAlloc(&p, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuCtxDestroy(other), CUDA_SUCCESS);
+  ANSWERS(cuMemAlloc(&p, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
+  ANSWERS(cuCtxDestroy(made.ctx), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A context has no peer on its own device", "[context]") {
+  const conformance::Context made = conformance::context();
+  CUcontext other = nullptr;
+  CU_CHECK(cuCtxCreate(&other, nullptr, 0, made.dev));
+  ANSWERS(cuCtxEnablePeerAccess(made.ctx, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  ANSWERS(cuCtxEnablePeerAccess(other, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  ANSWERS(cuCtxDisablePeerAccess(made.ctx), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+}

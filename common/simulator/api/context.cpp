@@ -73,7 +73,7 @@ CUresult synchronize(const std::shared_ptr<Context>& context) {
   return context->health->fault;
 }
 
-enum class LimitRule { unknown, unsupported, settable };
+enum class LimitRule { unknown, unsupported, readable, settable };
 
 LimitRule rule(CUlimit limit) {
   switch (static_cast<int>(limit)) {
@@ -83,10 +83,10 @@ LimitRule rule(CUlimit limit) {
     case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT:
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY:
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: return LimitRule::settable;
-    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:  // not since compute capability 9.0
     case 7:
-    case 8:
-    case 9: return LimitRule::unsupported;  // CU_LIMIT_SHMEM_SIZE, CU_LIMIT_CIG_…: graphics contexts
+    case 8: return LimitRule::readable;     // CU_LIMIT_SHMEM_SIZE, CU_LIMIT_CIG_ENABLED: of graphics contexts
+    case CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH:   // not since compute capability 9.0
+    case 9: return LimitRule::unsupported;  // CU_LIMIT_CIG_SHMEM_FALLBACK_ENABLED
     default: return LimitRule::unknown;
   }
 }
@@ -100,11 +100,24 @@ void require_limit(CUlimit limit) {
 // The largest value that a limit takes.
 u64 largest(CUlimit limit, const Device& device) {
   switch (limit) {
-    case CU_LIMIT_STACK_SIZE: return 512u << 10;  // all that a thread can have of local memory
+    case CU_LIMIT_STACK_SIZE: return (512u << 10) - 1;  // all that a thread can have of local memory
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: return 128;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
       return static_cast<u64>(*attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE));
     default: return device.memory;
+  }
+}
+
+// What a limit becomes when `wanted` is asked for: rounded, and not below what the driver needs (H200, driver 580).
+u64 granted(CUlimit limit, u64 wanted) {
+  const auto up = [&](u64 step) { return (wanted + step - 1) / step * step; };
+  switch (limit) {
+    case CU_LIMIT_STACK_SIZE: return up(16);
+    case CU_LIMIT_PRINTF_FIFO_SIZE: return std::max(wanted, u64{512} << 10);
+    case CU_LIMIT_MALLOC_HEAP_SIZE: return std::max(wanted, u64{4} << 20);
+    case CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT: return std::clamp(wanted, u64{32}, u64{599186});
+    case CU_LIMIT_PERSISTING_L2_CACHE_SIZE: return up(3932160);
+    default: return wanted;
   }
 }
 
@@ -269,9 +282,10 @@ CUDASIM_API CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
   return CUDASIM_CALL(limit, value) {
     const auto context = current_context();
     require_limit(limit);
+    require(rule(limit) == LimitRule::settable, CUDA_ERROR_NOT_PERMITTED);
     require(value <= largest(limit, context->device));
     const std::scoped_lock lock(context->settings);
-    context->limits.at(limit) = value;
+    context->limits.at(limit) = granted(limit, value);
     return CUDA_SUCCESS;
   };
 }
@@ -387,7 +401,7 @@ CUDASIM_API CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int F
     const auto context = current_context();
     require(Flags == 0);
     const auto peer = find_context(peerContext);
-    require(peer != nullptr && peer != context, CUDA_ERROR_INVALID_CONTEXT);
+    require(peer != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     require(&peer->device != &context->device, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
     const std::scoped_lock lock(context->settings);
     require(context->peers.insert(peer->id).second, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);

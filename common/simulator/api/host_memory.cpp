@@ -58,7 +58,7 @@ CUDASIM_API CUresult cuMemFreeHost(void* pointer) {
       require_calls_permitted();
       return CUDA_SUCCESS;
     }
-    const auto context = current_context();
+    require_sound_context_if_any();
     const auto allocation = host_allocation(pointer);
     require(allocation->kind == MemoryKind::host_pinned && allocation->host == pointer);
     end_host(*allocation, "cuMemFreeHost");

@@ -52,7 +52,7 @@ CUDASIM_API CUresult cuMemFree_v2(CUdeviceptr pointer) {
       require_calls_permitted();
       return CUDA_SUCCESS;
     }
-    const auto context = current_context();
+    require_sound_context_if_any();
     const auto allocation = AddressSpace::instance().find(pointer);
     require(allocation && allocation->base == pointer);
     switch (allocation->kind) {

@@ -73,6 +73,7 @@ bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
 CUresult wait_event(CUstream handle, CUevent event_handle, unsigned flags) {
   const auto stream = get_stream(handle);
   const auto event = events().get(event_handle);
+  require(!event->health->ended, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
   if (join_capture(stream, *event)) return CUDA_SUCCESS;
   const auto recording = event->recording();

@@ -1,5 +1,7 @@
 #include "common/simulator/state/allocations.hpp"
 
+#include "common/simulator/state/thread.hpp"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -159,6 +161,11 @@ std::shared_ptr<void> claim_allocation(u64 base, const char* by) {
   const auto owned = std::make_shared<Owned>(std::move(found->second));
   all.by_base.erase(found);
   return std::shared_ptr<void>(owned.get(), [owned, base, by](void*) { AddressSpace::instance().release(base, by); });
+}
+
+void require_sound_context_if_any() {
+  require_calls_permitted();
+  if (!this_thread().stack.empty()) current_context();
 }
 
 bool end_allocation(u64 base, const char* by) { return claim_allocation(base, by) != nullptr; }

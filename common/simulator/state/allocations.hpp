@@ -51,6 +51,10 @@ class HostBytes {
   u64 size_ = 0;
 };
 
+// For the calls that free: they find the owner by the address, so no context need be current; but one that is must be
+// sound, as for every other call.
+void require_sound_context_if_any();
+
 // Device memory that belongs to a context: cuMemAlloc and its kin, a module's variables. Aligned to at least 512 bytes.
 std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind kind, u64 size, const char* label,
                                                    bool zeroed = false, u64 align = 512);

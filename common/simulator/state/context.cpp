@@ -42,7 +42,8 @@ Context::Context(Device& owner, u32 context_flags, bool is_primary, u32 version)
   limits[CU_LIMIT_MALLOC_HEAP_SIZE] = 8388608;
   limits[CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT] = 2048;
   limits[CU_LIMIT_MAX_L2_FETCH_GRANULARITY] = 64;
-  limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = 0;
+  limits[7] = 232448;  // CU_LIMIT_SHMEM_SIZE, which CUDA 12's headers do not have
+  limits[CU_LIMIT_PERSISTING_L2_CACHE_SIZE] = 11796480;
 }
 
 void Context::make_legacy_stream() {
@@ -164,19 +165,10 @@ std::shared_ptr<Context> current_context() {
   return context;
 }
 
-namespace {
-
-void end_streams(Context& context) {
-  streams().remove_if([&](const Stream& stream) { return stream.health == context.health; });
-  events().remove_if([&](const Event& event) { return event.health == context.health; });
-}
-
-}  // namespace
-
+// Streams and events of a context that has ended keep their places: their handles answer
+// CUDA_ERROR_CONTEXT_IS_DESTROYED, as the driver's do.
 Registry<Stream, CUstream>& streams() {
   static auto& all = *new Registry<Stream, CUstream>;
-  static const bool hooked = (at_context_end(end_streams), true);
-  static_cast<void>(hooked);
   return all;
 }
 

@@ -1,5 +1,5 @@
 // Rejected with: "it is freed in the context that owns it, while another one is current"
-// The driver happens to find the owner by the address while any context is current; without one it does not even look.
+// The driver happens to find the owner by the address; a copy, a launch or an event there would not.
 #include "common/cu.hpp"
 
 #include <memory>
