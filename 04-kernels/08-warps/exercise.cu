@@ -1,0 +1,7 @@
+// Let every lane know the sum of all numbers up to its own.
+
+// Each warp of a block has 32 numbers, one a lane. Afterwards numbers[i] is the sum of its warp's numbers up to and
+// with this one (an inclusive scan). Launched with one block, whose size is a multiple of 32; every warp is for itself.
+extern "C" __global__ void scan_warps(int* numbers) {
+  // Your code here.
+}
