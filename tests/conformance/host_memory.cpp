@@ -1,6 +1,8 @@
 // Host memory: allocated page-locked, registered, and plain.
 #include "tests/conformance/scenario.hpp"
 
+#include <sys/mman.h>
+
 FRESH_CASE("Page-locked memory is allocated, registered and freed by its own calls", "[host]") {
   conformance::context();
   void* h = nullptr;
@@ -37,6 +39,32 @@ FRESH_CASE("Page-locked memory is allocated, registered and freed by its own cal
   ANSWERS(cuMemHostRegister(g, 0, 0), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemHostRegister((char*)g + 10, 100, 0), CUDA_SUCCESS);
   ANSWERS(cuMemHostUnregister((char*)g + 10), CUDA_SUCCESS);
+  std::free(g);
+}
+
+FRESH_CASE("Only what was registered is unregistered, and read-only pages say so", "[host]") {
+  conformance::context();
+  unsigned f = 0;
+  int local = 0;
+  void* h = nullptr;
+  void* const g = std::aligned_alloc(4096, 8192);
+  ANSWERS(cuMemHostAlloc(&h, 4096, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemHostGetFlags(&f, h), CUDA_SUCCESS);
+  SHOWS("flags 2", "flags " << f);
+  ANSWERS(cuMemHostRegister(g, 8192, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemHostGetFlags(&f, g), CUDA_SUCCESS);
+  SHOWS("flags 2", "flags " << f);
+  ANSWERS(cuMemHostRegister((char*)g + 4096, 4096, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
+  ANSWERS(cuMemHostUnregister((char*)g + 4096), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemHostUnregister(h), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemHostUnregister(&local), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+  ANSWERS(cuMemHostUnregister(g), CUDA_SUCCESS);
+
+  void* const r = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ANSWERS(cuMemHostRegister(r, 4096, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemHostRegister(r, 4096, CU_MEMHOSTREGISTER_READ_ONLY), CUDA_SUCCESS);
+  ANSWERS(cuMemHostUnregister(r), CUDA_SUCCESS);
+  munmap(r, 4096);
   std::free(g);
 }
 

@@ -3,6 +3,9 @@
 #include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/allocations.hpp"
 
+#include <cstdio>
+#include <memory>
+
 namespace cudasim {
 namespace {
 
@@ -32,6 +35,20 @@ std::shared_ptr<Allocation> host_allocation(const void* pointer) {
   auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
   require(allocation && is_host(*allocation));
   return allocation;
+}
+
+// Whether the process may write to all pages of a mapped range, as Linux lists them. Pinning for the device means for
+// writing, unless the caller says otherwise.
+bool host_range_is_writable(u64 address, u64 bytes) {
+  const std::unique_ptr<FILE, int (*)(FILE*)> maps(std::fopen("/proc/self/maps", "r"), std::fclose);
+  char line[4096];
+  while (maps && std::fgets(line, sizeof line, maps.get())) {
+    unsigned long long begin = 0, end = 0;
+    char access[5] = "";
+    if (std::sscanf(line, "%llx-%llx %4s", &begin, &end, access) != 3) continue;
+    if (begin < address + bytes && address < end && access[1] != 'w') return false;
+  }
+  return true;
 }
 
 void end_host(const Allocation& allocation, const char* by) {
@@ -80,7 +97,7 @@ CUDASIM_API CUresult cuMemHostGetFlags(unsigned int* flags, void* pointer) {
   return CUDASIM_CALL(flags, pointer) {
     const auto context = current_context();
     require(flags != nullptr);
-    *flags = host_allocation(pointer)->flags;
+    *flags = host_allocation(pointer)->flags | CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing, all of it is
     return CUDA_SUCCESS;
   };
 }
@@ -95,6 +112,8 @@ CUDASIM_API CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned 
     if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0) {
       const auto supported = attribute_value(context->device, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED);
       require(supported.value_or(0) != 0, CUDA_ERROR_NOT_SUPPORTED);
+    } else {
+      require(host_range_is_writable(address, bytes));
     }
     enter_host_memory(*context, MemoryKind::host_registered, pointer, bytes, flags, "cuMemHostRegister", nullptr);
     return CUDA_SUCCESS;
@@ -106,8 +125,8 @@ CUDASIM_API CUresult cuMemHostUnregister(void* pointer) {
     const auto context = current_context();
     require(pointer != nullptr);
     const auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
-    require(allocation && allocation->kind == MemoryKind::host_registered && allocation->host == pointer,
-            CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    require(allocation != nullptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+    require(allocation->kind == MemoryKind::host_registered && allocation->host == pointer);
     end_host(*allocation, "cuMemHostUnregister");
     return CUDA_SUCCESS;
   };

@@ -1,0 +1,15 @@
+// Rejected with: "when it ends, the array is pageable again"
+// The array will be freed with its pages still locked, and the driver still has it on its list.
+#include "common/cu.hpp"
+
+#include <memory>
+
+using Pin = std::unique_ptr<void, void (*)(void*)>;
+
+Pin pin(void* memory, std::size_t bytes) {
+  const CUresult result = cuMemHostRegister(memory, bytes, 0);
+  const auto nothing = [](void*) {};
+  if (result == CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) return Pin(nullptr, nothing);
+  CU_THROW(result);
+  return Pin(memory, nothing);
+}
