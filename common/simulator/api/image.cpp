@@ -49,20 +49,39 @@ bool looks_like_ptx(std::string_view text) {
   }
 }
 
-// The text in a fat binary that was made without compression. What else is in there is machine code.
+// The architecture that a text is written for, 75 for sm_75; 0 if it does not say.
+u32 target_of(std::string_view text) {
+  const auto at = text.find(".target");
+  const auto sm = at == std::string_view::npos ? at : text.find("sm_", at);
+  if (sm == std::string_view::npos) return 0;
+  return static_cast<u32>(std::strtoul(std::string(text.substr(sm + 3, 4)).c_str(), nullptr, 10));
+}
+
+// The text in a fat binary that was made without compression: of several the one for the newest architecture that runs
+// here. What else is in there is machine code, or compressed in a way that is not documented.
 std::string ptx_in_fatbin(std::string_view bytes) {
-  const auto start = bytes.find(".version");
-  if (start == std::string_view::npos) {
+  constexpr u32 kOurs = 90;
+  std::string_view best;
+  for (auto start = bytes.find(".version"); start != std::string_view::npos; start = bytes.find(".version", start)) {
+    const auto end = std::min(bytes.find('\0', start), bytes.size());
+    const std::string_view text = bytes.substr(start, end - start);
+    if (target_of(text) <= kOurs && (best.empty() || target_of(text) > target_of(best))) best = text;
+    start = end;
+  }
+  if (best.empty()) {
     refuse("machine code",
            "this fat binary has no PTX as plain text in it (nvcc -fatbin needs code=compute_XX, --no-compress)");
     fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
   }
-  const auto end = bytes.find('\0', start);
-  return std::string(bytes.substr(start, end == std::string_view::npos ? end : end - start));
+  return std::string(best);
 }
 
 // No PTX has this character; between the texts of a linked image it separates them.
 constexpr char kSeparator = '\x1e';
+
+// A comment of ours, at the start of each text that was linked with CU_JIT_MAX_REGISTERS: the image is all that is left
+// of the linker.
+constexpr const char* kMaxRegisters = "//cudasim: maxnreg ";
 
 Texts split(std::string_view image) {
   Texts texts;
@@ -149,8 +168,8 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
         require(target <= 90, CUDA_ERROR_NO_BINARY_FOR_GPU);
         break;
       }
+      case CU_JIT_MAX_REGISTERS: max_registers_ = static_cast<u32>(number); break;
       // What only a compiler to machine code could make a difference of.
-      case CU_JIT_MAX_REGISTERS:
       case CU_JIT_TARGET_FROM_CUCONTEXT:
       case CU_JIT_FALLBACK_STRATEGY:
       case CU_JIT_GENERATE_DEBUG_INFO:
@@ -250,10 +269,11 @@ std::string read_file(const char* path) {
   return std::move(bytes).str();
 }
 
-std::string linked_image(const Texts& texts) {
+std::string linked_image(const Texts& texts, u32 max_registers) {
   std::string image;
   for (const std::string& text : texts) {
     if (!image.empty()) image += kSeparator;
+    if (max_registers != 0) image += kMaxRegisters + std::to_string(max_registers) + '\n';
     image += text;
   }
   return image;
@@ -261,10 +281,24 @@ std::string linked_image(const Texts& texts) {
 
 namespace {
 
+// As if each kernel had said .maxnreg; one that says less keeps that.
+void limit_registers(ptx::Module& module, u32 most) {
+  if (most == 0) return;
+  for (ptx::Function& function : module.functions) {
+    function.max_registers = function.max_registers == 0 ? most : std::min(function.max_registers, most);
+  }
+}
+
 std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& placement, JitOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<ptx::Module> parsed;
-  for (const std::string& text : texts) parsed.push_back(parse_or_reject(text, options));
+  for (const std::string& text : texts) {
+    parsed.push_back(parse_or_reject(text, options));
+    limit_registers(parsed.back(), options.max_registers());
+    if (text.rfind(kMaxRegisters, 0) == 0) {
+      limit_registers(parsed.back(), static_cast<u32>(std::strtoul(text.c_str() + std::strlen(kMaxRegisters), nullptr, 10)));
+    }
+  }
   Loaded loaded = load(parsed, placement);
   const std::string_view text = texts.size() == 1 ? std::string_view(texts.front()) : std::string_view();
   if (!loaded.program) reject(loaded.errors, text, options);

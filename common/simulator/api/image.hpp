@@ -17,6 +17,7 @@ class JitOptions {
   JitOptions() = default;
 
   bool verbose() const { return verbose_; }
+  u32 max_registers() const { return max_registers_; }  // 0: not said
   // Fill the program's buffers, as far as they reach, and say how much it was.
   void info(const std::string& text) { fill(info_, text); }
   void error(const std::string& text) { fill(error_, text); }
@@ -36,6 +37,7 @@ class JitOptions {
   void** wall_time_ = nullptr;
   void** threads_ = nullptr;
   bool verbose_ = false;
+  u32 max_registers_ = 0;
 };
 
 // The PTX texts of an image. Usually one; what cuLinkComplete made holds all that were linked.
@@ -47,8 +49,8 @@ Texts texts_of_image(const void* image);
 Texts texts_of_bytes(std::string_view bytes);
 // The contents of a file; throws CUDA_ERROR_FILE_NOT_FOUND.
 std::string read_file(const char* path);
-// What cuLinkComplete hands out.
-std::string linked_image(const Texts& texts);
+// What cuLinkComplete hands out. `max_registers` as CU_JIT_MAX_REGISTERS was for the linker; 0: not said.
+std::string linked_image(const Texts& texts, u32 max_registers);
 
 // Loads PTX into a context: one text, or several that are linked. Logs go to the options' buffers. Throws the error.
 std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const Texts& texts, JitOptions& options);

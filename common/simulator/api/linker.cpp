@@ -37,10 +37,10 @@ std::shared_ptr<Linker> get_linker(CUlinkState handle) {
 void require_linkable(CUjitInputType type) {
   switch (static_cast<int>(type)) {
     case CU_JIT_INPUT_PTX:
-    case CU_JIT_INPUT_FATBINARY: return;
+    case CU_JIT_INPUT_FATBINARY:
+    case CU_JIT_INPUT_LIBRARY: return;
     case CU_JIT_INPUT_CUBIN:
     case CU_JIT_INPUT_OBJECT:
-    case CU_JIT_INPUT_LIBRARY:
       refuse("machine code", "cuLinkAddData takes PTX only");
       fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
     case CU_JIT_INPUT_NVVM: fail(refuse("CU_JIT_INPUT_NVVM"));
@@ -62,12 +62,20 @@ CUresult add(CUlinkState state, CUjitInputType type, const Texts& texts, unsigne
   return CUDA_SUCCESS;
 }
 
+// An archive is machine code, and a program may name one that it needs nothing of (libcudadevrt.a, mostly). It gives no
+// texts: whatever would have come from it is missed by name when the link is completed.
+Texts texts_of_input(CUjitInputType type, std::string_view bytes) {
+  if (type != CU_JIT_INPUT_LIBRARY) return texts_of_bytes(bytes);
+  require(bytes.substr(0, 8) == "!<arch>\n", CUDA_ERROR_INVALID_IMAGE);
+  return {};
+}
+
 CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t size, unsigned count,
                   CUjit_option* options, void** values) {
   get_linker(state);
   require(data != nullptr && size != 0);
   require_linkable(type);
-  return add(state, type, texts_of_bytes({static_cast<const char*>(data), size}), count, options, values);
+  return add(state, type, texts_of_input(type, {static_cast<const char*>(data), size}), count, options, values);
 }
 
 CUresult add_file(CUlinkState state, CUjitInputType type, const char* path, unsigned count, CUjit_option* options,
@@ -76,7 +84,7 @@ CUresult add_file(CUlinkState state, CUjitInputType type, const char* path, unsi
   require(path != nullptr);
   const std::string bytes = read_file(path);
   require_linkable(type);
-  return add(state, type, texts_of_bytes(bytes), count, options, values);
+  return add(state, type, texts_of_input(type, bytes), count, options, values);
 }
 
 }  // namespace
@@ -131,7 +139,7 @@ CUDASIM_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* 
     const std::scoped_lock lock(linker->mutex);
     require(!linker->texts.empty());
     check_ptx(linker->texts, linker->options);
-    linker->image = linked_image(linker->texts);
+    linker->image = linked_image(linker->texts, linker->options.max_registers());
     linker->complete = true;
     *cubinOut = linker->image.data();
     if (sizeOut != nullptr) *sizeOut = linker->image.size() + 1;

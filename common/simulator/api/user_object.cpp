@@ -7,16 +7,23 @@ using namespace cudasim;
 
 namespace {
 
-std::shared_ptr<UserObject> get_object(CUuserObject handle) {
+std::shared_ptr<UserObjectEntry> get_entry(CUuserObject handle) {
   require_initialized();
   return user_objects().get(handle, CUDA_ERROR_INVALID_VALUE);
 }
 
-void release(CUuserObject handle, UserObject& object, unsigned count) {
-  const std::scoped_lock lock(object.mutex);
-  require(count != 0 && count <= object.references);
-  object.references -= count;
-  if (object.references == 0) user_objects().remove(handle);
+std::shared_ptr<UserObject> object_of(const UserObjectEntry& entry) {
+  auto object = entry.object.lock();
+  require(object != nullptr);
+  return object;
+}
+
+void release(UserObjectEntry& entry, unsigned count) {
+  std::shared_ptr<UserObject> last;  // let go when the lock is given back
+  const std::scoped_lock lock(entry.mutex);
+  require(count != 0 && count <= entry.references);
+  entry.references -= count;
+  if (entry.references == 0) last.swap(entry.own);
 }
 
 }  // namespace
@@ -30,25 +37,29 @@ CUDASIM_API CUresult cuUserObjectCreate(CUuserObject* object_out, void* ptr, CUh
     const auto object = std::make_shared<UserObject>();
     object->destroy = destroy;
     object->pointer = ptr;
-    object->references = initialRefcount;
-    *object_out = user_objects().add(object);
+    const auto entry = std::make_shared<UserObjectEntry>();
+    entry->object = entry->own = object;
+    entry->references = initialRefcount;
+    *object_out = object->handle = user_objects().add(entry);
     return CUDA_SUCCESS;
   };
 }
 
 CUDASIM_API CUresult cuUserObjectRetain(CUuserObject object, unsigned int count) {
   return CUDASIM_CALL(object, count) {
-    const auto found = get_object(object);
+    const auto entry = get_entry(object);
     require(count != 0 && count <= 0x7fffffff);
-    const std::scoped_lock lock(found->mutex);
-    found->references += count;
+    const auto found = object_of(*entry);
+    const std::scoped_lock lock(entry->mutex);
+    entry->references += count;
+    entry->own = found;
     return CUDA_SUCCESS;
   };
 }
 
 CUDASIM_API CUresult cuUserObjectRelease(CUuserObject object, unsigned int count) {
   return CUDASIM_CALL(object, count) {
-    release(object, *get_object(object), count);
+    release(*get_entry(object), count);
     return CUDA_SUCCESS;
   };
 }
@@ -58,9 +69,10 @@ CUDASIM_API CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
                                              unsigned int flags) {
   return CUDASIM_CALL(graph, object, count, flags) {
     const auto holder = get_graph(graph);
-    const auto found = get_object(object);
+    const auto entry = get_entry(object);
+    const auto found = object_of(*entry);
     require(count != 0 && (flags & ~static_cast<unsigned>(CU_GRAPH_USER_OBJECT_MOVE)) == 0);
-    if ((flags & CU_GRAPH_USER_OBJECT_MOVE) != 0) release(object, *found, count);
+    if ((flags & CU_GRAPH_USER_OBJECT_MOVE) != 0) release(*entry, count);
     const std::scoped_lock lock(Graph::mutex());
     holder->objects[found] += count;
     return CUDA_SUCCESS;
@@ -70,7 +82,7 @@ CUDASIM_API CUresult cuGraphRetainUserObject(CUgraph graph, CUuserObject object,
 CUDASIM_API CUresult cuGraphReleaseUserObject(CUgraph graph, CUuserObject object, unsigned int count) {
   return CUDASIM_CALL(graph, object, count) {
     const auto holder = get_graph(graph);
-    const auto found = get_object(object);  // lives on until the locks are given back
+    const auto found = object_of(*get_entry(object));  // lives on until the lock is given back
     const std::scoped_lock lock(Graph::mutex());
     const auto held = holder->objects.find(found);
     require(held != holder->objects.end() && count != 0 && count <= held->second);

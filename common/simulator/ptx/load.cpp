@@ -17,6 +17,7 @@ namespace {
 constexpr u64 kFunctionStride = 16;
 constexpr u64 kMostStaticShared = 48 << 10;
 constexpr u32 kMostRegisters = 255, kFewestRegisters = 16;
+constexpr u64 kRegisterFile = 65536, kMostThreads = 1024;
 
 u64 round_up(u64 value, u64 align) { return (value + align - 1) / align * align; }
 
@@ -172,11 +173,24 @@ class Loader {
     constants.erase(std::unique(constants.begin(), constants.end()), constants.end());
     for (u32 each : constants) kernel.constant_bytes += static_cast<u32>(link_.variables[each].variable->size);
     kernel.local_bytes = static_cast<u32>(std::min<u64>(stack_depth(index), 1u << 30));
-    const u32 most = function.max_registers != 0 ? std::min(function.max_registers, kMostRegisters) : kMostRegisters;
+    const u32 most = most_registers(function);
     kernel.registers =
         std::clamp<u32>(static_cast<u32>(round_up(words + 2, 2)), std::min(kFewestRegisters, most), most);
     kernel.directives = directives_of(function);
     program_->kernels.push_back(std::move(kernel));
+  }
+
+  // Ours is an estimate, and often too high; programs reckon with it how many threads a block may have. So it never says
+  // that a block which the launch bounds allow would not fit; without bounds, that is any block.
+  static u32 most_registers(const Function& function) {
+    u64 threads = kMostThreads;
+    for (const Dim3& bounds : {function.max_threads, function.required_threads}) {
+      if (bounds.count() != 0) threads = std::min<u64>(bounds.count(), kMostThreads);
+    }
+    const u64 resident = round_up(threads, kWarpSize) * std::max(function.min_blocks, 1u);
+    const u32 fitting = static_cast<u32>(std::max<u64>(kRegisterFile / resident / 8 * 8, kFewestRegisters));
+    const u32 asked = function.max_registers != 0 ? function.max_registers : kMostRegisters;
+    return std::min({fitting, asked, kMostRegisters});
   }
 
   static Function directives_of(const Function& function) {

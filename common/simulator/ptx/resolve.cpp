@@ -740,7 +740,8 @@ void Resolver::by_row(const Statement& s) {
     return;
   }
   const u32 version = module_.version_major * 10 + module_.version_minor;
-  if (version < found.row->ptx) {
+  // 6.0 stands for the rows that name no version: they are as old, or older.
+  if (found.row->ptx > 60 && version < found.row->ptx) {
     fail(s.at, "Instruction '" + mnemonic() + "' requires PTX ISA .version " + std::to_string(found.row->ptx / 10) +
                    "." + std::to_string(found.row->ptx % 10) + " or later");
   }

@@ -35,9 +35,14 @@ Registry<Executable, CUgraphExec>& executables() {
   return all;
 }
 
-Registry<UserObject, CUuserObject>& user_objects() {
-  static auto& all = *new Registry<UserObject, CUuserObject>;
+Registry<UserObjectEntry, CUuserObject>& user_objects() {
+  static auto& all = *new Registry<UserObjectEntry, CUuserObject>;
   return all;
+}
+
+UserObject::~UserObject() {
+  user_objects().remove(handle);
+  destroy(pointer);
 }
 
 std::shared_ptr<Graph> get_graph(CUgraph handle) {

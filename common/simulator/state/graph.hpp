@@ -79,16 +79,21 @@ struct Node {
   CUgraphNode original = nullptr;  // of a clone's node: the node it is a clone of
 };
 
-// A program's counted object (cuUserObjectCreate). The registry holds it for the program's own references, graphs and
-// executable graphs for theirs; its destructor runs when the last of them lets it go.
+// A program's counted object (cuUserObjectCreate). Graphs and executable graphs hold it for their references; its
+// destructor runs, and its handle dies, when the last reference is let go.
 struct UserObject {
-  ~UserObject() {
-    if (destroy != nullptr) destroy(pointer);
-  }
+  ~UserObject();
   CUhostFn destroy = nullptr;
   void* pointer = nullptr;
-  std::mutex mutex;
-  u32 references = 0;  // the program's own
+  CUuserObject handle = nullptr;
+};
+
+// What an object's handle leads to: the object, and the program's own references to it.
+struct UserObjectEntry {
+  std::weak_ptr<UserObject> object;
+  std::mutex mutex;  // for the following
+  std::shared_ptr<UserObject> own;  // null once `references` is 0
+  u32 references = 0;
 };
 
 // Everything in a graph is under `mutex`, one for all graphs: they are built by one thread, mostly.
@@ -158,7 +163,7 @@ class Executable {
 Registry<Graph, CUgraph>& graphs();
 Registry<Node, CUgraphNode>& graph_nodes();
 Registry<Executable, CUgraphExec>& executables();
-Registry<UserObject, CUuserObject>& user_objects();
+Registry<UserObjectEntry, CUuserObject>& user_objects();
 
 // Each throws CUDA_ERROR_INVALID_VALUE for a handle that is none.
 std::shared_ptr<Graph> get_graph(CUgraph handle);
