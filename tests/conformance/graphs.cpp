@@ -278,6 +278,9 @@ FRESH_CASE("A user object ends when neither the program nor a graph holds it", "
               &object, &ended, [](void* data) { ++*static_cast<int*>(data); }, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC),
           CUDA_SUCCESS);
   ANSWERS(cuGraphRetainUserObject(g, object, 1, CU_GRAPH_USER_OBJECT_MOVE), CUDA_SUCCESS);
+  // The handle is good for as long as anything holds the object.
+  ANSWERS(cuGraphRetainUserObject(g, object, 1, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphReleaseUserObject(g, object, 1), CUDA_SUCCESS);
   CHECK(ended == 0);
   ANSWERS(cuGraphDestroy(g), CUDA_SUCCESS);
   for (int i = 0; i < 1000 && ended == 0; ++i) usleep(1000);

@@ -237,3 +237,59 @@ FRESH_CASE("A link that lacks a function fails", "[module]") {
   CHECK(result != CUDA_SUCCESS);
   ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
 }
+
+FRESH_CASE("PTX of years ago is taken", "[module]") {
+  conformance::context();
+  CUmodule m = nullptr;
+  ANSWERS(cuModuleLoadData(&m,
+                           ".version 3.0\n.target sm_20\n.address_size 64\n.entry k(.param .u64 p) {\n"
+                           ".reg .u64 %p;\n.reg .u32 %t;\nld.param.u64 %p, [p];\nmov.u32 %t, %tid.x;\n"
+                           "st.global.u32 [%p], %t;\nret;\n}\n"),
+          CUDA_SUCCESS);
+}
+
+FRESH_CASE("A register of several elements is packed and unpacked whole", "[module]") {
+  conformance::context();
+  CUmodule m = nullptr;
+  CUfunction f = nullptr;
+  CUdeviceptr out = 0;
+  std::uint64_t value[2] = {};
+  CU_CHECK(cuMemAlloc(&out, 16));
+  ANSWERS(cuModuleLoadData(&m,
+                           ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 p) {\n"
+                           ".reg .u64 %p, %d;\n.reg .v2 .u32 %v, %w;\nld.param.u64 %p, [p];\n"
+                           "mov.u32 %v.x, 5;\nmov.u32 %v.y, 7;\nmov.b64 %d, %v;\nst.global.u64 [%p], %d;\n"
+                           "mov.b64 %w, %d;\nst.global.v2.u32 [%p+8], %w;\nret;\n}\n"),
+          CUDA_SUCCESS);
+  CU_CHECK(cuModuleGetFunction(&f, m, "k"));
+  void* a[] = {&out};
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoH(value, out, 16), CUDA_SUCCESS);
+  CHECK(value[0] == (std::uint64_t{7} << 32 | 5));
+  CHECK(value[1] == value[0]);
+}
+
+FRESH_CASE("A kernel has no more registers than its loader, or the linker, was told", "[module]") {
+  conformance::context();
+  const std::string image = conformance::image();
+  CUmodule m = nullptr;
+  CUfunction f = nullptr;
+  CUlinkState link = nullptr;
+  void* linked = nullptr;
+  int registers = 0;
+  CUjit_option option[] = {CU_JIT_MAX_REGISTERS};
+  void* value[] = {reinterpret_cast<void*>(std::uintptr_t{24})};
+  ANSWERS(cuModuleLoadDataEx(&m, image.c_str(), 1, option, value), CUDA_SUCCESS);
+  CU_CHECK(cuModuleGetFunction(&f, m, "printf_k"));
+  ANSWERS(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f), CUDA_SUCCESS);
+  CHECK(registers <= 24);
+  value[0] = reinterpret_cast<void*>(std::uintptr_t{24});
+  ANSWERS(cuLinkCreate(1, option, value, &link), CUDA_SUCCESS);
+  ANSWERS(add(link, image.c_str(), "kernels.ptx"), CUDA_SUCCESS);
+  ANSWERS(cuLinkComplete(link, &linked, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuModuleLoadData(&m, linked), CUDA_SUCCESS);
+  ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
+  CU_CHECK(cuModuleGetFunction(&f, m, "printf_k"));
+  ANSWERS(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f), CUDA_SUCCESS);
+  CHECK(registers <= 24);
+}

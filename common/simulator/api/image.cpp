@@ -296,7 +296,8 @@ std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& p
     parsed.push_back(parse_or_reject(text, options));
     limit_registers(parsed.back(), options.max_registers());
     if (text.rfind(kMaxRegisters, 0) == 0) {
-      limit_registers(parsed.back(), static_cast<u32>(std::strtoul(text.c_str() + std::strlen(kMaxRegisters), nullptr, 10)));
+      limit_registers(parsed.back(),
+                      static_cast<u32>(std::strtoul(text.c_str() + std::strlen(kMaxRegisters), nullptr, 10)));
     }
   }
   Loaded loaded = load(parsed, placement);

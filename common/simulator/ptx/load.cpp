@@ -180,8 +180,8 @@ class Loader {
     program_->kernels.push_back(std::move(kernel));
   }
 
-  // Ours is an estimate, and often too high; programs reckon with it how many threads a block may have. So it never says
-  // that a block which the launch bounds allow would not fit; without bounds, that is any block.
+  // Ours is an estimate, and often too high; programs reckon with it how many threads a block may have. So it never
+  // says that a block which the launch bounds allow would not fit; without bounds, that is any block.
   static u32 most_registers(const Function& function) {
     u64 threads = kMostThreads;
     for (const Dim3& bounds : {function.max_threads, function.required_threads}) {

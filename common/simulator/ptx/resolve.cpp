@@ -103,6 +103,8 @@ class Resolver {
   void pack(const Statement& statement, Type type);
   void unpack(const Statement& statement, Type type);
   void move_vector(const Statement& statement, Type type, u32 count);
+  bool is_vector_register(const Operand& operand) const;
+  void spell_out(Operand& operand) const;
   void by_row(const Statement& statement);
   void note_barrier(const Statement& statement);
   void check_without_sync(const Statement& statement) const;
@@ -611,6 +613,28 @@ void Resolver::call_target(const Statement& s, CallSite& site) {
 
 // --- mov -------------------------------------------------------------------------------------------------------------
 
+// A register declared as a vector, named whole.
+bool Resolver::is_vector_register(const Operand& operand) const {
+  const Name* name = operand.is_vector ? nullptr : std::get_if<Name>(&operand.value);
+  if (name == nullptr || !name->selector.empty()) return false;
+  const auto binding = names_.find(name->text);
+  return binding && binding->kind == Binding::reg && function_.registers[binding->index].vector > 1;
+}
+
+// Names the elements of such a register one by one.
+void Resolver::spell_out(Operand& operand) const {
+  if (!is_vector_register(operand)) return;
+  const std::string name = std::get<Name>(operand.value).text;
+  const u32 count = function_.registers[names_.find(name)->index].vector;
+  constexpr const char* kParts[] = {"x", "y", "z", "w"};
+  for (u32 i = 0; i < count && i < 4; ++i) {
+    Operand part = operand;
+    part.value = Name{name, kParts[i]};
+    operand.elements.push_back(std::move(part));
+  }
+  operand.is_vector = true;
+}
+
 // The forms of mov that are more than a copy: packing, unpacking, vectors, special registers, addresses in the frame.
 bool Resolver::special_mov(const Statement& s) {
   if (s.operands.size() != 2) return false;
@@ -624,6 +648,12 @@ bool Resolver::special_mov(const Statement& s) {
   const Type type = type_named(s.modifiers[at]);
   if (type == Type::none) return false;
   if (vector != 1) return move_vector(s, type, vector), true;
+  // mov.b64 %d, %v with a register that was declared as a vector is written mov.b64 %d, {%v.x, %v.y}, too (GCC does not).
+  if (is_vector_register(s.operands[0]) || is_vector_register(s.operands[1])) {
+    Statement spelt = s;
+    for (Operand& operand : spelt.operands) spell_out(operand);
+    return special_mov(spelt);
+  }
   if (s.operands[0].is_vector) return unpack(s, type), true;
   if (s.operands[1].is_vector) return pack(s, type), true;
   const Name* name = std::get_if<Name>(&s.operands[1].value);

@@ -1,0 +1,51 @@
+"""cuda-core: templates compiled by NVRTC, memory resources, events with timing, a graph that is built by capture and launched."""
+import numpy as np
+import cuda.core
+from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
+
+SOURCE = """
+template <typename T> __global__ void add(const T* a, const T* b, T* c, size_t n) {
+  for (size_t i = threadIdx.x + blockIdx.x * (size_t)blockDim.x; i < n; i += gridDim.x * (size_t)blockDim.x) c[i] = a[i] + b[i];
+}
+"""
+
+device = Device()
+device.set_current()
+stream = device.create_stream()
+program = Program(SOURCE, code_type="c++", options=ProgramOptions(std="c++17", arch="compute_90"))
+names = ("add<float>", "add<double>")
+code = program.compile("ptx", name_expressions=names)
+n = 5000
+for name, kind in zip(names, (np.float32, np.float64)):
+    kernel = code.get_kernel(name)
+    assert kernel.occupancy.max_active_blocks_per_multiprocessor(256, 0) > 0
+    size = n * np.dtype(kind).itemsize
+    buffers = [device.memory_resource.allocate(size, stream=stream) for _ in range(3)]
+    pinned = cuda.core.LegacyPinnedMemoryResource().allocate(size, stream=stream)
+    host = np.from_dlpack(pinned).view(kind)
+    host[:] = np.arange(n)
+    for buffer in buffers[:2]:
+        buffer.copy_from(pinned, stream=stream)
+    timed = cuda.core.EventOptions(timing_enabled=True) if hasattr(cuda.core.EventOptions, "timing_enabled") else cuda.core.EventOptions(enable_timing=True)
+    begin = stream.record(options=timed)
+    config = LaunchConfig(grid=20, block=256)
+    launch(stream, config, kernel, buffers[0], buffers[1], buffers[2], np.uint64(n))
+    end = stream.record(options=timed)
+    buffers[2].copy_to(pinned, stream=stream)
+    stream.sync()
+    assert (host == 2 * np.arange(n)).all()
+    assert end - begin > 0
+
+    builder = device.create_graph_builder().begin_building()
+    for _ in range(2):
+        launch(builder, config, kernel, buffers[0], buffers[2], buffers[2], np.uint64(n))
+    graph = builder.end_building().complete()
+    graph.upload(stream)
+    graph.launch(stream)
+    buffers[2].copy_to(pinned, stream=stream)
+    stream.sync()
+    assert (host == 4 * np.arange(n)).all()
+    for buffer in buffers:
+        buffer.close(stream)
+stream.sync()
+print("cuda-core: all as expected")

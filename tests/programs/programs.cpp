@@ -1,0 +1,121 @@
+// Programs that nobody here wrote (README.md): each runs in a process of its own, on the device that this process
+// finds. What is not on the machine is skipped, by name.
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace {
+
+struct Ended {
+  std::string output;
+  int status = -1;
+};
+
+// Runs a command line with stderr among its output; a command that hangs is stopped.
+Ended shell(const std::string& line) {
+  Ended ended;
+  std::FILE* pipe = popen(("exec 2>&1; " + line).c_str(), "r");
+  if (pipe == nullptr) return ended;
+  std::array<char, 4096> buffer;
+  for (std::size_t got; (got = std::fread(buffer.data(), 1, buffer.size(), pipe)) != 0;) {
+    ended.output.append(buffer.data(), got);
+  }
+  const int status = pclose(pipe);
+  ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return ended;
+}
+
+bool works(const std::string& line) { return shell(line).status == 0; }
+
+// A folder of this process's, gone with it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "programs.XXXXXX").string();
+    if (mkdtemp(name.data()) != nullptr) path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  std::string operator/(const char* file) const { return "'" + path_ + "/" + file + "'"; }
+
+ private:
+  std::string path_;
+};
+
+const std::string kStopped = "timeout --kill-after=5 240 ";
+
+std::string python() {
+  if (const char* named = std::getenv("PROGRAMS_PYTHON")) return named;
+  const char* own = "build/programs/bin/python3";
+  return access(own, X_OK) == 0 ? own : "python3";
+}
+
+// tests/programs/<script> with the package `needed`; empty if it ran, else why it was skipped.
+std::string run_script(const std::string& needed, const std::string& script) {
+  if (!works(python() + " -c 'import " + needed + "'")) {
+    return needed + " is not installed: see tests/programs/README.md";
+  }
+  const Ended ended = shell(kStopped + python() + " -B tests/programs/" + script);
+  CAPTURE(ended.output);
+  CHECK(ended.status == 0);
+  CHECK(ended.output.find("all as expected") != std::string::npos);
+  return "";
+}
+
+#define RUNS(package, script)                                                                       \
+  do {                                                                                              \
+    if (const std::string reason = run_script(package, script); !reason.empty()) SKIP_TEST(reason); \
+  } while (false)
+
+}  // namespace
+
+TEST_CASE("GCC's OpenMP offload: loops, teams, tasks, the device's memory", "[programs]") {
+  const Folder folder;
+  // GCC asks an assembler of the toolkit to look over its PTX, if there is one; those of today refuse its sm_35.
+  const std::string flags =
+      "-O2 -fopenmp -foffload=nvptx-none -foffload-options=-Wa,--no-verify "
+      "-foffload-options='-lm -latomic' tests/programs/openmp.c -lm -o ";
+  if (!works("gcc-12 " + flags + folder / "openmp")) {
+    SKIP_TEST("GCC 12 with offload for nvptx is not installed: see tests/programs/README.md");
+  }
+  const Ended ended = shell("OMP_TARGET_OFFLOAD=mandatory " + kStopped + folder / "openmp");
+  CAPTURE(ended.output);
+  CHECK(ended.status == 0);
+  CHECK(ended.output.find("from the device: 42 words") != std::string::npos);
+}
+
+TEST_CASE("nvptx-none-run: a program of several objects with newlib, its arguments, its output, its status",
+          "[programs]") {
+  const Folder folder;
+  const std::string library = "\"$(dirname \"$(gcc-12 -print-file-name=accel/nvptx-none/crt0.o)\")\"";
+  const std::string built = "nvptx-none-as --no-verify tests/programs/nvptx_sum.s -o " + folder / "sum.o" +
+                            " && nvptx-none-ld " + library + "/crt0.o " + folder / "sum.o" + " -L" + library +
+                            " -lc -o " + folder / "sum";
+  if (!works(built + " && command -v nvptx-none-run")) {
+    SKIP_TEST("nvptx-tools and GCC 12's library for nvptx are not installed: see tests/programs/README.md");
+  }
+  const Ended ended = shell(kStopped + "nvptx-none-run " + folder / "sum" + " 3 4 5");
+  CAPTURE(ended.output);
+  CHECK(ended.status == 12);
+  CHECK(ended.output.find("args 4 sum 12") != std::string::npos);
+}
+
+TEST_CASE("cuda-bindings: NVRTC, launches, events, a graph", "[programs]") {
+  RUNS("cuda.bindings.nvrtc", "bindings.py");
+}
+
+TEST_CASE("cuda-core: templates, memory resources, a graph builder", "[programs]") { RUNS("cuda.core", "core.py"); }
+
+TEST_CASE("numba-cuda: kernels in Python", "[programs]") { RUNS("numba_cuda", "numba_kernels.py"); }
+
+TEST_CASE("PyCUDA: its driver interface", "[programs]") { RUNS("pycuda.driver", "pycuda_module.py"); }
