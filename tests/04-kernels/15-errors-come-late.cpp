@@ -1,0 +1,72 @@
+// Self-check of 04-kernels/15-errors-come-late: judges the learner's first_guilty().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+#include <functional>
+#include <string>
+#include <vector>
+
+int first_guilty(const std::vector<std::function<CUresult()>>& launches);
+
+namespace {
+
+struct Outcome {
+  int guilty;    // what first_guilty() returned
+  int launches;  // how many were tried
+};
+
+// Runs first_guilty() in a process of its own, since a fault is for the rest of a process's life. One letter a launch:
+// i(nnocent), g(uilty), r(efused).
+Outcome judge(const std::string& scene) {
+  const pid_t child = fork();
+  if (child == 0) {
+    CUdevice device;
+    CUcontext context;
+    CUmodule module;
+    CUfunction innocent, guilty;
+    CUdeviceptr number;
+    CU_CHECK(cuInit(0));
+    CU_CHECK(cuDeviceGet(&device, 0));
+    CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
+    CU_CHECK(cuModuleLoad(&module, cu::image("check.ptx").c_str()));
+    CU_CHECK(cuModuleGetFunction(&innocent, module, "innocent"));
+    CU_CHECK(cuModuleGetFunction(&guilty, module, "guilty"));
+    CU_CHECK(cuMemAlloc(&number, sizeof(int)));
+    int tried = 0;
+    std::vector<std::function<CUresult()>> launches;
+    for (const char kind : scene) {
+      launches.push_back([=, &tried] {
+        ++tried;
+        CUdeviceptr to = kind == 'g' ? 0 : number;
+        void* arguments[] = {&to};
+        const unsigned threads = kind == 'r' ? 1025 : 1;
+        return cuLaunchKernel(kind == 'g' ? guilty : innocent, 1, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr);
+      });
+    }
+    const int found = first_guilty(launches);
+    _exit((found + 1) * 8 + tried);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  REQUIRE(WIFEXITED(status));
+  return {WEXITSTATUS(status) / 8 - 1, WEXITSTATUS(status) % 8};
+}
+
+}  // namespace
+
+TEST_CASE("if all goes well, nobody is named, and all were launched") {
+  const Outcome outcome = judge("iii");
+  CHECK(outcome.guilty == -1);
+  CHECK(outcome.launches == 3);
+}
+
+TEST_CASE("the guilty one is named, not one that came later") { CHECK(judge("igii").guilty == 1); }
+
+TEST_CASE("the last one may be guilty, too") { CHECK(judge("iig").guilty == 2); }
+
+TEST_CASE("a launch that is refused is named") { CHECK(judge("iri").guilty == 1); }
+
+TEST_CASE("nothing is launched after the guilty one") { CHECK(judge("igii").launches == 2); }

