@@ -1,0 +1,101 @@
+// Self-check of 03-memory/07-mapped: judges the learner's run_in_place().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <chrono>
+#include <thread>
+#include <vector>
+
+void run_in_place(CUfunction kernel, float* numbers, int n);
+
+namespace {
+
+constexpr int kNumbers = 10000;
+int allocations = 0;  // of device memory, so far
+
+bool page_locked(const void* address) {
+  unsigned int type = 0;
+  const auto asked = reinterpret_cast<CUdeviceptr>(address);
+  return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, asked) == CUDA_SUCCESS;
+}
+
+struct Squares : cu::Context {
+  cu::Module module{cu::image("kernels.ptx")};
+  CUfunction square = module.function("square");
+};
+
+void fill(float* numbers) {
+  for (int i = 0; i < kNumbers; ++i) numbers[i] = static_cast<float>(i % 1000);
+}
+
+// The first number that is not a square, kNumbers if there is none.
+int first_wrong(const float* numbers) {
+  for (int i = 0; i < kNumbers; ++i) {
+    if (numbers[i] != static_cast<float>(i % 1000) * static_cast<float>(i % 1000)) return i;
+  }
+  return kNumbers;
+}
+
+void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
+
+}  // namespace
+
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  ++allocations;
+  return DRIVERS(cuMemAlloc)(address, bytes);
+}
+
+TEST_CASE_METHOD(Squares, "pinned numbers are squared") {
+  cu::Pinned pinned(kNumbers * sizeof(float));
+  fill(pinned.as<float>());
+  run_in_place(square, pinned.as<float>(), kNumbers);
+  CHECK(first_wrong(pinned.as<float>()) == kNumbers);
+}
+
+TEST_CASE_METHOD(Squares, "pinned numbers stay pinned, also registered ones") {
+  cu::Pinned pinned(kNumbers * sizeof(float));
+  fill(pinned.as<float>());
+  run_in_place(square, pinned.as<float>(), kNumbers);
+  CHECK(page_locked(pinned.address));
+  std::vector<float> registered(kNumbers);
+  fill(registered.data());
+  CU_CHECK(cuMemHostRegister(registered.data(), kNumbers * sizeof(float), 0));
+  run_in_place(square, registered.data(), kNumbers);
+  CHECK(first_wrong(registered.data()) == kNumbers);
+  CHECK(page_locked(registered.data()));
+  CU_CHECK(cuMemHostUnregister(registered.data()));
+}
+
+TEST_CASE_METHOD(Squares, "the numbers of a vector are squared") {
+  std::vector<float> numbers(kNumbers);
+  fill(numbers.data());
+  run_in_place(square, numbers.data(), kNumbers);
+  CHECK(first_wrong(numbers.data()) == kNumbers);
+}
+
+TEST_CASE_METHOD(Squares, "a vector is not pinned afterwards") {
+  std::vector<float> numbers(kNumbers);
+  fill(numbers.data());
+  run_in_place(square, numbers.data(), kNumbers);
+  CHECK_FALSE(page_locked(numbers.data()));
+}
+
+TEST_CASE_METHOD(Squares, "the results are there when it returns, even if the device was busy") {
+  cu::Pinned pinned(kNumbers * sizeof(float));
+  fill(pinned.as<float>());
+  CU_CHECK(cuLaunchHostFunc(nullptr, sleep_a_while, nullptr));
+  run_in_place(square, pinned.as<float>(), kNumbers);
+  const int wrong = first_wrong(pinned.as<float>());
+  CU_CHECK(cuCtxSynchronize());
+  CHECK(wrong == kNumbers);
+}
+
+TEST_CASE_METHOD(Squares, "no device memory is allocated") {
+  std::vector<float> numbers(kNumbers);
+  fill(numbers.data());
+  const int before = allocations;
+  run_in_place(square, numbers.data(), kNumbers);
+  CHECK(allocations == before);
+}
