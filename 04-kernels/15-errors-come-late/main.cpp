@@ -42,10 +42,11 @@ bool blame(CUresult launch_answers) {
   void* to_nowhere[] = {&nowhere};
   void* to_number[] = {&kernels.number};
   const CUresult fault = CUDA_ERROR_ILLEGAL_ADDRESS;
-  bool as_expected = say("cuLaunchKernel guilty", cuLaunchKernel(kernels.guilty, 1, 1, 1, 1, 1, 1, 0, nullptr,
-                                                                 to_nowhere, nullptr)) == launch_answers;
-  as_expected &= say("cuLaunchKernel innocent", cuLaunchKernel(kernels.innocent, 1, 1, 1, 1, 1, 1, 0, nullptr,
-                                                               to_number, nullptr)) == launch_answers;
+  auto launch = [](CUfunction kernel, void** arguments) {
+    return cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
+  };
+  bool as_expected = say("cuLaunchKernel guilty", launch(kernels.guilty, to_nowhere)) == launch_answers;
+  as_expected &= say("cuLaunchKernel innocent", launch(kernels.innocent, to_number)) == launch_answers;
   as_expected &= say("cuMemcpyDtoH", cuMemcpyDtoH(&number, kernels.number, sizeof number)) == fault;
   as_expected &= say("cuMemAlloc", cuMemAlloc(&other, sizeof(int))) == fault;
   as_expected &= say("cuCtxDestroy", cuCtxDestroy(kernels.context)) == CUDA_SUCCESS;
