@@ -1,0 +1,34 @@
+// Cut a rectangle out of an image of floats on the device.
+#include "common/cu.hpp"
+
+#include <vector>
+
+// An image of floats in device memory; its rows are `pitch` bytes apart.
+struct Image {
+  CUdeviceptr address;
+  std::size_t pitch;
+  int width, height;  // in floats and rows
+};
+
+// The floats of a rectangle, row after row without gaps: `width` by `height` from column x of row y. One copy call does
+// it. Throws cu::Error if the driver refuses (CU_THROW), and if the rectangle is not inside the image
+// (CU_THROW(CUDA_ERROR_INVALID_VALUE)): the driver knows of the allocation, and nothing of the image.
+std::vector<float> crop(const Image& image, int x, int y, int width, int height) {
+  if (x < 0 || y < 0 || width < 0 || height < 0 || x + width > image.width || y + height > image.height) {
+    CU_THROW(CUDA_ERROR_INVALID_VALUE);
+  }
+  std::vector<float> part(width * height);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
+  copy.srcDevice = image.address;
+  copy.srcPitch = image.pitch;
+  copy.srcXInBytes = x * sizeof(float);
+  copy.srcY = y;
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = part.data();
+  copy.dstPitch = width * sizeof(float);
+  copy.WidthInBytes = width * sizeof(float);
+  copy.Height = height;
+  CU_THROW(cuMemcpy2D(&copy));
+  return part;
+}
