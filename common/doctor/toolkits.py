@@ -12,7 +12,7 @@ from .python import Python
 
 Version = tuple  # (13, 0)
 
-TABLE = pathlib.Path(__file__).resolve().parent.parent / "toolkits.inc"
+TABLE = pathlib.Path(__file__).resolve().parent.parent / "toolkits.hpp"
 # What PyTorch's own headers include besides the runtime's: an extension does not compile without them.
 EXTENSION_HEADERS = ("cuda_runtime.h", "cublas_v2.h", "cusparse.h", "cusolverDn.h")
 
@@ -36,13 +36,13 @@ class Row:
 
 
 def table() -> list[Row]:
-    rows = re.findall(r'^TOOLKIT\(\s*(\d+),\s*(\d+),\s*"(.*?)",\s*"(.*?)",\s*(\d+)\)', TABLE.read_text(encoding="utf-8"), re.MULTILINE)
+    rows = re.findall(r'^ +\{\s*(\d+), (\d+), "(.*?)", +"(.*?)", +(\d+)\},', TABLE.read_text(encoding="utf-8"), re.MULTILINE)
     return [Row((int(major), int(minor)), driver, ptx, int(gcc)) for major, minor, driver, ptx, gcc in rows]
 
 
 def oldest_driver(cuda: Version) -> str:
     """The oldest driver on which something built with this toolkit starts."""
-    families = dict(re.findall(r'^FAMILY\((\d+),\s*"(.*?)"\)', TABLE.read_text(encoding="utf-8"), re.MULTILINE))
+    families = dict(re.findall(r'^ +\{(\d+), "(.*?)"\},', TABLE.read_text(encoding="utf-8"), re.MULTILINE))
     return families.get(str(cuda[0])) or next((row.driver for row in table() if row.cuda == cuda[:2]), "")
 
 
