@@ -213,6 +213,7 @@ build/bench/kernels.ptx: common/bench/kernels.cu build/flags.lessons
 # A lesson.mk adds rules for what else its lesson builds, and names it:
 #   EXTRA.05-extension/02-plugin = build/05-extension/02-plugin/libsquare.so   built before the program is linked
 #   LIBS.05-extension/02-plugin = -ldl                                         linked into program and checks
+# A lesson.env sets what its programs need besides the device (NAME=value): two simulated devices, say. The tools read it.
 
 programs = $(if $(CUDA_INCLUDE),$(patsubst %,build/%/main,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1))))
 built_kernels = $(if $(wildcard $1/kernels.cu $2/kernels.cu),$2/kernels.ptx)

@@ -65,6 +65,15 @@ def why_not(lesson, for_check=False):
     return None
 
 
+def settings(lesson):
+    """{variable: value} of a lesson's lesson.env: what its programs need besides the device; lines NAME=value, # for comments."""
+    file = ROOT / lesson / "lesson.env"
+    if not file.exists():
+        return {}
+    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if "=" in line and not line.startswith("#")]
+    return dict(line.split("=", 1) for line in lines)
+
+
 def how_it_ended(status):
     return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
 
@@ -123,6 +132,10 @@ class Device:
 
     def headline(self):
         return f"device: {self.name} ({self.why})"
+
+    def environment_for(self, lesson):
+        """The environment of a lesson's programs: its lesson.env (two simulated devices, for example), under what is set already."""
+        return {**settings(lesson), **self.environment}
 
 
 def _ask_driver():

@@ -57,7 +57,7 @@ def main(lessons):
             skipped.append(lesson)
             print(f"skipped: {lesson}: {reason}", flush=True)
             continue
-        status = show(program, device.environment)
+        status = show(program, device.environment_for(lesson))
         if status != 0:
             failed.append(lesson)
             print(f"FAILED: {lesson} {course.how_it_ended(status)}", flush=True)

@@ -148,7 +148,7 @@ def run(screen, lesson, device):
         return
     ended = subprocess.run(
         [str(course.ROOT / "build" / lesson / "main")],
-        env=device.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
     screen.show_as_they_are(ended.stdout.splitlines())
     if ended.returncode:

@@ -126,7 +126,7 @@ class Test:
 
     def run_program(self, lesson, environment=None):
         program = str(course.ROOT / "build" / lesson / "main")
-        everything = dict(self.device.environment, **(environment or {}))
+        everything = dict(self.device.environment_for(lesson), **(environment or {}))
         try:
             return subprocess.run(
                 [program], cwd="/", env=everything, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=300
@@ -248,7 +248,7 @@ class Test:
         binary = checks.binary_of(lesson, variant)
         if binary in self.built.failed:
             return None, self.unbuilt(binary)
-        cases = checks.run_cases(course.ROOT / binary, self.device.environment)
+        cases = checks.run_cases(course.ROOT / binary, self.device.environment_for(lesson))
         return {case.name: case.failure for case in cases if case.failure}, None
 
     def prove_exercise(self, lesson):

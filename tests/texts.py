@@ -168,7 +168,7 @@ class Edit:
         try:
             ended = subprocess.run(
                 [str(course.ROOT / self.target)],
-                env=device.environment,
+                env=device.environment_for(self.lesson),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,

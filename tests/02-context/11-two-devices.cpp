@@ -1,0 +1,126 @@
+// Self-check of 02-context/11-two-devices: judges the learner's share(). So that it can judge on any machine, the calls
+// about peers are answered here, as a driver with two devices would; the last case, on two devices, lets them through.
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <set>
+#include <utility>
+
+bool share(CUcontext a, CUcontext b);
+
+namespace {
+
+// What the machine is made out to be: context `a` is on device 0, `b` on device 1.
+struct Pretended {
+  bool on = false;
+  CUcontext a = nullptr, b = nullptr;
+  bool can[2][2] = {};                             // can[x][y]: kernels of device x may use memory of device y
+  std::set<std::pair<CUcontext, CUcontext>> open;  // from, to
+};
+Pretended pretended;
+
+int device_number(CUcontext context) { return context == pretended.b ? 1 : 0; }
+
+struct TwoContexts {
+  CUcontext a, b, other;
+  TwoContexts() {
+    CUdevice device;
+    CU_CHECK(cuInit(0));
+    CU_CHECK(cuDeviceGet(&device, 0));
+    for (CUcontext* context : {&a, &b, &other}) CU_CHECK(cuCtxCreate(context, nullptr, 0, device));
+    CUcontext popped;
+    for (int i = 0; i < 2; ++i) CU_CHECK(cuCtxPopCurrent(&popped));
+    CU_CHECK(cuCtxSetCurrent(other));
+    pretended = {true, a, b, {{false, true}, {true, false}}, {}};
+  }
+  ~TwoContexts() {
+    pretended = {};
+    CUcontext left;
+    while (cuCtxPopCurrent(&left) == CUDA_SUCCESS) {
+    }
+    for (CUcontext context : {a, b, other}) cuCtxDestroy(context);
+  }
+};
+
+}  // namespace
+
+// The answer's calls come through here.
+CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
+  if (!pretended.on) return DRIVERS(cuCtxGetDevice)(device);
+  const CUcontext context = current();
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  *device = device_number(context);
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuDeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
+  if (!pretended.on) return DRIVERS(cuDeviceCanAccessPeer)(can, from, to);
+  if (from < 0 || from > 1 || to < 0 || to > 1) return CUDA_ERROR_INVALID_DEVICE;
+  *can = pretended.can[from][to];
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext to, unsigned flags) {
+  if (!pretended.on) return DRIVERS(cuCtxEnablePeerAccess)(to, flags);
+  const CUcontext from = current();
+  if (from == nullptr || to == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!pretended.can[device_number(from)][device_number(to)]) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+  return pretended.open.emplace(from, to).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+}
+
+TEST_CASE_METHOD(TwoContexts, "both ways are open") {
+  CHECK(share(a, b));
+  CHECK(pretended.open.count({a, b}) == 1);
+  CHECK(pretended.open.count({b, a}) == 1);
+}
+
+TEST_CASE_METHOD(TwoContexts, "a way may have been open before") {
+  pretended.open = {{a, b}};
+  CHECK(share(a, b));
+  CHECK(pretended.open.size() == 2);
+  CHECK(share(a, b));
+  CHECK(pretended.open.size() == 2);
+}
+
+TEST_CASE_METHOD(TwoContexts, "devices that cannot reach each other are no error") {
+  pretended.can[0][1] = pretended.can[1][0] = false;
+  CHECK_FALSE(share(a, b));
+  CHECK(pretended.open.empty());
+}
+
+TEST_CASE_METHOD(TwoContexts, "where only one way can be opened, none is") {
+  pretended.can[1][0] = false;
+  CHECK_FALSE(share(a, b));
+  CHECK_FALSE(share(b, a));
+  CHECK(pretended.open.empty());
+}
+
+TEST_CASE_METHOD(TwoContexts, "the caller's stack is the same afterwards") {
+  share(a, b);
+  CHECK(current() == other);
+  CUcontext popped;
+  CU_CHECK(cuCtxPopCurrent(&popped));
+  CHECK(current() == nullptr);
+}
+
+TEST_CASE_METHOD(TwoContexts, "a context that is none is an error, and leaves the stack alone") {
+  CHECK_THROWS_AS(share(a, nullptr), cu::Error);
+  CHECK(current() == other);
+}
+
+TEST_CASE("two devices that can reach each other do") {
+  int devices, there, back;
+  CU_CHECK(cuInit(0));
+  CU_CHECK(cuDeviceGetCount(&devices));
+  if (devices < 2) SKIP_TEST("there is one device here");
+  CU_CHECK(cuDeviceCanAccessPeer(&there, 0, 1));
+  CU_CHECK(cuDeviceCanAccessPeer(&back, 1, 0));
+  if (!there || !back) SKIP_TEST("the first two devices here cannot reach each other");
+  cu::Context zero(0), one(1);
+  CHECK(share(zero.handle, one.handle));
+  CHECK(cuCtxDisablePeerAccess(zero.handle) == CUDA_SUCCESS);  // from one, which is current
+  cu::Current in(zero.handle);
+  CHECK(cuCtxDisablePeerAccess(one.handle) == CUDA_SUCCESS);
+}

@@ -1,0 +1,17 @@
+// Rejected with: "where only one way can be opened, none is"
+// It opens what it can, and finds out too late that the other way is closed.
+#include "common/cu.hpp"
+
+namespace {
+
+bool open(CUcontext from, CUcontext to) {
+  cu::Current in(from);
+  const CUresult answer = cuCtxEnablePeerAccess(to, 0);
+  if (answer == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED) return false;
+  if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+  return true;
+}
+
+}  // namespace
+
+bool share(CUcontext a, CUcontext b) { return open(a, b) && open(b, a); }
