@@ -120,6 +120,26 @@ extern "C" CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, std::size_t 
                                                std::size_t* bytes);
 #endif
 
+// It also made prefetching and advice take a CUmemLocation, where a device number stood before (and CU_DEVICE_CPU for
+// the host). Lessons write the new form. CUDA 12.0 and 12.1 have no name for the host's location.
+#if CUDA_VERSION < 13000
+#if CUDA_VERSION < 12020
+constexpr CUmemLocationType CU_MEM_LOCATION_TYPE_HOST = static_cast<CUmemLocationType>(2);
+#endif
+namespace cu::detail {
+inline CUdevice number(const CUmemLocation& location) {
+  return location.type == CU_MEM_LOCATION_TYPE_DEVICE ? location.id : CU_DEVICE_CPU;
+}
+}  // namespace cu::detail
+inline CUresult cuMemPrefetchAsync(CUdeviceptr address, std::size_t bytes, CUmemLocation location, unsigned int,
+                                   CUstream stream) {
+  return cuMemPrefetchAsync(address, bytes, cu::detail::number(location), stream);
+}
+inline CUresult cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise advice, CUmemLocation location) {
+  return cuMemAdvise(address, bytes, advice, cu::detail::number(location));
+}
+#endif
+
 // The owners: made by calls that throw, released by destructors that report. What they hold is public: a lesson passes
 // it to the driver as it is. A default argument is evaluated where the call stands, so `file` and `line` are those of
 // whoever makes an owner, and a report points there.

@@ -1,0 +1,83 @@
+// Self-check of 03-memory/13-managed: judges the learner's take_turns().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <chrono>
+#include <thread>
+
+void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds);
+
+namespace {
+
+constexpr int kNumbers = 100000;
+int allocations = 0;  // of device memory, so far
+
+struct Managed : cu::Context {
+  cu::Module module{cu::image("kernels.ptx")};
+  CUfunction add_one = module.function("add_one");
+  CUdeviceptr address = 0;
+  int* numbers = nullptr;
+
+  Managed() {
+    CU_CHECK(cuMemAllocManaged(&address, kNumbers * sizeof(int), CU_MEM_ATTACH_GLOBAL));
+    numbers = reinterpret_cast<int*>(address);
+    for (int i = 0; i < kNumbers; ++i) numbers[i] = i;
+  }
+  ~Managed() { CU_REPORT(cuMemFree(address)); }
+
+  // The first number that is not `factor` * i + `summand`, kNumbers if there is none.
+  int first_wrong(int factor, int summand) const {
+    for (int i = 0; i < kNumbers; ++i) {
+      if (numbers[i] != factor * i + summand) return i;
+    }
+    return kNumbers;
+  }
+};
+
+void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
+
+}  // namespace
+
+CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  ++allocations;
+  return DRIVERS(cuMemAlloc)(address, bytes);
+}
+
+TEST_CASE_METHOD(Managed, "one round: one more, then twice as much") {
+  take_turns(add_one, device, numbers, kNumbers, 1);
+  CHECK(first_wrong(2, 2) == kNumbers);
+}
+
+TEST_CASE_METHOD(Managed, "three rounds") {
+  take_turns(add_one, device, numbers, kNumbers, 3);
+  CHECK(first_wrong(8, 14) == kNumbers);
+}
+
+TEST_CASE_METHOD(Managed, "the host waits for its turn, even if the device is busy") {
+  CU_CHECK(cuLaunchHostFunc(nullptr, sleep_a_while, nullptr));
+  take_turns(add_one, device, numbers, kNumbers, 2);
+  CU_CHECK(cuCtxSynchronize());
+  CHECK(first_wrong(4, 6) == kNumbers);
+}
+
+TEST_CASE_METHOD(Managed, "all of the numbers were prefetched to the device") {
+  take_turns(add_one, device, numbers, kNumbers, 1);
+  int where = -3;
+  CU_CHECK(cuMemRangeGetAttribute(&where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, address,
+                                  kNumbers * sizeof(int)));
+  CHECK(where == device);
+}
+
+TEST_CASE_METHOD(Managed, "no other memory is allocated") {
+  const int before = allocations;
+  take_turns(add_one, device, numbers, kNumbers, 1);
+  CHECK(allocations == before);
+  CHECK(first_wrong(2, 2) == kNumbers);
+}
+
+TEST_CASE_METHOD(Managed, "memory that is not managed is refused") {
+  cu::Memory plain(kNumbers * sizeof(int));
+  CHECK_THROWS_AS(take_turns(add_one, device, reinterpret_cast<int*>(plain.address), kNumbers, 0), cu::Error);
+}

