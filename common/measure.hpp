@@ -2,7 +2,8 @@
 //
 //   cu::median_seconds(work)         how long work() takes: the median of several runs, after one that does not count
 //   cu::link_limit(device)           GB/s that the link to the device carries at most; 0 if Linux does not say
-//   cu::print_device_and_link(…)     the first lines of a measured lesson: whose figures these are, and their limit
+//   cu::print_device(device)         the first line of a measured lesson: whose figures these are
+//   cu::print_device_and_link(…)     and the limit of the link, in the second
 //   cu::bar(value, full_scale, n)    a bar of at most n characters, n of them for the full scale
 //
 // Lesson 03-04 explains how a figure is made. Whatever is measured must have ended before work() returns:
@@ -51,11 +52,16 @@ inline double link_limit(CUdevice device) {
   return gigabits_a_lane * lanes / 8 * payload;
 }
 
-// Returns the link's limit in GB/s, or 0 if it is unknown.
-inline double print_device_and_link(CUdevice device) {
+// Whose figures these are. A simulated device says in its name that it is one.
+inline void print_device(CUdevice device) {
   char name[100];
   CU_THROW(cuDeviceGetName(name, sizeof name, device));
   std::printf("%s\n", name);
+}
+
+// Returns the link's limit in GB/s, or 0 if it is unknown.
+inline double print_device_and_link(CUdevice device) {
+  print_device(device);
   const double limit = link_limit(device);
   if (limit > 0) {
     std::printf("The link carries at most %.1f GB/s.\n", limit);
