@@ -74,6 +74,16 @@ def settings(lesson):
     return dict(line.split("=", 1) for line in lines)
 
 
+# A program that misses something which not every machine has (NVRTC, a second device) says so in a line and ends with this status.
+SKIPPED = 77
+
+
+def reason_given(printed):
+    """What a program that ended with SKIPPED said last: 'skipped: there is no NVRTC here'."""
+    lines = printed.strip().splitlines() or ["it did not say why"]
+    return lines[-1].removeprefix("skipped: ")
+
+
 def how_it_ended(status):
     return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
 

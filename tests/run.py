@@ -148,9 +148,12 @@ class Test:
         for lesson, ended in self.ran.items():
             if ended.returncode == 0:
                 self.count.ok(lesson)
+            elif ended.returncode == course.SKIPPED:
+                self.count.skip(lesson, course.reason_given(ended.stdout))
             else:
                 how = course.how_it_ended(ended.returncode)
                 self.count.fail(f"{lesson} ends with status 0", f"{how}\n{ended.stdout}{ended.stderr}")
+        self.ran = {lesson: ended for lesson, ended in self.ran.items() if ended.returncode != course.SKIPPED}
         self.count.group("programs: every lesson ends well")
 
     def shown_output(self, file, command):

@@ -1,0 +1,28 @@
+// Keep compiled images on disk.
+#include <unistd.h>
+
+#include <cstdio>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+
+// The image of this key: what lies in the file <folder>/<key>.ptx, or else what compile() returns, which is then kept
+// there. A failed compilation (an empty image) is returned and not kept. Other processes may look for the file at any
+// moment: they find the whole image or none, and nothing else stays in the folder. If the folder cannot be written, the
+// image is returned all the same.
+std::string image_of(const std::string& folder, const std::string& key, const std::function<std::string()>& compile) {
+  const std::string path = folder + "/" + key + ".ptx";
+  std::ifstream kept(path, std::ios::binary);
+  std::ostringstream content;
+  if (kept && content << kept.rdbuf()) return content.str();
+
+  const std::string image = compile();
+  if (image.empty()) return image;
+  const std::string own = path + "." + std::to_string(getpid());
+  std::ofstream file(own, std::ios::binary);
+  file << image;
+  file.close();
+  if (!file || std::rename(own.c_str(), path.c_str()) != 0) std::remove(own.c_str());
+  return image;
+}
