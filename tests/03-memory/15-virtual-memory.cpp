@@ -1,0 +1,89 @@
+// Self-check of 03-memory/15-virtual-memory: judges the learner's grow().
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <vector>
+
+struct Growing {
+  CUdeviceptr address;
+  std::size_t reserved, backed;
+};
+
+void grow(Growing& array, std::size_t bytes, CUdevice device);
+
+namespace {
+
+struct Reserved : cu::Context {
+  std::size_t granule = 0, free_at_start = 0;
+  Growing array{0, 0, 0};
+
+  Reserved() {
+    CUmemAllocationProp kind{};
+    kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    kind.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    kind.location.id = device;
+    CU_CHECK(cuMemGetAllocationGranularity(&granule, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+    array.reserved = 8 * granule;
+    CU_CHECK(cuMemAddressReserve(&array.address, array.reserved, 0, 0, 0));
+    free_at_start = free_bytes();
+  }
+  ~Reserved() {
+    unmap();
+    CU_REPORT(cuMemAddressFree(array.address, array.reserved));
+  }
+  void unmap() {
+    CU_REPORT(cuCtxSynchronize());  // a fill may still be running there
+    if (array.backed != 0) CU_REPORT(cuMemUnmap(array.address, array.backed));
+    array.backed = 0;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Reserved, "a hundred bytes become a whole piece, and it can be used") {
+  grow(array, 100, device);
+  CHECK(array.backed == granule);
+  CHECK(cuMemsetD8(array.address, 1, array.backed) == CUDA_SUCCESS);
+}
+
+TEST_CASE_METHOD(Reserved, "what was there stays, and what is new can be used") {
+  const CUdeviceptr before = array.address;
+  grow(array, granule, device);
+  REQUIRE(array.backed == granule);
+  CU_CHECK(cuMemsetD8(array.address, 7, granule));
+  grow(array, 3 * granule, device);
+  CHECK(array.address == before);
+  REQUIRE(array.backed == 3 * granule);
+  REQUIRE(cuMemsetD8(array.address + granule, 8, 2 * granule) == CUDA_SUCCESS);
+  std::vector<char> all(3 * granule), expected(granule, 7);
+  expected.resize(3 * granule, 8);
+  CU_CHECK(cuMemcpyDtoH(all.data(), array.address, all.size()));
+  CHECK((all == expected));
+}
+
+TEST_CASE_METHOD(Reserved, "enough is enough: nothing happens") {
+  grow(array, 2 * granule, device);
+  const std::size_t free = free_bytes();
+  grow(array, 2 * granule, device);
+  grow(array, 5, device);
+  grow(array, 0, device);
+  CHECK(array.backed == 2 * granule);
+  CHECK(free_bytes() == free);
+}
+
+TEST_CASE_METHOD(Reserved, "when it is unmapped, the memory is the device's again") {
+  grow(array, 2 * granule, device);
+  grow(array, 4 * granule, device);
+  REQUIRE(array.backed == 4 * granule);
+  unmap();
+  CHECK(free_bytes() == free_at_start);
+}
+
+TEST_CASE_METHOD(Reserved, "more than is reserved is thrown, and no memory is lost") {
+  grow(array, 7 * granule, device);
+  const std::size_t free = free_bytes();
+  CHECK_THROWS_AS(grow(array, 9 * granule, device), cu::Error);
+  CHECK(array.backed == 7 * granule);
+  CHECK(free_bytes() == free);
+}
