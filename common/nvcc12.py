@@ -2,7 +2,7 @@
 # An `nvcc` made of NVRTC, for the private toolkit of CUDA 12: its Python wheels hold NVIDIA's run-time compiler, but no nvcc.
 # common/setup.sh copies it to bin/nvcc of that toolkit. It knows what the Makefile and the lessons ask for and no more:
 #
-#   nvcc -ptx [-std=… -lineinfo -arch=compute_NN -I… ] [-MMD -MF file -MT target] source.cu -o image.ptx
+#   nvcc -ptx [-std=… -lineinfo -rdc=true -arch=compute_NN -I… ] [-MMD -MF file -MT target] source.cu -o image.ptx
 #   nvcc -cubin -arch=sm_NN [the same] source.cu -o image.cubin
 #   nvcc --list-gpu-arch, nvcc --version
 import ctypes
@@ -78,7 +78,7 @@ def main(words):
             values[word] = words.pop(0)
         elif word == "-lineinfo":
             options.append("-lineinfo")
-        elif word.startswith(("-arch=", "-std=", "-I", "-D")):
+        elif word.startswith(("-arch=", "-std=", "-rdc=", "-I", "-D")):
             options.append(word)
         elif word.endswith(".cu"):
             source = word

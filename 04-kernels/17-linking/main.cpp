@@ -1,0 +1,85 @@
+// Links a kernel with one formula and then with another, and lets two contexts use the result.
+#include "common/cu.hpp"
+#include "common/image.hpp"
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+// Applies the kernel to 1 4 9 16 in the current context; returns the last result.
+float run(CUfunction apply, const char* with) {
+  float values[4] = {1, 4, 9, 16};
+  cu::Memory memory(sizeof values);
+  CU_CHECK(cuMemcpyHtoD(memory.address, values, sizeof values));
+  void* arguments[] = {&memory.address};
+  CU_CHECK(cuLaunchKernel(apply, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_CHECK(cuMemcpyDtoH(values, memory.address, sizeof values));
+  std::printf("%-30s  1 4 9 16 become %g %g %g %g\n", with, values[0], values[1], values[2], values[3]);
+  return values[3];
+}
+
+// The kernel's image alone: its formula is missing. Prints the first line of the log.
+CUresult load_alone() {
+  char log[2000] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlinkState linker;
+  void* image;
+  std::size_t bytes;
+  CU_CHECK(cuLinkCreate(2, options, values, &linker));
+  CU_CHECK(cuLinkAddFile(linker, CU_JIT_INPUT_PTX, cu::image("kernels.ptx").c_str(), 0, nullptr, nullptr));
+  const CUresult result = cuLinkComplete(linker, &image, &bytes);
+  std::printf("%-30s  %s\n", "kernels.ptx alone", cu::name(result));
+  std::printf("  %.*s\n", static_cast<int>(std::strcspn(log, "\n")), log);
+  CU_CHECK(cuLinkDestroy(linker));
+  return result;
+}
+
+// Both images as one: machine code, which belongs to the linker and is copied here before that goes.
+std::vector<char> link(const char* formula) {
+  float milliseconds = 0;
+  CUjit_option options[] = {CU_JIT_WALL_TIME, CU_JIT_OPTIMIZATION_LEVEL};
+  void* values[] = {nullptr, reinterpret_cast<void*>(4)};
+  CUlinkState linker;
+  void* image;
+  std::size_t bytes;
+  CU_CHECK(cuLinkCreate(2, options, values, &linker));
+  CU_CHECK(cuLinkAddFile(linker, CU_JIT_INPUT_PTX, cu::image("kernels.ptx").c_str(), 0, nullptr, nullptr));
+  CU_CHECK(cuLinkAddFile(linker, CU_JIT_INPUT_PTX, cu::image(formula).c_str(), 0, nullptr, nullptr));
+  CU_CHECK(cuLinkComplete(linker, &image, &bytes));
+  std::memcpy(&milliseconds, &values[0], sizeof milliseconds);  // an answer, in the place of the option's value
+  std::printf("%-30s  linked in %.2f ms\n", (std::string("kernels.ptx + ") + formula).c_str(), milliseconds);
+  const char* first = static_cast<const char*>(image);
+  std::vector<char> copy(first, first + bytes);
+  CU_CHECK(cuLinkDestroy(linker));
+  return copy;
+}
+
+int main() try {
+  cu::Context context;
+  const CUresult alone = load_alone();
+
+  const std::vector<char> with_square = link("square.ptx"), with_root = link("root.ptx");
+  CUmodule module;
+  CUfunction apply;
+  CU_CHECK(cuModuleLoadData(&module, with_square.data()));
+  CU_CHECK(cuModuleGetFunction(&apply, module, "apply"));
+  const float square = run(apply, "a module, with square.ptx:");
+  CU_CHECK(cuModuleUnload(module));
+
+  CUlibrary library;  // belongs to no context
+  CUkernel kernel;
+  CU_CHECK(cuLibraryLoadData(&library, with_root.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CU_CHECK(cuLibraryGetKernel(&kernel, library, "apply"));
+  const float here = run(reinterpret_cast<CUfunction>(kernel), "a library, with root.ptx:");
+  CUcontext other;
+  CU_CHECK(cuCtxCreate(&other, nullptr, 0, context.device));
+  const float there = run(reinterpret_cast<CUfunction>(kernel), "the same, in another context:");
+  CU_CHECK(cuCtxDestroy(other));
+  CU_CHECK(cuLibraryUnload(library));
+
+  return alone != CUDA_SUCCESS && square == 256 && here == 4 && there == 4 ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

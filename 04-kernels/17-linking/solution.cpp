@@ -1,0 +1,37 @@
+// Make one module of several images.
+#include "common/cu.hpp"
+
+#include <string>
+#include <vector>
+
+// Links the PTX files and loads the result into the current context; the caller unloads it. Throws cu::Error (CU_THROW)
+// if the driver refuses anything; then `log` is what the linker said, else it is empty. The linker is destroyed on
+// every path.
+CUmodule link_files(const std::vector<std::string>& files, std::string* log) {
+  struct Linker {
+    CUlinkState handle = nullptr;
+    char said[8192] = "";  // as long as the linker lives: it may write at any time
+    ~Linker() {
+      if (handle != nullptr) CU_REPORT(cuLinkDestroy(handle));
+    }
+  };
+  Linker linker;
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {linker.said, reinterpret_cast<void*>(sizeof linker.said)};
+  *log = "";
+  try {
+    CU_THROW(cuLinkCreate(2, options, values, &linker.handle));
+    for (const std::string& file : files) {
+      CU_THROW(cuLinkAddFile(linker.handle, CU_JIT_INPUT_PTX, file.c_str(), 0, nullptr, nullptr));
+    }
+    void* image;
+    std::size_t bytes;
+    CU_THROW(cuLinkComplete(linker.handle, &image, &bytes));
+    CUmodule module;
+    CU_THROW(cuModuleLoadData(&module, image));
+    return module;
+  } catch (const cu::Error&) {
+    *log = linker.said;
+    throw;
+  }
+}

@@ -1,0 +1,88 @@
+// Self-check of 04-kernels/17-linking: judges the learner's link_files().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <string>
+#include <vector>
+
+CUmodule link_files(const std::vector<std::string>& files, std::string* log);
+
+namespace {
+
+const std::string kKernel = cu::image("check.ptx");  // from 17-linking.cu
+const std::string kSquare = cu::image("../../../../04-kernels/17-linking/square.ptx");
+const std::string kRoot = cu::image("../../../../04-kernels/17-linking/root.ptx");
+
+int created = 0, destroyed = 0;  // linkers
+
+// A context, and what came of linking in it.
+struct Linking {
+  cu::Context context;
+  std::string log = "as before";
+
+  // curve(x) + 1 by the kernel of these files, linked.
+  float value(const std::vector<std::string>& files, float x) {
+    CUmodule module = link_files(files, &log);
+    REQUIRE(module != nullptr);
+    CUfunction kernel;
+    CU_CHECK(cuModuleGetFunction(&kernel, module, "curve_of"));
+    cu::Memory memory(sizeof x);
+    CU_CHECK(cuMemcpyHtoD(memory.address, &x, sizeof x));
+    void* arguments[] = {&memory.address};
+    CU_CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+    CU_CHECK(cuMemcpyDtoH(&x, memory.address, sizeof x));
+    CU_CHECK(cuModuleUnload(module));
+    return x;
+  }
+};
+
+}  // namespace
+
+// The answer's calls come through here.
+CUresult CUDAAPI cuLinkCreate(unsigned int count, CUjit_option* options, void** values, CUlinkState* linker) {
+  ++created;
+  return DRIVERS(cuLinkCreate)(count, options, values, linker);
+}
+
+CUresult CUDAAPI cuLinkDestroy(CUlinkState linker) {
+  ++destroyed;
+  return DRIVERS(cuLinkDestroy)(linker);
+}
+
+TEST_CASE_METHOD(Linking, "two files become one module") {
+  CHECK(value({kKernel, kSquare}, 9) == 82);
+  CHECK(value({kKernel, kRoot}, 9) == 4);
+  CHECK(log.empty());
+}
+
+TEST_CASE_METHOD(Linking, "the order of the files does not matter") { CHECK(value({kSquare, kKernel}, 3) == 10); }
+
+TEST_CASE_METHOD(Linking, "a function that nobody brings is reported") {
+  CHECK_THROWS_AS(link_files({kKernel}, &log), cu::Error);
+}
+
+TEST_CASE_METHOD(Linking, "the log names the function that nobody brings") {
+  CHECK_THROWS_AS(link_files({kKernel}, &log), cu::Error);
+  CAPTURE(log);
+  CHECK(log.find("curve") != std::string::npos);
+}
+
+TEST_CASE_METHOD(Linking, "a file that is not there is reported") {
+  CHECK_THROWS_AS(link_files({kKernel, cu::image("no-such-file.ptx")}, &log), cu::Error);
+}
+
+TEST_CASE_METHOD(Linking, "the linker is destroyed when all went well") {
+  created = destroyed = 0;
+  CHECK(value({kKernel, kSquare}, 3) == 10);
+  CHECK(created == 1);
+  CHECK(destroyed == created);
+}
+
+TEST_CASE_METHOD(Linking, "the linker is destroyed when something failed") {
+  created = destroyed = 0;
+  CHECK_THROWS_AS(link_files({kKernel}, &log), cu::Error);
+  CHECK(created == 1);
+  CHECK(destroyed == created);
+}
