@@ -7,7 +7,7 @@
 // Versions are counted as 1000 · major + 10 · minor.
 std::string as_text(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
 
-// What a library says about its version; it is looked for as a program would look.
+// What a library says about its version; looked for as a program would look, and open until this one ends.
 std::string version_in(const std::string& library, const char* function) {
   void* opened = dlopen(library.c_str(), RTLD_LAZY);
   void* found = opened ? dlsym(opened, function) : nullptr;
@@ -19,7 +19,6 @@ std::string version_in(const std::string& library, const char* function) {
   } else {
     reinterpret_cast<int (*)(int*)>(found)(&version);
   }
-  dlclose(opened);
   return as_text(version);
 }
 

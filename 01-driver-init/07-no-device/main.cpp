@@ -52,9 +52,8 @@ int main(int arguments, char**) {
   right &= play("CUDA_VISIBLE_DEVICES=0,99,1", "CUDA_VISIBLE_DEVICES=0,99,1 " + program, CUDA_SUCCESS);
   right &= play("LD_LIBRARY_PATH=…/stub", "LD_LIBRARY_PATH='" + stub + "' " + program, CUDA_ERROR_STUB_LIBRARY);
   // A copy of this program that needs libcuda.so.9, which no machine has: the loader ends it before main.
-  const char* copied =
-      "cd $(mktemp -d) && trap 'rm -r $PWD' EXIT && sed s/libcuda.so.1/libcuda.so.9/ /proc/$PPID/exe >p && chmod +x p "
-      "&& ./p";
+  const std::string copied = "cd $(mktemp -d) && trap 'rm -r $PWD' EXIT && sed s/libcuda.so.1/libcuda.so.9/ '" +
+                             std::string(self) + "' >p && chmod +x p && ./p";
   right &= play("no driver", copied, 127);
   return right ? 0 : 1;
 }
