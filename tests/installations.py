@@ -327,6 +327,16 @@ def a_library_path_wins_over_pytorchs_runpath_and_loses_to_its_rpath():
         says(made, PYTORCH, "limited", "9.19.0.56", "9.1.0", "LD_LIBRARY_PATH", remedy="unset LD_LIBRARY_PATH")
 
 
+def an_interpreters_rpath_counts_for_pytorch_too():
+    with machine() as made:  # as conda's python is built
+        healthy(made)
+        made.torch(rpath=False)
+        made.file("/opt/env/bin/python3", library("libpython3.so", rpath="$ORIGIN/../lib")).chmod(0o755)
+        made.library("/opt/env/lib", "libcudnn.so.9.19.0")
+        made.environment["PATH"] = "/opt/env/bin:" + made.environment["PATH"]
+        assert made.look().for_torch("cudnn").path == "/opt/env/lib/libcudnn.so.9.19.0"
+
+
 def parts_of_cudnn_of_different_versions_are_broken():
     with machine() as made:
         made.library("/opt/new", "libcudnn.so.9.19.0")

@@ -20,6 +20,7 @@ PURPOSES = {
     "nvJitLink": "links device code at run time",
     "nvfatbin": "packs device code at run time",
     "nvptxcompiler": "compiles PTX without a driver",
+    "device": "mathematics that nvcc builds into kernels",
     "nvvm": "from NVVM's intermediate language to PTX",
     "cublas": "linear algebra (BLAS)",
     "cublasLt": "matrix products with many options",
@@ -57,11 +58,12 @@ PURPOSES = {
 DRIVER = {"cuda", "cudadebugger", "nvidia-ml", "nvidia-ptxjitcompiler", "nvidia-nvvm", "nvidia-gpucomp"}
 SEPARATE = {"cudnn", "nccl", "cusparseLt", "cutensor", "nvinfer"}
 LIBRARY = re.compile(r"lib([\w.+-]+?)\.so((?:\.\d+)*)")
+BITCODE = re.compile(r"lib(device)\.(\d+)\.bc")  # no library of the loader's, but one all the same
 
 
 def split(file: str) -> tuple[str, str] | None:
     """("cudart", "12.4.127") of libcudart.so.12.4.127; None if it is no library of the catalog."""
-    found = LIBRARY.fullmatch(file)
+    found = LIBRARY.fullmatch(file) or BITCODE.fullmatch(file)
     if not found or not purpose(found.group(1)):
         return None
     return found.group(1), found.group(2).lstrip(".")

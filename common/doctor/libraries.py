@@ -79,10 +79,13 @@ def folders(machine: Machine, loader: Loader, toolkits: list[Toolkit], python: P
         named += [(toolkit.stub, "stub")] if toolkit.stub else []
         named += [(folder, f"toolkit {toolkit.version}") for folder in machine.glob(f"{toolkit.root}/extras/CUPTI/lib64")]
         named += [(f"{toolkit.root}/compat", "cuda-compat")]
+        named += [(f"{toolkit.root}/nvvm/{folder}", f"toolkit {toolkit.version}") for folder in ("lib64", "libdevice")]
     named += [(f"{prefix}/lib", "conda") for prefix in python.conda]
     for site in python.sites:
         named += [(folder, "pip") for folder in machine.glob(f"{site}/nvidia/*/lib") + machine.glob(f"{site}/tensorrt_libs")]
     named += [(f"{python.torch.folder}/lib", "PyTorch's own")] if python.torch else []
+    for file in [python.path] + ([python.torch.library()] if python.torch else []):
+        named += [(folder, "") for tag in ("rpath", "runpath") for folder, _ in loader.named_by(file, tag)]
     named += [(folder, "driver") for folder in ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64")]
     known: dict[str, str] = {}
     for folder, label in named:
@@ -105,7 +108,7 @@ def look(machine: Machine, name: str, path: str, origins: dict[str, str], python
 
 def version_of(machine: Machine, library: Library, python: Python) -> str:
     """By the file's name, by its package, by the library's own word; else only the number in its name."""
-    in_name = (catalog.LIBRARY.fullmatch(os.path.basename(library.path)) or [None, "", ""])[2].lstrip(".")
+    in_name = (catalog.split(os.path.basename(library.path)) or ("", ""))[1]
     if in_name.count(".") >= 1 and library.name != "cudart" or in_name.count(".") >= 2:
         return in_name
     if library.path in python.versions:
@@ -147,7 +150,7 @@ def say_who_wins(machine: Machine, loader: Loader, libraries: list[Library], pyt
     torch = torch if torch and machine.exists(torch) else ""
     for soname in {library.soname for library in libraries if re.search(r"\.so\.\d", library.soname)}:
         for asks, field in (("", "for_programs"), (torch, "for_torch")):
-            found: Found | None = loader.find(soname, asks) if asks or field == "for_programs" else None
+            found: Found | None = loader.find(soname, asks, python.path if asks else "") if asks or field == "for_programs" else None
             winner = by_path.get(machine.real(found.path)) if found else None
             if winner:
                 setattr(winner, field, found.why)

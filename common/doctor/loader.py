@@ -33,14 +33,14 @@ class Loader:
         cached = [os.path.dirname(path) for path in self.cache.values()]
         return list(dict.fromkeys(self.library_path + cached + self.system))
 
-    def find(self, name: str, asks: str = "") -> Found | None:
-        """The file for `name` when the program or library `asks` (its path; none: a program without an rpath) needs it."""
-        says = elf.read(self.machine.outside(asks)) if asks else None
-        before = says.rpath if says and not says.runpath else ()
-        after = says.runpath if says else ()
-        search = [(folder, "rpath") for folder in self._expanded(before, asks)]
+    def find(self, name: str, asks: str = "", program: str = "") -> Found | None:
+        """The file for `name` when the library `asks` needs it in `program`; paths, and none: one that has no rpath.
+
+        An rpath counts for everything that its owner has loaded, a runpath only for what the owner itself needs.
+        """
+        search = self.named_by(asks, "rpath") + self.named_by(program, "rpath")
         search += [(folder, "LD_LIBRARY_PATH") for folder in self.library_path]
-        search += [(folder, "runpath") for folder in self._expanded(after, asks)]
+        search += self.named_by(asks or program, "runpath")
         for folder, why in search:
             if self._fits(f"{folder}/{name}"):
                 return Found(f"{folder}/{name}", why)
@@ -51,10 +51,14 @@ class Loader:
                 return Found(f"{folder}/{name}", "system folder")
         return None
 
-    def _expanded(self, folders: tuple[str, ...], asks: str) -> list[str]:
-        """$ORIGIN is the folder of the file that asks, links followed."""
-        origin = os.path.dirname(self.machine.real(asks))
-        return [os.path.normpath(re.sub(r"\$(ORIGIN|\{ORIGIN\})", origin, folder)) for folder in folders]
+    def named_by(self, file: str, tag: str) -> list[tuple[str, str]]:
+        """The folders that a file names, with the tag; a file that has a runpath has no say by its rpath."""
+        says = elf.read(self.machine.outside(file)) if file else None
+        if not says or tag == "rpath" and says.runpath:
+            return []
+        origin = os.path.dirname(self.machine.real(file))  # links followed
+        folders = says.rpath if tag == "rpath" else says.runpath
+        return [(os.path.normpath(re.sub(r"\$(ORIGIN|\{ORIGIN\})", origin, folder)), tag) for folder in folders]
 
     def _fits(self, path: str) -> bool:
         """The loader passes over files for another processor."""

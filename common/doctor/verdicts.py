@@ -248,7 +248,7 @@ def torch_finds_its_libraries(found: Findings) -> Problem | None:
     asks = found.torch.library()
     says = elf.read(found.machine.outside(asks))
     for name in says.needed if says else ():
-        if catalog.split(name) and not found.loader.find(name, asks):
+        if catalog.split(name) and not found.loader.find(name, asks, found.python.path):
             stem = catalog.split(name)[0]
             others = sorted({library.soname or library.path for library in found.called(stem)})
             there = f"; what is there is {', '.join(others)}" if others else ""
