@@ -64,6 +64,13 @@ void fill_common(KernelPart& part, Parameters* out) {
 
 }  // namespace
 
+std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count) {
+  require(count == 0 || handles != nullptr);
+  std::vector<NodePtr> nodes;
+  for (std::size_t i = 0; i < count; ++i) nodes.push_back(get_node(handles[i]));
+  return nodes;
+}
+
 Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {
   KernelPart part = common(parameters);
   part.kernel = parameters->kern;

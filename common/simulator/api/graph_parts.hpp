@@ -32,6 +32,9 @@ T& as(Node& node) {
   return *part;
 }
 
+// The nodes of an array of handles. Throws CUDA_ERROR_INVALID_VALUE if one is none.
+std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count);
+
 #if CUDA_VERSION >= 12030
 Part part_of(CUgraphNodeParams* parameters);
 #endif

@@ -1,0 +1,199 @@
+// Executable graphs: made, launched, changed (CUDA Driver API manual, "Graph Management").
+#include "common/simulator/api/graph_parts.hpp"
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/capture.hpp"
+
+#include <cstdio>
+
+using namespace cudasim;
+
+namespace {
+
+CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* culprit) {
+  const auto graph = get_graph(handle);
+  require(out != nullptr);
+  constexpr u64 kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
+                         CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  require((flags & ~kKnown) == 0);
+  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
+    return refuse("CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH");
+  const std::scoped_lock lock(Graph::mutex());
+  const auto executable = std::make_shared<Executable>(*graph, flags, culprit);
+  executable->handle = executables().add(executable);
+  *out = executable->handle;
+  return CUDA_SUCCESS;
+}
+
+CUresult instantiate_with_log(CUgraphExec* out, CUgraph handle, CUgraphNode* culprit, char* log, std::size_t size) {
+  if (log != nullptr && size != 0) log[0] = '\0';
+  try {
+    return instantiate(out, handle, 0, culprit);
+  } catch (const Failure&) {
+    if (log != nullptr && size != 0) std::snprintf(log, size, "the graph's edges go in a circle");
+    throw;
+  }
+}
+
+CUresult instantiate_with(CUgraphExec* out, CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
+  require_calls_permitted();
+  require(parameters != nullptr);
+  parameters->hErrNode_out = nullptr;
+  try {
+    const CUresult result = instantiate(out, handle, parameters->flags, &parameters->hErrNode_out);
+    parameters->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
+    return result;
+  } catch (const Failure&) {
+    parameters->result_out =
+        parameters->hErrNode_out != nullptr ? CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE : CUDA_GRAPH_INSTANTIATE_ERROR;
+    throw;
+  }
+}
+
+CUresult launch_graph(CUgraphExec handle, CUstream stream) {
+  current_context();
+  const auto executable = get_executable(handle);
+  const auto into = get_stream(stream);
+  if (const auto capture = capture_of(*into)) {
+    const std::scoped_lock lock(Graph::mutex(), executable->mutex);
+    capture->add(*into, ChildPart{executable->as_graph()});
+    return CUDA_SUCCESS;
+  }
+  executable->launch(*into);
+  return CUDA_SUCCESS;
+}
+
+CUresult upload(CUgraphExec handle, CUstream stream) {
+  current_context();
+  get_executable(handle);
+  get_stream(stream);
+  return CUDA_SUCCESS;
+}
+
+CUgraphExecUpdateResult update(CUgraphExec handle, CUgraph graph_handle, CUgraphNode* culprit, CUgraphNode* from) {
+  const auto executable = get_executable(handle);
+  const auto graph = get_graph(graph_handle);
+  const std::scoped_lock lock(Graph::mutex(), executable->mutex);
+  return executable->update(*graph, culprit, from);
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuGraphInstantiate(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
+                                        char* logBuffer, size_t bufferSize) {
+  return CUDASIM_CALL(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize) {
+    return instantiate_with_log(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
+  };
+}
+
+CUDASIM_API CUresult cuGraphInstantiate_v2(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
+                                           char* logBuffer, size_t bufferSize) {
+  return CUDASIM_CALL(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize) {
+    return instantiate_with_log(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
+  };
+}
+
+CUDASIM_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph, unsigned long long flags) {
+  return CUDASIM_CALL(phGraphExec, hGraph, flags) { return instantiate(phGraphExec, hGraph, flags, nullptr); };
+}
+
+CUDASIM_API CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
+                                                  CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) {
+  return CUDASIM_CALL(phGraphExec, hGraph, instantiateParams) {
+    return instantiate_with(phGraphExec, hGraph, instantiateParams);
+  };
+}
+
+CUDASIM_API CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
+  return CUDASIM_CALL(hGraphExec, hStream) { return launch_graph(hGraphExec, hStream); };
+}
+
+CUDASIM_API CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
+  return CUDASIM_CALL(hGraphExec, hStream) { return upload(hGraphExec, hStream); };
+}
+
+CUDASIM_API CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec* phGraphExec, CUgraph hGraph,
+                                                       CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) {
+  return CUDASIM_CALL(phGraphExec, hGraph, instantiateParams) {
+    return instantiate_with(phGraphExec, hGraph, instantiateParams);
+  };
+}
+
+CUDASIM_API CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
+  return CUDASIM_CALL(hGraphExec, hStream) { return launch_graph(hGraphExec, per_thread(hStream)); };
+}
+
+CUDASIM_API CUresult cuGraphUpload_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
+  return CUDASIM_CALL(hGraphExec, hStream) { return upload(hGraphExec, per_thread(hStream)); };
+}
+
+CUDASIM_API CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
+  return CUDASIM_CALL(hGraphExec) {
+    get_executable(hGraphExec);
+    return executables().remove(hGraphExec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  };
+}
+
+CUDASIM_API CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
+  return CUDASIM_CALL(hGraphExec, flags) {
+    const auto executable = get_executable(hGraphExec);
+    require(flags != nullptr);
+    *flags = executable->flags;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
+  return CUDASIM_CALL(hGraphExec, hNode, isEnabled) {
+    const auto executable = get_executable(hGraphExec);
+    const std::scoped_lock lock(executable->mutex);
+    Executable::Step& step = executable->step(hNode);
+    const CUgraphNodeType type = type_of(step.part);
+    require(type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
+            type == CU_GRAPH_NODE_TYPE_MEMSET);
+    step.enabled = isEnabled != 0;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int* isEnabled) {
+  return CUDASIM_CALL(hGraphExec, hNode, isEnabled) {
+    const auto executable = get_executable(hGraphExec);
+    require(isEnabled != nullptr);
+    const std::scoped_lock lock(executable->mutex);
+    *isEnabled = executable->step(hNode).enabled ? 1 : 0;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode* hErrorNode_out,
+                                       CUgraphExecUpdateResult* updateResult_out) {
+  return CUDASIM_CALL(hGraphExec, hGraph, hErrorNode_out, updateResult_out) {
+    require_calls_permitted();
+    require(updateResult_out != nullptr);
+    CUgraphNode culprit = nullptr, from = nullptr;
+    *updateResult_out = update(hGraphExec, hGraph, &culprit, &from);
+    if (hErrorNode_out != nullptr) *hErrorNode_out = culprit;
+    return *updateResult_out == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  };
+}
+
+CUDASIM_API CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
+                                          CUgraphExecUpdateResultInfo* resultInfo) {
+  return CUDASIM_CALL(hGraphExec, hGraph, resultInfo) {
+    require_calls_permitted();
+    require(resultInfo != nullptr);
+    *resultInfo = {};
+    resultInfo->result = update(hGraphExec, hGraph, &resultInfo->errorNode, &resultInfo->errorFromNode);
+    return resultInfo->result == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  };
+}
+
+CUDASIM_API CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph) {
+  return CUDASIM_CALL(hGraphExec, hNode, childGraph) {
+    const auto executable = get_executable(hGraphExec);
+    const auto child = get_graph(childGraph);
+    const std::scoped_lock lock(Graph::mutex(), executable->mutex);
+    executable->set_child(hNode, *child);
+    return CUDA_SUCCESS;
+  };
+}

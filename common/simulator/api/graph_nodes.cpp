@@ -1,0 +1,370 @@
+// Graphs' nodes, kind by kind: adding one, reading its parameters, changing them in a graph or in an executable one
+// (CUDA Driver API manual, "Graph Management").
+#include "common/simulator/api/graph_parts.hpp"
+#include "common/simulator/api/guard.hpp"
+
+using namespace cudasim;
+
+namespace {
+
+// `make` describes the node; it is called when the rest has been judged.
+template <class Make>
+CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, std::size_t count, Make make) {
+  const auto graph = get_graph(handle);
+  require(out != nullptr);
+  const auto after = nodes_of(dependencies, count);
+  Part part = make();
+  const std::scoped_lock lock(Graph::mutex());
+  *out = graph->add(std::move(part), after)->handle;
+  return CUDA_SUCCESS;
+}
+
+// Hands the node's part to `fill`, which writes it to `out`.
+template <class T, class Out, class Fill>
+CUresult show(CUgraphNode handle, Out* out, Fill fill) {
+  const NodePtr node = get_node(handle);
+  require(out != nullptr);
+  const std::scoped_lock lock(Graph::mutex());
+  fill(as<T>(*node));
+  return CUDA_SUCCESS;
+}
+
+CUresult set_part(CUgraphNode handle, Part part) {
+  const NodePtr node = get_node(handle);
+  const std::scoped_lock lock(Graph::mutex());
+  require(node->part.index() == part.index());
+  node->part = std::move(part);
+  return CUDA_SUCCESS;
+}
+
+CUresult set_part(CUgraphExec handle, CUgraphNode source, Part part) {
+  const auto executable = get_executable(handle);
+  const std::scoped_lock lock(executable->mutex);
+  Executable::Step& step = executable->step(source);
+  require(step.part.index() == part.index());
+  step.part = std::move(part);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuGraphAddKernelNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                          size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return kernel_part(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphKernelNodeGetParams(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<KernelPart>(hNode, nodeParams, [&](KernelPart& part) { describe(part, nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphKernelNodeSetParams(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, kernel_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphExecKernelNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                    const CUDA_KERNEL_NODE_PARAMS_v1* nodeParams) {
+  return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, kernel_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphAddKernelNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                             size_t numDependencies, const CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return kernel_part(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode hNode, CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<KernelPart>(hNode, nodeParams, [&](KernelPart& part) { describe(part, nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode hNode, const CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, kernel_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                       const CUDA_KERNEL_NODE_PARAMS_v2* nodeParams) {
+  return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, kernel_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphAddMemcpyNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                          size_t numDependencies, const CUDA_MEMCPY3D* copyParams, CUcontext ctx) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, copyParams, ctx) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return copy_part(copyParams, ctx); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphMemcpyNodeGetParams(CUgraphNode hNode, CUDA_MEMCPY3D* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<CopyPart>(hNode, nodeParams, [&](CopyPart& part) { *nodeParams = part.copy; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphMemcpyNodeSetParams(CUgraphNode hNode, const CUDA_MEMCPY3D* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, copy_part(nodeParams, nullptr)); };
+}
+
+CUDASIM_API CUresult cuGraphExecMemcpyNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                    const CUDA_MEMCPY3D* copyParams, CUcontext ctx) {
+  return CUDASIM_CALL(hGraphExec, hNode, copyParams, ctx) {
+    return set_part(hGraphExec, hNode, copy_part(copyParams, ctx));
+  };
+}
+
+CUDASIM_API CUresult cuGraphAddMemsetNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                          size_t numDependencies, const CUDA_MEMSET_NODE_PARAMS* memsetParams,
+                                          CUcontext ctx) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, memsetParams, ctx) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return fill_part(memsetParams, ctx); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphMemsetNodeGetParams(CUgraphNode hNode, CUDA_MEMSET_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<FillPart>(hNode, nodeParams, [&](FillPart& part) { *nodeParams = part.fill; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphMemsetNodeSetParams(CUgraphNode hNode, const CUDA_MEMSET_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, fill_part(nodeParams, nullptr)); };
+}
+
+CUDASIM_API CUresult cuGraphExecMemsetNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                    const CUDA_MEMSET_NODE_PARAMS* memsetParams, CUcontext ctx) {
+  return CUDASIM_CALL(hGraphExec, hNode, memsetParams, ctx) {
+    return set_part(hGraphExec, hNode, fill_part(memsetParams, ctx));
+  };
+}
+
+CUDASIM_API CUresult cuGraphAddHostNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                        size_t numDependencies, const CUDA_HOST_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return host_part(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphHostNodeGetParams(CUgraphNode hNode, CUDA_HOST_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<HostPart>(hNode, nodeParams, [&](HostPart& part) {
+      nodeParams->fn = part.function;
+      nodeParams->userData = part.data;
+    });
+  };
+}
+
+CUDASIM_API CUresult cuGraphHostNodeSetParams(CUgraphNode hNode, const CUDA_HOST_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, host_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphExecHostNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                  const CUDA_HOST_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, host_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphAddChildGraphNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                              size_t numDependencies, CUgraph childGraph) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, childGraph) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return child_part(childGraph); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphChildGraphNodeGetGraph(CUgraphNode hNode, CUgraph* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<ChildPart>(hNode, nodeParams, [&](ChildPart& part) { *nodeParams = part.graph->handle; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphAddEmptyNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                         size_t numDependencies) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [] { return EmptyPart{}; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphAddEventRecordNode(CUgraphNode* phGraphNode, CUgraph hGraph,
+                                               const CUgraphNode* dependencies, size_t numDependencies, CUevent event) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, event) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return record_part(event); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphEventRecordNodeGetEvent(CUgraphNode hNode, CUevent* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<RecordPart>(hNode, nodeParams, [&](RecordPart& part) { *nodeParams = part.event; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphEventRecordNodeSetEvent(CUgraphNode hNode, CUevent event) {
+  return CUDASIM_CALL(hNode, event) { return set_part(hNode, record_part(event)); };
+}
+
+CUDASIM_API CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
+  return CUDASIM_CALL(hGraphExec, hNode, event) { return set_part(hGraphExec, hNode, record_part(event)); };
+}
+
+CUDASIM_API CUresult cuGraphAddEventWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                             size_t numDependencies, CUevent event) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, event) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return wait_part(event); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphEventWaitNodeGetEvent(CUgraphNode hNode, CUevent* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<WaitPart>(hNode, nodeParams, [&](WaitPart& part) { *nodeParams = part.event; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphEventWaitNodeSetEvent(CUgraphNode hNode, CUevent event) {
+  return CUDASIM_CALL(hNode, event) { return set_part(hNode, wait_part(event)); };
+}
+
+CUDASIM_API CUresult cuGraphExecEventWaitNodeSetEvent(CUgraphExec hGraphExec, CUgraphNode hNode, CUevent event) {
+  return CUDASIM_CALL(hGraphExec, hNode, event) { return set_part(hGraphExec, hNode, wait_part(event)); };
+}
+
+CUDASIM_API CUresult cuGraphAddMemAllocNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                            size_t numDependencies, CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return allocate_part(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_ALLOC_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<AllocatePart>(hNode, nodeParams, [&](AllocatePart& part) { describe(part, nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                           size_t numDependencies, CUdeviceptr dptr) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, dptr) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return free_part(dptr); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphMemFreeNodeGetParams(CUgraphNode hNode, CUdeviceptr* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    return show<FreePart>(hNode, nodeParams, [&](FreePart& part) { *nodeParams = part.address; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphAddBatchMemOpNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                              size_t numDependencies, const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return memory_part(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphBatchMemOpNodeGetParams(CUgraphNode hNode, CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams_out) {
+  return CUDASIM_CALL(hNode, nodeParams_out) {
+    return show<MemoryPart>(hNode, nodeParams_out, [&](MemoryPart& part) { describe(part, nodeParams_out); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphBatchMemOpNodeSetParams(CUgraphNode hNode,
+                                                    const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, memory_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                        const CUDA_BATCH_MEM_OP_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, memory_part(nodeParams)); };
+}
+
+#if CUDA_VERSION >= 12030
+CUDASIM_API CUresult cuGraphAddNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                    size_t numDependencies, CUgraphNodeParams* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return part_of(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
+                                       const CUgraphEdgeData* dependencyData, size_t numDependencies,
+                                       CUgraphNodeParams* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams) {
+    const CUresult result =
+        add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return part_of(nodeParams); });
+    if (dependencyData == nullptr) return result;
+    const auto graph = get_graph(hGraph);
+    const NodePtr node = get_node(*phGraphNode);
+    const std::scoped_lock lock(Graph::mutex());
+    for (std::size_t i = 0; i < numDependencies; ++i) {
+      for (Edge& edge : graph->edges) {
+        if (edge.to != node || edge.from->handle != dependencies[i]) continue;
+        edge.from_port = dependencyData[i].from_port;
+        edge.type = dependencyData[i].type;
+      }
+    }
+    return result;
+  };
+}
+
+CUDASIM_API CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, part_of(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                              CUgraphNodeParams* nodeParams) {
+  return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, part_of(nodeParams)); };
+}
+#endif
+
+CUDASIM_API CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNode src) {
+  return CUDASIM_CALL(dst, src) {
+    const NodePtr to = get_node(dst), from = get_node(src);
+    const std::scoped_lock lock(Graph::mutex());
+    as<KernelPart>(*to).attributes = as<KernelPart>(*from).attributes;
+    as<KernelPart>(*to).shape.cooperative = as<KernelPart>(*from).shape.cooperative;
+    as<KernelPart>(*to).shape.cluster = as<KernelPart>(*from).shape.cluster;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                                   CUkernelNodeAttrValue* value_out) {
+  return CUDASIM_CALL(hNode, attr, value_out) {
+    const NodePtr node = get_node(hNode);
+    require(value_out != nullptr);
+    const std::scoped_lock lock(Graph::mutex());
+    const auto& part = as<KernelPart>(*node);
+    *value_out = {};
+    const auto found = part.attributes.find(attr);
+    if (found != part.attributes.end()) *value_out = found->second;
+    if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value_out->cooperative = part.shape.cooperative ? 1 : 0;
+    if (attr == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      value_out->clusterDim = {part.shape.cluster.x, part.shape.cluster.y, part.shape.cluster.z};
+    }
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
+                                                   const CUkernelNodeAttrValue* value) {
+  return CUDASIM_CALL(hNode, attr, value) {
+    const NodePtr node = get_node(hNode);
+    require(value != nullptr);
+    const std::scoped_lock lock(Graph::mutex());
+    auto& part = as<KernelPart>(*node);
+    switch (static_cast<int>(attr)) {
+      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: part.shape.cooperative = value->cooperative != 0; break;
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+        part.shape.cluster = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
+        break;
+      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+      case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: break;
+      default: return CUDA_ERROR_INVALID_VALUE;
+    }
+    part.attributes[attr] = *value;
+    return CUDA_SUCCESS;
+  };
+}
