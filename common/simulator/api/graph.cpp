@@ -91,7 +91,7 @@ CUresult disconnect(CUgraph handle, const CUgraphNode* from, const CUgraphNode* 
 }
 
 const char* name(CUgraphNodeType type) {
-  switch (type) {
+  switch (static_cast<int>(type)) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return "KERNEL";
     case CU_GRAPH_NODE_TYPE_MEMCPY: return "MEMCPY";
     case CU_GRAPH_NODE_TYPE_MEMSET: return "MEMSET";
@@ -102,6 +102,7 @@ const char* name(CUgraphNodeType type) {
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return "MEM_ALLOC";
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return "MEM_FREE";
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: return "BATCH_MEM_OP";
+    case 13: return "CONDITIONAL";  // CU_GRAPH_NODE_TYPE_CONDITIONAL, which older headers lack
     default: return "EMPTY";
   }
 }

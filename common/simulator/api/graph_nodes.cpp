@@ -306,6 +306,25 @@ CUDASIM_API CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
   };
 }
 
+CUDASIM_API CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pHandle_out, CUgraph hGraph,
+                                                    CUcontext ctx, unsigned int defaultLaunchValue,
+                                                    unsigned int flags) {
+  return CUDASIM_CALL(pHandle_out, hGraph, ctx, defaultLaunchValue, flags) {
+    const auto graph = get_graph(hGraph);
+    require(pHandle_out != nullptr && (flags & ~static_cast<unsigned>(CU_GRAPH_COND_ASSIGN_DEFAULT)) == 0);
+    if (ctx != nullptr) {
+      get_context(ctx);
+    } else {
+      current_context();
+    }
+    const auto condition = make_condition(defaultLaunchValue, (flags & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0);
+    const std::scoped_lock lock(Graph::mutex());
+    graph->conditions.push_back(condition);
+    *pHandle_out = condition->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
 CUDASIM_API CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
   return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, part_of(nodeParams)); };
 }

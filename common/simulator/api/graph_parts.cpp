@@ -176,6 +176,8 @@ void describe(MemoryPart& part, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
 #if CUDA_VERSION >= 12030
 namespace {
 
+constexpr unsigned kMostBodies = 1 << 16;
+
 Part any_kernel_part(const CUDA_KERNEL_NODE_PARAMS_v3& given) {
   CUDA_KERNEL_NODE_PARAMS_v2 parameters{};
   parameters.func = given.func;
@@ -209,6 +211,33 @@ Part any_allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS_v2& given) {
   return part;
 }
 
+// The node goes by a condition that was made for its graph, or for one around that, and that no other node goes by; its
+// bodies are empty graphs, whose handles the program gets.
+Part conditional_part(CUDA_CONDITIONAL_NODE_PARAMS& given) {
+  const auto choice = static_cast<Choice>(given.type);
+  const bool right_size = choice == Choice::loop      ? given.size == 1
+                          : choice == Choice::if_else ? given.size == 1 || given.size == 2
+                                                      : choice == Choice::one_of && given.size != 0;
+  require(right_size && given.size <= kMostBodies);
+  if (given.ctx != nullptr) get_context(given.ctx);
+  ConditionalPart part;
+  part.choice = choice;
+  part.context = given.ctx;
+  const std::scoped_lock lock(Graph::mutex());
+  part.condition = find_condition(given.handle);
+  require(part.condition != nullptr && !part.condition->used);
+  part.condition->used = true;
+  part.handles = std::make_shared<std::vector<CUgraph>>();
+  for (unsigned i = 0; i < given.size; ++i) {
+    const auto body = std::make_shared<Graph>();
+    body->handle = graphs().add(body);
+    part.bodies.push_back(body);
+    part.handles->push_back(body->handle);
+  }
+  given.phGraph_out = part.handles->data();
+  return part;
+}
+
 }  // namespace
 
 Part part_of(CUgraphNodeParams* parameters) {
@@ -234,7 +263,7 @@ Part part_of(CUgraphNodeParams* parameters) {
       const CUDA_BATCH_MEM_OP_NODE_PARAMS operations{given.ctx, given.count, given.paramArray, given.flags};
       return memory_part(&operations);
     }
-    case CU_GRAPH_NODE_TYPE_CONDITIONAL: fail(refuse("CU_GRAPH_NODE_TYPE_CONDITIONAL"));
+    case CU_GRAPH_NODE_TYPE_CONDITIONAL: return conditional_part(parameters->conditional);
     default: fail(CUDA_ERROR_INVALID_VALUE);
   }
 }

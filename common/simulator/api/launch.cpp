@@ -4,6 +4,7 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/occupancy.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/condition.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/library.hpp"
 
@@ -161,6 +162,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
   launch.grid_id = ++grids;
   launch.cancelled = &function->health->ended;
+  launch.set_condition = set_condition;
 
   Operation operation;
   operation.kind = OperationKind::kernel;

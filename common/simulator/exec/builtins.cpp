@@ -1,5 +1,6 @@
-// The functions of the device runtime: vprintf, malloc, free, __assertfail. CUDA C++ Programming Guide, "Formatted
-// Output", "Dynamic Global Memory Allocation and Operations", "Assertion".
+// The functions of the device runtime: vprintf, malloc, free, __assertfail, cudaGraphSetConditional. CUDA C++
+// Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation and Operations", "Assertion", "Conditional
+// Graph Nodes".
 #include "common/simulator/exec/builtins.hpp"
 
 #include "common/simulator/exec/access.hpp"
@@ -238,6 +239,21 @@ void run_free(Warp& warp, const CallSite& site) {
   std::fill(warp.views, warp.views + kViews, View());  // one of them may be of what is gone
 }
 
+void run_set_condition(Warp& warp, const CallSite& site) {
+  const Launch& launch = warp.block->grid->launch;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u64 handle = argument(warp, site, 0, lane);
+    if (launch.set_condition != nullptr &&
+        launch.set_condition(handle, static_cast<u32>(argument(warp, site, 1, lane))))
+      continue;
+    throw Fault{.kind = FaultKind::illegal_address,
+                .what = "cudaGraphSetConditional for a handle that cuGraphConditionalHandleCreate has not made",
+                .address = handle,
+                .lane = lane};
+  }
+}
+
 std::string bracketed(Dim3 d) {
   return "[" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + "]";
 }
@@ -268,6 +284,7 @@ std::optional<Builtin> builtin_named(std::string_view name) {
   if (name == "malloc") return Builtin::malloc;
   if (name == "free") return Builtin::free;
   if (name == "__assertfail") return Builtin::assertfail;
+  if (name == "cudaGraphSetConditional") return Builtin::set_condition;
   return std::nullopt;
 }
 
@@ -277,6 +294,7 @@ void call_builtin(Warp& warp, const CallSite& site, Builtin builtin) {
     case Builtin::malloc: return run_malloc(warp, site);
     case Builtin::free: return run_free(warp, site);
     case Builtin::assertfail: run_assertfail(warp, site);
+    case Builtin::set_condition: return run_set_condition(warp, site);
   }
 }
 

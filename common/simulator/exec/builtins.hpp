@@ -1,4 +1,4 @@
-// The functions of the device runtime: vprintf, malloc, free, __assertfail.
+// The functions of the device runtime: vprintf, malloc, free, __assertfail, cudaGraphSetConditional.
 #pragma once
 #include "common/simulator/exec/pseudo.hpp"
 

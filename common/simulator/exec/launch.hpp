@@ -26,6 +26,9 @@ struct Launch {
   u64 heap_bytes = 8u << 20;  // CU_LIMIT_MALLOC_HEAP_SIZE
   u64 grid_id = 0;
   const std::atomic<bool>* cancelled = nullptr;  // set when the context is destroyed: stop soon
+  // Sets the condition of a graph (cudaGraphSetConditional); false if there is none of that handle. Null: there are
+  // none.
+  bool (*set_condition)(u64 handle, u32 value) = nullptr;
 };
 
 // Runs the grid to its end on the machine's cores (exec/pool.hpp) and returns, with the fault if there was one. Any

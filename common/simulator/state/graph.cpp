@@ -7,15 +7,18 @@
 #include "common/simulator/state/library.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace cudasim {
 
 CUgraphNodeType type_of(const Part& part) {
   constexpr CUgraphNodeType kTypes[] = {
-      CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,      CU_GRAPH_NODE_TYPE_MEMCPY,
-      CU_GRAPH_NODE_TYPE_MEMSET,       CU_GRAPH_NODE_TYPE_HOST,        CU_GRAPH_NODE_TYPE_GRAPH,
-      CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,  CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-      CU_GRAPH_NODE_TYPE_MEM_FREE,     CU_GRAPH_NODE_TYPE_BATCH_MEM_OP};
+      CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,
+      CU_GRAPH_NODE_TYPE_MEMCPY,       CU_GRAPH_NODE_TYPE_MEMSET,
+      CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_GRAPH,
+      CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+      CU_GRAPH_NODE_TYPE_MEM_ALLOC,    CU_GRAPH_NODE_TYPE_MEM_FREE,
+      CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, static_cast<CUgraphNodeType>(13)};  // CU_GRAPH_NODE_TYPE_CONDITIONAL
   static_assert(std::size(kTypes) == std::variant_size_v<Part>);
   return kTypes[part.index()];
 }
@@ -94,6 +97,13 @@ std::mutex& Graph::mutex() {
   return only;
 }
 
+// The graphs that a node owns.
+static std::vector<std::shared_ptr<Graph>> inner_graphs(const Part& part) {
+  if (const auto* child = std::get_if<ChildPart>(&part)) return {child->graph};
+  if (const auto* conditional = std::get_if<ConditionalPart>(&part)) return conditional->bodies;
+  return {};
+}
+
 NodePtr Graph::add(Part part, const std::vector<NodePtr>& dependencies) {
   for (std::size_t i = 0; i < dependencies.size(); ++i) {
     require(dependencies[i]->graph.lock().get() == this);
@@ -103,7 +113,7 @@ NodePtr Graph::add(Part part, const std::vector<NodePtr>& dependencies) {
   node->graph = weak_from_this();
   node->part = std::move(part);
   node->handle = graph_nodes().add(node);
-  if (auto* child = std::get_if<ChildPart>(&node->part)) child->graph->owner = node->handle;
+  for (const auto& inner : inner_graphs(node->part)) inner->owner = node->handle;
   nodes.push_back(node);
   for (const NodePtr& from : dependencies) edges.push_back({from, node});
   return node;
@@ -123,7 +133,7 @@ void Graph::remove(const NodePtr& node) {
   std::erase_if(edges, [&](const Edge& edge) { return edge.from == node || edge.to == node; });
   std::erase(nodes, node);
   graph_nodes().remove(node->handle);
-  if (const auto* child = std::get_if<ChildPart>(&node->part)) child->graph->close();
+  for (const auto& inner : inner_graphs(node->part)) inner->close();
 }
 
 std::vector<NodePtr> Graph::before(const Node& node) const {
@@ -143,6 +153,9 @@ std::vector<NodePtr> Graph::after(const Node& node) const {
 }
 
 std::shared_ptr<Graph> Graph::clone() const {
+  for (const NodePtr& node : nodes) {
+    require(!std::holds_alternative<ConditionalPart>(node->part), CUDA_ERROR_NOT_SUPPORTED);
+  }
   auto copy = std::make_shared<Graph>();
   copy->handle = graphs().add(copy);
   std::map<const Node*, NodePtr> twin;
@@ -182,7 +195,7 @@ std::optional<std::vector<NodePtr>> Graph::order() const {
 void Graph::close() {
   for (const NodePtr& node : nodes) {
     graph_nodes().remove(node->handle);
-    if (const auto* child = std::get_if<ChildPart>(&node->part)) child->graph->close();
+    for (const auto& inner : inner_graphs(node->part)) inner->close();
   }
   graphs().remove(handle);
 }
@@ -279,6 +292,7 @@ struct Work {
   Operation operator()(const WaitPart&) const { return {}; }
   Operation operator()(const AllocatePart& part) const { return allocate_work(part, context); }
   Operation operator()(const FreePart& part) const { return free_work(part); }
+  Operation operator()(const ConditionalPart&) const { return {}; }  // Executable::work_of
   Operation operator()(const MemoryPart& part) const {
     std::vector<Operation> operations;
     for (const CUstreamBatchMemOpParams& given : part.operations) {
@@ -306,13 +320,14 @@ Operation operation_of(const Part& part, const std::shared_ptr<Context>& context
 
 // ---- Executable graphs
 
-Executable::Executable(const Graph& graph, u64 wanted, CUgraphNode* culprit) : flags(wanted), objects_(graph.objects) {
-  append(graph, {}, culprit);
-}
+namespace {
 
-// The steps that nothing of the graph comes after.
-std::vector<std::size_t> Executable::append(const Graph& graph, const std::vector<std::size_t>& roots_after,
-                                            CUgraphNode* culprit) {
+using Steps = std::vector<Executable::Step>;
+
+// Adds the graph's nodes to `steps`; the roots come after `roots_after`. Answers with the steps that nothing comes
+// after.
+std::vector<std::size_t> append(Steps& steps, const Graph& graph, const std::vector<std::size_t>& roots_after,
+                                CUgraphNode* culprit) {
   const auto order = graph.order();
   if (!order) {
     if (culprit != nullptr && !graph.nodes.empty()) *culprit = graph.nodes.front()->handle;
@@ -329,12 +344,14 @@ std::vector<std::size_t> Executable::append(const Graph& graph, const std::vecto
       }
     }
     if (after.empty()) after = roots_after;
-    const std::size_t index = steps_.size();
-    steps_.push_back({node->part, node->handle, true, std::move(after)});
+    const std::size_t index = steps.size();
+    steps.push_back({node->part, node->handle, true, std::move(after), {}});
     ends[node.get()] = {index};
     if (const auto* child = std::get_if<ChildPart>(&node->part)) {
-      auto inside = append(*child->graph, {index}, culprit);
+      auto inside = append(steps, *child->graph, {index}, culprit);
       if (!inside.empty()) ends[node.get()] = std::move(inside);
+    } else if (const auto* conditional = std::get_if<ConditionalPart>(&node->part)) {
+      for (const auto& body : conditional->bodies) append(steps[index].bodies.emplace_back(), *body, {}, culprit);
     }
   }
   std::vector<std::size_t> last;
@@ -346,11 +363,81 @@ std::vector<std::size_t> Executable::append(const Graph& graph, const std::vecto
   return last;
 }
 
-Executable::Step& Executable::step(CUgraphNode source) {
-  for (Step& step : steps_) {
-    if (step.source == source) return step;
+Executable::Step* find_step(Steps& steps, CUgraphNode source) {
+  for (Executable::Step& step : steps) {
+    if (step.source == source) return &step;
+    for (Steps& body : step.bodies) {
+      if (auto* found = find_step(body, source)) return found;
+    }
   }
-  fail(CUDA_ERROR_INVALID_VALUE);
+  return nullptr;
+}
+
+void assign_conditions(const Steps& steps) {
+  for (const Executable::Step& step : steps) {
+    const auto* conditional = std::get_if<ConditionalPart>(&step.part);
+    if (conditional == nullptr) continue;
+    if (conditional->condition->assigned) conditional->condition->value = conditional->condition->initial;
+    for (const Steps& body : step.bodies) assign_conditions(body);
+  }
+}
+
+Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& context);
+
+// A conditional node's body: its steps one after the other, on the calling thread.
+CUresult run_here(const Steps& steps, const std::shared_ptr<Context>& context) {
+  for (const Executable::Step& step : steps) {
+    const Operation work = step.enabled ? work_of(step, context) : Operation{};
+    const CUresult result = work.run ? work.run() : CUDA_SUCCESS;
+    if (result != CUDA_SUCCESS) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+// A loop whose condition nothing ever sets to zero, as far as anybody cares to wait.
+constexpr u64 kMostRounds = 20'000'000;
+
+CUresult run_conditional(const Executable::Step& step, const std::weak_ptr<Context>& weak, const Health& health) {
+  const auto& part = std::get<ConditionalPart>(step.part);
+  const auto run = [&](u32 index) {
+    const auto context = weak.lock();
+    if (!context || health.ending) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+    return index < step.bodies.size() ? run_here(step.bodies[index], context) : CUDA_SUCCESS;
+  };
+  if (part.choice == Choice::one_of) return run(part.condition->value);
+  if (part.choice == Choice::if_else) return run(part.condition->value != 0 ? 0 : 1);
+  for (u64 round = 0; part.condition->value != 0; ++round) {
+    if (const CUresult result = run(0); result != CUDA_SUCCESS) return result;
+    if (round < kMostRounds) continue;
+    std::fprintf(stderr, "cudasim: the loop of a conditional node went round %llu times and was stopped\n",
+                 static_cast<unsigned long long>(round));
+    return CUDA_ERROR_LAUNCH_TIMEOUT;
+  }
+  return CUDA_SUCCESS;
+}
+
+// A step's work; of a conditional node, what it does when it is its turn.
+Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& context) {
+  if (!std::holds_alternative<ConditionalPart>(step.part)) return operation_of(step.part, context);
+  Operation work;
+  work.kind = OperationKind::kernel;
+  work.label = "conditional node";
+  work.run = [step, weak = std::weak_ptr<Context>(context), health = context->health] {
+    return run_conditional(step, weak, *health);
+  };
+  return work;
+}
+
+}  // namespace
+
+Executable::Executable(const Graph& graph, u64 wanted, CUgraphNode* culprit) : flags(wanted), objects_(graph.objects) {
+  append(steps_, graph, {}, culprit);
+}
+
+Executable::Step& Executable::step(CUgraphNode source) {
+  Step* found = find_step(steps_, source);
+  require(found != nullptr);
+  return *found;
 }
 
 void Executable::launch(Stream& stream) {
@@ -360,7 +447,7 @@ void Executable::launch(Stream& stream) {
   // What can be wrong is found before anything is entered.
   std::vector<Operation> work;
   for (const Step& step : steps_) {
-    work.push_back(step.enabled ? operation_of(step.part, context) : Operation{});
+    work.push_back(step.enabled ? work_of(step, context) : Operation{});
     const auto* memory = std::get_if<AllocatePart>(&step.part);
     if (memory == nullptr || !AddressSpace::instance().find(memory->address)) continue;
     // Allocated by the launch before and not freed since.
@@ -373,7 +460,15 @@ void Executable::launch(Stream& stream) {
   last_ = stream.enqueue_group([&](std::vector<TaskPtr> before) {
     Scheduler& scheduler = Scheduler::instance();
     before.push_back(last_);
-    const TaskPtr head = scheduler.enter(stream.health, {}, stream.priority, before);
+    Operation begin;
+    const auto conditional = [](const Step& step) { return !step.bodies.empty(); };
+    if (std::any_of(steps_.begin(), steps_.end(), conditional)) {
+      begin.run = [steps = steps_] {
+        assign_conditions(steps);
+        return CUDA_SUCCESS;
+      };
+    }
+    const TaskPtr head = scheduler.enter(stream.health, std::move(begin), stream.priority, before);
     std::vector<TaskPtr> tasks;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       std::vector<TaskPtr> after{head};
@@ -399,6 +494,9 @@ void Executable::launch(Stream& stream) {
 }
 
 std::shared_ptr<Graph> Executable::as_graph() {
+  for (const Step& step : steps_) {
+    require(!std::holds_alternative<ConditionalPart>(step.part), CUDA_ERROR_NOT_SUPPORTED);
+  }
   auto graph = std::make_shared<Graph>();
   graph->handle = graphs().add(graph);
   std::vector<NodePtr> nodes;
@@ -413,8 +511,10 @@ std::shared_ptr<Graph> Executable::as_graph() {
 }
 
 void Executable::set_child(CUgraphNode source, const Graph& child) {
-  const auto first = static_cast<std::size_t>(&step(source) - steps_.data());
-  require(std::holds_alternative<ChildPart>(steps_[first].part));
+  const auto found =
+      std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.source == source; });
+  require(found != steps_.end() && std::holds_alternative<ChildPart>(found->part));
+  const auto first = static_cast<std::size_t>(found - steps_.begin());
   const Executable other(child, flags, nullptr);
   require(first + 1 + other.steps_.size() <= steps_.size());
   for (std::size_t i = 0; i < other.steps_.size(); ++i) {
@@ -423,23 +523,38 @@ void Executable::set_child(CUgraphNode source, const Graph& child) {
   for (std::size_t i = 0; i < other.steps_.size(); ++i) steps_[first + 1 + i].part = other.steps_[i].part;
 }
 
+// Whether `next` could take the place of `now`, step by step; `culprit` is then the first that could not.
+static CUgraphExecUpdateResult compare(const Steps& now, const Steps& next, CUgraphNode* culprit) {
+  if (next.size() != now.size()) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  for (std::size_t i = 0; i < now.size(); ++i) {
+    *culprit = next[i].source;
+    if (next[i].part.index() != now[i].part.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
+    if (next[i].after != now[i].after) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    if (next[i].bodies.size() != now[i].bodies.size()) return CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+    for (std::size_t body = 0; body < now[i].bodies.size(); ++body) {
+      const auto result = compare(now[i].bodies[body], next[i].bodies[body], culprit);
+      if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return result;
+    }
+  }
+  *culprit = nullptr;
+  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+}
+
 CUgraphExecUpdateResult Executable::update(const Graph& graph, CUgraphNode* culprit, CUgraphNode* culprit_from) {
   *culprit_from = nullptr;
-  std::optional<Executable> other;
+  Steps next;
   try {
-    other.emplace(graph, flags, culprit);
+    append(next, graph, {}, culprit);
   } catch (const Failure&) {
     return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
   }
-  if (other->steps_.size() != steps_.size()) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+  const CUgraphExecUpdateResult result = compare(steps_, next, culprit);
+  if (result != CU_GRAPH_EXEC_UPDATE_SUCCESS) return result;
   for (std::size_t i = 0; i < steps_.size(); ++i) {
-    *culprit = other->steps_[i].source;
-    if (other->steps_[i].part.index() != steps_[i].part.index()) return CU_GRAPH_EXEC_UPDATE_ERROR_NODE_TYPE_CHANGED;
-    if (other->steps_[i].after != steps_[i].after) return CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED;
+    steps_[i].part = std::move(next[i].part);
+    steps_[i].bodies = std::move(next[i].bodies);
   }
-  *culprit = nullptr;
-  for (std::size_t i = 0; i < steps_.size(); ++i) steps_[i].part = std::move(other->steps_[i].part);
-  return CU_GRAPH_EXEC_UPDATE_SUCCESS;
+  return result;
 }
 
 }  // namespace cudasim

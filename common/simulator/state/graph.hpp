@@ -2,6 +2,7 @@
 // the same in an order in which it can run, with child graphs spread out. Launching enters one task for each node.
 #pragma once
 #include "common/simulator/api/launch.hpp"
+#include "common/simulator/state/condition.hpp"
 #include "common/simulator/state/event.hpp"
 
 #include <cstdint>
@@ -58,9 +59,18 @@ struct MemoryPart {
   std::vector<CUstreamBatchMemOpParams> operations;
   CUcontext context = nullptr;
 };
+// CUgraphConditionalNodeType; older headers lack the last one, or all.
+enum class Choice : int { if_else = 0, loop = 1, one_of = 2 };
+struct ConditionalPart {
+  std::shared_ptr<Condition> condition;
+  Choice choice = Choice::if_else;
+  CUcontext context = nullptr;
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::shared_ptr<std::vector<CUgraph>> handles;  // of the bodies: what phGraph_out points to
+};
 struct EmptyPart {};
 using Part = std::variant<EmptyPart, KernelPart, CopyPart, FillPart, HostPart, ChildPart, RecordPart, WaitPart,
-                          AllocatePart, FreePart, MemoryPart>;
+                          AllocatePart, FreePart, MemoryPart, ConditionalPart>;
 
 CUgraphNodeType type_of(const Part& part);
 
@@ -91,7 +101,7 @@ struct UserObject {
 // What an object's handle leads to: the object, and the program's own references to it.
 struct UserObjectEntry {
   std::weak_ptr<UserObject> object;
-  std::mutex mutex;  // for the following
+  std::mutex mutex;                 // for the following
   std::shared_ptr<UserObject> own;  // null once `references` is 0
   u32 references = 0;
 };
@@ -106,6 +116,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::vector<NodePtr> nodes;   // in the order in which they were added
   std::vector<Edge> edges;
   std::map<std::shared_ptr<UserObject>, u32> objects;
+  std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph (cuGraphConditionalHandleCreate)
 
   // Throws CUDA_ERROR_INVALID_VALUE if one of `after` is not of this graph or is named twice.
   NodePtr add(Part part, const std::vector<NodePtr>& after);
@@ -116,7 +127,7 @@ class Graph : public std::enable_shared_from_this<Graph> {
   std::vector<NodePtr> before(const Node& node) const;
   std::vector<NodePtr> after(const Node& node) const;
 
-  // A copy with nodes of its own, child graphs copied too.
+  // A copy with nodes of its own, child graphs copied too. Throws CUDA_ERROR_NOT_SUPPORTED if a node is conditional.
   std::shared_ptr<Graph> clone() const;
   // Each node after those it depends on; nothing if they go in a circle.
   std::optional<std::vector<NodePtr>> order() const;
@@ -137,7 +148,8 @@ class Executable {
     Part part;
     CUgraphNode source = nullptr;  // the node it was made from
     bool enabled = true;
-    std::vector<std::size_t> after;  // indices of steps
+    std::vector<std::size_t> after;         // indices of steps
+    std::vector<std::vector<Step>> bodies;  // of a conditional node
   };
 
   void launch(Stream& stream);
@@ -153,8 +165,6 @@ class Executable {
   std::mutex mutex;  // for all of this
 
  private:
-  std::vector<std::size_t> append(const Graph& graph, const std::vector<std::size_t>& roots_after,
-                                  CUgraphNode* culprit);
   std::vector<Step> steps_;
   std::map<std::shared_ptr<UserObject>, u32> objects_;
   TaskPtr last_;  // a graph's launches follow each other

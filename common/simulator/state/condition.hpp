@@ -1,0 +1,32 @@
+// Conditions: numbers that the kernels of a graph set (cudaGraphSetConditional) and its conditional nodes go by.
+#pragma once
+#include "common/simulator/types.hpp"
+
+#include <atomic>
+#include <memory>
+
+namespace cudasim {
+
+// Lives as long as its graph or an executable made from that.
+struct Condition {
+  Condition(u32 initial, bool assigned);
+  ~Condition();
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+
+  const u64 handle;
+  const u32 initial;    // the value that it has when a launch begins,
+  const bool assigned;  // if this is set; else what it had last
+  std::atomic<u32> value;
+  bool used = false;  // a node goes by it; under Graph::mutex()
+};
+
+std::shared_ptr<Condition> make_condition(u32 initial, bool assigned);
+
+// Null if there is none of that handle (any more).
+std::shared_ptr<Condition> find_condition(u64 handle);
+
+// What a kernel calls; false if there is no such condition (any more).
+bool set_condition(u64 handle, u32 value);
+
+}  // namespace cudasim
