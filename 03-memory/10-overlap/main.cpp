@@ -6,8 +6,8 @@
 #include <cmath>
 #include <memory>
 
-constexpr float kAlone = 4;                           // milliseconds that the longest part takes, more or less
-constexpr int kColumns = 72, kDrawn = 6, kMost = 32;  // of the picture; pieces in it; pieces at most
+constexpr float kAlone = 10;                          // milliseconds that the longest part takes, more or less
+constexpr int kColumns = 72, kDrawn = 6, kMost = 64;  // of the picture; pieces in it; pieces at most
 
 // What is to be done to `count` numbers, and the marks before and after each part of each piece.
 struct Job {
