@@ -56,6 +56,7 @@ CUresult run_far_out(int blocks) {
   CU_CHECK(cuModuleLoad(&module, cu::image("kernels.ptx").c_str()));
   CU_CHECK(cuModuleGetFunction(&add_unguarded, module, "add_unguarded"));
   CU_CHECK(cuMemAlloc(&memory, kBytes));
+  CU_CHECK(cuMemsetD8(memory, 0, kBytes));
   void* arguments[] = {&memory, &memory, &memory, &n};
   CU_CHECK(cuLaunchKernel(add_unguarded, blocks, 1, 1, kBlock, 1, 1, 0, nullptr, arguments, nullptr));
   const CUresult result = cuCtxSynchronize();

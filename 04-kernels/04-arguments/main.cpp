@@ -61,6 +61,7 @@ int main() try {
     std::printf("%9zu | %6zu | %5zu\n", i, where[i].offset, where[i].bytes);
 
   cu::Memory report(sizeof(Report));
+  CU_CHECK(cuMemsetD8(report.address, 0, sizeof(Report)));  // a struct has gaps, too, and they come back with it
   char letter = 'k';
   double number = 2.5;
   Point point{1, 2, 3};

@@ -77,6 +77,7 @@ FRESH_CASE("Functions and variables are found by name", "[module]") {
   ANSWERS(cuModuleGetGlobal(&g, &s, m, "coef"), CUDA_SUCCESS);
   SHOWS("size 64", "size " << s);
   ANSWERS(cuModuleGetGlobal(&g, &s, m, "nope"), CUDA_ERROR_NOT_FOUND);
+  ANSWERS(cuModuleGetGlobal(&g, &s, m, "vadd"), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuModuleGetGlobal(&g, nullptr, m, "counter"), CUDA_SUCCESS);
   ANSWERS(cuModuleGetGlobal(nullptr, &s, m, "table"), CUDA_SUCCESS);
   SHOWS("size 1024", "size " << s);

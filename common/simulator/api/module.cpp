@@ -118,6 +118,7 @@ CUDASIM_API CUresult cuModuleGetGlobal_v2(CUdeviceptr* dptr, size_t* bytes, CUmo
     const auto module = permitted_module(hmod);
     require(name != nullptr && (dptr != nullptr || bytes != nullptr));
     const Global* variable = find_variable(*module->program, name);
+    require(variable != nullptr || module->function(name) == nullptr);  // a kernel is no variable
     require(variable != nullptr, CUDA_ERROR_NOT_FOUND);
     if (dptr != nullptr) *dptr = variable->address;
     if (bytes != nullptr) *bytes = variable->size;
