@@ -13,7 +13,7 @@ PURPOSES = {
     "nvidia-nvvm": "the driver's own compiler",
     "nvidia-gpucomp": "the driver's own compiler",
     # with the toolkit
-    "cudart": "the runtime API (functions that begin with cuda)",
+    "cudart": "the runtime API (functions called cuda…)",
     "nvrtc": "compiles CUDA C++ at run time",
     "nvrtc.alt": "the same, linked in another way",
     "nvrtc-builtins*": "headers inside NVRTC, of just its version",

@@ -7,6 +7,7 @@ import textwrap
 
 from . import verdicts
 from .findings import Findings, system
+from .libraries import Library
 from .toolkits import as_text
 
 WIDTH = 100
@@ -81,18 +82,24 @@ def driver_rows(found: Findings) -> list[Row]:
 def library_lines(found: Findings) -> list[str]:
     """One block a folder: libraries that come together stand together."""
     lines: list[str] = []
-    blocks: dict[tuple[str, str], list] = {}
+    blocks: dict[tuple[str, str], list[Library]] = {}
     for library in found.libraries:
-        blocks.setdefault((os.path.dirname(library.path), library.origin), []).append(library)
+        blocks.setdefault((os.path.dirname(library.path), library.origin.split(":")[0]), []).append(library)
     for (folder, origin), libraries in blocks.items():
         why = sorted({library.for_programs for library in libraries if library.for_programs})
         lines += wrapped("  ", f"{folder}   {origin}" + (f", found by {' and '.join(why)}" if why else ""), "    ")
-        for library in libraries:
-            who = ("P" if library.for_programs else " ") + ("T" if library.for_torch else " ")
-            version = "leads nowhere" if library.dangling else library.version
-            row = f"    {who} {'lib' + library.name:<33} {version:<13} {library.purpose}"
-            lines.append(row if len(row) <= WIDTH else row[: WIDTH - 1] + "…")
+        lines += [library_line(library) for library in libraries if not library.stub]
+        stubs = [f"lib{library.name}" for library in libraries if library.stub]
+        if stubs:
+            lines.append(f"       stubs for the linker, never to be loaded ({len(stubs)}): {', '.join(stubs[:3])}{', …' if stubs[3:] else ''}")
     return lines or ["  none"]
+
+
+def library_line(library: Library) -> str:
+    who = ("P" if library.for_programs else " ") + ("T" if library.for_torch else " ")
+    version = "leads nowhere" if library.dangling else library.version
+    row = f"    {who} {'lib' + library.name:<33} {version:<13} {library.purpose}"
+    return row if len(row) <= WIDTH else row[: WIDTH - 1] + "…"
 
 
 def task_lines(verdict: verdicts.Verdict) -> list[str]:

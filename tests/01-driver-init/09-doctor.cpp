@@ -1,4 +1,5 @@
 // Self-check of 01-driver-init/09-doctor: judges the learner's taken_for().
+#include "common/cu.hpp"
 #include "tests/catch.hpp"
 
 #include <dlfcn.h>
@@ -40,6 +41,8 @@ std::string unused_file() {
 }  // namespace
 
 TEST_CASE("the driver's library is the one that this program has loaded") {
+  int version;
+  CU_CHECK(cuDriverGetVersion(&version));  // called, so that the linker notes that this program needs the library
   const std::string file = taken_for("libcuda.so.1");
   CAPTURE(file);
   CHECK(file.substr(0, 1) == "/");

@@ -52,6 +52,11 @@ FRESH_CASE("CUDA_VISIBLE_DEVICES ends at the first entry that names no device", 
   SHOWS("1", c);
 }
 
+FRESH_CASE("CUDA_VISIBLE_DEVICES that names a device twice is an error of its own", "[init]",
+           {"CUDA_VISIBLE_DEVICES", "0,0"}) {
+  ANSWERS(cuInit(0), CUDA_ERROR_INVALID_DEVICE);
+}
+
 // CUDASIM_DEVICES means nothing to a GPU's driver, which is asked for its first device only.
 FRESH_CASE("CUDA_VISIBLE_DEVICES puts devices into an order of its own", "[init]", {"CUDASIM_DEVICES", "4"},
            {"CUDA_VISIBLE_DEVICES", "2,0"}) {

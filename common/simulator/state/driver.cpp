@@ -1,6 +1,7 @@
 #include "common/simulator/state/driver.hpp"
 
 #include <pthread.h>
+#include <algorithm>
 
 #include <atomic>
 #include <cctype>
@@ -21,6 +22,7 @@ struct Driver {
   std::mutex mutex;
   std::vector<std::unique_ptr<Device>> machine;  // all there are
   std::vector<Device*> visible;                  // those that this process sees, in its order
+  CUresult without = CUDA_ERROR_NO_DEVICE;       // what cuInit answers where it sees none
 };
 
 Driver& driver() {
@@ -123,9 +125,9 @@ std::string trimmed(const std::string& text) {
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
-// CUDA_VISIBLE_DEVICES: those before the first entry that names none; none at all if one is named twice. The order of
-// CUDA_DEVICE_ORDER is the same either way, since the simulated devices are equally fast.
-std::vector<Device*> visible_devices(const std::vector<std::unique_ptr<Device>>& machine) {
+// CUDA_VISIBLE_DEVICES: those before the first entry that names none; none at all, for a reason of its own, if one is
+// named twice. The order of CUDA_DEVICE_ORDER is the same either way, since the simulated devices are equally fast.
+std::vector<Device*> visible_devices(const std::vector<std::unique_ptr<Device>>& machine, CUresult& without) {
   std::vector<Device*> visible;
   const char* list = std::getenv("CUDA_VISIBLE_DEVICES");
   if (list == nullptr) {
@@ -137,8 +139,9 @@ std::vector<Device*> visible_devices(const std::vector<std::unique_ptr<Device>>&
     const auto comma = rest.find(',');
     Device* device = named(trimmed(rest.substr(0, comma)), machine);
     if (device == nullptr) return visible;
-    for (const Device* other : visible) {
-      if (other == device) return {};
+    if (std::find(visible.begin(), visible.end(), device) != visible.end()) {
+      without = CUDA_ERROR_INVALID_DEVICE;
+      return {};
     }
     visible.push_back(device);
     if (comma == std::string::npos) return visible;
@@ -157,14 +160,14 @@ CUresult initialize() {
     const u64 memory = memory_size();
     const u32 count = device_count();
     for (u32 i = 0; i < count; ++i) state.machine.push_back(make_device(i, memory));
-    state.visible = visible_devices(state.machine);
+    state.visible = visible_devices(state.machine, state.without);
     for (std::size_t i = 0; i < state.visible.size(); ++i) state.visible[i]->ordinal = static_cast<CUdevice>(i);
     // A child has none of the threads that do the work.
     pthread_atfork(nullptr, nullptr, [] {
       if (phase == Phase::ready) phase = Phase::forked;
     });
   }
-  if (state.visible.empty()) return CUDA_ERROR_NO_DEVICE;
+  if (state.visible.empty()) return state.without;
   phase = Phase::ready;
   return CUDA_SUCCESS;
 }
