@@ -306,6 +306,32 @@ $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests
 	$(call say,link,$@)
 	$(Q)$(CXX) $(LDFLAGS) -pthread $^ $(CATCH_LIBS) $(DRIVER) -o $@
 
+# ---- tests/compilers: the same sources by every compiler of PTX that there is, <source>.<compiler>-<variant>.ptx ----------
+
+PTX_OF := build/tests/compilers
+FLAGS.nvcc-G := -G -arch=compute_90
+FLAGS.nvcc-O0 := -Xcicc -O0 -arch=compute_75
+FLAGS.nvcc-75 := -arch=$(PTX_ARCH)
+FLAGS.nvcc-80 := -arch=compute_80 -lineinfo
+FLAGS.nvcc-90a := -arch=compute_90a -rdc=true
+FLAGS.nvcc-fast := -arch=compute_86 --use_fast_math
+FLAGS.clang-O0 := --cuda-gpu-arch=sm_60 -O0
+FLAGS.clang-O3 := --cuda-gpu-arch=sm_80 -O3
+FLAGS.clang-fast := --cuda-gpu-arch=sm_70 -O2 -ffast-math -g
+CLANG_PTX := $(if $(wildcard tests/compilers),$(shell clang++ -print-targets 2>/dev/null | grep -qw nvptx64 && echo clang++))
+PTX_VARIANTS := $(if $(NVCC),$(addprefix language.nvcc-,G O0 75 80 90a fast) $(addprefix library.nvcc-,G 80 90a)) \
+  $(if $(CLANG_PTX),$(addprefix language.clang-,O0 O3 fast))
+
+$(PTX_OF)/%.ptx: tests/compilers/sources/$$(word 1,$$(subst ., ,$$*)).cu tests/compilers/sources/language.h build/flags.lessons Makefile
+	$(call say,ptx,$@)
+	$(Q)mkdir -p $(@D) && $(call ptx_by.$(firstword $(subst -, ,$(lastword $(subst ., ,$*)))),$(FLAGS.$(lastword $(subst ., ,$*)))) $< -o $@
+ptx_by.nvcc = '$(NVCC)' $(filter-out -arch=% -lineinfo,$(NVCC_FLAGS)) $1
+ptx_by.clang = $(CLANG_PTX) -x cuda -nocudainc -nocudalib --cuda-device-only -Wno-unknown-cuda-version -std=c++17 -DWITHOUT_CUDA_HEADERS -DWITHOUT_WIDE_DIVISION -S $1
+
+$(PTX_OF)/variants.txt: $(PTX_VARIANTS:%=$(PTX_OF)/%.ptx)
+	$(Q)mkdir -p $(@D) && printf '%s\n' $(notdir $^) > $@
+$(PTX_OF)/check: | $(PTX_OF)/variants.txt
+
 # What the compilers noted about includes in an earlier run.
 -include $(shell find build -name '*.d' 2>/dev/null)
 # No object is an intermediate file: none is deleted behind our back.

@@ -68,7 +68,7 @@ struct Row {
   const char* syntax;
   const char* operands;
   Bind bind;
-  u32 ptx = 60;    // first PTX version, 78 for 7.8
+  u32 ptx = 0;     // first PTX version, 78 for 7.8; 0: there since ever
   u32 target = 0;  // first architecture, 90 for sm_90
 };
 

@@ -321,7 +321,10 @@ std::optional<Resolver::Reg> Resolver::find_register(const std::string& name, co
   }
   if (binding->kind != Binding::reg) return std::nullopt;
   const Register& declared = function_.registers[binding->index];
-  if (declared.vector == 1) return element(binding->index, binding->number, 0);
+  if (declared.vector == 1) {
+    if (selector.size() == 1) fail(at, "Unknown video selector: '." + selector + "'");
+    return element(binding->index, binding->number, 0);
+  }
   constexpr std::string_view kParts = "xyzwrgba";
   const std::size_t part = selector.size() == 1 ? kParts.find(selector[0]) % 4 : kParts.size();
   if (selector.size() != 1 || part >= declared.vector) fail(at, "Element of vector '" + name + "' expected");

@@ -1,0 +1,144 @@
+// The same sources, compiled by every compiler of PTX that is to be had and with the flags that matter, give what the
+// host's compiler makes of them. The Makefile builds <source>.<variant>.ptx beside this binary; a compiler that is not
+// there leaves out its variants, by name.
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+#include "tests/compilers/sources/language.h"
+#include "tests/compilers/library.hpp"
+#include "tests/instructions/device.hpp"
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+namespace {
+
+using instructions::Device;
+using language::u32;
+using language::u64;
+using Expected = u64 (*)(const u32* in, u32 index);
+
+constexpr u32 kThreads = 128, kBlocks = 3, kCount = kThreads * kBlocks;
+
+std::vector<u32> inputs() {
+  std::vector<u32> in(kCount);
+  for (u32 k = 0; k < kCount; ++k) in[k] = k < 16 ? k : k < 20 ? ~0u - k : language::mixed(k);
+  return in;
+}
+
+struct Program {
+  const char* name;
+  Expected expected;
+  u64 tolerance = 0;  // for what is computed approximately: units in the last place of a whole number
+};
+
+#define ALONE(name) \
+  { #name, [](const u32* in, u32 i) -> u64 { return language::name(in[i]); } }
+constexpr Program kLanguage[] = {ALONE(templates),     ALONE(integers),     ALONE(wide),     ALONE(wide_division),
+                                 ALONE(structures),    ALONE(recursion),    ALONE(pointers), ALONE(virtuals),
+                                 ALONE(control),       ALONE(local_arrays), ALONE(mixed),    {"together", library::together}};
+constexpr Program kExact[] = {ALONE(exact_floats)};
+
+std::string read(const std::string& path) {
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+#define OF_LIBRARY(name) \
+  { #name, library::name }
+constexpr Program kLibrary[] = {{"math_double", library::math_double, 3},
+                                OF_LIBRARY(half_precision),
+                                OF_LIBRARY(intrinsics),
+                                OF_LIBRARY(inline_ptx),
+                                OF_LIBRARY(groups),
+                                OF_LIBRARY(cub_block),
+                                OF_LIBRARY(atomics),
+                                OF_LIBRARY(barriers),
+                                OF_LIBRARY(pipelines),
+                                OF_LIBRARY(matrix),
+                                OF_LIBRARY(dynamic_shared),
+                                OF_LIBRARY(heap),
+                                OF_LIBRARY(standard)};
+constexpr Program kFloats[] = {{"math_float", library::math_float, 2}};
+
+// Runs the programs of one image. Kernels that it does not have are left out if `some`.
+void check(const std::string& image, const Program* programs, std::size_t count, bool some = false) {
+  const std::string text = read(cu::image(image.c_str()));
+  CAPTURE(image);
+  REQUIRE(text != "");
+  const Device device;
+  std::string log;
+  const CUmodule module = instructions::load(text, log);
+  REQUIRE(log == "");
+  const std::vector<u32> in = inputs();
+  CUdeviceptr from = 0, to = 0;
+  CU_CHECK(cuMemAlloc(&from, kCount * 4));
+  CU_CHECK(cuMemAlloc(&to, kCount * 8));
+  CU_CHECK(cuMemcpyHtoD(from, in.data(), kCount * 4));
+  std::size_t found = 0;
+  for (const Program* p = programs; p < programs + count; ++p) {
+    CAPTURE(p->name);
+    CUfunction function = nullptr;
+    const CUresult has = cuModuleGetFunction(&function, module, p->name);
+    if (some && has == CUDA_ERROR_NOT_FOUND) continue;
+    REQUIRE(has == CUDA_SUCCESS);
+    ++found;
+    u32 n = kCount;
+    void* parameters[] = {&from, &to, &n};
+    CU_CHECK(cuMemsetD8(to, 0xee, kCount * 8));
+    CU_CHECK(cuLaunchKernel(function, kBlocks, 1, 1, kThreads, 1, 1, kThreads * 12, nullptr, parameters, nullptr));
+    std::vector<u64> out(kCount);
+    REQUIRE(cuMemcpyDtoH(out.data(), to, kCount * 8) == CUDA_SUCCESS);
+    u32 wrong = 0;
+    std::string first;
+    for (u32 k = 0; k < kCount; ++k) {
+      const u64 want = p->expected(in.data(), k), difference = out[k] - want;
+      if (difference <= p->tolerance || 0 - difference <= p->tolerance) continue;
+      if (wrong++ == 0) first = "thread " + std::to_string(k) + ": " + std::to_string(out[k]) + ", not " + std::to_string(want);
+    }
+    CAPTURE(wrong);
+    CHECK(first == "");
+  }
+  CHECK(found > 0);
+  CU_CHECK(cuMemFree(from));
+  CU_CHECK(cuMemFree(to));
+  CU_CHECK(cuModuleUnload(module));
+}
+
+// Every image of a source that was built.
+std::vector<std::string> variants(const std::string& source, const std::string& compiler) {
+  std::vector<std::string> found;
+  std::stringstream names(read(cu::image("variants.txt")));
+  for (std::string name; names >> name;) {
+    if (name.rfind(source + "." + compiler, 0) == 0) found.push_back(name);
+  }
+  return found;
+}
+bool is_fast(const std::string& image) { return image.find("fast") != std::string::npos; }
+
+void check_language(const std::string& image, bool some) {
+  check(image, kLanguage, std::size(kLanguage), some);
+  if (!is_fast(image)) check(image, kExact, std::size(kExact));
+}
+
+}  // namespace
+
+TEST_CASE("nvcc's PTX of the language gives what the host computes, whatever the flags") {
+  if (variants("language", "nvcc").empty()) SKIP_TEST("nvcc was not found");
+  for (const std::string& image : variants("language", "nvcc")) check_language(image, false);
+}
+
+TEST_CASE("nvcc's PTX of the toolkit's headers gives what the host computes") {
+  if (variants("library", "nvcc").empty()) SKIP_TEST("nvcc was not found");
+  for (const std::string& image : variants("library", "nvcc")) {
+    check(image, kLibrary, std::size(kLibrary));
+    if (!is_fast(image)) check(image, kFloats, std::size(kFloats));
+  }
+}
+
+TEST_CASE("clang's PTX gives what the host computes, whatever the flags") {
+  if (variants("language", "clang").empty()) SKIP_TEST("clang++ with a back end for PTX was not found");
+  for (const std::string& image : variants("language", "clang")) check_language(image, true);
+}
