@@ -330,7 +330,18 @@ ptx_by.clang = $(CLANG_PTX) -x cuda -nocudainc -nocudalib --cuda-device-only -Wn
 
 $(PTX_OF)/variants.txt: $(PTX_VARIANTS:%=$(PTX_OF)/%.ptx)
 	$(Q)mkdir -p $(@D) && printf '%s\n' $(notdir $^) > $@
-$(PTX_OF)/check: | $(PTX_OF)/variants.txt
+# OpenMP target regions by GCC: its assembler asks any ptxas in the path about architectures that new ones do not know.
+OFFLOAD_GCC := $(if $(wildcard tests/compilers),$(word 1,$(patsubst %,gcc-%,$(notdir $(patsubst %/accel/nvptx-none/mkoffload,%,$(wildcard /usr/lib/gcc/*/*/accel/nvptx-none/mkoffload))))))
+$(PTX_OF)/openmp: tests/compilers/sources/openmp.c
+	$(call say,offload,$<)
+	$(Q)mkdir -p $(@D) && PATH=/usr/bin:/bin $(OFFLOAD_GCC) -O2 -fopenmp -foffload=nvptx-none -foffload-options=-lm $< -o $@ -lm
+
+# Where NVRTC may be, and what it is to compile.
+$(PTX_OF)/nvrtc.txt: tests/compilers/sources/language.cu tests/compilers/sources/language.h build/flags.lessons
+	$(Q)mkdir -p $(@D)/sources && cp $(filter tests/%,$^) $(@D)/sources/
+	$(Q)printf '%s\n' $(wildcard $(addprefix $(dir $(CUDA_INCLUDE)),lib64/libnvrtc.so* lib/libnvrtc.so*)) libnvrtc.so.13 libnvrtc.so.12 > $@
+
+$(PTX_OF)/check: | $(PTX_OF)/variants.txt $(PTX_OF)/nvrtc.txt $(if $(OFFLOAD_GCC),$(PTX_OF)/openmp)
 
 # What the compilers noted about includes in an earlier run.
 -include $(shell find build -name '*.d' 2>/dev/null)

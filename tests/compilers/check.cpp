@@ -7,7 +7,9 @@
 #include "tests/compilers/library.hpp"
 #include "tests/instructions/device.hpp"
 
-#include <cstdio>
+#include <dlfcn.h>
+
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 
@@ -64,9 +66,7 @@ constexpr Program kLibrary[] = {{"math_double", library::math_double, 3},
 constexpr Program kFloats[] = {{"math_float", library::math_float, 2}};
 
 // Runs the programs of one image. Kernels that it does not have are left out if `some`.
-void check(const std::string& image, const Program* programs, std::size_t count, bool some = false) {
-  const std::string text = read(cu::image(image.c_str()));
-  CAPTURE(image);
+void check_text(const std::string& text, const Program* programs, std::size_t count, bool some) {
   REQUIRE(text != "");
   const Device device;
   std::string log;
@@ -107,6 +107,11 @@ void check(const std::string& image, const Program* programs, std::size_t count,
   CU_CHECK(cuModuleUnload(module));
 }
 
+void check(const std::string& image, const Program* programs, std::size_t count, bool some = false) {
+  CAPTURE(image);
+  check_text(read(cu::image(image)), programs, count, some);
+}
+
 // Every image of a source that was built.
 std::vector<std::string> variants(const std::string& source, const std::string& compiler) {
   std::vector<std::string> found;
@@ -123,7 +128,58 @@ void check_language(const std::string& image, bool some) {
   if (!is_fast(image)) check(image, kExact, std::size(kExact));
 }
 
+// The runtime compiler, of which only the documented interface is used. What it makes of language.cu, or why it did not.
+std::string by_nvrtc(void* library, std::vector<const char*> options) {
+  using Program = struct OpaqueProgram*;
+  const auto call = [library](const char* name, auto... arguments) {
+    const auto function = reinterpret_cast<int (*)(decltype(arguments)...)>(dlsym(library, name));
+    return function == nullptr ? -1 : function(arguments...);
+  };
+  const std::string source = read(cu::image("sources/language.cu")), header = read(cu::image("sources/language.h"));
+  const char* const headers[] = {header.c_str()};
+  const char* const names[] = {"language.h"};
+  Program program = nullptr;
+  if (call("nvrtcCreateProgram", &program, source.c_str(), "language.cu", 1, &headers[0], &names[0]) != 0) return "";
+  std::string ptx;
+  std::size_t size = 0;
+  if (call("nvrtcCompileProgram", program, int(options.size()), options.data()) == 0 &&
+      call("nvrtcGetPTXSize", program, &size) == 0) {
+    ptx.resize(size);
+    call("nvrtcGetPTX", program, ptx.data());
+  } else if (call("nvrtcGetProgramLogSize", program, &size) == 0) {
+    ptx.resize(size);
+    call("nvrtcGetProgramLog", program, ptx.data());
+  }
+  call("nvrtcDestroyProgram", &program);
+  return ptx;
+}
+void* nvrtc() {
+  std::stringstream places(read(cu::image("nvrtc.txt")));
+  void* library = nullptr;
+  for (std::string path; library == nullptr && places >> path;) library = dlopen(path.c_str(), RTLD_NOW);
+  return library;
+}
+
 }  // namespace
+
+TEST_CASE("NVRTC's PTX gives what the host computes") {
+  void* const library = nvrtc();
+  if (library == nullptr) SKIP_TEST("libnvrtc was not found");
+  const std::vector<std::vector<const char*>> variants = {
+      {"--std=c++17", "--gpu-architecture=compute_80", "--device-int128"},
+      {"--std=c++17", "--gpu-architecture=compute_90", "--device-int128", "--device-debug"}};
+  for (const auto& options : variants) {
+    CAPTURE(options.size());
+    check_text(by_nvrtc(library, options), kLanguage, std::size(kLanguage), false);
+  }
+}
+
+TEST_CASE("GCC's OpenMP target regions run") {
+  const std::string program = cu::image("openmp");
+  if (std::ifstream(program).fail()) SKIP_TEST("GCC with offloading to nvptx-none was not found");
+  // Everything on the device, or it is a failure.
+  CHECK(std::system(("OMP_TARGET_OFFLOAD=MANDATORY '" + program + "'").c_str()) == 0);
+}
 
 TEST_CASE("nvcc's PTX of the language gives what the host computes, whatever the flags") {
   if (variants("language", "nvcc").empty()) SKIP_TEST("nvcc was not found");

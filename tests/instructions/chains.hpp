@@ -88,6 +88,10 @@ inline Cases chain_cases() {
   add("{ .reg .b32 %x, %y; .reg .b16 %u, %v; mov.b64 {%x, _}, %a0; mov.b32 {%u, %v}, %x; mov.b32 %y, {%v, %u}; "
       "mov.b64 %d, {%y, %x}; }",
       "b64 b64", on<u64, u64>([](u64 a) { return (a >> 16 & 0xffff) | (a << 16 & 0xffff0000) | a << 32; }));
+  // A register that is declared as a vector stands for its elements.
+  add("{ .reg .v2 .b32 %v; .reg .v2 .b32 %w; .reg .b32 %x; mov.b64 %v, %a0; mov.v2.b32 %w, {%v.y, %v.x}; "
+      "mov.u32 %x, %v.x; mov.u32 %w.y, %x; mov.b64 %d, %w; }",
+      "b64 b64", on<u64, u64>([](u64 a) { return a >> 32 | a << 32; }));
   return cases;
 }
 

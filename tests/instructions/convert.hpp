@@ -342,8 +342,8 @@ inline Cases convert_cases() {
     cases.push_back(
         {std::string("cvt.rna") + (finite ? ".satfinite" : "") + ".tf32.f32", "b32 f32", [=](const u64* in) -> u64 {
            const float x = from_bits<float>(in[0]);
-           // A NaN is rounded like a number and, with .satfinite, lowered by one step, as infinity is: as an H200 does.
-           if (is_nan(x)) return ((in[0] + 0x1000) & ~u64{0x1fff}) - (finite ? 0x2000 : 0);
+           // A NaN loses its lowest bits and, with .satfinite, is lowered by one step, as infinity is: as an H200 does.
+           if (is_nan(x)) return (in[0] & ~u64{0x1fff}) - (finite ? 0x2000 : 0);
            return u64{code_of(x, kTf32, Round::away, finite)} << 13;
          }});
   }

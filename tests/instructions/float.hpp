@@ -335,10 +335,15 @@ void add_ieee(Cases& cases, const std::string& type) {
             if (ftz) a = without_subnormal(a), b = without_subnormal(b), c = without_subnormal(c);
             if (o.count < 3) c = 0;
             T r = repaired(rounded<T>(mode.rounding, o.f, a, b, c), a, o.count > 1 ? b : T{0}, c);
-            if (ftz && product) {  // what is too small is so before it is rounded, as for halves
-              const quad exact = exact_fma(a, b, c);
-              if (exact > -power(-126) && exact < power(-126)) r = std::copysign(T{0}, r);
+            if (ftz && product) {  // too small is what 24 bits, with any exponent, cannot bring up to 2^-126
+              quad exact = exact_fma(a, b, c);
+              if (exact < 0) exact = -exact;
+              const quad missing = power(-126) - exact;
+              if (mode.rounding == FE_TONEAREST ? missing > power(-151) : missing >= power(-150))
+                r = std::copysign(T{0}, r);
             }
+            if (ftz && o.name[0] == 'd' && std::fabs(double(a) / double(b)) < 0x1p-126) r = std::copysign(T{0}, r);
+            if (ftz && o.name[0] == 'r' && std::fabs(1 / double(a)) < 0x1p-126) r = std::copysign(T{0}, r);
             if (sat) r = saturated(r);
             return ftz ? without_subnormal(r) : r;
           };

@@ -205,6 +205,7 @@ inline Cases integer_cases() {
   add("fns.b32", "b32 b32 amount amount", [](const u64* in) -> u64 {
     const u32 mask = u32(in[0]), base = u32(in[1]);
     const i32 offset = i32(in[2]);
+    if (u32(in[2]) == 0x80000000) return 0;  // cannot be negated: as an H200 does
     if (base > 31) return 0xffffffff;
     std::vector<u32> found;  // set bits from base on, in the direction of offset
     for (i32 n = i32(base); n >= 0 && n < 32; n += offset < 0 ? -1 : 1) {

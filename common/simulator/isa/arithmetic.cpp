@@ -240,6 +240,7 @@ struct Bfi {  // a's low bits into b
 };
 struct Fns {  // the position of the offset-th set bit at or after (before, if negative) `base`
   static u32 of(u32 mask, u32 base, i32 offset) {
+    if (offset == std::numeric_limits<i32>::min()) return 0;  // cannot be negated: as an H200 does
     if (base > 31) return ~0u;
     if (offset == 0) return mask >> base & 1 ? base : ~0u;
     const i32 step = offset < 0 ? -1 : 1;

@@ -222,11 +222,6 @@ u32 narrowed_nan(double x, const Format& to) {
   const u32 mantissa = u32(bits >> (52 - to.mantissa_bits)) & ((1u << to.mantissa_bits) - 1);
   return u32(bits >> 63) << (to.exponent_bits + to.mantissa_bits) | top | mantissa;
 }
-// … .rna.tf32 rounds them like numbers, and .satfinite takes the step down from infinity.
-u32 rna_nan(double x, bool satfinite) {
-  const u32 rounded = (bits_of(float(x)) + 0x1000) & ~0x1fffu;
-  return satfinite && (rounded & 0x7fff'ffffu) >= 0x7f80'0000u ? rounded - 0x2000 : rounded;
-}
 u32 encode_one(double x, const Conversion& c) {
   if (c.relu && x <= 0) x = 0;  // no -0 either
   if (c.sat) x = saturate(x);
@@ -251,10 +246,7 @@ void encode_all(const Lanes<double>& x, const Conversion& c, Lanes<u64>& d) {
       return;
     }
     case Type::tf32:
-      for (u32 lane = 0; lane < kWarpSize; ++lane) {
-        const bool rna = x[lane] != x[lane] && c.mode == kTiesAway;
-        d[lane] = rna ? rna_nan(x[lane], c.satfinite) : encode_one(x[lane], c) << 13;
-      }
+      for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = encode_one(x[lane], c) << 13;
       return;
     default:
       for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = encode_one(x[lane], c);
@@ -453,6 +445,21 @@ Bound bind_pack_integers(const Form& form) {
   return {run_pack_integers, bits(form.type[0]) | (is_signed(form.type[0]) ? 64u : 0)};
 }
 
+// Ties away from zero, by adding half a step to the bits; a NaN, which the manual leaves open, only loses its lowest
+// bits, and .satfinite takes the step down from where infinity and NaNs begin: as an H200 does.
+template <bool kSatfinite>
+struct RnaTf32 {
+  static u32 of(u32 x) {
+    const bool nan = (x & 0x7fff'ffffu) > 0x7f80'0000u;
+    const u32 r = (nan ? x : x + 0x1000u) & ~0x1fffu;
+    return kSatfinite && (r & 0x7f80'0000u) == 0x7f80'0000u ? r - 0x2000u : r;
+  }
+};
+template <bool kSatfinite>
+Bound bind_rna(const Form&) {
+  return run1<RnaTf32<kSatfinite>, u32, u32>;
+}
+
 // mov -----------------------------------------------------------------------------------------------------------------
 
 struct Word128 {
@@ -501,8 +508,8 @@ constexpr Row kRows[] = {
     {"cvt.rnd.bf16.f16|f64", "=t0~ t1~", bind_convert, 78, 90},
     {"cvt.rn|rz.relu.f16|bf16.f32", "=t0~ t1~", bind_convert, 70, 80},
     {"cvt.rn|rz{.relu}.satfinite.f16|bf16.f32", "=t0~ t1~", bind_convert, 81, 80},
-    {"cvt.rna.tf32.f32", "=b32 f32", bind_convert, 70, 80},
-    {"cvt.rna.satfinite.tf32.f32", "=b32 f32", bind_convert, 81, 80},
+    {"cvt.rna.tf32.f32", "=b32 f32", bind_rna<false>, 70, 80},
+    {"cvt.rna.satfinite.tf32.f32", "=b32 f32", bind_rna<true>, 81, 80},
     {"cvt.rn|rz{.relu}.tf32.f32", "=b32 f32", bind_convert, 78, 90},
     {"cvt.rn|rz.satfinite{.relu}.tf32.f32", "=b32 f32", nullptr, 86, 100},
 

@@ -145,20 +145,25 @@ inline T out(T x) {
   return x;
 }
 
-// Of Op, with .ftz: a product or sum of one that lies below the normal numbers is flushed even if rounding brings it up
-// to the smallest of them. The manual leaves it open; an H200 decides so.
+// Of Op, with .ftz: a result is too small if it would be with any number of exponent bits, so one that only the coarser
+// steps below the normal numbers bring up to the smallest of them is flushed. The manual leaves it open; an H200
+// decides so.
 template <class Op, bool kFtz>
-inline float lowered(float r, float a, float b, float c) {
+inline float lowered(float r, float a, float b, float c, u32 mode) {
   if constexpr (kFtz && (std::is_same_v<Op, Mul> || std::is_same_v<Op, Fma>)) {
-    const double rest = double(a) * b + (double(c) - r);  // exact - r: right at least in its sign if r is that number
-    const bool raised = std::fabs(r) == 0x1p-126f && (r > 0 ? rest < 0 : rest > 0);
+    const double rest = double(a) * b + (double(c) - r);  // exact - r: right if r is that number
+    const double missing = r > 0 ? -rest : rest;
+    const bool raised = std::fabs(r) == 0x1p-126f && (mode == kNearest ? missing > 0x1p-151 : missing >= 0x1p-150);
     return raised ? std::copysign(0.0f, r) : r;
+  } else if constexpr (kFtz && (std::is_same_v<Op, Div> || std::is_same_v<Op, Rcp>)) {  // never so near to that number
+    const double exact = std::is_same_v<Op, Rcp> ? 1.0 / double(a) : double(a) / b;
+    return std::fabs(r) == 0x1p-126f && std::fabs(exact) < 0x1p-126 ? std::copysign(0.0f, r) : r;
   } else {
     return r;
   }
 }
 template <class Op, bool kFtz>
-inline double lowered(double r, double, double, double) {
+inline double lowered(double r, double, double, double, u32) {
   return r;
 }
 
@@ -166,18 +171,22 @@ inline double lowered(double r, double, double, double) {
 template <class Op, class T, u32 kArguments, u32 kKey>
 void run_float(Warp& warp, const Instruction& i) {
   constexpr bool kFtz = kKey & 1, kSat = kKey & 2;
-  const RoundingScope scope(kKey & 4 ? i.control : u32{kNearest});
+  const u32 mode = kKey & 4 ? i.control : u32{kNearest};
+  const RoundingScope scope(mode);
   if constexpr (kArguments == 1) {
-    unary<T, T>(warp, i, [](T a) { return out<kFtz, kSat>(Op::of(in<kFtz>(a))); });
+    unary<T, T>(warp, i, [mode](T a) {
+      a = in<kFtz>(a);
+      return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a), a, T{0}, T{0}, mode));
+    });
   } else if constexpr (kArguments == 2) {
-    binary<T, T, T>(warp, i, [](T a, T b) {
+    binary<T, T, T>(warp, i, [mode](T a, T b) {
       a = in<kFtz>(a), b = in<kFtz>(b);
-      return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a, b), a, b, T{0}));
+      return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a, b), a, b, T{0}, mode));
     });
   } else {
-    ternary<T, T, T, T>(warp, i, [](T a, T b, T c) {
+    ternary<T, T, T, T>(warp, i, [mode](T a, T b, T c) {
       a = in<kFtz>(a), b = in<kFtz>(b), c = in<kFtz>(c);
-      return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a, b, c), a, b, c));
+      return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a, b, c), a, b, c, mode));
     });
   }
 }

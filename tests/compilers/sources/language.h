@@ -61,13 +61,9 @@ SHARED_BY_BOTH u64 integers(u32 x) {
 
 // 128 bits.
 SHARED_BY_BOTH u64 wide(u32 x) {
-#ifdef __SIZEOF_INT128__
   const unsigned __int128 a = (unsigned __int128)(mixed(x)) * 0x123456789abcdef1ull << 31 | x;
   const __int128 b = (__int128)(a * a) - (__int128)(x), c = b >> (x % 100), d = c << (x % 30);
   return u64(a >> 64) ^ u64(b) ^ u64(c) ^ u64(c >> 64) ^ u64(d >> 70) ^ u64(a > (unsigned __int128)(b)) ^ u64(b < c);
-#else
-  return x;
-#endif
 }
 SHARED_BY_BOTH u64 wide_division(u32 x) {
 #ifdef WITHOUT_WIDE_DIVISION
