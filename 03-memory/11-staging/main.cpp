@@ -1,0 +1,107 @@
+// Copies from pageable memory at nearly the speed of pinned memory: threads of the host fill a ring of pinned buffers.
+#include "common/cu.hpp"
+#include "common/measure.hpp"
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <thread>
+
+constexpr std::size_t kPiece = 1 << 20;  // bytes in a buffer
+constexpr int kBuffers = 2;              // for each thread: one is filled while the device reads the other
+constexpr double kSeconds = 6e-3;        // what is copied is what pinned memory brings over in this time
+
+// A pinned buffer, and when it may be filled again.
+struct Buffer {
+  cu::Pinned memory{kPiece};
+  cu::Event free{CU_EVENT_DISABLE_TIMING};
+};
+
+// What one thread works with.
+struct Lane {
+  cu::Stream stream;
+  Buffer ring[kBuffers];
+};
+
+// One thread's share: takes pieces until none is left.
+void carry(CUcontext context, Lane& lane, std::atomic<std::size_t>& next, CUdeviceptr to, const char* from,
+           std::size_t bytes) {
+  CU_CHECK(cuCtxSetCurrent(context));
+  int turn = 0;
+  for (std::size_t at; (at = kPiece * next++) < bytes;) {
+    const std::size_t size = std::min(kPiece, bytes - at);
+    const Buffer& buffer = lane.ring[turn++ % kBuffers];
+    CU_CHECK(cuEventSynchronize(buffer.free.handle));
+    std::memcpy(buffer.memory.address, from + at, size);
+    CU_CHECK(cuMemcpyHtoDAsync(to + at, buffer.memory.address, size, lane.stream.handle));
+    CU_CHECK(cuEventRecord(buffer.free.handle, lane.stream.handle));
+  }
+  CU_CHECK(cuStreamSynchronize(lane.stream.handle));
+}
+
+// Returns when all of it is on the device.
+void upload(CUcontext context, const std::vector<std::unique_ptr<Lane>>& lanes, int threads, CUdeviceptr to,
+            const char* from, std::size_t bytes) {
+  std::atomic<std::size_t> next{0};  // the next piece that nobody has taken
+  std::vector<std::thread> others;
+  for (int i = 1; i < threads; ++i) {
+    others.emplace_back([&, i] { carry(context, *lanes[i], next, to, from, bytes); });
+  }
+  carry(context, *lanes[0], next, to, from, bytes);
+  for (std::thread& other : others) other.join();
+}
+
+int main() try {
+  cu::Context context;
+  const double limit = cu::print_device_and_link(context.device);
+
+  double pinned_speed = 0;
+  std::size_t bytes;
+  {
+    constexpr std::size_t kProbe = 16 << 20;
+    cu::Pinned probe(kProbe);
+    cu::Memory device(kProbe);
+    auto copy = [&] { CU_CHECK(cuMemcpyHtoD(device.address, probe.address, kProbe)); };
+    bytes = static_cast<std::size_t>(kSeconds * kProbe / cu::median_seconds(copy));
+  }
+  cu::Memory device(bytes);
+  std::vector<char> pageable(bytes);
+  for (std::size_t i = 0; i < bytes; ++i) pageable[i] = static_cast<char>(i * 31 >> 8);
+  std::printf("\n%zu MiB to the device          |  GB/s |\n", bytes >> 20);
+
+  // In GB/s; the bar's full length is the link's limit, or the pinned copy's speed where that is not known.
+  auto measure = [&](const std::string& way, auto copy) {
+    auto copied = [&] {
+      copy();
+      CU_CHECK(cuCtxSynchronize());
+    };
+    const double speed = bytes / cu::median_seconds(copied, 3) / 1e9;
+    if (way == "pinned memory") pinned_speed = speed;
+    std::printf("%-30s | %5.1f | %4.2f of pinned %s\n", way.c_str(), speed, speed / pinned_speed,
+                cu::bar(speed, limit > 0 ? limit : pinned_speed, 30).c_str());
+  };
+  {
+    cu::Pinned pinned(bytes);
+    measure("pinned memory", [&] { CU_CHECK(cuMemcpyHtoD(device.address, pinned.address, bytes)); });
+  }
+  measure("pageable memory", [&] { CU_CHECK(cuMemcpyHtoD(device.address, pageable.data(), bytes)); });
+
+  bool right = true;
+  std::vector<std::unique_ptr<Lane>> lanes;
+  const int cores = std::max(1u, std::thread::hardware_concurrency());
+  for (int threads = 1; threads <= 16; threads *= 2) {
+    while (static_cast<int>(lanes.size()) < threads) lanes.push_back(std::make_unique<Lane>());
+    CU_CHECK(cuMemsetD8(device.address, 0, bytes));
+    measure("a ring, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
+            [&] { upload(context.handle, lanes, threads, device.address, pageable.data(), bytes); });
+    std::vector<char> back(bytes);
+    CU_CHECK(cuMemcpyDtoH(back.data(), device.address, bytes));
+    right &= back == pageable;
+  }
+
+  std::printf("\nThis machine has %d cores. %s\n", cores, right ? "All bytes arrived." : "Bytes were lost.");
+  return right ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

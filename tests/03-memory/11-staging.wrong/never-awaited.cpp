@@ -1,0 +1,29 @@
+// Rejected with: "the bytes are those of the stream's turn, even if it is busy"
+// The slot is emptied before anything has come in.
+#include "common/cu.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+struct Slot {
+  void* pinned;
+  CUevent arrived;
+};
+
+struct Ring {
+  std::vector<Slot> slots;
+  std::size_t size;
+  CUstream stream;
+};
+
+void download(void* to, CUdeviceptr from, std::size_t bytes, Ring& ring) {
+  for (std::size_t at = 0, turn = 0; at < bytes; at += ring.size, ++turn) {
+    Slot& slot = ring.slots[turn % ring.slots.size()];
+    const std::size_t size = std::min(ring.size, bytes - at);
+    CU_THROW(cuMemcpyDtoHAsync(slot.pinned, from + at, size, ring.stream));
+    CU_THROW(cuEventRecord(slot.arrived, ring.stream));
+    std::memcpy(static_cast<char*>(to) + at, slot.pinned, size);
+  }
+  CU_THROW(cuStreamSynchronize(ring.stream));
+}

@@ -1,0 +1,34 @@
+// Rejected with: "whole pieces arrive, more than there are slots"
+// All pieces are asked for at once: a slot is filled again before anybody has taken out what it held.
+#include "common/cu.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+struct Slot {
+  void* pinned;
+  CUevent arrived;
+};
+
+struct Ring {
+  std::vector<Slot> slots;
+  std::size_t size;
+  CUstream stream;
+};
+
+void download(void* to, CUdeviceptr from, std::size_t bytes, Ring& ring) {
+  const std::size_t pieces = (bytes + ring.size - 1) / ring.size;
+  const auto slot_of = [&](std::size_t piece) -> Slot& { return ring.slots[piece % ring.slots.size()]; };
+  const auto size_of = [&](std::size_t piece) { return std::min(ring.size, bytes - piece * ring.size); };
+  const auto ask_for = [&](std::size_t piece) {
+    Slot& slot = slot_of(piece);
+    CU_THROW(cuMemcpyDtoHAsync(slot.pinned, from + piece * ring.size, size_of(piece), ring.stream));
+    CU_THROW(cuEventRecord(slot.arrived, ring.stream));
+  };
+  for (std::size_t piece = 0; piece < pieces; ++piece) ask_for(piece);
+  for (std::size_t piece = 0; piece < pieces; ++piece) {
+    CU_THROW(cuEventSynchronize(slot_of(piece).arrived));
+    std::memcpy(static_cast<char*>(to) + piece * ring.size, slot_of(piece).pinned, size_of(piece));
+  }
+}
