@@ -1,0 +1,137 @@
+// The same chain of small kernels, launched one by one, captured into a graph, and put together as a graph by hand.
+#include "common/cu.hpp"
+#include "desk.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <vector>
+
+constexpr int kChain = 64;  // kernels, each after the one before
+constexpr int kRuns = 21;
+
+// kChain times: add 1.
+void launch_chain(Desk& desk) {
+  int by = 1;
+  void* arguments[] = {&desk.a.address, &by};
+  for (int i = 0; i < kChain; ++i) Desk::launch(desk.add, desk.stream, arguments);
+}
+
+CUgraph capture_chain(Desk& desk) {
+  CUgraph graph;
+  CU_CHECK(cuStreamBeginCapture(desk.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  launch_chain(desk);  // nothing runs: it is written down
+  CU_CHECK(cuStreamEndCapture(desk.stream, &graph));
+  return graph;
+}
+
+// Returns the first node, too, for whoever wants to change it.
+CUgraph build_chain(Desk& desk, CUgraphNode* first) {
+  int by = 1;
+  void* arguments[] = {&desk.a.address, &by};
+  CUDA_KERNEL_NODE_PARAMS node{};
+  node.func = desk.add;
+  node.gridDimX = node.gridDimY = node.gridDimZ = node.blockDimX = node.blockDimY = node.blockDimZ = 1;
+  node.kernelParams = arguments;  // copied by the call that takes the node
+  CUgraph graph;
+  CUgraphNode last = nullptr;
+  CU_CHECK(cuGraphCreate(&graph, 0));
+  for (int i = 0; i < kChain; ++i) {
+    const CUgraphNode before = last;
+    CU_CHECK(cuGraphAddKernelNode(&last, graph, i == 0 ? nullptr : &before, i == 0 ? 0 : 1, &node));
+    if (i == 0) *first = last;
+  }
+  return graph;
+}
+
+// Prints a row: microseconds a kernel, for the host's calls alone and until all is done (medians). True if each run
+// added as much as it should.
+bool measure(Desk& desk, const char* how, const std::function<void()>& start, int expected) {
+  using Clock = std::chrono::steady_clock;
+  using Microseconds = std::chrono::duration<double, std::micro>;
+  std::vector<double> calls(kRuns), all(kRuns);
+  bool right = true;
+  for (int run = -1; run < kRuns; ++run) {  // the first does not count
+    Desk::set(desk.a, 0);
+    const auto begin = Clock::now();
+    start();
+    const auto called = Clock::now();
+    CU_CHECK(cuStreamSynchronize(desk.stream));
+    calls[std::max(run, 0)] = Microseconds(called - begin).count() / kChain;
+    all[std::max(run, 0)] = Microseconds(Clock::now() - begin).count() / kChain;
+    right = right && Desk::get(desk.a) == expected;
+  }
+  std::sort(calls.begin(), calls.end());
+  std::sort(all.begin(), all.end());
+  std::printf("%-22s | %7.2f | %9.2f | %s\n", how, calls[kRuns / 2], all[kRuns / 2], right ? "right" : "WRONG");
+  return right;
+}
+
+// (1 + 2) and (10 * 10) in two streams that begin and end as one; returns the sum.
+int fork_and_join(Desk& desk) {
+  CUstream other;
+  CUevent forked, joined;
+  CU_CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
+  CU_CHECK(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
+  int two = 2, ten = 10;
+  void* add_two[] = {&desk.a.address, &two};
+  void* times_ten[] = {&desk.b.address, &ten};
+  void* a_and_b[] = {&desk.result.address, &desk.a.address, &desk.b.address};
+  Desk::set(desk.a, 1);
+  Desk::set(desk.b, 10);
+
+  CUgraph graph;
+  CU_CHECK(cuStreamBeginCapture(desk.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  CU_CHECK(cuEventRecord(forked, desk.stream));
+  CU_CHECK(cuStreamWaitEvent(other, forked, 0));  // from here on, `other` is captured, too
+  Desk::launch(desk.add, desk.stream, add_two);
+  Desk::launch(desk.multiply, other, times_ten);
+  CU_CHECK(cuEventRecord(joined, other));
+  CU_CHECK(cuStreamWaitEvent(desk.stream, joined, 0));  // without this, the capture could not end
+  Desk::launch(desk.sum, desk.stream, a_and_b);
+  CU_CHECK(cuStreamEndCapture(desk.stream, &graph));
+
+  std::size_t nodes, roots;
+  CU_CHECK(cuGraphGetNodes(graph, nullptr, &nodes));
+  CU_CHECK(cuGraphGetRootNodes(graph, nullptr, &roots));
+  Graph(graph).launch(desk.stream);
+  CU_CHECK(cuStreamSynchronize(desk.stream));
+  const int result = Desk::get(desk.result);
+  std::printf("two streams, captured: %zu nodes, %zu wait for nobody; (1 + 2) + (10 * 10) = %d\n", nodes, roots,
+              result);
+  CU_CHECK(cuEventDestroy(forked));
+  CU_CHECK(cuEventDestroy(joined));
+  CU_CHECK(cuStreamDestroy(other));
+  return result;
+}
+
+int main() try {
+  Desk desk;
+  CUgraphNode first;
+  const Graph captured(capture_chain(desk)), built(build_chain(desk, &first));
+
+  std::printf("%d kernels, one after the other: microseconds for each\n", kChain);
+  std::printf("%-22s | to call | to finish | result\n", "");
+  bool right = measure(
+      desk, "64 launches", [&] { launch_chain(desk); }, kChain);
+  right &= measure(
+      desk, "a captured graph", [&] { captured.launch(desk.stream); }, kChain);
+  right &= measure(
+      desk, "a graph built by hand", [&] { built.launch(desk.stream); }, kChain);
+
+  CUDA_KERNEL_NODE_PARAMS node{};
+  int by = 1000;
+  void* arguments[] = {&desk.a.address, &by};
+  CU_CHECK(cuGraphKernelNodeGetParams(first, &node));
+  node.kernelParams = arguments;
+  CU_CHECK(cuGraphExecKernelNodeSetParams(built.executable, first, &node));  // changes it, and not the graph
+  right &= measure(
+      desk, "its first adds 1000", [&] { built.launch(desk.stream); }, kChain - 1 + 1000);
+  std::printf("\n");
+  right &= fork_and_join(desk) == 103;
+  return right ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

@@ -1,0 +1,17 @@
+// Rejected with: "after an exception of the work, the stream can be used"
+// The exception jumps over the end of the capture, and everything that is put into the stream from now on is written
+// down.
+#include "common/cu.hpp"
+
+#include <functional>
+
+CUgraphExec record(CUstream stream, const std::function<void(CUstream)>& work) {
+  CUgraph graph = nullptr;
+  CU_THROW(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  work(stream);
+  CU_THROW(cuStreamEndCapture(stream, &graph));
+  CUgraphExec executable;
+  CU_THROW(cuGraphInstantiate(&executable, graph, 0));
+  CU_THROW(cuGraphDestroy(graph));
+  return executable;
+}
