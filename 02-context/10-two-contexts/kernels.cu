@@ -1,2 +1,2 @@
 // One thread writes one number.
-extern "C" __global__ void write(unsigned* where, unsigned number) { *where = number; }
+extern "C" __global__ void store(unsigned* where, unsigned number) { *where = number; }

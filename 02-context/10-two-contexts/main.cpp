@@ -2,32 +2,35 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <chrono>
 
 void row(const char* call, CUresult answer) { std::printf("  %-37s| %s\n", call, cu::name(answer)); }
 
-// A second process, with a context of its own on the same device. It waits until `end` is closed, and ends with status
+// A second process, with a context of its own on the same device. It waits until `line` is closed, and ends with status
 // 0 if its context still works then. It starts before cuInit: what fork copies of a driver in use is of no use.
 struct Neighbour {
   pid_t process;
-  int end;
+  int line;
 };
 
 Neighbour start_neighbour() {
   int ends[2];
-  if (pipe(ends) != 0) std::exit(1);
+  char ready = 0;
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::exit(1);
   const pid_t process = fork();
   if (process != 0) {
-    close(ends[0]);
-    return {process, ends[1]};
+    close(ends[1]);
+    if (read(ends[0], &ready, 1) != 1) std::exit(1);
+    return {process, ends[0]};
   }
-  close(ends[1]);
+  close(ends[0]);
   cu::Context context;
   cu::Memory memory(4);
-  char nothing;
-  while (read(ends[0], &nothing, 1) > 0) {
+  if (write(ends[1], &ready, 1) != 1) _exit(1);
+  while (read(ends[1], &ready, 1) > 0) {
   }
   CU_CHECK(cuMemsetD8(memory.address, 1, 4));
   CU_CHECK(cuCtxSynchronize());
@@ -55,12 +58,12 @@ int main() {
   std::printf("two contexts\n");
   const CUcontext a = create("cuCtxCreate A", device);
   CUmodule module;
-  CUfunction write;
+  CUfunction store;
   CUdeviceptr in_a, in_b;
   CUstream stream;
   CUevent event;
   CU_CHECK(cuModuleLoad(&module, cu::image("kernels.ptx").c_str()));
-  CU_CHECK(cuModuleGetFunction(&write, module, "write"));
+  CU_CHECK(cuModuleGetFunction(&store, module, "store"));
   CU_CHECK(cuMemAlloc(&in_a, 4));
   CU_CHECK(cuStreamCreate(&stream, 0));
   CU_CHECK(cuEventCreate(&event, 0));
@@ -71,9 +74,9 @@ int main() {
 
   std::printf("B is current; what is used belongs to A\n");
   row("launch a kernel",
-      CU_EXPECT(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel(write, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr)));
+      CU_EXPECT(CUDA_ERROR_INVALID_HANDLE, cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr)));
   row("launch it into A's stream",
-      CU_EXPECT(CUDA_SUCCESS, cuLaunchKernel(write, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr)));
+      CU_EXPECT(CUDA_SUCCESS, cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr)));
   row("record an event", CU_EXPECT(CUDA_ERROR_INVALID_HANDLE, cuEventRecord(event, nullptr)));
   row("record it in A's stream", CU_EXPECT(CUDA_SUCCESS, cuEventRecord(event, stream)));
   row("wait for the stream", CU_EXPECT(CUDA_SUCCESS, cuStreamSynchronize(stream)));
@@ -84,7 +87,7 @@ int main() {
 
   std::printf("a kernel in A writes through a null pointer\n");
   in_a = 0;
-  CU_CHECK(cuLaunchKernel(write, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
+  CU_CHECK(cuLaunchKernel(store, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
   row("A: wait for the stream", CU_EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream)));
   row("B: allocate", CU_EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAlloc(&in_b, 4)));
   row("cuCtxDestroy A", CU_EXPECT(CUDA_SUCCESS, cuCtxDestroy(a)));
@@ -92,7 +95,7 @@ int main() {
   row("cuCtxDestroy B", CU_EXPECT(CUDA_SUCCESS, cuCtxDestroy(b)));
 
   int status = -1;
-  close(neighbour.end);
+  close(neighbour.line);
   waitpid(neighbour.process, &status, 0);
   std::printf("  %-37s| %s\n", "the neighbour, another process", status == 0 ? "works as before" : "is hurt, too");
   return status == 0 ? 0 : 1;

@@ -248,6 +248,11 @@ FRESH_CASE("Streams and events of a destroyed context say so; its modules and me
   CU_CHECK(cuMemHostAlloc(&h, 4096, 0));
   CU_CHECK(cuModuleLoadData(&m, conformance::image().c_str()));
   CU_CHECK(cuCtxDestroy(gone));
+  ANSWERS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemFreeHost(h), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemHostGetFlags(&flags, h), CUDA_ERROR_INVALID_VALUE);
+  // A real driver follows these handles: it gave these answers once, and crashed another time.
+  if (!conformance::on_simulator()) return;
   ANSWERS(cuStreamQuery(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   ANSWERS(cuStreamSynchronize(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   ANSWERS(cuStreamGetCtx(s, &x), CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -257,9 +262,6 @@ FRESH_CASE("Streams and events of a destroyed context say so; its modules and me
   ANSWERS(cuEventDestroy(e), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   ANSWERS(cuModuleGetFunction(&f, m, "vadd"), CUDA_ERROR_INVALID_HANDLE);
   ANSWERS(cuModuleUnload(m), CUDA_ERROR_INVALID_HANDLE);
-  ANSWERS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
-  ANSWERS(cuMemFreeHost(h), CUDA_ERROR_INVALID_VALUE);
-  ANSWERS(cuMemHostGetFlags(&flags, h), CUDA_ERROR_INVALID_VALUE);
 }
 
 FRESH_CASE("Freeing needs no context, for the address tells the owner; using does", "[context]") {
