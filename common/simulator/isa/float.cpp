@@ -87,14 +87,8 @@ struct Tanh {
   static float of(float a) { return canonical(::tanhf(a)); }
 };
 
-// A double-precision NaN passes through negation and absolute value as it is. In single precision, as an H200 does
-// it, only the sign bit changes, of a NaN's too; with .ftz a NaN becomes the canonical one.
-struct NegBit {
-  static float of(float a) { return float_of(bits_of(a) ^ 0x8000'0000u); }
-};
-struct AbsBit {
-  static float of(float a) { return float_of(bits_of(a) & 0x7fff'ffffu); }
-};
+// A double-precision NaN passes through negation and absolute value as it is; of one in single precision the canonical
+// one is left. (The manual leaves it open. ptxas makes an addition of it, but where it finds a bit operation as good.)
 struct Neg {
   static float of(float a) { return canonical(-a); }
   static double of(double a) { return a != a ? a : -a; }
@@ -258,7 +252,7 @@ struct F16 {
   static float load(u16 h) { return from_f16(h); }
   static u16 store(float x) { return to_f16(x); }
   static constexpr u16 kExponent = 0x7c00;
-  static constexpr float kLeast = 0x1p-14f;  // of the normal numbers
+  static constexpr float kLeast = 0x1p-14f - 0x1p-26f;  // that is rounded to a normal number, with any exponent
   static constexpr u16 kOne = 0x3c00;
   static float product(float a, float b) { return a * b; }  // 22 bits: exact
 };
@@ -266,7 +260,7 @@ struct Bf16 {
   static float load(u16 h) { return from_bf16(h); }
   static u16 store(float x) { return to_bf16(x); }
   static constexpr u16 kExponent = 0x7f80;
-  static constexpr float kLeast = 0x1p-126f;
+  static constexpr float kLeast = 0x1p-126f - 0x1p-135f;
   [[maybe_unused]] static constexpr u16 kOne = 0x3f80;
   static float product(float a, float b) { return odd_float(double(a) * b); }  // exact but for subnormals
 };
@@ -320,7 +314,7 @@ template <class Op, class F, bool kFlush, u32 kClamp>
 struct Half {
   static u16 finish(float x) {
     u16 h = F::store(x);
-    if constexpr (kFlush) h = std::fabs(x) < F::kLeast ? h & 0x8000u : h;  // before it was rounded, see lowered()
+    if constexpr (kFlush) h = std::fabs(x) < F::kLeast ? h & 0x8000u : h;  // see lowered()
     if constexpr (kClamp == kHalfSat) h = (h & 0x8000u) || (h & 0x7fffu) > F::kExponent ? 0 : h < F::kOne ? h : F::kOne;
     if constexpr (kClamp == kHalfRelu) h = h & 0x8000u ? 0 : h;
     return h;
@@ -441,10 +435,10 @@ constexpr Row kRows[] = {
     {"div.full{.ftz}.f32", "=t0 t0 t0", bind_float<Div, float, 2, kFtz>},
     {"div.rnd{.ftz}.f32", "=t0 t0 t0", bind_float<Div, float, 2, kFtzRnd>},
     {"div.rnd.f64", "=t0 t0 t0", bind_float<Div, double, 2, kRnd>},
-    {"abs.f32", "=t0 t0", bind_float<AbsBit, float, 1, kPlain>},
+    {"abs.f32", "=t0 t0", bind_float<Abs, float, 1, kPlain>},
     {"abs.ftz.f32", "=t0 t0", bind_float<Abs, float, 1, kFtz>},
     {"abs.f64", "=t0 t0", bind_float<Abs, double, 1, kPlain>},
-    {"neg.f32", "=t0 t0", bind_float<NegBit, float, 1, kPlain>},
+    {"neg.f32", "=t0 t0", bind_float<Neg, float, 1, kPlain>},
     {"neg.ftz.f32", "=t0 t0", bind_float<Neg, float, 1, kFtz>},
     {"neg.f64", "=t0 t0", bind_float<Neg, double, 1, kPlain>},
     {"min{.ftz}.f32", "=t0 t0 t0", bind_extreme<true>},
