@@ -212,4 +212,21 @@ FRESH_CASE("A conditional node has the number of bodies that its kind has, and a
   ANSWERS(scene.add(&n, p, h, CU_GRAPH_COND_TYPE_IF, 1), CUDA_SUCCESS);
   ANSWERS(scene.add(&n, p, h, CU_GRAPH_COND_TYPE_IF, 1), CUDA_ERROR_INVALID_VALUE);
 }
+
+FRESH_CASE("A graph with a condition has one instance, and a body nothing that needs the host", "[graph]") {
+  Scene scene;
+  CUgraphNode n = nullptr, host = nullptr;
+  CUgraphNodeParams p;
+  CUgraphExec e = nullptr, second = nullptr;
+  CU_CHECK(scene.add(&n, p, scene.condition(1, CU_GRAPH_COND_ASSIGN_DEFAULT), CU_GRAPH_COND_TYPE_IF, 1));
+  ANSWERS(cuGraphInstantiate(&e, scene.g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&second, scene.g, 0), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuGraphExecDestroy(e), CUDA_SUCCESS);
+  CUDA_HOST_NODE_PARAMS look{};
+  look.fn = [](void*) {};
+  ANSWERS(cuGraphAddHostNode(&host, p.conditional.phGraph_out[0], nullptr, 0, &look), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&e, scene.g, 0), CUDA_ERROR_INVALID_VALUE);
+  CUgraphConditionalHandle handle = 0;
+  ANSWERS(cuGraphConditionalHandleCreate(&handle, scene.g, nullptr, 0, 0), CUDA_ERROR_INVALID_CONTEXT);
+}
 #endif

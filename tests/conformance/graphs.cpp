@@ -2,6 +2,8 @@
 #include "tests/conformance/scenario.hpp"
 
 #include <fstream>
+#include <functional>
+#include <thread>
 
 namespace {
 
@@ -309,4 +311,165 @@ FRESH_CASE("An allocation and a free that are captured come and go with each lau
     ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
     CHECK(out[1023] == 7);
   }
+}
+
+namespace {
+
+// What a call answers while `s` is captured in `mode`, made by this thread or by another one, whose own mode may be
+// relaxed; and whether the capture is good for anything afterwards.
+struct Answer {
+  CUresult result = CUDA_ERROR_UNKNOWN;
+  bool invalidated = false;
+};
+
+enum class By { this_thread, another, another_relaxed };
+
+Answer while_captured(CUstream s, CUstreamCaptureMode mode, By by, const std::function<CUresult()>& call) {
+  CUcontext ctx = nullptr;
+  CU_CHECK(cuCtxGetCurrent(&ctx));
+  CU_CHECK(cuStreamBeginCapture(s, mode));
+  Answer answer;
+  const auto make = [&] {
+    CU_CHECK(cuCtxSetCurrent(ctx));
+    CUstreamCaptureMode relaxed = CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (by == By::another_relaxed) CU_CHECK(cuThreadExchangeStreamCaptureMode(&relaxed));
+    answer.result = call();
+  };
+  if (by == By::this_thread) {
+    make();
+  } else {
+    std::thread(make).join();
+  }
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CU_CHECK(cuStreamIsCapturing(s, &status));
+  answer.invalidated = status == CU_STREAM_CAPTURE_STATUS_INVALIDATED;
+  CUgraph g = nullptr;
+  cuStreamEndCapture(s, &g);
+  if (g != nullptr) CU_CHECK(cuGraphDestroy(g));
+  return answer;
+}
+
+}  // namespace
+
+FRESH_CASE("Calls that might wait for captured work are refused, as the modes of capture and thread say", "[graph]") {
+  conformance::context();
+  auto [s, other, mark, unused] = two_streams();
+  CUdeviceptr p = 0;
+  CU_CHECK(cuMemAlloc(&p, 64));
+  CU_CHECK(cuEventRecord(mark, other));
+  CU_CHECK(cuStreamSynchronize(other));
+  int word = 0;
+  struct Call {
+    const char* name;
+    bool unsafe;
+    std::function<CUresult()> call;
+  };
+  const Call calls[] = {
+      {"cuMemAlloc", true,
+       [] {
+         CUdeviceptr q = 0;
+         return cuMemAlloc(&q, 64);
+       }},
+      {"cuMemFree", true, [] { return cuMemFree(0); }},
+      {"cuMemHostAlloc", true,
+       [] {
+         void* q = nullptr;
+         return cuMemHostAlloc(&q, 64, 0);
+       }},
+      {"cuMemAllocManaged", true,
+       [] {
+         CUdeviceptr q = 0;
+         return cuMemAllocManaged(&q, 64, CU_MEM_ATTACH_GLOBAL);
+       }},
+      {"cuMemAllocAsync", true,
+       [other = other] {
+         CUdeviceptr q = 0;
+         return cuMemAllocAsync(&q, 64, other);
+       }},
+      {"cuStreamSynchronize", true, [other = other] { return cuStreamSynchronize(other); }},
+      {"cuStreamSynchronize of the default stream", true, [] { return cuStreamSynchronize(nullptr); }},
+      {"cuEventQuery", true, [mark = mark] { return cuEventQuery(mark); }},
+      {"cuEventSynchronize", true, [mark = mark] { return cuEventSynchronize(mark); }},
+      {"cuMemcpyHtoD", false, [&] { return cuMemcpyHtoD(p, &word, 4); }},
+      {"cuMemsetD8Async", false, [&, other = other] { return cuMemsetD8Async(p, 0, 4, other); }},
+      {"cuStreamCreate", false,
+       [] {
+         CUstream t = nullptr;
+         return cuStreamCreate(&t, 0);
+       }},
+      {"cuEventCreate", false,
+       [] {
+         CUevent e = nullptr;
+         return cuEventCreate(&e, 0);
+       }},
+  };
+  const struct {
+    CUstreamCaptureMode mode;
+    By by;
+    bool minds;
+  } columns[] = {{CU_STREAM_CAPTURE_MODE_GLOBAL, By::this_thread, true},
+                 {CU_STREAM_CAPTURE_MODE_GLOBAL, By::another, true},
+                 {CU_STREAM_CAPTURE_MODE_GLOBAL, By::another_relaxed, false},
+                 {CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, By::this_thread, true},
+                 {CU_STREAM_CAPTURE_MODE_THREAD_LOCAL, By::another, false},
+                 {CU_STREAM_CAPTURE_MODE_RELAXED, By::this_thread, false}};
+  for (const Call& call : calls) {
+    for (const auto& column : columns) {
+      const Answer answer = while_captured(s, column.mode, column.by, call.call);
+      const bool refused = call.unsafe && column.minds;
+      CAPTURE(call.name, static_cast<int>(column.mode), static_cast<int>(column.by), cu::name(answer.result));
+      CHECK(answer.result == (refused ? CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED : CUDA_SUCCESS));
+      CHECK(answer.invalidated == refused);
+    }
+  }
+}
+
+FRESH_CASE("What a graph allocates and leaves must be freed before it is launched again", "[graph]") {
+  const auto F = conformance::module();
+  const auto in_use = [&](CUgraphMem_attribute attribute) {
+    cuuint64_t bytes = 77;
+    CU_CHECK(cuDeviceGetGraphMemAttribute(F.dev, attribute, &bytes));
+    return bytes;
+  };
+  constexpr cuuint64_t unit = 32 << 20;
+  CUgraph g = nullptr, clone = nullptr, outer = nullptr;
+  CUgraphNode allocate = nullptr, free = nullptr, child = nullptr;
+  CUgraphExec e = nullptr, second = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuGraphCreate(&outer, 0));
+  CUDA_MEM_ALLOC_NODE_PARAMS ap{};
+  ap.poolProps.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  ap.poolProps.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  ap.bytesize = 1 << 20;
+  ANSWERS(cuGraphAddMemAllocNode(&allocate, g, nullptr, 0, &ap), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  CHECK(in_use(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  CHECK(in_use(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == unit);
+  ANSWERS(cuGraphClone(&clone, g), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuGraphInstantiate(&second, g, 0), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuGraphAddChildGraphNode(&child, outer, nullptr, 0, g), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemFreeAsync(ap.dptr, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuMemFreeAsync(ap.dptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuMemFree(ap.dptr), CUDA_SUCCESS);
+  CHECK(in_use(CU_GRAPH_MEM_ATTR_RESERVED_MEM_CURRENT) == unit);
+  ANSWERS(cuDeviceGraphMemTrim(F.dev), CUDA_SUCCESS);
+  CHECK(in_use(CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT) == 0);
+  CHECK(in_use(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) == unit);
+  cuuint64_t zero = 0, five = 5;
+  ANSWERS(cuDeviceSetGraphMemAttribute(F.dev, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &five), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDeviceSetGraphMemAttribute(F.dev, CU_GRAPH_MEM_ATTR_USED_MEM_CURRENT, &zero), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDeviceSetGraphMemAttribute(F.dev, CU_GRAPH_MEM_ATTR_USED_MEM_HIGH, &zero), CUDA_SUCCESS);
+  CHECK(in_use(CU_GRAPH_MEM_ATTR_USED_MEM_HIGH) == 0);
+  ANSWERS(cuDeviceGraphMemTrim(9), CUDA_ERROR_INVALID_DEVICE);
+  ANSWERS(cuGraphDestroyNode(allocate), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuGraphAddMemFreeNode(&free, g, nullptr, 0, 0x1234), CUDA_ERROR_INVALID_VALUE);
+  // Another instance may be made when the first is gone; this one frees what it finds.
+  ANSWERS(cuGraphExecDestroy(e), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&e, g, CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
 }

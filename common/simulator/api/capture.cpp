@@ -23,6 +23,7 @@ CUresult begin(CUstream handle, const std::shared_ptr<Graph>& into, const std::v
   const auto capture = std::make_shared<Capture>(graph, mode, stream, this_thread().number);
   capture->own_graph = into == nullptr;
   for (const NodePtr& node : after) require(node->graph.lock() == graph);
+  capture->begin();
   capture->join(stream, after);
   return CUDA_SUCCESS;
 }

@@ -95,6 +95,7 @@ CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
   return CUDASIM_CALL(hEvent) {
     const auto event = get_event(hEvent);
     require_not_captured(*event);
+    require_no_unsafe_capture();
     const auto recording = event->recording();
     return recording && !recording->task->done() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
   };
@@ -104,6 +105,7 @@ CUDASIM_API CUresult cuEventSynchronize(CUevent hEvent) {
   return CUDASIM_CALL(hEvent) {
     const auto event = get_event(hEvent);
     require_not_captured(*event);
+    require_no_unsafe_capture();
     if (const auto recording = event->recording()) recording->task->wait();
     require_healthy(*event->health);
     return CUDA_SUCCESS;

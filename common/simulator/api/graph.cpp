@@ -82,11 +82,21 @@ CUresult connect(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
   return CUDA_SUCCESS;
 }
 
+// Nodes that allocate or free memory stay, with their edges.
+void require_removable(const Node& node) {
+  const bool memory = std::holds_alternative<AllocatePart>(node.part) || std::holds_alternative<FreePart>(node.part);
+  require(!memory, CUDA_ERROR_NOT_SUPPORTED);
+}
+
 CUresult disconnect(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to, std::size_t count) {
   const auto graph = get_graph(handle);
   const auto sources = nodes_of(from, count), targets = nodes_of(to, count);
   const std::scoped_lock lock(Graph::mutex());
-  for (std::size_t i = 0; i < count; ++i) require(graph->disconnect(sources[i], targets[i]));
+  for (std::size_t i = 0; i < count; ++i) {
+    require_removable(*sources[i]);
+    require_removable(*targets[i]);
+    require(graph->disconnect(sources[i], targets[i]));
+  }
   return CUDA_SUCCESS;
 }
 
@@ -288,6 +298,7 @@ CUDASIM_API CUresult cuGraphDestroyNode(CUgraphNode hNode) {
   return CUDASIM_CALL(hNode) {
     const NodePtr node = get_node(hNode);
     const std::scoped_lock lock(Graph::mutex());
+    require_removable(*node);
     graph_of(*node)->remove(node);
     return CUDA_SUCCESS;
   };

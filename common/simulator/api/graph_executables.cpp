@@ -18,8 +18,10 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* c
   if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
     return refuse("CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH");
   const std::scoped_lock lock(Graph::mutex());
+  require(!graph->is_single() || graph->executable.expired(), CUDA_ERROR_NOT_SUPPORTED);
   const auto executable = std::make_shared<Executable>(*graph, flags, culprit);
   executable->handle = executables().add(executable);
+  graph->executable = executable;
   *out = executable->handle;
   return CUDA_SUCCESS;
 }

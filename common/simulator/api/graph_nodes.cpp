@@ -19,6 +19,12 @@ CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, 
   return CUDA_SUCCESS;
 }
 
+// A graph frees an address once.
+void require_not_freed(const Graph& graph, CUdeviceptr address) {
+  const std::scoped_lock lock(Graph::mutex());
+  require(!graph.frees(address));
+}
+
 // Hands the node's part to `fill`, which writes it to `out`.
 template <class T, class Out, class Fill>
 CUresult show(CUgraphNode handle, Out* out, Fill fill) {
@@ -244,6 +250,7 @@ CUDASIM_API CUresult cuGraphMemAllocNodeGetParams(CUgraphNode hNode, CUDA_MEM_AL
 CUDASIM_API CUresult cuGraphAddMemFreeNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                                            size_t numDependencies, CUdeviceptr dptr) {
   return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, dptr) {
+    require_not_freed(*get_graph(hGraph), dptr);
     return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return free_part(dptr); });
   };
 }
@@ -312,11 +319,7 @@ CUDASIM_API CUresult cuGraphConditionalHandleCreate(CUgraphConditionalHandle* pH
   return CUDASIM_CALL(pHandle_out, hGraph, ctx, defaultLaunchValue, flags) {
     const auto graph = get_graph(hGraph);
     require(pHandle_out != nullptr && (flags & ~static_cast<unsigned>(CU_GRAPH_COND_ASSIGN_DEFAULT)) == 0);
-    if (ctx != nullptr) {
-      get_context(ctx);
-    } else {
-      current_context();
-    }
+    get_context(ctx);
     const auto condition = make_condition(defaultLaunchValue, (flags & CU_GRAPH_COND_ASSIGN_DEFAULT) != 0);
     const std::scoped_lock lock(Graph::mutex());
     graph->conditions.push_back(condition);

@@ -150,7 +150,7 @@ void describe(const AllocatePart& part, CUDA_MEM_ALLOC_NODE_PARAMS* out) {
 }
 
 Part free_part(CUdeviceptr pointer) {
-  require(pointer != 0);
+  require(is_graph_memory(pointer));
   return FreePart{pointer};
 }
 
@@ -219,7 +219,7 @@ Part conditional_part(CUDA_CONDITIONAL_NODE_PARAMS& given) {
                           : choice == Choice::if_else ? given.size == 1 || given.size == 2
                                                       : choice == Choice::one_of && given.size != 0;
   require(right_size && given.size <= kMostBodies);
-  if (given.ctx != nullptr) get_context(given.ctx);
+  get_context(given.ctx);
   ConditionalPart part;
   part.choice = choice;
   part.context = given.ctx;

@@ -2,6 +2,7 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/capture.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -16,6 +17,7 @@ constexpr unsigned kRegisterFlags = CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGI
 CUresult allocate_host(void** pointer, std::size_t bytes, unsigned flags, const char* label) {
   const auto context = current_context();
   require(pointer != nullptr && (flags & ~kAllocFlags) == 0);
+  require_no_unsafe_capture();
   *pointer = nullptr;
   if (bytes == 0) return CUDA_SUCCESS;
   const auto memory = std::make_shared<HostBytes>(bytes);

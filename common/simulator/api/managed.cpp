@@ -2,6 +2,7 @@
 // prefetching and advice move nothing; what was said is kept, and can be asked for.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/capture.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -273,6 +274,7 @@ CUDASIM_API CUresult cuMemAllocManaged(CUdeviceptr* pointer, size_t bytes, unsig
   return CUDASIM_CALL(pointer, bytes, flags) {
     const auto context = current_context();
     require(pointer != nullptr && bytes != 0 && (flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST));
+    require_no_unsafe_capture();
     require_host_memory(bytes);
     const auto memory = std::make_shared<HostBytes>(bytes);
     advice().forget(reinterpret_cast<u64>(memory->get()), reinterpret_cast<u64>(memory->get()) + bytes);

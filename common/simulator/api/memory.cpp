@@ -1,6 +1,8 @@
 // Memory management: device memory, linear and pitched, and how much there is of it.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/graph_memory.hpp"
 #include "common/simulator/state/pools.hpp"
 
 using namespace cudasim;
@@ -26,6 +28,7 @@ CUDASIM_API CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
   return CUDASIM_CALL(pointer, bytes) {
     const auto context = current_context();
     require(pointer != nullptr && bytes != 0);
+    require_no_unsafe_capture();
     *pointer = allocate_device_memory(*context, MemoryKind::device, bytes, "cuMemAlloc")->base;
     return CUDA_SUCCESS;
   };
@@ -38,6 +41,7 @@ CUDASIM_API CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, size_t* pitch, siz
     require(pointer != nullptr && pitch != nullptr && width != 0 && height != 0);
     require(element == 4 || element == 8 || element == 16);
     const unsigned __int128 row = (static_cast<unsigned __int128>(width) + kPitch - 1) / kPitch * kPitch;
+    require_no_unsafe_capture();
     require(row * height < u64{1} << 62, CUDA_ERROR_OUT_OF_MEMORY);
     const u64 bytes = static_cast<u64>(row * height);
     *pointer = allocate_device_memory(*context, MemoryKind::device, bytes, "cuMemAllocPitch")->base;
@@ -48,11 +52,16 @@ CUDASIM_API CUresult cuMemAllocPitch_v2(CUdeviceptr* pointer, size_t* pitch, siz
 
 CUDASIM_API CUresult cuMemFree_v2(CUdeviceptr pointer) {
   return CUDASIM_CALL(pointer) {
-    if (pointer == 0) {
-      require_calls_permitted();
+    require_calls_permitted();
+    require_no_unsafe_capture();
+    if (pointer == 0) return CUDA_SUCCESS;
+    require_sound_context_if_any();
+    if (graph_memory_allocated(pointer)) {  // by a launch that may be still to come
+      current_context()->synchronize();
+      set_graph_memory_allocated(pointer, false);
+      require(AddressSpace::instance().release(pointer, "cuMemFree"));
       return CUDA_SUCCESS;
     }
-    require_sound_context_if_any();
     const auto allocation = AddressSpace::instance().find(pointer);
     require(allocation && allocation->base == pointer);
     switch (allocation->kind) {
@@ -67,11 +76,9 @@ CUDASIM_API CUresult cuMemFree_v2(CUdeviceptr pointer) {
         return CUDA_SUCCESS;
       }
       case MemoryKind::pool: {  // whose users the program itself has to wait for
-        if (const auto pool = pool_of(pointer)) {
-          pool->free_now(pointer);
-        } else {  // a graph's launch has allocated it
-          require(AddressSpace::instance().release(pointer, "cuMemFree"));
-        }
+        const auto pool = pool_of(pointer);
+        require(pool != nullptr);
+        pool->free_now(pointer);
         return CUDA_SUCCESS;
       }
       default: return CUDA_ERROR_INVALID_VALUE;

@@ -1,5 +1,6 @@
 // Unified addressing: what is known of a pointer.
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/virtual_memory.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/pools.hpp"
 
@@ -13,11 +14,11 @@ namespace {
 // Newer than the oldest headers that this compiles with.
 constexpr int kMappingSize = 18, kMappingBase = 19, kMemoryBlockId = 20, kHwDecompress = 21;
 
-// The ids of allocations with CU_POINTER_ATTRIBUTE_SYNC_MEMOPS. Copies on one allocation are as synchronous as the
-// manual wants already, so the flag is only kept.
+// The ids of allocations whose CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not the default: set for memory of a device (driver
+// 580), not set for the host's. Copies are as synchronous as the manual wants already, so the flag is only kept.
 struct SyncFlags {
   std::mutex mutex;
-  std::set<u64> ids;
+  std::set<u64> changed;
 };
 
 SyncFlags& sync_flags() {
@@ -39,6 +40,14 @@ CUcontext context_handle(const Allocation& allocation) {
   return owner ? owner->handle : nullptr;
 }
 
+// Where the range begins and how many bytes it has: of a mapping, that of the addresses it is in.
+std::pair<u64, u64> range_of(const Allocation& a) {
+  if (a.kind == MemoryKind::virtual_mapping) {
+    if (const auto range = reservation_at(a.base)) return *range;
+  }
+  return {a.base, a.size};
+}
+
 CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 pointer) {
   const bool managed = a.kind == MemoryKind::managed;
   const bool has_host_address = on_host(a) || managed;
@@ -46,22 +55,24 @@ CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 point
     case CU_POINTER_ATTRIBUTE_CONTEXT: return store(data, context_handle(a));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return store<unsigned>(data, on_host(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
-    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: return store<CUdeviceptr>(data, pointer);
+    case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: require(a.device_readable); return store<CUdeviceptr>(data, pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
       require(has_host_address);
       return store(data, reinterpret_cast<void*>(pointer));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: {
       SyncFlags& flags = sync_flags();
       const std::scoped_lock lock(flags.mutex);
-      return store<int>(data, flags.ids.count(a.id) != 0);
+      return store<unsigned>(data, (flags.changed.count(a.id) != 0) == on_host(a));
     }
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: return store<unsigned long long>(data, a.id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return store<unsigned>(data, managed);
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return store<int>(data, static_cast<int>(a.device));
-    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:  // inter-process handles are not simulated
-    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE: return store<unsigned>(data, 0);
-    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return store<CUdeviceptr>(data, a.base);
-    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return store<std::size_t>(data, a.size);
+    // What cuMemAlloc gives could be had by other processes and devices, and be decompressed into.
+    case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+    case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+    case kHwDecompress: return store<unsigned>(data, a.kind == MemoryKind::device);
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return store<CUdeviceptr>(data, range_of(a).first);
+    case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return store<std::size_t>(data, range_of(a).second);
     case CU_POINTER_ATTRIBUTE_MAPPED: return store<unsigned>(data, 1);
     case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return store<unsigned long long>(data, 0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
@@ -72,11 +83,12 @@ CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 point
       const auto pool = a.kind == MemoryKind::pool ? pool_of(a.base) : nullptr;
       return store(data, pool ? pool->handle : CUmemoryPool{});
     }
-    case kMappingSize: require(a.kind == MemoryKind::virtual_mapping); return store<std::size_t>(data, a.size);
-    case kMappingBase: require(a.kind == MemoryKind::virtual_mapping); return store<CUdeviceptr>(data, a.base);
+    case kMappingSize: return store<std::size_t>(data, a.size);
+    case kMappingBase: return store<CUdeviceptr>(data, a.base);
     case kMemoryBlockId: return store<unsigned long long>(data, a.id);
-    case kHwDecompress: return store<unsigned>(data, 0);
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:  // for kernel modules of other devices: there are none
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:  // for kernel modules of other devices, of which there are none
+      require(!on_host(a));
+      return store(data, CUDA_POINTER_ATTRIBUTE_P2P_TOKENS{});
     default: return CUDA_ERROR_INVALID_VALUE;
   }
 }
@@ -147,13 +159,13 @@ CUDASIM_API CUresult cuPointerSetAttribute(const void* value, CUpointer_attribut
     require_calls_permitted();
     require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
     const auto allocation = AddressSpace::instance().find(pointer);
-    require(allocation && allocation->kind == MemoryKind::device);
+    require(allocation != nullptr);
     SyncFlags& flags = sync_flags();
     const std::scoped_lock lock(flags.mutex);
-    if (*static_cast<const int*>(value) != 0)
-      flags.ids.insert(allocation->id);
+    if ((*static_cast<const int*>(value) != 0) == on_host(*allocation))
+      flags.changed.insert(allocation->id);
     else
-      flags.ids.erase(allocation->id);
+      flags.changed.erase(allocation->id);
     return CUDA_SUCCESS;
   };
 }

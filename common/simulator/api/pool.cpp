@@ -44,10 +44,11 @@ CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, const CUmemoryPool* p
   require(pointer != nullptr);
   const auto stream = get_stream(handle);
   const auto from = pool != nullptr ? pool_named(*pool) : current_pool(device_of(*stream));
-  if (bytes != 0 && capture_of(*stream)) {
-    *pointer = capture_allocation(*stream, from->device, bytes);
+  if (capture_of(*stream)) {
+    *pointer = bytes == 0 ? 0 : capture_allocation(*stream, from->device, bytes);
     return CUDA_SUCCESS;
   }
+  require_no_unsafe_capture();
   *pointer = bytes == 0 ? 0 : from->allocate(*stream, bytes);
   return CUDA_SUCCESS;
 }
@@ -57,7 +58,12 @@ CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
   const auto stream = get_stream(handle);
   if (pointer == 0) return CUDA_SUCCESS;
   if (capture_of(*stream)) {
+    const auto capture = capture_of(*stream);
     require(is_graph_memory(pointer));
+    {
+      const std::scoped_lock lock(Graph::mutex());
+      require(!capture->graph->frees(pointer));
+    }
     capture_part(*stream, FreePart{pointer});
     return CUDA_SUCCESS;
   }
@@ -68,7 +74,8 @@ CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
   Operation operation;
   operation.kind = OperationKind::allocation;
   operation.label = "cuMemFreeAsync";
-  if (is_graph_memory(pointer)) {  // whose allocation may be still to come in the stream
+  if (graph_memory_allocated(pointer)) {  // by a launch that may be still to come in the stream
+    set_graph_memory_allocated(pointer, false);
     operation.run = [pointer] {
       return AddressSpace::instance().release(pointer, "cuMemFreeAsync") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
     };

@@ -37,6 +37,7 @@ CUresult destroy(CUstream handle) {
 CUresult query(CUstream handle) {
   const auto stream = get_stream(handle);
   require_not_captured(*stream);
+  require_no_unsafe_capture();
   if (!stream->idle()) return CUDA_ERROR_NOT_READY;
   return stream->health->fault;
 }
@@ -44,6 +45,7 @@ CUresult query(CUstream handle) {
 CUresult synchronize(CUstream handle) {
   const auto stream = get_stream(handle);
   require_not_captured(*stream);
+  require_no_unsafe_capture();
   stream->synchronize();
   if (const auto context = stream->context.lock()) trim_pools(context->device);
   require_healthy(*stream->health);

@@ -1,4 +1,6 @@
 // Virtual memory management: addresses without memory, memory without addresses, and mappings that bring them together.
+#include "common/simulator/api/virtual_memory.hpp"
+
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
@@ -104,6 +106,17 @@ void update_protection(u64 address, const Mapping& mapping) {
 }
 
 }  // namespace
+
+std::optional<std::pair<u64, u64>> reservation_at(u64 address) {
+  VirtualMemory& all = virtual_memory();
+  const std::scoped_lock lock(all.mutex);
+  auto found = all.reservations.upper_bound(address);
+  if (found == all.reservations.begin()) return std::nullopt;
+  --found;
+  if (address - found->first >= found->second) return std::nullopt;
+  return *found;
+}
+
 }  // namespace cudasim
 
 using namespace cudasim;

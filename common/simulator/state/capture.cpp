@@ -1,5 +1,7 @@
 #include "common/simulator/state/capture.hpp"
 
+#include "common/simulator/state/thread.hpp"
+
 #include <algorithm>
 #include <set>
 
@@ -10,6 +12,13 @@ u64 next_capture_id() {
   static std::atomic<u64> id{1};
   return id++;
 }
+
+// Those under way; under Graph::mutex(). How many can be asked without it.
+std::vector<std::weak_ptr<Capture>>& under_way() {
+  static auto& all = *new std::vector<std::weak_ptr<Capture>>;
+  return all;
+}
+std::atomic<std::size_t> under_way_count{0};
 
 // The part that an operation would be as a node, from the parameters that the call left with it.
 std::optional<Part> part_of(const Operation& operation) {
@@ -56,7 +65,14 @@ void Capture::add(const Stream& stream, Part part) {
   nodes = {graph->add(std::move(part), nodes)};
 }
 
+void Capture::begin() {
+  under_way().push_back(weak_from_this());
+  under_way_count = under_way().size();
+}
+
 void Capture::end() {
+  std::erase_if(under_way(), [&](const auto& weak) { return weak.expired() || weak.lock().get() == this; });
+  under_way_count = under_way().size();
   for (const auto& weak : streams) {
     if (const auto stream = weak.lock()) stream->capture.reset();
   }
@@ -91,6 +107,24 @@ void require_not_captured(const Stream& stream) {
   if (!stream.capture) return;
   stream.capture->invalidated = true;
   fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+void require_no_unsafe_capture() {
+  if (under_way_count == 0) return;
+  const Thread& thread = this_thread();
+  if (thread.capture_mode == CU_STREAM_CAPTURE_MODE_RELAXED) return;
+  const bool minds_others = thread.capture_mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+  const std::scoped_lock lock(Graph::mutex());
+  bool any = false;
+  for (const auto& weak : under_way()) {
+    const auto capture = weak.lock();
+    if (!capture) continue;
+    const bool own = capture->thread == thread.number && capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    if (!own && !(minds_others && capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL)) continue;
+    capture->invalidated = true;
+    any = true;
+  }
+  if (any) fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
 }
 
 void require_no_capture(Context& context) {

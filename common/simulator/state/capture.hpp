@@ -24,6 +24,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   std::map<const Stream*, std::vector<NodePtr>> frontier;
   std::vector<std::weak_ptr<Stream>> streams;  // that take part
 
+  void begin();  // is seen by require_no_unsafe_capture() from now on, until end()
   void join(const std::shared_ptr<Stream>& stream, const std::vector<NodePtr>& after);
   // Adds an operation as the stream's next node. Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED for what cannot be one.
   void add(const Stream& stream, const Operation& operation);
@@ -41,5 +42,11 @@ std::shared_ptr<Capture> capture_of(const Stream& stream);
 void require_not_captured(const Stream& stream);
 // The same for calls that concern every stream of the context.
 void require_no_capture(Context& context);
+
+// For calls that could wait for, or be ordered with, work that a capture has not entered (manual,
+// cuThreadExchangeStreamCaptureMode: "potentially unsafe API calls"): throws, and makes the captures useless, while one
+// that began in global mode is under way anywhere, or one of the calling thread's own that did not begin relaxed. The
+// thread's own mode can exempt it.
+void require_no_unsafe_capture();
 
 }  // namespace cudasim

@@ -22,7 +22,7 @@ Conditions& conditions() {
 }  // namespace
 
 Condition::Condition(u32 first, bool each_launch)
-    : handle(fresh_handle()), initial(first), assigned(each_launch), value(first) {}
+    : handle(fresh_handle()), initial(first), assigned(each_launch), value(each_launch ? first : 0) {}
 
 Condition::~Condition() {
   const std::scoped_lock lock(conditions().mutex);

@@ -16,7 +16,7 @@ struct Condition {
 
   const u64 handle;
   const u32 initial;    // the value that it has when a launch begins,
-  const bool assigned;  // if this is set; else what it had last
+  const bool assigned;  // if this is set; else what it had last, at first 0 (driver 580)
   std::atomic<u32> value;
   bool used = false;  // a node goes by it; under Graph::mutex()
 };

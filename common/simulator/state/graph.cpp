@@ -63,33 +63,6 @@ std::shared_ptr<Executable> get_executable(CUgraphExec handle) {
   return executables().get(handle, CUDA_ERROR_INVALID_VALUE);
 }
 
-namespace {
-
-struct Reservations {
-  std::mutex mutex;
-  std::map<u64, u64> end;  // by beginning
-};
-
-Reservations& reservations() {
-  static auto& all = *new Reservations;
-  return all;
-}
-
-}  // namespace
-
-u64 reserve_graph_memory(u64 bytes) {
-  const u64 address = AddressSpace::instance().reserve(bytes, 512);
-  const std::scoped_lock lock(reservations().mutex);
-  reservations().end[address] = address + bytes;
-  return address;
-}
-
-bool is_graph_memory(u64 address) {
-  const std::scoped_lock lock(reservations().mutex);
-  const auto next = reservations().end.upper_bound(address);
-  return next != reservations().end.begin() && address < std::prev(next)->second;
-}
-
 // ---- Graphs
 
 std::mutex& Graph::mutex() {
@@ -136,6 +109,13 @@ void Graph::remove(const NodePtr& node) {
   for (const auto& inner : inner_graphs(node->part)) inner->close();
 }
 
+bool Graph::frees(u64 address) const {
+  return std::any_of(nodes.begin(), nodes.end(), [&](const NodePtr& node) {
+    const auto* part = std::get_if<FreePart>(&node->part);
+    return part != nullptr && part->address == address;
+  });
+}
+
 std::vector<NodePtr> Graph::before(const Node& node) const {
   std::vector<NodePtr> found;
   for (const Edge& edge : edges) {
@@ -152,10 +132,18 @@ std::vector<NodePtr> Graph::after(const Node& node) const {
   return found;
 }
 
+// Allocates or frees memory, or is conditional.
+static bool is_single(const Part& part) {
+  return std::holds_alternative<AllocatePart>(part) || std::holds_alternative<FreePart>(part) ||
+         std::holds_alternative<ConditionalPart>(part);
+}
+
+bool Graph::is_single() const {
+  return std::any_of(nodes.begin(), nodes.end(), [](const NodePtr& node) { return cudasim::is_single(node->part); });
+}
+
 std::shared_ptr<Graph> Graph::clone() const {
-  for (const NodePtr& node : nodes) {
-    require(!std::holds_alternative<ConditionalPart>(node->part), CUDA_ERROR_NOT_SUPPORTED);
-  }
+  require(!is_single(), CUDA_ERROR_NOT_SUPPORTED);
   auto copy = std::make_shared<Graph>();
   copy->handle = graphs().add(copy);
   std::map<const Node*, NodePtr> twin;
@@ -231,7 +219,7 @@ Operation allocate_work(const AllocatePart& part, const std::shared_ptr<Context>
     allocation->host = bytes->get();
     allocation->kind = MemoryKind::pool;
     allocation->context = context_id;
-    allocation->device = device.index;
+    allocation->device = static_cast<u32>(device.ordinal);
     allocation->label = "cuGraphAddMemAllocNode";
     allocation->keep = std::make_shared<std::pair<std::shared_ptr<Share>, std::shared_ptr<HostBytes>>>(share, bytes);
     return AddressSpace::instance().enter(allocation) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
@@ -327,6 +315,36 @@ using Steps = std::vector<Executable::Step>;
 // Adds the graph's nodes to `steps`; the roots come after `roots_after`. Answers with the steps that nothing comes
 // after.
 std::vector<std::size_t> append(Steps& steps, const Graph& graph, const std::vector<std::size_t>& roots_after,
+                                CUgraphNode* culprit);
+
+bool is_pageable(CUmemorytype type, const void* host, CUdeviceptr device) {
+  if (type == CU_MEMORYTYPE_HOST) return AddressSpace::instance().find(reinterpret_cast<u64>(host)) == nullptr;
+  return type == CU_MEMORYTYPE_UNIFIED && AddressSpace::instance().find(device) == nullptr;
+}
+
+// What a conditional node's body may hold: kernels, fills, copies that the device can do alone, child graphs, further
+// conditions (CUDA_CONDITIONAL_NODE_PARAMS).
+bool may_be_conditional(const Part& part) {
+  if (const auto* copy = std::get_if<CopyPart>(&part)) {
+    const CUDA_MEMCPY3D& c = copy->copy;
+    return !is_pageable(c.srcMemoryType, c.srcHost, c.srcDevice) &&
+           !is_pageable(c.dstMemoryType, c.dstHost, c.dstDevice);
+  }
+  return std::holds_alternative<KernelPart>(part) || std::holds_alternative<EmptyPart>(part) ||
+         std::holds_alternative<ChildPart>(part) || std::holds_alternative<FillPart>(part) ||
+         std::holds_alternative<ConditionalPart>(part);
+}
+
+void append_body(Steps& steps, const Graph& body, CUgraphNode* culprit) {
+  append(steps, body, {}, culprit);
+  for (const Executable::Step& step : steps) {
+    if (may_be_conditional(step.part)) continue;
+    if (culprit != nullptr) *culprit = step.source;
+    fail(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+
+std::vector<std::size_t> append(Steps& steps, const Graph& graph, const std::vector<std::size_t>& roots_after,
                                 CUgraphNode* culprit) {
   const auto order = graph.order();
   if (!order) {
@@ -351,7 +369,7 @@ std::vector<std::size_t> append(Steps& steps, const Graph& graph, const std::vec
       auto inside = append(steps, *child->graph, {index}, culprit);
       if (!inside.empty()) ends[node.get()] = std::move(inside);
     } else if (const auto* conditional = std::get_if<ConditionalPart>(&node->part)) {
-      for (const auto& body : conditional->bodies) append(steps[index].bodies.emplace_back(), *body, {}, culprit);
+      for (const auto& body : conditional->bodies) append_body(steps[index].bodies.emplace_back(), *body, culprit);
     }
   }
   std::vector<std::size_t> last;
@@ -430,8 +448,46 @@ Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& 
 
 }  // namespace
 
+namespace {
+
+// A condition that was made for this graph must not be another's: its launches would assign the default.
+void require_own_conditions(const Graph& graph, const Steps& steps) {
+  std::vector<const Condition*> own;
+  const auto collect = [&](const auto& self, const Steps& all) -> void {
+    for (const Executable::Step& step : all) {
+      if (const auto* part = std::get_if<ConditionalPart>(&step.part)) own.push_back(part->condition.get());
+      for (const Steps& body : step.bodies) self(self, body);
+    }
+  };
+  collect(collect, steps);
+  for (const auto& condition : graph.conditions) {
+    require(!condition->used || std::find(own.begin(), own.end(), condition.get()) != own.end());
+  }
+}
+
+// One hold for each device that allocation nodes are on.
+std::vector<std::shared_ptr<GraphMemoryHold>> hold_memory(const Steps& steps) {
+  std::map<CUdevice, std::pair<std::vector<u64>, u64>> by_device;
+  for (const Executable::Step& step : steps) {
+    const auto* part = std::get_if<AllocatePart>(&step.part);
+    if (part == nullptr) continue;
+    auto& [addresses, bytes] = by_device[part->device];
+    addresses.push_back(part->address);
+    bytes += part->bytes;
+  }
+  std::vector<std::shared_ptr<GraphMemoryHold>> holds;
+  for (auto& [device, memory] : by_device) {
+    holds.push_back(hold_graph_memory(device_at(device), std::move(memory.first), memory.second));
+  }
+  return holds;
+}
+
+}  // namespace
+
 Executable::Executable(const Graph& graph, u64 wanted, CUgraphNode* culprit) : flags(wanted), objects_(graph.objects) {
   append(steps_, graph, {}, culprit);
+  require_own_conditions(graph, steps_);
+  memory_ = hold_memory(steps_);
 }
 
 Executable::Step& Executable::step(CUgraphNode source) {
@@ -440,19 +496,34 @@ Executable::Step& Executable::step(CUgraphNode source) {
   return *found;
 }
 
+void Executable::account_for_memory(std::vector<u64>& leftover) {
+  const bool frees = (flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0;
+  for (const Step& step : steps_) {
+    const auto* part = std::get_if<AllocatePart>(&step.part);
+    if (part == nullptr || !graph_memory_allocated(part->address)) continue;
+    require(frees);
+    leftover.push_back(part->address);
+  }
+  for (const Step& step : steps_) {
+    if (const auto* part = std::get_if<AllocatePart>(&step.part)) set_graph_memory_allocated(part->address, true);
+    if (const auto* part = std::get_if<FreePart>(&step.part)) set_graph_memory_allocated(part->address, false);
+  }
+  for (const auto& hold : memory_) hold->take();
+}
+
 void Executable::launch(Stream& stream) {
   const auto context = stream.context.lock();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const std::scoped_lock lock(mutex);
   // What can be wrong is found before anything is entered.
   std::vector<Operation> work;
-  for (const Step& step : steps_) {
-    work.push_back(step.enabled ? work_of(step, context) : Operation{});
-    const auto* memory = std::get_if<AllocatePart>(&step.part);
-    if (memory == nullptr || !AddressSpace::instance().find(memory->address)) continue;
-    // Allocated by the launch before and not freed since.
-    require((flags & CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH) != 0);
-    work.back().run = [address = memory->address, run = std::move(work.back().run)] {
+  for (const Step& step : steps_) work.push_back(step.enabled ? work_of(step, context) : Operation{});
+  std::vector<u64> leftover;
+  account_for_memory(leftover);
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    const auto* memory = std::get_if<AllocatePart>(&steps_[i].part);
+    if (memory == nullptr || std::find(leftover.begin(), leftover.end(), memory->address) == leftover.end()) continue;
+    work[i].run = [address = memory->address, run = std::move(work[i].run)] {
       AddressSpace::instance().release(address, "cuGraphLaunch");
       return run();
     };
@@ -495,7 +566,7 @@ void Executable::launch(Stream& stream) {
 
 std::shared_ptr<Graph> Executable::as_graph() {
   for (const Step& step : steps_) {
-    require(!std::holds_alternative<ConditionalPart>(step.part), CUDA_ERROR_NOT_SUPPORTED);
+    require(!is_single(step.part), CUDA_ERROR_NOT_SUPPORTED);
   }
   auto graph = std::make_shared<Graph>();
   graph->handle = graphs().add(graph);

@@ -4,6 +4,7 @@
 #include "common/simulator/api/launch.hpp"
 #include "common/simulator/state/condition.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/graph_memory.hpp"
 
 #include <cstdint>
 #include <map>
@@ -13,6 +14,7 @@
 namespace cudasim {
 
 class Graph;
+class Executable;
 
 // What a node does, as a program described it. The node owns what the description points to.
 struct KernelPart {
@@ -124,10 +126,16 @@ class Graph : public std::enable_shared_from_this<Graph> {
   // False if there is no such edge.
   bool disconnect(const NodePtr& from, const NodePtr& to);
   void remove(const NodePtr& node);
+  bool frees(u64 address) const;  // a node of it does
   std::vector<NodePtr> before(const Node& node) const;
   std::vector<NodePtr> after(const Node& node) const;
 
-  // A copy with nodes of its own, child graphs copied too. Throws CUDA_ERROR_NOT_SUPPORTED if a node is conditional.
+  // True if a node, of it or of a child graph, allocates or frees memory or is conditional: such a graph can neither be
+  // cloned nor be another's child, and has one executable at a time (manual, cuGraphAddMemAllocNode, CUgraphNodeType).
+  bool is_single() const;
+  std::weak_ptr<Executable> executable;  // the last one
+
+  // A copy with nodes of its own, child graphs copied too. Throws CUDA_ERROR_NOT_SUPPORTED if it is_single().
   std::shared_ptr<Graph> clone() const;
   // Each node after those it depends on; nothing if they go in a circle.
   std::optional<std::vector<NodePtr>> order() const;
@@ -167,6 +175,10 @@ class Executable {
  private:
   std::vector<Step> steps_;
   std::map<std::shared_ptr<UserObject>, u32> objects_;
+  std::vector<std::shared_ptr<GraphMemoryHold>> memory_;
+  // What the launch allocates and frees, as the program sees it. Throws CUDA_ERROR_INVALID_VALUE if something is
+  // allocated still; `leftover` gets what the launch has to free first instead, if the flags say so.
+  void account_for_memory(std::vector<u64>& leftover);
   TaskPtr last_;  // a graph's launches follow each other
 };
 
@@ -179,11 +191,6 @@ Registry<UserObjectEntry, CUuserObject>& user_objects();
 std::shared_ptr<Graph> get_graph(CUgraph handle);
 NodePtr get_node(CUgraphNode handle);
 std::shared_ptr<Executable> get_executable(CUgraphExec handle);
-
-// The addresses of memory allocation nodes: chosen once, with memory behind them from each launch's allocation to the
-// free.
-u64 reserve_graph_memory(u64 bytes);
-bool is_graph_memory(u64 address);
 
 // What a part does, as work for a stream of `context`. Throws what the call would answer.
 Operation operation_of(const Part& part, const std::shared_ptr<Context>& context);
