@@ -48,4 +48,13 @@ FRESH_CASE("Several attributes are asked at once, and those that do not apply ar
   ANSWERS(cuPointerGetAttributes(3, which, data, (CUdeviceptr)&x), CUDA_SUCCESS);
   CHECK(static_cast<int>(mt) == 0);
   CHECK(d == 0);
+  std::size_t size = 77;
+  CUdeviceptr begin = 77;
+  CUpointer_attribute range[] = {CU_POINTER_ATTRIBUTE_RANGE_SIZE, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR};
+  void* of_range[] = {&size, &begin};
+  ANSWERS(cuPointerGetAttributes(2, range, of_range, (CUdeviceptr)&x), CUDA_SUCCESS);
+  SHOWS("77 77", size << " " << begin);
+  host = &x;
+  ANSWERS(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p), CUDA_ERROR_INVALID_VALUE);
+  CHECK(host == nullptr);
 }

@@ -57,6 +57,7 @@ CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 point
       return store<unsigned>(data, on_host(a) ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE);
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER: require(a.device_readable); return store<CUdeviceptr>(data, pointer);
     case CU_POINTER_ATTRIBUTE_HOST_POINTER:
+      if (!has_host_address) store<void*>(data, nullptr);
       require(has_host_address);
       return store(data, reinterpret_cast<void*>(pointer));
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: {
@@ -143,7 +144,10 @@ CUDASIM_API CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attrib
     const auto allocation = AddressSpace::instance().find(pointer);
     for (unsigned i = 0; i < count; ++i) {
       require(data[i] != nullptr);
-      store_default(data[i], attributes[i]);
+      // Of memory that nobody knows a real driver says what it is not, but leaves what would be its range alone.
+      const bool range =
+          attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR || attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE;
+      if (allocation || !range) store_default(data[i], attributes[i]);
       try {
         if (allocation) get_attribute(data[i], attributes[i], *allocation, pointer);
       } catch (const Failure&) {
