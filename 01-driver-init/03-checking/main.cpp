@@ -17,28 +17,28 @@ bool succeeded(CUresult result) {
 
 int main() {
   CU_CHECK(cuInit(0));
-  CUdevice device = 0;
+  CUdevice gpu = 0;
   char name[100] = "";
 
   // Habit 1. Nobody looks at the answer, and the program goes on with whatever was in the variable.
-  cuDeviceGet(&device, 99);
-  cuDeviceGetName(name, sizeof name, device);
+  cuDeviceGet(&gpu, 99);
+  cuDeviceGetName(name, sizeof name, gpu);
   std::printf("ignored  | device 99 is the %s\n", name);
 
   // Habit 2. Someone looks, and writes three lines for every call.
-  if (cuDeviceGet(&device, 99) != CUDA_SUCCESS) {
+  if (cuDeviceGet(&gpu, 99) != CUDA_SUCCESS) {
     std::printf("if       | cuDeviceGet failed\n");
   }
 
   // Habit 3.
-  CHECK(cuDeviceGet(&device, 99));
+  CHECK(cuDeviceGet(&gpu, 99));
 
   // Habit 4.
-  const bool found = succeeded(cuDeviceGet(&device, 99));
+  const bool found = succeeded(cuDeviceGet(&gpu, 99));
 
   // Macro and function together are the header that all later lessons use.
   try {
-    CU_THROW(cuDeviceGet(&device, 99));
+    CU_THROW(cuDeviceGet(&gpu, 99));
   } catch (const cu::Error& error) {
     std::printf("cu.hpp   | %s\n", error.what());
     return !found && error.code() == CUDA_ERROR_INVALID_DEVICE ? 0 : 1;
