@@ -32,6 +32,8 @@ say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
 
 # ---- What is asked for: refused in a sentence before anything is fetched or built ------------------------------------------
 
+# $1 as one word of a shell's command, whatever is in it.
+quoted = '$(subst ','\'',$1)'
 GOALS := $(or $(MAKECMDGOALS),help)
 # These do a part of the course where one is named, by IN= or beside them: make walk 02-context.
 PARTLY := $(filter run check walk test,$(GOALS))
@@ -52,10 +54,12 @@ chapter_of = $(filter $(firstword $(subst /, ,$1)),$(CHAPTERS))
 lessons_in = $(patsubst $1/%,%,$(filter $1/%,$(LESSONS)))
 refuse = $(error There is no $(if $(chapter_of),lesson called $1. The lessons of $(chapter_of) are: $(call lessons_in,$(chapter_of)),chapter or lesson called $1. The chapters are: $(CHAPTERS)))
 ifndef INSIDE
+TARGETS := $(shell sed -n 's/^#: \([a-z-]*\)  .*/\1/p' Makefile)
+$(foreach goal,$(filter-out $(TARGETS) $(NAMED) build/%,$(GOALS:/=)),$(error There is no target called $(goal). `make help` lists them))
 $(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))
 ifneq ($(filter-out auto simulator,$(DEVICE)),)
 ifneq ($(filter-out help clean doctor,$(GOALS)),)
-ifneq ($(shell DEVICE='$(DEVICE)' python3 common/course.py device && echo ready),ready)
+ifneq ($(shell DEVICE=$(call quoted,$(DEVICE)) PYTHONUTF8=1 python3 common/course.py device && echo ready),ready)
 $(error Nothing was built: see the sentence above)
 endif
 endif
@@ -67,7 +71,7 @@ endif
 ifeq ($(filter-out help clean doctor,$(GOALS)),)
 else ifndef INSIDE
 SETUP_NEEDS := $(if $(filter test check build/tests/%,$(GOALS)),catch2)
-SETUP_RESULT := $(shell CXX='$(CXX)' CUDA_HOME='$(CUDA_HOME)' TOOLKIT_VERSION='$(TOOLKIT_VERSION)' common/setup.sh $(SETUP_NEEDS) && echo ready)
+SETUP_RESULT := $(shell CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
 endif
@@ -85,15 +89,18 @@ export INSIDE := 1
 
 # ---- Flags: in variables of our own, so that CXXFLAGS= and LDFLAGS= of the user add to them and never wipe them -----------
 
-INCLUDES := -I. $(if $(CUDA_INCLUDE),-isystem '$(CUDA_INCLUDE)')
+INCLUDES := -I. $(if $(CUDA_INCLUDE),-isystem $(call quoted,$(CUDA_INCLUDE)))
 DEPENDS = -MMD -MP -MF $(@:.o=.d)
 # g++ 12's -Wrestrict fires on std::string's own operator+ (GCC bug 105651); clang++ does not know the warning.
 WARNINGS := -Wall -Wextra $(if $(findstring clang,$(COMPILER)),,-Wno-restrict)
 # clang++ tells which of g++'s hints to vectorise it does not take.
 SIM_WARNINGS := $(WARNINGS) $(if $(findstring clang,$(COMPILER)),-Wno-pass-failed -Wno-unknown-pragmas)
+# g++ parses the header that most files begin with once; it takes build/parsed/common/cu.hpp.gch where common/cu.hpp is the first that a file includes.
+# The lessons' checks and the suites begin with Catch2 in the same way. Half the time of a build goes into headers otherwise.
+PARSED := $(if $(findstring clang,$(COMPILER)),,yes)
 # In a report, a file is called as the learner calls it: main.cpp, not 02-context/03-stack/main.cpp.
 SHORT_NAMES = -fmacro-prefix-map=$(<D)/=
-LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(INCLUDES)
+LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(if $(PARSED),-Ibuild/parsed) $(INCLUDES)
 TEST_FLAGS := -std=c++17 -O1 $(WARNINGS) -pthread $(INCLUDES) $(CATCH_FLAGS)
 SIM_FLAGS := -std=c++20 -O3 $(SIM_ARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden $(SIM_WARNINGS) -pthread $(INCLUDES)
 # The simulator brings its own C++ library along, so that a program built with another one can load it.
@@ -101,7 +108,7 @@ SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -Wl,-z,nodelete 
 # The driver's library: linked by name only. Which one is loaded is decided when a program starts.
 DRIVER := -Lbuild/simulator -lcuda
 # -lineinfo: the simulator's reports name the kernel's line.
-NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin '$(CXX)' -allow-unsupported-compiler -Wno-deprecated-gpu-targets -I.
+NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin $(or $(firstword $(filter-out -% %ccache,$(CXX))),g++) -allow-unsupported-compiler -Wno-deprecated-gpu-targets -I.
 
 # What was built with other flags, another compiler or another toolkit is built again. Three stamps: getting Catch2 later must not
 # build the simulator again.
@@ -177,7 +184,12 @@ help:
 # What the tools in Python have to know. Their lines begin with + (they call make again, and their output is not to be held back), which
 # `make -n` would run, too.
 DRY_RUN = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),echo)
-TOOLS = $(DRY_RUN) MAKE_COMMAND='$(MAKE)' CXX='$(CXX)' PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
+TOOLS = $(DRY_RUN) MAKE_COMMAND=$(call quoted,$(MAKE)) CXX=$(call quoted,$(CXX)) PYTHONUTF8=1 PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
+
+# $1: flags. -w: a header is no main file, g++ would say. Written elsewhere first, for half of one would be taken, too. Where g++ finds a parsed
+# header that does not serve (it is not the first), it wants the header's text in the same place.
+parse_header = $(Q)mkdir -p $(@D) && echo '#include "../../../$<"' > $(@:.gch=) && \
+  $(CXX) $1 $(CXXFLAGS) -w -MMD -MP -MF $(@:.gch=.d) -MT $@ -x c++-header $< -o $@.part && mv $@.part $@
 
 # ---- The simulated GPU ---------------------------------------------------------------------------------------------------
 
@@ -215,6 +227,10 @@ build/bench/kernels.ptx: common/bench/kernels.cu build/flags.lessons
 #   LIBS.05-extension/02-plugin = -ldl                                         linked into program and checks
 # A lesson.env sets what its programs need besides the device (NAME=value): two simulated devices, say. The tools read it.
 
+PARSED.lessons := $(if $(PARSED),build/parsed/common/cu.hpp.gch)
+build/parsed/common/cu.hpp.gch: common/cu.hpp build/flags.lessons
+	$(call parse_header,$(LESSON_FLAGS))
+
 programs = $(if $(CUDA_INCLUDE),$(patsubst %,build/%/main,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1))))
 built_kernels = $(if $(wildcard $1/kernels.cu $2/kernels.cu),$2/kernels.ptx)
 # texts/05-extension/02-plugin/1, an edited copy, belongs to 05-extension/02-plugin.
@@ -222,7 +238,7 @@ lesson_of = $(if $(filter texts/%,$1),$(patsubst texts/%/,%,$(dir $1)),$1)
 
 -include $(wildcard $(LESSONS:=/lesson.mk))
 
-build/%/main.o: %/main.cpp build/flags.lessons
+build/%/main.o: %/main.cpp build/flags.lessons $(PARSED.lessons)
 	$(call say,compile,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
@@ -236,10 +252,10 @@ build/%/kernels.ptx: %/kernels.cu build/flags.lessons
 
 # nvcc may be a path with spaces. -MMD makes it list what the kernels include; the toolkit's own headers are struck out again (build/flags.lessons
 # stands for them), so that another toolkit in another place is no riddle to make.
-compile_ptx = $(Q)mkdir -p $(@D) && '$(NVCC)' $(NVCC_FLAGS) -MMD -MF $@.d -MT $@ $< -o $@ && sed -i '/^ *\//d' $@.d
+compile_ptx = $(Q)mkdir -p $(@D) && $(call quoted,$(NVCC)) $(NVCC_FLAGS) -MMD -MF $@.d -MT $@ $< -o $@ && sed -i '/^ *\//d' $@.d
 
 # A text's "break it" edit, applied to a copy by tests/run.py: build/texts/<chapter>/<lesson>/<n>/main.cpp (and kernels.cu).
-build/texts/%/main.o: build/texts/%/main.cpp build/flags.lessons
+build/texts/%/main.o: build/texts/%/main.cpp build/flags.lessons $(PARSED.lessons)
 	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
 build/texts/%/kernels.ptx: build/texts/%/kernels.cu build/flags.lessons
@@ -254,9 +270,13 @@ build/tests/catch_main.o: tests/catch_main.cpp build/flags.tests
 	$(call say,compile,$< (Catch2: once))
 	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
-build/tests/%.o: tests/%.cpp build/flags.tests
+PARSED.tests := $(if $(PARSED),build/parsed/tests/catch.hpp.gch)
+build/parsed/tests/catch.hpp.gch: tests/catch.hpp build/flags.tests
+	$(call parse_header,$(TEST_FLAGS))
+
+build/tests/%.o: tests/%.cpp build/flags.tests $(PARSED.tests)
 	$(call say,compile,$<)
-	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) $(PARSED.tests:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
 build/tests/%.ptx: tests/%.cu build/flags.lessons
 	$(call say,nvcc,$<)
@@ -265,7 +285,7 @@ build/tests/%.ptx: tests/%.cu build/flags.lessons
 # $1 lesson, $2 variant, $3 the answer's source
 define check_of
 CHECKS += build/tests/$1/$2/check
-build/tests/$1/$2/answer.o: $3 build/flags.lessons
+build/tests/$1/$2/answer.o: $3 build/flags.lessons $(PARSED.lessons)
 	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(LESSON_FLAGS) $$(SHORT_NAMES) $$(CXXFLAGS) $$(DEPENDS) -c $$< -o $$@
 build/tests/$1/$2/exercise.ptx: $3 build/flags.lessons
 	$$(call compile_ptx)

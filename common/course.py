@@ -101,18 +101,20 @@ class Build:
         self.failed, self.said = set(), ""
         if not targets:
             return
-        # close_fds=False: the outer make's job slots come through open files.
+        # close_fds=False: the outer make's job slots come through open files. C: what they say is read below, in English.
         built = subprocess.run(
-            make + list(targets), cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace", close_fds=False
-        )
+            make + list(targets), cwd=ROOT, env=dict(os.environ, LC_ALL="C.UTF-8"),
+            stderr=subprocess.PIPE, text=True, errors="replace", close_fds=False,
+        )  # fmt: skip
         self.said = built.stderr
         if built.returncode != 0:
-            for target in targets:
-                asked = subprocess.run(
-                    make + ["-q", target], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, close_fds=False
-                )
-                if asked.returncode != 0:
-                    self.failed.add(target)
+            self.failed = self.given_up(targets) or set(targets)
+
+    def given_up(self, targets):
+        """The targets that make says it could not make: itself, or for want of something they need."""
+        named = re.findall(r"^make(?:\[\d+\])?: (?:\*\*\* (?:\[[^\]]*?: )?(.*?)\] |Target '(.*?)' not remade)", self.said, re.MULTILINE)
+        named += re.findall(r"No rule to make target '(.*?)'()", self.said)
+        return set(targets) & {own or wanting for own, wanting in named}
 
     def complaints(self, about=""):
         """What was said before make gave up on a file whose path begins with `about`."""

@@ -18,6 +18,7 @@ OLDEST_TOOLKIT=12000
 TORCH_VERSION=2.13.0
 TORCH_INDEX=${TORCH_INDEX:-} # another package index for PyTorch; its own CPU one saves 4 GB
 
+UNREACHABLE= # the servers that a fetch of this run did not reach: wheels, packages; not tried again for the next part
 say() { printf '%s\n' "$*" >&2; }
 
 # ---- where downloads are kept --------------------------------------------------------------------------------------------
@@ -52,13 +53,34 @@ kept() {
   return 1
 }
 
+# Says every now and then that the fetch into $1 is still going on; $2: when it began.
+report_progress() {
+  local every=15 end='\n' second=0
+  [ -t 2 ] && every=1 end='\r'
+  while sleep 1; do
+    [ $((++second % every)) = 0 ] && printf "  still fetching: %d s, %s MB so far$end" $((SECONDS - $2)) "$(du -sm "$1" 2>/dev/null | cut -f 1)"
+  done
+}
+
+# Is this machine connected to nothing? Then no fetch is tried: pip and apt-get would look for a network for half a minute each.
+offline() {
+  [ -z "${http_proxy:-}${https_proxy:-}${HTTP_PROXY:-}${HTTPS_PROXY:-}${all_proxy:-}${ALL_PROXY:-}" ] && [ -r /proc/net/route ] &&
+    ! awk '$2 == "00000000" { found = 1 } END { exit !found }' /proc/net/route &&
+    ! grep -s '^0\{32\} 00 ' /proc/net/ipv6_route | grep -qv ' lo$'
+}
+
 # fetch NAME MB COMMAND…: runs COMMAND in an empty folder, with the folder as last argument, and keeps the folder as $STORE/NAME if it succeeds.
 # One at a time; whatever happens, nothing half-made is left. WHY_NOT says why it failed.
 fetch() {
-  local name=$1 megabytes=$2
+  local name=$1 megabytes=$2 servers=wheels
   shift 2
+  [ "$1" = catch2_deb ] && servers=packages
   if ! find_store "$megabytes"; then
     WHY_NOT=$WHY_NO_STORE
+    return 1
+  fi
+  if [[ $UNREACHABLE == *$servers* ]] || offline; then
+    WHY_NOT="the package servers cannot be reached"
     return 1
   fi
   (
@@ -67,7 +89,9 @@ fetch() {
     [ -d "$STORE/$name" ] && exit 0
     rm -rf "$STORE"/part.* # of a run that was killed
     part=$(mktemp -d "$STORE/part.XXXXXX") || exit 1
-    trap 'rm -rf "$part"' EXIT
+    report_progress "$part" $SECONDS >&2 9>&- &
+    progress=$!
+    trap 'kill $progress; rm -rf "$part"' EXIT
     trap 'exit 130' INT TERM HUP
     mkdir "$part/tmp" "$part/$name"
     # 9>&-: a grandchild that outlives us must not hold the lock.
@@ -80,7 +104,7 @@ fetch() {
     130) say "Interrupted: nothing was kept."; exit 130 ;;
   esac
   if grep -qiE 'resolv|resolution|unreachable|connection|timed out|could not connect' "$STORE/failed.log" 2>/dev/null; then
-    WHY_NOT="the package servers cannot be reached"
+    UNREACHABLE+=" $servers" WHY_NOT="the package servers cannot be reached"
   else
     WHY_NOT=$(grep -v '^ *$' "$STORE/failed.log" 2>/dev/null | tail -n 1)
   fi
@@ -119,7 +143,7 @@ pip() {
 }
 
 # wheels PACKAGES FOLDER: pip packages (one word each, in one argument) into a folder.
-wheels() { pip install --no-deps --only-binary=:all: --no-cache-dir --no-compile --retries 2 --target "$2" $1; }
+wheels() { pip install --no-deps --only-binary=:all: --no-cache-dir --no-compile --retries 1 --target "$2" $1; }
 
 catch2_deb() { unpack_debs "$1" catch2; }
 

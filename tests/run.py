@@ -204,19 +204,31 @@ class Test:
 
     def one(self, name, only, prove):
         """One thing that a text shows; `prove` raises Problem, or returns False if there was nothing to prove."""
-        if only and self.device.kind not in only:
-            self.count.skip(name, f"it is about the {only[0]}")
-            return
+        self.counted(name, only, self.proven(only, prove))
+
+    def proven(self, only, prove):
+        """What came of it: a Problem, or whether there was something to prove."""
         try:
-            if prove() is not False:
-                self.count.ok(name)
+            return not self.elsewhere(only) and prove() is not False
         except texts.Problem as problem:
-            self.count.fail(name, problem)
+            return problem
+
+    def elsewhere(self, only):
+        return only and self.device.kind not in only
+
+    def counted(self, name, only, came):
+        if self.elsewhere(only):
+            self.count.skip(name, f"it is about the {only[0]}")
+        elif isinstance(came, texts.Problem):
+            self.count.fail(name, came)
+        elif came:
+            self.count.ok(name)
 
     def breaks(self):
-        for lesson in self.ran:
-            for edit in self.edits[lesson]:
-                self.one(edit.name, edit.only, lambda edit=edit: self.try_edit(edit))
+        edits = [edit for lesson in self.ran for edit in self.edits[lesson]]
+        came = self.pool.map(lambda edit: self.proven(edit.only, lambda: self.try_edit(edit)), edits)
+        for edit, what in zip(edits, came):
+            self.counted(edit.name, edit.only, what)
         self.count.group("texts: the edits of \"Break it\"")
 
     def try_edit(self, edit):
