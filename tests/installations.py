@@ -184,7 +184,7 @@ def hidden_devices_are_laid_to_the_variable_that_hides_them():
     with machine() as made:
         made.driver(answer=100, devices=0)
         made.environment["CUDA_VISIBLE_DEVICES"] = ""
-        says(made, RUN, "broken", "CUDA_VISIBLE_DEVICES", remedy="unset CUDA_VISIBLE_DEVICES", status=1)
+        says(made, RUN, "no GPU", "CUDA_VISIBLE_DEVICES", remedy="unset CUDA_VISIBLE_DEVICES", status=2)
 
 
 def a_driver_that_crashes_is_survived():

@@ -118,7 +118,7 @@ def hidden(found: Findings) -> Problem | None:
         return None
     if "CUDA_VISIBLE_DEVICES" in machine.environment:
         value = machine.variable("CUDA_VISIBLE_DEVICES")
-        return Problem(BROKEN, f"CUDA_VISIBLE_DEVICES={value} hides every GPU (or names one that is not there)", "unset CUDA_VISIBLE_DEVICES")
+        return Problem(NO_GPU, f"CUDA_VISIBLE_DEVICES={value} hides every GPU (or names one that is not there)", "unset CUDA_VISIBLE_DEVICES")
     if driver.forbidden:
         return Problem(BROKEN, f"this user may not open {', '.join(driver.forbidden)}", "sudo usermod -aG video $USER   (then log in again)")
     if driver.module and not driver.nodes and not driver.wsl:
