@@ -12,8 +12,8 @@ import shutil
 import sys
 
 import course
-from doctor import findings, report, verdicts
-from doctor.machine import Machine
+from diagnosis import findings, report, verdicts
+from diagnosis.machine import Machine
 
 
 def setup() -> dict[str, str]:

@@ -12,8 +12,8 @@ import course
 
 sys.path.insert(0, str(course.ROOT / "common"))
 # This folder's own modules must not hide the package.
-from doctor import findings, verdicts  # noqa: E402
-from doctor.machine import Machine  # noqa: E402
+from diagnosis import findings, verdicts  # noqa: E402
+from diagnosis.machine import Machine  # noqa: E402
 
 BUILT = course.ROOT / "build" / "installations"
 SYSTEM = f"/usr/lib/{platform.machine()}-linux-gnu"

@@ -5,9 +5,15 @@ import dataclasses
 import platform
 import re
 
+from typing import Optional, Sequence
+
 from . import driver, libraries, python, toolkits
+from .driver import Driver
+from .libraries import Library
 from .loader import Loader
 from .machine import Machine
+from .python import Python, Torch
+from .toolkits import Toolkit
 
 
 @dataclasses.dataclass
@@ -28,19 +34,19 @@ class Compiler:
 class Findings:
     machine: Machine
     loader: Loader
-    driver: driver.Driver
-    python: python.Python
-    toolkits: list[toolkits.Toolkit]
-    libraries: list[libraries.Library]
+    driver: Driver
+    python: Python
+    toolkits: list[Toolkit]
+    libraries: list[Library]
     compiler: Compiler
     other_gccs: list[int]  # g++-11, g++-12 … that are installed beside it
 
     @property
-    def torch(self) -> python.Torch | None:
+    def torch(self) -> Optional[Torch]:
         return self.python.torch
 
     @property
-    def toolkit(self) -> toolkits.Toolkit | None:
+    def toolkit(self) -> Optional[Toolkit]:
         """The one that a build takes: the first that can compile, else the first."""
         return next((one for one in self.toolkits if one.compiles), self.toolkits[0] if self.toolkits else None)
 
@@ -49,17 +55,17 @@ class Findings:
         named = [why for toolkit in self.toolkits for why in toolkit.why]
         return "CUDA_HOME" in named and "nvcc on the PATH" in named
 
-    def called(self, name: str) -> list[libraries.Library]:
+    def called(self, name: str) -> list[Library]:
         return [library for library in self.libraries if library.name == name and not library.stub and not library.dangling]
 
-    def for_programs(self, name: str) -> libraries.Library | None:
+    def for_programs(self, name: str) -> Optional[Library]:
         return next((library for library in self.called(name) if library.for_programs), None)
 
-    def for_torch(self, name: str) -> libraries.Library | None:
+    def for_torch(self, name: str) -> Optional[Library]:
         return next((library for library in self.called(name) if library.for_torch), None)
 
 
-def look(machine: Machine, private_toolkits: list[str] = (), private_packages: list[str] = ()) -> Findings:
+def look(machine: Machine, private_toolkits: Sequence[str] = (), private_packages: Sequence[str] = ()) -> Findings:
     loader = Loader(machine)
     environments = python.look(machine, private_packages)
     installed = toolkits.find(machine, environments, private_toolkits)

@@ -8,6 +8,7 @@ from typing import Callable, Optional
 
 from . import catalog, elf
 from .findings import Findings
+from .libraries import Library
 from .toolkits import as_text, as_version, oldest_driver, table
 
 WORKS, LIMITED, BROKEN, MISSING, NO_GPU = "works", "limited", "broken", "missing", "no GPU"
@@ -76,6 +77,7 @@ def driver_answers(found: Findings) -> Problem | None:
     driver = found.driver
     if driver.has_gpu:
         return None
+    assert driver.library  # driver_is_there comes first
     if driver.simulated:
         return Problem(NO_GPU, f"the loader takes the simulator, {driver.library.path}, for the driver", "unset LD_LIBRARY_PATH")
     for objection in (stub_taken, mismatch, hidden, not_started, no_module):
@@ -91,6 +93,7 @@ def answer(found: Findings) -> str:
 
 def stub_taken(found: Findings) -> Problem | None:
     driver = found.driver
+    assert driver.library
     if driver.answer != 34 and "/stubs/" not in driver.library.path:
         return None
     where = os.path.dirname(driver.library.path)
@@ -183,9 +186,9 @@ def host_compiler(found: Findings) -> Problem | None:
     compiler = found.compiler
     if not compiler.there:
         return Problem(MISSING, f"no C++ compiler called {compiler.command}", "sudo apt-get install g++")
-    newest = found.toolkit.newest_gcc if found.toolkit else 0
-    if not newest or compiler.gcc <= newest:
+    if not found.toolkit or not found.toolkit.newest_gcc or compiler.gcc <= found.toolkit.newest_gcc:
         return None
+    newest = found.toolkit.newest_gcc
     fitting = max((version for version in found.other_gccs if version <= newest), default=0)
     install = "" if fitting else f"sudo apt-get install g++-{newest}, then "
     said = f"nvcc {found.toolkit.version} takes g++ up to {newest}, and {compiler.command} is {compiler.gcc}"
@@ -245,11 +248,12 @@ def torch_for_cuda(found: Findings) -> Problem | None:
 
 def torch_finds_its_libraries(found: Findings) -> Problem | None:
     """Each library that PyTorch's own name as needed must be found, by its rpath or by the loader."""
+    assert found.torch  # torch_for_cuda comes first, here and below
     asks = found.torch.library()
     says = elf.read(found.machine.outside(asks))
     for name in says.needed if says else ():
-        if catalog.split(name) and not found.loader.find(name, asks, found.python.path):
-            stem = catalog.split(name)[0]
+        stem, _ = catalog.split(name) or ("", "")
+        if stem and not found.loader.find(name, asks, found.python.path):
             others = sorted({library.soname or library.path for library in found.called(stem)})
             there = f"; what is there is {', '.join(others)}" if others else ""
             return Problem(BROKEN, f"PyTorch {found.torch.version} needs {name}, which is nowhere{there}", reinstall(found, stem))
@@ -257,12 +261,14 @@ def torch_finds_its_libraries(found: Findings) -> Problem | None:
 
 
 def reinstall(found: Findings, stem: str) -> str:
+    assert found.torch
     wanted = next((f"{package}=={version}" for package, version in found.torch.wants.items() if stem in package), "")
     return f"python3 -m pip install '{wanted}'" if wanted else "python3 -m pip install --force-reinstall torch"
 
 
 def torch_and_cudnn(found: Findings) -> Problem | None:
     """The cuDNN that PyTorch gets should be the one that its package asks for."""
+    assert found.torch
     wanted = next((version for package, version in found.torch.wants.items() if "cudnn" in package), "")
     got = found.for_torch("cudnn")
     if not wanted or not got or not got.version or as_version(got.version)[:2] == as_version(wanted)[:2]:
@@ -273,6 +279,7 @@ def torch_and_cudnn(found: Findings) -> Problem | None:
 
 
 def torch_and_driver(found: Findings) -> Problem | None:
+    assert found.torch
     if not found.driver.has_gpu:
         return None
     return older_driver(found, found.torch.cuda, f"PyTorch, built for CUDA {found.torch.cuda},", writes_ptx=False)
@@ -280,6 +287,7 @@ def torch_and_driver(found: Findings) -> Problem | None:
 
 def torch_and_toolkit(found: Findings) -> Problem | None:
     """PyTorch refuses to build with a toolkit of another major version, and warns at another minor one."""
+    assert found.torch and found.toolkit  # toolkit_compiles comes first
     here, wants = as_version(found.toolkit.version)[:2], as_version(found.torch.cuda)[:2]
     if here == wants:
         return None
@@ -292,6 +300,7 @@ def torch_and_toolkit(found: Findings) -> Problem | None:
 
 
 def extension_headers(found: Findings) -> Problem | None:
+    assert found.toolkit
     if found.toolkit.missing_headers:
         names = ", ".join(found.toolkit.missing_headers)
         return Problem(BROKEN, f"PyTorch's headers include {names}, which {found.toolkit.include} does not have", install_toolkit(found))
@@ -307,7 +316,7 @@ def nvrtc(found: Findings) -> Problem | None:
     library = found.for_programs("nvrtc")
     if not library:
         elsewhere = found.for_torch("nvrtc") or next(iter(found.called("nvrtc")), None)
-        return nowhere(elsewhere, "libnvrtc", found)
+        return nowhere(elsewhere, "libnvrtc")
     wanted = "libnvrtc-builtins.so." + ".".join(library.version.split(".")[:2])
     beside = found.machine.exists(f"{os.path.dirname(library.path)}/{wanted}")
     if library.version.count(".") and not beside and not found.loader.find(wanted):
@@ -321,7 +330,7 @@ def cudnn(found: Findings) -> Problem | None:
     library = found.for_programs("cudnn")
     if not library:
         elsewhere = found.for_torch("cudnn") or next(iter(found.called("cudnn")), None)
-        return nowhere(elsewhere, "cuDNN (no part of the toolkit: a download of its own)", found)
+        return nowhere(elsewhere, "cuDNN (no part of the toolkit: a download of its own)")
     for part in found.libraries:
         is_part = part.name.startswith("cudnn_") and part.for_programs
         if is_part and differ(part.version, library.version):
@@ -337,7 +346,7 @@ def differ(one: str, other: str) -> bool:
     return here[:length] != there[:length]
 
 
-def nowhere(elsewhere, what: str, found: Findings) -> Problem:
+def nowhere(elsewhere: Optional[Library], what: str) -> Problem:
     """A library that no ordinary program gets: is it at least somewhere?"""
     if not elsewhere:
         return Problem(MISSING, f"no {what}", "python3 -m pip install torch   (brings both); or NVIDIA's packages")

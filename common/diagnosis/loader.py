@@ -63,7 +63,7 @@ class Loader:
     def _fits(self, path: str) -> bool:
         """The loader passes over files for another processor."""
         says = elf.read(self.machine.outside(path)) if self.machine.exists(path) else None
-        return bool(says) and says.machine == platform.machine()
+        return says is not None and says.machine == platform.machine()
 
 
 def read_cache(machine: Machine) -> dict[str, str]:

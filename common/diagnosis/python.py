@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import re
+from typing import Sequence
 
 from .machine import Machine
 
@@ -38,7 +39,7 @@ class Python:
     torch: Torch | None = None
 
 
-def look(machine: Machine, more_sites: list[str] = ()) -> Python:
+def look(machine: Machine, more_sites: Sequence[str] = ()) -> Python:
     """`more_sites`: folders that hold packages and are on no path, such as the course's own PyTorch."""
     found = Python(path=machine.which("python3") or machine.which("python") or "")
     said = machine.run(found.path, "-c", ASK) if found.path else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import textwrap
+from typing import Sequence
 
 from . import verdicts
 from .findings import Findings, system
@@ -30,15 +31,15 @@ def as_json(found: Findings, judged: list[verdicts.Verdict]) -> dict:
     }
 
 
-def as_text_lines(found: Findings, judged: list[verdicts.Verdict], more_rows: list[Row] = ()) -> list[str]:
+def as_text_lines(found: Findings, judged: list[verdicts.Verdict], more_rows: Sequence[Row] = ()) -> list[str]:
     lines = ["This machine"]
     for label, text in [*machine_rows(found), *more_rows]:
         lines += wrapped(f"  {label:<12} ", text)
     lines += ["", "NVIDIA's libraries here   (P: an ordinary program gets this one; T: PyTorch does)"] + library_lines(found)
     compared = verdicts.compare(found)
     lines += ["", "What fits together"] if compared else []
-    for what, verdict in compared:
-        lines += wrapped("  ", f"{what}: {verdict}", "    ")
+    for what, answer in compared:
+        lines += wrapped("  ", f"{what}: {answer}", "    ")
     lines += ["", "Nine tasks"]
     for verdict in judged:
         lines += task_lines(verdict)

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+from typing import Sequence
 
 from .machine import Machine
 from .python import Python
@@ -70,7 +71,7 @@ class Toolkit:
         return bool(self.nvcc and self.include)
 
 
-def find(machine: Machine, python: Python, more: list[str] = ()) -> list[Toolkit]:
+def find(machine: Machine, python: Python, more: Sequence[str] = ()) -> list[Toolkit]:
     """All installations; the first is the one that a build takes (PyTorch's rule: CUDA_HOME, nvcc on the PATH, /usr/local/cuda)."""
     candidates: list[tuple[str, str]] = []
     for variable in ("CUDA_HOME", "CUDA_PATH"):

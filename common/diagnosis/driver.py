@@ -82,7 +82,7 @@ def look(machine: Machine, loader: Loader) -> Driver:
     if found.library:
         name = re.search(r"libcuda\.so\.(\d+\.[\d.]+)$", machine.real(found.library.path))
         found.library_version = name.group(1) if name else ""
-        ask(machine, found)
+        ask(machine, found, found.library)
     return found
 
 
@@ -102,9 +102,9 @@ def graphics_cards(machine: Machine) -> list[str]:
     return found
 
 
-def ask(machine: Machine, found: Driver) -> None:
+def ask(machine: Machine, found: Driver, library: Found) -> None:
     """Loads the library as a program would, and asks it. A real machine's own loader chooses; a made-up one's file is named."""
-    name = "libcuda.so.1" if machine.is_real else machine.outside(found.library.path)
+    name = "libcuda.so.1" if machine.is_real else machine.outside(library.path)
     try:
         ended = subprocess.run(
             [sys.executable, "-c", ASK, name], env=machine.environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
@@ -118,7 +118,7 @@ def ask(machine: Machine, found: Driver) -> None:
     found.version = int(facts.get("version", 0))
     found.error = facts.get("error", "")
     found.answer = int(facts["answer"]) if "answer" in facts else None
-    if machine.is_real and facts.get("path") and os.path.realpath(found.library.path) != os.path.realpath(facts["path"]):
+    if machine.is_real and facts.get("path") and os.path.realpath(library.path) != os.path.realpath(facts["path"]):
         found.library = Found(facts["path"], "the loader's own choice")
     if found.answer is None:
         refused = re.search(r"unloadable=(.*)", ended.stderr)

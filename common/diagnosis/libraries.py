@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from . import catalog, elf
-from .loader import Found, Loader
+from .loader import Loader
 from .machine import LIMIT, Machine
 from .python import Python, owner
 from .toolkits import Toolkit
@@ -150,7 +150,7 @@ def say_who_wins(machine: Machine, loader: Loader, libraries: list[Library], pyt
     torch = torch if torch and machine.exists(torch) else ""
     for soname in {library.soname for library in libraries if re.search(r"\.so\.\d", library.soname)}:
         for asks, field in (("", "for_programs"), (torch, "for_torch")):
-            found: Found | None = loader.find(soname, asks, python.path if asks else "") if asks or field == "for_programs" else None
+            found = loader.find(soname, asks, python.path if asks else "") if asks or field == "for_programs" else None
             winner = by_path.get(machine.real(found.path)) if found else None
-            if winner:
+            if found and winner:
                 setattr(winner, field, found.why)
