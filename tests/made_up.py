@@ -5,15 +5,11 @@ import os
 import pathlib
 import platform
 import subprocess
-import sys
 import tempfile
 
 import course
-
-sys.path.insert(0, str(course.ROOT / "common"))
-# This folder's own modules must not hide the package.
-from diagnosis import findings, verdicts  # noqa: E402
-from diagnosis.machine import Machine  # noqa: E402
+from diagnosis import findings, verdicts
+from diagnosis.machine import Machine
 
 BUILT = course.ROOT / "build" / "installations"
 SYSTEM = f"/usr/lib/{platform.machine()}-linux-gnu"
@@ -47,7 +43,8 @@ def library(soname, needed=(), runpath="", rpath="", source="", defines=()):
             flags += [f"-Wl,-rpath,{runpath},--enable-new-dtags"] if runpath else []
             flags += [f"-Wl,-rpath,{rpath},--disable-new-dtags"] if rpath else []
             output = f"{folder}/output.so"
-            command = ["gcc", "-x", "c", "-", *flags, "-Wl,--no-as-needed", f"-L{folder}", *(f"-l:{name}" for name in needed), "-o", output]
+            compiler = os.environ.get("CXX", "g++").split()
+            command = [*compiler, "-x", "c", "-", *flags, "-Wl,--no-as-needed", f"-L{folder}", *(f"-l:{name}" for name in needed), "-o", output]
             subprocess.run(command, input=source + "\n", text=True, check=True, capture_output=True)
             os.replace(output, path)
     return path.read_bytes()
