@@ -426,6 +426,21 @@ def the_command_answers_in_json_and_in_lines_of_a_hundred_columns():
         assert [line for line in told if len(line) > 100] == []
 
 
+def two_cudnns_that_do_not_meet_are_told_and_nothing_is_wrong():
+    with machine() as made:
+        healthy(made)
+        made.library("/opt/cudnn", "libcudnn.so.9.14.0")
+        made.environment["LD_LIBRARY_PATH"] = "/usr/local/cuda/lib64:/opt/cudnn"
+        assert ("cuDNN of programs and of PyTorch", "two, 9.14.0 and 9.19.0.56; each gets its own") in verdicts.compare(made.look())
+        assert made.judged()[1] == 0
+
+
+def make_doctor_ends_well_whatever_the_verdict():
+    environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS", "INSIDE")}
+    ended = subprocess.run(["make", "doctor"], cwd=course.ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0 and "Error" not in ended.stderr and "Nine tasks" in ended.stdout, ended.stderr
+
+
 def all_tests():
     """{name as a sentence: function}"""
     helpers = {"says", "healthy", "machine", "library", "all_tests", Installation.__name__}

@@ -430,7 +430,15 @@ def compare(found: Findings) -> list[tuple[str, str]]:
         if there:
             problem = check(found)
             told.append((what, f"{problem.state}: {problem.reason}" if problem else "fits"))
-    return told
+    return told + two_cudnns(found)
+
+
+def two_cudnns(found: Findings) -> list[tuple[str, str]]:
+    """That PyTorch has one of its own is as it should be, and still worth knowing."""
+    ours, theirs = found.for_programs("cudnn"), found.for_torch("cudnn")
+    if not ours or not theirs or ours is theirs:
+        return []
+    return [("cuDNN of programs and of PyTorch", f"two, {ours.version} and {theirs.version}; each gets its own")]
 
 
 def exit_status(found: Findings, verdicts: list[Verdict]) -> int:
