@@ -77,8 +77,8 @@ CUDASIM_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
     static std::atomic_flag said = ATOMIC_FLAG_INIT;
     if (!said.test_and_set()) {
       std::fprintf(stderr,
-                   "cudasim: this program uses the CUDA runtime library, which asks the driver for tables that are not "
-                   "documented: not simulated. Programs that use the driver API run.\n");
+                   "cudasim: this program uses the CUDA runtime library, which asks the driver for tables that are\n"
+                   "         not documented: not simulated. Programs that use the driver API run.\n");
     }
     require(table != nullptr && id != nullptr);
     *table = nullptr;
