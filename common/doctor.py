@@ -43,9 +43,9 @@ def course_rows(found: findings.Findings, made: dict[str, str]) -> list[tuple[st
 
 def last_words(made: dict[str, str]) -> list[str]:
     if not made:
-        return ["Nothing was set up yet: make run sees to what is missing, and says what it fetches."]
+        return ["", "Nothing was set up yet: make run sees to what is missing, and says what it fetches."]
     skipped = [lesson for lesson in course.lessons() if course.why_not(lesson)]
-    return ["Lessons that are skipped here: " + ", ".join(skipped)] if skipped else []
+    return ["", "Lessons that are skipped here: " + ", ".join(skipped)] if skipped else []
 
 
 def main() -> int:

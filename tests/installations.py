@@ -271,6 +271,16 @@ def a_host_compiler_that_is_too_new_is_told_and_a_fitting_one_is_named():
         says(made, COMPILE, "broken", remedy="nvcc -ccbin g++-10")
 
 
+def clang_has_a_limit_of_its_own():
+    with machine() as made:
+        made.toolkit("12.4", gcc=13)
+        made.compiler(14, "clang++")
+        made.environment["CXX"] = "clang++"
+        says(made, COMPILE, "works")
+        made.compiler(18, "clang++")
+        says(made, COMPILE, "broken", "clang++ up to 17", "18", remedy="-ccbin clang++-17", status=1)
+
+
 def a_missing_compiler_is_told():
     with machine() as made:
         made.toolkit()

@@ -78,7 +78,8 @@ class Installation:
         self.file(path, f"#!/bin/sh\necho '{says}'\n").chmod(0o755)
 
     def compiler(self, version, name="g++"):
-        self.command(f"/usr/bin/{name}", f"g++ (Made up) {version}.2.0")
+        says = f"Made up clang version {version}.0.6" if "clang" in name else f"g++ (Made up) {version}.2.0"
+        self.command(f"/usr/bin/{name}", says)
 
     def library(self, folder, file, **how):
         """A library called libsomething.so.1.2.3 and the usual links to it: its soname libsomething.so.1, and libsomething.so."""
@@ -120,7 +121,7 @@ class Installation:
         self.file(f"{folder}/include/cuda.h", f"#define CUDA_VERSION {int(major) * 1000 + int(minor) * 10}\n")
         for header in headers:
             self.file(f"{folder}/include/{header}")
-        self.file(f"{folder}/include/crt/host_config.h", f"#if __GNUC__ > {gcc}\n#error\n#endif\n")
+        self.file(f"{folder}/include/crt/host_config.h", f"#if __GNUC__ > {gcc}\n#error\n#endif\n#if (__clang_major__ >= 18) || (__clang_major__ < 3)\n#error\n#endif\n")
         self.library(f"{folder}/lib64", f"libcudart.so.{version}.96")
         self.library(f"{folder}/lib64", f"libnvrtc.so.{version}.88")
         self.library(f"{folder}/lib64", f"libnvrtc-builtins.so.{version}")

@@ -23,7 +23,8 @@ class Compiler:
     command: str
     path: str
     says: str  # its --version line
-    gcc: int  # its major version if it is g++, else 0
+    kind: str  # g++ or clang++
+    major: int  # 0 if it does not say
 
     @property
     def there(self) -> bool:
@@ -83,7 +84,8 @@ def compiler(machine: Machine) -> Compiler:
     says = (machine.run(*words, "--version") or "").strip().splitlines()
     first = says[0] if says else ""
     version = re.search(r"(\d+)\.\d+\.\d+\s*\S*$", first) or re.search(r"\b(\d+)\.\d+", first)
-    return Compiler(command, machine.which(words[0]) or "", first, int(version.group(1)) if version and "clang" not in first else 0)
+    kind = "clang++" if "clang" in first.lower() else "g++"
+    return Compiler(command, machine.which(words[0]) or "", first, kind, int(version.group(1)) if version else 0)
 
 
 def system(machine: Machine) -> str:

@@ -59,7 +59,7 @@ class Toolkit:
     include: str = ""
     libraries: list[str] = dataclasses.field(default_factory=list)  # folders
     stub: str = ""  # the folder with the linker's libcuda.so
-    newest_gcc: int = 0
+    newest: dict[str, int] = dataclasses.field(default_factory=dict)  # {"g++": 15, "clang++": 20}: what its nvcc takes
     missing_headers: list[str] = dataclasses.field(default_factory=list)
 
     def contents(self) -> str:
@@ -113,7 +113,7 @@ def look(machine: Machine, root: str, why: str) -> Toolkit | None:
     if not (toolkit.nvcc or toolkit.include or toolkit.libraries):
         return None
     toolkit.version = version_of(machine, toolkit)
-    toolkit.newest_gcc = newest_gcc(machine, toolkit)
+    toolkit.newest = newest_compilers(machine, toolkit)
     toolkit.missing_headers = [name for name in EXTENSION_HEADERS if not machine.exists(f"{toolkit.include}/{name}")]
     return toolkit
 
@@ -133,10 +133,14 @@ def version_of(machine: Machine, toolkit: Toolkit) -> str:
     return max((name.group(1) for name in names if name), key=as_version, default="")
 
 
-def newest_gcc(machine: Machine, toolkit: Toolkit) -> int:
-    """The newest g++ that nvcc takes: as its own header says, else as the table does."""
+def newest_compilers(machine: Machine, toolkit: Toolkit) -> dict[str, int]:
+    """The newest compilers that nvcc takes: as its own header says, else, of g++, as the table does."""
+    found = {}
     for name in ("crt/host_config.h", "host_config.h"):
-        said = re.search(r"^#\s*if __GNUC__ > (\d+)", machine.read(f"{toolkit.include}/{name}") or "", re.MULTILINE)
-        if said:
-            return int(said.group(1))
-    return next((row.gcc for row in table() if row.cuda == as_version(toolkit.version)[:2]), 0)
+        text = machine.read(f"{toolkit.include}/{name}") or ""
+        gcc = re.search(r"^#\s*if __GNUC__ > (\d+)", text, re.MULTILINE)
+        clang = re.search(r"^#\s*if \(__clang_major__ >= (\d+)\)", text, re.MULTILINE)
+        found.update({"g++": int(gcc.group(1))} if gcc else {})
+        found.update({"clang++": int(clang.group(1)) - 1} if clang else {})
+    row = next((row for row in table() if row.cuda == as_version(toolkit.version)[:2]), None)
+    return found or ({"g++": row.gcc} if row else {})

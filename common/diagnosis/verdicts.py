@@ -186,12 +186,14 @@ def host_compiler(found: Findings) -> Problem | None:
     compiler = found.compiler
     if not compiler.there:
         return Problem(MISSING, f"no C++ compiler called {compiler.command}", "sudo apt-get install g++")
-    if not found.toolkit or not found.toolkit.newest_gcc or compiler.gcc <= found.toolkit.newest_gcc:
+    newest = found.toolkit.newest.get(compiler.kind, 0) if found.toolkit else 0
+    if not found.toolkit or not newest or compiler.major <= newest:
         return None
-    newest = found.toolkit.newest_gcc
+    said = f"nvcc {found.toolkit.version} takes {compiler.kind} up to {newest}, and {compiler.command} is {compiler.major}"
+    if compiler.kind != "g++":
+        return Problem(BROKEN, said, f"sudo apt-get install clang-{newest}, then nvcc -ccbin clang++-{newest} …")
     fitting = max((version for version in found.other_gccs if version <= newest), default=0)
     install = "" if fitting else f"sudo apt-get install g++-{newest}, then "
-    said = f"nvcc {found.toolkit.version} takes g++ up to {newest}, and {compiler.command} is {compiler.gcc}"
     return Problem(BROKEN, said, f"{install}nvcc -ccbin g++-{fitting or newest} …   (PyTorch: export CXX=g++-{fitting or newest})")
 
 
@@ -419,7 +421,7 @@ def compare(found: Findings) -> list[tuple[str, str]]:
     if toolkit:
         pairs.append((f"toolkit {toolkit.version} and driver for CUDA {as_text(driver.version)}", driver.has_gpu, toolkit_and_driver))
         pairs.append(("toolkit in CUDA_HOME and nvcc on the PATH", found.has_two_words_for_it(), one_toolkit))
-        pairs.append((f"nvcc {toolkit.version} and {found.compiler.command} {found.compiler.gcc or ''}".rstrip(), bool(toolkit.nvcc), host_compiler))
+        pairs.append((f"nvcc {toolkit.version} and {found.compiler.command} {found.compiler.major or ''}".rstrip(), bool(toolkit.nvcc), host_compiler))
     if torch and torch.cuda:
         pairs.append((f"PyTorch's CUDA {torch.cuda} and driver for CUDA {as_text(driver.version)}", driver.has_gpu, torch_and_driver))
         pairs.append((f"PyTorch's CUDA {torch.cuda} and nvcc {toolkit.version if toolkit else ''}", bool(toolkit and toolkit.compiles), torch_and_toolkit))
