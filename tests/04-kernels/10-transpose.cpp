@@ -1,0 +1,71 @@
+// Self-check of 04-kernels/10-transpose: judges the learner's kernel transpose().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+
+#include <vector>
+
+namespace {
+
+constexpr int kPast = 4096;  // floats past the end of out, in the same allocation
+constexpr float kUntouched = -1;
+
+struct Counted {
+  int wrong = 0;
+  int past_the_end = 0;
+};
+
+Counted transpose(int rows, int columns) {
+  cu::Context context;
+  cu::Module module(cu::image("exercise.ptx"));
+  const int count = rows * columns;
+  std::vector<float> in(count), out(count + kPast, kUntouched);
+  for (int i = 0; i < count; ++i) in[i] = static_cast<float>(i);
+  cu::Memory from(count * sizeof(float)), to(out.size() * sizeof(float));
+  CU_CHECK(cuMemcpyHtoD(from.address, in.data(), count * sizeof(float)));
+  CU_CHECK(cuMemcpyHtoD(to.address, out.data(), out.size() * sizeof(float)));
+  void* arguments[] = {&from.address, &to.address, &rows, &columns};
+  CU_CHECK(cuLaunchKernel(module.function("transpose"), (columns + 31) / 32, (rows + 31) / 32, 1, 32, 8, 1, 0, nullptr,
+                          arguments, nullptr));
+  CU_CHECK(cuMemcpyDtoH(out.data(), to.address, out.size() * sizeof(float)));
+
+  Counted counted;
+  for (int y = 0; y < rows; ++y) {
+    for (int x = 0; x < columns; ++x) counted.wrong += out[x * rows + y] != in[y * columns + x];
+  }
+  for (int i = count; i < count + kPast; ++i) counted.past_the_end += out[i] != kUntouched;
+  return counted;
+}
+
+// How much shared memory the kernel has: 0 if it moves the numbers directly.
+int shared_bytes() {
+  cu::Context context;
+  cu::Module module(cu::image("exercise.ptx"));
+  int bytes;
+  CU_CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, module.function("transpose")));
+  return bytes;
+}
+
+}  // namespace
+
+TEST_CASE("one tile") { CHECK(transpose(32, 32).wrong == 0); }
+
+TEST_CASE("a square of several tiles") { CHECK(transpose(96, 96).wrong == 0); }
+
+TEST_CASE("a wide matrix and a tall one") {
+  CHECK(transpose(32, 128).wrong == 0);
+  CHECK(transpose(160, 64).wrong == 0);
+}
+
+TEST_CASE("sides that are no multiples of a tile") {
+  for (const int rows : {1, 31, 33, 70}) {
+    for (const int columns : {1, 45, 64, 65}) {
+      CAPTURE(rows, columns);
+      const Counted counted = transpose(rows, columns);
+      CHECK(counted.wrong == 0);
+      CHECK(counted.past_the_end == 0);
+    }
+  }
+}
+
+TEST_CASE("a tile goes through shared memory") { CHECK(shared_bytes() >= 32 * 32 * 4); }
