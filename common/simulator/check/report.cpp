@@ -72,13 +72,13 @@ std::string wrapped(const std::string& text, std::size_t indent) {
   return out;
 }
 
+}  // namespace
+
 std::string row(const char* title, const std::string& text) {
   char head[16];
   std::snprintf(head, sizeof head, "  %-9s", title);
   return head + wrapped(text, 11) + "\n";
 }
-
-}  // namespace
 
 std::string source_of(const Program& program, const Frame& frame, const Instruction& instruction) {
   if (instruction.statement >= frame.code->statements.size()) return frame.code->name;

@@ -18,6 +18,8 @@ std::string coordinates(Dim3 d);
 // "warps 0 to 3 and 5", "lane 7": of the bits that are set.
 std::string members(const char* one, u32 set);
 
+// One line of a report, or several if the text is long.
+std::string row(const char* title, const std::string& text);
 // The text for stderr, several lines.
 std::string report(const Fault& fault);
 // "k.cu:10: void f(int): block: [0,0,0], thread: [0,0,0] Assertion `x==0` failed." is printed where it happens; this

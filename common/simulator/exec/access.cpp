@@ -1,6 +1,7 @@
 // One lane's access to memory, checked against what lies there.
 #include "common/simulator/exec/access.hpp"
 
+#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/grid.hpp"
 
@@ -103,6 +104,16 @@ std::byte* in_global(Warp& warp, const Wrong& wrong, View* cached) {
   return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(view->delta));
 }
 
+std::byte* find(Warp& warp, const Wrong& wrong, Space space, u64 address, View* view) {
+  switch (space) {
+    case Space::shared:
+    case Space::shared_cluster: return in_shared(warp, wrong, address);
+    case Space::local: return in_local(warp, wrong, address);
+    case Space::param: return in_parameters(warp, wrong, address);
+    default: return in_global(warp, wrong, view);
+  }
+}
+
 bool in_window(u64 address, u64 begin) { return address - begin < kWindowBytes; }
 
 }  // namespace
@@ -145,13 +156,10 @@ std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 
     wrong.space = space_of(address);
     if (wrong.space != Space::global) space = wrong.space, address -= window(space);
   }
-  switch (space) {
-    case Space::shared:
-    case Space::shared_cluster: return in_shared(warp, wrong, address);
-    case Space::local: return in_local(warp, wrong, address);
-    case Space::param: return in_parameters(warp, wrong, address);
-    default: return in_global(warp, wrong, view);
-  }
+  if (warp.watch == nullptr) return find(warp, wrong, space, address, view);
+  std::byte* at = find(warp, wrong, space, address, &warp.block->grid->watch->view_of(address));
+  warp.watch->touch(warp, lane, space, address, at, size, kind);
+  return at;
 }
 
 }  // namespace cudasim

@@ -2,6 +2,7 @@
 #include "common/simulator/exec/block.hpp"
 
 #include "common/simulator/check/report.hpp"
+#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
 
@@ -27,13 +28,16 @@ void Executor::refresh() {
 Block::Block(Grid& grid)
     : grid(&grid),
       shared_bytes(grid.shared_bytes),
+      quick_shared_bytes(grid.watch != nullptr && grid.watch->accesses() ? 0 : grid.shared_bytes),
       warps(grid.warps),
       registers_(u64{grid.warps} * grid.frame_stride),
       shared_(grid.shared_bytes) {
   shared = shared_.get();
+  if (grid.watch != nullptr) watch = std::make_unique<Watch>(*grid.watch, *this);
   for (u32 w = 0; w < grid.warps; ++w) {
     Warp& warp = warps[w];
     warp.block = this;
+    warp.watch = watch.get();
     warp.index = w;
     const u32 threads = grid.threads - w * kWarpSize;
     warp.present = threads >= kWarpSize ? kAllLanes : (1u << threads) - 1;
@@ -61,6 +65,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
     warp.cluster_pending = 0;
     enter(warp, &warp.root, 0, nullptr);
   }
+  if (watch != nullptr) watch->start();
 }
 
 Outcome Block::run(Executor& executor, i64& budget) {
@@ -135,6 +140,7 @@ void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wa
     barrier.reduced += popcount(warp.mask);
     barrier.holding += popcount(holding & warp.mask);
   }
+  if (watch != nullptr) watch->arrive(warp, at, id, count);
   if (wait) {
     Fragment& fragment = park(warp, at, Wait::barrier, warp.pc);
     fragment.barrier = id;
@@ -156,6 +162,7 @@ bool Block::complete(const Barrier& barrier) const {
 
 void Block::open(u32 id) {
   const Barrier& barrier = barriers[id];
+  if (watch != nullptr) watch->open(id);
   for (Warp& warp : warps) {
     if (barrier.arrived[warp.index] == 0) continue;
     for (Fragment& f : warp.fragments) {
@@ -202,6 +209,7 @@ u32 Cluster::live_threads() const {
 void Cluster::look_again() {
   if (arrived == 0 || arrived < live_threads()) return;
   arrived = 0;
+  if (blocks.front()->watch != nullptr) blocks.front()->watch->cluster_open();
   for (auto& block : blocks) {
     for (Warp& warp : block->warps) {
       warp.cluster_pending = 0;

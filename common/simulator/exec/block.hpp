@@ -75,8 +75,10 @@ struct Block {
   u32 busy_barriers = 0;  // those at which somebody has arrived
   std::byte* shared = nullptr;
   u32 shared_bytes = 0;
+  u32 quick_shared_bytes = 0;  // what instructions may touch without access(): none, if the accesses are watched
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;
+  std::unique_ptr<Watch> watch;  // what checks see of it; null: nobody checks
 
   explicit Block(Grid& grid);
   ~Block();

@@ -1,4 +1,5 @@
 // Calls and returns: frames, and what is copied between them.
+#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/exec/fragments.hpp"
@@ -14,13 +15,14 @@ constexpr u32 kCallCost = 16;  // bytes of stack that a call takes at least: a r
 constexpr u64 kFunctionStride = 16;
 
 // Where a value that is passed lies, in one frame or the other.
-struct Place {
+struct Passed {
   const std::byte* base;  // of the slot
   bool in_register;
   u32 local;  // from the beginning of the thread's local memory
 };
 
-void copy(Warp& warp, const Place& to, const Place& from, u32 size) {
+void copy(Warp& warp, const Passed& to, const Passed& from, u32 size) {
+  if (warp.watch != nullptr && !to.in_register) warp.watch->local_is_written(warp, warp.mask, to.local, size);
   for_lanes(warp.mask, [&](u32 lane) {
     const std::byte* source = from.in_register ? from.base + lane * size : warp.block->local(warp, lane) + from.local;
     std::byte* target =
@@ -29,14 +31,14 @@ void copy(Warp& warp, const Place& to, const Place& from, u32 size) {
   });
 }
 
-Place place_of(const Frame& frame, bool in_register, Slot slot, u32 local) {
+Passed place_of(const Frame& frame, bool in_register, Slot slot, u32 local) {
   const std::byte* base = (slot & kConstant) != 0 ? frame.code->constant_base : frame.registers;
   return {in_register ? base + (slot & ~kConstant) : nullptr, in_register, frame.local_base + local};
 }
-Place place_of(const Frame& frame, const CallSite::Argument& a) {
+Passed place_of(const Frame& frame, const CallSite::Argument& a) {
   return place_of(frame, a.in_register, a.slot, a.local);
 }
-Place place_of(const Frame& frame, const Code::Parameter& p) { return place_of(frame, p.in_register, p.slot, p.local); }
+Passed place_of(const Frame& frame, const Code::Parameter& p) { return place_of(frame, p.in_register, p.slot, p.local); }
 
 [[noreturn]] void fault(const Warp& warp, FaultKind kind, std::string what) {
   throw Fault{.kind = kind, .what = std::move(what), .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
@@ -70,6 +72,7 @@ void call(Warp& warp, const CallSite& site, u32 function) {
               std::to_string(warp.block->grid->launch.stack_bytes) + ")");
   }
   leave_rest_behind(warp);
+  if (warp.watch != nullptr) warp.watch->local_is_new(warp, warp.mask, base, callee.local_bytes);
   Frame* frame = new_frame(callee);
   frame->caller = &caller;
   frame->caller_join = warp.join;

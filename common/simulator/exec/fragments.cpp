@@ -7,6 +7,7 @@
 // others; and a fragment that has used up its share lets the others go first.
 #include "common/simulator/exec/fragments.hpp"
 
+#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 
 #include <algorithm>
@@ -164,7 +165,9 @@ void wake_met(Warp& warp) {
   u32 waiting = 0;
   for (const Fragment& f : warp.fragments) waiting |= f.wait == Wait::warp_sync ? f.lanes : 0;
   for (Fragment& f : warp.fragments) {
-    if (f.wait == Wait::warp_sync && (f.members & warp.live & ~waiting) == 0) f.wait = Wait::none;
+    if (f.wait != Wait::warp_sync || (f.members & warp.live & ~waiting) != 0) continue;
+    if (warp.watch != nullptr) warp.watch->met(warp, (f.members | f.lanes) & waiting);
+    f.wait = Wait::none;
   }
 }
 
@@ -272,7 +275,10 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   const u32* members = slot == kNoSlot ? kEverybody.data() : warp.in<u32>(slot);
   u32 all = 0;
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
-  if ((all & warp.live & ~warp.mask) == 0) return true;
+  if ((all & warp.live & ~warp.mask) == 0) {
+    if (warp.watch != nullptr) warp.watch->meet(warp, instruction, members);
+    return true;
+  }
 
   const auto waits_here = [&](const Fragment& f) {
     return f.wait == Wait::sync && f.at == &instruction && f.frame == warp.frame;
@@ -306,6 +312,7 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   }
   warp.mask = ready;
   plan(warp);
+  if (warp.watch != nullptr) warp.watch->meet(warp, instruction, members);
   return true;
 }
 
@@ -313,7 +320,11 @@ void meet_in_warp(Warp& warp, const Instruction& instruction, Slot slot) {
   const u32* members = warp.in<u32>(slot);
   u32 all = 0;
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
-  if ((all & warp.live & ~warp.mask) == 0) return;
+  if (warp.watch != nullptr) warp.watch->come(warp, instruction, members);
+  if ((all & warp.live & ~warp.mask) == 0) {
+    if (warp.watch != nullptr) warp.watch->met(warp, warp.mask);
+    return;
+  }
   park(warp, instruction, Wait::warp_sync, warp.pc).members = all;
   wake_met(warp);
 }

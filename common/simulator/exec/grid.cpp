@@ -4,7 +4,9 @@
 // start: they may be what the others wait for. A small grid never leaves the thread that launched it.
 #include "common/simulator/exec/grid.hpp"
 
+#include "common/simulator/check/checks.hpp"
 #include "common/simulator/check/report.hpp"
+#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/pool.hpp"
 #include "common/simulator/exec/pseudo.hpp"
@@ -90,6 +92,8 @@ Grid::Grid(const Launch& l)
       clusters_(l.grid.count() / l.cluster.count()),
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
       budget_(budget_wanted()) {
+  const Checks& wanted = checks();
+  if (wanted.race || wanted.init || wanted.sync) watch = std::make_unique<GridWatch>(*this);
   for (auto& t : tid) t.resize(warps * kWarpSize);
   u32 thread = 0;
   for (u32 z = 0; z < l.block.z; ++z) {
@@ -232,7 +236,7 @@ void Grid::cancel() {
 void Grid::work(bool caller) {
   const Arithmetic arithmetic;
   Executor executor(*this);
-  bool offered = !caller;
+  bool offered = !caller || watch != nullptr;  // a watched grid stays on one thread
   i64 done = 0;
   const i64 slice = std::min(kSlice, budget_);
   while (auto c = take(caller)) {

@@ -8,6 +8,8 @@
 
 namespace cudasim {
 
+class GridWatch;
+
 struct Grid {
   const Launch& launch;
   const Program& program;
@@ -32,6 +34,7 @@ struct Grid {
   void work(bool caller);
   bool has_work();
 
+  std::unique_ptr<GridWatch> watch;  // what checks see of it; null: nobody checks
   std::optional<Fault> fault;
   u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
 

@@ -86,6 +86,12 @@ struct Kernel {
   u32 parameter_bytes = 0;
   u32 static_shared = 0;  // bytes of shared variables that it or a function it calls names
   u32 dynamic_shared_align = 16;
+  struct SharedVariable {
+    std::string name;
+    u32 offset = 0;
+    u64 size = 0;  // 0: dynamic
+  };
+  std::vector<SharedVariable> shared_variables;  // in the order of their offsets, for reports
   std::map<u32, u32> shared_offset;  // shared variable (its id) → offset in the block's shared memory
   u32 local_bytes = 0;               // the deepest chain of calls that can be told beforehand
   u32 constant_bytes = 0;

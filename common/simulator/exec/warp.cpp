@@ -2,6 +2,7 @@
 #include "common/simulator/exec/warp.hpp"
 
 #include "common/simulator/check/report.hpp"
+#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
 
@@ -32,6 +33,21 @@ inline void run_straight(Warp& warp, i64& left) {
   } while (warp.pc < warp.stop && left > 0);
 }
 
+// The same, with somebody who is told of each instruction.
+[[gnu::noinline]] void run_watched(Warp& warp, i64& left) {
+  do {
+    const Code& code = *warp.frame->code;
+    const Instruction& instruction = warp.code[warp.pc++];
+    const u32 mask = guarded(warp, instruction);
+    --left;
+    if (mask != 0) {
+      warp.mask = mask;
+      instruction.run(warp, instruction);
+      warp.watch->executed(warp, code, instruction);
+    }
+  } while (warp.pc < warp.stop && left > 0);
+}
+
 }  // namespace
 
 Pause run_warp(Warp& warp, i64& budget) {
@@ -54,7 +70,10 @@ Pause run_warp(Warp& warp, i64& budget) {
         budget = left;
         return Pause::expired;
       }
-      run_straight(warp, left);
+      if (warp.watch == nullptr)
+        run_straight(warp, left);
+      else
+        run_watched(warp, left);
     }
   } catch (Fault& fault) {
     locate(fault, warp);

@@ -3,6 +3,7 @@
 //
 // A copy may complete at any time between the instruction and the wait for it; here it completes at once, so groups
 // are never waited for, and what a copy counts on an mbarrier it counts at once.
+#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/raw.hpp"
@@ -66,20 +67,21 @@ class Phases {
   u32 phase;
 };
 
-std::byte* object(Warp& warp, u32 lane, Space space, u64 address) {
+std::byte* object(Warp& warp, u32 lane, Space space, u64 address, Access kind = Access::atomic) {
   const Space really = space == Space::generic ? space_of(address) : space;
   if (really != Space::shared && really != Space::shared_cluster)
     refuse(lane, "an mbarrier that is not in shared memory");
-  return access(warp, lane, space, address, 8, 8, Access::atomic, nullptr);
+  return access(warp, lane, space, address, 8, 8, kind, nullptr);
 }
 
-// f(phases, lane) changes the object at memory operand `n`.
+// f(phases) changes the object at memory operand `n`, and where it lies comes back.
 template <class F>
-void change(Warp& warp, const Instruction& i, u32 n, Slot slot, u32 lane, F f) {
-  std::byte* at = object(warp, lane, space_of_operand(i, n), operand_address(warp, i, n, slot, lane));
+std::byte* change(Warp& warp, const Instruction& i, u32 n, Slot slot, u32 lane, F f, Access kind = Access::atomic) {
+  std::byte* at = object(warp, lane, space_of_operand(i, n), operand_address(warp, i, n, slot, lane), kind);
   Phases phases(raw_load<u64>(at));
   f(phases);
   raw_store<u64>(at, phases.bits());
+  return at;
 }
 
 void transactions(Phases& phases, u32 lane, i64 more) {
@@ -100,13 +102,13 @@ void run_init(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
     const u32 count = warp.in<u32>(i.slot[1])[lane];
     if (count == 0 || count > Phases::kMost) refuse(lane, "mbarrier.init with a count of " + std::to_string(count));
-    change(warp, i, 0, i.slot[0], lane, [&](Phases& p) { p = Phases(u64{count} | u64{count} << 20); });
+    change(warp, i, 0, i.slot[0], lane, [&](Phases& p) { p = Phases(u64{count} | u64{count} << 20); }, Access::write);
   });
   warp.polls = 0;
 }
 
 void run_invalidate(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) { change(warp, i, 0, i.slot[0], lane, [](Phases& p) { p = Phases(0); }); });
+  for_each_lane(warp, [&](u32 lane) { change(warp, i, 0, i.slot[0], lane, [](Phases& p) { p = Phases(0); }, Access::write); });
 }
 
 template <bool kComplete>
@@ -130,7 +132,7 @@ void run_arrive(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
     const bool expect = (i.control & kExpect) != 0;
     const u32 operand = i.slot[2] == kNoSlot ? 1 : warp.in<u32>(i.slot[2])[lane];
-    change(warp, i, 0, i.slot[1], lane, [&](Phases& p) {
+    std::byte* at = change(warp, i, 0, i.slot[1], lane, [&](Phases& p) {
       const u64 state = p.bits();
       if (expect) transactions(p, lane, operand);
       const u32 count = expect ? 1 : operand;
@@ -139,6 +141,7 @@ void run_arrive(Warp& warp, const Instruction& i) {
       p.complete_if_due();
       if (i.slot[0] != kNoSlot) warp.out<u64>(i.slot[0])[lane] = state;
     });
+    if (warp.watch != nullptr) warp.watch->release(warp, lane, at);
   });
   warp.polls = 0;
 }
@@ -152,7 +155,9 @@ void run_test(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
     const u32 asked = (i.control & kParity) != 0 ? warp.in<u32>(i.slot[2])[lane] & 1
                                                  : static_cast<u32>(warp.in<u64>(i.slot[2])[lane] >> 63);
-    change(warp, i, 0, i.slot[1], lane, [&](Phases& p) { complete |= u32{p.phase != asked} << lane; });
+    std::byte* at =
+        change(warp, i, 0, i.slot[1], lane, [&](Phases& p) { complete |= u32{p.phase != asked} << lane; });
+    if (warp.watch != nullptr && (complete >> lane & 1) != 0) warp.watch->acquire(warp, lane, at);
   });
   std::atomic_thread_fence(std::memory_order_acquire);
   const u32 incomplete = warp.mask & ~complete;
@@ -179,6 +184,7 @@ void copy_bytes(std::byte* to, const std::byte* from, u64 size) {
 
 // cp.async [to], [from], size [, bytes of them to read; the rest is zero]
 void run_copy(Warp& warp, const Instruction& i) {
+  if (warp.watch != nullptr) warp.watch->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     if (size != 4 && size != 8 && size != 16) refuse(lane, "cp.async of " + std::to_string(size) + " bytes");
@@ -200,15 +206,28 @@ void run_copy(Warp& warp, const Instruction& i) {
 
 void run_nothing(Warp&, const Instruction&) {}
 
+// The copies are done already; only a check wants to know who waits for which.
+void run_commit(Warp& warp, const Instruction&) {
+  if (warp.watch != nullptr) warp.watch->commit(warp);
+}
+void run_wait(Warp& warp, const Instruction& i) {
+  if (warp.watch == nullptr) return;
+  for_each_lane(warp, [&](u32 lane) { warp.watch->wait(warp, lane, warp.in<u32>(i.slot[0])[lane]); });
+}
+void run_wait_all(Warp& warp, const Instruction&) {
+  if (warp.watch != nullptr) warp.watch->wait_all(warp);
+}
+
 // The copies before it have completed: without .noinc the arrival takes back what it has added itself.
 constexpr u32 kNoIncrement = 1u << kFlags;
 void run_copy_arrive(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
-    change(warp, i, 0, i.slot[0], lane, [&](Phases& p) {
+    std::byte* at = change(warp, i, 0, i.slot[0], lane, [&](Phases& p) {
       if ((i.control & kNoIncrement) == 0) return;
       arrive(p, lane, 1);
       p.complete_if_due();
     });
+    if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
   });
   warp.polls = 0;
 }
@@ -219,6 +238,7 @@ void check_bulk(u32 lane, u32 size) {
 
 // [to], [from], size, [mbarrier]: three memory operands.
 void run_bulk_to_shared(Warp& warp, const Instruction& i) {
+  if (warp.watch != nullptr) warp.watch->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
@@ -229,16 +249,18 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
                         Access::read, nullptr),
                  size);
     }
-    change(warp, i, 2, i.slot[3], lane, [&](Phases& p) {
+    std::byte* at = change(warp, i, 2, i.slot[3], lane, [&](Phases& p) {
       transactions(p, lane, -i64{size});
       p.complete_if_due();
     });
+    if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
   });
   warp.polls = 0;
 }
 
 // The same for each block of a cluster that the mask names, at the same offset in its shared memory.
 void run_bulk_multicast(Warp& warp, const Instruction& i) {
+  if (warp.watch != nullptr) warp.watch->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
@@ -257,6 +279,7 @@ void run_bulk_multicast(Warp& warp, const Instruction& i) {
       transactions(phases, lane, -i64{size});
       phases.complete_if_due();
       raw_store<u64>(at, phases.bits());
+      if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
     }
   });
   warp.polls = 0;
@@ -282,14 +305,16 @@ template <class T>
 void run_store_async(Warp& warp, const Instruction& i) {
   const u32 elements = i.control >> kFlags & 7, size = elements * sizeof(T);
   const auto slot = [&](u32 n) { return i.wide != nullptr ? i.wide[n] : i.slot[n]; };
+  if (warp.watch != nullptr) warp.watch->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     std::byte* to = access(warp, lane, Space::shared_cluster, operand_address(warp, i, 0, slot(0), lane), size, size,
                            Access::write, nullptr);
     for (u32 e = 0; e < elements; ++e) raw_store<T>(to + e * sizeof(T), warp.in<T>(slot(1 + e))[lane]);
-    change(warp, i, 1, slot(1 + elements), lane, [&](Phases& p) {
+    std::byte* at = change(warp, i, 1, slot(1 + elements), lane, [&](Phases& p) {
       transactions(p, lane, -i64{size});
       p.complete_if_due();
     });
+    if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
   });
   warp.polls = 0;
 }
@@ -378,9 +403,9 @@ const Row kRows[] = {
     {"cp.async.ca|cg.shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32?", bind_copy, 70, 80},
     {"cp.async.ca|cg.shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32? b64",
      bind_copy, 74, 80},
-    {"cp.async.commit_group", "", bind<run_nothing>, 70, 80},
-    {"cp.async.wait_group", "u32", bind<run_nothing>, 70, 80},
-    {"cp.async.wait_all", "", bind<run_nothing>, 70, 80},
+    {"cp.async.commit_group", "", bind<run_commit>, 70, 80},
+    {"cp.async.wait_group", "u32", bind<run_wait>, 70, 80},
+    {"cp.async.wait_all", "", bind<run_wait_all>, 70, 80},
     {"cp.async.mbarrier.arrive{.noinc}" OWN ".b64", "[m]", bind_copy_arrive, 70, 80},
 
     {"cp.async.bulk.shared::cluster|shared::cta.global" BYTES, "[m] [m] u32 [m]",

@@ -4,6 +4,7 @@
 // cluster's) shared memory is touched by one thread of the machine at a time and needs none. Lanes go in order.
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/order.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/row.hpp"
@@ -265,7 +266,7 @@ Handler handler_of(const Form& form) {
 template <bool kResult>
 Bound bind_atomic(const Form& form) {
   if (form.vector * bits(form.type[0]) > 128) return {};
-  u32 control = form.vector | static_cast<u32>(form.space) << kSpaceShift;
+  u32 control = form.vector | static_cast<u32>(form.space) << kSpaceShift | order_of(form, true);
   if (form.address_bytes == 4) control |= kNarrow;
   if (!kResult) control |= kNoResult;
   return {handler_of(form), control};

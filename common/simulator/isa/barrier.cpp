@@ -1,7 +1,9 @@
 // Barriers of a block, a warp and a cluster, and fences. PTX ISA, "Parallel Synchronization and Communication
 // Instructions": bar, barrier, bar.warp.sync, barrier.cluster, membar, fence.
+#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/exec/order.hpp"
 #include "common/simulator/isa/row.hpp"
 
 #include <atomic>
@@ -63,6 +65,7 @@ void run_cluster_arrive(Warp& warp, const Instruction& i) {
   }
   (void)i;
   std::atomic_thread_fence(std::memory_order_release);
+  if (warp.watch != nullptr) warp.watch->cluster_arrive(warp);
   warp.cluster_pending |= warp.mask;
   warp.block->cluster->arrived += static_cast<u32>(__builtin_popcount(warp.mask));
   warp.block->cluster->look_again();
@@ -75,7 +78,11 @@ void run_cluster_wait(Warp& warp, const Instruction& i) {
 }
 
 // One thread of the machine runs a block, and x86 and Arm order what it does as C++ says.
-void run_fence(Warp&, const Instruction&) { std::atomic_thread_fence(std::memory_order_seq_cst); }
+void run_fence(Warp& warp, const Instruction& i) {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (warp.watch != nullptr) warp.watch->fence(warp, i);
+}
+Bound bind_fence(const Form& form) { return {run_fence, order_of(form, true)}; }
 
 template <Handler run>
 Bound bind(const Form&) {
@@ -94,16 +101,16 @@ const Row kRows[] = {
     {"bar.warp.sync", "b32", bind<run_warp_sync>, 60, 30},
     {"barrier.cluster.arrive{.release|relaxed}{.aligned}", "", bind<run_cluster_arrive>, 78, 90},
     {"barrier.cluster.wait{.acquire}{.aligned}", "", bind<run_cluster_wait>, 78, 90},
-    {"membar.cta|gl|sys", "", bind<run_fence>},
-    {"fence{.sc|acq_rel|acquire|release}.scope", "", bind<run_fence>, 60, 70},
-    {"fence.acquire|release.sync_restrict::shared::cluster|sync_restrict::shared::cta.cluster", "", bind<run_fence>, 86,
+    {"membar.cta|gl|sys", "", bind_fence},
+    {"fence{.sc|acq_rel|acquire|release}.scope", "", bind_fence, 60, 70},
+    {"fence.acquire|release.sync_restrict::shared::cluster|sync_restrict::shared::cta.cluster", "", bind_fence, 86,
      90},
-    {"fence.mbarrier_init.release.cluster", "", bind<run_fence>, 80, 90},
+    {"fence.mbarrier_init.release.cluster", "", bind_fence, 80, 90},
     // There is one way to memory here, so nothing has to be made known to another.
-    {"membar.proxy.alias", "", bind<run_fence>, 75, 70},
-    {"fence.proxy.alias", "", bind<run_fence>, 75, 70},
-    {"fence.proxy.async{.global|shared::cta|shared::cluster}", "", bind<run_fence>, 80, 90},
-    {"membar.proxy.async{.global|shared::cta|shared::cluster}", "", bind<run_fence>, 80, 90},
+    {"membar.proxy.alias", "", bind_fence, 75, 70},
+    {"fence.proxy.alias", "", bind_fence, 75, 70},
+    {"fence.proxy.async{.global|shared::cta|shared::cluster}", "", bind_fence, 80, 90},
+    {"membar.proxy.async{.global|shared::cta|shared::cluster}", "", bind_fence, 80, 90},
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/order.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/row.hpp"
 
@@ -41,13 +42,15 @@ struct Region {
 // `address`: one of those that the instruction uses; a generic one may lie in the block's shared memory.
 Region global_region(Warp& warp, const Instruction& i, u64 address) {
   if (space_in(i) == Space::generic && address - kSharedWindow < kSharedStride) {
-    return {kSharedWindow, kSharedWindow + warp.block->shared_bytes,
+    return {kSharedWindow, kSharedWindow + warp.block->quick_shared_bytes,
             reinterpret_cast<u64>(warp.block->shared) - kSharedWindow};
   }
   const View& view = view_of(warp, i);
   return {view.begin, view.end, static_cast<u64>(view.delta)};
 }
-Region shared_region(Warp& warp) { return {0, warp.block->shared_bytes, reinterpret_cast<u64>(warp.block->shared)}; }
+Region shared_region(Warp& warp) {
+  return {0, warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared)};
+}
 
 std::byte* at(u64 host) { return reinterpret_cast<std::byte*>(host); }
 
@@ -295,6 +298,7 @@ bool in_frame(const Warp& warp, const Instruction& i, Slot base, u32& at) {
   const u64 size = (i.control & kElements) * sizeof(M), offset = offset_of(i);
   at = warp.frame->local_base + static_cast<u32>(offset);
   const u32 end = warp.frame->code->local_bytes;
+  if (warp.watch != nullptr) return false;  // every access is to be seen
   return base == kNoSlot && offset <= end && size <= end - offset && offset % size == 0;
 }
 
@@ -351,7 +355,7 @@ void load_parameter(Warp& warp, const Instruction& i) {
 }
 
 u32 control_of(const Form& form) {
-  u32 control = form.vector | static_cast<u32>(form.space) << kSpaceShift;
+  u32 control = form.vector | static_cast<u32>(form.space) << kSpaceShift | order_of(form, false);
   const bool shared_between_threads = form.space != Space::local && form.space != Space::param;
   if (form.has("volatile") || form.has("relaxed") || form.has("mmio")) control |= shared_between_threads ? kPoll : 0;
   if (form.has("acquire")) control |= kAcquire;

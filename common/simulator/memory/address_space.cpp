@@ -1,6 +1,8 @@
 // The map of device addresses: handing them out, finding what lies at one, and saying in words where a bad one points.
 #include "common/simulator/memory/address_space.hpp"
 
+#include "common/simulator/check/init.hpp"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -123,13 +125,18 @@ std::shared_ptr<Allocation> AddressSpace::allocate(Allocation wanted, u64 align,
   std::unique_lock lock(mutex_);
   allocation->base = choose(allocation->size, align);
   insert({allocation, std::move(storage)});
+  lock.unlock();
+  if (!zeroed) memory_begins(allocation->base, allocation->size);
   return allocation;
 }
 
 bool AddressSpace::enter(std::shared_ptr<Allocation> allocation) {
   std::unique_lock lock(mutex_);
   if (overlaps(allocation->base, allocation->size)) return false;
+  const Allocation made = *allocation;
   insert({std::move(allocation), Storage()});
+  lock.unlock();
+  if (made.kind == MemoryKind::pool) memory_begins(made.base, made.size);
   return true;
 }
 
@@ -147,6 +154,7 @@ bool AddressSpace::release(u64 base, const std::string& by) {
   live_.erase(found);
   sweep(unused);
   lock.unlock();
+  memory_ends(base);
   return true;
 }
 

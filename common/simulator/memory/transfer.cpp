@@ -1,5 +1,6 @@
 #include "common/simulator/memory/transfer.hpp"
 
+#include "common/simulator/check/init.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/graph.hpp"
 
@@ -133,6 +134,15 @@ CUresult lost(const char* label, u64 address) {
   return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
 
+// For the check of what is never written.
+void note(const Rows& source, u64 read, const Rows& target, u64 written, u64 size, const char* label) {
+  if (target.address < kDeviceBase) return memory_is_read(read, size, label);
+  if (source.host)
+    memory_is_written(written, size);
+  else
+    memory_is_copied(written, read, size);
+}
+
 CUresult run_copy(const Rows& source, const Rows& target, const Box& box, bool staged, const char* label) {
   const AddressSpace::Hold hold;
   Pieces from, to;
@@ -140,8 +150,10 @@ CUresult run_copy(const Rows& source, const Rows& target, const Box& box, bool s
   if (!to.find(target, true)) return lost(label, target.address);
   for (u64 z = 0; z < box.depth; ++z) {
     for (u64 y = 0; y < box.height; ++y) {
-      move_row(from, source.address + z * source.slice + y * source.pitch, to,
-               target.address + z * target.slice + y * target.pitch, box.width, staged);
+      const u64 read = source.address + z * source.slice + y * source.pitch;
+      const u64 written = target.address + z * target.slice + y * target.pitch;
+      move_row(from, read, to, written, box.width, staged);
+      note(source, read, target, written, box.width, label);
     }
   }
   return CUDA_SUCCESS;
@@ -257,6 +269,7 @@ CUresult run_fill(const Rows& target, const Box& box, u32 value, u32 element, co
     for (u64 left = box.width; left != 0;) {
       u64 size = left;
       std::byte* const bytes = to.at(address, size);
+      memory_is_written(address, size);
       fill_row(bytes, size, value, element);  // allocations begin and end at multiples of the element
       address += size;
       left -= size;

@@ -225,6 +225,7 @@ class Loader {
       }
       offset = round_up(offset, linked.variable->align);
       kernel.shared_offset[each] = static_cast<u32>(offset);
+      kernel.shared_variables.push_back({linked.variable->name, static_cast<u32>(offset), linked.variable->size});
       offset += linked.variable->size;
       if (offset > kMostStaticShared) break;
     }
@@ -235,7 +236,9 @@ class Loader {
     kernel.static_shared = static_cast<u32>(offset);
     const u32 dynamic = static_cast<u32>(round_up(offset, kernel.dynamic_shared_align));
     for (u32 each : variables) {
-      if (link_.variables[each].dynamic_shared) kernel.shared_offset[each] = dynamic;
+      if (!link_.variables[each].dynamic_shared) continue;
+      kernel.shared_offset[each] = dynamic;
+      kernel.shared_variables.push_back({link_.variables[each].variable->name, dynamic, 0});
     }
   }
 

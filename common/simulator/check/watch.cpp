@@ -1,0 +1,166 @@
+#include "common/simulator/check/watch.hpp"
+
+#include "common/simulator/check/checks.hpp"
+#include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/order.hpp"
+
+#include <cstring>
+
+namespace cudasim {
+
+GridWatch::GridWatch(Grid& grid) : grid(grid) {
+  if (checks().race) races = std::make_unique<GridRaces>(grid);
+  if (checks().init) reads = std::make_unique<GridReads>(grid);
+  sync = checks().sync;
+}
+GridWatch::~GridWatch() = default;
+
+View& GridWatch::view_of(u64 address) {
+  const u64 now = AddressSpace::instance().epoch();
+  if (epoch_ != now) {
+    epoch_ = now;
+    for (View& view : views_) view = View();
+  }
+  // Allocations are at least 64 KiB apart.
+  return views_[(address >> 16) % kViews];
+}
+
+Watch::Watch(GridWatch& grid, Block& block) : grid_(grid), block_(block) {
+  if (grid.races != nullptr) races_ = std::make_unique<BlockRaces>(*grid.races, block);
+  if (grid.reads != nullptr) reads_ = std::make_unique<BlockReads>(*grid.reads, block);
+  if (grid.sync) sync_ = std::make_unique<BlockSync>(block);
+}
+Watch::~Watch() = default;
+
+void Watch::start() {
+  touches_.clear();
+  asynchronous_ = false;
+  if (races_ != nullptr) races_->start();
+  if (reads_ != nullptr) reads_->start();
+  if (sync_ != nullptr) sync_->start();
+}
+
+// ---- Memory
+
+namespace {
+
+Block* owner_of(Block& block, const std::byte* at) {
+  for (const auto& each : block.cluster->blocks) {
+    if (at >= each->shared && at < each->shared + each->shared_bytes) return each.get();
+  }
+  return &block;
+}
+
+}  // namespace
+
+void Watch::touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind) {
+  (void)warp;
+  if (space == Space::param || space == Space::constant || !grid_.accesses()) return;
+  Touch touch;
+  touch.lane = lane;
+  touch.kind = kind;
+  touch.address = address;
+  touch.size = size;
+  touch.at = at;
+  touch.asynchronous = asynchronous_;
+  if (space == Space::shared || space == Space::shared_cluster) {
+    touch.space = Space::shared;
+    touch.owner = owner_of(block_, at);
+    touch.address = static_cast<u64>(at - touch.owner->shared);
+  } else if (space == Space::local) {
+    touch.space = Space::local;
+  }
+  if (kind == Access::write && size <= Touch::kKept) std::memcpy(touch.before, at, size);
+  touches_.push_back(touch);
+}
+
+void Watch::executed(Warp& warp, const Code& code, const Instruction& instruction) {
+  asynchronous_ = false;
+  if (touches_.empty()) return;
+  for (Touch& t : touches_)
+    t.silent = t.kind == Access::write && t.size <= Touch::kKept && std::memcmp(t.before, t.at, t.size) == 0;
+  const Place place{&code, &instruction};
+  if (reads_ != nullptr) reads_->touched(warp, place, touches_);
+  if (races_ != nullptr) races_->touched(warp, place, touches_);
+  touches_.clear();
+}
+
+void Watch::local_is_new(const Warp& warp, u32 lanes, u32 offset, u32 size) {
+  if (reads_ != nullptr) reads_->local_begins(warp, lanes, offset, size);
+}
+void Watch::local_is_written(const Warp& warp, u32 lanes, u32 offset, u32 size) {
+  if (reads_ != nullptr) reads_->local_is_written(warp, lanes, offset, size);
+}
+
+// ---- Synchronisation
+
+void Watch::arrive(Warp& warp, const Instruction& at, u32 id, u32 count) {
+  if (sync_ != nullptr) sync_->arrive(warp, {warp.frame->code, &at}, id, count);
+  if (races_ != nullptr) races_->arrive(warp, warp.mask, id);
+}
+
+void Watch::open(u32 id) {
+  if (sync_ != nullptr) sync_->open(id);
+  if (races_ != nullptr) races_->open(id);
+}
+
+void Watch::meet(Warp& warp, const Instruction& at, const u32* members) {
+  if (sync_ != nullptr) sync_->meet(warp, {warp.frame->code, &at}, members);
+  if (races_ == nullptr) return;
+  for (u32 rest = warp.mask; rest != 0;) {
+    const u32 mask = members[__builtin_ctz(rest)];
+    u32 group = 0;
+    for (u32 others = rest; others != 0; others &= others - 1) {
+      const u32 lane = static_cast<u32>(__builtin_ctz(others));
+      if (members[lane] == mask) group |= 1u << lane;
+    }
+    rest &= ~group;
+    races_->meet(warp, group);
+  }
+}
+
+void Watch::come(Warp& warp, const Instruction& at, const u32* members) {
+  if (sync_ != nullptr) sync_->come(warp, {warp.frame->code, &at}, members);
+}
+void Watch::met(Warp& warp, u32 lanes) {
+  if (races_ != nullptr) races_->meet(warp, lanes);
+}
+
+void Watch::fence(Warp& warp, const Instruction& at) {
+  if (races_ != nullptr) races_->fence(warp, (at.control & kBlockScope) != 0);
+}
+
+void Watch::cluster_arrive(Warp& warp) {
+  if (races_ != nullptr) races_->cluster_arrive(warp, warp.mask);
+}
+void Watch::cluster_open() {
+  if (races_ != nullptr) races_->cluster_open();
+}
+
+void Watch::release(Warp& warp, u32 lane, std::byte* at) {
+  if (races_ == nullptr) return;
+  Block* owner = owner_of(block_, at);
+  races_->release(warp, lane, static_cast<u64>(at - owner->shared), *owner, false);
+}
+void Watch::acquire(Warp& warp, u32 lane, std::byte* at) {
+  if (races_ == nullptr) return;
+  Block* owner = owner_of(block_, at);
+  races_->acquire(warp, lane, static_cast<u64>(at - owner->shared), *owner);
+}
+void Watch::release_copies(Warp& warp, u32 lane, std::byte* at) {
+  if (races_ == nullptr) return;
+  Block* owner = owner_of(block_, at);
+  races_->release(warp, lane, static_cast<u64>(at - owner->shared), *owner, true);
+}
+
+void Watch::commit(Warp& warp) {
+  if (races_ != nullptr) races_->commit(warp, warp.mask);
+}
+void Watch::wait(Warp& warp, u32 lane, u32 pending) {
+  if (races_ != nullptr) races_->wait(warp, lane, pending);
+}
+void Watch::wait_all(Warp& warp) {
+  if (races_ != nullptr) races_->wait_all(warp, warp.mask);
+}
+
+}  // namespace cudasim

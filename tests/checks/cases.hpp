@@ -1,0 +1,294 @@
+// The programs that the checks are judged by: which finding each of them deserves, and how to run it.
+//
+// A case is a kernel of the same name in kernels.cu or library.cu, or a function here if what matters is the host's
+// doing. Its finding is what its name begins with: race, init, sync, leak; fine: none, under any check.
+#pragma once
+#include "common/cu.hpp"
+
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace checks {
+
+constexpr unsigned kWords = 4096;  // of `in` and of `out`
+
+enum Flags : unsigned {
+  kPlain = 0,
+  kUnwritten = 1,    // nobody has written `in`
+  kByteMissing = 2,  // all of `in` is written but its byte 77
+  kDynamic = 4,      // 1 KiB of dynamic shared memory
+  kCooperative = 8,
+  kLibrary = 16,  // the kernel is in library.cu
+};
+
+struct Case {
+  const char* name;
+  unsigned grid, block;
+  unsigned flags = kPlain;
+  void (*host)() = nullptr;  // instead of a kernel
+  std::string finding() const {
+    const std::string start(name, std::strchr(name, '_'));
+    return start == "fine" ? "" : start;
+  }
+};
+
+inline std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// A context with one of the images in it, given back at the end of the scope.
+struct Program {
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  explicit Program(const std::string& image) {
+    CUdevice device = 0;
+    CU_CHECK(cuInit(0));
+    CU_CHECK(cuDeviceGet(&device, 0));
+    CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
+    if (!image.empty()) CU_CHECK(cuModuleLoadData(&module, text_of(image).c_str()));
+  }
+  // After a fault these only answer with it again.
+  ~Program() {
+    if (module != nullptr) cuModuleUnload(module);
+    cuCtxDestroy(context);
+  }
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  CUfunction function(const char* name) const {
+    CUfunction found = nullptr;
+    CU_CHECK(cuModuleGetFunction(&found, module, name));
+    return found;
+  }
+};
+
+struct Words {
+  CUdeviceptr at = 0;
+  explicit Words(unsigned count = kWords) { CU_CHECK(cuMemAlloc(&at, count * 4)); }
+  ~Words() { cuMemFree(at); }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+  void clear() const { CU_CHECK(cuMemsetD32(at, 0, kWords)); }
+};
+
+inline CUresult launch(CUfunction f, unsigned grid, unsigned block, CUdeviceptr in, CUdeviceptr out, unsigned flags = 0) {
+  unsigned n = kWords;
+  void* arguments[] = {&in, &out, &n};
+  const unsigned dynamic = flags & kDynamic ? 1024 : 0;
+  if (flags & kCooperative)
+    CU_CHECK(cuLaunchCooperativeKernel(f, grid, 1, 1, block, 1, 1, dynamic, nullptr, arguments));
+  else
+    CU_CHECK(cuLaunchKernel(f, grid, 1, 1, block, 1, 1, dynamic, nullptr, arguments, nullptr));
+  return cuCtxSynchronize();
+}
+
+// What the kernel's last call answered: faults are for the caller to look at.
+inline CUresult run(const Case& c, const std::string& folder, const std::string& suffix) {
+  if (c.host != nullptr) return c.host(), CUDA_SUCCESS;
+  const Program program(folder + (c.flags & kLibrary ? "library" : "kernels") + suffix);
+  const Words in, out;
+  std::vector<unsigned> values(kWords), results(kWords);
+  for (unsigned i = 0; i < kWords; ++i) values[i] = i * 7 % 61;
+  if (c.flags & kByteMissing) {
+    CU_CHECK(cuMemsetD8(in.at, 1, 77));
+    CU_CHECK(cuMemsetD8(in.at + 78, 1, kWords * 4 - 78));
+  } else if (!(c.flags & kUnwritten)) {
+    CU_CHECK(cuMemcpyHtoD(in.at, values.data(), kWords * 4));
+  }
+  out.clear();
+  const CUresult result = launch(program.function(c.name), c.grid, c.block, in.at, out.at, c.flags);
+  if (result == CUDA_SUCCESS) CU_CHECK(cuMemcpyDtoH(results.data(), out.at, kWords * 4));
+  return result;
+}
+
+// ---- What the host does or leaves undone
+
+inline void copies_to_host_what_nobody_wrote() {
+  const Program program("");
+  const Words words;
+  std::vector<unsigned> results(kWords);
+  CU_CHECK(cuMemcpyDtoH(results.data(), words.at, kWords * 4));
+}
+inline void copies_what_was_written() {
+  const Program program("");
+  const Words from, to;
+  from.clear();
+  std::vector<unsigned> results(kWords);
+  CU_CHECK(cuMemcpyDtoD(to.at, from.at, kWords * 4));
+  CU_CHECK(cuMemcpyDtoH(results.data(), to.at, kWords * 4));
+}
+inline void forgets_memory() {
+  const Program program("");
+  CUdeviceptr a = 0, b = 0;
+  CU_CHECK(cuMemAlloc(&a, 1000));
+  CU_CHECK(cuMemAlloc(&b, 2000));
+}
+inline void forgets_a_stream_and_an_event() {
+  const Program program("");
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  CU_CHECK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+  CU_CHECK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+}
+inline void forgets_host_memory() {
+  const Program program("");
+  void* host = nullptr;
+  CU_CHECK(cuMemHostAlloc(&host, 4096, 0));
+}
+inline void forgets_an_array() {
+  const Program program("");
+  CUDA_ARRAY_DESCRIPTOR shape{};
+  shape.Width = shape.Height = 16;
+  shape.Format = CU_AD_FORMAT_FLOAT;
+  shape.NumChannels = 1;
+  CUarray array = nullptr;
+  CU_CHECK(cuArrayCreate(&array, &shape));
+}
+inline void forgets_memory_of_a_pool() {
+  const Program program("");
+  CUdeviceptr a = 0;
+  CU_CHECK(cuMemAllocAsync(&a, 4096, nullptr));
+  CU_CHECK(cuCtxSynchronize());
+}
+inline void forgets_the_context() {
+  CUdevice device = 0;
+  CUcontext context = nullptr;
+  CUdeviceptr a = 0;
+  CU_CHECK(cuInit(0));
+  CU_CHECK(cuDeviceGet(&device, 0));
+  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
+  CU_CHECK(cuMemAlloc(&a, 4096));
+}
+inline void gives_everything_back() {
+  const Program program("");
+  CUdeviceptr a = 0, b = 0;
+  CUstream stream = nullptr;
+  CUevent event = nullptr;
+  void* host = nullptr;
+  CU_CHECK(cuStreamCreate(&stream, CU_STREAM_DEFAULT));
+  CU_CHECK(cuEventCreate(&event, CU_EVENT_DEFAULT));
+  CU_CHECK(cuMemAlloc(&a, 1000));
+  CU_CHECK(cuMemAllocAsync(&b, 1000, stream));
+  CU_CHECK(cuMemHostAlloc(&host, 4096, 0));
+  CU_CHECK(cuMemFreeAsync(b, stream));
+  CU_CHECK(cuStreamSynchronize(stream));
+  CU_CHECK(cuMemFreeHost(host));
+  CU_CHECK(cuMemFree(a));
+  CU_CHECK(cuEventDestroy(event));
+  CU_CHECK(cuStreamDestroy(stream));
+}
+
+// ---- All of them
+
+inline const std::vector<Case>& all() {
+  static const std::vector<Case> cases = {
+      {"race_reduction_without_barrier", 1, 256},
+      {"race_shared_neighbour", 1, 256},
+      {"race_warp_without_syncwarp", 1, 32},
+      {"race_syncwarp_across_warps", 1, 256},
+      {"race_tile_reused_without_barrier", 1, 256},
+      {"race_between_blocks_same_word", 4, 64},
+      {"race_stencil_in_place", 4, 64},
+      {"race_histogram", 4, 64},
+      {"race_shared_histogram", 1, 256},
+      {"race_forgotten_barrier_after_init", 1, 256},
+      {"race_last_block_without_fence", 8, 64},
+      {"race_flag_without_fence", 2, 32},
+      {"race_flag_before_the_warp_is_done", 2, 32},
+      {"race_atomic_and_plain", 1, 64},
+      {"race_atomic_of_block_scope", 4, 64},
+      {"race_lock_without_fences", 8, 32},
+      {"race_fence_of_block_scope", 2, 32},
+      {"race_named_barrier_not_waited_for", 1, 128},
+      {"race_lanes_write_one_word", 1, 64},
+      {"race_async_copy_not_waited_for", 1, 256, kLibrary},
+      {"race_async_copy_waited_for_alone", 1, 256, kLibrary},
+      {"race_wrong_stage_of_pipeline", 1, 256, kLibrary},
+      {"race_relaxed_flag", 2, 32, kLibrary},
+      {"race_grid_without_sync", 4, 64, kLibrary | kCooperative},
+
+      {"fine_reduction", 4, 256},
+      {"fine_warp_reduction", 1, 32},
+      {"fine_shuffle_reduction", 4, 256},
+      {"fine_tiled_product", 2, 256},
+      {"fine_histogram", 4, 256},
+      {"fine_last_block", 8, 64},
+      {"fine_last_block_one_fence", 8, 64},
+      {"fine_flag_with_fences", 2, 64},
+      {"fine_release_and_acquire", 4, 32},
+      {"fine_chain_of_blocks", 4, 32},
+      {"fine_spin_lock", 8, 32},
+      {"fine_spin_lock_in_shared_memory", 2, 64},
+      {"fine_named_barriers", 1, 128},
+      {"fine_neighbouring_bytes", 4, 256},
+      {"fine_same_value_from_all", 4, 64},
+      {"fine_warp_aggregated_counter", 1, 256},
+      {"fine_maximum_by_cas", 4, 64},
+      {"fine_lane_zero_publishes", 2, 32},
+      {"fine_two_buffers", 1, 256},
+      {"fine_async_copy", 1, 256, kLibrary},
+      {"fine_atomic_ref", 4, 32, kLibrary},
+      {"fine_ticket", 8, 32, kLibrary},
+      {"fine_block_barrier", 1, 256, kLibrary},
+      {"fine_pipeline", 1, 256, kLibrary},
+      {"fine_groups", 1, 256, kLibrary},
+      {"fine_grid_sync", 4, 64, kLibrary | kCooperative},
+      {"fine_block_algorithms", 2, 128, kLibrary},
+      {"fine_warp_algorithm", 1, 128, kLibrary},
+
+      {"init_global", 1, 64, kUnwritten},
+      {"init_atomic_counter", 1, 64, kUnwritten},
+      {"init_bytes", 1, 128, kByteMissing},
+      {"init_shared", 1, 256},
+      {"init_shared_edge", 1, 256},
+      {"init_dynamic_shared", 1, 64, kDynamic},
+      {"init_local", 1, 64},
+      {"init_copy_to_host", 0, 0, kPlain, copies_to_host_what_nobody_wrote},
+      {"fine_written_by_the_program", 1, 64},
+      {"fine_writes_what_it_reads", 2, 256, kUnwritten},
+      {"fine_writes_bytes_reads_words", 1, 256},
+      {"fine_local_array", 1, 64},
+      {"fine_copies", 0, 0, kPlain, copies_what_was_written},
+
+      {"sync_barriers_in_both_branches", 1, 64},
+      {"sync_barrier_in_half_a_warp", 1, 32},
+      {"sync_barrier_after_exit", 1, 256},
+      {"sync_barrier_missed_by_a_warp", 1, 128},
+      {"sync_counts_differ", 1, 96},
+      {"sync_lane_not_in_its_mask", 1, 32},
+      {"sync_masks_differ", 1, 32},
+      {"sync_syncwarp_of_others", 1, 32},
+      {"sync_mask_names_exited_lanes", 1, 32},
+      {"sync_stale_mask", 1, 32},
+      {"fine_uniform_branches", 1, 128},
+      {"fine_masks_of_branches", 1, 64},
+      {"fine_partial_warp", 1, 40},
+      {"fine_warps_leave_early", 1, 128},
+
+      {"leak_memory", 0, 0, kPlain, forgets_memory},
+      {"leak_stream_and_event", 0, 0, kPlain, forgets_a_stream_and_an_event},
+      {"leak_host_memory", 0, 0, kPlain, forgets_host_memory},
+      {"leak_array", 0, 0, kPlain, forgets_an_array},
+      {"leak_pool_memory", 0, 0, kPlain, forgets_memory_of_a_pool},
+      {"leak_context", 0, 0, kPlain, forgets_the_context},
+      {"fine_everything_given_back", 0, 0, kPlain, gives_everything_back},
+  };
+  return cases;
+}
+
+inline const Case* find(const std::string& name) {
+  for (const Case& c : all()) {
+    if (name == c.name) return &c;
+  }
+  return nullptr;
+}
+
+}  // namespace checks
