@@ -363,6 +363,9 @@ $(PTX_OF)/nvrtc.txt: tests/compilers/sources/language.cu tests/compilers/sources
 
 $(PTX_OF)/check: | $(PTX_OF)/variants.txt $(PTX_OF)/nvrtc.txt $(if $(OFFLOAD_GCC),$(PTX_OF)/openmp)
 
+# Asynchronous copies, and what libcu++ builds upon, begin with compute capability 8.0.
+build/tests/checks/%.ptx: NVCC_FLAGS := $(subst -arch=$(PTX_ARCH),-arch=compute_80,$(NVCC_FLAGS))
+
 # What the compilers noted about includes in an earlier run.
 -include $(shell find build -name '*.d' 2>/dev/null)
 # No object is an intermediate file: none is deleted behind our back.

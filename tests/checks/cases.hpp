@@ -79,7 +79,8 @@ struct Words {
   void clear() const { CU_CHECK(cuMemsetD32(at, 0, kWords)); }
 };
 
-inline CUresult launch(CUfunction f, unsigned grid, unsigned block, CUdeviceptr in, CUdeviceptr out, unsigned flags = 0) {
+inline CUresult launch(CUfunction f, unsigned grid, unsigned block, CUdeviceptr in, CUdeviceptr out,
+                       unsigned flags = 0) {
   unsigned n = kWords;
   void* arguments[] = {&in, &out, &n};
   const unsigned dynamic = flags & kDynamic ? 1024 : 0;

@@ -1,5 +1,8 @@
 #include "common/simulator/api/guard.hpp"
 
+#include "common/simulator/check/checks.hpp"
+#include "common/simulator/check/leak.hpp"
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -34,6 +37,7 @@ void trace_call(const char* function, const char* names, const Argument* argumen
 CUresult run_call(const char* function, const char* names, const Argument* arguments, std::size_t count,
                   CUresult (*body)(void* object), void* object) noexcept {
   const CUresult result = guarded(body, object);
+  if (result == CUDA_SUCCESS && checks().leak) note_call(function, arguments, count);
   if (trace_api()) trace_call(function, names, arguments, count, result);
   return result;
 }

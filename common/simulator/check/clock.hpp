@@ -131,7 +131,8 @@ struct Clock {
   // Of a clock that is not of this block, too.
   void join(u64 block, const Ref<Blocks>& all) {
     if (!all) return;
-    if (all->known.size() == 1 && all->known.front().first == block) return cudasim::join(own, all->known.front().second);
+    if (all->known.size() == 1 && all->known.front().first == block)
+      return cudasim::join(own, all->known.front().second);
     if (const Ref<Times>* mine = all->find(block)) cudasim::join(own, *mine);
     cudasim::join(others, all);  // what it says of this block does no harm
   }

@@ -36,8 +36,13 @@ std::string where(const Program& program, const Place& place) {
   const StatementInfo& info = place.code->statements[place.instruction->statement];
   const std::string line = "line " + std::to_string(info.line) + " of the PTX";
   if (info.source.file == 0 || info.source.file >= program.files.size()) return line;
-  const std::string& path = program.files[info.source.file];
-  return path.substr(path.rfind('/') + 1) + ":" + std::to_string(info.source.line);
+  const auto written = [&](u32 file, u32 number) {
+    const std::string& path = program.files[file];
+    return path.substr(path.rfind('/') + 1) + ":" + std::to_string(number);
+  };
+  const std::string own = written(info.source.file, info.source.line);
+  if (info.source.outer_file == 0 || info.source.outer_file >= program.files.size()) return own;
+  return written(info.source.outer_file, info.source.outer_line) + " (in " + own + ")";
 }
 
 std::string thread_name(const Grid& grid, u64 block, u32 thread) {

@@ -153,8 +153,8 @@ void memory_is_read(u64 address, u64 size, const char* by) {
   if (missing == ~u64{0}) return;
   const std::string lies = AddressSpace::instance().describe(missing, 1);
   find("read of memory never written", "init " + std::string(by) + lies.substr(lies.find("the ")),
-       {{"call", std::string(by) + " of " + std::to_string(size) + " bytes at " + hex(address)},
-        {"first", "nobody has written the byte " + lies}});
+       {{"tried", std::string(by) + " of " + std::to_string(size) + " bytes at " + hex(address)},
+        {"nobody", "has written what lies " + lies}});
 }
 
 Written* GridReads::find(u64 address, u64& base) {
@@ -238,17 +238,16 @@ void BlockReads::report(Warp& warp, const Place& place, const Touch& touch, u64 
   if (touch.space == Space::shared)
     lies = shared_name(grid, address);
   else if (touch.space == Space::local)
-    lies = "a variable of the thread's own, at offset " + std::to_string(address) + " of its local memory";
+    lies = "what lies at offset " + std::to_string(address) + " of the thread's local memory, in a variable of its own";
   else
-    lies = AddressSpace::instance().describe(address, 1, grid.launch.context);
+    lies = "what lies " + AddressSpace::instance().describe(address, 1, grid.launch.context);
   const std::string what = touch.kind == Access::read ? "read of " : "atomic operation on ";
   find(grid, "read of memory never written", key,
        {{"at", at},
         {"thread", thread_name(grid, block_.number, warp.index * kWarpSize + touch.lane)},
-        {"tried",
-         what + std::to_string(touch.size) + (touch.size == 1 ? " byte at " : " bytes at ") + hex(touch.address) + " (" +
-             place_name + ")"},
-        {"nobody", "has written the byte " + lies}});
+        {"tried", what + std::to_string(touch.size) + (touch.size == 1 ? " byte at " : " bytes at ") +
+                      hex(touch.address) + " (" + place_name + ")"},
+        {"nobody", "has written " + lies}});
 }
 
 }  // namespace cudasim

@@ -1,7 +1,7 @@
 // Reads of memory that nobody has written, byte by byte.
 //
-// Device memory (cuMemAlloc and its kin, malloc in a kernel) begins unwritten; kernels, copies and fills write it, and a
-// copy from one allocation to another carries along what is unwritten. Memory that the host can write, too, and a
+// Device memory (cuMemAlloc and its kin, malloc in a kernel) begins unwritten; kernels, copies and fills write it, and
+// a copy from one allocation to another carries along what is unwritten. Memory that the host can write, too, and a
 // module's variables count as written. A block's shared memory begins unwritten with the block, a function's local
 // memory with each call.
 #pragma once

@@ -434,8 +434,9 @@ void BlockRaces::report(Warp& warp, const Place& place, const Touch& touch, u8 k
   } else if ((either & AccessLog::kIsStrong) != 0) {
     why = "one of them is atomic or volatile, the other is not, and nothing orders them";
   } else if (!same_block) {
-    why = "blocks run in any order; between these two nothing says which comes first (an atomic operation with fences "
-          "around it would, or release and acquire, or another launch)";
+    why =
+        "blocks run in any order; between these two nothing says which comes first (an atomic operation with fences "
+        "around it would, or release and acquire, or another launch)";
   } else if (other.warp == warp.index) {
     why = "lanes of a warp run on their own; no __syncwarp or barrier lies between the two";
   } else {
@@ -443,11 +444,12 @@ void BlockRaces::report(Warp& warp, const Place& place, const Touch& touch, u8 k
   }
   char address[32];
   std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(touch.address));
-  find(grid, "data race", key,
-       {{"thread", thread_name(grid, block_.number, thread) + " " + done(kind, true, touch.size) + " at " + here_at},
-        {"thread", thread_name(grid, other.block, other_thread) + " " + done(other.kind, false, 0) + ", at " + there_at},
-        {"where", std::string(address) + (shared ? " (shared): " : " (global): ") + lies},
-        {"why", why}});
+  find(
+      grid, "data race", key,
+      {{"thread", thread_name(grid, block_.number, thread) + " " + done(kind, true, touch.size) + " at " + here_at},
+       {"thread", thread_name(grid, other.block, other_thread) + " " + done(other.kind, false, 0) + ", at " + there_at},
+       {"where", std::string(address) + (shared ? " (shared): " : " (global): ") + lies},
+       {"why", why}});
 }
 
 }  // namespace cudasim

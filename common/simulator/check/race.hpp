@@ -80,8 +80,8 @@ class Shadow {
 
 // A place that threads tell each other something through.
 struct Message {
-  Ref<Blocks> wide;         // for everybody
-  Ref<Times> narrow;        // for the block only
+  Ref<Blocks> wide;   // for everybody
+  Ref<Times> narrow;  // for the block only
   u64 narrow_block = 0;
 };
 using Messages = std::unordered_map<u64, Message>;
@@ -126,11 +126,11 @@ class BlockRaces {
  private:
   struct Thread {
     Clock seen;
-    Clock fenced;                   // what everybody may learn of it by a strong write …
-    Clock fenced_here;              // … and its block
+    Clock fenced;                           // what everybody may learn of it by a strong write …
+    Clock fenced_here;                      // … and its block
     u32 fenced_at = 0, fenced_here_at = 0;  // its own time in them
-    Clock heard;                    // by strong reads: known behind a fence or barrier
-    std::vector<u32> groups;        // of copies: their times
+    Clock heard;                            // by strong reads: known behind a fence or barrier
+    std::vector<u32> groups;                // of copies: their times
   };
   // Threads that come together.
   struct Meeting {

@@ -2,8 +2,8 @@
 // executor is a pointer that is null.
 //
 // A watched grid stays on the thread that launched it, so that a check needs no locks and says the same each time.
-// Accesses are told one by one: the executor's short cuts, which look at a warp's addresses all at once, find nothing to
-// take while somebody watches (no views, no quick_shared_bytes), and everything goes through access().
+// Accesses are told one by one: the executor's short cuts, which look at a warp's addresses all at once, find nothing
+// to take while somebody watches (no views, no quick_shared_bytes), and everything goes through access().
 #pragma once
 #include "common/simulator/check/init.hpp"
 #include "common/simulator/check/race.hpp"

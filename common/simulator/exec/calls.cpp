@@ -38,7 +38,9 @@ Passed place_of(const Frame& frame, bool in_register, Slot slot, u32 local) {
 Passed place_of(const Frame& frame, const CallSite::Argument& a) {
   return place_of(frame, a.in_register, a.slot, a.local);
 }
-Passed place_of(const Frame& frame, const Code::Parameter& p) { return place_of(frame, p.in_register, p.slot, p.local); }
+Passed place_of(const Frame& frame, const Code::Parameter& p) {
+  return place_of(frame, p.in_register, p.slot, p.local);
+}
 
 [[noreturn]] void fault(const Warp& warp, FaultKind kind, std::string what) {
   throw Fault{.kind = kind, .what = std::move(what), .lane = static_cast<u32>(__builtin_ctz(warp.mask))};

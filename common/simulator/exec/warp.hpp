@@ -72,7 +72,7 @@ struct Warp {
   u32 live = 0;             // lanes that have not exited
   Block* block = nullptr;
   Watch* watch = nullptr;  // what checks see of the block, if any do
-  View* views = nullptr;  // of global memory, kViews of them: each instruction has its place
+  View* views = nullptr;   // of global memory, kViews of them: each instruction has its place
 
   // The fragment that runs; lanes 0: none does.
   u32 lanes = 0;

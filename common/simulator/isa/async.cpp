@@ -102,13 +102,17 @@ void run_init(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
     const u32 count = warp.in<u32>(i.slot[1])[lane];
     if (count == 0 || count > Phases::kMost) refuse(lane, "mbarrier.init with a count of " + std::to_string(count));
-    change(warp, i, 0, i.slot[0], lane, [&](Phases& p) { p = Phases(u64{count} | u64{count} << 20); }, Access::write);
+    change(
+        warp, i, 0, i.slot[0], lane, [&](Phases& p) { p = Phases(u64{count} | u64{count} << 20); }, Access::write);
   });
   warp.polls = 0;
 }
 
 void run_invalidate(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) { change(warp, i, 0, i.slot[0], lane, [](Phases& p) { p = Phases(0); }, Access::write); });
+  for_each_lane(warp, [&](u32 lane) {
+    change(
+        warp, i, 0, i.slot[0], lane, [](Phases& p) { p = Phases(0); }, Access::write);
+  });
 }
 
 template <bool kComplete>
@@ -155,8 +159,7 @@ void run_test(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
     const u32 asked = (i.control & kParity) != 0 ? warp.in<u32>(i.slot[2])[lane] & 1
                                                  : static_cast<u32>(warp.in<u64>(i.slot[2])[lane] >> 63);
-    std::byte* at =
-        change(warp, i, 0, i.slot[1], lane, [&](Phases& p) { complete |= u32{p.phase != asked} << lane; });
+    std::byte* at = change(warp, i, 0, i.slot[1], lane, [&](Phases& p) { complete |= u32{p.phase != asked} << lane; });
     if (warp.watch != nullptr && (complete >> lane & 1) != 0) warp.watch->acquire(warp, lane, at);
   });
   std::atomic_thread_fence(std::memory_order_acquire);

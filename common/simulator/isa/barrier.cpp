@@ -103,8 +103,7 @@ const Row kRows[] = {
     {"barrier.cluster.wait{.acquire}{.aligned}", "", bind<run_cluster_wait>, 78, 90},
     {"membar.cta|gl|sys", "", bind_fence},
     {"fence{.sc|acq_rel|acquire|release}.scope", "", bind_fence, 60, 70},
-    {"fence.acquire|release.sync_restrict::shared::cluster|sync_restrict::shared::cta.cluster", "", bind_fence, 86,
-     90},
+    {"fence.acquire|release.sync_restrict::shared::cluster|sync_restrict::shared::cta.cluster", "", bind_fence, 86, 90},
     {"fence.mbarrier_init.release.cluster", "", bind_fence, 80, 90},
     // There is one way to memory here, so nothing has to be made known to another.
     {"membar.proxy.alias", "", bind_fence, 75, 70},

@@ -19,6 +19,7 @@ struct Position {
 // Where it stands in the program that the PTX was compiled from: the `.loc` in force. file 0: unknown.
 struct SourceLine {
   u32 file = 0, line = 0, column = 0;
+  u32 outer_file = 0, outer_line = 0;  // where the function that it is in was inlined, outermost; file 0: it was not
 };
 
 enum class Linkage : u8 { local, visible, external, weak, common };

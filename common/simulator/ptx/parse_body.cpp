@@ -73,17 +73,22 @@ void Parser::location() {
   here.file = count();
   here.line = count();
   here.column = count();
-  if (function_ != nullptr) source_ = here;
   while (cursor_.accept(',')) {
     if (cursor_.accept_name("function_name")) {
       cursor_.expect_name();
       if (cursor_.accept('+')) count();
     } else if (cursor_.accept_name("inlined_at")) {
-      count(), count(), count();
+      // A call that was inlined itself has had a .loc of its own, which says where.
+      const std::array<u32, 3> call{count(), count(), count()};
+      const auto outer = inlined_.find(call);
+      here.outer_file = outer != inlined_.end() ? outer->second.first : call[0];
+      here.outer_line = outer != inlined_.end() ? outer->second.second : call[1];
+      inlined_[{here.file, here.line, here.column}] = {here.outer_file, here.outer_line};
     } else {
       cursor_.unexpected();
     }
   }
+  if (function_ != nullptr) source_ = here;
 }
 
 void Parser::registers() {

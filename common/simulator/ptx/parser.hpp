@@ -3,6 +3,8 @@
 #include "common/simulator/ptx/constant.hpp"
 #include "common/simulator/ptx/cursor.hpp"
 
+#include <array>
+#include <map>
 #include <optional>
 #include <unordered_set>
 
@@ -93,6 +95,7 @@ class Parser {
   Function* function_ = nullptr;
   std::vector<u32> open_scopes_;
   SourceLine source_;
+  std::map<std::array<u32, 3>, std::pair<u32, u32>> inlined_;  // .loc → the outermost call's file and line
   std::unordered_set<std::string> declared_;  // "scope:name", to find what is declared twice
 };
 

@@ -204,6 +204,7 @@ Resolved Resolver::run() {
     first_.push_back(static_cast<u32>(code.instructions.size()));
     SourceLine source = each.source;
     if (source.file != 0) source.file += file_base_;
+    if (source.outer_file != 0) source.outer_file += file_base_;
     code.statements.push_back({each.at.line, source});
     current_ = &each;
     at_ = each.at;
