@@ -1,0 +1,139 @@
+// A ladder: six kernels that add up numbers, each checked against the CPU, then timed, beside what memory gives at
+// most.
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "library.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <string>
+#include <vector>
+
+constexpr int kThreads = 256;  // a block
+constexpr int kRuns = 7;
+constexpr int kLongestBar = 24;  // characters
+
+struct Rung {
+  const char* kernel;
+  const char* idea;
+  bool fits;  // the grid has as many blocks as fit on the device; else a thread for every number
+};
+
+constexpr Rung kLadder[] = {
+    {"atomics", "every number to one place", false},
+    {"spread", "a block first: neighbours", false},
+    {"halves", "the same: upper to lower half", false},
+    {"shuffles", "the same: without shared memory", false},
+    {"many", "many numbers a thread", true},
+    {"vectors", "sixteen bytes, four at a time", true},
+};
+
+int attribute(CUdevice device, CUdevice_attribute which) {
+  int value;
+  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
+  return value;
+}
+
+// In GB/s: what memory gives at most: its clock, twice a cycle, times the width of its bus. 0 if the driver says
+// nothing.
+double memory_limit(CUdevice device) {
+  return 2.0 * attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * 1e3 *
+         (attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8) / 1e9;
+}
+
+// In GB/s: the median of several runs, after one that does not count.
+double bandwidth(std::size_t bytes, const std::function<void()>& work) {
+  CUevent start, end;
+  CU_CHECK(cuEventCreate(&start, 0));
+  CU_CHECK(cuEventCreate(&end, 0));
+  std::vector<double> runs(kRuns);
+  for (int run = -1; run < kRuns; ++run) {
+    float milliseconds;
+    CU_CHECK(cuEventRecord(start, nullptr));
+    work();
+    CU_CHECK(cuEventRecord(end, nullptr));
+    CU_CHECK(cuEventSynchronize(end));
+    CU_CHECK(cuEventElapsedTime(&milliseconds, start, end));
+    runs[std::max(run, 0)] = bytes / (milliseconds * 1e6);
+  }
+  CU_CHECK(cuEventDestroy(start));
+  CU_CHECK(cuEventDestroy(end));
+  std::sort(runs.begin(), runs.end());
+  return runs[kRuns / 2];
+}
+
+// How many numbers: a power of two, so many that the device is busy for a millisecond or two, judged by a small sum. A
+// launch takes some microseconds whatever it does, and should not be what is measured.
+std::size_t count_for(CUfunction many, std::size_t total_bytes) {
+  unsigned long long n = 1 << 20;
+  cu::Memory in(n * sizeof(unsigned)), sum(sizeof(unsigned));
+  CU_CHECK(cuMemsetD8(in.address, 0, n * sizeof(unsigned)));
+  void* arguments[] = {&in.address, &sum.address, &n};
+  const double speed = bandwidth(n * sizeof(unsigned), [&] {
+    CU_CHECK(cuLaunchKernel(many, 256, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
+  });
+  while (2 * n * sizeof(unsigned) < speed * 1e9 * 0.002 && 2 * n * sizeof(unsigned) < total_bytes / 64) n *= 2;
+  return n;
+}
+
+// Checks, then measures, then prints: `work` leaves the sum on the device. False if it is wrong.
+bool climb(const char* name, const char* idea, const std::function<void()>& work, CUdeviceptr sum, unsigned expected,
+           std::size_t bytes, double limit) {
+  unsigned got;
+  work();
+  CU_CHECK(cuMemcpyDtoH(&got, sum, sizeof got));
+  if (got != expected) {
+    std::printf("%-8s %-32s WRONG: not timed\n", name, idea);
+    return false;
+  }
+  const double speed = bandwidth(bytes, work), share = limit > 0 ? speed / limit : 0;
+  std::string bar;
+  while (bar.size() / 3 < share * kLongestBar - 0.5) bar += "█";  // three bytes each
+  std::printf("%-8s %-32s %7.1f  %4.2f %s\n", name, idea, speed, share, bar.c_str());
+  return true;
+}
+
+int main() try {
+  cu::Context context;
+  cu::Module module(cu::image("kernels.ptx"));
+  char name[100];
+  std::size_t total_bytes;
+  CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
+  CU_CHECK(cuDeviceTotalMem(&total_bytes, context.device));
+
+  unsigned long long n = count_for(module.function("many"), total_bytes);
+  const std::size_t bytes = n * sizeof(unsigned);
+  std::vector<unsigned> host(n);
+  for (std::size_t i = 0; i < n; ++i) host[i] = static_cast<unsigned>(i * 2654435761u >> 7);
+  const unsigned expected = std::accumulate(host.begin(), host.end(), 0u);
+  cu::Memory in(bytes), sum(sizeof(unsigned));
+  CU_CHECK(cuMemcpyHtoD(in.address, host.data(), bytes));
+
+  const double limit = memory_limit(context.device);
+  std::printf("%s, %llu Mi numbers; its memory gives at most %.0f GB/s\n\n", name, n >> 20, limit);
+  std::printf("kernel   idea                                GB/s  of the limit\n");
+  bool right = true;
+  for (const Rung& rung : kLadder) {
+    const CUfunction kernel = module.function(rung.kernel);
+    int fit;
+    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, kThreads, 0));
+    const int multiprocessors = attribute(context.device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    const unsigned blocks = rung.fits ? fit * multiprocessors : static_cast<unsigned>((n + kThreads - 1) / kThreads);
+    void* arguments[] = {&in.address, &sum.address, &n};
+    auto work = [&] {
+      CU_CHECK(cuMemsetD32Async(sum.address, 0, 1, nullptr));
+      CU_CHECK(cuLaunchKernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
+    };
+    right &= climb(rung.kernel, rung.idea, work, sum.address, expected, bytes, limit);
+  }
+  const Library cub;  // if somebody has built it
+  if (cub.sum != nullptr) {
+    auto work = [&] { CU_CHECK(cub.sum(in.address, sum.address, n)); };
+    right &= climb("(CUB)", "for comparison", work, sum.address, expected, bytes, limit);
+  }
+  return right ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}
