@@ -88,6 +88,20 @@ def how_it_ended(status):
     return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
 
 
+def run_limited(command, limit, **how):
+    """subprocess.run of what a learner may have written: stopped after `limit` seconds, with every process that it started."""
+    running = subprocess.Popen(command, stdin=subprocess.DEVNULL, text=True, errors="replace", start_new_session=True, **how)
+    with running:
+        try:
+            printed, errors = running.communicate(timeout=limit)
+        finally:
+            try:
+                os.killpg(running.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+    return subprocess.CompletedProcess(command, running.returncode, printed, errors)
+
+
 # ---- building ------------------------------------------------------------------------------------------------------------
 
 

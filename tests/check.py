@@ -59,6 +59,10 @@ def where_next(lessons):
 
 def main(chosen):
     lessons = [lesson for lesson in chosen if "exercise" in checks.answers(lesson)]
+    for lesson in [lesson for lesson in chosen if lesson not in lessons]:
+        print(f"{lesson}   has no exercise: is its file gone? `git status` names it, and `git checkout` and its name bring it back.")
+    if not lessons:
+        return 1
     without = [lesson for lesson in lessons if course.why_not(lesson, for_check=True)]
     able = [lesson for lesson in lessons if lesson not in without]
     build = course.Build(able and ["build/simulator/libcuda.so"] + [checks.binary_of(lesson, "exercise") for lesson in able])

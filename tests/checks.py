@@ -74,8 +74,8 @@ class Run:
             report = os.path.join(folder, "report.xml")
             command = [os.path.abspath(binary), "-r", "xml", "-o", report] + ([_all_but(without)] if without else [])
             try:
-                ended = subprocess.run(
-                    command, env=environment, cwd=current or folder, capture_output=True, text=True, errors="replace", timeout=limit
+                ended = course.run_limited(
+                    command, limit, env=environment, cwd=current or folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
                 )
                 self.end, self.said = course.how_it_ended(ended.returncode), ended.stderr.strip()
                 killed = ended.returncode < 0

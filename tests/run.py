@@ -128,9 +128,7 @@ class Test:
         program = str(course.ROOT / "build" / lesson / "main")
         everything = dict(self.device.environment_for(lesson), **(environment or {}))
         try:
-            return subprocess.run(
-                [program], cwd="/", env=everything, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", timeout=300
-            )
+            return course.run_limited([program], 300, cwd="/", env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(program, -9, "", "it did not end within 300 seconds and was stopped")
 

@@ -166,15 +166,12 @@ class Edit:
     def run(self, device):
         """Raises Problem unless the edited program prints every line of the text block."""
         try:
-            ended = subprocess.run(
+            ended = course.run_limited(
                 [str(course.ROOT / self.target)],
+                LIMIT,
                 env=device.environment_for(self.lesson),
-                stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=LIMIT,
             )
         except subprocess.TimeoutExpired:
             raise Problem(f"the edited program did not end within {LIMIT} seconds") from None

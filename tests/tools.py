@@ -2,7 +2,9 @@
 import os
 import pathlib
 import stat
+import subprocess
 import tempfile
+import time
 
 import check
 import checks
@@ -138,6 +140,39 @@ def a_case_that_hangs_is_stopped_and_named():
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         (case,) = checks.run_cases(program, dict(os.environ), limit=1)
     assert case.failure.startswith("still running after 1 s: loops; an endless loop?")
+
+
+def what_a_stopped_program_has_started_is_stopped_too():
+    with tempfile.TemporaryDirectory() as folder:
+        noted = pathlib.Path(folder) / "process"
+        try:
+            texts.course.run_limited(["sh", "-c", f"sleep 60 & echo $! >{noted}; wait"], 1, stdout=subprocess.PIPE)
+            raise AssertionError("it was not stopped")
+        except subprocess.TimeoutExpired:
+            pass
+        state = pathlib.Path(f"/proc/{noted.read_text().strip()}/stat")
+        for _ in range(100):
+            try:
+                if ") Z " in state.read_text():
+                    return
+            except OSError:
+                return
+            time.sleep(0.1)
+        raise AssertionError("it still runs")
+
+
+MAKE_SAYS = """make[1]: *** [Makefile:7: build/a.o] Error 1
+make[1]: Target 'build/a' not remade because of errors.
+make[1]: *** [Makefile:8: build/b] Error 1
+make[1]: *** No rule to make target 'c.cpp', needed by 'build/c.o'.
+make[1]: Target 'build/c' not remade because of errors.
+"""
+
+
+def what_make_could_not_make_is_read_from_its_words():
+    build = texts.course.Build([])
+    build.said = MAKE_SAYS
+    assert build.given_up(["build/a", "build/b", "build/c", "build/d"]) == {"build/a", "build/b", "build/c"}
 
 
 LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
