@@ -1,6 +1,7 @@
 // What lessons that measure share: the time of some work, the limit of the link to the device, and bars for a chart.
 //
 //   cu::median_seconds(work)         how long work() takes: the median of several runs, after one that does not count
+//   cu::median(measure)              the same of what measure() returns
 //   cu::link_limit(device)           GB/s that the link to the device carries at most; 0 if Linux does not say
 //   cu::print_device(device)         the first line of a measured lesson: whose figures these are
 //   cu::print_device_and_link(…)     and the limit of the link, in the second
@@ -21,18 +22,25 @@
 
 namespace cu {
 
+template <class Measure>
+double median(Measure measure, int runs = 7) {
+  measure();  // the first run may pay for what is set up once
+  std::vector<double> values(runs);
+  for (double& value : values) value = measure();
+  std::nth_element(values.begin(), values.begin() + runs / 2, values.end());
+  return values[runs / 2];
+}
+
 template <class Work>
 double median_seconds(Work work, int runs = 7) {
   using Clock = std::chrono::steady_clock;
-  std::vector<double> seconds(runs);
-  work();  // the first run may pay for what is set up once
-  for (double& run : seconds) {
-    const auto start = Clock::now();
-    work();
-    run = std::chrono::duration<double>(Clock::now() - start).count();
-  }
-  std::nth_element(seconds.begin(), seconds.begin() + runs / 2, seconds.end());
-  return seconds[runs / 2];
+  return median(
+      [&] {
+        const auto start = Clock::now();
+        work();
+        return std::chrono::duration<double>(Clock::now() - start).count();
+      },
+      runs);
 }
 
 // As Linux knows the card's end of the link; the driver API has no call for this. (The slot's end may carry less. It is

@@ -46,10 +46,15 @@ def compare(shown, printed, varies):
     for literal in varies:
         if not any(literal in line for line in shown):
             raise Problem(f"the comment above says that '{literal}' varies, but it does not occur in the block")
-    whole = ""
+    # Line by line: as one expression over all of them, a line that differs would have it try every way to match those before it.
+    reached = {0}  # how many printed lines the shown lines so far may stand for
     for line in shown:
-        whole += r"(?:.*\n)*?" if line.strip() in ("…", "...") else pattern(line, varies) + r"[ \t]*\n"
-    if re.fullmatch(whole, "".join(line.rstrip() + "\n" for line in printed)):
+        if line.strip() in ("…", "..."):
+            reached = set(range(min(reached), len(printed) + 1)) if reached else set()
+        else:
+            wanted = re.compile(pattern(line, varies))
+            reached = {at + 1 for at in reached if at < len(printed) and wanted.fullmatch(printed[at].rstrip())}
+    if len(printed) in reached:
         return
     as_printed = list(printed)
     for number, line in enumerate(as_printed):  # show only real differences

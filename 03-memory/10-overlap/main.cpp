@@ -6,7 +6,7 @@
 #include <cmath>
 #include <memory>
 
-constexpr float kAlone = 10;                          // milliseconds that the longest part takes, more or less
+constexpr double kAlone = 10;                         // milliseconds that the longest part takes, more or less
 constexpr int kColumns = 72, kDrawn = 6, kMost = 64;  // of the picture; pieces in it; pieces at most
 
 // What is to be done to `count` numbers, and the marks before and after each part of each piece.
@@ -56,16 +56,6 @@ float run(const Job& job, CUfunction work, int pieces, const Streams& streams) {
   return milliseconds(job.begin[0][0], job.end[2][pieces - 1]);
 }
 
-// The median of five values, after one that does not count.
-template <class Measure>
-float typical(Measure measure) {
-  float times[5];
-  measure();
-  for (float& time : times) time = measure();
-  std::nth_element(times, times + 2, times + 5);
-  return times[2];
-}
-
 void draw(const Job& job, const char* title, float total, float full_scale) {
   std::printf("\n%s, %d pieces: %.2f ms\n", title, kDrawn, total);
   for (int part = 0; part < 3; ++part) {
@@ -82,11 +72,11 @@ void draw(const Job& job, const char* title, float total, float full_scale) {
 
 // A job that takes long enough to be measured: as many numbers as are copied or computed in kAlone, and as many rounds
 // for each as make computing a little longer than copying. alone[part] becomes the time of each part.
-std::unique_ptr<Job> fitting_job(CUfunction work, const Streams& one, float (&alone)[3]) {
+std::unique_ptr<Job> fitting_job(CUfunction work, const Streams& one, double (&alone)[3]) {
   auto job = std::make_unique<Job>(1 << 20);
   auto longest = [&](int first_part, int last_part) {
     for (int part = first_part; part <= last_part; ++part) {
-      alone[part] = typical([&] {
+      alone[part] = cu::median([&] {
         run(*job, work, 1, one);
         return milliseconds(job->begin[part][0], job->end[part][0]);
       });
@@ -96,7 +86,7 @@ std::unique_ptr<Job> fitting_job(CUfunction work, const Streams& one, float (&al
   constexpr int kStep = kMost * kDrawn;
   const double numbers = job->count * kAlone / longest(0, 2);
   job = std::make_unique<Job>(static_cast<int>(numbers / kStep) * kStep);
-  const float copies = 1.2f * std::max(longest(0, 0), longest(2, 2));
+  const double copies = 1.2 * std::max(longest(0, 0), longest(2, 2));
   while (longest(1, 1) < copies) job->rounds *= 2;
   job->rounds = std::max(1, static_cast<int>(copies / alone[1] * job->rounds));
   longest(1, 1);
@@ -111,9 +101,9 @@ int main() try {
   cu::Stream in, compute, out;
   const Streams one{{in.handle, in.handle, in.handle}}, three{{in.handle, compute.handle, out.handle}};
 
-  float alone[3];
+  double alone[3];
   const auto job = fitting_job(work, one, alone);
-  const float longest = *std::max_element(alone, alone + 3);
+  const double longest = *std::max_element(alone, alone + 3);
   std::printf("Alone: copy in %.2f ms, compute %.2f ms, copy out %.2f ms.\n", alone[0], alone[1], alone[2]);
 
   run(*job, work, kDrawn, one);
@@ -125,7 +115,7 @@ int main() try {
 
   std::printf("\nthree streams\npieces | ms      | the longest part alone, as a share of that\n");
   for (int pieces = 1; pieces <= kMost; pieces *= 2) {
-    const float time = typical([&] { return run(*job, work, pieces, three); });
+    const double time = cu::median([&] { return run(*job, work, pieces, three); });
     std::printf("%6d | %7.2f | %4.2f %s\n", pieces, time, longest / time, cu::bar(longest / time, 1, 30).c_str());
   }
 
