@@ -63,17 +63,17 @@ double bandwidth(std::size_t bytes, const std::function<void()>& work) {
   return runs[kRuns / 2];
 }
 
-// How many numbers: a power of two, so many that the device is busy for a millisecond or two, judged by a small sum. A
+// How many numbers: a power of two, so many that the device has some time to run, judged by a small sum. A
 // launch takes some microseconds whatever it does, and should not be what is measured.
 std::size_t count_for(CUfunction many, std::size_t total_bytes) {
-  unsigned long long n = 1 << 20;
+  unsigned long long n = 1 << 19;
   cu::Memory in(n * sizeof(unsigned)), sum(sizeof(unsigned));
   CU_CHECK(cuMemsetD8(in.address, 0, n * sizeof(unsigned)));
   void* arguments[] = {&in.address, &sum.address, &n};
   const double speed = bandwidth(n * sizeof(unsigned), [&] {
     CU_CHECK(cuLaunchKernel(many, 256, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
   });
-  while (2 * n * sizeof(unsigned) < speed * 1e9 * 0.002 && 2 * n * sizeof(unsigned) < total_bytes / 64) n *= 2;
+  while (2 * n * sizeof(unsigned) < speed * 1e9 * 0.004 && 2 * n * sizeof(unsigned) < total_bytes / 64) n *= 2;
   return n;
 }
 
@@ -111,7 +111,7 @@ int main() try {
   CU_CHECK(cuMemcpyHtoD(in.address, host.data(), bytes));
 
   const double limit = memory_limit(context.device);
-  std::printf("%s, %llu Mi numbers; its memory gives at most %.0f GB/s\n\n", name, n >> 20, limit);
+  std::printf("%s, %.1f Mi numbers; its memory gives at most %.0f GB/s\n\n", name, n / 1048576.0, limit);
   std::printf("kernel   idea                                GB/s  of the limit\n");
   bool right = true;
   for (const Rung& rung : kLadder) {
