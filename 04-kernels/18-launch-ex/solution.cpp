@@ -1,0 +1,26 @@
+// Launch a grid whose blocks can wait for each other, as large as it may be.
+#include "common/cu.hpp"
+
+// Launches the kernel cooperatively in the default stream, with as many blocks of `threads` threads and `shared_bytes`
+// bytes of dynamic shared memory as fit on the current context's device at the same time. Returns what the driver
+// answers; its first failure, if something fails before.
+CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {
+  CUdevice device;
+  int multiprocessors, fit;
+  CU_RETURN(cuCtxGetDevice(&device));
+  CU_RETURN(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  CU_RETURN(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(threads), shared_bytes));
+
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(fit * multiprocessors);
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = threads;
+  config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = shared_bytes;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cuLaunchKernelEx(&config, kernel, arguments, nullptr);
+}

