@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import course
-from made_up import SYSTEM, TORCH, Installation, library, machine, verdicts
+from made_up import DRIVER, SYSTEM, TORCH, Installation, library, machine, verdicts
 
 RUN = "run a driver program on the GPU"
 COMPILE = "compile a kernel with nvcc"
@@ -88,6 +88,16 @@ def the_stub_in_the_loaders_path_is_recognised():
         made.link(f"{folder}/lib64/stubs/libcuda.so.1", "libcuda.so")
         made.environment["LD_LIBRARY_PATH"] = f"{folder}/lib64/stubs:{folder}/lib64"
         says(made, RUN, "broken", "stub", "34", remedy=f"export LD_LIBRARY_PATH={folder}/lib64", status=1)
+
+
+def the_simulator_in_the_drivers_place_is_no_gpu():
+    with machine() as made:
+        source = DRIVER.replace("NVIDIA H200", "Simulated H200")
+        made.library("/opt/simulator", "libcuda.so.1.0", source=source, defines=("ANSWER=0", "VERSION=13000", "DEVICES=1"))
+        made.environment["LD_LIBRARY_PATH"] = "/opt/simulator"
+        says(made, RUN, "no GPU", "/opt/simulator/libcuda.so.1", "no NVIDIA GPU", status=2)
+        made.card()
+        says(made, RUN, "no GPU", "instead of the driver", remedy="unset LD_LIBRARY_PATH")
 
 
 def a_stub_that_the_loader_does_not_take_is_only_mentioned():

@@ -76,7 +76,8 @@ def driver_rows(found: Findings) -> list[Row]:
     rows.append(("libcuda", f"{found.machine.real(driver.library.path)} (by {driver.library.why})"))
     if driver.unloadable:
         return rows + [("driver", driver.unloadable)]
-    rows.append(("driver", f"serves CUDA {as_text(driver.version)}; cuInit answers {driver.answer} {driver.error}"))
+    serves = f"serves CUDA {as_text(driver.version)}; " if driver.version else ""
+    rows.append(("driver", f"{serves}cuInit answers {driver.answer} {driver.error}".rstrip()))
     return rows + [("GPU", device) for device in driver.devices]
 
 

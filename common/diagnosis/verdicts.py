@@ -79,7 +79,9 @@ def driver_answers(found: Findings) -> Problem | None:
         return None
     assert driver.library  # driver_is_there comes first
     if driver.simulated:
-        return Problem(NO_GPU, f"the loader takes the simulator, {driver.library.path}, for the driver", "unset LD_LIBRARY_PATH")
+        there = "instead of the driver" if driver.hardware else "and there is no NVIDIA GPU"
+        said = f"the loader takes the simulator, {driver.library.path}, {there}"
+        return Problem(NO_GPU, said, "unset LD_LIBRARY_PATH" if driver.hardware else "")
     for objection in (stub_taken, mismatch, hidden, not_started, no_module):
         problem = objection(found)
         if problem:
@@ -98,7 +100,8 @@ def stub_taken(found: Findings) -> Problem | None:
         return None
     where = os.path.dirname(driver.library.path)
     kept = ":".join(folder for folder in found.loader.library_path if folder.rstrip("/") != where)
-    remedy = f"export LD_LIBRARY_PATH={kept}" if kept != ":".join(found.loader.library_path) else f"remove {where} from /etc/ld.so.conf.d, then sudo ldconfig"
+    without = f"export LD_LIBRARY_PATH={kept}" if kept else "unset LD_LIBRARY_PATH"
+    remedy = without if kept != ":".join(found.loader.library_path) else f"remove {where} from /etc/ld.so.conf.d, then sudo ldconfig"
     return Problem(BROKEN, f"the loader takes the linker's stub, {driver.library.path}: it answers every call with 34", remedy)
 
 
