@@ -251,6 +251,38 @@ TEST_CASE("memory that cannot be had throws") {
   CHECK_THROWS_AS(cu::Memory(0), cu::Error);
 }
 
+TEST_CASE("pinned memory is freed at the end of its scope, and its flags are those asked for") {
+  cu::Context context;
+  void* address = nullptr;
+  {
+    cu::Pinned pinned(1 << 20, CU_MEMHOSTALLOC_WRITECOMBINED);
+    address = pinned.address;
+    pinned.as<char>()[(1 << 20) - 1] = 1;
+    unsigned int flags = 0;
+    CHECK(cuMemHostGetFlags(&flags, address) == CUDA_SUCCESS);
+    CHECK((flags & CU_MEMHOSTALLOC_WRITECOMBINED) != 0);
+  }
+  CHECK(cuMemFreeHost(address) == CUDA_ERROR_INVALID_VALUE);
+  CHECK_THROWS_AS(cu::Pinned(std::size_t{1} << 50), cu::Error);
+}
+
+TEST_CASE("a stream does not wait for the default one, and an event tells the time") {
+  cu::Context context;
+  cu::Stream stream;
+  unsigned int flags = 0;
+  CHECK(cuStreamGetFlags(stream.handle, &flags) == CUDA_SUCCESS);
+  CHECK(flags == CU_STREAM_NON_BLOCKING);
+  cu::Event begin, end, untimed(CU_EVENT_DISABLE_TIMING);
+  CHECK(cuEventRecord(begin.handle, stream.handle) == CUDA_SUCCESS);
+  CHECK(cuEventRecord(end.handle, stream.handle) == CUDA_SUCCESS);
+  CHECK(cuEventRecord(untimed.handle, stream.handle) == CUDA_SUCCESS);
+  CHECK(cuStreamSynchronize(stream.handle) == CUDA_SUCCESS);
+  float milliseconds = -1;
+  CHECK(cuEventElapsedTime(&milliseconds, begin.handle, end.handle) == CUDA_SUCCESS);
+  CHECK(milliseconds >= 0);
+  CHECK(cuEventElapsedTime(&milliseconds, begin.handle, untimed.handle) == CUDA_ERROR_INVALID_HANDLE);
+}
+
 TEST_CASE("memory without a size and a module without a path own nothing") {
   CHECK(cu::Memory().address == 0);
   CHECK(cu::Module().handle == nullptr);
@@ -281,4 +313,7 @@ TEST_CASE("no owner can be copied: each resource is released once") {
   CHECK_FALSE(std::is_copy_constructible<cu::Context>::value);
   CHECK_FALSE(std::is_copy_constructible<cu::Memory>::value);
   CHECK_FALSE(std::is_copy_constructible<cu::Module>::value);
+  CHECK_FALSE(std::is_copy_constructible<cu::Pinned>::value);
+  CHECK_FALSE(std::is_copy_constructible<cu::Stream>::value);
+  CHECK_FALSE(std::is_copy_constructible<cu::Event>::value);
 }
