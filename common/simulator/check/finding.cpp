@@ -4,6 +4,7 @@
 #include "common/simulator/exec/grid.hpp"
 
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <set>
 
@@ -30,6 +31,15 @@ void print(const std::string& title, const std::vector<std::pair<const char*, st
 }
 
 }  // namespace
+
+std::string plain_name(std::string name) {
+  for (const char* end : {"_ptsz", "_ptds", "_v2", "_v3", "_v4"}) {
+    const std::size_t at = name.rfind(end);
+    if (at != std::string::npos && at != 0 && name.size() - at == std::strlen(end))
+      return plain_name(name.substr(0, at));
+  }
+  return name;
+}
 
 std::string where(const Program& program, const Place& place) {
   if (place.instruction->statement >= place.code->statements.size()) return place.code->name;

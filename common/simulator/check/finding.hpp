@@ -16,6 +16,9 @@ std::string thread_name(const Grid& grid, u64 block, u32 thread);  // "thread (3
 // What lies at an address of shared memory: "12 bytes into 'tile', at offset 140 of the block's shared memory".
 std::string shared_name(const Grid& grid, u64 address);
 
+// "cuMemAlloc" of "cuMemAlloc_v2_ptsz".
+std::string plain_name(std::string name);
+
 // Prints a report of title and rows, unless one of the same `key` has been printed; the kernel's name is the first row.
 void find(const Grid& grid, const std::string& title, const std::string& key,
           const std::vector<std::pair<const char*, std::string>>& rows);

@@ -152,8 +152,8 @@ void memory_is_read(u64 address, u64 size, const char* by) {
   });
   if (missing == ~u64{0}) return;
   const std::string lies = AddressSpace::instance().describe(missing, 1);
-  find("read of memory never written", "init " + std::string(by) + lies.substr(lies.find("the ")),
-       {{"tried", std::string(by) + " of " + std::to_string(size) + " bytes at " + hex(address)},
+  find("read of memory never written", "init " + plain_name(by) + lies.substr(lies.find("the ")),
+       {{"tried", plain_name(by) + " of " + std::to_string(size) + " bytes at " + hex(address)},
         {"nobody", "has written what lies " + lies}});
 }
 
@@ -163,13 +163,19 @@ Written* GridReads::find(u64 address, u64& base) {
   if (generation_ != now || address < begin_ || address >= end_) {
     const std::shared_lock lock(all.mutex);
     const auto after = all.tracked.upper_bound(address);
-    if (after == all.tracked.begin()) return nullptr;
-    const auto& [start, tracked] = *std::prev(after);
-    if (address - start >= tracked.size) return nullptr;
-    begin_ = start;
-    end_ = start + tracked.size;
-    last_ = tracked.written;
     generation_ = now;
+    last_ = nullptr;  // unless one holds it: what lies between two of them
+    begin_ = 0;
+    end_ = after == all.tracked.end() ? ~u64{0} : after->first;
+    if (after != all.tracked.begin()) {
+      const auto& [start, tracked] = *std::prev(after);
+      begin_ = start + tracked.size;
+      if (address < begin_) {
+        begin_ = start;
+        end_ = start + tracked.size;
+        last_ = tracked.written;
+      }
+    }
   }
   base = begin_;
   return last_.get();

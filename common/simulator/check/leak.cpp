@@ -1,5 +1,6 @@
 #include "common/simulator/check/leak.hpp"
 
+#include "common/simulator/check/finding.hpp"
 #include "common/simulator/check/report.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/thread.hpp"
@@ -76,17 +77,6 @@ constexpr Taker kTakers[] = {
     {"cuCtxDetach", 0},
 };
 
-// "cuMemAlloc" of "cuMemAlloc_v2_ptsz".
-std::string_view plain(std::string_view name) {
-  for (const std::string_view end : {"_ptsz", "_ptds", "_v2", "_v3", "_v4"}) {
-    if (name.size() > end.size() && name.substr(name.size() - end.size()) == end) {
-      name.remove_suffix(end.size());
-      return plain(name);
-    }
-  }
-  return name;
-}
-
 struct Made {
   std::string_view call;
   CUcontext context;  // null: the process's
@@ -133,9 +123,17 @@ std::string called_from(const void* address) {
   return ", from " + path.substr(path.rfind('/') + 1) + offset;
 }
 
+// Behind a fault nothing can be given back: every call answers with it.
+bool anything_faulted() {
+  for (const Device* device : devices()) {
+    if (device->fault != CUDA_SUCCESS) return true;
+  }
+  return false;
+}
+
 // One line for each call that made some of them.
 void report(const std::string& when, const std::vector<std::pair<u64, Made>>& left) {
-  if (left.empty()) return;
+  if (left.empty() || anything_faulted()) return;
   struct Sum {
     u64 count = 0, bytes = 0;
     const void* first = nullptr;
@@ -197,7 +195,7 @@ u64 value_of(const Argument& argument) {
 }  // namespace
 
 void note_call(const char* function, const Argument* arguments, std::size_t count) {
-  const std::string_view call = plain(function);
+  const std::string call = plain_name(function);
   for (const Maker& maker : kMakers) {
     if (maker.call != call || maker.argument >= count) continue;
     const u64 out = value_of(arguments[maker.argument]);  // the pointer that the program has given

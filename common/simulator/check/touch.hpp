@@ -5,6 +5,7 @@
 namespace cudasim {
 
 struct Touch {
+  Touch() {}  // leaves `before` as it is
   u32 lane = 0;
   Access kind = Access::read;
   Space space = Space::global;  // global, shared or local
@@ -15,7 +16,7 @@ struct Touch {
   Block* owner = nullptr;  // of shared memory
   std::byte* at = nullptr;
   static constexpr u32 kKept = 16;
-  std::byte before[kKept] = {};  // what a small write finds
+  std::byte before[kKept];  // what a small write finds
 };
 
 // Where an instruction that touches memory, or waits, stands.

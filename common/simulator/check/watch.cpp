@@ -25,7 +25,7 @@ View& GridWatch::view_of(u64 address) {
   return views_[(address >> 16) % kViews];
 }
 
-Watch::Watch(GridWatch& grid, Block& block) : grid_(grid), block_(block) {
+Watch::Watch(GridWatch& grid, Block& block) : grid_(grid), block_(block), accesses_(grid.accesses()) {
   if (grid.races != nullptr) races_ = std::make_unique<BlockRaces>(*grid.races, block);
   if (grid.reads != nullptr) reads_ = std::make_unique<BlockReads>(*grid.reads, block);
   if (grid.sync) sync_ = std::make_unique<BlockSync>(block);
@@ -45,18 +45,36 @@ void Watch::start() {
 namespace {
 
 Block* owner_of(Block& block, const std::byte* at) {
+  if (block.cluster->blocks.size() == 1) return &block;
   for (const auto& each : block.cluster->blocks) {
     if (at >= each->shared && at < each->shared + each->shared_bytes) return each.get();
   }
   return &block;
 }
 
+// What a write finds. Sizes that are known make it a move, not a call.
+void keep(std::byte* to, const std::byte* from, u32 size) {
+  switch (size) {
+    case 4: std::memcpy(to, from, 4); break;
+    case 8: std::memcpy(to, from, 8); break;
+    case 16: std::memcpy(to, from, 16); break;
+    default: std::memcpy(to, from, size);
+  }
+}
+bool same(const std::byte* a, const std::byte* b, u32 size) {
+  switch (size) {
+    case 4: return std::memcmp(a, b, 4) == 0;
+    case 8: return std::memcmp(a, b, 8) == 0;
+    default: return std::memcmp(a, b, size) == 0;
+  }
+}
+
 }  // namespace
 
 void Watch::touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind) {
   (void)warp;
-  if (space == Space::param || space == Space::constant || !grid_.accesses()) return;
-  Touch touch;
+  if (space == Space::param || space == Space::constant) return;
+  Touch& touch = touches_.emplace_back();
   touch.lane = lane;
   touch.kind = kind;
   touch.address = address;
@@ -70,15 +88,14 @@ void Watch::touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at,
   } else if (space == Space::local) {
     touch.space = Space::local;
   }
-  if (kind == Access::write && size <= Touch::kKept) std::memcpy(touch.before, at, size);
-  touches_.push_back(touch);
+  if (kind == Access::write && size <= Touch::kKept) keep(touch.before, at, size);
 }
 
 void Watch::executed(Warp& warp, const Code& code, const Instruction& instruction) {
   asynchronous_ = false;
   if (touches_.empty()) return;
   for (Touch& t : touches_)
-    t.silent = t.kind == Access::write && t.size <= Touch::kKept && std::memcmp(t.before, t.at, t.size) == 0;
+    t.silent = t.kind == Access::write && t.size <= Touch::kKept && same(t.before, t.at, t.size);
   const Place place{&code, &instruction};
   if (reads_ != nullptr) reads_->touched(warp, place, touches_);
   if (races_ != nullptr) races_->touched(warp, place, touches_);

@@ -44,6 +44,7 @@ class Watch {
 
   // ---- Memory
 
+  bool accesses() const { return accesses_; }  // whether they are to be told
   // A lane is about to touch memory: `size` bytes which lie at `at` on the host. `address`: in the state space.
   void touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind);
   // An instruction is done.
@@ -86,6 +87,7 @@ class Watch {
   std::unique_ptr<BlockReads> reads_;
   std::unique_ptr<BlockSync> sync_;
   std::vector<Touch> touches_;
+  bool accesses_;
   bool asynchronous_ = false;
 };
 

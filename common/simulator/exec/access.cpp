@@ -156,7 +156,7 @@ std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 
     wrong.space = space_of(address);
     if (wrong.space != Space::global) space = wrong.space, address -= window(space);
   }
-  if (warp.watch == nullptr) return find(warp, wrong, space, address, view);
+  if (warp.watch == nullptr || !warp.watch->accesses()) return find(warp, wrong, space, address, view);
   std::byte* at = find(warp, wrong, space, address, &warp.block->grid->watch->view_of(address));
   warp.watch->touch(warp, lane, space, address, at, size, kind);
   return at;
