@@ -12,6 +12,7 @@
 #: CUDA_HOME=/path            another CUDA toolkit
 #: TOOLKIT_VERSION=13.5       the version of the private one, where it is fetched
 #: SIM_ARCH=-march=native     what the simulator is compiled for
+#: SANITIZE=address,undefined  with test: simulator and suites built with these sanitizers (or: thread), in a folder of their own
 DEVICE ?= auto
 IN ?=
 V ?=
@@ -158,7 +159,7 @@ check:
 
 #: test                 everything: lessons, exercises, texts, simulator; ends with the counts
 test:
-	@+$(TOOLS) python3 tests/run.py $(PART)
+	@+$(if $(SANITIZE),$(DRY_RUN) CXX='$(CXX)' tests/sanitize.sh '$(SANITIZE)' $(PART),$(TOOLS) python3 tests/run.py $(PART))
 
 #: doctor               what this machine has, and what follows from it
 doctor:

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <set>
 #include <string>
+#include <utility>
 
 using cudasim::entry_points;
 using cudasim::EntryPoint;
@@ -44,17 +45,31 @@ TEST_CASE("Every name of the recorded driver is in the table", "[names]") {
   }
 }
 
+namespace {
+
+// What a command says, and whether it ends with 0.
+std::pair<std::string, bool> ask(const std::string& command) {
+  std::string text;
+  std::FILE* const output = popen((command + " 2>&1").c_str(), "r");
+  if (output == nullptr) return {"it could not be started", false};
+  char part[512];
+  while (std::fgets(part, sizeof part, output) != nullptr) text += part;
+  return {text, pclose(output) == 0};
+}
+
+}  // namespace
+
 // A new toolkit brings new names: this test lists them, and entry_points.py adds them.
 TEST_CASE("The table has every name of this toolkit's headers", "[names]") {
   const char* const include = std::getenv("CUDA_INCLUDE");
   if (include == nullptr || *include == '\0') SKIP_TEST("CUDA_INCLUDE does not say where the headers are");
-  const std::string command =
-      "python3 common/simulator/api/entry_points.py --check '" + std::string(include) + "' 2>&1";
-  std::FILE* const output = popen(command.c_str(), "r");
-  REQUIRE(output != nullptr);
-  std::string text;
-  char part[512];
-  while (std::fgets(part, sizeof part, output) != nullptr) text += part;
+  const auto [text, good] = ask("python3 common/simulator/api/entry_points.py --check '" + std::string(include) + "'");
   CAPTURE(text);
-  CHECK(pclose(output) == 0);
+  CHECK(good);
+}
+
+TEST_CASE("The simulator's README lists the functions that are implemented", "[names]") {
+  const auto [text, good] = ask("python3 common/simulator/api/functions.py --check");
+  CAPTURE(text);
+  CHECK(good);
 }

@@ -8,6 +8,7 @@
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/library.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -161,6 +162,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
   launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
   launch.grid_id = ++grids;
+  launch.priority = shape.priority;
   launch.cancelled = &function->health->ended;
   launch.set_condition = set_condition;
 
@@ -174,9 +176,10 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   return operation;
 }
 
-void launch(const std::shared_ptr<Function>& function, const LaunchShape& shape, std::vector<std::byte> parameters,
+void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::vector<std::byte> parameters,
             Stream& stream) {
   require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE);
+  shape.priority = std::min(shape.priority, stream.priority);
   Operation operation = kernel_operation(function, shape, parameters);
   if (capture_of(stream)) operation.parameters = std::make_shared<KernelPart>(as_part(*function, shape, parameters));
   const TaskPtr task = stream.enqueue(std::move(operation));
@@ -226,6 +229,9 @@ LaunchAttributes read(const CUlaunchConfig& config) {
         read.shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
         break;
       // The grid's blocks have all begun, and ended, when the kernel has: recording then is within the promise.
+      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+        read.shape.priority = std::clamp(value.priority, kGreatestPriority, kLeastPriority);
+        break;
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: read.after = value.programmaticEvent.event; break;
       case 12: read.after = value.programmaticEvent.event; break;  // CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
       case 13: fail(refuse("CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
@@ -235,7 +241,6 @@ LaunchAttributes read(const CUlaunchConfig& config) {
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
       case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
       case 11:         // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION

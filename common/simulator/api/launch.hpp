@@ -12,6 +12,7 @@ struct LaunchShape {
   Dim3 grid, block, cluster;
   u32 dynamic_shared = 0;  // bytes
   bool cooperative = false;
+  int priority = 0;  // CU_LAUNCH_ATTRIBUTE_PRIORITY, else the stream's; a lower number is more urgent
 };
 
 // Throws what the driver answers for a shape that this kernel cannot have on this device.
@@ -25,7 +26,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
                            std::vector<std::byte> parameters);
 
 // Puts a launch into a stream. The function and the stream must be of the same context.
-void launch(const std::shared_ptr<Function>& function, const LaunchShape& shape, std::vector<std::byte> parameters,
+void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::vector<std::byte> parameters,
             Stream& stream);
 
 // What a faulting kernel does to its context.

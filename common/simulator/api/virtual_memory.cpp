@@ -5,7 +5,13 @@
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
 
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <map>
+#include <memory>
 #include <mutex>
 
 namespace cudasim {
@@ -14,11 +20,81 @@ namespace {
 // Physical memory comes in units of this, CU_MEM_ALLOC_GRANULARITY_MINIMUM and _RECOMMENDED alike.
 constexpr u64 kGranularity = u64{2} << 20;
 
+// Memory that a file descriptor leads to, for other processes or this one. What it is stands behind its bytes.
+class SharedBytes {
+ public:
+  explicit SharedBytes(const CUmemAllocationProp& properties, u64 size)
+      : file_(memfd_create(kName, MFD_CLOEXEC)), size_(size) {
+    const Label label{kMagic, size, properties};
+    const bool made = file_ >= 0 && ftruncate(file_, static_cast<off_t>(size + sizeof label)) == 0 &&
+                      pwrite(file_, &label, sizeof label, static_cast<off_t>(size)) == sizeof label;
+    if (!made || !map()) {
+      if (file_ >= 0) close(file_);
+      fail(CUDA_ERROR_OUT_OF_MEMORY);
+    }
+  }
+  // Of a descriptor that came from somewhere; throws CUDA_ERROR_INVALID_VALUE if it leads to something else.
+  static std::pair<std::unique_ptr<SharedBytes>, CUmemAllocationProp> import(int file) {
+    struct stat known {};
+    Label label{};
+    require(fstat(file, &known) == 0 && known.st_size > static_cast<off_t>(sizeof label));
+    const off_t at = known.st_size - static_cast<off_t>(sizeof label);
+    require(pread(file, &label, sizeof label, at) == sizeof label && label.magic == kMagic);
+    require(label.size == static_cast<u64>(at));
+    std::unique_ptr<SharedBytes> bytes(new SharedBytes(dup(file), label.size));
+    require(bytes->file_ >= 0 && bytes->map());
+    return {std::move(bytes), label.properties};
+  }
+  ~SharedBytes() {
+    if (bytes_ != nullptr) munmap(bytes_, size_);
+    if (file_ >= 0) close(file_);
+  }
+  SharedBytes(const SharedBytes&) = delete;
+  SharedBytes& operator=(const SharedBytes&) = delete;
+  std::byte* get() const { return bytes_; }
+  u64 size() const { return size_; }
+  // A descriptor of the caller's own.
+  int descriptor() const { return fcntl(file_, F_DUPFD_CLOEXEC, 0); }
+
+ private:
+  static constexpr const char* kName = "simulated device memory";
+  static constexpr u64 kMagic = 0x79726f6d654d2a63;
+  struct Label {
+    u64 magic, size;
+    CUmemAllocationProp properties;
+  };
+  SharedBytes(int file, u64 size) : file_(file), size_(size) {}
+  bool map() {
+    void* const got = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
+    bytes_ = got == MAP_FAILED ? nullptr : static_cast<std::byte*>(got);
+    return bytes_ != nullptr;
+  }
+  int file_;
+  u64 size_;
+  std::byte* bytes_ = nullptr;
+};
+
 // What cuMemCreate makes. It lasts as long as a handle or a mapping of it does.
 struct Physical {
+  // The share comes before the bytes: what the device does not have is not asked of the host either.
+  Physical(const CUmemAllocationProp& wanted, u64 size)
+      : properties(wanted), share(device_at(wanted.location.id), size) {
+    if ((wanted.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) {
+      shared = std::make_unique<SharedBytes>(wanted, size);
+    } else {
+      own.emplace(size, kGranularity);
+    }
+  }
+  Physical(const CUmemAllocationProp& known, std::unique_ptr<SharedBytes> imported)
+      : properties(known), share(device_at(known.location.id), imported->size()), shared(std::move(imported)) {}
+
+  std::byte* bytes() const { return shared ? shared->get() : own->get(); }
+  u64 size() const { return shared ? shared->size() : own->size(); }
+
   CUmemAllocationProp properties;
-  Share share;  // before the bytes: what the device does not have is not asked of the host either
-  HostBytes bytes;
+  Share share;
+  std::optional<HostBytes> own;
+  std::unique_ptr<SharedBytes> shared;
   CUmemGenericAllocationHandle handle = 0;
   u32 references = 1;  // of the handle
 };
@@ -34,6 +110,13 @@ struct VirtualMemory {
   std::map<CUmemGenericAllocationHandle, std::shared_ptr<Physical>> physical;
   std::map<u64, u64> reservations;  // address, size
   std::map<u64, Mapping> mappings;  // by address
+
+  CUmemGenericAllocationHandle add(std::shared_ptr<Physical> made) {
+    made->handle = fresh_handle();
+    const std::scoped_lock lock(mutex);
+    physical[made->handle] = made;
+    return made->handle;
+  }
 
   std::shared_ptr<Physical> get(CUmemGenericAllocationHandle handle) const {
     const auto found = physical.find(handle);
@@ -90,7 +173,6 @@ bool supported(const char* function, const CUmemAllocationProp* properties) {
   require(properties->location.type != CU_MEM_LOCATION_TYPE_INVALID);
   if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse(function, "on the host"), false;
   device_at(properties->location.id);
-  // Handles for other processes can be asked for; cuMemExportToShareableHandle then refuses.
   constexpr unsigned kSimulated = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
   if ((properties->requestedHandleTypes & ~kSimulated) != 0) return refuse(function, "with this kind of handle"), false;
   return true;
@@ -167,13 +249,7 @@ CUDASIM_API CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t si
     require_calls_permitted();
     require(handle != nullptr && flags == 0 && size != 0 && in_units(size));
     if (!supported("cuMemCreate", properties)) return CUDA_ERROR_NOT_SUPPORTED;
-    Device& device = device_at(properties->location.id);
-    auto made = std::shared_ptr<Physical>(new Physical{*properties, {device, size}, HostBytes(size, kGranularity)});
-    made->handle = fresh_handle();
-    VirtualMemory& all = virtual_memory();
-    const std::scoped_lock lock(all.mutex);
-    all.physical[made->handle] = made;
-    *handle = made->handle;
+    *handle = virtual_memory().add(std::make_shared<Physical>(*properties, size));
     return CUDA_SUCCESS;
   };
 }
@@ -217,6 +293,41 @@ CUDASIM_API CUresult cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp*
   };
 }
 
+// A file descriptor for other processes, or this one. Other kinds of handles are not simulated.
+CUDASIM_API CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericAllocationHandle handle,
+                                                  CUmemAllocationHandleType type, unsigned long long flags) {
+  return CUDASIM_CALL(shareable, handle, type, flags) {
+    require_calls_permitted();
+    require(shareable != nullptr && flags == 0 && type != CU_MEM_HANDLE_TYPE_NONE);
+    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+      return refuse("cuMemExportToShareableHandle", "but to a file descriptor");
+    }
+    VirtualMemory& all = virtual_memory();
+    const std::scoped_lock lock(all.mutex);
+    const auto physical = all.get(handle);
+    require(physical->shared != nullptr);  // it was not asked for when the memory was made
+    const int descriptor = physical->shared->descriptor();
+    require(descriptor >= 0, CUDA_ERROR_OPERATING_SYSTEM);
+    *static_cast<int*>(shareable) = descriptor;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle* handle, void* shareable,
+                                                    CUmemAllocationHandleType type) {
+  return CUDASIM_CALL(handle, shareable, type) {
+    require_calls_permitted();
+    require(handle != nullptr && type != CU_MEM_HANDLE_TYPE_NONE);
+    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+      return refuse("cuMemImportFromShareableHandle", "but from a file descriptor");
+    }
+    auto [bytes, properties] = SharedBytes::import(static_cast<int>(reinterpret_cast<std::intptr_t>(shareable)));
+    device_at(properties.location.id);
+    *handle = virtual_memory().add(std::make_shared<Physical>(properties, std::move(bytes)));
+    return CUDA_SUCCESS;
+  };
+}
+
 CUDASIM_API CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                               unsigned long long flags) {
   return CUDASIM_CALL(address, size, offset, handle, flags) {
@@ -225,11 +336,11 @@ CUDASIM_API CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, C
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto physical = all.get(handle);
-    require(size <= physical->bytes.size() && all.reserved(address, size) && !all.mapped_within(address, size));
+    require(size <= physical->size() && all.reserved(address, size) && !all.mapped_within(address, size));
     auto made = std::make_shared<Allocation>();
     made->base = address;
     made->size = size;
-    made->host = physical->bytes.get();
+    made->host = physical->bytes();
     made->kind = MemoryKind::virtual_mapping;
     made->device = static_cast<u32>(physical->properties.location.id);
     made->device_readable = made->device_writable = false;  // until cuMemSetAccess

@@ -233,7 +233,7 @@ void Grid::cancel() {
   changed_.notify_all();
 }
 
-void Grid::work(bool caller) {
+bool Grid::work(bool caller) {
   const Arithmetic arithmetic;
   Executor executor(*this);
   bool offered = !caller || watch != nullptr;  // a watched grid stays on one thread
@@ -247,22 +247,24 @@ void Grid::work(bool caller) {
       outcome = c->run(executor, left);
     } catch (Fault& f) {
       fail(std::move(f));
-      return;
+      return false;
     } catch (const std::bad_alloc&) {
       fail(Fault{.kind = FaultKind::trap, .what = "the host has no memory left for the kernel"});
-      return;
+      return false;
     } catch (const std::exception& e) {
       fail(Fault{.kind = FaultKind::trap, .what = std::string("the simulator failed: ") + e.what()});
-      return;
+      return false;
     }
     done += given - left + kBlockCost;
     give_back(std::move(c), outcome, given - left + kBlockCost);
-    if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) return cancel();
+    if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) return cancel(), false;
     if (!offered && done >= kAlone && has_work()) {
       offer(*this);
       offered = true;
     }
+    if (!caller && is_needed_elsewhere(launch.priority)) return true;
   }
+  return false;
 }
 
 std::optional<Fault> run(const Launch& launch) {

@@ -30,8 +30,9 @@ struct Grid {
   // their address, or 0.
   u64 workspace() const { return workspace_ != nullptr ? workspace_->base : 0; }
 
-  // Runs blocks until there are none for this thread. The caller of run() waits for those that others run.
-  void work(bool caller);
+  // Runs blocks until there are none for this thread. The caller of run() waits for those that others run; another
+  // thread leaves, with true, when a more urgent grid could do with it.
+  bool work(bool caller);
   bool has_work();
 
   std::unique_ptr<GridWatch> watch;  // what checks see of it; null: nobody checks

@@ -25,6 +25,7 @@ struct Launch {
   u32 stack_bytes = 1024;     // CU_LIMIT_STACK_SIZE: what calls may use beyond Kernel::local_bytes
   u64 heap_bytes = 8u << 20;  // CU_LIMIT_MALLOC_HEAP_SIZE
   u64 grid_id = 0;
+  int priority = 0;  // of its stream: lower is more urgent
   const std::atomic<bool>* cancelled = nullptr;  // set when the context is destroyed: stop soon
   // Sets the condition of a graph (cudaGraphSetConditional); false if there is none of that handle. Null: there are
   // none.

@@ -3,7 +3,9 @@
 #include "common/simulator/exec/pool.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <limits>
 #include <thread>
 
 namespace cudasim {
@@ -13,6 +15,7 @@ struct Pool {
   std::mutex mutex;
   std::condition_variable offered, left;
   std::vector<Grid*> grids;
+  std::atomic<int> most_urgent{std::numeric_limits<int>::max()};  // priority among `grids`
   bool started = false;
 
   void start() {
@@ -24,16 +27,31 @@ struct Pool {
     std::unique_lock lock(mutex);
     for (;;) {
       offered.wait(lock, [this] { return !grids.empty(); });
-      Grid* grid = grids.front();
-      std::rotate(grids.begin(), grids.begin() + 1, grids.end());
+      // The most urgent one; of equals each in turn.
+      const auto chosen = std::min_element(grids.begin(), grids.end(), [](const Grid* a, const Grid* b) {
+        return a->launch.priority < b->launch.priority;
+      });
+      Grid* grid = *chosen;
+      std::rotate(chosen, chosen + 1, grids.end());
       ++grid->helpers;
       lock.unlock();
-      grid->work(false);
+      const bool more = grid->work(false);
       lock.lock();
-      // It has nothing left to start: more helpers would find nothing either.
-      grids.erase(std::remove(grids.begin(), grids.end(), grid), grids.end());
+      if (!more) remove(*grid);  // it has nothing left to start: other helpers would find nothing either
       if (--grid->helpers == 0) left.notify_all();
     }
+  }
+
+  void add(Grid& grid) {
+    grids.push_back(&grid);
+    most_urgent = std::min(most_urgent.load(), grid.launch.priority);
+  }
+
+  void remove(Grid& grid) {
+    grids.erase(std::remove(grids.begin(), grids.end(), &grid), grids.end());
+    int priority = std::numeric_limits<int>::max();
+    for (const Grid* other : grids) priority = std::min(priority, other->launch.priority);
+    most_urgent = priority;
   }
 };
 
@@ -59,14 +77,16 @@ void offer(Grid& grid) {
   Pool& p = pool();
   std::lock_guard lock(p.mutex);
   if (!p.started) p.start();
-  p.grids.push_back(&grid);
+  p.add(grid);
   p.offered.notify_all();
 }
+
+bool is_needed_elsewhere(int priority) { return pool().most_urgent.load(std::memory_order_relaxed) < priority; }
 
 void withdraw(Grid& grid) {
   Pool& p = pool();
   std::unique_lock lock(p.mutex);
-  p.grids.erase(std::remove(p.grids.begin(), p.grids.end(), &grid), p.grids.end());
+  p.remove(grid);
   p.left.wait(lock, [&] { return grid.helpers == 0; });
 }
 

@@ -196,12 +196,14 @@ std::shared_ptr<Context> context_or(CUcontext named, const std::shared_ptr<Conte
   return named != nullptr ? get_context(named) : other;
 }
 
-Operation kernel_work(const KernelPart& part, const std::shared_ptr<Context>& context) {
+Operation kernel_work(const KernelPart& part, const std::shared_ptr<Context>& context, int priority) {
   const auto home = context_or(part.context, context);
   const auto function = part.function != nullptr ? get_function_or_kernel(part.function, home)
                                                  : function_of(*library_kernels().get(part.kernel), home);
-  require_shape(*function, part.shape);
-  return kernel_operation(function, part.shape, part.parameters);
+  LaunchShape shape = part.shape;
+  shape.priority = std::min(shape.priority, priority);
+  require_shape(*function, shape);
+  return kernel_operation(function, shape, part.parameters);
 }
 
 // The address was chosen when the node was made; the memory comes with each launch.
@@ -256,8 +258,9 @@ Operation later(OperationKind kind, const char* label, Make make) {
 
 struct Work {
   const std::shared_ptr<Context>& context;
+  int priority;
   Operation operator()(const EmptyPart&) const { return {}; }
-  Operation operator()(const KernelPart& part) const { return kernel_work(part, context); }
+  Operation operator()(const KernelPart& part) const { return kernel_work(part, context, priority); }
   // The memory may come with the launch: it is looked for when the node runs.
   Operation operator()(const CopyPart& part) const {
     return later(OperationKind::copy, "graph copy", [part] { return make_copy(part.copy, "graph copy").operation; });
@@ -302,8 +305,8 @@ struct Work {
 
 }  // namespace
 
-Operation operation_of(const Part& part, const std::shared_ptr<Context>& context) {
-  return std::visit(Work{context}, part);
+Operation operation_of(const Part& part, const std::shared_ptr<Context>& context, int priority) {
+  return std::visit(Work{context, priority}, part);
 }
 
 // ---- Executable graphs
@@ -400,12 +403,12 @@ void assign_conditions(const Steps& steps) {
   }
 }
 
-Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& context);
+Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& context, int priority);
 
 // A conditional node's body: its steps one after the other, on the calling thread.
-CUresult run_here(const Steps& steps, const std::shared_ptr<Context>& context) {
+CUresult run_here(const Steps& steps, const std::shared_ptr<Context>& context, int priority) {
   for (const Executable::Step& step : steps) {
-    const Operation work = step.enabled ? work_of(step, context) : Operation{};
+    const Operation work = step.enabled ? work_of(step, context, priority) : Operation{};
     const CUresult result = work.run ? work.run() : CUDA_SUCCESS;
     if (result != CUDA_SUCCESS) return result;
   }
@@ -415,12 +418,13 @@ CUresult run_here(const Steps& steps, const std::shared_ptr<Context>& context) {
 // A loop whose condition nothing ever sets to zero, as far as anybody cares to wait.
 constexpr u64 kMostRounds = 20'000'000;
 
-CUresult run_conditional(const Executable::Step& step, const std::weak_ptr<Context>& weak, const Health& health) {
+CUresult run_conditional(const Executable::Step& step, const std::weak_ptr<Context>& weak, const Health& health,
+                         int priority) {
   const auto& part = std::get<ConditionalPart>(step.part);
   const auto run = [&](u32 index) {
     const auto context = weak.lock();
     if (!context || health.ending) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return index < step.bodies.size() ? run_here(step.bodies[index], context) : CUDA_SUCCESS;
+    return index < step.bodies.size() ? run_here(step.bodies[index], context, priority) : CUDA_SUCCESS;
   };
   if (part.choice == Choice::one_of) return run(part.condition->value);
   if (part.choice == Choice::if_else) return run(part.condition->value != 0 ? 0 : 1);
@@ -435,13 +439,13 @@ CUresult run_conditional(const Executable::Step& step, const std::weak_ptr<Conte
 }
 
 // A step's work; of a conditional node, what it does when it is its turn.
-Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& context) {
-  if (!std::holds_alternative<ConditionalPart>(step.part)) return operation_of(step.part, context);
+Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& context, int priority) {
+  if (!std::holds_alternative<ConditionalPart>(step.part)) return operation_of(step.part, context, priority);
   Operation work;
   work.kind = OperationKind::kernel;
   work.label = "conditional node";
-  work.run = [step, weak = std::weak_ptr<Context>(context), health = context->health] {
-    return run_conditional(step, weak, *health);
+  work.run = [step, weak = std::weak_ptr<Context>(context), health = context->health, priority] {
+    return run_conditional(step, weak, *health, priority);
   };
   return work;
 }
@@ -517,7 +521,7 @@ void Executable::launch(Stream& stream) {
   const std::scoped_lock lock(mutex);
   // What can be wrong is found before anything is entered.
   std::vector<Operation> work;
-  for (const Step& step : steps_) work.push_back(step.enabled ? work_of(step, context) : Operation{});
+  for (const Step& step : steps_) work.push_back(step.enabled ? work_of(step, context, stream.priority) : Operation{});
   std::vector<u64> leftover;
   account_for_memory(leftover);
   for (std::size_t i = 0; i < steps_.size(); ++i) {

@@ -193,6 +193,6 @@ NodePtr get_node(CUgraphNode handle);
 std::shared_ptr<Executable> get_executable(CUgraphExec handle);
 
 // What a part does, as work for a stream of `context`. Throws what the call would answer.
-Operation operation_of(const Part& part, const std::shared_ptr<Context>& context);
+Operation operation_of(const Part& part, const std::shared_ptr<Context>& context, int priority);
 
 }  // namespace cudasim
