@@ -6,7 +6,7 @@
 
 ##@ Variables
 #: DEVICE=auto|gpu|simulator  where the lessons run: a GPU if one answers, else the simulator (default: auto)
-#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test and walk (test: or a suite of tests/)
+#: IN=02-context/03-stack     only this chapter or lesson, for run, check, test, walk and bench (test: or a suite of tests/)
 #: V=1                        show every command
 #: CXX=clang++                another compiler
 #: CUDA_HOME=/path            another CUDA toolkit
@@ -37,7 +37,7 @@ say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
 quoted = '$(subst ','\'',$1)'
 GOALS := $(or $(MAKECMDGOALS),help)
 # These do a part of the course where one is named, by IN= or beside them: make walk 02-context.
-PARTLY := $(filter run check walk test,$(GOALS))
+PARTLY := $(filter run check walk test bench,$(GOALS))
 
 CHAPTERS := $(patsubst %/,%,$(sort $(wildcard [0-9][0-9]-*/)))
 LESSONS := $(patsubst %/main.cpp,%,$(sort $(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
@@ -168,6 +168,10 @@ doctor:
 #: simulator            only the simulated GPU, build/simulator/libcuda.so.1
 simulator: build/simulator/libcuda.so
 
+#: bench                the measured lessons on the device at hand; keeps their figures in build/bench/
+bench: $$(call programs,$$(CHOSEN))
+	@+$(TOOLS) python3 common/bench.py $(CHOSEN)
+
 #: bench-simulator      the simulator's speed on four kernels, beside that of PoCL, a compiler for the same CPU
 bench-simulator: build/bench/driver build/bench/opencl build/bench/kernels.ptx
 	$(Q)LD_LIBRARY_PATH=build/simulator python3 common/bench/compare.py build/bench/driver build/bench/opencl common/bench/kernels.cl
@@ -180,7 +184,7 @@ clean:
 help:
 	@sed -n -e 's/^##@ /\n/p' -e 's/^#: /  /p' Makefile
 
-.PHONY: run walk check test doctor simulator bench-simulator clean help $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/)
+.PHONY: run walk check test doctor simulator bench bench-simulator clean help $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/)
 
 # What the tools in Python have to know. Their lines begin with + (they call make again, and their output is not to be held back), which
 # `make -n` would run, too.

@@ -11,5 +11,5 @@ PASSED_ON := $(foreach goal,$(GOALS),$(call from_root,$(goal:/=)))
 PART := $(or $(foreach part,$(IN),$(call from_root,$(part:/=))),$(if $(call is_numbered,$(GOALS)),,$(HERE)))
 
 $(GOALS): passed-on ; @:
-passed-on: ; @+$(MAKE) --no-print-directory -C $(ROOT) $(PASSED_ON) $(if $(filter run check walk test,$(GOALS)),IN='$(PART)')
+passed-on: ; @+$(MAKE) --no-print-directory -C $(ROOT) $(PASSED_ON) $(if $(filter run check walk test bench,$(GOALS)),IN='$(PART)')
 .PHONY: $(GOALS) passed-on

@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 import time
 
+import bench
 import check
 import checks
 import text
@@ -53,6 +54,16 @@ def a_literal_that_varies_must_occur_in_the_block():
 def dots_stand_for_any_number_of_lines():
     texts.compare(["one", "…", "four"], ["one", "two", "three", "four"], [])
     texts.compare(["one", "…", "four"], ["one", "four"], [])
+
+
+def rows_of_a_table_are_read_as_numbers():
+    printed = ["size  | GB/s", "   4 KiB |   0.5 █     |  12.3 ███", "", "no table 7", "a name | CUDA_ERROR_INVALID_VALUE", "1 | 2 of 3"]
+    assert bench.rows(printed) == [{"label": "4 KiB", "values": [0.5, 12.3]}, {"label": "1", "values": [2.0, 3.0]}]
+
+
+def a_lesson_measures_if_its_text_says_so():
+    assert bench.measures("03-memory/04-pageable-vs-pinned")
+    assert not bench.measures("03-memory/01-alloc-copy-free")
 
 
 README = """# A lesson
