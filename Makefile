@@ -40,7 +40,9 @@ GOALS := $(or $(MAKECMDGOALS),help)
 PARTLY := $(filter run check walk test bench,$(GOALS))
 
 CHAPTERS := $(patsubst %/,%,$(sort $(wildcard [0-9][0-9]-*/)))
-LESSONS := $(patsubst %/main.cpp,%,$(sort $(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
+# A lesson's program is main.cpp, or main.py where PyTorch is its subject.
+PYTHON_LESSONS := $(patsubst %/main.py,%,$(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.py))
+LESSONS := $(sort $(PYTHON_LESSONS) $(patsubst %/main.cpp,%,$(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
 # Those with kernels need nvcc; without it the others still run.
 KERNEL_LESSONS := $(patsubst %/,%,$(sort $(dir $(wildcard $(LESSONS:=/*.cu)))))
 
@@ -71,7 +73,9 @@ endif
 
 ifeq ($(filter-out help clean doctor,$(GOALS)),)
 else ifndef INSIDE
-SETUP_NEEDS := $(if $(filter test check build/tests/%,$(GOALS)),catch2)
+ASKED := $(if $(PARTLY),$(CHOSEN),$(filter $(NAMED) $(NAMED:=/%),$(LESSONS)))
+JUDGING := $(filter test check build/tests/%,$(GOALS))
+SETUP_NEEDS := $(if $(JUDGING),catch2) $(if $(filter $(PYTHON_LESSONS),$(ASKED)),torch $(if $(JUDGING),pytest))
 SETUP_RESULT := $(shell CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
@@ -111,11 +115,14 @@ DRIVER := -Lbuild/simulator -lcuda
 # -lineinfo: the simulator's reports name the kernel's line.
 NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin $(or $(firstword $(filter-out -% %ccache,$(CXX))),g++) -allow-unsupported-compiler -Wno-deprecated-gpu-targets -I.
 
-# What was built with other flags, another compiler or another toolkit is built again. Three stamps: getting Catch2 later must not
+TORCH_FLAGS := $(LESSON_FLAGS) -fPIC -isystem $(call quoted,$(TORCH_ROOT)/include) -isystem $(call quoted,$(TORCH_ROOT)/include/torch/csrc/api/include)
+
+# What was built with other flags, another compiler or another toolkit is built again. Several stamps: getting Catch2 later must not
 # build the simulator again.
 TOOLCHAIN := $(COMPILER) $(CXX) $(CUDA_INCLUDE) $(CUDA_VERSION) $(CXXFLAGS) $(LDFLAGS)
 BUILT_WITH.simulator := $(TOOLCHAIN) $(SIM_FLAGS) $(SIM_LINK)
 BUILT_WITH.lessons := $(TOOLCHAIN) $(LESSON_FLAGS) $(DRIVER) $(NVCC) $(NVCC_FLAGS)
+BUILT_WITH.torch := $(TOOLCHAIN) $(TORCH_FLAGS) $(TORCH)
 BUILT_WITH.tests := $(TOOLCHAIN) $(TEST_FLAGS) $(SIM_ARCH) $(CATCH_LIBS)
 define stamp
 ifneq ($$(file <build/flags.$1),$$(BUILT_WITH.$1))
@@ -124,7 +131,7 @@ endif
 build/flags.$1: ;
 endef
 ifneq ($(wildcard build/setup.mk),)
-$(foreach part,simulator lessons tests,$(eval $(call stamp,$(part))))
+$(foreach part,simulator lessons tests torch,$(eval $(call stamp,$(part))))
 endif
 
 ##@ Running and learning
@@ -236,7 +243,8 @@ PARSED.lessons := $(if $(PARSED),build/parsed/common/cu.hpp.gch)
 build/parsed/common/cu.hpp.gch: common/cu.hpp build/flags.lessons
 	$(call parse_header,$(LESSON_FLAGS))
 
-programs = $(if $(CUDA_INCLUDE),$(patsubst %,build/%/main,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1))))
+programs = $(if $(CUDA_INCLUDE),$(foreach l,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1)),$(call program,$l)))
+program = $(if $(filter $(PYTHON_LESSONS),$1),$(if $(TORCH),build/$1/ready),build/$1/main)
 built_kernels = $(if $(wildcard $1/kernels.cu $2/kernels.cu),$2/kernels.ptx)
 # texts/05-extension/02-plugin/1, an edited copy, belongs to 05-extension/02-plugin.
 lesson_of = $(if $(filter texts/%,$1),$(patsubst texts/%/,%,$(dir $1)),$1)
@@ -303,6 +311,22 @@ build/tests/$1/$2/check: build/tests/$1.o build/tests/catch_main.o $(if $(filter
     $(if $(wildcard tests/$1.cu),build/tests/$1/$2/check.ptx) build/simulator/libcuda.so
 	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(LDFLAGS) -pthread $$(filter %.o,$$^) $$(CATCH_LIBS) $$(DRIVER) $$(LIBS.$1) -o $$@
 endef
+
+# A lesson in Python needs only what its lesson.mk builds, its kernels, and the simulator; an answer in C++ becomes a library for torch.ops.load_library.
+# It includes <torch/library.h>, not <torch/extension.h>, which wants Python's own headers.
+build/%/ready: $$(EXTRA.$$*) $$(call built_kernels,$$*,build/$$*) | build/simulator/libcuda.so
+	$(Q)mkdir -p $(@D) && touch $@
+
+TORCH_LINK := -shared -pthread -L$(call quoted,$(TORCH_ROOT)/lib) -ltorch -ltorch_cpu -lc10
+
+# $1 lesson, $2 variant, $3 the answer's source
+define library_of
+build/tests/$1/$2/answer.so: $3 build/flags.torch build/$1/ready
+	$$(call say,compile,$$<)
+	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(TORCH_FLAGS) $$(SHORT_NAMES) $$(CXXFLAGS) -MMD -MP -MF $$(@:.so=.d) $$< $$(LDFLAGS) $$(TORCH_LINK) $$(DRIVER) -o $$@
+endef
+$(foreach l,$(PYTHON_LESSONS),$(foreach a,$(wildcard $l/exercise.cpp $l/solution.cpp tests/$l.wrong/*.cpp),\
+  $(eval $(call library_of,$l,$(basename $(notdir $a)),$a))))
 
 CHECKED := $(foreach l,$(LESSONS),$(if $(wildcard tests/$l.cpp),$l))
 $(foreach l,$(CHECKED),\

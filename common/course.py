@@ -35,10 +35,22 @@ def heading(folder):
 
 def lessons(chosen=None):
     """The lessons ('02-context/03-stack'), in order; `chosen` names one chapter, one lesson, or several."""
-    found = sorted(str(path.parent.relative_to(ROOT)) for path in ROOT.glob("[0-9][0-9]-*/[0-9][0-9]-*/main.cpp"))
+    found = sorted({str(path.parent.relative_to(ROOT)) for path in ROOT.glob("[0-9][0-9]-*/[0-9][0-9]-*/main.[cp]*")})
     if not chosen:
         return found
     return [lesson for lesson in found if lesson in chosen or lesson.split("/")[0] in chosen]
+
+
+def is_python(lesson):
+    """Is the lesson's program main.py, its check written for pytest?"""
+    return (ROOT / lesson / "main.py").exists()
+
+
+def program(lesson, folder=None):
+    """The command that runs the lesson's program, or an edited copy of it that lies in `folder`."""
+    if is_python(lesson):
+        return [sys.executable, str(ROOT / (folder or lesson) / "main.py")]
+    return [str(ROOT / (folder or f"build/{lesson}") / "main")]
 
 
 def setup():
@@ -60,6 +72,10 @@ def why_not(lesson, for_check=False):
         return found["WITHOUT_TOOLKIT"]
     if not found["NVCC"] and any((ROOT / lesson).glob("*.cu")):
         return "its kernels need nvcc, and the toolkit in " + found["CUDA_ROOT"] + " has none"
+    if is_python(lesson) and not found.get("TORCH"):
+        return found.get("WITHOUT_TORCH") or "PyTorch was not looked for"
+    if for_check and is_python(lesson):
+        return None if found.get("PYTEST") else found.get("WITHOUT_PYTEST") or "pytest was not looked for"
     if for_check and not found["CATCH_VERSION"]:
         return found["WITHOUT_CATCH2"]
     return None
@@ -72,6 +88,13 @@ def settings(lesson):
         return {}
     lines = [line for line in file.read_text(encoding="utf-8").splitlines() if "=" in line and not line.startswith("#")]
     return dict(line.split("=", 1) for line in lines)
+
+
+def for_python():
+    """What a lesson in Python finds: PyTorch and pytest where the set-up put them, and `common`; its compiled files stay in build/."""
+    found = setup()
+    places = [found.get("TORCH_PATH"), found.get("PYTEST_PATH"), str(ROOT), os.environ.get("USER_PYTHONPATH")]
+    return {"PYTHONPATH": os.pathsep.join(place for place in places if place), "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache")}
 
 
 # A program that misses something which not every machine has (NVRTC, a second device) says so in a line and ends with this status.
@@ -161,7 +184,7 @@ class Device:
 
     def environment_for(self, lesson):
         """The environment of a lesson's programs: its lesson.env (two simulated devices, for example), under what is set already."""
-        return {**settings(lesson), **self.environment}
+        return {**settings(lesson), **self.environment, **(for_python() if is_python(lesson) else {})}
 
 
 def _ask_driver():

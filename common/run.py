@@ -20,7 +20,7 @@ def show(program, environment):
     if sys.stdout.isatty():
         tty.setraw(theirs)  # our own terminal does the rest
     errors = theirs if os.path.sameopenfile(1, 2) else None
-    with subprocess.Popen([str(program)], env=environment, stdout=theirs, stderr=errors) as running:
+    with subprocess.Popen(program, env=environment, stdout=theirs, stderr=errors) as running:
         os.close(theirs)
         last = b"\n"
         while printed := read(ours):
@@ -51,13 +51,12 @@ def main(lessons):
                 chapter = lesson.split("/")[0]
                 print(f"\n==== {course.heading(chapter)} ====", flush=True)
             title(course.heading(lesson))
-        program = course.ROOT / "build" / lesson / "main"
         reason = course.why_not(lesson)
         if reason:
             skipped.append(lesson)
             print(f"skipped: {lesson}: {reason}", flush=True)
             continue
-        status = show(program, device.environment_for(lesson))
+        status = show(course.program(lesson), device.environment_for(lesson))
         if status == course.SKIPPED:
             skipped.append(lesson)
         elif status != 0:

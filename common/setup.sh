@@ -4,7 +4,7 @@
 #
 #   common/setup.sh                 a C++ compiler (which a person has to install) and the CUDA toolkit
 #   common/setup.sh catch2          … and Catch2
-#   common/setup.sh catch2 torch    … and PyTorch
+#   common/setup.sh torch pytest    … and PyTorch, and pytest
 #
 # What is here already comes first. What is not is fetched once per user, into ${XDG_CACHE_HOME:-~/.cache}/cuda-from-the-driver-up, without root
 # and without touching the system; where that cannot be written, into build/downloads. What was found stands in build/setup.mk,
@@ -147,7 +147,10 @@ wheels() { pip install --no-deps --only-binary=:all: --no-cache-dir --no-compile
 
 catch2_deb() { unpack_debs "$1" catch2; }
 
-torch_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 2 ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} --target "$1" "torch==$TORCH_VERSION"; }
+# numpy: PyTorch warns where it is missing.
+torch_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 2 ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} --target "$1" "torch==$TORCH_VERSION" numpy; }
+
+pytest_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 1 --target "$1" pytest; }
 
 # ---- the compiler --------------------------------------------------------------------------------------------------------
 
@@ -307,23 +310,53 @@ see_to_catch2() {
   say "Note: the Catch2 in $folder does not compile here. Remove that folder and try again, or type: sudo apt-get install catch2"
 }
 
-# ---- PyTorch -------------------------------------------------------------------------------------------------------------
+# ---- PyTorch and pytest --------------------------------------------------------------------------------------------------
 
-# Sets TORCH_PATH to what PYTHONPATH needs so that `import torch` works (empty: nothing) and TORCH to yes.
+# What is fetched for one Python does not serve another.
+python_tag() { python3 -c 'import sys; print("py%d%d" % sys.version_info[:2])'; }
+
+# Sets TORCH_PATH to what PYTHONPATH needs so that `import torch` works (empty: nothing), TORCH to its version, TORCH_ROOT to its folder.
 see_to_torch() {
-  local folder
-  TORCH= TORCH_PATH= WITHOUT_TORCH=
-  python3 -c 'import torch' 2>/dev/null && TORCH=yes && return
-  if ! folder=$(kept "torch-$TORCH_VERSION"); then
-    say "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 4.7 GB on disk, once; another index, such as PyTorch's own CPU one, saves 4 GB: TORCH_INDEX=… make …)."
-    if ! fetch "torch-$TORCH_VERSION" 6000 torch_wheels; then
+  local name
+  TORCH_PATH= WITHOUT_TORCH=
+  look_at_torch && return
+  name=torch-$TORCH_VERSION-$(python_tag)
+  if ! TORCH_PATH=$(kept "$name"); then
+    say "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; another index, such as PyTorch's own CPU one, saves 4 GB: TORCH_INDEX=… make …)."
+    if ! fetch "$name" 8000 torch_wheels; then
       WITHOUT_TORCH="there is no PyTorch"
       say "Note: $WITHOUT_TORCH, and it could not be fetched: $WHY_NOT. Type: python3 -m pip install torch"
       return
     fi
-    folder=$STORE/torch-$TORCH_VERSION
+    TORCH_PATH=$STORE/$name
+    say "It is in $TORCH_PATH."
   fi
-  TORCH=yes TORCH_PATH=$folder
+  look_at_torch && return
+  WITHOUT_TORCH="the PyTorch in $TORCH_PATH does not start"
+  say "Note: $WITHOUT_TORCH: $(PYTHONPATH=$TORCH_PATH python3 -W ignore -c 'import torch' 2>&1 | tail -n 1). Remove that folder and try again."
+  TORCH_PATH=
+}
+
+look_at_torch() {
+  TORCH= TORCH_ROOT=
+  read -r TORCH TORCH_ROOT < <(PYTHONPATH=$TORCH_PATH python3 -W ignore -c 'import os, torch; print(torch.__version__, os.path.dirname(torch.__file__))' 2>/dev/null)
+  [ -n "$TORCH" ]
+}
+
+see_to_pytest() {
+  local name
+  PYTEST=yes PYTEST_PATH= WITHOUT_PYTEST=
+  python3 -c 'import pytest' 2>/dev/null && return
+  name=pytest-$(python_tag)
+  if ! PYTEST_PATH=$(kept "$name"); then
+    say "pytest, which the lessons in Python are checked with, is not here. Fetching a private one (2 MB)."
+    if ! fetch "$name" 20 pytest_wheels; then
+      PYTEST= WITHOUT_PYTEST="there is no pytest"
+      say "Note: $WITHOUT_PYTEST, and it could not be fetched: $WHY_NOT. Type: sudo apt-get install python3-pytest"
+      return
+    fi
+    PYTEST_PATH=$STORE/$name
+  fi
 }
 
 # ---- the result ----------------------------------------------------------------------------------------------------------
@@ -332,32 +365,33 @@ see_to_torch() {
 compiler_path=$(command -v "${CXX%% *}")
 driver_module=none
 [ -r /sys/module/nvidia/version ] && read -r driver_module </sys/module/nvidia/version
-key="$CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} TOOLKIT_VERSION=$TOOLKIT_VERSION $(command -v nvcc) $driver_module"
+key="$(command -v python3) $CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} TOOLKIT_VERSION=$TOOLKIT_VERSION $(command -v nvcc) $driver_module"
 
 declare -A had=() # what an earlier run wrote
 if [ -r build/setup.mk ]; then
   while read -r name is value; do [ "$is" = ":=" ] && had[$name]=$value; done <build/setup.mk
 fi
 keeps() { [ "${had[KEY]:-}" = "$key" ]; }
-needs_catch2= needs_torch=
+needs_catch2= needs_torch= needs_pytest=
 for need in "$@"; do declare "needs_$need=yes"; done
 if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] || [ -n "${had[CATCH_VERSION]:-}" ]; } &&
-  { [ -z "$needs_torch" ] || [ -n "${had[TORCH]:-}" ]; }; then exit 0; fi
+  { [ -z "$needs_torch" ] || [ -e "${had[TORCH_ROOT]:-}/__init__.py" ]; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; }; then exit 0; fi
 
 find_compiler
 see_to_toolkit
 # What nobody needs now, but was found earlier, stays found: the flags must not change from one command to the next.
-CATCH_VERSION= CATCH_FLAGS= CATCH_LIBS= WITHOUT_CATCH2= TORCH= TORCH_PATH= WITHOUT_TORCH=
-if [ -n "$needs_catch2" ]; then
-  see_to_catch2
-elif keeps; then
-  CATCH_VERSION=${had[CATCH_VERSION]:-} CATCH_FLAGS=${had[CATCH_FLAGS]:-} CATCH_LIBS=${had[CATCH_LIBS]:-}
-fi
-if [ -n "$needs_torch" ]; then
-  see_to_torch
-elif keeps; then
-  TORCH=${had[TORCH]:-} TORCH_PATH=${had[TORCH_PATH]:-}
-fi
+keep_or_see_to() { # $1: needed, or empty; $2: what sees to it; the rest: the variables that it sets
+  local name
+  for name in "${@:3}"; do declare -g "$name="; done
+  if [ -n "$1" ]; then
+    "$2"
+  elif keeps; then
+    for name in "${@:3}"; do declare -g "$name=${had[$name]:-}"; done
+  fi
+}
+keep_or_see_to "$needs_catch2" see_to_catch2 CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2
+keep_or_see_to "$needs_torch" see_to_torch TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH
+keep_or_see_to "$needs_pytest" see_to_pytest PYTEST PYTEST_PATH WITHOUT_PYTEST
 
 new=build/setup.mk.$$
 if ! { mkdir -p build && : >"$new"; } 2>/dev/null; then
@@ -368,7 +402,7 @@ fi
   echo "# Written by common/setup.sh: what this machine has."
   echo "KEY := $key"
   for name in COMPILER CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
-    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH WITHOUT_TORCH; do
+    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH PYTEST PYTEST_PATH WITHOUT_PYTEST; do
     echo "$name := ${!name}"
   done
 } >"$new" 2>/dev/null && mv "$new" build/setup.mk && exit 0

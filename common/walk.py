@@ -147,7 +147,7 @@ def run(screen, lesson, device):
         screen.show([f"skipped: {reason}"])
         return
     ended = subprocess.run(
-        [str(course.ROOT / "build" / lesson / "main")],
+        course.program(lesson),
         env=device.environment_for(lesson), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
     )  # fmt: skip
     screen.show_as_they_are(ended.stdout.splitlines())

@@ -37,7 +37,7 @@ def judge(lesson, build, device, in_full):
         print(f"{lesson}   does not compile yet: {place}")
         print(indented(condensed(build.complaints(f"build/tests/{lesson}/exercise/") or build.complaints(), source.name)), flush=True)
         return False
-    failing = [case for case in checks.run_cases(course.ROOT / binary, device.environment_for(lesson), limit=LIMIT) if case.failure]
+    failing = [case for case in checks.judge(lesson, "exercise", device, LIMIT) if case.failure]
     if not failing:
         print(f"{lesson}   solved", flush=True)
         return True

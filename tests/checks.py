@@ -1,7 +1,9 @@
 # Runs Catch2 binaries and says what came of each test case; proves that exercises do what they promise.
+import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 import xml.etree.ElementTree as ElementTree
 
@@ -117,6 +119,41 @@ def run_cases(binary, environment, current=None, limit=LIMIT):
         culprits.append(run.culprit.name)
 
 
+def run_pytest(folder, environment, limit=LIMIT):
+    """Every test of a folder's test_*.py, by the sentence that its name is: test_half_types_are_kept is "half types are kept".
+
+    tests/tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name.
+    """
+    with tempfile.TemporaryDirectory() as empty:
+        told = os.path.join(empty, "told")
+        places = [str(course.ROOT / "tests"), environment.get("PYTHONPATH", "")]
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tell", "--rootdir", str(folder), str(folder)]
+        try:
+            ended = course.run_limited(
+                command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(places)),
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            how, said = f"the program {course.how_it_ended(ended.returncode)} in the middle of it", ended.stdout.strip()
+        except subprocess.TimeoutExpired as stopped:
+            how = f"still running after {limit} s; an endless loop? (the tests after it were not tried)"
+            said = (stopped.stdout or b"").decode(errors="replace").strip()
+        cases, running = {}, None
+        for line in open(told, encoding="utf-8") if os.path.exists(told) else []:
+            name, outcome, why = json.loads(line)
+            case = cases.setdefault(name, Case(name))
+            running = name if outcome == "begins" else None
+            if outcome == "failed":
+                case.failure = case.failure or why
+            elif outcome == "skipped":
+                case.skipped = why
+    if running:
+        cases[running].failure = f"{how}\n{said}"
+    if not cases:
+        cases["the tests start"] = Case("the tests start")
+        cases["the tests start"].failure = said or how
+    return list(cases.values())
+
+
 # ---- exercises -----------------------------------------------------------------------------------------------------------
 
 
@@ -124,19 +161,36 @@ def answers(lesson):
     """{variant: source} of a lesson: the exercise, the solution and the wrong solutions that are kept."""
     found = {}
     for name in ("exercise", "solution"):
-        for source in sorted((course.ROOT / lesson).glob(name + ".c[pu]*")):
+        for source in sorted((course.ROOT / lesson).glob(name + ".[cp]*")):
             found[name] = source
-    for source in sorted((course.ROOT / "tests" / (lesson + ".wrong")).glob("*.c[pu]*")):
+    for source in sorted((course.ROOT / "tests" / (lesson + ".wrong")).glob("*.[cp]*")):
         found[source.stem] = source
     return found
 
 
+def of_lesson(lesson):
+    """What judges the answers: tests/<lesson>.cpp, or for a lesson in Python the folder tests/<lesson>, whose test_*.py pytest runs."""
+    return course.ROOT / "tests" / (lesson if course.is_python(lesson) else lesson + ".cpp")
+
+
 def binary_of(lesson, variant):
-    return f"build/tests/{lesson}/{variant}/check"
+    """What make has to build before an answer can be judged."""
+    if not course.is_python(lesson):
+        return f"build/tests/{lesson}/{variant}/check"
+    return f"build/{lesson}/ready" if answers(lesson)[variant].suffix == ".py" else f"build/tests/{lesson}/{variant}/answer.so"
+
+
+def judge(lesson, variant, device, limit=LIMIT):
+    """The test cases of a lesson's check for one of its answers."""
+    binary, environment = course.ROOT / binary_of(lesson, variant), device.environment_for(lesson)
+    if not course.is_python(lesson):
+        return run_cases(binary, environment, limit=limit)
+    answer = answers(lesson)[variant]
+    return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit)
 
 
 def names_rejection(source):
     """The test case that a wrong solution's first line says it is rejected with."""
     first = source.read_text(encoding="utf-8").splitlines()[0]
-    found = re.fullmatch(r'// Rejected with: "(.*)"', first)
+    found = re.fullmatch(r'(?://|#) Rejected with: "(.*)"', first)
     return found.group(1) if found else None

@@ -78,9 +78,9 @@ class Test:
         for lesson in self.lessons:
             if course.why_not(lesson):
                 continue
-            targets.append(f"build/{lesson}/main")
+            targets.append(target_of(lesson))
             targets += [edit.target for edit in self.edits[lesson] if not edit.problem]
-            if not course.why_not(lesson, for_check=True) and (course.ROOT / "tests" / (lesson + ".cpp")).exists():
+            if not course.why_not(lesson, for_check=True) and checks.of_lesson(lesson).exists():
                 targets += [checks.binary_of(lesson, variant) for variant in checks.answers(lesson)]
         if not course.why_not("", for_check=True):
             targets += [f"build/tests/{suite}/check" for suite in self.suites]
@@ -125,10 +125,10 @@ class Test:
     # ---- the lessons' programs and what their texts show of them
 
     def run_program(self, lesson, environment=None):
-        program = str(course.ROOT / "build" / lesson / "main")
+        program = course.program(lesson)
         everything = dict(self.device.environment_for(lesson), **(environment or {}))
         try:
-            return course.run_limited([program], 300, cwd="/", env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            return course.run_limited(program, 300, cwd="/", env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except subprocess.TimeoutExpired:
             return subprocess.CompletedProcess(program, -9, "", "it did not end within 300 seconds and was stopped")
 
@@ -138,8 +138,8 @@ class Test:
             reason = course.why_not(lesson)
             if reason:
                 self.count.skip(lesson, reason)
-            elif f"build/{lesson}/main" in self.built.failed:
-                self.count.fail(lesson, self.unbuilt(f"build/{lesson}/main"))
+            elif target_of(lesson) in self.built.failed:
+                self.count.fail(lesson, self.unbuilt(target_of(lesson)))
             else:
                 able.append(lesson)
         self.ran = dict(zip(able, self.pool.map(self.run_program, able)))
@@ -256,21 +256,20 @@ class Test:
                     self.count.ok(name)
         self.count.group("exercises: unsolved fails, solution passes")
 
-    def failures(self, lesson, variant):
-        """{test case: why it failed} for one answer, or None with the compiler's words if it was not built."""
+    def judged(self, lesson, variant):
+        """The test cases for one answer by name, or None with the compiler's words if it was not built."""
         binary = checks.binary_of(lesson, variant)
         if binary in self.built.failed:
             return None, self.unbuilt(binary)
-        cases = checks.run_cases(course.ROOT / binary, self.device.environment_for(lesson))
-        return {case.name: case.failure for case in cases if case.failure}, None
+        return {case.name: case for case in checks.judge(lesson, variant, self.device)}, None
 
     def prove_exercise(self, lesson):
         """[(name, why it failed, why it was skipped)] for the lesson's exercise, its solution and its wrong solutions."""
         answers = checks.answers(lesson)
         wrong = [variant for variant in answers if variant not in ("exercise", "solution")]
         missing = [name for name in ("exercise", "solution") if name not in answers]
-        if not (course.ROOT / "tests" / (lesson + ".cpp")).exists():
-            missing.append(f"tests/{lesson}.cpp")
+        if not checks.of_lesson(lesson).exists():
+            missing.append(str(checks.of_lesson(lesson).relative_to(course.ROOT)))
         if len(wrong) < 2:
             missing.append(f"two wrong solutions under tests/{lesson}.wrong")
         if not (course.ROOT / lesson / "Makefile").exists():
@@ -279,37 +278,47 @@ class Test:
             missing.append("second reason to reject: all wrong solutions name the same test case")
         if missing:
             return [(f"{lesson}: exercise", "there is no " + " and no ".join(missing), None)]
-        proofs = [self.prove_unsolved(lesson), self.prove_solution(lesson)]
+        proofs = [self.prove_unsolved(lesson)] + self.prove_solution(lesson)
         return proofs + [self.prove_wrong(lesson, variant, answers[variant]) for variant in wrong]
 
     def prove_unsolved(self, lesson):
         name = f"{lesson}: the unsolved exercise compiles and is rejected"
-        failures, unbuilt = self.failures(lesson, "exercise")
+        cases, unbuilt = self.judged(lesson, "exercise")
         if unbuilt:
             return name, unbuilt, None
-        if failures:
+        if any(case.failure for case in cases.values()):
             return name, None, None
-        if os.environ.get("STRICT"):
+        skipped = [case.skipped for case in cases.values() if case.skipped]
+        if os.environ.get("STRICT") and not skipped:
             return name, "it passes as committed", None
-        return name, None, "it is solved here"
+        return name, None, skipped[0] if skipped else "it is solved here"
 
     def prove_solution(self, lesson):
-        failures, unbuilt = self.failures(lesson, "solution")
-        why = unbuilt or "\n".join(f"{case}: {failure}" for case, failure in failures.items())
-        return f"{lesson}: the solution passes", why, None
+        """The solution passes; what its check skips on this machine is told. In Python, each test counts."""
+        name = f"{lesson}: the solution passes"
+        cases, unbuilt = self.judged(lesson, "solution")
+        if unbuilt:
+            return [(name, unbuilt, None)]
+        skipped = [(f"{lesson}: {case.name}", None, case.skipped) for case in cases.values() if case.skipped and not case.failure]
+        if course.is_python(lesson):
+            return skipped + [(f"{name}: {case.name}", case.failure, None) for case in cases.values() if case.failure or not case.skipped]
+        why = "\n".join(f"{case.name}: {case.failure}" for case in cases.values() if case.failure)
+        return skipped + [(name, why, None)]
 
     def prove_wrong(self, lesson, variant, source):
         name = f"{lesson}: the wrong solution {variant} is rejected"
         expected = checks.names_rejection(source)
-        failures, unbuilt = self.failures(lesson, variant)
+        cases, unbuilt = self.judged(lesson, variant)
         if unbuilt:
             return name, unbuilt, None
         if not expected:
             return name, f'{source.name} must begin with: // Rejected with: "the name of the test case"', None
-        if expected not in failures:
-            others = "\n".join(failures) or "none: it passes"
-            return name, f'"{expected}" must reject it. These did:\n{others}', None
-        return name, None, None
+        if expected in cases and cases[expected].failure:
+            return name, None, None
+        if expected in cases and cases[expected].skipped:
+            return name, None, cases[expected].skipped
+        others = "\n".join(case.name for case in cases.values() if case.failure) or "none: it passes"
+        return name, f'"{expected}" must reject it. These did:\n{others}', None
 
     # ---- headers and suites
 
@@ -398,6 +407,10 @@ class Test:
             self.doctor()
         for suite in self.suites:
             self.suite(suite)
+
+
+def target_of(lesson):
+    return f"build/{lesson}/" + ("ready" if course.is_python(lesson) else "main")
 
 
 def find_suites(chosen):

@@ -145,7 +145,8 @@ class Edit:
         self.name = f"{readme}:{diffs[0].number}: the edit"
         self.lesson, self.diffs, self.block = lesson, diffs, block
         self.folder = f"build/texts/{lesson}/{number}"
-        self.target = f"{self.folder}/main"
+        self.file = "main.py" if course.is_python(lesson) else "main.cpp"
+        self.target = f"build/{lesson}/ready" if course.is_python(lesson) else f"{self.folder}/main"
         self.only = block.notes.get("only") if block else None
         self.problem = None
 
@@ -154,11 +155,11 @@ class Edit:
         sources = {
             path.name: path.read_text(encoding="utf-8")
             for path in (course.ROOT / self.lesson).iterdir()
-            if path.suffix in (".cu", ".hpp") or path.name == "main.cpp"
+            if path.suffix in (".cu", ".hpp", ".py") or path.name == self.file
         }
         for diff in self.diffs:
             named = [line[4:].strip() for line in diff.lines if line.startswith("+++ ")]
-            file = named[0] if named else "main.cpp"
+            file = named[0] if named else self.file
             if file not in sources:
                 raise Problem(f"the edit is of {file}, which the lesson does not have")
             sources[file] = apply(diff.lines, sources[file])
@@ -172,7 +173,7 @@ class Edit:
         """Raises Problem unless the edited program prints every line of the text block."""
         try:
             ended = course.run_limited(
-                [str(course.ROOT / self.target)],
+                course.program(self.lesson, self.folder),
                 LIMIT,
                 env=device.environment_for(self.lesson),
                 stdout=subprocess.PIPE,

@@ -186,6 +186,24 @@ def what_make_could_not_make_is_read_from_its_words():
     assert build.given_up(["build/a", "build/b", "build/c", "build/d"]) == {"build/a", "build/b", "build/c"}
 
 
+# Stands for pytest: a test that passes, one that fails twice, one that is skipped, one that ends the program.
+PYTEST = """import json, os
+with open(os.environ["TOLD"], "w") as told:
+    for line in ["one", "begins", ""], ["one", "ends", ""], ["two", "begins", ""], ["two", "failed", "first"], ["two", "failed", "second"], \\
+        ["three", "begins", ""], ["three", "skipped", "no GPU"], ["four", "begins", ""]:
+        print(json.dumps(line), file=told)
+os.abort()
+"""
+
+
+def what_came_of_tests_in_python_is_known_when_one_ends_the_program():
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "pytest.py").write_text(PYTEST, encoding="utf-8")
+        cases = {case.name: case for case in checks.run_pytest(folder, dict(os.environ, PYTHONPATH=folder))}
+    assert cases["one"].failure is None and cases["two"].failure == "first" and cases["three"].skipped == "no GPU"
+    assert cases["four"].failure.startswith("the program was killed by signal 6 in the middle of it")
+
+
 LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
 a.cpp:(.text+0x7): undefined reference to `run_in(CUctx_st*)'
 /usr/bin/ld: a.cpp:(.text+0x9): undefined reference to `run_in(CUctx_st*)'
