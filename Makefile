@@ -394,6 +394,7 @@ $(PTX_OF)/check: | $(PTX_OF)/variants.txt $(PTX_OF)/nvrtc.txt $(if $(OFFLOAD_GCC
 
 # Asynchronous copies, and what libcu++ builds upon, begin with compute capability 8.0.
 build/tests/checks/%.ptx: NVCC_FLAGS := $(subst -arch=$(PTX_ARCH),-arch=compute_80,$(NVCC_FLAGS))
+build/tests/checks/modern.ptx: NVCC_FLAGS := $(subst -arch=$(PTX_ARCH),-arch=compute_90,$(NVCC_FLAGS))
 
 # What the compilers noted about includes in an earlier run.
 -include $(shell find build -name '*.d' 2>/dev/null)

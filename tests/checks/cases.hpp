@@ -1,7 +1,7 @@
 // The programs that the checks are judged by: which finding each of them deserves, and how to run it.
 //
-// A case is a kernel of the same name in kernels.cu or library.cu, or a function here if what matters is the host's
-// doing. Its finding is what its name begins with: race, init, sync, leak; fine: none, under any check.
+// A case is a kernel of the same name in kernels.cu, library.cu or modern.cu, or a function here if what matters is the
+// host's doing. Its finding is what its name begins with: race, init, sync, leak; fine: none, under any check.
 #pragma once
 #include "common/cu.hpp"
 
@@ -23,7 +23,8 @@ enum Flags : unsigned {
   kByteMissing = 2,  // all of `in` is written but its byte 77
   kDynamic = 4,      // 1 KiB of dynamic shared memory
   kCooperative = 8,
-  kLibrary = 16,  // the kernel is in library.cu
+  kLibrary = 16,  // the kernel is in library.cu …
+  kModern = 32,   // … or in modern.cu
 };
 
 struct Case {
@@ -94,7 +95,8 @@ inline CUresult launch(CUfunction f, unsigned grid, unsigned block, CUdeviceptr 
 // What the kernel's last call answered: faults are for the caller to look at.
 inline CUresult run(const Case& c, const std::string& folder, const std::string& suffix) {
   if (c.host != nullptr) return c.host(), CUDA_SUCCESS;
-  const Program program(folder + (c.flags & kLibrary ? "library" : "kernels") + suffix);
+  const char* image = c.flags & kLibrary ? "library" : c.flags & kModern ? "modern" : "kernels";
+  const Program program(folder + image + suffix);
   const Words in, out;
   std::vector<unsigned> values(kWords), results(kWords);
   for (unsigned i = 0; i < kWords; ++i) values[i] = i * 7 % 61;
@@ -215,6 +217,8 @@ inline const std::vector<Case>& all() {
       {"race_wrong_stage_of_pipeline", 1, 256, kLibrary},
       {"race_relaxed_flag", 2, 32, kLibrary},
       {"race_grid_without_sync", 4, 64, kLibrary | kCooperative},
+      {"race_bulk_copy_not_waited_for", 1, 256, kModern},
+      {"race_other_block_of_the_cluster", 4, 64, kModern},
 
       {"fine_reduction", 4, 256},
       {"fine_warp_reduction", 1, 32},
@@ -239,11 +243,15 @@ inline const std::vector<Case>& all() {
       {"fine_atomic_ref", 4, 32, kLibrary},
       {"fine_ticket", 8, 32, kLibrary},
       {"fine_block_barrier", 1, 256, kLibrary},
+      {"fine_producers_and_consumers", 1, 128, kLibrary},
       {"fine_pipeline", 1, 256, kLibrary},
       {"fine_groups", 1, 256, kLibrary},
       {"fine_grid_sync", 4, 64, kLibrary | kCooperative},
       {"fine_block_algorithms", 2, 128, kLibrary},
       {"fine_warp_algorithm", 1, 128, kLibrary},
+      {"fine_bulk_copy", 1, 256, kModern},
+      {"fine_bulk_store", 1, 256, kModern},
+      {"fine_cluster", 4, 64, kModern},
 
       {"init_global", 1, 64, kUnwritten},
       {"init_atomic_counter", 1, 64, kUnwritten},

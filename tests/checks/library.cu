@@ -127,6 +127,31 @@ KERNEL(fine_block_barrier) {
   }
 }
 
+// Half of the block fills buffers, the other half empties them.
+KERNEL(fine_producers_and_consumers) {
+  using barrier = cuda::barrier<cuda::thread_scope_block>;
+  __shared__ barrier ready[2], filled[2];
+  __shared__ u32 buffer[2][64];
+  const u32 t = threadIdx.x;
+  if (t < 4) init(t < 2 ? &ready[t] : &filled[t - 2], blockDim.x);
+  __syncthreads();
+  if (t < 64) {
+    for (u32 i = 0; i < 8; ++i) {
+      ready[i % 2].arrive_and_wait();
+      buffer[i % 2][t] = in[i * 64 + t];
+      (void)filled[i % 2].arrive();
+    }
+  } else {
+    (void)ready[0].arrive();
+    (void)ready[1].arrive();
+    for (u32 i = 0; i < 8; ++i) {
+      filled[i % 2].arrive_and_wait();
+      out[i * 64 + t - 64] = buffer[i % 2][127 - t];
+      (void)ready[i % 2].arrive();
+    }
+  }
+}
+
 KERNEL(fine_pipeline) {
   constexpr u32 kStages = 2;
   __shared__ alignas(16) u32 tile[kStages][256];

@@ -424,8 +424,11 @@ void BlockRaces::report(Warp& warp, const Place& place, const Touch& touch, u8 k
   const bool same_block = other.block == static_cast<u32>(block_.number);
   const u8 either = kind | other.kind;
   std::string why;
-  if (same_block && other_thread == thread) {
-    why = "the copy may still be going on: nothing has waited for it (cp.async.wait_group, an mbarrier)";
+  if ((either & AccessLog::kAsync) != 0) {
+    why = same_block && other_thread == thread
+              ? "the copy may still be going on: nothing has waited for it (cp.async.wait_group, an mbarrier)"
+              : "between a copy and another thread there has to be a wait for the copy, and a barrier behind that, or "
+                "the mbarrier that counts it";
   } else if (other.site == grid_.site(place) && same_block && other.warp == warp.index && kind == other.kind &&
              (kind & AccessLog::kWrites) != 0 && (kind & AccessLog::kAsync) == 0) {
     why = "lanes of one warp write different values to one place: which of them stays is left to chance";

@@ -92,11 +92,13 @@ void Watch::touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at,
 }
 
 void Watch::executed(Warp& warp, const Code& code, const Instruction& instruction) {
+  if (!touches_.empty()) hand_on(warp, {&code, &instruction});
   asynchronous_ = false;
-  if (touches_.empty()) return;
+}
+
+void Watch::hand_on(Warp& warp, const Place& place) {
   for (Touch& t : touches_)
     t.silent = t.kind == Access::write && t.size <= Touch::kKept && same(t.before, t.at, t.size);
-  const Place place{&code, &instruction};
   if (reads_ != nullptr) reads_->touched(warp, place, touches_);
   if (races_ != nullptr) races_->touched(warp, place, touches_);
   touches_.clear();
@@ -166,6 +168,8 @@ void Watch::acquire(Warp& warp, u32 lane, std::byte* at) {
 }
 void Watch::release_copies(Warp& warp, u32 lane, std::byte* at) {
   if (races_ == nullptr) return;
+  // The copies of this very instruction are among them.
+  hand_on(warp, {warp.frame->code, &warp.frame->code->instructions[warp.pc - 1]});
   Block* owner = owner_of(block_, at);
   races_->release(warp, lane, static_cast<u64>(at - owner->shared), *owner, true);
 }

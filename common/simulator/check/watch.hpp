@@ -81,6 +81,8 @@ class Watch {
   BlockReads* reads() const { return reads_.get(); }
 
  private:
+  void hand_on(Warp& warp, const Place& place);
+
   GridWatch& grid_;
   Block& block_;
   std::unique_ptr<BlockRaces> races_;
