@@ -56,5 +56,6 @@ void check(const std::vector<MatrixCase>& cases) {
 }  // namespace
 
 TEST_CASE("mma multiplies the matrices that the manual's fragments hold") { check(mma_cases()); }
+TEST_CASE("mma.sp multiplies a matrix that is stored without its zeros") { check(sparse_cases()); }
 TEST_CASE("wmma loads, multiplies and stores matrices in every layout") { check(wmma_cases()); }
 TEST_CASE("ldmatrix, stmatrix and movmatrix put each element in its lane") { check(move_cases()); }

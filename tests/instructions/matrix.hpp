@@ -303,6 +303,89 @@ inline std::vector<MatrixCase> mma_cases() {
   return cases;
 }
 
+// mma.sp: of A only every second element is there. The manual's figures of the metadata: four bits a chunk, 16 bits of a
+// lane for four chunks of a row; the row eight below has the upper 16.
+struct SparseProduct {
+  Product product;
+  u32 selectors;
+};
+inline std::vector<SparseProduct> sparse_products() {
+  std::vector<SparseProduct> all;
+  for (const char* type : {"f16", "bf16"}) {
+    all.push_back({{"m16n8k16", "f32", type, type, "f32", "", ""}, 4});
+    all.push_back({{"m16n8k32", "f32", type, type, "f32", "", ""}, 2});
+  }
+  all.push_back({{"m16n8k16", "f16", "f16", "f16", "f16", "", ""}, 4});
+  all.push_back({{"m16n8k32", "f16", "f16", "f16", "f16", "", ""}, 2});
+  all.push_back({{"m16n8k8", "f32", "tf32", "tf32", "f32", "", ""}, 4});
+  all.push_back({{"m16n8k16", "f32", "tf32", "tf32", "f32", "", ""}, 2});
+  for (const char* a : {"e4m3", "e5m2"}) {
+    for (const char* b : {"e4m3", "e5m2"}) {
+      all.push_back({{"m16n8k64", "f32", a, b, "f32", "", ""}, 1});
+      all.push_back({{"m16n8k64", "f16", a, b, "f16", "", ""}, 1});
+    }
+  }
+  for (const char* suffix : {"", ".satfinite"}) {
+    for (const char* a : {"u", "s"}) {
+      for (const char* b : {"u", "s"}) {
+        const std::string a8 = a + std::string("8"), b8 = b + std::string("8");
+        const std::string a4 = a + std::string("4"), b4 = b + std::string("4");
+        all.push_back({{"m16n8k32", "s32", a8, b8, "s32", "", suffix}, 2});
+        all.push_back({{"m16n8k64", "s32", a8, b8, "s32", "", suffix}, 1});
+        all.push_back({{"m16n8k64", "s32", a4, b4, "s32", "", suffix}, 2});
+        all.push_back({{"m16n8k128", "s32", a4, b4, "s32", "", suffix}, 1});
+      }
+    }
+  }
+  return all;
+}
+inline std::vector<MatrixCase> sparse_cases() {
+  std::vector<MatrixCase> cases;
+  std::mt19937 random(5);
+  for (const auto& [p, selectors] : sparse_products()) {
+    u32 m, n, k;
+    read_shape(p.shape, m, n, k);
+    const MatrixType ta = matrix_type(p.a), tb = matrix_type(p.b), tc = matrix_type(p.c), td = matrix_type(p.d);
+    const u32 chunk = ta.storage == 4 ? 8 : ta.storage == 32 ? 2 : 4, lanes = 4 / selectors;
+    for (u32 selector = 0; selector < selectors; ++selector) {
+      const Values half = any_matrix(m, k / 2, ta, random), b = any_matrix(k, n, tb, random),
+                   c = any_matrix(m, n, tc, random);
+      Values a(m, std::vector<u64>(k));
+      std::vector<u64> metadata(32);
+      for (u64& word : metadata) word = random();
+      for (u32 row = 0; row < m; ++row) {
+        for (u32 ch = 0; ch < k / chunk; ++ch) {
+          // Two places of four, in order; of tf32, both halves of one element.
+          u32 first = random() % 3, second = first + 1 + random() % (3 - first);
+          if (chunk == 2) first = random() % 2 * 2, second = first + 1;
+          u64& word = metadata[row % 8 * 4 + selector * lanes + ch / 4];
+          const u32 shift = ch % 4 * 4 + (row < 8 ? 0 : 16);
+          word = (word & ~(u64{15} << shift)) | u64(first | second << 2) << shift;
+          for (u32 e = 0; e < chunk / 2; ++e) {
+            const u32 place = chunk == 8   ? (e < 2 ? first : second) * 2 + e % 2
+                              : chunk == 2 ? first / 2
+                                           : (e == 0 ? first : second);
+            a[row][ch * chunk + place] = half[row][ch * chunk / 2 + e];
+          }
+        }
+      }
+      const std::string stored_shape = "m16n8k" + std::to_string(k / 2);
+      const Fragment fa = fragment(half, ta, layouts(stored_shape, ta.storage).a),
+                     fb = fragment(b, tb, layouts(p.shape, tb.storage).b), fc = fragment(c, tc, layout_c()),
+                     fd = fragment(product(p, a, b, c), td, layout_c()), fm{1, 32, metadata};
+      MatrixCase made;
+      made.text = loaded("a", fa, made) + loaded("b", fb, made) + loaded("c", fc, made) + loaded("m", fm, made) +
+                  declared("d", fd);
+      made.text += "mma.sp::ordered_metadata.sync.aligned." + p.shape + ".row.col" + p.suffix + types(p) + " " +
+                   braces("d", fd.registers) + ", " + braces("a", fa.registers) + ", " + braces("b", fb.registers) +
+                   ", " + braces("c", fc.registers) + ", %m0, " + std::to_string(selector) + ";\n";
+      made.text += stored("d", fd, made);
+      cases.push_back(made);
+    }
+  }
+  return cases;
+}
+
 // wmma: fragments are closed, so matrices go from memory to memory.
 inline std::vector<MatrixCase> wmma_cases() {
   struct Form {

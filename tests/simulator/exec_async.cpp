@@ -23,6 +23,72 @@ TEST_CASE("cp.async copies into shared memory and fills what it does not read wi
   for (u32 i = 0; i < 128; ++i) CHECK(out[i] == (i % 4 == 3 ? 0 : i + 128));
 }
 
+TEST_CASE("Whoever does not wait for a copy finds what was there before") {
+  Module module(kernel(R"(
+    mov.u32 %r1, box;
+    mad.lo.u32 %r2, %t, 16, %r1;
+    mad.wide.u32 %a1, %t, 16, %out;
+    st.shared.v4.u32 [%r2], {%t, %t, %t, %t};
+    setp.lt.u32 %p1, %t, 16;
+    cp.async.ca.shared.global [%r2], [%a1+512], 4;
+    cp.async.commit_group;
+    cp.async.ca.shared.global [%r2+4], [%a1+512], 4, %p1;
+    cp.async.commit_group;
+    cp.async.ca.shared.global [%r2+8], [%a1+512], 4;
+    cp.async.wait_group 1;
+    bar.sync 0;
+    ld.shared.v2.u32 {%r3, %r4}, [%r2];
+    cp.async.wait_group 0;
+    ld.shared.u32 %r5, [%r2+4];
+    ld.shared.u32 %r6, [%r2+8];
+    st.global.v4.u32 [%a1], {%r3, %r4, %r5, %r6};)",
+                       ".shared .align 16 .b8 box[512];\n"));
+  Buffer<u32> out(256);
+  for (u32 i = 0; i < 256; ++i) out[i] = 1000 + i;
+  REQUIRE(!module.run("k", {1, 1, 1}, {32, 1, 1}, out.address()));
+  for (u32 t = 0; t < 32; ++t) {
+    const u32 copied = 1000 + 128 + t * 4;
+    CHECK(out[t * 4] == copied);                          // the older of two groups, waited for
+    CHECK(out[t * 4 + 1] == t);                           // the newer: not yet
+    CHECK(out[t * 4 + 2] == (t < 16 ? 0 : copied));       // then it is; nothing was read where the predicate holds
+    CHECK(out[t * 4 + 3] == t);                           // never committed
+  }
+}
+
+TEST_CASE("A bulk copy is there when its mbarrier says so, and reads shared memory as late as it may") {
+  Module module(kernel(R"(
+    mov.u32 %r1, barrier;
+    mov.u32 %r2, box;
+    setp.ne.u32 %p1, %t, 0;
+    @%p1 bra END;
+    st.shared.u32 [%r2], 7;
+    mbarrier.init.shared.b64 [%r1], 1;
+    mbarrier.arrive.expect_tx.shared.b64 %a1, [%r1], 16;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%out+16], 16, [%r1];
+    ld.shared.u32 %r3, [%r2];
+    mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;
+    ld.shared.u32 %r4, [%r2];
+    st.global.v2.u32 [%out], {%r3, %r4};
+    cp.async.bulk.global.shared::cta.bulk_group [%out+32], [%r2], 16;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group.read 0;
+    st.shared.u32 [%r2], 8;
+    cp.async.bulk.global.shared::cta.bulk_group [%out+48], [%r2], 16;
+    cp.async.bulk.commit_group;
+    st.shared.u32 [%r2], 9;
+  END:)",
+                       ".shared .align 8 .b8 barrier[8];\n.shared .align 16 .b8 box[128];\n"));
+  Buffer<u32> out(64);
+  for (u32 i = 0; i < 64; ++i) out[i] = i;
+  const auto fault = module.run("k", {1, 1, 1}, {32, 1, 1}, out.address());
+  if (fault) UNSCOPED_INFO(fault->report);
+  REQUIRE(!fault.has_value());
+  CHECK(out[0] == 7);
+  CHECK(out[1] == 4);
+  CHECK(out[8] == 4);
+  CHECK(out[12] == 9);  // not waited for: what came later was copied
+}
+
 TEST_CASE("An mbarrier's phase ends with the last arrival, and waiting threads go on") {
   Module module(kernel(R"(
     mov.u32 %r1, barrier;

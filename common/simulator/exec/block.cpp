@@ -56,6 +56,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
   index = index_;
   rank = rank_;
   live_threads = grid->threads;
+  async.start();
   runnable = warps.size() == kMaxWarps ? ~0u : (1u << warps.size()) - 1;
   for (Warp& warp : warps) {
     warp.live = warp.lanes = warp.root.lanes = warp.present;
@@ -188,6 +189,7 @@ void Block::open(u32 id) {
 
 void Block::threads_exited(Warp&, u32 lanes) {
   live_threads -= popcount(lanes);
+  if (live_threads == 0) async.end();
   for (u32 rest = busy_barriers; rest != 0; rest &= rest - 1) {
     const u32 id = static_cast<u32>(__builtin_ctz(rest));
     if (live_threads != 0 && complete(barriers[id])) open(id);

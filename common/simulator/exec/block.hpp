@@ -1,6 +1,7 @@
 // A block of threads while it runs: its warps, its shared and local memory, its barriers. It can stop after any
 // instruction and go on later, on another thread of the machine.
 #pragma once
+#include "common/simulator/exec/async.hpp"
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/exec/warp.hpp"
 
@@ -79,6 +80,7 @@ struct Block {
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;
   std::unique_ptr<Watch> watch;  // what checks see of it; null: nobody checks
+  AsyncGroups async;
 
   explicit Block(Grid& grid);
   ~Block();
@@ -111,6 +113,7 @@ struct Block {
 struct Cluster {
   std::vector<std::unique_ptr<Block>> blocks;
   u32 arrived = 0;  // threads, at barrier.cluster
+  AsyncSignals signals;
 
   Outcome run(Executor& executor, i64& budget);
   u32 live_threads() const;

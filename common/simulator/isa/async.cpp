@@ -1,8 +1,8 @@
 // Asynchronous copies and the barriers that count them. PTX ISA, "Data Movement and Conversion Instructions:
 // Asynchronous copy", "mbarrier", "st.async", "red.async".
 //
-// A copy may complete at any time between the instruction and the wait for it; here it completes at once, so groups
-// are never waited for, and what a copy counts on an mbarrier it counts at once.
+// What is copied into shared memory is read at once, and written when somebody waits for it; what is copied out of it
+// is read then, too (exec/async.hpp).
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
@@ -17,6 +17,7 @@ namespace {
 
 // Instruction::control: for each memory operand, in order, its space and whether its base register has 4 bytes.
 constexpr u32 kOperandBits = 5;
+constexpr u32 kIgnore = 1u << 15;
 constexpr u32 kFlags = 16;  // and from here on, what a family of instructions wants to know
 
 u32 operand_control(Space space, u32 width) { return static_cast<u32>(space) | (width == 4 ? 16u : 0u); }
@@ -159,7 +160,9 @@ void run_test(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
     const u32 asked = (i.control & kParity) != 0 ? warp.in<u32>(i.slot[2])[lane] & 1
                                                  : static_cast<u32>(warp.in<u64>(i.slot[2])[lane] >> 63);
-    std::byte* at = change(warp, i, 0, i.slot[1], lane, [&](Phases& p) { complete |= u32{p.phase != asked} << lane; });
+    std::byte* at = object(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[1], lane));
+    warp.block->cluster->signals.settle(at);
+    complete |= u32{Phases(raw_load<u64>(at)).phase != asked} << lane;
     if (warp.watch != nullptr && (complete >> lane & 1) != 0) warp.watch->acquire(warp, lane, at);
   });
   std::atomic_thread_fence(std::memory_order_acquire);
@@ -185,50 +188,66 @@ void copy_bytes(std::byte* to, const std::byte* from, u64 size) {
   for (u64 at = size / 4 * 4; at < size; ++at) raw_store<u8>(to + at, raw_load<u8>(from + at));
 }
 
-// cp.async [to], [from], size [, bytes of them to read; the rest is zero]
+// cp.async [to], [from], size [, bytes of them to read, or a predicate to read none; the rest is zero]
 void run_copy(Warp& warp, const Instruction& i) {
   if (warp.watch != nullptr) warp.watch->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     if (size != 4 && size != 8 && size != 16) refuse(lane, "cp.async of " + std::to_string(size) + " bytes");
-    const u32 wanted = i.slot[3] == kNoSlot ? size : warp.in<u32>(i.slot[3])[lane];
+    u32 wanted = size;
+    if (i.slot[3] != kNoSlot) {
+      const bool ignore = (i.control & kIgnore) != 0;
+      wanted = ignore ? (warp.predicate(i.slot[3]) >> lane & 1 ? 0 : size) : warp.in<u32>(i.slot[3])[lane];
+    }
     if (wanted > size) refuse(lane, "cp.async that reads more bytes than it writes");
     std::byte* to = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, size,
                            Access::write, nullptr);
-    std::byte bytes[16] = {};
+    std::byte bytes[AsyncGroups::kMostBytes] = {};
     if (wanted != 0) {
       copy_bytes(bytes,
                  access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane), wanted, size,
                         Access::read, &view_of(warp, i)),
                  wanted);
     }
-    copy_bytes(to, bytes, size);
+    warp.block->async.copy(warp, lane, to, bytes, size);
   });
   warp.polls = 0;
 }
 
 void run_nothing(Warp&, const Instruction&) {}
-
-// The copies are done already; only a check wants to know who waits for which.
 void run_commit(Warp& warp, const Instruction&) {
+  warp.block->async.commit(warp);
   if (warp.watch != nullptr) warp.watch->commit(warp);
 }
-void run_wait(Warp& warp, const Instruction& i) {
-  if (warp.watch == nullptr) return;
-  for_each_lane(warp, [&](u32 lane) { warp.watch->wait(warp, lane, warp.in<u32>(i.slot[0])[lane]); });
-}
 void run_wait_all(Warp& warp, const Instruction&) {
+  warp.block->async.wait_all(warp);
   if (warp.watch != nullptr) warp.watch->wait_all(warp);
 }
+void run_wait(Warp& warp, const Instruction& i) {
+  const u32* left = warp.in<u32>(i.slot[0]);
+  warp.block->async.wait(warp, left[__builtin_ctz(warp.mask)]);
+  if (warp.watch != nullptr) for_each_lane(warp, [&](u32 lane) { warp.watch->wait(warp, lane, left[lane]); });
+}
 
-// The copies before it have completed: without .noinc the arrival takes back what it has added itself.
+// When the copies before it have completed, it arrives; without .noinc it first makes room for the arrival.
 constexpr u32 kNoIncrement = 1u << kFlags;
 void run_copy_arrive(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
-    std::byte* at = change(warp, i, 0, i.slot[0], lane, [&](Phases& p) {
-      if ((i.control & kNoIncrement) == 0) return;
-      arrive(p, lane, 1);
+    std::byte* at = object(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane));
+    Phases now(raw_load<u64>(at));
+    if ((i.control & kNoIncrement) == 0) {
+      if (now.pending == Phases::kMost) refuse(lane, "an mbarrier with more arrivals than it can count");
+      ++now.pending;
+      raw_store<u64>(at, now.bits());
+    } else if (now.pending == 0) {
+      refuse(lane, "cp.async.mbarrier.arrive.noinc, where no arrivals are pending");
+    }
+    warp.block->cluster->signals.add(at, [at, copies = warp.block->async.everything_before(warp, lane)] {
+      copies();
+      Phases p(raw_load<u64>(at));
+      if (p.pending != 0) --p.pending;
       p.complete_if_due();
+      raw_store<u64>(at, p.bits());
     });
     if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
   });
@@ -239,50 +258,50 @@ void check_bulk(u32 lane, u32 size) {
   if (size % 16 != 0) refuse(lane, "a bulk copy of " + std::to_string(size) + " bytes: not a multiple of 16");
 }
 
-// [to], [from], size, [mbarrier]: three memory operands.
+// `bytes` of a transaction have arrived at an mbarrier.
+void count_bytes(std::byte* barrier, u32 bytes) {
+  Phases p(raw_load<u64>(barrier));
+  p.transactions -= static_cast<i32>(bytes);
+  p.complete_if_due();
+  raw_store<u64>(barrier, p.bits());
+}
+// What comes into shared memory when `barrier` is looked at.
+void deliver(Warp& warp, u32 lane, std::byte* barrier, std::byte* to, std::vector<std::byte> bytes) {
+  if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, barrier);
+  warp.block->cluster->signals.add(barrier, [barrier, to, bytes = std::move(bytes)] {
+    copy_bytes(to, bytes.data(), bytes.size());
+    count_bytes(barrier, static_cast<u32>(bytes.size()));
+  });
+}
+
+// [to], [from], size, [mbarrier]: three memory operands. With a mask, for each block of the cluster that it names, at
+// the same offset in its shared memory.
+template <bool kMulticast>
 void run_bulk_to_shared(Warp& warp, const Instruction& i) {
   if (warp.watch != nullptr) warp.watch->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
+    std::vector<std::byte> bytes(size);
     if (size != 0) {
-      copy_bytes(access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
-                        Access::write, nullptr),
+      copy_bytes(bytes.data(),
                  access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane), size, 16,
                         Access::read, nullptr),
                  size);
     }
-    std::byte* at = change(warp, i, 2, i.slot[3], lane, [&](Phases& p) {
-      transactions(p, lane, -i64{size});
-      p.complete_if_due();
-    });
-    if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
-  });
-  warp.polls = 0;
-}
-
-// The same for each block of a cluster that the mask names, at the same offset in its shared memory.
-void run_bulk_multicast(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
-  for_each_lane(warp, [&](u32 lane) {
-    const u32 size = warp.in<u32>(i.slot[2])[lane];
-    check_bulk(lane, size);
-    const u64 to = operand_address(warp, i, 0, i.slot[0], lane) % kSharedStride;
-    const u64 barrier = operand_address(warp, i, 2, i.slot[3], lane) % kSharedStride;
-    for (u32 rest = warp.in<u16>(i.slot[4])[lane]; rest != 0; rest &= rest - 1) {
-      const u64 block = (u64{static_cast<u32>(__builtin_ctz(rest))} + 1) * kSharedStride;
-      if (size != 0) {
-        copy_bytes(access(warp, lane, Space::shared_cluster, block + to, size, 16, Access::write, nullptr),
-                   access(warp, lane, Space::global, operand_address(warp, i, 1, i.slot[1], lane), size, 16,
-                          Access::read, nullptr),
-                   size);
+    const u64 to = operand_address(warp, i, 0, i.slot[0], lane), barrier = operand_address(warp, i, 2, i.slot[3], lane);
+    const auto send = [&](Space space, u64 to, Space barrier_space, u64 barrier) {
+      std::byte* place =
+          size == 0 ? nullptr : access(warp, lane, space, to, size, 16, Access::write, nullptr);
+      deliver(warp, lane, object(warp, lane, barrier_space, barrier), place, bytes);
+    };
+    if constexpr (kMulticast) {
+      for (u32 rest = warp.in<u16>(i.slot[4])[lane]; rest != 0; rest &= rest - 1) {
+        const u64 block = (u64{static_cast<u32>(__builtin_ctz(rest))} + 1) * kSharedStride;
+        send(Space::shared_cluster, block + to % kSharedStride, Space::shared_cluster, block + barrier % kSharedStride);
       }
-      std::byte* at = object(warp, lane, Space::shared_cluster, block + barrier);
-      Phases phases(raw_load<u64>(at));
-      transactions(phases, lane, -i64{size});
-      phases.complete_if_due();
-      raw_store<u64>(at, phases.bits());
-      if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
+    } else {
+      send(space_of_operand(i, 0), to, space_of_operand(i, 2), barrier);
     }
   });
   warp.polls = 0;
@@ -294,13 +313,17 @@ void run_bulk_to_global(Warp& warp, const Instruction& i) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
     if (size == 0) return;
-    copy_bytes(access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
-                      Access::write, nullptr),
-               access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane), size, 16,
-                      Access::read, nullptr),
-               size);
+    std::byte* to = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
+                           Access::write, nullptr);
+    const std::byte* from = access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane),
+                                   size, 16, Access::read, nullptr);
+    warp.block->async.bulk(warp, lane, [=] { copy_bytes(to, from, size); });
   });
   warp.polls = 0;
+}
+void run_commit_bulk(Warp& warp, const Instruction&) { warp.block->async.commit_bulk(warp); }
+void run_wait_bulk(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) { warp.block->async.wait_bulk(warp, lane, warp.in<u32>(i.slot[0])[lane]); });
 }
 
 // st.async [to], values, [mbarrier]
@@ -312,12 +335,10 @@ void run_store_async(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
     std::byte* to = access(warp, lane, Space::shared_cluster, operand_address(warp, i, 0, slot(0), lane), size, size,
                            Access::write, nullptr);
-    for (u32 e = 0; e < elements; ++e) raw_store<T>(to + e * sizeof(T), warp.in<T>(slot(1 + e))[lane]);
-    std::byte* at = change(warp, i, 1, slot(1 + elements), lane, [&](Phases& p) {
-      transactions(p, lane, -i64{size});
-      p.complete_if_due();
-    });
-    if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
+    std::vector<std::byte> bytes(size);
+    for (u32 e = 0; e < elements; ++e) raw_store<T>(bytes.data() + e * sizeof(T), warp.in<T>(slot(1 + e))[lane]);
+    deliver(warp, lane, object(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, slot(1 + elements), lane)), to,
+            std::move(bytes));
   });
   warp.polls = 0;
 }
@@ -345,7 +366,8 @@ Bound bind_test(const Form& form) {
 }
 
 Bound bind_copy(const Form& form) {
-  return {run_copy, operand_control(Space::shared, form.width[0]) | operand_control(Space::global, form.width[1])
+  const u32 ignore = form.predicate >> 3 & 1 ? kIgnore : 0;
+  return {run_copy, ignore | operand_control(Space::shared, form.width[0]) | operand_control(Space::global, form.width[1])
                                                                         << kOperandBits};
 }
 
@@ -403,8 +425,8 @@ const Row kRows[] = {
     {"mbarrier.try_wait.parity" TEST OWN ".b64", "=pred [m] u32 u32?", bind_test<kTry | kParity>, 78, 90},
     {"mbarrier.pending_count.b64", "=u32 b64", bind<run_pending_count>, 70, 80},
 
-    {"cp.async.ca|cg.shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32?", bind_copy, 70, 80},
-    {"cp.async.ca|cg.shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32? b64",
+    {"cp.async.ca|cg.shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32^pred?", bind_copy, 70, 80},
+    {"cp.async.ca|cg.shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32^pred? b64",
      bind_copy, 74, 80},
     {"cp.async.commit_group", "", bind<run_commit>, 70, 80},
     {"cp.async.wait_group", "u32", bind<run_wait>, 70, 80},
@@ -412,18 +434,18 @@ const Row kRows[] = {
     {"cp.async.mbarrier.arrive{.noinc}" OWN ".b64", "[m]", bind_copy_arrive, 70, 80},
 
     {"cp.async.bulk.shared::cluster|shared::cta.global" BYTES, "[m] [m] u32 [m]",
-     bind_bulk_to_shared<run_bulk_to_shared>, 80, 90},
+     bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
     {"cp.async.bulk.shared::cluster|shared::cta.global.L2::cache_hint" BYTES, "[m] [m] u32 [m] b64",
-     bind_bulk_to_shared<run_bulk_to_shared>, 80, 90},
+     bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
     {"cp.async.bulk.shared::cluster.global.multicast::cluster" BYTES, "[m] [m] u32 [m] b16",
-     bind_bulk_to_shared<run_bulk_multicast>, 80, 90},
-    {"cp.async.bulk.shared::cluster.shared::cta" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared>, 80,
+     bind_bulk_to_shared<run_bulk_to_shared<true>>, 80, 90},
+    {"cp.async.bulk.shared::cluster.shared::cta" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared<false>>, 80,
      90},
     {"cp.async.bulk.global.shared::cta.bulk_group", "[m] [m] u32", bind_bulk_to_global, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[m] [m] u32 b64", bind_bulk_to_global, 80, 90},
     {"cp.async.bulk.prefetch.L2.global", "[m] u32", bind<run_nothing>, 80, 90},
-    {"cp.async.bulk.commit_group", "", bind<run_nothing>, 80, 90},
-    {"cp.async.bulk.wait_group{.read}", "u32", bind<run_nothing>, 80, 90},
+    {"cp.async.bulk.commit_group", "", bind<run_commit_bulk>, 80, 90},
+    {"cp.async.bulk.wait_group{.read}", "u32", bind<run_wait_bulk>, 80, 90},
 
     {"st.async{.weak}{.shared::cluster}{" BYTES "}{.v2|v4}.b32|b64|u32|u64|s32|s64|f32|f64", "[m] {t0}v [m]",
      bind_store_async, 81, 90},

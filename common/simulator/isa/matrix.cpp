@@ -31,6 +31,7 @@ struct Shape {
   bool wmma;
   bool a_column, b_column;  // m8n8k4 only: layouts of A and B
   u32 mode;                 // Rounding, of double precision
+  bool sparse;              // A is stored without its zeros
 };
 constexpr Type kOperands[] = {Type::f16, Type::bf16, Type::tf32, Type::f64, Type::e4m3, Type::e5m2,
                               Type::u8,  Type::s8,   Type::u4,   Type::s4,  Type::b1};
@@ -44,12 +45,12 @@ u32 packed(const Shape& s) {
   return u32(std::countr_zero(s.m)) | u32(std::countr_zero(s.n)) << 3 | u32(std::countr_zero(s.k)) << 6 |
          index_of_type(kOperands, s.a) << 10 | index_of_type(kOperands, s.b) << 14 | index_of_type(kSums, s.c) << 18 |
          index_of_type(kSums, s.d) << 20 | u32{s.satfinite} << 22 | u32{s.conjunction} << 23 | u32{s.wmma} << 24 |
-         u32{s.a_column} << 25 | u32{s.b_column} << 26 | s.mode << 27;
+         u32{s.a_column} << 25 | u32{s.b_column} << 26 | s.mode << 27 | u32{s.sparse} << 29;
 }
 Shape unpacked(u32 c) {
   return {1u << (c & 7),      1u << (c >> 3 & 7), 1u << (c >> 6 & 15), kOperands[c >> 10 & 15], kOperands[c >> 14 & 15],
           kSums[c >> 18 & 3], kSums[c >> 20 & 3], (c >> 22 & 1) != 0,  (c >> 23 & 1) != 0,      (c >> 24 & 1) != 0,
-          (c >> 25 & 1) != 0, (c >> 26 & 1) != 0, c >> 27 & 3};
+          (c >> 25 & 1) != 0, (c >> 26 & 1) != 0, c >> 27 & 3,         (c >> 29 & 1) != 0};
 }
 
 // Where elements lie
@@ -166,7 +167,7 @@ constexpr u32 kLargestSide = 32;  // wmma's m and n
 
 template <class T>
 struct Matrices {
-  T a[kLargestSide * kLargestK / 8];  // m × k: the largest k goes with m = 16 and bits; m = 32 with k = 16
+  T a[16 * 128];                      // m × k: 16 × 128 at most, or 32 × 16
   T b[kLargestSide * kLargestK / 8];  // k × n
   T c[kLargestSide * kLargestSide];   // m × n
 };
@@ -192,11 +193,55 @@ void multiply(const Shape& s, Matrices<T>& x) {
 struct Slots {
   const Slot *d, *a, *b, *c;
 };
+// As A's fragment is laid out: without half of each row, if it is sparse.
+Shape stored_a(Shape s) {
+  if (s.sparse) s.k /= 2;
+  return s;
+}
 Slots operands(const Instruction& i, const Shape& s) {
   const Slot* d = slots(i);
   const Slot* a = d + registers_of(s, Role::c, s.d);
-  const Slot* b = a + registers_of(s, Role::a, s.a);
+  const Slot* b = a + registers_of(stored_a(s), Role::a, s.a);
   return {d, a, b, b + registers_of(s, Role::b, s.b)};
+}
+
+// Where the elements of a sparse A belong: of each chunk of a row (four neighbours, eight of 4-bit integers, two of
+// tf32) half are there, in order, and four bits of metadata hold their two places, the first one's in the lower two
+// (of tf32's only one: places of halves of elements). Of each four lanes that hold a row of C the selector says which
+// have the metadata of that row and of the one eight below: 16 bits of a lane for each.
+template <class T>
+void spread(const Warp& warp, const Instruction& i, const Shape& s, Slot metadata, const T* stored, T* dense) {
+  const u32 width = s.a == Type::tf32 ? 32 : bits(s.a), chunk = width == 4 ? 8 : width == 32 ? 2 : 4;
+  const u32 chunks = s.k / chunk, lanes = chunks / 4, half = chunk / 2;
+  const u32 selector = static_cast<u32>(i.offset);
+  if (selector >= 4 / lanes) {
+    throw Fault{.kind = FaultKind::illegal_instruction,
+                .what = "mma.sp with a sparsity selector of " + std::to_string(selector) + ": the shape has " +
+                        std::to_string(4 / lanes),
+                .lane = static_cast<u32>(std::countr_zero(warp.mask))};
+  }
+  std::fill_n(dense, s.m * s.k, T{0});
+  for (u32 row = 0; row < s.m; ++row) {
+    for (u32 c = 0; c < chunks; ++c) {
+      const u32 lane = row % 8 * 4 + selector * lanes + c / 4;
+      const u32 nibble = warp.in<u32>(metadata)[lane] >> (4 * (c % 4) + (row < 8 ? 0 : 16)) & 15;
+      const T* from = stored + row * (s.k / 2) + c * half;
+      T* to = dense + row * s.k + c * chunk;
+      for (u32 k = 0; k < half; ++k) {
+        const u32 place = nibble >> 2 * (k * 2 / half) & 3;
+        to[width == 4 ? place * 2 + k % 2 : width == 32 ? place / 2 : place] = from[k];
+      }
+    }
+  }
+}
+
+template <class T, class F>
+void load_a(const Warp& warp, const Instruction& i, const Slots& o, const Shape& s, Matrices<T>& x, F f) {
+  const Shape stored = stored_a(s);
+  T compressed[16 * 64];
+  T* to = s.sparse ? compressed : x.a;
+  for_elements(warp, o.a, stored, Role::a, s.a, [&](u32 row, u32 k, u64 raw) { to[row * stored.k + k] = f(raw); });
+  if (s.sparse) spread(warp, i, s, o.c[registers_of(s, Role::c, s.c)], compressed, x.a);
 }
 
 template <bool kDouble>
@@ -205,7 +250,7 @@ void run_mma_float(Warp& warp, const Instruction& i) {
   const Shape s = unpacked(i.control);
   const Slots o = operands(i, s);
   Matrices<double> x;
-  for_elements(warp, o.a, s, Role::a, s.a, [&](u32 row, u32 k, u64 raw) { x.a[row * s.k + k] = value(s.a, raw); });
+  load_a(warp, i, o, s, x, [&](u64 raw) { return value(s.a, raw); });
   for_elements(warp, o.b, s, Role::b, s.b,
                [&](u32 k, u32 column, u64 raw) { x.b[k * s.n + column] = value(s.b, raw); });
   for_elements(warp, o.c, s, Role::c, s.c,
@@ -222,8 +267,7 @@ void run_mma_integer(Warp& warp, const Instruction& i) {
   const Shape s = unpacked(i.control);
   const Slots o = operands(i, s);
   Matrices<i64> x;
-  for_elements(warp, o.a, s, Role::a, s.a,
-               [&](u32 row, u32 k, u64 raw) { x.a[row * s.k + k] = integer(s.a, u32(raw)); });
+  load_a(warp, i, o, s, x, [&](u64 raw) { return i64{integer(s.a, u32(raw))}; });
   for_elements(warp, o.b, s, Role::b, s.b,
                [&](u32 k, u32 column, u64 raw) { x.b[k * s.n + column] = integer(s.b, u32(raw)); });
   for_elements(warp, o.c, s, Role::c, s.c, [&](u32 row, u32 column, u64 raw) { x.c[row * s.n + column] = i32(raw); });
@@ -344,6 +388,7 @@ Shape shape_of(const Form& form, bool wmma) {
   s.satfinite = form.has("satfinite");
   s.conjunction = form.has("and");
   s.wmma = wmma;
+  s.sparse = form.has("sp") || form.has("sp::ordered_metadata");
   s.mode = form.has("rz") ? kZero : form.has("rm") ? kDown : form.has("rp") ? kUp : kNearest;
   if (form.types == 2) {  // wmma of half precision names the sums only
     s.d = form.type[0], s.a = s.b = Type::f16, s.c = form.type[1];
@@ -523,6 +568,7 @@ Bound bind_transfer(const Form& form) {
 }
 
 #define MMA "mma.sync.aligned."
+#define SPARSE "mma.sp|sp::ordered_metadata.sync.aligned."
 #define WMMA "wmma.mma.sync.aligned."
 #define LOAD(what) "wmma.load." what ".sync.aligned.row|col"
 #define STORE "wmma.store.d.sync.aligned.row|col"
@@ -566,6 +612,25 @@ constexpr Row kRows[] = {
     {MMA "m8n8k128.row.col.s32.b1.b1.s32.xor|and.popc", "={s32}2 {b32}1 {b32}1 {s32}2", bind_mma, 70, 75},
     {MMA "m16n8k128.row.col.s32.b1.b1.s32.xor|and.popc", "={s32}4 {b32}2 {b32}1 {s32}4", bind_mma, 70, 80},
     {MMA "m16n8k256.row.col.s32.b1.b1.s32.xor|and.popc", "={s32}4 {b32}4 {b32}2 {s32}4", bind_mma, 70, 80},
+
+    {SPARSE "m16n8k16.row.col.f16.f16.f16.f16", "={b32}2 {b32}2 {b32}2 {b32}2 b32 imm", bind_mma, 71, 80},
+    {SPARSE "m16n8k32.row.col.f16.f16.f16.f16", "={b32}2 {b32}4 {b32}4 {b32}2 b32 imm", bind_mma, 71, 80},
+    {SPARSE "m16n8k16.row.col.f32.f16.f16.f32", "={f32}4 {b32}2 {b32}2 {f32}4 b32 imm", bind_mma, 71, 80},
+    {SPARSE "m16n8k32.row.col.f32.f16.f16.f32", "={f32}4 {b32}4 {b32}4 {f32}4 b32 imm", bind_mma, 71, 80},
+    {SPARSE "m16n8k16.row.col.f32.bf16.bf16.f32", "={f32}4 {b32}2 {b32}2 {f32}4 b32 imm", bind_mma, 71, 80},
+    {SPARSE "m16n8k32.row.col.f32.bf16.bf16.f32", "={f32}4 {b32}4 {b32}4 {f32}4 b32 imm", bind_mma, 71, 80},
+    {SPARSE "m16n8k8.row.col.f32.tf32.tf32.f32", "={f32}4 {b32}2 {b32}2 {f32}4 b32 imm", bind_mma, 71, 80},
+    {SPARSE "m16n8k16.row.col.f32.tf32.tf32.f32", "={f32}4 {b32}4 {b32}4 {f32}4 b32 imm", bind_mma, 71, 80},
+    {SPARSE "m16n8k64.row.col.f32.e4m3|e5m2.e4m3|e5m2.f32", "={f32}4 {b32}4 {b32}4 {f32}4 b32 imm", bind_mma, 84, 89},
+    {SPARSE "m16n8k64.row.col.f16.e4m3|e5m2.e4m3|e5m2.f16", "={b32}2 {b32}4 {b32}4 {b32}2 b32 imm", bind_mma, 87, 89},
+    {SPARSE "m16n8k32.row.col{.satfinite}.s32.u8|s8.u8|s8.s32", "={s32}4 {b32}2 {b32}2 {s32}4 b32 imm", bind_mma, 71,
+     80},
+    {SPARSE "m16n8k64.row.col{.satfinite}.s32.u8|s8.u8|s8.s32", "={s32}4 {b32}4 {b32}4 {s32}4 b32 imm", bind_mma, 71,
+     80},
+    {SPARSE "m16n8k64.row.col{.satfinite}.s32.u4|s4.u4|s4.s32", "={s32}4 {b32}2 {b32}2 {s32}4 b32 imm", bind_mma, 71,
+     80},
+    {SPARSE "m16n8k128.row.col{.satfinite}.s32.u4|s4.u4|s4.s32", "={s32}4 {b32}4 {b32}4 {s32}4 b32 imm", bind_mma, 71,
+     80},
 
     {LOAD("a|b") LARGE WHERE ".f16", "={b32}8 [m] u32?", bind_transfer, 60, 70},
     {LOAD("a|b") ".m16n16k16" WHERE ".bf16", "={b32}4 [m] u32?", bind_transfer, 70, 80},

@@ -261,6 +261,7 @@ OperandRule parse_operand(std::string_view text, const Row& row) {
   rule.written = skip("=", true);
   if (skip("|", true)) rule.second = rule.written = rule.optional = true;
   if (skip("?", false)) rule.optional = true;
+  rule.or_predicate = skip("^pred", false);
   rule.selected = skip(".sel", false);
   if (skip("{", true)) {
     const std::size_t close = text.find('}');

@@ -954,8 +954,12 @@ void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Op
 void Resolver::scalar(Draft& draft, const OperandRule& rule, const Operand& given) {
   if (given.is_vector) fail(at_, "Vector operand is not allowed for instruction '" + current_->opcode + "'");
   if (std::holds_alternative<Address>(given.value)) mismatch();
-  const Type type = type_of(rule, draft.form);
+  Type type = type_of(rule, draft.form);
   if (rule.written) return destination(draft, rule, type, given);
+  if (rule.or_predicate) {
+    const std::optional<Reg> reg = find_register(given);
+    if (reg && reg->type == Type::pred) type = Type::pred, draft.form.predicate |= 1u << draft.index;
+  }
   source(draft, rule, type, given);
 }
 

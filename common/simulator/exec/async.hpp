@@ -1,0 +1,79 @@
+// What asynchronous copies still have to do. A copy may complete at any time between the instruction and the wait for
+// it; here it completes as late as that: at the wait for its group, when somebody looks at the mbarrier that it
+// signals, or at the block's end. So a program that forgets to wait sees what was there before, every time.
+#pragma once
+#include "common/simulator/types.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace cudasim {
+
+struct Warp;
+
+using Completion = std::function<void()>;
+
+// The copies of one block's threads, which they wait for in groups.
+class AsyncGroups {
+ public:
+  static constexpr u32 kMostBytes = 16;
+
+  // cp.async of the thread `lane` of `warp`: the bytes go to `to`.
+  void copy(const Warp& warp, u32 lane, std::byte* to, const std::byte* bytes, u32 size);
+  void commit(const Warp& warp);
+  // Of the executing lanes: all groups but the newest `left`; or everything, committed or not.
+  void wait(const Warp& warp, u32 left);
+  void wait_all(const Warp& warp);
+  // Completes what a thread has begun before now, whenever it is called.
+  Completion everything_before(const Warp& warp, u32 lane);
+
+  // cp.async.bulk without an mbarrier: the same with groups of their own.
+  void bulk(const Warp& warp, u32 lane, Completion copy);
+  void commit_bulk(const Warp& warp);
+  void wait_bulk(const Warp& warp, u32 lane, u32 left);
+
+  void start();  // of a block: nothing is left of the one before
+  void end();    // of a block: its bulk copies complete
+
+ private:
+  struct Copy {
+    std::byte* to;
+    u64 group;
+    u32 size;
+    std::byte bytes[kMostBytes];
+  };
+  struct Bulk {
+    u64 group;
+    Completion copy;
+  };
+  struct Thread {
+    u64 committed = 0, committed_bulk = 0, issued = 0, done = 0;
+    std::vector<Copy> copies;
+    std::vector<Bulk> bulk;
+  };
+  Thread& thread(const Warp& warp, u32 lane);
+  static void complete(Thread& thread, std::size_t count);
+
+  std::vector<Thread> threads_;  // none until one of them copies
+};
+
+// The copies of a cluster's threads that signal mbarriers, in the order in which they were begun.
+class AsyncSignals {
+ public:
+  void add(const std::byte* barrier, Completion completion) { waiting_.push_back({barrier, std::move(completion)}); }
+  // Somebody looks at `barrier`: what it waits for completes.
+  void settle(const std::byte* barrier) {
+    if (!waiting_.empty()) settle_some(barrier);
+  }
+  void clear() { waiting_.clear(); }
+
+ private:
+  struct Entry {
+    const std::byte* barrier;
+    Completion completion;
+  };
+  void settle_some(const std::byte* barrier);
+  std::vector<Entry> waiting_;
+};
+
+}  // namespace cudasim
