@@ -62,6 +62,45 @@ inline const std::vector<std::vector<Form>>& families() {
   return all;
 }
 
+// What registers begin with, of each pool's type. Not those of tests/instructions, which may become more.
+inline const std::vector<u64>& starting_values(const std::string& type) {
+  static const std::vector<u64> integers = [] {
+    std::vector<u64> v = {0, ~u64{0}, 3, 100, 0x5555555555555555, 0x123456789abcdef0};
+    for (const u32 bit : {0u, 1u, 4u, 7u, 8u, 15u, 16u, 23u, 31u, 32u, 47u, 63u}) {
+      for (const u64 x : {u64{1} << bit, (u64{1} << bit) - 1, ~(u64{1} << bit)}) v.push_back(x);
+    }
+    return v;
+  }();
+  static const std::vector<u64> f32 = {
+      0,          0x80000000, 1,          0x80000001, 0x007fffff, 0x807fffff, 0x00800000, 0x80800000, 0x3f800000,
+      0xbf800000, 0x3f7fffff, 0x3f800001, 0x7f7fffff, 0xff7fffff, 0x7f800000, 0xff800000, 0x7fc00000, 0x7f800001,
+      0x3f000000, 0x3f000001, 0x40490fdb, 0x4b800001, 0x4f000000, 0xcf000000, 0x5f000000, 0xdf000000, 0x33800000,
+      0x34000000, 0x7e800000, 0x00400000, 0xc0200000, 0x437f0000, 0x477fe000, 0x477ff000, 0x38800000, 0x387fe000};
+  static const std::vector<u64> f64 = {0,
+                                       u64{1} << 63,
+                                       1,
+                                       0x000fffffffffffff,
+                                       0x0010000000000000,
+                                       0x7fefffffffffffff,
+                                       0x7ff0000000000000,
+                                       0xfff0000000000000,
+                                       0x7ff8000000000000,
+                                       0x3ff0000000000000,
+                                       0xbff0000000000000,
+                                       0x3ff0000000000001,
+                                       0x41dfffffffc00000,
+                                       0xc1e0000000200000,
+                                       0x43e0000000000000,
+                                       0x36a0000000000000,
+                                       0x380fffffffffffff,
+                                       0x47efffffefffffff,
+                                       0x400921fb54442d18,
+                                       0x3fe0000000000000};
+  static const std::vector<u64> f16 = {0,      0x8000, 1,      0x83ff, 0x0400, 0x8400, 0x3c00, 0xbc00, 0x3bff, 0x3c01,
+                                       0x7bff, 0xfbff, 0x7c00, 0xfc00, 0x7e00, 0x7c01, 0x3800, 0x4248, 0x6400, 0x1000};
+  return type == "f32" ? f32 : type == "f64" ? f64 : type[0] == 'f' ? f16 : integers;
+}
+
 class Generator {
  public:
   explicit Generator(u64 seed) : random_(seed * 0x9e3779b97f4a7c15 + 1), seed_(seed) {}
@@ -101,7 +140,7 @@ class Generator {
     std::mt19937_64 random(seed_ + 77);
     const auto pick = [&random](const char* type) {
       const u64 dice = random();
-      const auto& list = edges(type);
+      const auto& list = starting_values(type);
       return dice % 4 == 0 ? random() : list[dice / 4 % list.size()];
     };
     std::vector<u64> result;
@@ -183,7 +222,7 @@ class Generator {
       return num(below(3) ? below(256) : below(32768));
     if (k.type == "f32" && one_in(10)) {
       char text[16];
-      std::snprintf(text, sizeof text, "0f%08X", u32(edges("f32")[below(50)]));
+      std::snprintf(text, sizeof text, "0f%08X", u32(starting_values("f32")[below(36)]));
       return text;
     }
     return any(from) + (k.selector.empty() ? "" : "." + k.selector);

@@ -227,6 +227,12 @@ inline Cases half_cases() {
     const auto add = [&](const std::string& form, int count, std::function<u32(u32, u32, u32)> f, Same same = exact) {
       cases.push_back({form + "." + type, repeat(type, count + 1), on_codes(pair, Codes{count, std::move(f)}), same});
     };
+    for (const Clamp clamp : {Clamp::none, Clamp::relu}) {
+      const auto outside = [](u32 x) { return (x & 0x7fff) == 0x7ff7; };
+      add(clamp == Clamp::relu ? "fma.rn.oob.relu" : "fma.rn.oob", 3, [=](u32 a, u32 b, u32 c) {
+        return outside(a) || outside(b) ? 0 : half_result(exact_fma, format, false, clamp, a, b, c);
+      });
+    }
     for (const Operation& o : operations) {
       for (const bool ftz : {false, true}) {
         for (const Clamp clamp : {Clamp::none, Clamp::sat, Clamp::relu}) {

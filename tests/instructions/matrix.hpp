@@ -303,8 +303,9 @@ inline std::vector<MatrixCase> mma_cases() {
   return cases;
 }
 
-// mma.sp: of A only every second element is there. The manual's figures of the metadata: four bits a chunk, 16 bits of a
-// lane for four chunks of a row; the row eight below has the upper 16.
+// mma.sp: of A only every second element is there. Metadata: four bits a chunk, where an H200 looks for them: of 16
+// and 32-bit elements, four chunks of a row in the lower half of a lane, of the row eight below in the upper half; of
+// narrower ones, eight chunks of a row in one lane, of the row eight below in the next.
 struct SparseProduct {
   Product product;
   u32 selectors;
@@ -358,8 +359,14 @@ inline std::vector<MatrixCase> sparse_cases() {
           // Two places of four, in order; of tf32, both halves of one element.
           u32 first = random() % 3, second = first + 1 + random() % (3 - first);
           if (chunk == 2) first = random() % 2 * 2, second = first + 1;
-          u64& word = metadata[row % 8 * 4 + selector * lanes + ch / 4];
-          const u32 shift = ch % 4 * 4 + (row < 8 ? 0 : 16);
+          const bool upper = row < 8;
+          u32 lane = row % 8 * 4 + selector * lanes, shift = 0;
+          if (ta.storage >= 16) {
+            lane += ch / 4, shift = ch % 4 * 4 + (upper ? 0 : 16);
+          } else {
+            lane += ch / 8 * 2 + (upper ? 0 : 1), shift = ch % 8 * 4;
+          }
+          u64& word = metadata[lane];
           word = (word & ~(u64{15} << shift)) | u64(first | second << 2) << shift;
           for (u32 e = 0; e < chunk / 2; ++e) {
             const u32 place = chunk == 8   ? (e < 2 ? first : second) * 2 + e % 2

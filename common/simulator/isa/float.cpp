@@ -333,6 +333,22 @@ Bound half_or_pair(const Form& form) {
   if constexpr (kArguments == 2) return pair ? run2<Paired<Op, u16>, u32, u32, u32> : run2<Op, u16, u16, u16>;
   if constexpr (kArguments == 3) return pair ? run3<Paired<Op, u16>, u32, u32, u32, u32> : run3<Op, u16, u16, u16, u16>;
 }
+// .oob: zero, whatever is added, if a factor is the NaN that tensor copies write beyond a tensor's bounds (found on an
+// H200; the manual does not say which it is).
+constexpr u16 kOutOfBounds = 0x7ff7;
+template <class Op>
+struct HalfOob {
+  static u16 of(u16 a, u16 b, u16 c) {
+    return (a & 0x7fffu) == kOutOfBounds || (b & 0x7fffu) == kOutOfBounds ? u16{0} : Op::of(a, b, c);
+  }
+};
+Bound bind_half_oob(const Form& form) {
+  const bool bf = form.type[0] == Type::bf16 || form.type[0] == Type::bf16x2, relu = form.has("relu");
+  if (bf && relu) return half_or_pair<HalfOob<Half<HalfFma, Bf16, false, kHalfRelu>>, 3>(form);
+  if (bf) return half_or_pair<HalfOob<Half<HalfFma, Bf16, false, kHalfPlain>>, 3>(form);
+  if (relu) return half_or_pair<HalfOob<Half<HalfFma, F16, false, kHalfRelu>>, 3>(form);
+  return half_or_pair<HalfOob<Half<HalfFma, F16, false, kHalfPlain>>, 3>(form);
+}
 template <class Op, u32 kArguments>
 Bound bind_half(const Form& form) {
   const bool bf = form.type[0] == Type::bf16 || form.type[0] == Type::bf16x2;
@@ -476,6 +492,7 @@ constexpr Row kRows[] = {
     {"fma.rn{.ftz}{.sat}.f16|f16x2", "=t0 t0 t0 t0", bind_half<HalfFma, 3>, 42, 53},
     {"fma.rn{.ftz}.relu.f16|f16x2", "=t0 t0 t0 t0", bind_half<HalfFma, 3>, 70, 80},
     {"fma.rn{.relu}.bf16|bf16x2", "=t0 t0 t0 t0", bind_half<HalfFma, 3>, 70, 80},
+    {"fma.rn.oob{.relu}.f16|f16x2|bf16|bf16x2", "=t0 t0 t0 t0", bind_half_oob, 81, 90},
     {"neg{.ftz}.f16|f16x2", "=t0 t0", bind_half_sign<true>, 60, 53},
     {"neg.bf16|bf16x2", "=t0 t0", bind_half_sign<true>, 70, 80},
     {"abs{.ftz}.f16|f16x2", "=t0 t0", bind_half_sign<false>, 65, 53},

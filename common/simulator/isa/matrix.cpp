@@ -208,11 +208,14 @@ Slots operands(const Instruction& i, const Shape& s) {
 // Where the elements of a sparse A belong: of each chunk of a row (four neighbours, eight of 4-bit integers, two of
 // tf32) half are there, in order, and four bits of metadata hold their two places, the first one's in the lower two
 // (of tf32's only one: places of halves of elements). Of each four lanes that hold a row of C the selector says which
-// have the metadata of that row and of the one eight below: 16 bits of a lane for each.
+// have the metadata of that row and of the one eight below: of 16-bit and wider elements, four chunks of both rows in
+// one lane, the upper row's in its lower half; of narrower ones, eight chunks of the upper row, then of the lower row in
+// the next lane. (As an H200 has it.)
 template <class T>
 void spread(const Warp& warp, const Instruction& i, const Shape& s, Slot metadata, const T* stored, T* dense) {
   const u32 width = s.a == Type::tf32 ? 32 : bits(s.a), chunk = width == 4 ? 8 : width == 32 ? 2 : 4;
   const u32 chunks = s.k / chunk, lanes = chunks / 4, half = chunk / 2;
+  const bool narrow = width < 16;
   const u32 selector = static_cast<u32>(i.offset);
   if (selector >= 4 / lanes) {
     throw Fault{.kind = FaultKind::illegal_instruction,
@@ -223,8 +226,8 @@ void spread(const Warp& warp, const Instruction& i, const Shape& s, Slot metadat
   std::fill_n(dense, s.m * s.k, T{0});
   for (u32 row = 0; row < s.m; ++row) {
     for (u32 c = 0; c < chunks; ++c) {
-      const u32 lane = row % 8 * 4 + selector * lanes + c / 4;
-      const u32 nibble = warp.in<u32>(metadata)[lane] >> (4 * (c % 4) + (row < 8 ? 0 : 16)) & 15;
+      const u32 lane = row % 8 * 4 + selector * lanes + (narrow ? c / 8 * 2 + row / 8 : c / 4);
+      const u32 nibble = warp.in<u32>(metadata)[lane] >> 4 * (narrow ? c % 8 : c % 4 + row / 8 * 4) & 15;
       const T* from = stored + row * (s.k / 2) + c * half;
       T* to = dense + row * s.k + c * chunk;
       for (u32 k = 0; k < half; ++k) {
