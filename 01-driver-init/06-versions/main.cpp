@@ -39,7 +39,7 @@ int main() {
   for (const cu::Toolkit& one : cu::toolkits) {
     const bool served = one.major * 1000 + one.minor * 10 <= driver;
     const bool family = one.major >= 11 && one.major == driver / 1000;
-    const char* program = served ? "start" : family ? "start: same major" : "do not start";
+    const char* program = served ? "start" : family ? "start: same major" : "cuda-compat only";
     if (served) newest = one.ptx;
     std::string image = std::string(".version ") + one.ptx + "\n.target " + (one.major < 13 ? "sm_50" : "sm_75");
     image += "\n.address_size 64\n.visible .entry nothing() { ret; }\n";
