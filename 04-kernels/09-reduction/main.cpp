@@ -69,6 +69,7 @@ std::size_t count_for(CUfunction many, std::size_t total_bytes) {
   unsigned long long n = 1 << 19;
   cu::Memory in(n * sizeof(unsigned)), sum(sizeof(unsigned));
   CU_CHECK(cuMemsetD8(in.address, 0, n * sizeof(unsigned)));
+  CU_CHECK(cuMemsetD8(sum.address, 0, sizeof(unsigned)));
   void* arguments[] = {&in.address, &sum.address, &n};
   const double speed = bandwidth(n * sizeof(unsigned), [&] {
     CU_CHECK(cuLaunchKernel(many, 256, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));

@@ -72,6 +72,7 @@ unsigned long long count_for(CUfunction histogram, std::size_t total_bytes) {
   unsigned long long n = 1 << 18, bytes = n * sizeof(unsigned);
   cu::Memory in(bytes), bins(256 * sizeof(unsigned));
   CU_CHECK(cuMemsetD8(in.address, 0, bytes));
+  CU_CHECK(cuMemsetD32(bins.address, 0, 256));
   const double speed = bandwidth(bytes, [&] { launch(histogram, 256, {&in.address, &bins.address, &bytes}); });
   while (2 * n * sizeof(unsigned) < speed * 1e9 * 0.004 && 2 * n * sizeof(unsigned) < total_bytes / 128) n *= 2;
   return n;

@@ -18,7 +18,7 @@ float run(CUfunction apply, const char* with) {
   return values[3];
 }
 
-// The kernel's image alone: its formula is missing. Prints the first line of the log.
+// The kernel's image alone: its formula is missing. Prints whether the log names it.
 CUresult load_alone() {
   char log[2000] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
@@ -30,7 +30,7 @@ CUresult load_alone() {
   CU_CHECK(cuLinkAddFile(linker, CU_JIT_INPUT_PTX, cu::image("kernels.ptx").c_str(), 0, nullptr, nullptr));
   const CUresult result = cuLinkComplete(linker, &image, &bytes);
   std::printf("%-30s  %s\n", "kernels.ptx alone", cu::name(result));
-  std::printf("  %.*s\n", static_cast<int>(std::strcspn(log, "\n")), log);
+  std::printf("  the log names curve: %s\n", std::strstr(log, "'curve'") != nullptr ? "yes" : "no");
   CU_CHECK(cuLinkDestroy(linker));
   return result;
 }

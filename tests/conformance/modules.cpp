@@ -233,9 +233,16 @@ FRESH_CASE("A link that lacks a function fails", "[module]") {
   std::size_t size = 0;
   ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
   ANSWERS(add(link, kCaller, "caller.ptx"), CUDA_SUCCESS);
-  const CUresult result = cuLinkComplete(link, &image, &size);
-  NOTES("cuLinkComplete(link, &image, &size) -> " << cu::name(result));
-  CHECK(result != CUDA_SUCCESS);
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_SOURCE);
+  ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A link that has a function twice fails when the second is added", "[module]") {
+  conformance::context();
+  CUlinkState link = nullptr;
+  ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  ANSWERS(add(link, kCallee, "callee.ptx"), CUDA_SUCCESS);
+  ANSWERS(add(link, kCallee, "again.ptx"), CUDA_ERROR_INVALID_SOURCE);
   ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
 }
 

@@ -119,6 +119,16 @@ void tell_unsupported(const std::vector<ptx::Diagnostic>& errors) {
   fail(errors.empty() ? CUDA_ERROR_INVALID_PTX : code_of(errors.front()));
 }
 
+bool is_twofold(const ptx::Diagnostic& error) { return error.message.rfind("Duplicate definition of", 0) == 0; }
+
+// A name that several texts together lack, or have twice, is told in the linker's words and with its code.
+[[noreturn]] void reject_link(const ptx::Diagnostic& error, JitOptions& options) {
+  const std::size_t name = error.message.find('\'');
+  options.error("error   : " + std::string(is_twofold(error) ? "Multiple definition of " : "Undefined reference to ") +
+                (name == std::string::npos ? error.message : error.message.substr(name)));
+  fail(CUDA_ERROR_INVALID_SOURCE);
+}
+
 ptx::Module parse_or_reject(const std::string& text, JitOptions& options) {
   ptx::Parsed parsed = ptx::parse(text);
   if (!parsed.errors.empty()) reject(parsed.errors, text, options);
@@ -289,7 +299,11 @@ void limit_registers(ptx::Module& module, u32 most) {
   }
 }
 
-std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& placement, JitOptions& options) {
+// The link of cuLinkComplete; everything else that is loaded is one text, or was linked before.
+enum class Linking { no, yes };
+
+std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& placement, JitOptions& options,
+                                          Linking linking = Linking::no) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<ptx::Module> parsed;
   for (const std::string& text : texts) {
@@ -302,6 +316,10 @@ std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& p
   }
   Loaded loaded = load(parsed, placement);
   const std::string_view text = texts.size() == 1 ? std::string_view(texts.front()) : std::string_view();
+  if (!loaded.program && linking == Linking::yes && !loaded.errors.empty() &&
+      (loaded.errors.front().kind == ptx::Diagnostic::unresolved || is_twofold(loaded.errors.front()))) {
+    reject_link(loaded.errors.front(), options);
+  }
   if (!loaded.program) reject(loaded.errors, text, options);
   if (!loaded.warnings.empty()) options.info(log_text(loaded.warnings, text, false));
   if (options.verbose()) options.info(summary(*loaded.program));
@@ -320,15 +338,35 @@ std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const 
   return module;
 }
 
-std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options) {
-  Placement nowhere;
-  nowhere.place = [next = kHeapWindow](const ptx::Variable& variable) mutable {
+namespace {
+
+// Where variables would lie, if they were to stay.
+Placement nowhere() {
+  Placement placement;
+  placement.place = [next = kHeapWindow](const ptx::Variable& variable) mutable {
     const u64 address = next;
     next += (variable.size / 256 + 2) * 256;
     return address;
   };
-  nowhere.write = [](u64, std::span<const std::byte>) {};
-  return load_texts(texts, nowhere, options);
+  placement.write = [](u64, std::span<const std::byte>) {};
+  return placement;
+}
+
+}  // namespace
+
+std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options) {
+  return load_texts(texts, nowhere(), options);
+}
+
+void check_link(const Texts& texts, JitOptions& options) { load_texts(texts, nowhere(), options, Linking::yes); }
+
+void check_defined_once(const Texts& texts, JitOptions& options) {
+  std::vector<ptx::Module> parsed;
+  for (const std::string& text : texts) parsed.push_back(parse_or_reject(text, options));
+  const Loaded loaded = load(parsed, nowhere());
+  for (const ptx::Diagnostic& error : loaded.errors) {
+    if (is_twofold(error)) reject_link(error, options);
+  }
 }
 
 void check_syntax(const std::string& text, JitOptions& options) { parse_or_reject(text, options); }

@@ -59,6 +59,7 @@ CUresult add(CUlinkState state, CUjitInputType type, const Texts& texts, unsigne
     check_syntax(text, linker->options);
     linker->texts.push_back(text);
   }
+  if (linker->texts.size() > 1) check_defined_once(linker->texts, linker->options);
   return CUDA_SUCCESS;
 }
 
@@ -138,7 +139,7 @@ CUDASIM_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* 
     require(cubinOut != nullptr);
     const std::scoped_lock lock(linker->mutex);
     require(!linker->texts.empty());
-    check_ptx(linker->texts, linker->options);
+    check_link(linker->texts, linker->options);
     linker->image = linked_image(linker->texts, linker->options.max_registers());
     linker->complete = true;
     *cubinOut = linker->image.data();
