@@ -274,13 +274,16 @@ see_to_toolkit() {
 
 # ---- Catch2 --------------------------------------------------------------------------------------------------------------
 
+# A path as a word of the Makefile's commands.
+quoted() { printf "'%s'" "${1//\'/\'\\\'\'}"; }
+
 # Is there a Catch2 with these flags? Sets CATCH_VERSION, CATCH_FLAGS, CATCH_LIBS.
 use_catch2() { # $1: include folder or nothing; $2: library folder or nothing
   local include=${1:+-isystem $1} library=${2:+-L$2}
-  CATCH_VERSION= CATCH_FLAGS=${1:+"-isystem '$1'"} CATCH_LIBS=
+  CATCH_VERSION= CATCH_FLAGS=${1:+"-isystem $(quoted "$1")"} CATCH_LIBS=
   if echo '#include <catch2/catch_session.hpp>
 int main() { return Catch::Session().run(); }' | $CXX ${1:+-isystem "$1"} -std=c++17 -x c++ - ${2:+-L"$2"} -lCatch2 -o /dev/null 2>/dev/null; then
-    CATCH_VERSION=3 CATCH_LIBS="${2:+-L'$2' }-lCatch2"
+    CATCH_VERSION=3 CATCH_LIBS="${2:+-L$(quoted "$2") }-lCatch2"
   elif echo '#include <catch2/catch.hpp>' | $CXX ${1:+-isystem "$1"} -std=c++17 -E -x c++ - -o /dev/null 2>/dev/null; then
     CATCH_VERSION=2
   fi

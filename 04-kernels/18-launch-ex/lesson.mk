@@ -4,7 +4,7 @@ EXTRA.04-kernels/18-launch-ex = build/$(or $*,04-kernels/18-launch-ex)/clusters.
 
 $(CLUSTERS)/clusters.ptx: 04-kernels/18-launch-ex/clusters.cu build/flags.lessons
 	$(call say,nvcc,$<)
-	$(Q)mkdir -p $(@D) && '$(NVCC)' $(filter-out -arch=%,$(NVCC_FLAGS)) -arch=compute_90 $< -o $@
+	$(Q)mkdir -p $(@D) && $(call quoted,$(NVCC)) $(filter-out -arch=%,$(NVCC_FLAGS)) -arch=compute_90 $< -o $@
 
 build/texts/04-kernels/18-launch-ex/%/clusters.ptx: $(CLUSTERS)/clusters.ptx
 	$(Q)mkdir -p $(@D) && cp $< $@
