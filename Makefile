@@ -198,10 +198,10 @@ help:
 DRY_RUN = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),echo)
 TOOLS = $(DRY_RUN) MAKE_COMMAND=$(call quoted,$(MAKE)) CXX=$(call quoted,$(CXX)) PYTHONUTF8=1 PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
 
-# $1: flags. -w: a header is no main file, g++ would say. Written elsewhere first, for half of one would be taken, too. Where g++ finds a parsed
+# $1: flags. -w: a header is no main file, g++ would say. Written elsewhere first, for half of one would be taken, too, and another make may be at it. Where g++ finds a parsed
 # header that does not serve (it is not the first), it wants the header's text in the same place.
 parse_header = $(Q)mkdir -p $(@D) && echo '\#include "../../../$<"' > $(@:.gch=) && \
-  $(CXX) $1 $(CXXFLAGS) -w -MMD -MP -MF $(@:.gch=.d) -MT $@ -x c++-header $< -o $@.part && mv $@.part $@
+  $(CXX) $1 $(CXXFLAGS) -w -MMD -MP -MF $(@:.gch=.d) -MT $@ -x c++-header $< -o $@.$$$$ && mv $@.$$$$ $@
 
 # ---- The simulated GPU ---------------------------------------------------------------------------------------------------
 

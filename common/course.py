@@ -1,5 +1,6 @@
 # What the tools of the course share: where things are, which device the lessons run on, and how a program is run.
 import ctypes
+import errno
 import os
 import pathlib
 import re
@@ -10,14 +11,16 @@ import sys
 signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make run | head` ends us quietly
 
 
-
-def _quiet_interrupt(kind, value, trace):
-    """Ctrl-C is an answer, not a failure to tell about."""
+def _in_a_sentence(kind, value, trace):
+    """Ctrl-C is an answer, not a failure to tell about; a disk or an output that takes nothing needs no list of our functions."""
+    if issubclass(kind, OSError) and value.errno in (errno.EBADF, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
+        print(f"{value.filename or 'What is to be shown'} cannot be written: {value.strerror}", file=sys.stderr)
+        os._exit(1)  # Python would try to write once more
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, value, trace)
 
 
-sys.excepthook = _quiet_interrupt
+sys.excepthook = _in_a_sentence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIMULATOR = ROOT / "build" / "simulator"
