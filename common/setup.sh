@@ -155,9 +155,15 @@ pytest_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 1 --t
 # ---- the compiler --------------------------------------------------------------------------------------------------------
 
 find_compiler() {
+  local why
   COMPILER=$($CXX --version 2>/dev/null | head -n 1)
-  [ -n "$COMPILER" ] && return
-  say "There is no C++ compiler called ${CXX%% *}. Type: sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
+  if [ -z "$COMPILER" ]; then
+    say "There is no C++ compiler called ${CXX%% *}. Type: sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
+    exit 1
+  fi
+  why=$(printf '#include <concepts>\n#include <string>\nstd::integral auto one(std::string) { return 1; }\nint main() { return one(""); }\n' |
+    $CXX -std=c++20 -x c++ - -o /dev/null 2>&1) && return
+  say "$CXX does not compile a small C++20 program: $(grep -m 1 -i error <<<"$why" || echo 'it does not say why'). Type: sudo apt-get install g++   (11 or newer)"
   exit 1
 }
 
@@ -365,7 +371,7 @@ see_to_pytest() {
 # ---- the result ----------------------------------------------------------------------------------------------------------
 
 [ -n "${CXX:-}" ] || CXX=g++
-compiler_path=$(command -v "${CXX%% *}")
+compiler_path=$(type -P "${CXX%% *}")
 driver_module=none
 [ -r /sys/module/nvidia/version ] && read -r driver_module </sys/module/nvidia/version
 key="$(command -v python3) $CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} TOOLKIT_VERSION=$TOOLKIT_VERSION $(command -v nvcc) $driver_module"

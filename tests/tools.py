@@ -204,6 +204,29 @@ def what_came_of_tests_in_python_is_known_when_one_ends_the_program():
     assert cases["four"].failure.startswith("the program was killed by signal 6 in the middle of it")
 
 
+# What make is told, and what it answers; nothing is fetched or built before.
+REFUSED = {
+    ("run", "DEVICE=card"): "DEVICE=card is none that I know",
+    ("run", "DEVICE=a'b"): "DEVICE=a'b is none that I know",
+    ("everything",): "There is no target called everything",
+    ("check", "everything"): "There is no target called everything",
+    ("99-end",): "There is no chapter or lesson called 99-end",
+    ("02-context/99-end",): "There is no lesson called 02-context/99-end",
+    ("test", "IN=nothing"): "There is no chapter or lesson called nothing",
+    ("run", "CXX=no-compiler"): "There is no C++ compiler called no-compiler",
+    ("run", "CXX=/bin/false"): "/bin/false does not compile a small C++20 program",
+    ("run", "CUDA_HOME=/no/where"): "there is no include/cuda.h in it",
+    ("run", "CUDA_HOME=/o'clock"): "CUDA_HOME is /o'clock",
+}
+
+
+def what_make_cannot_do_is_refused_in_a_sentence():
+    outside = {name: value for name, value in os.environ.items() if name not in ("INSIDE", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "CXX")}
+    for words, sentence in REFUSED.items():
+        ended = subprocess.run(["make", *words], cwd=texts.course.ROOT, env=outside, capture_output=True, text=True)
+        assert ended.returncode == 2 and sentence in ended.stderr, (words, ended.returncode, ended.stderr)
+
+
 LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
 a.cpp:(.text+0x7): undefined reference to `run_in(CUctx_st*)'
 /usr/bin/ld: a.cpp:(.text+0x9): undefined reference to `run_in(CUctx_st*)'
