@@ -8,8 +8,8 @@
 #include <thread>
 
 constexpr std::size_t kPiece = 1 << 20;  // bytes in a buffer
-constexpr int kBuffers = 2;              // for each thread: one is filled while the device reads the other
-constexpr double kSeconds = 6e-3;        // what is copied is what pinned memory brings over in this time
+constexpr int kBuffers = 4;              // for each thread: one is filled while the device reads the others
+constexpr double kSeconds = 8e-3;        // what is copied is what pinned memory brings over in this time
 
 // A pinned buffer, and when it may be filled again.
 struct Buffer {
@@ -17,38 +17,41 @@ struct Buffer {
   cu::Event free{CU_EVENT_DISABLE_TIMING};
 };
 
-// What one thread works with.
-struct Lane {
-  cu::Stream stream;
-  Buffer ring[kBuffers];
+// What one thread fills.
+struct Ring {
+  Buffer buffers[kBuffers];
+};
+
+struct Job {
+  CUcontext context;
+  CUstream stream;  // all threads put their copies into the same one: from there they follow each other without a gap
+  CUdeviceptr to;
+  const char* from;
+  std::size_t bytes;
 };
 
 // One thread's share: takes pieces until none is left.
-void carry(CUcontext context, Lane& lane, std::atomic<std::size_t>& next, CUdeviceptr to, const char* from,
-           std::size_t bytes) {
-  CU_CHECK(cuCtxSetCurrent(context));
+void carry(const Ring& ring, std::atomic<std::size_t>& next, const Job& job) {
+  CU_CHECK(cuCtxSetCurrent(job.context));
   int turn = 0;
-  for (std::size_t at; (at = kPiece * next++) < bytes;) {
-    const std::size_t size = std::min(kPiece, bytes - at);
-    const Buffer& buffer = lane.ring[turn++ % kBuffers];
+  for (std::size_t at; (at = kPiece * next++) < job.bytes;) {
+    const std::size_t size = std::min(kPiece, job.bytes - at);
+    const Buffer& buffer = ring.buffers[turn++ % kBuffers];
     CU_CHECK(cuEventSynchronize(buffer.free.handle));
-    std::memcpy(buffer.memory.address, from + at, size);
-    CU_CHECK(cuMemcpyHtoDAsync(to + at, buffer.memory.address, size, lane.stream.handle));
-    CU_CHECK(cuEventRecord(buffer.free.handle, lane.stream.handle));
+    std::memcpy(buffer.memory.address, job.from + at, size);
+    CU_CHECK(cuMemcpyHtoDAsync(job.to + at, buffer.memory.address, size, job.stream));
+    CU_CHECK(cuEventRecord(buffer.free.handle, job.stream));
   }
-  CU_CHECK(cuStreamSynchronize(lane.stream.handle));
 }
 
 // Returns when all of it is on the device.
-void upload(CUcontext context, const std::vector<std::unique_ptr<Lane>>& lanes, int threads, CUdeviceptr to,
-            const char* from, std::size_t bytes) {
+void upload(const std::vector<std::unique_ptr<Ring>>& rings, int threads, const Job& job) {
   std::atomic<std::size_t> next{0};  // the next piece that nobody has taken
   std::vector<std::thread> others;
-  for (int i = 1; i < threads; ++i) {
-    others.emplace_back([&, i] { carry(context, *lanes[i], next, to, from, bytes); });
-  }
-  carry(context, *lanes[0], next, to, from, bytes);
+  for (int i = 1; i < threads; ++i) others.emplace_back([&, i] { carry(*rings[i], next, job); });
+  carry(*rings[0], next, job);
   for (std::thread& other : others) other.join();
+  CU_CHECK(cuStreamSynchronize(job.stream));
 }
 
 int main() try {
@@ -87,13 +90,15 @@ int main() try {
   measure("pageable memory", [&] { CU_CHECK(cuMemcpyHtoD(device.address, pageable.data(), bytes)); });
 
   bool right = true;
-  std::vector<std::unique_ptr<Lane>> lanes;
+  std::vector<std::unique_ptr<Ring>> rings;
+  cu::Stream stream;
+  const Job job{context.handle, stream.handle, device.address, pageable.data(), bytes};
   const int cores = std::max(1u, std::thread::hardware_concurrency());
   for (int threads = 1; threads <= 16; threads *= 2) {
-    while (static_cast<int>(lanes.size()) < threads) lanes.push_back(std::make_unique<Lane>());
+    while (static_cast<int>(rings.size()) < threads) rings.push_back(std::make_unique<Ring>());
     CU_CHECK(cuMemsetD8(device.address, 0, bytes));
     measure("a ring, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
-            [&] { upload(context.handle, lanes, threads, device.address, pageable.data(), bytes); });
+            [&] { upload(rings, threads, job); });
     std::vector<char> back(bytes);
     CU_CHECK(cuMemcpyDtoH(back.data(), device.address, bytes));
     right &= back == pageable;
