@@ -1,0 +1,147 @@
+// Five ways to multiply square matrices of n × n floats, n a multiple of 256: c = a × b, rows side by side in memory.
+// Each is the one before with one thing changed.
+#include <mma.h>
+
+#define EACH _Pragma("unroll")  // the loops whose counts the compiler knows: their variables stay in registers
+
+// 1: a thread for every number of c. It reads a row of a and a column of b: 2 n numbers for n multiplications.
+extern "C" __global__ void naive(const float* a, const float* b, float* c, int n) {
+  const int x = blockIdx.x * 32 + threadIdx.x % 32, y = blockIdx.y * 32 + threadIdx.x / 32;
+  float sum = 0;
+  for (int k = 0; k < n; ++k) sum += a[y * n + k] * b[k * n + x];
+  c[y * n + x] = sum;
+}
+
+// 2: a block computes a tile of 32 × 32, and brings tiles of a and b into shared memory: each number that is fetched is
+// used 32 times. Blocks of 1024 threads.
+extern "C" __global__ void __launch_bounds__(1024) tiled(const float* a, const float* b, float* c, int n) {
+  __shared__ float tile_a[32][32], tile_b[32][32];
+  const int column = threadIdx.x % 32, row = threadIdx.x / 32, x = blockIdx.x * 32 + column, y = blockIdx.y * 32 + row;
+  float sum = 0;
+  for (int first = 0; first < n; first += 32) {
+    tile_a[row][column] = a[y * n + first + column];
+    tile_b[row][column] = b[(first + row) * n + x];
+    __syncthreads();
+    for (int k = 0; k < 32; ++k) sum += tile_a[row][k] * tile_b[k][column];
+    __syncthreads();
+  }
+  c[y * n + x] = sum;
+}
+
+// 3: a thread computes 8 × 8 numbers in registers: sixteen numbers from shared memory for 64 multiplications, not two
+// for one. A block of 16 × 16 threads has a tile of 128 × 128.
+extern "C" __global__ void __launch_bounds__(256) registers(const float* a, const float* b, float* c, int n) {
+  constexpr int kTile = 128, kDepth = 8;
+  __shared__ float tile_a[kDepth][kTile], tile_b[kDepth][kTile];
+  const int x = threadIdx.x % 16, y = threadIdx.x / 16, left = blockIdx.x * kTile, top = blockIdx.y * kTile;
+  float sums[8][8] = {};
+  for (int first = 0; first < n; first += kDepth) {
+    for (int i = threadIdx.x; i < kTile * kDepth; i += 256) {
+      tile_a[i % kDepth][i / kDepth] = a[(top + i / kDepth) * n + first + i % kDepth];
+      tile_b[i / kTile][i % kTile] = b[(first + i / kTile) * n + left + i % kTile];
+    }
+    __syncthreads();
+    for (int k = 0; k < kDepth; ++k) {
+      float from_a[8], from_b[8];
+      EACH for (int i = 0; i < 8; ++i) from_a[i] = tile_a[k][16 * i + y];
+      EACH for (int j = 0; j < 8; ++j) from_b[j] = tile_b[k][16 * j + x];
+      EACH for (int i = 0; i < 8; ++i) { EACH for (int j = 0; j < 8; ++j) sums[i][j] += from_a[i] * from_b[j]; }
+    }
+    __syncthreads();
+  }
+  for (int i = 0; i < 8; ++i) {
+    for (int j = 0; j < 8; ++j) c[(top + 16 * i + y) * n + left + 16 * j + x] = sums[i][j];
+  }
+}
+
+// 4: four numbers a request, everywhere; and the next tiles are fetched while these are being multiplied, into the
+// other half of shared memory, so that one barrier is enough. A thread has 8 × 16 numbers, a warp of 8 × 4 threads 64 ×
+// 64, a block of 2 × 4 warps 128 × 256.
+extern "C" __global__ void __launch_bounds__(256, 1) vectors(const float* a, const float* b, float* c, int n) {
+  constexpr int kRows = 128, kColumns = 256, kDepth = 8, kPadded = kRows + 4;
+  __shared__ __align__(16) float tile_a[2][kDepth][kPadded], tile_b[2][kDepth][kColumns];
+  const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const int y = warp / 4 * 64 + lane / 4 * 4, x = warp % 4 * 64 + lane % 4 * 4;  // the thread's first four in the tile
+  a += blockIdx.y * kRows * n;
+  b += blockIdx.x * kColumns;
+
+  // What a thread fetches: one four of a, two of b.
+  const int row_a = threadIdx.x / 2, column_a = threadIdx.x % 2 * 4, row_b = threadIdx.x / 64,
+            column_b = threadIdx.x % 64 * 4;
+  float4 next_a, next_b[2];
+  auto fetch = [&](int first) {
+    next_a = *reinterpret_cast<const float4*>(&a[row_a * n + first + column_a]);
+    EACH for (int i = 0; i < 2; ++i) {
+      next_b[i] = *reinterpret_cast<const float4*>(&b[(first + row_b + 4 * i) * n + column_b]);
+    }
+  };
+  auto put = [&](int half) {  // a's tile is turned, so that a thread finds rows side by side
+    tile_a[half][column_a][row_a] = next_a.x;
+    tile_a[half][column_a + 1][row_a] = next_a.y;
+    tile_a[half][column_a + 2][row_a] = next_a.z;
+    tile_a[half][column_a + 3][row_a] = next_a.w;
+    EACH for (int i = 0; i < 2; ++i) { *reinterpret_cast<float4*>(&tile_b[half][row_b + 4 * i][column_b]) = next_b[i]; }
+  };
+
+  float sums[8][16] = {};
+  fetch(0);
+  put(0);
+  __syncthreads();
+  for (int first = 0, half = 0; first < n; first += kDepth, half ^= 1) {
+    if (first + kDepth < n) fetch(first + kDepth);
+    EACH for (int k = 0; k < kDepth; ++k) {
+      float4 from_a[2], from_b[4];
+      EACH for (int i = 0; i < 2; ++i) from_a[i] = *reinterpret_cast<const float4*>(&tile_a[half][k][y + 32 * i]);
+      EACH for (int j = 0; j < 4; ++j) from_b[j] = *reinterpret_cast<const float4*>(&tile_b[half][k][x + 16 * j]);
+      EACH for (int i = 0; i < 8; ++i) {
+        EACH for (int j = 0; j < 16; ++j) {
+          sums[i][j] += reinterpret_cast<const float*>(from_a)[i] * reinterpret_cast<const float*>(from_b)[j];
+        }
+      }
+    }
+    if (first + kDepth < n) put(half ^ 1);
+    __syncthreads();
+  }
+  c += (blockIdx.y * kRows + y) * n + blockIdx.x * kColumns + x;
+  EACH for (int i = 0; i < 8; ++i) {
+    EACH for (int j = 0; j < 4; ++j) {
+      *reinterpret_cast<float4*>(&c[(i / 4 * 32 + i % 4) * n + 16 * j]) =
+          make_float4(sums[i][4 * j], sums[i][4 * j + 1], sums[i][4 * j + 2], sums[i][4 * j + 3]);
+    }
+  }
+}
+
+// 5: tensor cores. A warp multiplies 16 × 16 × 16 in one go, in half precision, and adds up in floats: another
+// arithmetic, exact only where the numbers are exact in 11 bits. A block of 8 warps has a tile of 128 × 128, a warp 32
+// × 64 of it.
+extern "C" __global__ void __launch_bounds__(256) tensor(const float* a, const float* b, float* c, int n) {
+  namespace wmma = nvcuda::wmma;
+  constexpr int kTile = 128, kDepth = 32, kPadded = 8;
+  __shared__ __align__(32) __half tile_a[kTile][kDepth + kPadded], tile_b[kDepth][kTile + kPadded];
+  const int warp = threadIdx.x / 32, top = blockIdx.y * kTile, left = blockIdx.x * kTile, y = warp / 2 * 32,
+            x = warp % 2 * 64;
+  wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums[2][4];
+  EACH for (int i = 0; i < 2; ++i) { EACH for (int j = 0; j < 4; ++j) wmma::fill_fragment(sums[i][j], 0.0f); }
+  for (int first = 0; first < n; first += kDepth) {
+    for (int i = threadIdx.x; i < kTile * kDepth; i += 256) {
+      tile_a[i / kDepth][i % kDepth] = __float2half(a[(top + i / kDepth) * n + first + i % kDepth]);
+      tile_b[i / kTile][i % kTile] = __float2half(b[(first + i / kTile) * n + left + i % kTile]);
+    }
+    __syncthreads();
+    EACH for (int k = 0; k < kDepth; k += 16) {
+      wmma::fragment<wmma::matrix_a, 16, 16, 16, __half, wmma::row_major> from_a[2];
+      wmma::fragment<wmma::matrix_b, 16, 16, 16, __half, wmma::row_major> from_b[4];
+      EACH for (int i = 0; i < 2; ++i) wmma::load_matrix_sync(from_a[i], &tile_a[y + 16 * i][k], kDepth + kPadded);
+      EACH for (int j = 0; j < 4; ++j) wmma::load_matrix_sync(from_b[j], &tile_b[k][x + 16 * j], kTile + kPadded);
+      EACH for (int i = 0; i < 2; ++i) {
+        EACH for (int j = 0; j < 4; ++j) wmma::mma_sync(sums[i][j], from_a[i], from_b[j], sums[i][j]);
+      }
+    }
+    __syncthreads();
+  }
+  EACH for (int i = 0; i < 2; ++i) {
+    EACH for (int j = 0; j < 4; ++j) {
+      wmma::store_matrix_sync(&c[(top + y + 16 * i) * n + left + x + 16 * j], sums[i][j], n, wmma::mem_row_major);
+    }
+  }
+}

@@ -1,0 +1,16 @@
+// Rejected with: "matrices that are not square"
+// Every row is taken to be `inner` long. In square matrices it is.
+extern "C" __global__ void multiply(const float* a, const float* b, float* c, int rows, int inner, int columns) {
+  __shared__ float tile_a[16][16], tile_b[16][16];
+  const int column = threadIdx.x, row = threadIdx.y, x = blockIdx.x * 16 + column, y = blockIdx.y * 16 + row;
+  float sum = 0;
+  for (int first = 0; first < inner; first += 16) {
+    const int place = (first + row) * inner + x;
+    tile_a[row][column] = y < rows && first + column < inner ? a[y * inner + first + column] : 0;
+    tile_b[row][column] = first + row < inner && x < columns && place < inner * columns ? b[place] : 0;
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) sum += tile_a[row][k] * tile_b[k][column];
+    __syncthreads();
+  }
+  if (y < rows && x < columns) c[y * columns + x] = sum;
+}
