@@ -3,6 +3,7 @@
 #include "common/image.hpp"
 #include "common/measure.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 constexpr int kNumbers = 2 << 20, kBlocks = 264, kThreads = 256;  // two blocks for each multiprocessor of an H200

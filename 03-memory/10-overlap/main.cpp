@@ -3,6 +3,7 @@
 #include "common/image.hpp"
 #include "common/measure.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 

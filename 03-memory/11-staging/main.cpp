@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <memory>

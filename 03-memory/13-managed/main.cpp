@@ -3,6 +3,7 @@
 #include "common/image.hpp"
 #include "common/measure.hpp"
 
+#include <algorithm>
 #include <map>
 
 constexpr int kNumbers = 2 << 20;

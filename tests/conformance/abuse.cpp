@@ -2,6 +2,7 @@
 // of the manual's, and afterwards the context works and all memory is back.
 #include "tests/conformance/scenario.hpp"
 
+#include <algorithm>
 #include <random>
 
 namespace {

@@ -1,6 +1,8 @@
 // Linear memory: sizes, bounds, double frees, copies and fills, and who owns it.
 #include "tests/conformance/scenario.hpp"
 
+#include <algorithm>
+
 FRESH_CASE("Sizes, bounds and frees are checked exactly", "[memory]") {
   conformance::context();
   CUdeviceptr p = 0, q = 0, b = 0, big = 0;

@@ -5,6 +5,7 @@
 #include "tests/instructions/open.hpp"
 #include "tests/instructions/video.hpp"
 
+#include <algorithm>
 #include <iostream>
 
 namespace {

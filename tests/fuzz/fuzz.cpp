@@ -6,6 +6,7 @@
 #include "tests/fuzz/program.hpp"
 #include "tests/instructions/device.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <fstream>

@@ -3,6 +3,8 @@
 #include "tests/instructions/float.hpp"
 #include "tests/instructions/integer.hpp"
 
+#include <algorithm>
+
 namespace instructions {
 
 // -1, 0, 1, or 2 for unordered.

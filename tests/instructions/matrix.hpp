@@ -4,6 +4,7 @@
 #include "tests/instructions/float.hpp"
 #include "tests/instructions/integer.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 

@@ -4,6 +4,7 @@
 #include "tests/instructions/case.hpp"
 #include "tests/instructions/device.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 

@@ -2,6 +2,8 @@
 #pragma once
 #include "tests/instructions/convert.hpp"
 
+#include <algorithm>
+
 namespace instructions {
 
 struct Selected {

@@ -2,6 +2,8 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/arrays.hpp"
 
+#include <algorithm>
+
 namespace cudasim {
 namespace {
 

@@ -5,6 +5,7 @@
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/order.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 namespace cudasim {
