@@ -57,6 +57,13 @@ int main() try {
     timed("a kernel, after that", kernel);
     timed("prefetch to the host", [&] { CU_CHECK(cuMemPrefetchAsync(address, kBytes, host, 0, nullptr)); });
     timed("the host, after that", host_reads);
+
+    // Advice: it is mostly read, so a prefetch may leave a copy here.
+    CU_CHECK(cuMemAdvise(address, kBytes, CU_MEM_ADVISE_SET_READ_MOSTLY, device));
+    CU_CHECK(cuMemPrefetchAsync(address, kBytes, device, 0, nullptr));
+    CU_CHECK(cuCtxSynchronize());
+    timed("the host, both have a copy", host_reads);
+    CU_CHECK(cuMemAdvise(address, kBytes, CU_MEM_ADVISE_UNSET_READ_MOSTLY, device));
     right &= numbers[kNumbers - 1] == round + 3;
 
     timed("for comparison: copy to device", [&] { CU_CHECK(cuMemcpyHtoD(plain.address, pinned.address, kBytes)); });
