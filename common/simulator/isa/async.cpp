@@ -7,7 +7,7 @@
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/raw.hpp"
-#include "common/simulator/isa/row.hpp"
+#include "common/simulator/isa/bulk.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -15,27 +15,7 @@
 namespace cudasim {
 namespace {
 
-// Instruction::control: for each memory operand, in order, its space and whether its base register has 4 bytes.
-constexpr u32 kOperandBits = 5;
-constexpr u32 kIgnore = 1u << 15;
-constexpr u32 kFlags = 16;  // and from here on, what a family of instructions wants to know
-
-u32 operand_control(Space space, u32 width) { return static_cast<u32>(space) | (width == 4 ? 16u : 0u); }
-Space space_of_operand(const Instruction& i, u32 n) { return static_cast<Space>(i.control >> (n * kOperandBits) & 15); }
-
-// The address in memory operand `n`, whose base register is in `slot`; only the first one's offset is in the
-// instruction.
-u64 operand_address(const Warp& warp, const Instruction& i, u32 n, Slot slot, u32 lane) {
-  const bool narrow = (i.control >> (n * kOperandBits) & 16) != 0;
-  if (n == 0) return address_of(warp, i, slot, narrow, lane);
-  if (slot == kNoSlot) return 0;
-  return narrow ? warp.in<u32>(slot)[lane] : warp.in<u64>(slot)[lane];
-}
-
-template <class F>
-void for_each_lane(const Warp& warp, F f) {
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) f(static_cast<u32>(__builtin_ctz(rest)));
-}
+constexpr u32 kIgnore = 1u << 15;  // of cp.async, see bulk.hpp
 
 [[noreturn]] void refuse(u32 lane, std::string what) {
   throw Fault{.kind = FaultKind::illegal_instruction, .what = std::move(what), .lane = lane};
@@ -183,11 +163,6 @@ void run_pending_count(Warp& warp, const Instruction& i) {
 
 // ---- Copies
 
-void copy_bytes(std::byte* to, const std::byte* from, u64 size) {
-  for (u64 at = 0; at + 4 <= size; at += 4) raw_store<u32>(to + at, raw_load<u32>(from + at));
-  for (u64 at = size / 4 * 4; at < size; ++at) raw_store<u8>(to + at, raw_load<u8>(from + at));
-}
-
 // cp.async [to], [from], size [, bytes of them to read, or a predicate to read none; the rest is zero]
 void run_copy(Warp& warp, const Instruction& i) {
   if (warp.watch != nullptr) warp.watch->asynchronous();
@@ -265,13 +240,9 @@ void count_bytes(std::byte* barrier, u32 bytes) {
   p.complete_if_due();
   raw_store<u64>(barrier, p.bits());
 }
-// What comes into shared memory when `barrier` is looked at.
-void deliver(Warp& warp, u32 lane, std::byte* barrier, std::byte* to, std::vector<std::byte> bytes) {
-  if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, barrier);
-  warp.block->cluster->signals.add(barrier, [barrier, to, bytes = std::move(bytes)] {
-    copy_bytes(to, bytes.data(), bytes.size());
-    count_bytes(barrier, static_cast<u32>(bytes.size()));
-  });
+void deliver_bytes(Warp& warp, u32 lane, std::byte* barrier, std::byte* to, std::vector<std::byte> bytes) {
+  const u32 size = static_cast<u32>(bytes.size());
+  deliver(warp, lane, barrier, size, [to, bytes = std::move(bytes)] { copy_bytes(to, bytes.data(), bytes.size()); });
 }
 
 // [to], [from], size, [mbarrier]: three memory operands. With a mask, for each block of the cluster that it names, at
@@ -293,7 +264,7 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
     const auto send = [&](Space space, u64 to, Space barrier_space, u64 barrier) {
       std::byte* place =
           size == 0 ? nullptr : access(warp, lane, space, to, size, 16, Access::write, nullptr);
-      deliver(warp, lane, object(warp, lane, barrier_space, barrier), place, bytes);
+      deliver_bytes(warp, lane, object(warp, lane, barrier_space, barrier), place, bytes);
     };
     if constexpr (kMulticast) {
       for (u32 rest = warp.in<u16>(i.slot[4])[lane]; rest != 0; rest &= rest - 1) {
@@ -321,6 +292,47 @@ void run_bulk_to_global(Warp& warp, const Instruction& i) {
   });
   warp.polls = 0;
 }
+// cp.reduce.async.bulk [to], [from], size
+void run_bulk_reduction(Warp& warp, const Instruction& i) {
+  if (warp.watch != nullptr) warp.watch->asynchronous();
+  const auto operation = static_cast<BulkReduction>(i.control >> kFlags & 7);
+  const auto type = static_cast<Type>(i.control >> (kFlags + 3) & 0xff);
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 size = warp.in<u32>(i.slot[2])[lane];
+    check_bulk(lane, size);
+    if (size == 0) return;
+    std::byte* to = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
+                           Access::atomic, nullptr);
+    const std::byte* from = access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane),
+                                   size, 16, Access::read, nullptr);
+    warp.block->async.bulk(warp, lane, [=] { reduce_bytes(operation, type, to, from, size); });
+  });
+  warp.polls = 0;
+}
+// [to], [from], size, [mbarrier]: into the shared memory of a block of the cluster.
+void run_bulk_reduction_in_cluster(Warp& warp, const Instruction& i) {
+  if (warp.watch != nullptr) warp.watch->asynchronous();
+  const auto operation = static_cast<BulkReduction>(i.control >> kFlags & 7);
+  const auto type = static_cast<Type>(i.control >> (kFlags + 3) & 0xff);
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 size = warp.in<u32>(i.slot[2])[lane];
+    check_bulk(lane, size);
+    std::byte* to = size == 0 ? nullptr
+                              : access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane),
+                                       size, 16, Access::atomic, nullptr);
+    std::vector<std::byte> bytes(size);
+    if (size != 0) {
+      copy_bytes(bytes.data(),
+                 access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane), size, 16,
+                        Access::read, nullptr),
+                 size);
+    }
+    std::byte* barrier = object(warp, lane, space_of_operand(i, 2), operand_address(warp, i, 2, i.slot[3], lane));
+    deliver(warp, lane, barrier, size,
+            [=, bytes = std::move(bytes)] { reduce_bytes(operation, type, to, bytes.data(), bytes.size()); });
+  });
+  warp.polls = 0;
+}
 void run_commit_bulk(Warp& warp, const Instruction&) { warp.block->async.commit_bulk(warp); }
 void run_wait_bulk(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) { warp.block->async.wait_bulk(warp, lane, warp.in<u32>(i.slot[0])[lane]); });
@@ -337,7 +349,7 @@ void run_store_async(Warp& warp, const Instruction& i) {
                            Access::write, nullptr);
     std::vector<std::byte> bytes(size);
     for (u32 e = 0; e < elements; ++e) raw_store<T>(bytes.data() + e * sizeof(T), warp.in<T>(slot(1 + e))[lane]);
-    deliver(warp, lane, object(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, slot(1 + elements), lane)), to,
+    deliver_bytes(warp, lane, object(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, slot(1 + elements), lane)), to,
             std::move(bytes));
   });
   warp.polls = 0;
@@ -388,6 +400,21 @@ Bound bind_bulk_to_shared(const Form& form) {
 Bound bind_bulk_to_global(const Form& form) {
   return {run_bulk_to_global, operand_control(Space::global, form.width[0]) |
                                   operand_control(Space::shared, form.width[1]) << kOperandBits};
+}
+
+u32 reduction_control(const Form& form) {
+  return static_cast<u32>(bulk_reduction(form)) << kFlags | static_cast<u32>(form.type[0]) << (kFlags + 3);
+}
+Bound bind_bulk_reduction(const Form& form) {
+  return {run_bulk_reduction, operand_control(Space::global, form.width[0]) |
+                                  operand_control(Space::shared, form.width[1]) << kOperandBits |
+                                  reduction_control(form)};
+}
+Bound bind_bulk_reduction_in_cluster(const Form& form) {
+  return {run_bulk_reduction_in_cluster,
+          operand_control(Space::shared_cluster, form.width[0]) |
+              operand_control(Space::shared, form.width[1]) << kOperandBits |
+              operand_control(Space::shared_cluster, form.width[3]) << (2 * kOperandBits) | reduction_control(form)};
 }
 
 Bound bind_store_async(const Form& form) {
@@ -443,6 +470,22 @@ const Row kRows[] = {
      90},
     {"cp.async.bulk.global.shared::cta.bulk_group", "[m] [m] u32", bind_bulk_to_global, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[m] [m] u32 b64", bind_bulk_to_global, 80, 90},
+#define REDUCE(what)                                                                                                \
+  {"cp.reduce.async.bulk.global.shared::cta.bulk_group" what, "[m] [m] u32", bind_bulk_reduction, 80, 90},           \
+  {"cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint" what, "[m] [m] u32 b64", bind_bulk_reduction, \
+   80, 90}
+#define REDUCE_NEAR(what)                                                                                 \
+  {"cp.reduce.async.bulk.shared::cluster.shared::cta" BYTES what, "[m] [m] u32 [m]", bind_bulk_reduction_in_cluster, \
+   80, 90}
+    REDUCE(".and|or|xor.b32|b64"),
+    REDUCE(".add.u32|s32|u64|f32|f64"),
+    REDUCE(".inc|dec.u32"),
+    REDUCE(".min|max.u32|s32|u64|s64|f16|bf16"),
+    REDUCE(".add.noftz.f16|bf16"),
+    REDUCE_NEAR(".and|or|xor.b32"),
+    REDUCE_NEAR(".add.u32|s32|u64"),
+    REDUCE_NEAR(".inc|dec.u32"),
+    REDUCE_NEAR(".min|max.u32|s32"),
     {"cp.async.bulk.prefetch.L2.global", "[m] u32", bind<run_nothing>, 80, 90},
     {"cp.async.bulk.commit_group", "", bind<run_commit_bulk>, 80, 90},
     {"cp.async.bulk.wait_group{.read}", "u32", bind<run_wait_bulk>, 80, 90},
@@ -454,5 +497,20 @@ const Row kRows[] = {
 }  // namespace
 
 std::span<const Row> async_rows() { return kRows; }
+
+void copy_bytes(std::byte* to, const std::byte* from, u64 size) {
+  for (u64 at = 0; at + 4 <= size; at += 4) raw_store<u32>(to + at, raw_load<u32>(from + at));
+  for (u64 at = size / 4 * 4; at < size; ++at) raw_store<u8>(to + at, raw_load<u8>(from + at));
+}
+
+std::byte* mbarrier_at(Warp& warp, u32 lane, Space space, u64 address) { return object(warp, lane, space, address); }
+
+void deliver(Warp& warp, u32 lane, std::byte* barrier, u32 bytes, Completion copy) {
+  if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, barrier);
+  warp.block->cluster->signals.add(barrier, [barrier, bytes, copy = std::move(copy)] {
+    copy();
+    count_bytes(barrier, bytes);
+  });
+}
 
 }  // namespace cudasim

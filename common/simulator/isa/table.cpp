@@ -1,4 +1,5 @@
 // The joined instruction table: takes the rows' notation apart, and finds the row for what a program writes.
+#include "common/simulator/isa/bulk.hpp"
 #include "common/simulator/isa/row.hpp"
 #include "common/simulator/isa/sets.hpp"
 
@@ -98,7 +99,7 @@ struct Table {
 std::vector<std::span<const Row>> families() {
   return {arithmetic_rows(), float_rows(),  logic_rows(),   compare_rows(), convert_rows(),
           memory_rows(),     atomic_rows(), control_rows(), warp_rows(),    barrier_rows(),
-          async_rows(),      matrix_rows(), texture_rows(), video_rows()};
+          async_rows(),      tensor_rows(), matrix_rows(), texture_rows(), video_rows()};
 }
 
 const Table& table() {

@@ -1,0 +1,28 @@
+// What a program's CUtensorMap holds: a tensor in global memory, and the box of it that one copy moves. The 128 bytes
+// are opaque; here they are a TensorMap, as it is.
+#pragma once
+#include "common/simulator/types.hpp"
+
+namespace cudasim {
+
+enum class Swizzle : u8 { none, bytes_32, bytes_64, bytes_128 };
+
+struct alignas(64) TensorMap {
+  static constexpr u64 kMark = 0x7065'6d72'6f73'6e65u;  // anything else is no tensor map
+  static constexpr u32 kMostDimensions = 5;
+
+  u64 mark = kMark;
+  u64 address = 0;
+  u64 stride[kMostDimensions - 1] = {};  // bytes from one to the next, of the second dimension on
+  u32 size[kMostDimensions] = {};        // elements, minus one: 2^32 is allowed
+  u16 box[kMostDimensions] = {};         // elements
+  u8 step[kMostDimensions] = {};         // only every so manieth of the box is copied
+  u8 dimensions = 0;
+  Type type = Type::none;  // u8, u16, u32, s32, u64, s64, f16, bf16, f32, f64
+  Swizzle swizzle = Swizzle::none;
+  bool flush = false;     // subnormal numbers become zero
+  bool fill_nan = false;  // what lies outside is a NaN, not zero
+};
+static_assert(sizeof(TensorMap) == 128);
+
+}  // namespace cudasim

@@ -1,0 +1,192 @@
+// Tensor copies: boxes into shared memory and back, as the manual describes tensor maps. The kernel lays the whole box
+// open as it lies in shared memory, swizzled or not.
+#include "tests/catch.hpp"
+#include "tests/instructions/case.hpp"
+#include "tests/instructions/device.hpp"
+
+#if CUDA_VERSION >= 12000
+
+#include <numeric>
+
+namespace {
+
+using namespace instructions;
+
+struct Tensor {
+  CUtensorMapDataType type;
+  u32 element;                   // bytes
+  std::vector<u64> size;         // elements
+  std::vector<u32> box, step;    // elements
+  CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
+  CUtensorMapFloatOOBfill fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+
+  u64 rows() const { return std::accumulate(size.begin() + 1, size.end(), u64{1}, std::multiplies<>()); }
+  u64 pitch() const { return (size[0] * element + 15) / 16 * 16; }
+  u64 bytes() const { return rows() * pitch(); }
+  u32 count(std::size_t k) const { return (box[k] + step[k] - 1) / step[k]; }
+  u32 box_bytes() const {
+    u32 n = element;
+    for (std::size_t k = 0; k < box.size(); ++k) n *= count(k);
+    return n;
+  }
+};
+
+CUtensorMap encoded(const Tensor& t, CUdeviceptr address) {
+  alignas(64) CUtensorMap map;
+  std::vector<cuuint64_t> size(t.size.begin(), t.size.end()), stride;
+  u64 bytes = t.pitch();
+  for (std::size_t k = 1; k < t.size.size(); ++k) stride.push_back(bytes), bytes *= t.size[k];
+  CU_CHECK(cuTensorMapEncodeTiled(&map, t.type, u32(t.size.size()), reinterpret_cast<void*>(address), size.data(),
+                                  stride.data(), t.box.data(), t.step.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, t.swizzle,
+                                  CU_TENSOR_MAP_L2_PROMOTION_NONE, t.fill));
+  return map;
+}
+
+// Where byte `at` of a box lies in shared memory that is aligned to 1,024 bytes.
+u32 place(u32 at, CUtensorMapSwizzle swizzle) {
+  const u32 bits = swizzle == CU_TENSOR_MAP_SWIZZLE_32B ? 1 : swizzle == CU_TENSOR_MAP_SWIZZLE_64B ? 3
+                   : swizzle == CU_TENSOR_MAP_SWIZZLE_128B ? 7 : 0;
+  return at ^ (at >> 7 & bits) << 4;
+}
+
+// Calls f(offset in the box, offset in the tensor or ~0 outside of it) for each element.
+template <class F>
+void for_elements(const Tensor& t, const std::vector<i32>& start, F f) {
+  const u32 elements = t.box_bytes() / t.element;
+  for (u32 n = 0; n < elements; ++n) {
+    u64 offset = 0, stride = t.pitch();
+    bool inside = true;
+    u32 rest = n;
+    for (std::size_t k = 0; k < t.box.size(); ++k) {
+      const i64 at = start[k] + i64(rest % t.count(k)) * t.step[k];
+      rest /= t.count(k);
+      inside = inside && at >= 0 && at < i64(t.size[k]);
+      offset += u64(at) * (k == 0 ? t.element : stride);
+      if (k != 0) stride *= t.size[k];
+    }
+    f(n * t.element, inside ? offset : ~u64{0});
+  }
+}
+
+std::string coordinates(const std::vector<i32>& start) {
+  std::string s = "{";
+  for (std::size_t k = 0; k < start.size(); ++k) s += (k ? ", " : "") + std::to_string(start[k]);
+  return s + "}";
+}
+
+// Loads the box at `start` of the first tensor, writes it to `out` as it lies in shared memory, then stores it to
+// `there` in the second tensor with `store` ("cp.async.bulk.tensor", "… .add").
+std::string kernel(const Tensor& t, const std::vector<i32>& start, const std::vector<i32>& there, bool add) {
+  const std::string n = std::to_string(t.size.size()) + "d", bytes = std::to_string(t.box_bytes());
+  return ".visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128], .param .u64 out) {\n"
+         ".shared .align 1024 .b8 box[" + bytes + "];\n.shared .align 8 .b64 barrier;\n"
+         ".reg .b32 %t, %b, %m, %x, %y; .reg .b64 %from, %to, %out, %at; .reg .pred %p, %first;\n"
+         "mov.u32 %t, %tid.x; setp.eq.u32 %first, %t, 0; mov.u32 %b, box; mov.u32 %m, barrier;\n"
+         "mov.b64 %from, from; cvta.param.u64 %from, %from; mov.b64 %to, to; cvta.param.u64 %to, %to;\n"
+         "ld.param.u64 %out, [out];\n@!%first bra LOADED;\nmbarrier.init.shared.b64 [%m], 1;\n"
+         "fence.proxy.async;\nmbarrier.arrive.expect_tx.shared.b64 _, [%m], " + bytes + ";\n"
+         "cp.async.bulk.tensor." + n + ".shared::cluster.global.mbarrier::complete_tx::bytes [%b], [%from, " +
+         coordinates(start) + "], [%m];\nLOADED:\nbar.sync 0;\nAGAIN:\n"
+         "mbarrier.try_wait.parity.shared.b64 %p, [%m], 0;\n@!%p bra AGAIN;\nmov.u32 %x, %t;\nCOPY:\n"
+         "setp.ge.u32 %p, %x, " + bytes + ";\n@%p bra DONE;\nadd.u32 %y, %b, %x; ld.shared.u8 %y, [%y];\n"
+         "cvt.u64.u32 %at, %x; add.u64 %at, %at, %out; st.global.u8 [%at], %y; add.u32 %x, %x, 32; bra COPY;\nDONE:\n"
+         "bar.sync 0;\n@!%first ret;\n" +
+         (add ? "cp.reduce.async.bulk.tensor." + n + ".global.shared::cta.add" : "cp.async.bulk.tensor." + n + ".global.shared::cta") +
+         ".bulk_group [%to, " + coordinates(there) + "], [%b];\ncp.async.bulk.commit_group;\n"
+         "cp.async.bulk.wait_group 0;\nret;\n}\n";
+}
+
+void check(const Tensor& t, const std::vector<i32>& start, const std::vector<i32>& there, bool add = false) {
+  const Device device;
+  if (device.architecture() < 90) SKIP_TEST("tensor copies need compute capability 9.0");
+  std::vector<u8> from(t.bytes()), to(t.bytes(), 0);
+  for (std::size_t k = 0; k < from.size(); ++k) from[k] = u8(k * 7 + k / 251 + 1) & 0x3f;
+  for (std::size_t k = 0; k < to.size(); ++k) to[k] = u8(k * 3) & 0x3f;
+  CUdeviceptr device_from = 0, device_to = 0, device_out = 0;
+  CU_CHECK(cuMemAlloc(&device_from, from.size()));
+  CU_CHECK(cuMemAlloc(&device_to, to.size()));
+  CU_CHECK(cuMemAlloc(&device_out, t.box_bytes()));
+  CU_CHECK(cuMemcpyHtoD(device_from, from.data(), from.size()));
+  CU_CHECK(cuMemcpyHtoD(device_to, to.data(), to.size()));
+  alignas(64) CUtensorMap map = encoded(t, device_from);
+  alignas(64) CUtensorMap other = encoded(t, device_to);
+  std::string log;
+  const CUmodule module = load(header(Device::ptx_version(83), 90) + kernel(t, start, there, add), log);
+  REQUIRE(log == "");
+  CUfunction function = nullptr;
+  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+  void* parameters[] = {&map, &other, &device_out};
+  CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
+  std::vector<u8> out(t.box_bytes()), got(to.size());
+  CU_CHECK(cuMemcpyDtoH(out.data(), device_out, out.size()));
+  CU_CHECK(cuMemcpyDtoH(got.data(), device_to, got.size()));
+
+  std::vector<u8> box(t.box_bytes(), 0);
+  for_elements(t, start, [&](u32 at, u64 offset) {
+    for (u32 k = 0; offset != ~u64{0} && k < t.element; ++k) box[at + k] = from[offset + k];
+    if (offset == ~u64{0} && t.fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) box[at] = 0xf7, box[at + 1] = 0x7f;
+  });
+  std::vector<u8> laid_out(box.size());
+  for (u32 k = 0; k < box.size(); ++k) laid_out[place(k, t.swizzle)] = box[k];
+  CHECK(out == laid_out);
+  for_elements(t, there, [&](u32 at, u64 offset) {
+    if (offset == ~u64{0}) return;
+    u32 sum = 0, old = 0;
+    std::memcpy(&sum, &box[at], t.element);
+    std::memcpy(&old, &to[offset], t.element);
+    if (add) sum += old;
+    std::memcpy(&to[offset], &sum, t.element);
+  });
+  CHECK(got == to);
+  CU_CHECK(cuMemFree(device_from));
+  CU_CHECK(cuMemFree(device_to));
+  CU_CHECK(cuMemFree(device_out));
+  CU_CHECK(cuModuleUnload(module));
+}
+
+}  // namespace
+
+TEST_CASE("a tensor copy moves a box, zeros beyond the tensor's bounds, and writes nothing there") {
+  check({CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, {100}, {32}, {1}}, {10}, {80});
+  check({CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4, {40, 30}, {16, 8}, {1, 1}}, {-3, 25}, {30, -2});
+  check({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {24, 9, 7}, {16, 4, 3}, {1, 1, 1}}, {20, 7, -1}, {4, 2, 5});
+  check({CU_TENSOR_MAP_DATA_TYPE_INT32, 4, {12, 5, 4, 3}, {8, 2, 3, 2}, {1, 1, 1, 1}}, {6, 4, 2, 2}, {1, 1, 1, 1});
+  check({CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, {8, 3, 3, 3, 3}, {4, 2, 2, 2, 2}, {1, 1, 1, 1, 1}}, {2, 1, 2, -1, 2},
+        {0, 0, 0, 0, 0});
+}
+TEST_CASE("a tensor copy leaves out elements between its steps") {
+  check({CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, {40, 30}, {16, 9}, {1, 2}}, {5, 20}, {0, 1});
+}
+TEST_CASE("a tensor copy swizzles the box") {
+  check({CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, {80, 40}, {32, 16}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_32B}, {5, 3}, {1, 2});
+  check({CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, {80, 40}, {32, 16}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_64B}, {5, 3}, {1, 2});
+  check({CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, {80, 40}, {64, 24}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_128B}, {-5, 30}, {1, 2});
+}
+TEST_CASE("a tensor copy fills with the NaN that fma.oob takes for zero, if asked to") {
+  check({CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 2, {40, 8}, {16, 4}, {1, 1}, CU_TENSOR_MAP_SWIZZLE_NONE,
+         CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA},
+        {30, 6}, {0, 0});
+}
+TEST_CASE("a tensor reduction adds the box") {
+  check({CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, {40, 30}, {16, 8}, {1, 1}}, {3, 2}, {30, 26}, true);
+}
+TEST_CASE("what no tensor map can be is refused") {
+  const Device device;
+  alignas(64) CUtensorMap map;
+  const cuuint64_t size[] = {64, 64}, stride[] = {128}, odd[] = {100};
+  const cuuint32_t box[] = {8, 8}, step[] = {1, 1}, large[] = {8, 257}, thin[] = {4, 8};
+  const auto make = [&](const cuuint64_t* strides, const cuuint32_t* boxes, CUtensorMapSwizzle swizzle, u32 rank = 2,
+                        u64 address = 0x10000) {
+    return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_UINT16, rank, reinterpret_cast<void*>(address), size,
+                                  strides, boxes, step, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
+                                  CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  CHECK(make(stride, box, CU_TENSOR_MAP_SWIZZLE_NONE) == CUDA_SUCCESS);
+  CHECK(make(odd, box, CU_TENSOR_MAP_SWIZZLE_NONE) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(make(stride, large, CU_TENSOR_MAP_SWIZZLE_NONE) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(make(stride, thin, CU_TENSOR_MAP_SWIZZLE_NONE) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(make(stride, box, CU_TENSOR_MAP_SWIZZLE_NONE, 6) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(make(stride, box, CU_TENSOR_MAP_SWIZZLE_NONE, 2, 0x10008) == CUDA_ERROR_INVALID_VALUE);
+}
+
+#endif
