@@ -324,7 +324,6 @@ inline std::vector<SparseProduct> sparse_products() {
   for (const char* a : {"e4m3", "e5m2"}) {
     for (const char* b : {"e4m3", "e5m2"}) {
       all.push_back({{"m16n8k64", "f32", a, b, "f32", "", ""}, 1});
-      all.push_back({{"m16n8k64", "f16", a, b, "f16", "", ""}, 1});
     }
   }
   for (const char* suffix : {"", ".satfinite"}) {

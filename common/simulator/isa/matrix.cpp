@@ -625,7 +625,6 @@ constexpr Row kRows[] = {
     {SPARSE "m16n8k8.row.col.f32.tf32.tf32.f32", "={f32}4 {b32}2 {b32}2 {f32}4 b32 imm", bind_mma, 71, 80},
     {SPARSE "m16n8k16.row.col.f32.tf32.tf32.f32", "={f32}4 {b32}4 {b32}4 {f32}4 b32 imm", bind_mma, 71, 80},
     {SPARSE "m16n8k64.row.col.f32.e4m3|e5m2.e4m3|e5m2.f32", "={f32}4 {b32}4 {b32}4 {f32}4 b32 imm", bind_mma, 84, 89},
-    {SPARSE "m16n8k64.row.col.f16.e4m3|e5m2.e4m3|e5m2.f16", "={b32}2 {b32}4 {b32}4 {b32}2 b32 imm", bind_mma, 87, 89},
     {SPARSE "m16n8k32.row.col{.satfinite}.s32.u8|s8.u8|s8.s32", "={s32}4 {b32}2 {b32}2 {s32}4 b32 imm", bind_mma, 71,
      80},
     {SPARSE "m16n8k64.row.col{.satfinite}.s32.u8|s8.u8|s8.s32", "={s32}4 {b32}4 {b32}4 {s32}4 b32 imm", bind_mma, 71,
