@@ -134,7 +134,8 @@ class EveryCall {
     } else if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(number());
     } else if constexpr (std::is_same_v<T, const char*>) {
-      constexpr const char* kTexts[] = {"vadd", "counter", "inc", "/nonexistent", "cuMemAlloc", "", "0000:00:06.0"};
+      constexpr const char* kTexts[] = {"vadd",       "counter", "inc",         "/nonexistent/file",
+                                        "cuMemAlloc", "",        "0000:00:06.0"};
       return random_() % 8 == 0 ? nullptr : kTexts[random_() % std::size(kTexts)];
     } else if constexpr (std::is_function_v<std::remove_pointer_t<T>>) {
       return nullptr;

@@ -390,6 +390,8 @@ FRESH_CASE("Calls that might wait for captured work are refused, as the modes of
       {"cuStreamSynchronize of the default stream", true, [] { return cuStreamSynchronize(nullptr); }},
       {"cuEventQuery", true, [mark = mark] { return cuEventQuery(mark); }},
       {"cuEventSynchronize", true, [mark = mark] { return cuEventSynchronize(mark); }},
+      {"cuMemFreeHost", true, [] { return cuMemFreeHost(nullptr); }},
+      {"cuCtxSetLimit", true, [] { return cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 2048); }},
       {"cuMemcpyHtoD", false, [&] { return cuMemcpyHtoD(p, &word, 4); }},
       {"cuMemsetD8Async", false, [&, other = other] { return cuMemsetD8Async(p, 0, 4, other); }},
       {"cuStreamCreate", false,
@@ -472,4 +474,47 @@ FRESH_CASE("What a graph allocates and leaves must be freed before it is launche
   ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
   ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+
+FRESH_CASE("With CUDA_LAUNCH_BLOCKING, launching a graph answers with its fault", "[graph]",
+           {"CUDA_LAUNCH_BLOCKING", "1"}) {
+  const auto F = conformance::module();
+  CUgraph g = nullptr;
+  CUgraphNode n = nullptr;
+  CUgraphExec e = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("null_write"), 1, 1);
+  CUdeviceptr nowhere = 0;
+  void* a[] = {&nowhere};
+  kp.kernelParams = a;
+  CU_CHECK(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp));
+  CU_CHECK(cuGraphInstantiate(&e, g, 0));
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+FRESH_CASE("A kernel node has some of a launch's attributes, with their defaults", "[graph]") {
+  const auto F = conformance::module();
+  CUgraph g = nullptr;
+  CUgraphNode n = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 1);
+  CU_CHECK(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp));
+  CUlaunchAttributeValue value{};
+  for (const CUlaunchAttributeID attribute :
+       {CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW, CU_LAUNCH_ATTRIBUTE_COOPERATIVE,
+        CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE,
+        CU_LAUNCH_ATTRIBUTE_PRIORITY, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN}) {
+    CAPTURE(static_cast<int>(attribute));
+    ANSWERS(cuGraphKernelNodeGetAttribute(n, attribute, &value), CUDA_SUCCESS);
+    ANSWERS(cuGraphKernelNodeSetAttribute(n, attribute, &value), CUDA_SUCCESS);
+  }
+  ANSWERS(cuGraphKernelNodeGetAttribute(n, CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP, &value), CUDA_SUCCESS);
+  SHOWS("0 1", int{value.memSyncDomainMap.default_} << ' ' << int{value.memSyncDomainMap.remote});
+  ANSWERS(cuGraphKernelNodeGetAttribute(n, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, &value), CUDA_SUCCESS);
+  SHOWS("0 0 0", value.clusterDim.x << ' ' << value.clusterDim.y << ' ' << value.clusterDim.z);
+  ANSWERS(cuGraphKernelNodeGetAttribute(n, CU_LAUNCH_ATTRIBUTE_IGNORE, &value), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphKernelNodeGetAttribute(n, CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY, &value),
+          CUDA_ERROR_INVALID_VALUE);
+  kp.func = nullptr;
+  ANSWERS(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp), CUDA_ERROR_INVALID_HANDLE);
 }

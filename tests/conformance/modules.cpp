@@ -226,20 +226,38 @@ FRESH_CASE("Two texts are linked: a function and a variable of one are found by 
   CHECK(value == 42);
 }
 
-FRESH_CASE("A link that lacks a function fails", "[module]") {
+FRESH_CASE("A link that lacks a function fails, and says which", "[module]") {
+  conformance::context();
+  CUlinkState link = nullptr;
+  void* image = nullptr;
+  std::size_t size = 0;
+  char log[1000] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  ANSWERS(cuLinkCreate(2, options, values, &link), CUDA_SUCCESS);
+  ANSWERS(add(link, kCaller, "caller.ptx"), CUDA_SUCCESS);
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_SOURCE);
+  CHECK(std::string(log).find("Undefined reference to") != std::string::npos);
+  CHECK(std::string(log).find("in 'caller.ptx'") != std::string::npos);
+  ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A link is completed once, and not after something that could not be added", "[module]") {
   conformance::context();
   CUlinkState link = nullptr;
   void* image = nullptr;
   std::size_t size = 0;
   ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
-  ANSWERS(add(link, kCaller, "caller.ptx"), CUDA_SUCCESS);
-  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_SOURCE);
+  ANSWERS(add(link, kCallee, "callee.ptx"), CUDA_SUCCESS);
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_SUCCESS);
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(add(link, kCaller, "caller.ptx"), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
-}
-
-FRESH_CASE("A link that has a function twice fails when the second is added", "[module]") {
-  conformance::context();
-  CUlinkState link = nullptr;
+  ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  ANSWERS(add(link, kCallee, "callee.ptx"), CUDA_SUCCESS);
+  ANSWERS(add(link, "junk", "junk.ptx"), CUDA_ERROR_INVALID_IMAGE);
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_IMAGE);
+  ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
   ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
   ANSWERS(add(link, kCallee, "callee.ptx"), CUDA_SUCCESS);
   ANSWERS(add(link, kCallee, "again.ptx"), CUDA_ERROR_INVALID_SOURCE);

@@ -168,3 +168,44 @@ FRESH_CASE("A kernel that comes after a free in its stream faults, one before it
   ANSWERS(cuLaunchKernel(F("null_write"), 1, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
+
+#if CUDA_VERSION >= 12020
+FRESH_CASE("A pool may be on the host: devices touch its memory if they are let", "[pool]") {
+  conformance::context();
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_HOST;
+  CUmemoryPool pool = nullptr;
+  ANSWERS(cuMemPoolCreate(&pool, &properties), CUDA_SUCCESS);
+  CUmemAccess_flags flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  CUmemLocation device{};
+  device.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  ANSWERS(cuMemPoolGetAccess(&flags, pool, &device), CUDA_SUCCESS);
+  CHECK(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE);
+  CUmemLocation host{};
+  host.type = CU_MEM_LOCATION_TYPE_HOST;
+  ANSWERS(cuMemPoolGetAccess(&flags, pool, &host), CUDA_SUCCESS);
+  CHECK(flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  CUmemAccessDesc access{};
+  access.location = device;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  CUdeviceptr p = 0;
+  ANSWERS(cuMemPoolSetAccess(pool, &access, 1), CUDA_SUCCESS);
+  ANSWERS(cuMemAllocFromPoolAsync(&p, 4096, pool, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  unsigned type = 0;
+  ANSWERS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p), CUDA_SUCCESS);
+  CHECK(type == CU_MEMORYTYPE_HOST);
+  volatile int* const here = reinterpret_cast<int*>(p);
+  here[5] = 77;
+  int table[64] = {};
+  ANSWERS(cuMemcpyDtoH(table, p, sizeof table), CUDA_SUCCESS);
+  CHECK(table[5] == 77);
+  ANSWERS(cuMemFreeAsync(p, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  ANSWERS(cuMemPoolDestroy(pool), CUDA_SUCCESS);
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = 99;
+  ANSWERS(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
+}
+#endif

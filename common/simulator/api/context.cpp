@@ -284,6 +284,7 @@ CUDASIM_API CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     require_limit(limit);
     require(rule(limit) == LimitRule::settable, CUDA_ERROR_NOT_PERMITTED);
     require(value <= largest(limit, context->device));
+    require_no_unsafe_capture();
     const std::scoped_lock lock(context->settings);
     context->limits.at(limit) = granted(limit, value);
     return CUDA_SUCCESS;

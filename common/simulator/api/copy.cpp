@@ -204,8 +204,10 @@ CUresult copy_pointers(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, s
   require_calls_permitted();
   require(to != nullptr && from != nullptr && sizes != nullptr);
   require_attributes(attributes, starts, attribute_count, count);
-  return copy_batch(count, failed, stream, label,
-                    [&](std::size_t i) { return linear(kUnified, from[i], kUnified, to[i], sizes[i]); });
+  return copy_batch(count, failed, stream, label, [&](std::size_t i) {
+    require(sizes[i] != 0);
+    return linear(kUnified, from[i], kUnified, to[i], sizes[i]);
+  });
 }
 
 // Bytes of an element: 1 for a pointer, whose elements are those of the array at the other end.

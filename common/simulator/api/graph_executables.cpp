@@ -17,6 +17,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* c
   require((flags & ~kKnown) == 0);
   if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
     return refuse("CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH");
+  require_no_unsafe_capture();
   const std::scoped_lock lock(Graph::mutex());
   require(!graph->is_single() || graph->executable.expired(), CUDA_ERROR_NOT_SUPPORTED);
   const auto executable = std::make_shared<Executable>(*graph, flags, culprit);
@@ -60,7 +61,11 @@ CUresult launch_graph(CUgraphExec handle, CUstream stream) {
     capture->add(*into, ChildPart{executable->as_graph()});
     return CUDA_SUCCESS;
   }
-  executable->launch(*into);
+  const TaskPtr last = executable->launch(*into);
+  if (launch_blocking()) {
+    last->wait();
+    require_healthy(*into->health);
+  }
   return CUDA_SUCCESS;
 }
 

@@ -3,6 +3,9 @@
 #include "common/simulator/api/graph_parts.hpp"
 #include "common/simulator/api/guard.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 using namespace cudasim;
 
 namespace {
@@ -349,44 +352,65 @@ CUDASIM_API CUresult cuGraphKernelNodeCopyAttributes(CUgraphNode dst, CUgraphNod
   };
 }
 
+namespace {
+
+// How many bytes of a CUlaunchAttributeValue belong to an attribute that a kernel node has; 0 for the others. Numbers
+// for what older headers lack.
+std::size_t bytes_of(int attribute) {
+  constexpr CUlaunchAttributeValue* value = nullptr;
+  switch (attribute) {
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: return sizeof value->accessPolicyWindow;
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: return sizeof value->cooperative;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION: return sizeof value->clusterDim;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+      return sizeof value->clusterSchedulingPolicyPreference;
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY: return sizeof value->priority;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: return sizeof value->memSyncDomainMap;
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: return sizeof value->memSyncDomain;
+    case 14: return sizeof(unsigned);  // CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
+    default: return 0;
+  }
+}
+
+CUlaunchAttributeValue attribute_of(const KernelPart& part, int attribute) {
+  CUlaunchAttributeValue value{};
+  const auto found = part.attributes.find(attribute);
+  if (found != part.attributes.end()) return found->second;
+  if (attribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value.cooperative = part.shape.cooperative ? 1 : 0;
+  if (attribute == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value.memSyncDomainMap.remote = 1;
+  if (attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && part.shape.cluster.count() != 1) {
+    value.clusterDim = {part.shape.cluster.x, part.shape.cluster.y, part.shape.cluster.z};
+  }
+  return value;
+}
+
+}  // namespace
+
 CUDASIM_API CUresult cuGraphKernelNodeGetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
                                                    CUkernelNodeAttrValue* value_out) {
   return CUDASIM_CALL(hNode, attr, value_out) {
-    const NodePtr node = get_node(hNode);
-    require(value_out != nullptr);
-    const std::scoped_lock lock(Graph::mutex());
-    const auto& part = as<KernelPart>(*node);
-    *value_out = {};
-    const auto found = part.attributes.find(attr);
-    if (found != part.attributes.end()) *value_out = found->second;
-    if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value_out->cooperative = part.shape.cooperative ? 1 : 0;
-    if (attr == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
-      value_out->clusterDim = {part.shape.cluster.x, part.shape.cluster.y, part.shape.cluster.z};
-    }
-    return CUDA_SUCCESS;
+    return show<KernelPart>(hNode, value_out, [&](KernelPart& part) {
+      require(bytes_of(attr) != 0);
+      const CUlaunchAttributeValue value = attribute_of(part, attr);
+      std::memcpy(value_out, &value, bytes_of(attr));
+    });
   };
 }
 
 CUDASIM_API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNodeAttrID attr,
                                                    const CUkernelNodeAttrValue* value) {
   return CUDASIM_CALL(hNode, attr, value) {
-    const NodePtr node = get_node(hNode);
-    require(value != nullptr);
-    const std::scoped_lock lock(Graph::mutex());
-    auto& part = as<KernelPart>(*node);
-    switch (static_cast<int>(attr)) {
-      case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: part.shape.cooperative = value->cooperative != 0; break;
-      case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        part.shape.cluster = {value->clusterDim.x, value->clusterDim.y, value->clusterDim.z};
-        break;
-      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
-      case CU_LAUNCH_ATTRIBUTE_PRIORITY:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
-      case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: break;
-      default: return CUDA_ERROR_INVALID_VALUE;
-    }
-    part.attributes[attr] = *value;
-    return CUDA_SUCCESS;
+    return show<KernelPart>(hNode, value, [&](KernelPart& part) {
+      require(bytes_of(attr) != 0);
+      if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) part.shape.cooperative = value->cooperative != 0;
+      if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
+        part.shape.priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);
+      }
+      if (attr == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+        const auto& dim = value->clusterDim;
+        part.shape.cluster = dim.x == 0 && dim.y == 0 && dim.z == 0 ? Dim3{} : Dim3{dim.x, dim.y, dim.z};
+      }
+      part.attributes[attr] = *value;
+    });
   };
 }

@@ -22,7 +22,7 @@ KernelPart common(const Parameters* parameters) {
 // Copies the kernel's parameters, which the program may change once the node is made.
 template <class Parameters>
 Part finished(KernelPart part, const Parameters* parameters) {
-  require(part.function != nullptr || part.kernel != nullptr);
+  require(part.function != nullptr || part.kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
   std::shared_ptr<Context> home;
   if (part.context != nullptr) home = get_context(part.context);
   std::shared_ptr<Function> function = functions().find(part.function);

@@ -73,10 +73,9 @@ CUDASIM_API CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int f
 
 CUDASIM_API CUresult cuMemFreeHost(void* pointer) {
   return CUDASIM_CALL(pointer) {
-    if (pointer == nullptr) {
-      require_calls_permitted();
-      return CUDA_SUCCESS;
-    }
+    require_calls_permitted();
+    require_no_unsafe_capture();
+    if (pointer == nullptr) return CUDA_SUCCESS;
     require_sound_context_if_any();
     const auto allocation = host_allocation(pointer);
     require(allocation->kind == MemoryKind::host_pinned && allocation->host == pointer);
@@ -108,6 +107,7 @@ CUDASIM_API CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned 
   return CUDASIM_CALL(pointer, bytes, flags) {
     const auto context = current_context();
     require(pointer != nullptr && bytes != 0 && (flags & ~kRegisterFlags) == 0);
+    require_no_unsafe_capture();
     require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0);  // no memory of this process belongs to another device
     const u64 address = reinterpret_cast<u64>(pointer);
     require(address + bytes > address && address + bytes <= kDeviceBase && host_range_is_mapped(address, bytes));
@@ -126,6 +126,7 @@ CUDASIM_API CUresult cuMemHostUnregister(void* pointer) {
   return CUDASIM_CALL(pointer) {
     const auto context = current_context();
     require(pointer != nullptr);
+    require_no_unsafe_capture();
     const auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
     require(allocation != nullptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
     require(allocation->kind == MemoryKind::host_registered && allocation->host == pointer);

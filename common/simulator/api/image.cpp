@@ -119,16 +119,6 @@ void tell_unsupported(const std::vector<ptx::Diagnostic>& errors) {
   fail(errors.empty() ? CUDA_ERROR_INVALID_PTX : code_of(errors.front()));
 }
 
-bool is_twofold(const ptx::Diagnostic& error) { return error.message.rfind("Duplicate definition of", 0) == 0; }
-
-// A name that several texts together lack, or have twice, is told in the linker's words and with its code.
-[[noreturn]] void reject_link(const ptx::Diagnostic& error, JitOptions& options) {
-  const std::size_t name = error.message.find('\'');
-  options.error("error   : " + std::string(is_twofold(error) ? "Multiple definition of " : "Undefined reference to ") +
-                (name == std::string::npos ? error.message : error.message.substr(name)));
-  fail(CUDA_ERROR_INVALID_SOURCE);
-}
-
 ptx::Module parse_or_reject(const std::string& text, JitOptions& options) {
   ptx::Parsed parsed = ptx::parse(text);
   if (!parsed.errors.empty()) reject(parsed.errors, text, options);
@@ -169,12 +159,13 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
       case CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES: error_.size = static_cast<u32>(number), error_.size_out = value; break;
       case CU_JIT_THREADS_PER_BLOCK: threads_ = value; break;
       case CU_JIT_LOG_VERBOSE: verbose_ = number != 0; break;
-      case CU_JIT_OPTIMIZATION_LEVEL: require(static_cast<u32>(number) <= 4); break;
+      case CU_JIT_OPTIMIZATION_LEVEL: break;  // any number is taken; nothing here is optimised by it
       case CU_JIT_TARGET: {
         // Up to that of the device; code for a newer one would not run here. Accelerated and family targets are
         // numbered from 0x10000 and 0x20000 on.
         const u32 target = static_cast<u32>(number) & 0xffff;
         require(target >= 30 && (static_cast<u32>(number) >> 16) <= 2);
+        require(target >= 75, CUDA_ERROR_INVALID_IMAGE);  // what the compiler of CUDA 13 has forgotten
         require(target <= 90, CUDA_ERROR_NO_BINARY_FOR_GPU);
         break;
       }
@@ -299,11 +290,19 @@ void limit_registers(ptx::Module& module, u32 most) {
   }
 }
 
-// The link of cuLinkComplete; everything else that is loaded is one text, or was linked before.
-enum class Linking { no, yes };
+// Places variables as if there were memory for them.
+Placement nowhere() {
+  Placement placement;
+  placement.place = [next = kHeapWindow](const ptx::Variable& variable) mutable {
+    const u64 address = next;
+    next += (variable.size / 256 + 2) * 256;
+    return address;
+  };
+  placement.write = [](u64, std::span<const std::byte>) {};
+  return placement;
+}
 
-std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& placement, JitOptions& options,
-                                          Linking linking = Linking::no) {
+std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& placement, JitOptions& options) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<ptx::Module> parsed;
   for (const std::string& text : texts) {
@@ -316,10 +315,6 @@ std::shared_ptr<const Program> load_texts(const Texts& texts, const Placement& p
   }
   Loaded loaded = load(parsed, placement);
   const std::string_view text = texts.size() == 1 ? std::string_view(texts.front()) : std::string_view();
-  if (!loaded.program && linking == Linking::yes && !loaded.errors.empty() &&
-      (loaded.errors.front().kind == ptx::Diagnostic::unresolved || is_twofold(loaded.errors.front()))) {
-    reject_link(loaded.errors.front(), options);
-  }
   if (!loaded.program) reject(loaded.errors, text, options);
   if (!loaded.warnings.empty()) options.info(log_text(loaded.warnings, text, false));
   if (options.verbose()) options.info(summary(*loaded.program));
@@ -338,37 +333,22 @@ std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const 
   return module;
 }
 
-namespace {
-
-// Where variables would lie, if they were to stay.
-Placement nowhere() {
-  Placement placement;
-  placement.place = [next = kHeapWindow](const ptx::Variable& variable) mutable {
-    const u64 address = next;
-    next += (variable.size / 256 + 2) * 256;
-    return address;
-  };
-  placement.write = [](u64, std::span<const std::byte>) {};
-  return placement;
-}
-
-}  // namespace
-
 std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options) {
   return load_texts(texts, nowhere(), options);
 }
 
-void check_link(const Texts& texts, JitOptions& options) { load_texts(texts, nowhere(), options, Linking::yes); }
-
-void check_defined_once(const Texts& texts, JitOptions& options) {
+std::vector<ptx::Diagnostic> link_errors(const Texts& texts) {
   std::vector<ptx::Module> parsed;
-  for (const std::string& text : texts) parsed.push_back(parse_or_reject(text, options));
-  const Loaded loaded = load(parsed, nowhere());
-  for (const ptx::Diagnostic& error : loaded.errors) {
-    if (is_twofold(error)) reject_link(error, options);
+  for (const std::string& text : texts) {
+    ptx::Parsed one = ptx::parse(text);
+    if (!one.errors.empty()) return std::move(one.errors);
+    parsed.push_back(std::move(one.module));
   }
+  return load(parsed, nowhere()).errors;
 }
 
-void check_syntax(const std::string& text, JitOptions& options) { parse_or_reject(text, options); }
+void reject_text(const std::vector<ptx::Diagnostic>& errors, const std::string& text, JitOptions& options) {
+  reject(errors, text, options);
+}
 
 }  // namespace cudasim

@@ -58,13 +58,9 @@ std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const 
 // The same without a context: the program's variables lie nowhere, but everything is checked.
 std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options);
 
-// The same for texts that are being linked: what they lack, or have twice, is CUDA_ERROR_INVALID_SOURCE.
-void check_link(const Texts& texts, JitOptions& options);
-
-// Only that no two of them define the same name: the driver says so when the second is added.
-void check_defined_once(const Texts& texts, JitOptions& options);
-
-// Checks one text that may refer to others; throws as load_ptx does.
-void check_syntax(const std::string& text, JitOptions& options);
+// What speaks against linking the texts. A single one is as if alone.
+std::vector<ptx::Diagnostic> link_errors(const Texts& texts);
+// Throws the errors of one text, after having written them to the error log.
+[[noreturn]] void reject_text(const std::vector<ptx::Diagnostic>& errors, const std::string& text, JitOptions& options);
 
 }  // namespace cudasim

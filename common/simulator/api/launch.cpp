@@ -77,14 +77,6 @@ std::vector<std::byte> from_pointers(const Function& function, void** values) {
   return bytes;
 }
 
-bool launch_blocking() {
-  static const bool wanted = [] {
-    const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
-    return value != nullptr && std::atoi(value) != 0;
-  }();
-  return wanted;
-}
-
 // The launch as a graph's node, for a stream that is captured.
 KernelPart as_part(const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters) {
   KernelPart part;
@@ -104,6 +96,14 @@ CUresult run_kernel(const Launch& launch) {
 }
 
 }  // namespace
+
+bool launch_blocking() {
+  static const bool wanted = [] {
+    const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return value != nullptr && std::atoi(value) != 0;
+  }();
+  return wanted;
+}
 
 CUresult code_of(FaultKind kind) {
   switch (kind) {

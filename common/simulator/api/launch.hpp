@@ -29,6 +29,9 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
 void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::vector<std::byte> parameters,
             Stream& stream);
 
+// CUDA_LAUNCH_BLOCKING: launches return when the work is done, with its fault.
+bool launch_blocking();
+
 // What a faulting kernel does to its context.
 CUresult code_of(FaultKind kind);
 

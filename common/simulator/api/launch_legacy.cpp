@@ -67,8 +67,7 @@ CUDASIM_API CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
 
 CUDASIM_API CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
   return CUDASIM_CALL(hfunc, numbytes) {
-    const auto function = permitted_function(hfunc);
-    require(numbytes >= function->kernel->parameter_bytes);
+    permitted_function(hfunc);  // how much the parameters take is known from the kernel: any number will do
     return CUDA_SUCCESS;
   };
 }

@@ -11,8 +11,10 @@ struct Linker {
   std::mutex mutex;
   JitOptions options;  // its buffers are the program's, until cuLinkDestroy
   Texts texts;
-  std::string image;  // of cuLinkComplete
+  std::vector<std::string> names;  // of the texts, for the log
+  std::string image;               // of cuLinkComplete
   bool complete = false;
+  bool failed = false;  // something could not be added
 };
 
 Registry<Linker, CUlinkState>& linkers() {
@@ -39,44 +41,110 @@ void require_linkable(CUjitInputType type) {
     case CU_JIT_INPUT_PTX:
     case CU_JIT_INPUT_FATBINARY:
     case CU_JIT_INPUT_LIBRARY: return;
-    case CU_JIT_INPUT_CUBIN:
-    case CU_JIT_INPUT_OBJECT:
-      refuse("machine code", "cuLinkAddData takes PTX only");
-      fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+    case CU_JIT_INPUT_CUBIN:  // texts_of_input() looks what it really is
+    case CU_JIT_INPUT_OBJECT: return;
     case CU_JIT_INPUT_NVVM: fail(refuse("CU_JIT_INPUT_NVVM"));
     default: fail(CUDA_ERROR_INVALID_VALUE);
   }
 }
 
-CUresult add(CUlinkState state, CUjitInputType type, const Texts& texts, unsigned count, CUjit_option* options,
-             void** values) {
+// What is between the quotes of a diagnostic's message: a symbol.
+std::string symbol_of(const ptx::Diagnostic& error) {
+  const auto begin = error.message.find('\'');
+  const auto end = begin == std::string::npos ? begin : error.message.find('\'', begin + 1);
+  return end == std::string::npos ? "" : error.message.substr(begin + 1, end - begin - 1);
+}
+
+// The name of the first text that mentions a symbol.
+std::string mentioned_in(const Linker& linker, const std::string& symbol) {
+  for (std::size_t i = 0; i < linker.texts.size(); ++i) {
+    if (linker.texts[i].find(symbol) != std::string::npos) return linker.names[i];
+  }
+  return linker.names.empty() ? "" : linker.names.back();
+}
+
+void erase_unresolved(std::vector<ptx::Diagnostic>& errors) {
+  std::erase_if(errors, [](const auto& error) { return error.kind == ptx::Diagnostic::unresolved; });
+}
+
+// What texts say of each other, in the words of a linker.
+[[noreturn]] void reject_link(Linker& linker, const std::vector<ptx::Diagnostic>& errors) {
+  std::string log;
+  for (const ptx::Diagnostic& error : errors) {
+    const std::string symbol = symbol_of(error), name = mentioned_in(linker, symbol);
+    if (error.kind == ptx::Diagnostic::unresolved) {
+      log += "error   : Undefined reference to '" + symbol + "' in '" + name + "'\n";
+    } else if (error.message.rfind("Duplicate definition", 0) == 0) {
+      log += "error   : Multiple definition of '" + symbol + "' in '" + linker.names.back() + "', first defined in '" +
+             name + "'\n";
+    } else {
+      log += "error   : " + error.message + "\n";
+    }
+  }
+  linker.options.error(log);
+  linker.failed = true;
+  fail(CUDA_ERROR_INVALID_SOURCE);
+}
+
+// Each text is compiled as it comes, then compared with those before; what is still missing may come with a later one.
+void add_text(Linker& linker, const std::string& text, const std::string& name) {
+  auto errors = link_errors({text});
+  erase_unresolved(errors);
+  if (!errors.empty()) {
+    linker.failed = true;
+    reject_text(errors, text, linker.options);
+  }
+  linker.texts.push_back(text);
+  linker.names.push_back(name);
+  if (linker.texts.size() == 1) return;
+  errors = link_errors(linker.texts);
+  erase_unresolved(errors);
+  if (!errors.empty()) reject_link(linker, errors);
+}
+
+CUresult add(CUlinkState state, CUjitInputType type, const Texts& texts, const std::string& name, unsigned count,
+             CUjit_option* options, void** values) {
   const auto linker = get_linker(state);
   JitOptions own(count, options, values);
   const std::scoped_lock lock(linker->mutex);
   require(!linker->complete);
   require_linkable(type);
-  for (const std::string& text : texts) {
-    check_syntax(text, linker->options);
-    linker->texts.push_back(text);
-  }
-  if (linker->texts.size() > 1) check_defined_once(linker->texts, linker->options);
+  for (const std::string& text : texts) add_text(*linker, text, name);
   return CUDA_SUCCESS;
 }
 
 // An archive is machine code, and a program may name one that it needs nothing of (libcudadevrt.a, mostly). It gives no
 // texts: whatever would have come from it is missed by name when the link is completed.
 Texts texts_of_input(CUjitInputType type, std::string_view bytes) {
+  if (type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT) {
+    require(bytes.substr(0, 4) == "\177ELF", CUDA_ERROR_INVALID_IMAGE);
+    refuse("machine code", "cuLinkAddData takes PTX only");
+    fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+  }
   if (type != CU_JIT_INPUT_LIBRARY) return texts_of_bytes(bytes);
   require(bytes.substr(0, 8) == "!<arch>\n", CUDA_ERROR_INVALID_IMAGE);
   return {};
 }
 
-CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t size, unsigned count,
+// A link that something could not be added to is a failed one.
+Texts texts_to_add(CUlinkState state, CUjitInputType type, std::string_view bytes) {
+  try {
+    return texts_of_input(type, bytes);
+  } catch (const Failure&) {
+    const auto linker = get_linker(state);
+    const std::scoped_lock lock(linker->mutex);
+    linker->failed = true;
+    throw;
+  }
+}
+
+CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name, unsigned count,
                   CUjit_option* options, void** values) {
   get_linker(state);
   require(data != nullptr && size != 0);
   require_linkable(type);
-  return add(state, type, texts_of_input(type, {static_cast<const char*>(data), size}), count, options, values);
+  return add(state, type, texts_to_add(state, type, {static_cast<const char*>(data), size}),
+             name != nullptr ? name : "", count, options, values);
 }
 
 CUresult add_file(CUlinkState state, CUjitInputType type, const char* path, unsigned count, CUjit_option* options,
@@ -85,7 +153,7 @@ CUresult add_file(CUlinkState state, CUjitInputType type, const char* path, unsi
   require(path != nullptr);
   const std::string bytes = read_file(path);
   require_linkable(type);
-  return add(state, type, texts_of_input(type, bytes), count, options, values);
+  return add(state, type, texts_to_add(state, type, bytes), path, count, options, values);
 }
 
 }  // namespace
@@ -107,14 +175,14 @@ CUDASIM_API CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option* opti
 CUDASIM_API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
                                    unsigned int numOptions, CUjit_option* options, void** optionValues) {
   return CUDASIM_CALL(state, type, data, size, name, numOptions, options, optionValues) {
-    return add_data(state, type, data, size, numOptions, options, optionValues);
+    return add_data(state, type, data, size, name, numOptions, options, optionValues);
   };
 }
 
 CUDASIM_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
                                       unsigned int numOptions, CUjit_option* options, void** optionValues) {
   return CUDASIM_CALL(state, type, data, size, name, numOptions, options, optionValues) {
-    return add_data(state, type, data, size, numOptions, options, optionValues);
+    return add_data(state, type, data, size, name, numOptions, options, optionValues);
   };
 }
 
@@ -138,8 +206,11 @@ CUDASIM_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* 
     const auto linker = get_linker(state);
     require(cubinOut != nullptr);
     const std::scoped_lock lock(linker->mutex);
+    require(!linker->complete, CUDA_ERROR_INVALID_HANDLE);
+    require(!linker->failed, CUDA_ERROR_INVALID_IMAGE);
     require(!linker->texts.empty());
-    check_link(linker->texts, linker->options);
+    if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);
+    check_ptx(linker->texts, linker->options);
     linker->image = linked_image(linker->texts, linker->options.max_registers());
     linker->complete = true;
     *cubinOut = linker->image.data();

@@ -101,8 +101,13 @@ Location from_location(const CUmemLocation& location) {
   return {type, type == Location::kNumaHere || type == Location::kHost ? 0 : location.id};
 }
 
-CUresult advise(CUdeviceptr pointer, std::size_t count, CUmem_advise what, const Location& where) {
+CUresult advise(CUdeviceptr pointer, std::size_t count, CUmem_advise what, Location where) {
   require_managed(pointer, count);
+  if (what == CU_MEM_ADVISE_SET_PREFERRED_LOCATION && where.number() == Location::kCpu) {
+    where = {Location::kHost, Location::kCpu};  // whichever node was named
+  }
+  const bool a_node = where.type == Location::kNuma || where.type == Location::kNumaHere;
+  require(!a_node || what != CU_MEM_ADVISE_SET_ACCESSED_BY);
   advice().change(pointer, pointer + count, [&](Advice& said) {
     switch (what) {
       case CU_MEM_ADVISE_SET_READ_MOSTLY: said.read_mostly = true; break;
@@ -125,14 +130,12 @@ bool concerns_place(CUmem_advise what) {
 
 CUresult prefetch(CUdeviceptr pointer, std::size_t count, const Location& where, CUstream handle) {
   require_managed(pointer, count);
+  const auto stream = get_stream(handle);
+  advice().change(pointer, pointer + count, [&](Advice& said) { said.prefetched = where; });
   Operation operation;
   operation.kind = OperationKind::copy;
   operation.label = "cuMemPrefetchAsync";
-  operation.run = [pointer, count, where] {
-    advice().change(pointer, pointer + count, [&](Advice& said) { said.prefetched = where; });
-    return CUDA_SUCCESS;
-  };
-  get_stream(handle)->enqueue(std::move(operation));
+  stream->enqueue(std::move(operation));
   return CUDA_SUCCESS;
 }
 
@@ -179,7 +182,9 @@ CUresult store_devices(void* data, std::size_t size, CUdeviceptr pointer, std::s
     all = std::move(both);
     first = false;
   });
+  const bool by_host = all.erase(Location::kCpu) != 0;  // devices come first
   std::vector<int> listed(all.begin(), all.end());
+  if (by_host) listed.push_back(Location::kCpu);
   listed.resize(size / sizeof(int), Location::kNone);
   std::memcpy(data, listed.data(), size);
   return CUDA_SUCCESS;
@@ -318,7 +323,7 @@ CUDASIM_API CUresult cuMemAdvise(CUdeviceptr pointer, size_t count, CUmem_advise
 CUDASIM_API CUresult cuMemAdvise_v2(CUdeviceptr pointer, size_t count, CUmem_advise what, CUmemLocation location) {
   return CUDASIM_CALL(pointer, count, what, location) {
     const auto context = current_context();
-    return advise(pointer, count, what, concerns_place(what) ? from_location(location) : Location{});
+    return advise(pointer, count, what, from_location(location));
   };
 }
 

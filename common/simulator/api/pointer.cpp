@@ -81,7 +81,7 @@ CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 point
                                    : a.device_readable ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ
                                                        : CU_POINTER_ATTRIBUTE_ACCESS_FLAG_NONE);
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: {
-      const auto pool = a.kind == MemoryKind::pool ? pool_of(a.base) : nullptr;
+      const auto pool = pool_of(a.base);
       return store(data, pool ? pool->handle : CUmemoryPool{});
     }
     case kMappingSize: return store<std::size_t>(data, a.size);

@@ -12,6 +12,13 @@ std::shared_ptr<Pool> pool_named(CUmemoryPool handle) {
   return pools().get(handle, CUDA_ERROR_INVALID_VALUE);
 }
 
+// The host as a whole, or its first node of memory: there are no others here.
+bool is_host(const CUmemLocation& location) {
+  const int type = static_cast<int>(location.type);
+  return type == 2 ||
+         (type == 3 && location.id == 0);  // CU_MEM_LOCATION_TYPE_HOST, _HOST_NUMA: newer than some headers
+}
+
 Device& device_of(const Stream& stream) {
   const auto context = stream.context.lock();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -149,7 +156,7 @@ CUDASIM_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
     require_calls_permitted();
     Device& device = device_at(dev);
     const auto wanted = pool_named(pool);
-    require(&wanted->device == &device);
+    require(&wanted->device == &device && !wanted->on_host);
     set_current_pool(device, wanted);
     return CUDA_SUCCESS;
   };
@@ -159,14 +166,18 @@ CUDASIM_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* p
   return CUDASIM_CALL(pool, properties) {
     require_calls_permitted();
     require(pool != nullptr && properties != nullptr);
+    require_no_unsafe_capture();
     require(properties->allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
-    if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse("cuMemPoolCreate", "for host memory");
+    const bool on_host = is_host(properties->location);
+    if (!on_host) require(properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+    const bool there = static_cast<std::size_t>(properties->location.id) < devices().size();
+    require(on_host || there);
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return refuse("cuMemPoolCreate", "with shareable handles");
     u64 max_size = 0;
 #if CUDA_VERSION >= 12020
     max_size = properties->maxSize;
 #endif
-    const auto made = std::make_shared<Pool>(device_at(properties->location.id), max_size);
+    const auto made = std::make_shared<Pool>(device_at(on_host ? 0 : properties->location.id), max_size, on_host);
     *pool = made->handle = pools().add(made);
     return CUDA_SUCCESS;
   };
@@ -229,9 +240,15 @@ CUDASIM_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc
 CUDASIM_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
   return CUDASIM_CALL(flags, pool, location) {
     require_calls_permitted();
-    require(flags != nullptr && location != nullptr && location->type == CU_MEM_LOCATION_TYPE_DEVICE);
+    require(flags != nullptr && location != nullptr);
+    const auto named = pool_named(pool);
+    if (is_host(*location)) {
+      *flags = named->on_host ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+      return CUDA_SUCCESS;
+    }
+    require(location->type == CU_MEM_LOCATION_TYPE_DEVICE);
     device_at(location->id);
-    *flags = pool_named(pool)->access(location->id);
+    *flags = named->access(location->id);
     return CUDA_SUCCESS;
   };
 }
@@ -274,7 +291,7 @@ CUDASIM_API CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationTyp
     if (!device_memory("cuMemSetMemPool", location, type)) return CUDA_ERROR_NOT_SUPPORTED;
     Device& device = device_at(location->id);
     const auto wanted = pool_named(pool);
-    require(&wanted->device == &device);
+    require(&wanted->device == &device && !wanted->on_host);
     set_current_pool(device, wanted);
     return CUDA_SUCCESS;
   };

@@ -1,5 +1,7 @@
 // The primary context of each device (CUDA Driver API manual, "Primary Context Management"). It is counted, not
 // destroyed by handle; its handle is the same whenever it lives; it is made current by nobody but the program.
+#include "common/simulator/api/primary.hpp"
+
 #include "common/simulator/api/context_flags.hpp"
 #include "common/simulator/api/guard.hpp"
 
@@ -16,19 +18,16 @@ Device& permitted_device(CUdevice ordinal) {
 
 // With the primary context's lock held.
 void end(Device::Primary& primary) {
-  primary.retained = 0;
   primary.flags = 0;
   if (const auto context = find_context(primary.handle)) destroy_context(context);
 }
 
 CUresult release(CUdevice dev) {
-  Device& device = permitted_device(dev);
-  Device::Primary& primary = device.primary;
-  const std::scoped_lock lock(primary.mutex);
-  require(primary.retained != 0, CUDA_ERROR_INVALID_CONTEXT);
-  if (--primary.retained == 0) end(primary);
+  release_primary(permitted_device(dev));
   return CUDA_SUCCESS;
 }
+
+// What was retained stays so: the next one that retains it finds a new context behind the same handle.
 
 CUresult reset(CUdevice dev) {
   Device& device = permitted_device(dev);
@@ -51,18 +50,33 @@ CUresult set_flags(CUdevice dev, unsigned flags) {
 
 }  // namespace
 
+namespace cudasim {
+
+CUcontext retain_primary(Device& device) {
+  Device::Primary& primary = device.primary;
+  const std::scoped_lock lock(primary.mutex);
+  if (!find_context(primary.handle)) {
+    require_healthy_device(device);
+    primary.handle = create_context(device, primary.flags, true, kApiVersion, primary.handle)->handle;
+  }
+  ++primary.retained;
+  return primary.handle;
+}
+
+void release_primary(Device& device) {
+  Device::Primary& primary = device.primary;
+  const std::scoped_lock lock(primary.mutex);
+  require(primary.retained != 0, CUDA_ERROR_INVALID_CONTEXT);
+  if (--primary.retained == 0) end(primary);
+}
+
+}  // namespace cudasim
+
 CUDASIM_API CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
   return CUDASIM_CALL(pctx, dev) {
     Device& device = permitted_device(dev);
     require(pctx != nullptr);
-    Device::Primary& primary = device.primary;
-    const std::scoped_lock lock(primary.mutex);
-    if (primary.retained == 0) {
-      require_healthy_device(device);
-      primary.handle = create_context(device, primary.flags, true, kApiVersion, primary.handle)->handle;
-    }
-    ++primary.retained;
-    *pctx = primary.handle;
+    *pctx = retain_primary(device);
     return CUDA_SUCCESS;
   };
 }
@@ -97,7 +111,7 @@ CUDASIM_API CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flag
     require(flags != nullptr && active != nullptr);
     const std::scoped_lock lock(device.primary.mutex);
     *flags = device.primary.flags;
-    *active = device.primary.retained != 0 ? 1 : 0;
+    *active = find_context(device.primary.handle) ? 1 : 0;
     return CUDA_SUCCESS;
   };
 }

@@ -1,4 +1,5 @@
 // Streams (CUDA Driver API manual, "Stream Management"). Capture is in api/capture.cpp.
+#include "common/simulator/api/green.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/launch.hpp"
 #include "common/simulator/state/capture.hpp"
@@ -137,12 +138,16 @@ CUresult get_context_of(CUstream handle, CUcontext* out) {
   return CUDA_SUCCESS;
 }
 
-// There are no green contexts here, so the stream's context is never one.
+// One of the two: a stream of a green context has no other.
 CUresult get_context_or_green(CUstream handle, CUcontext* out, CUgreenCtx* green) {
-  const auto context = context_of(handle);
+  const auto stream = get_stream(handle);
   require(out != nullptr && green != nullptr);
+  *green = green_context_of(stream->handle);
+  *out = nullptr;
+  if (*green != nullptr) return CUDA_SUCCESS;
+  const auto context = stream->context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   *out = context->handle;
-  *green = nullptr;
   return CUDA_SUCCESS;
 }
 
@@ -174,6 +179,8 @@ CUresult get_attribute(CUstream handle, CUstreamAttrID which, CUstreamAttrValue*
 CUresult set_attribute(CUstream handle, CUstreamAttrID which, const CUstreamAttrValue* value) {
   const auto stream = get_stream(handle);
   require(value != nullptr && settable(which));
+  require(which != CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY ||
+          (value->syncPolicy >= CU_SYNC_POLICY_AUTO && value->syncPolicy <= CU_SYNC_POLICY_BLOCKING_SYNC));
   stream->set_attribute(which, *value);
   return CUDA_SUCCESS;
 }

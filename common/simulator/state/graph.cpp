@@ -515,7 +515,7 @@ void Executable::account_for_memory(std::vector<u64>& leftover) {
   for (const auto& hold : memory_) hold->take();
 }
 
-void Executable::launch(Stream& stream) {
+TaskPtr Executable::launch(Stream& stream) {
   const auto context = stream.context.lock();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   const std::scoped_lock lock(mutex);
@@ -566,6 +566,7 @@ void Executable::launch(Stream& stream) {
     tasks.push_back(head);
     return scheduler.enter(stream.health, {}, stream.priority, tasks);
   });
+  return last_;
 }
 
 std::shared_ptr<Graph> Executable::as_graph() {

@@ -160,7 +160,7 @@ class Executable {
     std::vector<std::vector<Step>> bodies;  // of a conditional node
   };
 
-  void launch(Stream& stream);
+  TaskPtr launch(Stream& stream);  // the task that ends it
   // A graph that does the same, for a launch into a captured stream. With this one's lock and the graphs'
   // held.
   std::shared_ptr<Graph> as_graph();

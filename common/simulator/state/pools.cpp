@@ -101,6 +101,14 @@ Pool::Blocks::iterator Pool::make_block(u64 size) {
           CUDA_ERROR_OUT_OF_MEMORY);
   Block block;
   block.capacity = capacity;
+  if (on_host) {
+    require_host_memory(capacity);
+    block.bytes = std::make_shared<HostBytes>(capacity);
+    reserved_ += capacity;
+    reserved_high_ = std::max(reserved_high_, reserved_);
+    const u64 address = reinterpret_cast<u64>(block.bytes->get());
+    return blocks_.emplace(address, std::move(block)).first;
+  }
   try {
     block.share = std::make_shared<Share>(device, capacity);
   } catch (const Failure&) {
@@ -137,7 +145,8 @@ u64 Pool::allocate(Stream& stream, u64 size) {
     made->base = block->first;
     made->size = size;
     made->host = chosen.bytes->get();
-    made->kind = MemoryKind::pool;
+    made->kind = on_host ? MemoryKind::host_pinned : MemoryKind::pool;
+    if (on_host) made->device_readable = made->device_writable = !access_.empty();
     made->device = static_cast<u32>(device.ordinal);
     made->label = "cuMemAllocAsync";
     made->keep = chosen.bytes;
@@ -254,16 +263,24 @@ void Pool::set(CUmemPool_attribute attribute, const void* value) {
 }
 
 CUmemAccess_flags Pool::access(CUdevice from) {
-  if (from == device.ordinal) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  if (!on_host && from == device.ordinal) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   const std::scoped_lock lock(mutex_);
   const auto found = access_.find(from);
   return found == access_.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
 }
 
 void Pool::set_access(CUdevice from, CUmemAccess_flags flags) {
-  require(from != device.ordinal || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  require(on_host || from != device.ordinal || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   const std::scoped_lock lock(mutex_);
-  access_[from] = flags;
+  if (flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) {
+    access_.erase(from);
+  } else {
+    access_[from] = flags;
+  }
+  if (!on_host) return;
+  for (const auto& [base, block] : blocks_) {
+    if (block.entered) AddressSpace::instance().protect(base, !access_.empty(), !access_.empty());
+  }
 }
 
 }  // namespace cudasim

@@ -12,9 +12,10 @@ namespace cudasim {
 
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
-  Pool(Device& device, u64 max_size) : device(device), max_size_(max_size) {}
+  Pool(Device& device, u64 max_size, bool on_host = false) : device(device), on_host(on_host), max_size_(max_size) {}
 
-  Device& device;
+  Device& device;      // of a pool on the host: any
+  const bool on_host;  // page-locked memory of the host, which devices touch only if they are let (set_access)
   CUmemoryPool handle = nullptr;
   bool is_default = false;
 

@@ -105,7 +105,8 @@ CUstreamAttrValue Stream::attribute(CUstreamAttrID which) const {
   const auto found = attributes_.find(which);
   if (found != attributes_.end()) return found->second;
   CUstreamAttrValue value{};
-  if (which == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) value.syncPolicy = CU_SYNC_POLICY_AUTO;
+  // As driver 580 answers; the manual names no value for "never set".
+  if (which == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) value.syncPolicy = static_cast<CUsynchronizationPolicy>(-1);
   if (which == CU_LAUNCH_ATTRIBUTE_PRIORITY) value.priority = priority;
   if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value.memSyncDomainMap.remote = 1;
   return value;

@@ -1,0 +1,262 @@
+// Green contexts: a part of a device's multiprocessors, with streams of its own (CUDA Driver API manual, "Green
+// Contexts"). The arithmetic of parts is a device's; the machine's threads are not shared out by it, so that a kernel
+// in a green context runs as it would anywhere. Everything else of a green context is the primary one's, and that is
+// what cuCtxFromGreenCtx answers with.
+#include "common/simulator/api/green.hpp"
+
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/primary.hpp"
+#include "common/simulator/state/event.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace cudasim {
+namespace {
+
+struct GreenContext {
+  GreenContext(Device& on, u32 multiprocessors)
+      : device(on), count(multiprocessors), primary(get_context(retain_primary(on))) {}
+  ~GreenContext() {
+    try {
+      release_primary(device);
+    } catch (const Failure&) {  // the program has released it more often than it retained it
+    }
+  }
+  GreenContext(const GreenContext&) = delete;
+  GreenContext& operator=(const GreenContext&) = delete;
+
+  Device& device;
+  const u32 count;  // of multiprocessors
+  const std::shared_ptr<Context> primary;
+  const u64 id = fresh_handle();
+  CUgreenCtx handle = nullptr;
+  std::mutex mutex;  // for the following
+  std::vector<std::weak_ptr<Stream>> streams;
+  std::vector<TaskPtr> before;  // what streams to come have to wait for
+};
+
+Registry<GreenContext, CUgreenCtx>& green_contexts() {
+  static auto& all = *new Registry<GreenContext, CUgreenCtx>;
+  return all;
+}
+
+// Which streams are whose; a stream's handle is not used twice.
+struct Owners {
+  std::mutex mutex;
+  std::map<CUstream, CUgreenCtx> by_stream;
+};
+
+Owners& owners() {
+  static auto& all = *new Owners;
+  return all;
+}
+
+}  // namespace
+
+CUgreenCtx green_context_of(CUstream stream) {
+  const std::scoped_lock lock(owners().mutex);
+  const auto found = owners().by_stream.find(stream);
+  return found == owners().by_stream.end() ? nullptr : found->second;
+}
+
+}  // namespace cudasim
+
+#if CUDA_VERSION >= 13000
+using namespace cudasim;
+
+namespace {
+
+// Blocks of a cluster run on multiprocessors that stand together, eight of them; alone they come in twos.
+constexpr u32 kTogether = 8, kAlone = 2;
+constexpr u32 kMostTogether = 15;  // parts of such multiprocessors, as driver 580 has it
+// A descriptor says how many multiprocessors, and nothing else: there is no call that would end one.
+constexpr std::uintptr_t kDescriptors = 0x3d0000000000;
+
+CUdevResource multiprocessors(u32 count) {
+  CUdevResource resource{};
+  if (count == 0) return resource;  // CU_DEV_RESOURCE_TYPE_INVALID
+  resource.type = CU_DEV_RESOURCE_TYPE_SM;
+  resource.sm.smCount = count;
+  resource.sm.minSmPartitionSize = kTogether;
+  resource.sm.smCoscheduledAlignment = kTogether;
+  return resource;
+}
+
+CUresult give(CUdevResource* out, CUdevResourceType type, u32 count) {
+  require(out != nullptr);
+  require(type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
+  *out = multiprocessors(count);
+  return CUDA_SUCCESS;
+}
+
+std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
+  require_calls_permitted();
+  return green_contexts().get(handle, CUDA_ERROR_INVALID_CONTEXT);
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
+  return CUDASIM_CALL(device, resource, type) {
+    require_calls_permitted();
+    device_at(device);
+    return give(resource, type, kMultiprocessors);
+  };
+}
+
+CUDASIM_API CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource* resource, CUdevResourceType type) {
+  return CUDASIM_CALL(hCtx, resource, type) {
+    require_calls_permitted();
+    get_context(hCtx);
+    return give(resource, type, kMultiprocessors);
+  };
+}
+
+CUDASIM_API CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource, CUdevResourceType type) {
+  return CUDASIM_CALL(hCtx, resource, type) { return give(resource, type, get_green(hCtx)->count); };
+}
+
+CUDASIM_API CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups,
+                                                 const CUdevResource* input, CUdevResource* remaining,
+                                                 unsigned int flags, unsigned int minCount) {
+  return CUDASIM_CALL(result, nbGroups, input, remaining, flags, minCount) {
+    require_calls_permitted();
+    require(nbGroups != nullptr && input != nullptr);
+    require(input->type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
+    require((flags & ~unsigned{CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING |
+                               CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE}) == 0);
+    const u32 total = input->sm.smCount;
+    require(minCount <= total && total <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+    const u32 unit = (flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) != 0 ? kAlone : kTogether;
+    const u32 size = std::min(total, std::max((minCount + unit - 1) / unit * unit, unit));
+    require(size != 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+    const u32 possible = unit == kTogether ? std::min(total / size, kMostTogether) : total / size;
+    *nbGroups = result == nullptr ? possible : std::min(*nbGroups, possible);
+    if (result != nullptr) std::fill_n(result, *nbGroups, multiprocessors(size));
+    if (remaining != nullptr) *remaining = multiprocessors(total - *nbGroups * size);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* resources,
+                                               unsigned int nbResources) {
+  return CUDASIM_CALL(phDesc, resources, nbResources) {
+    require_calls_permitted();
+    require(phDesc != nullptr && resources != nullptr && nbResources != 0);
+    u64 count = 0;
+    for (unsigned i = 0; i < nbResources; ++i) {
+      require(resources[i].type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
+      count += resources[i].sm.smCount;
+    }
+    require(count != 0 && count <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+    *phDesc = reinterpret_cast<CUdevResourceDesc>(kDescriptors + count);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags) {
+  return CUDASIM_CALL(phCtx, desc, dev, flags) {
+    require_calls_permitted();
+    Device& device = device_at(dev);
+    const std::uintptr_t count = reinterpret_cast<std::uintptr_t>(desc) - kDescriptors;
+    require(phCtx != nullptr && count >= 1 && count <= kMultiprocessors && flags == CU_GREEN_CTX_DEFAULT_STREAM);
+    const auto made = std::make_shared<GreenContext>(device, static_cast<u32>(count));
+    *phCtx = made->handle = green_contexts().add(made);
+    return CUDA_SUCCESS;
+  };
+}
+
+// Its streams end with it.
+CUDASIM_API CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
+  return CUDASIM_CALL(hCtx) {
+    const auto green = get_green(hCtx);
+    require(green_contexts().remove(hCtx) != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+    const std::scoped_lock lock(green->mutex, owners().mutex);
+    for (const auto& weak : green->streams) {
+      const auto stream = weak.lock();
+      if (!stream) continue;
+      stream->closed = true;
+      streams().remove(stream->handle);
+    }
+    std::erase_if(owners().by_stream, [&](const auto& entry) { return entry.second == hCtx; });
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuCtxFromGreenCtx(CUcontext* pContext, CUgreenCtx hCtx) {
+  return CUDASIM_CALL(pContext, hCtx) {
+    const auto green = get_green(hCtx);
+    require(pContext != nullptr);
+    *pContext = green->primary->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long* greenCtxId) {
+  return CUDASIM_CALL(greenCtx, greenCtxId) {
+    const auto green = get_green(greenCtx);
+    require(greenCtxId != nullptr);
+    *greenCtxId = green->id;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx greenCtx, unsigned int flags, int priority) {
+  return CUDASIM_CALL(phStream, greenCtx, flags, priority) {
+    const auto green = get_green(greenCtx);
+    require_healthy(*green->primary->health);
+    require(phStream != nullptr && flags == CU_STREAM_NON_BLOCKING);
+    priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+    const auto stream =
+        std::make_shared<Stream>(green->primary, green->primary->health, unsigned{flags}, priority, false);
+    stream->handle = streams().add(stream);
+    green->primary->add_stream(stream);
+    const std::scoped_lock lock(green->mutex, owners().mutex);
+    if (!green->before.empty()) stream->enqueue({}, green->before);
+    std::erase_if(green->streams, [](const auto& weak) { return weak.expired(); });
+    green->streams.push_back(stream);
+    owners().by_stream[stream->handle] = greenCtx;
+    *phStream = stream->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
+  return CUDASIM_CALL(hStream, phCtx) {
+    const auto stream = get_stream(hStream);
+    require(phCtx != nullptr);
+    *phCtx = green_context_of(stream->handle);
+    return CUDA_SUCCESS;
+  };
+}
+
+// All that its streams have been given so far; the primary context's other work may be among it, which is more than is
+// promised and never less.
+CUDASIM_API CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) {
+  return CUDASIM_CALL(hCtx, hEvent) {
+    const auto green = get_green(hCtx);
+    const auto event = events().get(hEvent);
+    require_healthy(*green->primary->health);
+    event->record(*green->primary);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) {
+  return CUDASIM_CALL(hCtx, hEvent) {
+    const auto green = get_green(hCtx);
+    const auto event = events().get(hEvent);
+    const auto recording = event->recording();
+    if (!recording || recording->task->done()) return CUDA_SUCCESS;
+    const TaskPtr after[] = {recording->task};
+    const std::scoped_lock lock(green->mutex);
+    std::erase_if(green->before, [](const TaskPtr& task) { return task->done(); });
+    green->before.push_back(recording->task);
+    for (const auto& weak : green->streams) {
+      if (const auto stream = weak.lock(); stream && !stream->closed) stream->enqueue({}, after);
+    }
+    return CUDA_SUCCESS;
+  };
+}
+#endif

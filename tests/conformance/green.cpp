@@ -1,0 +1,94 @@
+// Green contexts: parts of a device's multiprocessors. The numbers are those of compute capability 9.0.
+#include "tests/conformance/scenario.hpp"
+
+#if CUDA_VERSION >= 13000
+namespace {
+
+CUdevResource all_of(CUdevice dev) {
+  CUdevResource all{};
+  CU_CHECK(cuDeviceGetDevResource(dev, &all, CU_DEV_RESOURCE_TYPE_SM));
+  return all;
+}
+
+bool is_9_0(CUdevice dev) {
+  int major = 0, minor = 0;
+  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, dev));
+  CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev));
+  return major == 9 && minor == 0 && all_of(dev).sm.smCount == 132;
+}
+
+}  // namespace
+
+FRESH_CASE("Multiprocessors are split in eights, or in twos", "[green]") {
+  const CUdevice dev = conformance::context().dev;
+  if (!is_9_0(dev)) SKIP_TEST("the numbers are an H200's");
+  const CUdevResource all = all_of(dev);
+  SHOWS("132 8 8", all.sm.smCount << ' ' << all.sm.minSmPartitionSize << ' ' << all.sm.smCoscheduledAlignment);
+  const struct {
+    unsigned wanted, flags, groups, size, rest;
+  } rows[] = {{0, 0, 15, 8, 12},  {1, 1, 16, 2, 100}, {4, 1, 16, 4, 68},  {9, 0, 8, 16, 4},     {9, 1, 13, 10, 2},
+              {33, 0, 3, 40, 12}, {33, 1, 3, 34, 30}, {33, 2, 3, 40, 12}, {100, 1, 1, 100, 32}, {132, 0, 1, 132, 0}};
+  for (const auto& row : rows) {
+    CUdevResource groups[16]{}, rest{};
+    unsigned count = 16;
+    CAPTURE(row.wanted, row.flags);
+    ANSWERS(cuDevSmResourceSplitByCount(groups, &count, &all, &rest, row.flags, row.wanted), CUDA_SUCCESS);
+    CHECK(count == row.groups);
+    CHECK(groups[0].sm.smCount == row.size);
+    CHECK((rest.type == CU_DEV_RESOURCE_TYPE_SM ? rest.sm.smCount : 0) == row.rest);
+  }
+  unsigned count = 0;
+  ANSWERS(cuDevSmResourceSplitByCount(nullptr, &count, &all, nullptr, 0, 8), CUDA_SUCCESS);
+  CHECK(count == 15);
+  ANSWERS(cuDevSmResourceSplitByCount(nullptr, &count, &all, nullptr, 0, 133),
+          CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+  CUdevResource other{};
+  ANSWERS(cuDeviceGetDevResource(dev, &other, CU_DEV_RESOURCE_TYPE_INVALID), CUDA_ERROR_INVALID_RESOURCE_TYPE);
+}
+
+FRESH_CASE("A green context has streams of its own, in the primary context", "[green]") {
+  CU_CHECK(cuInit(0));
+  CUcontext primary = nullptr;
+  CU_CHECK(cuDevicePrimaryCtxRetain(&primary, 0));
+  CU_CHECK(cuCtxSetCurrent(primary));
+  const CUdevResource all = all_of(0);
+  CUdevResource part{};
+  unsigned one = 1;
+  CU_CHECK(cuDevSmResourceSplitByCount(&part, &one, &all, nullptr, 0, 8));
+  CUdevResourceDesc description = nullptr;
+  CUgreenCtx green = nullptr, whose = nullptr;
+  CUcontext as_context = nullptr, none = nullptr;
+  CUstream s = nullptr, plain = nullptr;
+  CUmodule mod = nullptr;
+  CUfunction inc = nullptr;
+  CUdeviceptr counter = 0;
+  int count = 0;
+  ANSWERS(cuDevResourceGenerateDesc(&description, &part, 1), CUDA_SUCCESS);
+  ANSWERS(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM), CUDA_SUCCESS);
+  ANSWERS(cuCtxFromGreenCtx(&as_context, green), CUDA_SUCCESS);
+  ANSWERS(cuGreenCtxGetDevResource(green, &part, CU_DEV_RESOURCE_TYPE_SM), CUDA_SUCCESS);
+  CHECK(part.sm.smCount >= 8);
+  ANSWERS(cuGreenCtxStreamCreate(&s, green, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
+  ANSWERS(cuStreamGetGreenCtx(s, &whose), CUDA_SUCCESS);
+  CHECK(whose == green);
+  ANSWERS(cuStreamGetCtx_v2(s, &none, &whose), CUDA_SUCCESS);
+  CHECK(none == nullptr);
+  CHECK(whose == green);
+  CU_CHECK(cuStreamCreate(&plain, CU_STREAM_NON_BLOCKING));
+  ANSWERS(cuStreamGetGreenCtx(plain, &whose), CUDA_SUCCESS);
+  CHECK(whose == nullptr);
+  CU_CHECK(cuCtxSetCurrent(as_context));
+  const std::string image = conformance::image();
+  CU_CHECK(cuModuleLoadData(&mod, image.c_str()));
+  CU_CHECK(cuModuleGetFunction(&inc, mod, "inc"));
+  CU_CHECK(cuModuleGetGlobal(&counter, nullptr, mod, "counter"));
+  CU_CHECK(cuMemcpyHtoD(counter, &count, 4));
+  ANSWERS(cuLaunchKernel(inc, 3, 1, 1, 5, 1, 1, 0, s, nullptr, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
+  CU_CHECK(cuMemcpyDtoH(&count, counter, 4));
+  CHECK(count == 15);
+  CU_CHECK(cuStreamDestroy(s));
+  CU_CHECK(cuCtxSetCurrent(primary));
+  ANSWERS(cuGreenCtxDestroy(green), CUDA_SUCCESS);
+}
+#endif
