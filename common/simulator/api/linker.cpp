@@ -63,8 +63,8 @@ std::string mentioned_in(const Linker& linker, const std::string& symbol) {
   return linker.names.empty() ? "" : linker.names.back();
 }
 
-void erase_unresolved(std::vector<ptx::Diagnostic>& errors) {
-  std::erase_if(errors, [](const auto& error) { return error.kind == ptx::Diagnostic::unresolved; });
+bool is_unresolved(const ptx::Diagnostic& error) {
+  return error.kind == ptx::Diagnostic::unresolved || error.message.rfind("Unresolved extern", 0) == 0;
 }
 
 // What texts say of each other, in the words of a linker.
@@ -72,7 +72,7 @@ void erase_unresolved(std::vector<ptx::Diagnostic>& errors) {
   std::string log;
   for (const ptx::Diagnostic& error : errors) {
     const std::string symbol = symbol_of(error), name = mentioned_in(linker, symbol);
-    if (error.kind == ptx::Diagnostic::unresolved) {
+    if (is_unresolved(error)) {
       log += "error   : Undefined reference to '" + symbol + "' in '" + name + "'\n";
     } else if (error.message.rfind("Duplicate definition", 0) == 0) {
       log += "error   : Multiple definition of '" + symbol + "' in '" + linker.names.back() + "', first defined in '" +
@@ -89,7 +89,7 @@ void erase_unresolved(std::vector<ptx::Diagnostic>& errors) {
 // Each text is compiled as it comes, then compared with those before; what is still missing may come with a later one.
 void add_text(Linker& linker, const std::string& text, const std::string& name) {
   auto errors = link_errors({text});
-  erase_unresolved(errors);
+  std::erase_if(errors, is_unresolved);
   if (!errors.empty()) {
     linker.failed = true;
     reject_text(errors, text, linker.options);
@@ -98,7 +98,7 @@ void add_text(Linker& linker, const std::string& text, const std::string& name) 
   linker.names.push_back(name);
   if (linker.texts.size() == 1) return;
   errors = link_errors(linker.texts);
-  erase_unresolved(errors);
+  std::erase_if(errors, is_unresolved);
   if (!errors.empty()) reject_link(linker, errors);
 }
 
