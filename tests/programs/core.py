@@ -1,4 +1,4 @@
-"""cuda-core: templates compiled by NVRTC, memory resources, events with timing, a graph that is built by capture and launched."""
+"""cuda-core: templates compiled by NVRTC, memory resources, events with timing, graphs that are built by capture, one with a loop."""
 import numpy as np
 import cuda.core
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
@@ -48,4 +48,26 @@ for name, kind in zip(names, (np.float32, np.float64)):
     for buffer in buffers:
         buffer.close(stream)
 stream.sync()
+
+# A graph whose loop ends when one of its kernels says so.
+LOOP = """
+extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned int);
+extern "C" __global__ void add_one(int* a) { *a += 1; }
+extern "C" __global__ void again(cudaGraphConditionalHandle handle, int* a, int limit) { cudaGraphSetConditional(handle, *a < limit); }
+"""
+code = Program(LOOP, code_type="c++", options=ProgramOptions(std="c++17", arch="compute_90")).compile("ptx")
+buffer = cuda.core.LegacyPinnedMemoryResource().allocate(4, stream=stream)
+count = np.from_dlpack(buffer).view(np.int32)
+count[0] = 0
+one = LaunchConfig(grid=1, block=1)
+builder = device.create_graph_builder().begin_building()
+make_condition = builder.create_condition if hasattr(builder, "create_condition") else builder.create_conditional_handle
+condition = make_condition(default_value=1)
+loop = builder.while_loop(condition).begin_building()
+launch(loop, one, code.get_kernel("add_one"), buffer)
+launch(loop, one, code.get_kernel("again"), condition, buffer, np.int32(7))
+loop.end_building()
+builder.end_building().complete().launch(stream)
+stream.sync()
+assert count[0] == 7, count
 print("cuda-core: all as expected")
