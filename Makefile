@@ -19,6 +19,10 @@ V ?=
 SIM_ARCH ?= -march=native
 export DEVICE V STRICT
 
+ifneq ($(filter 3.% 4.0% 4.1%,$(MAKE_VERSION)),)
+$(error GNU make $(MAKE_VERSION) is too old: the course needs 4.2 or newer)
+endif
+
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
