@@ -80,8 +80,10 @@ int main() try {
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction count_residents = module.function("count_residents"), copy = module.function("copy");
   const Multiprocessor one(context.device);
-  std::printf("%d multiprocessors, each with %d threads, %d blocks, %d registers, %d bytes of shared memory\n\n",
-              one.count, one.threads, one.blocks, one.registers, one.shared);
+  char name[100];
+  CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
+  std::printf("%s\n%d multiprocessors, each with %d threads, %d blocks, %d registers, %d bytes of shared memory\n\n",
+              name, one.count, one.threads, one.blocks, one.registers, one.shared);
 
   std::size_t free_bytes, bytes;
   CU_CHECK(cuMemGetInfo(&free_bytes, &bytes));

@@ -111,7 +111,9 @@ int main() try {
   CUgraphNode first;
   const Graph captured(capture_chain(desk)), built(build_chain(desk, &first));
 
-  std::printf("%d kernels, one after the other: microseconds for each\n", kChain);
+  char name[100];
+  CU_CHECK(cuDeviceGetName(name, sizeof name, desk.context.device));
+  std::printf("%s, %d kernels, one after the other: microseconds for each\n", name, kChain);
   std::printf("%-22s | to call | to finish | result\n", "");
   bool right = measure(
       desk, "64 launches", [&] { launch_chain(desk); }, kChain);
