@@ -333,3 +333,23 @@ TEST_CASE("A kernel that never ends is stopped by the budget and says where its 
   CHECK(fault->what.find("200000 instructions have run since a block last ended") == 0);
   CHECK(fault->what.find("\nwarps 0, 1: run at PTX line ") != std::string::npos);
 }
+
+TEST_CASE("Where many blocks wait for each other in vain, several of them are told of") {
+  setenv("CUDASIM_BUDGET", "200000", 1);
+  Module module(kernel(R"(
+  WAIT:
+    ld.volatile.global.u32 %r4, [%out];
+    setp.eq.u32 %p1, %r4, 0;
+    @%p1 bra WAIT;)"));
+  Buffer<u32> out(1);
+  auto launch = module.launch("k", {40, 1, 1}, {64, 1, 1}, out.address());
+  launch.cooperative = true;  // all begin before any goes on
+  const auto fault = cudasim::run(launch);
+  unsetenv("CUDASIM_BUDGET");
+  REQUIRE(fault.has_value());
+  CHECK(fault->kind == FaultKind::timeout);
+  std::size_t blocks = 0;
+  for (std::size_t at = 0; (at = fault->what.find("\nblock (", at)) != std::string::npos; ++at) ++blocks;
+  CHECK(blocks == 3);
+  CHECK(fault->what.find(" more blocks that have begun") != std::string::npos);
+}

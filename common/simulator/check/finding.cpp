@@ -44,7 +44,7 @@ std::string plain_name(std::string name) {
 std::string where(const Program& program, const Place& place) {
   if (place.instruction->statement >= place.code->statements.size()) return place.code->name;
   const StatementInfo& info = place.code->statements[place.instruction->statement];
-  const std::string line = "line " + std::to_string(info.line) + " of the PTX";
+  const std::string line = "PTX line " + std::to_string(info.line);
   if (info.source.file == 0 || info.source.file >= program.files.size()) return line;
   const auto written = [&](u32 file, u32 number) {
     const std::string& path = program.files[file];

@@ -10,7 +10,7 @@ namespace cudasim {
 
 struct Grid;
 
-// "kernels.cu:12", "kernels.cu:12 (in header.hpp:340)" if that was inlined there, or "line 93 of the PTX".
+// "kernels.cu:12", "kernels.cu:12 (in header.hpp:340)" if that was inlined there, or "PTX line 93".
 std::string where(const Program& program, const Place& place);
 std::string thread_name(const Grid& grid, u64 block, u32 thread);  // "thread (3,0,0) of block (0,0,0)"
 // What lies at an address of shared memory: "12 bytes into 'tile', at offset 140 of the block's shared memory".

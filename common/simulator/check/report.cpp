@@ -2,6 +2,7 @@
 // that lies.
 #include "common/simulator/check/report.hpp"
 
+#include "common/simulator/check/finding.hpp"
 #include "common/simulator/exec/grid.hpp"
 
 #include <cxxabi.h>
@@ -31,8 +32,11 @@ void fill(Fault& fault, const Warp& warp, const Frame& frame, const Instruction&
     const StatementInfo& info = code.statements[instruction.statement];
     const auto& files = warp.block->grid->program.files;
     fault.ptx_line = info.line;
-    fault.line = info.source.line;
-    if (info.source.file != 0 && info.source.file < files.size()) fault.file = base_name(files[info.source.file]);
+    // A header's function, inlined, says less than the line that calls it.
+    const bool called = info.source.outer_file != 0 && info.source.outer_file != info.source.file;
+    const u32 file = called ? info.source.outer_file : info.source.file;
+    fault.line = called ? info.source.outer_line : info.source.line;
+    if (file != 0 && file < files.size()) fault.file = base_name(files[file]);
   }
   const Block& block = *warp.block;
   fault.block = block.index;
@@ -82,11 +86,7 @@ std::string row(const char* title, const std::string& text) {
 }
 
 std::string source_of(const Program& program, const Frame& frame, const Instruction& instruction) {
-  if (instruction.statement >= frame.code->statements.size()) return frame.code->name;
-  const StatementInfo& info = frame.code->statements[instruction.statement];
-  if (info.source.file != 0 && info.source.file < program.files.size())
-    return base_name(program.files[info.source.file]) + ":" + std::to_string(info.source.line);
-  return "PTX line " + std::to_string(info.line);
+  return where(program, {frame.code, &instruction});
 }
 
 void locate(Fault& fault, const Warp& warp) {

@@ -25,6 +25,7 @@ constexpr i64 kAlone = 3'000;           // instructions of a grid before it is w
 constexpr i64 kBlockCost = 50;          // what a block costs at least, in instructions
 constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that ends: about a minute of one thread
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
+constexpr std::size_t kOthersTold = 3;  // blocks, in the report of an endless kernel, beside the one that ran
 constexpr u64 kWorkspace = 64;          // bytes for a cooperative grid's barrier
 constexpr u64 kMultiprocessors = 132, kThreadsEach = 2048, kBlocksEach = 32;
 
@@ -176,6 +177,24 @@ std::unique_ptr<Cluster> Grid::take(bool wait) {
   return taken;
 }
 
+// What is said when the budget is spent while this cluster runs.
+Fault Grid::endless(const Cluster& c) const {
+  Fault fault{.kind = FaultKind::timeout,
+              .what = std::to_string(budget_) + " instructions have run since a block last ended" +
+                      " (CUDASIM_BUDGET); where this one stands:"};
+  for (const auto& block : c.blocks) {
+    if (block->live_threads == 0) continue;
+    fault.what += block->who_waits_where();
+    for (const Warp& warp : block->warps) {
+      if (warp.fragments.empty()) continue;
+      place(fault, warp, warp.fragments.front());
+      break;
+    }
+    break;
+  }
+  return fault;
+}
+
 void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {
   std::unique_lock lock(mutex_);
   spent_ += spent;
@@ -189,20 +208,14 @@ void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {
     return;
   }
   if (spent_ > budget_) {
-    lock.unlock();
-    Fault fault{.kind = FaultKind::timeout,
-                .what = std::to_string(budget_) + " instructions have run since a block last ended" +
-                        " (CUDASIM_BUDGET); where this one stands:"};
-    for (const auto& block : c->blocks) {
-      if (block->live_threads == 0) continue;
-      fault.what += block->who_waits_where();
-      for (const Warp& warp : block->warps) {
-        if (warp.fragments.empty()) continue;
-        place(fault, warp, warp.fragments.front());
-        break;
-      }
-      break;
+    Fault fault = endless(*c);
+    for (std::size_t i = 0; i < yielded_.size() && i < kOthersTold; ++i) {
+      const Block& other = *yielded_[i]->blocks.front();
+      if (other.live_threads != 0) fault.what += "\nblock " + coordinates(other.index) + ":" + other.who_waits_where();
     }
+    if (yielded_.size() > kOthersTold)
+      fault.what += "\nand " + std::to_string(yielded_.size() - kOthersTold) + " more blocks that have begun";
+    lock.unlock();
     fail(std::move(fault));
     return;
   }

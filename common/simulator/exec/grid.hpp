@@ -56,6 +56,7 @@ struct Grid {
   bool start_new() const;
   void start(Cluster& cluster, u64 number);
   void give_back(std::unique_ptr<Cluster> cluster, Outcome outcome, i64 spent);
+  Fault endless(const Cluster& cluster) const;
   void fail(Fault fault);
   void cancel();
 };

@@ -70,7 +70,7 @@ Pause run_warp(Warp& warp, i64& budget) {
         budget = left;
         return Pause::expired;
       }
-      if (warp.watch == nullptr)
+      if (warp.watch == nullptr || !warp.watch->accesses())
         run_straight(warp, left);
       else
         run_watched(warp, left);
