@@ -11,6 +11,8 @@ import sys
 
 PACKAGES = pathlib.Path(__file__).resolve().parent.parent.parent  # …/nvidia: one folder a wheel
 IGNORED = {"-ptx", "-cubin", "-MMD", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets"}
+# The host's headers that kernels include: NVRTC has no host, and knows printf and assert by itself.
+HEADERS = {"cstdio": "", "cassert": ""}
 WITH_VALUE = {"-ccbin": None, "-MF": None, "-MT": None, "-o": None}
 
 
@@ -38,7 +40,9 @@ def compile_image(nvrtc, source, options, output):
     """PTX, or machine code where the options name an architecture that is real (-arch=sm_NN)."""
     program = ctypes.c_void_p()
     content = pathlib.Path(source).read_bytes()
-    check(nvrtc, nvrtc.nvrtcCreateProgram(ctypes.byref(program), content, source.encode(), 0, None, None), source)
+    names, texts = [name.encode() for name in HEADERS], [text.encode() for text in HEADERS.values()]
+    lists = [(ctypes.c_char_p * len(HEADERS))(*each) for each in (texts, names)]
+    check(nvrtc, nvrtc.nvrtcCreateProgram(ctypes.byref(program), content, source.encode(), len(HEADERS), *lists), source)
     includes = [f"-I{folder}" for folder in sorted(PACKAGES.glob("*/include"))]
     words = [word.encode() for word in options + [f"-I{pathlib.Path(source).parent}"] + includes]
     result = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))

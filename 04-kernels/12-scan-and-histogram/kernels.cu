@@ -32,7 +32,8 @@ extern "C" __global__ void warp_bins(const uint4* in, unsigned* bins, u64 n) {
   const u64 threads = static_cast<u64>(gridDim.x) * kThreads;
   for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < n / 16; i += threads) {
     const uint4 sixteen = in[i];
-    for (const unsigned four : {sixteen.x, sixteen.y, sixteen.z, sixteen.w}) {
+    const unsigned fours[] = {sixteen.x, sixteen.y, sixteen.z, sixteen.w};
+    for (const unsigned four : fours) {
       for (int byte = 0; byte < 32; byte += 8) atomicAdd(&mine[four >> byte & 255], 1);
     }
   }
