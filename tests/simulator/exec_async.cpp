@@ -89,6 +89,38 @@ TEST_CASE("A bulk copy is there when its mbarrier says so, and reads shared memo
   CHECK(out[12] == 9);  // not waited for: what came later was copied
 }
 
+TEST_CASE("A bulk reduction combines what is there with what comes") {
+  Module module(kernel(R"(
+    mov.u32 %r1, barrier;
+    mov.u32 %r2, box;
+    setp.ne.u32 %p1, %t, 0;
+    @%p1 bra END;
+    st.shared.v4.u32 [%r2], {1, 2, 3, 4};
+    st.shared.v4.u32 [%r2+16], {10, 20, 30, 40};
+    cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%out], [%r2], 16;
+    cp.reduce.async.bulk.global.shared::cta.bulk_group.max.s32 [%out+16], [%r2], 16;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+    mbarrier.init.shared.b64 [%r1], 1;
+    mbarrier.arrive.expect_tx.shared.b64 %a1, [%r1], 16;
+    cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.xor.b32 [%r2], [%r2+16], 16, [%r1];
+    mbarrier.try_wait.parity.shared.b64 %p2, [%r1], 0;
+    ld.shared.v4.u32 {%r3, %r4, %r5, %r6}, [%r2];
+    st.global.v4.u32 [%out+32], {%r3, %r4, %r5, %r6};
+  END:)",
+                       ".shared .align 8 .b8 barrier[8];\n.shared .align 16 .b8 box[32];\n"));
+  Buffer<u32> out(64);
+  for (u32 i = 0; i < 64; ++i) out[i] = 2;
+  const auto fault = module.run("k", {1, 1, 1}, {32, 1, 1}, out.address());
+  if (fault) UNSCOPED_INFO(fault->report);
+  REQUIRE(!fault.has_value());
+  for (u32 i = 0; i < 4; ++i) {
+    CHECK(out[i] == i + 3);
+    CHECK(out[4 + i] == std::max(i + 1, 2u));
+    CHECK(out[8 + i] == ((i + 1) ^ (i + 1) * 10));
+  }
+}
+
 TEST_CASE("An mbarrier's phase ends with the last arrival, and waiting threads go on") {
   Module module(kernel(R"(
     mov.u32 %r1, barrier;

@@ -8,6 +8,7 @@
 // not documented.) Double precision: one fma after the other, in the order of k.
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/isa/elements.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/lanes.hpp"
 
@@ -93,29 +94,6 @@ u32 registers_of(const Shape& s, Role role, Type type) {
          kWarpSize / register_bits(type);
 }
 
-// Values of elements
-// ---------------------------------------------------------------------------------------------------
-
-double value(Type type, u64 raw) {
-  switch (type) {
-    case Type::f16: return from_f16(u16(raw));
-    case Type::bf16: return from_bf16(u16(raw));
-    case Type::tf32: return float_of(u32(raw) & ~0x1fffu);  // the lowest 13 bits are not looked at
-    case Type::f32: return float_of(u32(raw));
-    case Type::f64: return double_of(raw);
-    case Type::e4m3: return decode(u32(raw), kE4m3);
-    case Type::e5m2: return decode(u32(raw), kE5m2);
-    default: return 0;
-  }
-}
-i32 integer(Type type, u32 raw) {
-  switch (type) {
-    case Type::s8: return i8(raw);
-    case Type::s4: return i32(raw << 28) >> 28;
-    default: return i32(raw);
-  }
-}
-
 // Calls f(row, column, raw bits) for each element of a fragment whose first register is slot[0].
 template <class F>
 void for_elements(const Warp& warp, const Slot* slot, const Shape& s, Role role, Type type, F f) {
@@ -152,12 +130,6 @@ void store_elements(Warp& warp, const Slot* slot, const Shape& s, Role role, Typ
         warp.out<u32>(slot[r])[lane] = u32(word);
     }
   }
-}
-
-u64 code(Type type, double x) {
-  if (type == Type::f64) return bits_of(x);
-  if (type == Type::f16) return to_f16(odd_float(x));
-  return bits_of(canonical(float(x)));
 }
 
 // Multiplication

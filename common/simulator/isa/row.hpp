@@ -12,9 +12,10 @@
 //   t0, t1, t2, t3     of the width of the first, second … type           w0   twice as wide as the first type
 //   …~                 the register may be wider than the type (ld, st, cvt); the widths are in Form::width
 //   [m]                a memory operand: base slot and Instruction::offset
-//   …^pred             or a predicate: Form::predicate tells which
+//   …^pred, …^{b32}4   or a predicate, or four registers: Form::predicate tells which
 //   {…}v, {…}4         a vector of Form::vector elements, of four         …?   may be left out (kNoSlot)
 //   ….sel              parts of the register may be selected (video)
+//   +…                 read and written
 //   |pred              the second destination of p|q; may be left out     label, func, imm: as named, in
 //   Instruction::target/offset
 // rules() has them taken apart.
@@ -50,7 +51,7 @@ struct Form {
   std::array<std::string_view, 8>
       selector{};         // what a video instruction selects of an operand: "b0", "h10"; empty: all
   u32 address_bytes = 8;  // of the memory operand's base register
-  u32 predicate = 0;      // operands with ^pred that are predicates, a bit each
+  u32 predicate = 0;      // operands that took what their ^ allows instead, a bit each
 
   bool has(std::string_view modifier) const;
 };
@@ -87,6 +88,7 @@ std::span<const Row> warp_rows();
 std::span<const Row> barrier_rows();
 std::span<const Row> async_rows();
 std::span<const Row> matrix_rows();
+std::span<const Row> wgmma_rows();
 std::span<const Row> texture_rows();
 std::span<const Row> video_rows();
 
@@ -96,7 +98,7 @@ struct OperandRule {
   Type type = Type::none;  // of a value, if it is fixed …
   i8 of = -1;              // … else which of the form's types says it
   bool twice = false;      // twice as wide as that type
-  bool written = false, wider = false, optional = false, second = false, selected = false, or_predicate = false;
+  bool written = false, wider = false, optional = false, second = false, selected = false, or_predicate = false, or_fragment = false, updated = false;
   bool vector = false;  // in braces, even if it has one element
   u32 elements = 1;     // kVector: Form::vector
   static constexpr u32 kVector = ~0u;

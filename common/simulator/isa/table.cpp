@@ -99,7 +99,7 @@ struct Table {
 std::vector<std::span<const Row>> families() {
   return {arithmetic_rows(), float_rows(),  logic_rows(),   compare_rows(), convert_rows(),
           memory_rows(),     atomic_rows(), control_rows(), warp_rows(),    barrier_rows(),
-          async_rows(),      tensor_rows(), matrix_rows(), texture_rows(), video_rows()};
+          async_rows(),      tensor_rows(), matrix_rows(), wgmma_rows(), texture_rows(), video_rows()};
 }
 
 const Table& table() {
@@ -221,7 +221,7 @@ std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, s
 }
 
 // What PTX has and a device up to sm_90a does not, or this simulator does not: refused by name all the same.
-constexpr std::string_view kNotSimulated[] = {"wgmma",    "tcgen05",   "setmaxnreg", "clusterlaunchcontrol",
+constexpr std::string_view kNotSimulated[] = {"tcgen05",   "setmaxnreg", "clusterlaunchcontrol",
                                               "multimem", "tensormap", "tex",        "tld4",
                                               "txq",      "istypep",   "suld",       "sust",
                                               "sured",    "suq"};
@@ -260,9 +260,11 @@ OperandRule parse_operand(std::string_view text, const Row& row) {
     return there;
   };
   rule.written = skip("=", true);
+  if (skip("+", true)) rule.written = rule.updated = true;
   if (skip("|", true)) rule.second = rule.written = rule.optional = true;
   if (skip("?", false)) rule.optional = true;
   rule.or_predicate = skip("^pred", false);
+  rule.or_fragment = skip("^{b32}4", false);
   rule.selected = skip(".sel", false);
   if (skip("{", true)) {
     const std::size_t close = text.find('}');

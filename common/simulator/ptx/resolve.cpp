@@ -120,6 +120,7 @@ class Resolver {
     AddressOf offset_of;
     u32 index = 0;     // of the operand being read
     u32 memories = 0;  // memory operands so far
+    bool updated = false;  // what it writes it reads, too
     bool in_vector = false;
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
@@ -806,7 +807,7 @@ void Resolver::by_row(const Statement& s) {
   }
   const bool surely = s.guard.empty();
   for (std::size_t i = 0; i < draft.slots.size(); ++i) {
-    if (!draft.written[i]) mention(draft.slots[i], false, surely);
+    if (!draft.written[i] || draft.updated) mention(draft.slots[i], false, surely);
   }
   for (std::size_t i = 0; i < draft.slots.size(); ++i) {
     if (draft.written[i]) mention(draft.slots[i], true, surely);
@@ -919,6 +920,15 @@ void Resolver::operand(Draft& draft, const OperandRule& rule, const Operand& giv
     case OperandRule::function: mismatch();
     case OperandRule::value: break;
   }
+  if (rule.or_fragment && given.is_vector) {
+    OperandRule fragment = rule;
+    fragment.type = Type::b32;
+    fragment.or_fragment = false;
+    fragment.vector = true;
+    fragment.elements = 4;
+    draft.form.predicate |= 1u << draft.index;
+    return vector(draft, fragment, 4, given);
+  }
   const u32 count = rule.elements == OperandRule::kVector ? draft.form.vector : rule.elements;
   const bool one_of_one = given.is_vector && given.elements.size() == 1 && rule.vector;
   if (count == 1 && !one_of_one) return scalar(draft, rule, given);
@@ -955,6 +965,7 @@ void Resolver::scalar(Draft& draft, const OperandRule& rule, const Operand& give
   if (given.is_vector) fail(at_, "Vector operand is not allowed for instruction '" + current_->opcode + "'");
   if (std::holds_alternative<Address>(given.value)) mismatch();
   Type type = type_of(rule, draft.form);
+  draft.updated |= rule.updated;
   if (rule.written) return destination(draft, rule, type, given);
   if (rule.or_predicate) {
     const std::optional<Reg> reg = find_register(given);

@@ -1,0 +1,33 @@
+// Elements of matrices: what their bits mean, and a sum's bits.
+#pragma once
+#include "common/simulator/isa/floats.hpp"
+
+namespace cudasim {
+
+inline double value(Type type, u64 raw) {
+  switch (type) {
+    case Type::f16: return from_f16(u16(raw));
+    case Type::bf16: return from_bf16(u16(raw));
+    case Type::tf32: return float_of(u32(raw) & ~0x1fffu);  // the lowest 13 bits are not looked at
+    case Type::f32: return float_of(u32(raw));
+    case Type::f64: return double_of(raw);
+    case Type::e4m3: return decode(u32(raw), kE4m3);
+    case Type::e5m2: return decode(u32(raw), kE5m2);
+    default: return 0;
+  }
+}
+inline i32 integer(Type type, u32 raw) {
+  switch (type) {
+    case Type::s8: return i8(raw);
+    case Type::s4: return i32(raw << 28) >> 28;
+    default: return i32(raw);
+  }
+}
+
+inline u64 code(Type type, double x) {
+  if (type == Type::f64) return bits_of(x);
+  if (type == Type::f16) return to_f16(odd_float(x));
+  return bits_of(canonical(float(x)));
+}
+
+}  // namespace cudasim

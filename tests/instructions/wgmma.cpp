@@ -1,0 +1,200 @@
+// wgmma: matrices in shared memory, laid out as the manual's canonical layouts say, multiplied by a warpgroup. Its
+// target is sm_90a, so only devices of compute capability 9.0 have it.
+#include "tests/catch.hpp"
+#include "tests/instructions/device.hpp"
+#include "tests/instructions/matrix.hpp"
+
+namespace {
+
+using namespace instructions;
+
+enum Swizzle : u32 { kNone = 0, k128 = 1, k64 = 2, k32 = 3 };
+u32 row_bytes(u32 swizzle) { return swizzle == k128 ? 128 : swizzle == k64 ? 64 : swizzle == k32 ? 32 : 16; }
+
+// One operand in shared memory: `count` rows of A, or columns of B, each `depth` elements of k long.
+struct Operand {
+  std::vector<u8> bytes;
+  u64 descriptor = 0;  // but for the address
+};
+Operand laid_out(u32 count, u32 depth, u32 bits, u32 swizzle, bool mn_major, const std::function<u64(u32, u32)>& element) {
+  Operand o;
+  const u32 width = row_bytes(swizzle), line = depth * bits / 8;  // bytes of k
+  u32 leading = 0, stride = 0;
+  const auto place = [&](u32 mn, u32 k) {
+    const u32 byte = k * bits / 8;
+    u32 at;
+    if (!mn_major && swizzle == kNone) {
+      leading = 128, stride = 128 * (line / 16);
+      at = mn / 8 * stride + byte / 16 * leading + mn % 8 * 16 + byte % 16;
+    } else if (!mn_major) {
+      leading = 16, stride = 8 * width;
+      at = mn / 8 * stride + mn % 8 * width + byte;
+    } else if (swizzle == kNone) {
+      stride = 128, leading = 128 * (count / 8);
+      at = k / 8 * leading + mn / 8 * stride + k % 8 * 16 + mn % 8 * 2;
+    } else {
+      leading = 8 * width * (depth / 8), stride = 8 * width;
+      at = mn * 2 / width * leading + k / 8 * stride + k % 8 * width + mn * 2 % width;
+    }
+    const u32 mask = swizzle == kNone ? 0 : width / 16 - 1;
+    return at ^ (at >> 7 & mask) << 4;
+  };
+  for (u32 mn = 0; mn < count; ++mn) {
+    for (u32 k = 0; k < depth; ++k) {
+      const u32 at = place(mn, k);
+      if (o.bytes.size() < at + 8) o.bytes.resize(at + 8);
+      const u64 x = element(mn, k);
+      if (bits == 1)
+        o.bytes[at] = u8(o.bytes[at] | x << k % 8);
+      else
+        std::memcpy(&o.bytes[at], &x, bits / 8);
+    }
+  }
+  o.bytes.resize((o.bytes.size() + 1023) / 1024 * 1024);
+  o.descriptor = u64(leading / 16) << 16 | u64(stride / 16) << 32 | u64(swizzle) << 62;
+  return o;
+}
+
+struct Form {
+  u32 n;
+  std::string d, a, b;
+  u32 swizzle_a, swizzle_b;
+  bool mn_a = false, mn_b = false, registers = false, negative = false, accumulate = true;
+  std::string suffix = {};
+};
+
+void check(const Form& f) {
+  const Device device;
+  if (device.architecture() != 90) SKIP_TEST("wgmma is for compute capability 9.0");
+  const MatrixType ta = matrix_type(f.a), tb = matrix_type(f.b), td = matrix_type(f.d);
+  const u32 bits = ta.storage, k = 256 / bits;
+  const bool bit = f.a == "b1", sixteen = bits == 16, whole = f.d == "s32";
+  std::mt19937 random(f.n + f.swizzle_a * 7 + f.swizzle_b);
+  const Values a = any_matrix(64, k, ta, random), b = any_matrix(k, f.n, tb, random), c = any_matrix(64, f.n, td, random);
+  Values zero = c;
+  for (auto& row : zero) std::fill(row.begin(), row.end(), 0);
+  Values signed_a = a;
+  if (f.negative) {
+    for (auto& row : signed_a) {
+      for (u64& x : row) x ^= u64{1} << (bits - 1);
+    }
+  }
+  const Values want = product({"", f.d, f.a, f.b, f.d, bit ? "and" : "", f.suffix}, signed_a, b, f.accumulate ? c : zero);
+  const Operand oa = laid_out(64, k, bits, f.swizzle_a, f.mn_a, [&](u32 row, u32 kk) { return a[row][kk]; });
+  const Operand ob = laid_out(f.n, k, bits, f.swizzle_b, f.mn_b, [&](u32 column, u32 kk) { return b[kk][column]; });
+
+  const u32 per = 32 / td.storage, registers = f.n / 2 / per;
+  std::vector<u8> in = oa.bytes;
+  const u32 at_b = u32(in.size());
+  in.insert(in.end(), ob.bytes.begin(), ob.bytes.end());
+  const u32 at_fragments = u32(in.size());
+  // Each thread's four registers of A, then its registers of D.
+  const auto d_word = [&](const Values& m, u32 thread, u32 reg) {
+    const u32 lane = thread % 32, warp = thread / 32;
+    u32 word = 0;
+    for (u32 e = 0; e < per; ++e) {
+      const u32 i = reg * per + e;
+      word |= u32(m[warp * 16 + lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2]) << td.storage * e % 32;
+    }
+    return word;
+  };
+  std::vector<u8> out;
+  for (u32 thread = 0; thread < 128; ++thread) {
+    for (u32 reg = 0; reg < 4; ++reg) {
+      const u32 lane = thread % 32, inside = 32 / bits;
+      u32 word = 0;
+      for (u32 e = 0; e < inside; ++e) {
+        const u32 row = thread / 32 * 16 + lane / 4 + reg % 2 * 8, kk = lane % 4 * inside + e + reg / 2 * 4 * inside;
+        word |= u32(a[row][kk]) << bits * e % 32;
+      }
+      append(in, word);
+    }
+    for (u32 reg = 0; reg < registers; ++reg) append(in, d_word(c, thread, reg)), append(out, d_word(want, thread, reg));
+  }
+  const auto n = [](u64 x) { return std::to_string(x); };
+  const u32 stride = 4 * (4 + registers);
+  std::string text =
+      ".visible .entry k(.param .u64 in, .param .u64 out) {\n.shared .align 1024 .b8 both[" + n(at_fragments) +
+      "];\n.reg .b32 %t, %x, %y, %a<4>, %d<" + n(registers) + ">; .reg .b64 %in, %out, %at, %da, %db; .reg .pred %p;\n"
+      "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; shl.b32 %x, %t, 2;\nCOPY:\n"
+      "setp.ge.u32 %p, %x, " + n(at_fragments) + ";\n@%p bra DONE;\ncvt.u64.u32 %at, %x; add.u64 %at, %at, %in;\n"
+      "ld.global.u32 %y, [%at]; mov.u32 %a0, both; add.u32 %a0, %a0, %x; st.shared.u32 [%a0], %y;\n"
+      "add.u32 %x, %x, 512; bra COPY;\nDONE:\nfence.proxy.async;\nbar.sync 0;\n"
+      "mul.wide.u32 %at, %t, " + n(stride) + "; add.u64 %at, %at, %in;\n";
+  for (u32 k = 0; k < 4; ++k) text += "ld.global.u32 %a" + n(k) + ", [%at+" + n(at_fragments + 4 * k) + "];\n";
+  for (u32 k = 0; k < registers; ++k) text += "ld.global.u32 %d" + n(k) + ", [%at+" + n(at_fragments + 16 + 4 * k) + "];\n";
+  const auto descriptor = [&](const std::string& name, const Operand& o, u32 at) {
+    text += "mov.u32 %x, both; add.u32 %x, %x, " + n(at) + "; and.b32 %x, %x, 0x3ffff; shr.u32 %x, %x, 4; cvt.u64.u32 " +
+            name + ", %x; or.b64 " + name + ", " + name + ", " + n(o.descriptor) + "U;\n";
+  };
+  descriptor("%da", oa, 0);
+  descriptor("%db", ob, at_b);
+  text += "setp.eq.u32 %p, %t, " + std::string(f.accumulate ? "%t" : "-1") + ";\nwgmma.fence.sync.aligned;\n" +
+          "wgmma.mma_async.sync.aligned.m64n" + n(f.n) + "k" + n(k) + f.suffix + "." + f.d + "." + f.a + "." + f.b +
+          (bit ? ".and.popc " : " ") + braces("d", registers) + ", " + (f.registers ? braces("a", 4) : "%da") + ", %db, %p";
+  if (!whole) text += std::string(", ") + (f.negative ? "-1" : "1") + ", 1";
+  if (sixteen && !f.registers) text += std::string(", ") + (f.mn_a ? "1" : "0");
+  if (sixteen) text += std::string(", ") + (f.mn_b ? "1" : "0");
+  text += ";\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nmul.wide.u32 %at, %t, " +
+          n(4 * registers) + "; add.u64 %at, %at, %out;\n";
+  for (u32 k = 0; k < registers; ++k) text += "st.global.u32 [%at+" + n(4 * k) + "], %d" + n(k) + ";\n";
+  text += "ret;\n}\n";
+  std::string log;
+  std::string head = header(Device::ptx_version(84), 90);
+  head.replace(head.find("sm_90"), 5, "sm_90a");
+  const CUmodule module = load(head + text, log);
+  CAPTURE(f.n, f.d, f.a, f.b, f.swizzle_a, f.swizzle_b, f.mn_a, f.mn_b, f.registers);
+  REQUIRE(log == "");
+  CUfunction function = nullptr;
+  CUdeviceptr device_in = 0, device_out = 0;
+  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+  CU_CHECK(cuMemAlloc(&device_in, in.size()));
+  CU_CHECK(cuMemAlloc(&device_out, out.size()));
+  CU_CHECK(cuMemcpyHtoD(device_in, in.data(), in.size()));
+  void* parameters[] = {&device_in, &device_out};
+  CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, nullptr, parameters, nullptr));
+  std::vector<u8> got(out.size());
+  CU_CHECK(cuMemcpyDtoH(got.data(), device_out, got.size()));
+  std::size_t wrong = 0;
+  while (wrong < got.size() && got[wrong] == out[wrong]) ++wrong;
+  CHECK(wrong == got.size());
+  CU_CHECK(cuMemFree(device_in));
+  CU_CHECK(cuMemFree(device_out));
+  CU_CHECK(cuModuleUnload(module));
+}
+
+}  // namespace
+
+TEST_CASE("wgmma multiplies matrices in every layout of shared memory") {
+  for (const u32 swizzle : {kNone, k128, k64, k32}) {
+    check({16, "f32", "f16", "f16", swizzle, swizzle});
+    check({64, "f32", "bf16", "bf16", swizzle, kNone});
+    check({32, "f32", "f16", "f16", swizzle, swizzle, swizzle != kNone, swizzle != kNone});
+    check({128, "f32", "f16", "f16", kNone, swizzle, false, true});
+  }
+  check({64, "f16", "f16", "f16", kNone, kNone, true, true});
+  check({256, "f32", "bf16", "bf16", k128, k128});
+}
+TEST_CASE("wgmma takes A from registers, leaves the addend out, and changes signs") {
+  check({24, "f16", "f16", "f16", kNone, k128, false, false, true});
+  check({8, "f32", "tf32", "tf32", kNone, k32, false, false, true});
+  check({40, "f32", "e4m3", "e5m2", kNone, k64, false, false, true});
+  check({16, "f32", "f16", "f16", kNone, kNone, false, false, false, true, true});
+  check({16, "f32", "f16", "f16", kNone, kNone, false, false, false, false, false});
+}
+TEST_CASE("wgmma multiplies tf32, eight-bit and one-bit elements") {
+  check({8, "f32", "tf32", "tf32", k128, k64});
+  for (const char* a : {"e4m3", "e5m2"}) {
+    for (const char* b : {"e4m3", "e5m2"}) {
+      check({16, "f32", a, b, k32, k128});
+      check({16, "f16", a, b, kNone, kNone});
+    }
+  }
+  for (const char* a : {"u8", "s8"}) {
+    for (const char* b : {"u8", "s8"}) {
+      check({32, "s32", a, b, k64, kNone});
+      check({8, "s32", a, b, kNone, k32, false, false, false, false, true, ".satfinite"});
+    }
+  }
+  check({96, "s32", "b1", "b1", k128, kNone});
+}
