@@ -156,7 +156,7 @@ TEST_CASE("A context's end finishes what can run, and drops what waits for anoth
   destroy_context(other);
 }
 
-TEST_CASE("A destroyed context's handle is known, its streams' and events' handles are not", "[state]") {
+TEST_CASE("A destroyed context's handle is known, and so are its streams', which know that it is gone", "[state]") {
   const auto context = make_context();
   const auto stream = make_stream(context);
   const CUcontext handle = context->handle;
@@ -164,7 +164,8 @@ TEST_CASE("A destroyed context's handle is known, its streams' and events' handl
   destroy_context(context);
   CHECK(context_state(handle) == ContextState::destroyed);
   CHECK(context_state(reinterpret_cast<CUcontext>(std::uintptr_t{0x1234})) == ContextState::unknown);
-  CHECK(streams().find(stream->handle) == nullptr);
+  REQUIRE(streams().find(stream->handle) != nullptr);
+  CHECK(streams().find(stream->handle)->health->ended.load());
 }
 
 TEST_CASE("Handles are never given out twice, whatever threads ask", "[state]") {
