@@ -780,7 +780,11 @@ void Resolver::by_row(const Statement& s) {
     fail(s.at, "Instruction '" + mnemonic() + "' requires PTX ISA .version " + std::to_string(found.row->ptx / 10) +
                    "." + std::to_string(found.row->ptx % 10) + " or later");
   }
-  if (module_.target < found.row->target) {
+  constexpr u32 kOnly90a = 901;  // rows of what sm_90a alone has
+  if (found.row->target == kOnly90a) {
+    if (module_.target_name != "sm_90a")
+      fail(s.at, "Instruction '" + s.opcode + "' not supported on .target '" + module_.target_name + "'");
+  } else if (module_.target < found.row->target) {
     fail(s.at,
          "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(found.row->target) + " or higher");
   }
