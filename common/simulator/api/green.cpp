@@ -36,7 +36,7 @@ struct GreenContext {
   std::vector<TaskPtr> before;  // what streams to come have to wait for
 };
 
-Registry<GreenContext, CUgreenCtx>& green_contexts() {
+[[maybe_unused]] Registry<GreenContext, CUgreenCtx>& green_contexts() {
   static auto& all = *new Registry<GreenContext, CUgreenCtx>;
   return all;
 }
