@@ -14,6 +14,7 @@ CUresult say(const char* call, CUresult result) {
 struct Kernels {
   CUdevice device;
   CUcontext context;
+  CUmodule module;
   CUfunction guilty, innocent, talk, claim;
   CUdeviceptr number;
 };
@@ -21,17 +22,23 @@ struct Kernels {
 // All raw: after a fault, nothing can be released but the context.
 Kernels load() {
   Kernels kernels;
-  CUmodule module;
   CU_CHECK(cuInit(0));
   CU_CHECK(cuDeviceGet(&kernels.device, 0));
   CU_CHECK(cuCtxCreate(&kernels.context, nullptr, 0, kernels.device));
-  CU_CHECK(cuModuleLoad(&module, cu::image("kernels.ptx").c_str()));
-  CU_CHECK(cuModuleGetFunction(&kernels.guilty, module, "guilty"));
-  CU_CHECK(cuModuleGetFunction(&kernels.innocent, module, "innocent"));
-  CU_CHECK(cuModuleGetFunction(&kernels.talk, module, "talk"));
-  CU_CHECK(cuModuleGetFunction(&kernels.claim, module, "claim"));
+  CU_CHECK(cuModuleLoad(&kernels.module, cu::image("kernels.ptx").c_str()));
+  CU_CHECK(cuModuleGetFunction(&kernels.guilty, kernels.module, "guilty"));
+  CU_CHECK(cuModuleGetFunction(&kernels.innocent, kernels.module, "innocent"));
+  CU_CHECK(cuModuleGetFunction(&kernels.talk, kernels.module, "talk"));
+  CU_CHECK(cuModuleGetFunction(&kernels.claim, kernels.module, "claim"));
   CU_CHECK(cuMemAlloc(&kernels.number, sizeof(int)));
   return kernels;
+}
+
+// Where nothing has gone wrong.
+CUresult release(const Kernels& kernels) {
+  CU_CHECK(cuMemFree(kernels.number));
+  CU_CHECK(cuModuleUnload(kernels.module));
+  return cuCtxDestroy(kernels.context);
 }
 
 // A guilty launch, an innocent one, and everything that comes after them.
@@ -69,7 +76,9 @@ bool printing() {
   void* arguments[] = {&number};
   say("cuLaunchKernel talk", cuLaunchKernel(kernels.talk, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr));
   std::fflush(stdout);
-  return say("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_SUCCESS;
+  const bool printed = say("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_SUCCESS;
+  CU_CHECK(release(kernels));
+  return printed;
 }
 
 bool asserting() {
@@ -82,7 +91,7 @@ bool asserting() {
 
 bool fresh() {
   const Kernels kernels = load();
-  return say("cuCtxDestroy", cuCtxDestroy(kernels.context)) == CUDA_SUCCESS;
+  return say("cuCtxDestroy", release(kernels)) == CUDA_SUCCESS;
 }
 
 // In a process of its own, since a fault is for the rest of its life.
