@@ -23,7 +23,7 @@ std::string version_in(const std::string& library, const char* function) {
 }
 
 int main() {
-  cu::Context context;
+  cu::Context context;  // PTX is loaded into one; chapter 02 is about them
   int driver;
   CU_CHECK(cuDriverGetVersion(&driver));
   const std::string major = std::to_string(CUDA_VERSION / 1000);

@@ -1,5 +1,5 @@
-// Runs itself on five machines: this one, three whose GPUs or driver are not to be had, and one with half of its
-// devices.
+// Runs itself as if on six machines: this one, one that shows the first of its devices only, and four whose GPUs or
+// driver are not to be had.
 #include "common/cu.hpp"
 
 #include <sys/wait.h>
