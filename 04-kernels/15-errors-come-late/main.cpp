@@ -19,7 +19,7 @@ struct Kernels {
   CUdeviceptr number;
 };
 
-// All raw: after a fault, nothing can be released but the context.
+// All raw: after a fault, nothing can be released but the context. Where there is none, the process's end does it.
 Kernels load() {
   Kernels kernels;
   CU_CHECK(cuInit(0));
