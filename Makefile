@@ -204,7 +204,7 @@ TOOLS = $(DRY_RUN) MAKE_COMMAND=$(call quoted,$(MAKE)) CXX=$(call quoted,$(CXX))
 
 # $1: flags. -w: a header is no main file, g++ would say. Written elsewhere first, for half of one would be taken, too, and another make may be at it. Where g++ finds a parsed
 # header that does not serve (it is not the first), it wants the header's text in the same place.
-parse_header = $(Q)mkdir -p $(@D) && echo '\#include "../../../$<"' > $(@:.gch=) && \
+parse_header = $(Q)mkdir -p $(@D) && echo '\#include "$(subst $() ,/,$(patsubst %,..,$(subst /, ,$(@D))))/$<"' > $(@:.gch=) && \
   $(CXX) $1 $(CXXFLAGS) -w -MMD -MP -MF $(@:.gch=.d) -MT $@ -x c++-header $< -o $@.$$$$ && mv $@.$$$$ $@
 
 # ---- The simulated GPU ---------------------------------------------------------------------------------------------------
@@ -213,9 +213,13 @@ SIM_SOURCES := $(shell find common/simulator -name '*.cpp' 2>/dev/null | sort)
 SIM_OBJECTS := $(SIM_SOURCES:common/simulator/%.cpp=build/simulator/%.o)
 SIM_EXPORTS := $(wildcard common/simulator/exports.map)
 
-build/simulator/%.o: common/simulator/%.cpp build/flags.simulator
+PARSED.simulator := $(if $(PARSED),build/parsed/common/simulator/standard.hpp.gch)
+build/parsed/common/simulator/standard.hpp.gch: common/simulator/standard.hpp build/flags.simulator
+	$(call parse_header,$(SIM_FLAGS))
+
+build/simulator/%.o: common/simulator/%.cpp build/flags.simulator $(PARSED.simulator)
 	$(call say,simulator,$<)
-	$(Q)mkdir -p $(@D) && $(CXX) $(SIM_FLAGS) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+	$(Q)mkdir -p $(@D) && $(CXX) $(SIM_FLAGS) $(PARSED.simulator:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
 build/simulator/libcuda.so.1: $(SIM_OBJECTS) $(SIM_EXPORTS)
 	$(call say,link,$@)

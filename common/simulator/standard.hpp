@@ -1,0 +1,26 @@
+// What nearly every file of the simulator includes of the C++ library and of the toolkit, for g++ to parse once (see the Makefile).
+// No file includes this one: each names what it needs itself, so that it also compiles alone.
+#pragma once
+
+#include <cuda.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <shared_mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
