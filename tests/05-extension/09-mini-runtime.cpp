@@ -1,0 +1,108 @@
+// Self-check of 05-extension/09-mini-runtime: the learner's copy_2d() in every direction, with pitches that differ.
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <vector>
+
+cudaError_t copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
+                    std::size_t height, cudaMemcpyKind kind);
+
+namespace {
+
+using Bytes = std::vector<unsigned char>;
+
+void* pointer(const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); }
+
+// Five rows of 12 bytes: 20 apart on one side, 32 on the other. Between rows lies what nobody may touch.
+struct Rectangles {
+  static constexpr std::size_t width = 12, height = 5, narrow = 20, wide = 32;
+  static constexpr unsigned char gap = 0xee;
+
+  cu::Context context;
+  cu::Memory there{wide * height};
+  Bytes here = Bytes(narrow * height, gap);
+
+  Rectangles() {
+    for (std::size_t y = 0; y < height; ++y) {
+      for (std::size_t x = 0; x < width; ++x) here[y * narrow + x] = number(x, y);
+    }
+    CU_THROW(cuMemsetD8(there.address, gap, wide * height));
+  }
+
+  static unsigned char number(std::size_t x, std::size_t y) { return static_cast<unsigned char>(16 * y + x); }
+
+  // The rows, `pitch` apart, and untouched gaps between them.
+  static void expect(const Bytes& bytes, std::size_t pitch) {
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      const std::size_t x = i % pitch, y = i / pitch;
+      CAPTURE(x, y, pitch);
+      REQUIRE(int{bytes[i]} == int{x < width ? number(x, y) : gap});
+    }
+  }
+
+  Bytes on_device() const {
+    Bytes bytes(wide * height);
+    CU_THROW(cuMemcpyDtoH(bytes.data(), there.address, bytes.size()));
+    return bytes;
+  }
+
+  void put_there() {
+    REQUIRE(copy_2d(pointer(there), wide, here.data(), narrow, width, height, cudaMemcpyHostToDevice) == cudaSuccess);
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Rectangles, "rows reach the device, each at its own pitch") {
+  put_there();
+  expect(on_device(), wide);
+}
+
+TEST_CASE_METHOD(Rectangles, "rows come back") {
+  put_there();
+  Bytes back(narrow * height, gap);
+  REQUIRE(copy_2d(back.data(), narrow, pointer(there), wide, width, height, cudaMemcpyDeviceToHost) == cudaSuccess);
+  expect(back, narrow);
+}
+
+TEST_CASE_METHOD(Rectangles, "rows move on the device, and on the host") {
+  put_there();
+  cu::Memory other(narrow * height);
+  CU_THROW(cuMemsetD8(other.address, gap, narrow * height));
+  REQUIRE(copy_2d(pointer(other), narrow, pointer(there), wide, width, height, cudaMemcpyDeviceToDevice) ==
+          cudaSuccess);
+  Bytes back(narrow * height);
+  CU_THROW(cuMemcpyDtoH(back.data(), other.address, back.size()));
+  expect(back, narrow);
+
+  Bytes apart(wide * height, gap);
+  REQUIRE(copy_2d(apart.data(), wide, here.data(), narrow, width, height, cudaMemcpyHostToHost) == cudaSuccess);
+  expect(apart, wide);
+}
+
+TEST_CASE_METHOD(Rectangles, "the driver finds the direction") {
+  cu::Pinned pinned(here.size());
+  std::copy(here.begin(), here.end(), pinned.as<unsigned char>());
+  REQUIRE(copy_2d(pointer(there), wide, pinned.address, narrow, width, height, cudaMemcpyDefault) == cudaSuccess);
+  expect(on_device(), wide);
+}
+
+TEST_CASE_METHOD(Rectangles, "a row longer than its pitch is refused") {
+  CHECK(copy_2d(pointer(there), wide, here.data(), width - 1, width, height, cudaMemcpyHostToDevice) ==
+        cudaErrorInvalidPitchValue);
+  CHECK(copy_2d(pointer(there), width - 1, here.data(), narrow, width, height, cudaMemcpyHostToDevice) ==
+        cudaErrorInvalidPitchValue);
+  CHECK(on_device() == Bytes(wide * height, gap));
+}
+
+TEST_CASE_METHOD(Rectangles, "a direction that does not exist is refused") {
+  CHECK(copy_2d(pointer(there), wide, here.data(), narrow, width, height, static_cast<cudaMemcpyKind>(17)) ==
+        cudaErrorInvalidMemcpyDirection);
+}
+
+TEST_CASE_METHOD(Rectangles, "what the driver refuses is passed on") {
+  CHECK(copy_2d(nullptr, wide, here.data(), narrow, width, height, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+}
