@@ -1,8 +1,6 @@
-// What nearly every file of the simulator includes of the C++ library and of the toolkit, for g++ to parse once (see the Makefile).
-// No file includes this one: each names what it needs itself, so that it also compiles alone.
+// What most files of the simulator include of the C++ library, for g++ to parse once (see the Makefile). No file includes this one: each names
+// what it needs itself, so that it also compiles alone. Not <cuda.h>: some files set what it declares first.
 #pragma once
-
-#include <cuda.h>
 
 #include <algorithm>
 #include <array>
