@@ -1,12 +1,15 @@
-# main.cpp is a CUDA program, so nvcc compiles it, host side and device side; runtime.o takes the toolkit's runtime's place.
+# main.cpp is a CUDA program, so nvcc compiles it, host side and device side; libruntime.a takes the place of the toolkit's runtime.
 # The image in it is PTX, not compressed: any GPU can have it translated, and the simulator can read it.
 MINI := build/05-extension/09-mini-runtime
-EXTRA.05-extension/09-mini-runtime = $(MINI)/runtime.o
-LIBS.05-extension/09-mini-runtime = $(MINI)/runtime.o
+EXTRA.05-extension/09-mini-runtime = $(MINI)/libruntime.a
+LIBS.05-extension/09-mini-runtime = $(MINI)/libruntime.a $(DRIVER)
 
 $(MINI)/runtime.o: 05-extension/09-mini-runtime/runtime.cpp build/flags.lessons
 	$(call say,compile,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+$(MINI)/libruntime.a: $(MINI)/runtime.o
+	$(Q)rm -f $@ && ar rcs $@ $<
 
 compile_program = $(Q)mkdir -p $(@D) && '$(NVCC)' $(filter-out -ptx,$(NVCC_FLAGS)) -O2 -x cu -c --no-compress -cudart none \
   -MMD -MF $(@:.o=.d) -MT $@ $< -o $@ && sed -i '/^ *\//d' $(@:.o=.d)

@@ -38,7 +38,7 @@ int main() {
   saxpy<<<(kCount + 255) / 256, 256>>>(x, y, kCount);
   check("saxpy<<<4, 256>>>", cudaGetLastError());
   saxpy<<<(kCount + 255) / 256, 256>>>(x, y, kCount);
-  check("saxpy<<<4, 256>>>", cudaGetLastError());
+  check("saxpy once more", cudaGetLastError());
 
   check("cudaMemcpy back", cudaMemcpy(host_y.data(), y, kBytes, cudaMemcpyDeviceToHost));
   check("cudaFree y", cudaFree(y));

@@ -16,14 +16,15 @@ using Bytes = std::vector<unsigned char>;
 
 void* pointer(const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); }
 
-// Five rows of 12 bytes: 20 apart on one side, 32 on the other. Between rows lies what nobody may touch.
+// Five rows of 12 bytes: 20 apart on one side, 32 on the other. Between rows lies what nobody may touch. Every array
+// has room for the wide ones, so that a wrong pitch does no harm but leaves a trace.
 struct Rectangles {
   static constexpr std::size_t width = 12, height = 5, narrow = 20, wide = 32;
   static constexpr unsigned char gap = 0xee;
 
   cu::Context context;
   cu::Memory there{wide * height};
-  Bytes here = Bytes(narrow * height, gap);
+  Bytes here = Bytes(wide * height, gap);
 
   Rectangles() {
     for (std::size_t y = 0; y < height; ++y) {
@@ -39,7 +40,7 @@ struct Rectangles {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const std::size_t x = i % pitch, y = i / pitch;
       CAPTURE(x, y, pitch);
-      REQUIRE(int{bytes[i]} == int{x < width ? number(x, y) : gap});
+      REQUIRE(int{bytes[i]} == int{x < width && y < height ? number(x, y) : gap});
     }
   }
 
@@ -63,18 +64,18 @@ TEST_CASE_METHOD(Rectangles, "rows reach the device, each at its own pitch") {
 
 TEST_CASE_METHOD(Rectangles, "rows come back") {
   put_there();
-  Bytes back(narrow * height, gap);
+  Bytes back(wide * height, gap);
   REQUIRE(copy_2d(back.data(), narrow, pointer(there), wide, width, height, cudaMemcpyDeviceToHost) == cudaSuccess);
   expect(back, narrow);
 }
 
 TEST_CASE_METHOD(Rectangles, "rows move on the device, and on the host") {
   put_there();
-  cu::Memory other(narrow * height);
-  CU_THROW(cuMemsetD8(other.address, gap, narrow * height));
+  cu::Memory other(wide * height);
+  CU_THROW(cuMemsetD8(other.address, gap, wide * height));
   REQUIRE(copy_2d(pointer(other), narrow, pointer(there), wide, width, height, cudaMemcpyDeviceToDevice) ==
           cudaSuccess);
-  Bytes back(narrow * height);
+  Bytes back(wide * height);
   CU_THROW(cuMemcpyDtoH(back.data(), other.address, back.size()));
   expect(back, narrow);
 
