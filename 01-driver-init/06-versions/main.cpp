@@ -22,7 +22,7 @@ std::string version_in(const std::string& library, const char* function) {
   return as_text(version);
 }
 
-int main() {
+int main() try {
   cu::Context context;  // PTX is loaded into one; chapter 02 is about them
   int driver;
   CU_CHECK(cuDriverGetVersion(&driver));
@@ -52,4 +52,7 @@ int main() {
     std::printf("%s: %-9s | g++ up to %d\n", one.ptx, loaded.c_str(), one.gcc);
   }
   return right ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -31,6 +31,8 @@ int main() {
 
   const auto lookup = reinterpret_cast<Lookup>(dlsym(driver, "cuGetProcAddress_v2"));
   const auto init = reinterpret_cast<decltype(&cuInit)>(dlsym(driver, "cuInit"));
+  if (!lookup) std::printf("a driver older than CUDA 12.0 has no cuGetProcAddress_v2\n");
+  if (!lookup) return 1;
   CU_CHECK(init(0));
   int own;
   CU_CHECK(cuDriverGetVersion(&own));

@@ -16,8 +16,10 @@ CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcont
     CU_THROW(cuCtxPushCurrent(heir));  // whoever is current owns what is allocated
     Pop at_the_end;
     CU_THROW(cuMemAlloc(&saved, bytes));
-    CU_THROW(cuMemcpyDtoD(saved, memory, bytes));
-    CU_THROW(cuCtxSynchronize());  // a copy from device to device may still be under way when the call returns
+    CUresult copied = cuMemcpyDtoD(saved, memory, bytes);
+    if (copied == CUDA_SUCCESS) copied = cuCtxSynchronize();  // the copy may still be under way when its call returns
+    if (copied != CUDA_SUCCESS) CU_REPORT(cuMemFree(saved));
+    CU_THROW(copied);
   }
   CU_THROW(cuCtxDestroy(from));
   return saved;

@@ -101,7 +101,7 @@ bool in_child(const char* title, bool (*scene)()) {
   const pid_t child = fork();
   if (child == 0) std::exit(scene() ? 0 : 1);
   int status;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
 int main() {

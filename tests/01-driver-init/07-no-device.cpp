@@ -68,7 +68,8 @@ TEST_CASE("where nothing is hidden, the variable is not blamed") {
 }
 
 TEST_CASE("the stub is called a stub") {
-  const Answer answer = on_machine(CUDA_ERROR_STUB_LIBRARY, 0, nullptr);
+  const char* const variable = GENERATE(static_cast<const char*>(nullptr), "0");
+  const Answer answer = on_machine(CUDA_ERROR_STUB_LIBRARY, 0, variable);
   CHECK(answer.count == 0);
   CHECK(names(answer, "stub"));
 }

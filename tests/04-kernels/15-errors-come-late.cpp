@@ -49,6 +49,7 @@ Outcome judge(const std::string& scene) {
     const int found = first_guilty(launches);
     _exit((found + 1) * 8 + tried);
   }
+  REQUIRE(child > 0);
   int status = 0;
   waitpid(child, &status, 0);
   REQUIRE(WIFEXITED(status));
