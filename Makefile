@@ -389,9 +389,10 @@ $(PTX_OF)/variants.txt: $(PTX_VARIANTS:%=$(PTX_OF)/%.ptx)
 	$(Q)mkdir -p $(@D) && printf '%s\n' $(notdir $^) > $@
 # OpenMP target regions by GCC: its assembler asks any ptxas in the path about architectures that new ones do not know.
 OFFLOAD_GCC := $(if $(wildcard tests/compilers),$(word 1,$(patsubst %,gcc-%,$(notdir $(patsubst %/accel/nvptx-none/mkoffload,%,$(wildcard /usr/lib/gcc/*/*/accel/nvptx-none/mkoffload))))))
+# -no-pie: GCC's table of offloaded variables wants to be written to in one that can be moved, and the linker warns of it.
 $(PTX_OF)/openmp: tests/compilers/sources/openmp.c
 	$(call say,offload,$<)
-	$(Q)mkdir -p $(@D) && PATH=/usr/bin:/bin $(OFFLOAD_GCC) -O2 -fopenmp -foffload=nvptx-none -foffload-options=-lm $< -o $@ -lm
+	$(Q)mkdir -p $(@D) && PATH=/usr/bin:/bin $(OFFLOAD_GCC) -O2 -fno-pie -no-pie -fopenmp -foffload=nvptx-none -foffload-options=-lm $< -o $@ -lm
 
 # Where NVRTC may be, and what it is to compile.
 $(PTX_OF)/nvrtc.txt: tests/compilers/sources/language.cu tests/compilers/sources/language.h build/flags.lessons

@@ -153,16 +153,32 @@ void store_lane(Warp& warp, const Instruction& i, u32 lane, std::byte* to) {
   for (u32 e = 0; e < elements; ++e) raw_store<M>(to + e * sizeof(M), static_cast<M>(warp.in<R>(i.slot[1 + e])[lane]));
 }
 
+// What one lane has loaded, for another that reads the same place: lanes of a warp that do so are served by one access,
+// and get the same value whatever others write meanwhile. GCC's OpenMP relies on it.
+template <class R>
+void copy_lane(Warp& warp, const Instruction& i, u32 elements, u32 from, u32 to) {
+  for (u32 e = 0; e < elements; ++e) {
+    if (i.slot[e] != kNoSlot) warp.out<R>(i.slot[e])[to] = warp.out<R>(i.slot[e])[from];
+  }
+}
+
 // Lane by lane, every address looked up.
 template <class M, class R>
 [[gnu::noinline]] void load_carefully(Warp& warp, const Instruction& i) {
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   const Slot base = i.slot[elements];
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+  const std::byte* last = nullptr;
+  for (u32 rest = warp.mask, before = 0; rest != 0; rest &= rest - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(rest));
     const u64 address = address_of(warp, i, base, (i.control & kNarrow) != 0, lane);
-    load_lane<M, R>(warp, i, lane,
-                    access(warp, lane, space_in(i), address, size, size, Access::read, &view_of(warp, i)));
+    const std::byte* const place =
+        access(warp, lane, space_in(i), address, size, size, Access::read, &view_of(warp, i));
+    if (place == last) {
+      copy_lane<R>(warp, i, elements, before, lane);
+    } else {
+      load_lane<M, R>(warp, i, lane, place);
+    }
+    last = place, before = lane;
   }
   if ((i.control & (kPoll | kAcquire)) != 0) after_load(warp, i);
 }
@@ -180,32 +196,36 @@ template <class M, class R>
   warp.polls = 0;
 }
 
-// Eight lanes, from consecutive elements or all from one.
+// Eight lanes, from consecutive elements.
 template <class M, class R, u32 kStride>
-inline void load_group(R* d, const std::byte* first, bool row) {
-  if (row) {
+inline void load_row(R* d, const std::byte* first) {
 #pragma GCC unroll 8
-    for (u32 l = 0; l < kGroup; ++l) d[l] = static_cast<R>(raw_load<M>(first + l * kStride));
-  } else {
-    const R value = static_cast<R>(raw_load<M>(first));
+  for (u32 l = 0; l < kGroup; ++l) d[l] = static_cast<R>(raw_load<M>(first + l * kStride));
+}
+
+// Four times eight lanes, each eight from one place, which is read once (see copy_lane).
+template <class M, class R>
+inline void load_points(R* d, const std::byte* const* groups, u32 offset) {
+  R value = {};
+  for (u32 g = 0; g < kGroups; ++g) {
+    if (g == 0 || groups[g] != groups[g - 1]) value = static_cast<R>(raw_load<M>(groups[g] + offset));
 #pragma GCC unroll 8
-    for (u32 l = 0; l < kGroup; ++l) d[l] = value;
+    for (u32 l = 0; l < kGroup; ++l) d[g * kGroup + l] = value;
   }
 }
 
 template <class M, class R, u32 V, class Address>
 inline void load_groups(Warp& warp, const Instruction& i, const Address* base, u64 from, bool rows) {
   constexpr u32 kStride = V * sizeof(M);
-  if constexpr (V == 1) {  // the destination may be the base register: a group is read before it is written
-    R* d = warp.out<R>(i.slot[0]);
-    for (u32 g = 0; g < kWarpSize; g += kGroup) load_group<M, R, kStride>(d + g, at(from + base[g]), rows);
-  } else {
-    const std::byte* groups[kGroups];  // beforehand, for the same reason
-    for (u32 g = 0; g < kGroups; ++g) groups[g] = at(from + base[g * kGroup]);
-    for (u32 e = 0; e < V; ++e) {
-      if (i.slot[e] == kNoSlot) continue;
-      R* d = warp.out<R>(i.slot[e]);
-      for (u32 g = 0; g < kGroups; ++g) load_group<M, R, kStride>(d + g * kGroup, groups[g] + e * sizeof(M), rows);
+  const std::byte* groups[kGroups];  // beforehand: the destination may be the base register
+  for (u32 g = 0; g < kGroups; ++g) groups[g] = at(from + base[g * kGroup]);
+  for (u32 e = 0; e < V; ++e) {
+    if (V > 1 && i.slot[e] == kNoSlot) continue;
+    R* d = warp.out<R>(i.slot[e]);
+    if (rows) {
+      for (u32 g = 0; g < kGroups; ++g) load_row<M, R, kStride>(d + g * kGroup, groups[g] + e * sizeof(M));
+    } else {
+      load_points<M, R>(d, groups, e * sizeof(M));
     }
   }
 }
@@ -230,9 +250,16 @@ inline void load_with(Warp& warp, const Instruction& i, const Region& region) {
     }
   } else {
     if (!inside<kBytes>(base, offset_of(i), region, warp.mask)) return load_carefully<M, R>(warp, i);
-    for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const std::byte* last = nullptr;
+    for (u32 rest = warp.mask, before = 0; rest != 0; rest &= rest - 1) {
       const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-      load_lane<M, R>(warp, i, lane, at(from + base[lane]));
+      const std::byte* const place = at(from + base[lane]);
+      if (place == last) {
+        copy_lane<R>(warp, i, V, before, lane);
+      } else {
+        load_lane<M, R>(warp, i, lane, place);
+      }
+      last = place, before = lane;
     }
   }
   if ((i.control & (kPoll | kAcquire)) != 0) after_load(warp, i);
