@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <random>
 #include <type_traits>
@@ -211,6 +212,18 @@ class EveryCall {
   std::vector<std::type_index> kinds_;
 };
 
+// A folder of its own to work in, which goes again: some calls write files (cuGraphDebugDotPrint).
+struct Elsewhere {
+  std::filesystem::path before = std::filesystem::current_path();
+  std::string folder = std::filesystem::temp_directory_path() / "every-call-XXXXXX";
+
+  Elsewhere() { std::filesystem::current_path(mkdtemp(folder.data())); }
+  ~Elsewhere() {
+    std::filesystem::current_path(before);
+    std::filesystem::remove_all(folder);
+  }
+};
+
 }  // namespace
 
 FRESH_CASE("Every function answers to arguments of the right types and no sense", "[abuse]") {
@@ -220,6 +233,7 @@ FRESH_CASE("Every function answers to arguments of the right types and no sense"
   const char* seed = std::getenv("CONFORMANCE_SEED");
   EveryCall every(seed != nullptr ? std::strtoul(seed, nullptr, 10) : 20261121);
   if (!every.can()) SKIP_TEST("no memory where it would have to be");
+  const Elsewhere elsewhere;
   const bool told = std::getenv("CONFORMANCE_TELL") != nullptr;
   for (long call = count != nullptr ? std::atol(count) : 20000; call > 0; --call) {
     every.make_call();
