@@ -104,7 +104,7 @@ DEPENDS = -MMD -MP -MF $(@:.o=.d)
 WARNINGS := -Wall -Wextra $(if $(findstring clang,$(COMPILER)),,-Wno-restrict)
 # clang++ tells which of g++'s hints to vectorise it does not take. g++ 12 forgets that what it parsed before lies in the system's headers, and has
 # the same false alarms about std::string there.
-SIM_WARNINGS := $(WARNINGS) $(if $(findstring clang,$(COMPILER)),-Wno-pass-failed -Wno-unknown-pragmas,-Wno-stringop-overflow -Wno-array-bounds)
+SIM_WARNINGS := $(WARNINGS) $(if $(findstring clang,$(COMPILER)),-Wno-pass-failed -Wno-unknown-pragmas,-Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
 # g++ parses the header that most files begin with once; it takes build/parsed/common/cu.hpp.gch where common/cu.hpp is the first that a file includes.
 # The lessons' checks and the suites begin with Catch2 in the same way. Half the time of a build goes into headers otherwise.
 PARSED := $(if $(findstring clang,$(COMPILER)),,yes)
