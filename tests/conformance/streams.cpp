@@ -192,6 +192,7 @@ FRESH_CASE("A stream waits for a word in memory, and another one writes it", "[s
   CU_CHECK(cuStreamCreate(&writer, CU_STREAM_NON_BLOCKING));
   CU_CHECK(cuMemAlloc(&word, 8));
   CU_CHECK(cuMemsetD32(word, 0, 2));
+  CU_CHECK(cuCtxSynchronize());  // a memset may return early, and the two streams do not wait for the default one
   ANSWERS(cuStreamWaitValue32(waiter, word, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_SUCCESS);
   ANSWERS(cuStreamQuery(waiter), CUDA_ERROR_NOT_READY);
   ANSWERS(cuStreamWriteValue32(writer, word, 7, CU_STREAM_WRITE_VALUE_DEFAULT), CUDA_SUCCESS);
