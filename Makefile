@@ -337,6 +337,14 @@ endef
 $(foreach l,$(PYTHON_LESSONS),$(foreach a,$(wildcard $l/exercise.cpp $l/solution.cpp tests/$l.wrong/*.cpp),\
   $(eval $(call library_of,$l,$(basename $(notdir $a)),$a))))
 
+# One in CUDA becomes PTX, as elsewhere.
+define image_of
+build/tests/$1/$2/exercise.ptx: $3 build/flags.lessons build/$1/ready
+	$$(call compile_ptx)
+endef
+$(foreach l,$(PYTHON_LESSONS),$(foreach a,$(wildcard $l/exercise.cu $l/solution.cu tests/$l.wrong/*.cu),\
+  $(eval $(call image_of,$l,$(basename $(notdir $a)),$a))))
+
 CHECKED := $(foreach l,$(LESSONS),$(if $(wildcard tests/$l.cpp),$l))
 $(foreach l,$(CHECKED),\
   $(foreach a,$(wildcard $l/exercise.cpp $l/exercise.cu $l/solution.cpp $l/solution.cu $(addprefix tests/$l.wrong/,*.cpp *.cu)),\

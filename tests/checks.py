@@ -177,7 +177,8 @@ def binary_of(lesson, variant):
     """What make has to build before an answer can be judged."""
     if not course.is_python(lesson):
         return f"build/tests/{lesson}/{variant}/check"
-    return f"build/{lesson}/ready" if answers(lesson)[variant].suffix == ".py" else f"build/tests/{lesson}/{variant}/answer.so"
+    made = {".cpp": f"build/tests/{lesson}/{variant}/answer.so", ".cu": f"build/tests/{lesson}/{variant}/exercise.ptx"}
+    return made.get(answers(lesson)[variant].suffix, f"build/{lesson}/ready")
 
 
 def judge(lesson, variant, device, limit=LIMIT):

@@ -1,5 +1,5 @@
 # A plug-in of pytest: writes what came of each test into the file that $TOLD names, a line of JSON as it comes (tests/checks.py reads them),
-# and the fixture `answer`: the learner's module, or the path of the library that was built from the learner's C++.
+# and the fixture `answer`: the learner's module, or the path of the library or the PTX that was built from the learner's C++ or CUDA.
 import importlib.util
 import json
 import os

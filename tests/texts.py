@@ -146,9 +146,15 @@ class Edit:
         self.lesson, self.diffs, self.block = lesson, diffs, block
         self.folder = f"build/texts/{lesson}/{number}"
         self.file = "main.py" if course.is_python(lesson) else "main.cpp"
-        self.target = f"build/{lesson}/ready" if course.is_python(lesson) else f"{self.folder}/main"
+        self.target = f"{self.folder}/main"
+        if course.is_python(lesson):  # it takes the kernels that lie beside main.py, if there are some
+            self.target = f"{self.folder}/kernels.ptx" if "kernels.cu" in self.files() else f"build/{lesson}/ready"
         self.only = block.notes.get("only") if block else None
         self.problem = None
+
+    def files(self):
+        """The files that the diffs name."""
+        return [line[4:].strip() for diff in self.diffs for line in diff.lines if line.startswith("+++ ")]
 
     def write(self):
         """Writes the edited sources, only where they changed, so that a second run builds nothing."""
@@ -163,6 +169,8 @@ class Edit:
             if file not in sources:
                 raise Problem(f"the edit is of {file}, which the lesson does not have")
             sources[file] = apply(diff.lines, sources[file])
+        if course.is_python(self.lesson) and "kernels.cu" not in self.files():
+            (course.ROOT / self.folder / "kernels.ptx").unlink(missing_ok=True)  # of an edit that had this number before
         for file, content in sources.items():
             path = course.ROOT / self.folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
