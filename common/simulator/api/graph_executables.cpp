@@ -53,8 +53,9 @@ CUresult instantiate_with(CUgraphExec* out, CUgraph handle, CUDA_GRAPH_INSTANTIA
 }
 
 CUresult launch_graph(CUgraphExec handle, CUstream stream) {
-  const auto into = get_stream(stream);
+  current_context();
   const auto executable = get_executable(handle);
+  const auto into = get_stream(stream);
   if (const auto capture = capture_of(*into)) {
     const std::scoped_lock lock(Graph::mutex(), executable->mutex);
     capture->add(*into, ChildPart{executable->as_graph()});
@@ -69,8 +70,9 @@ CUresult launch_graph(CUgraphExec handle, CUstream stream) {
 }
 
 CUresult upload(CUgraphExec handle, CUstream stream) {
-  get_stream(stream);
+  current_context();
   get_executable(handle);
+  get_stream(stream);
   return CUDA_SUCCESS;
 }
 

@@ -1,0 +1,70 @@
+# Kernels for PyTorch's tensors from a string of CUDA C++: compiled when they are first wanted, kept in memory and on disk, and launched in
+# PyTorch's own context and stream. Tensors in host memory are copied to the device and back.
+import ctypes
+import hashlib
+import os
+import pathlib
+from ctypes import byref, c_uint, c_void_p
+
+import torch
+
+from driver import Copy, architecture, compiled, compiler_version, cu, current, primary
+
+THREADS = 256  # of a block
+
+
+class Kernels:
+    """The kernels of one source. Each takes addresses first and the number of elements last, and has one thread for each of them at least."""
+
+    def __init__(self, source: str, folder: pathlib.Path):
+        self.source, self.folder = source, folder
+        self.modules: dict[tuple[int, tuple[str, ...]], c_void_p] = {}
+        self.came_from = ""  # the last image or module: "compiled", "disk" or "memory"
+
+    def launch(self, name: str, options: tuple[str, ...], *tensors: torch.Tensor) -> None:
+        """Launches on the tensors' device, in the stream that is PyTorch's current one there. They are contiguous and of one size."""
+        device, count = tensors[0].device, tensors[0].numel()
+        if count == 0:
+            return  # a grid of no blocks is an error
+        number = device.index or 0
+        with current(primary(number)):
+            function = self.function(name, (f"--gpu-architecture={architecture(number)}", *options), primary(number))
+            if device.type == "cuda":
+                stream = torch.cuda.current_stream(device).cuda_stream
+                places = list(tensors)
+            else:
+                stream = 0
+                places = [Copy(tensor) for tensor in tensors]
+
+            values = [c_void_p(place.data_ptr()) for place in places] + [c_uint(count)]
+            arguments = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
+            blocks = (count + THREADS - 1) // THREADS
+            cu.cuLaunchKernel(function, blocks, 1, 1, THREADS, 1, 1, 0, c_void_p(stream), arguments, None)
+
+            for place in places:
+                if isinstance(place, Copy):
+                    place.back()
+
+    def function(self, name: str, options: tuple[str, ...], context: c_void_p) -> c_void_p:
+        """A module belongs to the context that it was loaded into, and its functions with it."""
+        self.came_from = "memory"
+        key = (context.value, options)
+        if key not in self.modules:
+            module = c_void_p()
+            cu.cuModuleLoadData(byref(module), self.image(options))
+            self.modules[key] = module
+        function = c_void_p()
+        cu.cuModuleGetFunction(byref(function), self.modules[key], name.encode())
+        return function
+
+    def image(self, options: tuple[str, ...]) -> bytes:
+        """The PTX belongs to no context, and not even to a process: it is kept in a file, named after all that it depends on."""
+        self.came_from = "disk"
+        depends_on = "\0".join([self.source, *options, compiler_version()])
+        file = self.folder / (hashlib.sha256(depends_on.encode()).hexdigest() + ".ptx")
+        if not file.exists():
+            self.came_from = "compiled"
+            own = file.with_suffix(f".{os.getpid()}")  # written under a name of our own, then renamed: nobody reads half of it
+            own.write_bytes(compiled(self.source, options))
+            own.rename(file)
+        return file.read_bytes()

@@ -1,0 +1,21 @@
+# Rejected with: "the inputs come in their order"
+# The parameters are in the alphabet's order.
+import torch
+
+IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}
+
+
+def source_of(expression: str, inputs: dict[str, torch.dtype], output: torch.dtype) -> str:
+    """CUDA C++ of a kernel `apply`: it takes the addresses of the inputs, in their order, that of the result, and the number of elements (unsigned).
+
+    In the expression, "x * x + b", each input's name means the element that is this thread's turn. There may be more threads than elements.
+    """
+    addresses = "".join(f"const {IN_C[dtype]}* all_{name}, " for name, dtype in sorted(inputs.items()))
+    elements = "".join(f"  const {IN_C[dtype]} {name} = all_{name}[turn];\n" for name, dtype in inputs.items())
+    return f"""
+extern "C" __global__ void apply({addresses}{IN_C[output]}* result, unsigned count) {{
+  const unsigned turn = blockIdx.x * blockDim.x + threadIdx.x;
+  if (turn >= count) return;
+{elements}  result[turn] = {expression};
+}}
+"""

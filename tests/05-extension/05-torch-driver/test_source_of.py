@@ -1,0 +1,65 @@
+# Self-check of 05-extension/05-torch-driver: compiles what source_of() writes, and runs it on PyTorch's tensors, wherever they are.
+import pathlib
+import sys
+
+import pytest
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "05-extension" / "05-torch-driver"))
+
+import driver
+from kernels import Kernels
+
+pytestmark = pytest.mark.skipif(driver.nvrtc is None, reason="there is no NVRTC here")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@pytest.fixture
+def apply(answer, tmp_path):
+    """apply(expression, output=type, x=tensor, …): the result; `room` more elements behind it have to stay -1."""
+
+    def applied(expression, output=torch.float32, room=0, **inputs):
+        inputs = {name: tensor.to(DEVICE) for name, tensor in inputs.items()}
+        source = answer.source_of(expression, {name: tensor.dtype for name, tensor in inputs.items()}, output)
+        first = next(iter(inputs.values()))
+        result = torch.full((first.numel() + room,), -1, dtype=output, device=DEVICE)
+        Kernels(source, tmp_path).launch("apply", (), *inputs.values(), result)
+        return result.cpu()
+
+    return applied
+
+
+def test_the_expression_is_computed(apply):
+    x, b = torch.arange(6.0), torch.full((6,), 10.0)
+    assert apply("x * x + b", x=x, b=b).tolist() == [10, 11, 14, 19, 26, 35]
+
+
+def test_another_expression_is_another_kernel(apply):
+    x = torch.arange(6.0)
+    assert apply("x + 1", x=x).tolist() == [1, 2, 3, 4, 5, 6]
+    assert apply("2 * x", x=x).tolist() == [0, 2, 4, 6, 8, 10]
+
+
+def test_the_inputs_come_in_their_order(apply):
+    z, a = torch.full((4,), 7.0), torch.full((4,), 2.0)
+    assert apply("z - a", z=z, a=a).tolist() == [5] * 4
+
+
+def test_each_input_has_its_own_type(apply):
+    x, n = torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([3, 2**40], dtype=torch.int64)
+    assert apply("x + n", torch.float64, x=x, n=n).tolist() == [0.1 + 3, 0.2 + 2**40]
+
+
+def test_the_result_has_its_own_type(apply):
+    x = torch.tensor([0.1, 0.7], dtype=torch.float64)
+    assert apply("x * 10", torch.int32, x=x).tolist() == [1, 7]
+
+
+def test_every_element_has_its_thread(apply):
+    x = torch.arange(100_000, dtype=torch.int32)
+    assert apply("3 * x", torch.int32, x=x).equal(3 * x)
+
+
+def test_the_threads_beyond_the_end_do_nothing(apply):
+    x = torch.arange(300.0)
+    assert apply("x + 1", room=500, x=x)[300:].tolist() == [-1] * 500
