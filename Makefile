@@ -120,7 +120,8 @@ DRIVER := -Lbuild/simulator -lcuda
 # -lineinfo: the simulator's reports name the kernel's line.
 NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin $(or $(firstword $(filter-out -% %ccache,$(CXX))),g++) -allow-unsupported-compiler -Wno-deprecated-gpu-targets -I.
 
-TORCH_FLAGS := $(LESSON_FLAGS) -fPIC -isystem $(call quoted,$(TORCH_ROOT)/include) -isystem $(call quoted,$(TORCH_ROOT)/include/torch/csrc/api/include)
+# Without -g: PyTorch's headers parsed with it are half a gigabyte.
+TORCH_FLAGS := $(filter-out -g,$(LESSON_FLAGS)) -fPIC -isystem $(call quoted,$(TORCH_ROOT)/include) -isystem $(call quoted,$(TORCH_ROOT)/include/torch/csrc/api/include)
 
 # What was built with other flags, another compiler or another toolkit is built again. Several stamps: getting Catch2 later must not
 # build the simulator again.
@@ -255,6 +256,7 @@ build/parsed/common/cu.hpp.gch: common/cu.hpp build/flags.lessons
 programs = $(if $(CUDA_INCLUDE),$(foreach l,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1)),$(call program,$l)))
 program = $(if $(filter $(PYTHON_LESSONS),$1),$(if $(TORCH),build/$1/ready),build/$1/main)
 built_kernels = $(if $(wildcard $1/kernels.cu $2/kernels.cu),$2/kernels.ptx)
+built_op = $(if $(wildcard $1/op.cpp $2/op.cpp),$2/op.so)
 # texts/05-extension/02-plugin/1, an edited copy, belongs to 05-extension/02-plugin.
 lesson_of = $(if $(filter texts/%,$1),$(patsubst texts/%/,%,$(dir $1)),$1)
 
@@ -321,29 +323,39 @@ build/tests/$1/$2/check: build/tests/$1.o build/tests/catch_main.o $(if $(filter
 	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(LDFLAGS) -pthread $$(filter %.o,$$^) $$(CATCH_LIBS) $$(DRIVER) $$(LIBS.$1) -o $$@
 endef
 
-# A lesson in Python needs only what its lesson.mk builds, its kernels, and the simulator; an answer in C++ becomes a library for torch.ops.load_library.
-# It includes <torch/library.h>, not <torch/extension.h>, which wants Python's own headers.
-build/%/ready: $$(EXTRA.$$*) $$(call built_kernels,$$*,build/$$*) | build/simulator/libcuda.so
+# A lesson in Python needs only what its lesson.mk builds, its kernels, its op in C++ (op.cpp becomes op.so), and the simulator; an edited copy of its texts
+# the same. An op or an answer in C++ becomes a library for torch.ops.load_library, an answer in CUDA becomes PTX, as elsewhere. The C++ includes
+# <ATen/ATen.h> and <torch/library.h>, which are parsed once, not <torch/extension.h>, which wants Python's own headers and takes a minute.
+build/%/ready: $$(EXTRA.$$(call lesson_of,$$*)) $$(call built_kernels,$$*,build/$$*) $$(call built_op,$$*,build/$$*) | build/simulator/libcuda.so
 	$(Q)mkdir -p $(@D) && touch $@
 
-TORCH_LINK := -shared -pthread -L$(call quoted,$(TORCH_ROOT)/lib) -ltorch -ltorch_cpu -lc10
+PARSED.torch := $(if $(PARSED),build/parsed/common/torch.hpp.gch)
+build/parsed/common/torch.hpp.gch: common/torch.hpp build/flags.torch
+	$(call say,parse,common/torch.hpp (PyTorch: once))
+	$(call parse_header,$(TORCH_FLAGS))
+
+TORCH_LINK := -shared -pthread -L$(call quoted,$(TORCH_ROOT)/lib) -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -Wl,--as-needed
+# $1: of which lesson
+compile_torch = $(Q)mkdir -p $(@D) && $(CXX) $(TORCH_FLAGS) $(PARSED.torch:%.gch=-include %) $(SHORT_NAMES) $(CXXFLAGS) -MMD -MP -MF $(@:.so=.d) $< \
+  $(LDFLAGS) $(TORCH_LINK) $(DRIVER) $(LIBS.$1) -o $@
+
+build/%/op.so: %/op.cpp build/flags.torch $(PARSED.torch)
+	$(call say,compile,$<)
+	$(call compile_torch,$*)
+
+build/texts/%/op.so: build/texts/%/op.cpp build/flags.torch $(PARSED.torch)
+	$(call compile_torch,$(call lesson_of,texts/$*))
 
 # $1 lesson, $2 variant, $3 the answer's source
 define library_of
-build/tests/$1/$2/answer.so: $3 build/flags.torch build/$1/ready
+build/tests/$1/$2/answer.so: $3 build/flags.torch $(PARSED.torch) build/$1/ready
 	$$(call say,compile,$$<)
-	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(TORCH_FLAGS) $$(SHORT_NAMES) $$(CXXFLAGS) -MMD -MP -MF $$(@:.so=.d) $$< $$(LDFLAGS) $$(TORCH_LINK) $$(DRIVER) -o $$@
-endef
-$(foreach l,$(PYTHON_LESSONS),$(foreach a,$(wildcard $l/exercise.cpp $l/solution.cpp tests/$l.wrong/*.cpp),\
-  $(eval $(call library_of,$l,$(basename $(notdir $a)),$a))))
-
-# One in CUDA becomes PTX, as elsewhere.
-define image_of
+	$$(call compile_torch,$1)
 build/tests/$1/$2/exercise.ptx: $3 build/flags.lessons build/$1/ready
 	$$(call compile_ptx)
 endef
-$(foreach l,$(PYTHON_LESSONS),$(foreach a,$(wildcard $l/exercise.cu $l/solution.cu tests/$l.wrong/*.cu),\
-  $(eval $(call image_of,$l,$(basename $(notdir $a)),$a))))
+$(foreach l,$(PYTHON_LESSONS),$(foreach a,$(wildcard $(addprefix $l/,exercise.cpp exercise.cu solution.cpp solution.cu) $(addprefix tests/$l.wrong/,*.cpp *.cu)),\
+  $(eval $(call library_of,$l,$(basename $(notdir $a)),$a))))
 
 CHECKED := $(foreach l,$(LESSONS),$(if $(wildcard tests/$l.cpp),$l))
 $(foreach l,$(CHECKED),\

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import sys
 
 import pytest
 
@@ -46,6 +47,6 @@ def answer():
     if not file.endswith(".py"):
         return file
     spec = importlib.util.spec_from_file_location("answer", file)
-    module = importlib.util.module_from_spec(spec)
+    module = sys.modules["answer"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

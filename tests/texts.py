@@ -146,36 +146,39 @@ class Edit:
         self.lesson, self.diffs, self.block = lesson, diffs, block
         self.folder = f"build/texts/{lesson}/{number}"
         self.file = "main.py" if course.is_python(lesson) else "main.cpp"
-        self.target = f"{self.folder}/main"
-        if course.is_python(lesson):  # it takes the kernels that lie beside main.py, if there are some
-            self.target = f"{self.folder}/kernels.ptx" if "kernels.cu" in self.files() else f"build/{lesson}/ready"
+        self.target = f"{self.folder}/" + ("ready" if course.is_python(lesson) else "main")
         self.only = block.notes.get("only") if block else None
         self.problem = None
 
-    def files(self):
-        """The files that the diffs name."""
-        return [line[4:].strip() for diff in self.diffs for line in diff.lines if line.startswith("+++ ")]
-
     def write(self):
-        """Writes the edited sources, only where they changed, so that a second run builds nothing."""
+        """Writes the edited sources, only where they changed, so that a second run builds nothing.
+
+        A program in Python finds what is not edited where the lesson has it (common/built.py), so that it is not built again.
+        """
+        edited = [(self.file_of(diff), diff) for diff in self.diffs]
+        goes_along = (".py",) if course.is_python(self.lesson) else (".cu", ".hpp")
         sources = {
             path.name: path.read_text(encoding="utf-8")
             for path in (course.ROOT / self.lesson).iterdir()
-            if path.suffix in (".cu", ".hpp", ".py") or path.name == self.file
+            if path.suffix in goes_along or path.name == self.file or path.name in dict(edited)
         }
-        for diff in self.diffs:
-            named = [line[4:].strip() for line in diff.lines if line.startswith("+++ ")]
-            file = named[0] if named else self.file
+        for file, diff in edited:
             if file not in sources:
                 raise Problem(f"the edit is of {file}, which the lesson does not have")
             sources[file] = apply(diff.lines, sources[file])
-        if course.is_python(self.lesson) and "kernels.cu" not in self.files():
-            (course.ROOT / self.folder / "kernels.ptx").unlink(missing_ok=True)  # of an edit that had this number before
+        for path in (course.ROOT / self.folder).glob("*.*"):  # of an edit that had this number before
+            if path.suffix in (".py", ".cpp", ".cu", ".so", ".ptx") and path.stem not in {file.split(".")[0] for file in sources}:
+                path.unlink()
         for file, content in sources.items():
             path = course.ROOT / self.folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_text(encoding="utf-8") != content:
                 path.write_text(content, encoding="utf-8")
+
+    def file_of(self, diff):
+        """The file that a diff is of: the program's, unless its +++ line names another."""
+        named = [line[4:].strip() for line in diff.lines if line.startswith("+++ ")]
+        return named[0] if named else self.file
 
     def run(self, device):
         """Raises Problem unless the edited program prints every line of the text block."""
