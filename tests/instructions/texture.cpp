@@ -378,3 +378,355 @@ TEST_CASE("surfaces are read and written by byte, and what lies outside is clamp
     CU_CHECK(cuArrayDestroy(f.array));
   }
 }
+
+namespace {
+
+// 64 × 64 texels and its halvings, each level filled with its number; what is asked for says which level it comes from.
+struct Levels {
+  CUmipmappedArray array = nullptr;
+  explicit Levels(unsigned count) {
+    CUDA_ARRAY3D_DESCRIPTOR d{};
+    d.Width = d.Height = 64;
+    d.Format = CU_AD_FORMAT_FLOAT;
+    d.NumChannels = 1;
+    CU_CHECK(cuMipmappedArrayCreate(&array, &d, count));
+    for (unsigned l = 0; l < count; ++l) {
+      const std::size_t side = 64u >> l;
+      const std::vector<float> texels(side * side, float(l));
+      CUDA_MEMCPY2D copy{};
+      copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+      copy.srcHost = texels.data();
+      copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+      CU_CHECK(cuMipmappedArrayGetLevel(&copy.dstArray, array, l));
+      copy.srcPitch = copy.WidthInBytes = side * 4;
+      copy.Height = side;
+      CU_CHECK(cuMemcpy2D(&copy));
+    }
+  }
+  ~Levels() { CU_REPORT(cuMipmappedArrayDestroy(array)); }
+  CUDA_RESOURCE_DESC resource() const {
+    CUDA_RESOURCE_DESC r{};
+    r.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+    r.res.mipmap.hMipmappedArray = array;
+    return r;
+  }
+};
+CUDA_TEXTURE_DESC of_levels(bool linear, float bias, float least, float most) {
+  CUDA_TEXTURE_DESC d = sampling(kGeometries[1], {CU_TR_ADDRESS_MODE_CLAMP, true, true});
+  d.mipmapFilterMode = linear ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
+  d.mipmapLevelBias = bias;
+  d.minMipmapLevelClamp = least;
+  d.maxMipmapLevelClamp = most;
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("a level of a mipmapped texture is chosen by number, bias and bounds, or mixed from two") {
+  const Device device;
+  const Levels levels(5);
+  const CUDA_RESOURCE_DESC r = levels.resource();
+  const struct {
+    bool linear;
+    float bias, least, most;
+  } how[] = {{false, 0, 0, 99}, {true, 0, 0, 99}, {true, 0.75f, 0, 99}, {true, 0, 0.5f, 2.25f}, {false, -0.75f, 1, 3}};
+  for (const auto& h : how) {
+    CUtexObject texture = 0;
+    const CUDA_TEXTURE_DESC d = of_levels(h.linear, h.bias, h.least, h.most);
+    CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
+    std::vector<std::array<u32, 4>> in;
+    for (int k = -20; k < 100; ++k) in.push_back({0, word(0.3f), word(0.6f), word(float(k) / 16 + 0.03125f)});
+    const auto out = run("tex.level.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], %z;", texture, in);
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      const float asked = real(in[k][3]) + h.bias;
+      const float level = std::min(std::max(std::min(std::max(asked, h.least), h.most), 0.0f), 4.0f);
+      CAPTURE(h.linear, h.bias, h.least, h.most, asked);
+      CHECK(real(out[k][0]) == (h.linear ? level : std::floor(level + 0.5f)));
+    }
+    CU_CHECK(cuTexObjectDestroy(texture));
+  }
+}
+
+TEST_CASE("gradients choose the level by the longer one's length in texels") {
+  const Device device;
+  const Levels levels(5);
+  const CUDA_RESOURCE_DESC r = levels.resource();
+  CUtexObject texture = 0;
+  const CUDA_TEXTURE_DESC d = of_levels(true, 0, 0, 99);
+  CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
+  std::vector<std::array<u32, 4>> in;
+  for (int k = -2; k < 7; ++k) {
+    in.push_back({word(std::ldexp(1.0f, k) / 64), word(0.3f), word(0.6f), word(0)});
+    in.push_back({word(0), word(0.3f), word(0.6f), word(std::ldexp(-1.0f, k) / 64)});
+  }
+  const auto out =
+      run("tex.grad.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], {%l, 0f00000000}, {0f00000000, %z};", texture, in);
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    CAPTURE(k);
+    CHECK(real(out[k][0]) == float(std::clamp(int(k / 2) - 2, 0, 4)));
+  }
+  CU_CHECK(cuTexObjectDestroy(texture));
+}
+
+TEST_CASE("txq tells a level's size and how many there are; a view shows some of them") {
+  const Device device;
+  const Levels levels(5);
+  const CUDA_RESOURCE_DESC r = levels.resource();
+  const CUDA_TEXTURE_DESC d = of_levels(true, 0, 0, 99);
+  CUDA_RESOURCE_VIEW_DESC view{};
+  view.format = CU_RES_VIEW_FORMAT_UINT_1X32;
+  view.width = view.height = 32;
+  view.firstMipmapLevel = 1;
+  view.lastMipmapLevel = 3;
+  CUtexObject whole = 0, part = 0;
+  CU_CHECK(cuTexObjectCreate(&whole, &r, &d, nullptr));
+  CUDA_TEXTURE_DESC point = d;
+  point.filterMode = point.mipmapFilterMode = CU_TR_FILTER_MODE_POINT;
+  point.flags |= CU_TRSF_READ_AS_INTEGER;
+  CU_CHECK(cuTexObjectCreate(&part, &r, &point, &view));
+  const std::vector<std::array<u32, 4>> in = {{0, word(0.5f), word(0.5f), word(1)}};
+  const auto sizes = run("txq.width.b32 %d0, [%t];\ntxq.num_mipmap_levels.b32 %d1, [%t];", whole, in);
+  CHECK(sizes[0][0] == 64);
+  CHECK(sizes[0][1] == 5);
+  const auto seen = run("tex.level.2d.v4.u32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], %z;", part, in);
+  CHECK(real(seen[0][0]) == 2.0f);
+  CUDA_RESOURCE_VIEW_DESC told{};
+  CHECK(cuTexObjectGetResourceViewDesc(&told, part) == CUDA_SUCCESS);
+  CHECK(told.lastMipmapLevel == 3);
+  CU_CHECK(cuTexObjectDestroy(part));
+  CU_CHECK(cuTexObjectDestroy(whole));
+}
+
+TEST_CASE("sRGB texels are read as light, alpha as it is") {
+  const Device device;
+  CUDA_ARRAY_DESCRIPTOR d{};
+  d.Width = 256;
+  d.Format = CU_AD_FORMAT_UNSIGNED_INT8;
+  d.NumChannels = 4;
+  CUarray array = nullptr;
+  CU_CHECK(cuArrayCreate(&array, &d));
+  std::vector<unsigned char> texels(1024);
+  for (std::size_t k = 0; k < texels.size(); ++k) texels[k] = static_cast<unsigned char>(k / 4);
+  CU_CHECK(cuMemcpyHtoA(array, 0, texels.data(), texels.size()));
+  const CUDA_RESOURCE_DESC r = resource(array);
+  CUDA_TEXTURE_DESC how = sampling(kGeometries[0], {CU_TR_ADDRESS_MODE_CLAMP, false, false});
+  how.flags |= CU_TRSF_SRGB;
+  CUtexObject texture = 0;
+  CU_CHECK(cuTexObjectCreate(&texture, &r, &how, nullptr));
+  std::vector<std::array<u32, 4>> in;
+  for (u32 k = 0; k < 256; ++k) in.push_back({0, word(float(k) + 0.5f), 0, 0});
+  const auto out = run("tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x}];", texture, in);
+  for (u32 k = 0; k < 256; ++k) {
+    const double c = k / 255.0, light = c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4);
+    CAPTURE(k);
+    CHECK(std::fabs(double(real(out[k][0])) - light) < 1.0 / 4096);
+    CHECK(std::fabs(double(real(out[k][3])) - c) < 1e-6);
+  }
+  CU_CHECK(cuTexObjectDestroy(texture));
+  CU_CHECK(cuArrayDestroy(array));
+}
+
+TEST_CASE("texels come as halves, offsets move the coordinates, a predicate says that they were there") {
+  const Device device;
+  const Filled f = filled(kGeometries[1], 4);
+  CUtexObject texture = 0;
+  const CUDA_RESOURCE_DESC r = resource(f.array);
+  const CUDA_TEXTURE_DESC d = sampling(kGeometries[1], {CU_TR_ADDRESS_MODE_CLAMP, false, false});
+  CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
+  const std::vector<std::array<u32, 4>> in = {{0, word(3.5f), word(2.5f), 0}, {0, word(0.5f), word(0.5f), 0}};
+  const auto halves = run("tex.2d.v2.f16x2.f32 {%d0, %d1}, [%t, {%x, %y}];", texture, in);
+  const auto one_by_one = run(
+      ".reg .b16 %h<4>;\ntex.2d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%t, {%x, %y}];\nmov.b32 %d0, {%h0, %h1};\n"
+      "mov.b32 %d1, {%h2, %h3};",
+      texture, in);
+  CHECK(halves == one_by_one);
+  const auto moved = run("mov.b32 %l, -2;\ntex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], {%l, 1};", texture, in);
+  const auto there =
+      run(".reg .pred %p;\ntex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}|%p, [%t, {%x, %y}];\nselp.b32 %d1, 1, 0, %p;", texture, in);
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    const int x = int(real(in[k][1])), y = int(real(in[k][2]));
+    CHECK(real(moved[k][0]) == f.at(u32(std::max(x - 2, 0)), u32(y + 1), 0, 0));
+    CHECK(there[k][1] == 1);
+  }
+  CU_CHECK(cuTexObjectDestroy(texture));
+  CU_CHECK(cuArrayDestroy(f.array));
+}
+
+TEST_CASE("sust.p converts to the surface's format, sured combines with what is there") {
+  const Device device;
+  const struct {
+    CUarray_format format;
+    u32 bytes, in, want;
+  } formats[] = {{CU_AD_FORMAT_UNSIGNED_INT8, 1, 200, 200},
+                 {CU_AD_FORMAT_SIGNED_INT16, 2, u32(-300), 0xfed4},
+                 {CU_AD_FORMAT_UNSIGNED_INT32, 4, 0x12345678, 0x12345678},
+                 {CU_AD_FORMAT_HALF, 2, word(1.5f), 0x3e00},
+                 {CU_AD_FORMAT_FLOAT, 4, word(-7.0f), word(-7.0f)}};
+  for (const auto& f : formats) {
+    CUDA_ARRAY3D_DESCRIPTOR d{};
+    d.Width = 8;
+    d.Format = f.format;
+    d.NumChannels = 1;
+    d.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    CUarray array = nullptr;
+    CU_CHECK(cuArray3DCreate(&array, &d));
+    std::vector<unsigned char> raw(8 * f.bytes);
+    CU_CHECK(cuMemcpyHtoA(array, 0, raw.data(), raw.size()));
+    CUsurfObject surface = 0;
+    const CUDA_RESOURCE_DESC r = resource(array);
+    CU_CHECK(cuSurfObjectCreate(&surface, &r));
+    run("sust.p.1d.b32.zero [%t, {%x}], %y;", surface, {{0, 3, f.in, 0}, {0, 8, f.in, 0}, {0, u32(-1), f.in, 0}});
+    CU_CHECK(cuMemcpyAtoH(raw.data(), array, 0, raw.size()));
+    CAPTURE(int(f.format));
+    for (u32 k = 0; k < 8; ++k) {
+      u32 got = 0;
+      std::memcpy(&got, &raw[k * f.bytes], f.bytes);
+      CHECK(got == (k == 3 ? f.want : 0));
+    }
+    CU_CHECK(cuSurfObjectDestroy(surface));
+    CU_CHECK(cuArrayDestroy(array));
+  }
+
+  const struct {
+    const char* form;
+    CUarray_format format;
+    u32 old, in, want;
+  } reductions[] = {{"sured.b.add.2d.u32.zero", CU_AD_FORMAT_UNSIGNED_INT32, 5, 7, 5 + 32 * 7},
+                    {"sured.b.min.2d.s32.trap", CU_AD_FORMAT_SIGNED_INT32, 5, u32(-7), u32(-7)},
+                    {"sured.b.max.2d.u32.clamp", CU_AD_FORMAT_UNSIGNED_INT32, 5, u32(-7), u32(-7)},
+                    {"sured.b.and.2d.b32.zero", CU_AD_FORMAT_UNSIGNED_INT32, 0xff, 0xf0f, 0xf},
+                    {"sured.b.or.2d.b32.zero", CU_AD_FORMAT_UNSIGNED_INT32, 0xf0, 0xf0f, 0xfff},
+                    {"sured.p.add.2d.b32.zero", CU_AD_FORMAT_SIGNED_INT32, 5, u32(-1), u32(5 - 32)},
+                    {"sured.p.max.2d.b32.zero", CU_AD_FORMAT_SIGNED_INT32, 5, u32(-1), 5},
+                    {"sured.p.min.2d.b32.zero", CU_AD_FORMAT_UNSIGNED_INT32, 5, u32(-1), 5}};
+  for (const auto& c : reductions) {
+    CUDA_ARRAY3D_DESCRIPTOR d{};
+    d.Width = 4;
+    d.Height = 2;
+    d.Format = c.format;
+    d.NumChannels = 1;
+    d.Flags = CUDA_ARRAY3D_SURFACE_LDST;
+    CUarray array = nullptr;
+    CU_CHECK(cuArray3DCreate(&array, &d));
+    std::vector<u32> texels(8, c.old);
+    CUDA_MEMCPY2D copy{};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = texels.data();
+    copy.srcPitch = copy.WidthInBytes = 16;
+    copy.Height = 2;
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = array;
+    CU_CHECK(cuMemcpy2D(&copy));
+    CUsurfObject surface = 0;
+    const CUDA_RESOURCE_DESC r = resource(array);
+    CU_CHECK(cuSurfObjectCreate(&surface, &r));
+    const u32 x = c.form[6] == 'p' ? 2 : 8;
+    run(std::string(c.form) + " [%t, {%x, %y}], %z;", surface, std::vector<std::array<u32, 4>>(32, {0, x, 1, c.in}));
+    const auto after = run("suld.b.2d.b32.zero %d0, [%t, {%x, %y}];", surface, {{0, 8, 1, 0}, {0, 8, 0, 0}});
+    CAPTURE(c.form);
+    CHECK(after[0][0] == c.want);
+    CHECK(after[1][0] == c.old);
+    CU_CHECK(cuSurfObjectDestroy(surface));
+    CU_CHECK(cuArrayDestroy(array));
+  }
+}
+
+TEST_CASE("in independent mode a sampler of its own says how a texture is read") {
+  const Device device;
+  const Filled f = filled(kGeometries[0], 1);
+  CUtexObject texture = 0;
+  const CUDA_RESOURCE_DESC r = resource(f.array);
+  const CUDA_TEXTURE_DESC d = sampling(kGeometries[0], {CU_TR_ADDRESS_MODE_CLAMP, false, false});
+  CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
+  std::string log;
+  std::string text = header(63, 75);
+  text.replace(text.find("sm_75"), 5, "sm_75, texmode_independent");
+  const CUmodule module = load(
+      text +
+          ".global .samplerref between = {addr_mode_0 = clamp_to_border, filter_mode = linear, "
+          "force_unnormalized_coords = 1};\n"
+          ".visible .entry k(.param .u64 object, .param .u64 out) {\n.reg .b64 %t, %out;\n.reg .f32 %d<4>;\n"
+          "ld.param.u64 %t, [object];\nld.param.u64 %out, [out];\n"
+          "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, between, {0f40000000}];\nst.global.f32 [%out], %d0;\n"
+          "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, between, {0f00000000}];\nst.global.f32 [%out+4], %d0;\nret;\n}\n",
+      log);
+  REQUIRE(log == "");
+  if (device.simulated()) {  // a GPU's driver has no call that makes a sampler: what its kernels find there is not said
+    CUfunction function = nullptr;
+    CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+    CUdeviceptr out = 0;
+    CU_CHECK(cuMemAlloc(&out, 8));
+    void* parameters[] = {&texture, &out};
+    CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
+    float got[2] = {};
+    CU_CHECK(cuMemcpyDtoH(got, out, 8));
+    CHECK(got[0] == (f.at(1, 0, 0, 0) + f.at(2, 0, 0, 0)) / 2);
+    CHECK(got[1] == f.at(0, 0, 0, 0) / 2);
+    CU_CHECK(cuMemFree(out));
+  }
+  CU_CHECK(cuModuleUnload(module));
+  CU_CHECK(cuTexObjectDestroy(texture));
+  CU_CHECK(cuArrayDestroy(f.array));
+}
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // of references; objects took their place
+
+TEST_CASE("texture and surface references are given their arrays by the host, launch by launch") {
+  const Device device;
+  std::string log;
+  const CUmodule module =
+      load(header(63, 75) +
+               ".global .texref image;\n.global .surfref target;\n"
+               ".visible .entry k(.param .f32 at) {\n.reg .f32 %x, %d<4>;\n.reg .b32 %s;\nld.param.f32 %x, [at];\n"
+               "mov.u32 %s, 4;\ntex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [image, {%x}];\n"
+               "sust.b.1d.b32.trap [target, {%s}], %d0;\nret;\n}\n",
+           log);
+  REQUIRE(log == "");
+  CUtexref image = nullptr, again = nullptr;
+  CUsurfref target = nullptr;
+  REQUIRE(cuModuleGetTexRef(&image, module, "image") == CUDA_SUCCESS);
+  REQUIRE(cuModuleGetSurfRef(&target, module, "target") == CUDA_SUCCESS);
+  CHECK(cuModuleGetTexRef(&again, module, "target") == CUDA_ERROR_NOT_FOUND);
+  CHECK(cuModuleGetTexRef(&again, module, "image") == CUDA_SUCCESS);
+  CHECK(again == image);
+  const Filled one = filled(kGeometries[0], 1), two = filled(kGeometries[0], 1, CUDA_ARRAY3D_SURFACE_LDST);
+  std::vector<float> halves(kWidth);
+  for (u32 k = 0; k < kWidth; ++k) halves[k] = one.at(k, 0, 0, 0) / 2;
+  CU_CHECK(cuMemcpyHtoA(two.array, 0, halves.data(), kWidth * 4));
+  CHECK(cuTexRefSetArray(image, one.array, 0) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(cuTexRefSetArray(image, one.array, CU_TRSA_OVERRIDE_FORMAT) == CUDA_SUCCESS);
+  CHECK(cuSurfRefSetArray(target, two.array, 0) == CUDA_SUCCESS);
+  CUarray_format format = CU_AD_FORMAT_HALF;
+  int channels = 0;
+  CHECK(cuTexRefGetFormat(&format, &channels, image) == CUDA_SUCCESS);
+  CHECK(format == CU_AD_FORMAT_FLOAT);
+  CHECK(channels == 1);
+  CUfunction function = nullptr;
+  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+  const auto written = [&](float at) {
+    void* parameters[] = {&at};
+    CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
+    float got[2] = {};
+    CU_CHECK(cuMemcpyAtoH(got, two.array, 0, 8));
+    return got[1];
+  };
+  CHECK(written(3.5f) == one.at(3, 0, 0, 0));
+  CHECK(cuTexRefSetFilterMode(image, CU_TR_FILTER_MODE_LINEAR) == CUDA_SUCCESS);
+  CHECK(cuTexRefSetAddressMode(image, 0, CU_TR_ADDRESS_MODE_CLAMP) == CUDA_SUCCESS);
+  CHECK(written(4.0f) == (one.at(3, 0, 0, 0) + one.at(4, 0, 0, 0)) / 2);
+  CHECK(cuTexRefSetArray(image, two.array, CU_TRSA_OVERRIDE_FORMAT) == CUDA_SUCCESS);
+  CHECK(written(5.5f) == one.at(5, 0, 0, 0) / 2);
+  CUarray bound = nullptr;
+  CHECK(cuTexRefGetArray(&bound, image) == CUDA_SUCCESS);
+  CHECK(bound == two.array);
+  CUdeviceptr memory = 0;
+  CU_CHECK(cuMemAlloc(&memory, 4096));
+  std::size_t offset = 1;
+  CHECK(cuTexRefSetAddress(&offset, image, memory + 16, 256) == CUDA_SUCCESS);
+  CHECK(offset == 16);
+  CHECK(cuTexRefSetAddress(nullptr, image, memory + 16, 256) == CUDA_ERROR_INVALID_VALUE);
+  CU_CHECK(cuMemFree(memory));
+  CU_CHECK(cuArrayDestroy(two.array));
+  CU_CHECK(cuArrayDestroy(one.array));
+  CU_CHECK(cuModuleUnload(module));
+}

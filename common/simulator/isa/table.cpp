@@ -1,6 +1,7 @@
 // The joined instruction table: takes the rows' notation apart, and finds the row for what a program writes.
 #include "common/simulator/isa/bulk.hpp"
 #include "common/simulator/isa/row.hpp"
+#include "common/simulator/isa/sampling.hpp"
 #include "common/simulator/isa/sets.hpp"
 
 #include <algorithm>
@@ -99,7 +100,7 @@ struct Table {
 std::vector<std::span<const Row>> families() {
   return {arithmetic_rows(), float_rows(),  logic_rows(),   compare_rows(), convert_rows(),
           memory_rows(),     atomic_rows(), control_rows(), warp_rows(),    barrier_rows(),
-          async_rows(),      tensor_rows(), matrix_rows(), wgmma_rows(), texture_rows(), video_rows()};
+          async_rows(),      tensor_rows(), matrix_rows(), wgmma_rows(), texture_rows(), surface_rows(), video_rows()};
 }
 
 const Table& table() {

@@ -1,393 +1,251 @@
-// Textures and surfaces. PTX ISA, "Texture Instructions" and "Surface Instructions"; how coordinates become texels is
-// in the CUDA programming guide, "Texture Fetching".
-//
-// Filtering works in the guide's fixed point, eight bits of fraction. All textures have one mipmap level, so the level
-// of detail and gradients choose that one whatever they are. Across the edges of a cube's faces nothing is filtered.
-#include "common/simulator/exec/access.hpp"
+// Texture instructions. PTX ISA, "Texture Instructions"; how coordinates become texels is in sampling.cpp.
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/lanes.hpp"
-#include "common/simulator/memory/textures.hpp"
+#include "common/simulator/isa/sampling.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace cudasim {
 namespace {
 
-enum Geometry : u32 { k1d, k2d, k3d, kLayered1d, kLayered2d, kCube, kLayeredCube };
-constexpr std::pair<std::string_view, u32> kGeometries[] = {{"1d", k1d},
-                                                            {"2d", k2d},
-                                                            {"3d", k3d},
-                                                            {"a1d", kLayered1d},
-                                                            {"a2d", kLayered2d},
-                                                            {"cube", kCube},
-                                                            {"acube", kLayeredCube}};
+// Instruction::control: geometry; 8: whole-number coordinates; 4–5: which level; 6–7: what is written; 8: offsets.
+enum Output : u32 { kWords, kHalves, kPairsOfHalves };
+constexpr u32 kWhole = 8, kLevelAt = 4, kOutputAt = 6, kOffsets = 256;
 
-u32 geometry_of(const Form& form) {
-  for (const auto& [name, geometry] : kGeometries) {
-    if (form.has(name)) return geometry;
-  }
-  return k1d;
-}
-u32 dimensions(u32 geometry) { return geometry == k1d || geometry == kLayered1d ? 1 : geometry == k3d ? 3 : 2; }
-// How many coordinate registers a row's operand has.
-u32 coordinates(u32 geometry) {
-  constexpr u32 kCount[] = {1, 2, 4, 2, 4, 4, 4};
-  return kCount[geometry];
-}
-bool layered(u32 geometry) { return geometry == kLayered1d || geometry == kLayered2d || geometry == kLayeredCube; }
+// How many registers an offset or a gradient has.
+u32 vector_of(u32 geometry) { return is_cube(geometry) || geometry == k3d ? 4 : dimensions(geometry); }
 
-using Texel = std::array<u32, 4>;  // results as registers get them
-
-const Slot* slots(const Instruction& i) { return i.wide ? i.wide : i.slot; }
-
-// The object that a lane's handle names.
-const Texture& texture_of(const Warp& warp, Slot slot, u32 lane, std::shared_ptr<const Texture>& held,
-                          u64& held_handle) {
+// In independent mode a sampler stands beside the texture: another texture object's, or a .samplerref variable.
+Sampler sampler_of(Warp& warp, u32 lane, const Texture& t, Slot slot) {
+  if (slot == kNoSlot) return t.sampler;
   const u64 handle = warp.in<u64>(slot)[lane];
-  if (!held || handle != held_handle) held = find_texture(handle), held_handle = handle;
-  if (held) return *held;
-  Fault fault;
-  fault.kind = FaultKind::illegal_address;
-  fault.what = "use of a texture or surface that does not exist";
-  fault.address = handle;
-  fault.lane = lane;
-  throw fault;
+  if (const auto other = find_texture(handle)) return other->sampler;
+  SamplerState state;
+  std::memcpy(&state, access(warp, lane, Space::global, handle, sizeof state, Access::read), sizeof state);
+  Sampler sampler = t.sampler;
+  for (u32 k = 0; k < 3; ++k) sampler.addressing[k] = Addressing(state.addressing[k] & 3);
+  sampler.linear = state.linear != 0;
+  if (state.unnormalized != 0) sampler.normalized = false;
+  return sampler;
 }
 
-// One channel's bits, as the register gets them.
-u32 channel_value(const Texture& t, u32 raw) {
-  const bool keep = t.as_integers;
-  switch (t.channel) {
-    case Type::u8: return keep ? raw : bits_of(float(raw) / 255.0f);
-    case Type::u16: return keep ? raw : bits_of(float(raw) / 65535.0f);
-    case Type::s8: return keep ? u32(i32(i8(raw))) : bits_of(std::max(float(i8(raw)) / 127.0f, -1.0f));
-    case Type::s16: return keep ? u32(i32(i16(raw))) : bits_of(std::max(float(i16(raw)) / 32767.0f, -1.0f));
-    case Type::f16: return bits_of(from_f16(u16(raw)));
-    default: return raw;
+// The coordinates that start at `c`.
+void take_coordinates(const Warp& warp, u32 lane, u32 geometry, bool whole, const Slot* c, Sample& s) {
+  s.whole = whole;
+  if (layered(geometry)) s.layer = warp.in<u32>(*c++)[lane];
+  for (u32 k = 0; k < (is_cube(geometry) ? 3 : dimensions(geometry)); ++k) {
+    if (whole)
+      s.texel[k] = warp.in<i32>(c[k])[lane];
+    else
+      s.at[k] = warp.in<float>(c[k])[lane];
   }
 }
-bool gives_floats(const Texture& t) { return is_float(t.channel) || (!t.as_integers && bits(t.channel) < 32); }
-
-// Absent channels read as 0, 0, 1.
-Texel read_texel(Warp& warp, u32 lane, const Texture& t, u32 x, u32 y, u32 z) {
-  const u32 size = bytes(t.channel);
-  const u64 address = t.address + z * t.slice + y * t.pitch + u64{x} * t.texel_bytes();
-  const std::byte* at = access(warp, lane, Space::global, address, t.texel_bytes(), Access::read);
-  Texel texel = {0, 0, 0, gives_floats(t) ? bits_of(1.0f) : 1u};
-  for (u32 k = 0; k < t.channels; ++k) {
-    u32 raw = 0;
-    std::memcpy(&raw, at + k * size, size);
-    texel[k] = channel_value(t, raw);
-  }
-  return texel;
-}
-Texel border(const Texture& t) {
-  Texel texel;
-  for (u32 k = 0; k < 4; ++k) texel[k] = gives_floats(t) ? bits_of(t.border[k]) : u32(i64(t.border[k]));
-  return texel;
+void take_offsets(const Warp& warp, u32 lane, u32 geometry, const Slot* o, Sample& s) {
+  // Four bits of each, with a sign.
+  for (u32 k = 0; k < dimensions(geometry); ++k) s.offset[k] = i32(warp.in<u32>(o[k])[lane] << 28) >> 28;
 }
 
-// One axis: the texels on both sides of a coordinate, -1: outside, and the weight of the second, in 256ths.
-struct Axis {
-  i32 first = 0, second = 0;
-  u32 weight = 0;
-};
-i32 modulo(i32 a, i32 n) { return (a % n + n) % n; }
-i32 index_at(i32 i, i32 n, Addressing mode) {
-  switch (mode) {
-    case Addressing::wrap: return modulo(i, n);
-    case Addressing::mirror: return modulo(i, 2 * n) < n ? modulo(i, 2 * n) : 2 * n - 1 - modulo(i, 2 * n);
-    case Addressing::border: return i < 0 || i >= n ? -1 : i;
-    default: return std::clamp(i, 0, n - 1);
-  }
-}
-Axis axis_at(float coordinate, u32 size, Addressing mode, bool normalized, bool linear) {
-  constexpr float kFar = 0x1p24f;
-  if (!normalized && (mode == Addressing::wrap || mode == Addressing::mirror)) mode = Addressing::clamp;
-  float x = coordinate != coordinate ? 0.0f : coordinate;
-  if (normalized) {
-    // Far away only the fraction matters to the repeating modes.
-    if (mode == Addressing::wrap) x = std::isinf(x) ? 0.0f : x - std::floor(x);
-    if (mode == Addressing::mirror) x = std::isinf(x) ? 0.0f : x - 2.0f * std::floor(x / 2.0f);
-    x *= float(size);
-  }
-  x = std::clamp(x, -kFar, kFar);
-  const i32 n = i32(size);
-  if (!linear) {
-    const i32 i = index_at(i32(std::floor(x)), n, mode);
-    return {i, i, 0};
-  }
-  const i64 fixed = i64(std::floor((double(x) - 0.5) * 256.0 + 0.5));
-  const i32 i = i32(fixed >> 8);
-  return {index_at(i, n, mode), index_at(i + 1, n, mode), u32(fixed & 255)};
-}
-// Whole-number coordinates name texels.
-Axis axis_at(i32 coordinate, u32 size, Addressing mode) {
-  const i32 i = index_at(coordinate, i32(size), mode == Addressing::border ? mode : Addressing::clamp);
-  return {i, i, 0};
-}
-
-struct Point {
-  Axis axis[3];
-  u32 layer = 0;
-  bool outside = false;  // of a plain array
-};
-
-// The face of a cube that a direction meets, and where; the guide's table of cubemaps.
-u32 face_of(float x, float y, float z, float& s, float& t) {
-  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
-  u32 face;
-  float m;
-  if (ax >= ay && ax >= az) {
-    face = x >= 0 ? 0 : 1, m = ax, s = x >= 0 ? -z : z, t = -y;
-  } else if (ay >= az) {
-    face = y >= 0 ? 2 : 3, m = ay, s = x, t = y >= 0 ? z : -z;
-  } else {
-    face = z >= 0 ? 4 : 5, m = az, s = z >= 0 ? x : -x, t = -y;
-  }
-  s = (s / m + 1) / 2;
-  t = (t / m + 1) / 2;
-  return face;
-}
-
-Point point_at(const Warp& warp, u32 lane, const Texture& t, u32 geometry, const Slot* c, bool whole) {
-  Point p;
-  u32 used = 0;
-  if (layered(geometry)) {
-    const u32 layers = geometry == kLayeredCube ? t.depth / 6 : t.depth;
-    p.layer = std::min(warp.in<u32>(c[used++])[lane], layers - 1);
-  }
-  const u32 sizes[] = {t.width, t.height, t.depth};
-  if (geometry == kCube || geometry == kLayeredCube) {
-    float s = 0, v = 0;
-    const u32 face = face_of(warp.in<float>(c[used])[lane], warp.in<float>(c[used + 1])[lane],
-                             warp.in<float>(c[used + 2])[lane], s, v);
-    p.layer = p.layer * 6 + face;
-    p.axis[0] = axis_at(s, t.width, Addressing::clamp, true, t.linear);
-    p.axis[1] = axis_at(v, t.height, Addressing::clamp, true, t.linear);
-    return p;
-  }
-  for (u32 k = 0; k < dimensions(geometry); ++k) {
-    const Slot slot = c[used + k];
-    if (t.linear_memory) {
-      const i64 i = whole ? i64{warp.in<i32>(slot)[lane]}
-                          : i64(std::floor(std::clamp(warp.in<float>(slot)[lane], -0x1p30f, 0x1p30f)));
-      p.outside = i < 0 || i >= sizes[k];
-      p.axis[k].first = p.axis[k].second = p.outside ? 0 : i32(i);
-    } else if (whole) {
-      p.axis[k] = axis_at(warp.in<i32>(slot)[lane], sizes[k], t.addressing[k]);
+void write_texels(Warp& warp, const Slot* o, u32 output, const Texel* result) {
+  for (u32 k = 0; k < (output == kPairsOfHalves ? 2u : 4u); ++k) {
+    if (o[k] == kNoSlot) continue;
+    const auto half = [&](u32 lane, u32 which) { return to_f16(float_of(result[lane][which])); };
+    if (output == kWords) {
+      u32* d = warp.out<u32>(o[k]);
+      for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane][k]; });
+    } else if (output == kHalves) {
+      u16* d = warp.out<u16>(o[k]);
+      for_lanes(warp.mask, [&](u32 lane) { d[lane] = half(lane, k); });
     } else {
-      p.axis[k] = axis_at(warp.in<float>(slot)[lane], sizes[k], t.addressing[k], t.normalized, t.linear);
+      u32* d = warp.out<u32>(o[k]);
+      for_lanes(warp.mask, [&](u32 lane) { d[lane] = half(lane, 2 * k) | u32{half(lane, 2 * k + 1)} << 16; });
     }
   }
-  return p;
 }
-Texel corner(Warp& warp, u32 lane, const Texture& t, u32 geometry, const Point& p, u32 which) {
-  u32 at[3] = {0, 0, 0};
-  for (u32 k = 0; k < dimensions(geometry); ++k) {
-    const i32 i = which >> k & 1 ? p.axis[k].second : p.axis[k].first;
-    if (i < 0) return border(t);
-    at[k] = u32(i);
-  }
-  if (layered(geometry) || geometry == kCube) at[2] = p.layer;
-  return read_texel(warp, lane, t, at[0], at[1], at[2]);
-}
-Texel sample(Warp& warp, u32 lane, const Texture& t, u32 geometry, const Point& p) {
-  if (p.outside) return {0, 0, 0, 0};
-  const u32 axes = dimensions(geometry);
-  if (!t.linear) return corner(warp, lane, t, geometry, p, 0);
-  float sum[4] = {};
-  for (u32 which = 0; which < 1u << axes; ++which) {
-    float weight = 1;
-    for (u32 k = 0; k < axes; ++k) weight *= float(which >> k & 1 ? p.axis[k].weight : 256 - p.axis[k].weight) / 256.0f;
-    if (weight == 0) continue;
-    const Texel texel = corner(warp, lane, t, geometry, p, which);
-    for (u32 k = 0; k < 4; ++k) sum[k] += weight * float_of(texel[k]);
-  }
-  return {bits_of(sum[0]), bits_of(sum[1]), bits_of(sum[2]), bits_of(sum[3])};
+// d|p: whether the texels were in memory. They always are.
+void write_residency(Warp& warp, Slot p) {
+  if (p != kNoSlot) *warp.out<u32>(p) |= warp.mask;
 }
 
-// tex: slots d0 … d3, the object, coordinates. Control: geometry; 8: whole-number coordinates.
+// tex: slots d…, p, the object, the sampler, coordinates, level or gradients, offsets.
 void run_tex(Warp& warp, const Instruction& i) {
-  const Slot* o = slots(i);
-  const u32 geometry = i.control & 7;
-  std::shared_ptr<const Texture> held;
-  u64 handle = 0;
-  Texel result[kWarpSize];
+  const u32 geometry = i.control & 7, output = i.control >> kOutputAt & 3;
+  const auto level = Sample::Level(i.control >> kLevelAt & 3);
+  const Slot* d = slots(i);
+  const Slot* o = d + (output == kPairsOfHalves ? 2 : 4);
+  const Slot* c = o + 3;
+  const Slot* more = c + coordinates(geometry);
+  TextureOperand object(warp, i, o[1]);
+  Texel result[kWarpSize] = {};
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = u32(std::countr_zero(rest));
-    const Texture& t = texture_of(warp, o[4], lane, held, handle);
-    result[lane] = sample(warp, lane, t, geometry, point_at(warp, lane, t, geometry, o + 5, i.control & 8));
+    const Texture& t = object.of(lane);
+    Sample s;
+    s.level = level;
+    take_coordinates(warp, lane, geometry, i.control & kWhole, c, s);
+    const Slot* next = more;
+    if (level == Sample::given) {
+      s.lod = i.control & kWhole ? float(warp.in<i32>(*next)[lane]) : warp.in<float>(*next)[lane];
+      ++next;
+    } else if (level == Sample::gradients) {
+      for (float* gradient : {s.dx, s.dy}) {
+        for (u32 k = 0; k < std::min(vector_of(geometry), 3u); ++k) gradient[k] = warp.in<float>(next[k])[lane];
+        next += vector_of(geometry);
+      }
+    }
+    if (i.control & kOffsets) take_offsets(warp, lane, geometry, next, s);
+    result[lane] = sample(warp, lane, t, sampler_of(warp, lane, t, o[2]), geometry, s);
   }
-  for (u32 k = 0; k < 4; ++k) {
-    if (o[k] == kNoSlot) continue;
-    u32* d = warp.out<u32>(o[k]);
-    for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane][k]; });
-  }
+  write_texels(warp, d, output, result);
+  write_residency(warp, o[0]);
 }
-Bound bind_tex(const Form& form) { return {run_tex, geometry_of(form) | (form.type[1] == Type::s32 ? 8u : 0)}; }
+u32 output_of(const Form& form) {
+  return form.type[0] == Type::f16 ? kHalves : form.type[0] == Type::f16x2 ? kPairsOfHalves : kWords;
+}
+// Operand 5 and on: level or gradients, offsets, and what a depth texture is compared with, which CUDA has none of.
+Bound bind_tex(const Form& form) {
+  const Geometry geometry = geometry_of(form);
+  const auto level = form.has("level") ? Sample::given : form.has("grad") ? Sample::gradients : Sample::base;
+  const u32 next = level == Sample::given ? 6 : level == Sample::gradients ? 7 : 5;
+  const bool offsets = !is_cube(geometry) && form.width[next] != 0;
+  const u32 comparison = next + (is_cube(geometry) ? 0 : 1);
+  if (level != Sample::gradients && form.width[comparison] != 0) return nullptr;
+  return {run_tex, geometry | (form.type[1] == Type::s32 ? kWhole : 0) | u32{level} << kLevelAt |
+                       output_of(form) << kOutputAt | (offsets ? kOffsets : 0)};
+}
 
-// tld4: one channel of the four texels that bilinear filtering would use. Control: which channel.
+// tld4: slots d…, p, the object, the sampler, coordinates, offsets. Control as above, the channel in the level's place.
 void run_tld4(Warp& warp, const Instruction& i) {
+  const u32 geometry = i.control & 7;
   const Slot* o = slots(i);
-  std::shared_ptr<const Texture> held;
-  u64 handle = 0;
-  Texel result[kWarpSize];
+  TextureOperand object(warp, i, o[5]);
+  Texel result[kWarpSize] = {};
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = u32(std::countr_zero(rest));
-    const Texture& t = texture_of(warp, o[4], lane, held, handle);
-    Point p;
-    p.axis[0] = axis_at(warp.in<float>(o[5])[lane], t.width, t.addressing[0], t.normalized, true);
-    p.axis[1] = axis_at(warp.in<float>(o[6])[lane], t.height, t.addressing[1], t.normalized, true);
-    constexpr u32 kOrder[] = {2, 3, 1, 0};  // lower left, lower right, upper right, upper left
-    for (u32 k = 0; k < 4; ++k) result[lane][k] = corner(warp, lane, t, k2d, p, kOrder[k])[i.control];
+    const Texture& t = object.of(lane);
+    Sample s;
+    take_coordinates(warp, lane, geometry, false, o + 7, s);
+    if (i.control & kOffsets) take_offsets(warp, lane, geometry, o + 7 + coordinates(geometry), s);
+    result[lane] = gather(warp, lane, t, sampler_of(warp, lane, t, o[6]), geometry, s, i.control >> kLevelAt & 3);
   }
-  for (u32 k = 0; k < 4; ++k) {
-    u32* d = warp.out<u32>(o[k]);
-    for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane][k]; });
-  }
+  write_texels(warp, o, i.control >> kOutputAt & 3, result);
+  write_residency(warp, o[4]);
 }
 Bound bind_tld4(const Form& form) {
-  return {run_tld4, form.has("g") ? 1u : form.has("b") ? 2u : form.has("a") ? 3u : 0u};
+  const Geometry geometry = geometry_of(form);
+  const u32 channel = form.has("g") ? 1u : form.has("b") ? 2u : form.has("a") ? 3u : 0u;
+  const bool offsets = !is_cube(geometry) && form.width[5] != 0;
+  if (form.width[is_cube(geometry) ? 5 : 6] != 0) return nullptr;
+  return {run_tld4, geometry | channel << kLevelAt | output_of(form) << kOutputAt | (offsets ? kOffsets : 0)};
 }
 
 // Queries
-enum Query : u32 { kWidth, kHeight, kDepth, kLayers, kLevels, kNormalized };
+enum Query : u32 {
+  kWidth,
+  kHeight,
+  kDepth,
+  kLayers,
+  kLevels,
+  kSamples,
+  kNormalized,
+  kDataType,
+  kOrder,
+  kFilter,
+  kUnnormalized,
+  kMode0,
+  kMode1,
+  kMode2,
+  kLayout
+};
+constexpr std::pair<std::string_view, u32> kQueries[] = {{"width", kWidth},
+                                                         {"height", kHeight},
+                                                         {"depth", kDepth},
+                                                         {"array_size", kLayers},
+                                                         {"num_mipmap_levels", kLevels},
+                                                         {"num_samples", kSamples},
+                                                         {"normalized_coords", kNormalized},
+                                                         {"channel_data_type", kDataType},
+                                                         {"channel_order", kOrder},
+                                                         {"filter_mode", kFilter},
+                                                         {"force_unnormalized_coords", kUnnormalized},
+                                                         {"addr_mode_0", kMode0},
+                                                         {"addr_mode_1", kMode1},
+                                                         {"addr_mode_2", kMode2},
+                                                         {"memory_layout", kLayout}};
+u32 answer(const Texture& t, u32 query, u32 level) {
+  const TextureLevel& at = t.levels[std::min<std::size_t>(level, t.levels.size() - 1)];
+  switch (query) {
+    case kWidth: return at.width;
+    case kHeight: return at.height;
+    case kDepth:
+    case kLayers: return at.depth;
+    case kLevels: return u32(t.levels.size());
+    case kSamples: return 1;
+    case kNormalized: return t.sampler.normalized;
+    case kDataType: return channel_data_type(t);
+    case kOrder: return channel_order(t);
+    case kFilter: return t.sampler.linear;
+    case kUnnormalized: return !t.sampler.normalized;
+    case kLayout: return 0;  // an array's rows are nobody's business
+    default: return u32(t.sampler.addressing[query - kMode0]);
+  }
+}
+constexpr u32 kOfLevel = 16;
 void run_query(Warp& warp, const Instruction& i) {
-  std::shared_ptr<const Texture> held;
-  u64 handle = 0;
+  TextureOperand object(warp, i, i.slot[1]);
   u32* d = warp.out<u32>(i.slot[0]);
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = u32(std::countr_zero(rest));
-    const Texture& t = texture_of(warp, i.slot[1], lane, held, handle);
-    const u32 answers[] = {t.width, t.height, t.depth, t.depth, 1, u32{t.normalized}};
-    d[lane] = answers[i.control];
+    d[lane] = answer(object.of(lane), i.control & 15, i.control & kOfLevel ? warp.in<u32>(i.slot[2])[lane] : 0);
   }
 }
 Bound bind_query(const Form& form) {
-  constexpr std::pair<std::string_view, u32> kQueries[] = {{"width", kWidth},
-                                                           {"height", kHeight},
-                                                           {"depth", kDepth},
-                                                           {"array_size", kLayers},
-                                                           {"num_mipmap_levels", kLevels},
-                                                           {"normalized_coords", kNormalized}};
   for (const auto& [name, query] : kQueries) {
-    if (form.has(name)) return {run_query, query};
+    if (form.has(name)) return {run_query, query | (form.has("level") ? kOfLevel : 0)};
   }
   return nullptr;
 }
 
-// Surfaces: x in bytes, y, z and layers in whole numbers. Control: geometry; 3–4: what happens outside; 5–7: elements;
-// 8–9: bytes of an element, as a power of two; 10–11: of a register.
-enum Outside : u32 { kTrap, kClamp, kZeros };
-struct Surface {
-  u32 geometry, outside, elements, bytes, register_bytes;
-};
-Surface surface(u32 control) {
-  return {control & 7, control >> 3 & 3, control >> 5 & 7, 1u << (control >> 8 & 3), 1u << (control >> 10 & 3)};
-}
-// Where a lane's access begins; 0: outside, and to be ignored.
-u64 surface_address(const Warp& warp, u32 lane, const Texture& t, const Surface& s, const Slot* c) {
-  u32 used = layered(s.geometry) ? 1 : 0;
-  i64 at[3] = {0, 0, 0};
-  for (u32 k = 0; k < dimensions(s.geometry); ++k) at[k] = warp.in<i32>(c[used + k])[lane];
-  if (used) at[2] = warp.in<i32>(c[0])[lane];
-  const u32 size = s.elements * s.bytes;
-  const i64 most[] = {i64{t.width} * t.texel_bytes() - size, i64{t.height} - 1, i64{t.depth} - 1};
-  bool outside = false;
-  for (u32 k = 0; k < 3; ++k) {
-    outside |= at[k] < 0 || at[k] > most[k];
-    at[k] = std::clamp<i64>(at[k], 0, std::max<i64>(most[k], 0));
+#define OUTPUTS(mode, geometry, types, operands)                                                         \
+  {"tex" mode "." geometry ".v4.f32|s32|u32|f16." types, "={t0}4 |pred [m] b64? " operands, bind_tex}, { \
+    "tex" mode "." geometry ".v2.f16x2." types, "={t0}2 |pred [m] b64? " operands, bind_tex              \
   }
-  if (outside && s.outside == kTrap) {
-    Fault fault;
-    fault.kind = FaultKind::trap;
-    fault.what = "access outside of a surface";
-    fault.lane = lane;
-    throw fault;
-  }
-  if (outside && s.outside == kZeros) return 0;
-  return t.address + u64(at[2]) * t.slice + u64(at[1]) * t.pitch + u64(at[0]);
-}
-template <bool kStore>
-void run_surface(Warp& warp, const Instruction& i) {
-  const Surface s = surface(i.control);
-  const Slot* o = slots(i);
-  const Slot object = kStore ? o[0] : o[s.elements];
-  const Slot* at = kStore ? o + 1 : o + s.elements + 1;
-  const Slot* data = kStore ? at + coordinates(s.geometry) : o;
-  std::shared_ptr<const Texture> held;
-  u64 handle = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
-    const Texture& t = texture_of(warp, object, lane, held, handle);
-    const u64 address = surface_address(warp, lane, t, s, at);
-    if (kStore && address == 0) continue;
-    std::byte* memory = address == 0 ? nullptr
-                                     : access(warp, lane, Space::global, address, s.elements * s.bytes, s.bytes,
-                                              kStore ? Access::write : Access::read, nullptr);
-    for (u32 k = 0; k < s.elements; ++k) {
-      if (kStore) {
-        std::memcpy(memory + k * s.bytes, warp.in<std::byte>(data[k]) + lane * s.register_bytes, s.bytes);
-      } else {
-        std::byte* in_register = warp.out<std::byte>(data[k]) + lane * s.register_bytes;
-        std::memset(in_register, 0, s.register_bytes);
-        if (memory) std::memcpy(in_register, memory + k * s.bytes, s.bytes);
-      }
-    }
-  }
-}
-template <bool kStore>
-Bound bind_surface(const Form& form) {
-  const u32 outside = form.has("trap") ? u32{kTrap} : form.has("clamp") ? u32{kClamp} : u32{kZeros};
-  const u32 size = bytes(form.type[0]), wide = std::max<u32>(form.width[kStore ? 2 : 0], size);
-  return {run_surface<kStore>, geometry_of(form) | outside << 3 | form.vector << 5 | u32(std::countr_zero(size)) << 8 |
-                                   u32(std::countr_zero(wide)) << 10};
-}
-
-#define TEX(geometry, coordinates)                                                             \
-  {"tex." geometry ".v4.f32|s32|u32.f32|s32", "={t0}4 [m] " coordinates, bind_tex}, {          \
-    "tex.level." geometry ".v4.f32|s32|u32.f32|s32", "={t0}4 [m] " coordinates " t1", bind_tex \
-  }
-#define CUBE(geometry)                                                             \
-  {"tex." geometry ".v4.f32|s32|u32.f32", "={t0}4 [m] {b32}4", bind_tex}, {        \
-    "tex.level." geometry ".v4.f32|s32|u32.f32", "={t0}4 [m] {b32}4 f32", bind_tex \
-  }
-#define GRAD(geometry, coordinates, gradients) \
-  { "tex.grad." geometry ".v4.f32|s32|u32.f32", "={t0}4 [m] " coordinates " " gradients " " gradients, bind_tex }
-#define SURFACE(geometry, coordinates)                                                                                \
-  {"suld.b." geometry "{.ca|cg|cs|cv}{.v2|v4}.b8|b16|b32.trap|clamp|zero", "={t0~}v [m] " coordinates,                \
-   bind_surface<false>},                                                                                              \
-      {"suld.b." geometry "{.ca|cg|cs|cv}{.v2}.b64.trap|clamp|zero", "={t0}v [m] " coordinates, bind_surface<false>}, \
-      {"sust.b." geometry "{.wb|cg|cs|wt}{.v2|v4}.b8|b16|b32.trap|clamp|zero", "[m] " coordinates " {t0~}v",          \
-       bind_surface<true>},                                                                                           \
-  {                                                                                                                   \
-    "sust.b." geometry "{.wb|cg|cs|wt}{.v2}.b64.trap|clamp|zero", "[m] " coordinates " {t0}v", bind_surface<true>     \
+#define TEX(geometry, coordinates, offsets)                                  \
+  OUTPUTS("{.base}", geometry, "f32|s32", coordinates " " offsets "? f32?"), \
+      OUTPUTS(".level", geometry, "f32|s32", coordinates " t1 " offsets "? f32?")
+#define CUBE(geometry)                                                                                       \
+  OUTPUTS("{.base}", geometry, "f32", "{b32}4 f32?"), OUTPUTS(".level", geometry, "f32", "{b32}4 f32 f32?"), \
+      OUTPUTS(".grad", geometry, "f32", "{b32}4 {f32}4 {f32}4")
+#define GRAD(geometry, coordinates, gradients, offsets) \
+  OUTPUTS(".grad", geometry, "f32|s32", coordinates " " gradients " " gradients " " offsets "?")
+#define GATHER(geometry, coordinates, offsets)                                                                \
+  {                                                                                                           \
+    "tld4.r|g|b|a." geometry ".v4.f32|s32|u32|f16.f32", "={t0}4 |pred [m] b64? " coordinates offsets " f32?", \
+        bind_tld4                                                                                             \
   }
 
 constexpr Row kRows[] = {
-    TEX("1d", "{t1}1"),
-    TEX("2d", "{t1}2"),
-    TEX("3d", "{t1}4"),
-    TEX("a1d", "{b32}2"),
-    TEX("a2d", "{b32}4"),
+    TEX("1d", "{t1}1", "{s32}1"),
+    TEX("2d", "{t1}2", "{s32}2"),
+    TEX("3d", "{t1}4", "{s32}4"),
+    TEX("a1d", "{b32}2", "{s32}1"),
+    TEX("a2d", "{b32}4", "{s32}2"),
     CUBE("cube"),
     CUBE("acube"),
-    GRAD("1d", "{t1}1", "{f32}1"),
-    GRAD("2d", "{t1}2", "{f32}2"),
-    GRAD("3d", "{t1}4", "{f32}4"),
-    GRAD("a1d", "{b32}2", "{f32}1"),
-    GRAD("a2d", "{b32}4", "{f32}2"),
-    {"tld4.r|g|b|a.2d.v4.f32|s32|u32.f32", "={t0}4 [m] {t1}2", bind_tld4},
-    {"txq.width|height|depth|array_size|num_mipmap_levels|normalized_coords.b32", "=b32 [m]", bind_query},
-    {"suq.width|height|depth|array_size.b32", "=b32 [m]", bind_query},
-    SURFACE("1d", "{s32}1"),
-    SURFACE("2d", "{s32}2"),
-    SURFACE("3d", "{s32}4"),
-    SURFACE("a1d", "{b32}2"),
-    SURFACE("a2d", "{b32}4"),
+    GRAD("1d", "{t1}1", "{f32}1", "{s32}1"),
+    GRAD("2d", "{t1}2", "{f32}2", "{s32}2"),
+    GRAD("3d", "{t1}4", "{f32}4", "{s32}4"),
+    GRAD("a1d", "{b32}2", "{f32}1", "{s32}1"),
+    GRAD("a2d", "{b32}4", "{f32}2", "{s32}2"),
+    GATHER("2d", "{t1}2", " {s32}2?"),
+    GATHER("a2d", "{b32}4", " {s32}2?"),
+    GATHER("cube", "{b32}4", ""),
+    GATHER("acube", "{b32}4", ""),
+    {"txq.width|height|depth|array_size|num_mipmap_levels|num_samples|normalized_coords|channel_data_type|"
+     "channel_order|filter_mode|force_unnormalized_coords|addr_mode_0|addr_mode_1|addr_mode_2.b32",
+     "=b32 [m]", bind_query},
+    {"txq.level.width|height|depth.b32", "=b32 [m] b32", bind_query},
+    {"suq.width|height|depth|array_size|channel_data_type|channel_order|memory_layout.b32", "=b32 [m]", bind_query},
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // Reads a module: its directives and declarations. Source: PTX ISA, "Directives", "State spaces, types, and variables".
+#include "common/simulator/memory/textures.hpp"
 #include "common/simulator/ptx/parser.hpp"
 #include "common/simulator/ptx/version.hpp"
 
@@ -649,7 +650,7 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
       Cursor::fail(variable.at, "No initial value is allowed for '" + variable.name + "' in this state space");
     }
     if (bits(variable.type) == 0) {
-      skip_sampler_state();
+      sampler_state(variable);
     } else {
       Initialiser initialiser{*this, variable, open};
       initialiser.whole();
@@ -668,9 +669,46 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
   return {std::move(variable)};
 }
 
-// .samplerref s = { addr_mode_0 = wrap, filter_mode = nearest }: texture state is set by the driver API.
-void Parser::skip_sampler_state() {
-  Cursor::fail(cursor_.where(), "Initializers of .texref, .samplerref and .surfref variables are not simulated");
+// .samplerref s = { addr_mode_0 = wrap, filter_mode = linear, force_unnormalized_coords = 1 }: becomes the variable's
+// content, a SamplerState. What .texref and .surfref variables stand for, only the driver API can say.
+void Parser::sampler_state(Variable& variable) {
+  if (variable.type != Type::samplerref) {
+    Cursor::fail(cursor_.where(), "Initializers of .texref and .surfref variables are not simulated");
+  }
+  SamplerState state;
+  const auto one_of = [this](std::initializer_list<std::pair<std::string_view, u8>> values) {
+    const Position at = cursor_.where();
+    const std::string_view word = cursor_.text(cursor_.take());
+    for (const auto& [name, value] : values) {
+      if (name == word) return value;
+    }
+    Cursor::fail(at, "Parsing error near '" + Cursor::shown(word) + "': syntax error");
+  };
+  const auto mode = [&one_of] {
+    return one_of({{"wrap", u8(Addressing::wrap)},
+                   {"mirror", u8(Addressing::mirror)},
+                   {"clamp_ogl", u8(Addressing::clamp)},
+                   {"clamp_to_edge", u8(Addressing::clamp)},
+                   {"clamp_to_border", u8(Addressing::border)}});
+  };
+  cursor_.expect('{');
+  do {
+    const Position at = cursor_.where();
+    const std::string_view field = cursor_.expect_name();
+    cursor_.expect('=');
+    if (field == "addr_mode_0" || field == "addr_mode_1" || field == "addr_mode_2") {
+      state.addressing[field.back() - '0'] = mode();
+    } else if (field == "filter_mode") {
+      state.linear = one_of({{"nearest", 0}, {"linear", 1}});
+    } else if (field == "force_unnormalized_coords") {
+      state.unnormalized = one_of({{"0", 0}, {"1", 1}});
+    } else {
+      Cursor::fail(at, "Parsing error near '" + Cursor::shown(field) + "': syntax error");
+    }
+  } while (cursor_.accept(','));
+  cursor_.expect('}');
+  variable.data.resize(sizeof state);
+  std::memcpy(variable.data.data(), &state, sizeof state);
 }
 
 Parsed parse(std::string_view text, std::size_t limit) {

@@ -57,7 +57,7 @@ class Parser {
   std::vector<Variable> variables(Space space, Linkage linkage);
   std::vector<Variable> variable(const Shape& shape, Linkage linkage);
   std::vector<u64> array(bool& open);
-  void skip_sampler_state();
+  void sampler_state(Variable& variable);
   void measure(Variable& variable, bool open);
   std::vector<Parameter> parameters();
   Parameter parameter();

@@ -124,6 +124,7 @@ class Resolver {
     bool in_vector = false;
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
+  bool could_be(const Draft& draft, const OperandRule& rule, const Operand& given);
   void operand(Draft& draft, const OperandRule& rule, const Operand& operand);
   void missing(Draft& draft, const OperandRule& rule);
   void vector(Draft& draft, const OperandRule& rule, u32 count, const Operand& operand);
@@ -143,6 +144,7 @@ class Resolver {
   // Values.
   Value value(const Operand& operand, Type type, bool wider, u32* width);
   std::optional<Value> address_value(const Operand& operand, u32 bytes);
+  bool names_sampler(const std::string& text) const;
   Value special_register(const std::string& name, Type type);
   std::optional<Reg> find_register(const Operand& operand);
   std::optional<Reg> find_register(const std::string& name, const std::string& selector, Position at);
@@ -866,7 +868,7 @@ void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
       } else {
         missing(draft, rule);
       }
-    } else if (rule.optional && spare == 0) {
+    } else if (rule.optional && (spare == 0 || !could_be(draft, rule, *given[next]))) {
       missing(draft, rule);
     } else {
       if (rule.optional) --spare;
@@ -878,6 +880,20 @@ void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
     ++draft.index;
   }
   if (next != given.size()) mismatch();
+}
+
+// Whether an operand has the shape that an optional rule asks for: of several that may be left out, each takes what is
+// meant for it.
+bool Resolver::could_be(const Draft& draft, const OperandRule& rule, const Operand& given) {
+  if (rule.kind != OperandRule::value || rule.elements == OperandRule::kVector || rule.or_fragment) return true;
+  if (given.is_vector) return rule.vector || rule.elements > 1;
+  const Name* name = std::get_if<Name>(&given.value);
+  if (name == nullptr) return rule.elements == 1;
+  if (is_vector_register(given)) return rule.elements > 1;
+  const std::optional<Reg> reg = find_register(given);
+  if (!reg || rule.wider || rule.or_predicate) return rule.elements == 1;
+  const Type type = type_of(rule, draft.form);
+  return rule.elements == 1 && bytes(type) == bytes(reg->type) && agrees(type, reg->type);
 }
 
 Type Resolver::type_of(const OperandRule& rule, const Form& form) const {
@@ -1075,6 +1091,13 @@ Resolver::Value Resolver::special_register(const std::string& name, Type type) {
   return {instruction.slot[0]};
 }
 
+// Whether it is a .samplerref variable, which stands beside a texture in independent mode.
+bool Resolver::names_sampler(const std::string& text) const {
+  const Symbol* symbol = link_.find(module_index_, text);
+  return symbol != nullptr && symbol->kind == Symbol::variable &&
+         link_.variables[symbol->index].variable->type == Type::samplerref;
+}
+
 // The address of a variable, parameter or function, in its own state space; none if there is none of that name.
 std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32 bytes) {
   const Name& name = std::get<Name>(given.value);
@@ -1110,7 +1133,7 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
   };
   const bool moves = current_->opcode == "mov" ||
                      (current_->opcode == "cvta" && !current_->modifiers.empty() && current_->modifiers[0] != "to");
-  if (!moves && (names_.find(name.text) || link_.find(module_index_, name.text) != nullptr)) {
+  if (!moves && !names_sampler(name.text) && (names_.find(name.text) || link_.find(module_index_, name.text) != nullptr)) {
     fail(at_, "'" + Cursor::shown(name.text) + "' used in instruction '" + current_->opcode + "': must be register");
   }
   const auto within = [&](const Variable& variable) {

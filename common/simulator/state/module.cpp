@@ -1,6 +1,7 @@
 #include "common/simulator/state/module.hpp"
 
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/memory/textures.hpp"
 #include "common/simulator/state/allocations.hpp"
 
 #include <cstring>
@@ -8,7 +9,10 @@
 namespace cudasim {
 
 ModuleMemory::~ModuleMemory() {
-  for (const u64 base : bases_) end_allocation(base, "cuModuleUnload");
+  for (const u64 base : bases_) {
+    remove_texture(base);  // of a .texref or .surfref variable
+    end_allocation(base, "cuModuleUnload");
+  }
 }
 
 // A managed variable has one address for both sides: it is host memory that the device may touch.

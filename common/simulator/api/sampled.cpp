@@ -1,0 +1,164 @@
+#include "common/simulator/api/sampled.hpp"
+
+#include "common/simulator/state/arrays.hpp"
+
+#include <algorithm>
+
+namespace cudasim {
+namespace {
+
+Type channel_type(CUarray_format format) {
+  switch (format) {
+    case CU_AD_FORMAT_UNSIGNED_INT8: return Type::u8;
+    case CU_AD_FORMAT_UNSIGNED_INT16: return Type::u16;
+    case CU_AD_FORMAT_UNSIGNED_INT32: return Type::u32;
+    case CU_AD_FORMAT_SIGNED_INT8: return Type::s8;
+    case CU_AD_FORMAT_SIGNED_INT16: return Type::s16;
+    case CU_AD_FORMAT_SIGNED_INT32: return Type::s32;
+    case CU_AD_FORMAT_HALF: return Type::f16;
+    case CU_AD_FORMAT_FLOAT: return Type::f32;
+    default: return Type::none;
+  }
+}
+
+void describe_texels(Texture& t, CUarray_format format, unsigned channels) {
+  t.channel = channel_type(format);
+  t.channels = channels;
+  require(t.channel != Type::none && (channels == 1 || channels == 2 || channels == 4));
+}
+
+// CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT, _TEXTURE_PITCH_ALIGNMENT, _MAXIMUM_TEXTURE1D_LINEAR_WIDTH and
+// _MAXIMUM_TEXTURE2D_LINEAR_WIDTH, _HEIGHT, _PITCH.
+constexpr u64 kAlignment = 512, kPitchAlignment = 32, kMost1d = u64{1} << 28;
+constexpr u64 kMostWidth = 131072, kMostHeight = 65000, kMostPitch = 2097120;
+
+TextureLevel level_of(const Array& array) {
+  TextureLevel level;
+  level.address = array.address;
+  level.width = u32(array.width), level.height = u32(array.height), level.depth = u32(array.depth);
+  level.pitch = array.pitch();
+  level.slice = level.pitch * level.height;
+  return level;
+}
+
+Addressing addressing(CUaddress_mode mode) {
+  switch (mode) {
+    case CU_TR_ADDRESS_MODE_WRAP: return Addressing::wrap;
+    case CU_TR_ADDRESS_MODE_CLAMP: return Addressing::clamp;
+    case CU_TR_ADDRESS_MODE_MIRROR: return Addressing::mirror;
+    case CU_TR_ADDRESS_MODE_BORDER: return Addressing::border;
+    default: fail(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+bool is_linear(CUfilter_mode mode) {
+  require(mode == CU_TR_FILTER_MODE_POINT || mode == CU_TR_FILTER_MODE_LINEAR);
+  return mode == CU_TR_FILTER_MODE_LINEAR;
+}
+
+constexpr unsigned kSimulatedFlags =
+    CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+
+void describe_sampling(Texture& t, const CUDA_TEXTURE_DESC& d) {
+  if ((d.flags & ~kSimulatedFlags) != 0) fail(refuse("cuTexObjectCreate", "with these flags"));
+  Sampler& s = t.sampler;
+  for (int k = 0; k < 3; ++k) s.addressing[k] = addressing(d.addressMode[k]);
+  s.linear = is_linear(d.filterMode) && !t.linear_memory;
+  s.linear_levels = is_linear(d.mipmapFilterMode);
+  s.level_bias = d.mipmapLevelBias;
+  s.least_level = d.minMipmapLevelClamp, s.most_level = d.maxMipmapLevelClamp;
+  s.anisotropy = std::clamp(d.maxAnisotropy, 1u, 16u);
+  s.normalized = (d.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
+  std::copy(std::begin(d.borderColor), std::end(d.borderColor), s.border);
+  t.as_integers = (d.flags & CU_TRSF_READ_AS_INTEGER) != 0 || (!is_float(t.channel) && bits(t.channel) == 32);
+  if (is_float(t.channel)) t.as_integers = false;
+  t.srgb = (d.flags & CU_TRSF_SRGB) != 0 && t.channel == Type::u8 && !t.as_integers;
+  require(!s.linear || !t.as_integers);  // there is nothing between whole numbers
+}
+
+// What CUresourceViewFormat's values stand for: type by type one, two and four channels, from 1.
+constexpr CUarray_format kViewFormats[] = {
+    CU_AD_FORMAT_UNSIGNED_INT8,  CU_AD_FORMAT_SIGNED_INT8,  CU_AD_FORMAT_UNSIGNED_INT16, CU_AD_FORMAT_SIGNED_INT16,
+    CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT32, CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
+
+void look_through(Texture& t, const CUDA_RESOURCE_DESC& resource, const CUDA_RESOURCE_VIEW_DESC& view) {
+  const bool array = resource.resType == CU_RESOURCE_TYPE_ARRAY;
+  require(array || resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
+  if (view.format != CU_RES_VIEW_FORMAT_NONE) {
+    const u32 number = u32(view.format) - 1, was = t.texel_bytes();
+    if (number >= 3 * std::size(kViewFormats)) fail(refuse("cuTexObjectCreate", "with a view of compressed blocks"));
+    describe_texels(t, kViewFormats[number / 3], 1u << number % 3);
+    require(t.texel_bytes() == was);
+  }
+  require(view.firstMipmapLevel <= view.lastMipmapLevel && view.lastMipmapLevel < t.levels.size());
+  require(view.firstLayer <= view.lastLayer && view.lastLayer < t.base().depth);
+  t.levels.erase(t.levels.begin() + view.lastMipmapLevel + 1, t.levels.end());
+  t.levels.erase(t.levels.begin(), t.levels.begin() + view.firstMipmapLevel);
+  const bool all = view.firstLayer == 0 && view.lastLayer == 0;  // none named
+  for (TextureLevel& level : t.levels) {
+    if (all) continue;
+    level.address += view.firstLayer * level.slice;
+    level.depth = view.lastLayer - view.firstLayer + 1;
+  }
+  require(view.width == t.base().width &&
+          (view.height == t.base().height || (view.height == 0 && t.base().height == 1)));
+}
+
+}  // namespace
+
+Texture texels_of(const CUDA_RESOURCE_DESC& r) {
+  require(r.flags == 0);
+  Texture t;
+  TextureLevel& base = t.levels.front();
+  switch (r.resType) {
+    case CU_RESOURCE_TYPE_ARRAY: {
+      const auto array = arrays().get(r.res.array.hArray);
+      describe_texels(t, array->descriptor.Format, array->descriptor.NumChannels);
+      base = level_of(*array);
+      return t;
+    }
+    case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
+      const auto mipmapped = mipmapped_arrays().get(r.res.mipmap.hMipmappedArray);
+      t.levels.clear();
+      for (const CUarray each : mipmapped->levels) {
+        const auto array = arrays().get(each);
+        describe_texels(t, array->descriptor.Format, array->descriptor.NumChannels);
+        t.levels.push_back(level_of(*array));
+      }
+      return t;
+    }
+    case CU_RESOURCE_TYPE_LINEAR: {
+      const auto& linear = r.res.linear;
+      describe_texels(t, linear.format, linear.numChannels);
+      require(linear.devPtr != 0 && linear.devPtr % kAlignment == 0);
+      base.address = linear.devPtr;
+      t.linear_memory = true;
+      const u64 width = linear.sizeInBytes / t.texel_bytes();
+      require(width != 0 && width <= kMost1d);
+      base.width = u32(width);
+      return t;
+    }
+    case CU_RESOURCE_TYPE_PITCH2D: {
+      const auto& flat = r.res.pitch2D;
+      describe_texels(t, flat.format, flat.numChannels);
+      require(flat.devPtr != 0 && flat.devPtr % kAlignment == 0);
+      require(flat.width != 0 && flat.width <= kMostWidth && flat.height != 0 && flat.height <= kMostHeight);
+      require(flat.pitchInBytes % kPitchAlignment == 0 && flat.pitchInBytes <= kMostPitch);
+      require(flat.pitchInBytes >= flat.width * t.texel_bytes());
+      base.address = flat.devPtr;
+      base.width = u32(flat.width), base.height = u32(flat.height);
+      base.pitch = base.slice = flat.pitchInBytes;
+      return t;
+    }
+    default: fail(CUDA_ERROR_INVALID_VALUE);
+  }
+}
+
+Texture sampled(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& sampling,
+                const CUDA_RESOURCE_VIEW_DESC* view) {
+  Texture texture = texels_of(resource);
+  if (view != nullptr) look_through(texture, resource, *view);
+  describe_sampling(texture, sampling);
+  return texture;
+}
+
+}  // namespace cudasim

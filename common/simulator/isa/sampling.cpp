@@ -1,0 +1,301 @@
+// How coordinates become texels.
+//
+// Filtering works in the guide's fixed point, eight bits of fraction, between levels, too. Across the edges of a cube's
+// faces nothing is filtered. How a footprint with two different sides is sampled the manuals leave open: here it is as
+// OpenGL's EXT_texture_filter_anisotropic proposes, N samples along the longer side, N the sides' ratio.
+#include "common/simulator/isa/sampling.hpp"
+
+#include "common/simulator/isa/floats.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cudasim {
+namespace {
+
+constexpr std::pair<std::string_view, Geometry> kGeometries[] = {{"1d", k1d},
+                                                                 {"2d", k2d},
+                                                                 {"3d", k3d},
+                                                                 {"a1d", kLayered1d},
+                                                                 {"a2d", kLayered2d},
+                                                                 {"cube", kCube},
+                                                                 {"acube", kLayeredCube}};
+
+// sRGB's curve, from what is stored to light.
+float to_linear(float c) { return c <= 0.04045f ? c / 12.92f : float(std::pow((double(c) + 0.055) / 1.055, 2.4)); }
+
+// One channel's bits, as the register gets them.
+u32 channel_value(const Texture& t, u32 raw, u32 which) {
+  const bool keep = t.as_integers;
+  switch (t.channel) {
+    case Type::u8:
+      if (t.srgb && which < 3) return bits_of(to_linear(float(raw) / 255.0f));
+      return keep ? raw : bits_of(float(raw) / 255.0f);
+    case Type::u16: return keep ? raw : bits_of(float(raw) / 65535.0f);
+    case Type::s8: return keep ? u32(i32(i8(raw))) : bits_of(std::max(float(i8(raw)) / 127.0f, -1.0f));
+    case Type::s16: return keep ? u32(i32(i16(raw))) : bits_of(std::max(float(i16(raw)) / 32767.0f, -1.0f));
+    case Type::f16: return bits_of(from_f16(u16(raw)));
+    default: return raw;
+  }
+}
+
+// Absent channels read as 0, 0, 1.
+Texel read_texel(Warp& warp, u32 lane, const Texture& t, const TextureLevel& level, u32 x, u32 y, u32 z) {
+  const u32 size = bytes(t.channel);
+  const u64 address = level.address + z * level.slice + y * level.pitch + u64{x} * t.texel_bytes();
+  const std::byte* at = access(warp, lane, Space::global, address, t.texel_bytes(), Access::read);
+  Texel texel = {0, 0, 0, gives_floats(t) ? bits_of(1.0f) : 1u};
+  for (u32 k = 0; k < t.channels; ++k) {
+    u32 raw = 0;
+    std::memcpy(&raw, at + k * size, size);
+    texel[k] = channel_value(t, raw, k);
+  }
+  return texel;
+}
+Texel border(const Texture& t, const Sampler& s) {
+  Texel texel;
+  for (u32 k = 0; k < 4; ++k) texel[k] = gives_floats(t) ? bits_of(s.border[k]) : u32(i64(s.border[k]));
+  return texel;
+}
+
+// One axis: the texels on both sides of a coordinate, -1: outside, and the weight of the second, in 256ths.
+struct Axis {
+  i32 first = 0, second = 0;
+  u32 weight = 0;
+};
+i32 modulo(i32 a, i32 n) { return (a % n + n) % n; }
+i32 index_at(i32 i, i32 n, Addressing mode) {
+  switch (mode) {
+    case Addressing::wrap: return modulo(i, n);
+    case Addressing::mirror: return modulo(i, 2 * n) < n ? modulo(i, 2 * n) : 2 * n - 1 - modulo(i, 2 * n);
+    case Addressing::border: return i < 0 || i >= n ? -1 : i;
+    default: return std::clamp(i, 0, n - 1);
+  }
+}
+Axis axis_at(float coordinate, u32 size, Addressing mode, bool normalized, bool linear, i32 offset) {
+  constexpr float kFar = 0x1p24f;
+  if (!normalized && (mode == Addressing::wrap || mode == Addressing::mirror)) mode = Addressing::clamp;
+  float x = coordinate != coordinate ? 0.0f : coordinate;
+  if (normalized) {
+    // Far away only the fraction matters to the repeating modes.
+    if (mode == Addressing::wrap) x = std::isinf(x) ? 0.0f : x - std::floor(x);
+    if (mode == Addressing::mirror) x = std::isinf(x) ? 0.0f : x - 2.0f * std::floor(x / 2.0f);
+    x *= float(size);
+  }
+  x = std::clamp(x, -kFar, kFar);
+  const i32 n = i32(size);
+  if (!linear) {
+    const i32 i = index_at(i32(std::floor(x)) + offset, n, mode);
+    return {i, i, 0};
+  }
+  const i64 fixed = i64(std::floor((double(x) - 0.5) * 256.0 + 0.5));
+  const i32 i = i32(fixed >> 8) + offset;
+  return {index_at(i, n, mode), index_at(i + 1, n, mode), u32(fixed & 255)};
+}
+// Whole-number coordinates name texels.
+Axis axis_at(i32 coordinate, u32 size, Addressing mode) {
+  const i32 i = index_at(coordinate, i32(size), mode == Addressing::border ? mode : Addressing::clamp);
+  return {i, i, 0};
+}
+
+struct Point {
+  Axis axis[3];
+  u32 layer = 0;
+  bool outside = false;  // of a plain array
+};
+
+// The face of a cube that a direction meets; the guide's table of cubemaps. `c`: the two coordinates on the face, and
+// the distance that divides them, of the direction or of its derivative.
+u32 face_of(const float* v) {
+  const float ax = std::fabs(v[0]), ay = std::fabs(v[1]), az = std::fabs(v[2]);
+  if (ax >= ay && ax >= az) return v[0] >= 0 ? 0 : 1;
+  if (ay >= az) return v[1] >= 0 ? 2 : 3;
+  return v[2] >= 0 ? 4 : 5;
+}
+void on_face(u32 face, const float* v, float c[3]) {
+  const float x = v[0], y = v[1], z = v[2];
+  const float table[6][3] = {{-z, -y, x}, {z, -y, -x}, {x, z, y}, {x, -z, -y}, {x, -y, z}, {-x, -y, -z}};
+  std::copy_n(table[face], 3, c);
+}
+
+// Where the sample is, in normalised coordinates of the face if it is a cube's.
+Sample flattened(const Sample& s, u32& face) {
+  Sample flat = s;
+  float c[3], d[3];
+  face = face_of(s.at);
+  on_face(face, s.at, c);
+  for (u32 k = 0; k < 2; ++k) flat.at[k] = (c[k] / c[2] + 1) / 2;
+  for (const auto& [from, to] : {std::pair(s.dx, flat.dx), std::pair(s.dy, flat.dy)}) {
+    on_face(face, from, d);
+    for (u32 k = 0; k < 2; ++k) to[k] = (d[k] - c[k] / c[2] * d[2]) / c[2] / 2;
+  }
+  return flat;
+}
+
+Point point_at(const Texture& t, const Sampler& s, const TextureLevel& level, u32 geometry, const Sample& at,
+               bool linear) {
+  Point p;
+  const u32 layers = std::max(geometry == kLayeredCube ? level.depth / 6 : level.depth, 1u);
+  if (layered(geometry)) p.layer = std::min(at.layer, layers - 1);
+  if (is_cube(geometry)) {
+    u32 face = 0;
+    const Sample flat = flattened(at, face);
+    p.layer = p.layer * 6 + face;
+    p.axis[0] = axis_at(flat.at[0], level.width, Addressing::clamp, true, linear, 0);
+    p.axis[1] = axis_at(flat.at[1], level.height, Addressing::clamp, true, linear, 0);
+    return p;
+  }
+  const u32 sizes[] = {level.width, level.height, level.depth};
+  for (u32 k = 0; k < dimensions(geometry); ++k) {
+    if (t.linear_memory) {
+      const i64 i =
+          (at.whole ? i64{at.texel[k]} : i64(std::floor(std::clamp(at.at[k], -0x1p30f, 0x1p30f)))) + at.offset[k];
+      p.outside = i < 0 || i >= sizes[k];
+      p.axis[k].first = p.axis[k].second = p.outside ? 0 : i32(i);
+    } else if (at.whole) {
+      p.axis[k] = axis_at(i32(u32(at.texel[k]) + u32(at.offset[k])), sizes[k], s.addressing[k]);
+    } else {
+      p.axis[k] = axis_at(at.at[k], sizes[k], s.addressing[k], s.normalized, linear, at.offset[k]);
+    }
+  }
+  return p;
+}
+
+Texel corner(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const TextureLevel& level, u32 geometry,
+             const Point& p, u32 which) {
+  u32 at[3] = {0, 0, 0};
+  for (u32 k = 0; k < dimensions(geometry); ++k) {
+    const i32 i = which >> k & 1 ? p.axis[k].second : p.axis[k].first;
+    if (i < 0) return border(t, s);
+    at[k] = u32(i);
+  }
+  if (layered(geometry) || geometry == kCube) at[2] = p.layer;
+  return read_texel(warp, lane, t, level, at[0], at[1], at[2]);
+}
+
+Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const TextureLevel& level, u32 geometry,
+               const Sample& at) {
+  const bool linear = s.linear && !t.linear_memory && gives_floats(t);
+  const Point p = point_at(t, s, level, geometry, at, linear);
+  if (p.outside) return {0, 0, 0, 0};
+  if (!linear) return corner(warp, lane, t, s, level, geometry, p, 0);
+  const u32 axes = dimensions(geometry);
+  float sum[4] = {};
+  for (u32 which = 0; which < 1u << axes; ++which) {
+    float weight = 1;
+    for (u32 k = 0; k < axes; ++k) weight *= float(which >> k & 1 ? p.axis[k].weight : 256 - p.axis[k].weight) / 256.0f;
+    if (weight == 0) continue;
+    const Texel texel = corner(warp, lane, t, s, level, geometry, p, which);
+    for (u32 k = 0; k < 4; ++k) sum[k] += weight * float_of(texel[k]);
+  }
+  return {bits_of(sum[0]), bits_of(sum[1]), bits_of(sum[2]), bits_of(sum[3])};
+}
+
+// The level's number, in 256ths, within the sampler's bounds and the texture's levels.
+u32 level_at(const Texture& t, const Sampler& s, float lod) {
+  const float most = float(t.levels.size() - 1);
+  float level = (lod != lod ? 0.0f : lod) + s.level_bias;
+  level = std::min(std::max(level, s.least_level), s.most_level);
+  level = std::min(std::max(level, 0.0f), most);
+  if (!s.linear_levels) return u32(std::floor(level + 0.5f)) * 256;
+  return u32(std::floor(level * 256.0f));
+}
+
+Texel between_levels(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at,
+                     float lod) {
+  if (t.levels.size() == 1) return in_level(warp, lane, t, s, t.base(), geometry, at);
+  const u32 level = level_at(t, s, lod);
+  const Texel near = in_level(warp, lane, t, s, t.levels[level >> 8], geometry, at);
+  if ((level & 255) == 0 || !gives_floats(t)) return near;
+  const Texel far = in_level(warp, lane, t, s, t.levels[(level >> 8) + 1], geometry, at);
+  const float weight = float(level & 255) / 256.0f;
+  Texel mixed;
+  for (u32 k = 0; k < 4; ++k) mixed[k] = bits_of((1 - weight) * float_of(near[k]) + weight * float_of(far[k]));
+  return mixed;
+}
+
+// Length of a gradient, in texels of the first level.
+float length(const Texture& t, const Sampler& s, u32 geometry, const float* gradient) {
+  const u32 sizes[] = {t.base().width, t.base().height, t.base().depth};
+  double sum = 0;
+  for (u32 k = 0; k < dimensions(geometry); ++k) {
+    const double texels = double(gradient[k]) * (s.normalized || is_cube(geometry) ? sizes[k] : 1);
+    sum += texels * texels;
+  }
+  return float(std::sqrt(sum));
+}
+
+Texel by_gradients(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at) {
+  u32 face = 0;
+  const Sample flat = is_cube(geometry) ? flattened(at, face) : at;
+  const float x = length(t, s, geometry, flat.dx), y = length(t, s, geometry, flat.dy);
+  const float longer = std::max(x, y), shorter = std::min(x, y);
+  const bool even = s.anisotropy == 1 || geometry == k1d || geometry == kLayered1d || geometry == k3d || at.whole ||
+                    is_cube(geometry) || longer <= shorter || longer <= 1;
+  if (even) return between_levels(warp, lane, t, s, geometry, at, longer > 0 ? std::log2(longer) : -1000.0f);
+  const float ratio = shorter > 0 ? std::ceil(longer / shorter) : float(s.anisotropy);
+  const u32 samples = u32(std::min(ratio, float(s.anisotropy)));
+  const float lod = std::log2(longer / float(samples));
+  const float* along = x >= y ? flat.dx : flat.dy;
+  float sum[4] = {};
+  for (u32 n = 1; n <= samples; ++n) {
+    Sample one = at;
+    for (u32 k = 0; k < 2; ++k) one.at[k] += along[k] * (float(n) / float(samples + 1) - 0.5f);
+    const Texel texel = between_levels(warp, lane, t, s, geometry, one, lod);
+    if (!gives_floats(t)) return texel;
+    for (u32 k = 0; k < 4; ++k) sum[k] += float_of(texel[k]) / float(samples);
+  }
+  return {bits_of(sum[0]), bits_of(sum[1]), bits_of(sum[2]), bits_of(sum[3])};
+}
+
+}  // namespace
+
+Geometry geometry_of(const Form& form) {
+  for (const auto& [name, geometry] : kGeometries) {
+    if (form.has(name)) return geometry;
+  }
+  return k1d;
+}
+
+const Texture& TextureOperand::of(u32 lane) {
+  const u64 handle = address_of(warp_, i_, slot_, false, lane);
+  if (!held_ || handle != handle_) held_ = find_texture(handle), handle_ = handle;
+  if (held_) return *held_;
+  Fault fault;
+  fault.kind = FaultKind::illegal_address;
+  fault.what = "use of a texture or surface that does not exist";
+  fault.address = handle;
+  fault.lane = lane;
+  throw fault;
+}
+
+bool gives_floats(const Texture& t) { return is_float(t.channel) || (!t.as_integers && bits(t.channel) < 32); }
+
+Texel sample(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at) {
+  if (at.level == Sample::gradients) return by_gradients(warp, lane, t, s, geometry, at);
+  return between_levels(warp, lane, t, s, geometry, at, at.level == Sample::given ? at.lod : 0.0f);
+}
+
+Texel gather(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at, u32 channel) {
+  const Point p = point_at(t, s, t.base(), geometry, at, true);
+  constexpr u32 kOrder[] = {2, 3, 1, 0};  // lower left, lower right, upper right, upper left
+  Texel result;
+  for (u32 k = 0; k < 4; ++k) result[k] = corner(warp, lane, t, s, t.base(), geometry, p, kOrder[k])[channel];
+  return result;
+}
+
+u32 channel_data_type(const Texture& t) {
+  switch (t.channel) {
+    case Type::u8: return t.as_integers ? 0x10da : 0x10d2;
+    case Type::u16: return t.as_integers ? 0x10db : 0x10d3;
+    case Type::s8: return t.as_integers ? 0x10d7 : 0x10d0;
+    case Type::s16: return t.as_integers ? 0x10d8 : 0x10d1;
+    case Type::s32: return 0x10d9;
+    case Type::u32: return 0x10dc;
+    case Type::f16: return 0x10dd;
+    default: return 0x10de;
+  }
+}
+u32 channel_order(const Texture& t) { return t.channels == 1 ? 0x10b0 : t.channels == 2 ? 0x10b2 : 0x10b5; }
+
+}  // namespace cudasim
