@@ -1,14 +1,16 @@
 // What lessons that measure share: the time of some work, the limit of the link to the device, and bars for a chart.
 //
 //   cu::median_seconds(work)         how long work() takes: the median of several runs, after one that does not count
+//   cu::median_device_seconds(work)  how long the device is busy with what work() puts into the default stream
 //   cu::median(measure)              the same of what measure() returns
+//   cu::memory_limit(device)         GB/s that the device's memory gives at most; 0 if the driver does not say
 //   cu::link_limit(device)           GB/s that the link to the device carries at most; 0 if Linux does not say
 //   cu::print_device(device)         the first line of a measured lesson: whose figures these are
 //   cu::print_device_and_link(…)     and the limit of the link, in the second
 //   cu::bar(value, full_scale, n)    a bar of at most n characters, n of them for the full scale
 //
-// Lesson 03-04 explains how a figure is made. Whatever is measured must have ended before work() returns:
-// cuCtxSynchronize or cuStreamSynchronize belong inside.
+// Lesson 03-04 explains how a figure is made. What median_seconds measures must have ended before work() returns:
+// cuCtxSynchronize or cuStreamSynchronize belong inside. For median_device_seconds, work() need not wait.
 #pragma once
 #include "common/cu.hpp"
 
@@ -41,6 +43,31 @@ double median_seconds(Work work, int runs = 7) {
         return std::chrono::duration<double>(Clock::now() - start).count();
       },
       runs);
+}
+
+// By two events around it, so that neither the call's own time nor the wait is in it.
+template <class Work>
+double median_device_seconds(Work work, int runs = 7) {
+  const Event start, end;
+  return median(
+      [&] {
+        float milliseconds;
+        CU_THROW(cuEventRecord(start.handle, nullptr));
+        work();
+        CU_THROW(cuEventRecord(end.handle, nullptr));
+        CU_THROW(cuEventSynchronize(end.handle));
+        CU_THROW(cuEventElapsedTime(&milliseconds, start.handle, end.handle));
+        return milliseconds * 1e-3;
+      },
+      runs);
+}
+
+// Memory's clock, twice a cycle, times the width of its bus.
+inline double memory_limit(CUdevice device) {
+  int kilohertz, bits;
+  CU_THROW(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device));
+  CU_THROW(cuDeviceGetAttribute(&bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device));
+  return 2e3 * kilohertz * (bits / 8) / 1e9;
 }
 
 // As Linux knows the card's end of the link; the driver API has no call for this. (The slot's end may carry less. It is

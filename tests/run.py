@@ -122,6 +122,12 @@ class Test:
             told[20:] = [f"… and {len(told) - 20} more lines: make {target}"]
         return "\n".join(told) or "something it needs was not built: see above"
 
+    def side_by_side(self, work, items, lesson_of=lambda lesson: lesson):
+        """What `work` gives for each item, in their order. A GPU is everybody's: who compares its free memory before and after works alone."""
+        alone = [self.device.kind == "gpu" and looks_at_free_memory(lesson_of(item)) for item in items]
+        came = iter(list(self.pool.map(work, [item for item, lonely in zip(items, alone) if not lonely])))
+        return [work(item) if lonely else next(came) for item, lonely in zip(items, alone)]
+
     # ---- the lessons' programs and what their texts show of them
 
     def run_program(self, lesson, environment=None):
@@ -142,7 +148,7 @@ class Test:
                 self.count.fail(lesson, self.unbuilt(target_of(lesson)))
             else:
                 able.append(lesson)
-        self.ran = dict(zip(able, self.pool.map(self.run_program, able)))
+        self.ran = dict(zip(able, self.side_by_side(self.run_program, able)))
         for lesson, ended in self.ran.items():
             if ended.returncode == 0:
                 self.count.ok(lesson)
@@ -223,9 +229,9 @@ class Test:
             self.count.ok(name)
 
     def breaks(self):
-        edits = [edit for lesson in self.ran for edit in self.edits[lesson]]
-        came = self.pool.map(lambda edit: self.proven(edit.only, lambda: self.try_edit(edit)), edits)
-        for edit, what in zip(edits, came):
+        edits = [(lesson, edit) for lesson in self.ran for edit in self.edits[lesson]]
+        came = self.side_by_side(lambda pair: self.proven(pair[1].only, lambda: self.try_edit(pair[1])), edits, lambda pair: pair[0])
+        for (_, edit), what in zip(edits, came):
             self.counted(edit.name, edit.only, what)
         self.count.group("texts: the edits of \"Break it\"")
 
@@ -246,7 +252,7 @@ class Test:
                 self.count.skip(f"{lesson}: exercise", reason)
             else:
                 able.append(lesson)
-        for proofs in self.pool.map(self.prove_exercise, able):
+        for proofs in self.side_by_side(self.prove_exercise, able):
             for name, why, skipped in proofs:
                 if skipped:
                     self.count.skip(name, skipped)
@@ -387,8 +393,8 @@ class Test:
         else:
             self.device = course.choose_device()
             print(self.device.headline(), flush=True)
-            # A GPU is everybody's: a check that compares free memory before and after must be alone on it.
-            self.pool = concurrent.futures.ThreadPoolExecutor(1 if self.device.kind == "gpu" else os.cpu_count())
+            # More programs than that only wait for each other on a GPU.
+            self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count())
             self.prove()
         count = self.count
         print(f"\nin {time.time() - start:.0f} s")
@@ -407,6 +413,11 @@ class Test:
             self.doctor()
         for suite in self.suites:
             self.suite(suite)
+
+
+def looks_at_free_memory(lesson):
+    sources = [*(course.ROOT / lesson).iterdir(), *(course.ROOT / "tests").glob(f"{lesson}.*"), *(course.ROOT / "tests").glob(f"{lesson}/*")]
+    return any("cuMemGetInfo" in source.read_text(encoding="utf-8") for source in sources if source.suffix in (".cpp", ".hpp", ".cu", ".py"))
 
 
 def target_of(lesson):

@@ -8,9 +8,9 @@
 #include <memory>
 #include <thread>
 
-constexpr std::size_t kPiece = 1 << 20;  // bytes in a buffer
-constexpr int kBuffers = 4;              // for each thread: one is filled while the device reads the others
-constexpr double kSeconds = 8e-3;        // what is copied is what pinned memory brings over in this time
+constexpr std::size_t kPiece = 4 << 20;  // bytes in a buffer
+constexpr int kBuffers = 2;              // for each thread: one is filled while the device reads the other
+constexpr double kSeconds = 20e-3;       // what is copied is what pinned memory brings over in this time
 
 // A pinned buffer, and when it may be filled again.
 struct Buffer {

@@ -2,16 +2,15 @@
 // most.
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 #include "library.hpp"
 
-#include <algorithm>
 #include <functional>
 #include <numeric>
 #include <string>
 #include <vector>
 
-constexpr int kThreads = 256;  // a block
-constexpr int kRuns = 7;
+constexpr int kThreads = 256;    // a block
 constexpr int kLongestBar = 24;  // characters
 
 struct Rung {
@@ -29,40 +28,6 @@ constexpr Rung kLadder[] = {
     {"vectors", "sixteen bytes, four at a time", true},
 };
 
-int attribute(CUdevice device, CUdevice_attribute which) {
-  int value;
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
-// In GB/s: what memory gives at most: its clock, twice a cycle, times the width of its bus. 0 if the driver says
-// nothing.
-double memory_limit(CUdevice device) {
-  return 2.0 * attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * 1e3 *
-         (attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8) / 1e9;
-}
-
-// In GB/s: the median of several runs, after one that does not count.
-double bandwidth(std::size_t bytes, const std::function<void()>& work) {
-  CUevent start, end;
-  CU_CHECK(cuEventCreate(&start, 0));
-  CU_CHECK(cuEventCreate(&end, 0));
-  std::vector<double> runs(kRuns);
-  for (int run = -1; run < kRuns; ++run) {
-    float milliseconds;
-    CU_CHECK(cuEventRecord(start, nullptr));
-    work();
-    CU_CHECK(cuEventRecord(end, nullptr));
-    CU_CHECK(cuEventSynchronize(end));
-    CU_CHECK(cuEventElapsedTime(&milliseconds, start, end));
-    runs[std::max(run, 0)] = bytes / (milliseconds * 1e6);
-  }
-  CU_CHECK(cuEventDestroy(start));
-  CU_CHECK(cuEventDestroy(end));
-  std::sort(runs.begin(), runs.end());
-  return runs[kRuns / 2];
-}
-
 // How many numbers: a power of two, so many that the device has some time to run, judged by a small sum. A
 // launch takes some microseconds whatever it does, and should not be what is measured.
 std::size_t count_for(CUfunction many, std::size_t total_bytes) {
@@ -71,10 +36,10 @@ std::size_t count_for(CUfunction many, std::size_t total_bytes) {
   CU_CHECK(cuMemsetD8(in.address, 0, n * sizeof(unsigned)));
   CU_CHECK(cuMemsetD8(sum.address, 0, sizeof(unsigned)));
   void* arguments[] = {&in.address, &sum.address, &n};
-  const double speed = bandwidth(n * sizeof(unsigned), [&] {
-    CU_CHECK(cuLaunchKernel(many, 256, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
-  });
-  while (2 * n * sizeof(unsigned) < speed * 1e9 * 0.004 && 2 * n * sizeof(unsigned) < total_bytes / 64) n *= 2;
+  const double speed = n * sizeof(unsigned) / cu::median_device_seconds([&] {
+                         CU_CHECK(cuLaunchKernel(many, 256, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
+                       });
+  while (2 * n * sizeof(unsigned) < speed * 0.004 && 2 * n * sizeof(unsigned) < total_bytes / 64) n *= 2;
   return n;
 }
 
@@ -88,7 +53,7 @@ bool climb(const char* name, const char* idea, const std::function<void()>& work
     std::printf("%-8s %-32s WRONG: not timed\n", name, idea);
     return false;
   }
-  const double speed = bandwidth(bytes, work), share = limit > 0 ? speed / limit : 0;
+  const double speed = bytes / cu::median_device_seconds(work) / 1e9, share = limit > 0 ? speed / limit : 0;
   std::string bar;
   while (bar.size() / 3 < share * kLongestBar - 0.5) bar += "█";  // three bytes each
   std::printf("%-8s %-32s %7.1f  %4.2f %s\n", name, idea, speed, share, bar.c_str());
@@ -111,7 +76,7 @@ int main() try {
   cu::Memory in(bytes), sum(sizeof(unsigned));
   CU_CHECK(cuMemcpyHtoD(in.address, host.data(), bytes));
 
-  const double limit = memory_limit(context.device);
+  const double limit = cu::memory_limit(context.device);
   std::printf("%s, %.1f Mi numbers; its memory gives at most %.0f GB/s\n\n", name, n / 1048576.0, limit);
   std::printf("kernel   idea                                GB/s  of the limit\n");
   bool right = true;
@@ -119,7 +84,8 @@ int main() try {
     const CUfunction kernel = module.function(rung.kernel);
     int fit;
     CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, kThreads, 0));
-    const int multiprocessors = attribute(context.device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    int multiprocessors;
+    CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
     const unsigned blocks = rung.fits ? fit * multiprocessors : static_cast<unsigned>((n + kThreads - 1) / kThreads);
     void* arguments[] = {&in.address, &sum.address, &n};
     auto work = [&] {

@@ -1,6 +1,7 @@
 // A ladder: four kernels that transpose a matrix, each checked against the CPU, then timed, beside a plain copy.
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -8,7 +9,6 @@
 #include <string>
 #include <vector>
 
-constexpr int kRuns = 9;
 constexpr int kLongestBar = 24;  // characters
 
 struct Rung {
@@ -82,27 +82,6 @@ int side_for(std::size_t total_bytes) {
   return n;
 }
 
-// In GB/s, read and written: the median of several runs, after one that does not count.
-double bandwidth(std::size_t bytes, const std::function<void()>& work) {
-  CUevent start, end;
-  CU_CHECK(cuEventCreate(&start, 0));
-  CU_CHECK(cuEventCreate(&end, 0));
-  std::vector<double> runs(kRuns);
-  for (int run = -1; run < kRuns; ++run) {
-    float milliseconds;
-    CU_CHECK(cuEventRecord(start, nullptr));
-    work();
-    CU_CHECK(cuEventRecord(end, nullptr));
-    CU_CHECK(cuEventSynchronize(end));
-    CU_CHECK(cuEventElapsedTime(&milliseconds, start, end));
-    runs[std::max(run, 0)] = 2 * bytes / (milliseconds * 1e6);
-  }
-  CU_CHECK(cuEventDestroy(start));
-  CU_CHECK(cuEventDestroy(end));
-  std::sort(runs.begin(), runs.end());
-  return runs[kRuns / 2];
-}
-
 std::string bar(double share) {
   std::string drawn;
   while (drawn.size() / 3 < share * kLongestBar - 0.5) drawn += "█";  // three bytes each
@@ -121,7 +100,9 @@ int main() try {
   std::printf("%s, %d x %d floats\n\n", name, matrices.n, matrices.n);
   std::printf("kernel   idea                            lines  turns     GB/s  of the copy\n");
 
-  const double copy = bandwidth(matrices.bytes, [&] { CU_CHECK(cuMemcpyDtoDAsync(out, in, matrices.bytes, nullptr)); });
+  // In GB/s, read and written.
+  auto bandwidth = [&](auto work) { return 2 * matrices.bytes / cu::median_device_seconds(work, 9) / 1e9; };
+  const double copy = bandwidth([&] { CU_CHECK(cuMemcpyDtoDAsync(out, in, matrices.bytes, nullptr)); });
   std::printf("%-8s %-31s %5s  %5s  %7.1f  1.00 %s\n", "", "(cuMemcpyDtoD, for comparison)", "", "", copy,
               bar(1).c_str());
 
@@ -138,7 +119,7 @@ int main() try {
       right = false;
       continue;
     }
-    const double speed = bandwidth(matrices.bytes, launch);
+    const double speed = bandwidth(launch);
     std::printf("%-8s %-31s %5d  %5d  %7.1f  %4.2f %s\n", rung.kernel, rung.idea, lines(rung, matrices.n), turns(rung),
                 speed, speed / copy, bar(speed / copy).c_str());
   }

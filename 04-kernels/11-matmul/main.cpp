@@ -2,6 +2,7 @@
 // one.
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 #include "library.hpp"
 
 #include <algorithm>
@@ -63,29 +64,10 @@ void launch(const cu::Module& module, const Rung& rung, Matrices& matrices) {
                           rung.threads, 1, 1, 0, nullptr, arguments, nullptr));
 }
 
-// In seconds: the median of several runs, after one that does not count.
-double seconds(const std::function<void()>& work, int count) {
-  CUevent start, end;
-  CU_CHECK(cuEventCreate(&start, 0));
-  CU_CHECK(cuEventCreate(&end, 0));
-  std::vector<float> runs(count);
-  for (int run = -1; run < count; ++run) {
-    CU_CHECK(cuEventRecord(start, nullptr));
-    work();
-    CU_CHECK(cuEventRecord(end, nullptr));
-    CU_CHECK(cuEventSynchronize(end));
-    CU_CHECK(cuEventElapsedTime(&runs[std::max(run, 0)], start, end));
-  }
-  CU_CHECK(cuEventDestroy(start));
-  CU_CHECK(cuEventDestroy(end));
-  std::sort(runs.begin(), runs.end());
-  return runs[count / 2] / 1e3;
-}
-
 // A power of two, up to 4096, that the second kernel needs no more than a tenth of a second for, judged by a small one.
 int side_for(const cu::Module& module) {
   Matrices small(256);
-  double time = seconds([&] { launch(module, kLadder[1], small); }, 1);
+  double time = cu::median_device_seconds([&] { launch(module, kLadder[1], small); }, 1);
   int n = 256;
   for (; n < 4096 && 8 * time < 0.1; time *= 8) n *= 2;
   return n;
@@ -98,7 +80,7 @@ bool climb(const char* name, const char* idea, Matrices& matrices, const std::fu
     std::printf("%-10s %-35s WRONG: not timed\n", name, idea);
     return false;
   }
-  const double speed = 2.0 * matrices.n * matrices.n * matrices.n / seconds(work, 5);
+  const double speed = 2.0 * matrices.n * matrices.n * matrices.n / cu::median_device_seconds(work, 5);
   std::string bar;
   while (bar.size() / 3 < std::min(speed / limit, 1.5) * kLongestBar - 0.5) bar += "█";  // three bytes each
   std::printf("%-10s %-35s %8.1f  %4.2f %s\n", name, idea, speed / 1e9, speed / limit, bar.c_str());

@@ -1,6 +1,7 @@
 // Two ladders: counting byte values, and running sums. Each rung is checked against the CPU, then timed.
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 #include "library.hpp"
 
 #include <algorithm>
@@ -9,47 +10,14 @@
 #include <vector>
 
 constexpr int kThreads = 256, kTile = 4096;  // of a block, as in kernels.cu
-constexpr int kRuns = 7, kLongestBar = 24;
+constexpr int kLongestBar = 24;              // characters
 
 using Work = std::function<void()>;
-
-int attribute(CUdevice device, CUdevice_attribute which) {
-  int value;
-  CU_CHECK(cuDeviceGetAttribute(&value, which, device));
-  return value;
-}
-
-// In GB/s: what memory gives at most: its clock, twice a cycle, times the width of its bus.
-double memory_limit(CUdevice device) {
-  return 2.0 * attribute(device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) * 1e3 *
-         (attribute(device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8) / 1e9;
-}
 
 void launch(CUfunction kernel, unsigned blocks, std::initializer_list<const void*> arguments) {
   std::vector<void*> addresses;
   for (const void* argument : arguments) addresses.push_back(const_cast<void*>(argument));
   CU_CHECK(cuLaunchKernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, addresses.data(), nullptr));
-}
-
-// In GB/s: the median of several runs, after one that does not count.
-double bandwidth(std::size_t bytes, const Work& work) {
-  CUevent start, end;
-  CU_CHECK(cuEventCreate(&start, 0));
-  CU_CHECK(cuEventCreate(&end, 0));
-  std::vector<double> runs(kRuns);
-  for (int run = -1; run < kRuns; ++run) {
-    float milliseconds;
-    CU_CHECK(cuEventRecord(start, nullptr));
-    work();
-    CU_CHECK(cuEventRecord(end, nullptr));
-    CU_CHECK(cuEventSynchronize(end));
-    CU_CHECK(cuEventElapsedTime(&milliseconds, start, end));
-    runs[std::max(run, 0)] = bytes / (milliseconds * 1e6);
-  }
-  CU_CHECK(cuEventDestroy(start));
-  CU_CHECK(cuEventDestroy(end));
-  std::sort(runs.begin(), runs.end());
-  return runs[kRuns / 2];
 }
 
 // Checks, then measures, then prints; false if it is wrong.
@@ -60,7 +28,7 @@ bool climb(const char* name, const char* idea, const Work& work, const std::func
     std::printf("%-14s %-34s WRONG: not timed\n", name, idea);
     return false;
   }
-  const double speed = bandwidth(bytes, work), share = limit > 0 ? speed / limit : 0;
+  const double speed = bytes / cu::median_device_seconds(work) / 1e9, share = limit > 0 ? speed / limit : 0;
   std::string bar;
   while (bar.size() / 3 < share * kLongestBar - 0.5) bar += "█";  // three bytes each
   std::printf("%-14s %-34s %7.1f  %4.2f %s\n", name, idea, speed, share, bar.c_str());
@@ -73,8 +41,10 @@ unsigned long long count_for(CUfunction histogram, std::size_t total_bytes) {
   cu::Memory in(bytes), bins(256 * sizeof(unsigned));
   CU_CHECK(cuMemsetD8(in.address, 0, bytes));
   CU_CHECK(cuMemsetD32(bins.address, 0, 256));
-  const double speed = bandwidth(bytes, [&] { launch(histogram, 256, {&in.address, &bins.address, &bytes}); });
-  while (2 * n * sizeof(unsigned) < speed * 1e9 * 0.004 && 2 * n * sizeof(unsigned) < total_bytes / 128) n *= 2;
+  const double speed = bytes / cu::median_device_seconds([&] {
+                         launch(histogram, 256, {&in.address, &bins.address, &bytes});
+                       });
+  while (2 * n * sizeof(unsigned) < speed * 0.004 && 2 * n * sizeof(unsigned) < total_bytes / 128) n *= 2;
   return n;
 }
 
@@ -85,7 +55,7 @@ int main() try {
   std::size_t total_bytes;
   CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
   CU_CHECK(cuDeviceTotalMem(&total_bytes, context.device));
-  const double limit = memory_limit(context.device);
+  const double limit = cu::memory_limit(context.device);
   unsigned long long n = count_for(module.function("private_bins"), total_bytes), bytes = n * sizeof(unsigned);
   std::vector<unsigned> numbers(n), sums(n), counts(256), got(n);
   for (std::size_t i = 0, sum = 0; i < n; ++i) {
@@ -97,7 +67,9 @@ int main() try {
   cu::Memory in(bytes), out(bytes), bins(256 * sizeof(unsigned)), of_tiles((tiles + 1) * sizeof(unsigned long long));
   CU_CHECK(cuMemcpyHtoD(in.address, numbers.data(), bytes));
   std::printf("%s, %.1f MB; its memory gives at most %.0f GB/s\n\n", name, bytes / 1e6, limit);
-  const unsigned blocks = 8 * attribute(context.device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+  int multiprocessors;
+  CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
+  const unsigned blocks = 8 * multiprocessors;
 
   const auto counted = [&] {
     CU_CHECK(cuMemcpyDtoH(got.data(), bins.address, 256 * sizeof(unsigned)));

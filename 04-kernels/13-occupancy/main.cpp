@@ -2,13 +2,13 @@
 // speed.
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
-constexpr int kThreads = 256;  // a block
-constexpr int kRuns = 7;
+constexpr int kThreads = 256;    // a block
 constexpr int kLongestBar = 24;  // characters
 
 // What one multiprocessor has, as the driver says.
@@ -50,29 +50,16 @@ int counted(CUfunction kernel, const Multiprocessor& one, int blocks, int shared
   return *std::max_element(most.begin(), most.end());
 }
 
-// In GB/s, read and written: the median of several copies, after one that does not count.
+// In GB/s, read and written.
 double bandwidth(CUfunction kernel, const cu::Memory& in, const cu::Memory& out, std::size_t bytes, int grid,
                  int shared_bytes) {
   CUdeviceptr from = in.address, to = out.address;
   unsigned long long n = bytes / sizeof(float);
   void* arguments[] = {&from, &to, &n};
-  CUevent start, end;
-  CU_CHECK(cuEventCreate(&start, 0));
-  CU_CHECK(cuEventCreate(&end, 0));
-  std::vector<double> runs(kRuns);
-  for (int run = -1; run < kRuns; ++run) {
-    float milliseconds;
-    CU_CHECK(cuEventRecord(start, nullptr));
+  auto copy = [&] {
     CU_CHECK(cuLaunchKernel(kernel, grid, 1, 1, kThreads, 1, 1, shared_bytes, nullptr, arguments, nullptr));
-    CU_CHECK(cuEventRecord(end, nullptr));
-    CU_CHECK(cuEventSynchronize(end));
-    CU_CHECK(cuEventElapsedTime(&milliseconds, start, end));
-    runs[std::max(run, 0)] = 2 * bytes / (milliseconds * 1e6);
-  }
-  CU_CHECK(cuEventDestroy(start));
-  CU_CHECK(cuEventDestroy(end));
-  std::sort(runs.begin(), runs.end());
-  return runs[kRuns / 2];
+  };
+  return 2 * bytes / cu::median_device_seconds(copy) / 1e9;
 }
 
 int main() try {

@@ -218,6 +218,7 @@ inline const std::vector<Case>& all() {
       {"race_relaxed_flag", 2, 32, kLibrary},
       {"race_grid_without_sync", 4, 64, kLibrary | kCooperative},
       {"race_bulk_copy_not_waited_for", 1, 256, kModern},
+      {"race_bulk_store_not_waited_for", 1, 256, kModern},
       {"race_other_block_of_the_cluster", 4, 64, kModern},
 
       {"fine_reduction", 4, 256},
@@ -251,6 +252,7 @@ inline const std::vector<Case>& all() {
       {"fine_warp_algorithm", 1, 128, kLibrary},
       {"fine_bulk_copy", 1, 256, kModern},
       {"fine_bulk_store", 1, 256, kModern},
+      {"fine_two_bulk_stores", 1, 256, kModern},
       {"fine_cluster", 4, 64, kModern},
 
       {"init_global", 1, 64, kUnwritten},

@@ -29,6 +29,20 @@ __device__ void wait(unsigned long long& barrier, u32 parity) {
       : "memory");
 }
 
+__device__ void publish() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+// 1 KiB from shared to global memory, a group of its own.
+__device__ void store(u32* to, const u32* tile) {
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 1024;\n\tcp.async.bulk.commit_group;" ::"l"(
+          __cvta_generic_to_global(to)),
+      "r"(address(tile))
+      : "memory");
+}
+template <int pending>
+__device__ void wait_until_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+
 KERNEL(race_bulk_copy_not_waited_for) {
   __shared__ alignas(128) u32 tile[256];
   __shared__ unsigned long long barrier;
@@ -51,6 +65,18 @@ CLUSTER_KERNEL(race_other_block_of_the_cluster) {
   cluster.sync();
 }
 
+KERNEL(race_bulk_store_not_waited_for) {
+  __shared__ alignas(128) u32 tile[256];
+  for (u32 i = 0; i < 2; ++i) {
+    tile[threadIdx.x] = in[i * 256 + threadIdx.x];  // while the store before may still read
+    publish();
+    __syncthreads();
+    if (threadIdx.x == 0) store(out + i * 256, tile);
+    __syncthreads();
+  }
+  wait_until_read<0>();
+}
+
 KERNEL(fine_bulk_copy) {
   __shared__ alignas(128) u32 tile[256];
   __shared__ unsigned long long barrier;
@@ -68,18 +94,27 @@ KERNEL(fine_bulk_store) {
   __shared__ alignas(128) u32 tile[256];
   for (u32 i = 0; i < 2; ++i) {
     tile[threadIdx.x] = in[i * 256 + threadIdx.x];
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    publish();
     __syncthreads();
     if (threadIdx.x == 0) {
-      asm volatile(
-          "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 1024;\n\t"
-          "cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group.read 0;" ::"l"(
-              __cvta_generic_to_global(out + i * 256)),
-          "r"(address(tile))
-          : "memory");
+      store(out + i * 256, tile);
+      wait_until_read<0>();
     }
     __syncthreads();
   }
+}
+
+KERNEL(fine_two_bulk_stores) {
+  __shared__ alignas(128) u32 tile[2][256];
+  for (u32 i = 0; i < 4; ++i) {
+    if (threadIdx.x == 0) wait_until_read<1>();  // the store before the last one has read this tile
+    __syncthreads();
+    tile[i % 2][threadIdx.x] = in[i * 256 + threadIdx.x];
+    publish();
+    __syncthreads();
+    if (threadIdx.x == 0) store(out + i * 256, tile[i % 2]);
+  }
+  wait_until_read<0>();
 }
 
 CLUSTER_KERNEL(fine_cluster) {

@@ -19,6 +19,30 @@ TEST_CASE("a time is in seconds, and one slow run does not spoil it") {
   CHECK(seconds < 0.15);
 }
 
+TEST_CASE("a device's time is what lies between two events, not the wait of the host") {
+  cu::Context context;
+  cu::Memory memory(64 << 20);
+  int runs = 0;
+  const double short_time = cu::median_device_seconds(
+      [&] {
+        CU_CHECK(cuMemsetD8Async(memory.address, 1, 1 << 10, nullptr));
+        ++runs;
+      },
+      5);
+  const double long_time =
+      cu::median_device_seconds([&] { CU_CHECK(cuMemsetD8Async(memory.address, 1, 64 << 20, nullptr)); }, 5);
+  CHECK(runs == 6);
+  CHECK(short_time > 0);
+  CHECK(long_time > short_time);
+  CHECK(long_time < 5);  // in seconds
+}
+
+TEST_CASE("memory's limit is in GB/s") {
+  cu::Context context;
+  const double limit = cu::memory_limit(context.device);
+  CHECK((limit == 0 || (limit > 5 && limit < 50000)));  // from an old laptop's to what nobody has yet
+}
+
 TEST_CASE("a bar is as long as its value, rounded, and padded to the full scale") {
   CHECK(cu::bar(0, 10, 4) == "    ");
   CHECK(cu::bar(5, 10, 4) == "██  ");

@@ -107,7 +107,7 @@ FRESH_CASE("Asynchronous copies and fills keep the order of their stream", "[mem
   conformance::context();
   CUstream s = nullptr;
   CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
-  constexpr std::size_t n = 1 << 20;
+  constexpr std::size_t n = 2 << 20;
   CUdeviceptr a = 0, b = 0;
   unsigned* pinned = nullptr;
   CU_CHECK(cuMemAlloc(&a, n));

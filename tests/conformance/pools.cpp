@@ -68,11 +68,43 @@ FRESH_CASE("A pool gives the same memory out again, and keeps what its threshold
   ANSWERS(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used), CUDA_SUCCESS);
   CHECK(used == 0);
   ANSWERS(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved), CUDA_SUCCESS);
-  CHECK(reserved >= 1 << 20);
+  CHECK(reserved == 32 << 20);
   ANSWERS(cuMemPoolTrimTo(pool, 0), CUDA_SUCCESS);
   ANSWERS(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved), CUDA_SUCCESS);
   CHECK(reserved == 0);
   ANSWERS(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);  // the default pool stays
+}
+
+FRESH_CASE("A pool reserves in pieces of 32 MiB", "[pool]") {
+  const CUdevice dev = conformance::context().dev;
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  properties.location.id = dev;
+  CUmemoryPool pool = nullptr;
+  CU_CHECK(cuMemPoolCreate(&pool, &properties));
+  cuuint64_t reserved = 1, used = 1;
+  CUdeviceptr p[4] = {};
+  const auto look = [&] {
+    CU_CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &reserved));
+    CU_CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_USED_MEM_CURRENT, &used));
+  };
+  look();
+  CHECK(reserved == 0);
+  for (int i = 0; i < 4; ++i) {
+    ANSWERS(cuMemAllocFromPoolAsync(&p[i], 10 << 20, pool, nullptr), CUDA_SUCCESS);
+    look();
+    CHECK(reserved == (i < 3 ? 32 : 64) << 20);
+    CHECK(used == static_cast<cuuint64_t>(i + 1) * (10 << 20));
+  }
+  for (const CUdeviceptr address : p) CU_CHECK(cuMemFreeAsync(address, nullptr));
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  look();
+  CHECK(reserved == 0);  // the threshold is 0 by default
+  CHECK(used == 0);
+  CU_CHECK(cuMemPoolGetAttribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH, &reserved));
+  CHECK(reserved == 64 << 20);
+  ANSWERS(cuMemPoolDestroy(pool), CUDA_SUCCESS);
 }
 
 FRESH_CASE("A mapping that adjoins another is one range for a copy", "[virtual]") {

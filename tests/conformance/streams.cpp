@@ -202,3 +202,38 @@ FRESH_CASE("A stream waits for a word in memory, and another one writes it", "[s
   ANSWERS(cuStreamWaitValue32(waiter, 0, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuStreamWaitValue32(waiter, word + 1, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_ERROR_INVALID_VALUE);
 }
+
+FRESH_CASE("A stream carries its context: work can be given to it where none is current", "[stream]") {
+  const auto F = conformance::module();
+  CUstream s = nullptr;
+  CUevent e = nullptr;
+  CUcontext popped = nullptr;
+  CUdeviceptr d = 0, later = 0;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&e, 0));
+  CU_CHECK(cuMemAlloc(&d, 4096));
+  CUfunction f = F("inc");
+  CUdeviceptr counter = 0;
+  CU_CHECK(cuModuleGetGlobal(&counter, nullptr, F.mod, "counter"));
+  CU_CHECK(cuMemsetD32(counter, 0, 1));
+  CU_CHECK(cuCtxPopCurrent(&popped));
+  int in[4] = {1, 2, 3, 4}, out[4] = {};
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyHtoDAsync(d, in, sizeof in, s), CUDA_SUCCESS);
+  ANSWERS(cuMemsetD32Async(d, 9, 1, s), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoHAsync(out, d, sizeof out, s), CUDA_SUCCESS);
+  ANSWERS(cuMemAllocAsync(&later, 4096, s), CUDA_SUCCESS);
+  ANSWERS(cuMemFreeAsync(later, s), CUDA_SUCCESS);
+  ANSWERS(cuEventRecord(e, s), CUDA_SUCCESS);
+  ANSWERS(cuEventSynchronize(e), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
+  CHECK(out[0] == 9);
+  CHECK(out[3] == 4);
+  // A default stream is the current context's.
+  ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuStreamSynchronize(0), CUDA_ERROR_INVALID_CONTEXT);
+  CU_CHECK(cuCtxPushCurrent(popped));
+  unsigned count = 0;
+  CU_CHECK(cuMemcpyDtoH(&count, counter, 4));
+  CHECK(count == 1);
+}

@@ -12,9 +12,10 @@
 namespace cudasim {
 namespace {
 
-// Up to this size an asynchronous copy from pageable memory is staged by the call and done later; above it the call
-// waits for the stream and moves the bytes through the staging buffer itself.
-constexpr u64 kStagedAtOnce = u64{64} << 10;
+// Up to this size an asynchronous copy from pageable memory is set aside by the call and done later (manual, "API
+// synchronization behavior"); above it the call waits for the stream and moves the bytes through the staging buffer
+// itself, as driver 580 does between 2 and 4 MiB.
+constexpr u64 kStagedAtOnce = u64{2} << 20;
 
 // Manual, "API synchronization behavior": between two places on devices the call returns at once, else when it is done.
 template <class Describe>
@@ -47,7 +48,6 @@ Copy staged(const CUDA_MEMCPY3D& description, const char* label) {
 // the memory again at once.
 template <class Describe>
 CUresult copy_later(Describe describe, CUstream handle, const char* label) {
-  const auto context = current_context();
   const auto stream = get_stream(handle);
   const CUDA_MEMCPY3D description = describe();
   const bool captured = capture_of(*stream) != nullptr;
@@ -171,9 +171,8 @@ CUDA_MEMCPY3D between_arrays(CUarray to, std::size_t to_offset, CUarray from, st
 // which is one of the orders that the manual allows; *failed gets the number of the one that was refused.
 template <class Describe>
 CUresult copy_batch(std::size_t count, std::size_t* failed, CUstream handle, const char* label, Describe one) {
-  const auto context = current_context();
-  require(count != 0);
-  require(!get_stream(handle)->legacy);
+  const auto stream = get_stream(handle);
+  require(count != 0 && !stream->legacy);
   for (std::size_t i = 0; i < count; ++i) {
     if (failed != nullptr) *failed = i;
     make_copy(one(i), label);

@@ -53,9 +53,8 @@ CUresult instantiate_with(CUgraphExec* out, CUgraph handle, CUDA_GRAPH_INSTANTIA
 }
 
 CUresult launch_graph(CUgraphExec handle, CUstream stream) {
-  current_context();
-  const auto executable = get_executable(handle);
   const auto into = get_stream(stream);
+  const auto executable = get_executable(handle);
   if (const auto capture = capture_of(*into)) {
     const std::scoped_lock lock(Graph::mutex(), executable->mutex);
     capture->add(*into, ChildPart{executable->as_graph()});
@@ -70,9 +69,8 @@ CUresult launch_graph(CUgraphExec handle, CUstream stream) {
 }
 
 CUresult upload(CUgraphExec handle, CUstream stream) {
-  current_context();
-  get_executable(handle);
   get_stream(stream);
+  get_executable(handle);
   return CUDA_SUCCESS;
 }
 

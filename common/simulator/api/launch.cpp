@@ -201,7 +201,6 @@ std::shared_ptr<Context> context_of(const Stream& stream) {
 }
 
 CUresult launch_kernel(CUfunction f, const LaunchShape& shape, CUstream handle, void** params, void** extra) {
-  current_context();
   const auto stream = get_stream(handle);
   const auto function = get_function_or_kernel(f, context_of(*stream));
   require_shape(*function, shape);
@@ -254,7 +253,7 @@ LaunchAttributes read(const CUlaunchConfig& config) {
 
 CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** params, void** extra,
                           bool per_thread_stream) {
-  current_context();
+  require_calls_permitted();
   require(config != nullptr);
   const auto stream = get_stream(per_thread_stream ? per_thread(config->hStream) : config->hStream);
   const auto function = get_function_or_kernel(f, context_of(*stream));
@@ -265,8 +264,8 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   return CUDA_SUCCESS;
 }
 
-CUresult launch_host(CUstream stream, CUhostFn function, void* data) {
-  current_context();
+CUresult launch_host(CUstream handle, CUhostFn function, void* data) {
+  const auto stream = get_stream(handle);
   require(function != nullptr);
   Operation call;
   call.kind = OperationKind::host;
@@ -276,7 +275,7 @@ CUresult launch_host(CUstream stream, CUhostFn function, void* data) {
     function(data);
     return CUDA_SUCCESS;
   };
-  get_stream(stream)->enqueue(std::move(call));
+  stream->enqueue(std::move(call));
   return CUDA_SUCCESS;
 }
 

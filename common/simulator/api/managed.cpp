@@ -128,27 +128,26 @@ bool concerns_place(CUmem_advise what) {
          what == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
 }
 
-CUresult prefetch(CUdeviceptr pointer, std::size_t count, const Location& where, CUstream handle) {
+CUresult prefetch(CUdeviceptr pointer, std::size_t count, const Location& where, Stream& stream) {
   require_managed(pointer, count);
-  const auto stream = get_stream(handle);
   advice().change(pointer, pointer + count, [&](Advice& said) { said.prefetched = where; });
   Operation operation;
   operation.kind = OperationKind::copy;
   operation.label = "cuMemPrefetchAsync";
-  stream->enqueue(std::move(operation));
+  stream.enqueue(std::move(operation));
   return CUDA_SUCCESS;
 }
 
-CUresult prefetch_to_device(CUdeviceptr pointer, std::size_t count, CUdevice dev, CUstream stream) {
-  const auto context = current_context();
-  return prefetch(pointer, count, from_number(dev), stream);
+CUresult prefetch_to_device(CUdeviceptr pointer, std::size_t count, CUdevice dev, CUstream handle) {
+  const auto stream = get_stream(handle);
+  return prefetch(pointer, count, from_number(dev), *stream);
 }
 
 CUresult prefetch_to_location(CUdeviceptr pointer, std::size_t count, CUmemLocation location, unsigned flags,
-                              CUstream stream) {
-  const auto context = current_context();
+                              CUstream handle) {
+  const auto stream = get_stream(handle);
   require(flags == 0);
-  return prefetch(pointer, count, from_location(location), stream);
+  return prefetch(pointer, count, from_location(location), *stream);
 }
 
 // The location that all of the range has in common, none if it has several.
@@ -222,7 +221,6 @@ CUresult range_attribute(void* data, std::size_t size, int attribute, CUdevicept
 }
 
 CUresult attach(CUstream handle, CUdeviceptr pointer, std::size_t length, unsigned flags) {
-  const auto context = current_context();
   const auto stream = get_stream(handle);
   require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE);
   require(flags != CU_MEM_ATTACH_SINGLE || !stream->legacy);
@@ -242,7 +240,6 @@ CUresult attach(CUstream handle, CUdeviceptr pointer, std::size_t length, unsign
 template <class Each>
 CUresult batch(CUdeviceptr* pointers, size_t* sizes, size_t count, size_t* starts, size_t locations, bool with_places,
                unsigned long long flags, Each each) {
-  const auto context = current_context();
   require(pointers != nullptr && sizes != nullptr && count != 0 && flags == 0);
   require(!with_places || (starts != nullptr && locations != 0 && locations <= count && starts[0] == 0));
   for (size_t i = 1; with_places && i < locations; ++i) require(starts[i] > starts[i - 1] && starts[i] < count);
@@ -255,11 +252,12 @@ CUresult batch(CUdeviceptr* pointers, size_t* sizes, size_t count, size_t* start
 }
 
 CUresult prefetch_batch(CUdeviceptr* pointers, size_t* sizes, size_t count, CUmemLocation* places, size_t* starts,
-                        size_t locations, unsigned long long flags, CUstream stream) {
+                        size_t locations, unsigned long long flags, CUstream handle) {
+  const auto stream = get_stream(handle);
   require(places != nullptr);
   return batch(pointers, sizes, count, starts, locations, true, flags,
                [&](CUdeviceptr pointer, size_t size, size_t place) {
-                 prefetch(pointer, size, from_location(places[place]), stream);
+                 prefetch(pointer, size, from_location(places[place]), *stream);
                });
 }
 

@@ -25,7 +25,6 @@ CUDA_MEMSET_NODE_PARAMS rows(CUdeviceptr dst, std::size_t pitch, unsigned value,
 }
 
 CUresult fill_later(const CUDA_MEMSET_NODE_PARAMS& description, CUstream handle, const char* label) {
-  const auto context = current_context();
   const auto stream = get_stream(handle);
   Fill fill = make_fill(description, label, capture_of(*stream) != nullptr);
   if (fill.operation.run) stream->enqueue(std::move(fill.operation));

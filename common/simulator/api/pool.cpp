@@ -47,9 +47,8 @@ CUdeviceptr capture_allocation(Stream& stream, const Device& device, u64 bytes) 
 
 // `pool` null: the current one of the stream's device.
 CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, const CUmemoryPool* pool, CUstream handle) {
-  const auto context = current_context();
-  require(pointer != nullptr);
   const auto stream = get_stream(handle);
+  require(pointer != nullptr);
   const auto from = pool != nullptr ? pool_named(*pool) : current_pool(device_of(*stream));
   if (capture_of(*stream)) {
     *pointer = bytes == 0 ? 0 : capture_allocation(*stream, from->device, bytes);
@@ -61,7 +60,6 @@ CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, const CUmemoryPool* p
 }
 
 CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
-  const auto context = current_context();
   const auto stream = get_stream(handle);
   if (pointer == 0) return CUDA_SUCCESS;
   if (capture_of(*stream)) {
@@ -177,8 +175,7 @@ CUDASIM_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* p
 #if CUDA_VERSION >= 12020
     max_size = properties->maxSize;
 #endif
-    const auto made = std::make_shared<Pool>(device_at(on_host ? 0 : properties->location.id), max_size, on_host);
-    *pool = made->handle = pools().add(made);
+    *pool = make_pool(device_at(on_host ? 0 : properties->location.id), max_size, on_host)->handle;
     return CUDA_SUCCESS;
   };
 }

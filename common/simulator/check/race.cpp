@@ -369,17 +369,22 @@ void BlockRaces::acquire(Warp& warp, u32 lane, u64 address, Block& owner) {
   if (found != messages.end()) hear(thread(warp, lane), found->second, true, false);
 }
 
-void BlockRaces::commit(Warp& warp, u32 lanes) {
+void BlockRaces::commit(Warp& warp, u32 lanes, bool bulk) {
   const u32 time = copies_now_[warp.index]++;
-  each_lane(lanes, [&](u32 lane) { thread(warp, lane).groups.push_back(time); });
+  each_lane(lanes, [&](u32 lane) {
+    Thread& self = thread(warp, lane);
+    (bulk ? self.bulk : self.groups).push_back(time);
+  });
 }
 
-void BlockRaces::wait(Warp& warp, u32 lane, u32 pending) {
+// Copies of the other sort that are as old are taken for complete, too: their groups share a clock.
+void BlockRaces::wait(Warp& warp, u32 lane, u32 pending, bool bulk) {
   Thread& self = thread(warp, lane);
-  if (self.groups.size() <= pending) return;
-  const auto kept = self.groups.end() - static_cast<std::ptrdiff_t>(pending);
+  std::vector<u32>& groups = bulk ? self.bulk : self.groups;
+  if (groups.size() <= pending) return;
+  const auto kept = groups.end() - static_cast<std::ptrdiff_t>(pending);
   self.seen.own.own().set(member(warp, lane) + static_cast<u32>(threads_.size()), *(kept - 1));
-  self.groups.erase(self.groups.begin(), kept);
+  groups.erase(groups.begin(), kept);
 }
 
 void BlockRaces::wait_all(Warp& warp, u32 lanes) {

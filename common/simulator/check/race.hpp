@@ -119,8 +119,8 @@ class BlockRaces {
   void cluster_open();
   void release(Warp& warp, u32 lane, u64 address, Block& owner, bool copies);
   void acquire(Warp& warp, u32 lane, u64 address, Block& owner);
-  void commit(Warp& warp, u32 lanes);
-  void wait(Warp& warp, u32 lane, u32 pending);
+  void commit(Warp& warp, u32 lanes, bool bulk);
+  void wait(Warp& warp, u32 lane, u32 pending, bool bulk);
   void wait_all(Warp& warp, u32 lanes);
 
  private:
@@ -130,7 +130,7 @@ class BlockRaces {
     Clock fenced_here;                      // … and its block
     u32 fenced_at = 0, fenced_here_at = 0;  // its own time in them
     Clock heard;                            // by strong reads: known behind a fence or barrier
-    std::vector<u32> groups;                // of copies: their times
+    std::vector<u32> groups, bulk;          // of copies: their times
   };
   // Threads that come together.
   struct Meeting {

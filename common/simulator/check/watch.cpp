@@ -174,11 +174,11 @@ void Watch::release_copies(Warp& warp, u32 lane, std::byte* at) {
   races_->release(warp, lane, static_cast<u64>(at - owner->shared), *owner, true);
 }
 
-void Watch::commit(Warp& warp) {
-  if (races_ != nullptr) races_->commit(warp, warp.mask);
+void Watch::commit(Warp& warp, bool bulk) {
+  if (races_ != nullptr) races_->commit(warp, warp.mask, bulk);
 }
-void Watch::wait(Warp& warp, u32 lane, u32 pending) {
-  if (races_ != nullptr) races_->wait(warp, lane, pending);
+void Watch::wait(Warp& warp, u32 lane, u32 pending, bool bulk) {
+  if (races_ != nullptr) races_->wait(warp, lane, pending, bulk);
 }
 void Watch::wait_all(Warp& warp) {
   if (races_ != nullptr) races_->wait_all(warp, warp.mask);

@@ -71,9 +71,10 @@ class Watch {
   // What the executing lane has done is known to who acquires the mbarrier at `at`, and the other way round.
   void release(Warp& warp, u32 lane, std::byte* at);
   void acquire(Warp& warp, u32 lane, std::byte* at);
-  // Asynchronous copies: a group ends; all but the last `pending` groups are waited for; an mbarrier counts them.
-  void commit(Warp& warp);
-  void wait(Warp& warp, u32 lane, u32 pending);
+  // Asynchronous copies: a group ends, of bulk copies or of the others; all but the last `pending` groups are waited
+  // for; an mbarrier counts them.
+  void commit(Warp& warp, bool bulk);
+  void wait(Warp& warp, u32 lane, u32 pending, bool bulk);
   void wait_all(Warp& warp);
   void release_copies(Warp& warp, u32 lane, std::byte* at);
 

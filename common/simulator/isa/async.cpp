@@ -192,7 +192,7 @@ void run_copy(Warp& warp, const Instruction& i) {
 void run_nothing(Warp&, const Instruction&) {}
 void run_commit(Warp& warp, const Instruction&) {
   warp.block->async.commit(warp);
-  if (warp.watch != nullptr) warp.watch->commit(warp);
+  if (warp.watch != nullptr) warp.watch->commit(warp, false);
 }
 void run_wait_all(Warp& warp, const Instruction&) {
   warp.block->async.wait_all(warp);
@@ -201,7 +201,7 @@ void run_wait_all(Warp& warp, const Instruction&) {
 void run_wait(Warp& warp, const Instruction& i) {
   const u32* left = warp.in<u32>(i.slot[0]);
   warp.block->async.wait(warp, left[__builtin_ctz(warp.mask)]);
-  if (warp.watch != nullptr) for_each_lane(warp, [&](u32 lane) { warp.watch->wait(warp, lane, left[lane]); });
+  if (warp.watch != nullptr) for_each_lane(warp, [&](u32 lane) { warp.watch->wait(warp, lane, left[lane], false); });
 }
 
 // When the copies before it have completed, it arrives; without .noinc it first makes room for the arrival.
@@ -280,6 +280,7 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
 
 // [to], [from], size
 void run_bulk_to_global(Warp& warp, const Instruction& i) {
+  if (warp.watch != nullptr) warp.watch->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
@@ -333,9 +334,16 @@ void run_bulk_reduction_in_cluster(Warp& warp, const Instruction& i) {
   });
   warp.polls = 0;
 }
-void run_commit_bulk(Warp& warp, const Instruction&) { warp.block->async.commit_bulk(warp); }
+void run_commit_bulk(Warp& warp, const Instruction&) {
+  warp.block->async.commit_bulk(warp);
+  if (warp.watch != nullptr) warp.watch->commit(warp, true);
+}
 void run_wait_bulk(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) { warp.block->async.wait_bulk(warp, lane, warp.in<u32>(i.slot[0])[lane]); });
+  for_each_lane(warp, [&](u32 lane) {
+    const u32 left = warp.in<u32>(i.slot[0])[lane];
+    warp.block->async.wait_bulk(warp, lane, left);
+    if (warp.watch != nullptr) warp.watch->wait(warp, lane, left, true);
+  });
 }
 
 // st.async [to], values, [mbarrier]

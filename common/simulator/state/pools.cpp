@@ -9,7 +9,7 @@ namespace {
 constexpr u64 kUnit = 512;
 
 struct DevicePools {
-  std::mutex mutex;
+  std::recursive_mutex mutex;
   std::shared_ptr<Pool> original, current;
   std::vector<std::weak_ptr<Pool>> all;
 };
@@ -34,14 +34,22 @@ Registry<Pool, CUmemoryPool>& pools() {
   return all;
 }
 
+std::shared_ptr<Pool> make_pool(Device& device, u64 max_size, bool on_host) {
+  auto made = std::make_shared<Pool>(device, max_size, on_host);
+  made->handle = pools().add(made);
+  DevicePools& here = pools_of(device);
+  const std::scoped_lock lock(here.mutex);
+  std::erase_if(here.all, [](const auto& weak) { return weak.expired(); });
+  here.all.push_back(made);
+  return made;
+}
+
 std::shared_ptr<Pool> default_pool(Device& device) {
   DevicePools& here = pools_of(device);
   const std::scoped_lock lock(here.mutex);
   if (!here.original) {
-    here.original = std::make_shared<Pool>(device, 0);
+    here.original = make_pool(device, 0);
     here.original->is_default = true;
-    here.original->handle = pools().add(here.original);
-    here.all.push_back(here.original);
   }
   return here.original;
 }
@@ -56,9 +64,7 @@ std::shared_ptr<Pool> current_pool(Device& device) {
 void set_current_pool(Device& device, std::shared_ptr<Pool> pool) {
   DevicePools& here = pools_of(device);
   const std::scoped_lock lock(here.mutex);
-  std::erase_if(here.all, [](const auto& weak) { return weak.expired(); });
   here.current = std::move(pool);
-  if (here.current) here.all.push_back(here.current);
 }
 
 std::shared_ptr<Pool> pool_of(u64 base) {
@@ -95,30 +101,45 @@ Pool::Blocks::iterator Pool::reusable(const Stream& stream, u64 size) {
   return best;
 }
 
+void Pool::hold(u64 bytes) {
+  require(bytes <= device.memory || on_host, CUDA_ERROR_OUT_OF_MEMORY);
+  held_ += bytes;
+  try {
+    if (on_host) require_host_memory(bytes);
+    while (!on_host && pieces_.size() * kPiece < reserved()) pieces_.push_back(std::make_unique<Share>(device, kPiece));
+  } catch (const Failure&) {
+    let_go(bytes);
+    throw;
+  }
+  reserved_high_ = std::max(reserved_high_, reserved());
+}
+
+void Pool::let_go(u64 bytes) {
+  held_ -= bytes;
+  while (pieces_.size() * kPiece > reserved()) pieces_.pop_back();
+}
+
 Pool::Blocks::iterator Pool::make_block(u64 size) {
   const u64 capacity = (size + kUnit - 1) / kUnit * kUnit;
-  require(capacity >= size && (max_size_ == 0 || capacity <= max_size_ - std::min(max_size_, reserved_)),
+  require(capacity >= size && (max_size_ == 0 || capacity <= max_size_ - std::min(max_size_, held_)),
           CUDA_ERROR_OUT_OF_MEMORY);
   Block block;
   block.capacity = capacity;
-  if (on_host) {
-    require_host_memory(capacity);
-    block.bytes = std::make_shared<HostBytes>(capacity);
-    reserved_ += capacity;
-    reserved_high_ = std::max(reserved_high_, reserved_);
-    const u64 address = reinterpret_cast<u64>(block.bytes->get());
-    return blocks_.emplace(address, std::move(block)).first;
-  }
   try {
-    block.share = std::make_shared<Share>(device, capacity);
+    hold(capacity);
   } catch (const Failure&) {
     trim_locked(0);  // what this pool only keeps in reserve goes first
-    block.share = std::make_shared<Share>(device, capacity);
+    hold(capacity);
   }
-  block.bytes = std::make_shared<HostBytes>(capacity);
-  reserved_ += capacity;
-  reserved_high_ = std::max(reserved_high_, reserved_);
-  return blocks_.emplace(AddressSpace::instance().reserve(capacity, kUnit), std::move(block)).first;
+  try {
+    block.bytes = std::make_shared<HostBytes>(capacity);
+  } catch (const Failure&) {
+    let_go(capacity);
+    throw;
+  }
+  const u64 address =
+      on_host ? reinterpret_cast<u64>(block.bytes->get()) : AddressSpace::instance().reserve(capacity, kUnit);
+  return blocks_.emplace(address, std::move(block)).first;
 }
 
 void Pool::leave(Blocks::iterator block, const char* by) {
@@ -193,14 +214,14 @@ void Pool::free_now(u64 base) {
 }
 
 void Pool::trim_locked(u64 keep) {
-  for (auto block = blocks_.begin(); block != blocks_.end() && reserved_ > keep;) {
+  for (auto block = blocks_.begin(); block != blocks_.end() && reserved() > keep;) {
     const Block& candidate = block->second;
     if (candidate.in_use || (candidate.freed && !candidate.freed->done())) {
       ++block;
       continue;
     }
     leave(block, "cuMemFreeAsync");
-    reserved_ -= candidate.capacity;
+    let_go(candidate.capacity);
     {
       Owners& all = owners();
       const std::scoped_lock lock(all.mutex);
@@ -217,7 +238,7 @@ void Pool::trim(u64 keep) {
 
 void Pool::trim_to_threshold() {
   const std::scoped_lock lock(mutex_);
-  if (reserved_ > release_threshold_) trim_locked(release_threshold_);
+  if (reserved() > release_threshold_) trim_locked(release_threshold_);
 }
 
 void Pool::get(CUmemPool_attribute attribute, void* value) {
@@ -229,7 +250,7 @@ void Pool::get(CUmemPool_attribute attribute, void* value) {
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC: return number(opportunistic_);
     case CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES: return number(internal_dependencies_);
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: return bytes(release_threshold_);
-    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return bytes(reserved_);
+    case CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT: return bytes(reserved());
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH: return bytes(reserved_high_);
     case CU_MEMPOOL_ATTR_USED_MEM_CURRENT: return bytes(used_);
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH: return bytes(used_high_);
@@ -252,7 +273,7 @@ void Pool::set(CUmemPool_attribute attribute, const void* value) {
     case CU_MEMPOOL_ATTR_RELEASE_THRESHOLD: release_threshold_ = *bytes; return;
     case CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH:  // both can only be set back
       require(*bytes == 0);
-      reserved_high_ = reserved_;
+      reserved_high_ = reserved();
       return;
     case CU_MEMPOOL_ATTR_USED_MEM_HIGH:
       require(*bytes == 0);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace cudasim {
 
@@ -37,7 +38,6 @@ class Pool : public std::enable_shared_from_this<Pool> {
   struct Block {
     u64 capacity = 0;
     std::shared_ptr<HostBytes> bytes;
-    std::shared_ptr<Share> share;
     u64 size = 0;          // as asked for
     bool in_use = false;   // as the program sees it
     bool entered = false;  // as the address space does: until the stream has come to the free
@@ -53,6 +53,12 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void leave(Blocks::iterator block, const char* by);
   void begin_free(Block& block);
   void trim_locked(u64 keep);
+  // What the device (or the host) has set apart for the pool: whole pieces, enough for all blocks.
+  u64 reserved() const { return (held_ + kPiece - 1) / kPiece * kPiece; }
+  void hold(u64 bytes);  // that many more; throws CUDA_ERROR_OUT_OF_MEMORY
+  void let_go(u64 bytes);
+
+  static constexpr u64 kPiece = u64{32} << 20;  // as driver 580 reserves
 
   const u64 max_size_;
   std::mutex mutex_;
@@ -60,10 +66,12 @@ class Pool : public std::enable_shared_from_this<Pool> {
   std::map<CUdevice, CUmemAccess_flags> access_;
   u64 release_threshold_ = 0;
   int follow_events_ = 1, opportunistic_ = 1, internal_dependencies_ = 1;
-  u64 used_ = 0, used_high_ = 0, reserved_ = 0, reserved_high_ = 0;
+  u64 used_ = 0, used_high_ = 0, held_ = 0, reserved_high_ = 0;
+  std::vector<std::unique_ptr<Share>> pieces_;  // of the device's memory
 };
 
 Registry<Pool, CUmemoryPool>& pools();
+std::shared_ptr<Pool> make_pool(Device& device, u64 max_size, bool on_host = false);
 std::shared_ptr<Pool> default_pool(Device& device);
 std::shared_ptr<Pool> current_pool(Device& device);
 void set_current_pool(Device& device, std::shared_ptr<Pool> pool);
