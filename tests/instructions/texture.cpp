@@ -459,8 +459,8 @@ TEST_CASE("gradients choose the level by the longer one's length in texels") {
     in.push_back({word(std::ldexp(1.0f, k) / 64), word(0.3f), word(0.6f), word(0)});
     in.push_back({word(0), word(0.3f), word(0.6f), word(std::ldexp(-1.0f, k) / 64)});
   }
-  const auto out =
-      run("tex.grad.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], {%l, 0f00000000}, {0f00000000, %z};", texture, in);
+  const auto out = run(
+      "tex.grad.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], {%l, 0f00000000}, {0f00000000, %z};", texture, in);
   for (std::size_t k = 0; k < in.size(); ++k) {
     CAPTURE(k);
     CHECK(real(out[k][0]) == float(std::clamp(int(k / 2) - 2, 0, 4)));
@@ -535,14 +535,16 @@ TEST_CASE("texels come as halves, offsets move the coordinates, a predicate says
   CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
   const std::vector<std::array<u32, 4>> in = {{0, word(3.5f), word(2.5f), 0}, {0, word(0.5f), word(0.5f), 0}};
   const auto halves = run("tex.2d.v2.f16x2.f32 {%d0, %d1}, [%t, {%x, %y}];", texture, in);
-  const auto one_by_one = run(
-      ".reg .b16 %h<4>;\ntex.2d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%t, {%x, %y}];\nmov.b32 %d0, {%h0, %h1};\n"
-      "mov.b32 %d1, {%h2, %h3};",
-      texture, in);
+  const auto one_by_one =
+      run(".reg .b16 %h<4>;\ntex.2d.v4.f16.f32 {%h0, %h1, %h2, %h3}, [%t, {%x, %y}];\nmov.b32 %d0, {%h0, %h1};\n"
+          "mov.b32 %d1, {%h2, %h3};",
+          texture, in);
   CHECK(halves == one_by_one);
-  const auto moved = run("mov.b32 %l, -2;\ntex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], {%l, 1};", texture, in);
+  const auto moved =
+      run("mov.b32 %l, -2;\ntex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], {%l, 1};", texture, in);
   const auto there =
-      run(".reg .pred %p;\ntex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}|%p, [%t, {%x, %y}];\nselp.b32 %d1, 1, 0, %p;", texture, in);
+      run(".reg .pred %p;\ntex.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}|%p, [%t, {%x, %y}];\nselp.b32 %d1, 1, 0, %p;",
+          texture, in);
   for (std::size_t k = 0; k < in.size(); ++k) {
     const int x = int(real(in[k][1])), y = int(real(in[k][2]));
     CHECK(real(moved[k][0]) == f.at(u32(std::max(x - 2, 0)), u32(y + 1), 0, 0));
@@ -641,15 +643,16 @@ TEST_CASE("in independent mode a sampler of its own says how a texture is read")
   std::string log;
   std::string text = header(63, 75);
   text.replace(text.find("sm_75"), 5, "sm_75, texmode_independent");
-  const CUmodule module = load(
-      text +
-          ".global .samplerref between = {addr_mode_0 = clamp_to_border, filter_mode = linear, "
-          "force_unnormalized_coords = 1};\n"
-          ".visible .entry k(.param .u64 object, .param .u64 out) {\n.reg .b64 %t, %out;\n.reg .f32 %d<4>;\n"
-          "ld.param.u64 %t, [object];\nld.param.u64 %out, [out];\n"
-          "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, between, {0f40000000}];\nst.global.f32 [%out], %d0;\n"
-          "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, between, {0f00000000}];\nst.global.f32 [%out+4], %d0;\nret;\n}\n",
-      log);
+  const CUmodule module =
+      load(text +
+               ".global .samplerref between = {addr_mode_0 = clamp_to_border, filter_mode = linear, "
+               "force_unnormalized_coords = 1};\n"
+               ".visible .entry k(.param .u64 object, .param .u64 out) {\n.reg .b64 %t, %out;\n.reg .f32 %d<4>;\n"
+               "ld.param.u64 %t, [object];\nld.param.u64 %out, [out];\n"
+               "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, between, {0f40000000}];\nst.global.f32 [%out], %d0;\n"
+               "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, between, {0f00000000}];\nst.global.f32 [%out+4], "
+               "%d0;\nret;\n}\n",
+           log);
   REQUIRE(log == "");
   if (device.simulated()) {  // a GPU's driver has no call that makes a sampler: what its kernels find there is not said
     CUfunction function = nullptr;
