@@ -1,0 +1,293 @@
+# nms, roi_align and deform_conv2d for PyTorch: what they demand, what they allocate, and what their backward returns.
+from __future__ import annotations
+
+import math
+import warnings
+
+import torch
+
+from places import SUFFIXES, Out, place_for
+
+Tensor = torch.Tensor
+LIBRARY = "real_ops"
+
+
+def demand(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise ValueError(sentence)
+
+
+def demand_alike(op: str, **tensors: Tensor | None) -> None:
+    """The same type and device for all."""
+    given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
+    first, *others = given
+    kind = given[first]
+    demand(kind.dtype in SUFFIXES, f"{op}: {first} is {kind.dtype}; half, float and double are what there is.")
+    demand(kind.device.type in ("cpu", "cuda", "meta"), f"{op}: {first} is on {kind.device}; it runs on cpu and cuda.")
+    for name in others:
+        demand(given[name].dtype == kind.dtype, f"{op}: {name} is {given[name].dtype}, but {first} is {kind.dtype}.")
+        demand(given[name].device == kind.device, f"{op}: {name} is on {given[name].device}, but {first} is on {kind.device}.")
+
+
+def tell_of_atomics(op: str) -> None:
+    """Whoever has asked PyTorch for the same bits every time must not get others without a word."""
+    if torch.are_deterministic_algorithms_enabled():
+        sentence = f"{op} adds with atomics, in an order that nobody fixes: on a GPU its last digits change from run to run."
+        demand(torch.is_deterministic_algorithms_warn_only_enabled(), sentence)
+        warnings.warn(sentence)
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """What gradients are added up in."""
+    return torch.float32 if dtype == torch.float16 else dtype
+
+
+# ---- NMS -----------------------------------------------------------------------------------------------------------------
+
+torch.library.define(f"{LIBRARY}::nms", "(Tensor boxes, Tensor scores, float threshold) -> Tensor")
+
+
+def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
+    """The numbers of the boxes that stay, the best first. A box is left, top, right, bottom.
+
+    A box goes if its IoU with a better one that stays is above the threshold.
+    """
+    demand(boxes.dim() == 2 and boxes.shape[1] == 4, f"nms: boxes are n x 4, not {list(boxes.shape)}.")
+    demand(scores.shape == boxes.shape[:1], f"nms: {boxes.shape[0]} boxes need as many scores, not {list(scores.shape)}.")
+    demand_alike("nms", boxes=boxes, scores=scores)
+    return torch.ops.real_ops.nms(boxes, scores, threshold)
+
+
+@torch.library.impl(f"{LIBRARY}::nms", ("cpu", "cuda"))
+def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
+    order = scores.sort(descending=True, stable=True).indices
+    return place_for(boxes).nms(boxes[order].contiguous(), order, threshold)
+
+
+@torch.library.register_fake(f"{LIBRARY}::nms")
+def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
+    stay = torch.library.get_ctx().new_dynamic_size()  # known only when it has run
+    return boxes.new_empty(stay, dtype=torch.int64)
+
+
+# ---- ROIAlign ------------------------------------------------------------------------------------------------------------
+
+ROI_ALIGN = "int rows, int columns, float scale, int samples, bool aligned"
+torch.library.define(f"{LIBRARY}::roi_align", f"(Tensor input, Tensor boxes, {ROI_ALIGN}) -> Tensor")
+torch.library.define(f"{LIBRARY}::roi_align_backward", f"(Tensor gradient, Tensor boxes, SymInt[] shape, {ROI_ALIGN}) -> Tensor")
+
+
+def roi_align(
+    input: Tensor, boxes: Tensor, output_size: int | tuple[int, int], scale: float = 1.0, samples: int = -1, aligned: bool = False
+) -> Tensor:
+    """boxes: k x 5, image and corners. samples: a side of a bin; as many as it has pixels, if not positive."""
+    rows, columns = (output_size, output_size) if isinstance(output_size, int) else output_size
+    demand(input.dim() == 4, f"roi_align: input has 4 dimensions, not {input.dim()}.")
+    is_list = boxes.dim() == 2 and boxes.shape[1] == 5
+    demand(is_list, f"roi_align: boxes are k x 5 (image, left, top, right, bottom), not {list(boxes.shape)}.")
+    demand(rows > 0 and columns > 0, f"roi_align: an output of {rows} x {columns} has no bins.")
+    demand_alike("roi_align", input=input, boxes=boxes)
+    return torch.ops.real_ops.roi_align(input, boxes, rows, columns, scale, samples, aligned)
+
+
+def demand_images(boxes: Tensor, images: int) -> None:
+    """No box may name an image that is not there. On a GPU nobody waits for the answer: the device stops with an assertion."""
+    known = ((boxes[:, 0] >= 0) & (boxes[:, 0] < images)).all()
+    if boxes.is_cuda:
+        torch._assert_async(known)
+    else:
+        demand(bool(known), f"roi_align: there are {images} images, and a box names another.")
+
+
+@torch.library.impl(f"{LIBRARY}::roi_align", ("cpu", "cuda"))
+def _(input: Tensor, boxes: Tensor, rows: int, columns: int, scale: float, samples: int, aligned: bool) -> Tensor:
+    images, channels, height, width = input.shape
+    demand_images(boxes, images)
+    output = input.new_empty(len(boxes), channels, rows, columns)
+    what = [boxes.contiguous(), channels, height, width, rows, columns, samples, aligned, scale]
+    place_for(input).run("roi_align_forward", input.dtype, output.numel(), input.contiguous(), Out(output), *what)
+    return output
+
+
+@torch.library.impl(f"{LIBRARY}::roi_align_backward", ("cpu", "cuda"))
+def _(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int, scale: float, samples: int, aligned: bool) -> Tensor:
+    if gradient.is_cuda:
+        tell_of_atomics("roi_align's backward")
+    sums = gradient.new_zeros(shape, dtype=wide(gradient.dtype))
+    what = [boxes.contiguous(), *shape[1:], rows, columns, samples, aligned, scale]
+    place_for(gradient).run("roi_align_backward", gradient.dtype, gradient.numel(), gradient.contiguous(), Out(sums), *what)
+    return sums.to(gradient.dtype)
+
+
+@torch.library.register_fake(f"{LIBRARY}::roi_align")
+def _(input: Tensor, boxes: Tensor, rows: int, columns: int, scale: float, samples: int, aligned: bool) -> Tensor:
+    return input.new_empty(boxes.shape[0], input.shape[1], rows, columns)
+
+
+@torch.library.register_fake(f"{LIBRARY}::roi_align_backward")
+def _(gradient: Tensor, boxes: Tensor, shape: list[int], *how: object) -> Tensor:
+    return gradient.new_empty(shape)
+
+
+def keep_boxes(ctx, inputs, output) -> None:
+    ctx.save_for_backward(inputs[1])
+    ctx.shape, ctx.how = inputs[0].shape, inputs[2:]
+
+
+def roi_align_gradients(ctx, gradient):
+    (boxes,) = ctx.saved_tensors
+    return torch.ops.real_ops.roi_align_backward(gradient, boxes, ctx.shape, *ctx.how), *[None] * 6
+
+
+def keep_boxes_again(ctx, inputs, output) -> None:
+    ctx.save_for_backward(inputs[1])
+    ctx.how = inputs[3:]
+
+
+def roi_align_gradients_again(ctx, gradient):
+    """Backward is linear in the gradient, and the gradient of its gradient is forward."""
+    (boxes,) = ctx.saved_tensors
+    return torch.ops.real_ops.roi_align(gradient, boxes, *ctx.how), *[None] * 7
+
+
+torch.library.register_autograd(f"{LIBRARY}::roi_align", roi_align_gradients, setup_context=keep_boxes)
+torch.library.register_autograd(f"{LIBRARY}::roi_align_backward", roi_align_gradients_again, setup_context=keep_boxes_again)
+
+# ---- modulated deformable convolution ------------------------------------------------------------------------------------
+
+CONVOLUTION = "int[] stride, int[] padding, int[] dilation"
+TENSORS = "Tensor input, Tensor offset, Tensor weight, Tensor? bias, Tensor? mask"
+torch.library.define(f"{LIBRARY}::deform_conv2d", f"({TENSORS}, {CONVOLUTION}) -> Tensor")
+torch.library.define(
+    f"{LIBRARY}::deform_conv2d_backward",
+    f"(Tensor gradient, Tensor input, Tensor offset, Tensor weight, Tensor? mask, {CONVOLUTION}) -> (Tensor, Tensor, Tensor, Tensor)",
+)
+
+
+def pair(value: int | tuple[int, int]) -> list[int]:
+    return [value, value] if isinstance(value, int) else list(value)
+
+
+def output_size(input: Tensor, weight: Tensor, stride: list[int], padding: list[int], dilation: list[int]) -> tuple[int, int]:
+    sides = zip(input.shape[2:], weight.shape[2:], stride, padding, dilation)
+    height, width = [(size + 2 * pad - apart * (kernel - 1) - 1) // step + 1 for size, kernel, step, pad, apart in sides]
+    return height, width
+
+
+def deform_conv2d(
+    input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None = None, mask: Tensor | None = None,
+    stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, dilation: int | tuple[int, int] = 1,
+) -> Tensor:  # fmt: skip
+    """Version 2 with a mask, version 1 without. The groups of channels follow from weight's shape, those of offsets from offset's."""
+    stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
+    for name, tensor in (("input", input), ("offset", offset), ("weight", weight)):
+        demand(tensor.dim() == 4, f"deform_conv2d: {name} has 4 dimensions, not {tensor.dim()}.")
+    demand_alike("deform_conv2d", input=input, offset=offset, weight=weight, bias=bias, mask=mask)
+    steps = min(stride) > 0 and min(dilation) > 0 and min(padding) >= 0
+    demand(steps, "deform_conv2d: stride and dilation are positive, padding is not negative.")
+    channels, filters = input.shape[1], weight.shape[0]
+    demand(
+        weight.shape[1] > 0 and channels % weight.shape[1] == 0 and filters % (channels // weight.shape[1]) == 0 and channels > 0,
+        f"deform_conv2d: a weight of {list(weight.shape)} does not divide {channels} channels into groups.",
+    )
+    taps, size = weight.shape[2] * weight.shape[3], output_size(input, weight, stride, padding, dilation)
+    demand(taps > 0 and min(size) > 0, f"deform_conv2d: the output would be {size[0]} x {size[1]}.")
+    per_group = 2 * taps
+    groups = offset.shape[1] // per_group
+    demand(
+        groups > 0 and offset.shape[1] % per_group == 0 and channels % groups == 0,
+        f"deform_conv2d: offset has {offset.shape[1]} channels, which is not {per_group} for each of some groups of {channels} channels.",
+    )
+    places = (input.shape[0], groups * taps, *size)
+    fits = (offset.shape[0], *offset.shape[2:]) == (places[0], *size)
+    demand(fits, f"deform_conv2d: offset is {list(offset.shape)}, but the output is {list(size)}.")
+    if mask is not None:
+        demand(tuple(mask.shape) == places, f"deform_conv2d: mask is {list(mask.shape)}, not {list(places)}.")
+    if bias is not None:
+        demand(tuple(bias.shape) == (filters,), f"deform_conv2d: bias is {list(bias.shape)}, not [{filters}].")
+    return torch.ops.real_ops.deform_conv2d(input, offset, weight, bias, mask, stride, padding, dilation)
+
+
+class Layout:
+    """The convolution as a product of matrices: [groups, filters, what a filter has taps for] x [groups, the same, places]."""
+
+    def __init__(self, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, how: list[list[int]]):
+        self.filters, self.depth, *kernel = weight.shape
+        self.images, channels, *image = input.shape
+        self.groups = channels // self.depth
+        self.size = tuple(offset.shape[2:])
+        self.elements = channels * math.prod(kernel) * self.places()
+        self.offsets = offset.shape[0] * offset.shape[1] // 2 * math.prod(self.size)
+        offset_groups = offset.shape[1] // (2 * math.prod(kernel))
+        tensors = [None if tensor is None else tensor.contiguous() for tensor in (input, offset, mask)]
+        steps = [number for each in how for number in each]
+        self.taps = [*tensors, self.images, channels, *image, offset_groups, *kernel, *self.size, *steps]
+        self.weight = weight.reshape(self.groups, self.filters // self.groups, self.depth * math.prod(kernel))
+        self.place, self.dtype, self.input = place_for(input), input.dtype, input
+
+    def places(self) -> int:
+        return self.images * math.prod(self.size)
+
+    def columns(self) -> Tensor:
+        """What the taps see."""
+        seen = self.input.new_empty(self.groups, self.weight.shape[2], self.places())
+        self.place.run("deform_columns", self.dtype, self.elements, Out(seen), *self.taps)
+        return seen
+
+    def as_images(self, product: Tensor) -> Tensor:
+        return product.reshape(self.filters, self.images, *self.size).transpose(0, 1).contiguous()
+
+    def as_matrices(self, images: Tensor) -> Tensor:
+        return images.transpose(0, 1).reshape(self.groups, self.filters // self.groups, self.places())
+
+
+@torch.library.impl(f"{LIBRARY}::deform_conv2d", ("cpu", "cuda"))
+def _(input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None, *how: list[int]) -> Tensor:
+    layout = Layout(input, offset, weight, mask, how)
+    output = layout.as_images(layout.weight @ layout.columns())
+    return output if bias is None else output + bias.view(-1, 1, 1)
+
+
+@torch.library.impl(f"{LIBRARY}::deform_conv2d_backward", ("cpu", "cuda"))
+def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list[int]) -> tuple[Tensor, ...]:
+    if input.is_cuda:
+        tell_of_atomics("deform_conv2d's backward")
+    layout = Layout(input, offset, weight, mask, how)
+    arrived = layout.as_matrices(gradient)
+    of_weight = (arrived @ layout.columns().mT).reshape(weight.shape)
+    of_columns = layout.weight.mT.contiguous() @ arrived
+    of_input = torch.zeros_like(input, dtype=wide(input.dtype), memory_format=torch.contiguous_format)
+    layout.place.run("deform_input_gradient", layout.dtype, layout.elements, of_columns, Out(of_input), *layout.taps)
+    of_offset = torch.empty_like(offset, memory_format=torch.contiguous_format)
+    of_mask = input.new_empty(0) if mask is None else torch.empty_like(mask, memory_format=torch.contiguous_format)
+    written = [Out(of_offset), Out(None if mask is None else of_mask)]
+    layout.place.run("deform_offset_gradient", layout.dtype, layout.offsets, of_columns, *written, *layout.taps)
+    return of_input.to(input.dtype), of_offset, of_weight, of_mask
+
+
+@torch.library.register_fake(f"{LIBRARY}::deform_conv2d")
+def _(input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None, *how: list[int]) -> Tensor:
+    return input.new_empty(input.shape[0], weight.shape[0], *offset.shape[2:])
+
+
+@torch.library.register_fake(f"{LIBRARY}::deform_conv2d_backward")
+def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list[int]) -> tuple[Tensor, ...]:
+    made = [input.new_empty(tensor.shape) for tensor in (input, offset, weight)]
+    return *made, input.new_empty(0 if mask is None else mask.shape)
+
+
+def keep_all(ctx, inputs, output) -> None:
+    input, offset, weight, bias, mask, *ctx.how = inputs
+    ctx.has_bias = bias is not None
+    ctx.save_for_backward(input, offset, weight, mask)
+
+
+def deform_conv2d_gradients(ctx, gradient):
+    """One for each of forward's eight arguments, in their order."""
+    input, offset, weight, mask = ctx.saved_tensors
+    of_input, of_offset, of_weight, of_mask = torch.ops.real_ops.deform_conv2d_backward(gradient, input, offset, weight, mask, *ctx.how)
+    of_bias = gradient.sum((0, 2, 3)) if ctx.has_bias else None
+    return of_input, of_offset, of_weight, of_bias, None if mask is None else of_mask, None, None, None
+
+
+torch.library.register_autograd(f"{LIBRARY}::deform_conv2d", deform_conv2d_gradients, setup_context=keep_all)

@@ -1,0 +1,9 @@
+# The lesson's modules can be imported; its ops are judged once, beside the solution, and not again for every answer.
+import os
+import pathlib
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "05-extension" / "07-real-ops"))
+answer = pathlib.Path(os.environ.get("ANSWER", "solution/exercise.ptx"))
+collect_ignore = [] if answer.parent.name == "solution" else ["test_ops.py", "test_on_a_gpu.py"]
