@@ -54,6 +54,8 @@ struct StatementInfo {  // for reports and traces
   ptx::SourceLine source;
 };
 
+struct Notes;  // what profile/ wants to know of a function's text (profile/notes.hpp)
+
 // A function, ready to run.
 struct Code {
   struct Parameter {
@@ -77,6 +79,7 @@ struct Code {
   u32 local_bytes = 0;                   // local memory of one thread's frame: .local and .param variables
   u32 registers_32bit = 0;               // an estimate of what a compiler would allocate, for occupancy
   std::vector<Parameter> results, parameters;
+  std::shared_ptr<const Notes> notes;  // null unless CUDASIM_PROFILE or CUDASIM_TRACE=ptx asks for them
 };
 
 // An entry function, as the launch sees it.

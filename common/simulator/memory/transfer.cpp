@@ -323,7 +323,7 @@ Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label, bool in_graph) {
   Rows target = rows_of({copy.dstMemoryType, copy.dstHost, copy.dstDevice, copy.dstArray, copy.dstXInBytes, copy.dstY,
                          copy.dstZ, copy.dstLOD, copy.dstPitch, copy.dstHeight},
                         box, true, in_graph, made.to);
-  made.bytes = box.width * box.height * box.depth;
+  made.operation.bytes = made.bytes = box.width * box.height * box.depth;
   const bool staged = (made.from == Side::pageable) != (made.to == Side::pageable);
   join_rows(source, target, box);
   made.operation.run = [source, target, box, staged, label] { return run_copy(source, target, box, staged, label); };
@@ -345,6 +345,7 @@ Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_g
               true, in_graph, made.target);
   Rows same = rows;
   join_rows(rows, same, box);
+  made.operation.bytes = box.width * box.height * box.depth;
   made.operation.run = [rows, box, value = fill.value, element, label] {
     return run_fill(rows, box, value, element, label);
   };

@@ -263,10 +263,16 @@ struct Work {
   Operation operator()(const KernelPart& part) const { return kernel_work(part, context, priority); }
   // The memory may come with the launch: it is looked for when the node runs.
   Operation operator()(const CopyPart& part) const {
-    return later(OperationKind::copy, "graph copy", [part] { return make_copy(part.copy, "graph copy").operation; });
+    Operation work =
+        later(OperationKind::copy, "graph copy", [part] { return make_copy(part.copy, "graph copy").operation; });
+    work.bytes = part.copy.WidthInBytes * part.copy.Height * part.copy.Depth;
+    return work;
   }
   Operation operator()(const FillPart& part) const {
-    return later(OperationKind::fill, "graph fill", [part] { return make_fill(part.fill, "graph fill").operation; });
+    Operation work =
+        later(OperationKind::fill, "graph fill", [part] { return make_fill(part.fill, "graph fill").operation; });
+    work.bytes = u64{part.fill.elementSize} * part.fill.width * part.fill.height;
+    return work;
   }
   Operation operator()(const HostPart& part) const {
     Operation call;
@@ -549,6 +555,7 @@ TaskPtr Executable::launch(Stream& stream) {
       std::vector<TaskPtr> after{head};
       for (const std::size_t index : steps_[i].after) after.push_back(tasks[index]);
       const auto enter = [&](Operation operation) {
+        operation.stream = stream.id;
         return scheduler.enter(stream.health, std::move(operation), stream.priority, after);
       };
       const auto* record = std::get_if<RecordPart>(&steps_[i].part);

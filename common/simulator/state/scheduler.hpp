@@ -50,6 +50,9 @@ enum class OperationKind : u8 {
 struct Operation {
   OperationKind kind = OperationKind::empty;
   std::string label;              // for timelines: the kernel's name, "cuMemcpyHtoDAsync" …
+  u64 bytes = 0;                  // for timelines: that a copy or fill moves
+  u64 stream = 0;                 // for timelines: Stream::id; 0: of no stream in particular
+  u64 arrow = 0;                  // for timelines: from the call that entered it
   std::function<CUresult()> run;  // an answer other than CUDA_SUCCESS poisons the context; empty: nothing to do
   bool even_after_fault = false;  // runs also when the context is poisoned (cuStreamAddCallback)
   std::shared_ptr<const void> parameters;  // what a graph node of this kind would keep, for capture
@@ -94,6 +97,7 @@ class Scheduler {
   Scheduler();
   void make_ready(const TaskPtr& task);              // with the lock held
   CUresult execute(Task& task);                      // without the lock
+  CUresult execute_untimed(Task& task);
   std::vector<TaskPtr> finish(const TaskPtr& task);  // takes the lock; the tasks that a worker can run now
   void hand_out(std::vector<TaskPtr> tasks);
   void start_worker();

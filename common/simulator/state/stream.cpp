@@ -58,6 +58,7 @@ TaskPtr Stream::enqueue(Operation operation, std::span<const TaskPtr> after) {
     capture->add(*this, operation);
     return nullptr;
   }
+  operation.stream = id;
   last_ = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, after));
   return last_;
 }
@@ -82,6 +83,7 @@ CUresult Stream::run_here(Operation operation) {
       capture->invalidated = true;
       fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     }
+    operation.stream = id;
     task = Scheduler::instance().enter(health, std::move(operation), priority, predecessors(*owner, {}),
                                        Scheduler::Where::caller);
     last_ = task;
