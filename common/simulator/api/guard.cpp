@@ -2,21 +2,13 @@
 
 #include "common/simulator/check/checks.hpp"
 #include "common/simulator/check/leak.hpp"
+#include "common/simulator/profile/timeline.hpp"
+#include "common/simulator/profile/wanted.hpp"
 
-#include <cstdlib>
-#include <cstring>
 #include <new>
 
 namespace cudasim {
 namespace {
-
-bool trace_api() {
-  static const bool wanted = [] {
-    const char* what = std::getenv("CUDASIM_TRACE");
-    return what != nullptr && std::strstr(what, "api") != nullptr;
-  }();
-  return wanted;
-}
 
 CUresult guarded(CUresult (*body)(void*), void* object) noexcept {
   try {
@@ -36,9 +28,11 @@ void trace_call(const char* function, const char* names, const Argument* argumen
 
 CUresult run_call(const char* function, const char* names, const Argument* arguments, std::size_t count,
                   CUresult (*body)(void* object), void* object) noexcept {
+  TimelineCall timed;
   const CUresult result = guarded(body, object);
+  if (timeline_on()) timed.ends(function, result);
   if (result == CUDA_SUCCESS && checks().leak) note_call(function, arguments, count);
-  if (trace_api()) trace_call(function, names, arguments, count, result);
+  if (trace_wanted().api) trace_call(function, names, arguments, count, result);
   return result;
 }
 

@@ -8,6 +8,10 @@ namespace cudasim {
 // 0 if not even one fits. `dynamic_shared` in bytes.
 u32 blocks_per_multiprocessor(const Function& function, u64 threads, u64 dynamic_shared);
 
+// The same without what a function may ask for by its attributes. `limit`, if there is one, becomes what the next block
+// would lack.
+u32 blocks_that_fit(const Kernel& kernel, u64 threads, u64 dynamic_shared, const char** limit = nullptr);
+
 // The most threads that a block of this kernel can have: its launch bounds, else the device's.
 u32 max_threads_per_block(const Kernel& kernel);
 

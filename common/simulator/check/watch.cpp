@@ -12,6 +12,7 @@ GridWatch::GridWatch(Grid& grid) : grid(grid) {
   if (checks().race) races = std::make_unique<GridRaces>(grid);
   if (checks().init) reads = std::make_unique<GridReads>(grid);
   sync = checks().sync;
+  sight = Sight::of(grid);
 }
 GridWatch::~GridWatch() = default;
 
@@ -25,7 +26,7 @@ View& GridWatch::view_of(u64 address) {
   return views_[(address >> 16) % kViews];
 }
 
-Watch::Watch(GridWatch& grid, Block& block) : grid_(grid), block_(block), accesses_(grid.accesses()) {
+Watch::Watch(GridWatch& grid, Block& block) : grid_(grid), block_(block) {
   if (grid.races != nullptr) races_ = std::make_unique<BlockRaces>(*grid.races, block);
   if (grid.reads != nullptr) reads_ = std::make_unique<BlockReads>(*grid.reads, block);
   if (grid.sync) sync_ = std::make_unique<BlockSync>(block);
@@ -35,6 +36,8 @@ Watch::~Watch() = default;
 void Watch::start() {
   touches_.clear();
   asynchronous_ = false;
+  sight_ = grid_.sight != nullptr && grid_.sight->sees(block_) ? grid_.sight.get() : nullptr;
+  accesses_ = grid_.checks_accesses() || sight_ != nullptr;
   if (races_ != nullptr) races_->start();
   if (reads_ != nullptr) reads_->start();
   if (sync_ != nullptr) sync_->start();
@@ -91,7 +94,9 @@ void Watch::touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at,
   if (kind == Access::write && size <= Touch::kKept) keep(touch.before, at, size);
 }
 
-void Watch::executed(Warp& warp, const Code& code, const Instruction& instruction) {
+void Watch::executed(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
+  if (sight_ != nullptr) sight_->end(warp, touches_);
+  if (mask == 0) return;
   if (!touches_.empty()) hand_on(warp, {&code, &instruction});
   asynchronous_ = false;
 }

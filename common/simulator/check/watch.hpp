@@ -9,6 +9,7 @@
 #include "common/simulator/check/race.hpp"
 #include "common/simulator/check/sync.hpp"
 #include "common/simulator/exec/access.hpp"
+#include "common/simulator/profile/sight.hpp"
 
 #include <memory>
 #include <vector>
@@ -21,13 +22,15 @@ class GridWatch {
   explicit GridWatch(Grid& grid);
   ~GridWatch();
 
-  bool accesses() const { return races != nullptr || reads != nullptr; }
+  bool needed() const { return checks_accesses() || sync || sight != nullptr; }
+  bool checks_accesses() const { return races != nullptr || reads != nullptr; }
   View& view_of(u64 address);  // of global memory, for access()
 
   Grid& grid;
   std::unique_ptr<GridRaces> races;
   std::unique_ptr<GridReads> reads;
   bool sync = false;
+  std::unique_ptr<Sight> sight;  // those who look on, if any do
 
  private:
   static constexpr u32 kViews = 8;
@@ -44,11 +47,18 @@ class Watch {
 
   // ---- Memory
 
-  bool accesses() const { return accesses_; }  // whether they are to be told
+  // Whether they, and instructions, are to be told. It may be another one of the same grid's blocks that is looked at.
+  bool accesses() const { return accesses_; }
   // A lane is about to touch memory: `size` bytes which lie at `at` on the host. `address`: in the state space.
   void touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind);
-  // An instruction is done.
-  void executed(Warp& warp, const Code& code, const Instruction& instruction);
+  // An instruction is about to run for the lanes of `mask`; is done; or has ended the kernel.
+  void begins(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
+    if (sight_ != nullptr) sight_->begin(warp, code, instruction, mask);
+  }
+  void executed(Warp& warp, const Code& code, const Instruction& instruction, u32 mask);
+  void failed(Warp& warp, const Fault& fault) {
+    if (sight_ != nullptr) sight_->fault(warp, fault);
+  }
   // What touches memory from now on to the end of the instruction is a copy that goes on behind it.
   void asynchronous() { asynchronous_ = true; }
   // A call begins, or a call's parameters are passed: `lanes`' local memory from `offset` on is new, or written.
@@ -90,7 +100,8 @@ class Watch {
   std::unique_ptr<BlockReads> reads_;
   std::unique_ptr<BlockSync> sync_;
   std::vector<Touch> touches_;
-  bool accesses_;
+  Sight* sight_ = nullptr;  // if it sees this block
+  bool accesses_ = false;
   bool asynchronous_ = false;
 };
 

@@ -14,6 +14,9 @@ constexpr i64 kTurnCost = 20;      // what a turn costs at least, in instruction
 constexpr u32 kIdleRounds = 4;     // of all warps, in which each only spins, until the next block has its turn
 constexpr u32 kLocalPadding = 64;  // keeps the threads' local memories from falling on the same lines of the cache
 
+// What a block sees whose accesses are watched: nobody writes here, so nothing is ever found.
+View kNoViews[kViews];
+
 u32 popcount(u32 lanes) { return static_cast<u32>(__builtin_popcount(lanes)); }
 
 }  // namespace
@@ -28,7 +31,6 @@ void Executor::refresh() {
 Block::Block(Grid& grid)
     : grid(&grid),
       shared_bytes(grid.shared_bytes),
-      quick_shared_bytes(grid.watch != nullptr && grid.watch->accesses() ? 0 : grid.shared_bytes),
       warps(grid.warps),
       registers_(u64{grid.warps} * grid.frame_stride),
       shared_(grid.shared_bytes) {
@@ -67,6 +69,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
     enter(warp, &warp.root, 0, nullptr);
   }
   if (watch != nullptr) watch->start();
+  quick_shared_bytes = watch != nullptr && watch->accesses() ? 0 : shared_bytes;
 }
 
 Outcome Block::run(Executor& executor, i64& budget) {
@@ -76,7 +79,7 @@ Outcome Block::run(Executor& executor, i64& budget) {
     bool progress = false;
     for (u32 rest = runnable; rest != 0; rest &= rest - 1) {
       Warp& warp = warps[static_cast<u32>(__builtin_ctz(rest))];
-      warp.views = executor.views;
+      warp.views = watch != nullptr && watch->accesses() ? kNoViews : executor.views;
       executor.refresh();
       i64 left = kTurn;
       const Pause pause = run_hearing_all(warp, left);

@@ -10,6 +10,8 @@
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/pool.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/profile/timeline.hpp"
+#include "common/simulator/profile/wanted.hpp"
 
 #include <algorithm>
 #include <cfenv>
@@ -94,13 +96,16 @@ Grid::Grid(const Launch& l)
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
       budget_(budget_wanted()) {
   const Checks& wanted = checks();
-  if (wanted.race || wanted.init || wanted.sync) watch = std::make_unique<GridWatch>(*this);
   for (auto& t : tid) t.resize(warps * kWarpSize);
   u32 thread = 0;
   for (u32 z = 0; z < l.block.z; ++z) {
     for (u32 y = 0; y < l.block.y; ++y) {
       for (u32 x = 0; x < l.block.x; ++x, ++thread) tid[0][thread] = x, tid[1][thread] = y, tid[2][thread] = z;
     }
+  }
+  if (wanted.race || wanted.init || wanted.sync || notes_wanted()) {
+    watch = std::make_unique<GridWatch>(*this);
+    if (!watch->needed()) watch.reset();
   }
   if (l.cooperative) {
     Allocation wanted;
@@ -282,6 +287,8 @@ bool Grid::work(bool caller) {
 
 std::optional<Fault> run(const Launch& launch) {
   AddressSpace::Hold hold;
+  if (timeline_on())
+    timeline_note("\"grid\": \"" + coordinates(launch.grid) + "\", \"block\": \"" + coordinates(launch.block) + "\"");
   Grid grid(launch);
   grid.work(true);
   withdraw(grid);

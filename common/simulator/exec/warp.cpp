@@ -40,11 +40,12 @@ inline void run_straight(Warp& warp, i64& left) {
     const Instruction& instruction = warp.code[warp.pc++];
     const u32 mask = guarded(warp, instruction);
     --left;
+    warp.watch->begins(warp, code, instruction, mask);
     if (mask != 0) {
       warp.mask = mask;
       instruction.run(warp, instruction);
-      warp.watch->executed(warp, code, instruction);
     }
+    warp.watch->executed(warp, code, instruction, mask);
   } while (warp.pc < warp.stop && left > 0);
 }
 
@@ -77,6 +78,7 @@ Pause run_warp(Warp& warp, i64& budget) {
     }
   } catch (Fault& fault) {
     locate(fault, warp);
+    if (warp.watch != nullptr) warp.watch->failed(warp, fault);
     throw;
   }
 }

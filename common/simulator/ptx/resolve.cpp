@@ -7,6 +7,8 @@
 
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/isa/row.hpp"
+#include "common/simulator/profile/notes.hpp"
+#include "common/simulator/profile/wanted.hpp"
 #include "common/simulator/ptx/cursor.hpp"
 #include "common/simulator/ptx/flow.hpp"
 #include "common/simulator/ptx/names.hpp"
@@ -67,7 +69,9 @@ class Resolver {
         function_(function),
         file_base_(file_base),
         link_(link),
-        names_(function) {}
+        names_(function) {
+    if (notes_wanted()) notes_ = std::make_shared<Notes>();
+  }
 
   Resolved run();
 
@@ -118,8 +122,8 @@ class Resolver {
     std::vector<Slot> slots;
     std::vector<bool> written;
     AddressOf offset_of;
-    u32 index = 0;     // of the operand being read
-    u32 memories = 0;  // memory operands so far
+    u32 index = 0;         // of the operand being read
+    u32 memories = 0;      // memory operands so far
     bool updated = false;  // what it writes it reads, too
     bool in_vector = false;
   };
@@ -160,6 +164,9 @@ class Resolver {
   void mention(Slot slot, bool written, bool surely);
   void finish();
   void assign_slots(const Flow& flow);
+  std::string text_of(const Statement& statement);
+  void note(const Statement& statement);
+  void finish_notes(const SlotMap& slots);
 
   [[noreturn]] void fail(Position at, std::string message) const { throw Failure{at, std::move(message)}; }
   [[noreturn]] void mismatch() const { fail(at_, "Arguments mismatch for instruction '" + current_->opcode + "'"); }
@@ -186,6 +193,9 @@ class Resolver {
   std::vector<u32> parameter_local_, result_local_;
   std::vector<u32> table_of_;  // by Function::tables: in Code::tables
   std::unordered_map<u64, u32> parameter_registers_;
+  std::shared_ptr<Notes> notes_;  // null: nobody wants them
+  std::size_t text_at_ = 0;       // a place in the module's text, and its line
+  u32 text_line_ = 1;
 };
 
 Resolved Resolver::run() {
@@ -217,6 +227,7 @@ Resolved Resolver::run() {
     } catch (const Failure& failure) {
       link_.errors.push_back({Diagnostic::syntax, failure.at, failure.message});
     }
+    if (notes_ != nullptr) note(each);
   }
   first_.push_back(static_cast<u32>(code.instructions.size()));
   finish();
@@ -355,6 +366,7 @@ void Resolver::mention(Slot slot, bool written, bool surely) {
   if (slot == kNoSlot || (slot & kConstant) != 0) return;
   const u32 instruction = static_cast<u32>(out_.code->instructions.size());
   mentions_.push_back({instruction, slot, written && surely});
+  if (written && notes_ != nullptr) notes_->results.push_back({instruction, slot, registers_[slot], ""});
 }
 
 // Slots are the numbers of virtual registers until assign_slots().
@@ -655,7 +667,8 @@ bool Resolver::special_mov(const Statement& s) {
   const Type type = type_named(s.modifiers[at]);
   if (type == Type::none) return false;
   if (vector != 1) return move_vector(s, type, vector), true;
-  // mov.b64 %d, %v with a register that was declared as a vector is written mov.b64 %d, {%v.x, %v.y}, too (GCC does not).
+  // mov.b64 %d, %v with a register that was declared as a vector is written mov.b64 %d, {%v.x, %v.y}, too (GCC does
+  // not).
   if (is_vector_register(s.operands[0]) || is_vector_register(s.operands[1])) {
     Statement spelt = s;
     for (Operand& operand : spelt.operands) spell_out(operand);
@@ -1384,6 +1397,76 @@ void Resolver::assign_slots(const Flow& flow) {
   }
   for (auto& parameter : code.parameters) map(parameter.slot);
   for (auto& result : code.results) map(result.slot);
+  if (notes_ != nullptr) finish_notes(slots);
+}
+
+// --- Notes, for those who look on
+// -------------------------------------------------------------------------------------
+
+// As it is written, up to the semicolon, with one blank for any number of them.
+std::string Resolver::text_of(const Statement& s) {
+  const std::string& text = module_.text;
+  if (s.at.line < text_line_) text_at_ = 0, text_line_ = 1;
+  for (; text_line_ < s.at.line && text_at_ < text.size(); ++text_line_) text_at_ = text.find('\n', text_at_) + 1;
+  std::string out;
+  if (!s.guard.empty()) out = std::string(s.guard_negated ? "@!" : "@") + s.guard + " ";
+  bool blank = false;
+  for (std::size_t i = text_at_ + s.at.column - 1; i < text.size() && text[i] != ';'; ++i) {
+    if (text.compare(i, 2, "//") == 0) i = std::min(text.find('\n', i), text.size() - 1);
+    if (text[i] == ' ' || text[i] == '\t' || text[i] == '\n' || text[i] == '\r') {
+      blank = true;
+      continue;
+    }
+    if (blank && !out.empty() && out.back() != ' ') out += ' ';
+    blank = false;
+    out += text[i];
+  }
+  return out;
+}
+
+void Resolver::note(const Statement& s) {
+  Notes::Statement statement;
+  statement.text = text_of(s);
+  statement.kind = class_of(s.opcode, s.modifiers);
+  for (const std::string& modifier : s.modifiers) {
+    if (statement.type == Type::none) statement.type = type_named(modifier);
+  }
+  statement.branches = (s.opcode == "bra" || s.opcode == "brx") && (s.opcode == "brx" || !s.guard.empty());
+  const bool of_warp = !s.modifiers.empty() && s.modifiers[0] == "warp";
+  statement.barrier = (s.opcode == "bar" || s.opcode == "barrier") && !of_warp;
+  const u32 end = static_cast<u32>(out_.code->instructions.size());
+  if (end != first_.back()) statement.instruction = end - 1;
+  notes_->statements.push_back(std::move(statement));
+}
+
+// Numbers of registers become names and slots; what has no name nobody asks for.
+void Resolver::finish_notes(const SlotMap& slots) {
+  std::unordered_map<u32, std::string> names;
+  for (u32 r = 0; r < function_.registers.size(); ++r) {
+    const Register& declared = function_.registers[r];
+    for (u32 number = 0; number < register_ids_[r].size(); ++number) {
+      if (register_ids_[r][number] == kNone) continue;
+      const std::string name = declared.count == 0 ? declared.name : declared.name + std::to_string(number);
+      constexpr const char* kParts[] = {".x", ".y", ".z", ".w"};
+      for (u32 part = 0; part < declared.vector; ++part)
+        names[register_ids_[r][number] + part] = declared.vector == 1 ? name : name + kParts[part % 4];
+    }
+  }
+  for (const auto& [key, id] : parameter_registers_)
+    names[id] = ((key & 1) != 0 ? function_.results : function_.parameters)[key / 2].name;
+  std::vector<Notes::Result> kept;
+  for (Notes::Result& result : notes_->results) {
+    const auto found = names.find(result.slot);
+    if (found == names.end()) continue;
+    result.name = found->second;
+    result.slot = slots.slot[result.slot];
+    // Compilers declare registers as so many bits; the instruction says what is in them.
+    const Type type = notes_->statements[out_.code->instructions[result.instruction].statement].type;
+    if (type != Type::none && bytes(type) == bytes(result.type) && result.type != Type::pred) result.type = type;
+    kept.push_back(std::move(result));
+  }
+  notes_->results = std::move(kept);
+  out_.code->notes = notes_;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "common/simulator/state/scheduler.hpp"
 
+#include "common/simulator/profile/timeline.hpp"
+
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -51,6 +53,7 @@ TaskPtr Scheduler::enter(std::shared_ptr<Health> health, Operation operation, in
   task->operation_ = std::move(operation);
   task->priority_ = priority;
   task->here_ = where == Where::caller;
+  if (timeline_on()) task->operation_.arrow = timeline_enters(task->operation_);
   {
     const std::scoped_lock lock(state_->mutex);
     for (const TaskPtr& other : after) {
@@ -79,6 +82,14 @@ void Scheduler::make_ready(const TaskPtr& task) {
 }
 
 CUresult Scheduler::execute(Task& task) {
+  if (!timeline_on()) return execute_untimed(task);
+  TimelineTask timed(task.health_.get(), task.operation_);
+  const CUresult result = execute_untimed(task);
+  timed.ends(result);
+  return result;
+}
+
+CUresult Scheduler::execute_untimed(Task& task) {
   Health& health = *task.health_;
   if (health.ended) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (const CUresult fault = health.fault; fault != CUDA_SUCCESS && !task.operation_.even_after_fault) return fault;

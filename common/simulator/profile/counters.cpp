@@ -1,0 +1,190 @@
+#include "common/simulator/profile/counters.hpp"
+
+#include "common/simulator/profile/traffic.hpp"
+
+#include <algorithm>
+
+namespace cudasim {
+namespace {
+
+using Parts = std::vector<Part>;
+
+// Lanes that touch several places are served in as many requests: f(parts) for each.
+template <class F>
+void each_request(const Parts& all, F f) {
+  const auto in_order = [](const Part& a, const Part& b) { return a.lane >= b.lane; };
+  if (std::adjacent_find(all.begin(), all.end(), in_order) == all.end()) return f(all);
+  std::array<u32, kWarpSize> seen{};
+  std::vector<Parts> rounds;
+  for (const Part& part : all) {
+    const u32 round = seen[part.lane]++;
+    if (round >= rounds.size()) rounds.emplace_back();
+    rounds[round].push_back(part);
+  }
+  for (const Parts& round : rounds) f(round);
+}
+
+void count_global(GlobalCount& count, const Parts& all) {
+  each_request(all, [&](const Parts& parts) {
+    const GlobalCost cost = global_cost(parts.data(), parts.size());
+    ++count.requests;
+    count.sectors += cost.sectors;
+    count.bytes += cost.bytes;
+  });
+}
+
+// The threads' local memories lie interleaved: word n of all lanes of a warp is one line.
+void count_local(GlobalCount& count, const Parts& all) {
+  each_request(all, [&](const Parts& parts) {
+    Parts words;
+    for (const Part& part : parts) {
+      for (u64 at = part.address; at < part.address + part.size; at = at / 4 * 4 + 4)
+        words.push_back({part.lane, 1, at / 4 * 4 * kWarpSize + part.lane * 4});
+      count.bytes += part.size;
+    }
+    count.sectors += global_cost(words.data(), words.size()).sectors;
+    ++count.requests;
+  });
+}
+
+void add_shared(SharedCount& count, const SharedCost& cost) {
+  ++count.requests;
+  count.wavefronts += cost.wavefronts;
+  count.least += cost.least;
+}
+
+// Matrices come by rows of 16 bytes, eight of them at a time. Rows that are longer are so many columns of such rows.
+void count_matrices(SharedCount& count, const Parts& all) {
+  constexpr u32 kRow = 16, kRows = 8;
+  u32 longest = 0;
+  for (const Part& part : all) longest = std::max(longest, part.size);
+  Parts rows;
+  for (u32 column = 0; column < longest; column += kRow) {
+    for (const Part& part : all) {
+      if (column >= part.size) continue;
+      const u32 row = static_cast<u32>(rows.size());
+      rows.push_back({row / kRows * kRows % kWarpSize, std::min(kRow, part.size - column), part.address + column});
+    }
+  }
+  if (rows.empty()) return;
+  add_shared(count, shared_cost(rows.data(), rows.size(), SharedAccess::matrix));
+}
+
+}  // namespace
+
+void GlobalCount::add(const GlobalCount& other) {
+  requests += other.requests;
+  sectors += other.sectors;
+  bytes += other.bytes;
+}
+
+void SharedCount::add(const SharedCount& other) {
+  requests += other.requests;
+  wavefronts += other.wavefronts;
+  least += other.least;
+}
+
+void KernelCount::add(const KernelCount& other) {
+  launches += other.launches;
+  warps += other.warps;
+  lanes += other.lanes;
+  for (u32 c = 0; c < kClasses; ++c) by_class[c] += other.by_class[c];
+  branches += other.branches;
+  parted += other.parted;
+  loads.add(other.loads);
+  stores.add(other.stores);
+  atomics.add(other.atomics);
+  copies.add(other.copies);
+  textures.add(other.textures);
+  local_loads.add(other.local_loads);
+  local_stores.add(other.local_stores);
+  shared_loads.add(other.shared_loads);
+  shared_stores.add(other.shared_stores);
+  shared_atomics.add(other.shared_atomics);
+  bulk_bytes += other.bulk_bytes;
+  barriers += other.barriers;
+}
+
+SiteCount& Counter::site(const Code& code, const Instruction& instruction) {
+  if (last_ == nullptr || last_->code != &code) {
+    last_ = &sites_[&code];
+    last_->code = &code;
+    last_->by_instruction.resize(code.instructions.size());
+  }
+  return last_->by_instruction[static_cast<std::size_t>(&instruction - code.instructions.data())];
+}
+
+void Counter::executed(const Code& code, const Instruction& instruction, u32 lanes, bool parted,
+                       const std::vector<Touch>& touches) {
+  SiteCount& count = site(code, instruction);
+  ++count.warps;
+  count.lanes += static_cast<u32>(__builtin_popcount(lanes));
+  count.parted += parted;
+  if (touches.empty() || code.notes == nullptr || instruction.statement >= code.notes->statements.size()) return;
+  touched(count, code.notes->statements[instruction.statement], touches);
+}
+
+void Counter::touched(SiteCount& count, const Notes::Statement& statement, const std::vector<Touch>& touches) {
+  Parts global, shared, local;
+  const bool matrix = statement.kind == Class::matrix;
+  for (const Touch& touch : touches) {
+    // What a thread asks to be copied in bulk goes past the paths that serve the warps.
+    if (statement.kind == Class::memory_other && (touch.asynchronous || touch.size > 16)) {
+      if (touch.space == Space::global) count.bulk_bytes += touch.size;
+      continue;
+    }
+    Parts& parts = touch.space == Space::shared ? shared : touch.space == Space::local ? local : global;
+    parts.push_back({touch.lane, touch.size, touch.address});
+    if (statement.kind != Class::copy_async || touch.space == Space::global) count.kind = touch.kind;
+  }
+  if (!global.empty() && matrix) {  // all lanes together ask for all rows
+    const GlobalCost cost = global_cost(global.data(), global.size());
+    count.global.add({1, cost.sectors, cost.bytes});
+  } else if (!global.empty()) {
+    count_global(count.global, global);
+  }
+  if (!local.empty()) count_local(count.local, local);
+  if (shared.empty() || statement.kind == Class::copy_async) return;
+  if (matrix) return count_matrices(count.shared, shared);
+  const SharedAccess access = count.kind == Access::atomic  ? SharedAccess::atomic
+                              : count.kind == Access::write ? SharedAccess::store
+                                                            : SharedAccess::load;
+  each_request(shared,
+               [&](const Parts& parts) { add_shared(count.shared, shared_cost(parts.data(), parts.size(), access)); });
+}
+
+KernelCount Counter::sum() const {
+  KernelCount sum;
+  sum.launches = 1;
+  for (const auto& [code, sites] : sites_) {
+    const auto& statements = code->notes->statements;
+    for (std::size_t i = 0; i < sites.by_instruction.size(); ++i) {
+      const SiteCount& count = sites.by_instruction[i];
+      const u32 index = code->instructions[i].statement;
+      const bool known = index < statements.size();
+      const Class kind = known ? statements[index].kind : Class::control;
+      if (!known || statements[index].instruction == i) {
+        sum.warps += count.warps;
+        sum.lanes += count.lanes;
+        sum.by_class[static_cast<u32>(kind)] += count.warps;
+        if (known && statements[index].branches) sum.branches += count.warps, sum.parted += count.parted;
+        if (known && statements[index].barrier) sum.barriers += count.warps;
+      }
+      sum.bulk_bytes += count.bulk_bytes;
+      const auto by_kind = [&](auto& loads, auto& stores, auto& atomics) -> auto& {
+        return count.kind == Access::read ? loads : count.kind == Access::write ? stores : atomics;
+      };
+      if (kind == Class::copy_async)
+        sum.copies.add(count.global);
+      else if (kind == Class::texture)
+        sum.textures.add(count.global);
+      else
+        by_kind(sum.loads, sum.stores, sum.atomics).add(count.global);
+      by_kind(sum.local_loads, sum.local_stores, sum.local_stores).add(count.local);
+      by_kind(sum.shared_loads, sum.shared_stores, sum.shared_atomics).add(count.shared);
+    }
+  }
+  return sum;
+}
+
+}  // namespace cudasim

@@ -1,0 +1,42 @@
+// What those who look on (CUDASIM_PROFILE, CUDASIM_TRACE=ptx) see of a grid while it runs. The watch of its blocks
+// (check/watch.hpp) tells of each instruction; where nobody looks on there is no watch.
+#pragma once
+#include "common/simulator/check/touch.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace cudasim {
+
+class Counter;
+class Tracer;
+struct Grid;
+
+class Sight {
+ public:
+  // Null if nobody looks at this grid.
+  static std::unique_ptr<Sight> of(Grid& grid);
+  ~Sight();
+
+  bool sees(const Block& block) const;
+  // An instruction is about to run for `mask` of the fragment's `lanes`, or is passed by if mask is 0 …
+  void begin(Warp& warp, const Code& code, const Instruction& instruction, u32 mask);
+  // … and done, having touched this.
+  void end(Warp& warp, const std::vector<Touch>& touches);
+  // … or it was the one that ended the kernel.
+  void fault(Warp& warp, const Fault& fault);
+
+ private:
+  explicit Sight(Grid& grid);
+  Grid& grid_;
+  std::unique_ptr<Counter> counter_;
+  std::unique_ptr<Tracer> tracer_;
+  struct {
+    const Code* code = nullptr;
+    const Instruction* instruction = nullptr;
+    u32 lanes = 0, mask = 0;
+    const std::byte* registers = nullptr;
+  } now_;
+};
+
+}  // namespace cudasim

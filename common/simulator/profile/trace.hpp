@@ -1,0 +1,44 @@
+// CUDASIM_TRACE=ptx: what a teacher projects. The instructions of a warp, one after the other, with the lanes that ran
+// them, what came out in each register, and which addresses were touched; at most 100 columns.
+#pragma once
+#include "common/simulator/check/touch.hpp"
+#include "common/simulator/profile/notes.hpp"
+#include "common/simulator/profile/wanted.hpp"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudasim {
+
+struct Grid;
+
+class Tracer {
+ public:
+  // Null if this launch is not among those that are wanted.
+  static std::unique_ptr<Tracer> of(Grid& grid, const TraceChoice& choice);
+
+  bool wants(const Block& block) const;
+  // `registers`: of the frame that the instruction ran in.
+  void executed(const Warp& warp, const Code& code, const Instruction& instruction, u32 mask, u32 lanes,
+                const std::byte* registers, const std::vector<Touch>& touches);
+  void fault(const Warp& warp, const Code& code, const Instruction& instruction, u32 mask, const Fault& fault);
+
+ private:
+  Tracer(Grid& grid, const TraceChoice& choice) : grid_(grid), choice_(choice) {}
+  bool shows(const Warp& warp);
+  void head(const Warp& warp);
+
+  Grid& grid_;
+  const TraceChoice& choice_;
+  const Warp* last_ = nullptr;
+  u64 last_block_ = 0;
+  std::map<std::pair<u64, u32>, u64> shown_;  // by block and warp
+};
+
+// For tests: what the lanes of `mask` hold, in a few words: "7", "0, 1, 2, … 31", "0.5, 2, -1, …".
+std::string shown_values(const std::byte* values, Type type, u32 mask, std::size_t room);
+std::string shown_lanes(u32 mask, u32 present);
+
+}  // namespace cudasim

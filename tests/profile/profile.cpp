@@ -1,0 +1,320 @@
+// What those who look on see: CUDASIM_PROFILE, CUDASIM_TRACE=ptx, CUDASIM_TIMELINE. What they count is held against
+// what the H200's own profiler has counted for the same launches (h200.csv).
+#include "tests/profile/cases.hpp"
+
+#include "tests/conformance/scenario.hpp"
+
+#include <cmath>
+#include <regex>
+#include <set>
+
+namespace {
+
+const char* kVariable = "PROFILE_CASES";  // "lessons", how the names of probes begin, or one of the scenes below
+const char* kChild = "The child launches the cases that it is told to";
+
+using Cases = std::vector<profile::Case>;
+
+Cases chosen(const std::string& which) {
+  if (which == "lessons") return profile::lessons();
+  Cases all = profile::lessons(), some;
+  for (const Cases& more : {profile::shared_probes(), profile::global_probes()})
+    all.insert(all.end(), more.begin(), more.end());
+  for (profile::Case& c : all) {
+    if (c.name.rfind(which, 0) == 0) some.push_back(std::move(c));
+  }
+  return some;
+}
+
+// ---- Scenes
+
+void out_of_bounds() {
+  profile::Stage stage;
+  profile::Case c = profile::lessons()[0];
+  c.kernel = "add_unguarded";
+  c.arguments = {{profile::kIn}, {profile::kIn2}, {profile::kU64, 64}, {profile::kU32, 5}};
+  CHECK(stage.run(c) == CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+void in_two_streams() {
+  profile::Stage stage;
+  CUstream one, two;
+  CUevent event;
+  CUdeviceptr memory;
+  std::vector<char> host(1 << 20);
+  CU_CHECK(cuStreamCreate(&one, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&two, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&event, 0));
+  CU_CHECK(cuMemAlloc(&memory, host.size()));
+  CU_CHECK(cuMemcpyHtoDAsync(memory, host.data(), host.size(), one));
+  CU_CHECK(cuEventRecord(event, one));
+  CU_CHECK(cuStreamWaitEvent(two, event, 0));
+  CU_CHECK(cuMemsetD8Async(memory, 7, host.size(), two));
+  CU_CHECK(cuLaunchHostFunc(
+      two, [](void*) {}, nullptr));
+  CU_CHECK(cuStreamSynchronize(two));
+  CU_CHECK(stage.run(profile::lessons()[0]));
+}
+
+// ---- The child, and what it wrote
+
+struct Said {
+  std::string text;
+  std::vector<std::string> lines;
+};
+
+Said child(const char* cases, const std::vector<conformance::Variable>& more) {
+  std::vector<conformance::Variable> variables = more;
+  variables.push_back({kVariable, cases});
+  const auto ending = conformance::spawn({"check", kChild}, variables);
+  INFO(ending.output);
+  CHECK(ending.good());
+  Said said{ending.output, {}};
+  std::istringstream lines(ending.output);
+  for (std::string line; std::getline(lines, line);) said.lines.push_back(line);
+  return said;
+}
+
+std::size_t columns(const std::string& line) {
+  std::size_t n = 0;
+  for (const char c : line) n += (c & 0xc0) != 0x80;
+  return n;
+}
+
+void shows(const Said& said, const char* pattern) {
+  INFO(pattern << "\n" << said.text);
+  CHECK(std::regex_search(said.text, std::regex(pattern)));
+}
+void shows_not(const Said& said, const char* pattern) {
+  INFO(pattern << "\n" << said.text);
+  CHECK(!std::regex_search(said.text, std::regex(pattern)));
+}
+
+bool simulated() {
+  CU_CHECK(cuInit(0));
+  return conformance::on_simulator();
+}
+
+// A GPU has its own tools for all this.
+#define ON_THE_SIMULATOR_ONLY() \
+  if (!simulated()) return
+
+// A file of this process's, gone at the end.
+struct Scratch {
+  std::string path;
+  explicit Scratch(const std::string& name) : path("/tmp/profile-" + std::to_string(getpid()) + "-" + name) {}
+  ~Scratch() { std::remove(path.c_str()); }
+  std::string text() const {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+};
+
+// Enough of JSON to read what we write: checks that it is JSON at all, and finds numbers by their keys.
+class Json {
+ public:
+  explicit Json(const std::string& text) : text_(text) {}
+  bool valid() {
+    at_ = 0;
+    return value() && (blank(), at_ == text_.size());
+  }
+
+ private:
+  void blank() {
+    while (at_ < text_.size() && std::strchr(" \n\t", text_[at_]) != nullptr) ++at_;
+  }
+  bool is(char c) {
+    blank();
+    return at_ < text_.size() && text_[at_] == c && (++at_, true);
+  }
+  bool word() {
+    if (!is('"')) return false;
+    while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
+    return at_ < text_.size() && text_[at_++] == '"';
+  }
+  bool several(char end, bool named) {
+    if (is(end)) return true;
+    do {
+      if ((named && !(word() && is(':'))) || !value()) return false;
+    } while (is(','));
+    return is(end);
+  }
+  bool value() {
+    blank();
+    if (at_ == text_.size()) return false;
+    if (text_[at_] == '{') return ++at_, several('}', true);
+    if (text_[at_] == '[') return ++at_, several(']', false);
+    if (text_[at_] == '"') return word();
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && std::strchr("+-.0123456789eE", text_[at_]) != nullptr) ++at_;
+    return at_ != begin;
+  }
+  const std::string& text_;
+  std::size_t at_ = 0;
+};
+
+// The number behind these keys, one within the other.
+double number(const std::string& line, std::initializer_list<const char*> keys) {
+  std::size_t at = 0;
+  for (const char* key : keys) at = at == std::string::npos ? at : line.find(std::string("\"") + key + "\":", at);
+  INFO(line);
+  REQUIRE(at != std::string::npos);
+  return std::strtod(line.c_str() + line.find(':', at) + 1, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("The child launches the cases that it is told to", "[.child]") {
+  const char* which = std::getenv(kVariable);
+  if (which == nullptr) return;
+  if (std::string(which) == "out of bounds") return out_of_bounds();
+  if (std::string(which) == "in two streams") return in_two_streams();
+  profile::Stage stage;
+  for (const profile::Case& c : chosen(which)) CU_CHECK(stage.run(c));
+}
+
+// ---- The profile
+
+TEST_CASE("The profile is a table that can be read on a wall", "[profile]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said = child("transpose/", {{"CUDASIM_PROFILE", "1"}});
+  shows(said, "naive, 16 x 16 blocks of 32 x 8 threads");
+  shows(said, "stores +8192 +262144 +32\\.0 +1048576 +8388608 +12 %");
+  shows(said, "loads +8192 +262144 +32\\.0 +253952");                             // tiled, from shared memory
+  shows(said, "kernels\\.cu:11 +262144 sectors, 32\\.0 a request +st\\.global");  // the line that is to blame
+  shows(said, "kernels\\.cu:22 +253952 conflicts, 31\\.0 a request");
+  shows(said, "barriers +2048");
+  shows(said, "18 registers a thread, 4224 bytes of shared memory a block: 8 blocks\n");
+  for (const std::string& line : said.lines) {
+    INFO(line);
+    CHECK(columns(line) <= 100);
+  }
+}
+
+TEST_CASE("Where lanes part is counted, and how many are active", "[profile]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said = child("warps/part", {{"CUDASIM_PROFILE", "1"}});
+  shows(said, "branches +1 under a condition; at 1 \\(100 %\\) the lanes part");
+  shows(said, "instructions +15 of warps, 24\\.0 of 32 lanes active");
+  const Said reduced = child("reduction/halves", {{"CUDASIM_PROFILE", "1"}});
+  shows(reduced, "atom\\.global 1024");
+  shows(reduced, "barriers +73728, counted by warps");
+}
+
+TEST_CASE("Launches of one kernel are summed up, and told of as one", "[profile]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Scratch file("sums.json");
+  const Said said = child("shared_load_4/", {{"CUDASIM_PROFILE", file.path.c_str()}});
+  shows(said, "shared_load_4, 1 blocks of 32 threads, 17408 bytes of dynamic shared memory, 37 launches; of each:");
+  std::string text = file.text();
+  CHECK(Json(text).valid());
+  CHECK(number(text, {"kernels", "launches"}) == 37);
+  CHECK(number(text, {"kernels", "shared", "load", "requests"}) == 37);
+}
+
+// ---- The trace
+
+TEST_CASE("The trace shows a warp's instructions with their values", "[trace]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said = child("shared_memory/reverse_static", {{"CUDASIM_TRACE", "ptx"}});
+  shows(said, "---- reverse_static<<<\\(1,1,1\\), \\(256,1,1\\)>>>: block \\(0,0,0\\), warp 0\n");
+  shows(said, "kernels\\.cu:6 +all +mov\\.u32 %r\\d+, %tid\\.x; +%r\\d+ = 0, 1, 2 … 31\n");
+  shows(said, "kernels\\.cu:8 +all +ld\\.shared\\.u32 .*\n +at shared 0x3fc - 4 a lane\n");
+  shows(said, "st\\.shared\\.u32 .*; +stored: ");
+  shows(said, "kernels\\.cu:7 +all +bar\\.sync 0;\n");
+  shows_not(said, "warp 1");
+  shows_not(said, "cuLaunchKernel");
+  for (const std::string& line : said.lines) {
+    INFO(line);
+    CHECK(columns(line) <= 100);
+  }
+}
+
+TEST_CASE("The trace tells which lanes ran, and where they part", "[trace]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said = child("warps/part", {{"CUDASIM_TRACE", "api,ptx"}});
+  shows(said, "cuLaunchKernel");
+  shows(said, "setp\\..*%p1 = true in (0-7|8-31)\n");
+  shows(said, "@!?%p1 bra .*lanes part\n");
+  shows(said, " 0-7 +activemask");
+  shows(said, " 8-31 +activemask");
+}
+
+TEST_CASE("What the trace shows can be chosen", "[trace]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said =
+      child("vector_add/",
+            {{"CUDASIM_TRACE", "ptx"}, {"CUDASIM_TRACE_ONLY", "kernel=stride block=(3,0,0) warp=1-2 lane=5 limit=20"}});
+  shows_not(said, "---- add<<<");
+  shows(said, "---- add_grid_stride<<<.*: block \\(3,0,0\\), warp 1\n");
+  shows(said, "---- add_grid_stride<<<.*: block \\(3,0,0\\), warp 2\n");
+  shows(said, "mov\\.u32 %r\\d+, %tid\\.x; +%r\\d+ = 37\n");
+  shows(said, "… and so on: CUDASIM_TRACE_ONLY=limit=200 would show more\n");
+}
+
+TEST_CASE("The trace ends with the instruction that ended the kernel", "[trace]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said = child("out of bounds", {{"CUDASIM_TRACE", "ptx"}});
+  shows(said, "kernels\\.cu:12 +all +st\\.global\\.f32 .*; +ends here: illegal address\n");
+}
+
+// ---- The timeline
+
+TEST_CASE("The timeline has rows for threads and streams", "[timeline]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Scratch file("timeline.json");
+  child("in two streams", {{"CUDASIM_TIMELINE", file.path.c_str()}});
+  const std::string text = file.text();
+  INFO(text);
+  CHECK(Json(text).valid());
+  const auto line_with = [&](const char* what) {
+    const std::size_t at = text.find(what);
+    REQUIRE(at != std::string::npos);
+    const std::size_t begin = text.rfind('\n', at) + 1;
+    return text.substr(begin, text.find('\n', at) - begin);
+  };
+  const std::string copy = line_with("\"name\": \"cuMemcpyHtoDAsync\", \"cat\": \"copy\"");
+  const std::string fill = line_with("\"cat\": \"fill\", ");
+  const std::string call = line_with("\"name\": \"cuMemcpyHtoDAsync\", \"cat\": \"call\"");
+  CHECK(number(copy, {"bytes"}) == 1 << 20);
+  CHECK(number(copy, {"ts"}) >= number(call, {"ts"}));
+  line_with("\"cat\": \"host function\"");
+  line_with("\"ph\": \"i\", \"name\": \"cuEventRecord\"");
+  const std::string kernel = line_with("\"name\": \"add\", \"cat\": \"kernel\"");
+  CHECK(kernel.find("\"grid\": \"(391,1,1)\"") != std::string::npos);
+  CHECK(number(kernel, {"ts"}) > number(copy, {"ts"}) + number(copy, {"dur"}));
+  line_with("\"name\": \"default stream\"");
+  std::set<std::string> streams;
+  const std::regex row("\"name\": \"(stream \\d+)\"");
+  for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at) streams.insert((*at)[1]);
+  CHECK(streams.size() == 2);
+  CHECK(number(fill, {"tid"}) != number(copy, {"tid"}));
+  const std::regex duration("\"dur\": -");
+  CHECK(!std::regex_search(text, duration));
+}
+
+// ---- The variables
+
+TEST_CASE("What is no value of a variable is told of in a sentence", "[values]") {
+  ON_THE_SIMULATOR_ONLY();
+  const auto says = [](const char* variable, const char* value, const char* pattern) {
+    const Said said = child("warps/part", {{"CUDASIM_TRACE", "0"}, {variable, value}});
+    shows(said, pattern);
+  };
+  says("CUDASIM_PROFILE", "yes", "cudasim: CUDASIM_PROFILE=yes: 1 asks for a table .*\\.json");
+  says("CUDASIM_PROFILE", "/nowhere/at/all.json",
+       "cudasim: CUDASIM_PROFILE=/nowhere/at/all\\.json: this file cannot be");
+  says("CUDASIM_TIMELINE", "/nowhere/at/all.json", "cudasim: CUDASIM_TIMELINE=.*: this file cannot be written");
+  shows(child("warps/part", {{"CUDASIM_TRACE", "api,calls"}}),
+        "CUDASIM_TRACE=api,calls: 'calls' cannot be traced; api ");
+  shows(child("warps/part", {{"CUDASIM_TRACE", "ptx"}, {"CUDASIM_TRACE_ONLY", "warp=x"}}),
+        "CUDASIM_TRACE_ONLY=warp=x: 'warp=x' says nothing");
+}
+
+TEST_CASE("Where nobody looks on, nothing is said", "[values]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said = child("vector_add/", {{"CUDASIM_PROFILE", "0"}, {"CUDASIM_TRACE", ""}, {"CUDASIM_TIMELINE", ""}});
+  shows_not(said, "cudasim|simulated GPU|----");
+}
