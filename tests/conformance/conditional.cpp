@@ -35,6 +35,23 @@ const char kText[] = R"(
   }
   ret;
 }
+.visible .entry meet() {  // adds one and waits until somebody else has, or adds 100 after two seconds
+  .reg .u32 %c, %r;
+  .reg .u64 %from, %now;
+  .reg .pred %p;
+  mov.u64 %from, %globaltimer;
+  atom.global.add.u32 %r, [counter], 1;
+LOOK:
+  ld.volatile.global.u32 %c, [counter];
+  setp.ge.u32 %p, %c, 2;
+  @%p ret;
+  mov.u64 %now, %globaltimer;
+  sub.u64 %now, %now, %from;
+  setp.lt.u64 %p, %now, 2000000000;
+  @%p bra LOOK;
+  atom.global.add.u32 %r, [counter], 100;
+  ret;
+}
 .visible .entry set(.param .u64 handle, .param .u32 value) {
   .reg .u64 %h;
   .reg .u32 %v;
@@ -123,6 +140,20 @@ FRESH_CASE("A loop's body runs until a kernel in it sets the condition to zero",
   CU_CHECK(cuGraphCreate(&outer, 0));
   CUgraphNode child = nullptr;
   ANSWERS(cuGraphAddChildGraphNode(&child, outer, nullptr, 0, scene.g), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+FRESH_CASE("What no edge orders in a body runs side by side", "[graph]") {
+  Scene scene;
+  CUgraphConditionalHandle handle = scene.condition(1, CU_GRAPH_COND_ASSIGN_DEFAULT);
+  CUgraphNode branch = nullptr;
+  CUgraphNodeParams p;
+  CUgraphExec e = nullptr;
+  CU_CHECK(scene.add(&branch, p, handle, CU_GRAPH_COND_TYPE_IF, 1));
+  const CUgraph body = p.conditional.phGraph_out[0];
+  scene.kernel(body, "meet");
+  scene.kernel(body, "meet");
+  CU_CHECK(cuGraphInstantiate(&e, scene.g, 0));
+  CHECK(scene.run(e) == 2);
 }
 
 FRESH_CASE("A condition chooses between if and else, and keeps its value if nothing assigns the default", "[graph]") {

@@ -178,3 +178,111 @@ FRESH_CASE("A function can be launched as in the first version of the interface"
   ANSWERS(cuFuncSetBlockShape(f, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);
 }
 #pragma GCC diagnostic pop
+
+namespace {
+
+// What Python's compiler writes for a grid that synchronises: names of libcudadevrt. Each round adds what the block
+// before has written in the round before.
+const char kRounds[] = R"(
+.version 7.0
+.target sm_70
+.address_size 64
+.extern .func (.param .b64 h) cudaCGGetIntrinsicHandle(.param .b32 scope);
+.extern .func (.param .b32 r) cudaCGSynchronize(.param .b64 h, .param .b32 flags);
+.visible .entry rounds(.param .u64 data, .param .u32 n) {
+  .reg .u64 %data, %own, %h;
+  .reg .u32 %n, %i, %blocks, %next, %v, %w, %t, %r;
+  .reg .pred %p, %q;
+  ld.param.u64 %data, [data];
+  ld.param.u32 %n, [n];
+  mov.u32 %i, %ctaid.x;
+  mov.u32 %t, %tid.x;
+  mov.u32 %blocks, %nctaid.x;
+  setp.eq.u32 %q, %t, 0;
+  {
+    .param .b32 s;
+    .param .b64 o;
+    st.param.b32 [s], 1;
+    call.uni (o), cudaCGGetIntrinsicHandle, (s);
+    ld.param.b64 %h, [o];
+  }
+AGAIN:
+  add.u32 %next, %i, 1;
+  rem.u32 %next, %next, %blocks;
+  mad.wide.u32 %own, %next, 4, %data;
+  ld.volatile.global.u32 %v, [%own];
+  {
+    .param .b64 a;
+    .param .b32 b;
+    .param .b32 o;
+    st.param.b64 [a], %h;
+    st.param.b32 [b], 0;
+    call.uni (o), cudaCGSynchronize, (a, b);
+    ld.param.b32 %r, [o];
+  }
+  mad.wide.u32 %own, %i, 4, %data;
+  ld.volatile.global.u32 %w, [%own];
+  add.u32 %w, %w, %v;
+  add.u32 %w, %w, %r;
+  @%q st.volatile.global.u32 [%own], %w;
+  {
+    .param .b64 a;
+    .param .b32 b;
+    .param .b32 o;
+    st.param.b64 [a], %h;
+    st.param.b32 [b], 0;
+    call.uni (o), cudaCGSynchronize, (a, b);
+    ld.param.b32 %r, [o];
+  }
+  sub.u32 %n, %n, 1;
+  setp.ne.u32 %p, %n, 0;
+  @%p bra AGAIN;
+  ret;
+}
+)";
+
+// The toolkit's archive if there is one; the simulator needs nothing of it, and takes any.
+CUresult add_runtime(CUlinkState link) {
+  if (conformance::on_simulator()) {
+    char archive[] = "!<arch>\n";
+    return cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, archive, sizeof archive - 1, "libcudadevrt.a", 0, nullptr,
+                         nullptr);
+  }
+  return cuLinkAddFile(link, CU_JIT_INPUT_LIBRARY, "/usr/local/cuda/lib64/libcudadevrt.a", 0, nullptr, nullptr);
+}
+
+}  // namespace
+
+FRESH_CASE("A cooperative grid synchronises by the names of the device runtime", "[launch]") {
+  conformance::context();
+  CUmodule alone = nullptr, mod = nullptr;
+  ANSWERS(cuModuleLoadData(&alone, kRounds), CUDA_ERROR_INVALID_PTX);
+  CUlinkState link = nullptr;
+  CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+  CU_CHECK(
+      cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(kRounds), sizeof kRounds, "rounds", 0, nullptr, nullptr));
+  if (add_runtime(link) != CUDA_SUCCESS) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  void* image = nullptr;
+  std::size_t size = 0;
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_SUCCESS);
+  CU_CHECK(cuModuleLoadData(&mod, image));
+  CUfunction rounds = nullptr;
+  CU_CHECK(cuModuleGetFunction(&rounds, mod, "rounds"));
+  constexpr unsigned kBlocks = 40, kRoundCount = 10;
+  CUdeviceptr data = 0;
+  unsigned n = kRoundCount, expected[kBlocks], got[kBlocks] = {};
+  for (unsigned i = 0; i < kBlocks; ++i) expected[i] = i + 1;
+  CU_CHECK(cuMemAlloc(&data, sizeof expected));
+  CU_CHECK(cuMemcpyHtoD(data, expected, sizeof expected));
+  void* a[] = {&data, &n};
+  ANSWERS(cuLaunchCooperativeKernel(rounds, kBlocks, 1, 1, 64, 1, 1, 0, nullptr, a), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CU_CHECK(cuMemcpyDtoH(got, data, sizeof got));
+  for (unsigned round = 0; round < kRoundCount; ++round) {
+    unsigned before[kBlocks];
+    std::memcpy(before, expected, sizeof before);
+    for (unsigned i = 0; i < kBlocks; ++i) expected[i] += before[(i + 1) % kBlocks];
+  }
+  CHECK(std::memcmp(got, expected, sizeof got) == 0);
+  CU_CHECK(cuLinkDestroy(link));
+}

@@ -241,3 +241,55 @@ FRESH_CASE("A pool may be on the host: devices touch its memory if they are let"
   ANSWERS(cuMemPoolCreate(&pool, &properties), CUDA_ERROR_INVALID_VALUE);
 }
 #endif
+
+#if CUDA_VERSION >= 13000
+FRESH_CASE("Every place that memory can be in has a pool of its own", "[pool]") {
+  const CUdevice dev = conformance::context().dev;
+  CUmemLocation location{};
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  location.id = dev;
+  CUmemoryPool of_device = nullptr, pool = nullptr, current = nullptr;
+  CU_CHECK(cuDeviceGetDefaultMemPool(&of_device, dev));
+  ANSWERS(cuMemGetDefaultMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_SUCCESS);
+  CHECK(pool == of_device);
+  ANSWERS(cuMemGetDefaultMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_INVALID), CUDA_ERROR_INVALID_VALUE);
+  location.type = CU_MEM_LOCATION_TYPE_INVALID;
+  ANSWERS(cuMemGetDefaultMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_ERROR_INVALID_VALUE);
+
+  location.type = CU_MEM_LOCATION_TYPE_HOST;
+  CUdeviceptr p = 0;
+  unsigned type = 0, managed = 9;
+  ANSWERS(cuMemGetDefaultMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_SUCCESS);
+  ANSWERS(cuMemGetMemPool(&current, &location, CU_MEM_ALLOCATION_TYPE_PINNED), CUDA_SUCCESS);
+  CHECK(pool == current);
+  CHECK(pool != of_device);
+  ANSWERS(cuMemAllocFromPoolAsync(&p, 4096, pool, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  ANSWERS(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, p), CUDA_SUCCESS);
+  CHECK(type == CU_MEMORYTYPE_HOST);
+  ANSWERS(cuMemFreeAsync(p, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuMemPoolDestroy(pool), CUDA_ERROR_INVALID_VALUE);
+
+  location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  ANSWERS(cuMemGetDefaultMemPool(&pool, &location, CU_MEM_ALLOCATION_TYPE_MANAGED), CUDA_SUCCESS);
+  CHECK(pool != of_device);
+  ANSWERS(cuMemAllocFromPoolAsync(&p, 4096, pool, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  ANSWERS(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, p), CUDA_SUCCESS);
+  CHECK(managed == 1);
+  ANSWERS(cuMemsetD32(p, 7, 1024), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CHECK(reinterpret_cast<volatile unsigned*>(p)[1023] == 7);
+  ANSWERS(cuMemFree(p), CUDA_SUCCESS);
+
+  // A pool is set for the place that it is of.
+  CUmemPoolProps properties{};
+  properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = location;
+  CU_CHECK(cuMemPoolCreate(&pool, &properties));
+  ANSWERS(cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_MANAGED, pool), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemSetMemPool(&location, CU_MEM_ALLOCATION_TYPE_PINNED, pool), CUDA_SUCCESS);
+  ANSWERS(cuDeviceGetMemPool(&current, dev), CUDA_SUCCESS);
+  CHECK(current == pool);
+}
+#endif

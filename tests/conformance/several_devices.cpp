@@ -47,3 +47,39 @@ FRESH_CASE("Bytes move from one device to another", "[peer]", {"CUDASIM_DEVICES"
   CU_CHECK(cuMemGetInfo(&free_after, &total));
   if (conformance::on_simulator()) CHECK(free_before == free_after);
 }
+
+FRESH_CASE("One call launches a kernel on each device, behind the streams of all of them", "[peer]",
+           {"CUDASIM_DEVICES", "2"}) {
+  if (!two_devices()) SKIP_TEST("needs two devices");
+  CUDA_LAUNCH_PARAMS launches[2] = {};
+  CUdeviceptr counters[2] = {};
+  CUcontext contexts[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    CUmodule mod = nullptr;
+    CU_CHECK(cuCtxCreate(&contexts[i], nullptr, 0, i));
+    CU_CHECK(cuModuleLoadData(&mod, conformance::image().c_str()));
+    CU_CHECK(cuModuleGetGlobal(&counters[i], nullptr, mod, "counter"));
+    CU_CHECK(cuMemsetD32(counters[i], 0, 1));
+    CU_CHECK(cuModuleGetFunction(&launches[i].function, mod, "inc"));
+    CU_CHECK(cuStreamCreate(&launches[i].hStream, CU_STREAM_NON_BLOCKING));
+    launches[i].gridDimX = 3;
+    launches[i].gridDimY = launches[i].gridDimZ = 1;
+    launches[i].blockDimX = launches[i].blockDimY = launches[i].blockDimZ = 1;
+  }
+  ANSWERS(cuLaunchCooperativeKernelMultiDevice(launches, 2, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchCooperativeKernelMultiDevice(launches, 2,
+                                               CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC |
+                                                   CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC),
+          CUDA_SUCCESS);
+  ANSWERS(cuLaunchCooperativeKernelMultiDevice(launches, 2, 8), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchCooperativeKernelMultiDevice(nullptr, 2, 0), CUDA_ERROR_INVALID_VALUE);
+  launches[1].gridDimX = 2;
+  ANSWERS(cuLaunchCooperativeKernelMultiDevice(launches, 2, 0), CUDA_ERROR_INVALID_VALUE);
+  for (int i = 0; i < 2; ++i) {
+    unsigned count = 0;
+    CU_CHECK(cuCtxSetCurrent(contexts[i]));
+    CU_CHECK(cuCtxSynchronize());
+    CU_CHECK(cuMemcpyDtoH(&count, counters[i], 4));
+    CHECK(count == 6);
+  }
+}

@@ -391,7 +391,7 @@ CUDASIM_API CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   return CUDASIM_CALL(hCtx, hEvent) {
     const auto context = named_or_current(hCtx);
     require_healthy(*context->health);
-    if (const auto recording = events().get(hEvent)->recording()) context->hold_back(recording->task);
+    if (const TaskPtr awaited = events().get(hEvent)->awaited()) context->hold_back(awaited);
     return CUDA_SUCCESS;
   };
 }

@@ -60,7 +60,8 @@ CUDASIM_API CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
     constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
     require((Flags & ~kKnown) == 0);
     require((Flags & CU_EVENT_INTERPROCESS) == 0 || (Flags & CU_EVENT_DISABLE_TIMING) != 0);
-    const auto event = std::make_shared<Event>(*context, Flags);
+    const auto event =
+        std::make_shared<Event>(*context, Flags, (Flags & CU_EVENT_INTERPROCESS) != 0 ? SharedMarks::make() : nullptr);
     event->handle = events().add(event);
     *phEvent = event->handle;
     return CUDA_SUCCESS;
@@ -96,8 +97,7 @@ CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
     const auto event = get_event(hEvent);
     require_not_captured(*event);
     require_no_unsafe_capture();
-    const auto recording = event->recording();
-    return recording && !recording->task->done() ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    return event->reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
   };
 }
 
@@ -106,7 +106,7 @@ CUDASIM_API CUresult cuEventSynchronize(CUevent hEvent) {
     const auto event = get_event(hEvent);
     require_not_captured(*event);
     require_no_unsafe_capture();
-    if (const auto recording = event->recording()) recording->task->wait();
+    event->wait();
     require_healthy(*event->health);
     return CUDA_SUCCESS;
   };

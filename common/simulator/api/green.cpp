@@ -247,12 +247,11 @@ CUDASIM_API CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) {
   return CUDASIM_CALL(hCtx, hEvent) {
     const auto green = get_green(hCtx);
     const auto event = events().get(hEvent);
-    const auto recording = event->recording();
-    if (!recording || recording->task->done()) return CUDA_SUCCESS;
-    const TaskPtr after[] = {recording->task};
+    const TaskPtr after[] = {event->awaited()};
+    if (!after[0] || after[0]->done()) return CUDA_SUCCESS;
     const std::scoped_lock lock(green->mutex);
     std::erase_if(green->before, [](const TaskPtr& task) { return task->done(); });
-    green->before.push_back(recording->task);
+    green->before.push_back(after[0]);
     for (const auto& weak : green->streams) {
       if (const auto stream = weak.lock(); stream && !stream->closed) stream->enqueue({}, after);
     }

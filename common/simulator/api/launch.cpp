@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <set>
+#include <span>
 
 namespace cudasim {
 namespace {
@@ -288,6 +290,50 @@ LaunchShape make_shape(Dim3 grid, Dim3 block, unsigned shared, bool cooperative 
   return shape;
 }
 
+// One kernel on each of several devices. Unless told otherwise each begins when all the streams have come to it, and
+// the streams go on when all of the kernels have ended.
+CUresult launch_on_devices(const CUDA_LAUNCH_PARAMS* list, unsigned count, unsigned flags) {
+  require_calls_permitted();
+  constexpr unsigned kNotBefore = CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC;
+  constexpr unsigned kNotBehind = CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC;
+  require(list != nullptr && count != 0 && (flags & ~(kNotBefore | kNotBehind)) == 0);
+  struct One {
+    std::shared_ptr<Stream> stream;
+    Operation operation;
+  };
+  std::vector<One> all;
+  std::set<CUdevice> taken;
+  std::vector<TaskPtr> before, kernels;
+  for (const CUDA_LAUNCH_PARAMS& one : std::span(list, count)) {
+    require(one.gridDimX == list->gridDimX && one.gridDimY == list->gridDimY && one.gridDimZ == list->gridDimZ &&
+            one.blockDimX == list->blockDimX && one.blockDimY == list->blockDimY && one.blockDimZ == list->blockDimZ &&
+            one.sharedMemBytes == list->sharedMemBytes);
+    require(one.hStream != nullptr && one.hStream != CU_STREAM_LEGACY && one.hStream != CU_STREAM_PER_THREAD,
+            CUDA_ERROR_INVALID_HANDLE);
+    const auto stream = get_stream(one.hStream);
+    require_not_captured(*stream);
+    const auto context = context_of(*stream);
+    require(taken.insert(context->device.ordinal).second, CUDA_ERROR_INVALID_DEVICE);
+    const auto function = get_function_or_kernel(one.function, context);
+    require(stream->health == function->health, CUDA_ERROR_INVALID_HANDLE);
+    LaunchShape shape = make_shape({one.gridDimX, one.gridDimY, one.gridDimZ},
+                                   {one.blockDimX, one.blockDimY, one.blockDimZ}, one.sharedMemBytes, true);
+    require_shape(*function, shape);
+    shape.priority = stream->priority;
+    for (TaskPtr& task : stream->pending()) before.push_back(std::move(task));
+    all.push_back({stream, kernel_operation(function, shape, gather_parameters(*function, one.kernelParams, nullptr))});
+  }
+  if ((flags & kNotBefore) != 0) before.clear();
+  for (One& one : all) kernels.push_back(one.stream->enqueue(std::move(one.operation), before));
+  if ((flags & kNotBehind) == 0) {
+    for (const One& one : all) one.stream->enqueue({}, kernels);
+  }
+  if (!launch_blocking()) return CUDA_SUCCESS;
+  for (const TaskPtr& task : kernels) task->wait();
+  for (const One& one : all) require_healthy(*one.stream->health);
+  return CUDA_SUCCESS;
+}
+
 }  // namespace
 
 CUDASIM_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
@@ -357,4 +403,11 @@ CUDASIM_API CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userD
 
 CUDASIM_API CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void* userData) {
   return CUDASIM_CALL(hStream, fn, userData) { return launch_host(per_thread(hStream), fn, userData); };
+}
+
+CUDASIM_API CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* launchParamsList, unsigned int numDevices,
+                                                          unsigned int flags) {
+  return CUDASIM_CALL(launchParamsList, numDevices, flags) {
+    return launch_on_devices(launchParamsList, numDevices, flags);
+  };
 }

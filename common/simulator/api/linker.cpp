@@ -1,5 +1,6 @@
 // Linking (CUDA Driver API manual, "Module Management": cuLink*). PTX only: what comes out holds the texts that went
 // in, checked together; loading it links them.
+#include "common/simulator/api/device_runtime.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/image.hpp"
 
@@ -14,7 +15,8 @@ struct Linker {
   std::vector<std::string> names;  // of the texts, for the log
   std::string image;               // of cuLinkComplete
   bool complete = false;
-  bool failed = false;  // something could not be added
+  bool failed = false;   // something could not be added
+  bool archive = false;  // one was added
 };
 
 Registry<Linker, CUlinkState>& linkers() {
@@ -109,12 +111,14 @@ CUresult add(CUlinkState state, CUjitInputType type, const Texts& texts, const s
   const std::scoped_lock lock(linker->mutex);
   require(!linker->complete);
   require_linkable(type);
+  linker->archive = linker->archive || type == CU_JIT_INPUT_LIBRARY;
   for (const std::string& text : texts) add_text(*linker, text, name);
   return CUDA_SUCCESS;
 }
 
-// An archive is machine code, and a program may name one that it needs nothing of (libcudadevrt.a, mostly). It gives no
-// texts: whatever would have come from it is missed by name when the link is completed.
+// An archive is machine code, mostly libcudadevrt.a, and often nothing of it is needed. It gives no texts: what grids
+// need to synchronise is there all the same (add_device_runtime), and whatever else would have come from it is missed
+// by name when the link is completed.
 Texts texts_of_input(CUjitInputType type, std::string_view bytes) {
   if (type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT) {
     require(bytes.substr(0, 4) == "\177ELF", CUDA_ERROR_INVALID_IMAGE);
@@ -124,6 +128,13 @@ Texts texts_of_input(CUjitInputType type, std::string_view bytes) {
   if (type != CU_JIT_INPUT_LIBRARY) return texts_of_bytes(bytes);
   require(bytes.substr(0, 8) == "!<arch>\n", CUDA_ERROR_INVALID_IMAGE);
   return {};
+}
+
+void add_device_runtime(Linker& linker) {
+  const auto wants = [](const std::string& text) { return text.find("cudaCG") != std::string::npos; };
+  if (!linker.archive || std::none_of(linker.texts.begin(), linker.texts.end(), wants)) return;
+  linker.texts.push_back(kDeviceRuntime);
+  linker.names.push_back("cudadevrt");
 }
 
 // A link that something could not be added to is a failed one.
@@ -209,6 +220,7 @@ CUDASIM_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* 
     require(!linker->complete, CUDA_ERROR_INVALID_HANDLE);
     require(!linker->failed, CUDA_ERROR_INVALID_IMAGE);
     require(!linker->texts.empty());
+    add_device_runtime(*linker);
     if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);
     check_ptx(linker->texts, linker->options);
     linker->image = linked_image(linker->texts, linker->options.max_registers());

@@ -64,21 +64,20 @@ CUDASIM_API CUresult cuMemFree_v2(CUdeviceptr pointer) {
     }
     const auto allocation = AddressSpace::instance().find(pointer);
     require(allocation && allocation->base == pointer);
+    if (const auto pool = pool_of(pointer)) {  // whose users the program itself has to wait for
+      pool->free_now(pointer);
+      return CUDA_SUCCESS;
+    }
     switch (allocation->kind) {
       case MemoryKind::device:
       case MemoryKind::managed: {
         // Work that may still use it comes to its end first.
         const auto owner = owner_of(*allocation);
-        require(owner != nullptr);
+        const bool opened = allocation->kind == MemoryKind::device && allocation->flags != 0;  // cuIpcOpenMemHandle
+        require(owner != nullptr && !opened);
         owner->synchronize();
         require_healthy(*owner->health);
         require(end_allocation(pointer, "cuMemFree"));
-        return CUDA_SUCCESS;
-      }
-      case MemoryKind::pool: {  // whose users the program itself has to wait for
-        const auto pool = pool_of(pointer);
-        require(pool != nullptr);
-        pool->free_now(pointer);
         return CUDA_SUCCESS;
       }
       default: return CUDA_ERROR_INVALID_VALUE;

@@ -25,6 +25,23 @@ Device& device_of(const Stream& stream) {
   return context->device;
 }
 
+// What properties or a location ask for. Throws CUDA_ERROR_INVALID_VALUE for what no pool deals in.
+PoolPlace place_of(const CUmemLocation& location, CUmemAllocationType type) {
+  const int kind = static_cast<int>(type), where = static_cast<int>(location.type);
+  constexpr int kManaged = 2;  // CU_MEM_ALLOCATION_TYPE_MANAGED: newer than some headers
+  require(kind == CU_MEM_ALLOCATION_TYPE_PINNED || kind == kManaged);
+  PoolPlace place{kind == kManaged, where, 0};
+  if (is_host(location) || (place.managed && where == 0)) return place;
+  require(where == CU_MEM_LOCATION_TYPE_DEVICE);
+  place.id = location.id;
+  return place;
+}
+
+void require_device_if_any(const PoolPlace& place, CUresult otherwise) {
+  if (place.location != CU_MEM_LOCATION_TYPE_DEVICE) return;
+  require(static_cast<std::size_t>(place.id) < devices().size(), otherwise);
+}
+
 // In a captured stream, an allocation and a free become nodes: the graph's memory comes and goes with its launches.
 void capture_part(Stream& stream, Part part) {
   Operation operation;
@@ -49,7 +66,7 @@ CUdeviceptr capture_allocation(Stream& stream, const Device& device, u64 bytes) 
 CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, const CUmemoryPool* pool, CUstream handle) {
   const auto stream = get_stream(handle);
   require(pointer != nullptr);
-  const auto from = pool != nullptr ? pool_named(*pool) : current_pool(device_of(*stream));
+  const auto from = pool != nullptr ? pool_named(*pool) : current_pool(memory_of(device_of(*stream)));
   if (capture_of(*stream)) {
     *pointer = bytes == 0 ? 0 : capture_allocation(*stream, from->device, bytes);
     return CUDA_SUCCESS;
@@ -135,7 +152,7 @@ CUDASIM_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice dev)
   return CUDASIM_CALL(pool, dev) {
     require_calls_permitted();
     require(pool != nullptr);
-    *pool = default_pool(device_at(dev))->handle;
+    *pool = default_pool(memory_of(device_at(dev)))->handle;
     return CUDA_SUCCESS;
   };
 }
@@ -144,7 +161,7 @@ CUDASIM_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
   return CUDASIM_CALL(pool, dev) {
     require_calls_permitted();
     require(pool != nullptr);
-    *pool = current_pool(device_at(dev))->handle;
+    *pool = current_pool(memory_of(device_at(dev)))->handle;
     return CUDA_SUCCESS;
   };
 }
@@ -152,10 +169,10 @@ CUDASIM_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
 CUDASIM_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
   return CUDASIM_CALL(dev, pool) {
     require_calls_permitted();
-    Device& device = device_at(dev);
+    const PoolPlace place = memory_of(device_at(dev));
     const auto wanted = pool_named(pool);
-    require(&wanted->device == &device && !wanted->on_host);
-    set_current_pool(device, wanted);
+    require(wanted->place == place);
+    set_current_pool(place, wanted);
     return CUDA_SUCCESS;
   };
 }
@@ -165,17 +182,24 @@ CUDASIM_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* p
     require_calls_permitted();
     require(pool != nullptr && properties != nullptr);
     require_no_unsafe_capture();
-    require(properties->allocType == CU_MEM_ALLOCATION_TYPE_PINNED);
-    const bool on_host = is_host(properties->location);
-    if (!on_host) require(properties->location.type == CU_MEM_LOCATION_TYPE_DEVICE);
-    const bool there = static_cast<std::size_t>(properties->location.id) < devices().size();
-    require(on_host || there);
-    if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) return refuse("cuMemPoolCreate", "with shareable handles");
+    const PoolPlace place = place_of(properties->location, properties->allocType);
+    require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);
+    Pool::Sharing sharing = Pool::Sharing::none;
+    std::shared_ptr<SharedMemory> shared;
+    if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+      require(place.on_device());
+      if (properties->handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+        return refuse("cuMemPoolCreate", "with this kind of handle");
+      }
+      sharing = Pool::Sharing::exported;
+      shared = SharedMemory::make(SharedMemory::Purpose::pool, 1, &place.id, sizeof place.id);
+    }
     u64 max_size = 0;
 #if CUDA_VERSION >= 12020
     max_size = properties->maxSize;
 #endif
-    *pool = make_pool(device_at(on_host ? 0 : properties->location.id), max_size, on_host)->handle;
+    Device& device = device_at(place.location == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : 0);
+    *pool = make_pool(device, place, max_size, sharing, std::move(shared))->handle;
     return CUDA_SUCCESS;
   };
 }
@@ -187,7 +211,7 @@ CUDASIM_API CUresult cuMemPoolDestroy(CUmemoryPool pool) {
     const auto ended = pool_named(pool);
     require(!ended->is_default);
     pools().remove(pool);
-    if (current_pool(ended->device) == ended) set_current_pool(ended->device, nullptr);
+    if (current_pool(ended->place) == ended) set_current_pool(ended->place, nullptr);
     ended->trim(0);
     return CUDA_SUCCESS;
   };
@@ -240,7 +264,8 @@ CUDASIM_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool p
     require(flags != nullptr && location != nullptr);
     const auto named = pool_named(pool);
     if (is_host(*location)) {
-      *flags = named->on_host ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE : CU_MEM_ACCESS_FLAGS_PROT_NONE;
+      *flags = named->place.on_host() || named->place.managed ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                                              : CU_MEM_ACCESS_FLAGS_PROT_NONE;
       return CUDA_SUCCESS;
     }
     require(location->type == CU_MEM_LOCATION_TYPE_DEVICE);
@@ -251,45 +276,43 @@ CUDASIM_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool p
 }
 
 #if CUDA_VERSION >= 13000
-// The same by location and kind of memory. Simulated: page-locked memory of a device.
+// The same by location and kind of memory.
 namespace {
 
-bool device_memory(const char* function, const CUmemLocation* location, CUmemAllocationType type) {
+PoolPlace given_place(const CUmemLocation* location, CUmemAllocationType type) {
   require_calls_permitted();
-  require(location != nullptr && (type == CU_MEM_ALLOCATION_TYPE_PINNED || type == CU_MEM_ALLOCATION_TYPE_MANAGED));
-  if (type != CU_MEM_ALLOCATION_TYPE_PINNED) return refuse(function, "for managed memory"), false;
-  require(location->type >= CU_MEM_LOCATION_TYPE_DEVICE && location->type <= CU_MEM_LOCATION_TYPE_HOST_NUMA);
-  if (location->type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse(function, "for host memory"), false;
-  return true;
+  require(location != nullptr);
+  const PoolPlace place = place_of(*location, type);
+  require_device_if_any(place, CUDA_ERROR_INVALID_DEVICE);
+  return place;
 }
 
 }  // namespace
 
 CUDASIM_API CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
   return CUDASIM_CALL(pool, location, type) {
-    if (!device_memory("cuMemGetDefaultMemPool", location, type)) return CUDA_ERROR_NOT_SUPPORTED;
+    const PoolPlace place = given_place(location, type);
     require(pool != nullptr);
-    *pool = default_pool(device_at(location->id))->handle;
+    *pool = default_pool(place)->handle;
     return CUDA_SUCCESS;
   };
 }
 
 CUDASIM_API CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
   return CUDASIM_CALL(pool, location, type) {
-    if (!device_memory("cuMemGetMemPool", location, type)) return CUDA_ERROR_NOT_SUPPORTED;
+    const PoolPlace place = given_place(location, type);
     require(pool != nullptr);
-    *pool = current_pool(device_at(location->id))->handle;
+    *pool = current_pool(place)->handle;
     return CUDA_SUCCESS;
   };
 }
 
 CUDASIM_API CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
   return CUDASIM_CALL(location, type, pool) {
-    if (!device_memory("cuMemSetMemPool", location, type)) return CUDA_ERROR_NOT_SUPPORTED;
-    Device& device = device_at(location->id);
+    const PoolPlace place = given_place(location, type);
     const auto wanted = pool_named(pool);
-    require(&wanted->device == &device && !wanted->on_host);
-    set_current_pool(device, wanted);
+    require(wanted->place == place);
+    set_current_pool(place, wanted);
     return CUDA_SUCCESS;
   };
 }

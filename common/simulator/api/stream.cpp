@@ -79,12 +79,12 @@ CUresult wait_event(CUstream handle, CUevent event_handle, unsigned flags) {
   require(!event->health->ended, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
   if (join_capture(stream, *event)) return CUDA_SUCCESS;
-  const auto recording = event->recording();
-  if (!recording) return CUDA_SUCCESS;  // never recorded: nothing to wait for
+  const TaskPtr awaited = event->awaited();
+  if (!awaited) return CUDA_SUCCESS;  // never recorded: nothing to wait for
   Operation wait;
   wait.kind = OperationKind::event_wait;
   wait.label = "cuStreamWaitEvent";
-  stream->enqueue(std::move(wait), {&recording->task, 1});
+  stream->enqueue(std::move(wait), {&awaited, 1});
   return CUDA_SUCCESS;
 }
 

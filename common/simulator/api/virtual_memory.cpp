@@ -4,11 +4,7 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
-
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "common/simulator/state/shared_memory.hpp"
 
 #include <map>
 #include <memory>
@@ -20,72 +16,18 @@ namespace {
 // Physical memory comes in units of this, CU_MEM_ALLOC_GRANULARITY_MINIMUM and _RECOMMENDED alike.
 constexpr u64 kGranularity = u64{2} << 20;
 
-// Memory that a file descriptor leads to, for other processes or this one. What it is stands behind its bytes.
-class SharedBytes {
- public:
-  explicit SharedBytes(const CUmemAllocationProp& properties, u64 size)
-      : file_(memfd_create(kName, MFD_CLOEXEC)), size_(size) {
-    const Label label{kMagic, size, properties};
-    const bool made = file_ >= 0 && ftruncate(file_, static_cast<off_t>(size + sizeof label)) == 0 &&
-                      pwrite(file_, &label, sizeof label, static_cast<off_t>(size)) == sizeof label;
-    if (!made || !map()) {
-      if (file_ >= 0) close(file_);
-      fail(CUDA_ERROR_OUT_OF_MEMORY);
-    }
-  }
-  // Of a descriptor that came from somewhere; throws CUDA_ERROR_INVALID_VALUE if it leads to something else.
-  static std::pair<std::unique_ptr<SharedBytes>, CUmemAllocationProp> import(int file) {
-    struct stat known {};
-    Label label{};
-    require(fstat(file, &known) == 0 && known.st_size > static_cast<off_t>(sizeof label));
-    const off_t at = known.st_size - static_cast<off_t>(sizeof label);
-    require(pread(file, &label, sizeof label, at) == sizeof label && label.magic == kMagic);
-    require(label.size == static_cast<u64>(at));
-    std::unique_ptr<SharedBytes> bytes(new SharedBytes(dup(file), label.size));
-    require(bytes->file_ >= 0 && bytes->map());
-    return {std::move(bytes), label.properties};
-  }
-  ~SharedBytes() {
-    if (bytes_ != nullptr) munmap(bytes_, size_);
-    if (file_ >= 0) close(file_);
-  }
-  SharedBytes(const SharedBytes&) = delete;
-  SharedBytes& operator=(const SharedBytes&) = delete;
-  std::byte* get() const { return bytes_; }
-  u64 size() const { return size_; }
-  // A descriptor of the caller's own.
-  int descriptor() const { return fcntl(file_, F_DUPFD_CLOEXEC, 0); }
-
- private:
-  static constexpr const char* kName = "simulated device memory";
-  static constexpr u64 kMagic = 0x79726f6d654d2a63;
-  struct Label {
-    u64 magic, size;
-    CUmemAllocationProp properties;
-  };
-  SharedBytes(int file, u64 size) : file_(file), size_(size) {}
-  bool map() {
-    void* const got = mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED, file_, 0);
-    bytes_ = got == MAP_FAILED ? nullptr : static_cast<std::byte*>(got);
-    return bytes_ != nullptr;
-  }
-  int file_;
-  u64 size_;
-  std::byte* bytes_ = nullptr;
-};
-
 // What cuMemCreate makes. It lasts as long as a handle or a mapping of it does.
 struct Physical {
   // The share comes before the bytes: what the device does not have is not asked of the host either.
   Physical(const CUmemAllocationProp& wanted, u64 size)
       : properties(wanted), share(device_at(wanted.location.id), size) {
     if ((wanted.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) {
-      shared = std::make_unique<SharedBytes>(wanted, size);
+      shared = SharedMemory::make(SharedMemory::Purpose::physical_memory, size, &wanted, sizeof wanted);
     } else {
       own.emplace(size, kGranularity);
     }
   }
-  Physical(const CUmemAllocationProp& known, std::unique_ptr<SharedBytes> imported)
+  Physical(const CUmemAllocationProp& known, std::shared_ptr<SharedMemory> imported)
       : properties(known), share(device_at(known.location.id), imported->size()), shared(std::move(imported)) {}
 
   std::byte* bytes() const { return shared ? shared->get() : own->get(); }
@@ -94,7 +36,7 @@ struct Physical {
   CUmemAllocationProp properties;
   Share share;
   std::optional<HostBytes> own;
-  std::unique_ptr<SharedBytes> shared;
+  std::shared_ptr<SharedMemory> shared;
   CUmemGenericAllocationHandle handle = 0;
   u32 references = 1;  // of the handle
 };
@@ -306,9 +248,7 @@ CUDASIM_API CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericA
     const std::scoped_lock lock(all.mutex);
     const auto physical = all.get(handle);
     require(physical->shared != nullptr);  // it was not asked for when the memory was made
-    const int descriptor = physical->shared->descriptor();
-    require(descriptor >= 0, CUDA_ERROR_OPERATING_SYSTEM);
-    *static_cast<int*>(shareable) = descriptor;
+    *static_cast<int*>(shareable) = physical->shared->descriptor();
     return CUDA_SUCCESS;
   };
 }
@@ -321,9 +261,12 @@ CUDASIM_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
       return refuse("cuMemImportFromShareableHandle", "but from a file descriptor");
     }
-    auto [bytes, properties] = SharedBytes::import(static_cast<int>(reinterpret_cast<std::intptr_t>(shareable)));
+    const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(shareable));
+    auto memory = SharedMemory::open(SharedMemory::Purpose::physical_memory, file);
+    CUmemAllocationProp properties{};
+    memory->read_notes(&properties, sizeof properties);
     device_at(properties.location.id);
-    *handle = virtual_memory().add(std::make_shared<Physical>(properties, std::move(bytes)));
+    *handle = virtual_memory().add(std::make_shared<Physical>(properties, std::move(memory)));
     return CUDA_SUCCESS;
   };
 }

@@ -171,6 +171,21 @@ bool AddressSpace::protect(u64 base, bool readable, bool writable) {
   return true;
 }
 
+bool AddressSpace::rehome(u64 base, std::byte* host, std::shared_ptr<const void> keep) {
+  std::vector<Grave> unused;
+  std::unique_lock lock(mutex_);
+  auto found = live_.find(base);
+  if (found == live_.end() || found->second.storage.get() == nullptr) return false;
+  auto moved = std::make_shared<Allocation>(*found->second.allocation);  // others may be reading the old one
+  std::memcpy(host, moved->host, moved->size);
+  moved->host = host;
+  moved->keep = std::move(keep);
+  graves_.push_back({epoch_.fetch_add(1, std::memory_order_acq_rel), std::move(found->second.storage), nullptr});
+  found->second = {std::move(moved), Storage()};
+  sweep(unused);
+  return true;
+}
+
 // A grave is empty once every Hold that began before the release is gone.
 void AddressSpace::sweep(std::vector<Grave>& unused) {
   const u64 oldest = holds_.empty() ? ~u64{0} : *holds_.begin();

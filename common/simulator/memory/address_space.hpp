@@ -48,7 +48,7 @@ struct Allocation {
 // A stretch of memory that may be touched at once, for the executor's fast path.
 struct View {
   u64 begin = ~u64{0}, end = ~u64{0};  // empty until filled: nothing fits, whatever its size
-  std::ptrdiff_t delta = 0;  // host address - device address
+  std::ptrdiff_t delta = 0;            // host address - device address
   bool readable = false, writable = false;
   u64 epoch = ~u64{0};
 };
@@ -75,6 +75,9 @@ class AddressSpace {
   bool release(u64 base, const std::string& by = {});
   // What kernels and copies may do with an allocation from now on (cuMemSetAccess). False as for release.
   bool protect(u64 base, bool readable, bool writable);
+
+  // Moves the bytes of an allocation with memory of its own to `host`, which `keep` owns. Nothing may be touching them.
+  bool rehome(u64 base, std::byte* host, std::shared_ptr<const void> keep);
 
   // Lets kernels of `context` touch what `owner` has allocated (peer access), or no longer.
   void grant(u64 context, u64 owner);

@@ -153,6 +153,23 @@ std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind,
   return made;
 }
 
+std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
+                                                const char* label, std::shared_ptr<const void> keep) {
+  auto made = std::make_shared<Allocation>();
+  made->base = AddressSpace::instance().reserve(size, kUnit);
+  made->host = host;
+  made->size = size;
+  made->kind = MemoryKind::device;
+  made->context = context.id;
+  made->device = static_cast<u32>(context.device.ordinal);
+  made->flags = flags;
+  made->label = label;
+  made->keep = std::move(keep);
+  AddressSpace::instance().enter(made);
+  remember(made->base, context, nullptr);
+  return made;
+}
+
 std::shared_ptr<void> claim_allocation(u64 base, const char* by) {
   Ledger& all = ledger();
   const std::scoped_lock lock(all.mutex);

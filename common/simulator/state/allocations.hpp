@@ -61,6 +61,9 @@ std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind 
 // Host memory whose address is the same for the device. `keep` owns its bytes; null: the program does.
 std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind, void* host, u64 size, u32 flags,
                                               const char* label, std::shared_ptr<const void> keep);
+// Device memory that other processes have, too: `host` are its bytes. `flags`: kept with it.
+std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
+                                                const char* label, std::shared_ptr<const void> keep);
 // Ends an allocation made by one of these; false if there is none (any more) at `base`. Does not wait for anything.
 bool end_allocation(u64 base, const char* by);
 

@@ -2,6 +2,7 @@
 #pragma once
 #include "common/simulator/state/context.hpp"
 #include "common/simulator/state/registry.hpp"
+#include "common/simulator/state/shared_marks.hpp"
 
 #include <chrono>
 
@@ -11,15 +12,19 @@ namespace cudasim {
 struct Recording {
   TaskPtr task;
   std::chrono::steady_clock::time_point time{};  // valid once the task is done
+  u64 number = 0;                                // among the marks of an event that processes share
 };
 
 class Event {
  public:
-  Event(const Context& context, u32 event_flags) : health(context.health), context_id(context.id), flags(event_flags) {}
+  // `shared`: of an event that several processes know.
+  Event(const Context& context, u32 event_flags, std::shared_ptr<SharedMarks> shared = nullptr)
+      : health(context.health), context_id(context.id), flags(event_flags), marks(std::move(shared)) {}
 
   const std::shared_ptr<Health> health;
   const u64 context_id;
   const u32 flags;
+  const std::shared_ptr<SharedMarks> marks;
   CUevent handle = nullptr;
 
   bool timed() const { return (flags & CU_EVENT_DISABLE_TIMING) == 0; }
@@ -28,6 +33,11 @@ class Event {
     const std::scoped_lock lock(mutex_);
     return recording_;
   }
+  // Whether what was last recorded has been reached, in whichever process that was; true if nothing was.
+  bool reached() const;
+  void wait() const;  // sleeps until then
+  // A task that ends then; null if nothing was recorded.
+  TaskPtr awaited() const;
   // Puts a mark at the end of the stream; of a captured one, at what it has recorded so far.
   void record(Stream& stream);
   // The capture whose nodes it marks, and these; null if it was last recorded in work that runs.
@@ -38,6 +48,8 @@ class Event {
   TaskPtr record(const std::function<TaskPtr(Operation)>& enter);
 
  private:
+  // The number of the latest mark if another process has made it, or this one through another event; else 0.
+  u64 foreign_mark() const;
   mutable std::mutex mutex_;
   std::shared_ptr<const Recording> recording_;
   std::shared_ptr<Capture> captured_;

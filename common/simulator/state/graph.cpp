@@ -411,8 +411,30 @@ void assign_conditions(const Steps& steps) {
 
 Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& context, int priority);
 
-// A conditional node's body: its steps one after the other, on the calling thread.
-CUresult run_here(const Steps& steps, const std::shared_ptr<Context>& context, int priority) {
+// True if each step comes after the one before it: nothing could run side by side.
+bool is_chain(const Steps& steps) {
+  for (std::size_t i = 1; i < steps.size(); ++i) {
+    const auto& after = steps[i].after;
+    if (std::find(after.begin(), after.end(), i - 1) == after.end()) return false;
+  }
+  return true;
+}
+
+CUresult run_side_by_side(const Steps& steps, const std::shared_ptr<Context>& context, int priority) {
+  std::vector<TaskPtr> tasks;
+  for (const Executable::Step& step : steps) {
+    std::vector<TaskPtr> after;
+    for (const std::size_t index : step.after) after.push_back(tasks[index]);
+    Operation work = step.enabled ? work_of(step, context, priority) : Operation{};
+    tasks.push_back(Scheduler::instance().enter(context->health, std::move(work), priority, after));
+  }
+  for (const TaskPtr& task : tasks) task->wait();
+  return context->health->fault;
+}
+
+// A conditional node's body, to its end. A chain of steps runs on the calling thread.
+CUresult run_body(const Steps& steps, const std::shared_ptr<Context>& context, int priority) {
+  if (!is_chain(steps)) return run_side_by_side(steps, context, priority);
   for (const Executable::Step& step : steps) {
     const Operation work = step.enabled ? work_of(step, context, priority) : Operation{};
     const CUresult result = work.run ? work.run() : CUDA_SUCCESS;
@@ -430,7 +452,7 @@ CUresult run_conditional(const Executable::Step& step, const std::weak_ptr<Conte
   const auto run = [&](u32 index) {
     const auto context = weak.lock();
     if (!context || health.ending) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
-    return index < step.bodies.size() ? run_here(step.bodies[index], context, priority) : CUDA_SUCCESS;
+    return index < step.bodies.size() ? run_body(step.bodies[index], context, priority) : CUDA_SUCCESS;
   };
   if (part.choice == Choice::one_of) return run(part.condition->value);
   if (part.choice == Choice::if_else) return run(part.condition->value != 0 ? 0 : 1);
@@ -567,7 +589,7 @@ TaskPtr Executable::launch(Stream& stream) {
         tasks.push_back(event->record(enter));
         continue;
       }
-      if (wait != nullptr && event && event->recording()) after.push_back(event->recording()->task);
+      if (wait != nullptr && event) after.push_back(event->awaited());
       tasks.push_back(enter(std::move(work[i])));
     }
     tasks.push_back(head);

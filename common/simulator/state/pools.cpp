@@ -1,5 +1,7 @@
 #include "common/simulator/state/pools.hpp"
 
+#include "common/simulator/state/driver.hpp"
+
 #include <algorithm>
 #include <unordered_map>
 
@@ -8,13 +10,19 @@ namespace {
 
 constexpr u64 kUnit = 512;
 
-struct DevicePools {
+struct AllPools {
   std::recursive_mutex mutex;
-  std::shared_ptr<Pool> original, current;
+  struct Pair {
+    std::shared_ptr<Pool> original, current;
+  };
+  std::map<PoolPlace, Pair> by_place;
   std::vector<std::weak_ptr<Pool>> all;
 };
 
-DevicePools& pools_of(Device& device) { return device.parts.get<DevicePools>(); }
+AllPools& all_pools() {
+  static AllPools& only = *new AllPools;
+  return only;
+}
 
 // Which pool an address belongs to.
 struct Owners {
@@ -34,37 +42,40 @@ Registry<Pool, CUmemoryPool>& pools() {
   return all;
 }
 
-std::shared_ptr<Pool> make_pool(Device& device, u64 max_size, bool on_host) {
-  auto made = std::make_shared<Pool>(device, max_size, on_host);
+std::shared_ptr<Pool> make_pool(Device& device, const PoolPlace& place, u64 max_size, Pool::Sharing sharing,
+                                std::shared_ptr<SharedMemory> shared) {
+  auto made = std::make_shared<Pool>(device, place, max_size, sharing, std::move(shared));
   made->handle = pools().add(made);
-  DevicePools& here = pools_of(device);
+  AllPools& here = all_pools();
   const std::scoped_lock lock(here.mutex);
   std::erase_if(here.all, [](const auto& weak) { return weak.expired(); });
   here.all.push_back(made);
   return made;
 }
 
-std::shared_ptr<Pool> default_pool(Device& device) {
-  DevicePools& here = pools_of(device);
+std::shared_ptr<Pool> default_pool(const PoolPlace& place) {
+  AllPools& here = all_pools();
   const std::scoped_lock lock(here.mutex);
-  if (!here.original) {
-    here.original = make_pool(device, 0);
-    here.original->is_default = true;
+  std::shared_ptr<Pool>& original = here.by_place[place].original;
+  if (!original) {
+    original = make_pool(device_at(place.location == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : 0), place, 0);
+    original->is_default = true;
   }
-  return here.original;
+  return original;
 }
 
-std::shared_ptr<Pool> current_pool(Device& device) {
-  auto original = default_pool(device);
-  DevicePools& here = pools_of(device);
+std::shared_ptr<Pool> current_pool(const PoolPlace& place) {
+  auto original = default_pool(place);
+  AllPools& here = all_pools();
   const std::scoped_lock lock(here.mutex);
-  return here.current ? here.current : original;
+  const auto& current = here.by_place[place].current;
+  return current ? current : original;
 }
 
-void set_current_pool(Device& device, std::shared_ptr<Pool> pool) {
-  DevicePools& here = pools_of(device);
+void set_current_pool(const PoolPlace& place, std::shared_ptr<Pool> pool) {
+  AllPools& here = all_pools();
   const std::scoped_lock lock(here.mutex);
-  here.current = std::move(pool);
+  here.by_place[place].current = std::move(pool);
 }
 
 std::shared_ptr<Pool> pool_of(u64 base) {
@@ -75,12 +86,12 @@ std::shared_ptr<Pool> pool_of(u64 base) {
 }
 
 void trim_pools(Device& device) {
-  DevicePools& here = pools_of(device);
+  AllPools& here = all_pools();
   std::vector<std::shared_ptr<Pool>> all;
   {
     const std::scoped_lock lock(here.mutex);
     for (const auto& weak : here.all) {
-      if (auto pool = weak.lock()) all.push_back(std::move(pool));
+      if (auto pool = weak.lock(); pool && &pool->device == &device) all.push_back(std::move(pool));
     }
   }
   for (const auto& pool : all) pool->trim_to_threshold();
@@ -102,11 +113,12 @@ Pool::Blocks::iterator Pool::reusable(const Stream& stream, u64 size) {
 }
 
 void Pool::hold(u64 bytes) {
-  require(bytes <= device.memory || on_host, CUDA_ERROR_OUT_OF_MEMORY);
+  require(bytes <= device.memory || !place.on_device(), CUDA_ERROR_OUT_OF_MEMORY);
   held_ += bytes;
   try {
-    if (on_host) require_host_memory(bytes);
-    while (!on_host && pieces_.size() * kPiece < reserved()) pieces_.push_back(std::make_unique<Share>(device, kPiece));
+    if (!place.on_device()) require_host_memory(bytes);
+    while (place.on_device() && pieces_.size() * kPiece < reserved())
+      pieces_.push_back(std::make_unique<Share>(device, kPiece));
   } catch (const Failure&) {
     let_go(bytes);
     throw;
@@ -132,13 +144,21 @@ Pool::Blocks::iterator Pool::make_block(u64 size) {
     hold(capacity);
   }
   try {
-    block.bytes = std::make_shared<HostBytes>(capacity);
+    if (sharing == Sharing::exported) {
+      block.shared = SharedMemory::make(SharedMemory::Purpose::pool_block, capacity);
+      block.host = block.shared->get();
+      block.bytes = block.shared;
+    } else {
+      const auto bytes = std::make_shared<HostBytes>(capacity);
+      block.host = bytes->get();
+      block.bytes = bytes;
+    }
   } catch (const Failure&) {
     let_go(capacity);
     throw;
   }
   const u64 address =
-      on_host ? reinterpret_cast<u64>(block.bytes->get()) : AddressSpace::instance().reserve(capacity, kUnit);
+      place.on_device() ? AddressSpace::instance().reserve(capacity, kUnit) : reinterpret_cast<u64>(block.host);
   return blocks_.emplace(address, std::move(block)).first;
 }
 
@@ -147,10 +167,40 @@ void Pool::leave(Blocks::iterator block, const char* by) {
   block->second.entered = false;
 }
 
+Pool::Blocks::iterator Pool::erase(Blocks::iterator block) {
+  let_go(block->second.capacity);
+  Owners& all = owners();
+  const std::scoped_lock lock(all.mutex);
+  all.by_base.erase(block->first);
+  return blocks_.erase(block);
+}
+
 u64 Pool::allocate(Stream& stream, u64 size) {
+  require(sharing != Sharing::imported);  // it only takes in what others have allocated
   const std::scoped_lock lock(mutex_);
   auto block = reusable(stream, size);
   if (block == blocks_.end()) block = make_block(size);
+  return give_out(block, size);
+}
+
+std::pair<SharedMemory::Locator, u64> Pool::locate(u64 base) {
+  const std::scoped_lock lock(mutex_);
+  const auto block = blocks_.find(base);
+  require(block != blocks_.end() && block->second.in_use && block->second.shared);
+  return {block->second.shared->locator(), block->second.size};
+}
+
+u64 Pool::import(const SharedMemory::Locator& where, u64 size) {
+  Block block;
+  block.shared = SharedMemory::open(SharedMemory::Purpose::pool_block, where);
+  require(size <= block.shared->size());
+  block.host = block.shared->get();
+  block.bytes = block.shared;
+  const std::scoped_lock lock(mutex_);
+  return give_out(blocks_.emplace(AddressSpace::instance().reserve(size, kUnit), std::move(block)).first, size);
+}
+
+u64 Pool::give_out(Blocks::iterator block, u64 size) {
   Block& chosen = block->second;
   // A free that the stream has not come to yet is taken back; otherwise the address is entered anew.
   const bool pending = chosen.freed && !chosen.freed->done();
@@ -165,9 +215,9 @@ u64 Pool::allocate(Stream& stream, u64 size) {
     auto made = std::make_shared<Allocation>();
     made->base = block->first;
     made->size = size;
-    made->host = chosen.bytes->get();
-    made->kind = on_host ? MemoryKind::host_pinned : MemoryKind::pool;
-    if (on_host) made->device_readable = made->device_writable = !access_.empty();
+    made->host = chosen.host;
+    made->kind = place.managed ? MemoryKind::managed : place.on_host() ? MemoryKind::host_pinned : MemoryKind::pool;
+    if (place.on_host()) made->device_readable = made->device_writable = !access_.empty();
     made->device = static_cast<u32>(device.ordinal);
     made->label = "cuMemAllocAsync";
     made->keep = chosen.bytes;
@@ -195,7 +245,9 @@ void Pool::free_in_order(u64 base, Stream& stream) {
   operation.run = [pool = shared_from_this(), base, use = block->second.use] {
     const std::scoped_lock task_lock(pool->mutex_);
     const auto freed = pool->blocks_.find(base);
-    if (freed != pool->blocks_.end() && freed->second.use == use) pool->leave(freed, "cuMemFreeAsync");
+    if (freed == pool->blocks_.end() || freed->second.use != use) return CUDA_SUCCESS;
+    pool->leave(freed, "cuMemFreeAsync");
+    if (pool->sharing == Sharing::imported) pool->erase(freed);
     return CUDA_SUCCESS;
   };
   block->second.freed = stream.enqueue(std::move(operation));
@@ -211,6 +263,7 @@ void Pool::free_now(u64 base) {
   leave(block, "cuMemFree");
   block->second.freed = nullptr;
   block->second.stream = 0;
+  if (sharing == Sharing::imported) erase(block);
 }
 
 void Pool::trim_locked(u64 keep) {
@@ -221,13 +274,7 @@ void Pool::trim_locked(u64 keep) {
       continue;
     }
     leave(block, "cuMemFreeAsync");
-    let_go(candidate.capacity);
-    {
-      Owners& all = owners();
-      const std::scoped_lock lock(all.mutex);
-      all.by_base.erase(block->first);
-    }
-    block = blocks_.erase(block);
+    block = erase(block);
   }
 }
 
@@ -284,21 +331,21 @@ void Pool::set(CUmemPool_attribute attribute, const void* value) {
 }
 
 CUmemAccess_flags Pool::access(CUdevice from) {
-  if (!on_host && from == device.ordinal) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  if (place.managed || (place.on_device() && from == device.ordinal)) return CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   const std::scoped_lock lock(mutex_);
   const auto found = access_.find(from);
   return found == access_.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
 }
 
 void Pool::set_access(CUdevice from, CUmemAccess_flags flags) {
-  require(on_host || from != device.ordinal || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  require(place.on_host() || from != device.ordinal || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
   const std::scoped_lock lock(mutex_);
   if (flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) {
     access_.erase(from);
   } else {
     access_[from] = flags;
   }
-  if (!on_host) return;
+  if (!place.on_host()) return;
   for (const auto& [base, block] : blocks_) {
     if (block.entered) AddressSpace::instance().protect(base, !access_.empty(), !access_.empty());
   }

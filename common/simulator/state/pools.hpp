@@ -3,7 +3,9 @@
 #pragma once
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
+#include "common/simulator/state/shared_memory.hpp"
 
+#include <compare>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -11,12 +13,31 @@
 
 namespace cudasim {
 
+// Which memory a pool deals in, and where that lies: CUmemLocation, without the numbers that mean nothing.
+struct PoolPlace {
+  bool managed = false;
+  int location = CU_MEM_LOCATION_TYPE_DEVICE;  // 0: nowhere in particular, of managed memory; 2, 3: on the host
+  int id = 0;
+  auto operator<=>(const PoolPlace&) const = default;
+  bool on_device() const { return !managed && location == CU_MEM_LOCATION_TYPE_DEVICE; }
+  // Page-locked memory of the host, which devices touch only if they are let (Pool::set_access).
+  bool on_host() const { return !managed && location != CU_MEM_LOCATION_TYPE_DEVICE; }
+};
+
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
-  Pool(Device& device, u64 max_size, bool on_host = false) : device(device), on_host(on_host), max_size_(max_size) {}
+  // How other processes have to do with it.
+  enum class Sharing : u8 { none, exported, imported };
 
-  Device& device;      // of a pool on the host: any
-  const bool on_host;  // page-locked memory of the host, which devices touch only if they are let (set_access)
+  // `shared`: stands for the pool where it is known by a file descriptor; null unless it is shared.
+  Pool(Device& device, const PoolPlace& place, u64 max_size, Sharing sharing = Sharing::none,
+       std::shared_ptr<SharedMemory> shared = nullptr)
+      : device(device), place(place), sharing(sharing), shared(std::move(shared)), max_size_(max_size) {}
+
+  Device& device;  // of a pool elsewhere: any
+  const PoolPlace place;
+  const Sharing sharing;
+  const std::shared_ptr<SharedMemory> shared;
   CUmemoryPool handle = nullptr;
   bool is_default = false;
 
@@ -34,15 +55,22 @@ class Pool : public std::enable_shared_from_this<Pool> {
   CUmemAccess_flags access(CUdevice from);
   void set_access(CUdevice from, CUmemAccess_flags flags);
 
+  // Where another process finds the allocation at `base`, and how many bytes it has.
+  std::pair<SharedMemory::Locator, u64> locate(u64 base);
+  // Takes in what another process has located.
+  u64 import(const SharedMemory::Locator& where, u64 size);
+
  private:
   struct Block {
     u64 capacity = 0;
-    std::shared_ptr<HostBytes> bytes;
-    u64 size = 0;          // as asked for
-    bool in_use = false;   // as the program sees it
-    bool entered = false;  // as the address space does: until the stream has come to the free
-    u64 use = 0;           // counts allocations of this block
-    u64 stream = 0;        // where it was freed
+    std::byte* host = nullptr;
+    std::shared_ptr<const void> bytes;     // whose they are
+    std::shared_ptr<SharedMemory> shared;  // the same, of a shared pool
+    u64 size = 0;                          // as asked for
+    bool in_use = false;                   // as the program sees it
+    bool entered = false;                  // as the address space does: until the stream has come to the free
+    u64 use = 0;                           // counts allocations of this block
+    u64 stream = 0;                        // where it was freed
     TaskPtr freed;
   };
   using Blocks = std::map<u64, Block>;
@@ -50,7 +78,9 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // All with the lock held.
   Blocks::iterator reusable(const Stream& stream, u64 size);
   Blocks::iterator make_block(u64 size);
+  u64 give_out(Blocks::iterator block, u64 size);
   void leave(Blocks::iterator block, const char* by);
+  Blocks::iterator erase(Blocks::iterator block);
   void begin_free(Block& block);
   void trim_locked(u64 keep);
   // What the device (or the host) has set apart for the pool: whole pieces, enough for all blocks.
@@ -71,10 +101,14 @@ class Pool : public std::enable_shared_from_this<Pool> {
 };
 
 Registry<Pool, CUmemoryPool>& pools();
-std::shared_ptr<Pool> make_pool(Device& device, u64 max_size, bool on_host = false);
-std::shared_ptr<Pool> default_pool(Device& device);
-std::shared_ptr<Pool> current_pool(Device& device);
-void set_current_pool(Device& device, std::shared_ptr<Pool> pool);
+std::shared_ptr<Pool> make_pool(Device& device, const PoolPlace& place, u64 max_size,
+                                Pool::Sharing sharing = Pool::Sharing::none,
+                                std::shared_ptr<SharedMemory> shared = nullptr);
+// Of each place, the one that is always there, and the one that was set last.
+std::shared_ptr<Pool> default_pool(const PoolPlace& place);
+std::shared_ptr<Pool> current_pool(const PoolPlace& place);
+void set_current_pool(const PoolPlace& place, std::shared_ptr<Pool> pool);
+inline PoolPlace memory_of(const Device& device) { return {false, CU_MEM_LOCATION_TYPE_DEVICE, device.ordinal}; }
 
 // The pool that the allocation at `base` comes from; null if none does.
 std::shared_ptr<Pool> pool_of(u64 base);

@@ -1,0 +1,164 @@
+// Handles for other processes: of memory, and of events. What a handle leads to is open in the process that made it.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/event.hpp"
+#include "common/simulator/state/shared_memory.hpp"
+
+#include <unistd.h>
+
+#include <cstring>
+#include <map>
+#include <mutex>
+
+namespace cudasim {
+namespace {
+
+// What the 64 bytes of a handle hold.
+struct MemoryHandle {
+  u64 magic;
+  SharedMemory::Locator where;
+  u64 size;
+};
+struct EventHandle {
+  u64 magic;
+  SharedMemory::Locator where;
+};
+constexpr u64 kMemoryMagic = 0x6d656d206d697364, kEventMagic = 0x746e766520646d69;
+static_assert(sizeof(MemoryHandle) <= sizeof(CUipcMemHandle) && sizeof(EventHandle) <= sizeof(CUipcEventHandle));
+
+template <class Handle, class Opaque>
+Opaque pack(const Handle& handle) {
+  Opaque opaque{};
+  std::memcpy(&opaque, &handle, sizeof handle);
+  return opaque;
+}
+
+// Throws for bytes that are no handle, and for a handle of this process: those cannot be opened where they were made.
+template <class Handle, class Opaque>
+Handle unpack(const Opaque& opaque, u64 magic) {
+  Handle handle{};
+  std::memcpy(&handle, &opaque, sizeof handle);
+  require(handle.magic == magic);
+  require(handle.where.process != getpid(), CUDA_ERROR_INVALID_CONTEXT);
+  return handle;
+}
+
+// Allocations that have been given a handle: their bytes are in memory that can be opened from elsewhere.
+struct Exports {
+  std::mutex mutex;
+  std::map<u64, std::weak_ptr<SharedMemory>> by_base;
+};
+
+Exports& exports() {
+  static Exports& only = *new Exports;
+  return only;
+}
+
+// What a context has opened. Ends with it, as all its allocations do.
+struct Imports {
+  struct Import {
+    u64 base;
+    u32 opened;
+  };
+  std::mutex mutex;
+  std::map<u64, Import> by_serial;
+};
+
+std::shared_ptr<SharedMemory> shared_bytes(const Allocation& allocation, Context& owner) {
+  Exports& all = exports();
+  const std::scoped_lock lock(all.mutex);
+  std::weak_ptr<SharedMemory>& known = all.by_base[allocation.base];
+  if (auto memory = known.lock()) return memory;
+  std::erase_if(all.by_base, [&](const auto& one) { return one.first != allocation.base && one.second.expired(); });
+  auto memory = SharedMemory::make(SharedMemory::Purpose::allocation, allocation.size);
+  owner.synchronize();  // whatever may be writing while the bytes move
+  require(AddressSpace::instance().rehome(allocation.base, memory->get(), memory));
+  known = memory;
+  return memory;
+}
+
+CUresult open_memory(CUdeviceptr* pointer, const CUipcMemHandle& opaque, unsigned flags) {
+  const auto context = current_context();
+  require(pointer != nullptr && flags == CU_IPC_MEM_LAZY_ENABLE_PEER_ACCESS);
+  const auto handle = unpack<MemoryHandle>(opaque, kMemoryMagic);
+  Imports& all = context->parts.get<Imports>();
+  const std::scoped_lock lock(all.mutex);
+  const auto known = all.by_serial.find(handle.where.serial);
+  if (known != all.by_serial.end()) {
+    ++known->second.opened;
+    *pointer = known->second.base;
+    return CUDA_SUCCESS;
+  }
+  const auto memory = SharedMemory::open(SharedMemory::Purpose::allocation, handle.where);
+  *pointer = enter_shared_memory(*context, memory->get(), handle.size, flags, "cuIpcOpenMemHandle", memory)->base;
+  all.by_serial[handle.where.serial] = {*pointer, 1};
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+CUDASIM_API CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
+  return CUDASIM_CALL(handle, pointer) {
+    const auto context = current_context();
+    require(handle != nullptr);
+    const auto allocation = AddressSpace::instance().find(pointer);
+    require(allocation && allocation->kind == MemoryKind::device);
+    const auto owner = owner_of(*allocation);
+    require(owner != nullptr);
+    const auto memory = shared_bytes(*allocation, *owner);
+    *handle = pack<MemoryHandle, CUipcMemHandle>({kMemoryMagic, memory->locator(), allocation->size});
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuIpcOpenMemHandle(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned int flags) {
+  return CUDASIM_CALL(pointer, flags) { return open_memory(pointer, handle, flags); };
+}
+
+CUDASIM_API CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned int flags) {
+  return CUDASIM_CALL(pointer, flags) { return open_memory(pointer, handle, flags); };
+}
+
+// The last of as many as there were opens takes the memory away, once the work that may use it is done.
+CUDASIM_API CUresult cuIpcCloseMemHandle(CUdeviceptr pointer) {
+  return CUDASIM_CALL(pointer) {
+    const auto context = current_context();
+    Imports& all = context->parts.get<Imports>();
+    const std::scoped_lock lock(all.mutex);
+    for (auto import = all.by_serial.begin(); import != all.by_serial.end(); ++import) {
+      if (import->second.base != pointer) continue;
+      if (--import->second.opened != 0) return CUDA_SUCCESS;
+      all.by_serial.erase(import);
+      context->synchronize();
+      end_allocation(pointer, "cuIpcCloseMemHandle");
+      return CUDA_SUCCESS;
+    }
+    return CUDA_ERROR_INVALID_VALUE;
+  };
+}
+
+CUDASIM_API CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
+  return CUDASIM_CALL(handle, event) {
+    const auto context = current_context();
+    require(handle != nullptr);
+    const auto named = events().get(event);
+    require(named->marks != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    *handle = pack<EventHandle, CUipcEventHandle>({kEventMagic, named->marks->memory().locator()});
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle opaque) {
+  return CUDASIM_CALL(event) {
+    const auto context = current_context();
+    require(event != nullptr);
+    const auto handle = unpack<EventHandle>(opaque, kEventMagic);
+    auto marks = std::make_shared<SharedMarks>(SharedMemory::open(SharedMemory::Purpose::marks, handle.where));
+    const auto made = std::make_shared<Event>(*context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, marks);
+    *event = made->handle = events().add(made);
+    return CUDA_SUCCESS;
+  };
+}
