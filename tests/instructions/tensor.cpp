@@ -144,7 +144,189 @@ void check(const Tensor& t, const std::vector<i32>& start, const std::vector<i32
   CU_CHECK(cuModuleUnload(module));
 }
 
+// Pixels of im2col: the sizes of a tensor of images (channels, width, height, depth, images; the last is always images),
+// and the bounding box.
+struct Images {
+  std::vector<u64> size;
+  std::vector<int> lower, upper;  // width first
+  u32 channels, pixels;
+  std::vector<u32> step;
+  std::vector<i32> start;
+  std::vector<u32> offset;  // width first
+};
+
+void check(const Images& t) {
+  const Device device;
+  if (device.architecture() < 90) SKIP_TEST("tensor copies need compute capability 9.0");
+  const std::size_t rank = t.size.size(), last = rank - 1;
+  std::vector<cuuint64_t> size(t.size.begin(), t.size.end()), stride;
+  u64 elements = t.size[0];
+  for (std::size_t k = 1; k < rank; ++k) stride.push_back(elements * 4), elements *= t.size[k];
+  std::vector<u32> from(elements), to(elements, 7);
+  std::iota(from.begin(), from.end(), 1u);
+  const u32 words = t.channels * t.pixels;
+  CUdeviceptr device_from = 0, device_to = 0, device_out = 0;
+  CU_CHECK(cuMemAlloc(&device_from, elements * 4));
+  CU_CHECK(cuMemAlloc(&device_to, elements * 4));
+  CU_CHECK(cuMemAlloc(&device_out, words * 4));
+  CU_CHECK(cuMemcpyHtoD(device_from, from.data(), elements * 4));
+  CU_CHECK(cuMemcpyHtoD(device_to, to.data(), elements * 4));
+  alignas(64) CUtensorMap maps[2];
+  for (int k = 0; k < 2; ++k) {
+    REQUIRE(cuTensorMapEncodeIm2col(&maps[k], CU_TENSOR_MAP_DATA_TYPE_UINT32, u32(rank),
+                                    reinterpret_cast<void*>(k ? device_to : device_from), size.data(), stride.data(),
+                                    t.lower.data(), t.upper.data(), t.channels, t.pixels, t.step.data(),
+                                    CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                    CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                    CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS);
+  }
+  const std::string n = std::to_string(rank) + "d", bytes = std::to_string(words * 4);
+  std::string offsets = "{";
+  for (std::size_t k = 0; k < t.offset.size(); ++k) offsets += (k ? ", " : "") + std::to_string(t.offset[k]);
+  std::string log;
+  const CUmodule module = load(
+      header(Device::ptx_version(83), 90) +
+          ".visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128], .param .u64 out) {\n"
+          ".shared .align 1024 .b8 box[" + bytes + "];\n.shared .align 8 .b64 barrier;\n"
+          ".reg .b32 %b, %m, %x, %y; .reg .b64 %from, %to, %out; .reg .pred %p;\n"
+          "mov.u32 %b, box; mov.u32 %m, barrier;\n"
+          "mov.b64 %from, from; cvta.param.u64 %from, %from; mov.b64 %to, to; cvta.param.u64 %to, %to;\n"
+          "ld.param.u64 %out, [out];\nmbarrier.init.shared.b64 [%m], 1;\nfence.proxy.async;\n"
+          "mbarrier.arrive.expect_tx.shared.b64 _, [%m], " + bytes + ";\n"
+          "cp.async.bulk.tensor." + n + ".shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%b], [%from, " +
+          coordinates(t.start) + "], [%m], " + offsets + "};\nAGAIN:\n"
+          "mbarrier.try_wait.parity.shared.b64 %p, [%m], 0;\n@!%p bra AGAIN;\nmov.u32 %x, 0;\nCOPY:\n"
+          "ld.shared.b32 %y, [%b]; st.global.b32 [%out], %y; add.u32 %b, %b, 4; add.u64 %out, %out, 4;\n"
+          "add.u32 %x, %x, 4; setp.lt.u32 %p, %x, " + bytes + ";\n@%p bra COPY;\nmov.u32 %b, box;\n"
+          "cp.async.bulk.tensor." + n + ".global.shared::cta.im2col_no_offs.bulk_group [%to, " + coordinates(t.start) +
+          "], [%b];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n",
+      log);
+  REQUIRE(log == "");
+  CUfunction function = nullptr;
+  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+  void* parameters[] = {&maps[0], &maps[1], &device_out};
+  CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
+  std::vector<u32> out(words), got(elements);
+  CU_CHECK(cuMemcpyDtoH(out.data(), device_out, words * 4));
+  CU_CHECK(cuMemcpyDtoH(got.data(), device_to, elements * 4));
+
+  std::vector<u32> want(words, 0);
+  std::vector<i64> at(t.start.begin(), t.start.end());
+  for (u32 pixel = 0; pixel < t.pixels; ++pixel) {
+    for (const bool store : {false, true}) {
+      i64 place = 0;
+      bool inside = true;
+      for (std::size_t k = last; k > 0; --k) {
+        const i64 c = at[k] + (!store && k < last ? i64(t.offset[k - 1]) : 0);
+        inside = inside && c >= 0 && c < i64(t.size[k]);
+        place = place * i64(t.size[k]) + c;
+      }
+      for (u32 c = 0; inside && c < t.channels; ++c) {
+        const i64 channel = t.start[0] + i64(c);
+        if (channel < 0 || channel >= i64(t.size[0])) continue;
+        const std::size_t element = std::size_t(place * i64(t.size[0]) + channel);
+        if (store)
+          to[element] = out[pixel * t.channels + c];
+        else
+          want[pixel * t.channels + c] = from[element];
+      }
+    }
+    std::size_t k = 1;
+    for (; k < last; ++k) {
+      at[k] += t.step[k];
+      if (at[k] <= i64(t.size[k]) - 1 + t.upper[k - 1]) break;
+      at[k] = t.lower[k - 1];
+    }
+    if (k == last) ++at[last];
+  }
+  CHECK(out == want);
+  CHECK(got == to);
+  CU_CHECK(cuModuleUnload(module));
+  for (const CUdeviceptr memory : {device_from, device_to, device_out}) CU_CHECK(cuMemFree(memory));
+}
+
 }  // namespace
+
+TEST_CASE("an im2col tensor copy moves pixels along a bounding box, shifted by the filter's offsets") {
+  check({{8, 20, 3}, {-1}, {-1}, 4, 12, {1, 1, 1}, {2, 4, 1}, {1}});
+  check({{8, 9, 7, 3}, {-1, 0}, {-1, -2}, 8, 24, {1, 1, 1, 1}, {0, 3, 2, 1}, {2, 1}});
+  check({{8, 9, 7, 3}, {-2, -1}, {0, 1}, 4, 16, {1, 2, 3, 1}, {4, -2, -1, 0}, {1, 2}});
+  check({{4, 5, 4, 3, 2}, {-1, -1, 0}, {0, -1, -1}, 4, 32, {1, 1, 1, 1, 1}, {0, 2, 1, 1, 0}, {1, 0, 1}});
+}
+TEST_CASE("what no im2col tensor map can be is refused") {
+  const Device device;
+  alignas(64) CUtensorMap map;
+  const cuuint64_t size[] = {8, 9, 7, 3}, stride[] = {32, 288, 2016};
+  const cuuint32_t step[] = {1, 1, 1, 1};
+  const auto make = [&](u32 rank, int lower, int upper, u32 channels, u32 pixels) {
+    const int low[] = {lower, 0}, high[] = {upper, 0};
+    return cuTensorMapEncodeIm2col(&map, CU_TENSOR_MAP_DATA_TYPE_UINT32, rank, reinterpret_cast<void*>(0x10000), size,
+                                   stride, low, high, channels, pixels, step, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                   CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                   CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  CHECK(make(4, -1, -1, 8, 16) == CUDA_SUCCESS);
+  CHECK(make(2, -1, -1, 8, 16) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(make(4, -129, -1, 8, 16) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(make(4, -1, -1, 257, 16) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(make(4, -1, -1, 8, 1025) == CUDA_ERROR_INVALID_VALUE);
+}
+TEST_CASE("tensormap.replace changes a tensor map that a kernel copied; the next copy follows it") {
+  const Device device;
+  if (device.architecture() < 90) SKIP_TEST("tensormap.replace needs compute capability 9.0");
+  std::vector<u32> values(32 * 32);
+  std::iota(values.begin(), values.end(), 0u);
+  CUdeviceptr from = 0, other = 0, out = 0, map_memory = 0;
+  CU_CHECK(cuMemAlloc(&from, values.size() * 4));
+  CU_CHECK(cuMemAlloc(&other, values.size() * 4));
+  CU_CHECK(cuMemAlloc(&out, 8 * 8 * 4));
+  CU_CHECK(cuMemAlloc(&map_memory, 128));
+  CU_CHECK(cuMemsetD32(from, 5, values.size()));
+  CU_CHECK(cuMemcpyHtoD(other, values.data(), values.size() * 4));
+  alignas(64) CUtensorMap map = encoded({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {64, 8}, {16, 8}, {1, 1}}, from);
+  std::string log, text = header(Device::ptx_version(83), 90);
+  text.replace(text.find("sm_90"), 5, "sm_90a");
+  // The map becomes one of 20 × 19 words, 32 to a row, of which a copy takes 8 × 8.
+  const CUmodule module = load(
+      text +
+          ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 own, .param .u64 other, .param .u64 out) {\n"
+          ".shared .align 128 .b8 box[256];\n.shared .align 128 .b8 copy[128];\n.shared .align 8 .b64 barrier;\n"
+          ".reg .b32 %t, %b, %m, %c, %x, %y; .reg .b64 %map, %own, %other, %out, %d, %at; .reg .pred %p, %first;\n"
+          "mov.u32 %t, %tid.x; setp.eq.u32 %first, %t, 0; mov.u32 %b, box; mov.u32 %m, barrier; mov.u32 %c, copy;\n"
+          "mov.b64 %map, map; cvta.param.u64 %map, %map; ld.param.u64 %own, [own]; ld.param.u64 %other, [other];\n"
+          "ld.param.u64 %out, [out];\ncvta.to.global.u64 %own, %own;\n"
+          "mul.wide.u32 %at, %t, 4; add.u64 %at, %map, %at; ld.b32 %x, [%at]; mad.lo.u32 %y, %t, 4, %c;\n"
+          "st.shared.b32 [%y], %x;\nbar.sync 0;\n@!%first bra REPLACED;\n"
+          "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%c], %other;\n"
+          "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%c], 2;\n"
+          "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%c], 0, 8;\n"
+          "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%c], 0, 20;\n"
+          "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%c], 1, 19;\n"
+          "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%c], 0, 128;\nREPLACED:\nbar.sync 0;\n"
+          "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%own], [%c], 128;\n"
+          "@!%first ret;\ncvta.global.u64 %d, %own;\nfence.proxy.tensormap::generic.acquire.gpu [%d], 128;\n"
+          "mbarrier.init.shared.b64 [%m], 1;\nfence.proxy.async;\n"
+          "mbarrier.arrive.expect_tx.shared.b64 _, [%m], 256;\n"
+          "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%b], [%d, {16, 12}], [%m];\n"
+          "AGAIN:\nmbarrier.try_wait.parity.shared.b64 %p, [%m], 0;\n@!%p bra AGAIN;\nmov.u32 %x, 0;\nCOPY:\n"
+          "ld.shared.b32 %y, [%b]; st.global.b32 [%out], %y; add.u32 %b, %b, 4; add.u64 %out, %out, 4;\n"
+          "add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 64;\n@%p bra COPY;\nret;\n}\n",
+      log);
+  REQUIRE(log == "");
+  CUfunction function = nullptr;
+  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+  void* parameters[] = {&map, &map_memory, &other, &out};
+  CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
+  std::vector<u32> got(64);
+  CU_CHECK(cuMemcpyDtoH(got.data(), out, 256));
+  for (u32 k = 0; k < 64; ++k) {
+    const u32 x = 16 + k % 8, y = 12 + k / 8;
+    CAPTURE(x, y);
+    CHECK(got[k] == (x < 20 && y < 19 ? y * 32 + x : 0));
+  }
+  CU_CHECK(cuModuleUnload(module));
+  for (const CUdeviceptr memory : {from, other, out, map_memory}) CU_CHECK(cuMemFree(memory));
+}
 
 TEST_CASE("a tensor copy moves a box, zeros beyond the tensor's bounds, and writes nothing there") {
   check({CU_TENSOR_MAP_DATA_TYPE_UINT8, 1, {100}, {32}, {1}}, {10}, {80});

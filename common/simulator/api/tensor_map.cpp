@@ -1,6 +1,6 @@
 // Tensor maps, for the bulk copies of tiles. CUDA Driver API manual, "Tensor Map Object Management".
 //
-// Interleaved layouts, im2col boxes and the types that are converted on their way are not simulated.
+// Interleaved layouts and the types that are converted on their way are not simulated.
 #include "common/simulator/memory/tensor_map.hpp"
 
 #include "common/simulator/api/guard.hpp"
@@ -13,7 +13,7 @@ namespace cudasim {
 namespace {
 
 constexpr u64 kMostStride = u64{1} << 40, kMostSize = u64{1} << 32;
-constexpr u32 kMostBox = 256, kMostStep = 8;
+constexpr u32 kMostBox = 256, kMostStep = 8, kMostPixels = 1024;
 
 void describe_type(TensorMap& map, CUtensorMapDataType type) {
   switch (type) {
@@ -44,6 +44,42 @@ Swizzle swizzle_of(CUtensorMapSwizzle swizzle) {
   }
 }
 
+void require_place(const CUtensorMap* map) {
+  require(map != nullptr && reinterpret_cast<u64>(map) % alignof(TensorMap) == 0);
+}
+
+// What tiles and im2col have in common: the tensor.
+TensorMap tensor(CUtensorMapDataType type, u32 rank, u32 least_rank, void* address, const cuuint64_t* size,
+                 const cuuint64_t* stride, const cuuint32_t* step) {
+  require(rank >= least_rank && rank <= TensorMap::kMostDimensions);
+  require(size != nullptr && step != nullptr && (rank == 1 || stride != nullptr));
+  TensorMap map;
+  describe_type(map, type);
+  map.dimensions = u8(rank);
+  map.address = reinterpret_cast<u64>(address);
+  require(map.address != 0 && map.address % 16 == 0);
+  for (u32 k = 0; k < rank; ++k) {
+    require(size[k] != 0 && size[k] <= kMostSize);
+    require(step[k] != 0 && step[k] <= kMostStep);
+    map.size[k] = u32(size[k] - 1);
+    map.step[k] = u8(step[k]);
+    if (k == 0) continue;
+    map.stride[k - 1] = stride[k - 1];
+    require(map.stride[k - 1] % 16 == 0 && map.stride[k - 1] < kMostStride);
+  }
+  return map;
+}
+// And how the box comes into shared memory.
+void describe_copy(TensorMap& map, CUtensorMapSwizzle swizzle, CUtensorMapFloatOOBfill fill) {
+  map.swizzle = swizzle_of(swizzle);
+  const u32 row = map.box[0] * bytes(map.type);
+  require(row % 16 == 0);
+  require(map.swizzle == Swizzle::none || row <= 16u << u32(map.swizzle));
+  require(fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(map.type));
+  map.fill_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  if (map.fill_nan && bytes(map.type) != 2) fail(refuse("cuTensorMapEncodeTiled", "with NaNs of more than two bytes"));
+}
+
 }  // namespace
 }  // namespace cudasim
 
@@ -57,35 +93,52 @@ CUDASIM_API CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapD
                                             CUtensorMapFloatOOBfill oobFill) {
   return CUDASIM_CALL(tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim,
                       elementStrides, interleave, swizzle, l2Promotion, oobFill) {
-    require(tensorMap != nullptr && reinterpret_cast<u64>(tensorMap) % alignof(TensorMap) == 0);
-    require(tensorRank >= 1 && tensorRank <= TensorMap::kMostDimensions);
-    require(globalDim != nullptr && boxDim != nullptr && elementStrides != nullptr);
-    require(tensorRank == 1 || globalStrides != nullptr);
+    require_place(tensorMap);
+    require(boxDim != nullptr);
+    TensorMap map = tensor(tensorDataType, tensorRank, 1, globalAddress, globalDim, globalStrides, elementStrides);
     if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
       return refuse("cuTensorMapEncodeTiled", "with an interleaved layout");
-    TensorMap map;
-    describe_type(map, tensorDataType);
-    map.dimensions = u8(tensorRank);
-    map.address = reinterpret_cast<u64>(globalAddress);
-    require(map.address != 0 && map.address % 16 == 0);
-    const u32 element = bytes(map.type);
     for (u32 k = 0; k < tensorRank; ++k) {
-      require(globalDim[k] != 0 && globalDim[k] <= kMostSize);
-      require(boxDim[k] != 0 && boxDim[k] <= kMostBox && elementStrides[k] != 0 && elementStrides[k] <= kMostStep);
-      map.size[k] = u32(globalDim[k] - 1);
+      require(boxDim[k] != 0 && boxDim[k] <= kMostBox);
       map.box[k] = u16(boxDim[k]);
-      map.step[k] = u8(elementStrides[k]);
-      if (k == 0) continue;
-      map.stride[k - 1] = globalStrides[k - 1];
-      require(map.stride[k - 1] % 16 == 0 && map.stride[k - 1] < kMostStride);
     }
-    map.swizzle = swizzle_of(swizzle);
-    const u32 row = boxDim[0] * element;
-    require(row % 16 == 0);
-    require(map.swizzle == Swizzle::none || row <= 16u << u32(map.swizzle));
-    require(oobFill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(map.type));
-    map.fill_nan = oobFill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
-    if (map.fill_nan && element != 2) return refuse("cuTensorMapEncodeTiled", "with NaNs of more than two bytes");
+    describe_copy(map, swizzle, oobFill);
+    std::memcpy(tensorMap, &map, sizeof map);
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
+                                             cuuint32_t tensorRank, void* globalAddress, const cuuint64_t* globalDim,
+                                             const cuuint64_t* globalStrides, const int* pixelBoxLowerCorner,
+                                             const int* pixelBoxUpperCorner, cuuint32_t channelsPerPixel,
+                                             cuuint32_t pixelsPerColumn, const cuuint32_t* elementStrides,
+                                             CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                             CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
+  return CUDASIM_CALL(tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
+                      pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides,
+                      interleave, swizzle, l2Promotion, oobFill) {
+    require_place(tensorMap);
+    require(pixelBoxLowerCorner != nullptr && pixelBoxUpperCorner != nullptr);
+    TensorMap map = tensor(tensorDataType, tensorRank, 3, globalAddress, globalDim, globalStrides, elementStrides);
+    if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
+      return refuse("cuTensorMapEncodeIm2col", "with an interleaved layout");
+    require(channelsPerPixel != 0 && channelsPerPixel <= kMostBox);
+    require(pixelsPerColumn != 0 && pixelsPerColumn <= kMostPixels);
+    map.im2col = true;
+    map.step[0] = 1;  // channels have none
+    map.box[0] = u16(channelsPerPixel);
+    map.pixels = u16(pixelsPerColumn);
+    // One corner's offsets have 16 bits together, W first.
+    const int bits = tensorRank == 3 ? 16 : tensorRank == 4 ? 8 : 5, most = (1 << (bits - 1)) - 1;
+    for (u32 k = 0; k < tensorRank - 2; ++k) {
+      const int lower = pixelBoxLowerCorner[k], upper = pixelBoxUpperCorner[k];
+      require(lower >= -most - 1 && lower <= most && upper >= -most - 1 && upper <= most);
+      require(i64{map.size[k + 1]} + upper >= lower);
+      map.lower[k] = i16(lower);
+      map.upper[k] = i16(upper);
+    }
+    describe_copy(map, swizzle, oobFill);
     std::memcpy(tensorMap, &map, sizeof map);
     return CUDA_SUCCESS;
   };

@@ -109,6 +109,8 @@ const Row kRows[] = {
     {"membar.proxy.alias", "", bind_fence, 75, 70},
     {"fence.proxy.alias", "", bind_fence, 75, 70},
     {"fence.proxy.async{.global|shared::cta|shared::cluster}", "", bind_fence, 80, 90},
+    {"fence.proxy.tensormap::generic.acquire.scope", "[m] b32", bind_fence, 83, 90},
+    {"fence.proxy.tensormap::generic.release.scope", "", bind_fence, 83, 90},
     {"membar.proxy.async{.global|shared::cta|shared::cluster}", "", bind_fence, 80, 90},
 };
 

@@ -223,9 +223,7 @@ std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, s
 
 // What PTX has and a device up to sm_90a does not, or this simulator does not: refused by name all the same.
 constexpr std::string_view kNotSimulated[] = {"tcgen05",   "setmaxnreg", "clusterlaunchcontrol",
-                                              "multimem", "tensormap", "tex",        "tld4",
-                                              "txq",      "istypep",   "suld",       "sust",
-                                              "sured",    "suq"};
+                                              "multimem", "istypep"};
 
 Match search(std::string_view opcode, std::span<const std::string> words) {
   Match match;

@@ -1,5 +1,5 @@
 // Copies of boxes of tensors, as a tensor map describes them. PTX ISA, "cp.async.bulk.tensor",
-// "cp.reduce.async.bulk.tensor", "Tensors". Boxes are tiles; im2col is not simulated.
+// "cp.reduce.async.bulk.tensor", "tensormap.replace", "Tensors".
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/isa/bulk.hpp"
 #include "common/simulator/isa/floats.hpp"
@@ -19,13 +19,15 @@ struct Control {
   u32 dimensions;
   bool multicast;
   BulkReduction operation;
+  bool im2col;
 };
-u32 packed(u32 dimensions, bool multicast, BulkReduction operation) {
-  return dimensions << kFlags | u32{multicast} << (kFlags + 3) | static_cast<u32>(operation) << (kFlags + 4);
+u32 packed(u32 dimensions, bool multicast, BulkReduction operation, bool im2col) {
+  return dimensions << kFlags | u32{multicast} << (kFlags + 3) | static_cast<u32>(operation) << (kFlags + 4) |
+         u32{im2col} << (kFlags + 7);
 }
 Control unpacked(u32 control) {
   return {control >> kFlags & 7, (control >> (kFlags + 3) & 1) != 0,
-          static_cast<BulkReduction>(control >> (kFlags + 4) & 7)};
+          static_cast<BulkReduction>(control >> (kFlags + 4) & 7), (control >> (kFlags + 7) & 1) != 0};
 }
 
 [[noreturn]] void refuse(u32 lane, std::string what) {
@@ -35,13 +37,17 @@ Control unpacked(u32 control) {
 struct Box {
   TensorMap map;
   std::array<i64, TensorMap::kMostDimensions> start{};
-  std::array<u32, TensorMap::kMostDimensions> count{};  // elements along each dimension, steps taken
+  std::array<u32, TensorMap::kMostDimensions> count{};   // elements along each dimension, steps taken
+  std::array<u32, TensorMap::kMostDimensions> offset{};  // im2col: added to each pixel's place
   u32 element = 0, rows = 1, row_bytes = 0;
 
   u32 bytes() const { return rows * row_bytes; }
 };
 
-Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot* coordinates, u32 dimensions, u32 lane) {
+// `offsets`: of im2col, one for each dimension between the first and the last; null: there are none.
+Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot* coordinates, const Slot* offsets,
+           u32 lane) {
+  const auto [dimensions, multicast, operation, im2col] = unpacked(i.control);
   Box box;
   const std::byte* at = access(warp, lane, space_of_operand(i, operand), operand_address(warp, i, operand, slot, lane),
                                sizeof(TensorMap), alignof(TensorMap), Access::read, nullptr);
@@ -51,7 +57,20 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
     refuse(lane, "a tensor copy with " + std::to_string(dimensions) + " coordinates of a tensor map with " +
                      std::to_string(box.map.dimensions) + " dimensions");
   }
+  if (box.map.im2col != im2col) {
+    refuse(lane, im2col ? "an im2col copy with a tensor map of tiles" : "a copy of tiles with a tensor map for im2col");
+  }
   box.element = cudasim::bytes(box.map.type);
+  if (im2col) {
+    for (u32 k = 0; k < dimensions; ++k) {
+      box.start[k] = warp.in<i32>(coordinates[k])[lane];
+      if (offsets != nullptr && k != 0 && k + 1 < dimensions) box.offset[k] = warp.in<u16>(offsets[k - 1])[lane];
+    }
+    box.count[0] = box.map.box[0];
+    box.rows = box.map.pixels;
+    box.row_bytes = box.count[0] * box.element;
+    return box;
+  }
   for (u32 k = 0; k < dimensions; ++k) {
     box.start[k] = warp.in<i32>(coordinates[k])[lane];
     box.count[k] = (box.map.box[k] + box.map.step[k] - 1u) / box.map.step[k];
@@ -61,10 +80,54 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
   return box;
 }
 
+// One row of a box, whose first element would be at `address`: f for what lies within the tensor.
+template <class F>
+void for_row(const Box& box, u32 row, u64 address, F f) {
+  const TensorMap& map = box.map;
+  const u32 offset = row * box.row_bytes;
+  if (map.step[0] == 1) {
+    const i64 first = std::max<i64>(0, -box.start[0]);
+    const i64 end = std::min<i64>(box.count[0], i64{map.size[0]} + 1 - box.start[0]);
+    if (first < end) {
+      f(offset + u32(first) * box.element, address + u64(box.start[0] + first) * box.element,
+        u32(end - first) * box.element);
+    }
+    return;
+  }
+  for (u32 k = 0; k < box.count[0]; ++k) {
+    const i64 at = box.start[0] + i64{k} * map.step[0];
+    if (at >= 0 && at <= i64{map.size[0]}) f(offset + k * box.element, address + u64(at) * box.element, box.element);
+  }
+}
+
+// Pixel by pixel from the start on: along a row of the bounding box, then the next row, the next plane, the next image.
+template <class F>
+void for_pixels(const Box& box, F f) {
+  const TensorMap& map = box.map;
+  const u32 last = map.dimensions - 1u;
+  auto at = box.start;
+  for (u32 pixel = 0; pixel < box.rows; ++pixel) {
+    u64 address = map.address;
+    bool inside = true;
+    for (u32 k = 1; k <= last; ++k) {
+      const i64 place = at[k] + box.offset[k];
+      inside &= place >= 0 && place <= i64{map.size[k]};
+      address += u64(place) * map.stride[k - 1];
+    }
+    if (inside) for_row(box, pixel, address, f);
+    for (u32 k = 1; k <= last; ++k) {
+      at[k] += k == last ? 1 : map.step[k];
+      if (k == last || at[k] <= i64{map.size[k]} + map.upper[k - 1]) break;
+      at[k] = map.lower[k - 1];
+    }
+  }
+}
+
 // Calls f(offset in the box, address in global memory, bytes) for each stretch that lies within the tensor.
 template <class F>
 void for_stretches(const Box& box, F f) {
   const TensorMap& map = box.map;
+  if (map.im2col) return for_pixels(box, f);
   for (u32 row = 0; row < box.rows; ++row) {
     u64 address = map.address;
     bool inside = true;
@@ -73,22 +136,7 @@ void for_stretches(const Box& box, F f) {
       inside &= at >= 0 && at <= i64{map.size[k]};
       address += u64(at) * map.stride[k - 1];
     }
-    if (!inside) continue;
-    const u32 offset = row * box.row_bytes;
-    if (map.step[0] == 1) {
-      const i64 first = std::max<i64>(0, -box.start[0]);
-      const i64 end = std::min<i64>(box.count[0], i64{map.size[0]} + 1 - box.start[0]);
-      if (first < end) {
-        f(offset + u32(first) * box.element, address + u64(box.start[0] + first) * box.element,
-          u32(end - first) * box.element);
-      }
-      continue;
-    }
-    for (u32 k = 0; k < box.count[0]; ++k) {
-      const i64 at = box.start[0] + i64{k} * map.step[0];
-      if (at >= 0 && at <= i64{map.size[0]})
-        f(offset + k * box.element, address + u64(at) * box.element, box.element);
-    }
+    if (inside) for_row(box, row, address, f);
   }
 }
 
@@ -112,8 +160,8 @@ std::vector<std::byte> read_box(Warp& warp, u32 lane, const Box& box) {
     for (u32 at = 0; at < box.bytes(); at += 2) std::memcpy(&bytes[at], &kNanOutside, 2);
   }
   for_stretches(box, [&](u32 offset, u64 address, u32 size) {
-    copy_bytes(&bytes[offset],
-               access(warp, lane, Space::global, address, size, box.element, Access::read, nullptr), size);
+    copy_bytes(&bytes[offset], access(warp, lane, Space::global, address, size, box.element, Access::read, nullptr),
+               size);
   });
   for (u32 at = 0; box.map.flush && at < box.bytes(); at += 4) {
     float x;
@@ -124,13 +172,14 @@ std::vector<std::byte> read_box(Warp& warp, u32 lane, const Box& box) {
   return bytes;
 }
 
-// [to], [map, {coordinates}], [mbarrier] [, mask of the cluster's blocks]
+// [to], [map, {coordinates}], [mbarrier] [, offsets of im2col] [, mask of the cluster's blocks]
 void run_load(Warp& warp, const Instruction& i) {
   if (warp.watch != nullptr) warp.watch->asynchronous();
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
   const Control c = unpacked(i.control);
   for_each_lane(warp, [&](u32 lane) {
-    const Box box = box_of(warp, i, 1, slot[1], slot + 2, c.dimensions, lane);
+    const Slot* after = slot + 3 + c.dimensions;
+    const Box box = box_of(warp, i, 1, slot[1], slot + 2, after, lane);
     const std::vector<std::byte> bytes = read_box(warp, lane, box);
     const u64 to = operand_address(warp, i, 0, slot[0], lane);
     const u64 barrier = operand_address(warp, i, 2, slot[2 + c.dimensions], lane);
@@ -141,7 +190,7 @@ void run_load(Warp& warp, const Instruction& i) {
               });
     };
     if (!c.multicast) return send(space_of_operand(i, 0), to, space_of_operand(i, 2), barrier);
-    for (u32 rest = warp.in<u16>(slot[3 + c.dimensions])[lane]; rest != 0; rest &= rest - 1) {
+    for (u32 rest = warp.in<u16>(after[c.im2col ? c.dimensions - 2 : 0])[lane]; rest != 0; rest &= rest - 1) {
       const u64 block = (u64{static_cast<u32>(__builtin_ctz(rest))} + 1) * kSharedStride;
       send(Space::shared_cluster, block + to % kSharedStride, Space::shared_cluster, block + barrier % kSharedStride);
     }
@@ -156,7 +205,7 @@ void run_store(Warp& warp, const Instruction& i) {
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
   const Control c = unpacked(i.control);
   for_each_lane(warp, [&](u32 lane) {
-    const Box box = box_of(warp, i, 0, slot[0], slot + 1, c.dimensions, lane);
+    const Box box = box_of(warp, i, 0, slot[0], slot + 1, nullptr, lane);
     const u64 from = operand_address(warp, i, 1, slot[1 + c.dimensions], lane);
     struct Stretch {
       u32 offset, size;
@@ -185,7 +234,8 @@ void run_store(Warp& warp, const Instruction& i) {
 // [map, {coordinates}]: only the map is looked at.
 void run_prefetch(Warp& warp, const Instruction& i) {
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
-  for_each_lane(warp, [&](u32 lane) { box_of(warp, i, 0, slot[0], slot + 1, unpacked(i.control).dimensions, lane); });
+  for_each_lane(
+      warp, [&](u32 lane) { box_of(warp, i, 0, slot[0], slot + 1, slot + 1 + unpacked(i.control).dimensions, lane); });
 }
 
 u32 dimensions(const Form& form) {
@@ -198,47 +248,165 @@ u32 dimensions(const Form& form) {
 // Operands: to, map, coordinates, mbarrier.
 Bound bind_load(const Form& form) {
   const Space to = form.has("shared::cluster") ? Space::shared_cluster : Space::shared;
-  return {run_load, operand_control(to, form.width[0]) | operand_control(Space::generic, form.width[1]) << kOperandBits |
-                        operand_control(to, form.width[3]) << (2 * kOperandBits) |
-                        packed(dimensions(form), form.has("multicast::cluster"), BulkReduction::add)};
+  return {run_load,
+          operand_control(to, form.width[0]) | operand_control(Space::generic, form.width[1]) << kOperandBits |
+              operand_control(to, form.width[3]) << (2 * kOperandBits) |
+              packed(dimensions(form), form.has("multicast::cluster"), BulkReduction::add, form.has("im2col"))};
 }
 // Map, coordinates, from.
 template <bool kReduce>
 Bound bind_store(const Form& form) {
   return {run_store<kReduce>, operand_control(Space::generic, form.width[0]) |
                                   operand_control(Space::shared, form.width[2]) << kOperandBits |
-                                  packed(dimensions(form), false, bulk_reduction(form))};
+                                  packed(dimensions(form), false, bulk_reduction(form), form.has("im2col_no_offs"))};
 }
 Bound bind_prefetch(const Form& form) {
-  return {run_prefetch, operand_control(Space::generic, form.width[0]) | packed(dimensions(form), false, BulkReduction::add)};
+  return {run_prefetch, operand_control(Space::generic, form.width[0]) |
+                            packed(dimensions(form), false, BulkReduction::add, form.has("im2col"))};
 }
 
-#define LOAD(n)                                                                                                     \
-  {"cp.async.bulk.tensor." n "d.shared::cluster|shared::cta.global{.tile}.mbarrier::complete_tx::bytes",            \
-   "[m] [m] {s32}" n " [m]", bind_load, 80, 90},                                                                    \
-      {"cp.async.bulk.tensor." n                                                                                    \
-       "d.shared::cluster|shared::cta.global{.tile}.mbarrier::complete_tx::bytes.L2::cache_hint",                   \
-       "[m] [m] {s32}" n " [m] b64", bind_load, 80, 90},                                                            \
-      {"cp.async.bulk.tensor." n                                                                                    \
-       "d.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster",                           \
-       "[m] [m] {s32}" n " [m] b16", bind_load, 80, 90},                                                            \
-  {                                                                                                                 \
-    "cp.async.bulk.tensor." n                                                                                       \
-    "d.shared::cluster.global{.tile}.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",               \
-        "[m] [m] {s32}" n " [m] b16 b64", bind_load, 80, 90                                                         \
-  }
-#define STORE(n)                                                                                                     \
-  {"cp.async.bulk.tensor." n "d.global.shared::cta{.tile}.bulk_group", "[m] {s32}" n " [m]", bind_store<false>, 80,  \
-   90},                                                                                                              \
-      {"cp.async.bulk.tensor." n "d.global.shared::cta{.tile}.bulk_group.L2::cache_hint", "[m] {s32}" n " [m] b64",  \
-       bind_store<false>, 80, 90},                                                                                   \
-      {"cp.reduce.async.bulk.tensor." n                                                                              \
-       "d.global.shared::cta.add|min|max|inc|dec|and|or|xor{.tile}.bulk_group",                                      \
-       "[m] {s32}" n " [m]", bind_store<true>, 80, 90},                                                              \
-  { "cp.async.bulk.prefetch.tensor." n "d.L2.global{.tile}", "[m] {s32}" n, bind_prefetch, 80, 90 }
+// tensormap.replace: slots map, (ordinal,) new value. Control beside the space: which field.
+enum Field : u32 { kAddress, kRank, kBox, kSize, kStride, kStep, kElementType, kInterleave, kSwizzle, kFill };
+constexpr std::string_view kFields[] = {"global_address", "rank",           "box_dim",  "global_dim",
+                                        "global_stride",  "element_stride", "elemtype", "interleave_layout",
+                                        "swizzle_mode",   "fill_mode"};
 
-const Row kRows[] = {LOAD("1"), LOAD("2"), LOAD("3"), LOAD("4"), LOAD("5"), STORE("1"), STORE("2"),
-                     STORE("3"), STORE("4"), STORE("5")};
+// The manual's table of element types: f32 and tf32 are there twice, the second time with subnormals flushed.
+constexpr Type kElementTypes[] = {Type::u8,  Type::u16, Type::u32, Type::s32, Type::u64, Type::s64,
+                                  Type::f16, Type::f32, Type::f32, Type::f64, Type::bf16};
+constexpr u32 kFlushedF32 = 8;
+
+void replace(TensorMap& map, u32 field, u32 ordinal, u64 value, u32 lane) {
+  const auto limit = [&](u64 most, const char* what) {
+    if (value > most) refuse(lane, std::string("tensormap.replace with a value that no tensor map has for ") + what);
+  };
+  if (ordinal >= TensorMap::kMostDimensions - (field == kStride ? 1 : 0))
+    refuse(lane, "tensormap.replace of a dimension that no tensor has");
+  switch (field) {
+    case kAddress: map.address = value; return;
+    case kRank:
+      limit(TensorMap::kMostDimensions - 1, ".rank");
+      map.dimensions = u8(value + 1);
+      return;
+    case kBox:
+      limit(256, ".box_dim");
+      map.box[ordinal] = u16(value);
+      return;
+    case kSize: map.size[ordinal] = u32(value - 1); return;
+    case kStride: map.stride[ordinal] = value; return;
+    case kStep:
+      limit(8, ".element_stride");
+      map.step[ordinal] = u8(std::max<u64>(value, 1));
+      return;
+    case kElementType:
+      limit(std::size(kElementTypes) - 1, ".elemtype (tf32 is not simulated)");
+      map.type = kElementTypes[value];
+      map.flush = value == kFlushedF32;
+      return;
+    case kInterleave: limit(0, ".interleave_layout (interleaved layouts are not simulated)"); return;
+    case kSwizzle:
+      limit(3, ".swizzle_mode");
+      map.swizzle = Swizzle(value);
+      return;
+    default:
+      limit(1, ".fill_mode");
+      map.fill_nan = value != 0;
+      if (map.fill_nan && bytes(map.type) != 2)
+        refuse(lane, "NaNs of more than two bytes outside of a tensor are not simulated");
+      return;
+  }
+}
+void run_replace(Warp& warp, const Instruction& i) {
+  const u32 field = i.control >> kFlags & 15;
+  const bool dimension = field >= kBox && field <= kStep, wide = field == kAddress || field == kStride;
+  for_each_lane(warp, [&](u32 lane) {
+    std::byte* at = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane),
+                           sizeof(TensorMap), alignof(TensorMap), Access::write, nullptr);
+    TensorMap map;
+    std::memcpy(&map, at, sizeof map);
+    if (map.mark != TensorMap::kMark) refuse(lane, "tensormap.replace in what is no tensor map");
+    const Slot value = i.slot[dimension ? 2 : 1];
+    replace(map, field, dimension ? warp.in<u32>(i.slot[1])[lane] : 0,
+            wide ? warp.in<u64>(value)[lane] : warp.in<u32>(value)[lane], lane);
+    std::memcpy(at, &map, sizeof map);
+  });
+}
+Bound bind_replace(const Form& form) {
+  const auto* field =
+      std::find_if(std::begin(kFields), std::end(kFields), [&](std::string_view name) { return form.has(name); });
+  return {run_replace, operand_control(form.space, form.width[0]) | u32(field - std::begin(kFields)) << kFlags};
+}
+
+// A tensor map from shared memory, where it was changed, to global memory, where copies find it.
+void run_copy_map(Warp& warp, const Instruction& i) {
+  for_each_lane(warp, [&](u32 lane) {
+    if (warp.in<u32>(i.slot[2])[lane] != sizeof(TensorMap)) refuse(lane, "a tensor map of a size other than 128 bytes");
+    const auto place = [&](u32 operand, Access kind) {
+      return access(warp, lane, space_of_operand(i, operand), operand_address(warp, i, operand, i.slot[operand], lane),
+                    sizeof(TensorMap), alignof(TensorMap), kind, nullptr);
+    };
+    copy_bytes(place(0, Access::write), place(1, Access::read), sizeof(TensorMap));
+  });
+}
+Bound bind_copy_map(const Form& form) {
+  return {run_copy_map, operand_control(Space::global, form.width[0]) | operand_control(Space::shared, form.width[1])
+                                                                            << kOperandBits};
+}
+
+#define LOAD_AS(n, mode, offsets)                                                                                    \
+  {"cp.async.bulk.tensor." n "d.shared::cluster|shared::cta.global" mode ".mbarrier::complete_tx::bytes",            \
+   "[m] [m] {s32}" n " [m]" offsets, bind_load, 80, 90},                                                             \
+      {"cp.async.bulk.tensor." n "d.shared::cluster|shared::cta.global" mode                                         \
+       ".mbarrier::complete_tx::bytes.L2::cache_hint",                                                               \
+       "[m] [m] {s32}" n " [m]" offsets " b64", bind_load, 80, 90},                                                  \
+      {"cp.async.bulk.tensor." n "d.shared::cluster.global" mode ".mbarrier::complete_tx::bytes.multicast::cluster", \
+       "[m] [m] {s32}" n " [m]" offsets " b16", bind_load, 80, 90},                                                  \
+  {                                                                                                                  \
+    "cp.async.bulk.tensor." n "d.shared::cluster.global" mode                                                        \
+    ".mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",                                               \
+        "[m] [m] {s32}" n " [m]" offsets " b16 b64", bind_load, 80, 90                                               \
+  }
+#define STORE_AS(n, mode)                                                                                            \
+  {"cp.async.bulk.tensor." n "d.global.shared::cta" mode ".bulk_group", "[m] {s32}" n " [m]", bind_store<false>, 80, \
+   90},                                                                                                              \
+      {"cp.async.bulk.tensor." n "d.global.shared::cta" mode ".bulk_group.L2::cache_hint", "[m] {s32}" n " [m] b64", \
+       bind_store<false>, 80, 90},                                                                                   \
+      {"cp.reduce.async.bulk.tensor." n "d.global.shared::cta.add|min|max|inc|dec|and|or|xor" mode ".bulk_group",    \
+       "[m] {s32}" n " [m]", bind_store<true>, 80, 90},                                                              \
+  {                                                                                                                  \
+    "cp.reduce.async.bulk.tensor." n "d.global.shared::cta.add|min|max|inc|dec|and|or|xor" mode                      \
+    ".bulk_group.L2::cache_hint",                                                                                    \
+        "[m] {s32}" n " [m] b64", bind_store<true>, 80, 90                                                           \
+  }
+#define PREFETCH_AS(n, mode, offsets)                                                                      \
+  {"cp.async.bulk.prefetch.tensor." n "d.L2.global" mode, "[m] {s32}" n offsets, bind_prefetch, 80, 90}, { \
+    "cp.async.bulk.prefetch.tensor." n "d.L2.global" mode ".L2::cache_hint", "[m] {s32}" n offsets " b64", \
+        bind_prefetch, 80, 90                                                                              \
+  }
+#define TILES(n) LOAD_AS(n, "{.tile}", ""), STORE_AS(n, "{.tile}"), PREFETCH_AS(n, "{.tile}", "")
+#define IM2COL(n, offsets) \
+  LOAD_AS(n, ".im2col", offsets), STORE_AS(n, ".im2col_no_offs"), PREFETCH_AS(n, ".im2col", offsets)
+
+constexpr u32 kOnly90a = 901;  // see resolve.cpp
+
+const Row kRows[] = {
+    TILES("1"),
+    TILES("2"),
+    TILES("3"),
+    TILES("4"),
+    TILES("5"),
+    IM2COL("3", " {b16}1"),
+    IM2COL("4", " {b16}2"),
+    IM2COL("5", " {b16}3"),
+    {"tensormap.replace.tile.global_address{.global|shared::cta}.b1024.b64", "[m] b64", bind_replace, 83, kOnly90a},
+    {"tensormap.replace.tile.rank|elemtype|interleave_layout|swizzle_mode|fill_mode{.global|shared::cta}.b1024.b32",
+     "[m] b32", bind_replace, 83, kOnly90a},
+    {"tensormap.replace.tile.box_dim|global_dim|element_stride{.global|shared::cta}.b1024.b32", "[m] b32 b32",
+     bind_replace, 83, kOnly90a},
+    {"tensormap.replace.tile.global_stride{.global|shared::cta}.b1024.b64", "[m] b32 b64", bind_replace, 83, kOnly90a},
+    {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.cta|cluster|gpu|sys.sync.aligned",
+     "[m] [m] b32", bind_copy_map, 83, 90},
+};
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// What a program's CUtensorMap holds: a tensor in global memory, and the box of it that one copy moves. The 128 bytes
+// What a program's CUtensorMap holds: a tensor in global memory, and what part of it one copy moves. The 128 bytes
 // are opaque; here they are a TensorMap, as it is.
 #pragma once
 #include "common/simulator/types.hpp"
@@ -22,6 +22,11 @@ struct alignas(64) TensorMap {
   Swizzle swizzle = Swizzle::none;
   bool flush = false;     // subnormal numbers become zero
   bool fill_nan = false;  // what lies outside is a NaN, not zero
+  // A box of im2col is a number of pixels, of box[0] channels each, in the order in which they lie within bounds that
+  // are so far from the tensor's own, in each dimension between the first and the last.
+  bool im2col = false;
+  u16 pixels = 0;
+  i16 lower[kMostDimensions - 2] = {}, upper[kMostDimensions - 2] = {};
 };
 static_assert(sizeof(TensorMap) == 128);
 
