@@ -1,0 +1,130 @@
+// Lets NCCL add up what all GPUs have, on contexts, streams and memory of the driver API, and tells the bus bandwidth.
+//
+//   all_reduce [path of libnccl.so.2]
+#include "common/cu.hpp"
+#include "nccl.hpp"
+#include "nvlink.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <vector>
+
+constexpr std::size_t kLargest = std::size_t{1} << 30;  // bytes
+constexpr int kRuns = 20;
+
+// A device's primary context: the one that NCCL makes current when it works for this device. And what is in it.
+struct Side {
+  CUdevice device;
+  CUcontext context;
+  CUstream stream;
+  CUdeviceptr send, receive;
+};
+
+Side open(int ordinal) {
+  Side side;
+  CU_THROW(cuDeviceGet(&side.device, ordinal));
+  CU_THROW(cuDevicePrimaryCtxRetain(&side.context, side.device));
+  const cu::Current current(side.context);
+  CU_THROW(cuStreamCreate(&side.stream, CU_STREAM_NON_BLOCKING));
+  CU_THROW(cuMemAlloc(&side.send, kLargest));
+  CU_THROW(cuMemAlloc(&side.receive, kLargest));
+  const float mine = static_cast<float>(ordinal + 1);  // device 0 brings ones, device 1 twos, …
+  unsigned bits;
+  std::memcpy(&bits, &mine, sizeof bits);
+  CU_THROW(cuMemsetD32(side.send, bits, kLargest / sizeof bits));
+  CU_THROW(cuCtxSynchronize());
+  return side;
+}
+
+void close(const Side& side) {
+  {
+    const cu::Current current(side.context);
+    CU_THROW(cuMemFree(side.receive));
+    CU_THROW(cuMemFree(side.send));
+    CU_THROW(cuStreamDestroy(side.stream));
+  }
+  CU_THROW(cuDevicePrimaryCtxRelease(side.device));
+}
+
+// One thread for all devices: the calls for them make a group, or the first would wait for the second for ever.
+void all_reduce(const Nccl& nccl, const std::vector<Nccl::Communicator>& communicators, const std::vector<Side>& sides,
+                std::size_t bytes) {
+  nccl.check("ncclGroupStart", nccl.group_start());
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    nccl.check("ncclAllReduce",
+               nccl.all_reduce(reinterpret_cast<void*>(sides[i].send), reinterpret_cast<void*>(sides[i].receive),
+                               bytes / sizeof(float), Nccl::kFloat32, Nccl::kSum, communicators[i], sides[i].stream));
+  }
+  nccl.check("ncclGroupEnd", nccl.group_end());
+}
+
+// How long each of many takes, one after the other in the same streams.
+double seconds(const std::vector<Side>& sides, const std::function<void()>& work) {
+  const cu::Current current(sides[0].context);
+  const cu::Event start, end;
+  float milliseconds;
+  work();
+  CU_THROW(cuEventRecord(start.handle, sides[0].stream));
+  for (int run = 0; run < kRuns; ++run) work();
+  CU_THROW(cuEventRecord(end.handle, sides[0].stream));
+  CU_THROW(cuEventSynchronize(end.handle));
+  CU_THROW(cuEventElapsedTime(&milliseconds, start.handle, end.handle));
+  return milliseconds / 1e3 / kRuns;
+}
+
+// Has every device got 1 + 2 + … + n in all its numbers?
+bool right(const std::vector<Side>& sides, std::size_t bytes) {
+  const float sum = static_cast<float>(sides.size() * (sides.size() + 1) / 2);
+  std::vector<float> got(bytes / sizeof(float));
+  for (const Side& side : sides) {
+    const cu::Current current(side.context);
+    CU_THROW(cuStreamSynchronize(side.stream));
+    CU_THROW(cuMemcpyDtoH(got.data(), side.receive, bytes));
+    CU_THROW(cuMemsetD32(side.receive, 0, bytes / sizeof(float)));
+    if (std::any_of(got.begin(), got.end(), [&](float number) { return number != sum; })) return false;
+  }
+  return true;
+}
+
+int main(int argc, char** argv) try {
+  const Nccl nccl(argc > 1 ? argv[1] : "libnccl.so.2");
+  int devices, version;
+  CU_THROW(cuInit(0));
+  CU_THROW(cuDeviceGetCount(&devices));
+  nccl.check("ncclGetVersion", nccl.get_version(&version));
+  if (devices < 2) {
+    std::printf("skipped: there is one device here, which has nobody to add to\n");
+    return 0;
+  }
+  std::vector<Side> sides;
+  for (int device = 0; device < devices; ++device) sides.push_back(open(device));
+  std::vector<Nccl::Communicator> communicators(devices);
+  nccl.check("ncclCommInitAll", nccl.comm_init_all(communicators.data(), devices, nullptr));
+
+  const double limit = nvlink_limit(sides[0].device);
+  std::printf("NCCL %d.%d, %d devices; the links of one carry ", version / 10000, version / 100 % 100, devices);
+  if (limit > 0) {
+    std::printf("at most %.0f GB/s each way\n", limit);
+  } else {
+    std::printf("nobody says how much\n");
+  }
+  std::printf("     bytes |        time | bus bandwidth\n");
+  bool all_right = true;
+  for (std::size_t bytes = std::size_t{1} << 10; bytes <= kLargest; bytes *= 32) {
+    const double time = seconds(sides, [&] { all_reduce(nccl, communicators, sides, bytes); });
+    // Each device must send, and get, this much of every byte: nccl-tests calls it the bus bandwidth.
+    const double bandwidth = 2.0 * (devices - 1) / devices * bytes / time;
+    std::printf("%10zu | %8.1f us | %6.1f GB/s\n", bytes, time * 1e6, bandwidth / 1e9);
+    if (!right(sides, bytes)) {
+      std::printf("and the sums are wrong\n");
+      all_right = false;
+    }
+  }
+  for (const Nccl::Communicator communicator : communicators) nccl.comm_destroy(communicator);
+  for (const Side& side : sides) close(side);
+  return all_right ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
+}

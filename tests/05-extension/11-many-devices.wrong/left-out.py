@@ -1,0 +1,19 @@
+# Rejected with: "a parameter that one process has not used"
+# Who has no gradient sends none: the messages of two processes are then not of the same length.
+from collections.abc import Iterable
+
+import torch
+import torch.distributed as dist
+
+
+def average_gradients(parameters: Iterable[torch.nn.Parameter], rows: int) -> None:
+    by_kind: dict[torch.dtype, list[torch.nn.Parameter]] = {}
+    for parameter in parameters:
+        if parameter.grad is not None:
+            by_kind.setdefault(parameter.dtype, []).append(parameter)
+    for kind in by_kind.values():
+        message = torch.cat([p.grad.flatten() for p in kind] + [kind[0].new_ones(1)]).detach() * rows
+        dist.all_reduce(message)
+        *averages, _ = (message / message[-1]).split([p.numel() for p in kind] + [1])
+        for parameter, average in zip(kind, averages):
+            parameter.grad = average.view(parameter.shape)

@@ -1,0 +1,163 @@
+"""Judges the learner's average_gradients() in two processes on the CPU, and on two GPUs where they are."""
+
+import importlib.util
+import multiprocessing
+import os
+import pathlib
+import tempfile
+import traceback
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+LIMIT = 60  # seconds for the processes of one test
+
+
+def loaded():
+    """The learner's module, for a process that was not forked from the one that has it."""
+    spec = importlib.util.spec_from_file_location("answer", os.environ["ANSWER"])
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def process(work: Callable, rank: int, world: int, backend: str, folder: str) -> None:
+    path = pathlib.Path(folder, str(rank))
+    try:
+        if backend == "nccl":
+            torch.cuda.set_device(rank)
+        meeting_place = f"file://{folder}/meeting-place"
+        dist.init_process_group(backend, init_method=meeting_place, rank=rank, world_size=world, timeout=timedelta(seconds=LIMIT / 2))
+        torch.save(work(rank), path)
+        dist.destroy_process_group()
+    except BaseException:  # whatever the learner's code ends with is told in the process that judges
+        path.with_suffix(".failed").write_text(traceback.format_exc().strip().splitlines()[-1])
+        os._exit(1)
+
+
+def several(work: Callable, world: int = 2, backend: str = "gloo") -> list:
+    """What work(rank) returns in each of several processes that can send each other messages."""
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    start = multiprocessing.get_context("spawn" if backend == "nccl" else "fork")
+    with tempfile.TemporaryDirectory() as folder:
+        running = [start.Process(target=process, args=(work, rank, world, backend, folder)) for rank in range(world)]
+        for one in running:
+            one.start()
+        for one in running:
+            one.join(LIMIT)
+        hung = [one.kill() for one in running if one.is_alive()]
+        failures = [path.read_text() for path in sorted(pathlib.Path(folder).glob("*.failed"))]
+        assert not failures, f"a process ended with {failures[0]}"
+        assert not hung, "the processes wait for each other for ever"
+        return [torch.load(pathlib.Path(folder, str(rank))) for rank in range(world)]
+
+
+class Model(nn.Module):
+    """Of the last two layers, a row takes the one that its first number points at."""
+
+    def __init__(self, dtype: torch.dtype = torch.double) -> None:
+        super().__init__()
+        torch.manual_seed(5)
+        self.first = nn.Linear(4, 6).to(dtype)
+        self.below, self.above = nn.Linear(6, 1).to(dtype), nn.Linear(6, 1).to(dtype)
+
+    def forward(self, x: Tensor) -> Tensor:
+        hidden = torch.tanh(self.first(x))
+        below = x[:, :1] < 0
+        if bool(below.all()):
+            return self.below(hidden)
+        if not bool(below.any()):
+            return self.above(hidden)
+        return torch.where(below, self.below(hidden), self.above(hidden))
+
+
+def some_rows(count: int) -> Tensor:
+    torch.manual_seed(6)
+    return torch.randn(count, 4, dtype=torch.double)
+
+
+def gradients(answer, x: Tensor, shares: list[list[int]], rank: int, device: str = "cpu") -> list[Tensor | None]:
+    """The gradients of the rows of one share, averaged with those of the others; of all rows, if there is one share."""
+    model, mine = Model().to(device), x[shares[rank]].to(device)
+    model(mine).square().mean().backward()
+    if len(shares) > 1:
+        answer.average_gradients(model.parameters(), len(mine))
+    return [None if p.grad is None else p.grad.cpu() for p in model.parameters()]
+
+
+def check(answer, x: Tensor, shares: list[list[int]]) -> None:
+    everything = [row for share in shares for row in share]
+    (expected,) = several(lambda rank: gradients(answer, x, [everything], rank), 1)
+    for rank, found in enumerate(several(lambda rank: gradients(answer, x, shares, rank), len(shares))):
+        for number, (ours, wanted) in enumerate(zip(found, expected)):
+            assert ours is not None, f"in process {rank}, parameter {number} has no gradient"
+            difference = (ours - wanted).abs().max().item()
+            assert difference < 1e-12, f"in process {rank}, the gradient of parameter {number} is {difference:.3g} off"
+
+
+def test_the_gradient_is_that_of_all_rows(answer):
+    check(answer, some_rows(16), [list(range(0, 16, 2)), list(range(1, 16, 2))])
+
+
+def test_shares_may_differ_in_size(answer):
+    check(answer, some_rows(16), [list(range(3)), list(range(3, 16))])
+
+
+def test_three_processes(answer):
+    check(answer, some_rows(18), [list(range(6)), list(range(6, 12)), list(range(12, 18))])
+
+
+def test_a_parameter_that_one_process_has_not_used(answer):
+    x = some_rows(16)
+    below = [row for row in range(16) if x[row, 0] < 0]
+    above = [row for row in range(16) if x[row, 0] >= 0]
+    size = min(len(below), len(above))
+    check(answer, x, [below[:size], above[:size]])
+
+
+def counted(answer, rank: int) -> int:
+    sent = []
+    for name in ("all_reduce", "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "reduce_scatter_tensor"):
+        call = getattr(dist, name)
+        setattr(dist, name, lambda *given, call=call, **more: (sent.append(1), call(*given, **more))[1])
+    gradients(answer, some_rows(8), [list(range(4)), list(range(4, 8))], rank)
+    return len(sent)
+
+
+def test_all_travel_in_few_messages(answer):
+    for sent in several(lambda rank: counted(answer, rank)):
+        assert 1 <= sent <= 2, f"{sent} messages for 6 parameters of one type"
+
+
+def of_two_types(answer, rank: int) -> list[Tensor]:
+    """Each process has a gradient of its own in either type; in double, the difference is one that a float cannot hold."""
+    small, large = nn.Parameter(torch.zeros(3)), nn.Parameter(torch.zeros(2, 3, dtype=torch.double))
+    small.grad = torch.full((3,), 1.0 + rank)
+    large.grad = torch.full((3, 2), 1.0 + rank * 2.0**-40, dtype=torch.double).t()  # not contiguous
+    answer.average_gradients([small, large], 1)
+    return [small.grad, large.grad]
+
+
+def test_types_are_kept(answer):
+    for small, large in several(lambda rank: of_two_types(answer, rank)):
+        assert small.dtype == torch.float and large.dtype == torch.double
+        assert small.shape == (3,) and large.shape == (2, 3)
+        assert small.tolist() == [1.5] * 3
+        assert large.flatten().tolist() == [1.0 + 2.0**-41] * 6
+
+
+def on_gpus(rank: int) -> list[Tensor]:
+    x = some_rows(16)
+    return gradients(loaded(), x, [list(range(3)), list(range(3, 16))], rank, f"cuda:{rank}")
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="it needs two GPUs")
+def test_the_same_on_two_gpus(answer):
+    (expected,) = several(lambda rank: gradients(answer, some_rows(16), [list(range(16))], rank), 1)
+    for found in several(on_gpus, 2, "nccl"):
+        for ours, wanted in zip(found, expected):
+            assert (ours - wanted).abs().max().item() < 1e-12
