@@ -47,7 +47,7 @@ def run(lesson, device):
     start = time.time()
     try:
         ended = subprocess.run(
-            [str(course.ROOT / "build" / lesson / "main")],
+            course.program(lesson),
             env=device.environment_for(lesson),
             stdin=subprocess.DEVNULL,
             capture_output=True,

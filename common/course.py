@@ -94,10 +94,16 @@ def settings(lesson):
 
 
 def for_python():
-    """What a lesson in Python finds: PyTorch and pytest where the set-up put them, and `common`; its compiled files stay in build/."""
+    """What a lesson in Python finds: PyTorch, pytest and matplotlib where the set-up put them, and `common`; its compiled files stay in build/."""
     found = setup()
-    places = [found.get("TORCH_PATH"), found.get("PYTEST_PATH"), str(ROOT), os.environ.get("USER_PYTHONPATH")]
-    return {"PYTHONPATH": os.pathsep.join(place for place in places if place), "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache")}
+    places = [found.get("TORCH_PATH"), found.get("PYTEST_PATH"), found.get("MATPLOTLIB_PATH"), str(ROOT), os.environ.get("USER_PYTHONPATH")]
+    # Where PyTorch's CUDA does not start, is_available() warns of it, too; the lessons say what follows.
+    warnings = ",".join(filter(None, ["ignore:CUDA initialization", os.environ.get("PYTHONWARNINGS")]))
+    return {
+        "PYTHONPATH": os.pathsep.join(place for place in places if place),
+        "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"),
+        "PYTHONWARNINGS": warnings,
+    }
 
 
 # A program that misses something which not every machine has (NVRTC, a second device) says so in a line and ends with this status.

@@ -5,6 +5,7 @@
 #   common/setup.sh                 a C++ compiler (which a person has to install) and the CUDA toolkit
 #   common/setup.sh catch2          … and Catch2
 #   common/setup.sh torch pytest    … and PyTorch, and pytest
+#   common/setup.sh matplotlib      … and matplotlib, for the lessons that plot
 #
 # What is here already comes first. What is not is fetched once per user, into ${XDG_CACHE_HOME:-~/.cache}/cuda-from-the-driver-up, without root
 # and without touching the system; where that cannot be written, into build/downloads. What was found stands in build/setup.mk,
@@ -151,6 +152,13 @@ catch2_deb() { unpack_debs "$1" catch2; }
 torch_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 2 ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} --target "$1" "torch==$TORCH_VERSION" numpy; }
 
 pytest_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 1 --target "$1" pytest; }
+
+# numpy: the one that is here, or that PyTorch's folder brings, comes first.
+matplotlib_wheels() {
+  pip install --only-binary=:all: --no-cache-dir --retries 1 --target "$1" matplotlib || return 1
+  PYTHONPATH=${TORCH_PATH:-} python3 -c 'import numpy' 2>/dev/null && rm -rf "$1"/numpy "$1"/numpy.libs "$1"/numpy-*
+  return 0
+}
 
 # ---- the compiler --------------------------------------------------------------------------------------------------------
 
@@ -368,6 +376,31 @@ see_to_pytest() {
   fi
 }
 
+# Sets MATPLOTLIB to its version, MATPLOTLIB_PATH to what PYTHONPATH needs for it (empty: nothing).
+see_to_matplotlib() {
+  local name
+  MATPLOTLIB_PATH= WITHOUT_MATPLOTLIB=
+  look_at_matplotlib && return
+  name=matplotlib-$(python_tag)
+  if ! MATPLOTLIB_PATH=$(kept "$name"); then
+    say "matplotlib, which a lesson draws its plots with, is not here. Fetching a private one (30 MB to download, 100 MB on disk)."
+    if ! fetch "$name" 200 matplotlib_wheels; then
+      WITHOUT_MATPLOTLIB="there is no matplotlib"
+      say "Note: $WITHOUT_MATPLOTLIB, and it could not be fetched: $WHY_NOT. The lesson runs without its plots. Type: python3 -m pip install matplotlib"
+      return
+    fi
+    MATPLOTLIB_PATH=$STORE/$name
+  fi
+  look_at_matplotlib && return
+  WITHOUT_MATPLOTLIB="the matplotlib in $MATPLOTLIB_PATH does not start" MATPLOTLIB_PATH=
+  say "Note: $WITHOUT_MATPLOTLIB. Remove that folder and try again."
+}
+
+look_at_matplotlib() {
+  MATPLOTLIB=$(PYTHONPATH=${TORCH_PATH:+$TORCH_PATH:}$MATPLOTLIB_PATH python3 -W ignore -c 'import matplotlib; print(matplotlib.__version__)' 2>/dev/null)
+  [ -n "$MATPLOTLIB" ]
+}
+
 # ---- the result ----------------------------------------------------------------------------------------------------------
 
 [ -n "${CXX:-}" ] || CXX=g++
@@ -381,10 +414,11 @@ if [ -r build/setup.mk ]; then
   while read -r name is value; do [ "$is" = ":=" ] && had[$name]=$value; done <build/setup.mk
 fi
 keeps() { [ "${had[KEY]:-}" = "$key" ]; }
-needs_catch2= needs_torch= needs_pytest=
+needs_catch2= needs_torch= needs_pytest= needs_matplotlib=
 for need in "$@"; do declare "needs_$need=yes"; done
 if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] || [ -n "${had[CATCH_VERSION]:-}" ]; } &&
-  { [ -z "$needs_torch" ] || [ -e "${had[TORCH_ROOT]:-}/__init__.py" ]; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; }; then exit 0; fi
+  { [ -z "$needs_torch" ] || [ -e "${had[TORCH_ROOT]:-}/__init__.py" ]; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
+  { [ -z "$needs_matplotlib" ] || [ -n "${had[MATPLOTLIB]:-}" ]; }; then exit 0; fi
 
 find_compiler
 see_to_toolkit
@@ -401,6 +435,7 @@ keep_or_see_to() { # $1: needed, or empty; $2: what sees to it; the rest: the va
 keep_or_see_to "$needs_catch2" see_to_catch2 CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2
 keep_or_see_to "$needs_torch" see_to_torch TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH
 keep_or_see_to "$needs_pytest" see_to_pytest PYTEST PYTEST_PATH WITHOUT_PYTEST
+keep_or_see_to "$needs_matplotlib" see_to_matplotlib MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB
 
 new=build/setup.mk.$$
 if ! { mkdir -p build && : >"$new"; } 2>/dev/null; then
@@ -411,7 +446,8 @@ fi
   echo "# Written by common/setup.sh: what this machine has."
   echo "KEY := $key"
   for name in COMPILER CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
-    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH PYTEST PYTEST_PATH WITHOUT_PYTEST; do
+    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH PYTEST PYTEST_PATH WITHOUT_PYTEST \
+    MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB; do
     echo "$name := ${!name}"
   done
 } >"$new" 2>/dev/null && mv "$new" build/setup.mk && exit 0

@@ -1,0 +1,78 @@
+// The kernels of kernels.cu in one context, and how each is launched. Addresses, a stream, lengths: nothing of PyTorch.
+#pragma once
+#include "common/cu.hpp"
+
+#include <algorithm>
+#include <string>
+
+struct Kernels {
+  cu::Module module;
+  int multiprocessors = 0;
+  CUfunction forward_1, forward_4, backward_1, backward_4, add_rows, multiply_;
+
+  // In the context that is current.
+  explicit Kernels(const std::string& image)
+      : module(image),
+        forward_1(module.function("forward_1")),
+        forward_4(module.function("forward_4")),
+        backward_1(module.function("backward_1")),
+        backward_4(module.function("backward_4")),
+        add_rows(module.function("add_rows")),
+        multiply_(module.function("multiply")) {
+    CUdevice device;
+    CU_THROW(cuCtxGetDevice(&device));
+    CU_THROW(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  }
+
+  // How `rows` of `columns` floats are handed to blocks of 256 threads: four floats a thread if `wide`.
+  struct Grid {
+    bool wide;
+    int columns;            // in fours, if wide
+    unsigned x, y;          // threads of a block
+    unsigned across, down;  // blocks
+  };
+
+  Grid grid(int rows, int columns, CUdeviceptr all_addresses) const {
+    Grid made{};
+    made.wide = columns % 4 == 0 && all_addresses % 16 == 0;
+    made.columns = made.wide ? columns / 4 : columns;
+    for (made.x = 1; made.x < 256 && made.x < static_cast<unsigned>(made.columns);) made.x *= 2;
+    made.y = 256 / made.x;
+    made.across = (made.columns + made.x - 1) / made.x;
+    // As many blocks as run at a time, each with eight rows or more for a thread.
+    const unsigned at_a_time = std::max(1u, 8 * multiprocessors / made.across);
+    made.down = std::clamp(rows / (8 * made.y), 1u, at_a_time);
+    return made;
+  }
+
+  void forward(CUstream stream, CUdeviceptr x, CUdeviceptr b, CUdeviceptr y, int rows, int columns) const {
+    Grid g = grid(rows, columns, x | b | y);
+    void* arguments[] = {&x, &b, &y, &rows, &g.columns};
+    CU_THROW(cuLaunchKernel(g.wide ? forward_4 : forward_1, g.across, g.down, 1, g.x, g.y, 1, 0, stream, arguments,
+                            nullptr));
+  }
+
+  // How many rows of sums backward() leaves, for add_up(); with one it has written db itself.
+  unsigned sums(int rows, int columns, CUdeviceptr all_addresses) const {
+    return grid(rows, columns, all_addresses).down;
+  }
+
+  // `all_addresses` is what sums() was given: the bits of g, x, dx and of the memory for the sums.
+  void backward(CUstream stream, CUdeviceptr g, CUdeviceptr x, CUdeviceptr dx, CUdeviceptr sums, int rows, int columns,
+                CUdeviceptr all_addresses) const {
+    Grid made = grid(rows, columns, all_addresses);
+    void* arguments[] = {&g, &x, &dx, &sums, &rows, &made.columns};
+    CU_THROW(cuLaunchKernel(made.wide ? backward_4 : backward_1, made.across, made.down, 1, made.x, made.y, 1, 0,
+                            stream, arguments, nullptr));
+  }
+
+  void add_up(CUstream stream, CUdeviceptr sums, CUdeviceptr db, int rows, int columns) const {
+    void* arguments[] = {&sums, &db, &rows, &columns};
+    CU_THROW(cuLaunchKernel(add_rows, (columns + 31) / 32, 1, 1, 32, 32, 1, 0, stream, arguments, nullptr));
+  }
+
+  void multiply(CUstream stream, CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, int m, int n, int k) const {
+    void* arguments[] = {&a, &b, &c, &m, &n, &k};
+    CU_THROW(cuLaunchKernel(multiply_, (n + 127) / 128, (m + 127) / 128, 1, 256, 1, 1, 0, stream, arguments, nullptr));
+  }
+};

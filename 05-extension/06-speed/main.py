@@ -1,0 +1,185 @@
+# Matrix products and y = x² + b: Python, C++, CUDA and what PyTorch has; each checked, then timed, then plotted.
+import ctypes
+import json
+import pathlib
+import sys
+from collections.abc import Callable
+
+import torch
+
+from common.built import built
+from timing import Timing, measure
+
+torch.ops.load_library(built(__file__, "op.so"))
+torch.ops.speed.use_kernels(built(__file__, "kernels.ptx"))
+ours = torch.ops.speed.square_plus.default
+Op = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+ON_GPU = torch.cuda.is_available()
+DEVICE = "cuda" if ON_GPU else "cpu"
+BYTES = 20  # that an element needs, forward and backward: x in, y out; g and x in, dx out
+MI = 2**20
+
+
+def wait() -> None:
+    """Until all that was begun has ended; on the CPU it has when a call returns."""
+    if ON_GPU:
+        torch.cuda.synchronize()
+
+
+def eager(x: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return x * x + b
+
+
+def limit() -> tuple[float, str]:
+    """The bytes a second that the memory can carry, and where that is from."""
+    if ON_GPU:
+        driver, kilohertz, bits = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(), ctypes.c_int()
+        driver.cuDeviceGetAttribute(ctypes.byref(kilohertz), 36, 0)  # MEMORY_CLOCK_RATE
+        driver.cuDeviceGetAttribute(ctypes.byref(bits), 37, 0)  # GLOBAL_MEMORY_BUS_WIDTH
+        return 2e3 * kilohertz.value * bits.value / 8, "by its clock and width"
+    source = torch.ones(16 * MI)
+    copy = torch.empty_like(source)
+    return 2 * source.nbytes / measure(lambda: copy.copy_(source), wait, 7).median, "as fast as it copies"
+
+
+# ---- is it right? --------------------------------------------------------------------------------------------------------
+
+
+def close(got: torch.Tensor, wanted: torch.Tensor) -> bool:
+    return torch.allclose(got.cpu(), wanted.cpu(), rtol=1e-4, atol=1e-4)
+
+
+def right_by_driver() -> bool:
+    """The kernels, through the driver API alone, against PyTorch on the CPU: shapes for each way of launching them."""
+    right = True
+    for rows, columns in [(1, 1), (7, 5), (300, 12), (1000, 64), (3, 2100)]:
+        x, b, g = torch.randn(rows, columns), torch.randn(columns), torch.randn(rows, columns)
+        dx, db = torch.ops.speed.square_plus_backward_by_driver(g, x)
+        right &= close(torch.ops.speed.square_plus_by_driver(x, b), eager(x, b))
+        right &= close(dx, 2 * x * g) and close(db, g.sum(0))
+    a, b = torch.randn(130, 33), torch.randn(33, 150)
+    return right and close(torch.ops.speed.multiply_by_driver(a, b), a @ b)
+
+
+def gradients(op: Op, x: torch.Tensor, b: torch.Tensor, g: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """What is measured: y, dx and db."""
+    y = op(x, b)
+    return y, *torch.autograd.grad(y, (x, b), g)
+
+
+# ---- y = x² + b ----------------------------------------------------------------------------------------------------------
+
+
+def inputs(elements: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """x, b and g: rows of 1024, or a square where that would be more columns than rows."""
+    columns = min(1024, 2 ** (elements.bit_length() // 2))
+    shape = (elements // columns, columns)
+    make = dict(device=DEVICE)
+    return torch.randn(shape, requires_grad=True, **make), torch.randn(columns, requires_grad=True, **make), torch.randn(shape, **make)
+
+
+def compiled() -> tuple[Op | None, str]:
+    """torch.compile of the same line, or why it is left out."""
+    if not ON_GPU and "--compile" not in sys.argv:
+        return None, "it compiles for half a minute without a GPU (python3 main.py --compile does)"
+    op = torch.compile(eager, dynamic=False)  # a kernel for each shape: its best case
+    try:
+        gradients(op, *inputs(1024))
+    except Exception as error:  # no Triton, no compiler: whatever it is made of
+        return None, f"it does not work here: {str(error).strip().splitlines()[0][:60]}"
+    return op, ""
+
+
+def time_the_op() -> dict[str, list[tuple[int, Timing]]]:
+    """Prints the table of the op; returns {name: [(elements, timing)]}."""
+    fused, why_not = compiled()
+    ops = {"eager": eager, "torch.compile": fused, "ours": ours}
+    ops = {name: op for name, op in ops.items() if op}
+    print("y = x² + b, forward and backward, in microseconds: median ± half of the middle half")
+    print(" elements | " + " | ".join(f"{name:^18}" for name in ops) + " | eager / ours")
+    found: dict[str, list[tuple[int, Timing]]] = {name: [] for name in ops}
+    for elements in [2**10, 2**14, 2**18, 2**22] + ([2**26] if ON_GPU else []):
+        data = inputs(elements)
+        wanted = gradients(eager, *data)
+        for name, op in ops.items():
+            if not all(close(*pair) for pair in zip(gradients(op, *data), wanted)):
+                raise ValueError(f"{name} is wrong: not timed")
+            found[name].append((elements, measure(lambda: gradients(op, *data), wait)))
+        times = [found[name][-1][1] for name in ops]
+        gain = times[0].median / times[-1].median
+        size = f"{elements // MI} Mi" if elements >= MI else f"{elements // 1024} Ki"
+        print(f"{size:>9} | " + " | ".join(map(str, times)) + f" | {gain:5.2f}")
+    if why_not:
+        print(f"torch.compile is skipped: {why_not}")
+    return found
+
+
+# ---- the product of two matrices -----------------------------------------------------------------------------------------
+
+
+def by_python(a: list[list[float]], b: list[list[float]]) -> list[list[float]]:
+    columns = list(zip(*b))
+    return [[sum(x * y for x, y in zip(row, column)) for column in columns] for row in a]
+
+
+def time_products() -> dict[str, list[tuple[int, Timing]]]:
+    """Prints the table of the product; returns {name: [(n, timing)]}."""
+    ways: dict[str, tuple[Callable, str, int]] = {  # on which device, up to which n
+        "Python": (lambda a, b: by_python(a, b), "lists", 64),
+        "C++": (torch.ops.speed.multiply, "cpu", 1024 if ON_GPU else 512),
+        "torch, CPU": (torch.matmul, "cpu", 1024),
+    }
+    if ON_GPU:
+        ways |= {"CUDA": (torch.ops.speed.multiply, "cuda", 4096), "torch, GPU": (torch.matmul, "cuda", 4096)}
+    print("\nn x n times n x n, in GFLOP/s")
+    print("        n | " + " | ".join(f"{name:>10}" for name in ways))
+    found: dict[str, list[tuple[int, Timing]]] = {name: [] for name in ways}
+    for n in (16, 64, 256, 512, 1024) + ((4096,) if ON_GPU else ()):
+        a, b = torch.randn(n, n), torch.randn(n, n)
+        wanted, cells = a @ b, []
+        for name, (multiply, where, most) in ways.items():
+            if n > most:
+                cells.append(f"{'':10}")
+                continue
+            pair = (a.tolist(), b.tolist()) if where == "lists" else (a.to(where), b.to(where))
+            if not torch.allclose(torch.as_tensor(multiply(*pair)).cpu(), wanted, rtol=1e-3, atol=1e-2):
+                raise ValueError(f"{name} is wrong: not timed")
+            found[name].append((n, measure(lambda: multiply(*pair), wait, 7)))
+            cells.append(f"{2e-9 * n**3 / found[name][-1][1].median:10.3f}")
+        print(f"{n:9} | " + " | ".join(cells))
+    return found
+
+
+def main() -> int:
+    torch.set_num_threads(1)  # on the CPU one thread each: our loops have no more
+    if not right_by_driver():
+        print("the kernels are WRONG: nothing is timed")
+        return 1
+    print("our kernels, through the driver: right")
+    bytes_a_second, whence = limit()
+    print(f"{torch.cuda.get_device_name() if ON_GPU else 'this CPU'}: memory of {bytes_a_second / 1e9:.1f} GB/s, {whence}\n")
+    figures = {
+        "device": torch.cuda.get_device_name() if ON_GPU else "a CPU",
+        "pytorch": torch.__version__,
+        "bytes a second": bytes_a_second,
+        "bytes an element": BYTES,
+        "op": {name: [(n, t.low, t.median, t.high) for n, t in rows] for name, rows in time_the_op().items()},
+        "product": {name: [(n, t.low, t.median, t.high) for n, t in rows] for name, rows in time_products().items()},
+    }
+    if not ON_GPU:
+        print("CUDA and torch.matmul on a GPU are skipped: PyTorch sees no GPU here")
+    kept = pathlib.Path(built(__file__, "figures.json"))
+    kept.write_text(json.dumps(figures, indent=1), encoding="utf-8")
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        print("the plots are skipped: there is no matplotlib here")
+        return 0
+    from plot import plot
+
+    print("\nplotted: " + " ".join(plot(kept)))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
