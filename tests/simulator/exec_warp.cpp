@@ -247,6 +247,27 @@ TEST_CASE("Lanes that wait for each other at different .sync instructions are a 
   CHECK(fault.what.find("warp 0, lanes 0 to 15:") != std::string::npos);
 }
 
+TEST_CASE("Lanes that come to a .sync instruction by different calls are told of at once, by name") {
+  Module module(kHeader + R"(
+.func (.reg .b32 %v) pick (.reg .b32 %mask) { .reg .pred %q; setp.ne.u32 %q, %mask, 0;
+  vote.sync.ballot.b32 %v, %q, %mask; ret; }
+.entry k (.param .u64 out) { .reg .pred %p; .reg .b32 %r<5>; .reg .b64 %o;
+  mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 48; @%p bra CALLS;
+WAIT: nanosleep.u32 1000; bra WAIT;
+CALLS: and.b32 %r1, %r1, 31; setp.lt.u32 %p, %r1, 8; mov.b32 %r3, -1; @%p bra LOWER;
+  call (%r2), pick, (%r3); bra END;
+LOWER: call (%r2), pick, (%r3);
+END: ld.param.u64 %o, [out]; st.global.u32 [%o], %r2; ret; }
+)");
+  Buffer<u32> out(1);
+  // The second warp's upper half never ends, nor comes.
+  const auto fault = module.run("k", {1, 1, 1}, {64, 1, 1}, out.address());
+  REQUIRE(fault.has_value());
+  CHECK(fault->kind == FaultKind::illegal_instruction);
+  CHECK(fault->what.find("lanes 0 to 7") != std::string::npos);
+  CHECK(fault->what.find("different calls") != std::string::npos);
+}
+
 TEST_CASE("A barrier that does not exist, or counts no whole warps, is a fault") {
   CHECK(fault_of("mov.u32 %r1, 16; bar.sync %r1;", 32).kind == FaultKind::illegal_instruction);
   CHECK(fault_of("mov.u32 %r1, 33; bar.sync 1, %r1;", 64).kind == FaultKind::illegal_instruction);

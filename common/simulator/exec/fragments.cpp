@@ -7,6 +7,7 @@
 // others; and a fragment that has used up its share lets the others go first.
 #include "common/simulator/exec/fragments.hpp"
 
+#include "common/simulator/check/report.hpp"
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 
@@ -266,6 +267,28 @@ Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc) {
   return warp.fragments.back();
 }
 
+namespace {
+
+// Lanes that have called a function separately have its registers in different places, and cannot exchange them. If
+// that is all that is missing they would wait for ever. `here`: those that wait in the running fragment's call.
+void refuse_other_calls(const Warp& warp, const Instruction& instruction, u32 here) {
+  u32 anywhere = 0, members = 0;
+  for (const Fragment& f : warp.fragments) {
+    if (f.wait != Wait::sync || f.at != &instruction) continue;
+    anywhere |= f.lanes;
+    members |= f.members;
+  }
+  if ((members & warp.live & ~anywhere) != 0 || (anywhere & ~here) == 0) return;
+  throw Fault{.kind = FaultKind::illegal_instruction,
+              .what = "a .sync instruction that " + cudasim::members("lane", here) + " and " +
+                      cudasim::members("lane", anywhere & ~here) +
+                      " have come to by different calls of the function that it is in: they wait for each other, and " +
+                      "the simulator lets only lanes of one call exchange values",
+              .lane = static_cast<u32>(__builtin_ctz(here))};
+}
+
+}  // namespace
+
 bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   static constexpr auto kEverybody = [] {
     std::array<u32, kWarpSize> masks{};
@@ -297,7 +320,7 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
     for (u32 rest = early; rest != 0; rest &= rest - 1) parked.members |= members[__builtin_ctz(rest)];
     warp.mask = executing & ready;
   }
-  if (ready == 0) return false;
+  if (ready == 0) return refuse_other_calls(warp, instruction, here), false;
   for (std::size_t i = warp.fragments.size(); i-- > 0;) {
     Fragment& f = warp.fragments[i];
     const u32 come = f.lanes & ready;

@@ -26,6 +26,7 @@ constexpr i64 kSlice = 500'000;         // instructions until another cluster ma
 constexpr i64 kAlone = 3'000;           // instructions of a grid before it is worth to wake others for it
 constexpr i64 kBlockCost = 50;          // what a block costs at least, in instructions
 constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that ends: about a minute of one thread
+constexpr i64 kSpinRate = 100'000'000;  // of them in a second, when only time passes
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
 constexpr std::size_t kOthersTold = 3;  // blocks, in the report of an endless kernel, beside the one that ran
 constexpr u64 kWorkspace = 64;          // bytes for a cooperative grid's barrier
@@ -183,10 +184,8 @@ std::unique_ptr<Cluster> Grid::take(bool wait) {
 }
 
 // What is said when the budget is spent while this cluster runs.
-Fault Grid::endless(const Cluster& c) const {
-  Fault fault{.kind = FaultKind::timeout,
-              .what = std::to_string(budget_) + " instructions have run since a block last ended" +
-                      " (CUDASIM_BUDGET); where this one stands:"};
+Fault Grid::endless(const Cluster& c, const std::string& why) const {
+  Fault fault{.kind = FaultKind::timeout, .what = why + " (CUDASIM_BUDGET); where this one stands:"};
   for (const auto& block : c.blocks) {
     if (block->live_threads == 0) continue;
     fault.what += block->who_waits_where();
@@ -198,6 +197,21 @@ Fault Grid::endless(const Cluster& c) const {
     break;
   }
   return fault;
+}
+
+// How many seconds blocks may spin.
+i64 Grid::patience() const { return std::max<i64>(budget_ / kSpinRate, 1); }
+
+// Blocks that spin leave the machine to others, so they use up few instructions: time counts for them as well. With the
+// lock held.
+bool Grid::spins_for_ever(Outcome outcome) {
+  const bool all = outcome == Outcome::spins && !start_new();
+  const auto now = all ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point{};
+  if (!all || spinning_ == std::chrono::steady_clock::time_point{}) {
+    spinning_ = now;
+    return false;
+  }
+  return now - spinning_ > std::chrono::seconds(patience());
 }
 
 void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {
@@ -212,8 +226,11 @@ void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {
     if (finished_ == clusters_) changed_.notify_all();
     return;
   }
-  if (spent_ > budget_) {
-    Fault fault = endless(*c);
+  const bool spins = spins_for_ever(outcome);
+  if (spent_ > budget_ || spins) {
+    Fault fault = endless(*c, spins ? "all blocks that have begun wait for something, and none has got on for " +
+                                          std::to_string(patience()) + " s"
+                                    : std::to_string(budget_) + " instructions have run since a block last ended");
     for (std::size_t i = 0; i < yielded_.size() && i < kOthersTold; ++i) {
       const Block& other = *yielded_[i]->blocks.front();
       if (other.live_threads != 0) fault.what += "\nblock " + coordinates(other.index) + ":" + other.who_waits_where();

@@ -2,6 +2,7 @@
 #pragma once
 #include "common/simulator/exec/block.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -48,6 +49,7 @@ struct Grid {
   u64 owed_ = 0;            // to be started before any that has yielded goes on
   u64 idle_ = 0;            // slices since a cluster has ended, in sixteenths for those that did not spin
   i64 budget_, spent_ = 0;  // instructions since a cluster started or ended
+  std::chrono::steady_clock::time_point spinning_{};  // since when all do nothing but spin; {}: they do not
   std::atomic<bool> stop_{false};
   std::deque<std::unique_ptr<Cluster>> yielded_;
   std::vector<std::unique_ptr<Cluster>> spare_;
@@ -56,7 +58,9 @@ struct Grid {
   bool start_new() const;
   void start(Cluster& cluster, u64 number);
   void give_back(std::unique_ptr<Cluster> cluster, Outcome outcome, i64 spent);
-  Fault endless(const Cluster& cluster) const;
+  bool spins_for_ever(Outcome outcome);
+  i64 patience() const;
+  Fault endless(const Cluster& cluster, const std::string& why) const;
   void fail(Fault fault);
   void cancel();
 };
