@@ -239,7 +239,7 @@ TEST_CASE("The trace tells which lanes ran, and where they part", "[trace]") {
   shows(said, "setp\\..*%p1 = true in (0-7|8-31)\n");
   shows(said, "@!?%p1 bra .*lanes part\n");
   shows(said, " 0-7 +activemask");
-  shows(said, " 8-31 +activemask");
+  shows(said, " 8-31 +activemask.b32 %r\\d+; +%r\\d+ = 0xffffff00\n");
 }
 
 TEST_CASE("What the trace shows can be chosen", "[trace]") {

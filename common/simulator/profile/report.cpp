@@ -8,6 +8,8 @@
 #include "common/simulator/profile/json.hpp"
 #include "common/simulator/profile/wanted.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
@@ -56,6 +58,7 @@ struct Entry {
 
 struct Profile {
   std::mutex mutex;
+  const pid_t owner = getpid();  // not a copy of it that has only been forked
   std::vector<Entry> entries;
   std::vector<std::pair<std::size_t, KernelCount>> launches;  // index of the entry
   u64 left_out = 0;
@@ -319,6 +322,7 @@ Profile& profile() {
 
 void report_at_exit() {
   Profile& all = profile();
+  if (all.owner != getpid()) return;
   const std::scoped_lock lock(all.mutex);
   std::string text = "========= simulated GPU: profile (instructions as in the PTX; memory as a GPU would serve it)\n";
   for (const Entry& entry : all.entries) text += Table(entry).text();

@@ -257,6 +257,27 @@ std::string stored(const std::vector<Touch>& touches, Type type) {
 
 }  // namespace
 
+namespace {
+
+// Sets of lanes are read bit by bit.
+bool is_mask(const Notes::Statement& statement) {
+  const auto has = [&](const char* what) { return statement.text.find(what) != std::string::npos; };
+  return statement.kind == Class::warp && (has("activemask") || has("ballot") || has("match"));
+}
+
+std::string shown_masks(const std::byte* values, u32 lanes, std::size_t room) {
+  std::vector<std::string> each;
+  each_lane(lanes, [&](u32 lane) {
+    char text[16];
+    std::snprintf(text, sizeof text, "0x%08x", static_cast<u32>(raw_value(values, lane, 4)));
+    each.push_back(text);
+  });
+  const bool same = std::all_of(each.begin(), each.end(), [&](const std::string& text) { return text == each[0]; });
+  return same ? each[0] : listed(each, room);
+}
+
+}  // namespace
+
 void Tracer::executed(const Warp& warp, const Code& code, const Instruction& instruction, u32 mask, u32 lanes,
                       const std::byte* registers, const std::vector<Touch>& touches) {
   if (!among(choice_.warps, warp.index) || code.notes == nullptr) return;
@@ -276,7 +297,10 @@ void Tracer::executed(const Warp& warp, const Code& code, const Instruction& ins
       statement.barrier || statement.text.find("call") != std::string::npos;  // what comes of it comes later
   for (auto r = first; r != notes.results.end() && r->instruction == index && shown != 0 && !waits; ++r) {
     const std::string head = r->name + " = ";
-    came.push_back(head + shown_values(registers + r->slot, r->type, shown, kWidth - kResultAt - head.size()));
+    const std::size_t room = kWidth - kResultAt - head.size();
+    const std::byte* const values = registers + r->slot;
+    came.push_back(head + (is_mask(statement) && r->type != Type::pred ? shown_masks(values, shown, room)
+                                                                       : shown_values(values, r->type, shown, room)));
   }
   std::vector<Touch> seen;
   std::copy_if(touches.begin(), touches.end(), std::back_inserter(seen),
