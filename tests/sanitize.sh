@@ -15,7 +15,9 @@ suites=("$@")
 folder=build/sanitize-${sanitizers//,/-}
 mkdir -p "$folder/build"
 for entry in *; do [ "$entry" = build ] || ln -sfn "$PWD/$entry" "$folder/$entry"; done
-flags="-fsanitize=$sanitizers -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1"
+# The driver's interface is C: a program may hand over any number where an enumerator is wanted, and the tests do. The
+# compilers give every number of the underlying type a meaning (nothing is built with -fstrict-enums).
+flags="-fsanitize=$sanitizers -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1"
 checks=("${suites[@]/#/build/tests/}")
 env -u INSIDE -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$folder" CXX="${CXX:-g++}" CXXFLAGS="$flags" LDFLAGS="$flags" "${checks[@]/%//check}" || exit 1
 [ "${1:-}" = build ] && exit 0

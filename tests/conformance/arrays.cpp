@@ -109,3 +109,102 @@ FRESH_CASE("A mipmapped array has a level for each halving", "[array]") {
   ANSWERS(cuMipmappedArrayGetLevel(&level, m, 3), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMipmappedArrayDestroy(m), CUDA_SUCCESS);
 }
+
+FRESH_CASE("A sparse array gets its memory tile by tile", "[array]") {
+  conformance::context();
+  CUDA_ARRAY3D_DESCRIPTOR d{};
+  d.Width = 1000;
+  d.Height = 500;
+  d.Format = CU_AD_FORMAT_FLOAT;
+  d.NumChannels = 1;
+  CUarray plain = nullptr, array = nullptr;
+  CU_CHECK(cuArray3DCreate(&plain, &d));
+  CUDA_ARRAY_SPARSE_PROPERTIES properties{};
+  ANSWERS(cuArrayGetSparseProperties(&properties, plain), CUDA_ERROR_INVALID_VALUE);
+  d.Flags = CUDA_ARRAY3D_SPARSE | CUDA_ARRAY3D_DEFERRED_MAPPING;
+  ANSWERS(cuArray3DCreate(&array, &d), CUDA_ERROR_INVALID_VALUE);
+  struct {
+    CUarray_format format;
+    unsigned channels;
+    std::size_t depth;
+    unsigned x, y, z;
+  } const kinds[] = {{CU_AD_FORMAT_FLOAT, 1, 0, 128, 128, 1},         {CU_AD_FORMAT_FLOAT, 4, 0, 64, 64, 1},
+                     {CU_AD_FORMAT_UNSIGNED_INT8, 4, 0, 128, 128, 1}, {CU_AD_FORMAT_UNSIGNED_INT8, 1, 0, 256, 256, 1},
+                     {CU_AD_FORMAT_HALF, 1, 0, 256, 128, 1},          {CU_AD_FORMAT_FLOAT, 1, 64, 32, 32, 16}};
+  d.Flags = CUDA_ARRAY3D_SPARSE;
+  for (const auto& kind : kinds) {
+    d.Format = kind.format;
+    d.NumChannels = kind.channels;
+    d.Depth = kind.depth;
+    ANSWERS(cuArray3DCreate(&array, &d), CUDA_SUCCESS);
+    ANSWERS(cuArrayGetSparseProperties(&properties, array), CUDA_SUCCESS);
+    CHECK(properties.tileExtent.width == kind.x);
+    CHECK(properties.tileExtent.height == kind.y);
+    CHECK(properties.tileExtent.depth == kind.z);
+    CHECK(properties.miptailSize == 0);
+    CU_CHECK(cuArrayDestroy(array));
+  }
+  d = {};
+  d.Width = 1000;
+  d.Format = CU_AD_FORMAT_FLOAT;
+  d.NumChannels = 1;
+  d.Flags = CUDA_ARRAY3D_SPARSE;
+  ANSWERS(cuArray3DCreate(&array, &d), CUDA_ERROR_INVALID_VALUE);  // one dimension
+  d.Height = 500;
+  CU_CHECK(cuArray3DCreate(&array, &d));
+
+  CUmemAllocationProp made{};
+  made.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  made.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  made.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
+  CUmemGenericAllocationHandle memory = 0;
+  CU_CHECK(cuMemCreate(&memory, 2 << 20, &made, 0));
+  CUarrayMapInfo tile{};
+  tile.resourceType = CU_RESOURCE_TYPE_ARRAY;
+  tile.resource.array = array;
+  tile.subresourceType = CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL;
+  tile.subresource.sparseLevel.extentWidth = tile.subresource.sparseLevel.extentHeight = 128;
+  tile.subresource.sparseLevel.extentDepth = 1;
+  tile.memOperationType = CU_MEM_OPERATION_TYPE_MAP;
+  tile.memHandleType = CU_MEM_HANDLE_TYPE_GENERIC;
+  tile.memHandle.memHandle = memory;
+  tile.deviceBitMask = 1;
+  ANSWERS(cuMemMapArrayAsync(&tile, 1, 0), CUDA_SUCCESS);
+  CUarrayMapInfo bad = tile;
+  bad.subresource.sparseLevel.extentWidth = 100;
+  ANSWERS(cuMemMapArrayAsync(&bad, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  bad = tile;
+  bad.offset = 100;
+  ANSWERS(cuMemMapArrayAsync(&bad, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemMapArrayAsync(nullptr, 1, 0), CUDA_ERROR_INVALID_VALUE);
+
+  // What is written to a tile is its memory's, and comes back with it.
+  std::vector<float> in(128 * 128), out(128 * 128);
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = in.data();
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.WidthInBytes = 512;
+  copy.Height = 128;
+  ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
+  CUarrayMapInfo away = tile;
+  away.memOperationType = CU_MEM_OPERATION_TYPE_UNMAP;
+  away.memHandle.memHandle = 0;
+  ANSWERS(cuMemMapArrayAsync(&away, 1, 0), CUDA_SUCCESS);
+  tile.subresource.sparseLevel.offsetX = 256;
+  ANSWERS(cuMemMapArrayAsync(&tile, 1, 0), CUDA_SUCCESS);
+  CUDA_MEMCPY2D back{};
+  back.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  back.srcArray = array;
+  back.srcXInBytes = 1024;
+  back.dstMemoryType = CU_MEMORYTYPE_HOST;
+  back.dstHost = out.data();
+  back.WidthInBytes = 512;
+  back.Height = 128;
+  ANSWERS(cuMemcpy2D(&back), CUDA_SUCCESS);
+  CHECK(in == out);
+  ANSWERS(cuArrayDestroy(array), CUDA_SUCCESS);
+  ANSWERS(cuMemRelease(memory), CUDA_SUCCESS);
+}

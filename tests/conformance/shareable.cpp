@@ -51,3 +51,36 @@ FRESH_CASE("Memory that was made for it leaves by a file descriptor and comes ba
   ANSWERS(cuMemcpyDtoH(&word, there, 4), CUDA_SUCCESS);  // the other one keeps it
   CHECK(word == 77);
 }
+
+FRESH_CASE("A descriptor of memory can be imported as external memory, whose parts are buffers", "[vmm]") {
+  conformance::context();
+  constexpr std::size_t size = 2 << 20;
+  CUmemGenericAllocationHandle made = 0;
+  const CUmemAllocationProp descriptor = on_device(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  CU_CHECK(cuMemCreate(&made, size, &descriptor, 0));
+  const CUdeviceptr here = mapped(made, size);
+  CU_CHECK(cuMemsetD32(here, 77, size / 4));
+  CU_CHECK(cuCtxSynchronize());
+  CUDA_EXTERNAL_MEMORY_HANDLE_DESC from{};
+  from.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+  from.size = size;
+  CU_CHECK(cuMemExportToShareableHandle(&from.handle.fd, made, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUexternalMemory memory = nullptr;
+  ANSWERS(cuImportExternalMemory(&memory, &from), CUDA_SUCCESS);
+  CUDA_EXTERNAL_MEMORY_BUFFER_DESC part{};
+  part.offset = 4096;
+  part.size = size - 4096;
+  CUdeviceptr p = 0;
+  ANSWERS(cuExternalMemoryGetMappedBuffer(&p, memory, &part), CUDA_SUCCESS);
+  unsigned word = 0;
+  ANSWERS(cuMemcpyDtoH(&word, p + part.size - 4, 4), CUDA_SUCCESS);
+  CHECK(word == 77);
+  ANSWERS(cuMemsetD32(p, 5, 1), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoH(&word, here + 4096, 4), CUDA_SUCCESS);
+  CHECK(word == 5);
+  part.size = size;
+  CUdeviceptr too_long = 0;
+  ANSWERS(cuExternalMemoryGetMappedBuffer(&too_long, memory, &part), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemFree(p), CUDA_SUCCESS);
+  ANSWERS(cuDestroyExternalMemory(memory), CUDA_SUCCESS);
+}

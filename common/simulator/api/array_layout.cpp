@@ -1,5 +1,6 @@
-// What is known of an array's memory (CUDA Driver API manual, "Memory Management"). None here is sparse, has its memory
-// mapped later, or consists of planes: those kinds are refused when an array is made.
+// What is known of an array's memory (CUDA Driver API manual, "Memory Management"). None here has its memory mapped
+// later as a whole, or consists of planes, and no mipmapped one is sparse: those kinds are refused when an array is
+// made.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/arrays.hpp"
 
@@ -20,10 +21,6 @@ CUresult of_another_kind(CUmipmappedArray array) {
 }
 
 }  // namespace
-
-CUDASIM_API CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* sparseProperties, CUarray array) {
-  return CUDASIM_CALL(sparseProperties, array) { return of_another_kind(array); };
-}
 
 CUDASIM_API CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* sparseProperties,
                                                          CUmipmappedArray mipmap) {

@@ -120,6 +120,10 @@ bool supported(const char* function, const CUmemAllocationProp* properties) {
   return true;
 }
 
+bool is_tile_pool(const CUmemAllocationProp& properties) {
+  return (properties.allocFlags.usage & CU_MEM_CREATE_USAGE_TILE_POOL) != 0;
+}
+
 void update_protection(u64 address, const Mapping& mapping) {
   bool readable = false, writable = false;
   for (const auto& [device, flags] : mapping.access) {
@@ -139,6 +143,14 @@ std::optional<std::pair<u64, u64>> reservation_at(u64 address) {
   --found;
   if (address - found->first >= found->second) return std::nullopt;
   return *found;
+}
+
+TilePool tile_pool(CUmemGenericAllocationHandle handle) {
+  VirtualMemory& all = virtual_memory();
+  const std::scoped_lock lock(all.mutex);
+  const auto physical = all.get(handle);
+  require(is_tile_pool(physical->properties));
+  return {physical, physical->bytes(), physical->size(), physical->properties.location.id};
 }
 
 }  // namespace cudasim
@@ -279,6 +291,7 @@ CUDASIM_API CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, C
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto physical = all.get(handle);
+    require(!is_tile_pool(physical->properties));
     require(size <= physical->size() && all.reserved(address, size) && !all.mapped_within(address, size));
     auto made = std::make_shared<Allocation>();
     made->base = address;

@@ -22,8 +22,8 @@ u32 channel_bytes(CUarray_format format) {
   }
 }
 
-constexpr unsigned kSimulatedFlags =
-    CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_TEXTURE_GATHER;
+constexpr unsigned kSimulatedFlags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
+                                     CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_SPARSE;
 
 // The sizes that the manual allows, by the kind of array: the device's CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE….
 void require_shape(const CUDA_ARRAY3D_DESCRIPTOR& d) {
@@ -39,6 +39,7 @@ void require_shape(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   } else {
     require(d.Width <= 131072 && d.Height <= 65536);
   }
+  require((d.Flags & CUDA_ARRAY3D_SPARSE) == 0 || (d.Height != 0 && (d.Flags & CUDA_ARRAY3D_DEFERRED_MAPPING) == 0));
   require((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) == 0 || (d.Height != 0 && d.Depth == 0 && d.Width <= 32768));
 }
 
@@ -64,7 +65,8 @@ std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTO
   made->depth = std::max<u64>(descriptor.Depth, 1);
   made->context = context.id;
   const u64 bytes = made->pitch() * made->height * made->depth;
-  made->address = allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate")->base;
+  const bool sparse = (descriptor.Flags & CUDA_ARRAY3D_SPARSE) != 0;  // what has no memory yet reads as zero
+  made->address = allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate", sparse)->base;
   return made;
 }
 

@@ -1,0 +1,76 @@
+// External memory: what other programs' descriptors lead to, as buffers. Here those can only be descriptors that
+// cuMemExportToShareableHandle has made, of this process or another: nothing else on the machine has device memory.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/registry.hpp"
+#include "common/simulator/state/shared_memory.hpp"
+
+#include <unistd.h>
+
+namespace cudasim {
+namespace {
+
+struct ExternalMemory {
+  std::shared_ptr<SharedMemory> bytes;
+  u64 size = 0;  // as the program said
+};
+
+Registry<ExternalMemory, CUexternalMemory>& external_memories() {
+  static auto& all = *new Registry<ExternalMemory, CUexternalMemory>;
+  return all;
+}
+
+std::shared_ptr<SharedMemory> open(int descriptor) {
+  try {
+    return SharedMemory::open(SharedMemory::Purpose::physical_memory, descriptor);
+  } catch (const Failure&) {
+    fail(CUDA_ERROR_INVALID_HANDLE);
+  }
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+// The descriptor belongs to the driver from then on.
+CUDASIM_API CUresult cuImportExternalMemory(CUexternalMemory* out,
+                                            const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* description) {
+  return CUDASIM_CALL(out, description) {
+    current_context();
+    require(out != nullptr && description != nullptr && description->size != 0);
+    require((description->flags & ~unsigned{CUDA_EXTERNAL_MEMORY_DEDICATED}) == 0);
+    require(description->type >= CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD &&
+            description->type <= CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF);
+    if (description->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD) {
+      return refuse("cuImportExternalMemory", "but by file descriptor");
+    }
+    auto bytes = open(description->handle.fd);
+    require(description->size <= bytes->size());
+    close(description->handle.fd);
+    *out = external_memories().add(std::make_shared<ExternalMemory>(ExternalMemory{bytes, description->size}));
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuDestroyExternalMemory(CUexternalMemory memory) {
+  return CUDASIM_CALL(memory) {
+    require_calls_permitted();
+    return external_memories().remove(memory) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  };
+}
+
+// Freed by cuMemFree, also after the object is gone.
+CUDASIM_API CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* pointer, CUexternalMemory memory,
+                                                     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC* description) {
+  return CUDASIM_CALL(pointer, memory, description) {
+    const auto context = current_context();
+    require(pointer != nullptr && description != nullptr && description->flags == 0 && description->size != 0);
+    const auto named = external_memories().get(memory);
+    require(description->offset <= named->size && description->size <= named->size - description->offset);
+    *pointer = enter_shared_memory(*context, named->bytes->get() + description->offset, description->size, 0,
+                                   "cuExternalMemoryGetMappedBuffer", named->bytes)
+                   ->base;
+    return CUDA_SUCCESS;
+  };
+}
