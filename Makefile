@@ -258,7 +258,10 @@ build/parsed/common/cu.hpp.gch: common/cu.hpp build/flags.lessons
 	$(call parse_header,$(LESSON_FLAGS))
 
 programs = $(if $(CUDA_INCLUDE),$(foreach l,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1)),$(call program,$l)))
-program = $(if $(filter $(PYTHON_LESSONS),$1),$(if $(TORCH),build/$1/ready),build/$1/main)
+program = $(if $(filter $(PYTHON_LESSONS),$1),$(if $(and $(TORCH),$(if $(filter $1,$(CUDA_OPS)),$(TORCH_CUDA_HERE),yes)),build/$1/ready),build/$1/main)
+# Some ops include what only a PyTorch with CUDA has.
+CUDA_OPS := $(patsubst %/op.cpp,%,$(shell grep -ls '<c10/cuda/' $(PYTHON_LESSONS:=/op.cpp) /dev/null))
+TORCH_CUDA_HERE := $(shell [ ! -e $(call quoted,$(TORCH_ROOT)/include/c10/cuda/CUDAGuard.h) ] || echo yes)
 built_kernels = $(if $(wildcard $1/kernels.cu $2/kernels.cu),$2/kernels.ptx)
 built_op = $(if $(wildcard $1/op.cpp $2/op.cpp),$2/op.so)
 # texts/05-extension/02-plugin/1, an edited copy, belongs to 05-extension/02-plugin.

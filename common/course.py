@@ -77,11 +77,19 @@ def why_not(lesson, for_check=False):
         return "its kernels need nvcc, and the toolkit in " + found["CUDA_ROOT"] + " has none"
     if is_python(lesson) and not found.get("TORCH"):
         return found.get("WITHOUT_TORCH") or "PyTorch was not looked for"
+    if is_python(lesson) and wants_cuda_of_torch(lesson) and not (pathlib.Path(found["TORCH_ROOT"]) / "include/c10/cuda/CUDAGuard.h").exists():
+        return "the PyTorch here was built without CUDA"
     if for_check and is_python(lesson):
         return None if found.get("PYTEST") else found.get("WITHOUT_PYTEST") or "pytest was not looked for"
     if for_check and not found["CATCH_VERSION"]:
         return found["WITHOUT_CATCH2"]
     return None
+
+
+def wants_cuda_of_torch(lesson):
+    """Does the lesson's op include what only a PyTorch with CUDA has?"""
+    op = ROOT / lesson / "op.cpp"
+    return op.exists() and "<c10/cuda/" in op.read_text(encoding="utf-8")
 
 
 def settings(lesson):

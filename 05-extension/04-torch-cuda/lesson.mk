@@ -1,0 +1,25 @@
+# libsquare.so: the kernels behind the C interface of op.h, by nvcc, with a launcher in the runtime API and one in the driver API. No header of PyTorch's
+# comes near nvcc. op.so (op.cpp, by the rule of all lessons) and mistakes.so are PyTorch's side of it.
+TORCH_CUDA := build/05-extension/04-torch-cuda
+EXTRA.05-extension/04-torch-cuda = $(TORCH_CUDA)/libsquare.so $(TORCH_CUDA)/mistakes.so
+LIBS.05-extension/04-torch-cuda = -lc10_cuda -L$(TORCH_CUDA) -lsquare -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../../../05-extension/04-torch-cuda'
+
+# The runtime that PyTorch has loaded, by its name; a copy of our own (-cudart static) would have errors of its own, which PyTorch does not see.
+RUNTIME := -L$(call quoted,$(CUDA_ROOT)/lib64) -L$(call quoted,$(CUDA_ROOT)/lib) -l:libcudart.so.$(shell echo $$(($(CUDA_VERSION) / 1000)))
+
+$(TORCH_CUDA)/kernels.o: 05-extension/04-torch-cuda/kernels.cu build/flags.lessons
+	$(call say,nvcc,$< (host and device))
+	$(Q)mkdir -p $(@D) && $(call quoted,$(NVCC)) $(filter-out -ptx,$(NVCC_FLAGS)) -O2 -c -Xcompiler -fPIC -MMD -MF $(@:.o=.d) -MT $@ $< -o $@ && sed -i '/^ *\//d' $(@:.o=.d)
+
+$(TORCH_CUDA)/host.o: 05-extension/04-torch-cuda/host.cpp build/flags.lessons $(PARSED.lessons)
+	$(call say,compile,$<)
+	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) -fPIC $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+$(TORCH_CUDA)/libsquare.so: $(TORCH_CUDA)/kernels.o $(TORCH_CUDA)/host.o | build/simulator/libcuda.so
+	$(Q)$(CXX) $(LDFLAGS) -shared -pthread $^ $(DRIVER) $(RUNTIME) -o $@
+
+$(TORCH_CUDA)/op.so: $(TORCH_CUDA)/libsquare.so
+
+$(TORCH_CUDA)/mistakes.so: 05-extension/04-torch-cuda/mistakes.cpp $(TORCH_CUDA)/libsquare.so build/flags.torch $$(PARSED.torch)
+	$(call say,compile,$<)
+	$(call compile_torch,05-extension/04-torch-cuda)
