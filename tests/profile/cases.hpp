@@ -24,7 +24,7 @@ constexpr unsigned kNowhere = 0xffffffff;  // probes.cu: this lane stays away
 struct Case {
   std::string name;
   const char* image;  // beside the program, without .ptx
-  const char* kernel;
+  std::string kernel;
   unsigned grid[2], block[2];
   unsigned shared = 0;
   std::vector<Given> arguments;
@@ -111,94 +111,73 @@ struct Pattern {
 inline std::vector<Pattern> patterns() {
   return {
       {"side by side", [](unsigned n) { return n; }},
-      {"backwards", [](unsigned n) { return 31 - n; }},
       {"every second", [](unsigned n) { return 2 * n; }},
-      {"every third", [](unsigned n) { return 3 * n; }},
       {"every fourth", [](unsigned n) { return 4 * n; }},
-      {"every eighth", [](unsigned n) { return 8 * n; }},
-      {"every sixteenth", [](unsigned n) { return 16 * n; }},
-      {"every thirty-second", [](unsigned n) { return 32 * n; }},
-      {"every thirty-third", [](unsigned n) { return 33 * n; }},
       {"all the same", [](unsigned) { return 5u; }},
       {"pairs", [](unsigned n) { return n / 2; }},
+      {"two apart", [](unsigned n) { return n % 2 + n / 4 * 2; }},
+      {"four apart", [](unsigned n) { return n % 4 + n / 8 * 4; }},
       {"fours", [](unsigned n) { return n / 4; }},
       {"eights", [](unsigned n) { return n / 8; }},
       {"sixteens", [](unsigned n) { return n / 16; }},
       {"halves the same", [](unsigned n) { return n % 16; }},
       {"quarters the same", [](unsigned n) { return n % 8; }},
-      {"eighths the same", [](unsigned n) { return n % 4; }},
-      {"two by turns", [](unsigned n) { return n % 2 * 32; }},
+      {"pairs in one half", [](unsigned n) { return n < 16 ? n / 2 : n; }},
       {"even lanes", [](unsigned n) { return n % 2 == 0 ? n : kNowhere; }},
       {"lower half", [](unsigned n) { return n < 16 ? n : kNowhere; }},
-      {"lower quarter", [](unsigned n) { return n < 8 ? n : kNowhere; }},
-      {"one lane", [](unsigned n) { return n == 7 ? n : kNowhere; }},
       {"one in each quarter", [](unsigned n) { return n % 8 == 0 ? n : kNowhere; }},
-      {"one in each quarter, one bank", [](unsigned n) { return n % 8 == 0 ? 4 * n : kNowhere; }},
-      {"halves in one another's banks", [](unsigned n) { return n < 16 ? 2 * n : 2 * (n - 16) + 1; }},
-      {"exchanged halves", [](unsigned n) { return n ^ 16; }},
-      {"one further", [](unsigned n) { return n + 1; }},
-      {"random 32 a", [](unsigned n) { return scattered(n, 1) % 32; }},
-      {"random 32 b", [](unsigned n) { return scattered(n, 2) % 32; }},
-      {"random 64 a", [](unsigned n) { return scattered(n, 3) % 64; }},
-      {"random 64 b", [](unsigned n) { return scattered(n, 4) % 64; }},
-      {"random 256 a", [](unsigned n) { return scattered(n, 5) % 256; }},
-      {"random 256 b", [](unsigned n) { return scattered(n, 6) % 256; }},
-      {"random 1024 a", [](unsigned n) { return scattered(n, 7) % 1024; }},
-      {"random 1024 b", [](unsigned n) { return scattered(n, 8) % 1024; }},
-      {"random even 256", [](unsigned n) { return n % 2 == 0 ? scattered(n, 9) % 256 : kNowhere; }},
-      {"random some 256", [](unsigned n) { return scattered(n, 10) % 3 == 0 ? scattered(n, 11) % 256 : kNowhere; }},
+      {"random", [](unsigned n) { return scattered(n, 3) % 64; }},
+      {"random pairs", [](unsigned n) { return scattered(n / 2, 4) % 64; }},
+      {"random, two apart", [](unsigned n) { return scattered(n % 2 + n / 4 * 2, 5) % 64; }},
+      {"random, some lanes", [](unsigned n) { return scattered(n, 10) % 3 == 0 ? kNowhere : scattered(n, 11) % 64; }},
   };
 }
 
-inline std::vector<Case> probes(const std::string& space,
-                                std::initializer_list<std::pair<const char*, unsigned>> which) {
+// One launch for each pattern; or, packed, for four of them.
+inline std::vector<Case> probes(const std::string& kernel, unsigned size, bool packed) {
+  constexpr unsigned kPlaces = 1024, kPacked = 4;
   std::vector<Case> all;
-  for (const auto& [kernel, size] : which) {
-    for (const Pattern& pattern : patterns()) {
-      Case c{std::string(kernel) + "/" + pattern.name,
+  for (const Pattern& pattern : patterns()) {
+    if (!packed || all.empty() || all.back().table.size() == 32 * kPacked) {
+      Case c{kernel + (packed ? "_packed/" : "/") + pattern.name,
              "probes",
-             kernel,
+             kernel + (packed ? "_packed" : ""),
              {1, 1},
              {32, 1},
              0,
              {{kTable}, {kBins}, {kOut}},
              {}};
-      if (space == "shared") c.shared = 1024 * 16 + 1024;
-      for (unsigned lane = 0; lane < 32; ++lane) {
-        const unsigned place = pattern.at(lane);
-        // Of the widest accesses only 1024 lie in shared memory.
-        c.table.push_back(place == kNowhere ? kNowhere : place % 1024 * size);
-      }
+      if (kernel.rfind("shared", 0) == 0) c.shared = kPlaces * size;
+      if (packed) c.arguments.push_back({kU32, kPacked});
       all.push_back(std::move(c));
+    }
+    for (unsigned lane = 0; lane < 32; ++lane) {
+      const unsigned place = pattern.at(lane);
+      all.back().table.push_back(place == kNowhere ? kNowhere : place % kPlaces * size);
     }
   }
   return all;
 }
 
-inline std::vector<Case> shared_probes() {
-  return probes("shared", {{"shared_load_1", 1},
-                           {"shared_load_4", 4},
-                           {"shared_load_8", 8},
-                           {"shared_load_16", 16},
-                           {"shared_store_1", 1},
-                           {"shared_store_4", 4},
-                           {"shared_store_8", 8},
-                           {"shared_store_16", 16},
-                           {"shared_add", 4},
-                           {"shared_add_quietly", 4},
-                           {"shared_exchange", 4}});
-}
-inline std::vector<Case> global_probes() {
-  return probes("global", {{"global_load_1", 1},
-                           {"global_load_4", 4},
-                           {"global_load_8", 8},
-                           {"global_load_16", 16},
-                           {"global_store_1", 1},
-                           {"global_store_4", 4},
-                           {"global_store_8", 8},
-                           {"global_store_16", 16},
-                           {"global_add", 4},
-                           {"global_add_quietly", 4}});
+inline std::vector<Case> all_probes() {
+  std::vector<Case> all;
+  for (const char* space : {"shared", "global"}) {
+    for (const auto& [access, size] : std::vector<std::pair<const char*, unsigned>>{{"_load_1", 1},
+                                                                                    {"_load_4", 4},
+                                                                                    {"_load_8", 8},
+                                                                                    {"_load_16", 16},
+                                                                                    {"_store_1", 1},
+                                                                                    {"_store_4", 4},
+                                                                                    {"_store_8", 8},
+                                                                                    {"_store_16", 16},
+                                                                                    {"_add", 4},
+                                                                                    {"_add_quietly", 4}}) {
+      for (const bool packed : {false, true}) {
+        for (Case& c : probes(std::string(space) + access, size, packed)) all.push_back(std::move(c));
+      }
+    }
+  }
+  return all;
 }
 
 // ---- Running them
@@ -225,7 +204,7 @@ class Stage {
 
   CUresult run(const Case& c) {
     CUfunction function;
-    CU_CHECK(cuModuleGetFunction(&function, module(c.image), c.kernel));
+    CU_CHECK(cuModuleGetFunction(&function, module(c.image), c.kernel.c_str()));
     for (int which : {kOut, kBins}) CU_CHECK(cuMemsetD8(memory_[which], 0, kBytes));
     if (!c.table.empty()) CU_CHECK(cuMemcpyHtoD(memory_[kTable], c.table.data(), 4 * c.table.size()));
     std::vector<unsigned long long> values;

@@ -77,18 +77,46 @@ GlobalCost global_cost(const Part* parts, std::size_t count) {
   return cost;
 }
 
-// A turn serves at most 128 bytes: of wider accesses the lanes go in halves or quarters of the warp.
+namespace {
+
+// Whether each lane's neighbour at this distance wants the same, or nothing.
+bool in_pairs(const Part* begin, const Part* end, u32 distance) {
+  std::array<u64, kWarpSize> address;
+  u32 active = 0;
+  for (const Part* part = begin; part != end; ++part) {
+    address[part->lane] = part->address;
+    active |= 1u << part->lane;
+  }
+  return std::all_of(begin, end, [&](const Part& part) {
+    const u32 other = part.lane ^ distance;
+    return (active >> other & 1) == 0 || address[other] == part.address;
+  });
+}
+
+// Lanes that share one turn if their words lie in different banks: a turn gives at most 128 bytes, so of wider accesses
+// halves or quarters of the warp go by themselves. Two of those go together if their lanes want the same in pairs.
+void count_groups(const Part* begin, const Part* end, u32 lanes, u32 least, SharedCost& cost) {
+  while (begin != end) {
+    const Part* next = begin;
+    while (next != end && next->lane / lanes == begin->lane / lanes) ++next;
+    if (lanes == least || (lanes == 2 * least && (in_pairs(begin, next, 1) || in_pairs(begin, next, 2)))) {
+      cost.wavefronts += turns(begin, next);
+      ++cost.least;
+    } else {
+      count_groups(begin, next, lanes / 2, least, cost);
+    }
+    begin = next;
+  }
+}
+
+}  // namespace
+
 SharedCost shared_cost(const Part* parts, std::size_t count, SharedAccess access) {
   SharedCost cost;
   if (count == 0) return cost;
-  const u32 together = access == SharedAccess::matrix ? 8 : parts[0].size <= 4 ? 32 : parts[0].size <= 8 ? 16 : 8;
-  for (const Part* begin = parts; begin != parts + count;) {
-    const Part* end = begin;
-    while (end != parts + count && end->lane / together == begin->lane / together) ++end;
-    cost.wavefronts += turns(begin, end);
-    ++cost.least;
-    begin = end;
-  }
+  const bool matrix = access == SharedAccess::matrix;
+  const u32 least = matrix ? 8 : parts[0].size <= 4 ? 32 : parts[0].size <= 8 ? 16 : 8;
+  count_groups(parts, parts + count, matrix ? least : kWarpSize, least, cost);
   return cost;
 }
 
