@@ -58,29 +58,37 @@ extern "C" __global__ void __launch_bounds__(256) registers(const float* a, cons
 // other half of shared memory, so that one barrier is enough. A thread has 8 × 16 numbers, a warp of 8 × 4 threads 64 ×
 // 64, a block of 2 × 4 warps 128 × 256.
 extern "C" __global__ void __launch_bounds__(256, 1) vectors(const float* a, const float* b, float* c, int n) {
-  constexpr int kRows = 128, kColumns = 256, kDepth = 8, kPadded = kRows + 4;
-  __shared__ __align__(16) float tile_a[2][kDepth][kPadded], tile_b[2][kDepth][kColumns];
+  constexpr int kRows = 128, kColumns = 256, kDepth = 16;
+  __shared__ __align__(16) float tile_a[2][kDepth][kRows], tile_b[2][kDepth][kColumns];
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int y = warp / 4 * 64 + lane / 4 * 4, x = warp % 4 * 64 + lane % 4 * 4;  // the thread's first four in the tile
   a += blockIdx.y * kRows * n;
   b += blockIdx.x * kColumns;
 
-  // What a thread fetches: one four of a, two of b.
-  const int row_a = threadIdx.x / 2, column_a = threadIdx.x % 2 * 4, row_b = threadIdx.x / 64,
+  // What a thread fetches: two fours of a, four of b.
+  const int row_a = threadIdx.x / 4, column_a = threadIdx.x % 4 * 4, row_b = threadIdx.x / 64,
             column_b = threadIdx.x % 64 * 4;
-  float4 next_a, next_b[2];
+  float4 next_a[2], next_b[4];
   auto fetch = [&](int first) {
-    next_a = *reinterpret_cast<const float4*>(&a[row_a * n + first + column_a]);
     EACH for (int i = 0; i < 2; ++i) {
+      next_a[i] = *reinterpret_cast<const float4*>(&a[(row_a + 64 * i) * n + first + column_a]);
+    }
+    EACH for (int i = 0; i < 4; ++i) {
       next_b[i] = *reinterpret_cast<const float4*>(&b[(first + row_b + 4 * i) * n + column_b]);
     }
   };
-  auto put = [&](int half) {  // a's tile is turned, so that a thread finds rows side by side
-    tile_a[half][column_a][row_a] = next_a.x;
-    tile_a[half][column_a + 1][row_a] = next_a.y;
-    tile_a[half][column_a + 2][row_a] = next_a.z;
-    tile_a[half][column_a + 3][row_a] = next_a.w;
-    EACH for (int i = 0; i < 2; ++i) { *reinterpret_cast<float4*>(&tile_b[half][row_b + 4 * i][column_b]) = next_b[i]; }
+  // a's tile is turned, so that a thread finds rows side by side; and rows change places by k, so that the 32 numbers
+  // that a warp puts down at a time go to 32 banks.
+  auto place = [](int k, int row) { return row ^ k / 4 * 8; };
+  auto put = [&](int half) {
+    EACH for (int i = 0; i < 2; ++i) {
+      const int row = place(column_a, row_a + 64 * i);
+      tile_a[half][column_a][row] = next_a[i].x;
+      tile_a[half][column_a + 1][row] = next_a[i].y;
+      tile_a[half][column_a + 2][row] = next_a[i].z;
+      tile_a[half][column_a + 3][row] = next_a[i].w;
+    }
+    EACH for (int i = 0; i < 4; ++i) { *reinterpret_cast<float4*>(&tile_b[half][row_b + 4 * i][column_b]) = next_b[i]; }
   };
 
   float sums[8][16] = {};
@@ -91,7 +99,9 @@ extern "C" __global__ void __launch_bounds__(256, 1) vectors(const float* a, con
     if (first + kDepth < n) fetch(first + kDepth);
     EACH for (int k = 0; k < kDepth; ++k) {
       float4 from_a[2], from_b[4];
-      EACH for (int i = 0; i < 2; ++i) from_a[i] = *reinterpret_cast<const float4*>(&tile_a[half][k][y + 32 * i]);
+      EACH for (int i = 0; i < 2; ++i) {
+        from_a[i] = *reinterpret_cast<const float4*>(&tile_a[half][k][place(k, y + 32 * i)]);
+      }
       EACH for (int j = 0; j < 4; ++j) from_b[j] = *reinterpret_cast<const float4*>(&tile_b[half][k][x + 16 * j]);
       EACH for (int i = 0; i < 8; ++i) {
         EACH for (int j = 0; j < 16; ++j) {

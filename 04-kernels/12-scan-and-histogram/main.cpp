@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-constexpr int kThreads = 256, kTile = 4096;  // of a block, as in kernels.cu
-constexpr int kLongestBar = 24;              // characters
+constexpr int kThreads = 256, kTile = 16384;  // of a block, as in kernels.cu
+constexpr int kLongestBar = 24;               // characters
 
 using Work = std::function<void()>;
 
