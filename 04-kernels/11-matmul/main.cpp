@@ -48,7 +48,7 @@ struct Matrices {
     std::vector<float> got(host_a.size());
     CU_CHECK(cuMemcpyDtoH(got.data(), c.address, bytes));
     for (std::size_t sample = 0; sample < 4099; ++sample) {
-      const std::size_t i = sample * 1048583 % got.size(), row = i / n * n, column = i % n;
+      const std::size_t i = sample * 2654435761 % got.size(), row = i / n * n, column = i % n;
       float sum = 0;
       for (std::size_t k = 0; k < std::size_t(n); ++k) sum += host_a[row + k] * host_b[k * n + column];
       if (got[i] != sum) return false;

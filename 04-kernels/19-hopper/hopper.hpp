@@ -26,13 +26,14 @@ __device__ inline void expect(std::uint64_t& barrier, unsigned bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared(&barrier)), "r"(bytes) : "memory");
 }
 
-// An arrival at the same barrier of a block of the cluster.
+// An arrival at the same barrier of a block of the cluster. It says that something has been read, so nothing written
+// has to be made visible: with .release.cluster, the compiler would put a fence of the whole device in front of it.
 __device__ inline void arrive(std::uint64_t& barrier, unsigned block) {
   asm volatile(
       "{\n"
       ".reg .b32 there;\n"
       "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
       "}" ::"r"(shared(&barrier)),
       "r"(block)
       : "memory");
@@ -44,7 +45,7 @@ __device__ inline void wait(std::uint64_t& barrier, unsigned parity) {
       "{\n"
       ".reg .pred done;\n"
       "AGAIN:\n"
-      "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 done, [%0], %1;\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
       "@!done bra AGAIN;\n"
       "}" ::"r"(shared(&barrier)),
       "r"(parity)
@@ -94,10 +95,11 @@ __device__ inline void publish() { asm volatile("fence.proxy.async.shared::cta;"
 // ---------------------------------------------
 
 // A matrix made of boxes with rows of 128 bytes that are swizzled: where it begins, and how far it is to the next eight
-// rows, 1024 bytes, and to the next box.
+// rows, 1024 bytes, and to the next box. In a cluster, the upper bits of an address name the block; they have no place
+// here.
 __device__ inline std::uint64_t matrix(const void* boxes, unsigned to_next_box = 8192) {
   constexpr std::uint64_t kSwizzle128 = 1;
-  return shared(boxes) >> 4 | std::uint64_t{to_next_box >> 4} << 16 | std::uint64_t{1024 >> 4} << 32 |
+  return (shared(boxes) & 0x3ffff) >> 4 | std::uint64_t{to_next_box >> 4} << 16 | std::uint64_t{1024 >> 4} << 32 |
          kSwizzle128 << 62;
 }
 

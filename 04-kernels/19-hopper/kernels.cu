@@ -112,7 +112,8 @@ __device__ void product(const Product& p) {
   constexpr int kBoxes = kGroups + kBoxesOfB, kBoxesMine = kBoxesOfB / kCluster;
   extern __shared__ __align__(1024) Box stages[];
   __shared__ std::uint64_t full[kStages], empty[kStages];
-  const int group = threadIdx.x / kGroup, tiles = p.n / kColumns * (p.n / (kGroups * kBox));
+  const int group = __shfl_sync(0xffffffff, threadIdx.x / kGroup, 0);  // one for the whole warp, as the compiler sees
+  const int tiles = p.n / kColumns * (p.n / (kGroups * kBox));
   const int rank = kCluster == 1 ? 0 : hopper::block_of_cluster();
   if (threadIdx.x == 0) {
     for (int s = 0; s < kStages; ++s) {

@@ -122,9 +122,9 @@ bool climb(const char* name, const char* idea, const Matrices& matrices, const s
     return false;
   }
   const double n = matrices.n, speed = 2 * n * n * n / seconds(work);
-  std::printf("%-11s %-26s %9.1f  %12.2f", name, idea, speed / 1e9, speed / limit);
-  if (cublas > 0) std::printf("  %9.2f", speed / cublas);
-  std::printf("\n");
+  char of_cublas[8] = "-";
+  if (cublas > 0) std::snprintf(of_cublas, sizeof of_cublas, "%.2f", speed / cublas);
+  std::printf("%-11s %-26s %9.1f  %12.2f  %9s\n", name, idea, speed / 1e9, speed / limit, of_cublas);
   return true;
 }
 
@@ -149,7 +149,7 @@ int main() try {
   const auto library = [&] { cublas.multiply(p.a, p.b, p.c, p.n); };
   const double best = cublas ? 2.0 * p.n * p.n * p.n / seconds(library) : 0;
   std::printf("%s, %d x %d bfloat16; at most %.0f GFLOP/s with tensor cores\n\n", name, p.n, p.n, limit / 1e9);
-  std::printf("kernel      idea                         GFLOP/s  of the limit%s\n", cublas ? "  of cuBLAS" : "");
+  std::printf("kernel      idea                         GFLOP/s  of the limit  of cuBLAS\n");
   bool right = true;
   for (const Rung& rung : kLadder) {
     right &= climb(
