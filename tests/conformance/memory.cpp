@@ -187,3 +187,13 @@ FRESH_CASE("A batch of copies runs in a stream", "[memory]") {
   ANSWERS(cuMemcpyBatchAsync(to, from, sizes, 2, &order, &first, 1, 0), CUDA_ERROR_INVALID_VALUE);
 }
 #endif
+
+// Taichi's runtime divides up what it asks for as if it began with a page.
+FRESH_CASE("What is big begins where a page does", "[memory]") {
+  conformance::context();
+  for (const std::size_t size : {std::size_t{3} << 20, std::size_t{174104576}}) {
+    CUdeviceptr p = 0;
+    ANSWERS(cuMemAlloc(&p, size), CUDA_SUCCESS);
+    CHECK(p % 4096 == 0);
+  }
+}

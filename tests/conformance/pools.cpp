@@ -153,6 +153,20 @@ FRESH_CASE("A mapping that adjoins another is one range for a copy", "[virtual]"
   CU_CHECK(cuMemAddressFree(va, 4 * g));
 }
 
+FRESH_CASE("A range of addresses grows if those behind it are free", "[virtual]") {
+  conformance::context();
+  constexpr std::size_t size = 4 << 20;
+  CUdeviceptr first = 0, behind = 0, again = 0;
+  ANSWERS(cuMemAddressReserve(&first, size, 0, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemAddressReserve(&behind, 2 * size, 0, first + size, 0), CUDA_SUCCESS);
+  CHECK(behind == first + size);
+  ANSWERS(cuMemAddressReserve(&again, size, 0, first, 0), CUDA_SUCCESS);  // a wish, not a demand
+  CHECK(again != first);
+  ANSWERS(cuMemAddressFree(behind, 2 * size), CUDA_SUCCESS);
+  ANSWERS(cuMemAddressFree(first, size), CUDA_SUCCESS);
+  ANSWERS(cuMemAddressFree(again, size), CUDA_SUCCESS);
+}
+
 FRESH_CASE("A warp reads and writes across the border of two mappings", "[virtual]") {
   const conformance::Module F = conformance::module();
   CUmemAllocationProp pr = {};

@@ -48,7 +48,7 @@ bool bit(T x, wide n) {
 }
 
 inline u32 extract24(u32 x) { return x & 0xffffff; }
-inline i32 extract24(i32 x) { return i32(x << 8) >> 8; }
+inline i32 extract24(i32 x) { return i32(u32(x) << 8) >> 8; }
 
 // f on both 16-bit halves.
 template <class T, class F>

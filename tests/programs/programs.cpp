@@ -118,4 +118,8 @@ TEST_CASE("cuda-core: templates, memory resources, a graph builder", "[programs]
 
 TEST_CASE("numba-cuda: kernels in Python", "[programs]") { RUNS("numba_cuda", "numba_kernels.py"); }
 
+TEST_CASE("Taichi: fields, sparse trees, atomics, a sort", "[programs]") { RUNS("taichi", "taichi_fields.py"); }
+
+TEST_CASE("Dr.Jit: traced arrays, loops, textures, derivatives", "[programs]") { RUNS("drjit", "drjit_arrays.py"); }
+
 TEST_CASE("PyCUDA: its driver interface", "[programs]") { RUNS("pycuda.driver", "pycuda_module.py"); }

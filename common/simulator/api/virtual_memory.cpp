@@ -50,7 +50,9 @@ struct Mapping {
 struct VirtualMemory {
   std::mutex mutex;  // for all of it
   std::map<CUmemGenericAllocationHandle, std::shared_ptr<Physical>> physical;
-  std::map<u64, u64> reservations;  // address, size
+  std::map<u64, u64> reservations;   // address, size
+  u64 begin = 0, end = 0, next = 0;  // the addresses that reservations come from
+  static constexpr u64 kArena = u64{1} << 42, kLeastGap = u64{64} << 20;
   std::map<u64, Mapping> mappings;  // by address
 
   CUmemGenericAllocationHandle add(std::shared_ptr<Physical> made) {
@@ -84,6 +86,33 @@ struct VirtualMemory {
       at += found->second.size;
     }
     require(at == address + size);
+  }
+
+  // A program that grows a range wishes for the addresses behind it: it gets them if nobody has them. Without a wish,
+  // addresses are not given out twice, and stand apart.
+  u64 choose(u64 size, u64 align, u64 wish) {
+    const u64 gap = std::max(size / 2, kLeastGap);
+    const auto in_order = [&](u64 first) { return first % align == 0 && first >= begin && first + size <= end; };
+    if (wish != 0 && in_order(wish) && free_of_reservations(wish, size)) {
+      next = std::max(next, wish + size + gap);
+      return wish;
+    }
+    u64 base = (next + align - 1) / align * align;
+    if (!in_order(base)) {  // the first time, or there is no room left
+      const u64 arena = std::max(kArena, size + align);
+      begin = AddressSpace::instance().reserve(arena, align);
+      end = begin + arena;
+      base = begin;
+    }
+    next = base + size + gap;
+    return base;
+  }
+
+  bool free_of_reservations(u64 address, u64 size) const {
+    auto behind = reservations.lower_bound(address + size);
+    if (behind == reservations.begin()) return true;
+    --behind;
+    return behind->first + behind->second <= address;
   }
 
   bool reserved(u64 address, u64 size) const {
@@ -178,8 +207,7 @@ CUDASIM_API CUresult cuMemAddressReserve(CUdeviceptr* address, size_t size, size
     require(size < u64{1} << 44 && alignment < u64{1} << 44, CUDA_ERROR_OUT_OF_MEMORY);
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
-    // The wished address is a hint, as in the manual: addresses are never given out twice here.
-    *address = AddressSpace::instance().reserve(size, std::max<u64>(alignment, kGranularity));
+    *address = all.choose(size, std::max<u64>(alignment, kGranularity), wish);
     all.reservations[*address] = size;
     return CUDA_SUCCESS;
   };

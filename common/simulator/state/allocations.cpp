@@ -15,6 +15,7 @@ namespace {
 
 // A device deals in units; what is asked for is rounded up to them.
 constexpr u64 kUnit = 512;
+constexpr u64 kBig = u64{1} << 20, kBigAlign = u64{2} << 20;
 
 struct Account {
   std::atomic<u64> used{0};
@@ -130,7 +131,9 @@ std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind 
   wanted.context = context.id;
   wanted.device = static_cast<u32>(context.device.ordinal);
   wanted.label = label;
-  auto made = AddressSpace::instance().allocate(std::move(wanted), std::max<u64>(align, kUnit), zeroed);
+  // What is big begins where a page of the device does, as a driver has it; programs that divide it up rely on that.
+  const u64 least = size > kBig ? kBigAlign : kUnit;
+  auto made = AddressSpace::instance().allocate(std::move(wanted), std::max<u64>(align, least), zeroed);
   require(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
   remember(made->base, context, std::move(share));
   return made;
