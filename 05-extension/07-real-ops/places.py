@@ -30,11 +30,15 @@ def as_argument(value: object) -> ctypes._SimpleCData:
     return ctypes.c_double(value) if isinstance(value, float) else ctypes.c_int(value)
 
 
+@functools.cache
+def struct_of(kinds: tuple[type, ...]) -> type[ctypes.Structure]:
+    return type("Op", (ctypes.Structure,), {"_fields_": [(f"member{i}", kind) for i, kind in enumerate(kinds)]})
+
+
 def as_struct(values: list[object]) -> ctypes.Structure:
     """A struct of C++ with these members, one after the other."""
     members = [as_argument(value) for value in values]
-    kind = type("Op", (ctypes.Structure,), {"_fields_": [(f"member{i}", type(member)) for i, member in enumerate(members)]})
-    return kind(*[member.value for member in members])
+    return struct_of(tuple(map(type, members)))(*[member.value for member in members])
 
 
 class Host:
