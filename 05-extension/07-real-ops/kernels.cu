@@ -34,15 +34,25 @@ constexpr int kTile = 64;
 __device__ float product(float a, float b) { return __fmul_rn(a, b); }
 __device__ double product(double a, double b) { return __dmul_rn(a, b); }
 
-// A box is left, top, right, bottom.
+// Aligned, so that a thread reads it in one piece.
 template <class W>
-__device__ W area(const W* box) {
-  return product(box[2] - box[0], box[3] - box[1]);
+struct alignas(4 * sizeof(W)) Box {
+  W left, top, right, bottom;
+};
+
+template <class T>
+__device__ Box<Wide<T>> box(const T* boxes, int i) {
+  return {boxes[4 * i], boxes[4 * i + 1], boxes[4 * i + 2], boxes[4 * i + 3]};
 }
 
 template <class W>
-__device__ bool overlap(const W* a, const W* b, W threshold) {
-  const W across = min(a[2], b[2]) - max(a[0], b[0]), down = min(a[3], b[3]) - max(a[1], b[1]);
+__device__ W area(const Box<W>& box) {
+  return product(box.right - box.left, box.bottom - box.top);
+}
+
+template <class W>
+__device__ bool overlap(const Box<W>& a, const Box<W>& b, W threshold) {
+  const W across = min(a.right, b.right) - max(a.left, b.left), down = min(a.bottom, b.bottom) - max(a.top, b.top);
   const W shared = product(max(across, W(0)), max(down, W(0)));
   if (shared == 0 && threshold >= 0) return false;  // most pairs are far apart: no division for them
   return shared / (area(a) + area(b) - shared) > threshold;
@@ -52,20 +62,20 @@ __device__ bool overlap(const W* a, const W* b, W threshold) {
 // The words of the next tile, and of the next box, are so many words further in the mask.
 template <class T>
 __device__ void mask_of_tile(const T* boxes, int count, double threshold, Word* mask, int next_tile, int next_box) {
-  const int first = blockIdx.x * kTile, here = min(kTile, count - first);
   if (blockIdx.x < blockIdx.y) return;  // better boxes are not removed by worse ones
-  __shared__ Wide<T> tile[kTile][4];
-  if (threadIdx.x < here) {
-    for (int k = 0; k < 4; ++k) tile[threadIdx.x][k] = boxes[4 * (first + threadIdx.x) + k];
-  }
+  const int first = blockIdx.x * kTile, here = min(kTile, count - first);
+  __shared__ Box<Wide<T>> tile[kTile];
+  if (threadIdx.x < here) tile[threadIdx.x] = box(boxes, first + threadIdx.x);
   __syncthreads();
   const int i = blockIdx.y * kTile + threadIdx.x;
+  const Wide<T> limit = static_cast<Wide<T>>(threshold);
   Word word = 0;
   if (i < count) {
-    const Wide<T> own[4] = {boxes[4 * i], boxes[4 * i + 1], boxes[4 * i + 2], boxes[4 * i + 3]};
+    const Box<Wide<T>> own = box(boxes, i);
     for (int j = 0; j < here; ++j) {
-      if (first + j != i && overlap(own, tile[j], static_cast<Wide<T>>(threshold))) word |= Word(1) << j;
+      if (overlap(own, tile[j], limit)) word |= Word(1) << j;
     }
+    if (blockIdx.x == blockIdx.y) word &= ~(Word(1) << threadIdx.x);  // nobody removes himself
   }
   mask[Index(blockIdx.x) * next_tile + Index(i) * next_box] = word;
 }
@@ -83,12 +93,15 @@ NMS_MASK(double)
 
 // One block, tile by tile. Lane l of every warp stands for the boxes l and l + 32 of the tile.
 
+// The bits below bit i.
+__device__ Word below(int i) { return (Word(1) << i) - 1; }
+
 // Bits of the tile's boxes that stay: those alive that no staying box before them overlaps. Start with all, and strike
 // out until nothing changes. After k rounds the first k bits are final, so it ends; as a rule after one or two, since
 // most of who overlaps was struck out by better tiles.
 __device__ Word staying(Word alive, Word low, Word high) {
   const int lane = threadIdx.x % 32;
-  const Word before_low = low & ((Word(1) << lane) - 1), before_high = high & ((Word(1) << (lane + 32)) - 1);
+  const Word before_low = low & below(lane), before_high = high & below(lane + 32);
   Word stays = alive, last;
   do {
     last = stays;
@@ -99,42 +112,49 @@ __device__ Word staying(Word alive, Word low, Word high) {
   return stays;
 }
 
-// What all lanes have, ored.
-__device__ Word any_of_warp(Word word) {
-  for (int distance = 16; distance > 0; distance /= 2) word |= __shfl_xor_sync(~0u, word, distance);
-  return word;
-}
-
 // kept: the numbers from `order` of the boxes that stay, `*total` of them. Dynamic shared memory: a word a tile. The
 // mask has the words of a tile's boxes side by side, so that a warp reads 32 of them at once.
 extern "C" __global__ void nms_scan(const Word* mask, const Index* order, int count, Index* kept, int* total) {
-  extern __shared__ Word removed[];
-  const int tiles = (count + kTile - 1) / kTile, lane = threadIdx.x % 32, warp = threadIdx.x / 32,
-            warps = blockDim.x / 32;
-  const Index row = Index(tiles) * kTile;
-  for (int t = threadIdx.x; t < tiles; t += blockDim.x) removed[t] = 0;
+  extern __shared__ Word stay[];  // of the tiles before: who stays
+  // Of the last tile, this one and the next; in halves, since atomics in shared memory take 32 bits at once.
+  __shared__ unsigned removed[3][2];
+  const int tiles = (count + kTile - 1) / kTile, lane = threadIdx.x % 32;
+  if (threadIdx.x < 6) removed[threadIdx.x / 2][threadIdx.x % 2] = 0;
   __syncthreads();
 
+  Word stays = 0;
   int before = 0;
   for (int tile = 0; tile < tiles; ++tile) {
     const int first = tile * kTile, left = count - first;
-    const Word* own = mask + tile * row + first;
-    const Word alive = ~removed[tile] & (left < kTile ? (Word(1) << left) - 1 : ~Word(0));
-    if (alive == 0) continue;  // the same for all threads
-    // Every warp finds it out for itself: nobody waits for another.
-    const Word stays = staying(alive, own[lane], own[lane + 32]);
-    const bool low = stays >> lane & 1, high = stays >> (lane + 32) & 1;
-    if (warp == 0) {
-      if (low) kept[before + __popcll(stays & ((Word(1) << lane) - 1))] = order[first + lane];
-      if (high) kept[before + __popcll(stays & ((Word(1) << (lane + 32)) - 1))] = order[first + lane + 32];
+    const Word* words = mask + Index(tile) * tiles * kTile;
+    // Asked for early, needed late.
+    const Word low = words[first + lane], high = words[first + lane + 32];
+    const bool writes = threadIdx.x < 32;
+    const Index number = writes && lane < left ? order[first + lane] : 0;
+    const Index second_number = writes && lane + 32 < left ? order[first + lane + 32] : 0;
+
+    // Which boxes of the tile does one that stays remove? A thread asks box k, and 1024 boxes further.
+    unsigned* gone = removed[tile % 3];
+    Word struck = 0;
+#pragma unroll 4
+    for (int k = threadIdx.x; k < first; k += blockDim.x) {
+      const Word of_tile = k < first - kTile ? stay[k / kTile] : stays;
+      if (of_tile >> (k % kTile) & 1) struck |= words[k];
     }
-    before += __popcll(stays);
-    for (int t = tile + 1 + warp; t < tiles; t += warps) {
-      const Word* theirs = mask + t * row + first;
-      const Word struck = any_of_warp((low ? theirs[lane] : 0) | (high ? theirs[lane + 32] : 0));
-      if (lane == 0) removed[t] |= struck;
+    if (struck) {
+      atomicOr(&gone[0], static_cast<unsigned>(struck));
+      atomicOr(&gone[1], static_cast<unsigned>(struck >> 32));
     }
+    if (threadIdx.x < 2) removed[(tile + 1) % 3][threadIdx.x] = 0;
     __syncthreads();
+
+    // Who is left, and who of them stays? Every warp finds it out for itself: nobody waits for another.
+    const Word alive = ~(Word(gone[1]) << 32 | gone[0]) & (left < kTile ? below(left) : ~Word(0));
+    stays = staying(alive, low, high);
+    if (writes && stays >> lane & 1) kept[before + __popcll(stays & below(lane))] = number;
+    if (writes && stays >> (lane + 32) & 1) kept[before + __popcll(stays & below(lane + 32))] = second_number;
+    if (threadIdx.x == 0) stay[tile] = stays;  // the others read it after the next barrier
+    before += __popcll(stays);
   }
   if (threadIdx.x == 0) *total = before;
 }
