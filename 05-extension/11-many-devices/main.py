@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from batch_norm import SyncBatchNorm
 from common.built import built
 
-ROWS, STEPS = 48, 3
+ROWS_EACH, STEPS = 24, 3
 
 
 class Square(torch.autograd.Function):
@@ -50,12 +50,11 @@ def average_gradients(model: nn.Module) -> None:
         parameter.grad /= dist.get_world_size()
 
 
-def train(batch_norm: type[nn.Module], device: str, rank: int, world: int) -> dict[str, Tensor]:
+def train(batch_norm: type[nn.Module], device: str, rows: int, rank: int, world: int) -> dict[str, Tensor]:
     """Trains with the rows rank, rank + world, …; what is compared later, in one long row of numbers each."""
     torch.manual_seed(1)
-    x = torch.randn(ROWS, 6, dtype=torch.double).to(device)
+    x = torch.randn(rows, 6, dtype=torch.double).to(device)[rank::world]
     target = x.square().sum(1, keepdim=True)
-    x, target = x[rank::world], target[rank::world]
     model = Model(batch_norm).to(device)
     found = {}
     for step in range(STEPS):
@@ -83,7 +82,7 @@ def work(rank: int, world: int, backend: str, folder: str) -> None:
     dist.init_process_group(backend, init_method=f"file://{folder}/meeting-place", rank=rank, world_size=world)
     results = []
     for batch_norm in (SyncBatchNorm, nn.BatchNorm1d):
-        found = train(batch_norm, device, rank, world)
+        found = train(batch_norm, device, ROWS_EACH * world, rank, world)
         outputs = [torch.empty_like(found["outputs"]) for _ in range(world)]
         dist.all_gather(outputs, found["outputs"])
         found["outputs"] = torch.stack(outputs, 1).flatten()  # row 0 was the first of process 0, row 1 of process 1
@@ -112,7 +111,7 @@ def main() -> int:
         start = "spawn" if backend == "nccl" else "fork"  # a forked process cannot use its parent's GPUs
         processes.start_processes(work, (world, backend, folder), world, start_method=start)
         ours, alone = torch.load(f"{folder}/results")
-    one = train(nn.BatchNorm1d, "cpu", 0, 1)
+    one = train(nn.BatchNorm1d, "cpu", ROWS_EACH * world, 0, 1)
     print(f"{world} processes ({backend}), compared with PyTorch's batch norm in one process\n")
     print(f"{'batch norm by the rows':22}| {'of all processes':18}| of each one alone")
     right = True
