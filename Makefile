@@ -198,7 +198,7 @@ clean:
 help:
 	@sed -n -e 's/^##@ /\n/p' -e 's/^#: /  /p' Makefile
 
-.PHONY: run walk check test doctor simulator bench bench-simulator clean help $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/)
+.PHONY: run walk check test doctor simulator bench bench-simulator fuzz clean help $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/)
 
 # What the tools in Python have to know. Their lines begin with + (they call make again, and their output is not to be held back), which
 # `make -n` would run, too.
@@ -390,6 +390,27 @@ $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests
     $$(call suite_objects,$$*) build/tests/catch_main.o | $$(call suite_kernels,$$*) build/simulator/libcuda.so
 	$(call say,link,$@)
 	$(Q)$(CXX) $(LDFLAGS) -pthread $^ $(CATCH_LIBS) $(DRIVER) -o $@
+
+# ---- make fuzz: the loader under libFuzzer. The files that see the text are built by clang++, with sanitizers and counters; the
+# rest of the simulator is what it is.
+
+FUZZ_SECONDS ?= 60
+FUZZ_SEEN := $(filter common/simulator/ptx/% common/simulator/isa/table.cpp common/simulator/types.cpp,$(SIM_SOURCES))
+FUZZ_FLAGS := -std=c++20 -O1 -g1 -fsanitize=address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=all -fno-omit-frame-pointer -pthread $(INCLUDES)
+
+build/fuzz/%.o: common/simulator/%.cpp build/flags.simulator
+	$(call say,fuzz,$<)
+	$(Q)mkdir -p $(@D) && clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(DEPENDS) -c $< -o $@
+
+build/fuzz/loader: tests/fuzz/loader.cc $(FUZZ_SEEN:common/simulator/%.cpp=build/fuzz/%.o) \
+    $(filter-out $(FUZZ_SEEN:common/simulator/%.cpp=build/simulator/%.o),$(SIM_OBJECTS))
+	$(call say,link,$@)
+	$(Q)clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -ldl -o $@
+
+#: fuzz                 the loader fed with texts that libFuzzer makes up, FUZZ_SECONDS=60 long (clang++)
+fuzz:
+	@+if clang++ --version >/dev/null 2>&1; then $(MAKE) build/fuzz/loader && tests/fuzz/loader.sh $(FUZZ_SECONDS); \
+	else echo 'skipped: make fuzz needs clang++ and its libFuzzer. On Debian and Ubuntu: apt-get install clang'; fi
 
 # ---- tests/compilers: the same sources by every compiler of PTX that there is, <source>.<compiler>-<variant>.ptx ----------
 

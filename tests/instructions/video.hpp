@@ -39,7 +39,7 @@ inline wide h200_saturated(const std::string& form, wide x, u32 bits, bool d) {
   return d ? fit(part(u64(x), 0, 34, true), 32, true) : std::max(x, wide(0));
 }
 inline u64 as_h200(const std::string& form, const std::string& then, wide x, u64 c, const Selected& field, bool sat,
-                   bool d, bool a, bool b) {
+                   bool d, bool a, bool b, bool parts) {
   c &= mask(32);
   if (then == "merge") {
     if (std::string(field.name) == ".h1") return (u64(x) & 0xffff0000) | (c & 0xffff);
@@ -50,7 +50,7 @@ inline u64 as_h200(const std::string& form, const std::string& then, wide x, u64
   const auto is = [&form](const char* name) { return form.rfind(name, 0) == 0; };
   const bool shift = is("vsh"), set = is("vset");
   const bool exact = (is("vshl") && !sat) || ((is("vmin") || is("vmax")) && sat);
-  const bool in_32 = is("vadd") || is("vsub") || shift || (!d && a == b && !set);
+  const bool in_32 = is("vadd") || is("vsub") || shift || (!d && a == b && !set && !(is("vabsdiff") && a && parts));
   x = exact || !in_32 ? part(u64(x), 0, 64, true) : part(u64(x), 0, 32, true);
   if (set ? a : d) {
     const wide y = part(c, 0, 32, true);
@@ -86,12 +86,13 @@ inline Cases video_cases() {
     for (const std::string op : {"", "add", "min", "max", "merge"}) {
       const Selected pa = any_part(), pb = any_part(), pd = op == "merge" ? parts()[1 + random() % 6] : parts()[0];
       const bool has_c = !op.empty(), then = has_c && op != "merge";
-      cases.push_back(
-          {form + (then ? "." + op : ""),
-           selected(pd) + " " + selected(pa) + " " + selected(pb) + (has_c ? " u32" : ""), [=](const u64* in) -> u64 {
-             const wide x = f(part(in[0], pa.shift, pa.bits, a), part(in[1], pb.shift, pb.bits, b));
-             return as_h200(form, op, sat ? h200_saturated(form, x, pd.bits, d) : x, in[2], pd, sat, d, a, b);
-           }});
+      cases.push_back({form + (then ? "." + op : ""),
+                       selected(pd) + " " + selected(pa) + " " + selected(pb) + (has_c ? " u32" : ""),
+                       [=](const u64* in) -> u64 {
+                         const wide x = f(part(in[0], pa.shift, pa.bits, a), part(in[1], pb.shift, pb.bits, b));
+                         return as_h200(form, op, sat ? h200_saturated(form, x, pd.bits, d) : x, in[2], pd, sat, d, a,
+                                        b, pa.bits != 32 || pb.bits != 32);
+                       }});
     }
   };
   for (const bool d : {false, true}) {

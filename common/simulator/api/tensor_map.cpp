@@ -1,6 +1,6 @@
 // Tensor maps, for the bulk copies of tiles. CUDA Driver API manual, "Tensor Map Object Management".
 //
-// Interleaved layouts and the types that are converted on their way are not simulated.
+// Interleaved layouts are not simulated.
 #include "common/simulator/memory/tensor_map.hpp"
 
 #include "common/simulator/api/guard.hpp"
@@ -26,10 +26,10 @@ void describe_type(TensorMap& map, CUtensorMapDataType type) {
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT16: map.type = Type::f16; return;
     case CU_TENSOR_MAP_DATA_TYPE_BFLOAT16: map.type = Type::bf16; return;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT32: map.type = Type::f32; return;
-    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ: map.type = Type::f32, map.flush = true; return;
+    case CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ: map.type = Type::f32; return;
     case CU_TENSOR_MAP_DATA_TYPE_FLOAT64: map.type = Type::f64; return;
     case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32:
-    case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ: fail(refuse("cuTensorMapEncodeTiled", "of tf32"));
+    case CU_TENSOR_MAP_DATA_TYPE_TFLOAT32_FTZ: map.type = Type::f32, map.round = true; return;
     default: fail(CUDA_ERROR_INVALID_VALUE);
   }
 }

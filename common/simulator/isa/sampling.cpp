@@ -173,6 +173,21 @@ Texel corner(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const Tex
   return read_texel(warp, lane, t, level, at[0], at[1], at[2]);
 }
 
+// The weights of a cell's corners, in 256ths, all together 256. An H200 has eight bits of each, not of each factor: it
+// divides between the two sides in z, then in x, then in y, and rounds each time, a half up at the corners that lie at
+// the lower and the upper end in both x and y. (The sum of the weighted texels is exact, then rounded once.)
+void weigh(const Point& p, u32 axes, u32* weight) {
+  const u32 x = p.axis[0].weight, y = axes > 1 ? p.axis[1].weight : 0, z = axes > 2 ? p.axis[2].weight : 0;
+  for (const u32 side : {256 - z, z}) {
+    const u32 right = (x * side + 128) >> 8, left = side - right;
+    const u32 upper_right = (right * y + 128) >> 8, lower_left = (left * (256 - y) + 128) >> 8;
+    const u32 corners[] = {lower_left, right - upper_right, left - lower_left, upper_right};
+    std::copy_n(corners, axes > 1 ? 4 : 2, weight);
+    if (axes < 3) return;
+    weight += 4;
+  }
+}
+
 Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const TextureLevel& level, u32 geometry,
                const Sample& at) {
   const bool linear = s.linear && !t.linear_memory && gives_floats(t);
@@ -180,15 +195,17 @@ Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const T
   if (p.outside) return {0, 0, 0, 0};
   if (!linear) return corner(warp, lane, t, s, level, geometry, p, 0);
   const u32 axes = dimensions(geometry);
-  float sum[4] = {};
+  u32 weight[8] = {};
+  weigh(p, axes, weight);
+  double sum[4] = {};
   for (u32 which = 0; which < 1u << axes; ++which) {
-    float weight = 1;
-    for (u32 k = 0; k < axes; ++k) weight *= float(which >> k & 1 ? p.axis[k].weight : 256 - p.axis[k].weight) / 256.0f;
-    if (weight == 0) continue;
+    if (weight[which] == 0) continue;
     const Texel texel = corner(warp, lane, t, s, level, geometry, p, which);
-    for (u32 k = 0; k < 4; ++k) sum[k] += weight * float_of(texel[k]);
+    for (u32 k = 0; k < 4; ++k) sum[k] += weight[which] * double(float_of(texel[k]));
   }
-  return {bits_of(sum[0]), bits_of(sum[1]), bits_of(sum[2]), bits_of(sum[3])};
+  Texel result;
+  for (u32 k = 0; k < 4; ++k) result[k] = bits_of(float(sum[k] / 256));
+  return result;
 }
 
 // The level's number, in 256ths, within the sampler's bounds and the texture's levels.
@@ -214,29 +231,31 @@ Texel between_levels(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u
   return mixed;
 }
 
-// Length of a gradient, in texels of the first level.
-float length(const Texture& t, const Sampler& s, u32 geometry, const float* gradient) {
+// The longer and the shorter axis of the ellipse that two gradients span, in texels of the first level: the singular
+// values of the matrix of both.
+std::pair<double, double> axes_of(const Texture& t, const Sampler& s, u32 geometry, const Sample& at) {
   const u32 sizes[] = {t.base().width, t.base().height, t.base().depth};
-  double sum = 0;
+  double xx = 0, yy = 0, xy = 0;
   for (u32 k = 0; k < dimensions(geometry); ++k) {
-    const double texels = double(gradient[k]) * (s.normalized || is_cube(geometry) ? sizes[k] : 1);
-    sum += texels * texels;
+    const double scale = s.normalized || is_cube(geometry) ? sizes[k] : 1, x = at.dx[k] * scale, y = at.dy[k] * scale;
+    xx += x * x, yy += y * y, xy += x * y;
   }
-  return float(std::sqrt(sum));
+  const double middle = (xx + yy) / 2, off = std::sqrt((xx - yy) * (xx - yy) / 4 + xy * xy);
+  return {std::sqrt(middle + off), std::sqrt(std::max(middle - off, 0.0))};
 }
 
 Texel by_gradients(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at) {
   u32 face = 0;
   const Sample flat = is_cube(geometry) ? flattened(at, face) : at;
-  const float x = length(t, s, geometry, flat.dx), y = length(t, s, geometry, flat.dy);
-  const float longer = std::max(x, y), shorter = std::min(x, y);
+  const auto [longer, shorter] = axes_of(t, s, geometry, flat);
   const bool even = s.anisotropy == 1 || geometry == k1d || geometry == kLayered1d || geometry == k3d || at.whole ||
                     is_cube(geometry) || longer <= shorter || longer <= 1;
-  if (even) return between_levels(warp, lane, t, s, geometry, at, longer > 0 ? std::log2(longer) : -1000.0f);
-  const float ratio = shorter > 0 ? std::ceil(longer / shorter) : float(s.anisotropy);
-  const u32 samples = u32(std::min(ratio, float(s.anisotropy)));
-  const float lod = std::log2(longer / float(samples));
-  const float* along = x >= y ? flat.dx : flat.dy;
+  if (even) return between_levels(warp, lane, t, s, geometry, at, longer > 0 ? float(std::log2(longer)) : -1000.0f);
+  const double ratio = shorter > 0 ? std::ceil(longer / shorter) : s.anisotropy;
+  const u32 samples = u32(std::min<double>(ratio, s.anisotropy));
+  const float lod = float(std::log2(longer / samples));
+  const auto steps = [&](const float* d) { return std::hypot(d[0] * t.base().width, d[1] * t.base().height); };
+  const float* along = steps(flat.dx) >= steps(flat.dy) ? flat.dx : flat.dy;
   float sum[4] = {};
   for (u32 n = 1; n <= samples; ++n) {
     Sample one = at;

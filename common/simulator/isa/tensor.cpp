@@ -154,6 +154,14 @@ std::vector<std::byte*> pieces(Warp& warp, u32 lane, Space space, u64 address, c
   return result;
 }
 
+// To the nearest, ties to even; there is one NaN. As an H200 does it: the manual only says that it is done.
+u32 rounded_to_tf32(u32 bits) {
+  constexpr u32 kDropped = 13, kNan = 0x7fff'e000;
+  if ((bits & 0x7fff'ffff) > 0x7f80'0000) return kNan;
+  const u32 odd = bits >> kDropped & 1;
+  return (bits + (1u << (kDropped - 1)) - 1 + odd) >> kDropped << kDropped;
+}
+
 std::vector<std::byte> read_box(Warp& warp, u32 lane, const Box& box) {
   std::vector<std::byte> bytes((box.bytes() + 15) / 16 * 16);
   if (box.map.fill_nan) {
@@ -163,11 +171,11 @@ std::vector<std::byte> read_box(Warp& warp, u32 lane, const Box& box) {
     copy_bytes(&bytes[offset], access(warp, lane, Space::global, address, size, box.element, Access::read, nullptr),
                size);
   });
-  for (u32 at = 0; box.map.flush && at < box.bytes(); at += 4) {
-    float x;
-    std::memcpy(&x, &bytes[at], 4);
-    x = flush(x);
-    std::memcpy(&bytes[at], &x, 4);
+  for (u32 at = 0; box.map.round && at < box.bytes(); at += 4) {
+    u32 word;
+    std::memcpy(&word, &bytes[at], 4);
+    word = rounded_to_tf32(word);
+    std::memcpy(&bytes[at], &word, 4);
   }
   return bytes;
 }
@@ -271,10 +279,11 @@ constexpr std::string_view kFields[] = {"global_address", "rank",           "box
                                         "global_stride",  "element_stride", "elemtype", "interleave_layout",
                                         "swizzle_mode",   "fill_mode"};
 
-// The manual's table of element types: f32 and tf32 are there twice, the second time with subnormals flushed.
-constexpr Type kElementTypes[] = {Type::u8,  Type::u16, Type::u32, Type::s32, Type::u64, Type::s64,
-                                  Type::f16, Type::f32, Type::f32, Type::f64, Type::bf16};
-constexpr u32 kFlushedF32 = 8;
+// The manual's table of element types: f32 and tf32 are there twice, the second time with .ftz, which copies do not
+// heed on an H200.
+constexpr Type kElementTypes[] = {Type::u8,  Type::u16, Type::u32, Type::s32,  Type::u64, Type::s64, Type::f16,
+                                  Type::f32, Type::f32, Type::f64, Type::bf16, Type::f32, Type::f32};
+constexpr u32 kFirstTf32 = 11;
 
 void replace(TensorMap& map, u32 field, u32 ordinal, u64 value, u32 lane) {
   const auto limit = [&](u64 most, const char* what) {
@@ -299,9 +308,9 @@ void replace(TensorMap& map, u32 field, u32 ordinal, u64 value, u32 lane) {
       map.step[ordinal] = u8(std::max<u64>(value, 1));
       return;
     case kElementType:
-      limit(std::size(kElementTypes) - 1, ".elemtype (tf32 is not simulated)");
+      limit(std::size(kElementTypes) - 1, ".elemtype");
       map.type = kElementTypes[value];
-      map.flush = value == kFlushedF32;
+      map.round = value >= kFirstTf32;
       return;
     case kInterleave: limit(0, ".interleave_layout (interleaved layouts are not simulated)"); return;
     case kSwizzle:

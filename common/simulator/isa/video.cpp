@@ -109,11 +109,14 @@ i64 saturated(i64 value, const Scalar& s) {
 }
 
 // .min, .max: as numbers of 64 bits, whose sign counts if the result's type has one (vset: if its first source has).
-// Sums, shifts, and what is made of two unsigned or two signed numbers, come as the sign extension of their 32 bits.
+// Sums, shifts, and what is made of two unsigned or two signed numbers, come as the sign extension of their 32 bits;
+// not so the difference of two signed numbers of which one is a part of its register.
 template <class Op>
 u32 combined(i64 value, u32 with, const Scalar& s) {
   const bool whole = (kGrows<Op> && !s.sat) || (kPicks<Op> && s.sat);
-  const bool narrow = kSums<Op> || kShifts<Op> || (!s.d_signed && s.a_signed == s.b_signed && !kCompares<Op>);
+  const bool part = std::is_same_v<Op, AbsDiff> && s.a_signed && (s.a.width != 32 || s.b.width != 32);
+  const bool same = !s.d_signed && s.a_signed == s.b_signed && !kCompares<Op> && !part;
+  const bool narrow = kSums<Op> || kShifts<Op> || same;
   const i64 left = !whole && narrow ? extend(u32(value), 32, true) : value;
   const bool sign = kCompares<Op> ? s.a_signed : s.d_signed;
   const i64 right = extend(with, 32, sign);

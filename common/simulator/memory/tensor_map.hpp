@@ -20,7 +20,7 @@ struct alignas(64) TensorMap {
   u8 dimensions = 0;
   Type type = Type::none;  // u8, u16, u32, s32, u64, s64, f16, bf16, f32, f64
   Swizzle swizzle = Swizzle::none;
-  bool flush = false;     // subnormal numbers become zero
+  bool round = false;     // f32 becomes tf32 on its way to shared memory
   bool fill_nan = false;  // what lies outside is a NaN, not zero
   // A box of im2col is a number of pixels, of box[0] channels each, in the order in which they lie within bounds that
   // are so far from the tensor's own, in each dimension between the first and the last.
