@@ -128,7 +128,8 @@ inline Cases video_cases() {
             const std::string types = "." + type(d) + "." + type(a) + ".u32" + s + (wrap ? ".wrap" : ".clamp");
             const auto amount = [wrap](wide n) { return int(wrap ? n % 32 : std::min(n, wide(32))); };
             scalar(
-                "vshl" + types, [=](wide x, wide n) { return x << amount(n); }, d, a, false, sat);
+                "vshl" + types, [=](wide x, wide n) { return wide((unsigned __int128)(x) << amount(n)); }, d, a, false,
+                sat);
             scalar(
                 "vshr" + types, [=](wide x, wide n) { return x >> amount(n); }, d, a, false, sat);
           }

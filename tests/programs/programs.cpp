@@ -120,6 +120,10 @@ TEST_CASE("numba-cuda: kernels in Python", "[programs]") { RUNS("numba_cuda", "n
 
 TEST_CASE("Taichi: fields, sparse trees, atomics, a sort", "[programs]") { RUNS("taichi", "taichi_fields.py"); }
 
+TEST_CASE("tinygrad: tensors, by its own PTX", "[programs]") { RUNS("tinygrad", "tinygrad_tensors.py"); }
+
+TEST_CASE("Halide: a pipeline in tiles", "[programs]") { RUNS("halide", "halide_pipeline.py"); }
+
 TEST_CASE("Dr.Jit: traced arrays, loops, textures, derivatives", "[programs]") { RUNS("drjit", "drjit_arrays.py"); }
 
 TEST_CASE("PyCUDA: its driver interface", "[programs]") { RUNS("pycuda.driver", "pycuda_module.py"); }

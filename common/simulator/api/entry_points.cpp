@@ -76,9 +76,10 @@ CUDASIM_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   return CUDASIM_CALL(table, id) {
     static std::atomic_flag said = ATOMIC_FLAG_INIT;
     if (!said.test_and_set()) {
-      std::fprintf(stderr,
-                   "cudasim: this program uses the CUDA runtime library, which asks the driver for tables that are\n"
-                   "         not documented: not simulated. Programs that use the driver API run.\n");
+      std::fprintf(
+          stderr,
+          "cudasim: this program, or a library that it uses, asks the driver for tables that are not documented,\n"
+          "         as the CUDA runtime library does: not simulated. Programs that use the driver API run.\n");
     }
     require(table != nullptr && id != nullptr);
     *table = nullptr;
