@@ -36,12 +36,15 @@ struct Kernels {
     Grid made{};
     made.wide = columns % 4 == 0 && all_addresses % 16 == 0;
     made.columns = made.wide ? columns / 4 : columns;
-    for (made.x = 1; made.x < 256 && made.x < static_cast<unsigned>(made.columns);) made.x *= 2;
+    // Few elements: narrow blocks, each with all rows of its columns, so that nobody has to add up sums afterwards.
+    const bool few = static_cast<long long>(rows) * columns <= 1 << 18 && rows <= 1024;
+    const unsigned widest = few ? 8 : 256;
+    for (made.x = 1; made.x < widest && made.x < static_cast<unsigned>(made.columns);) made.x *= 2;
     made.y = 256 / made.x;
     made.across = (made.columns + made.x - 1) / made.x;
-    // As many blocks as run at a time, each with eight rows or more for a thread.
+    // Many: as many blocks as run at a time, each with eight rows or more for a thread.
     const unsigned at_a_time = std::max(1u, 8 * multiprocessors / made.across);
-    made.down = std::clamp(rows / (8 * made.y), 1u, at_a_time);
+    made.down = few ? 1 : std::clamp(rows / (8 * made.y), 1u, at_a_time);
     return made;
   }
 

@@ -3,6 +3,7 @@
 //
 //   use_kernels(path)            where kernels.ptx is, before anything else
 //   square_plus(x, b)            float32; b has one number a column of x. Differentiable, twice as well
+//   square_plus_backward(g, x)   dx and db, for who wants no autograd
 //   multiply(a, b)               float32
 //   …_by_driver(…)               the same kernels on host tensors, through the driver API alone: wherever there is a
 //                                driver, PyTorch may be without CUDA
@@ -84,7 +85,7 @@ void check(const Tensor& x, const Tensor& b) {
 
 Tensor forward(const Tensor& any_x, const Tensor& any_b) {
   check(any_x, any_b);
-  const Tensor x = any_x.contiguous(), b = any_b.contiguous(), y = at::empty_like(x);
+  const Tensor x = any_x.contiguous(), b = any_b.contiguous(), y = at::empty(x.sizes(), x.options());
   if (x.numel() == 0) return y;
   const int columns = length(b.numel()), rows = length(x.numel() / columns);
   if (x.is_cuda()) {
@@ -97,7 +98,7 @@ Tensor forward(const Tensor& any_x, const Tensor& any_b) {
 }
 
 Gradients backward(const Tensor& any_g, const Tensor& any_x) {
-  const Tensor g = any_g.contiguous(), x = any_x.contiguous(), dx = at::empty_like(x);
+  const Tensor g = any_g.contiguous(), x = any_x.contiguous(), dx = at::empty(x.sizes(), x.options());
   const int columns = length(x.size(-1));
   if (x.numel() == 0) return {dx, at::zeros({columns}, x.options())};
   const int rows = length(x.numel() / columns);
@@ -111,12 +112,19 @@ Gradients backward(const Tensor& any_g, const Tensor& any_x) {
   const CUstream stream = current_stream(x.get_device());
   const CUdeviceptr all = address(g) | address(x) | address(dx);  // what PyTorch allocates begins at a multiple of 512
   const int down = static_cast<int>(kernels.sums(rows, columns, all));
-  const Tensor sums = at::empty({down, columns}, x.options());
+  const Tensor sums = at::empty({down * columns}, x.options());
   kernels.backward(stream, address(g), address(x), address(dx), address(sums), rows, columns, all);
-  if (down == 1) return {dx, sums.view({columns})};
+  if (down == 1) return {dx, sums};
   const Tensor db = at::empty({columns}, x.options());
   kernels.add_up(stream, address(sums), address(db), down, columns);
   return {dx, db};
+}
+
+Gradients checked_backward(const Tensor& g, const Tensor& x) {
+  TORCH_CHECK(g.scalar_type() == at::kFloat && x.scalar_type() == at::kFloat && g.sizes() == x.sizes() && x.dim() > 0 &&
+                  g.device() == x.device(),
+              "square_plus_backward wants g and x in float32, in one shape and on one device");
+  return backward(g, x);
 }
 
 struct SquarePlus : torch::autograd::Function<SquarePlus> {
@@ -209,6 +217,7 @@ Tensor square_plus(const Tensor& x, const Tensor& b) { return SquarePlus::apply(
 TORCH_LIBRARY(speed, library) {
   library.def("use_kernels(str path) -> ()", use_kernels);
   library.def("square_plus(Tensor x, Tensor b) -> Tensor");
+  library.def("square_plus_backward(Tensor g, Tensor x) -> (Tensor, Tensor)", checked_backward);
   library.def("multiply(Tensor a, Tensor b) -> Tensor", multiply);
   library.def("square_plus_by_driver(Tensor x, Tensor b) -> Tensor", forward_by_driver);
   library.def("square_plus_backward_by_driver(Tensor g, Tensor x) -> (Tensor, Tensor)", backward_by_driver);

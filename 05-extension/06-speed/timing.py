@@ -14,10 +14,10 @@ class Timing:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.median * 1e6:9.1f} ± {(self.high - self.low) / 2 * 1e6:<6.1f}"
+        return f"{self.median * 1e6:8.1f} ± {(self.high - self.low) / 2 * 1e6:<6.1f}"
 
 
-def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 15, least: float = 2e-3) -> Timing:
+def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 11, least: float = 2e-3) -> Timing:
     """Times `work`. `wait` returns when all that was begun has ended; a sample takes `least` seconds or more."""
 
     def seconds(times: int) -> float:

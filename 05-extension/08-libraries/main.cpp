@@ -143,11 +143,11 @@ int main() try {
   bool right = true;
   std::string why_not;
   int used = 0;
-  std::printf("library | file            | version | asked for             | nodes | from the CPU\n");
+  std::printf("library | file            | version | asked for               | nodes | from the CPU\n");
   for (const auto& library : libraries) {
     try {
       const Answer a = library.ask(stream.handle);
-      std::printf("%-7s | %-15s | %-7s | %-21s | %5zu | %.1e\n", library.name, a.file.c_str(), a.version.c_str(),
+      std::printf("%-7s | %-15s | %-7s | %-23s | %5zu | %.1e\n", library.name, a.file.c_str(), a.version.c_str(),
                   a.asked.c_str(), a.nodes, a.error);
       right &= a.nodes > 0 && a.error <= library.at_most;
       ++used;
