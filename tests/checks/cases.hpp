@@ -4,6 +4,7 @@
 // host's doing. Its finding is what its name begins with: race, init, sync, leak; fine: none, under any check.
 #pragma once
 #include "common/cu.hpp"
+#include "common/image.hpp"
 
 #include <cstring>
 #include <fstream>
@@ -128,6 +129,69 @@ inline void copies_what_was_written() {
   CU_CHECK(cuMemcpyDtoD(to.at, from.at, kWords * 4));
   CU_CHECK(cuMemcpyDtoH(results.data(), to.at, kWords * 4));
 }
+// Launches in two streams, which both begin once everything is entered. What comes first, the streams do not say.
+class TwoStreams {
+ public:
+  TwoStreams() : program_(cu::image("kernels.ptx")), kernel_(program_.function("between_launches")) {
+    for (CUstream* stream : {&one, &two, &gate_}) CU_CHECK(cuStreamCreate(stream, CU_STREAM_NON_BLOCKING));
+    for (const Words* words : {&a, &b, &c, &closed_}) words->clear();
+    CU_CHECK(cuMemsetD32(b.at, 7, kWords));
+    CU_CHECK(cuCtxSynchronize());
+    for (CUstream stream : {one, two}) CU_CHECK(cuStreamWaitValue32(stream, closed_.at, 1, CU_STREAM_WAIT_VALUE_EQ));
+  }
+  ~TwoStreams() {
+    CU_REPORT(cuStreamWriteValue32(gate_, closed_.at, 1, 0));
+    CU_REPORT(cuCtxSynchronize());
+    for (CUstream stream : {one, two, gate_}) CU_REPORT(cuStreamDestroy(stream));
+  }
+  TwoStreams(const TwoStreams&) = delete;
+  TwoStreams& operator=(const TwoStreams&) = delete;
+
+  void launch(CUstream stream, const Words& in, const Words& out) {
+    CUdeviceptr from = in.at, to = out.at;
+    unsigned n = 512;
+    void* arguments[] = {&from, &to, &n};
+    CU_CHECK(cuLaunchKernel(kernel_, 4, 1, 1, 128, 1, 1, 0, stream, arguments, nullptr));
+  }
+
+ private:
+  const Program program_;
+  const CUfunction kernel_;
+  const Words closed_;
+  CUstream gate_ = nullptr;
+
+ public:
+  const Words a, b, c;
+  CUstream one = nullptr, two = nullptr;
+};
+inline void one_reads_what_another_stream_writes() {
+  TwoStreams s;
+  s.launch(s.one, s.a, s.b);
+  s.launch(s.two, s.b, s.c);
+}
+inline void two_streams_write_one_buffer() {
+  TwoStreams s;
+  s.launch(s.one, s.a, s.c);
+  s.launch(s.two, s.b, s.c);
+  s.launch(s.two, s.c, s.b);
+}
+inline void an_event_orders_them() {
+  TwoStreams s;
+  CUevent event;
+  CU_CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  s.launch(s.one, s.a, s.b);
+  CU_CHECK(cuEventRecord(event, s.one));
+  CU_CHECK(cuStreamWaitEvent(s.two, event, 0));
+  s.launch(s.two, s.b, s.c);
+  CU_CHECK(cuEventDestroy(event));
+}
+inline void two_streams_go_their_own_ways() {
+  TwoStreams s;
+  s.launch(s.one, s.a, s.b);
+  s.launch(s.two, s.a, s.c);
+  s.launch(s.one, s.b, s.b);
+}
+
 inline void forgets_memory() {
   const Program program("");
   CUdeviceptr a = 0, b = 0;
@@ -201,6 +265,8 @@ inline const std::vector<Case>& all() {
       {"race_between_blocks_same_word", 4, 64},
       {"race_stencil_in_place", 4, 64},
       {"race_histogram", 4, 64},
+      {"race_one_stream_reads_what_another_writes", 0, 0, kPlain, one_reads_what_another_stream_writes},
+      {"race_two_streams_write_one_buffer", 0, 0, kPlain, two_streams_write_one_buffer},
       {"race_shared_histogram", 1, 256},
       {"race_forgotten_barrier_after_init", 1, 256},
       {"race_last_block_without_fence", 8, 64},
@@ -283,6 +349,8 @@ inline const std::vector<Case>& all() {
       {"fine_masks_of_branches", 1, 64},
       {"fine_partial_warp", 1, 40},
       {"fine_warps_leave_early", 1, 128},
+      {"fine_event_orders_two_streams", 0, 0, kPlain, an_event_orders_them},
+      {"fine_two_streams_apart", 0, 0, kPlain, two_streams_go_their_own_ways},
 
       {"leak_memory", 0, 0, kPlain, forgets_memory},
       {"leak_stream_and_event", 0, 0, kPlain, forgets_a_stream_and_an_event},

@@ -590,3 +590,10 @@ KERNEL(fine_warps_leave_early) {
   asm volatile("bar.sync 1, 64;" ::: "memory");
   out[threadIdx.x] = in[threadIdx.x];
 }
+
+// ---- Of launches in two streams: cases.hpp says which buffers they get
+
+KERNEL(between_launches) {
+  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) out[i] = in[i] + blockIdx.x + 1;
+}

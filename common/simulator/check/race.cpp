@@ -143,7 +143,8 @@ bool conflict(u8 now, u64 block, bool silent, const AccessLog::Entry& before) {
 // Whether an access that is known to come before `now` can be forgotten: whatever races with it races with `now`.
 bool covered(u8 now, u8 before) {
   const bool as_weak = (now & AccessLog::kIsStrong) == 0 || (before & AccessLog::kIsStrong) != 0;
-  const bool as_writing = (now & AccessLog::kWrites) != 0 || (before & AccessLog::kWrites) == 0;
+  const auto changes = [](u8 kind) { return (kind & (AccessLog::kWrites | AccessLog::kSilent)) == AccessLog::kWrites; };
+  const bool as_writing = changes(now) || !changes(before);
   return as_weak && as_writing;
 }
 
@@ -196,6 +197,7 @@ void BlockRaces::touched(Warp& warp, const Place& place, const std::vector<Touch
     if ((control & kStrong) != 0) kind |= AccessLog::kIsStrong;
     if ((kind & AccessLog::kIsStrong) != 0 && (control & kBlockScope) != 0) kind |= AccessLog::kInBlock;
     if (touch.asynchronous) kind |= AccessLog::kAsync;
+    if (touch.silent) kind |= AccessLog::kSilent;
     const bool shared = touch.space == Space::shared;
     const u32 index = entry(warp, place, shared, kind);
     check(warp, place, touch, kind, shared ? log() : grid_.log,

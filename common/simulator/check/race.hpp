@@ -32,7 +32,7 @@ struct Access32 {
 
 class AccessLog {
  public:
-  enum : u8 { kWrites = 1, kIsStrong = 2, kInBlock = 4, kAsync = 8, kAtomic = 16 };
+  enum : u8 { kWrites = 1, kIsStrong = 2, kInBlock = 4, kAsync = 8, kAtomic = 16, kSilent = 32 };
   struct Entry {
     u32 block = 0, time = 0, site = 0;
     u8 warp = 0, kind = 0;
@@ -44,6 +44,7 @@ class AccessLog {
     return static_cast<u32>(entries_.size() - 1);
   }
   const Entry& operator[](u32 index) const { return entries_[index]; }
+  u32 size() const { return static_cast<u32>(entries_.size()); }
   bool full() const { return entries_.size() >= kMost; }
 
  private:
@@ -60,6 +61,11 @@ class Shadow {
   // f(cell) for each cell of [address, address + size).
   template <class F>
   void each(u64 address, u64 size, F f);
+  // f(number of the page, bytes of a cell, cells)
+  template <class F>
+  void each_page(F f) const {
+    for (const auto& [number, page] : pages_) f(number, page.split ? 1 : 4, page.cells);
+  }
   void clear() { pages_.clear(), last_ = nullptr, bytes_ = 0; }
   u64 bytes() const { return bytes_; }  // that it takes
 
@@ -91,6 +97,7 @@ class GridRaces {
   explicit GridRaces(Grid& grid) : grid(grid) {}
   u32 site(const Place& place);
   const Place& site(u32 index) const { return sites_[index]; }
+  u32 sites() const { return static_cast<u32>(sites_.size()); }
   void make_room();  // forgets all accesses if they take too much memory
 
   Grid& grid;

@@ -1,5 +1,6 @@
 #include "common/simulator/check/watch.hpp"
 
+#include "common/simulator/check/between.hpp"
 #include "common/simulator/check/checks.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/order.hpp"
@@ -14,7 +15,9 @@ GridWatch::GridWatch(Grid& grid) : grid(grid) {
   sync = checks().sync;
   sight = Sight::of(grid);
 }
-GridWatch::~GridWatch() = default;
+GridWatch::~GridWatch() {
+  if (races != nullptr) launches_left(*races);
+}
 
 View& GridWatch::view_of(u64 address) {
   const u64 now = AddressSpace::instance().epoch();

@@ -1,5 +1,7 @@
 #include "common/simulator/state/scheduler.hpp"
 
+#include "common/simulator/check/between.hpp"
+#include "common/simulator/check/checks.hpp"
 #include "common/simulator/profile/timeline.hpp"
 
 #include <chrono>
@@ -56,6 +58,7 @@ TaskPtr Scheduler::enter(std::shared_ptr<Health> health, Operation operation, in
   if (timeline_on()) task->operation_.arrow = timeline_enters(task->operation_);
   {
     const std::scoped_lock lock(state_->mutex);
+    if (checks().race) launches_enter(task.get(), task->operation_.kind == OperationKind::kernel, after);
     for (const TaskPtr& other : after) {
       if (!other || other->done()) continue;
       other->dependents_.push_back(task);
@@ -82,6 +85,7 @@ void Scheduler::make_ready(const TaskPtr& task) {
 }
 
 CUresult Scheduler::execute(Task& task) {
+  if (checks().race) launches_run(&task);
   if (!timeline_on()) return execute_untimed(task);
   TimelineTask timed(task.health_.get(), task.operation_);
   const CUresult result = execute_untimed(task);
@@ -114,6 +118,7 @@ std::vector<TaskPtr> Scheduler::finish(const TaskPtr& task) {
   std::function<CUresult()> spent = std::move(task->operation_.run);  // destroyed without the lock
   {
     const std::scoped_lock lock(state_->mutex);
+    if (checks().race) launches_end(task.get());
     for (TaskPtr& dependent : task->dependents_) {
       if (--dependent->unmet_ != 0) continue;
       make_ready(dependent);
