@@ -1,10 +1,12 @@
 // What those who look on see: CUDASIM_PROFILE, CUDASIM_TRACE=ptx, CUDASIM_TIMELINE. What they count is held against
-// what the H200's own profiler has counted for the same launches (h200.csv).
+// what the H200's own profiler has counted for the same launches (h200.inc).
 #include "tests/profile/cases.hpp"
 
 #include "tests/conformance/scenario.hpp"
 
-#include <cmath>
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <regex>
 #include <set>
 
@@ -211,6 +213,99 @@ TEST_CASE("Launches of one kernel are summed up, and told of as one", "[profile]
   CHECK(Json(text).valid());
   CHECK(number(text, {"kernels", "launches"}) == 20);
   CHECK(number(text, {"kernels", "shared", "load", "requests"}) == 20);
+}
+
+// ---- Beside an H200
+
+namespace {
+
+constexpr int kCounters = 12;
+using Counters = std::array<double, kCounters>;
+const char* const kNames[kCounters] = {
+    "global loads: requests",    "global loads: sectors",    "global stores: requests",    "global stores: sectors",
+    "atomics: requests",         "atomics: sectors",         "shared loads: wavefronts",   "shared loads: conflicts",
+    "shared stores: wavefronts", "shared stores: conflicts", "shared atomics: wavefronts", "shared atomics: conflicts"};
+
+struct Counted {
+  const char* name;
+  Counters by_ncu;
+};
+const Counted kH200[] = {
+#include "tests/profile/h200.inc"
+};
+
+// Where the simulator counts something else, and why.
+struct Difference {
+  const char* name;
+  int counter;
+  double here;
+  const char* why;
+};
+constexpr const char* kFours = "the driver's compiler fetches four numbers of shared memory at a time";
+constexpr const char* kTurns = "a GPU's stores to shared memory also wait for what else arrives there";
+const Difference kDifferences[] = {
+    {"matmul/tiled", 6, 1048576, kFours},
+    {"histogram/scan_tiles", 6, 4096, kFours},
+    {"histogram/scan_sums", 6, 64, kFours},
+    {"matmul/tensor", 2, 256, "a wmma.store is four stores of a GPU's"},
+    {"matmul/tensor", 8, 8192, kTurns},
+    {"matmul/tensor", 9, 0, kTurns},
+    {"matmul/registers", 8, 36864, kTurns},
+    {"matmul/registers", 9, 28672, kTurns},
+    {"histogram/global_bins", 5, 179022, "a GPU goes again to a sector in which several lanes change the same word"},
+};
+
+// What the simulator has counted, launch by launch.
+std::vector<Counters> counted(const char* cases) {
+  const Scratch file("counters.json");
+  child(cases, {{"CUDASIM_PROFILE", file.path.c_str()}});
+  const std::string text = file.text();
+  std::istringstream lines(text.substr(text.find("\n  \"launches\": [")));
+  std::vector<Counters> all;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("    {\"kernel\"", 0) != 0) continue;
+    Counters& counters = all.emplace_back();
+    int i = 0;
+    for (const char* kind : {"load", "store", "atomic"}) {
+      counters[i++] = number(line, {"global", kind, "requests"});
+      counters[i++] = number(line, {"global", kind, "sectors"});
+    }
+    for (const char* kind : {"load", "store", "atomic"}) {
+      counters[i++] = number(line, {"shared", kind, "wavefronts"});
+      counters[i++] = number(line, {"shared", kind, "conflicts"});
+    }
+  }
+  return all;
+}
+
+// What another compiler makes of the kernels was never counted.
+bool by_the_same_compiler() {
+  std::ifstream file(cu::image("transpose.ptx"));
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  return text.find("Cuda compilation tools, release 13.0") != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("Sectors and bank conflicts of the lessons' kernels are those that an H200's profiler counts", "[h200]") {
+  ON_THE_SIMULATOR_ONLY();
+  if (!by_the_same_compiler()) return;
+  const Cases cases = profile::lessons();
+  const std::vector<Counters> here = counted("lessons");
+  REQUIRE(here.size() == cases.size());
+  for (const Counted& there : kH200) {
+    const auto same = [&](const profile::Case& c) { return c.name == there.name; };
+    const auto found = std::find_if(cases.begin(), cases.end(), same);
+    REQUIRE(found != cases.end());
+    for (int i = 0; i < kCounters; ++i) {
+      double expected = there.by_ncu[i];
+      for (const Difference& each : kDifferences) {
+        if (there.name == std::string(each.name) && each.counter == i) expected = each.here;
+      }
+      INFO(there.name << ", " << kNames[i]);
+      CHECK(here[found - cases.begin()][i] == expected);
+    }
+  }
 }
 
 // ---- The trace
