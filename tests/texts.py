@@ -153,14 +153,15 @@ class Edit:
     def write(self):
         """Writes the edited sources, only where they changed, so that a second run builds nothing.
 
-        A program in Python finds what is not edited where the lesson has it (common/built.py), so that it is not built again.
+        A program in Python finds what is not edited where the lesson has it (common/built.py), so that it is not built again; op.cpp goes along with op.hpp.
         """
         edited = [(self.file_of(diff), diff) for diff in self.diffs]
+        stems = {file.split(".")[0] for file, _ in edited}
         goes_along = (".py",) if course.is_python(self.lesson) else (".cu", ".hpp")
         sources = {
             path.name: path.read_text(encoding="utf-8")
             for path in (course.ROOT / self.lesson).iterdir()
-            if path.suffix in goes_along or path.name == self.file or path.name in dict(edited)
+            if path.suffix in goes_along or path.name == self.file or path.is_file() and path.stem in stems - {"main"}
         }
         for file, diff in edited:
             if file not in sources:

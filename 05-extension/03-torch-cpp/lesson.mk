@@ -1,0 +1,9 @@
+# The module of Python in build/…/module, built by setuptools; the Makefile builds op.so of op.cpp.
+CPP_LESSON := 05-extension/03-torch-cpp
+EXTRA.$(CPP_LESSON) = build/$(CPP_LESSON)/module/built
+
+build/$(CPP_LESSON)/module/built: $(addprefix $(CPP_LESSON)/,bound.cpp op.hpp setup.py) build/flags.torch
+	$(call say,setuptools,$<)
+	$(Q)mkdir -p $(@D) && cd $(@D) && PYTHONPATH=$(call quoted,$(TORCH_PATH)) CXX=$(call quoted,$(CXX)) \
+	  python3 $(call quoted,$(CURDIR)/$(CPP_LESSON)/setup.py) -q build_ext --build-lib . --build-temp objects >log 2>&1 || { cat log >&2; exit 1; }
+	$(Q)touch $@

@@ -1,0 +1,63 @@
+"""The answer's column_sums: right, in every type, with every stride, refusing the rest, known to the compiler."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+
+Sums = Callable[[Tensor], Tensor]
+
+
+@pytest.fixture(scope="module")
+def sums(answer: str) -> Sums:
+    torch.ops.load_library(answer)
+    return torch.ops.answer.column_sums
+
+
+def test_each_column_is_summed(sums: Sums) -> None:
+    assert sums(torch.tensor([[1.0, 10.0, 100.0], [2.0, 20.0, 200.0]])).tolist() == [3, 30, 300]
+
+
+def test_other_strides_are_followed(sums: Sums) -> None:
+    g = torch.arange(12, dtype=torch.double).view(3, 4)
+    for other in g.T, g[:, ::2], g[1:], torch.ones((), dtype=torch.double).expand(3, 4):
+        assert torch.equal(sums(other), other.sum(0))
+
+
+def test_half_types_are_added_up_in_float(sums: Sums) -> None:
+    for kind in torch.half, torch.bfloat16:
+        total = sums(torch.ones(4096, 2, dtype=kind))
+        assert total.dtype == kind
+        assert total.tolist() == [4096, 4096]
+
+
+def test_no_rows_give_zeros_and_no_columns_nothing(sums: Sums) -> None:
+    assert sums(torch.empty(0, 3)).tolist() == [0, 0, 0]
+    assert sums(torch.empty(3, 0)).tolist() == []
+
+
+def test_what_it_cannot_do_is_refused_in_a_sentence(sums: Sums) -> None:
+    for g in torch.ones(3), torch.ones(2, 3).long():
+        with pytest.raises(RuntimeError, match="^column_sums "):
+            sums(g)
+
+
+def test_its_shape_is_known_without_data(sums: Sums) -> None:
+    known = sums(torch.empty(2, 3, dtype=torch.half, device="meta"))
+    assert known.shape == (3,) and known.dtype == torch.half and known.device.type == "meta"
+
+
+def test_it_is_the_gradient_of_b(sums: Sums) -> None:
+    class SquarePlus(torch.autograd.Function):
+        forward = staticmethod(lambda ctx, x, b: ctx.save_for_backward(x) or x * x + b)
+        backward = staticmethod(lambda ctx, g: (2 * ctx.saved_tensors[0] * g, sums(g)))
+
+    x, b = torch.randn(4, 3, dtype=torch.double), torch.randn(3, dtype=torch.double)
+    assert torch.autograd.gradcheck(SquarePlus.apply, (x.requires_grad_(), b.requires_grad_()))
+
+
+def test_it_compiles_into_one_graph_for_any_number_of_rows(sums: Sums) -> None:
+    compiled = torch.compile(lambda g: sums(2 * g), backend="aot_eager", fullgraph=True, dynamic=True)
+    for rows in 2, 5:
+        assert compiled(torch.ones(rows, 3)).tolist() == [2 * rows] * 3

@@ -1,0 +1,51 @@
+"""The lesson's own operation: what its program cannot show. Tried once, with the solution."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from common.built import ROOT, built
+
+LESSON = ROOT / "05-extension" / "03-torch-cpp"
+OP_SO, MODULE = built(str(LESSON / "main.py"), "op.so"), built(str(LESSON / "main.py"), "module")
+
+pytestmark = pytest.mark.skipif("solution" not in os.environ["ANSWER"], reason="it is about the lesson, not the answer")
+
+
+def run(*command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *command], capture_output=True, text=True)
+
+
+@pytest.mark.skipif(not shutil.which("ninja"), reason="there is no ninja, which PyTorch builds with just in time")
+def test_the_op_is_built_just_in_time() -> None:
+    ended = run(str(LESSON / "just_in_time.py"))
+    assert ended.stdout == "tensor([ 1.,  2.,  5., 10.])\n", ended.stderr
+
+
+def test_pybind11_reads_the_data_of_a_fake_tensor_and_dies() -> None:
+    program = """
+import sys, torch, bound
+from torch._subclasses.fake_tensor import FakeTensorMode
+with FakeTensorMode():
+    bound.square_plus(torch.ones(2), torch.ones(2))
+"""
+    ended = subprocess.run([sys.executable, "-c", program], env=dict(os.environ, PYTHONPATH=f"{MODULE}:{os.environ['PYTHONPATH']}"))
+    assert ended.returncode != 0 and ended.returncode in (1, -signal.SIGSEGV)
+
+
+def test_without_a_shape_function_the_compiler_gives_up() -> None:
+    torch.ops.load_library(OP_SO)
+    with pytest.raises(Exception, match="fake|Meta|meta"):
+        torch.compile(torch.ops.course.square_plus, backend="aot_eager", fullgraph=True)(torch.ones(2), torch.ones(2))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU here")
+def test_a_tensor_on_the_gpu_finds_no_kernel() -> None:
+    torch.ops.load_library(OP_SO)
+    with pytest.raises(NotImplementedError, match="'CUDA' backend"):
+        torch.ops.course.square_plus(torch.ones(2, device="cuda"), torch.ones(2, device="cuda"))
