@@ -107,7 +107,9 @@ def for_python():
     places = [found.get("TORCH_PATH"), found.get("PYTEST_PATH"), found.get("MATPLOTLIB_PATH"), str(ROOT), os.environ.get("USER_PYTHONPATH")]
     # Where PyTorch's CUDA does not start, is_available() warns of it, too; the lessons say what follows.
     warnings = ",".join(filter(None, ["ignore:CUDA initialization", os.environ.get("PYTHONWARNINGS")]))
+    programs = [os.environ.get("PATH"), os.path.dirname(found.get("NINJA") or "")]
     return {
+        "PATH": os.pathsep.join(place for place in programs if place),
         "PYTHONPATH": os.pathsep.join(place for place in places if place),
         "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"),
         "PYTHONWARNINGS": warnings,

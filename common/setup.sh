@@ -151,6 +151,8 @@ catch2_deb() { unpack_debs "$1" catch2; }
 # numpy: PyTorch warns where it is missing.
 torch_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 2 ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} --target "$1" "torch==$TORCH_VERSION" numpy; }
 
+ninja_wheel() { wheels ninja "$1"; }
+
 pytest_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 1 --target "$1" pytest; }
 
 # numpy: the one that is here, or that PyTorch's folder brings, comes first.
@@ -360,6 +362,16 @@ look_at_torch() {
   [ -n "$TORCH" ]
 }
 
+# What PyTorch builds with just in time: a program, which any Python's wheel brings. The lessons do without it, but for that.
+see_to_ninja() {
+  NINJA=$(command -v ninja) && return
+  if ! NINJA=$(kept ninja); then
+    fetch ninja 5 ninja_wheel || { NINJA=none; return; }
+    NINJA=$STORE/ninja
+  fi
+  NINJA=$NINJA/bin/ninja
+}
+
 see_to_pytest() {
   local name
   PYTEST=yes PYTEST_PATH= WITHOUT_PYTEST=
@@ -417,7 +429,7 @@ keeps() { [ "${had[KEY]:-}" = "$key" ]; }
 needs_catch2= needs_torch= needs_pytest= needs_matplotlib=
 for need in "$@"; do declare "needs_$need=yes"; done
 if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] || [ -n "${had[CATCH_VERSION]:-}" ]; } &&
-  { [ -z "$needs_torch" ] || [ -e "${had[TORCH_ROOT]:-}/__init__.py" ]; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
+  { [ -z "$needs_torch" ] || { [ -e "${had[TORCH_ROOT]:-}/__init__.py" ] && [ -n "${had[NINJA]:-}" ]; }; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
   { [ -z "$needs_matplotlib" ] || [ -n "${had[MATPLOTLIB]:-}" ]; }; then exit 0; fi
 
 find_compiler
@@ -434,6 +446,7 @@ keep_or_see_to() { # $1: needed, or empty; $2: what sees to it; the rest: the va
 }
 keep_or_see_to "$needs_catch2" see_to_catch2 CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2
 keep_or_see_to "$needs_torch" see_to_torch TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH
+keep_or_see_to "$needs_torch" see_to_ninja NINJA
 keep_or_see_to "$needs_pytest" see_to_pytest PYTEST PYTEST_PATH WITHOUT_PYTEST
 keep_or_see_to "$needs_matplotlib" see_to_matplotlib MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB
 
@@ -446,7 +459,7 @@ fi
   echo "# Written by common/setup.sh: what this machine has."
   echo "KEY := $key"
   for name in COMPILER CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
-    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH PYTEST PYTEST_PATH WITHOUT_PYTEST \
+    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH NINJA PYTEST PYTEST_PATH WITHOUT_PYTEST \
     MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB; do
     echo "$name := ${!name}"
   done

@@ -1,0 +1,24 @@
+# Two wheels of the package, as `pip wheel` makes them, and libraries with faults, for the traps.
+PACKAGING := 05-extension/10-packaging
+WHEELS := build/$(PACKAGING)/wheels
+EXTRA.$(PACKAGING) = $(WHEELS)/now $(WHEELS)/later $(addprefix build/$(PACKAGING)/,other_string.so old_cuda.so)
+
+# setuptools leaves things where it builds: in a copy. Without pip, the program says so.
+pip_wheel = $(Q)python3 -m pip --version >/dev/null 2>&1 || exit 0; rm -rf $@.source $@.log && mkdir -p $(@D) && cp -r $(PACKAGING)/package $@.source && cd $@.source && \
+  PYTHONPATH=$(call quoted,$(TORCH_PATH)) CXX=$(call quoted,$(CXX)) SQUARE_PLUS=$(@F) CUDA_HOME=$(call quoted,$(if $(NVCC),$(CUDA_ROOT))) \
+  python3 -m pip wheel --no-build-isolation --no-deps --no-index --disable-pip-version-check -q -w ../$(@F).wheel . >../$(@F).log 2>&1 || { cat ../$(@F).log >&2; exit 1; }
+$(WHEELS)/now $(WHEELS)/later: $(wildcard $(PACKAGING)/package/*.* $(PACKAGING)/package/square_plus/*.*) build/flags.torch
+	$(call say,wheel,$(PACKAGING)/package ($(@F)))
+	$(pip_wheel)
+	$(Q)touch $@
+
+# As PyTorch's wheels for pip were built until 2.6: std::string of before C++11.
+build/$(PACKAGING)/other_string.so: $(PACKAGING)/other_string.cpp build/flags.torch
+	$(Q)mkdir -p $(@D) && $(CXX) $(TORCH_FLAGS) -D_GLIBCXX_USE_CXX11_ABI=0 $< $(LDFLAGS) -shared -L$(call quoted,$(TORCH_ROOT)/lib) -lc10 -o $@
+
+# A library that wants the runtime of CUDA 11, of which only a stub is here, and only while it is linked.
+build/$(PACKAGING)/old_cuda.so: $(PACKAGING)/other_string.cpp build/flags.torch
+	$(Q)mkdir -p $(@D)/stub && echo 'extern "C" int cudaMalloc() { return 0; }' | \
+	  $(CXX) -shared -fPIC -x c++ - -Wl,-soname,libcudart.so.11.0 -o $(@D)/stub/libcudart.so
+	$(Q)echo 'extern "C" int cudaMalloc(); int f() { return cudaMalloc(); }' | $(CXX) -shared -fPIC -x c++ - -L$(@D)/stub -lcudart -o $@
+	$(Q)rm -r $(@D)/stub

@@ -1,0 +1,101 @@
+"""Two wheels of one package, installed into fresh environments; and what a user meets whose machine is not the builder's."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import venv
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from common.built import built
+
+WHEELS = pathlib.Path(built(__file__, "wheels"))
+TRY = """
+import warnings
+warnings.simplefilter("ignore")
+import torch, square_plus
+x = torch.arange(4.0, requires_grad=True)
+y = square_plus.square_plus(x, torch.ones(1))
+y.sum().backward()
+print(f"{square_plus.BUILT:13} | {y.tolist()}, {x.grad.tolist()}")
+"""
+
+
+class Environment:
+    """A virtual environment of its own, in a temporary folder, with PyTorch from where this program has it."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        venv.create(folder, system_site_packages=True, symlinks=True)  # no pip of its own, but it sees ours
+        self.folder, self.python = folder, folder / "bin" / "python"
+
+    def install(self, wheel: pathlib.Path) -> str:
+        """What pip says went wrong, or nothing."""
+        options = ["--no-index", "--no-deps", "--no-compile", "--disable-pip-version-check", "-q"]
+        return last_line([str(self.python), "-m", "pip", "install", *options, str(wheel)]).replace(wheel.name, "this")
+
+    def run(self, program: str, **variables: str) -> str:
+        """What the program prints at last, or its error."""
+        return last_line([str(self.python), "-c", program], {"TORCH_EXTENSIONS_DIR": built(__file__, "just_in_time"), **variables})
+
+    def installed(self, file: str) -> pathlib.Path:
+        return next(self.folder.glob(f"lib/python*/site-packages/square_plus/{file}"))
+
+
+def last_line(command: list[str], variables: dict[str, str] = {}) -> str:
+    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+    said = (ended.stdout if ended.returncode == 0 else ended.stderr).strip().splitlines()
+    return re.sub(r"^(\w+Error|ERROR): |/\S*/(?=\w)", "", said[-1] if said else "")
+
+
+def show(rows: dict[str, Callable[[], str]]) -> None:
+    """What came of each; two at a time, for most of the time goes into importing PyTorch."""
+    with ThreadPoolExecutor(2) as pool:
+        for what, came in zip(rows, pool.map(lambda call: call(), rows.values())):
+            print(f"{what:21} | {came or 'nothing'}", flush=True)
+
+
+def main(folder: pathlib.Path) -> int:
+    if not any(WHEELS.glob("*.wheel")):
+        print("skipped: there is no pip here, which builds the wheels: sudo apt-get install python3-pip")
+        return 77
+    now, later = next(WHEELS.glob("now.wheel/*.whl")), next(WHEELS.glob("later.wheel/*.whl"))
+    print(f"{'wheel':42} | the library | the kernel")
+    for wheel in now, later:
+        names = subprocess.run([sys.executable, "-m", "zipfile", "-l", str(wheel)], capture_output=True, text=True).stdout
+        library, kernel = "op.abi3.so" in names, "kernels.ptx" in names
+        print(f"{wheel.name:42} | {'compiled' if library else 'source':11} | {'PTX' if kernel else 'source'}")
+
+    print(f"\n{'installed, imported':21} | compiled      | y, dx")
+    ahead, just_in_time = Environment(folder / "now"), Environment(folder / "later")
+    ahead.install(now)
+    just_in_time.install(later)
+    without_compiler = {"CXX": "no-compiler", "TORCH_EXTENSIONS_DIR": str(folder / "empty")}
+    show({
+        "first wheel": lambda: ahead.run(TRY),
+        "second wheel": lambda: just_in_time.run(TRY),
+        "second, no compiler": lambda: just_in_time.run(TRY, **without_compiler),
+    })  # fmt: skip
+
+    print(f"\n{'trap':21} | what the user reads")
+    library, elsewhere = ahead.installed("op.*.so"), Environment(folder / "elsewhere")
+    elsewhere.install(now)
+    elsewhere.installed("built_for.txt").write_text("2.5.1")
+    for_another_python = folder / now.name.replace("cp39-abi3", "cp38-cp38")
+    shutil.copy(now, for_another_python)
+    show({
+        "another Python": lambda: ahead.install(for_another_python),
+        "another PyTorch": lambda: elsewhere.run("import square_plus"),
+        "loaded before PyTorch": lambda: ahead.run(f"import ctypes; ctypes.CDLL('{library}')"),
+        "another std::string": lambda: ahead.run(f"import torch, ctypes; ctypes.CDLL('{built(__file__, 'other_string.so')}')"),
+        "another CUDA": lambda: ahead.run(f"import ctypes; ctypes.CDLL('{built(__file__, 'old_cuda.so')}')"),
+    })  # fmt: skip
+    return 0
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        sys.exit(main(pathlib.Path(temporary)))

@@ -1,0 +1,69 @@
+"""Does the answer choose as pip does?"""
+
+from types import ModuleType
+
+import pytest
+
+LINUX = ["manylinux_2_28_x86_64", "manylinux_2_17_x86_64", "linux_x86_64"]
+
+
+def wheel(tags: str) -> str:
+    return f"square_plus-1.0-{tags}.whl"
+
+
+def choice(answer: ModuleType, *tags: str, python: tuple[int, int] = (3, 11), platforms: list[str] = LINUX) -> str | None:
+    """The tags of the wheel that is chosen."""
+    chosen = answer.best([wheel(each) for each in tags], python, platforms)
+    return chosen and chosen.removeprefix("square_plus-1.0-").removesuffix(".whl")
+
+
+def test_a_wheel_for_another_python_is_refused(answer: ModuleType) -> None:
+    assert choice(answer, "cp310-cp310-linux_x86_64", "cp312-cp312-linux_x86_64") is None
+    assert choice(answer, "cp310-cp310-linux_x86_64", "cp311-cp311-linux_x86_64") == "cp311-cp311-linux_x86_64"
+
+
+def test_abi3_serves_this_python_and_all_later_ones(answer: ModuleType) -> None:
+    assert choice(answer, "cp39-abi3-linux_x86_64") == "cp39-abi3-linux_x86_64"
+    assert choice(answer, "cp311-abi3-linux_x86_64") == "cp311-abi3-linux_x86_64"
+    assert choice(answer, "cp312-abi3-linux_x86_64") is None
+    assert choice(answer, "cp310-abi3-linux_x86_64", python=(3, 9)) is None
+
+
+def test_a_wheel_without_compiled_code_serves_everybody(answer: ModuleType) -> None:
+    for python in (3, 8), (3, 14):
+        assert choice(answer, "py3-none-any", python=python, platforms=["win_amd64"]) == "py3-none-any"
+
+
+def test_another_platform_is_refused(answer: ModuleType) -> None:
+    assert choice(answer, "cp39-abi3-manylinux_2_28_aarch64", "cp311-cp311-win_amd64") is None
+    assert choice(answer, "cp39-abi3-manylinux_2_39_x86_64") is None
+
+
+def test_the_most_specific_wheel_wins(answer: ModuleType) -> None:
+    everything = ["py3-none-any", "cp39-abi3-linux_x86_64", "cp310-abi3-linux_x86_64", "cp311-cp311-linux_x86_64"]
+    while everything:
+        best = everything[-1]
+        assert choice(answer, *everything) == best
+        assert choice(answer, *reversed(everything)) == best
+        everything.pop()
+    assert choice(answer, "cp39-abi3-linux_x86_64", "cp39-abi3-manylinux_2_17_x86_64") == "cp39-abi3-manylinux_2_17_x86_64"
+
+
+def test_none_of_none_is_none(answer: ModuleType) -> None:
+    assert answer.best([], (3, 11), LINUX) is None
+
+
+def test_it_chooses_as_pip_does(answer: ModuleType) -> None:
+    tags = pytest.importorskip("packaging.tags", reason="there is no packaging, which pip asks")
+    utils = pytest.importorskip("packaging.utils")
+    names = [wheel(f"{python}-{platform}") for python in ("cp39-abi3", "cp311-abi3", "cp311-cp311", "cp38-cp38", "py3-none") for platform in LINUX]
+    for python in (3, 9), (3, 11), (3, 13):
+        order = [*tags.cpython_tags(python, platforms=LINUX), *tags.compatible_tags(python, platforms=LINUX)]
+        rest = list(names)
+        while rest:
+            fitting = {name: order.index(tag) for name in rest for tag in utils.parse_wheel_filename(name)[3] if tag in order}
+            expected = min(fitting, key=lambda name: fitting[name], default=None)
+            assert answer.best(rest, python, LINUX) == expected
+            if expected is None:
+                break
+            rest.remove(expected)
