@@ -3,8 +3,8 @@
 #include <ATen/OpMathType.h>
 #include <torch/library.h>
 
-// g has two dimensions, any strides, and a floating-point type, which the result keeps; its sums are made in at::opmath_type of it. Anything else is
-// refused by TORCH_CHECK, in a sentence that begins with "column_sums".
+// g has two dimensions, any strides, and a floating-point type, which the result keeps; its sums are made in
+// at::opmath_type of it. Anything else is refused by TORCH_CHECK, in a sentence that begins with "column_sums".
 at::Tensor column_sums(const at::Tensor& g) {
   // Your code here.
   return at::zeros({g.size(1)}, g.options());

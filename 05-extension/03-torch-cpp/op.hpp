@@ -1,11 +1,13 @@
-// y = x² + b on the CPU, and its gradient for x: plain functions of tensors, which know nothing of Python, the dispatcher or autograd.
+// y = x² + b on the CPU, and its gradient for x: plain functions of tensors, which know nothing of Python, the
+// dispatcher or autograd.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>
 #include <ATen/TensorIterator.h>
 
-// out = f(left, right) for each element. TensorIterator stretches shapes, walks along strides and shares the work among threads.
+// out = f(left, right) for each element. TensorIterator stretches shapes, walks along strides and shares the work among
+// threads.
 template <typename F>
 void for_each(const at::Tensor& out, const at::Tensor& left, const at::Tensor& right, F f) {
   auto iter = at::TensorIteratorConfig().add_output(out).add_const_input(left).add_const_input(right).build();

@@ -4,7 +4,7 @@ WHEELS := build/$(PACKAGING)/wheels
 EXTRA.$(PACKAGING) = $(WHEELS)/now $(WHEELS)/later $(addprefix build/$(PACKAGING)/,other_string.so old_cuda.so)
 
 # setuptools leaves things where it builds: in a copy. Without pip, the program says so.
-pip_wheel = $(Q)python3 -m pip --version >/dev/null 2>&1 || exit 0; rm -rf $@.source $@.log && mkdir -p $(@D) && cp -r $(PACKAGING)/package $@.source && cd $@.source && \
+pip_wheel = $(Q)python3 -m pip --version >/dev/null 2>&1 || exit 0; rm -rf $@.source $@.wheel && mkdir -p $(@D) && cp -r $(PACKAGING)/package $@.source && cd $@.source && \
   PYTHONPATH=$(call quoted,$(TORCH_PATH)) CXX=$(call quoted,$(CXX)) SQUARE_PLUS=$(@F) CUDA_HOME=$(call quoted,$(if $(NVCC),$(CUDA_ROOT))) \
   python3 -m pip wheel --no-build-isolation --no-deps --no-index --disable-pip-version-check -q -w ../$(@F).wheel . >../$(@F).log 2>&1 || { cat ../$(@F).log >&2; exit 1; }
 $(WHEELS)/now $(WHEELS)/later: $(wildcard $(PACKAGING)/package/*.* $(PACKAGING)/package/square_plus/*.*) build/flags.torch

@@ -18,9 +18,7 @@ at::Tensor column_sums(const at::Tensor& g) {
   return db;
 }
 
-at::Tensor column_sums_shape(const at::Tensor& g) {
-  return g.new_empty_symint({g.sym_size(1)});
-}
+at::Tensor column_sums_shape(const at::Tensor& g) { return g.new_empty_symint({g.sym_size(1)}); }
 
 TORCH_LIBRARY(answer, library) { library.def("column_sums(Tensor g) -> Tensor"); }
 

@@ -1,4 +1,5 @@
-// y = x² + b for PyTorch on the CPU. No header of Python's, so that one library serves all versions of Python; few of PyTorch's, so that it compiles soon.
+// y = x² + b for PyTorch on the CPU. No header of Python's, so that one library serves all versions of Python; few of
+// PyTorch's, so that it compiles soon.
 #include <ATen/Dispatch.h>
 #include <ATen/TensorIterator.h>
 #include <ATen/core/Tensor.h>
