@@ -483,6 +483,26 @@ TEST_CASE("gradients choose the level by the longer one's length in texels") {
   CU_CHECK(cuTexObjectDestroy(texture));
 }
 
+TEST_CASE("anisotropy takes a footprint's shorter side for the level, as far as its ratio goes") {
+  const Device device;
+  const Levels levels(5);
+  const CUDA_RESOURCE_DESC r = levels.resource();
+  // A footprint of 8 × 1 texels: the level is that of 8 / n texels, n the allowed ratio.
+  for (const auto& [ratio, level] : {std::pair(1u, 3.0f), {2u, 2.0f}, {4u, 1.0f}, {8u, 0.0f}, {16u, 0.0f}}) {
+    CUDA_TEXTURE_DESC d = of_levels(true, 0, 0, 99);
+    d.maxAnisotropy = ratio;
+    CUtexObject texture = 0;
+    CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
+    const auto out =
+        run("tex.grad.2d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}], {%l, 0f00000000}, {0f00000000, %z};", texture,
+            {{word(8.0f / 64), word(0.5f), word(0.5f), word(1.0f / 64)},
+             {word(1.0f / 64), word(0.5f), word(0.5f), word(8.0f / 64)}});
+    CAPTURE(ratio);
+    for (const auto& o : {out[0], out[1]}) CHECK(std::fabs(real(o[0]) - level) < 0.3f);  // how near, no manual says
+    CU_CHECK(cuTexObjectDestroy(texture));
+  }
+}
+
 TEST_CASE("txq tells a level's size and how many there are; a view shows some of them") {
   const Device device;
   const Levels levels(5);
