@@ -1,5 +1,5 @@
 // Instructions of compute capability 9.0 that C++ has no words for, one function each. PTX ISA: "mbarrier",
-// "cp.async.bulk.tensor", "wgmma", "barrier.cluster", "stmatrix", "setmaxnreg".
+// "cp.async.bulk.tensor", "wgmma", "barrier.cluster", "stmatrix".
 #pragma once
 #include <cuda.h>
 
@@ -139,16 +139,6 @@ __device__ inline void multiply(float (&sums)[128], std::uint64_t a, std::uint64
 
 // ---- and the rest
 // ------------------------------------------------------------------------------------------------------
-
-// The registers that a thread of this warpgroup may use from here on.
-template <int count>
-__device__ void fewer_registers() {
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
-}
-template <int count>
-__device__ void more_registers() {
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
-}
 
 // A barrier of a warpgroup, by number: 1 to 15.
 __device__ inline void meet(unsigned number) { asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory"); }

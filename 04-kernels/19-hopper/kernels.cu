@@ -46,27 +46,35 @@ __device__ Tile place(int tile, int n) {
   return {(first + inside % high) * rows, inside / high * kColumns};
 }
 
-// 1: the instruction. A block of one warpgroup has a tile of 64 × 256. Its threads fetch boxes of a and b into shared
-// memory, sixteen bytes at a time, and the tensor cores take them from there.
+// 1: the instruction. A block of one warpgroup has a tile of 64 × 256. Its threads fetch boxes of a and b, sixteen
+// bytes at a time, all on their way before the first is put into shared memory, and the tensor cores take them from
+// there.
 extern "C" __global__ void __launch_bounds__(kGroup) warpgroup(const __grid_constant__ Product p) {
   extern __shared__ __align__(1024) Box memory[];
-  Box *const box_a = memory, *const boxes_b = memory + 1;
+  constexpr int kEach = kBoxBytes / 16 / kGroup;  // pieces of a box that a thread fetches
   const Tile at = place<kBox>(blockIdx.x, p.n);
-  auto fetch = [&](Box& to, const void* from, int row, int column) {
-    const uint4* const numbers = static_cast<const uint4*>(from);  // eight each
-    EACH for (int i = threadIdx.x; i < kBoxBytes / 16; i += kGroup) {
-      *reinterpret_cast<uint4*>(to + swizzled(i / 8, i % 8)) =
-          numbers[(static_cast<std::size_t>(row + i / 8) * p.n + column) / 8 + i % 8];
-    }
+  uint4 pieces[1 + kBoxesOfB][kEach];
+  auto piece = [&](const void* from, int row, int column, int i) {
+    const int number = threadIdx.x + i * kGroup;  // in the box: eight in a row
+    return static_cast<const uint4*>(
+        from)[(static_cast<std::size_t>(row + number / 8) * p.n + column) / 8 + number % 8];
   };
   float sums[128];
   for (int k = 0; k < p.n; k += kBox) {
-    fetch(*box_a, p.a, at.top, k);
-    for (int j = 0; j < kBoxesOfB; ++j) fetch(boxes_b[j], p.b, k, at.left + j * kBox);
+    EACH for (int i = 0; i < kEach; ++i) {
+      pieces[0][i] = piece(p.a, at.top, k, i);
+      EACH for (int j = 0; j < kBoxesOfB; ++j) pieces[1 + j][i] = piece(p.b, k, at.left + j * kBox, i);
+    }
+    EACH for (int box = 0; box <= kBoxesOfB; ++box) {
+      EACH for (int i = 0; i < kEach; ++i) {
+        const int number = threadIdx.x + i * kGroup;
+        *reinterpret_cast<uint4*>(memory[box] + swizzled(number / 8, number % 8)) = pieces[box][i];
+      }
+    }
     hopper::publish();
     __syncthreads();
     hopper::begin();
-    multiply(sums, box_a, boxes_b, k > 0);
+    multiply(sums, memory, memory + 1, k > 0);
     hopper::commit();
     hopper::finish<0>();
     __syncthreads();
@@ -130,7 +138,6 @@ __device__ void product(const Product& p) {
 
   int round = 0;  // of the ring, in steps: stage round % kStages
   if (group == 0) {
-    if (kGroups > 1) hopper::fewer_registers<40>();
     if (threadIdx.x == 0) {
       for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
         const Tile at = place<kGroups * kBox>(tile, p.n);
@@ -152,7 +159,6 @@ __device__ void product(const Product& p) {
       }
     }
   } else {
-    if (kGroups > 1) hopper::more_registers<232>();
     const int lane = threadIdx.x % 32;
     auto release = [&](int s) {
       if (lane < kCluster) hopper::arrive(empty[s], lane);
