@@ -119,18 +119,21 @@ def current(context: c_void_p) -> Iterator[None]:
 
 
 class Copy:
-    """A host tensor's copy in the device's memory. It answers data_ptr() as a tensor on the device does."""
+    """A host tensor's copy in the device's memory, for the time of a `with`. It answers data_ptr() as a tensor on the device does."""
 
     def __init__(self, tensor: torch.Tensor):
         self.tensor, self.address = tensor, c_void_p()
         self.size = c_size_t(tensor.numel() * tensor.element_size())
-        cu.cuMemAlloc_v2(byref(self.address), self.size)
-        cu.cuMemcpyHtoD_v2(self.address, c_void_p(tensor.data_ptr()), self.size)
 
     def data_ptr(self) -> int:
         return self.address.value
 
-    def back(self) -> None:
+    def __enter__(self) -> "Copy":
+        cu.cuMemAlloc_v2(byref(self.address), self.size)
+        cu.cuMemcpyHtoD_v2(self.address, c_void_p(self.tensor.data_ptr()), self.size)
+        return self
+
+    def __exit__(self, *failed: object) -> None:
         """Copies the bytes back into the tensor, once all work that was launched before is done, and frees the memory."""
         try:
             cu.cuMemcpyDtoH_v2(c_void_p(self.tensor.data_ptr()), self.address, self.size)

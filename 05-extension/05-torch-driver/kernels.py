@@ -1,5 +1,6 @@
 # Kernels for PyTorch's tensors from a string of CUDA C++: compiled when they are first wanted, kept in memory and on disk, and launched in
 # PyTorch's own context and stream. Tensors in host memory are copied to the device and back.
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -27,23 +28,20 @@ class Kernels:
         if count == 0:
             return  # a grid of no blocks is an error
         number = device.index or 0
-        with current(primary(number)):
+        with contextlib.ExitStack() as until_done:
+            until_done.enter_context(current(primary(number)))
             function = self.function(name, (f"--gpu-architecture={architecture(number)}", *options), primary(number))
             if device.type == "cuda":
                 stream = torch.cuda.current_stream(device).cuda_stream
                 places = list(tensors)
             else:
                 stream = 0
-                places = [Copy(tensor) for tensor in tensors]
+                places = [until_done.enter_context(Copy(tensor)) for tensor in tensors]
 
             values = [c_void_p(place.data_ptr()) for place in places] + [c_uint(count)]
             arguments = (c_void_p * len(values))(*(ctypes.addressof(value) for value in values))
             blocks = (count + THREADS - 1) // THREADS
             cu.cuLaunchKernel(function, blocks, 1, 1, THREADS, 1, 1, 0, c_void_p(stream), arguments, None)
-
-            for place in places:
-                if isinstance(place, Copy):
-                    place.back()
 
     def function(self, name: str, options: tuple[str, ...], context: c_void_p) -> c_void_p:
         """A module belongs to the context that it was loaded into, and its functions with it."""
