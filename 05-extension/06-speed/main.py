@@ -111,7 +111,7 @@ def time_the_op() -> dict[str, list[tuple[int, Timing]]]:
         ways["torch.compile"] = lambda *data: gradients(fused, *data)
     ways |= {"ours": lambda *data: gradients(ours, *data), "ours, direct": direct}
     print("y = x² + b, forward and backward, in microseconds: median ± half of the middle half")
-    print("elements | " + " | ".join(f"{name:^17}" for name in ways) + " | eager / ours")
+    print("elements | " + " | ".join(f"{name:^16}" for name in ways) + " | eager / ours")
     found: dict[str, list[tuple[int, Timing]]] = {name: [] for name in ways}
     for elements in [2**10, 2**16, 2**22] + ([2**26] if ON_GPU else []):
         data = inputs(elements)

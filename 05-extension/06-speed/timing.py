@@ -14,7 +14,7 @@ class Timing:
     high: float
 
     def __str__(self) -> str:
-        return f"{self.median * 1e6:8.1f} ± {(self.high - self.low) / 2 * 1e6:<6.1f}"
+        return f"{self.median * 1e6:7.1f} ± {(self.high - self.low) / 2 * 1e6:<6.1f}"
 
 
 def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 11, least: float = 2e-3) -> Timing:
