@@ -286,3 +286,90 @@ FRESH_CASE("A cooperative grid synchronises by the names of the device runtime",
   CHECK(std::memcmp(got, expected, sizeof got) == 0);
   CU_CHECK(cuLinkDestroy(link));
 }
+
+namespace {
+
+// What nvcc -rdc=true writes for nest<<<2, 1>>>(data, depth - 1), by hand: counts its runs by depth.
+const char kNest[] = R"(
+.version 7.8
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 grid[12],
+                                                             .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+.visible .entry nest(.param .u64 data, .param .u32 depth) {
+  .reg .u64 %data, %at, %buffer, %self;
+  .reg .u32 %depth, %r;
+  .reg .pred %p;
+  ld.param.u64 %data, [data];
+  ld.param.u32 %depth, [depth];
+  mad.wide.u32 %at, %depth, 4, %data;
+  atom.global.add.u32 %r, [%at], 1;
+  setp.eq.u32 %p, %depth, 0;
+  @%p ret;
+  sub.u32 %depth, %depth, 1;
+  mov.u64 %self, nest;
+  {
+    .param .b64 f;
+    .param .align 4 .b8 g[12];
+    .param .align 4 .b8 b[12];
+    .param .b32 s;
+    .param .b64 o;
+    st.param.b64 [f], %self;
+    st.param.b32 [g], 2;
+    st.param.b32 [g+4], 1;
+    st.param.b32 [g+8], 1;
+    st.param.b32 [b], 1;
+    st.param.b32 [b+4], 1;
+    st.param.b32 [b+8], 1;
+    st.param.b32 [s], 0;
+    call.uni (o), __cudaCDP2GetParameterBufferV2, (f, g, b, s);
+    ld.param.b64 %buffer, [o];
+  }
+  setp.eq.u64 %p, %buffer, 0;
+  @%p ret;
+  st.u64 [%buffer], %data;
+  st.u32 [%buffer+8], %depth;
+  {
+    .param .b64 b;
+    .param .b64 s;
+    .param .b32 o;
+    st.param.b64 [b], %buffer;
+    st.param.b64 [s], 0;
+    call.uni (o), __cudaCDP2LaunchDeviceV2, (b, s);
+    ld.param.b32 %r, [o];
+  }
+  ret;
+}
+)";
+
+}  // namespace
+
+FRESH_CASE("Kernels launch kernels, and are done when those are", "[launch]") {
+  conformance::context();
+  CUlinkState link = nullptr;
+  CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+  CU_CHECK(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(kNest), sizeof kNest, "nest", 0, nullptr, nullptr));
+  if (add_runtime(link) != CUDA_SUCCESS) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  void* image = nullptr;
+  std::size_t size = 0;
+  CUmodule mod = nullptr;
+  CUfunction nest = nullptr;
+  CUdeviceptr data = 0;
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_SUCCESS);
+  CU_CHECK(cuModuleLoadData(&mod, image));
+  CU_CHECK(cuModuleGetFunction(&nest, mod, "nest"));
+  CU_CHECK(cuMemAlloc(&data, 16));
+  CU_CHECK(cuMemsetD32(data, 0, 4));
+  unsigned depth = 3, runs[4] = {};
+  void* a[] = {&data, &depth};
+  CUstream s = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  ANSWERS(cuLaunchKernel(nest, 1, 1, 1, 1, 1, 1, 0, s, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoHAsync(runs, data, sizeof runs, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
+  CHECK(runs[3] == 1);
+  CHECK(runs[2] == 2);
+  CHECK(runs[1] == 4);
+  CHECK(runs[0] == 8);
+}

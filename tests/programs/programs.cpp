@@ -124,6 +124,8 @@ TEST_CASE("tinygrad: tensors, by its own PTX", "[programs]") { RUNS("tinygrad", 
 
 TEST_CASE("Halide: a pipeline in tiles", "[programs]") { RUNS("halide", "halide_pipeline.py"); }
 
+TEST_CASE("Slang: a shader over buffers", "[programs]") { RUNS("slangpy", "slang_kernel.py"); }
+
 TEST_CASE("Dr.Jit: traced arrays, loops, textures, derivatives", "[programs]") { RUNS("drjit", "drjit_arrays.py"); }
 
 TEST_CASE("PyCUDA: its driver interface", "[programs]") { RUNS("pycuda.driver", "pycuda_module.py"); }

@@ -1,6 +1,7 @@
 // Launching kernels and host functions (CUDA Driver API manual, "Execution Control").
 #include "common/simulator/api/launch.hpp"
 
+#include "common/simulator/api/children.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/occupancy.hpp"
 #include "common/simulator/state/capture.hpp"
@@ -92,9 +93,14 @@ KernelPart as_part(const Function& function, const LaunchShape& shape, std::vect
 }
 
 // A kernel's end as the context sees it. The executor has told on stderr what went wrong.
-CUresult run_kernel(const Launch& launch) {
+CUresult run_grid(const Launch& launch) {
   const std::optional<Fault> fault = run(launch);
   return fault ? code_of(fault->kind) : CUDA_SUCCESS;
+}
+
+CUresult run_kernel(const Launch& launch) {
+  const CUresult result = run_grid(launch);
+  return result == CUDA_SUCCESS ? run_children(launch, run_grid) : result;
 }
 
 }  // namespace
@@ -147,7 +153,6 @@ std::vector<std::byte> gather_parameters(const Function& function, void** kernel
 
 Operation kernel_operation(std::shared_ptr<const Function> function, const LaunchShape& shape,
                            std::vector<std::byte> parameters) {
-  static std::atomic<u64> grids{0};
   const auto context = function->context.lock();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   Launch launch;
@@ -163,7 +168,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.device = context->device.index;
   launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
   launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
-  launch.grid_id = ++grids;
+  launch.grid_id = next_grid_id();
   launch.priority = shape.priority;
   launch.cancelled = &function->health->ended;
   launch.set_condition = set_condition;

@@ -130,11 +130,29 @@ Texts texts_of_input(CUjitInputType type, std::string_view bytes) {
   return {};
 }
 
+bool mentions(const Linker& linker, const char* name) {
+  return std::any_of(linker.texts.begin(), linker.texts.end(),
+                     [&](const std::string& text) { return text.find(name) != std::string::npos; });
+}
+
+// Launches under the names that compilers of CUDA 12 and later write, and those of the header.
+std::string launching_runtime() {
+  std::string text = kLaunchTable;
+  for (const char* prefix : {"__cudaCDP2", "cuda"}) {
+    std::string functions = kLaunchFunctions;
+    for (auto at = functions.find("NAME"); at != std::string::npos; at = functions.find("NAME", at)) {
+      functions.replace(at, 4, prefix);
+    }
+    text += functions;
+  }
+  return text;
+}
+
 void add_device_runtime(Linker& linker) {
-  const auto wants = [](const std::string& text) { return text.find("cudaCG") != std::string::npos; };
-  if (!linker.archive || std::none_of(linker.texts.begin(), linker.texts.end(), wants)) return;
-  linker.texts.push_back(kDeviceRuntime);
-  linker.names.push_back("cudadevrt");
+  if (!linker.archive) return;
+  const bool synchronises = mentions(linker, "cudaCG"), launches = mentions(linker, "LaunchDeviceV2");
+  if (synchronises) linker.texts.push_back(kDeviceRuntime), linker.names.push_back("cudadevrt");
+  if (launches) linker.texts.push_back(launching_runtime()), linker.names.push_back("cudadevrt");
 }
 
 // A link that something could not be added to is a failed one.

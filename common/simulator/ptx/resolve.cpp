@@ -35,6 +35,7 @@ bool is_opaque(Type type) { return type == Type::texref || type == Type::sampler
 bool has_size(std::string_view special, u32 bytes) {
   const bool wide = special == "%clock64" || special == "%globaltimer" || special == "%current_graph_exec" ||
                     special.ends_with("_64");
+  if (special == "%gridid") return bytes == 8 || bytes == 4;  // 32 bits until PTX 3.0, and still to be read so
   return special == "%is_explicit_cluster" ? bytes == 0 : wide ? bytes == 8 : bytes == 4 || bytes == 2;
 }
 
@@ -1146,7 +1147,8 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
   };
   const bool moves = current_->opcode == "mov" ||
                      (current_->opcode == "cvta" && !current_->modifiers.empty() && current_->modifiers[0] != "to");
-  if (!moves && !names_sampler(name.text) && (names_.find(name.text) || link_.find(module_index_, name.text) != nullptr)) {
+  if (!moves && !names_sampler(name.text) &&
+      (names_.find(name.text) || link_.find(module_index_, name.text) != nullptr)) {
     fail(at_, "'" + Cursor::shown(name.text) + "' used in instruction '" + current_->opcode + "': must be register");
   }
   const auto within = [&](const Variable& variable) {
