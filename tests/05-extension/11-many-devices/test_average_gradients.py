@@ -80,23 +80,31 @@ def some_rows(count: int) -> Tensor:
     return torch.randn(count, 4, dtype=torch.double)
 
 
-def gradients(answer, x: Tensor, shares: list[list[int]], rank: int, device: str = "cpu") -> list[Tensor | None]:
-    """The gradients of the rows of one share, averaged with those of the others; of all rows, if there is one share."""
-    model, mine = Model().to(device), x[shares[rank]].to(device)
+def gradients(x: Tensor, rows: list[int], device: str, average: Callable | None = None) -> list[Tensor | None]:
+    """The gradients of some rows; averaged, if somebody does that, with those of other processes."""
+    model, mine = Model().to(device), x[rows].to(device)
     model(mine).square().mean().backward()
-    if len(shares) > 1:
-        answer.average_gradients(model.parameters(), len(mine))
+    if average:
+        average(model.parameters(), len(mine))
     return [None if p.grad is None else p.grad.cpu() for p in model.parameters()]
 
 
-def check(answer, x: Tensor, shares: list[list[int]]) -> None:
+def both(answer, x: Tensor, shares: list[list[int]], rank: int, device: str = "cpu") -> tuple[list[Tensor | None], list[Tensor | None]]:
+    """The gradients that this process has after averaging, and those of all rows, which it works out alone."""
     everything = [row for share in shares for row in share]
-    (expected,) = several(lambda rank: gradients(answer, x, [everything], rank), 1)
-    for rank, found in enumerate(several(lambda rank: gradients(answer, x, shares, rank), len(shares))):
-        for number, (ours, wanted) in enumerate(zip(found, expected)):
-            assert ours is not None, f"in process {rank}, parameter {number} has no gradient"
-            difference = (ours - wanted).abs().max().item()
+    return gradients(x, shares[rank], device, answer.average_gradients), gradients(x, everything, device)
+
+
+def compare(found: list[tuple[list[Tensor | None], list[Tensor | None]]]) -> None:
+    for rank, (ours, expected) in enumerate(found):
+        for number, (mine, wanted) in enumerate(zip(ours, expected)):
+            assert mine is not None, f"in process {rank}, parameter {number} has no gradient"
+            difference = (mine - wanted).abs().max().item()
             assert difference < 1e-12, f"in process {rank}, the gradient of parameter {number} is {difference:.3g} off"
+
+
+def check(answer, x: Tensor, shares: list[list[int]]) -> None:
+    compare(several(lambda rank: both(answer, x, shares, rank), len(shares)))
 
 
 def test_the_gradient_is_that_of_all_rows(answer):
@@ -124,7 +132,7 @@ def counted(answer, rank: int) -> int:
     for name in ("all_reduce", "reduce", "broadcast", "all_gather", "all_gather_into_tensor", "reduce_scatter_tensor"):
         call = getattr(dist, name)
         setattr(dist, name, lambda *given, call=call, **more: (sent.append(1), call(*given, **more))[1])
-    gradients(answer, some_rows(8), [list(range(4)), list(range(4, 8))], rank)
+    gradients(some_rows(8), list(range(4 * rank, 4 * rank + 4)), "cpu", answer.average_gradients)
     return len(sent)
 
 
@@ -150,14 +158,10 @@ def test_types_are_kept(answer):
         assert large.flatten().tolist() == [1.0 + 2.0**-41] * 6
 
 
-def on_gpus(rank: int) -> list[Tensor]:
-    x = some_rows(16)
-    return gradients(loaded(), x, [list(range(3)), list(range(3, 16))], rank, f"cuda:{rank}")
+def on_gpus(rank: int) -> tuple[list[Tensor | None], list[Tensor | None]]:
+    return both(loaded(), some_rows(16), [list(range(3)), list(range(3, 16))], rank, f"cuda:{rank}")
 
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="it needs two GPUs")
 def test_the_same_on_two_gpus(answer):
-    (expected,) = several(lambda rank: gradients(answer, some_rows(16), [list(range(16))], rank), 1)
-    for found in several(on_gpus, 2, "nccl"):
-        for ours, wanted in zip(found, expected):
-            assert (ours - wanted).abs().max().item() < 1e-12
+    compare(several(on_gpus, 2, "nccl"))
