@@ -283,6 +283,7 @@ TEST_CASE("What makes no sense is refused by name, as ptxas refuses it") {
        "Instruction 'shfl' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4"},
       {"cp.async.ca.shared.global [r0], [rd0], 5;",
        "Argument 2 of instruction 'cp.async': unexpected value '5', expected to be 4 or 8 or 16"},
+      {"setp.lt.f16 p1|p2, h0, h1;", "Predicate output not allowed for instruction 'setp'"},
       {"call missing;", "Unresolved extern function 'missing'"},
       {"call nowhere;", "Call to 'nowhere' requires call prototype"},
       {"call rd0, (pp);", "Call to 'rd0' requires call prototype"},

@@ -804,6 +804,11 @@ void Resolver::by_row(const Statement& s) {
     fail(s.at,
          "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(found.row->target) + " or higher");
   }
+  const Type compared = found.form.type[0];
+  if (s.opcode == "setp" && (compared == Type::f16 || compared == Type::bf16) && !s.operands.empty() &&
+      s.operands[0].pair != nullptr) {
+    fail(s.at, "Predicate output not allowed for instruction 'setp'");  // only pairs of halves have two results
+  }
   Draft draft;
   draft.statement = &s;
   draft.form = found.form;
