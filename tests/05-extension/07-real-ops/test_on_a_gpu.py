@@ -29,9 +29,11 @@ def test_on_a_gpu_nms_of_ten_thousand_boxes_is_the_same_in_all_ways() -> None:
 def test_on_a_gpu_ops_run_on_the_current_stream() -> None:
     input, boxes = torch.zeros(1, 1, 64, 64, device="cuda"), torch.tensor([[0.0, 0, 0, 63, 63]], device="cuda")
     real_ops.roi_align(input, boxes, 2)
+    busy = torch.rand(4096, 4096, device="cuda")
     torch.cuda.synchronize()
     with torch.cuda.stream(torch.cuda.Stream()):
-        torch.cuda._sleep(50_000_000)
+        for _ in range(50):
+            busy = busy @ busy
         input.fill_(3)  # a kernel on another stream would not wait for it
         found = real_ops.roi_align(input, boxes, 2)
         assert found.tolist() == [[[[3.0, 3.0], [3.0, 3.0]]]]
