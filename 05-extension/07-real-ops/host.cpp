@@ -54,7 +54,7 @@ Index nms_double(const double* boxes, Index count, double threshold, Index* kept
   return nms(boxes, count, threshold, kept);
 }
 
-// From the mask of kernels.cu, the words of a box side by side: what torchvision did on the CPU for years.
+// From the mask of kernels.cu: what torchvision did on the CPU for years.
 Index nms_scan(const unsigned long long* mask, Index count, Index* kept) {
   const Index tiles = (count + 63) / 64;
   std::vector<unsigned long long> removed(tiles);

@@ -22,9 +22,8 @@ EACH_OP(KERNEL, double)
 
 // ---- NMS, first kernel: who overlaps whom ---------------------------------------------------------------------------
 
-// 64 boxes are a tile, and the answers "box i and box 64 t + 0 … 63" are the 64 bits of one word, that of tile t and
-// box i. Overlap has no direction, so in the tiles of the diagonal a word says also which of the boxes before i overlap
-// it.
+// 64 boxes are a tile, and the answers "box i and box 64 t + 0 … 63" are the 64 bits of one word, mask[i][t]. Overlap
+// has no direction, so in the tiles of the diagonal a word says also which of the boxes before i overlap it.
 
 using Word = unsigned long long;
 constexpr int kTile = 64;
@@ -59,9 +58,8 @@ __device__ bool overlap(const Box<W>& a, const Box<W>& b, W threshold) {
 }
 
 // A block compares one tile of boxes, blockIdx.y, with another, blockIdx.x; the boxes are in the order of their scores.
-// The words of the next tile, and of the next box, are so many words further in the mask.
 template <class T>
-__device__ void mask_of_tile(const T* boxes, int count, double threshold, Word* mask, int next_tile, int next_box) {
+__device__ void mask_of_tile(const T* boxes, int count, double threshold, Word* mask) {
   if (blockIdx.x < blockIdx.y) return;  // better boxes are not removed by worse ones
   const int first = blockIdx.x * kTile, here = min(kTile, count - first);
   __shared__ Box<Wide<T>> tile[kTile];
@@ -77,13 +75,12 @@ __device__ void mask_of_tile(const T* boxes, int count, double threshold, Word* 
     }
     if (blockIdx.x == blockIdx.y) word &= ~(Word(1) << threadIdx.x);  // nobody removes himself
   }
-  mask[Index(blockIdx.x) * next_tile + Index(i) * next_box] = word;
+  mask[Index(i) * gridDim.x + blockIdx.x] = word;
 }
 
-#define NMS_MASK(T)                                                                                               \
-  extern "C" __global__ void nms_mask_##T(const T* boxes, int count, double threshold, Word* mask, int next_tile, \
-                                          int next_box) {                                                         \
-    mask_of_tile(boxes, count, threshold, mask, next_tile, next_box);                                             \
+#define NMS_MASK(T)                                                                                  \
+  extern "C" __global__ void nms_mask_##T(const T* boxes, int count, double threshold, Word* mask) { \
+    mask_of_tile(boxes, count, threshold, mask);                                                     \
   }
 NMS_MASK(half)
 NMS_MASK(float)
@@ -91,7 +88,7 @@ NMS_MASK(double)
 
 // ---- NMS, second kernel: who stays ----------------------------------------------------------------------------------
 
-// One block, tile by tile. Lane l of every warp stands for the boxes l and l + 32 of the tile.
+// One block, tile by tile.
 
 // The bits below bit i.
 __device__ Word below(int i) { return (Word(1) << i) - 1; }
@@ -99,6 +96,7 @@ __device__ Word below(int i) { return (Word(1) << i) - 1; }
 // Bits of the tile's boxes that stay: those alive that no staying box before them overlaps. Start with all, and strike
 // out until nothing changes. After k rounds the first k bits are final, so it ends; as a rule after one or two, since
 // most of who overlaps was struck out by better tiles.
+// By a warp; lane l stands for the boxes l and l + 32, and has their words.
 __device__ Word staying(Word alive, Word low, Word high) {
   const int lane = threadIdx.x % 32;
   const Word before_low = low & below(lane), before_high = high & below(lane + 32);
@@ -112,56 +110,46 @@ __device__ Word staying(Word alive, Word low, Word high) {
   return stays;
 }
 
-// kept: the numbers from `order` of the boxes that stay, `*total` of them. Dynamic shared memory: a word a tile. The
-// mask has the words of a tile's boxes side by side, so that a warp reads 32 of them at once.
-extern "C" __global__ void nms_scan(const Word* mask, const Index* order, int count, Index* kept, int* total) {
-  extern __shared__ Word stay[];  // of the tiles before: who stays
-  // Of the last tile, this one and the next; in halves, since atomics in shared memory take 32 bits at once.
-  __shared__ unsigned removed[3][2];
-  const int tiles = (count + kTile - 1) / kTile, lane = threadIdx.x % 32;
-  if (threadIdx.x < 6) removed[threadIdx.x / 2][threadIdx.x % 2] = 0;
+// kept: which boxes stay, `*total` of them. Dynamic shared memory: a word a tile.
+extern "C" __global__ void nms_scan(const Word* mask, int count, Index* kept, int* total) {
+  extern __shared__ Word removed[];
+  __shared__ Word stay[2];  // of this tile; of the last one, which others may still be reading
+  const int tiles = (count + kTile - 1) / kTile, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const auto on_diagonal = [&](int tile, int box) { return mask[(Index(tile) * kTile + box) * tiles + tile]; };
+  for (int t = threadIdx.x; t < tiles; t += blockDim.x) removed[t] = 0;
   __syncthreads();
 
-  Word stays = 0;
+  Word low = on_diagonal(0, lane), high = on_diagonal(0, lane + 32);
   int before = 0;
   for (int tile = 0; tile < tiles; ++tile) {
     const int first = tile * kTile, left = count - first;
-    const Word* words = mask + Index(tile) * tiles * kTile;
-    // Asked for early, needed late.
-    const Word low = words[first + lane], high = words[first + lane + 32];
-    const bool writes = threadIdx.x < 32;
-    const Index number = writes && lane < left ? order[first + lane] : 0;
-    const Index second_number = writes && lane + 32 < left ? order[first + lane + 32] : 0;
-
-    // Which boxes of the tile does one that stays remove? A thread asks box k, and 1024 boxes further.
-    unsigned* gone = removed[tile % 3];
-    Word struck = 0;
-#pragma unroll 4
-    for (int k = threadIdx.x; k < first; k += blockDim.x) {
-      const Word of_tile = k < first - kTile ? stay[k / kTile] : stays;
-      if (of_tile >> (k % kTile) & 1) struck |= words[k];
+    // Who is left, and who of them stays? The first warp finds it out, and asks for the next tile's words meanwhile.
+    if (warp == 0) {
+      const Word alive = ~removed[tile] & (left < kTile ? below(left) : ~Word(0));
+      const Word found = alive ? staying(alive, low, high) : 0;
+      if (lane == 0) stay[tile % 2] = found;
+      if (tile + 1 < tiles) low = on_diagonal(tile + 1, lane), high = on_diagonal(tile + 1, lane + 32);
+      if (found >> lane & 1) kept[before + __popcll(found & below(lane))] = first + lane;
+      if (found >> (lane + 32) & 1) kept[before + __popcll(found & below(lane + 32))] = first + lane + 32;
     }
-    if (struck) {
-      atomicOr(&gone[0], static_cast<unsigned>(struck));
-      atomicOr(&gone[1], static_cast<unsigned>(struck >> 32));
-    }
-    if (threadIdx.x < 2) removed[(tile + 1) % 3][threadIdx.x] = 0;
     __syncthreads();
-
-    // Who is left, and who of them stays? Every warp finds it out for itself: nobody waits for another.
-    const Word alive = ~(Word(gone[1]) << 32 | gone[0]) & (left < kTile ? below(left) : ~Word(0));
-    stays = staying(alive, low, high);
-    if (writes && stays >> lane & 1) kept[before + __popcll(stays & below(lane))] = number;
-    if (writes && stays >> (lane + 32) & 1) kept[before + __popcll(stays & below(lane + 32))] = second_number;
-    if (threadIdx.x == 0) stay[tile] = stays;  // the others read it after the next barrier
+    // Whom do they remove from the tiles to come? A warp takes a box; most of its words are zero.
+    const Word stays = stay[tile % 2];
     before += __popcll(stays);
+    for (int box = warp; box < kTile; box += blockDim.x / 32) {
+      if (!(stays >> box & 1)) continue;
+      for (int t = tile + 1 + lane; t < tiles; t += 32) {
+        const Word struck = mask[Index(first + box) * tiles + t];
+        if (struck) atomicOr(&removed[t], struck);
+      }
+    }
+    if (stays) __syncthreads();
   }
   if (threadIdx.x == 0) *total = before;
 }
 
-// The obvious way, to compare with: box by box. Who stays strikes out at once, and everybody waits for it. The mask has
-// the words of a box side by side.
-extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order, int count, Index* kept, int* total) {
+// The obvious way, to compare with: box by box. Who stays strikes out at once, and everybody waits for it.
+extern "C" __global__ void nms_scan_by_box(const Word* mask, int count, Index* kept, int* total) {
   extern __shared__ Word removed[];
   const int tiles = (count + kTile - 1) / kTile;
   for (int t = threadIdx.x; t < tiles; t += blockDim.x) removed[t] = 0;
@@ -170,7 +158,7 @@ extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order,
   for (int i = 0; i < count; ++i) {
     if (removed[i / kTile] >> (i % kTile) & 1) continue;  // the same for all threads
     __syncthreads();                                      // before anybody changes what others still read
-    if (threadIdx.x == 0) kept[before] = order[i];
+    if (threadIdx.x == 0) kept[before] = i;
     ++before;
     for (int t = i / kTile + threadIdx.x; t < tiles; t += blockDim.x) removed[t] |= mask[Index(i) * tiles + t];
     __syncthreads();

@@ -61,7 +61,7 @@ def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
 @torch.library.impl(f"{LIBRARY}::nms", ("cpu", "cuda"))
 def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     order = scores.sort(descending=True, stable=True).indices
-    return place_for(boxes).nms(boxes[order].contiguous(), order, threshold)
+    return order[place_for(boxes).nms(boxes[order].contiguous(), threshold)]
 
 
 @torch.library.register_fake(f"{LIBRARY}::nms")
