@@ -151,6 +151,8 @@ catch2_deb() { unpack_debs "$1" catch2; }
 # numpy: PyTorch warns where it is missing.
 torch_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 2 ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} --target "$1" "torch==$TORCH_VERSION" numpy; }
 
+python_headers_deb() { unpack_debs "$2" "libpython$1-dev"; }
+
 ninja_wheel() { wheels ninja "$1"; }
 
 pytest_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 1 --target "$1" pytest; }
@@ -372,6 +374,18 @@ see_to_ninja() {
   NINJA=$NINJA/bin/ninja
 }
 
+# The folder of Python.h, for modules of Python in C++; which a distribution's Python comes without.
+see_to_python_headers() {
+  local version
+  read -r version PYTHON_HEADERS < <(python3 -c 'import sys, sysconfig; print("%d.%d" % sys.version_info[:2], sysconfig.get_path("include"))')
+  [ -e "$PYTHON_HEADERS/Python.h" ] && return
+  if ! PYTHON_HEADERS=$(kept "python-headers-$version"); then
+    fetch "python-headers-$version" 60 python_headers_deb "$version" || { PYTHON_HEADERS=none; return; }
+    PYTHON_HEADERS=$STORE/python-headers-$version
+  fi
+  PYTHON_HEADERS=$PYTHON_HEADERS/usr/include/python$version
+}
+
 see_to_pytest() {
   local name
   PYTEST=yes PYTEST_PATH= WITHOUT_PYTEST=
@@ -429,7 +443,7 @@ keeps() { [ "${had[KEY]:-}" = "$key" ]; }
 needs_catch2= needs_torch= needs_pytest= needs_matplotlib=
 for need in "$@"; do declare "needs_$need=yes"; done
 if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] || [ -n "${had[CATCH_VERSION]:-}" ]; } &&
-  { [ -z "$needs_torch" ] || { [ -e "${had[TORCH_ROOT]:-}/__init__.py" ] && [ -n "${had[NINJA]:-}" ]; }; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
+  { [ -z "$needs_torch" ] || { [ -e "${had[TORCH_ROOT]:-}/__init__.py" ] && [ -n "${had[NINJA]:-}" ] && [ -n "${had[PYTHON_HEADERS]:-}" ]; }; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
   { [ -z "$needs_matplotlib" ] || [ -n "${had[MATPLOTLIB]:-}" ]; }; then exit 0; fi
 
 find_compiler
@@ -447,6 +461,7 @@ keep_or_see_to() { # $1: needed, or empty; $2: what sees to it; the rest: the va
 keep_or_see_to "$needs_catch2" see_to_catch2 CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2
 keep_or_see_to "$needs_torch" see_to_torch TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH
 keep_or_see_to "$needs_torch" see_to_ninja NINJA
+keep_or_see_to "$needs_torch" see_to_python_headers PYTHON_HEADERS
 keep_or_see_to "$needs_pytest" see_to_pytest PYTEST PYTEST_PATH WITHOUT_PYTEST
 keep_or_see_to "$needs_matplotlib" see_to_matplotlib MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB
 
@@ -459,7 +474,7 @@ fi
   echo "# Written by common/setup.sh: what this machine has."
   echo "KEY := $key"
   for name in COMPILER CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
-    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH NINJA PYTEST PYTEST_PATH WITHOUT_PYTEST \
+    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH NINJA PYTHON_HEADERS PYTEST PYTEST_PATH WITHOUT_PYTEST \
     MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB; do
     echo "$name := ${!name}"
   done

@@ -14,7 +14,11 @@ from common.built import built
 warnings.simplefilter("ignore")  # the compiler's page of advice about functions that it cannot look into
 torch.ops.load_library(built(__file__, "op.so"))
 sys.path.insert(0, built(__file__, "module"))
-import bound  # noqa: E402  (setup.py built it there)
+try:
+    import bound  # setup.py built it there
+except ModuleNotFoundError:
+    print("skipped: the module of Python was not built, for want of Python.h: sudo apt-get install python3-dev")
+    sys.exit(77)
 
 OP = torch.ops.course.square_plus
 

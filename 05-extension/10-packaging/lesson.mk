@@ -1,7 +1,7 @@
-# Two wheels of the package, as `pip wheel` makes them, and libraries with faults, for the traps.
+# Two wheels of the package, as `pip wheel` makes them; the op by the stable interface; and libraries with faults, for the traps.
 PACKAGING := 05-extension/10-packaging
 WHEELS := build/$(PACKAGING)/wheels
-EXTRA.$(PACKAGING) = $(WHEELS)/now $(WHEELS)/later $(addprefix build/$(PACKAGING)/,other_string.so old_cuda.so)
+EXTRA.$(PACKAGING) = $(WHEELS)/now $(WHEELS)/later $(addprefix build/$(PACKAGING)/,stable.so other_string.so old_cuda.so)
 
 # setuptools leaves things where it builds: in a copy. Without pip, the program says so.
 pip_wheel = $(Q)python3 -m pip --version >/dev/null 2>&1 || exit 0; rm -rf $@.source $@.wheel && mkdir -p $(@D) && cp -r $(PACKAGING)/package $@.source && cd $@.source && \
@@ -11,6 +11,11 @@ $(WHEELS)/now $(WHEELS)/later: $(wildcard $(PACKAGING)/package/*.* $(PACKAGING)/
 	$(call say,wheel,$(PACKAGING)/package ($(@F)))
 	$(pip_wheel)
 	$(Q)touch $@
+
+# 0x020b…: for PyTorch 2.11 and later, whatever is here.
+build/$(PACKAGING)/stable.so: $(PACKAGING)/stable.cpp build/flags.torch
+	$(call say,compile,$<)
+	$(Q)mkdir -p $(@D) && $(CXX) $(TORCH_FLAGS) -DTORCH_TARGET_VERSION=0x020b000000000000 $< $(LDFLAGS) -shared -L$(call quoted,$(TORCH_ROOT)/lib) -ltorch_cpu -o $@
 
 # As PyTorch's wheels for pip were built until 2.6: std::string of before C++11.
 build/$(PACKAGING)/other_string.so: $(PACKAGING)/other_string.cpp build/flags.torch

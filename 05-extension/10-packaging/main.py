@@ -23,6 +23,11 @@ y = square_plus.square_plus(x, torch.ones(1))
 y.sum().backward()
 print(f"{square_plus.BUILT:13} | {y.tolist()}, {x.grad.tolist()}")
 """
+TRY_STABLE = """
+import torch
+torch.ops.load_library('{}')
+print("ahead of time |", torch.ops.stable_plus.forward(torch.arange(4.0), torch.ones(4)).tolist())
+"""
 
 
 class Environment:
@@ -49,6 +54,15 @@ def last_line(command: list[str], variables: dict[str, str] = {}) -> str:
     ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
     said = (ended.stdout if ended.returncode == 0 else ended.stderr).strip().splitlines()
     return re.sub(r"^(\w+Error|ERROR): |/\S*/(?=\w)", "", said[-1] if said else "")
+
+
+def wanted(library: pathlib.Path) -> str:
+    """How many names of PyTorch's the library wants: functions of C++, which may change, and those of the stable interface in C."""
+    said = subprocess.run(["nm", "-D", "--undefined-only", str(library)], capture_output=True, text=True, check=True).stdout
+    names = [line.split()[-1] for line in said.splitlines()]
+    in_cpp = [name for name in names if re.match(r"_Z.*(c10|2at|5torch)", name)]
+    in_c = [name for name in names if name.startswith(("aoti_torch_", "torch_"))]
+    return f"{len(in_cpp):3} | {len(in_c):3}"
 
 
 def show(rows: dict[str, Callable[[], str]]) -> None:
@@ -78,7 +92,13 @@ def main(folder: pathlib.Path) -> int:
         "first wheel": lambda: ahead.run(TRY),
         "second wheel": lambda: just_in_time.run(TRY),
         "second, no compiler": lambda: just_in_time.run(TRY, **without_compiler),
+        "stable interface": lambda: ahead.run(TRY_STABLE.format(built(__file__, "stable.so"))),
     })  # fmt: skip
+
+    print(f"\n{'wants of PyTorch':21} | C++ |   C")
+    stable = pathlib.Path(built(__file__, "stable.so"))
+    for library in ahead.installed("op.*.so"), stable:
+        print(f"{library.name:21} | {wanted(library)}")
 
     print(f"\n{'trap':21} | what the user reads")
     library, elsewhere = ahead.installed("op.*.so"), Environment(folder / "elsewhere")
