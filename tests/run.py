@@ -323,7 +323,7 @@ class Test:
             return name, None, None
         if expected in cases and cases[expected].skipped:
             return name, None, cases[expected].skipped
-        others = "\n".join(case.name for case in cases.values() if case.failure) or "none: it passes"
+        others = "\n".join(f"{case.name}: {case.failure}" for case in cases.values() if case.failure) or "none: it passes"
         return name, f'"{expected}" must reject it. These did:\n{others}', None
 
     # ---- headers and suites
