@@ -20,7 +20,6 @@
 #include <limits>
 #include <mutex>
 #include <string>
-#include <string_view>
 #include <tuple>
 
 namespace {
@@ -34,7 +33,7 @@ using Gradients = std::tuple<Tensor, Tensor>;  // dx, db
 // The path of kernels.ptx, once use_kernels() has said it.
 std::string image;
 
-void use_kernels(std::string_view path) { image = path; }
+void use_kernels(const std::string& path) { image = path; }
 
 // The primary context is PyTorch's, too. Neither it nor the kernels are given back: the process's end does that, and a
 // static object's destructor might come after the driver's.
