@@ -24,9 +24,16 @@ void each_request(const Parts& all, F f) {
   for (const Parts& round : rounds) f(round);
 }
 
-void count_global(GlobalCount& count, const Parts& all) {
+// If all lanes change one place and none wants to know what was there, the compiler of a GPU lets one do it for all.
+bool one_for_all(const Parts& parts, const Notes::Statement& statement) {
+  const bool integer = bytes(statement.type) == 4 && !is_float(statement.type);
+  return statement.quiet && integer &&
+         std::all_of(parts.begin(), parts.end(), [&](const Part& part) { return part.address == parts[0].address; });
+}
+
+void count_global(GlobalCount& count, const Parts& all, bool changes) {
   each_request(all, [&](const Parts& parts) {
-    const GlobalCost cost = global_cost(parts.data(), parts.size());
+    const GlobalCost cost = global_cost(parts.data(), parts.size(), changes);
     ++count.requests;
     count.sectors += cost.sectors;
     count.bytes += cost.bytes;
@@ -141,12 +148,13 @@ void Counter::touched(SiteCount& count, const Notes::Statement& statement, const
     const GlobalCost cost = global_cost(global.data(), global.size());
     count.global.add({1, cost.sectors, cost.bytes});
   } else if (!global.empty()) {
-    count_global(count.global, global);
+    count_global(count.global, global, count.kind == Access::atomic && !one_for_all(global, statement));
   }
   if (!local.empty()) count_local(count.local, local);
   if (shared.empty() || statement.kind == Class::copy_async) return;
   if (matrix) return count_matrices(count.shared, shared);
-  const SharedAccess access = count.kind == Access::atomic  ? SharedAccess::atomic
+  const bool counted = (statement.quiet && statement.adds_one) || one_for_all(shared, statement);
+  const SharedAccess access = count.kind == Access::atomic  ? (counted ? SharedAccess::counting : SharedAccess::atomic)
                               : count.kind == Access::write ? SharedAccess::store
                                                             : SharedAccess::load;
   each_request(shared,

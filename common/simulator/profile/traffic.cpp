@@ -38,21 +38,42 @@ class Different {
   bool sorted_ = true;
 };
 
-// How often the fullest bank has to give a word, to the parts [begin, end).
-u64 turns(const Part* begin, const Part* end) {
+// How often the fullest bank has to give a word, to the parts [begin, end). `each`: to each lane by itself.
+u64 turns(const Part* begin, const Part* end, bool each) {
+  std::array<u32, kBanks> load{};
   Different<kWarpSize * 8> words;
   for (const Part* part = begin; part != end; ++part) {
-    for (u64 word = part->address / kWord; word <= (part->address + part->size - 1) / kWord; ++word) words.add(word);
+    for (u64 word = part->address / kWord; word <= (part->address + part->size - 1) / kWord; ++word) {
+      if (each)
+        ++load[word % kBanks];
+      else
+        words.add(word);
+    }
   }
   words.count();
-  std::array<u8, kBanks> load{};
   for (const u64 word : words) ++load[word % kBanks];
   return *std::max_element(load.begin(), load.end());
 }
 
+// How often each sector is gone to, if lanes that want the same place go one after the other.
+u64 visits(const Part* parts, std::size_t count) {
+  std::array<u64, kWarpSize> address;
+  std::size_t lanes = 0;
+  for (std::size_t i = 0; i < count && lanes < kWarpSize; ++i) address[lanes++] = parts[i].address;
+  std::sort(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(lanes));
+  u64 sum = 0, most = 0;
+  for (std::size_t i = 0, same = 0; i < lanes; ++i) {
+    const bool new_sector = i == 0 || address[i] / kSector != address[i - 1] / kSector;
+    if (new_sector) sum += most, most = 0;
+    same = i != 0 && address[i] == address[i - 1] ? same + 1 : 1;
+    most = std::max<u64>(most, same);
+  }
+  return sum + most;
+}
+
 }  // namespace
 
-GlobalCost global_cost(const Part* parts, std::size_t count) {
+GlobalCost global_cost(const Part* parts, std::size_t count, bool changes) {
   GlobalCost cost;
   Different<kWarpSize * 4> sectors;
   std::array<Part, kWarpSize> sorted;
@@ -63,7 +84,7 @@ GlobalCost global_cost(const Part* parts, std::size_t count) {
       sectors.add(sector);
     if (kept < kWarpSize) sorted[kept++] = part;
   }
-  cost.sectors = sectors.count();
+  cost.sectors = changes ? visits(parts, count) : sectors.count();
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(kept);
   if (!std::is_sorted(sorted.begin(), end, [](const Part& a, const Part& b) { return a.address < b.address; }))
     std::sort(sorted.begin(), end, [](const Part& a, const Part& b) { return a.address < b.address; });
@@ -93,30 +114,24 @@ bool in_pairs(const Part* begin, const Part* end, u32 distance) {
   });
 }
 
-// Lanes that share one turn if their words lie in different banks: a turn gives at most 128 bytes, so of wider accesses
-// halves or quarters of the warp go by themselves. Two of those go together if their lanes want the same in pairs.
-void count_groups(const Part* begin, const Part* end, u32 lanes, u32 least, SharedCost& cost) {
-  while (begin != end) {
-    const Part* next = begin;
-    while (next != end && next->lane / lanes == begin->lane / lanes) ++next;
-    if (lanes == least || (lanes == 2 * least && (in_pairs(begin, next, 1) || in_pairs(begin, next, 2)))) {
-      cost.wavefronts += turns(begin, next);
-      ++cost.least;
-    } else {
-      count_groups(begin, next, lanes / 2, least, cost);
-    }
-    begin = next;
-  }
-}
-
 }  // namespace
 
+// A turn gives at most 128 bytes, so of wider accesses halves or quarters of the warp go by themselves. Of loads two of
+// those go together if all lanes of the warp want the same in pairs.
 SharedCost shared_cost(const Part* parts, std::size_t count, SharedAccess access) {
   SharedCost cost;
   if (count == 0) return cost;
-  const bool matrix = access == SharedAccess::matrix;
+  const bool matrix = access == SharedAccess::matrix, load = access == SharedAccess::load;
   const u32 least = matrix ? 8 : parts[0].size <= 4 ? 32 : parts[0].size <= 8 ? 16 : 8;
-  count_groups(parts, parts + count, matrix ? least : kWarpSize, least, cost);
+  const Part* const end = parts + count;
+  const bool pairs = load && least < kWarpSize && (in_pairs(parts, end, 1) || in_pairs(parts, end, 2));
+  const u32 together = pairs ? 2 * least : least;
+  for (const Part* begin = parts; begin != end; ++cost.least) {
+    const Part* next = begin;
+    while (next != end && next->lane / together == begin->lane / together) ++next;
+    cost.wavefronts += turns(begin, next, access == SharedAccess::atomic);
+    begin = next;
+  }
   return cost;
 }
 

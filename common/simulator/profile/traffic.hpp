@@ -20,14 +20,21 @@ struct GlobalCost {
   u64 sectors = 0;
   u64 bytes = 0;  // that anybody wanted, each counted once
 };
-GlobalCost global_cost(const Part* parts, std::size_t count);
+// `changes`: atomically. Lanes that want the same place have to go to its sector one after the other.
+GlobalCost global_cost(const Part* parts, std::size_t count, bool changes = false);
 
 // Turns that the banks of shared memory take, and how many it would take if no two lanes wanted different words of one
 // bank.
 struct SharedCost {
   u64 wavefronts = 0, least = 0;
 };
-enum class SharedAccess : u8 { load, store, atomic, matrix };
+enum class SharedAccess : u8 {
+  load,
+  store,
+  atomic,
+  counting,  // atomic additions of one whose results nobody wants: lanes of one place are counted, and go together
+  matrix,
+};
 SharedCost shared_cost(const Part* parts, std::size_t count, SharedAccess access);
 
 }  // namespace cudasim

@@ -195,6 +195,7 @@ class Resolver {
   std::vector<u32> table_of_;  // by Function::tables: in Code::tables
   std::unordered_map<u64, u32> parameter_registers_;
   std::shared_ptr<Notes> notes_;  // null: nobody wants them
+  std::vector<u32> read_;         // registers that anything reads, if somebody wants notes
   std::size_t text_at_ = 0;       // a place in the module's text, and its line
   u32 text_line_ = 1;
 };
@@ -367,7 +368,11 @@ void Resolver::mention(Slot slot, bool written, bool surely) {
   if (slot == kNoSlot || (slot & kConstant) != 0) return;
   const u32 instruction = static_cast<u32>(out_.code->instructions.size());
   mentions_.push_back({instruction, slot, written && surely});
-  if (written && notes_ != nullptr) notes_->results.push_back({instruction, slot, registers_[slot], ""});
+  if (notes_ == nullptr) return;
+  if (written)
+    notes_->results.push_back({instruction, slot, registers_[slot], ""});
+  else
+    read_.push_back(slot);
 }
 
 // Slots are the numbers of virtual registers until assign_slots().
@@ -1441,6 +1446,10 @@ void Resolver::note(const Statement& s) {
   statement.branches = (s.opcode == "bra" || s.opcode == "brx") && (s.opcode == "brx" || !s.guard.empty());
   const bool of_warp = !s.modifiers.empty() && s.modifiers[0] == "warp";
   statement.barrier = (s.opcode == "bar" || s.opcode == "barrier") && !of_warp;
+  const Immediate* last = s.operands.empty() ? nullptr : std::get_if<Immediate>(&s.operands.back().value);
+  const bool adds = std::find(s.modifiers.begin(), s.modifiers.end(), "add") != s.modifiers.end();
+  statement.quiet = s.opcode == "atom" || s.opcode == "red";  // unless somebody reads it: finish_notes()
+  statement.adds_one = adds && last != nullptr && !is_float(last->type) && last->bits == 1;
   const u32 end = static_cast<u32>(out_.code->instructions.size());
   if (end != first_.back()) statement.instruction = end - 1;
   notes_->statements.push_back(std::move(statement));
@@ -1461,8 +1470,12 @@ void Resolver::finish_notes(const SlotMap& slots) {
   }
   for (const auto& [key, id] : parameter_registers_)
     names[id] = ((key & 1) != 0 ? function_.results : function_.parameters)[key / 2].name;
+  std::vector<bool> read(registers_.size());
+  for (const u32 id : read_) read[id] = true;
   std::vector<Notes::Result> kept;
   for (Notes::Result& result : notes_->results) {
+    const u32 statement = out_.code->instructions[result.instruction].statement;
+    if (statement < notes_->statements.size() && read[result.slot]) notes_->statements[statement].quiet = false;
     const auto found = names.find(result.slot);
     if (found == names.end()) continue;
     result.name = found->second;
