@@ -319,3 +319,57 @@ FRESH_CASE("A kernel has no more registers than its loader, or the linker, was t
   ANSWERS(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, f), CUDA_SUCCESS);
   CHECK(registers <= 24);
 }
+
+namespace {
+
+// Links two texts; what came of adding the second one, and the log.
+std::pair<std::string, std::string> linked(const char* a, const char* b) {
+  const std::string head = ".version 7.0\n.target sm_70\n.address_size 64\n";
+  std::string first = head + a, second = head + b;
+  char log[600] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUlinkState state = nullptr;
+  CU_CHECK(cuLinkCreate(2, options, values, &state));
+  CU_CHECK(cuLinkAddData(state, CU_JIT_INPUT_PTX, first.data(), first.size() + 1, "a", 0, nullptr, nullptr));
+  const std::string answer =
+      cu::name(cuLinkAddData(state, CU_JIT_INPUT_PTX, second.data(), second.size() + 1, "b", 0, nullptr, nullptr));
+  void* image = nullptr;
+  std::size_t size = 0;
+  CHECK(cu::name(cuLinkComplete(state, &image, &size)) == answer);
+  CU_CHECK(cuLinkDestroy(state));
+  return {answer, log};
+}
+
+}  // namespace
+
+FRESH_CASE("Two texts that are linked must agree on what they share", "[module]") {
+  conformance::context();
+  const char* caller =
+      ".extern .func (.param .b32 r) f(.param .b32 x);\n"
+      ".visible .entry k(){ .reg .b32 %x; {.param .b32 p; .param .b32 q; st.param.b32 [p], 1; call (q), f, (p);"
+      " ld.param.b32 %x,[q];} ret; }\n";
+  const auto says = [](const std::string& log, const char* what) { return log.find(what) != std::string::npos; };
+  CHECK(linked(caller, ".visible .func (.param .b32 r) f(.param .b32 x) { st.param.b32 [r], 1; ret; }\n").first ==
+        "CUDA_SUCCESS");
+  for (const char* other :
+       {".visible .func (.param .b32 r) f(.param .b64 x) { st.param.b32 [r], 1; ret; }\n",
+        ".visible .func (.param .b32 r) f(.param .b32 x, .param .b32 y) { st.param.b32 [r], 1; ret; }\n",
+        ".visible .func f(.param .b32 x) { ret; }\n",
+        ".visible .func (.param .f32 r) f(.param .f32 x) { st.param.b32 [r], 1; ret; }\n"}) {
+    const auto [answer, log] = linked(caller, other);
+    CAPTURE(other, log);
+    CHECK(answer == "CUDA_ERROR_INVALID_SOURCE");
+    CHECK(says(log, "Prototype doesn't match for 'f' in 'b', first defined in 'b'"));
+  }
+  CHECK(linked(caller, ".visible .entry f() { ret; }\n").second.find("not declared __global__") != std::string::npos);
+  CHECK(linked(caller, ".visible .global .b32 f;\n").first == "CUDA_ERROR_INVALID_SOURCE");
+  const auto sizes =
+      linked(".visible .global .b32 g[4];\n",
+           ".extern .global .b32 g[8];\n.visible .entry k(){ .reg .b32 %r; ld.global.u32 %r,[g]; ret; }\n");
+  CHECK(sizes.first == "CUDA_ERROR_INVALID_SOURCE");
+  CHECK(says(sizes.second, "Size doesn't match for 'g' in 'b', first specified in 'a'"));
+  CHECK(linked(".common .global .b32 g[4];\n", ".common .global .b32 g[8];\n").first == "CUDA_SUCCESS");
+  CHECK(linked(".weak .func f() { ret; }\n", ".weak .func f() { ret; }\n.visible .entry k(){ call f; ret; }\n").first ==
+        "CUDA_SUCCESS");
+}

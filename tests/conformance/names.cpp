@@ -79,3 +79,15 @@ FRESH_CASE("cuGetProcAddress checks its arguments", "[names]") {
   ANSWERS(cuGetProcAddress("cuInit", &f, 12000, 0x80, &q), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuGetProcAddress("cuInit", &f, 12000, 0, nullptr), CUDA_SUCCESS);
 }
+
+// The header gives these names to the second versions, so they are asked for by text.
+FRESH_CASE("First versions, with pointers of 32 bits, want a context that nobody can make any more", "[names]") {
+  conformance::context();
+  for (const char* name : {"cuMemGetInfo", "cuMemAllocHost", "cuArrayCreate"}) {
+    CAPTURE(name);
+    auto* const first = reinterpret_cast<CUresult (*)(void*, void*)>(dlsym(RTLD_DEFAULT, name));
+    REQUIRE(first != nullptr);
+    unsigned long long room[8] = {};
+    ANSWERS(first(room, room + 4), CUDA_ERROR_INVALID_CONTEXT);
+  }
+}

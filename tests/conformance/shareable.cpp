@@ -1,6 +1,8 @@
 // Memory that a file descriptor leads to.
 #include "tests/conformance/scenario.hpp"
 
+#include <sys/mman.h>
+
 namespace {
 
 CUmemAllocationProp on_device(CUmemAllocationHandleType handles) {
@@ -83,4 +85,63 @@ FRESH_CASE("A descriptor of memory can be imported as external memory, whose par
   ANSWERS(cuExternalMemoryGetMappedBuffer(&too_long, memory, &part), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemFree(p), CUDA_SUCCESS);
   ANSWERS(cuDestroyExternalMemory(memory), CUDA_SUCCESS);
+}
+
+FRESH_CASE("What is no memory of a driver's, and no semaphore, cannot be imported", "[vmm]") {
+  conformance::context();
+  const int file = memfd_create("nothing", 0);
+  REQUIRE(ftruncate(file, 4 << 20) == 0);
+  CUDA_EXTERNAL_MEMORY_HANDLE_DESC from{};
+  from.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+  from.size = 4 << 20;
+  CUexternalMemory memory = nullptr;
+  for (const int descriptor : {-1, 0, file}) {
+    from.handle.fd = descriptor;
+    ANSWERS(cuImportExternalMemory(&memory, &from), CUDA_ERROR_UNKNOWN);
+  }
+  from.type = static_cast<CUexternalMemoryHandleType>(99);
+  ANSWERS(cuImportExternalMemory(&memory, &from), CUDA_ERROR_INVALID_VALUE);
+  from.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32;
+  ANSWERS(cuImportExternalMemory(&memory, &from), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuImportExternalMemory(nullptr, &from), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuImportExternalMemory(&memory, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDestroyExternalMemory(nullptr), CUDA_ERROR_INVALID_VALUE);
+
+  CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC signal{};
+  CUexternalSemaphore semaphore = nullptr;
+  signal.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD;
+  signal.handle.fd = file;
+  ANSWERS(cuImportExternalSemaphore(&semaphore, &signal), CUDA_ERROR_UNKNOWN);
+  signal.type = CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32;
+  ANSWERS(cuImportExternalSemaphore(&semaphore, &signal), CUDA_ERROR_NOT_SUPPORTED);
+  signal.type = static_cast<CUexternalSemaphoreHandleType>(99);
+  ANSWERS(cuImportExternalSemaphore(&semaphore, &signal), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuImportExternalSemaphore(nullptr, &signal), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDestroyExternalSemaphore(nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuSignalExternalSemaphoresAsync(nullptr, nullptr, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuWaitExternalSemaphoresAsync(nullptr, nullptr, 1, 0), CUDA_ERROR_INVALID_VALUE);
+  close(file);
+}
+
+FRESH_CASE("Virtual memory is made for handles that the machine has, and mapped as a whole", "[vmm]") {
+  conformance::context();
+  constexpr std::size_t size = 2 << 20;
+  CUmemGenericAllocationHandle made = 0, other = 0;
+  const CUmemAllocationProp plain = on_device(CU_MEM_HANDLE_TYPE_NONE);
+  const CUmemAllocationProp win32 = on_device(CU_MEM_HANDLE_TYPE_WIN32);
+  CU_CHECK(cuMemCreate(&made, size, &plain, 0));
+  ANSWERS(cuMemCreate(&other, size, &win32, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemImportFromShareableHandle(&other, reinterpret_cast<void*>(std::intptr_t{999}),
+                                         CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          CUDA_ERROR_UNKNOWN);
+  ANSWERS(cuMemImportFromShareableHandle(&other, nullptr, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          CUDA_ERROR_INVALID_VALUE);
+  CUdeviceptr address = 0;
+  CU_CHECK(cuMemAddressReserve(&address, 2 * size, 0, 0, 0));
+  ANSWERS(cuMemMap(address, size / 2, 0, made, 0), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuMemMap(address, size, 4096, made, 0), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuMemMap(address, 2 * size, 0, made, 0), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuMemMap(address + 1, size, 0, made, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemMap(address, size, 0, made, 1), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemMap(address, size, 0, made, 0), CUDA_SUCCESS);
 }

@@ -75,7 +75,7 @@ CUDASIM_API CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* descript
 
 CUDASIM_API CUresult cuArrayDestroy(CUarray array) {
   return CUDASIM_CALL(array) {
-    const auto context = current_context();
+    require_sound_context_if_any();
     const auto found = named(array);
     require(!found->is_level, CUDA_ERROR_INVALID_HANDLE);
     finish_work(*found);

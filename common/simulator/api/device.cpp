@@ -136,8 +136,8 @@ CUDASIM_API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElemen
 CUDASIM_API CUresult cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType type, CUdevice dev) {
   return CUDASIM_CALL(pi, type, dev) {
     initialized_device(dev);
-    require(pi != nullptr && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
-    *pi = 0;
+    require(pi != nullptr);
+    *pi = 0;  // of whichever type
     return CUDA_SUCCESS;
   };
 }
@@ -225,3 +225,32 @@ CUDASIM_API CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute a
     }
   };
 }
+
+#if CUDA_VERSION >= 13000
+namespace {
+
+// Of each operation asked about: none over the link to the host or between the devices, as an H200 on PCI Express says.
+CUresult no_atomics(unsigned* capabilities, const CUatomicOperation* operations, unsigned count) {
+  require(capabilities != nullptr && operations != nullptr && count != 0);
+  std::fill_n(capabilities, count, 0u);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuDeviceGetHostAtomicCapabilities(unsigned int* capabilities, const CUatomicOperation* operations,
+                                                       unsigned int count, CUdevice dev) {
+  return CUDASIM_CALL(capabilities, operations, count, dev) {
+    initialized_device(dev);
+    return no_atomics(capabilities, operations, count);
+  };
+}
+
+CUDASIM_API CUresult cuDeviceGetP2PAtomicCapabilities(unsigned int* capabilities, const CUatomicOperation* operations,
+                                                      unsigned int count, CUdevice source, CUdevice target) {
+  return CUDASIM_CALL(capabilities, operations, count, source, target) {
+    require(&initialized_device(source) != &device_at(target), CUDA_ERROR_INVALID_DEVICE);
+    return no_atomics(capabilities, operations, count);
+  };
+}
+#endif

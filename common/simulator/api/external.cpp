@@ -1,5 +1,6 @@
 // External memory: what other programs' descriptors lead to, as buffers. Here those can only be descriptors that
 // cuMemExportToShareableHandle has made, of this process or another: nothing else on the machine has device memory.
+// And external semaphores: no descriptor leads to one, so none can be imported, and no handle is one.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
@@ -24,7 +25,7 @@ std::shared_ptr<SharedMemory> open(int descriptor) {
   try {
     return SharedMemory::open(SharedMemory::Purpose::physical_memory, descriptor);
   } catch (const Failure&) {
-    fail(CUDA_ERROR_INVALID_HANDLE);
+    fail(CUDA_ERROR_UNKNOWN);  // as driver 580 answers
   }
 }
 
@@ -40,11 +41,7 @@ CUDASIM_API CUresult cuImportExternalMemory(CUexternalMemory* out,
     current_context();
     require(out != nullptr && description != nullptr && description->size != 0);
     require((description->flags & ~unsigned{CUDA_EXTERNAL_MEMORY_DEDICATED}) == 0);
-    require(description->type >= CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD &&
-            description->type <= CU_EXTERNAL_MEMORY_HANDLE_TYPE_NVSCIBUF);
-    if (description->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD) {
-      return refuse("cuImportExternalMemory", "but by file descriptor");
-    }
+    require(description->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD);
     auto bytes = open(description->handle.fd);
     require(description->size <= bytes->size());
     close(description->handle.fd);
@@ -56,6 +53,7 @@ CUDASIM_API CUresult cuImportExternalMemory(CUexternalMemory* out,
 CUDASIM_API CUresult cuDestroyExternalMemory(CUexternalMemory memory) {
   return CUDASIM_CALL(memory) {
     require_calls_permitted();
+    require(memory != nullptr);
     return external_memories().remove(memory) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
   };
 }
@@ -72,5 +70,67 @@ CUDASIM_API CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* pointer, CUext
                                    "cuExternalMemoryGetMappedBuffer", named->bytes)
                    ->base;
     return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuImportExternalSemaphore(CUexternalSemaphore* out,
+                                               const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC* description) {
+  return CUDASIM_CALL(out, description) {
+    current_context();
+    require(out != nullptr && description != nullptr);
+    switch (description->type) {
+      case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD: return CUDA_ERROR_UNKNOWN;  // as driver 580 answers
+      case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32: return CUDA_ERROR_NOT_SUPPORTED;
+      default: return CUDA_ERROR_INVALID_VALUE;
+    }
+  };
+}
+
+CUDASIM_API CUresult cuDestroyExternalSemaphore(CUexternalSemaphore semaphore) {
+  return CUDASIM_CALL(semaphore) {
+    require_calls_permitted();
+    return semaphore == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+  };
+}
+
+namespace {
+
+CUresult no_semaphore(const CUexternalSemaphore* semaphores, const void* parameters, unsigned count, CUstream stream) {
+  get_stream(stream);
+  require(semaphores != nullptr && parameters != nullptr && count != 0);
+  return CUDA_ERROR_INVALID_HANDLE;
+}
+
+}  // namespace
+
+CUDASIM_API CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
+                                                     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* parameters,
+                                                     unsigned int count, CUstream stream) {
+  return CUDASIM_CALL(semaphores, parameters, count, stream) {
+    return no_semaphore(semaphores, parameters, count, stream);
+  };
+}
+
+CUDASIM_API CUresult cuSignalExternalSemaphoresAsync_ptsz(const CUexternalSemaphore* semaphores,
+                                                          const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* parameters,
+                                                          unsigned int count, CUstream stream) {
+  return CUDASIM_CALL(semaphores, parameters, count, stream) {
+    return no_semaphore(semaphores, parameters, count, per_thread(stream));
+  };
+}
+
+CUDASIM_API CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
+                                                   const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* parameters,
+                                                   unsigned int count, CUstream stream) {
+  return CUDASIM_CALL(semaphores, parameters, count, stream) {
+    return no_semaphore(semaphores, parameters, count, stream);
+  };
+}
+
+CUDASIM_API CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore* semaphores,
+                                                        const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* parameters,
+                                                        unsigned int count, CUstream stream) {
+  return CUDASIM_CALL(semaphores, parameters, count, stream) {
+    return no_semaphore(semaphores, parameters, count, per_thread(stream));
   };
 }

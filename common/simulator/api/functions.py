@@ -55,7 +55,7 @@ def table():
     text += "| in | functions |\n| --- | --- |\n"
     for file, names in sorted(places.items()):
         text += f"| `{file}` | {', '.join(names)} |\n"
-    text += f"| first versions refuse (pointers or sizes of 32 bits) | {', '.join(old)} |\n"
+    text += f"| first versions refuse, as a driver of 64 bits does | {', '.join(old)} |\n"
     text += f"| refused | {', '.join(refused)} |\n"
     return text + "\n</details>\n"
 

@@ -9,7 +9,13 @@ using namespace cudasim;
 
 namespace {
 
+bool can_be_disabled(const Executable::Step& step) {
+  const CUgraphNodeType type = type_of(step.part);
+  return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
+}
+
 CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* culprit) {
+  current_context();
   const auto graph = get_graph(handle);
   require(out != nullptr);
   constexpr u64 kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
@@ -152,9 +158,7 @@ CUDASIM_API CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode h
     const auto executable = get_executable(hGraphExec);
     const std::scoped_lock lock(executable->mutex);
     Executable::Step& step = executable->step(hNode);
-    const CUgraphNodeType type = type_of(step.part);
-    require(type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY ||
-            type == CU_GRAPH_NODE_TYPE_MEMSET);
+    require(can_be_disabled(step));
     step.enabled = isEnabled != 0;
     return CUDA_SUCCESS;
   };
@@ -165,7 +169,9 @@ CUDASIM_API CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode h
     const auto executable = get_executable(hGraphExec);
     require(isEnabled != nullptr);
     const std::scoped_lock lock(executable->mutex);
-    *isEnabled = executable->step(hNode).enabled ? 1 : 0;
+    const Executable::Step& step = executable->step(hNode);
+    require(can_be_disabled(step));
+    *isEnabled = step.enabled ? 1 : 0;
     return CUDA_SUCCESS;
   };
 }

@@ -38,7 +38,7 @@ template <class Handle, class Opaque>
 Handle unpack(const Opaque& opaque, u64 magic) {
   Handle handle{};
   std::memcpy(&handle, &opaque, sizeof handle);
-  require(handle.magic == magic);
+  require(handle.magic == magic, magic == kEventMagic ? CUDA_ERROR_MAP_FAILED : CUDA_ERROR_INVALID_VALUE);
   require(handle.where.process != getpid(), CUDA_ERROR_INVALID_CONTEXT);
   return handle;
 }
@@ -145,7 +145,7 @@ CUDASIM_API CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event
     const auto context = current_context();
     require(handle != nullptr);
     const auto named = events().get(event);
-    require(named->marks != nullptr, CUDA_ERROR_INVALID_HANDLE);
+    require(named->marks != nullptr && !named->opened, CUDA_ERROR_INVALID_HANDLE);
     *handle = pack<EventHandle, CUipcEventHandle>({kEventMagic, named->marks->memory().locator()});
     return CUDA_SUCCESS;
   };
@@ -158,6 +158,7 @@ CUDASIM_API CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle opaqu
     const auto handle = unpack<EventHandle>(opaque, kEventMagic);
     auto marks = std::make_shared<SharedMarks>(SharedMemory::open(SharedMemory::Purpose::marks, handle.where));
     const auto made = std::make_shared<Event>(*context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, marks);
+    made->opened = true;
     *event = made->handle = events().add(made);
     return CUDA_SUCCESS;
   };

@@ -318,7 +318,7 @@ CUresult launch_on_devices(const CUDA_LAUNCH_PARAMS* list, unsigned count, unsig
     const auto stream = get_stream(one.hStream);
     require_not_captured(*stream);
     const auto context = context_of(*stream);
-    require(taken.insert(context->device.ordinal).second, CUDA_ERROR_INVALID_DEVICE);
+    require(taken.insert(context->device.ordinal).second);
     const auto function = get_function_or_kernel(one.function, context);
     require(stream->health == function->health, CUDA_ERROR_INVALID_HANDLE);
     LaunchShape shape = make_shape({one.gridDimX, one.gridDimY, one.gridDimZ},

@@ -15,8 +15,8 @@ struct Linker {
   std::vector<std::string> names;  // of the texts, for the log
   std::string image;               // of cuLinkComplete
   bool complete = false;
-  bool failed = false;   // something could not be added
-  bool archive = false;  // one was added
+  CUresult failed = CUDA_SUCCESS;  // why something could not be added
+  bool archive = false;            // one was added
 };
 
 Registry<Linker, CUlinkState>& linkers() {
@@ -52,7 +52,7 @@ void require_linkable(CUjitInputType type) {
 
 // What is between the quotes of a diagnostic's message: a symbol.
 std::string symbol_of(const ptx::Diagnostic& error) {
-  const auto begin = error.message.find('\'');
+  const auto begin = error.message.find(" '") == std::string::npos ? std::string::npos : error.message.find(" '") + 1;
   const auto end = begin == std::string::npos ? begin : error.message.find('\'', begin + 1);
   return end == std::string::npos ? "" : error.message.substr(begin + 1, end - begin - 1);
 }
@@ -61,6 +61,16 @@ std::string symbol_of(const ptx::Diagnostic& error) {
 std::string mentioned_in(const Linker& linker, const std::string& symbol) {
   for (std::size_t i = 0; i < linker.texts.size(); ++i) {
     if (linker.texts[i].find(symbol) != std::string::npos) return linker.names[i];
+  }
+  return linker.names.empty() ? "" : linker.names.back();
+}
+
+// The name of the first text that has a function's body.
+std::string defined_in(const Linker& linker, const std::string& symbol) {
+  for (std::size_t i = 0; i < linker.texts.size(); ++i) {
+    for (const ptx::Function& function : ptx::parse(linker.texts[i]).module.functions) {
+      if (function.name == symbol && function.has_body) return linker.names[i];
+    }
   }
   return linker.names.empty() ? "" : linker.names.back();
 }
@@ -79,13 +89,18 @@ bool is_unresolved(const ptx::Diagnostic& error) {
     } else if (error.message.rfind("Duplicate definition", 0) == 0) {
       log += "error   : Multiple definition of '" + symbol + "' in '" + linker.names.back() + "', first defined in '" +
              name + "'\n";
+    } else if (error.message.rfind("Inconsistent prototypes", 0) == 0) {
+      log += "error   : Prototype doesn't match for '" + symbol + "' in '" + linker.names.back() +
+             "', first defined in '" + defined_in(linker, symbol) + "'\n";
+    } else if (error.message.rfind("Size doesn't match", 0) == 0) {
+      log += "error   : " + error.message + " in '" + linker.names.back() + "', first specified in '" + name + "'\n";
     } else {
       log += "error   : " + error.message + "\n";
     }
   }
   linker.options.error(log);
-  linker.failed = true;
-  fail(CUDA_ERROR_INVALID_SOURCE);
+  linker.failed = CUDA_ERROR_INVALID_SOURCE;
+  fail(linker.failed);
 }
 
 // Each text is compiled as it comes, then compared with those before; what is still missing may come with a later one.
@@ -93,7 +108,7 @@ void add_text(Linker& linker, const std::string& text, const std::string& name) 
   auto errors = link_errors({text});
   std::erase_if(errors, is_unresolved);
   if (!errors.empty()) {
-    linker.failed = true;
+    linker.failed = CUDA_ERROR_INVALID_IMAGE;
     reject_text(errors, text, linker.options);
   }
   linker.texts.push_back(text);
@@ -162,7 +177,7 @@ Texts texts_to_add(CUlinkState state, CUjitInputType type, std::string_view byte
   } catch (const Failure&) {
     const auto linker = get_linker(state);
     const std::scoped_lock lock(linker->mutex);
-    linker->failed = true;
+    linker->failed = CUDA_ERROR_INVALID_IMAGE;
     throw;
   }
 }
@@ -236,7 +251,7 @@ CUDASIM_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* 
     require(cubinOut != nullptr);
     const std::scoped_lock lock(linker->mutex);
     require(!linker->complete, CUDA_ERROR_INVALID_HANDLE);
-    require(!linker->failed, CUDA_ERROR_INVALID_IMAGE);
+    if (linker->failed != CUDA_SUCCESS) return linker->failed;
     require(!linker->texts.empty());
     add_device_runtime(*linker);
     if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);

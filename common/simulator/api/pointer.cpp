@@ -70,6 +70,7 @@ CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 point
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: return store<int>(data, static_cast<int>(a.device));
     // What cuMemAlloc gives could be had by other processes and devices, and be decompressed into.
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
+      return store<unsigned>(data, a.kind == MemoryKind::device && a.flags == 0);  // not what another process made
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
     case kHwDecompress: return store<unsigned>(data, a.kind == MemoryKind::device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return store<CUdeviceptr>(data, range_of(a).first);

@@ -282,8 +282,9 @@ namespace {
 PoolPlace given_place(const CUmemLocation* location, CUmemAllocationType type) {
   require_calls_permitted();
   require(location != nullptr);
+  require(location->type <= CU_MEM_LOCATION_TYPE_HOST_NUMA, CUDA_ERROR_NOT_SUPPORTED);
   const PoolPlace place = place_of(*location, type);
-  require_device_if_any(place, CUDA_ERROR_INVALID_DEVICE);
+  require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);
   return place;
 }
 

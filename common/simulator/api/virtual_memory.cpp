@@ -141,11 +141,13 @@ bool in_units(u64 value) { return value % kGranularity == 0; }
 // True if the properties are simulated; refused by name otherwise. Throws for what no driver takes.
 bool supported(const char* function, const CUmemAllocationProp* properties) {
   require(properties != nullptr && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED);
-  require(properties->location.type != CU_MEM_LOCATION_TYPE_INVALID);
-  if (properties->location.type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse(function, "on the host"), false;
+  const int where = static_cast<int>(properties->location.type);
+  if (where == 2 || where == 3) return refuse(function, "on the host"), false;  // CU_MEM_LOCATION_TYPE_HOST, _HOST_NUMA
+  require(where == CU_MEM_LOCATION_TYPE_DEVICE);
   device_at(properties->location.id);
-  constexpr unsigned kSimulated = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-  if ((properties->requestedHandleTypes & ~kSimulated) != 0) return refuse(function, "with this kind of handle"), false;
+  constexpr unsigned kFabric = 8;  // CU_MEM_HANDLE_TYPE_FABRIC: a driver without a channel for it does not permit it
+  require((properties->requestedHandleTypes & kFabric) == 0, CUDA_ERROR_NOT_PERMITTED);
+  require((properties->requestedHandleTypes & ~unsigned{CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR}) == 0);
   return true;
 }
 
@@ -190,9 +192,8 @@ CUDASIM_API CUresult cuMemGetAllocationGranularity(size_t* granularity, const CU
                                                    CUmemAllocationGranularity_flags option) {
   return CUDASIM_CALL(granularity, properties, option) {
     require_calls_permitted();
-    require(granularity != nullptr);
+    require(granularity != nullptr && properties != nullptr);
     require(option == CU_MEM_ALLOC_GRANULARITY_MINIMUM || option == CU_MEM_ALLOC_GRANULARITY_RECOMMENDED);
-    if (!supported("cuMemGetAllocationGranularity", properties)) return CUDA_ERROR_NOT_SUPPORTED;
     *granularity = kGranularity;
     return CUDA_SUCCESS;
   };
@@ -280,10 +281,7 @@ CUDASIM_API CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericA
                                                   CUmemAllocationHandleType type, unsigned long long flags) {
   return CUDASIM_CALL(shareable, handle, type, flags) {
     require_calls_permitted();
-    require(shareable != nullptr && flags == 0 && type != CU_MEM_HANDLE_TYPE_NONE);
-    if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
-      return refuse("cuMemExportToShareableHandle", "but to a file descriptor");
-    }
+    require(shareable != nullptr && flags == 0 && type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto physical = all.get(handle);
@@ -315,12 +313,13 @@ CUDASIM_API CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, C
                               unsigned long long flags) {
   return CUDASIM_CALL(address, size, offset, handle, flags) {
     require_calls_permitted();
-    require(flags == 0 && offset == 0 && size != 0 && in_units(address) && in_units(size));
+    require(flags == 0 && size != 0 && in_units(address));
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto physical = all.get(handle);
     require(!is_tile_pool(physical->properties));
-    require(size <= physical->size() && all.reserved(address, size) && !all.mapped_within(address, size));
+    require(all.reserved(address, size) && !all.mapped_within(address, size));
+    require(offset == 0 && size == physical->size(), CUDA_ERROR_NOT_SUPPORTED);  // in parts: driver 580 neither
     auto made = std::make_shared<Allocation>();
     made->base = address;
     made->size = size;

@@ -78,7 +78,13 @@ class Linker {
     if (first.space != variable.space) {
       return error(variable.at, "State space mismatch between declarations of variable '" + variable.name + "'");
     }
-    if (variable.linkage == Linkage::external) return;
+    if (variable.linkage == Linkage::external) {
+      const bool known = variable.size != 0 && first.size != 0 && first.linkage != Linkage::common;
+      if (known && variable.size != first.size && linked.module != module_) {
+        error(variable.at, "Size doesn't match for '" + variable.name + "'");
+      }
+      return;
+    }
     const bool sizes_differ = first.size != variable.size && first.size != 0;
     bool replace = false;
     switch (first.linkage) {
@@ -122,16 +128,23 @@ class Linker {
     make_known(function.name, function.linkage, symbol);
   }
 
-  static bool same_types(const std::vector<Parameter>& a, const std::vector<Parameter>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Parameter& x, const Parameter& y) {
-      return x.in_register == y.in_register && (x.size == y.size || x.size == 0 || y.size == 0);
+  // Between texts, a float is not what bits are.
+  static bool same_types(const std::vector<Parameter>& a, const std::vector<Parameter>& b, bool between_texts) {
+    const auto is_float = [](Type type) { return type == Type::f32 || type == Type::f64; };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Parameter& x, const Parameter& y) {
+      return x.in_register == y.in_register && (x.size == y.size || x.size == 0 || y.size == 0) &&
+             (!between_texts || is_float(x.type) == is_float(y.type));
     });
   }
 
   void merge(LinkedFunction& linked, const Function& function) {
     const Function& first = *linked.function;
-    if (first.is_entry != function.is_entry || !same_types(first.parameters, function.parameters) ||
-        !same_types(first.results, function.results)) {
+    const bool between_texts = linked.module != module_;
+    if (first.is_entry != function.is_entry && between_texts) {
+      return error(function.at, "Function '" + function.name + "' not declared __global__ in all source files");
+    }
+    if (first.is_entry != function.is_entry || !same_types(first.parameters, function.parameters, between_texts) ||
+        !same_types(first.results, function.results, between_texts)) {
       return error(function.at, "Inconsistent prototypes of '" + function.name + "', parameter types differ");
     }
     if (!function.has_body) return;

@@ -26,6 +26,7 @@ class Event {
   const u32 flags;
   const std::shared_ptr<SharedMarks> marks;
   CUevent handle = nullptr;
+  bool opened = false;  // by a handle of another process's: it gives out none of its own
 
   bool timed() const { return (flags & CU_EVENT_DISABLE_TIMING) == 0; }
   // The latest cuEventRecord; null if there was none.

@@ -133,8 +133,8 @@ void Pool::let_go(u64 bytes) {
 
 Pool::Blocks::iterator Pool::make_block(u64 size) {
   const u64 capacity = (size + kUnit - 1) / kUnit * kUnit;
-  require(capacity >= size && (max_size_ == 0 || capacity <= max_size_ - std::min(max_size_, held_)),
-          CUDA_ERROR_OUT_OF_MEMORY);
+  const u64 most = (max_size_ + kPiece - 1) / kPiece * kPiece;  // in whole pieces, as driver 580 counts
+  require(capacity >= size && (max_size_ == 0 || capacity <= most - std::min(most, held_)), CUDA_ERROR_OUT_OF_MEMORY);
   Block block;
   block.capacity = capacity;
   try {

@@ -61,7 +61,9 @@ std::shared_ptr<SharedMemory> SharedMemory::adopt(Purpose purpose, int file) {
 }
 
 std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, int descriptor) {
-  return adopt(purpose, fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+  const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  require(own >= 0, CUDA_ERROR_UNKNOWN);  // as driver 580 answers if there is no such descriptor
+  return adopt(purpose, own);
 }
 
 std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, const Locator& locator) {
