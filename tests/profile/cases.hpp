@@ -180,6 +180,9 @@ inline std::vector<Case> all_probes() {
   return all;
 }
 
+// A kernel that calls a function with an array of its own.
+inline Case calls() { return {"calls", "probes", "calls", {1, 1}, {48, 1}, 0, {{kOut}}, {}}; }
+
 // ---- Running them
 
 // The whole of what the cases touch; the numbers are the same on every device.

@@ -76,3 +76,11 @@ PROBE(global_store_8, asm volatile("st.volatile.global.v2.u32 [%0], {%1, %1};" :
 PROBE(global_store_16, asm volatile("st.volatile.global.v4.u32 [%0], {%1, %1, %1, %1};" ::"l"(m), "r"(lane)))
 PROBE(global_add, asm volatile("atom.global.add.u32 %0, [%1], %2;" : "=r"(v) : "l"(m), "r"(lane)))
 PROBE(global_add_quietly, asm volatile("red.global.add.u32 [%0], %1;" ::"l"(m), "r"(lane)))
+
+// What a call passes is no traffic; what a thread keeps in an array is.
+__device__ __noinline__ float chosen(float x) {
+  float all[4];
+  for (int i = 0; i < 4; ++i) all[i] = x * i;
+  return all[threadIdx.x & 3];
+}
+extern "C" __global__ void calls(float* out) { out[threadIdx.x] = chosen(threadIdx.x); }

@@ -21,6 +21,7 @@ Cases chosen(const std::string& which) {
   if (which == "lessons") return profile::lessons();
   Cases all = profile::lessons(), some;
   for (profile::Case& c : profile::all_probes()) all.push_back(std::move(c));
+  all.push_back(profile::calls());
   for (profile::Case& c : all) {
     if (c.name.rfind(which, 0) == 0) some.push_back(std::move(c));
   }
@@ -202,6 +203,16 @@ TEST_CASE("Where lanes part is counted, and how many are active", "[profile]") {
   const Said reduced = child("reduction/halves", {{"CUDASIM_PROFILE", "1"}});
   shows(reduced, "atom\\.global 1024");
   shows(reduced, "barriers +73728, counted by warps");
+}
+
+TEST_CASE("Local memory is what a thread keeps there, and not what a call passes", "[profile]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Said said = child("calls", {{"CUDASIM_PROFILE", "1"}, {"CUDASIM_TRACE", "ptx"}});
+  shows(said, "local, loads +2 +");
+  shows(said, "local, stores +2 +");
+  shows(said, "all +call\\.uni .*chosen");
+  shows(said, "all +st\\.param.* stored: 0, 1, 2, 3, 4");
+  shows(said, "all +ld\\.local.*\n? *%f\\d+ = 0, 1, 4, 9, 0, 5");
 }
 
 TEST_CASE("Launches of one kernel are summed up, and told of as one", "[profile]") {

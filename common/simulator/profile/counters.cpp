@@ -150,7 +150,9 @@ void Counter::touched(SiteCount& count, const Notes::Statement& statement, const
   } else if (!global.empty()) {
     count_global(count.global, global, count.kind == Access::atomic && !one_for_all(global, statement));
   }
-  if (!local.empty()) count_local(count.local, local);
+  // What a call passes lies in local memory here, and in a GPU's registers.
+  const bool passed = statement.kind == Class::load_constant || statement.kind == Class::move;
+  if (!local.empty() && !passed) count_local(count.local, local);
   if (shared.empty() || statement.kind == Class::copy_async) return;
   if (matrix) return count_matrices(count.shared, shared);
   const bool counted = (statement.quiet && statement.adds_one) || one_for_all(shared, statement);

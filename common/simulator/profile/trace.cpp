@@ -6,6 +6,7 @@
 #include "common/simulator/isa/floats.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <mutex>
@@ -183,7 +184,9 @@ bool Tracer::shows(const Warp& warp) {
 }
 
 void Tracer::head(const Warp& warp) {
-  if (&warp == last_ && warp.block->number == last_block_) return;
+  // Grids that run at the same time take turns on stderr.
+  static std::atomic<const Tracer*> last_tracer{nullptr};
+  if (last_tracer.exchange(this) == this && &warp == last_ && warp.block->number == last_block_) return;
   last_ = &warp;
   last_block_ = warp.block->number;
   const Launch& l = grid_.launch;
@@ -308,7 +311,8 @@ void Tracer::executed(const Warp& warp, const Code& code, const Instruction& ins
   if (!seen.empty()) {
     const std::string value = seen[0].kind == Access::write ? stored(seen, statement.type) : "";
     if (!value.empty()) came.push_back(value);
-    came.push_back(addresses(seen));
+    const bool passed = statement.kind == Class::load_constant || statement.kind == Class::move;
+    if (!passed) came.push_back(addresses(seen));
   }
   if (statement.branches && mask != 0 && mask != lanes) came.push_back("lanes part");
   print(source_line(grid_, code, instruction), shown_lanes(mask, warp.present), statement.text + ";", came);
