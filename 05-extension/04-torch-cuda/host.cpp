@@ -31,10 +31,15 @@ CUcontext primary() {
 
 CUfunction kernel_of(const square_launch& launch) {
   static std::map<std::string, CUmodule> loaded;
-  CUmodule& module = loaded[image];
-  if (module == nullptr) CU_THROW(cuModuleLoad(&module, image.c_str()));
+  auto found = loaded.find(image);
+  if (found == loaded.end()) {
+    CUmodule module;
+    CU_THROW(cuModuleLoad(&module, image.c_str()));
+    found = loaded.emplace(image, module).first;
+  }
   CUfunction kernel;
-  CU_THROW(cuModuleGetFunction(&kernel, module, (std::string(kKernels[launch.kernel]) + kTypes[launch.type]).c_str()));
+  CU_THROW(cuModuleGetFunction(&kernel, found->second,
+                               (std::string(kKernels[launch.kernel]) + kTypes[launch.type]).c_str()));
   return kernel;
 }
 

@@ -18,8 +18,8 @@ $(TORCH_CUDA)/host.o: 05-extension/04-torch-cuda/host.cpp build/flags.lessons $(
 $(TORCH_CUDA)/libsquare.so: $(TORCH_CUDA)/kernels.o $(TORCH_CUDA)/host.o | build/simulator/libcuda.so
 	$(Q)$(CXX) $(LDFLAGS) -shared -pthread $^ $(DRIVER) $(RUNTIME) -o $@
 
-$(TORCH_CUDA)/op.so: $(TORCH_CUDA)/libsquare.so
+$(TORCH_CUDA)/op.so: | $(TORCH_CUDA)/libsquare.so
 
-$(TORCH_CUDA)/mistakes.so: 05-extension/04-torch-cuda/mistakes.cpp $(TORCH_CUDA)/libsquare.so build/flags.torch $$(PARSED.torch)
+$(TORCH_CUDA)/mistakes.so: 05-extension/04-torch-cuda/mistakes.cpp build/flags.torch $$(PARSED.torch) | $(TORCH_CUDA)/libsquare.so
 	$(call say,compile,$<)
 	$(call compile_torch,05-extension/04-torch-cuda)
