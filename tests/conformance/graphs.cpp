@@ -518,3 +518,39 @@ FRESH_CASE("A kernel node has some of a launch's attributes, with their defaults
   kp.func = nullptr;
   ANSWERS(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp), CUDA_ERROR_INVALID_HANDLE);
 }
+
+FRESH_CASE("An ordinary edge has no ports, a programmatic one lies between kernels, one graph takes one capture",
+           "[graph]") {
+  const auto F = conformance::module();
+  CUgraph g = nullptr, other = nullptr;
+  CUgraphNode kernel = nullptr, host = nullptr;
+  CUDA_KERNEL_NODE_PARAMS k{};
+  k.func = F("inc");
+  k.gridDimX = k.gridDimY = k.gridDimZ = k.blockDimX = k.blockDimY = k.blockDimZ = 1;
+  CUDA_HOST_NODE_PARAMS h{};
+  h.fn = [](void*) {};
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuGraphCreate(&other, 0));
+  CU_CHECK(cuGraphAddKernelNode(&kernel, g, nullptr, 0, &k));
+  CU_CHECK(cuGraphAddHostNode(&host, g, nullptr, 0, &h));
+#if CUDA_VERSION >= 13000
+  CUgraphEdgeData edge{};
+  edge.from_port = 1;
+  ANSWERS(cuGraphAddDependencies(g, &kernel, &host, &edge, 1), CUDA_ERROR_INVALID_VALUE);
+  edge.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  ANSWERS(cuGraphAddDependencies(g, &kernel, &host, &edge, 1), CUDA_ERROR_INVALID_VALUE);
+  CUgraphExec e = nullptr;
+  unsigned enabled = 9;
+  CU_CHECK(cuGraphInstantiate(&e, g, 0));
+  ANSWERS(cuGraphNodeGetEnabled(e, kernel, &enabled), CUDA_SUCCESS);
+  ANSWERS(cuGraphNodeGetEnabled(e, host, &enabled), CUDA_ERROR_INVALID_VALUE);
+  CUstream s = nullptr, t = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+  ANSWERS(cuStreamBeginCaptureToGraph(s, other, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ANSWERS(cuStreamBeginCaptureToGraph(t, other, nullptr, nullptr, 0, CU_STREAM_CAPTURE_MODE_GLOBAL),
+          CUDA_ERROR_ILLEGAL_STATE);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_SUCCESS);
+  CHECK(g == other);
+#endif
+}

@@ -76,7 +76,7 @@ CUresult connect(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
   const std::scoped_lock lock(Graph::mutex());
   for (std::size_t i = 0; i < count; ++i) {
     const EdgeData edge = data != nullptr ? data[i] : EdgeData{};
-    require(edge.type <= 1 && edge.to_port == 0 && edge.from_port <= 2);
+    require(edge.type <= 1 && edge.to_port == 0 && edge.from_port <= (edge.type == 0 ? 0 : 2));
     const auto is_kernel = [](const Node& node) { return std::holds_alternative<KernelPart>(node.part); };
     require(edge.type == 0 || (is_kernel(*sources[i]) && is_kernel(*targets[i])));  // programmatic: between kernels
     graph->connect(sources[i], targets[i], edge.from_port, edge.to_port, edge.type);

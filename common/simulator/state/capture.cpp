@@ -66,6 +66,10 @@ void Capture::add(const Stream& stream, Part part) {
 }
 
 void Capture::begin() {
+  for (const auto& weak : under_way()) {  // two into one graph: as driver 580 answers
+    const auto other = weak.lock();
+    require(!other || other->graph != graph, CUDA_ERROR_ILLEGAL_STATE);
+  }
   under_way().push_back(weak_from_this());
   under_way_count = under_way().size();
 }
