@@ -368,6 +368,7 @@ TEST_CASE("The trace shows a warp's instructions with their values", "[trace]") 
   shows(said, "kernels\\.cu:8 +all +ld\\.shared\\.u32 .*\n +at shared 0x3fc - 4 a lane\n");
   shows(said, "st\\.shared\\.u32 .*; +stored: ");
   shows(said, "kernels\\.cu:7 +all +bar\\.sync 0;\n");
+  shows(said, " all +ret;\n");
   shows_not(said, "warp 1");
   shows_not(said, "cuLaunchKernel");
   for (const std::string& line : said.lines) {

@@ -55,9 +55,8 @@ struct Notes {
     bool quiet = false;           // changes memory atomically, and nobody wants to know what was there
     bool adds_one = false;        // atomically
   };
-  std::vector<Statement>
-      statements;               // by the index of Code::statements; the last may be missing: a ret that nobody wrote
-  std::vector<Result> results;  // in the order of their instructions
+  std::vector<Statement> statements;  // by the index of Code::statements
+  std::vector<Result> results;        // in the order of their instructions
 };
 
 }  // namespace cudasim

@@ -1486,6 +1486,11 @@ void Resolver::finish_notes(const SlotMap& slots) {
     kept.push_back(std::move(result));
   }
   notes_->results = std::move(kept);
+  Notes::Statement last;  // the ret at which all meet
+  last.text = "ret";
+  last.kind = Class::control;
+  last.instruction = static_cast<u32>(out_.code->instructions.size() - 1);
+  notes_->statements.push_back(std::move(last));
   out_.code->notes = notes_;
 }
 
