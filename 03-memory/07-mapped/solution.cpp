@@ -6,9 +6,9 @@
 // copied. The kernel's arguments are a CUdeviceptr and an int; 8 blocks of 256 threads will do. A context is current.
 // Throws cu::Error if the driver refuses (CU_THROW).
 void run_in_place(CUfunction kernel, float* numbers, int n) {
-  const CUresult result = cuMemHostRegister(numbers, n * sizeof(float), 0);
-  const bool ours = result != CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
-  if (ours) CU_THROW(result);
+  unsigned flags;
+  const bool ours = cuMemHostGetFlags(&flags, numbers) != CUDA_SUCCESS;  // it answers only for pinned memory
+  if (ours) CU_THROW(cuMemHostRegister(numbers, n * sizeof(float), 0));
   struct Unregister {
     float* registered;
     ~Unregister() {

@@ -17,7 +17,10 @@ struct Desk {
   static void launch(CUfunction kernel, CUstream stream, void** arguments) {
     CU_CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
   }
-  static void set(const cu::Memory& memory, int value) { CU_CHECK(cuMemcpyHtoD(memory.address, &value, sizeof value)); }
+  static void set(const cu::Memory& memory, int value) {
+    CU_CHECK(cuMemcpyHtoD(memory.address, &value, sizeof value));
+    CU_CHECK(cuStreamSynchronize(nullptr));  // the call may return before the value is there, and `stream` does not wait
+  }
   static int get(const cu::Memory& memory) {
     int value;
     CU_CHECK(cuMemcpyDtoH(&value, memory.address, sizeof value));

@@ -17,14 +17,14 @@ namespace {
 
 constexpr int kPieces = 8, kFloats = 10000, kAll = kPieces * kFloats;
 
-// Keeps a stream busy until it is opened, or for half a second, so that an answer that waits is found, not hung.
+// Keeps a stream busy until it is opened, or for two seconds, so that an answer that waits is found, not hung.
 struct Gate {
   std::atomic<bool> open{false}, waited_in_vain{false};
 };
 
 void CUDA_CB wait_at(void* gate_of_a_stream) {
   Gate& gate = *static_cast<Gate*>(gate_of_a_stream);
-  for (int i = 0; i < 500 && !gate.open; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (int i = 0; i < 2000 && !gate.open; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   gate.waited_in_vain = !gate.open;
 }
 
@@ -98,10 +98,10 @@ TEST_CASE_METHOD(Pipeline, "no copy goes out before its kernel is done") {
 TEST_CASE_METHOD(Pipeline, "copies in go on while the kernels are held up") {
   hold(work);
   run();
+  cu::Pinned last(sizeof(float));
+  CU_CHECK(cuMemcpyDtoHAsync(last.address, device.address + (kAll - 1) * sizeof(float), sizeof(float), in.handle));
   CHECK(ends(in));
-  float last = 0;
-  CU_CHECK(cuMemcpyDtoH(&last, device.address + (kAll - 1) * sizeof last, sizeof last));
-  CHECK(last == static_cast<float>(kAll - 1));
+  CHECK(last.as<float>()[0] == static_cast<float>(kAll - 1));
   CHECK(first_wrong() == kAll);
 }
 

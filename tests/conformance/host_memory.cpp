@@ -57,6 +57,7 @@ FRESH_CASE("Only what was registered is unregistered, and read-only pages say so
   ANSWERS(cuMemHostRegister((char*)g + 4096, 4096, 0), CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED);
   ANSWERS(cuMemHostUnregister((char*)g + 4096), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemHostUnregister(h), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemHostRegister(h, 4096, 0), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemHostUnregister(&local), CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
   ANSWERS(cuMemHostUnregister(g), CUDA_SUCCESS);
 

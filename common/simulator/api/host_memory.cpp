@@ -111,6 +111,9 @@ CUDASIM_API CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned 
     require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0);  // no memory of this process belongs to another device
     const u64 address = reinterpret_cast<u64>(pointer);
     require(address + bytes > address && address + bytes <= kDeviceBase && host_range_is_mapped(address, bytes));
+    // Memory of the driver's own is not "already registered" (which is what the same answers a second time).
+    const auto held = AddressSpace::instance().find(address);
+    require(held == nullptr || held->kind != MemoryKind::host_pinned);
     if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0) {
       const auto supported = attribute_value(context->device, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED);
       require(supported.value_or(0) != 0, CUDA_ERROR_NOT_SUPPORTED);

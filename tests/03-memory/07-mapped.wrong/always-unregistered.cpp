@@ -3,8 +3,8 @@
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {
-  const CUresult result = cuMemHostRegister(numbers, n * sizeof(float), 0);
-  if (result != CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED) CU_THROW(result);
+  unsigned flags;
+  if (cuMemHostGetFlags(&flags, numbers) != CUDA_SUCCESS) CU_THROW(cuMemHostRegister(numbers, n * sizeof(float), 0));
   CUdeviceptr address;
   CU_THROW(cuMemHostGetDevicePointer(&address, numbers, 0));
   void* arguments[] = {&address, &n};

@@ -1,4 +1,4 @@
-// Rejected with: "more than is reserved is thrown, and no memory is lost"
+// Rejected with: "addresses that are not reserved are refused: that is thrown, and no memory is lost"
 // The throw comes between taking the memory and releasing its handle.
 #include "common/cu.hpp"
 
