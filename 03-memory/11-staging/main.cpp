@@ -98,6 +98,7 @@ int main() try {
   for (int threads = 1; threads <= 16; threads *= 2) {
     while (static_cast<int>(rings.size()) < threads) rings.push_back(std::make_unique<Ring>());
     CU_CHECK(cuMemsetD8(device.address, 0, bytes));
+    CU_CHECK(cuCtxSynchronize());  // the stream would not wait for it
     measure("a ring, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
             [&] { upload(rings, threads, job); });
     std::vector<char> back(bytes);

@@ -82,6 +82,7 @@ bool right(const std::vector<Side>& sides, std::size_t bytes) {
     CU_THROW(cuStreamSynchronize(side.stream));
     CU_THROW(cuMemcpyDtoH(got.data(), side.receive, bytes));
     CU_THROW(cuMemsetD32(side.receive, 0, bytes / sizeof(float)));
+    CU_THROW(cuCtxSynchronize());  // the stream would not wait for it
     if (std::any_of(got.begin(), got.end(), [&](float number) { return number != sum; })) return false;
   }
   return true;

@@ -26,6 +26,7 @@ struct Adding {
   Adding() {
     CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CU_CHECK(cuMemsetD8(number.address, 0, sizeof(int)));
+    CU_CHECK(cuCtxSynchronize());  // the stream would not wait for it
   }
   ~Adding() { CU_REPORT(cuStreamDestroy(stream)); }
 
