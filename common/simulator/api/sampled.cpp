@@ -83,12 +83,15 @@ constexpr CUarray_format kViewFormats[] = {
 void look_through(Texture& t, const CUDA_RESOURCE_DESC& resource, const CUDA_RESOURCE_VIEW_DESC& view) {
   const bool array = resource.resType == CU_RESOURCE_TYPE_ARRAY;
   require(array || resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
-  if (view.format != CU_RES_VIEW_FORMAT_NONE) {
-    const u32 number = u32(view.format) - 1, was = t.texel_bytes();
-    if (number >= 3 * std::size(kViewFormats)) fail(refuse("cuTexObjectCreate", "with a view of compressed blocks"));
-    describe_texels(t, kViewFormats[number / 3], 1u << number % 3);
-    require(t.texel_bytes() == was);
-  }
+  // A view's size is that of the whole, whichever levels it shows.
+  const TextureLevel& base = t.base();
+  require(view.width == base.width && std::max<u64>(view.height, 1) == base.height);
+  require(view.depth == (base.depth == 1 ? 0 : base.depth));
+  require(view.format != CU_RES_VIEW_FORMAT_NONE);
+  const u32 number = u32(view.format) - 1, was = t.texel_bytes();
+  if (number >= 3 * std::size(kViewFormats)) fail(refuse("cuTexObjectCreate", "with a view of compressed blocks"));
+  describe_texels(t, kViewFormats[number / 3], 1u << number % 3);
+  require(t.texel_bytes() == was);
   require(view.firstMipmapLevel <= view.lastMipmapLevel && view.lastMipmapLevel < t.levels.size());
   require(view.firstLayer <= view.lastLayer && view.lastLayer < t.base().depth);
   t.levels.erase(t.levels.begin() + view.lastMipmapLevel + 1, t.levels.end());
@@ -99,8 +102,6 @@ void look_through(Texture& t, const CUDA_RESOURCE_DESC& resource, const CUDA_RES
     level.address += view.firstLayer * level.slice;
     level.depth = view.lastLayer - view.firstLayer + 1;
   }
-  require(view.width == t.base().width &&
-          (view.height == t.base().height || (view.height == 0 && t.base().height == 1)));
 }
 
 }  // namespace

@@ -77,7 +77,6 @@ void describe_copy(TensorMap& map, CUtensorMapSwizzle swizzle, CUtensorMapFloatO
   require(map.swizzle == Swizzle::none || row <= 16u << u32(map.swizzle));
   require(fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(map.type));
   map.fill_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
-  if (map.fill_nan && bytes(map.type) != 2) fail(refuse("cuTensorMapEncodeTiled", "with NaNs of more than two bytes"));
 }
 
 }  // namespace

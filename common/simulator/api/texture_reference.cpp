@@ -27,6 +27,8 @@ struct Reference {
   CUarray_format format = CU_AD_FORMAT_FLOAT;
   int channels = 1;
   std::mutex mutex;  // for all but the first three
+
+  Reference() { std::fill(std::begin(sampling.addressMode), std::end(sampling.addressMode), CU_TR_ADDRESS_MODE_CLAMP); }
 };
 
 template <class Handle>
@@ -179,7 +181,7 @@ CUDASIM_API CUresult cuTexRefDestroy(CUtexref hTexRef) {
 
 CUDASIM_API CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
   return CUDASIM_CALL(hTexRef, hArray, Flags) {
-    require(Flags == CU_TRSA_OVERRIDE_FORMAT);
+    require((Flags & ~unsigned{CU_TRSA_OVERRIDE_FORMAT}) == 0);  // a driver takes 0, which the manual forbids
     const auto array = arrays().get(hArray);
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
@@ -193,7 +195,7 @@ CUDASIM_API CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned
 
 CUDASIM_API CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags) {
   return CUDASIM_CALL(hTexRef, hMipmappedArray, Flags) {
-    require(Flags == CU_TRSA_OVERRIDE_FORMAT);
+    require((Flags & ~unsigned{CU_TRSA_OVERRIDE_FORMAT}) == 0);  // a driver takes 0, which the manual forbids
     const auto array = arrays().get(mipmapped_arrays().get(hMipmappedArray)->levels.front());
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;

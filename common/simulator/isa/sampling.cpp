@@ -1,8 +1,10 @@
 // How coordinates become texels.
 //
 // Filtering works in the guide's fixed point, eight bits of fraction, between levels, too. Across the edges of a cube's
-// faces nothing is filtered. How a footprint with two different sides is sampled the manuals leave open: here it is as
-// OpenGL's EXT_texture_filter_anisotropic proposes, N samples along the longer side, N the sides' ratio.
+// faces nothing is filtered. How a footprint with two different sides is sampled the manuals leave open: here it is
+// much as OpenGL's EXT_texture_filter_anisotropic proposes, N samples along the longer side, N the sides' ratio. The
+// level that gradients choose is the exact one, from which an H200 strays by up to an eighth: it estimates lengths and
+// logarithms.
 #include "common/simulator/isa/sampling.hpp"
 
 #include "common/simulator/isa/floats.hpp"
@@ -21,15 +23,18 @@ constexpr std::pair<std::string_view, Geometry> kGeometries[] = {{"1d", k1d},
                                                                  {"cube", kCube},
                                                                  {"acube", kLayeredCube}};
 
-// sRGB's curve, from what is stored to light.
-float to_linear(float c) { return c <= 0.04045f ? c / 12.92f : float(std::pow((double(c) + 0.055) / 1.055, 2.4)); }
+// sRGB's curve, from what is stored to light: the upper halves of the floats that an H200 has for it, which are within
+// eight bits of the curve.
+constexpr u16 kLight[256] = {
+#include "common/simulator/isa/srgb.inc"
+};
 
 // One channel's bits, as the register gets them.
 u32 channel_value(const Texture& t, u32 raw, u32 which) {
   const bool keep = t.as_integers;
   switch (t.channel) {
     case Type::u8:
-      if (t.srgb && which < 3) return bits_of(to_linear(float(raw) / 255.0f));
+      if (t.srgb && which < 3) return u32{kLight[raw]} << 16;
       return keep ? raw : bits_of(float(raw) / 255.0f);
     case Type::u16: return keep ? raw : bits_of(float(raw) / 65535.0f);
     case Type::s8: return keep ? u32(i32(i8(raw))) : bits_of(std::max(float(i8(raw)) / 127.0f, -1.0f));
@@ -188,6 +193,25 @@ void weigh(const Point& p, u32 axes, u32* weight) {
   }
 }
 
+// What a filter computes with, as on an H200: unsigned whole numbers of 16 bits where texels are such of 8 or 16;
+// halves and light as halves, of which a half is rounded away from zero; else floats.
+enum class Unit { whole, half, real };
+Unit unit_of(const Texture& t, u32 channel) {
+  if (t.channel == Type::f16 || (t.srgb && channel < 3)) return Unit::half;
+  return t.channel == Type::u8 || t.channel == Type::u16 ? Unit::whole : Unit::real;
+}
+double in_units(const Texture& t, u32 channel, double value) {
+  return unit_of(t, channel) == Unit::whole ? std::floor(value * 65535 + 0.5) : value;
+}
+float from_units(const Texture& t, u32 channel, double sum) {
+  const Unit unit = unit_of(t, channel);
+  if (unit == Unit::whole) return float(std::floor(sum + 0.5)) / 65535.0f;
+  if (unit == Unit::real || sum == 0 || !std::isfinite(sum)) return float(sum);
+  const int last_bit = std::max(std::ilogb(sum), -14) - 10;
+  const double bits = std::floor(std::ldexp(std::fabs(sum), -last_bit) + 0.5);
+  return float(std::copysign(std::ldexp(bits, last_bit), sum));
+}
+
 Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const TextureLevel& level, u32 geometry,
                const Sample& at) {
   const bool linear = s.linear && !t.linear_memory && gives_floats(t);
@@ -201,27 +225,27 @@ Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const T
   for (u32 which = 0; which < 1u << axes; ++which) {
     if (weight[which] == 0) continue;
     const Texel texel = corner(warp, lane, t, s, level, geometry, p, which);
-    for (u32 k = 0; k < 4; ++k) sum[k] += weight[which] * double(float_of(texel[k]));
+    for (u32 k = 0; k < 4; ++k) sum[k] += weight[which] * in_units(t, k, double(float_of(texel[k])));
   }
   Texel result;
-  for (u32 k = 0; k < 4; ++k) result[k] = bits_of(float(sum[k] / 256));
+  for (u32 k = 0; k < 4; ++k) result[k] = bits_of(from_units(t, k, sum[k] / 256));
   return result;
 }
 
-// The level's number, in 256ths, within the sampler's bounds and the texture's levels.
-u32 level_at(const Texture& t, const Sampler& s, float lod) {
-  const float most = float(t.levels.size() - 1);
-  float level = (lod != lod ? 0.0f : lod) + s.level_bias;
-  level = std::min(std::max(level, s.least_level), s.most_level);
-  level = std::min(std::max(level, 0.0f), most);
-  if (!s.linear_levels) return u32(std::floor(level + 0.5f)) * 256;
-  return u32(std::floor(level * 256.0f));
+// The level's number, in 256ths, within the sampler's bounds and the texture's levels. The bias is added to what a
+// program asks for, not to the level of a plain tex.
+u32 level_at(const Texture& t, const Sampler& s, i32 asked, bool biased) {
+  const auto fixed = [](float x) { return i32(std::clamp(x, -1000.0f, 1000.0f) * 256); };
+  i32 level = asked + (biased ? fixed(s.level_bias) : 0);
+  level = std::max(std::min(level, fixed(s.most_level)), fixed(s.least_level));
+  level = std::clamp(level, 0, i32(t.levels.size() - 1) * 256);
+  return u32(s.linear_levels ? level : (level + 128) / 256 * 256);
 }
 
 Texel between_levels(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at,
-                     float lod) {
+                     i32 lod) {
   if (t.levels.size() == 1) return in_level(warp, lane, t, s, t.base(), geometry, at);
-  const u32 level = level_at(t, s, lod);
+  const u32 level = level_at(t, s, lod, at.level != Sample::base);
   const Texel near = in_level(warp, lane, t, s, t.levels[level >> 8], geometry, at);
   if ((level & 255) == 0 || !gives_floats(t)) return near;
   const Texel far = in_level(warp, lane, t, s, t.levels[(level >> 8) + 1], geometry, at);
@@ -244,22 +268,28 @@ std::pair<double, double> axes_of(const Texture& t, const Sampler& s, u32 geomet
   return {std::sqrt(middle + off), std::sqrt(std::max(middle - off, 0.0))};
 }
 
+// In 256ths.
+i32 level_of(double texels) { return texels > 0 ? i32(std::floor(std::log2(texels) * 256 + 0.5)) : -256000; }
+
 Texel by_gradients(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at) {
   u32 face = 0;
   const Sample flat = is_cube(geometry) ? flattened(at, face) : at;
   const auto [longer, shorter] = axes_of(t, s, geometry, flat);
   const bool even = s.anisotropy == 1 || geometry == k1d || geometry == kLayered1d || geometry == k3d || at.whole ||
                     is_cube(geometry) || longer <= shorter || longer <= 1;
-  if (even) return between_levels(warp, lane, t, s, geometry, at, longer > 0 ? float(std::log2(longer)) : -1000.0f);
-  const double ratio = shorter > 0 ? std::ceil(longer / shorter) : s.anisotropy;
-  const u32 samples = u32(std::min<double>(ratio, s.anisotropy));
-  const float lod = float(std::log2(longer / samples));
+  if (even) return between_levels(warp, lane, t, s, geometry, at, level_of(longer));
+  // The level of the shorter side, or as near to it as the samples reach that may be taken along the longer one.
+  const double narrow = std::max({shorter, longer / s.anisotropy, 1.0});
+  const u32 samples = std::min(u32(std::ceil(longer / narrow)), s.anisotropy);
+  const i32 lod = level_of(narrow);
   const auto steps = [&](const float* d) { return std::hypot(d[0] * t.base().width, d[1] * t.base().height); };
   const float* along = steps(flat.dx) >= steps(flat.dy) ? flat.dx : flat.dy;
+  const double apart = std::min(narrow, double(1u << (t.levels.size() - 1))) / steps(along);
   float sum[4] = {};
-  for (u32 n = 1; n <= samples; ++n) {
+  for (u32 n = 0; n < samples; ++n) {
     Sample one = at;
-    for (u32 k = 0; k < 2; ++k) one.at[k] += along[k] * (float(n) / float(samples + 1) - 0.5f);
+    const double from_middle = (n - (samples - 1) / 2.0) * apart;
+    for (u32 k = 0; k < 2; ++k) one.at[k] += float(along[k] * from_middle);
     const Texel texel = between_levels(warp, lane, t, s, geometry, one, lod);
     if (!gives_floats(t)) return texel;
     for (u32 k = 0; k < 4; ++k) sum[k] += float_of(texel[k]) / float(samples);
@@ -292,7 +322,8 @@ bool gives_floats(const Texture& t) { return is_float(t.channel) || (!t.as_integ
 
 Texel sample(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at) {
   if (at.level == Sample::gradients) return by_gradients(warp, lane, t, s, geometry, at);
-  return between_levels(warp, lane, t, s, geometry, at, at.level == Sample::given ? at.lod : 0.0f);
+  const float lod = at.level != Sample::given || at.lod != at.lod ? 0.0f : std::clamp(at.lod, -1000.0f, 1000.0f);
+  return between_levels(warp, lane, t, s, geometry, at, i32(lod * 256));
 }
 
 Texel gather(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at, u32 channel) {

@@ -90,6 +90,17 @@ Bound bind_surface(const Form& form) {
   return {run_surface<kStore>, control_of(form, size, wide)};
 }
 
+// The bits of a half that are not beyond it: what does not fit is the largest, or cut off. As an H200 stores them.
+u32 cut_to_half(u32 word) {
+  const u32 sign = word >> 16 & 0x8000, magnitude = word & 0x7fff'ffff;
+  if (magnitude > 0x7f80'0000) return sign | 0x7c00 | std::max(magnitude >> 13 & 0x3ff, 1u);
+  if (magnitude == 0x7f80'0000) return sign | 0x7c00;
+  const float value = std::min(float_of(magnitude), 65504.0f);
+  const int last_bit = std::max(value == 0 ? -14 : std::ilogb(value), -14) - 10;
+  const float kept = std::ldexp(std::floor(std::ldexp(value, -last_bit)), last_bit);
+  return sign | to_f16(kept);
+}
+
 // A word as one channel of a surface: whole numbers that do not fit become the nearest that do.
 u32 formatted(u32 word, Type channel) {
   switch (channel) {
@@ -97,7 +108,7 @@ u32 formatted(u32 word, Type channel) {
     case Type::u16: return std::min(word, 0xffffu);
     case Type::s8: return u32(std::clamp(i32(word), -0x80, 0x7f));
     case Type::s16: return u32(std::clamp(i32(word), -0x8000, 0x7fff));
-    case Type::f16: return to_f16(float_of(word));
+    case Type::f16: return cut_to_half(word);
     default: return word;
   }
 }

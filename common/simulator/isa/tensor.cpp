@@ -12,7 +12,7 @@
 namespace cudasim {
 namespace {
 
-constexpr u16 kNanOutside = 0x7ff7;  // see fma.oob
+constexpr u16 kNanOutside = 0x7ff7;  // see fma.oob; in wider numbers it is there again and again
 
 // Beside the operands' spaces in Instruction::control.
 struct Control {
@@ -61,6 +61,11 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
     refuse(lane, im2col ? "an im2col copy with a tensor map of tiles" : "a copy of tiles with a tensor map for im2col");
   }
   box.element = cudasim::bytes(box.map.type);
+  // No manual says so, but an H200 stops at others.
+  if (warp.in<i32>(coordinates[0])[lane] * i64{box.element} % 16 != 0) {
+    refuse(lane, "a tensor copy from or to coordinate " + std::to_string(warp.in<i32>(coordinates[0])[lane]) +
+                     ", which is not at a multiple of 16 bytes");
+  }
   if (im2col) {
     for (u32 k = 0; k < dimensions; ++k) {
       box.start[k] = warp.in<i32>(coordinates[k])[lane];
@@ -170,13 +175,13 @@ std::vector<std::byte> read_box(Warp& warp, u32 lane, const Box& box) {
   for_stretches(box, [&](u32 offset, u64 address, u32 size) {
     copy_bytes(&bytes[offset], access(warp, lane, Space::global, address, size, box.element, Access::read, nullptr),
                size);
+    for (u32 at = offset; box.map.round && at < offset + size; at += 4) {
+      u32 word;
+      std::memcpy(&word, &bytes[at], 4);
+      word = rounded_to_tf32(word);
+      std::memcpy(&bytes[at], &word, 4);
+    }
   });
-  for (u32 at = 0; box.map.round && at < box.bytes(); at += 4) {
-    u32 word;
-    std::memcpy(&word, &bytes[at], 4);
-    word = rounded_to_tf32(word);
-    std::memcpy(&bytes[at], &word, 4);
-  }
   return bytes;
 }
 
@@ -320,8 +325,6 @@ void replace(TensorMap& map, u32 field, u32 ordinal, u64 value, u32 lane) {
     default:
       limit(1, ".fill_mode");
       map.fill_nan = value != 0;
-      if (map.fill_nan && bytes(map.type) != 2)
-        refuse(lane, "NaNs of more than two bytes outside of a tensor are not simulated");
       return;
   }
 }

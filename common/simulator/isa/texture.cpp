@@ -177,7 +177,7 @@ u32 answer(const Texture& t, u32 query, u32 level) {
   switch (query) {
     case kWidth: return at.width;
     case kHeight: return at.height;
-    case kDepth:
+    case kDepth: return at.depth == 1 ? 0 : at.depth;  // as an H200 has it
     case kLayers: return at.depth;
     case kLevels: return u32(t.levels.size());
     case kSamples: return 1;
