@@ -1,4 +1,4 @@
-"""numba-cuda: Python functions compiled by LLVM. Grids, shared memory, atomics, mathematics, streams, events, managed and pinned memory, reductions, a fault."""
+"""numba-cuda: Python functions compiled by LLVM. Grids, shared memory, atomics, mathematics, streams, events, managed and pinned memory, reductions, a grid that synchronises, a fault."""
 import math
 import sys
 import warnings
@@ -20,6 +20,18 @@ def add(a, b, c):
     i = cuda.grid(1)
     if i < c.size:
         c[i] = a[i] + b[i]
+
+
+@cuda.jit
+def rounds(data, count):
+    grid = cuda.cg.this_grid()
+    block = cuda.blockIdx.x
+    for _ in range(count):
+        value = data[(block + 1) % cuda.gridDim.x]
+        grid.sync()
+        if cuda.threadIdx.x == 0:
+            data[block] += value
+        grid.sync()
 
 
 @cuda.jit
@@ -101,6 +113,13 @@ assert (managed == 2).all()
 pinned = cuda.pinned_array(1000, dtype=np.float32)
 pinned[:] = a
 assert total(np.arange(1000, dtype=np.float64)) == 499500
+
+data = cuda.to_device(np.arange(1, 21, dtype=np.int32))
+expected = data.copy_to_host()
+rounds[20, 64](data, 6)  # a cooperative launch, by names of libcudadevrt
+for _ in range(6):
+    expected = expected + np.roll(expected, -1)
+assert (data.copy_to_host() == expected).all()
 
 try:
     stray[1, 1](there)
