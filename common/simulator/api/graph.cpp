@@ -22,8 +22,9 @@ CUresult list(const std::vector<NodePtr>& nodes, CUgraphNode* out, std::size_t* 
     *count = nodes.size();
     return CUDA_SUCCESS;
   }
-  for (std::size_t i = 0; i < *count; ++i) out[i] = i < nodes.size() ? nodes[i]->handle : nullptr;
-  *count = std::min(*count, nodes.size());
+  const std::size_t room = *count;  // which may lie in `out`, for all that is known
+  for (std::size_t i = 0; i < room; ++i) out[i] = i < nodes.size() ? nodes[i]->handle : nullptr;
+  *count = std::min(room, nodes.size());
   return CUDA_SUCCESS;
 }
 
@@ -46,12 +47,13 @@ CUresult edges_of(CUgraph handle, CUgraphNode* from, CUgraphNode* to, EdgeData* 
     *count = edges.size();
     return CUDA_SUCCESS;
   }
-  for (std::size_t i = 0; i < *count; ++i) {
+  const std::size_t room = *count;
+  for (std::size_t i = 0; i < room; ++i) {
     from[i] = i < edges.size() ? edges[i].from->handle : nullptr;
     to[i] = i < edges.size() ? edges[i].to->handle : nullptr;
     if (i < edges.size() && data != nullptr) write(edges[i], &data[i]);
   }
-  *count = std::min(*count, edges.size());
+  *count = std::min(room, edges.size());
   return CUDA_SUCCESS;
 }
 
@@ -62,8 +64,9 @@ CUresult neighbours(CUgraphNode handle, bool forwards, CUgraphNode* out, EdgeDat
   const auto graph = graph_of(*node);
   if (data != nullptr && out != nullptr && count != nullptr) {
     std::size_t i = 0;
+    const std::size_t room = *count;
     for (const Edge& edge : graph->edges) {
-      if ((forwards ? edge.from : edge.to) == node && i < *count) write(edge, &data[i++]);
+      if ((forwards ? edge.from : edge.to) == node && i < room) write(edge, &data[i++]);
     }
   }
   return list(forwards ? graph->after(*node) : graph->before(*node), out, count);
