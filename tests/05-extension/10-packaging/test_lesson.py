@@ -7,7 +7,6 @@ import subprocess
 import venv
 
 import pytest
-import torch
 
 from common.built import ROOT, built
 
@@ -67,15 +66,18 @@ print(torch.autograd.gradcheck(f, (x.detach().double().requires_grad_(), b.detac
     assert run(python, "-W", "ignore", "-c", program) == "True"
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU here")
 def test_on_a_gpu_the_kernel_in_the_wheel_runs_without_nvcc(tmp_path: pathlib.Path) -> None:
+    import torch  # here: it takes seconds, and most answers have no need of it
+
+    if not torch.cuda.is_available():
+        pytest.skip("PyTorch sees no GPU here")
     python = installed(tmp_path, str(next(NOW.glob("*.whl"))))
     program = """
 import torch, square_plus
 from square_plus import cuda
 x = torch.randn(1000, device="cuda")
 y = square_plus.square_plus(x, torch.ones(1, device="cuda"))
-assert torch.equal(y, torch.addcmul(torch.ones(1, device="cuda"), x, x)) or torch.allclose(y, x * x + 1)
+assert torch.allclose(y, x * x + 1)
 print(cuda.kernel.cache_info().currsize)
 """
     assert run(python, "-c", program, PATH="/usr/bin:/bin") == "1"
