@@ -120,8 +120,7 @@ std::string series(const std::vector<u64>& values, Type type, u32 size) {
   return shown(0) + ", " + shown(1) + ", " + shown(2) + " … " + shown(values.size() - 1);
 }
 
-}  // namespace
-
+// "all", "0-7,9", "17 lanes".
 std::string shown_lanes(u32 mask, u32 present) {
   if (mask == 0) return "none";
   if (mask == present) return "all";
@@ -137,6 +136,7 @@ std::string shown_lanes(u32 mask, u32 present) {
   return text.size() <= room ? text : std::to_string(__builtin_popcount(mask)) + " lanes";
 }
 
+// What the lanes of `mask` hold, in a few words: "7", "0, 1, 2 … 31", "0.5, 2, -1 …".
 std::string shown_values(const std::byte* values, Type type, u32 mask, std::size_t room) {
   if (type == Type::pred) {
     u32 set = 0;
@@ -156,6 +156,8 @@ std::string shown_values(const std::byte* values, Type type, u32 mask, std::size
   const std::string steps = series(raw, type, size);
   return steps.empty() || columns(steps) > room ? listed(each, room) : steps;
 }
+
+}  // namespace
 
 // ---- Which are shown
 

@@ -37,8 +37,4 @@ class Tracer {
   std::map<std::pair<u64, u32>, u64> shown_;  // by block and warp
 };
 
-// For tests: what the lanes of `mask` hold, in a few words: "7", "0, 1, 2, … 31", "0.5, 2, -1, …".
-std::string shown_values(const std::byte* values, Type type, u32 mask, std::size_t room);
-std::string shown_lanes(u32 mask, u32 present);
-
 }  // namespace cudasim

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -75,8 +76,6 @@ void say(const std::string& complaint) {
 
 bool off(const char* text) { return text == nullptr || *text == 0 || std::strcmp(text, "0") == 0; }
 
-}  // namespace
-
 TraceWanted parse_trace(const char* what, const char* only, std::string& complaint) {
   TraceWanted wanted;
   if (!off(what)) {
@@ -113,6 +112,8 @@ ProfileWanted parse_profile(const char* text, std::string& complaint) {
   }
   return wanted;
 }
+
+}  // namespace
 
 const TraceWanted& trace_wanted() {
   static const TraceWanted wanted = [] {

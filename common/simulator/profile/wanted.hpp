@@ -44,8 +44,4 @@ const std::string& timeline_wanted();
 // Whether functions keep notes of their text (profile/notes.hpp).
 inline bool notes_wanted() { return trace_wanted().ptx || profile_wanted().on; }
 
-// For tests.
-TraceWanted parse_trace(const char* what, const char* only, std::string& complaint);
-ProfileWanted parse_profile(const char* text, std::string& complaint);
-
 }  // namespace cudasim
