@@ -16,6 +16,7 @@ from batch_norm import SyncBatchNorm
 from common.built import built
 
 ROWS_EACH, STEPS = 24, 3
+SKIPPED = 77  # the status of a program that misses something, and has said what
 
 
 class Square(torch.autograd.Function):
@@ -125,7 +126,7 @@ def main() -> int:
         return 0 if right else 1
     sys.stdout.flush()
     ended = subprocess.run([built(__file__, "all_reduce"), nccl()], check=False)
-    return 0 if right and ended.returncode == 0 else 1
+    return 0 if right and ended.returncode in (0, SKIPPED) else 1
 
 
 if __name__ == "__main__":

@@ -23,10 +23,8 @@ struct Nccl {
   int (*all_reduce)(const void* send, void* receive, std::size_t count, int type, int operation, Communicator,
                     CUstream) = nullptr;
 
-  // Throws if there is none at this path, or by this name.
-  explicit Nccl(const char* path) {
-    void* const library = dlopen(path, RTLD_NOW);
-    if (library == nullptr) throw std::runtime_error(dlerror());
+  // Of a library that dlopen has found.
+  explicit Nccl(void* library) {
     find(library, "ncclGetVersion", get_version);
     find(library, "ncclGetErrorString", get_error_string);
     find(library, "ncclCommInitAll", comm_init_all);
