@@ -19,6 +19,7 @@ struct Tensor {
   std::vector<u32> box, step;  // elements
   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
   CUtensorMapFloatOOBfill fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+  CUtensorMapInterleave interleave = CU_TENSOR_MAP_INTERLEAVE_NONE;  // then an element is a pixel of 16 or 32 bytes
 
   u64 rows() const { return std::accumulate(size.begin() + 1, size.end(), u64{1}, std::multiplies<>()); }
   u64 pitch() const { return (size[0] * element + 15) / 16 * 16; }
@@ -38,7 +39,7 @@ CUtensorMap encoded(const Tensor& t, CUdeviceptr address) {
   for (std::size_t k = 1; k < t.size.size(); ++k) stride.push_back(bytes), bytes *= t.size[k];
   stride.reserve(1);  // a driver wants an array of none, too
   CU_CHECK(cuTensorMapEncodeTiled(&map, t.type, u32(t.size.size()), reinterpret_cast<void*>(address), size.data(),
-                                  stride.data(), t.box.data(), t.step.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, t.swizzle,
+                                  stride.data(), t.box.data(), t.step.data(), t.interleave, t.swizzle,
                                   CU_TENSOR_MAP_L2_PROMOTION_NONE, t.fill));
   return map;
 }
@@ -144,10 +145,11 @@ void check(const Tensor& t, const std::vector<i32>& start, const std::vector<i32
   CHECK(out == laid_out);
   for_elements(t, there, [&](u32 at, u64 offset) {
     if (offset == ~u64{0}) return;
+    if (!add) return void(std::memcpy(&to[offset], &box[at], t.element));
     u32 sum = 0, old = 0;
     std::memcpy(&sum, &box[at], t.element);
     std::memcpy(&old, &to[offset], t.element);
-    if (add) sum += old;
+    sum += old;
     std::memcpy(&to[offset], &sum, t.element);
   });
   CHECK(got == to);
@@ -386,6 +388,26 @@ TEST_CASE("a tensor copy fills numbers of more than two bytes with that NaN agai
          CU_TENSOR_MAP_SWIZZLE_NONE,
          CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA},
         {32, 6}, {0, 0});
+}
+TEST_CASE("in an interleaved layout a tensor copy counts pixels of 16 or 32 bytes") {
+  check({CU_TENSOR_MAP_DATA_TYPE_UINT16,
+         16,
+         {10, 6, 5},
+         {4, 3, 2},
+         {1, 1, 1},
+         CU_TENSOR_MAP_SWIZZLE_NONE,
+         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+         CU_TENSOR_MAP_INTERLEAVE_16B},
+        {1, 2, 1}, {8, 4, 0});
+  check({CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+         32,
+         {10, 6, 5, 2},
+         {4, 3, 2, 1},
+         {1, 1, 1, 1},
+         CU_TENSOR_MAP_SWIZZLE_32B,
+         CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE,
+         CU_TENSOR_MAP_INTERLEAVE_32B},
+        {7, 2, -1, 1}, {3, 1, 2, 0});
 }
 TEST_CASE("a tensor copy rounds f32 to tf32, ties to even, to one NaN") {
   const Device device;

@@ -1,6 +1,6 @@
 // Tensor maps, for the bulk copies of tiles. CUDA Driver API manual, "Tensor Map Object Management".
 //
-// Interleaved layouts are not simulated.
+// Of im2col, interleaved layouts are not simulated.
 #include "common/simulator/memory/tensor_map.hpp"
 
 #include "common/simulator/api/guard.hpp"
@@ -69,12 +69,22 @@ TensorMap tensor(CUtensorMapDataType type, u32 rank, u32 least_rank, void* addre
   }
   return map;
 }
+// NC/8HWC8 and NC/16HWC16: a pixel's 16 or 32 bytes lie together, and are what is counted.
+void interleaved(TensorMap& map, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle) {
+  if (interleave == CU_TENSOR_MAP_INTERLEAVE_NONE) return;
+  require(interleave == CU_TENSOR_MAP_INTERLEAVE_16B || interleave == CU_TENSOR_MAP_INTERLEAVE_32B);
+  require(map.dimensions >= 3);
+  map.interleave = interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 16 : 32;
+  require(map.interleave == 16 || swizzle == CU_TENSOR_MAP_SWIZZLE_32B);
+  require(map.address % map.interleave == 0);
+  for (u32 k = 0; k + 1 < map.dimensions; ++k) require(map.stride[k] % map.interleave == 0);
+}
 // And how the box comes into shared memory.
 void describe_copy(TensorMap& map, CUtensorMapSwizzle swizzle, CUtensorMapFloatOOBfill fill) {
   map.swizzle = swizzle_of(swizzle);
-  const u32 row = map.box[0] * bytes(map.type);
+  const u32 row = map.box[0] * map.element();
   require(row % 16 == 0);
-  require(map.swizzle == Swizzle::none || row <= 16u << u32(map.swizzle));
+  require(map.swizzle == Swizzle::none || map.interleave != 0 || row <= 16u << u32(map.swizzle));
   require(fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(map.type));
   map.fill_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
 }
@@ -95,8 +105,7 @@ CUDASIM_API CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapD
     require_place(tensorMap);
     require(boxDim != nullptr);
     TensorMap map = tensor(tensorDataType, tensorRank, 1, globalAddress, globalDim, globalStrides, elementStrides);
-    if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
-      return refuse("cuTensorMapEncodeTiled", "with an interleaved layout");
+    interleaved(map, interleave, swizzle);
     for (u32 k = 0; k < tensorRank; ++k) {
       require(boxDim[k] != 0 && boxDim[k] <= kMostBox);
       map.box[k] = u16(boxDim[k]);

@@ -60,7 +60,7 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
   if (box.map.im2col != im2col) {
     refuse(lane, im2col ? "an im2col copy with a tensor map of tiles" : "a copy of tiles with a tensor map for im2col");
   }
-  box.element = cudasim::bytes(box.map.type);
+  box.element = box.map.element();
   // No manual says so, but an H200 stops at others.
   if (warp.in<i32>(coordinates[0])[lane] * i64{box.element} % 16 != 0) {
     refuse(lane, "a tensor copy from or to coordinate " + std::to_string(warp.in<i32>(coordinates[0])[lane]) +
@@ -317,7 +317,10 @@ void replace(TensorMap& map, u32 field, u32 ordinal, u64 value, u32 lane) {
       map.type = kElementTypes[value];
       map.round = value >= kFirstTf32;
       return;
-    case kInterleave: limit(0, ".interleave_layout (interleaved layouts are not simulated)"); return;
+    case kInterleave:
+      limit(2, ".interleave_layout");
+      map.interleave = u8(value * 16);
+      return;
     case kSwizzle:
       limit(3, ".swizzle_mode");
       map.swizzle = Swizzle(value);

@@ -22,11 +22,14 @@ struct alignas(64) TensorMap {
   Swizzle swizzle = Swizzle::none;
   bool round = false;     // f32 becomes tf32 on its way to shared memory
   bool fill_nan = false;  // what lies outside is a NaN, not zero
+  u8 interleave = 0;  // 16 or 32: what is counted in the first dimension are as many bytes, whatever the type
   // A box of im2col is a number of pixels, of box[0] channels each, in the order in which they lie within bounds that
   // are so far from the tensor's own, in each dimension between the first and the last.
   bool im2col = false;
   u16 pixels = 0;
   i16 lower[kMostDimensions - 2] = {}, upper[kMostDimensions - 2] = {};
+
+  u32 element() const { return interleave != 0 ? interleave : bytes(type); }
 };
 static_assert(sizeof(TensorMap) == 128);
 
