@@ -91,3 +91,29 @@ FRESH_CASE("First versions, with pointers of 32 bits, want a context that nobody
     ANSWERS(first(room, room + 4), CUDA_ERROR_INVALID_CONTEXT);
   }
 }
+
+#if CUDA_VERSION >= 12090
+FRESH_CASE("The driver's log says which call answered what", "[names]") {
+  conformance::context();
+  CUlogIterator from = 0;
+  ANSWERS(cuLogsCurrent(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLogsCurrent(&from, 0), CUDA_SUCCESS);
+  static int told = 0;
+  CUlogsCallbackHandle listener = nullptr;
+  ANSWERS(cuLogsRegisterCallback([](void* count, CUlogLevel, char*, size_t) { ++*static_cast<int*>(count); }, &told,
+                                 &listener),
+          CUDA_SUCCESS);
+  ANSWERS(cuMemFree(0x1234), CUDA_ERROR_INVALID_VALUE);
+  char text[4096] = "";
+  std::size_t size = sizeof text;
+  ANSWERS(cuLogsDumpToMemory(&from, text, &size, 0), CUDA_SUCCESS);
+  CAPTURE(text);
+  CHECK(size == std::strlen(text));
+  CHECK(std::strstr(text, "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemFree") != nullptr);
+  CHECK(told >= 1);
+  size = sizeof text;
+  ANSWERS(cuLogsDumpToMemory(&from, text, &size, 0), CUDA_SUCCESS);
+  CHECK(size == 0);  // the iterator has moved on
+  ANSWERS(cuLogsUnregisterCallback(listener), CUDA_SUCCESS);
+}
+#endif

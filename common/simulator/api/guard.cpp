@@ -1,5 +1,7 @@
 #include "common/simulator/api/guard.hpp"
 
+#include "common/simulator/api/logs.hpp"
+
 #include "common/simulator/check/checks.hpp"
 #include "common/simulator/check/leak.hpp"
 #include "common/simulator/profile/timeline.hpp"
@@ -32,6 +34,7 @@ CUresult run_call(const char* function, const char* names, const Argument* argum
   const CUresult result = guarded(body, object);
   if (timeline_on()) timed.ends(function, result);
   if (result == CUDA_SUCCESS && checks().leak) note_call(function, arguments, count);
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) log_answer(function, result);
   if (trace_wanted().api) trace_call(function, names, arguments, count, result);
   return result;
 }

@@ -1,0 +1,11 @@
+// What calls have answered other than success, as text for the program (CUDA Driver API manual, "Error Log Management
+// Functions").
+#pragma once
+#include <cuda.h>
+
+namespace cudasim {
+
+// Notes an answer, and tells it to those who asked for that. Never throws.
+void log_answer(const char* function, CUresult result) noexcept;
+
+}  // namespace cudasim
