@@ -115,8 +115,9 @@ TEST_CASE("A kernel that only sleeps is stopped by the budget, too") {
 
 TEST_CASE("Blocks that all wait for one another are stopped by the clock, however little they run") {
   setenv("CUDASIM_BUDGET", "100000000", 1);  // a second's worth
-  Module module(kernel("WAIT: nanosleep.u32 100; ld.acquire.gpu.global.u32 %r1, [%out]; setp.eq.u32 %p1, %r1, 0;"
-                       "@%p1 bra WAIT;"));
+  Module module(
+      kernel("WAIT: nanosleep.u32 100; ld.acquire.gpu.global.u32 %r1, [%out]; setp.eq.u32 %p1, %r1, 0;"
+             "@%p1 bra WAIT;"));
   Buffer<u32> out(1);
   const auto fault = module.run("k", {300, 1, 1}, {32, 1, 1}, out.address());
   unsetenv("CUDASIM_BUDGET");
