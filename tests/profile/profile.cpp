@@ -237,8 +237,6 @@ const char* const kNames[kCounters] = {
     "atomics: requests",         "atomics: sectors",         "shared loads: wavefronts",   "shared loads: conflicts",
     "shared stores: wavefronts", "shared stores: conflicts", "shared atomics: wavefronts", "shared atomics: conflicts"};
 
-constexpr double kNot = -1;
-
 struct Counted {
   const char* name;
   Counters by_ncu;
@@ -276,7 +274,7 @@ const Difference kDifferences[] = {
     {"matmul/tensor", 9, 0, kTurns},
     {"matmul/registers", 8, 36864, kTurns},
     {"matmul/registers", 9, 28672, kTurns},
-    {"histogram/global_bins", 5, 190943, "a GPU counts some sectors again for which many blocks queue"},
+    {"histogram/global_bins", 5, 190943, "the rule that the probes show misses 2 % here"},
     {"global_add_quietly/all the same", 5, 1, "here the GPU's compiler does not see that it is one place"},
 };
 
@@ -330,7 +328,6 @@ TEST_CASE("Sectors and bank conflicts of the lessons' kernels are those that an 
     const auto found = std::find_if(cases.begin(), cases.end(), same);
     REQUIRE(found != cases.end());
     for (int i = 0; i < kCounters; ++i) {
-      if (there.by_ncu[i] == kNot) continue;
       INFO("If the lesson's kernel has changed since, take its row out of h200.inc, or count again (README.md).");
       INFO(there.name << ", " << kNames[i]);
       CHECK(here[found - cases.begin()][i] == expected(there.name, i, there.by_ncu[i]));
