@@ -220,9 +220,6 @@ PARSED.simulator := $(if $(PARSED),build/parsed/common/simulator/standard.hpp.gc
 build/parsed/common/simulator/standard.hpp.gch: common/simulator/standard.hpp build/flags.simulator
 	$(call parse_header,$(SIM_FLAGS))
 
-# What answers calls need not be optimised as what runs kernels: a twentieth of the build less.
-build/simulator/api/%.o: SIM_FLAGS += -O1
-
 build/simulator/%.o: common/simulator/%.cpp build/flags.simulator $(PARSED.simulator)
 	$(call say,simulator,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(SIM_FLAGS) $(PARSED.simulator:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
