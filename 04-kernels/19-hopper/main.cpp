@@ -147,7 +147,8 @@ int main() try {
   const Product p = product_of(matrices);
   const Cublas cublas;
   const auto library = [&] { cublas.multiply(p.a, p.b, p.c, p.n); };
-  const double best = cublas ? 2.0 * p.n * p.n * p.n / seconds(library) : 0;
+  // The better of two: the first one wakes the clock up.
+  const double best = cublas ? 2.0 * p.n * p.n * p.n / std::min(seconds(library), seconds(library)) : 0;
   std::printf("%s, %d x %d bfloat16; at most %.0f GFLOP/s with tensor cores\n\n", name, p.n, p.n, limit / 1e9);
   std::printf("kernel      idea                         GFLOP/s  of the limit  of cuBLAS\n");
   bool right = true;

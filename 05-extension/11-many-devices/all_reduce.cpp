@@ -110,12 +110,9 @@ int main(int argc, char** argv) try {
   nccl.check("ncclCommInitAll", nccl.comm_init_all(communicators.data(), devices, nullptr));
 
   const double limit = nvlink_limit(sides[0].device);
-  std::printf("NCCL %d.%d, %d devices; the links of one carry ", version / 10000, version / 100 % 100, devices);
-  if (limit > 0) {
-    std::printf("at most %.0f GB/s each way\n", limit);
-  } else {
-    std::printf("nobody says how much\n");
-  }
+  std::printf("NCCL %d.%d, %d devices", version / 10000, version / 100 % 100, devices);
+  if (limit > 0) std::printf("; the links of one carry at most %.0f GB/s each way", limit);
+  std::printf("\n");
   std::printf("     bytes |        time | bus bandwidth\n");
   bool all_right = true;
   for (std::size_t bytes = std::size_t{1} << 10; bytes <= kLargest; bytes *= 32) {

@@ -5,8 +5,7 @@
 
 #include <dlfcn.h>
 
-// In GB/s, from one device to all others, in one direction: the number of its links times the speed of each. 0 if NVML
-// says nothing.
+// In GB/s, from one device to all others, in one direction: the speeds of its links, added up. 0 if NVML says nothing.
 inline double nvlink_limit(CUdevice device) {
   struct Field {  // nvmlFieldValue_t
     unsigned id, scope;
@@ -18,7 +17,7 @@ inline double nvlink_limit(CUdevice device) {
       unsigned long long large;
     } value;
   };
-  constexpr unsigned kSpeedOfALink = 90, kLinks = 91;  // NVML_FI_DEV_NVLINK_SPEED_MBPS_COMMON, …_LINK_COUNT
+  constexpr unsigned kLinks = 91, kSpeedOfALink = 164;  // NVML_FI_DEV_NVLINK_LINK_COUNT, …_GET_SPEED, in MB/s
   void* const library = dlopen("libnvidia-ml.so.1", RTLD_NOW);
   if (library == nullptr) return 0;
   const auto init = reinterpret_cast<int (*)()>(dlsym(library, "nvmlInit_v2"));
@@ -27,14 +26,19 @@ inline double nvlink_limit(CUdevice device) {
   const auto values = reinterpret_cast<int (*)(void*, int, Field*)>(dlsym(library, "nvmlDeviceGetFieldValues"));
   char address[20];
   void* handle;
-  Field fields[2] = {};
-  fields[0].id = kSpeedOfALink;
-  fields[1].id = kLinks;
   CU_THROW(cuDeviceGetPCIBusId(address, sizeof address, device));
   if (init == nullptr || by_address == nullptr || values == nullptr || init() != 0 ||
-      by_address(address, &handle) != 0 || values(handle, 2, fields) != 0) {
+      by_address(address, &handle) != 0) {
     return 0;
   }
-  if (fields[0].result != 0 || fields[1].result != 0) return 0;
-  return static_cast<double>(fields[0].value.whole) * fields[1].value.whole / 1e3;
+  const auto ask = [&](unsigned id, unsigned scope) {
+    Field field{};
+    field.id = id;
+    field.scope = scope;
+    return values(handle, 1, &field) == 0 && field.result == 0 ? field.value.whole : 0;
+  };
+  double megabytes = 0;
+  const unsigned links = ask(kLinks, 0);
+  for (unsigned link = 0; link < links; ++link) megabytes += ask(kSpeedOfALink, link);
+  return megabytes / 1e3;
 }
