@@ -1,5 +1,6 @@
 """Two wheels of one package, installed into fresh environments; and what a user meets whose machine is not the builder's."""
 
+import importlib.util
 import os
 import pathlib
 import re
@@ -13,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from common.built import built
 
+# Where PyTorch is, which a fresh environment does not know if it is in one, too.
+PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(pathlib.Path(importlib.util.find_spec("torch").origin).parents[1])])
 WHEELS = pathlib.Path(built(__file__, "wheels"))
 TRY = """
 import warnings
@@ -51,7 +54,7 @@ class Environment:
 
 
 def last_line(command: list[str], variables: dict[str, str] = {}) -> str:
-    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
     said = (ended.stdout if ended.returncode == 0 else ended.stderr).strip().splitlines()
     return re.sub(r"^(\w+Error|ERROR): |/\S*/(?=\w)", "", said[-1] if said else "")
 

@@ -1,5 +1,6 @@
 """The lesson's package, installed from its sources as a user does it. Tried once, with the solution."""
 
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -14,6 +15,9 @@ LESSON = ROOT / "05-extension" / "10-packaging"
 LATER = pathlib.Path(built(str(LESSON / "main.py"), "wheels")) / "later.wheel"
 NOW = LATER.with_name("now.wheel")
 
+# Where PyTorch is, which a fresh environment does not know if it is in one, too.
+PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(pathlib.Path(importlib.util.find_spec("torch").origin).parents[1])])
+
 pytestmark = [
     pytest.mark.skipif("solution" not in os.environ["ANSWER"], reason="it is about the lesson, not the answer"),
     pytest.mark.skipif(not NOW.exists(), reason="there is no pip here"),
@@ -21,7 +25,7 @@ pytestmark = [
 
 
 def run(python: str | pathlib.Path, *command: str, **variables: str) -> str:
-    ended = subprocess.run([str(python), *command], capture_output=True, text=True, env={**os.environ, **variables})
+    ended = subprocess.run([str(python), *command], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
     assert ended.returncode == 0, ended.stderr
     return ended.stdout.strip()
 
