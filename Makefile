@@ -122,7 +122,8 @@ DRIVER := -Lbuild/simulator -lcuda
 NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin $(or $(firstword $(filter-out -% %ccache,$(CXX))),g++) -allow-unsupported-compiler -Wno-deprecated-gpu-targets -I.
 
 # Without -g: PyTorch's headers parsed with it are half a gigabyte.
-TORCH_FLAGS := $(filter-out -g,$(LESSON_FLAGS)) -fPIC -isystem $(call quoted,$(TORCH_ROOT)/include) -isystem $(call quoted,$(TORCH_ROOT)/include/torch/csrc/api/include)
+# g++ 13 and later suspect PyTorch's own headers, once they are parsed, of using what nobody has set.
+TORCH_FLAGS := $(filter-out -g,$(LESSON_FLAGS)) $(if $(PARSED),-Wno-maybe-uninitialized) -fPIC -isystem $(call quoted,$(TORCH_ROOT)/include) -isystem $(call quoted,$(TORCH_ROOT)/include/torch/csrc/api/include)
 
 # What was built with other flags, another compiler or another toolkit is built again. Several stamps: getting Catch2 later must not
 # build the simulator again.
@@ -343,11 +344,11 @@ TORCH_LINK := -shared -pthread -L$(call quoted,$(TORCH_ROOT)/lib) -Wl,--no-as-ne
 compile_torch = $(Q)mkdir -p $(@D) && $(CXX) $(TORCH_FLAGS) $(PARSED.torch:%.gch=-include %) $(SHORT_NAMES) $(CXXFLAGS) -MMD -MP -MF $(@:.so=.d) $< \
   $(LDFLAGS) $(TORCH_LINK) $(DRIVER) $(LIBS.$1) -o $@
 
-build/%/op.so: %/op.cpp build/flags.torch $(PARSED.torch)
+build/%/op.so: %/op.cpp build/flags.torch $(PARSED.torch) | build/simulator/libcuda.so
 	$(call say,compile,$<)
 	$(call compile_torch,$*)
 
-build/texts/%/op.so: build/texts/%/op.cpp build/flags.torch $(PARSED.torch)
+build/texts/%/op.so: build/texts/%/op.cpp build/flags.torch $(PARSED.torch) | build/simulator/libcuda.so
 	$(call compile_torch,$(call lesson_of,texts/$*))
 
 # $1 lesson, $2 variant, $3 the answer's source
