@@ -195,9 +195,8 @@ const char kCallee[] = R"(
 }
 )";
 
-CUresult add(CUlinkState link, const char* text, const char* name) {
-  return cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text), std::strlen(text) + 1, name, 0, nullptr,
-                       nullptr);
+CUresult add(CUlinkState link, const char* text, const char* name, CUjitInputType type = CU_JIT_INPUT_PTX) {
+  return cuLinkAddData(link, type, const_cast<char*>(text), std::strlen(text) + 1, name, 0, nullptr, nullptr);
 }
 
 }  // namespace
@@ -242,7 +241,8 @@ FRESH_CASE("A link that lacks a function fails, and says which", "[module]") {
   ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
 }
 
-FRESH_CASE("A link is completed once, and not after something that could not be added", "[module]") {
+FRESH_CASE("A link is completed once; what is no PTX leaves it as it was, what is no machine code makes it fail",
+           "[module]") {
   conformance::context();
   CUlinkState link = nullptr;
   void* image = nullptr;
@@ -255,6 +255,13 @@ FRESH_CASE("A link is completed once, and not after something that could not be 
   ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
   ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
   ANSWERS(add(link, kCallee, "callee.ptx"), CUDA_SUCCESS);
+  ANSWERS(add(link, "junk", "junk.ptx"), CUDA_ERROR_INVALID_IMAGE);
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_SUCCESS);
+  ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
+  ANSWERS(cuLinkCreate(0, nullptr, nullptr, &link), CUDA_SUCCESS);
+  ANSWERS(add(link, kCallee, "callee.ptx"), CUDA_SUCCESS);
+  ANSWERS(add(link, kCallee, "callee.cubin", CU_JIT_INPUT_CUBIN), CUDA_ERROR_INVALID_IMAGE);
+  ANSWERS(add(link, kCallee, "callee", static_cast<CUjitInputType>(77)), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(add(link, "junk", "junk.ptx"), CUDA_ERROR_INVALID_IMAGE);
   ANSWERS(cuLinkComplete(link, &image, &size), CUDA_ERROR_INVALID_IMAGE);
   ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);

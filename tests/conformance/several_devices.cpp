@@ -48,6 +48,9 @@ FRESH_CASE("Bytes move from one device to another", "[peer]", {"CUDASIM_DEVICES"
   if (conformance::on_simulator()) CHECK(free_before == free_after);
 }
 
+// The call is deprecated, but exported by every driver.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 FRESH_CASE("One call launches a kernel on each device, behind the streams of all of them", "[peer]",
            {"CUDASIM_DEVICES", "2"}) {
   if (!two_devices()) SKIP_TEST("needs two devices");
@@ -83,3 +86,4 @@ FRESH_CASE("One call launches a kernel on each device, behind the streams of all
     CHECK(count == 6);
   }
 }
+#pragma GCC diagnostic pop

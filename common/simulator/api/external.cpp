@@ -41,6 +41,7 @@ CUDASIM_API CUresult cuImportExternalMemory(CUexternalMemory* out,
     current_context();
     require(out != nullptr && description != nullptr && description->size != 0);
     require((description->flags & ~unsigned{CUDA_EXTERNAL_MEMORY_DEDICATED}) == 0);
+    require(description->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, CUDA_ERROR_NOT_SUPPORTED);
     require(description->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD);
     auto bytes = open(description->handle.fd);
     require(description->size <= bytes->size());

@@ -170,11 +170,12 @@ void add_device_runtime(Linker& linker) {
   if (launches) linker.texts.push_back(launching_runtime()), linker.names.push_back("cudadevrt");
 }
 
-// A link that something could not be added to is a failed one.
+// A link that is given no machine code where some was announced has failed; a text that is none leaves it as it was.
 Texts texts_to_add(CUlinkState state, CUjitInputType type, std::string_view bytes) {
   try {
     return texts_of_input(type, bytes);
   } catch (const Failure&) {
+    if (type == CU_JIT_INPUT_PTX) throw;
     const auto linker = get_linker(state);
     const std::scoped_lock lock(linker->mutex);
     linker->failed = CUDA_ERROR_INVALID_IMAGE;

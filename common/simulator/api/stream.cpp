@@ -138,13 +138,11 @@ CUresult get_context_of(CUstream handle, CUcontext* out) {
   return CUDA_SUCCESS;
 }
 
-// One of the two: a stream of a green context has no other.
-CUresult get_context_or_green(CUstream handle, CUcontext* out, CUgreenCtx* green) {
+// A stream of a green context is in the primary context as well.
+CUresult get_contexts(CUstream handle, CUcontext* out, CUgreenCtx* green) {
   const auto stream = get_stream(handle);
   require(out != nullptr && green != nullptr);
   *green = green_context_of(stream->handle);
-  *out = nullptr;
-  if (*green != nullptr) return CUDA_SUCCESS;
   const auto context = stream->context.lock();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   *out = context->handle;
@@ -278,11 +276,11 @@ CUDASIM_API CUresult cuStreamGetCtx_ptsz(CUstream hStream, CUcontext* pctx) {
 }
 
 CUDASIM_API CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
-  return CUDASIM_CALL(hStream, pCtx, pGreenCtx) { return get_context_or_green(hStream, pCtx, pGreenCtx); };
+  return CUDASIM_CALL(hStream, pCtx, pGreenCtx) { return get_contexts(hStream, pCtx, pGreenCtx); };
 }
 
 CUDASIM_API CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
-  return CUDASIM_CALL(hStream, pCtx, pGreenCtx) { return get_context_or_green(per_thread(hStream), pCtx, pGreenCtx); };
+  return CUDASIM_CALL(hStream, pCtx, pGreenCtx) { return get_contexts(per_thread(hStream), pCtx, pGreenCtx); };
 }
 
 CUDASIM_API CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) {
