@@ -11,8 +11,10 @@ __device__ inline unsigned shared(const void* pointer) {
   return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
 }
 
-// ---- mbarrier: counts arrivals and bytes in a word of shared memory; a phase ends when both are there
-// ----------------
+// ---- mbarrier: a word of shared memory that counts arrivals and bytes ----
+//
+// A phase ends when all of both are there, and the next one begins. Of a phase's number the barrier knows only whether
+// it is odd, its parity: 0, 1, 0, 1 … So nobody who waits may be more than one phase behind.
 
 __device__ inline void init(std::uint64_t& barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared(&barrier)), "r"(arrivals) : "memory");
@@ -39,7 +41,8 @@ __device__ inline void arrive(std::uint64_t& barrier, unsigned block) {
       : "memory");
 }
 
-// Waits until the phase with this parity has ended. Parity 1 of a new barrier: at once.
+// Waits until the phase with this parity has ended. A new barrier is in phase 0, and the one before it, of parity 1,
+// counts as ended: to wait for that returns at once.
 __device__ inline void wait(std::uint64_t& barrier, unsigned parity) {
   asm volatile(
       "{\n"
@@ -52,8 +55,7 @@ __device__ inline void wait(std::uint64_t& barrier, unsigned parity) {
       : "memory");
 }
 
-// ---- copies of boxes: asked for by one thread, made by the copy engine
-// ------------------------------------------------
+// ---- copies of boxes: asked for by one thread, made by the copy engine ----
 
 // The box whose first number is in this row and column of the matrix. Its bytes count at the barrier.
 __device__ inline void fetch(void* to, const CUtensorMap& map, int column, int row, std::uint64_t& barrier) {
@@ -91,8 +93,7 @@ __device__ inline void wait_until_stored() { asm volatile("cp.async.bulk.wait_gr
 // What this thread has written to shared memory is there for the copy engine and the tensor cores, after a barrier.
 __device__ inline void publish() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-// ---- wgmma: a warpgroup, four warps, multiplies what lies in shared memory
-// ---------------------------------------------
+// ---- wgmma: a warpgroup, four warps, multiplies what lies in shared memory ----
 
 // A matrix made of boxes with rows of 128 bytes that are swizzled: where it begins, and how far it is to the next eight
 // rows, 1024 bytes, and to the next box. In a cluster, the upper bits of an address name the block; they have no place
@@ -103,14 +104,21 @@ __device__ inline std::uint64_t matrix(const void* boxes, unsigned to_next_box =
          kSwizzle128 << 62;
 }
 
+// Before the first multiplication, and whenever the threads have used the sums: the tensor cores work on their own, and
+// must not touch these registers before the threads have done with them.
 __device__ inline void begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+// What has been asked for since the last commit is one group; only groups can be waited for.
 __device__ inline void commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// Waits for all groups but the last `left`: until then nobody may read the sums, or put anything else where a and b
+// lie.
 template <int left>
 __device__ void finish() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(left) : "memory");
 }
 
 // 64 × 256 sums of 16 products each: a has its 16 side by side in a row, b its 256. `add`: to what the sums are.
+// The numbers at the end: neither a (1) nor b (1) changes its sign; a's rows lie as wgmma wants them (0), b is turned
+// (1), for wgmma would have the 16 numbers of a sum side by side there, too.
 #define TWO(i) "+f"(sums[i]), "+f"(sums[i + 1])
 #define EIGHT(i) TWO(i), TWO(i + 2), TWO(i + 4), TWO(i + 6)
 #define SUMS_32(i) EIGHT(i), EIGHT(i + 8), EIGHT(i + 16), EIGHT(i + 24)
@@ -137,8 +145,7 @@ __device__ inline void multiply(float (&sums)[128], std::uint64_t a, std::uint64
 #undef EIGHT
 #undef TWO
 
-// ---- and the rest
-// ------------------------------------------------------------------------------------------------------
+// ---- and the rest ----
 
 // A barrier of a warpgroup, by number: 1 to 15.
 __device__ inline void meet(unsigned number) { asm volatile("bar.sync %0, 128;" ::"r"(number) : "memory"); }

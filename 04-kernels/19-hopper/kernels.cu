@@ -1,5 +1,5 @@
 // Ways to feed the tensor cores of compute capability 9.0: c = a × b, square matrices of bfloat16, n a multiple of 256,
-// rows side by side in memory; sums are floats. Each is the one before with one thing changed.
+// rows side by side in memory; sums are floats. Each builds on the one before.
 #include "hopper.hpp"
 #include "product.hpp"
 
@@ -46,9 +46,9 @@ __device__ Tile place(int tile, int n) {
   return {(first + inside % high) * rows, inside / high * kColumns};
 }
 
-// 1: the instruction. A block of one warpgroup has a tile of 64 × 256. Its threads fetch boxes of a and b, sixteen
-// bytes at a time, all on their way before the first is put into shared memory, and the tensor cores take them from
-// there.
+// `warpgroup`: the instruction. A block of one warpgroup has a tile of 64 × 256. Its threads fetch boxes of a and b,
+// sixteen bytes at a time, all on their way before the first is put into shared memory, and the tensor cores take them
+// from there.
 extern "C" __global__ void __launch_bounds__(kGroup) warpgroup(const __grid_constant__ Product p) {
   extern __shared__ __align__(1024) Box memory[];
   constexpr int kEach = kBoxBytes / 16 / kGroup;  // pieces of a box that a thread fetches
@@ -82,7 +82,8 @@ extern "C" __global__ void __launch_bounds__(kGroup) warpgroup(const __grid_cons
   write(sums, static_cast<__nv_bfloat16*>(p.c), p.n, at.top, at.left);
 }
 
-// 2: one thread asks for the boxes, the copy engine brings them, swizzled; a barrier in shared memory counts the bytes.
+// `copies`: one thread asks for the boxes, the copy engine brings them, swizzled; a barrier in shared memory counts the
+// bytes.
 extern "C" __global__ void __launch_bounds__(kGroup) copies(const __grid_constant__ Product p) {
   extern __shared__ __align__(1024) Box memory[];
   __shared__ std::uint64_t full;
@@ -110,11 +111,11 @@ extern "C" __global__ void __launch_bounds__(kGroup) copies(const __grid_constan
   write(sums, static_cast<__nv_bfloat16*>(p.c), p.n, at.top, at.left);
 }
 
-// 3 to 6. The first warpgroup brings boxes, each of the others multiplies 64 rows. The boxes lie in a ring of stages:
-// full[s] says that stage s is there, empty[s] that all have done with it. A block goes on to another tile when it has
-// one, and the ring is filled for it meanwhile. With kStore, the result goes out by way of shared memory and the copy
-// engine. Clusters of kCluster blocks have tiles below each other: each block brings a part of the same boxes of b, for
-// all.
+// From `ring` to `cluster`: the first warpgroup brings boxes, each of the others multiplies 64 rows. The boxes lie in a
+// ring of stages: full[s] says that stage s is there, empty[s] that all have done with it. A block goes on to another
+// tile when it has one, and the ring is filled for it meanwhile. With kStore, the result goes out by way of shared
+// memory and the copy engine. Clusters of kCluster blocks have tiles below each other: each block brings a part of the
+// same boxes of b, for all.
 template <int kGroups, bool kStore, int kCluster>
 __device__ void product(const Product& p) {
   constexpr int kBoxes = kGroups + kBoxesOfB, kBoxesMine = kBoxesOfB / kCluster;
@@ -144,7 +145,7 @@ __device__ void product(const Product& p) {
         for (int k = 0; k < p.n; k += kBox, ++round) {
           const int s = round % kStages;
           Box *const boxes_a = stages + s * kBoxes, *const boxes_b = boxes_a + kGroups;
-          hopper::wait(empty[s], (round / kStages + 1) % 2);
+          hopper::wait(empty[s], (round / kStages + 1) % 2);  // the first time round: nobody has to give it back
           hopper::expect(full[s], kBoxes * kBoxBytes);
           EACH for (int i = 0; i < kGroups; ++i) hopper::fetch(boxes_a[i], p.map_a, k, at.top + i * kBox, full[s]);
           EACH for (int i = 0; i < kBoxesMine; ++i) {
@@ -208,22 +209,23 @@ __device__ void product(const Product& p) {
   if (kCluster > 1) hopper::meet_cluster();  // nobody goes whose barriers and boxes the others still use
 }
 
-// 3: boxes for four steps are there or on their way while one is multiplied.
+// `ring`: boxes for four steps are there or on their way while one is multiplied.
 extern "C" __global__ void __launch_bounds__(2 * kGroup, 1) ring(const __grid_constant__ Product p) {
   product<1, false, 1>(p);
 }
 
-// 4: two warpgroups multiply, and the boxes of b serve both: a tile of 128 × 256.
+// `pair`: two warpgroups multiply, and the boxes of b serve both: a tile of 128 × 256. Launched with fewer blocks than
+// there are tiles, it is the lesson's `persistent`.
 extern "C" __global__ void __launch_bounds__(3 * kGroup, 1) pair(const __grid_constant__ Product p) {
   product<2, false, 1>(p);
 }
 
-// 5: the result is put in order in shared memory and stored by the copy engine.
+// `stored`: the result is put in order in shared memory and stored by the copy engine.
 extern "C" __global__ void __launch_bounds__(3 * kGroup, 1) stored(const __grid_constant__ Product p) {
   product<2, true, 1>(p);
 }
 
-// 6: two blocks bring each other's boxes of b.
+// `cluster`: two blocks bring each other's boxes of b.
 extern "C" __global__ void __launch_bounds__(3 * kGroup, 1) cluster(const __grid_constant__ Product p) {
   product<2, true, 2>(p);
 }
