@@ -14,4 +14,5 @@ TORCH_LIBRARY(answer, library) { library.def("column_sums(Tensor g) -> Tensor");
 
 TORCH_LIBRARY_IMPL(answer, CPU, library) { library.impl("column_sums", &column_sums); }
 
-// Your code here: a function for tensors without data (Meta), which makes an empty one of the right shape.
+// Your code here: the shape function, for tensors without data. It refuses what column_sums refuses, and makes an empty
+// tensor of the right shape. A TORCH_LIBRARY_IMPL as above, but for the key Meta, registers it.

@@ -25,7 +25,7 @@ def kernel(device: int) -> tuple[ctypes.CDLL, ctypes.c_void_p]:
 
 
 def forward(x: Tensor, b: Tensor) -> Tensor:
-    if not PTX.exists() or x.dtype != torch.float32 or b.dtype != x.dtype or x.numel() == 0:
+    if not PTX.exists() or x.dtype != torch.float32 or b.dtype != x.dtype or b.device != x.device or x.numel() == 0:
         return x * x + b
     with torch.cuda.device(x.device):
         x, b = x.contiguous(), b.expand(x.shape).contiguous()
