@@ -83,8 +83,7 @@ KERNELS(bfloat16, __nv_bfloat16)
 KERNELS(float, float)
 KERNELS(double, double)
 
-// ---- The host's half of this file: CUDA's own runtime, which makes a launch of <<< >>>
-// -----------------------------------
+// ---- The host's half of this file: CUDA's own runtime, which makes a launch of <<< >>> ----
 
 static std::atomic<long long> launches{0};
 extern "C" void square_count_launch() { ++launches; }

@@ -72,7 +72,7 @@ def stream() -> str:
 def guard() -> str:
     if torch.cuda.device_count() < 2:
         return "skipped: it takes two GPUs"
-    # A failed kernel is the end of all GPU work in its process: this one is somebody else's.
+    # A failed kernel ends all GPU work of its process, so it is tried in a process of its own.
     ended = subprocess.run([sys.executable, __file__, "guard"], capture_output=True, text=True)
     return ended.stdout.strip() or ended.stderr.strip().splitlines()[-1]
 

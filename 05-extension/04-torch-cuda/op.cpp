@@ -21,8 +21,7 @@ at::Tensor result_of(int kernel, const at::Tensor& first, const at::Tensor& seco
   if (launch.count == 0) return result;  // a grid of no blocks is an error
 
   if (result.is_cuda()) {
-    const c10::cuda::CUDAGuard guard(
-        result.device());  // the tensors' device is current from here on, the one before after
+    const c10::cuda::CUDAGuard guard(result.device());  // makes it current; at the block's end, the one before again
     check_launch(square_on_device(&launch, c10::cuda::getCurrentCUDAStream()), result);
   } else {
     check_launch(square_on_host(&launch), result);

@@ -1,5 +1,5 @@
-// What the kernels offer to the host's side, in C: no header of PyTorch's is needed below this line, and none of CUDA's
-// above it.
+// What the kernels offer to the host's side, in C. Who includes it needs no header of CUDA's, and who implements it
+// none of PyTorch's.
 //
 // Each kernel takes two inputs and makes one result of `count` elements, all of one type, one after the other:
 // SQUARE_FORWARD y = x² + b of x and b; SQUARE_BACKWARD dx = 2 x g of x and g. Each int is 0 or an error.

@@ -27,8 +27,7 @@ namespace {
 using at::Tensor;
 using Gradients = std::tuple<Tensor, Tensor>;  // dx, db
 
-// ---- the kernels of a device
-// ---------------------------------------------------------------------------------------------
+// ---- the kernels of a device ----
 
 // The path of kernels.ptx, once use_kernels() has said it.
 std::string image;
@@ -70,8 +69,7 @@ int length(int64_t number) {
   return static_cast<int>(number);
 }
 
-// ---- y = x² + b
-// ----------------------------------------------------------------------------------------------------------
+// ---- y = x² + b ----
 
 void check(const Tensor& x, const Tensor& b) {
   TORCH_CHECK(x.scalar_type() == at::kFloat && b.scalar_type() == at::kFloat, "square_plus takes float32, not ",
@@ -143,8 +141,7 @@ struct SquarePlus : torch::autograd::Function<SquarePlus> {
   }
 };
 
-// ---- the product of two matrices
-// -----------------------------------------------------------------------------------------
+// ---- the product of two matrices ----
 
 Tensor multiply(const Tensor& any_a, const Tensor& any_b) {
   TORCH_CHECK(any_a.scalar_type() == at::kFloat && any_b.scalar_type() == at::kFloat, "multiply takes float32");
@@ -163,8 +160,7 @@ Tensor multiply(const Tensor& any_a, const Tensor& any_b) {
   return c;
 }
 
-// ---- the kernels without PyTorch: host tensors, device 0
-// -----------------------------------------------------------------
+// ---- the kernels without PyTorch: host tensors, device 0 ----
 
 // Device memory, filled from a tensor or with junk, so that what a kernel forgets shows.
 struct There : cu::Memory {
