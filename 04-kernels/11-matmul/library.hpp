@@ -1,33 +1,12 @@
-// cuBLAS, where it is installed: found when the program runs, never needed. cuBLAS manual, cublasSgemm.
+// cuBLAS's product of floats. cuBLAS manual, cublasSgemm.
 #pragma once
-#include "common/cu.hpp"
+#include "common/cublas.hpp"
 
-#include <dlfcn.h>
-
-struct Cublas {
-  using Handle = struct CublasHandle*;
-  int (*create)(Handle*) = nullptr;
-  int (*destroy)(Handle) = nullptr;
+struct Cublas : cu::Cublas {
   int (*sgemm)(Handle, int, int, int, int, int, const float*, const float*, int, const float*, int, const float*,
                float*, int) = nullptr;
-  Handle handle = nullptr;
 
-  Cublas() {
-    void* library = nullptr;
-    for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
-      if (library == nullptr) library = dlopen(name, RTLD_NOW);
-    }
-    if (library == nullptr) return;
-    create = reinterpret_cast<decltype(create)>(dlsym(library, "cublasCreate_v2"));
-    destroy = reinterpret_cast<decltype(destroy)>(dlsym(library, "cublasDestroy_v2"));
-    sgemm = reinterpret_cast<decltype(sgemm)>(dlsym(library, "cublasSgemm_v2"));
-    if (create == nullptr || create(&handle) != 0) handle = nullptr;
-  }
-  ~Cublas() {
-    if (handle != nullptr) destroy(handle);
-  }
-  Cublas(const Cublas&) = delete;
-  Cublas& operator=(const Cublas&) = delete;
+  Cublas() { function(sgemm, "cublasSgemm_v2"); }
 
   explicit operator bool() const { return handle != nullptr && sgemm != nullptr; }
 

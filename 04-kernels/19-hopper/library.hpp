@@ -1,33 +1,12 @@
-// cuBLAS, where it is installed: found when the program runs, never needed. cuBLAS manual, cublasGemmEx.
+// cuBLAS's product of bfloat16. cuBLAS manual, cublasGemmEx.
 #pragma once
-#include "common/cu.hpp"
+#include "common/cublas.hpp"
 
-#include <dlfcn.h>
-
-struct Cublas {
-  using Handle = struct CublasHandle*;
-  int (*create)(Handle*) = nullptr;
-  int (*destroy)(Handle) = nullptr;
+struct Cublas : cu::Cublas {
   int (*gemm)(Handle, int, int, int, int, int, const void*, const void*, int, int, const void*, int, int, const void*,
               void*, int, int, int, int) = nullptr;
-  Handle handle = nullptr;
 
-  Cublas() {
-    void* library = nullptr;
-    for (const char* name : {"libcublas.so.13", "libcublas.so.12"}) {
-      if (library == nullptr) library = dlopen(name, RTLD_NOW);
-    }
-    if (library == nullptr) return;
-    create = reinterpret_cast<decltype(create)>(dlsym(library, "cublasCreate_v2"));
-    destroy = reinterpret_cast<decltype(destroy)>(dlsym(library, "cublasDestroy_v2"));
-    gemm = reinterpret_cast<decltype(gemm)>(dlsym(library, "cublasGemmEx"));
-    if (create == nullptr || create(&handle) != 0) handle = nullptr;
-  }
-  ~Cublas() {
-    if (handle != nullptr) destroy(handle);
-  }
-  Cublas(const Cublas&) = delete;
-  Cublas& operator=(const Cublas&) = delete;
+  Cublas() { function(gemm, "cublasGemmEx"); }
 
   explicit operator bool() const { return handle != nullptr && gemm != nullptr; }
 

@@ -2,13 +2,13 @@
 // 9.0, each checked against the CPU, then timed, beside cuBLAS where there is one.
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 #include "library.hpp"
 #include "matrices.hpp"
 #include "product.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <vector>
 
 struct Rung {
   const char *name, *kernel, *idea;
@@ -83,30 +83,17 @@ void launch(const cu::Module& module, const Rung& rung, Product product) {
   CU_CHECK(cuLaunchKernelEx(&config, kernel, arguments, nullptr));
 }
 
-// In seconds: the median of 31 runs, after one that does not count; of fewer, but at least three, if they take long.
+// In seconds: the median of 31 runs; of fewer, but at least three, if they take longer than a tenth of a second.
 double seconds(const std::function<void()>& work) {
-  cu::Event start, end;
-  std::vector<float> runs;
-  float all = 0;  // milliseconds
-  for (int run = -1; run < 3 || (run < 31 && all < 100); ++run) {
-    float milliseconds;
-    CU_CHECK(cuEventRecord(start.handle, nullptr));
-    work();
-    CU_CHECK(cuEventRecord(end.handle, nullptr));
-    CU_CHECK(cuEventSynchronize(end.handle));
-    CU_CHECK(cuEventElapsedTime(&milliseconds, start.handle, end.handle));
-    if (run >= 0) runs.push_back(milliseconds);
-    all += milliseconds;
-  }
-  std::nth_element(runs.begin(), runs.begin() + runs.size() / 2, runs.end());
-  return runs[runs.size() / 2] / 1e3;
+  const double once = cu::median_device_seconds(work, 1);
+  return cu::median_device_seconds(work, static_cast<int>(std::clamp(0.1 / once, 3.0, 31.0)));
 }
 
 // A power of two, up to 4096, that the second kernel needs no more than a fifth of a second for, judged by a small one.
 int side_for(const cu::Module& module) {
   const Matrices small(256);
   const Product product = product_of(small);
-  double time = seconds([&] { launch(module, kLadder[1], product); });
+  double time = cu::median_device_seconds([&] { launch(module, kLadder[1], product); }, 1);
   int n = 256;
   for (; n < 4096 && 8 * time < 0.2; time *= 8) n *= 2;
   return n;

@@ -117,6 +117,14 @@ void bind(Reference& r, const CUDA_RESOURCE_DESC& resource) {
   r.bound = true;
 }
 
+// Texels are then read as they are stored.
+CUresult bind_stored(CUtexref handle, const CUDA_RESOURCE_DESC& resource, CUarray_format format, unsigned channels) {
+  return set(handle, [&](Reference& r) {
+    bind(r, resource);
+    r.format = format, r.channels = int(channels);
+  });
+}
+
 constexpr u64 kAlignment = 512;  // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
 
 CUresult set_address_2d(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr, size_t pitch) {
@@ -124,10 +132,7 @@ CUresult set_address_2d(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR* desc, CUde
   CUDA_RESOURCE_DESC resource{};
   resource.resType = CU_RESOURCE_TYPE_PITCH2D;
   resource.res.pitch2D = {dptr, desc->Format, desc->NumChannels, desc->Width, desc->Height, pitch};
-  return set(handle, [&](Reference& r) {
-    bind(r, resource);
-    r.format = desc->Format, r.channels = int(desc->NumChannels);
-  });
+  return bind_stored(handle, resource, desc->Format, desc->NumChannels);
 }
 
 }  // namespace
@@ -186,10 +191,7 @@ CUDASIM_API CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_ARRAY;
     resource.res.array.hArray = hArray;
-    return set(hTexRef, [&](Reference& r) {
-      bind(r, resource);
-      r.format = array->descriptor.Format, r.channels = int(array->descriptor.NumChannels);
-    });
+    return bind_stored(hTexRef, resource, array->descriptor.Format, array->descriptor.NumChannels);
   };
 }
 
@@ -200,10 +202,7 @@ CUDASIM_API CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArra
     CUDA_RESOURCE_DESC resource{};
     resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
     resource.res.mipmap.hMipmappedArray = hMipmappedArray;
-    return set(hTexRef, [&](Reference& r) {
-      bind(r, resource);
-      r.format = array->descriptor.Format, r.channels = int(array->descriptor.NumChannels);
-    });
+    return bind_stored(hTexRef, resource, array->descriptor.Format, array->descriptor.NumChannels);
   };
 }
 

@@ -262,8 +262,7 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
     }
     const u64 to = operand_address(warp, i, 0, i.slot[0], lane), barrier = operand_address(warp, i, 2, i.slot[3], lane);
     const auto send = [&](Space space, u64 to, Space barrier_space, u64 barrier) {
-      std::byte* place =
-          size == 0 ? nullptr : access(warp, lane, space, to, size, 16, Access::write, nullptr);
+      std::byte* place = size == 0 ? nullptr : access(warp, lane, space, to, size, 16, Access::write, nullptr);
       deliver_bytes(warp, lane, object(warp, lane, barrier_space, barrier), place, bytes);
     };
     if constexpr (kMulticast) {
@@ -278,38 +277,38 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
   warp.polls = 0;
 }
 
-// [to], [from], size
-void run_bulk_to_global(Warp& warp, const Instruction& i) {
+// [to], [from], size: bulk operations that a group waits for, without an mbarrier; perform(to, from, size) is what
+// happens in the end.
+template <class Perform>
+void run_in_bulk_group(Warp& warp, const Instruction& i, Access to_access, Perform perform) {
   if (warp.watch != nullptr) warp.watch->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
     if (size == 0) return;
     std::byte* to = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
-                           Access::write, nullptr);
+                           to_access, nullptr);
     const std::byte* from = access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane),
                                    size, 16, Access::read, nullptr);
-    warp.block->async.bulk(warp, lane, [=] { copy_bytes(to, from, size); });
+    warp.block->async.bulk(warp, lane, [=] { perform(to, from, size); });
   });
   warp.polls = 0;
 }
+
+void run_bulk_to_global(Warp& warp, const Instruction& i) {
+  run_in_bulk_group(warp, i, Access::write,
+                    [](std::byte* to, const std::byte* from, u32 size) { copy_bytes(to, from, size); });
+}
+
 // cp.reduce.async.bulk [to], [from], size
 void run_bulk_reduction(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
   const auto operation = static_cast<BulkReduction>(i.control >> kFlags & 7);
   const auto type = static_cast<Type>(i.control >> (kFlags + 3) & 0xff);
-  for_each_lane(warp, [&](u32 lane) {
-    const u32 size = warp.in<u32>(i.slot[2])[lane];
-    check_bulk(lane, size);
-    if (size == 0) return;
-    std::byte* to = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
-                           Access::atomic, nullptr);
-    const std::byte* from = access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane),
-                                   size, 16, Access::read, nullptr);
-    warp.block->async.bulk(warp, lane, [=] { reduce_bytes(operation, type, to, from, size); });
+  run_in_bulk_group(warp, i, Access::atomic, [=](std::byte* to, const std::byte* from, u32 size) {
+    reduce_bytes(operation, type, to, from, size);
   });
-  warp.polls = 0;
 }
+
 // [to], [from], size, [mbarrier]: into the shared memory of a block of the cluster.
 void run_bulk_reduction_in_cluster(Warp& warp, const Instruction& i) {
   if (warp.watch != nullptr) warp.watch->asynchronous();
@@ -357,8 +356,9 @@ void run_store_async(Warp& warp, const Instruction& i) {
                            Access::write, nullptr);
     std::vector<std::byte> bytes(size);
     for (u32 e = 0; e < elements; ++e) raw_store<T>(bytes.data() + e * sizeof(T), warp.in<T>(slot(1 + e))[lane]);
-    deliver_bytes(warp, lane, object(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, slot(1 + elements), lane)), to,
-            std::move(bytes));
+    deliver_bytes(warp, lane,
+                  object(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, slot(1 + elements), lane)), to,
+                  std::move(bytes));
   });
   warp.polls = 0;
 }
@@ -387,8 +387,8 @@ Bound bind_test(const Form& form) {
 
 Bound bind_copy(const Form& form) {
   const u32 ignore = form.predicate >> 3 & 1 ? kIgnore : 0;
-  return {run_copy, ignore | operand_control(Space::shared, form.width[0]) | operand_control(Space::global, form.width[1])
-                                                                        << kOperandBits};
+  return {run_copy, ignore | operand_control(Space::shared, form.width[0]) |
+                        operand_control(Space::global, form.width[1]) << kOperandBits};
 }
 
 Bound bind_copy_arrive(const Form& form) {
@@ -460,7 +460,8 @@ const Row kRows[] = {
     {"mbarrier.try_wait.parity" TEST OWN ".b64", "=pred [m] u32 u32?", bind_test<kTry | kParity>, 78, 90},
     {"mbarrier.pending_count.b64", "=u32 b64", bind<run_pending_count>, 70, 80},
 
-    {"cp.async.ca|cg.shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32^pred?", bind_copy, 70, 80},
+    {"cp.async.ca|cg.shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32^pred?", bind_copy, 70,
+     80},
     {"cp.async.ca|cg.shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32^pred? b64",
      bind_copy, 74, 80},
     {"cp.async.commit_group", "", bind<run_commit>, 70, 80},
@@ -474,17 +475,20 @@ const Row kRows[] = {
      bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
     {"cp.async.bulk.shared::cluster.global.multicast::cluster" BYTES, "[m] [m] u32 [m] b16",
      bind_bulk_to_shared<run_bulk_to_shared<true>>, 80, 90},
-    {"cp.async.bulk.shared::cluster.shared::cta" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared<false>>, 80,
-     90},
+    {"cp.async.bulk.shared::cluster.shared::cta" BYTES, "[m] [m] u32 [m]",
+     bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group", "[m] [m] u32", bind_bulk_to_global, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[m] [m] u32 b64", bind_bulk_to_global, 80, 90},
-#define REDUCE(what)                                                                                                \
-  {"cp.reduce.async.bulk.global.shared::cta.bulk_group" what, "[m] [m] u32", bind_bulk_reduction, 80, 90},           \
-  {"cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint" what, "[m] [m] u32 b64", bind_bulk_reduction, \
-   80, 90}
-#define REDUCE_NEAR(what)                                                                                 \
-  {"cp.reduce.async.bulk.shared::cluster.shared::cta" BYTES what, "[m] [m] u32 [m]", bind_bulk_reduction_in_cluster, \
-   80, 90}
+#define REDUCE(what)                                                                                                  \
+  {"cp.reduce.async.bulk.global.shared::cta.bulk_group" what, "[m] [m] u32", bind_bulk_reduction, 80, 90}, {          \
+    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint" what, "[m] [m] u32 b64", bind_bulk_reduction, \
+        80, 90                                                                                                        \
+  }
+#define REDUCE_NEAR(what)                                                                                             \
+  {                                                                                                                   \
+    "cp.reduce.async.bulk.shared::cluster.shared::cta" BYTES what, "[m] [m] u32 [m]", bind_bulk_reduction_in_cluster, \
+        80, 90                                                                                                        \
+  }
     REDUCE(".and|or|xor.b32|b64"),
     REDUCE(".add.u32|s32|u64|f32|f64"),
     REDUCE(".inc|dec.u32"),
