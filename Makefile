@@ -94,6 +94,10 @@ endif
 endif
 # Sets CUDA_INCLUDE NVCC CUDA_VERSION PTX_ARCH CATCH_FLAGS CATCH_LIBS COMPILER; each may be empty: not to be had.
 -include build/setup.mk
+ifneq ($(CXX_INSTEAD),)
+override CXX := $(CXX_INSTEAD)
+export CXX
+endif
 
 export INSIDE := 1
 

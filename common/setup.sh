@@ -166,17 +166,29 @@ matplotlib_wheels() {
 
 # ---- the compiler --------------------------------------------------------------------------------------------------------
 
+# A compiler without a shared libstdc++ puts a copy of its own into every library that it makes; two copies in one process, PyTorch's and ours, crash.
+shares_library() { [[ $($1 -print-file-name=libstdc++.so 2>/dev/null) = /* ]]; }
+
 find_compiler() {
-  local why
+  local why other
   COMPILER=$($CXX --version 2>/dev/null | head -n 1)
   if [ -z "$COMPILER" ]; then
     say "There is no C++ compiler called ${CXX%% *}. Type: sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
     exit 1
   fi
-  why=$(printf '#include <concepts>\n#include <string>\nstd::integral auto one(std::string) { return 1; }\nint main() { return one(""); }\n' |
-    $CXX -std=c++20 -x c++ - -o /dev/null 2>&1) && return
-  say "$CXX does not compile a small C++20 program: $(grep -m 1 -i error <<<"$why" || echo 'it does not say why'). Type: sudo apt-get install g++   (11 or newer)"
-  exit 1
+  if ! why=$(printf '#include <concepts>\n#include <string>\nstd::integral auto one(std::string) { return 1; }\nint main() { return one(""); }\n' |
+    $CXX -std=c++20 -x c++ - -o /dev/null 2>&1); then
+    say "$CXX does not compile a small C++20 program: $(grep -m 1 -i error <<<"$why" || echo 'it does not say why'). Type: sudo apt-get install g++   (11 or newer)"
+    exit 1
+  fi
+  CXX_INSTEAD=
+  shares_library "$CXX" && return
+  for other in $(type -ap g++ clang++); do
+    shares_library "$other" || continue
+    say "Note: $CXX has no shared libstdc++, which a library for PyTorch needs: $other is used instead."
+    CXX=$other CXX_INSTEAD=$other COMPILER=$("$other" --version | head -n 1)
+    break
+  done
 }
 
 # ---- the toolkit ---------------------------------------------------------------------------------------------------------
@@ -473,7 +485,7 @@ fi
 {
   echo "# Written by common/setup.sh: what this machine has."
   echo "KEY := $key"
-  for name in COMPILER CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
+  for name in COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
     CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH NINJA PYTHON_HEADERS PYTEST PYTEST_PATH WITHOUT_PYTEST \
     MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB; do
     echo "$name := ${!name}"

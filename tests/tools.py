@@ -220,11 +220,30 @@ REFUSED = {
 }
 
 
-def what_make_cannot_do_is_refused_in_a_sentence():
+def make(*words):
+    """make, as if typed, not called by a make."""
     outside = {name: value for name, value in os.environ.items() if name not in ("INSIDE", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "CXX")}
+    return subprocess.run(["make", *words], cwd=texts.course.ROOT, env=outside, capture_output=True, text=True)
+
+
+def what_make_cannot_do_is_refused_in_a_sentence():
     for words, sentence in REFUSED.items():
-        ended = subprocess.run(["make", *words], cwd=texts.course.ROOT, env=outside, capture_output=True, text=True)
+        ended = make(*words)
         assert ended.returncode == 2 and sentence in ended.stderr, (words, ended.returncode, ended.stderr)
+
+
+ONLY_STATIC = """#!/bin/sh
+case $1 in -print-file-name=*) echo "${1#*=}";; *) exec g++ "$@";; esac
+"""
+
+
+def a_compiler_without_a_shared_library_is_not_used_for_pytorch():
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = pathlib.Path(folder) / "c++"
+        compiler.write_text(ONLY_STATIC, encoding="utf-8")
+        compiler.chmod(0o755)
+        ended = make("run", f"CXX={compiler}", "CUDA_HOME=/no/where")
+    assert f"Note: {compiler} has no shared libstdc++" in ended.stderr and "is used instead" in ended.stderr, ended.stderr
 
 
 LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
@@ -257,5 +276,5 @@ def a_lesson_env_sets_what_is_not_set_already():
 
 def all_tests():
     """{name as a sentence: function}"""
-    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("refuses", "all_tests")}
+    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("make", "refuses", "all_tests")}
     return {name.replace("_", " "): thing for name, thing in own.items()}

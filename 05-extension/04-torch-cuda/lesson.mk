@@ -5,7 +5,7 @@ EXTRA.05-extension/04-torch-cuda = $(TORCH_CUDA)/libsquare.so $(TORCH_CUDA)/mist
 LIBS.05-extension/04-torch-cuda = -lc10_cuda -L$(TORCH_CUDA) -lsquare -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../../../05-extension/04-torch-cuda'
 
 # The runtime that PyTorch has loaded, by its name; a copy of our own (-cudart static) would have errors of its own, which PyTorch does not see.
-RUNTIME := -L$(call quoted,$(CUDA_ROOT)/lib64) -L$(call quoted,$(CUDA_ROOT)/lib) -l:libcudart.so.$(shell echo $$(($(CUDA_VERSION) / 1000)))
+RUNTIME = -L$(call quoted,$(CUDA_ROOT)/lib64) -L$(call quoted,$(CUDA_ROOT)/lib) -l:libcudart.so.$(shell echo $$(($(CUDA_VERSION) / 1000)))
 
 $(TORCH_CUDA)/kernels.o: 05-extension/04-torch-cuda/kernels.cu build/flags.lessons
 	$(call say,nvcc,$< (host and device))
