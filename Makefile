@@ -12,7 +12,8 @@
 #: CUDA_HOME=/path            another CUDA toolkit
 #: TOOLKIT_VERSION=13.5       the version of the private one, where it is fetched
 #: SIM_ARCH=-march=native     what the simulator is compiled for
-#: SANITIZE=address,undefined  with test: simulator and suites built with these sanitizers (or: thread), in a folder of their own
+#: SANITIZE=address,undefined  with test: simulator and suites built with these sanitizers (or: thread), in a folder of their own;
+#:                            with IN=02-context: its lessons on the host's side; SANITIZE=valgrind: all lessons, or those of IN
 DEVICE ?= auto
 IN ?=
 V ?=
@@ -115,8 +116,9 @@ SIM_WARNINGS := $(WARNINGS) $(if $(findstring clang,$(COMPILER)),-Wno-pass-faile
 PARSED := $(if $(findstring clang,$(COMPILER)),,yes)
 # In a report, a file is called as the learner calls it: main.cpp, not 02-context/03-stack/main.cpp.
 SHORT_NAMES = -fmacro-prefix-map=$(<D)/=
-LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(if $(PARSED),-Ibuild/parsed) $(INCLUDES)
-TEST_FLAGS := -std=c++17 -O1 $(WARNINGS) -pthread $(INCLUDES) $(CATCH_FLAGS)
+# HOST_FLAGS: what tests/host_side.py adds to lessons and checks, a sanitizer; compiling and linking.
+LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(if $(PARSED),-Ibuild/parsed) $(INCLUDES) $(HOST_FLAGS)
+TEST_FLAGS := -std=c++17 -O1 $(WARNINGS) -pthread $(INCLUDES) $(CATCH_FLAGS) $(HOST_FLAGS)
 SIM_FLAGS := -std=c++20 -O3 $(SIM_ARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden $(SIM_WARNINGS) -pthread $(INCLUDES)
 # The simulator brings its own C++ library along, so that a program built with another one can load it.
 SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -Wl,-z,nodelete -static-libstdc++ -static-libgcc -pthread -ldl
@@ -178,7 +180,7 @@ check:
 
 #: test                 everything: lessons, exercises, texts, simulator; ends with the counts
 test:
-	@+$(if $(SANITIZE),$(DRY_RUN) CXX='$(CXX)' tests/sanitize.sh '$(SANITIZE)' $(PART),$(TOOLS) python3 tests/run.py $(PART))
+	@+$(if $(SANITIZE),$(TOOLS) tests/sanitize.sh '$(SANITIZE)' $(PART),$(TOOLS) python3 tests/run.py $(PART))
 
 #: doctor               what this machine has, and what follows from it
 doctor:
@@ -277,7 +279,7 @@ build/%/main.o: %/main.cpp build/flags.lessons $(PARSED.lessons)
 
 # One rule for a lesson's program and its edited copies: with two, make chose the wrong one now and then in a parallel build.
 build/%/main: build/%/main.o $$(EXTRA.$$(call lesson_of,$$*)) $$(call built_kernels,$$*,build/$$*) | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS.$(call lesson_of,$*)) -o $@
+	$(Q)$(CXX) $(HOST_FLAGS) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS.$(call lesson_of,$*)) -o $@
 
 build/%/kernels.ptx: %/kernels.cu build/flags.lessons
 	$(call say,nvcc,$<)
@@ -329,7 +331,7 @@ build/tests/$1/$2/check.ptx: build/tests/$1.ptx
 build/tests/$1/$2/check: build/tests/$1.o build/tests/catch_main.o $(if $(filter %.cpp,$3),build/tests/$1/$2/answer.o) \
     $(EXTRA.$1) | $(if $(filter %.cu,$3),build/tests/$1/$2/exercise.ptx) $(if $(wildcard $1/kernels.cu),build/tests/$1/$2/kernels.ptx) \
     $(if $(wildcard tests/$1.cu),build/tests/$1/$2/check.ptx) build/simulator/libcuda.so
-	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(LDFLAGS) -pthread $$(filter %.o,$$^) $$(CATCH_LIBS) $$(DRIVER) $$(LIBS.$1) -o $$@
+	$$(Q)mkdir -p $$(@D) && $$(CXX) $$(HOST_FLAGS) $$(LDFLAGS) -pthread $$(filter %.o,$$^) $$(CATCH_LIBS) $$(DRIVER) $$(LIBS.$1) -o $$@
 endef
 
 # A lesson in Python needs only what its lesson.mk builds, its kernels, its op in C++ (op.cpp becomes op.so), and the simulator; an edited copy of its texts

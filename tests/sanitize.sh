@@ -3,11 +3,16 @@
 # folder of their own, build/sanitize-…, so that nothing else is built again. Runs the suites and ends with 1 if one
 # fails or a sanitizer has something to say.
 #
-#   tests/sanitize.sh SANITIZERS [build | SUITE…]     build: only builds; SUITE: simulator conformance instructions
+# Where chapters or lessons are named, or valgrind instead of a sanitizer, it is tests/host_side.py that works.
+#
+#   tests/sanitize.sh SANITIZERS [build | SUITE… | LESSON…]     build: only builds; SUITE: simulator conformance instructions
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 sanitizers=$1
 shift
+if [ "$sanitizers" = valgrind ] || [ -d "${1:-/nowhere}" ]; then
+  exec python3 tests/host_side.py "$sanitizers" "$@"
+fi
 suites=("$@")
 [ ${#suites[@]} -eq 0 ] || [ "$1" = build ] && suites=(simulator conformance instructions)
 
