@@ -14,7 +14,7 @@ signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make run | head` ends us quiet
 def _in_a_sentence(kind, value, trace):
     """Ctrl-C is an answer, not a failure to tell about; a disk or an output that takes nothing needs no list of our functions."""
     if issubclass(kind, OSError) and value.errno in (errno.EBADF, errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES):
-        print(f"{value.filename or 'What is to be shown'} cannot be written: {value.strerror}", file=sys.stderr)
+        print(f"{value.filename or 'What is to be shown cannot be written'}: {value.strerror}", file=sys.stderr)
         os._exit(1)  # Python would try to write once more
     if not issubclass(kind, KeyboardInterrupt):
         sys.__excepthook__(kind, value, trace)
@@ -63,8 +63,6 @@ def setup():
         name, is_set, value = line.partition(" := ")
         if is_set:
             found[name] = value
-        elif line.endswith(" :=") or line.endswith(" := "):
-            found[line[:-3]] = ""
     return found
 
 
@@ -286,4 +284,5 @@ def choose_device():
 if __name__ == "__main__" and sys.argv[1:] == ["probe"]:
     _ask_driver()
 if __name__ == "__main__" and sys.argv[1:] == ["device"]:  # before anything is built: is the device that DEVICE= names here?
-    wished_device() == "gpu" and choose_device()
+    if wished_device() == "gpu":
+        choose_device()

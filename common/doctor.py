@@ -54,6 +54,8 @@ def main() -> int:
     parser.add_argument("--root", default="/", help="the folder that holds the machine's files (default: this machine)")
     wish = parser.parse_args()
     course.wished_device()
+    if not os.path.isdir(wish.root):
+        parser.error(f"there is no folder {wish.root}")
     machine = Machine(wish.root)
     made = setup() if machine.is_real else {}
     toolkits = [made["CUDA_ROOT"]] if made.get("CUDA_ROOT") else []

@@ -17,7 +17,10 @@ WITH_VALUE = {"-ccbin": None, "-MF": None, "-MT": None, "-o": None}
 
 
 def load():
-    libraries = sorted((PACKAGES / "cuda_nvrtc" / "lib").glob("libnvrtc.so.*"))
+    folder = PACKAGES / "cuda_nvrtc" / "lib"
+    libraries = sorted(folder.glob("libnvrtc.so.*"))
+    if not libraries:
+        sys.exit(f"nvcc12.py finds no libnvrtc.so in {folder}: it works in the folder that common/setup.sh makes")
     return ctypes.CDLL(str(libraries[0]))
 
 
@@ -79,6 +82,8 @@ def main(words):
     while words:
         word = words.pop(0)
         if word in values:
+            if not words:
+                sys.exit(f"nvcc12.py: {word} wants a word behind it")
             values[word] = words.pop(0)
         elif word == "-lineinfo":
             options.append("-lineinfo")
@@ -96,4 +101,7 @@ def main(words):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    try:
+        main(sys.argv[1:])
+    except OSError as problem:  # no such source, or no place for the image
+        sys.exit(f"nvcc12.py: {problem.filename}: {problem.strerror}")

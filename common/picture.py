@@ -32,4 +32,6 @@ def svg(command, lines):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("picture.py COMMAND < what it showed > picture.svg")
     print(svg(sys.argv[1], [line.rstrip() for line in sys.stdin.read().splitlines()]))

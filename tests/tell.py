@@ -15,7 +15,7 @@ def tell(node, outcome, why=""):
         told.write(json.dumps([name, outcome, why]) + "\n")
 
 
-def pytest_runtest_logstart(nodeid, location):
+def pytest_runtest_logstart(nodeid):
     tell(nodeid, "begins")
 
 

@@ -109,7 +109,6 @@ def apply(diff, source):
     hunk_before, hunk_after, at_least_one = [], [], False
 
     def replace():
-        nonlocal lines
         if not hunk_before and not hunk_after:
             return
         length = len(hunk_before)

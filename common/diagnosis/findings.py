@@ -4,8 +4,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 import re
-
-from typing import Optional, Sequence
+from typing import Sequence
 
 from . import driver, libraries, python, toolkits
 from .driver import Driver
@@ -43,11 +42,11 @@ class Findings:
     other_gccs: list[int]  # g++-11, g++-12 … that are installed beside it
 
     @property
-    def torch(self) -> Optional[Torch]:
+    def torch(self) -> Torch | None:
         return self.python.torch
 
     @property
-    def toolkit(self) -> Optional[Toolkit]:
+    def toolkit(self) -> Toolkit | None:
         """The one that a build takes: the first that can compile, else the first."""
         return next((one for one in self.toolkits if one.compiles), self.toolkits[0] if self.toolkits else None)
 
@@ -59,10 +58,10 @@ class Findings:
     def called(self, name: str) -> list[Library]:
         return [library for library in self.libraries if library.name == name and not library.stub and not library.dangling]
 
-    def for_programs(self, name: str) -> Optional[Library]:
+    def for_programs(self, name: str) -> Library | None:
         return next((library for library in self.called(name) if library.for_programs), None)
 
-    def for_torch(self, name: str) -> Optional[Library]:
+    def for_torch(self, name: str) -> Library | None:
         return next((library for library in self.called(name) if library.for_torch), None)
 
 

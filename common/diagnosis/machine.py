@@ -45,9 +45,6 @@ class Machine:
     def exists(self, path: str) -> bool:
         return os.path.exists(self.outside(path))
 
-    def is_link(self, path: str) -> bool:
-        return os.path.islink(self.root + self.real(os.path.dirname(path)) + "/" + os.path.basename(path))
-
     def may_use(self, path: str) -> bool:
         return os.access(self.outside(path), os.R_OK | os.W_OK)
 
