@@ -64,22 +64,22 @@ class Host:
             if isinstance(member, Out) and wide is not tensor:
                 tensor.copy_(wide)
 
-    def nms(self, boxes: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Which boxes stay. The best come first."""
-        boxes = boxes.float() if boxes.dtype == torch.float16 else boxes
+    def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
+        """Which boxes stay. order: the best come first."""
+        boxes = (boxes.float() if boxes.dtype == torch.float16 else boxes)[order]
         kept = torch.empty(len(boxes), dtype=torch.int64)
         function = getattr(self.library, f"nms_{SUFFIXES[boxes.dtype]}")
         function.restype = ctypes.c_longlong
         count, limit = ctypes.c_longlong(len(boxes)), ctypes.c_double(threshold)
         total = function(ctypes.c_void_p(boxes.data_ptr()), count, limit, ctypes.c_void_p(kept.data_ptr()))
-        return kept[:total]
+        return order[kept[:total]]
 
 
 class Device:
     """The kernels. Tensors of the GPU are used where they are, on PyTorch's current stream; those of the host are copied there and back."""
 
     TILE = 64  # boxes that one word of NMS's mask is about
-    SHARED = 48 * 1024  # bytes of shared memory that every device grants
+    SHARED = 36 * 1024  # bytes of shared memory that nms_scan may ask for, of the 48 KiB that every device grants a block
 
     def __init__(self, ordinal: int, image: str = KERNELS) -> None:
         self.driver = ctypes.CDLL("libcuda.so.1")
@@ -149,31 +149,32 @@ class Device:
         with self.current(), self.there(list(members)) as values:
             self.launch(f"{op}_{SUFFIXES[dtype]}", (blocks, 1), THREADS, [as_struct(values), ctypes.c_longlong(count)], 0, like)
 
-    def mask(self, boxes: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Who overlaps whom: for each box, and some to fill the last tile, a word for each tile."""
+    def mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
+        """Who overlaps whom: for each box, in this order, and some to fill the last tile, a word for each tile."""
         count = len(boxes)
         tiles = (count + self.TILE - 1) // self.TILE
-        if (tiles + 1) * 8 > self.SHARED:
-            raise ValueError(f"nms: {count} boxes are too many; {(self.SHARED // 8 - 1) * self.TILE} are the most.")
+        if tiles * 8 > self.SHARED:
+            raise ValueError(f"nms: {count} boxes are too many; {self.SHARED // 8 * self.TILE} are the most.")
         mask = torch.empty((tiles * self.TILE, tiles), dtype=torch.int64, device=boxes.device)
         if count:
-            with self.current(), self.there([boxes, count, threshold, Out(mask)]) as values:
+            with self.current(), self.there([boxes, order, count, threshold, Out(mask)]) as values:
                 arguments = [as_argument(value) for value in values]
                 self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
         return mask
 
-    def scan(self, mask: torch.Tensor, count: int, kernel: str = "nms_scan", block: int = 1024) -> torch.Tensor:
+    def scan(self, mask: torch.Tensor, order: torch.Tensor, kernel: str = "nms_scan", block: int = 1024) -> torch.Tensor:
         """Which boxes stay. Nothing goes to the host but their number, since a tensor's size has to be known there."""
-        kept = torch.empty(count, dtype=torch.int64, device=mask.device)
-        total = torch.zeros(1, dtype=torch.int32, device=mask.device)
-        if count:
-            with self.current(), self.there([mask, count, Out(kept), Out(total)]) as values:
-                self.launch(kernel, (1, 1), block, [as_argument(value) for value in values], mask.shape[1] * 8, mask)
+        if not len(order):
+            return order
+        kept = torch.empty_like(order)
+        total = torch.empty(1, dtype=torch.int32, device=order.device)
+        with self.current(), self.there([mask, order, len(order), Out(kept), Out(total)]) as values:
+            self.launch(kernel, (1, 1), block, [as_argument(value) for value in values], mask.shape[1] * 8, mask)
         return kept[: int(total)]
 
-    def nms(self, boxes: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Which boxes stay. The best come first."""
-        return self.scan(self.mask(boxes, threshold), len(boxes))
+    def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
+        """Which boxes stay. order: the best come first."""
+        return self.scan(self.mask(boxes.contiguous(), order, threshold), order)
 
 
 @functools.cache

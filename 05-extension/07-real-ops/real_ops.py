@@ -61,7 +61,7 @@ def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
 @torch.library.impl(f"{LIBRARY}::nms", ("cpu", "cuda"))
 def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     order = scores.sort(descending=True, stable=True).indices
-    return order[place_for(boxes).nms(boxes[order].contiguous(), threshold)]
+    return place_for(boxes).nms(boxes, order, threshold)
 
 
 @torch.library.register_fake(f"{LIBRARY}::nms")

@@ -17,13 +17,13 @@ def box_by_box(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     """On the GPU, by a block of 64 threads that waits for every box that stays: torchvision's way since version 0.21."""
     order = scores.sort(descending=True, stable=True).indices
     device = places.device(boxes.device.index)
-    return order[device.scan(device.mask(boxes[order], threshold), len(order), "nms_scan_by_box", 64)]
+    return device.scan(device.mask(boxes, order, threshold), order, "nms_scan_by_box", 64)
 
 
 def on_the_host(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     """The mask goes to the host and the answer back: torchvision's way before."""
     order = scores.sort(descending=True, stable=True).indices
-    mask = places.device(boxes.device.index).mask(boxes[order], threshold).cpu()
+    mask = places.device(boxes.device.index).mask(boxes, order, threshold).cpu()
     kept = torch.empty(len(order), dtype=torch.int64)
     scan = places.host().library.nms_scan
     scan.restype = ctypes.c_longlong
