@@ -17,8 +17,8 @@ class Timing:
         return f"{self.median * 1e6:7.1f} ± {(self.high - self.low) / 2 * 1e6:<6.1f}"
 
 
-def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 11, least: float = 2e-3) -> Timing:
-    """Times `work`. `wait` returns when all that was begun has ended; a sample takes `least` seconds or more."""
+def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 11, least: float = 2e-3, parts: int = 1) -> Timing:
+    """Times one of the `parts` that `work` does. `wait` returns when all that was begun has ended; a sample takes `least` seconds or more."""
 
     def seconds(times: int) -> float:
         wait()
@@ -32,5 +32,5 @@ def measure(work: Callable[[], object], wait: Callable[[], None], samples: int =
     times = 1
     while seconds(times) < least:
         times *= 2
-    low, median, high = statistics.quantiles((seconds(times) / times for _ in range(samples)), n=4)
+    low, median, high = statistics.quantiles((seconds(times) / times / parts for _ in range(samples)), n=4)
     return Timing(low, median, high)
