@@ -11,7 +11,7 @@ from torch.autograd import gradcheck, gradgradcheck
 
 from common.built import built
 
-warnings.simplefilter("ignore")  # the compiler's page of advice about functions that it cannot look into
+warnings.filterwarnings("ignore", "Dynamo does not know how to trace")  # its page of advice; the table has a word for it
 torch.ops.load_library(built(__file__, "op.so"))
 sys.path.insert(0, built(__file__, "module"))
 try:

@@ -52,7 +52,8 @@ cu = Library(ctypes.CDLL("libcuda.so.1"), driver_says)
 cu.cuInit(0)
 
 _found = first_of(["libnvrtc.so.13", "libnvrtc.so.12", os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/lib64/libnvrtc.so"])
-nvrtc = Library(_found, nvrtc_says) if _found else None
+HAS_NVRTC = _found is not None
+nvrtc = Library(_found or cu.handle, nvrtc_says)
 
 
 def attribute(number: int, device: int) -> int:
@@ -126,7 +127,7 @@ class Copy:
         self.size = c_size_t(tensor.numel() * tensor.element_size())
 
     def data_ptr(self) -> int:
-        return self.address.value
+        return self.address.value or 0
 
     def __enter__(self) -> "Copy":
         cu.cuMemAlloc_v2(byref(self.address), self.size)

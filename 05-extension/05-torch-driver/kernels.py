@@ -19,7 +19,7 @@ class Kernels:
 
     def __init__(self, source: str, folder: pathlib.Path):
         self.source, self.folder = source, folder
-        self.modules: dict[tuple[int, tuple[str, ...]], c_void_p] = {}
+        self.modules: dict[tuple[int | None, tuple[str, ...]], c_void_p] = {}
         self.came_from = ""  # the last image or module: "compiled", "disk" or "memory"
 
     def launch(self, name: str, options: tuple[str, ...], *tensors: torch.Tensor) -> None:

@@ -73,7 +73,7 @@ def in_its_turn(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> boo
 
 
 def main() -> int:
-    if driver.nvrtc is None:
+    if not driver.HAS_NVRTC:
         print("skipped: there is no NVRTC here")
         return 77
     seen = torch.cuda.is_available()

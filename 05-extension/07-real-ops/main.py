@@ -102,13 +102,13 @@ if not torch.cuda.is_available():
     print("NMS of 10000 boxes by the clock: skipped, PyTorch sees no GPU here.")
 else:
     theirs = yardsticks.torchvision_nms()
-    ways = {"tile by tile, real_ops": real_ops.nms, "box by box": yardsticks.box_by_box, "on the host": yardsticks.on_the_host}
-    ways |= {"torchvision": theirs} if theirs else {}
+    scans = {"tile by tile, real_ops": real_ops.nms, "box by box": yardsticks.box_by_box, "on the host": yardsticks.on_the_host}
+    scans |= {"torchvision": theirs} if theirs else {}
     for objects in (10000, 100):
         boxes, scores = boxes_around(10000, objects, "cuda")
         stay = real_ops.nms(boxes, scores, 0.5)
         print(f"NMS of 10000 boxes around {objects} objects, of which {len(stay)} stay")
-        for name, way in ways.items():
+        for name, way in scans.items():
             median, spread = yardsticks.milliseconds(lambda: way(boxes, scores, 0.5))
             right &= way(boxes, scores, 0.5).equal(stay)
             print(f"  {name:<24} | {median:7.3f} ms ± {spread / 2:.3f}")

@@ -290,4 +290,10 @@ def deform_conv2d_gradients(ctx, gradient):
     return of_input, of_offset, of_weight, of_bias, None if mask is None else of_mask, None, None, None
 
 
+def no_gradients_again(ctx, *gradients):
+    """Without this, PyTorch would warn and go on as if the gradient were constant."""
+    raise NotImplementedError("deform_conv2d has a gradient, but its gradient has none: it cannot be differentiated twice.")
+
+
 torch.library.register_autograd(f"{LIBRARY}::deform_conv2d", deform_conv2d_gradients, setup_context=keep_all)
+torch.library.register_autograd(f"{LIBRARY}::deform_conv2d_backward", no_gradients_again)

@@ -15,7 +15,9 @@ from concurrent.futures import ThreadPoolExecutor
 from common.built import built
 
 # Where PyTorch is, which a fresh environment does not know if it is in one, too.
-PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(pathlib.Path(importlib.util.find_spec("torch").origin).parents[1])])
+TORCH = importlib.util.find_spec("torch")
+assert TORCH and TORCH.origin  # the set-up has seen to that
+PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(pathlib.Path(TORCH.origin).parents[1])])
 WHEELS = pathlib.Path(built(__file__, "wheels"))
 TRY = """
 import warnings
@@ -83,8 +85,7 @@ def main(folder: pathlib.Path) -> int:
     print(f"{'wheel':42} | the library | the kernel")
     for wheel in now, later:
         names = subprocess.run([sys.executable, "-m", "zipfile", "-l", str(wheel)], capture_output=True, text=True).stdout
-        library, kernel = "op.abi3.so" in names, "kernels.ptx" in names
-        print(f"{wheel.name:42} | {'compiled' if library else 'source':11} | {'PTX' if kernel else 'source'}")
+        print(f"{wheel.name:42} | {'compiled' if 'op.abi3.so' in names else 'source':11} | {'PTX' if 'kernels.ptx' in names else 'source'}")
 
     print(f"\n{'installed, imported':21} | compiled      | y, dx")
     ahead, just_in_time = Environment(folder / "now"), Environment(folder / "later")

@@ -23,6 +23,6 @@ def rank(wheel: str, python: tuple[int, int], platforms: list[str]) -> tuple[int
 
 
 def best(wheels: list[str], python: tuple[int, int], platforms: list[str]) -> str | None:
-    ranks = {wheel: rank(wheel, python, platforms) for wheel in wheels}
-    fitting = [wheel for wheel in wheels if ranks[wheel]]
-    return max(fitting, key=lambda wheel: ranks[wheel], default=None)
+    ranked = [(rank(wheel, python, platforms), wheel) for wheel in wheels]
+    fitting = [(how_good, wheel) for how_good, wheel in ranked if how_good is not None]
+    return max(fitting, default=(None, None))[1]

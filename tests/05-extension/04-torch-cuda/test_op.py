@@ -127,6 +127,25 @@ def test_shapes_are_known_without_running(square):
     torch.library.opcheck(torch.ops.square.forward.default, (torch.rand(3, 4), torch.rand(3, 4)), test_utils=("test_schema", "test_faketensor"))
 
 
+def compiled_with_its_gradient(function, device):
+    compiled = torch.compile(lambda x, b: 2 * function(x, b), backend="aot_eager", fullgraph=True)
+    x, b = torch.rand(3, 5, device=device, requires_grad=True), torch.rand(5, device=device, requires_grad=True)
+    before = torch.ops.square.launches()
+    gradients = torch.autograd.grad(compiled(x, b).sum(), (x, b))
+    assert torch.ops.square.launches() == before + 2
+    for found, expected in zip(gradients, (4 * x, torch.full_like(b, 6)), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+def test_forward_and_backward_compile_into_one_graph(square):
+    compiled_with_its_gradient(square.op(), "cpu")
+
+
+@on_the_gpu
+def test_forward_and_backward_compile_into_one_graph_on_the_gpu(square):
+    compiled_with_its_gradient(square.op(), "cuda")
+
+
 def test_sixteen_bytes_are_read_at_a_time(square):
     ptx = open(built(square.__file__, "kernels.ptx"), encoding="utf-8").read()
     for name in ("half", "bfloat16", "float", "double"):

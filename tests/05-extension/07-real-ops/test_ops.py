@@ -275,6 +275,15 @@ def test_deform_conv2d_passes_gradcheck(way: Way) -> None:
         assert torch.autograd.gradcheck(lambda *given: real_ops.deform_conv2d(*given, *how), tensors, nondet_tol=1e-12)
 
 
+def test_deform_conv2d_says_that_it_cannot_be_differentiated_twice(way: Way) -> None:
+    tensors, how = tensors_of((1, 2, 3, 3, 2, 2, 1, (2, 2), (1, 1), (0, 0), (1, 1), True))
+    tensors = [tensor.detach().requires_grad_() for tensor in way.put(tensors)]
+    with way.inside():
+        first = torch.autograd.grad(real_ops.deform_conv2d(*tensors, *how).square().sum(), tensors, create_graph=True)
+        with pytest.raises(NotImplementedError, match="it cannot be differentiated twice"):
+            torch.autograd.grad(sum(gradient.sum() for gradient in first), tensors)
+
+
 def test_deform_conv2d_of_no_images_is_empty_and_its_gradients_are_zero(way: Way) -> None:
     tensors, how = tensors_of((0, *SHAPES[0][1:]))
     assert way(real_ops.deform_conv2d, tensors, *how).shape == (0, 6, 6, 7)
