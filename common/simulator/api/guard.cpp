@@ -1,12 +1,13 @@
 #include "common/simulator/api/guard.hpp"
 
 #include "common/simulator/api/logs.hpp"
-
 #include "common/simulator/check/checks.hpp"
 #include "common/simulator/check/leak.hpp"
 #include "common/simulator/profile/timeline.hpp"
 #include "common/simulator/profile/wanted.hpp"
 
+#include <cstdio>
+#include <exception>
 #include <new>
 
 namespace cudasim {
@@ -19,6 +20,9 @@ CUresult guarded(CUresult (*body)(void*), void* object) noexcept {
     return failure.code;
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
+  } catch (const std::exception& e) {  // a mistake of ours, which the answer alone would hide
+    std::fprintf(stderr, "cudasim: the simulator failed: %s\n", e.what());
+    return CUDA_ERROR_UNKNOWN;
   } catch (...) {
     return CUDA_ERROR_UNKNOWN;
   }
