@@ -8,7 +8,6 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

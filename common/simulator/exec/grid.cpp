@@ -23,7 +23,7 @@ namespace cudasim {
 namespace {
 
 constexpr i64 kSlice = 500'000;         // instructions until another cluster may have its turn
-constexpr i64 kAlone = 3'000;           // instructions of a grid before it is worth to wake others for it
+constexpr i64 kAlone = 3'000;           // instructions of a grid before it is worth waking others for it
 constexpr i64 kBlockCost = 50;          // what a block costs at least, in instructions
 constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that ends: about a minute of one thread
 constexpr i64 kSpinRate = 100'000'000;  // of them in a second, when only time passes

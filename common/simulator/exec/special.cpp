@@ -4,8 +4,6 @@
 #include "common/simulator/exec/pseudo.hpp"
 
 #include <chrono>
-#include <cstdlib>
-#include <iterator>
 
 namespace cudasim {
 namespace {

@@ -54,8 +54,7 @@ Shape unpacked(u32 c) {
           (c >> 25 & 1) != 0, (c >> 26 & 1) != 0, c >> 27 & 3,         (c >> 29 & 1) != 0};
 }
 
-// Where elements lie
-// ---------------------------------------------------------------------------------------------------
+// Where elements lie -------------------------------------------------------------------------------------------------
 
 struct Place {
   u32 row, column;
@@ -132,8 +131,7 @@ void store_elements(Warp& warp, const Slot* slot, const Shape& s, Role role, Typ
   }
 }
 
-// Multiplication
-// -------------------------------------------------------------------------------------------------------
+// Multiplication -----------------------------------------------------------------------------------------------------
 
 constexpr u32 kLargestSide = 32;  // wmma's m and n
 
@@ -181,8 +179,8 @@ Slots operands(const Instruction& i, const Shape& s) {
 // tf32) half are there, in order, and four bits of metadata hold their two places, the first one's in the lower two
 // (of tf32's only one: places of halves of elements). Of each four lanes that hold a row of C the selector says which
 // have the metadata of that row and of the one eight below: of 16-bit and wider elements, four chunks of both rows in
-// one lane, the upper row's in its lower half; of narrower ones, eight chunks of the upper row, then of the lower row in
-// the next lane. (As an H200 has it.)
+// one lane, the upper row's in its lower half; of narrower ones, eight chunks of the upper row, then of the lower row
+// in the next lane. (As an H200 has it.)
 template <class T>
 void spread(const Warp& warp, const Instruction& i, const Shape& s, Slot metadata, const T* stored, T* dense) {
   const u32 width = s.a == Type::tf32 ? 32 : bits(s.a), chunk = width == 4 ? 8 : width == 32 ? 2 : 4;
@@ -329,8 +327,7 @@ void run_mma_m8n8k4(Warp& warp, const Instruction& i) {
   }
 }
 
-// Binding
-// --------------------------------------------------------------------------------------------------------------
+// Binding ------------------------------------------------------------------------------------------------------------
 
 // "m16n8k32" → 16, 8, 32.
 void read_shape(const Form& form, Shape& s) {
@@ -393,8 +390,7 @@ Bound bind_wmma(const Form& form) {
   return bound(s);
 }
 
-// Matrices in memory
-// ---------------------------------------------------------------------------------------------------
+// Matrices in memory -------------------------------------------------------------------------------------------------
 
 struct Memory {
   Space space;

@@ -5,7 +5,6 @@
 #include "common/simulator/isa/sets.hpp"
 
 #include <algorithm>
-#include <map>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
@@ -98,9 +97,9 @@ struct Table {
 };
 
 std::vector<std::span<const Row>> families() {
-  return {arithmetic_rows(), float_rows(),  logic_rows(),   compare_rows(), convert_rows(),
-          memory_rows(),     atomic_rows(), control_rows(), warp_rows(),    barrier_rows(),
-          async_rows(),      tensor_rows(), matrix_rows(), wgmma_rows(), texture_rows(), surface_rows(), video_rows()};
+  return {arithmetic_rows(), float_rows(),   logic_rows(),   compare_rows(), convert_rows(), memory_rows(),
+          atomic_rows(),     control_rows(), warp_rows(),    barrier_rows(), async_rows(),   tensor_rows(),
+          matrix_rows(),     wgmma_rows(),   texture_rows(), surface_rows(), video_rows()};
 }
 
 const Table& table() {
@@ -222,8 +221,7 @@ std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, s
 }
 
 // What PTX has and a device up to sm_90a does not, or this simulator does not: refused by name all the same.
-constexpr std::string_view kNotSimulated[] = {"tcgen05",   "setmaxnreg", "clusterlaunchcontrol",
-                                              "multimem", "istypep"};
+constexpr std::string_view kNotSimulated[] = {"tcgen05", "clusterlaunchcontrol", "multimem", "istypep"};
 
 Match search(std::string_view opcode, std::span<const std::string> words) {
   Match match;

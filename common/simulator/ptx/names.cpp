@@ -1,8 +1,6 @@
 // The names in a function's body: an inner scope's hide those of the scopes around it.
 #include "common/simulator/ptx/names.hpp"
 
-#include <algorithm>
-
 namespace cudasim::ptx {
 namespace {
 

@@ -15,8 +15,6 @@
 #include "common/simulator/ptx/slots.hpp"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <unordered_map>
 
 namespace cudasim::ptx {
@@ -24,7 +22,7 @@ namespace {
 
 constexpr u32 kNone = ~0u;
 constexpr u32 kFrameAlign = 16;
-constexpr u64 kLargestLocal = u64{512} << 10;  // bytes of local memory of one thread (CU_DEVICE limit of the hardware)
+constexpr u64 kLargestLocal = u64{512} << 10;  // bytes, of one thread (Programming Guide, "Technical Specifications")
 constexpr std::size_t kSlots = sizeof(Instruction::slot) / sizeof(Slot);
 
 u64 round_up(u64 value, u64 align) { return (value + align - 1) / align * align; }
@@ -88,7 +86,6 @@ class Resolver {
   };
 
   // Declarations.
-  void lay_out_frame();
   void lay_out_parameters();
   u32 place_local(u64 size, u32 align, Position at);
   void enter_variables();
@@ -138,7 +135,6 @@ class Resolver {
   void source(Draft& draft, const OperandRule& rule, Type type, const Operand& operand);
   void memory(Draft& draft, const Operand& operand);
   void further_memory(Draft& draft, const Operand& operand);
-  void memory_of_register(Draft& draft, const Operand& operand, Reg reg);
   void memory_of_variable(Draft& draft, const Operand& operand, const Variable& variable, u32 index, i64 offset);
   void memory_of_local(Draft& draft, u32 local, i64 offset, Position at);
   void based_on(Draft& draft, Slot slot, u32 bytes);
@@ -274,6 +270,7 @@ void Resolver::lay_out_parameters() {
   };
   for (u32 i = 0; i < function_.parameters.size(); ++i) place(function_.parameters[i], i, false);
   for (u32 i = 0; i < function_.results.size(); ++i) place(function_.results[i], i, true);
+  // PTX ISA, "Kernel Function Parameters".
   const u64 limit = module_.version_major * 10 + module_.version_minor >= 81 ? 32764 : 4352;
   if (function_.is_entry && offset > limit) {
     fail(function_.at, "Entry function '" + function_.name + "' uses too much parameter space (" +
@@ -1412,8 +1409,7 @@ void Resolver::assign_slots(const Flow& flow) {
   if (notes_ != nullptr) finish_notes(slots);
 }
 
-// --- Notes, for those who look on
-// -------------------------------------------------------------------------------------
+// --- Notes, for those who look on ------------------------------------------------------------------------------------
 
 // As it is written, up to the semicolon, with one blank for any number of them.
 std::string Resolver::text_of(const Statement& s) {
