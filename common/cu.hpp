@@ -120,7 +120,7 @@ extern "C" CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, std::size_t 
                                                std::size_t* bytes);
 #endif
 
-// It also made prefetching and advice take a CUmemLocation, where a device number stood before (and CU_DEVICE_CPU for
+// CUDA 13 also made prefetching and advice take a CUmemLocation, where a device number stood before (CU_DEVICE_CPU for
 // the host). Lessons write the new form. CUDA 12.0 and 12.1 have no name for the host's location.
 #if CUDA_VERSION < 13000
 #if CUDA_VERSION < 12020
@@ -142,7 +142,7 @@ inline CUresult cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise
 
 // The owners: made by calls that throw, released by destructors that report. What they hold is public: a lesson passes
 // it to the driver as it is. A default argument is evaluated where the call stands, so `file` and `line` are those of
-// whoever makes an owner, and a report points there.
+// whoever makes an owner, and a report points there. They are neither copied nor moved: each ends with its scope.
 #define CU_THROW_AT(file, line, ...) cu::detail::check_throw((__VA_ARGS__), #__VA_ARGS__, file, line)
 
 namespace cu {
@@ -279,3 +279,5 @@ struct Event {
 };
 
 }  // namespace cu
+
+#undef CU_THROW_AT

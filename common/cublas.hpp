@@ -1,10 +1,10 @@
 // cuBLAS, where it is installed: found when the program runs, never needed.
 //
-//   cu::Cublas                       a handle for the context that is current, or none; given back at the end
-//   function(f, "cublasSgemm_v2")    lets the pointer f point to the library's function of that name; null if there is
-//   none
+//   cu::Cublas                       a handle for the context that is current, or null; given back at the end
+//   function(f, "cublasSgemm_v2")    lets f, null so far, point to the library's function of that name, if there is one
 //
-// A lesson adds the function that it calls. cuBLAS manual, cublasCreate.
+// Nothing is thrown: a lesson looks at the handle and at the function that it wants. The library stays loaded until the
+// program ends. cuBLAS manual, cublasCreate.
 #pragma once
 #include "common/cu.hpp"
 

@@ -1,15 +1,16 @@
 // Where a lesson's kernel images are: beside its executable, whatever the current folder is.
 #pragma once
+#include <unistd.h>
+
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <unistd.h>
 
 namespace cu {
 
-// The path of the image called `file` ("kernels.ptx" for example), for cuModuleLoad. Linux tells a process where its own
-// executable lies.
+// The path of the image called `file` ("kernels.ptx" for example), for cuModuleLoad, which says whether it is there.
+// Linux tells a process where its own executable lies; if it does not, a line on stderr says so and the program ends.
 inline std::string image(const std::string& file) {
   char self[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self);
