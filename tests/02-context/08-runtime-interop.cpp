@@ -3,13 +3,16 @@
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <thread>
+#include <vector>
 
 void set_device(int ordinal);
 
 namespace {
 
-int retained = 0;  // how often the answer has retained a primary context
+std::atomic<int> retained[2];  // how often the answer has retained the primary context of each device
 
 // The first device, and an empty stack before and after.
 struct Device {
@@ -25,7 +28,8 @@ struct Device {
   }
 
   // Without a trace in `retained`.
-  CUcontext primary() const {
+  CUcontext primary() const { return primary_of(device); }
+  static CUcontext primary_of(CUdevice device) {
     CUcontext context;
     CU_CHECK(DRIVERS(cuDevicePrimaryCtxRetain)(&context, device));
     CU_CHECK(cuDevicePrimaryCtxRelease(device));
@@ -33,11 +37,23 @@ struct Device {
   }
 };
 
+struct TwoDevices : Device {
+  CUdevice second = 0;
+  TwoDevices() {
+    int count;
+    CU_CHECK(cuDeviceGetCount(&count));
+    if (count > 1) CU_CHECK(cuDeviceGet(&second, 1));
+  }
+};
+#define NEEDS_TWO_DEVICES \
+  if (second == device) SKIP_TEST("it needs two devices, and here is one")
+
 }  // namespace
 
-// The answer's calls come through here.
+// The answer's calls come through here, and take their time: who asks and retains in two steps lets others in between.
 CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
-  ++retained;
+  if (device >= 0 && device < 2) ++retained[device];
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
   return DRIVERS(cuDevicePrimaryCtxRetain)(context, device);
 }
 
@@ -68,7 +84,7 @@ TEST_CASE_METHOD(Device, "it takes the place of what was on top, and of nothing 
 
 TEST_CASE_METHOD(Device, "called often, it retains once") {
   for (int i = 0; i < 5; ++i) set_device(0);
-  CHECK(retained <= 1);
+  CHECK(retained[0] <= 1);
 }
 
 TEST_CASE_METHOD(Device, "another thread gets the same context") {
@@ -79,6 +95,42 @@ TEST_CASE_METHOD(Device, "another thread gets the same context") {
     elsewhere = current();
   }).join();
   CHECK(elsewhere == primary());
+}
+
+// The first case that means device 1: nothing has been retained there yet.
+TEST_CASE_METHOD(TwoDevices, "many threads that come at once retain once") {
+  NEEDS_TWO_DEVICES;
+  std::vector<std::thread> threads;
+  std::vector<CUcontext> got(8);
+  std::atomic<int> failed{0};
+  for (CUcontext& mine : got) {
+    threads.emplace_back([&mine, &failed] {
+      try {
+        set_device(1);
+        mine = current();
+      } catch (const std::exception&) {
+        ++failed;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(failed == 0);
+  CHECK(retained[1] <= 1);
+  for (CUcontext context : got) CHECK(context == primary_of(second));
+}
+
+TEST_CASE_METHOD(TwoDevices, "each device has its own, and one can go to and fro") {
+  NEEDS_TWO_DEVICES;
+  set_device(0);
+  set_device(1);
+  CHECK(current() == primary_of(second));
+  CUdevice there = -1;
+  CU_CHECK(cuCtxGetDevice(&there));
+  CHECK(there == second);
+  set_device(0);
+  CHECK(current() == primary());
+  CHECK(retained[0] <= 1);
+  CHECK(retained[1] <= 1);
 }
 
 TEST_CASE_METHOD(Device, "the context stays alive when the others have released it") {
