@@ -1,8 +1,10 @@
-// Every CUDA Toolkit since 8.0: the oldest Linux driver that serves all of it, the PTX version that its nvcc writes, the
-// newest g++ that its nvcc takes. Used by lesson 01-06, and read as text by common/diagnosis.
+// Every CUDA Toolkit since 8.0: the oldest Linux driver that serves all of it, the PTX version that its nvcc writes,
+// the newest g++ that its nvcc takes. Used by lesson 01-06, and read as text by common/diagnosis.
 //
-// Sources: CUDA Toolkit Release Notes, "CUDA Toolkit and Corresponding Driver Versions" (13.3 and earlier ones); PTX ISA,
-// "Release Notes"; g++ as crt/host_config.h of the toolkits has it. Since 13.4 a toolkit comes without a driver: "".
+// Sources: CUDA Toolkit Release Notes, "CUDA Toolkit and Corresponding Driver Versions" (13.3 and earlier ones); PTX
+// ISA, "Release Notes"; g++ as crt/host_config.h of the toolkits has it. Since 13.4 a toolkit comes without a driver:
+// for that one, the branch that NVIDIA's own code asks for (CUTLASS 4.8, release notes: R615); for 13.5 nobody has said
+// it yet: "".
 #pragma once
 
 namespace cu {
@@ -45,7 +47,7 @@ inline constexpr Toolkit toolkits[] = {
     {13, 1, "590.44.01", "9.1", 15},
     {13, 2, "595.45.04", "9.2", 15},
     {13, 3, "610.43.02", "9.3", 15},
-    {13, 4, "",          "9.4", 16},
+    {13, 4, "615",       "9.4", 16},
     {13, 5, "",          "9.5", 16},
 };
 

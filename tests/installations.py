@@ -192,9 +192,102 @@ def a_container_without_the_drivers_library_is_told():
 
 def hidden_devices_are_laid_to_the_variable_that_hides_them():
     with machine() as made:
+        made.driver(devices=2)
+        for value, parts in {"": ("is empty", "there are 2"), "7": ("is 7",), "GPU-of-another-machine": ("first entry",), "-1": ("is -1",)}.items():
+            made.environment["CUDA_VISIBLE_DEVICES"] = value
+            says(made, RUN, "no GPU", "CUDA_VISIBLE_DEVICES", *parts, remedy="unset CUDA_VISIBLE_DEVICES", status=2)
+        made.environment["CUDA_VISIBLE_DEVICES"] = "1,7"
+        says(made, RUN, "works")
+
+
+def a_variable_that_hides_nothing_is_not_blamed():
+    with machine() as made:  # as a scheduler sets it, in a container that was given no device
+        made.module("580.65.06")
+        made.driver_library(answer=100, devices=0)
+        made.file("/.dockerenv")
+        made.environment["CUDA_VISIBLE_DEVICES"] = "0"
+        says(made, RUN, "broken", "container was given no device", remedy="--gpus all", status=1)
+        made.devices()
+        says(made, RUN, "no GPU", "sees no GPU", status=2)
+
+
+def device_files_that_this_user_may_not_open_are_named():
+    with machine() as made:
         made.driver(answer=100, devices=0)
-        made.environment["CUDA_VISIBLE_DEVICES"] = ""
-        says(made, RUN, "no GPU", "CUDA_VISIBLE_DEVICES", remedy="unset CUDA_VISIBLE_DEVICES", status=2)
+        found = made.look()
+        found.driver.forbidden = ["/dev/nvidia0"]  # root, who may run these tests, may open everything
+        verdict = verdicts.judge(found)[0]
+        assert verdict.state == "broken" and "may not open /dev/nvidia0" in verdict.reason and "usermod" in verdict.remedy, verdict
+
+
+def a_missing_uvm_device_is_named():
+    with machine() as made:
+        made.driver(answer=999, devices=0)
+        says(made, RUN, "broken", "does not start", "999", remedy="dmesg", status=1)
+        made.remove("/dev/nvidia-uvm")
+        says(made, RUN, "broken", "/dev/nvidia-uvm", remedy="nvidia-modprobe -u", status=1)
+
+
+def a_divided_gpu_without_an_instance_is_told():
+    with machine() as made:
+        made.driver(answer=100, devices=0)
+        says(made, RUN, "no GPU", "sees no GPU", remedy="lspci", status=2)
+        made.command("/usr/bin/nvidia-smi", "Enabled")
+        says(made, RUN, "broken", "MIG", remedy="nvidia-smi -L", status=1)
+
+
+def a_stub_before_a_driver_is_told_and_the_driver_is_kept():
+    with machine() as made:
+        made.driver()
+        folder = made.toolkit()
+        made.link(f"{folder}/lib64/stubs/libcuda.so.1", "libcuda.so")
+        made.environment["LD_LIBRARY_PATH"] = f"{folder}/lib64/stubs"
+        says(made, RUN, "broken", "stub", f"{folder}/lib64/stubs", remedy="unset LD_LIBRARY_PATH", status=1)
+        made.environment.pop("LD_LIBRARY_PATH")
+        says(made, RUN, "works", status=0)
+
+
+def wsl_has_its_driver_from_windows():
+    with machine() as made:
+        made.file("/dev/dxg")
+        says(made, RUN, "broken", "WSL", "no driver", remedy="on Windows", status=1)
+        made.driver_library("1.1", folder="/usr/lib/wsl/lib")
+        says(made, RUN, "broken", "/usr/lib/wsl/lib", "where the loader does not look", remedy="LD_LIBRARY_PATH=/usr/lib/wsl/lib")
+        made.environment["LD_LIBRARY_PATH"] = "/usr/lib/wsl/lib"
+        says(made, RUN, "works", status=0)
+        made.environment.pop("LD_LIBRARY_PATH")
+        made.driver_library(answer=100, devices=0)  # somebody has installed a Linux driver, too
+        says(made, RUN, "broken", "WSL", f"{SYSTEM}/libcuda.so.1", remedy="purge", status=1)
+
+
+def a_jetson_has_no_pci_bus_and_folders_of_its_own():
+    with machine() as made:
+        made.file("/etc/nv_tegra_release", "# R36 (release), REVISION: 4.3\n")
+        made.file("/dev/nvhost-gpu")
+        says(made, RUN, "broken", "Jetson", remedy="nvidia-l4t-cuda", status=1)
+        made.file("/.dockerenv")
+        says(made, RUN, "broken", "Jetson", remedy="--runtime nvidia", status=1)
+        made.remove("/.dockerenv")
+        folder = "/usr/lib/aarch64-linux-gnu/nvidia"
+        made.driver_library("1.1", cuda=12060, folder=folder)
+        says(made, RUN, "broken", folder, "where the loader does not look")
+        made.environment["LD_LIBRARY_PATH"] = folder
+        says(made, RUN, "works", status=0)
+
+
+def condas_cuda_compat_is_found_and_told_where_it_does_not_serve():
+    with machine() as made:
+        made.driver("550.54.14", cuda=12040)
+        made.environment["CONDA_PREFIX"] = "/opt/conda"
+        folder = "/opt/conda/cuda-compat"
+        made.driver_library("580.95.05", answer=804, devices=0, folder=folder)
+        package = {"name": "cuda-compat", "version": "13.0.0", "files": ["cuda-compat/libcuda.so.580.95.05"]}
+        made.file("/opt/conda/conda-meta/cuda-compat-13.0.0.json", json.dumps(package))
+        compat = next(one for one in made.look().called("cuda") if one.path.startswith(folder))
+        assert compat.origin == "conda: cuda-compat" and not compat.for_programs, compat
+        says(made, RUN, "works", status=0)
+        made.environment["LD_LIBRARY_PATH"] = f"{folder}:/opt/conda/lib"
+        says(made, RUN, "broken", "cuda-compat", folder, "804", remedy="export LD_LIBRARY_PATH=/opt/conda/lib", status=1)
 
 
 def a_driver_that_crashes_is_survived():

@@ -15,11 +15,20 @@ BUILT = course.ROOT / "build" / "installations"
 SYSTEM = f"/usr/lib/{platform.machine()}-linux-gnu"
 TORCH = "/opt/env/lib/python3.11/site-packages"
 
+# As a driver does it, CUDA_VISIBLE_DEVICES counts up to the first entry that names no device; one digit is enough here.
 DRIVER = """
-int cuInit(unsigned flags) { return flags + ANSWER; }
+extern char* getenv(const char*);
+static int shown(void) {
+  const char* list = getenv("CUDA_VISIBLE_DEVICES");
+  int number = 0;
+  if (!list) return DEVICES;
+  for (; *list >= '0' && *list < '0' + DEVICES && (list[1] == ',' || !list[1]); list += list[1] ? 2 : 1) ++number;
+  return number;
+}
+int cuInit(unsigned flags) { return ANSWER == 0 && DEVICES && !shown() ? 100 : flags + ANSWER; }
 int cuDriverGetVersion(int* version) { *version = VERSION; return 0; }
 int cuGetErrorName(int code, const char** name) { *name = code ? "CUDA_ERROR_OF_SOME_KIND" : "CUDA_SUCCESS"; return 0; }
-int cuDeviceGetCount(int* count) { *count = DEVICES; return 0; }
+int cuDeviceGetCount(int* count) { *count = shown(); return 0; }
 int cuDeviceGetName(char* name, int size, int device) {
   const char* text = "NVIDIA H200";
   for (int i = device; i < size && (name[i] = text[i]); ++i) {}

@@ -48,7 +48,7 @@ int main() try {
     const std::string loaded = answer == CUDA_SUCCESS ? "loads" : "error " + std::to_string(answer);
     if (answer == CUDA_SUCCESS) CU_CHECK(cuModuleUnload(module));
     right &= answer == (newest == one.ptx ? CUDA_SUCCESS : CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
-    std::printf("%4d.%d  | %-10s | %-17s | ", one.major, one.minor, one.driver, program);
+    std::printf("%4d.%d  | %-10s | %-17s | ", one.major, one.minor, *one.driver ? one.driver : "-", program);
     std::printf("%s: %-9s | g++ up to %d\n", one.ptx, loaded.c_str(), one.gcc);
   }
   return right ? 0 : 1;

@@ -42,7 +42,8 @@ struct Functions {
   int (*enable)(std::uint32_t on, void* subscriber, Domain domain) = nullptr;
   int (*unsubscribe)(void* subscriber) = nullptr;
 
-  // Those of the library, if it is there. It stays loaded: calls may be on their way through it when nobody listens any more.
+  // Those of the library, if it is there. It stays loaded: calls may be on their way through it when nobody listens any
+  // more.
   static Functions load() {
     void* library = nullptr;
     for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {

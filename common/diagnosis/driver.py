@@ -47,6 +47,7 @@ class Driver:
     nodes: list[str] = dataclasses.field(default_factory=list)  # /dev/nvidia0 …
     forbidden: list[str] = dataclasses.field(default_factory=list)  # of those, what this user may not open
     wsl: bool = False
+    jetson: bool = False  # the GPU is part of the processor: no PCI bus, device files of other names
     container: bool = False
     library: Found | None = None  # what an ordinary program gets for libcuda.so.1
     library_version: str = ""  # 580.65.06
@@ -54,6 +55,8 @@ class Driver:
     version: int = 0  # 13000
     answer: int | None = None  # cuInit's; None: it was not reached
     error: str = ""
+    hidden: int = 0  # devices that only CUDA_VISIBLE_DEVICES keeps from programs, when none is left
+    mig: bool = False  # a GPU that is divided, so that its instances count, not itself; asked only when no device is left
     devices: list[str] = dataclasses.field(default_factory=list)
 
     @property
@@ -67,7 +70,7 @@ class Driver:
     @property
     def hardware(self) -> bool:
         """Is there a GPU in this machine, whatever the software says?"""
-        return bool(self.module or self.pci or self.nodes or self.wsl)
+        return bool(self.module or self.pci or self.nodes or self.wsl or self.jetson)
 
 
 def look(machine: Machine, loader: Loader) -> Driver:
@@ -77,6 +80,7 @@ def look(machine: Machine, loader: Loader) -> Driver:
     found.nodes = [f"/dev/{name}" for name in machine.names("/dev") if re.fullmatch(r"nvidia(\d+|ctl|-uvm)", name)]
     found.forbidden = [node for node in found.nodes if not machine.may_use(node)]
     found.wsl = machine.exists("/dev/dxg")
+    found.jetson = machine.exists("/etc/nv_tegra_release") or machine.exists("/dev/nvhost-gpu")
     found.container = machine.exists("/.dockerenv") or machine.exists("/run/.containerenv") or bool(machine.variable("container"))
     found.library = loader.find("libcuda.so.1")
     if found.library:
@@ -105,14 +109,7 @@ def graphics_cards(machine: Machine) -> list[str]:
 def ask(machine: Machine, found: Driver, library: Found) -> None:
     """Loads the library as a program would, and asks it. A real machine's own loader chooses; a made-up one's file is named."""
     name = "libcuda.so.1" if machine.is_real else machine.outside(library.path)
-    try:
-        ended = subprocess.run(
-            [sys.executable, "-c", ASK, name], env=machine.environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        found.unloadable = f"it does not answer within {LIMIT} seconds"
-        return
-    said = re.findall(r"^(\w+)=(.*)$", ended.stdout, re.MULTILINE)
+    said, refused = asked(name, machine.environment)
     facts = dict(said)
     found.devices = [text for fact, text in said if fact == "device"]
     found.version = int(facts.get("version", 0))
@@ -121,5 +118,21 @@ def ask(machine: Machine, found: Driver, library: Found) -> None:
     if machine.is_real and facts.get("path") and os.path.realpath(library.path) != os.path.realpath(facts["path"]):
         found.library = Found(facts["path"], "the loader's own choice")
     if found.answer is None:
-        refused = re.search(r"unloadable=(.*)", ended.stderr)
-        found.unloadable = refused.group(1) if refused else "it crashes"
+        found.unloadable = refused
+    if found.answer == 100:
+        if "CUDA_VISIBLE_DEVICES" in machine.environment:
+            without = {name: value for name, value in machine.environment.items() if name != "CUDA_VISIBLE_DEVICES"}
+            found.hidden = sum(fact == "device" for fact, _ in asked(name, without)[0])
+        found.mig = "Enabled" in (machine.run("nvidia-smi", "--query-gpu=mig.mode.current", "--format=csv,noheader") or "")
+
+
+def asked(name: str, environment: dict[str, str]) -> tuple[list[tuple[str, str]], str]:
+    """What a driver's library says, fact by fact; and why it said nothing, if so."""
+    try:
+        ended = subprocess.run(
+            [sys.executable, "-c", ASK, name], env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return [], f"it does not answer within {LIMIT} seconds"
+    refused = re.search(r"unloadable=(.*)", ended.stderr)
+    return re.findall(r"^(\w+)=(.*)$", ended.stdout, re.MULTILINE), refused.group(1) if refused else "it crashes"

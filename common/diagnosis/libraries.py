@@ -22,6 +22,13 @@ ASK = {
 }
 
 
+# Where a driver's library lies besides: under WSL, in containers, on a Jetson (of two ages), under NixOS.
+DRIVERS = (
+    "/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/usr/lib/aarch64-linux-gnu/tegra", "/usr/lib/aarch64-linux-gnu/nvidia",
+    "/run/opengl-driver/lib",
+)  # fmt: skip
+
+
 @dataclasses.dataclass
 class Library:
     """One file, whatever the number of names that lead to it."""
@@ -86,7 +93,8 @@ def folders(machine: Machine, loader: Loader, toolkits: list[Toolkit], python: P
     named += [(f"{python.torch.folder}/lib", "PyTorch's own")] if python.torch else []
     for file in [python.path] + ([python.torch.library()] if python.torch else []):
         named += [(folder, "") for tag in ("rpath", "runpath") for folder, _ in loader.named_by(file, tag)]
-    named += [(folder, "driver") for folder in ("/usr/lib/wsl/lib", "/usr/local/nvidia/lib64")]
+    named += [(folder, "driver") for folder in DRIVERS]
+    named += [(f"{prefix}/cuda-compat", "cuda-compat") for prefix in python.conda]
     known: dict[str, str] = {}
     for folder, label in named:
         real = machine.real(folder)

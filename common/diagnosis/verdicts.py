@@ -62,6 +62,11 @@ def without_library(found: Findings) -> Problem | None:
     driver = found.driver
     stubs = [library.path for library in found.libraries if library.name == "cuda" and library.stub]
     stub = f"; {stubs[0]} is only the linker's stub" if stubs else ""
+    if driver.wsl:
+        return Problem(BROKEN, f"this is WSL, and Windows has handed no driver in: there is no /usr/lib/wsl/lib/libcuda.so.1{stub}", "install NVIDIA's driver on Windows, then wsl --update")
+    if driver.jetson:
+        runs = "docker run --runtime nvidia …   (on the Jetson)" if driver.container else "sudo apt-get install nvidia-l4t-cuda"
+        return Problem(BROKEN, f"this is a Jetson, and there is no libcuda.so.1{stub}", runs)
     if driver.container and driver.hardware:
         return Problem(BROKEN, f"the host has a driver, but this container was not given its library{stub}", CONTAINER)
     if driver.module:
@@ -82,7 +87,7 @@ def driver_answers(found: Findings) -> Problem | None:
         there = "instead of the driver" if driver.hardware else "and there is no NVIDIA GPU"
         said = f"the loader takes the simulator, {driver.library.path}, {there}"
         return Problem(NO_GPU, said, "unset LD_LIBRARY_PATH" if driver.hardware else "")
-    for objection in (stub_taken, mismatch, hidden, not_started, no_module):
+    for objection in (stub_taken, mismatch, linux_driver_on_wsl, hidden, not_started, no_module):
         problem = objection(found)
         if problem:
             return problem
@@ -98,22 +103,28 @@ def stub_taken(found: Findings) -> Problem | None:
     assert driver.library
     if driver.answer != 34 and "/stubs/" not in driver.library.path:
         return None
-    where = os.path.dirname(driver.library.path)
+    said = f"the loader takes the linker's stub, {driver.library.path}: it answers every call with 34"
+    return Problem(BROKEN, said, without_folder(found, os.path.dirname(driver.library.path)))
+
+
+def without_folder(found: Findings, where: str) -> str:
+    """What to type so that the loader does not look there."""
     kept = ":".join(folder for folder in found.loader.library_path if folder.rstrip("/") != where)
-    without = f"export LD_LIBRARY_PATH={kept}" if kept else "unset LD_LIBRARY_PATH"
-    remedy = without if kept != ":".join(found.loader.library_path) else f"remove {where} from /etc/ld.so.conf.d, then sudo ldconfig"
-    return Problem(BROKEN, f"the loader takes the linker's stub, {driver.library.path}: it answers every call with 34", remedy)
+    if kept == ":".join(found.loader.library_path):
+        return f"remove {where} from /etc/ld.so.conf.d, then sudo ldconfig"
+    return f"export LD_LIBRARY_PATH={kept}" if kept else "unset LD_LIBRARY_PATH"
 
 
 def mismatch(found: Findings) -> Problem | None:
     driver = found.driver
+    if driver.answer == 804 and driver.library:
+        said = f"cuda-compat does not serve this GPU: cuInit of {driver.library.path} answers {answer(found)}"
+        return Problem(BROKEN, said, without_folder(found, os.path.dirname(driver.library.path)))
     if driver.module and driver.library_version and driver.module != driver.library_version:
         said = f"the library is {driver.library_version}, the kernel's module {driver.module} (nvidia-smi: Driver/library version mismatch)"
         return Problem(BROKEN, said, "sudo reboot   (the module of an updated driver is loaded then)")
     if driver.answer == 803:
         return Problem(BROKEN, f"library and kernel module do not fit: cuInit answers {answer(found)}", "sudo reboot")
-    if driver.answer == 804:
-        return Problem(BROKEN, f"cuda-compat does not serve this GPU: cuInit answers {answer(found)}", "take its folder out of LD_LIBRARY_PATH")
     return None
 
 
@@ -122,24 +133,43 @@ def hidden(found: Findings) -> Problem | None:
     driver, machine = found.driver, found.machine
     if not driver.hardware:
         return None
-    if "CUDA_VISIBLE_DEVICES" in machine.environment:
-        value = machine.variable("CUDA_VISIBLE_DEVICES")
-        return Problem(NO_GPU, f"CUDA_VISIBLE_DEVICES={value} hides every GPU (or names one that is not there)", "unset CUDA_VISIBLE_DEVICES")
     if driver.forbidden:
         return Problem(BROKEN, f"this user may not open {', '.join(driver.forbidden)}", "sudo usermod -aG video $USER   (then log in again)")
-    if driver.module and not driver.nodes and not driver.wsl:
+    if driver.module and not driver.nodes and not driver.wsl and not driver.jetson:
         if driver.container:
             return Problem(BROKEN, "the driver is there, but this container was given no device: there is no /dev/nvidia0", CONTAINER)
         return Problem(BROKEN, "the driver is there, but its device files are not: there is no /dev/nvidia0", "sudo nvidia-modprobe -u -c=0")
+    if driver.hidden:
+        value = machine.variable("CUDA_VISIBLE_DEVICES")
+        what = "is empty, which hides every GPU" if not value.strip() else f"is {value}, and its first entry names no device, which ends the list"
+        many = "is one" if driver.hidden == 1 else f"are {driver.hidden}"
+        return Problem(NO_GPU, f"CUDA_VISIBLE_DEVICES {what}; without it there {many}", "unset CUDA_VISIBLE_DEVICES")
+    if driver.mig:
+        said = "the GPU is divided (MIG), and this process sees no instance of it: cuInit answers " + answer(found)
+        return Problem(BROKEN, said, "nvidia-smi -L   (names them; sudo nvidia-smi mig -lgip says what can be made, -mig 0 undivides)")
     return None
 
 
 def not_started(found: Findings) -> Problem | None:
     if found.driver.answer == 802:
         return Problem(BROKEN, f"the driver is not ready: cuInit answers {answer(found)}", "sudo systemctl start nvidia-fabricmanager   (NVSwitch machines)")
+    if found.driver.answer == 999 and found.driver.nodes and "/dev/nvidia-uvm" not in found.driver.nodes:
+        return Problem(BROKEN, f"there is no /dev/nvidia-uvm, which CUDA needs besides /dev/nvidia0: cuInit answers {answer(found)}", "sudo nvidia-modprobe -u -c=0")
     if found.driver.answer not in (0, 100) and found.driver.hardware:
         return Problem(BROKEN, f"the driver does not start: cuInit answers {answer(found)}", "sudo dmesg | grep -i nvrm   (the kernel's side of the story)")
     return None
+
+
+def linux_driver_on_wsl(found: Findings) -> Problem | None:
+    """Under WSL the driver is Windows's, and its library lies in /usr/lib/wsl/lib; another one beside it finds no GPU."""
+    driver = found.driver
+    windows = "/usr/lib/wsl/lib/libcuda.so.1"
+    if not driver.wsl or not driver.library or found.machine.real(driver.library.path).startswith("/usr/lib/wsl/"):
+        return None
+    if not found.machine.exists(windows):
+        return Problem(BROKEN, f"this is WSL, and Windows has handed no driver in: there is no {windows}", "install NVIDIA's driver on Windows, then wsl --update")
+    said = f"this is WSL, whose driver is Windows's ({windows}), and the loader takes {driver.library.path}, of a Linux driver"
+    return Problem(BROKEN, said, "sudo apt-get purge '*nvidia*'; sudo ldconfig   (Windows's driver is all that WSL needs)")
 
 
 def no_module(found: Findings) -> Problem | None:
