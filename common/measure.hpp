@@ -73,7 +73,7 @@ inline double memory_limit(CUdevice device) {
 // As Linux knows the card's end of the link; the driver API has no call for this. (The slot's end may carry less. It is
 // not asked: a virtual machine makes its figure up.)
 inline double link_limit(CUdevice device) {
-  char address[20];
+  char address[20] = "";  // all of it is looked at below
   CU_THROW(cuDeviceGetPCIBusId(address, sizeof address, device));
   for (char& c : address) c = static_cast<char>(std::tolower(c));
   const std::string folder = std::string("/sys/bus/pci/devices/") + address;

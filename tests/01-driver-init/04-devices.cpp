@@ -1,10 +1,13 @@
-// Self-check of 01-driver-init/04-devices: judges the learner's ordinal_of().
+// Self-check of 01-driver-init/04-devices: judges the learner's ordinal_of(). The first case comes before cuInit.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 int ordinal_of(const CUuuid& uuid);
 
 namespace {
+
+bool begins_with_zero = false;  // what every device's UUID is made out to do
 
 CUuuid uuid_of(int ordinal) {
   CUdevice device;
@@ -16,6 +19,15 @@ CUuuid uuid_of(int ordinal) {
 }
 
 }  // namespace
+
+// The answer's calls come through here.
+CUresult CUDAAPI cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  const CUresult answer = DRIVERS(cuDeviceGetUuid)(uuid, device);
+  if (begins_with_zero) uuid->bytes[0] = 0;
+  return answer;
+}
+
+TEST_CASE("nobody else has to call cuInit") { CHECK_NOTHROW(ordinal_of(CUuuid{})); }
 
 TEST_CASE("every device is found by its UUID") {
   int count;
@@ -37,6 +49,17 @@ TEST_CASE("a UUID that differs in its last byte belongs to no device") {
   CUuuid uuid = uuid_of(0);
   uuid.bytes[15] ^= 1;
   CHECK(ordinal_of(uuid) == -1);
+}
+
+TEST_CASE("a UUID is bytes and no text: it does not end at a zero") {
+  begins_with_zero = true;
+  const CUuuid own = uuid_of(0);
+  CUuuid other = own;
+  other.bytes[15] ^= 1;
+  const int found = ordinal_of(own), none = ordinal_of(other);
+  begins_with_zero = false;
+  CHECK(found == 0);
+  CHECK(none == -1);
 }
 
 TEST_CASE("a UUID of nothing but zeros belongs to no device") { CHECK(ordinal_of(CUuuid{}) == -1); }

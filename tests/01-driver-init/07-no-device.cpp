@@ -67,6 +67,12 @@ TEST_CASE("where nothing is hidden, the variable is not blamed") {
   CHECK_FALSE(names(answer, "CUDA_VISIBLE_DEVICES"));
 }
 
+TEST_CASE("a driver that starts and counts no device has one reason, too") {
+  const Answer answer = on_machine(CUDA_SUCCESS, 0, nullptr);
+  CHECK(answer.count == 0);
+  CHECK(names(answer, "no GPU"));
+}
+
 TEST_CASE("the stub is called a stub") {
   const char* const variable = GENERATE(static_cast<const char*>(nullptr), "0");
   const Answer answer = on_machine(CUDA_ERROR_STUB_LIBRARY, 0, variable);

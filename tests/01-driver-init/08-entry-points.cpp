@@ -17,6 +17,13 @@ TEST_CASE("stream-ordered allocation came with CUDA 11.2") { CHECK(known("cuMemA
 
 TEST_CASE("graphs came with CUDA 10.0") { CHECK(known("cuGraphCreate") == 10000); }
 
+TEST_CASE("what came lately is known, too: the driver's own version is the last one to try") {
+  int own;
+  CU_CHECK(cuDriverGetVersion(&own));
+  if (own < 12040) SKIP_TEST("this driver is older than the function that is asked for");
+  CHECK(known("cuGreenCtxCreate") == 12040);
+}
+
 TEST_CASE("what was there from the beginning is known since 2.0") { CHECK(known("cuInit") == 2000); }
 
 TEST_CASE("a name that the driver does not know has no version") {

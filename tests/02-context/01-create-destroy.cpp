@@ -8,6 +8,7 @@ std::size_t free_memory(CUdevice device);
 namespace {
 
 int given_up = 0;  // contexts that the program has destroyed or released
+bool refused = false;  // does the driver refuse to tell what is free?
 
 // A device, and a stack that is empty before and after.
 struct Device {
@@ -28,6 +29,10 @@ struct Device {
 CUresult CUDAAPI cuCtxDestroy(CUcontext context) {
   ++given_up;
   return DRIVERS(cuCtxDestroy)(context);
+}
+
+CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  return refused ? CUDA_ERROR_UNKNOWN : DRIVERS(cuMemGetInfo)(free, total);
 }
 
 CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice device) {
@@ -61,6 +66,15 @@ TEST_CASE_METHOD(Device, "the caller's context is still current and still works"
   REQUIRE(current() == mine);
   std::size_t free, total;
   CHECK(cuMemGetInfo(&free, &total) == CUDA_SUCCESS);
+}
+
+TEST_CASE_METHOD(Device, "where the driver refuses, it throws and leaves nothing behind all the same") {
+  given_up = 0;
+  refused = true;
+  CHECK_THROWS_AS(free_memory(device), cu::Error);
+  refused = false;
+  CHECK(given_up == 1);
+  CHECK(current() == nullptr);
 }
 
 TEST_CASE_METHOD(Device, "memory that somebody allocated is not free") {

@@ -11,6 +11,8 @@ Ready ready();
 namespace {
 
 int kept = 0;  // allocations that it has made and not freed
+CUresult trouble = CUDA_SUCCESS;  // what the driver answers instead of which context or device is current
+int asked = 0;                    // how often it was asked so
 
 CUdevice device() {
   CUdevice first;
@@ -32,6 +34,16 @@ CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
   const CUresult answer = DRIVERS(cuMemFree)(address);
   kept -= answer == CUDA_SUCCESS && address != 0;
   return answer;
+}
+
+CUresult CUDAAPI cuCtxGetCurrent(CUcontext* context) {
+  ++asked;
+  return trouble != CUDA_SUCCESS ? trouble : DRIVERS(cuCtxGetCurrent)(context);
+}
+
+CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
+  ++asked;
+  return trouble != CUDA_SUCCESS ? trouble : DRIVERS(cuCtxGetDevice)(device);
 }
 
 TEST_CASE("before cuInit, that is what is missing") { CHECK(ready() == Ready::not_initialised); }
@@ -75,6 +87,20 @@ TEST_CASE("a context that is not current is no help") {
   CU_CHECK(cuCtxPopCurrent(&context));
   CHECK(ready() == Ready::no_context);
   CU_CHECK(cuCtxDestroy(context));
+}
+
+TEST_CASE("other trouble is thrown, and not called by another name") {
+  device();
+  bool thrown = false;
+  asked = 0;
+  trouble = CUDA_ERROR_UNKNOWN;
+  try {
+    ready();
+  } catch (const cu::Error&) {
+    thrown = true;
+  }
+  trouble = CUDA_SUCCESS;
+  CHECK(thrown == (asked > 0));  // who asks in another way has not met it
 }
 
 TEST_CASE("the answer is of now, and of the thread that asks") {

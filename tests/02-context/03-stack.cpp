@@ -71,6 +71,12 @@ TEST_CASE_METHOD(TwoContexts, "a context that the driver refuses is reported, an
   CHECK_FALSE(done);
 }
 
+TEST_CASE_METHOD(TwoContexts, "what was not pushed is not popped") {
+  for (CUcontext context : {b, a}) CU_CHECK(cuCtxPushCurrent(context));
+  CHECK_THROWS_AS(run_in(nullptr, [] {}), cu::Error);
+  CHECK(taken_apart() == Stack{a, b});
+}
+
 TEST_CASE_METHOD(TwoContexts, "the stack is restored when the work throws") {
   CU_CHECK(cuCtxPushCurrent(a));
   CHECK_THROWS_AS(run_in(b, [] { throw std::runtime_error("from the work"); }), std::runtime_error);

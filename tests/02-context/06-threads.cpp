@@ -69,3 +69,22 @@ TEST_CASE_METHOD(Caller, "a caller without a context is told so, and the work is
 TEST_CASE_METHOD(Caller, "what the work throws arrives at the caller") {
   CHECK_THROWS_AS(in_worker([] { throw std::runtime_error("from the work"); }), std::runtime_error);
 }
+
+TEST_CASE_METHOD(Caller, "it arrives as what it is, with all that it carries") {
+  CUresult code = CUDA_SUCCESS;
+  int number = 0;
+  try {
+    in_worker([] { CU_THROW(CUDA_ERROR_NOT_FOUND); });
+  } catch (const cu::Error& error) {
+    code = error.code();
+  } catch (const std::exception&) {
+  }
+  CHECK(code == CUDA_ERROR_NOT_FOUND);
+  try {
+    in_worker([] { throw 42; });  // not every exception is a std::exception
+  } catch (int thrown) {
+    number = thrown;
+  } catch (const std::exception&) {
+  }
+  CHECK(number == 42);
+}

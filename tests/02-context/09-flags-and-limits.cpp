@@ -52,6 +52,11 @@ TEST_CASE("a limit that this device does not know is no error") {
   CHECK(raise_limit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4) == std::nullopt);
 }
 
+TEST_CASE("a value that the driver refuses is an error, too") {
+  cu::Context context;
+  CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 1 << 30), cu::Error);
+}
+
 TEST_CASE("every other refusal is one") {
   CU_CHECK(cuInit(0));
   CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 8192), cu::Error);  // there is no context

@@ -1,0 +1,18 @@
+// Rejected with: "nobody else has to call cuInit"
+// It works in a program that has called cuInit before, and in no other.
+#include "common/cu.hpp"
+
+#include <cstring>
+
+int ordinal_of(const CUuuid& uuid) {
+  int count;
+  CU_THROW(cuDeviceGetCount(&count));
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    CUdevice device;
+    CUuuid candidate;
+    CU_THROW(cuDeviceGet(&device, ordinal));
+    CU_THROW(cuDeviceGetUuid(&candidate, device));
+    if (std::memcmp(candidate.bytes, uuid.bytes, sizeof uuid.bytes) == 0) return ordinal;
+  }
+  return -1;
+}

