@@ -24,7 +24,7 @@ for entry in *; do [ "$entry" = build ] || ln -sfn "$PWD/$entry" "$folder/$entry
 # compilers give every number of the underlying type a meaning (nothing is built with -fstrict-enums).
 flags="-fsanitize=$sanitizers -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1"
 checks=("${suites[@]/#/build/tests/}")
-env -u INSIDE -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$folder" CXX="${CXX:-g++}" CXXFLAGS="$flags" LDFLAGS="$flags" "${checks[@]/%//check}" || exit 1
+env -u IN -u INSIDE -u MAKEFLAGS -u MAKELEVEL make --no-print-directory -C "$folder" CXX="${CXX:-g++}" CXXFLAGS="$flags" LDFLAGS="$flags" "${checks[@]/%//check}" || exit 1
 [ "${1:-}" = build ] && exit 0
 
 export LD_LIBRARY_PATH=build/simulator CUDA_INCLUDE=

@@ -208,3 +208,72 @@ FRESH_CASE("A sparse array gets its memory tile by tile", "[array]") {
   ANSWERS(cuArrayDestroy(array), CUDA_SUCCESS);
   ANSWERS(cuMemRelease(memory), CUDA_SUCCESS);
 }
+
+FRESH_CASE("Of a sparse mipmapped array the small levels have their memory together", "[arrays]") {
+  conformance::context();
+  CUDA_ARRAY3D_DESCRIPTOR d{};
+  d.Width = d.Height = 1024;
+  d.Format = CU_AD_FORMAT_FLOAT;
+  d.NumChannels = 1;
+  d.Flags = CUDA_ARRAY3D_SPARSE;
+  CUmipmappedArray mipmap = nullptr;
+  ANSWERS(cuMipmappedArrayCreate(&mipmap, &d, 11), CUDA_SUCCESS);
+  CUDA_ARRAY_SPARSE_PROPERTIES properties{};
+  ANSWERS(cuMipmappedArrayGetSparseProperties(&properties, mipmap), CUDA_SUCCESS);
+  CHECK(properties.tileExtent.width == 128);
+  CHECK(properties.miptailFirstLevel == 4);
+  CHECK(properties.miptailSize == 65536);
+
+  CUmemAllocationProp made{};
+  made.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  made.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  made.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
+  CUmemGenericAllocationHandle memory = 0;
+  CU_CHECK(cuMemCreate(&memory, 4 << 20, &made, 0));
+  CUarrayMapInfo level{};
+  level.resourceType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+  level.resource.mipmap = mipmap;
+  level.subresourceType = CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_SPARSE_LEVEL;
+  level.subresource.sparseLevel.level = 1;
+  level.subresource.sparseLevel.extentWidth = level.subresource.sparseLevel.extentHeight = 512;
+  level.subresource.sparseLevel.extentDepth = 1;
+  level.memOperationType = CU_MEM_OPERATION_TYPE_MAP;
+  level.memHandleType = CU_MEM_HANDLE_TYPE_GENERIC;
+  level.memHandle.memHandle = memory;
+  level.deviceBitMask = 1;
+  CUarrayMapInfo tail = level;
+  tail.subresourceType = CU_ARRAY_SPARSE_SUBRESOURCE_TYPE_MIPTAIL;
+  tail.subresource = {};
+  tail.subresource.miptail.size = properties.miptailSize;
+  tail.offset = 2 << 20;
+  ANSWERS(cuMemMapArrayAsync(&level, 1, 0), CUDA_SUCCESS);
+  ANSWERS(cuMemMapArrayAsync(&tail, 1, 0), CUDA_SUCCESS);
+
+  // What is written to a level is there; what has no memory reads as zero.
+  for (const unsigned number : {1u, 5u, 10u}) {
+    CUarray array = nullptr;
+    CU_CHECK(cuMipmappedArrayGetLevel(&array, mipmap, number));
+    const std::size_t side = 1024 >> number;
+    std::vector<float> in(side * side), out(side * side);
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i + number);
+    CUDA_MEMCPY2D copy{};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = in.data();
+    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+    copy.dstArray = array;
+    copy.WidthInBytes = side * 4;
+    copy.Height = side;
+    ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
+    CUDA_MEMCPY2D back{};
+    back.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+    back.srcArray = array;
+    back.dstMemoryType = CU_MEMORYTYPE_HOST;
+    back.dstHost = out.data();
+    back.WidthInBytes = side * 4;
+    back.Height = side;
+    ANSWERS(cuMemcpy2D(&back), CUDA_SUCCESS);
+    CHECK(in == out);
+  }
+  CU_CHECK(cuMipmappedArrayDestroy(mipmap));
+  CU_CHECK(cuMemRelease(memory));
+}

@@ -89,7 +89,6 @@ CUDASIM_API CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_
   return CUDASIM_CALL(array, descriptor, levels) {
     const auto context = current_context();
     require(array != nullptr && descriptor != nullptr && levels != 0);
-    if ((descriptor->Flags & CUDA_ARRAY3D_SPARSE) != 0) return refuse("cuMipmappedArrayCreate", "of sparse arrays");
     // 1 + floor(log2(the longest side)) are possible; a wish for more gets as many, as the manual says.
     const bool layers = (descriptor->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
     const u64 longest = std::max({descriptor->Width, descriptor->Height, layers ? 0 : descriptor->Depth});

@@ -1,6 +1,5 @@
 // What is known of an array's memory (CUDA Driver API manual, "Memory Management"). None here has its memory mapped
-// later as a whole, or consists of planes, and no mipmapped one is sparse: those kinds are refused when an array is
-// made.
+// later as a whole, or consists of planes: those kinds are refused when an array is made.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/arrays.hpp"
 
@@ -21,11 +20,6 @@ CUresult of_another_kind(CUmipmappedArray array) {
 }
 
 }  // namespace
-
-CUDASIM_API CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* sparseProperties,
-                                                         CUmipmappedArray mipmap) {
-  return CUDASIM_CALL(sparseProperties, mipmap) { return of_another_kind(mipmap); };
-}
 
 CUDASIM_API CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements, CUarray array,
                                                   CUdevice device) {

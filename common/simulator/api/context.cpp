@@ -3,6 +3,7 @@
 // The stack holds handles, not contexts: a destroyed context stays on every stack it was pushed to, can even be pushed
 // again, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED to whoever uses it.
 #include "common/simulator/api/context_flags.hpp"
+#include "common/simulator/api/green.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/capture.hpp"
@@ -246,7 +247,8 @@ CUDASIM_API CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
   return CUDASIM_CALL(ctx, ctxId) {
     const auto context = named_or_current(ctx);
     require(ctxId != nullptr);
-    *ctxId = context->id;
+    const u64 green = green_id_of(ctx != nullptr ? ctx : this_thread().stack.back());
+    *ctxId = green != 0 ? green : context->id;
     return CUDA_SUCCESS;
   };
 }

@@ -76,10 +76,11 @@ CUDASIM_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   return CUDASIM_CALL(table, id) {
     static std::atomic_flag said = ATOMIC_FLAG_INIT;
     if (!said.test_and_set()) {
-      std::fprintf(
-          stderr,
-          "cudasim: this program, or a library that it uses, asks the driver for tables that are not documented,\n"
-          "         as the CUDA runtime library does: not simulated. Programs that use the driver API run.\n");
+      std::fprintf(stderr,
+                   "cudasim: the CUDA runtime library (libcudart, in this program or in a library that it uses) needs "
+                   "tables of the driver\n"
+                   "         that no manual describes: not simulated. Call the driver API, or the small runtime of "
+                   "lesson 05-09, instead.\n");
     }
     require(table != nullptr && id != nullptr);
     *table = nullptr;

@@ -135,16 +135,16 @@ std::string label(const Node& node, std::size_t number) {
 }
 
 // With the graphs' lock held.
-void print(const Graph& graph, std::ostream& out, const std::string& prefix) {
+void print(const Graph& graph, std::ostream& out) {
   std::map<const Node*, std::string> names;
-  for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-    const Node& node = *graph.nodes[i];
-    const std::string id = prefix + "node_" + std::to_string(i);
+  for (const NodePtr& each : graph.nodes) {
+    const Node& node = *each;
+    const std::string id = "graph_" + std::to_string(graph.id) + "_node_" + std::to_string(node.local_id);
     names[&node] = id;
-    out << "  \"" << id << "\" [shape=box label=\"" << label(node, i) << "\"];\n";
+    out << "  \"" << id << "\" [shape=box label=\"" << label(node, node.local_id) << "\"];\n";
     if (const auto* child = std::get_if<ChildPart>(&node.part)) {
       out << "  subgraph \"cluster_" << id << "\" {\n";
-      print(*child->graph, out, id + "_");
+      print(*child->graph, out);
       out << "  }\n";
     }
   }
@@ -207,6 +207,52 @@ CUDASIM_API CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType* type
     require(type != nullptr);
     const std::scoped_lock lock(Graph::mutex());
     *type = type_of(node->part);
+    return CUDA_SUCCESS;
+  };
+}
+
+// The ids, declared since CUDA 13.1, are those that cuGraphDebugDotPrint prints.
+CUDASIM_API CUresult cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph* phGraph) {
+  return CUDASIM_CALL(hNode, phGraph) {
+    const NodePtr node = get_node(hNode);
+    require(phGraph != nullptr);
+    *phGraph = graph_of(*node)->handle;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int* nodeId) {
+  return CUDASIM_CALL(hNode, nodeId) {
+    const NodePtr node = get_node(hNode);
+    require(nodeId != nullptr);
+    *nodeId = node->local_id;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long* toolsNodeId) {
+  return CUDASIM_CALL(hNode, toolsNodeId) {
+    const NodePtr node = get_node(hNode);
+    require(toolsNodeId != nullptr);
+    *toolsNodeId = u64{graph_of(*node)->id} << 32 | node->local_id;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphGetId(CUgraph hGraph, unsigned int* graphId) {
+  return CUDASIM_CALL(hGraph, graphId) {
+    const auto graph = get_graph(hGraph);
+    require(graphId != nullptr);
+    *graphId = graph->id;
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int* graphId) {
+  return CUDASIM_CALL(hGraphExec, graphId) {
+    const auto executable = get_executable(hGraphExec);
+    require(graphId != nullptr);
+    *graphId = executable->id;
     return CUDA_SUCCESS;
   };
 }
@@ -317,7 +363,7 @@ CUDASIM_API CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char* path, unsi
     require(out.good(), CUDA_ERROR_OPERATING_SYSTEM);
     const std::scoped_lock lock(Graph::mutex());
     out << "digraph dot {\n";
-    print(*graph, out, "");
+    print(*graph, out);
     out << "}\n";
     return out.good() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
   };

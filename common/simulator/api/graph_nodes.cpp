@@ -335,6 +335,17 @@ CUDASIM_API CUresult cuGraphNodeSetParams(CUgraphNode hNode, CUgraphNodeParams* 
   return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, part_of(nodeParams)); };
 }
 
+// Declared since CUDA 13.2.
+CUDASIM_API CUresult cuGraphNodeGetParams(CUgraphNode hNode, CUgraphNodeParams* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) {
+    const NodePtr node = get_node(hNode);
+    require(nodeParams != nullptr);
+    const std::scoped_lock lock(Graph::mutex());
+    describe(node->part, *nodeParams);
+    return CUDA_SUCCESS;
+  };
+}
+
 CUDASIM_API CUresult cuGraphExecNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
                                               CUgraphNodeParams* nodeParams) {
   return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, part_of(nodeParams)); };

@@ -267,6 +267,84 @@ Part part_of(CUgraphNodeParams* parameters) {
     default: fail(CUDA_ERROR_INVALID_VALUE);
   }
 }
+
+namespace {
+
+struct Describer {
+  CUgraphNodeParams& out;
+
+  void operator()(EmptyPart&) const {}
+  void operator()(KernelPart& part) const {
+    CUDA_KERNEL_NODE_PARAMS_v2 known{};
+    describe(part, &known);
+    out.kernel.func = known.func;
+    out.kernel.gridDimX = known.gridDimX;
+    out.kernel.gridDimY = known.gridDimY;
+    out.kernel.gridDimZ = known.gridDimZ;
+    out.kernel.blockDimX = known.blockDimX;
+    out.kernel.blockDimY = known.blockDimY;
+    out.kernel.blockDimZ = known.blockDimZ;
+    out.kernel.sharedMemBytes = known.sharedMemBytes;
+    out.kernel.kernelParams = known.kernelParams;
+    out.kernel.extra = known.extra;
+    out.kernel.kern = known.kern;
+    out.kernel.ctx = known.ctx;
+  }
+  void operator()(CopyPart& part) const {
+    out.memcpy.copyCtx = part.context;
+    out.memcpy.copyParams = part.copy;
+  }
+  void operator()(FillPart& part) const {
+    const CUDA_MEMSET_NODE_PARAMS& fill = part.fill;
+    out.memset.dst = fill.dst;
+    out.memset.pitch = fill.pitch;
+    out.memset.value = fill.value;
+    out.memset.elementSize = fill.elementSize;
+    out.memset.width = fill.width;
+    out.memset.height = fill.height;
+    out.memset.ctx = part.context;
+  }
+  void operator()(HostPart& part) const {
+    out.host.fn = part.function;
+    out.host.userData = part.data;
+  }
+  void operator()(ChildPart& part) const { out.graph.graph = part.graph->handle; }
+  void operator()(RecordPart& part) const { out.eventRecord.event = part.event; }
+  void operator()(WaitPart& part) const { out.eventWait.event = part.event; }
+  void operator()(AllocatePart& part) const {
+    CUDA_MEM_ALLOC_NODE_PARAMS known{};
+    describe(part, &known);
+    out.alloc.poolProps = known.poolProps;
+    out.alloc.accessDescs = known.accessDescs;
+    out.alloc.accessDescCount = known.accessDescCount;
+    out.alloc.bytesize = known.bytesize;
+    out.alloc.dptr = known.dptr;
+  }
+  void operator()(FreePart& part) const { out.free.dptr = part.address; }
+  void operator()(MemoryPart& part) const {
+    CUDA_BATCH_MEM_OP_NODE_PARAMS known{};
+    describe(part, &known);
+    out.memOp.ctx = known.ctx;
+    out.memOp.count = known.count;
+    out.memOp.paramArray = known.paramArray;
+    out.memOp.flags = known.flags;
+  }
+  void operator()(ConditionalPart& part) const {
+    out.conditional.handle = part.condition->handle;
+    out.conditional.type = static_cast<CUgraphConditionalNodeType>(part.choice);
+    out.conditional.size = static_cast<unsigned>(part.bodies.size());
+    out.conditional.phGraph_out = part.handles->data();
+    out.conditional.ctx = part.context;
+  }
+};
+
+}  // namespace
+
+void describe(Part& part, CUgraphNodeParams& out) {
+  out = {};
+  out.type = type_of(part);
+  std::visit(Describer{out}, part);
+}
 #endif
 
 }  // namespace cudasim

@@ -37,6 +37,7 @@ std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count);
 
 #if CUDA_VERSION >= 12030
 Part part_of(CUgraphNodeParams* parameters);
+void describe(Part& part, CUgraphNodeParams& out);
 #endif
 
 }  // namespace cudasim

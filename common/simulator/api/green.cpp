@@ -1,7 +1,7 @@
 // Green contexts: a part of a device's multiprocessors, with streams of its own (CUDA Driver API manual, "Green
 // Contexts"). The arithmetic of parts is a device's; the machine's threads are not shared out by it, so that a kernel
-// in a green context runs as it would anywhere. Everything else of a green context is the primary one's, and that is
-// what cuCtxFromGreenCtx answers with.
+// in a green context runs as it would anywhere. Everything else of a green context is the primary one's: what
+// cuCtxFromGreenCtx answers with is another name of it.
 #include "common/simulator/api/green.hpp"
 
 #include "common/simulator/api/guard.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 struct GreenContext {
   GreenContext(Device& on, u32 multiprocessors)
-      : device(on), count(multiprocessors), primary(get_context(retain_primary(on))) {}
+      : device(on), count(multiprocessors), primary(get_context(retain_primary(on))), name(name_context(primary)) {}
   ~GreenContext() {
     try {
       release_primary(device);
@@ -29,6 +29,7 @@ struct GreenContext {
   Device& device;
   const u32 count;  // of multiprocessors
   const std::shared_ptr<Context> primary;
+  const CUcontext name;
   const u64 id = fresh_handle();
   CUgreenCtx handle = nullptr;
   std::mutex mutex;  // for the following
@@ -36,20 +37,28 @@ struct GreenContext {
   std::vector<TaskPtr> before;  // what streams to come have to wait for
 };
 
-[[maybe_unused]] Registry<GreenContext, CUgreenCtx>& green_contexts() {
+Registry<GreenContext, CUgreenCtx>& green_contexts() {
   static auto& all = *new Registry<GreenContext, CUgreenCtx>;
   return all;
 }
 
-// Which streams are whose; a stream's handle is not used twice.
+// Which streams, and which names of contexts, are whose; no handle is used twice.
 struct Owners {
   std::mutex mutex;
   std::map<CUstream, CUgreenCtx> by_stream;
+  std::map<CUcontext, CUgreenCtx> by_name;
 };
 
 Owners& owners() {
   static auto& all = *new Owners;
   return all;
+}
+
+// Null for other contexts.
+std::shared_ptr<GreenContext> green_named(CUcontext handle) {
+  const std::scoped_lock lock(owners().mutex);
+  const auto found = owners().by_name.find(handle);
+  return found == owners().by_name.end() ? nullptr : green_contexts().find(found->second);
 }
 
 }  // namespace
@@ -58,6 +67,11 @@ CUgreenCtx green_context_of(CUstream stream) {
   const std::scoped_lock lock(owners().mutex);
   const auto found = owners().by_stream.find(stream);
   return found == owners().by_stream.end() ? nullptr : found->second;
+}
+
+u64 green_id_of(CUcontext handle) {
+  const auto green = green_named(handle);
+  return green ? green->id : 0;
 }
 
 }  // namespace cudasim
@@ -90,6 +104,12 @@ CUresult give(CUdevResource* out, CUdevResourceType type, u32 count) {
   return CUDA_SUCCESS;
 }
 
+CUresult give_of_stream(const std::shared_ptr<Stream>& stream, CUdevResource* out, CUdevResourceType type) {
+  const CUgreenCtx green = green_context_of(stream->handle);
+  const auto found = green != nullptr ? green_contexts().find(green) : nullptr;
+  return give(out, type, found ? found->count : kMultiprocessors);
+}
+
 std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
   require_calls_permitted();
   return green_contexts().get(handle, CUDA_ERROR_INVALID_CONTEXT);
@@ -109,7 +129,8 @@ CUDASIM_API CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource* resource
   return CUDASIM_CALL(hCtx, resource, type) {
     require_calls_permitted();
     get_context(hCtx);
-    return give(resource, type, kMultiprocessors);
+    const auto green = green_named(hCtx);
+    return give(resource, type, green ? green->count : kMultiprocessors);
   };
 }
 
@@ -163,6 +184,8 @@ CUDASIM_API CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc,
     require(phCtx != nullptr && count >= 1 && count <= kMultiprocessors && flags == CU_GREEN_CTX_DEFAULT_STREAM);
     const auto made = std::make_shared<GreenContext>(device, static_cast<u32>(count));
     *phCtx = made->handle = green_contexts().add(made);
+    const std::scoped_lock lock(owners().mutex);
+    owners().by_name[made->name] = made->handle;
     return CUDA_SUCCESS;
   };
 }
@@ -180,6 +203,8 @@ CUDASIM_API CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
       streams().remove(stream->handle);
     }
     std::erase_if(owners().by_stream, [&](const auto& entry) { return entry.second == hCtx; });
+    owners().by_name.erase(green->name);
+    end_name(green->name);
     return CUDA_SUCCESS;
   };
 }
@@ -188,7 +213,7 @@ CUDASIM_API CUresult cuCtxFromGreenCtx(CUcontext* pContext, CUgreenCtx hCtx) {
   return CUDASIM_CALL(pContext, hCtx) {
     const auto green = get_green(hCtx);
     require(pContext != nullptr);
-    *pContext = green->primary->handle;
+    *pContext = green->name;
     return CUDA_SUCCESS;
   };
 }
@@ -219,6 +244,17 @@ CUDASIM_API CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx green
     owners().by_stream[stream->handle] = greenCtx;
     *phStream = stream->handle;
     return CUDA_SUCCESS;
+  };
+}
+
+// Declared since CUDA 13.1.
+CUDASIM_API CUresult cuStreamGetDevResource(CUstream hStream, CUdevResource* resource, CUdevResourceType type) {
+  return CUDASIM_CALL(hStream, resource, type) { return give_of_stream(get_stream(hStream), resource, type); };
+}
+
+CUDASIM_API CUresult cuStreamGetDevResource_ptsz(CUstream hStream, CUdevResource* resource, CUdevResourceType type) {
+  return CUDASIM_CALL(hStream, resource, type) {
+    return give_of_stream(get_stream(per_thread(hStream)), resource, type);
   };
 }
 

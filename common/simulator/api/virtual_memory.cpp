@@ -1,4 +1,7 @@
 // Virtual memory management: addresses without memory, memory without addresses, and mappings that bring them together.
+//
+// The addresses are the host's, too (AddressSpace::reserve_for_both), so that memory on the host can be mapped there
+// for both sides.
 #include "common/simulator/api/virtual_memory.hpp"
 
 #include "common/simulator/api/guard.hpp"
@@ -6,6 +9,9 @@
 #include "common/simulator/state/registry.hpp"
 #include "common/simulator/state/shared_memory.hpp"
 
+#include <sys/mman.h>
+
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -13,28 +19,58 @@
 namespace cudasim {
 namespace {
 
+// CU_MEM_LOCATION_TYPE_HOST and _HOST_NUMA, newer than the oldest headers that this compiles with. The machine counts
+// as one node.
+constexpr int kHost = 2, kHostNuma = 3;
+
+bool on_host(const CUmemLocation& location) {
+  const int type = static_cast<int>(location.type);
+  return type == kHost || type == kHostNuma;
+}
+
+void require_location(const CUmemLocation& location) {
+  const int type = static_cast<int>(location.type);
+  if (type == kHost) return;
+  if (type == kHostNuma) return require(location.id == 0);
+  require(type == CU_MEM_LOCATION_TYPE_DEVICE);
+  device_at(location.id);
+}
+
 // Physical memory comes in units of this, CU_MEM_ALLOC_GRANULARITY_MINIMUM and _RECOMMENDED alike.
 constexpr u64 kGranularity = u64{2} << 20;
 
 // What cuMemCreate makes. It lasts as long as a handle or a mapping of it does.
 struct Physical {
   // The share comes before the bytes: what the device does not have is not asked of the host either.
-  Physical(const CUmemAllocationProp& wanted, u64 size)
-      : properties(wanted), share(device_at(wanted.location.id), size) {
-    if ((wanted.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0) {
+  Physical(const CUmemAllocationProp& wanted, u64 size) : properties(wanted) {
+    take_share(size);
+    if (can_be_exported() || on_host()) {
       shared = SharedMemory::make(SharedMemory::Purpose::physical_memory, size, &wanted, sizeof wanted);
     } else {
       own.emplace(size, kGranularity);
     }
   }
   Physical(const CUmemAllocationProp& known, std::shared_ptr<SharedMemory> imported)
-      : properties(known), share(device_at(known.location.id), imported->size()), shared(std::move(imported)) {}
+      : properties(known), shared(std::move(imported)) {
+    take_share(shared->size());
+  }
+
+  void take_share(u64 size) {
+    if (on_host())
+      require_host_memory(size);
+    else
+      share.emplace(device_at(properties.location.id), size);
+  }
+  bool on_host() const { return cudasim::on_host(properties.location); }
+  bool can_be_exported() const {
+    return (properties.requestedHandleTypes & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) != 0;
+  }
 
   std::byte* bytes() const { return shared ? shared->get() : own->get(); }
   u64 size() const { return shared ? shared->size() : own->size(); }
 
   CUmemAllocationProp properties;
-  Share share;
+  std::optional<Share> share;  // of its device
   std::optional<HostBytes> own;
   std::shared_ptr<SharedMemory> shared;
   CUmemGenericAllocationHandle handle = 0;
@@ -45,14 +81,33 @@ struct Mapping {
   u64 size = 0;
   std::shared_ptr<Physical> physical;
   std::map<CUdevice, CUmemAccess_flags> access;
+  CUmemAccess_flags host_access = CU_MEM_ACCESS_FLAGS_PROT_NONE;
+
+  CUmemAccess_flags& access_from(const CUmemLocation& location) {
+    return on_host(location) ? host_access : access[location.id];
+  }
 };
+
+// Lets the host touch what is mapped at `address`, or no longer.
+void show_host(u64 address, const Mapping& mapping) {
+  int protection = PROT_NONE;
+  if (mapping.host_access == CU_MEM_ACCESS_FLAGS_PROT_READ) protection = PROT_READ;
+  if (mapping.host_access == CU_MEM_ACCESS_FLAGS_PROT_READWRITE) protection = PROT_READ | PROT_WRITE;
+  require(mapping.physical->shared->show_at(address, protection), CUDA_ERROR_OUT_OF_MEMORY);
+}
+
+// Gives the addresses back their emptiness.
+void hide_from_host(u64 address, u64 size) {
+  mmap(reinterpret_cast<void*>(address), size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+       0);
+}
 
 struct VirtualMemory {
   std::mutex mutex;  // for all of it
   std::map<CUmemGenericAllocationHandle, std::shared_ptr<Physical>> physical;
   std::map<u64, u64> reservations;   // address, size
   u64 begin = 0, end = 0, next = 0;  // the addresses that reservations come from
-  static constexpr u64 kArena = u64{1} << 42, kLeastGap = u64{64} << 20;
+  static constexpr u64 kArena = u64{1} << 42, kSmallArena = u64{1} << 36, kLeastGap = u64{64} << 20;
   std::map<u64, Mapping> mappings;  // by address
 
   CUmemGenericAllocationHandle add(std::shared_ptr<Physical> made) {
@@ -99,8 +154,13 @@ struct VirtualMemory {
     }
     u64 base = (next + align - 1) / align * align;
     if (!in_order(base)) {  // the first time, or there is no room left
-      const u64 arena = std::max(kArena, size + align);
-      begin = AddressSpace::instance().reserve(arena, align);
+      u64 arena = std::max(kArena, size + align);
+      begin = AddressSpace::instance().reserve_for_both(arena, align);
+      if (begin == 0) {  // under a tool or a limit that leaves little room
+        arena = std::max(kSmallArena, size + align);
+        begin = AddressSpace::instance().reserve_for_both(arena, align);
+      }
+      if (begin == 0) begin = AddressSpace::instance().reserve(arena, align);  // the device's only, then
       end = begin + arena;
       base = begin;
     }
@@ -138,17 +198,12 @@ VirtualMemory& virtual_memory() {
 
 bool in_units(u64 value) { return value % kGranularity == 0; }
 
-// True if the properties are simulated; refused by name otherwise. Throws for what no driver takes.
-bool supported(const char* function, const CUmemAllocationProp* properties) {
+void require_supported(const CUmemAllocationProp* properties) {
   require(properties != nullptr && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED);
-  const int where = static_cast<int>(properties->location.type);
-  if (where == 2 || where == 3) return refuse(function, "on the host"), false;  // CU_MEM_LOCATION_TYPE_HOST, _HOST_NUMA
-  require(where == CU_MEM_LOCATION_TYPE_DEVICE);
-  device_at(properties->location.id);
+  require_location(properties->location);
   constexpr unsigned kFabric = 8;  // CU_MEM_HANDLE_TYPE_FABRIC: a driver without a channel for it does not permit it
   require((properties->requestedHandleTypes & kFabric) == 0, CUDA_ERROR_NOT_PERMITTED);
   require((properties->requestedHandleTypes & ~unsigned{CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR}) == 0);
-  return true;
 }
 
 bool is_tile_pool(const CUmemAllocationProp& properties) {
@@ -161,7 +216,7 @@ void update_protection(u64 address, const Mapping& mapping) {
     readable = readable || flags != CU_MEM_ACCESS_FLAGS_PROT_NONE;
     writable = writable || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   }
-  AddressSpace::instance().protect(address, readable, writable);
+  AddressSpace::instance().protect(address, readable, writable, mapping.host_access != CU_MEM_ACCESS_FLAGS_PROT_NONE);
 }
 
 }  // namespace
@@ -231,7 +286,7 @@ CUDASIM_API CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t si
   return CUDASIM_CALL(handle, size, properties, flags) {
     require_calls_permitted();
     require(handle != nullptr && flags == 0 && size != 0 && in_units(size));
-    if (!supported("cuMemCreate", properties)) return CUDA_ERROR_NOT_SUPPORTED;
+    require_supported(properties);
     *handle = virtual_memory().add(std::make_shared<Physical>(*properties, size));
     return CUDA_SUCCESS;
   };
@@ -285,7 +340,7 @@ CUDASIM_API CUresult cuMemExportToShareableHandle(void* shareable, CUmemGenericA
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto physical = all.get(handle);
-    require(physical->shared != nullptr);  // it was not asked for when the memory was made
+    require(physical->can_be_exported());  // it was not asked for when the memory was made
     *static_cast<int*>(shareable) = physical->shared->descriptor();
     return CUDA_SUCCESS;
   };
@@ -303,7 +358,7 @@ CUDASIM_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle
     auto memory = SharedMemory::open(SharedMemory::Purpose::physical_memory, file);
     CUmemAllocationProp properties{};
     memory->read_notes(&properties, sizeof properties);
-    device_at(properties.location.id);
+    require_location(properties.location);
     *handle = virtual_memory().add(std::make_shared<Physical>(properties, std::move(memory)));
     return CUDA_SUCCESS;
   };
@@ -325,12 +380,12 @@ CUDASIM_API CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, C
     made->size = size;
     made->host = physical->bytes();
     made->kind = MemoryKind::virtual_mapping;
-    made->device = static_cast<u32>(physical->properties.location.id);
+    made->device = physical->on_host() ? 0 : static_cast<u32>(physical->properties.location.id);
     made->device_readable = made->device_writable = false;  // until cuMemSetAccess
     made->label = "cuMemMap";
     made->keep = physical;
     require(AddressSpace::instance().enter(std::move(made)));
-    all.mappings[address] = {size, physical, {}};
+    all.mappings[address] = {size, physical, {}, CU_MEM_ACCESS_FLAGS_PROT_NONE};
     return CUDA_SUCCESS;
   };
 }
@@ -344,6 +399,9 @@ CUDASIM_API CUresult cuMemUnmap(CUdeviceptr address, size_t size) {
     const auto end = all.mappings.lower_bound(address + size);
     for (auto mapping = all.mappings.find(address); mapping != end; mapping = all.mappings.erase(mapping)) {
       AddressSpace::instance().release(mapping->first, "cuMemUnmap");
+      if (mapping->second.host_access != CU_MEM_ACCESS_FLAGS_PROT_NONE) {
+        hide_from_host(mapping->first, mapping->second.size);
+      }
     }
     return CUDA_SUCCESS;
   };
@@ -358,18 +416,26 @@ CUDASIM_API CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUme
       const CUmemAccessDesc& wanted = descriptions[i];
       require(wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
               wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-      require(wanted.location.type != CU_MEM_LOCATION_TYPE_INVALID);
-      if (wanted.location.type != CU_MEM_LOCATION_TYPE_DEVICE) return refuse("cuMemSetAccess", "for the host");
-      device_at(wanted.location.id);
+      require_location(wanted.location);
     }
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     all.require_whole_mappings(address, size);
     const auto end = all.mappings.lower_bound(address + size);
-    for (auto mapping = all.mappings.find(address); mapping != end; ++mapping) {
-      for (size_t i = 0; i < count; ++i) {
-        mapping->second.access[descriptions[i].location.id] = descriptions[i].flags;
+    const bool for_host = std::any_of(descriptions, descriptions + count,
+                                      [](const CUmemAccessDesc& wanted) { return on_host(wanted.location); });
+    for (auto mapping = all.mappings.find(address); for_host && mapping != end; ++mapping) {
+      require(mapping->second.physical->on_host());  // a device's memory is the device's
+      if (!AddressSpace::instance().reserved_for_both(mapping->first, 1)) {
+        return refuse("cuMemSetAccess", "for the host, where the system had no addresses to give for both");
       }
+    }
+    for (auto mapping = all.mappings.find(address); mapping != end; ++mapping) {
+      const CUmemAccess_flags before = mapping->second.host_access;
+      for (size_t i = 0; i < count; ++i) {
+        mapping->second.access_from(descriptions[i].location) = descriptions[i].flags;
+      }
+      if (mapping->second.host_access != before) show_host(mapping->first, mapping->second);
       update_protection(mapping->first, mapping->second);
     }
     return CUDA_SUCCESS;
@@ -379,14 +445,13 @@ CUDASIM_API CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUme
 CUDASIM_API CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocation* location, CUdeviceptr address) {
   return CUDASIM_CALL(flags, location, address) {
     require_calls_permitted();
-    require(flags != nullptr && location != nullptr && location->type == CU_MEM_LOCATION_TYPE_DEVICE);
-    device_at(location->id);
+    require(flags != nullptr && location != nullptr);
+    require_location(*location);
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto mapping = all.at(address);
     require(mapping != all.mappings.end());
-    const auto found = mapping->second.access.find(location->id);
-    *flags = found == mapping->second.access.end() ? CU_MEM_ACCESS_FLAGS_PROT_NONE : found->second;
+    *flags = mapping->second.access_from(*location);
     return CUDA_SUCCESS;
   };
 }

@@ -103,6 +103,37 @@ u64 AddressSpace::reserve(u64 size, u64 align) {
   return choose(size, align);
 }
 
+u64 AddressSpace::reserve_for_both(u64 size, u64 align) {
+#ifndef MAP_FIXED_NOREPLACE
+  constexpr int MAP_FIXED_NOREPLACE = 0;  // an older system: the address is a wish, and looked at below
+#endif
+  constexpr u64 kFirst = u64{32} << 40;  // far from where programs, libraries and sanitizers have theirs
+  std::unique_lock lock(mutex_);
+  const u64 behind = for_both_.empty() ? kFirst : for_both_.back().first + for_both_.back().second;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  const u64 wish = round_up(behind, std::max<u64>(align, 4096));
+  void* got = mmap(reinterpret_cast<void*>(wish), size, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
+  u64 base = wish;
+  if (got != MAP_FAILED && reinterpret_cast<u64>(got) != wish) {
+    munmap(got, size);
+    got = MAP_FAILED;
+  }
+  if (got == MAP_FAILED) {  // then wherever there is room
+    got = mmap(nullptr, size + align, PROT_NONE, kFlags, -1, 0);
+    if (got == MAP_FAILED) return 0;
+    base = round_up(reinterpret_cast<u64>(got), std::max<u64>(align, 4096));
+  }
+  for_both_.emplace_back(base, size);
+  return base;
+}
+
+bool AddressSpace::reserved_for_both(u64 address, u64 size) const {
+  std::shared_lock lock(mutex_);
+  return std::any_of(for_both_.begin(), for_both_.end(), [&](const auto& range) {
+    return address < range.first + range.second && address + size > range.first;
+  });
+}
+
 bool AddressSpace::overlaps(u64 base, u64 size) const {
   auto after = live_.lower_bound(base + std::max<u64>(size, 1));
   if (after == live_.begin()) return false;
@@ -158,7 +189,7 @@ bool AddressSpace::release(u64 base, const std::string& by) {
   return true;
 }
 
-bool AddressSpace::protect(u64 base, bool readable, bool writable) {
+bool AddressSpace::protect(u64 base, bool readable, bool writable, bool for_host) {
   std::unique_lock lock(mutex_);
   auto found = live_.find(base);
   if (found == live_.end()) return false;
@@ -166,6 +197,7 @@ bool AddressSpace::protect(u64 base, bool readable, bool writable) {
   auto changed = std::make_shared<Allocation>(*found->second.allocation);
   changed->device_readable = readable;
   changed->device_writable = writable;
+  if (changed->kind == MemoryKind::virtual_mapping) changed->flags = for_host ? Allocation::kForHost : 0;
   found->second.allocation = std::move(changed);
   epoch_.fetch_add(1, std::memory_order_acq_rel);
   return true;
@@ -270,6 +302,9 @@ std::string AddressSpace::describe(u64 address, u32 size, u64 context) const {
   // The latest first: host addresses may have been used several times.
   for (auto f = freed_.rbegin(); f != freed_.rend() && best != 0; ++f) consider(f->allocation, &*f);
   if (nearest == nullptr) {
+    for (const auto& [begin, bytes] : for_both_) {
+      if (address - begin < bytes) return "no memory is mapped there, or near it";
+    }
     if (address < kDeviceBase) return "an address of the host: not memory that the driver has allocated or registered";
     return "no allocation is near it";
   }

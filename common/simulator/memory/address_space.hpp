@@ -37,7 +37,8 @@ struct Allocation {
   MemoryKind kind = MemoryKind::device;
   u64 context = 0;  // owner; 0: none (virtual mappings)
   u32 device = 0;
-  u32 flags = 0;  // of the call that made it
+  u32 flags = 0;  // of the call that made it; of a virtual mapping: kForHost if the host may touch it, too
+  static constexpr u32 kForHost = 1;
   bool device_readable = true, device_writable = true;
   u64 id = 0;         // CU_POINTER_ATTRIBUTE_BUFFER_ID; AddressSpace chooses one if it is 0
   std::string label;  // "cuMemAlloc", or the variable's name, for reports
@@ -68,13 +69,17 @@ class AddressSpace {
   std::shared_ptr<Allocation> allocate(Allocation wanted, u64 align, bool zeroed);
   // Chooses addresses for cuMemAddressReserve: nothing lies there until something is entered. Never given out again.
   u64 reserve(u64 size, u64 align);
+  // The same among the host's own addresses, so that what is entered there can be the host's, too: until then touching
+  // them ends the program, as on a real machine. 0 if the system has none to give.
+  u64 reserve_for_both(u64 size, u64 align);
+  bool reserved_for_both(u64 address, u64 size) const;  // whether some of these addresses are such
   // Enters memory that exists already (host, managed, mapped): base and host are given. False if it overlaps another.
   bool enter(std::shared_ptr<Allocation> allocation);
   // Takes an allocation away; its memory is given back (allocate) or left alone (enter). Remembered for reports, with
   // the name of the call that did it. False if `base` is not the start of one.
   bool release(u64 base, const std::string& by = {});
   // What kernels and copies may do with an allocation from now on (cuMemSetAccess). False as for release.
-  bool protect(u64 base, bool readable, bool writable);
+  bool protect(u64 base, bool readable, bool writable, bool for_host = false);
 
   // Moves the bytes of an allocation with memory of its own to `host`, which `keep` owns. Nothing may be touching them.
   bool rehome(u64 base, std::byte* host, std::shared_ptr<const void> keep);
@@ -148,7 +153,8 @@ class AddressSpace {
   std::map<u64, Entry> live_;
   std::deque<Freed> freed_;  // the most recent ones
   std::set<std::pair<u64, u64>> grants_;
-  std::multiset<u64> holds_;  // the epochs at which they began
+  std::vector<std::pair<u64, u64>> for_both_;  // address, size
+  std::multiset<u64> holds_;                   // the epochs at which they began
   std::vector<Grave> graves_;
   std::atomic<u64> epoch_{0};
   u64 next_ = kHeapWindow;

@@ -136,7 +136,8 @@ CUresult lost(const char* label, u64 address) {
 
 // For the check of what is never written.
 void note(const Rows& source, u64 read, const Rows& target, u64 written, u64 size, const char* label) {
-  if (target.address < kDeviceBase) return memory_is_read(read, size, label);
+  const bool to_host = target.address < kDeviceBase && !AddressSpace::instance().reserved_for_both(target.address, 1);
+  if (to_host) return memory_is_read(read, size, label);
   if (source.host)
     memory_is_written(written, size);
   else
@@ -169,6 +170,11 @@ void join_rows(Rows& source, Rows& target, Box& box) {
       box.depth = 1;
     }
   }
+}
+
+bool host_may_touch(const Allocation& allocation) {
+  if (allocation.kind == MemoryKind::virtual_mapping) return allocation.flags == Allocation::kForHost;
+  return allocation.base < kDeviceBase;
 }
 
 Side kind_of(const Allocation& allocation) {
@@ -232,12 +238,13 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
 
   if (in_graph && !by_host_pointer && is_graph_memory(rows.address)) return side = Side::device, rows;
   const auto allocation = AddressSpace::instance().find(rows.address);
-  if (allocation && (!by_host_pointer || rows.address < kDeviceBase)) {
+  if (allocation && (!by_host_pointer || host_may_touch(*allocation))) {
     side = kind_of(*allocation);
     if (Pieces().find(rows, write)) return rows;
     require(by_host_pointer);  // plain memory may go on where registered memory ends
   }
   require(end.type != CU_MEMORYTYPE_DEVICE && rows.address + rows.extent <= kDeviceBase);
+  require(!AddressSpace::instance().reserved_for_both(rows.address, rows.extent));
   require(host_range_is_mapped(rows.address, rows.extent));
   side = Side::pageable;
   rows.host = true;

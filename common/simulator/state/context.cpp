@@ -119,13 +119,29 @@ std::shared_ptr<Context> create_context(Device& device, u32 flags, bool primary,
   return context;
 }
 
+CUcontext name_context(const std::shared_ptr<Context>& context) {
+  const auto handle = reinterpret_cast<CUcontext>(fresh_handle());
+  Contexts& all = contexts();
+  const std::unique_lock lock(all.mutex);
+  all.by_handle[handle] = context;
+  return handle;
+}
+
+void end_name(CUcontext handle) {
+  Contexts& all = contexts();
+  const std::unique_lock lock(all.mutex);
+  all.by_handle[handle].reset();
+}
+
 void destroy_context(const std::shared_ptr<Context>& context) {
   Contexts& all = contexts();
   {
     const std::unique_lock lock(all.mutex);
     auto& kept = all.by_handle[context->handle];
     if (kept != context) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED);  // another thread was first
-    kept.reset();
+    for (auto& [handle, named] : all.by_handle) {
+      if (named == context) named.reset();
+    }
   }
   Scheduler::instance().drain(*context->health);
   for (const ContextEnd end : all.ends) end(*context);

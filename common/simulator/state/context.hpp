@@ -78,7 +78,10 @@ std::shared_ptr<Context> get_context(CUcontext handle);
 // Makes a context; `handle` null: a new one, else that of the primary context that lives again.
 std::shared_ptr<Context> create_context(Device& device, u32 flags, bool primary, u32 api_version,
                                         CUcontext handle = nullptr);
-// Ends its work, then all that belongs to it, then its handle.
+// Another handle of a context that lives, and its end; a green context's is such a one.
+CUcontext name_context(const std::shared_ptr<Context>& context);
+void end_name(CUcontext handle);
+// Ends its work, then all that belongs to it, then its handles.
 void destroy_context(const std::shared_ptr<Context>& context);
 
 // Throws the fault of a live context on this device, if one has any: nothing new can be made then.

@@ -77,6 +77,11 @@ static std::vector<std::shared_ptr<Graph>> inner_graphs(const Part& part) {
   return {};
 }
 
+u32 next_graph_id() {
+  static std::atomic<u32> next{1};
+  return next++;
+}
+
 NodePtr Graph::add(Part part, const std::vector<NodePtr>& dependencies) {
   for (std::size_t i = 0; i < dependencies.size(); ++i) {
     require(dependencies[i]->graph.lock().get() == this);
@@ -85,6 +90,7 @@ NodePtr Graph::add(Part part, const std::vector<NodePtr>& dependencies) {
   auto node = std::make_shared<Node>();
   node->graph = weak_from_this();
   node->part = std::move(part);
+  node->local_id = added++;
   node->handle = graph_nodes().add(node);
   for (const auto& inner : inner_graphs(node->part)) inner->owner = node->handle;
   nodes.push_back(node);

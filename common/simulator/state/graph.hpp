@@ -86,6 +86,7 @@ struct Edge {
 
 struct Node {
   CUgraphNode handle = nullptr;
+  u32 local_id = 0;  // not used twice in its graph
   std::weak_ptr<Graph> graph;
   Part part;
   CUgraphNode original = nullptr;  // of a clone's node: the node it is a clone of
@@ -108,14 +109,18 @@ struct UserObjectEntry {
   u32 references = 0;
 };
 
+u32 next_graph_id();  // one sequence for graphs and executable graphs
+
 // Everything in a graph is under `mutex`, one for all graphs: they are built by one thread, mostly.
 class Graph : public std::enable_shared_from_this<Graph> {
  public:
   static std::mutex& mutex();
 
+  const u32 id = next_graph_id();
   CUgraph handle = nullptr;
   CUgraphNode owner = nullptr;  // of a child graph: the node that it is part of
   std::vector<NodePtr> nodes;   // in the order in which they were added
+  u32 added = 0;                // so many so far
   std::vector<Edge> edges;
   std::map<std::shared_ptr<UserObject>, u32> objects;
   std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph (cuGraphConditionalHandleCreate)
@@ -150,6 +155,7 @@ class Executable {
   Executable(const Graph& graph, u64 flags, CUgraphNode* culprit);
 
   const u64 flags;
+  const u32 id = next_graph_id();
   CUgraphExec handle = nullptr;
 
   struct Step {

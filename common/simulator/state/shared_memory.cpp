@@ -82,6 +82,11 @@ void SharedMemory::read_notes(void* into, u64 size) const {
 
 SharedMemory::Locator SharedMemory::locator() const { return {label_.serial, label_.size, getpid(), file_}; }
 
+bool SharedMemory::show_at(u64 address, int protection) const {
+  void* const wanted = reinterpret_cast<void*>(address);
+  return mmap(wanted, label_.size, protection, MAP_SHARED | MAP_FIXED, file_, 0) == wanted;
+}
+
 int SharedMemory::descriptor() const {
   const int made = fcntl(file_, F_DUPFD_CLOEXEC, 0);
   require(made >= 0, CUDA_ERROR_OPERATING_SYSTEM);

@@ -37,6 +37,9 @@ class SharedMemory {
   u64 serial() const { return label_.serial; }
   void read_notes(void* into, u64 size) const;
   Locator locator() const;
+  // The same bytes at `address` as well, in the place of what is there. `protection`: mmap's. False if the system
+  // refuses.
+  bool show_at(u64 address, int protection) const;
   // A descriptor of the caller's own. Throws CUDA_ERROR_OPERATING_SYSTEM.
   int descriptor() const;
 

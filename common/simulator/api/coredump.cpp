@@ -1,0 +1,162 @@
+// What is to be written down when a kernel goes wrong (CUDA Driver API manual, "Coredump Attributes Control API"). The
+// settings are kept and answered, for the process and for each context; a file of the debugger's form is not written:
+// the report on stderr says what there is to say.
+#include "common/simulator/api/guard.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <string>
+
+#if CUDA_VERSION >= 12010
+namespace cudasim {
+namespace {
+
+constexpr int kGenerationFlags = 7;       // CU_COREDUMP_GENERATION_FLAGS, newer than the oldest headers
+constexpr unsigned kLightweight = 0x2f;   // CU_COREDUMP_LIGHTWEIGHT_FLAGS
+constexpr unsigned kSkipAbort = 1u << 4;  // CU_COREDUMP_SKIP_ABORT
+constexpr std::size_t kText = 1024;       // room that a name has, with its end
+
+struct Settings {
+  bool on_exception = false, user_trigger = false;
+  unsigned flags = 0;
+  std::string file, pipe;
+};
+
+std::string named_for_process(const char* prefix) {
+  char host[256] = {};
+  if (gethostname(host, sizeof host - 1) != 0) host[0] = 0;
+  return std::string(prefix) + "." + host + "." + std::to_string(getpid());
+}
+
+// The environment's word goes first, as the manual has it.
+struct Global {
+  std::mutex mutex;
+  Settings settings;
+  Global() {
+    const auto set = [](const char* name) {
+      const char* value = std::getenv(name);
+      return value != nullptr && std::string(value) != "0";
+    };
+    settings.on_exception = set("CUDA_ENABLE_COREDUMP_ON_EXCEPTION");
+    settings.user_trigger = set("CUDA_ENABLE_USER_TRIGGERED_COREDUMP");
+    const char* const file = std::getenv("CUDA_COREDUMP_FILE");
+    const char* const pipe = std::getenv("CUDA_COREDUMP_PIPE");
+    settings.file = file != nullptr ? file : named_for_process("core.cuda");
+    settings.pipe = pipe != nullptr ? pipe : named_for_process("corepipe.cuda");
+  }
+};
+
+Global& global() {
+  static Global& only = *new Global;
+  return only;
+}
+
+// A context's own, from the first time that they are asked for or set.
+struct Own {
+  std::mutex mutex;
+  Settings settings;
+  Own() {
+    const std::scoped_lock lock(global().mutex);
+    settings = global().settings;
+  }
+};
+
+bool is_text(int attribute) { return attribute == CU_COREDUMP_FILE || attribute == CU_COREDUMP_PIPE; }
+bool is_flag(int attribute) { return attribute >= CU_COREDUMP_ENABLE_ON_EXCEPTION && attribute < CU_COREDUMP_FILE; }
+
+std::size_t size_of(int attribute) {
+  require(is_text(attribute) || is_flag(attribute) || attribute == kGenerationFlags);
+  return is_text(attribute) ? kText : is_flag(attribute) ? sizeof(bool) : sizeof(int);
+}
+
+CUresult get(const Settings& settings, int attribute, void* value, std::size_t* size) {
+  const std::size_t wanted = size_of(attribute);
+  require(size != nullptr);
+  if (value == nullptr) return *size = wanted, CUDA_SUCCESS;
+  if (is_text(attribute)) {
+    const std::string& text = attribute == CU_COREDUMP_FILE ? settings.file : settings.pipe;
+    require(*size > text.size());
+    std::memcpy(value, text.c_str(), text.size() + 1);
+    return CUDA_SUCCESS;
+  }
+  require(*size == wanted);
+  bool flag = false;
+  switch (attribute) {
+    case CU_COREDUMP_ENABLE_ON_EXCEPTION: flag = settings.on_exception; break;
+    case CU_COREDUMP_TRIGGER_HOST: flag = (settings.flags & kSkipAbort) == 0; break;
+    case CU_COREDUMP_LIGHTWEIGHT: flag = (settings.flags & kLightweight) == kLightweight; break;
+    case CU_COREDUMP_ENABLE_USER_TRIGGER: flag = settings.user_trigger; break;
+    default: std::memcpy(value, &settings.flags, sizeof settings.flags); return CUDA_SUCCESS;
+  }
+  std::memcpy(value, &flag, sizeof flag);
+  return CUDA_SUCCESS;
+}
+
+CUresult set(Settings& settings, int attribute, const void* value, std::size_t* size) {
+  const std::size_t wanted = size_of(attribute);
+  require(size != nullptr);
+  if (value == nullptr) return *size = wanted, CUDA_SUCCESS;
+  if (is_text(attribute)) {
+    require(*size != 0 && *size <= kText);
+    (attribute == CU_COREDUMP_FILE ? settings.file : settings.pipe)
+        .assign(static_cast<const char*>(value), strnlen(static_cast<const char*>(value), *size));
+    return CUDA_SUCCESS;
+  }
+  require(*size == wanted);
+  unsigned number = 0;
+  std::memcpy(&number, value, wanted);
+  const auto with = [&](unsigned bits, bool on) { return on ? settings.flags | bits : settings.flags & ~bits; };
+  switch (attribute) {
+    case CU_COREDUMP_ENABLE_ON_EXCEPTION:
+      settings.on_exception = number != 0;
+      if (number != 0) refuse("a core dump of the device", "a fault is reported on stderr only");
+      break;
+    case CU_COREDUMP_TRIGGER_HOST: settings.flags = with(kSkipAbort, number == 0); break;
+    case CU_COREDUMP_LIGHTWEIGHT: settings.flags = with(kLightweight, number != 0); break;
+    case CU_COREDUMP_ENABLE_USER_TRIGGER: settings.user_trigger = number != 0; break;
+    default: settings.flags = number;
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+CUDASIM_API CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
+  return CUDASIM_CALL(attrib, value, size) {
+    Own& own = current_context_even_faulted()->parts.get<Own>();
+    const std::scoped_lock lock(own.mutex);
+    return get(own.settings, attrib, value, size);
+  };
+}
+
+CUDASIM_API CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void* value, size_t* size) {
+  return CUDASIM_CALL(attrib, value, size) {
+    require_calls_permitted();
+    const std::scoped_lock lock(global().mutex);
+    return get(global().settings, attrib, value, size);
+  };
+}
+
+CUDASIM_API CUresult cuCoredumpSetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
+  return CUDASIM_CALL(attrib, value, size) {
+    Own& own = current_context_even_faulted()->parts.get<Own>();
+    require(attrib != CU_COREDUMP_ENABLE_USER_TRIGGER && attrib != CU_COREDUMP_PIPE);  // the process's only
+    const std::scoped_lock lock(own.mutex);
+    return set(own.settings, attrib, value, size);
+  };
+}
+
+CUDASIM_API CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void* value, size_t* size) {
+  return CUDASIM_CALL(attrib, value, size) {
+    require_calls_permitted();
+    const std::scoped_lock lock(global().mutex);
+    return set(global().settings, attrib, value, size);
+  };
+}
+#endif

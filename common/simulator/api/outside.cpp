@@ -1,0 +1,62 @@
+// What other devices of the machine, and the driver by itself, have to do with a device's memory: network cards that
+// write to it (GPUDirect RDMA), descriptors for them, and news that the driver has to tell. There are no such cards
+// here, and there is no news.
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/registry.hpp"
+
+#if CUDA_VERSION >= 12040
+namespace cudasim {
+namespace {
+
+struct Listener {
+  CUdevice device;
+};
+
+Registry<Listener, CUasyncCallbackHandle>& listeners() {
+  static auto& all = *new Registry<Listener, CUasyncCallbackHandle>;
+  return all;
+}
+
+}  // namespace
+}  // namespace cudasim
+#endif
+
+using namespace cudasim;
+
+// What has been written from outside is there for all at once.
+CUDASIM_API CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
+                                                CUflushGPUDirectRDMAWritesScope scope) {
+  return CUDASIM_CALL(target, scope) {
+    current_context();
+    require(target == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX);
+    require(scope == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER ||
+            scope == CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES);
+    return CUDA_SUCCESS;
+  };
+}
+
+#if CUDA_VERSION >= 12040
+// The only news there is, that a device's memory is being given to others, never comes.
+CUDASIM_API CUresult cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncCallback callback, void* data,
+                                                       CUasyncCallbackHandle* handle) {
+  return CUDASIM_CALL(device, callback, data, handle) {
+    require_calls_permitted();
+    device_at(device);
+    require(callback != nullptr && handle != nullptr);
+    *handle = listeners().add(std::make_shared<Listener>(Listener{device}));
+    return CUDA_SUCCESS;
+  };
+}
+
+CUDASIM_API CUresult cuDeviceUnregisterAsyncNotification(CUdevice device, CUasyncCallbackHandle handle) {
+  return CUDASIM_CALL(device, handle) {
+    require_calls_permitted();
+    device_at(device);
+    const auto listener = listeners().get(handle, CUDA_ERROR_INVALID_VALUE);
+    require(listener->device == device);
+    listeners().remove(handle);
+    return CUDA_SUCCESS;
+  };
+}
+#endif

@@ -1,0 +1,72 @@
+// What few programs call: settings for core dumps, news of the driver, writes from network cards, multicast.
+#include "tests/conformance/scenario.hpp"
+
+#if CUDA_VERSION >= 12010
+FRESH_CASE("What a core dump is to hold is a setting of the process and of each context", "[seldom]") {
+  const conformance::Context made = conformance::context();
+  bool flag = true;
+  std::size_t size = 0;
+  char name[1024] = {};
+  ANSWERS(cuCoredumpGetAttributeGlobal(CU_COREDUMP_LIGHTWEIGHT, nullptr, &size), CUDA_SUCCESS);
+  CHECK(size == sizeof flag);
+  ANSWERS(cuCoredumpGetAttributeGlobal(CU_COREDUMP_LIGHTWEIGHT, &flag, &size), CUDA_SUCCESS);
+  CHECK(!flag);
+  ANSWERS(cuCoredumpGetAttributeGlobal(CU_COREDUMP_ENABLE_ON_EXCEPTION, &flag, &size), CUDA_SUCCESS);
+  CHECK(!flag);
+  size = sizeof name;
+  ANSWERS(cuCoredumpGetAttributeGlobal(CU_COREDUMP_FILE, name, &size), CUDA_SUCCESS);
+  CHECK(std::string(name).rfind("core.cuda.", 0) == 0);
+
+  flag = true;
+  size = sizeof flag;
+  ANSWERS(cuCoredumpSetAttribute(CU_COREDUMP_LIGHTWEIGHT, &flag, &size), CUDA_SUCCESS);
+  flag = false;
+  ANSWERS(cuCoredumpGetAttribute(CU_COREDUMP_LIGHTWEIGHT, &flag, &size), CUDA_SUCCESS);
+  CHECK(flag);
+  ANSWERS(cuCoredumpGetAttributeGlobal(CU_COREDUMP_LIGHTWEIGHT, &flag, &size), CUDA_SUCCESS);
+  CHECK(!flag);
+  ANSWERS(cuCoredumpGetAttribute(static_cast<CUcoredumpSettings>(99), &flag, &size), CUDA_ERROR_INVALID_VALUE);
+  CU_CHECK(cuCtxDestroy(made.ctx));
+  ANSWERS(cuCoredumpGetAttribute(CU_COREDUMP_LIGHTWEIGHT, &flag, &size), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+FRESH_CASE("A multicast object needs a device that can", "[seldom]") {
+  conformance::context();
+  int supported = 0;
+  CU_CHECK(cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, 0));
+  CUmulticastObjectProp wanted{};
+  wanted.numDevices = 1;
+  wanted.size = 2 << 20;
+  std::size_t granularity = 0;
+  CUmemGenericAllocationHandle object = 0;
+  ANSWERS(cuMulticastCreate(nullptr, &wanted), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMulticastCreate(&object, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMulticastGetGranularity(&granularity, nullptr, CU_MULTICAST_GRANULARITY_MINIMUM), CUDA_ERROR_INVALID_VALUE);
+  if (supported != 0) return;
+  ANSWERS(cuMulticastCreate(&object, &wanted), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuMulticastAddDevice(0, 0), CUDA_ERROR_INVALID_VALUE);
+}
+#endif
+
+FRESH_CASE("Writes from network cards can be waited for, by the current context", "[seldom]") {
+  conformance::context();
+  const auto here = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX;
+  ANSWERS(cuFlushGPUDirectRDMAWrites(here, CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER), CUDA_SUCCESS);
+  ANSWERS(cuFlushGPUDirectRDMAWrites(here, CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES), CUDA_SUCCESS);
+  ANSWERS(cuFlushGPUDirectRDMAWrites(here, static_cast<CUflushGPUDirectRDMAWritesScope>(7)), CUDA_ERROR_INVALID_VALUE);
+}
+
+#if CUDA_VERSION >= 12040
+FRESH_CASE("News of a device is asked for, and no longer", "[seldom]") {
+  conformance::context();
+  const auto listen = [](CUasyncNotificationInfo*, void*, CUasyncCallbackHandle) {};
+  CUasyncCallbackHandle first = nullptr, second = nullptr;
+  ANSWERS(cuDeviceRegisterAsyncNotification(0, listen, nullptr, &first), CUDA_SUCCESS);
+  ANSWERS(cuDeviceRegisterAsyncNotification(0, listen, nullptr, &second), CUDA_SUCCESS);
+  CHECK(first != second);
+  ANSWERS(cuDeviceRegisterAsyncNotification(0, nullptr, nullptr, &second), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDeviceRegisterAsyncNotification(0, listen, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDeviceRegisterAsyncNotification(99, listen, nullptr, &second), CUDA_ERROR_INVALID_DEVICE);
+  ANSWERS(cuDeviceUnregisterAsyncNotification(0, first), CUDA_SUCCESS);
+}
+#endif
