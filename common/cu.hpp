@@ -235,7 +235,8 @@ struct Module {
   }
 };
 
-// Page-locked host memory, `bytes` long.
+// Page-locked host memory, `bytes` long. The flags are those of cuMemHostAlloc: CU_MEMHOSTALLOC_PORTABLE,
+// CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_WRITECOMBINED.
 struct Pinned {
   void* address = nullptr;
 
