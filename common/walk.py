@@ -35,12 +35,16 @@ class Screen:
         self.show_as_they_are(self.styled(line) for line in lines)
 
     def show_as_they_are(self, lines):
-        """What a program printed."""
-        for line in lines:
-            if self.used >= HEIGHT:
+        """What a program printed, page by page; two last lines are no page, and a paragraph does not begin on a page's last line."""
+        lines = list(lines)
+        for number, line in enumerate(lines):
+            left = len(lines) - number
+            begins = number > 0 and not lines[number - 1] and left > 1 and bool(lines[number + 1])
+            if self.used >= HEIGHT + 2 or self.used >= HEIGHT and left > 2 or self.used == HEIGHT - 1 and begins and left > 3:
                 self.wait("more")
-            print(line)
-            self.used += 1
+            if line or self.used or number == 0:  # no page begins with an empty line, but a section does
+                print(line)
+                self.used += 1
 
     def styled(self, line):
         """**bold** and `code` in colour on a terminal, plain elsewhere; a fenced block's lines, which are indented, as they are."""
@@ -88,7 +92,10 @@ def table(rows):
     lines = []
     for row in cells:
         width = first + row[0].count("`")  # they are not printed
-        lines += wrapped(" | ".join(row[1:]), f"  {row[0]:<{width}}  ", " " * (first + 4))
+        beside = f"  {row[0]:<{width}}  "
+        if len(row[0]) > width:  # too long for its column: a line of its own
+            lines, beside = lines + wrapped(row[0], "  ", "    "), " " * (first + 4)
+        lines += wrapped(" | ".join(row[1:]).rstrip(" |"), beside, " " * (first + 4))
     return lines
 
 

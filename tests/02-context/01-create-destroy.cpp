@@ -7,7 +7,7 @@ std::size_t free_memory(CUdevice device);
 
 namespace {
 
-int given_up = 0;  // contexts that the program has destroyed or released
+int given_up = 0;      // contexts that the program has destroyed or released
 bool refused = false;  // does the driver refuse to tell what is free?
 
 // A device, and a stack that is empty before and after.

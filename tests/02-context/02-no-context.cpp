@@ -10,7 +10,7 @@ Ready ready();
 
 namespace {
 
-int kept = 0;  // allocations that it has made and not freed
+int kept = 0;                     // allocations that it has made and not freed
 CUresult trouble = CUDA_SUCCESS;  // what the driver answers instead of which context or device is current
 int asked = 0;                    // how often it was asked so
 

@@ -1,5 +1,5 @@
 // Rejected with: "other trouble is thrown, and not called by another name"
-// Whatever is no success and no missing cuInit must be a missing context: a driver that has crashed is sent looking for one.
+// Whatever is no success and no missing cuInit is called a missing context, a crashed driver, too.
 #include "common/cu.hpp"
 
 enum class Ready { yes, not_initialised, no_context };
