@@ -13,7 +13,7 @@
 #: TOOLKIT_VERSION=13.5       the version of the private one, where it is fetched
 #: SIM_ARCH=-march=native     what the simulator is compiled for
 #: SANITIZE=address,undefined  with test: simulator and suites built with these sanitizers (or: thread), in a folder of their own;
-#:                            with IN=02-context: its lessons on the host's side; SANITIZE=valgrind: all lessons, or those of IN
+#:                            with IN=02-context: its lessons on the host's side; SANITIZE=valgrind, compute-sanitizer: lessons
 DEVICE ?= auto
 IN ?=
 V ?=

@@ -155,9 +155,10 @@ def run(screen, lesson, device):
         return
     ended = subprocess.run(
         course.program(lesson),
-        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
+        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
     )  # fmt: skip
     screen.show_as_they_are(ended.stdout.splitlines())
+    screen.show_as_they_are(ended.stderr.splitlines())  # reports come last: into a pipe, a program's output waits until its end
     if ended.returncode:
         screen.show([f"(it {course.how_it_ended(ended.returncode)})"])
 
