@@ -277,3 +277,41 @@ FRESH_CASE("Of a sparse mipmapped array the small levels have their memory toget
   CU_CHECK(cuMipmappedArrayDestroy(mipmap));
   CU_CHECK(cuMemRelease(memory));
 }
+
+FRESH_CASE("A texture object that is destroyed still serves the kernels that were launched with it", "[array]") {
+  conformance::context();
+  CUmodule module = nullptr;
+  CUfunction spin = nullptr, fetch = nullptr;
+  CU_CHECK(cuModuleLoad(&module, cu::image("kernels.ptx").c_str()));
+  CU_CHECK(cuModuleGetFunction(&spin, module, "spin"));
+  CU_CHECK(cuModuleGetFunction(&fetch, module, "fetch"));
+  CUdeviceptr texels = 0, out = 0;
+  CU_CHECK(cuMemAlloc(&texels, 4096));
+  CU_CHECK(cuMemAlloc(&out, 4));
+  CU_CHECK(cuMemsetD32(texels, 77, 1024));
+  CUDA_RESOURCE_DESC resource = {};
+  resource.resType = CU_RESOURCE_TYPE_LINEAR;
+  resource.res.linear.devPtr = texels;
+  resource.res.linear.format = CU_AD_FORMAT_UNSIGNED_INT32;
+  resource.res.linear.numChannels = 1;
+  resource.res.linear.sizeInBytes = 4096;
+  CUDA_TEXTURE_DESC how = {};
+  how.flags = CU_TRSF_READ_AS_INTEGER;
+  CUtexObject texture = 0, another = 0;
+  ANSWERS(cuTexObjectCreate(&texture, &resource, &how, nullptr), CUDA_SUCCESS);
+  CUstream stream = nullptr;
+  CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  long long nanoseconds = 100'000'000;
+  void* spins[] = {&nanoseconds};
+  void* fetches[] = {&texture, &out};
+  ANSWERS(cuLaunchKernel(spin, 1, 1, 1, 1, 1, 1, 0, stream, spins, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(fetch, 1, 1, 1, 1, 1, 1, 0, stream, fetches, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuTexObjectDestroy(texture), CUDA_SUCCESS);
+  ANSWERS(cuStreamQuery(stream), CUDA_ERROR_NOT_READY);  // it did not wait
+  ANSWERS(cuTexObjectCreate(&another, &resource, &how, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  unsigned value = 0;
+  ANSWERS(cuMemcpyDtoH(&value, out, 4), CUDA_SUCCESS);
+  CHECK(value == 77);
+  ANSWERS(cuTexObjectDestroy(another), CUDA_SUCCESS);
+}

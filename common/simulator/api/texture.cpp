@@ -8,12 +8,20 @@
 namespace cudasim {
 namespace {
 
-// What a program asked for, to be told again.
+// What a program asked for, to be told again. What kernels read by lives as long as this.
 struct Object {
   CUDA_RESOURCE_DESC resource{};
   CUDA_TEXTURE_DESC texture{};
   std::optional<CUDA_RESOURCE_VIEW_DESC> view;
   u64 context = 0, handle = 0;
+
+  Object(const CUDA_RESOURCE_DESC& r, const CUDA_TEXTURE_DESC& t, const CUDA_RESOURCE_VIEW_DESC* v, const Context& c)
+      : resource(r), texture(t), context(c.id) {
+    if (v != nullptr) view = *v;
+  }
+  Object(const Object&) = delete;
+  Object& operator=(const Object&) = delete;
+  ~Object() { remove_texture(handle); }
 };
 using ObjectHandle = struct OpaqueObject*;
 
@@ -36,24 +44,32 @@ Objects& surfaces() { return both().surfaces; }
 
 void end_with(Context& context) {
   for (Objects* objects : {&textures(), &surfaces()}) {
-    const auto theirs = [&](const Object& object) { return object.context == context.id; };
-    for (const auto& object : objects->remove_if(theirs)) remove_texture(object->handle);
+    objects->remove_if([&](const Object& object) { return object.context == context.id; });
   }
 }
 ObjectHandle as_handle(u64 value) { return reinterpret_cast<ObjectHandle>(value); }
 
 // Enters an object under a new handle.
-u64 make(Objects& objects, Object object, Texture texture) {
-  const auto made = std::make_shared<Object>(object);
-  made->handle = reinterpret_cast<u64>(objects.add(made));
-  enter_texture(made->handle, std::make_shared<const Texture>(texture));
-  return made->handle;
+u64 make(Objects& objects, const std::shared_ptr<Object>& object, Texture texture) {
+  object->handle = reinterpret_cast<u64>(objects.add(object));
+  enter_texture(object->handle, std::make_shared<const Texture>(std::move(texture)));
+  return object->handle;
 }
-void end(Objects& objects, u64 handle) {
-  require(objects.remove(as_handle(handle)) != nullptr);
-  remove_texture(handle);
+// The handle is gone at once; kernels that run or wait in a stream still read by the object.
+void end(Context& context, Objects& objects, u64 handle) {
+  std::shared_ptr<Object> object = objects.remove(as_handle(handle));
+  require(object != nullptr);
+  if (context.idle()) return;
+  Operation last_use;
+  last_use.run = [object = std::move(object)]() mutable {
+    object.reset();
+    return CUDA_SUCCESS;
+  };
+  context.enter_after_all(std::move(last_use));
 }
-Object described(Objects& objects, u64 handle) { return *objects.get(as_handle(handle), CUDA_ERROR_INVALID_VALUE); }
+std::shared_ptr<Object> described(Objects& objects, u64 handle) {
+  return objects.get(as_handle(handle), CUDA_ERROR_INVALID_VALUE);
+}
 
 }  // namespace
 }  // namespace cudasim
@@ -65,9 +81,9 @@ CUDASIM_API CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOU
   return CUDASIM_CALL(pTexObject, pResDesc, pTexDesc, pResViewDesc) {
     const auto context = current_context();
     require(pTexObject != nullptr && pResDesc != nullptr && pTexDesc != nullptr);
-    Object object{*pResDesc, *pTexDesc, std::nullopt, context->id};
-    if (pResViewDesc != nullptr) object.view = *pResViewDesc;
-    *pTexObject = make(textures(), object, sampled(*pResDesc, *pTexDesc, pResViewDesc));
+    Texture texture = sampled(*pResDesc, *pTexDesc, pResViewDesc);
+    *pTexObject =
+        make(textures(), std::make_shared<Object>(*pResDesc, *pTexDesc, pResViewDesc, *context), std::move(texture));
     return CUDA_SUCCESS;
   };
 }
@@ -75,7 +91,7 @@ CUDASIM_API CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOU
 CUDASIM_API CUresult cuTexObjectDestroy(CUtexObject texObject) {
   return CUDASIM_CALL(texObject) {
     const auto context = current_context();
-    end(textures(), texObject);
+    end(*context, textures(), texObject);
     return CUDA_SUCCESS;
   };
 }
@@ -84,7 +100,7 @@ CUDASIM_API CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CU
   return CUDASIM_CALL(pResDesc, texObject) {
     const auto context = current_context();
     require(pResDesc != nullptr);
-    *pResDesc = described(textures(), texObject).resource;
+    *pResDesc = described(textures(), texObject)->resource;
     return CUDA_SUCCESS;
   };
 }
@@ -93,7 +109,7 @@ CUDASIM_API CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUte
   return CUDASIM_CALL(pTexDesc, texObject) {
     const auto context = current_context();
     require(pTexDesc != nullptr);
-    *pTexDesc = described(textures(), texObject).texture;
+    *pTexDesc = described(textures(), texObject)->texture;
     return CUDA_SUCCESS;
   };
 }
@@ -102,9 +118,9 @@ CUDASIM_API CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* pRe
   return CUDASIM_CALL(pResViewDesc, texObject) {
     const auto context = current_context();
     require(pResViewDesc != nullptr);
-    const Object object = described(textures(), texObject);
-    require(object.view.has_value());
-    *pResViewDesc = *object.view;
+    const auto object = described(textures(), texObject);
+    require(object->view.has_value());
+    *pResViewDesc = *object->view;
     return CUDA_SUCCESS;
   };
 }
@@ -113,10 +129,11 @@ CUDASIM_API CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RE
   return CUDASIM_CALL(pSurfObject, pResDesc) {
     const auto context = current_context();
     require(pSurfObject != nullptr && pResDesc != nullptr && pResDesc->resType == CU_RESOURCE_TYPE_ARRAY);
-    const Texture surface = texels_of(*pResDesc);
+    Texture surface = texels_of(*pResDesc);
     const auto array = arrays().get(pResDesc->res.array.hArray);
     require((array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0);
-    *pSurfObject = make(surfaces(), {*pResDesc, {}, std::nullopt, context->id}, surface);
+    *pSurfObject = make(surfaces(), std::make_shared<Object>(*pResDesc, CUDA_TEXTURE_DESC{}, nullptr, *context),
+                        std::move(surface));
     return CUDA_SUCCESS;
   };
 }
@@ -124,7 +141,7 @@ CUDASIM_API CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RE
 CUDASIM_API CUresult cuSurfObjectDestroy(CUsurfObject surfObject) {
   return CUDASIM_CALL(surfObject) {
     const auto context = current_context();
-    end(surfaces(), surfObject);
+    end(*context, surfaces(), surfObject);
     return CUDA_SUCCESS;
   };
 }
@@ -133,7 +150,7 @@ CUDASIM_API CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, C
   return CUDASIM_CALL(pResDesc, surfObject) {
     const auto context = current_context();
     require(pResDesc != nullptr);
-    *pResDesc = described(surfaces(), surfObject).resource;
+    *pResDesc = described(surfaces(), surfObject)->resource;
     return CUDA_SUCCESS;
   };
 }

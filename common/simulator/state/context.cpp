@@ -74,6 +74,12 @@ void Context::synchronize() {
   }
 }
 
+bool Context::idle() {
+  const std::scoped_lock lock(order);
+  const std::vector<TaskPtr> tasks = lasts();
+  return std::ranges::all_of(tasks, [](const TaskPtr& task) { return !task || task->done(); });
+}
+
 TaskPtr Context::enter_after_all(Operation operation) {
   const std::scoped_lock lock(order);
   return Scheduler::instance().enter(health, std::move(operation), 0, lasts());

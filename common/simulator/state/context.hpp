@@ -52,6 +52,8 @@ class Context : public std::enable_shared_from_this<Context> {
   void hold_back(const TaskPtr& task);
   // Sleeps until all work entered so far is done.
   void synchronize();
+  // True when nothing that was entered is left to do.
+  bool idle();
   // With `order` held; null if nothing is held back.
   const TaskPtr& gate() const { return gate_; }
 
