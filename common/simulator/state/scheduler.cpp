@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <deque>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <system_error>
@@ -19,6 +21,12 @@ constexpr std::chrono::seconds kIdle{5};  // how long a worker waits for somethi
 constexpr u32 kMaxWorkers = 1024;
 
 thread_local bool callback_running = false;
+
+// The answer alone, CUDA_ERROR_UNKNOWN, would hide it.
+void tell_thrown(const Operation& operation, const char* what) {
+  const char* name = operation.label.empty() ? "a task" : operation.label.c_str();
+  std::fprintf(stderr, "cudasim: %s has thrown an exception: %s\n", name, what);
+}
 
 }  // namespace
 
@@ -106,7 +114,10 @@ CUresult Scheduler::execute_untimed(Task& task) {
     result = failure.code;
   } catch (const std::bad_alloc&) {
     result = CUDA_ERROR_OUT_OF_MEMORY;
-  } catch (...) {  // a host function that throws: nobody else is there to catch it
+  } catch (const std::exception& e) {  // a host function's, or a mistake of ours: nobody else is there to catch it
+    tell_thrown(task.operation_, e.what());
+  } catch (...) {
+    tell_thrown(task.operation_, "no std::exception");
   }
   callback_running = false;
   if (!task.here_) health.poison(result);
