@@ -15,6 +15,8 @@ def seconds(command: list[str]) -> dict[str, float]:
 
 
 def main() -> None:
+    if not 4 <= len(sys.argv) <= 5:
+        sys.exit(__doc__)
     driver, opencl, kernels = sys.argv[1:4]
     rounds = int(sys.argv[4]) if len(sys.argv) > 4 else 3
     ours: dict[str, list[float]] = {}

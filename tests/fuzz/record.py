@@ -14,12 +14,16 @@ def shortened(digests):
 
 
 def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     answers = {}
     with open(sys.argv[1], encoding="utf-8") as file:
         for line in file:
             words = line.split()
             if words and words[0].isdigit():
                 answers[int(words[0])] = shortened(words[1:])
+    if sorted(answers) != list(range(len(answers))) or len(answers) % IN_LINE:
+        sys.exit(f"record.py: {sys.argv[1]} does not hold the seeds from 0 on, a multiple of {IN_LINE}")
     for first in range(0, len(answers), IN_LINE):
         print('"' + "".join(answers[seed] for seed in range(first, first + IN_LINE)) + '",')
 
