@@ -27,13 +27,21 @@ def measures(lesson):
 
 
 def rows(lines):
-    """The rows of an output's tables, 'label | 1.5 ms | 2.25': [{label, values}]; the headings between them are left out."""
+    """The rows of an output's tables as [{label, values}]; the headings between them are left out. A table is drawn with bars,
+    'label | 1.5 ms | 2.25', or in columns, 'kernel   an idea   1.5   2.25 ███': there a row has two numbers at least."""
     found = []
+    drawn = any("|" in line for line in lines)
     for line in lines:
-        label, _, rest = line.partition("|")
-        values = [float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", rest)]
-        if values and label.strip():
-            found.append({"label": " ".join(label.split()), "values": values})
+        if drawn:
+            label, _, rest = line.partition("|")
+            words, values = [label], re.findall(r"(?<![\w.])\d+(?:\.\d+)?", rest)
+        else:
+            cells = re.split(r"\s{2,}", line.rstrip(" █").strip())
+            values = [cell for cell in cells[1:] if re.fullmatch(r"\d+(\.\d+)?", cell)]
+            words = [cell for cell in cells if cell not in values + ["-"]] if len(values) > 1 else []
+        label = " ".join(" ".join(words).split())
+        if values and label:
+            found.append({"label": label, "values": [float(value) for value in values]})
     return found
 
 

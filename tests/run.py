@@ -12,6 +12,7 @@ import traceback
 
 import course  # PYTHONPATH: the Makefile
 import checks
+import device_side
 import installations
 import texts
 import tools
@@ -19,6 +20,9 @@ import tools
 
 DOCTOR = "01-driver-init/09-doctor"  # the lesson whose tool is tested on made-up machines
 LONGEST = 100  # lines that one failure is told in
+# Of the processor's time, for a lesson's program on the simulator where CI judges: 3 seconds on two cores, and as much again, for cores
+# differ. bash sees to it, the program is killed by signal 24.
+SECONDS = 12
 
 
 class Count:
@@ -132,6 +136,8 @@ class Test:
 
     def run_program(self, lesson, environment=None):
         program = course.program(lesson)
+        if os.environ.get("STRICT") and self.device.kind == "simulator" and not course.is_python(lesson):
+            program = ["bash", "-c", f'ulimit -t {SECONDS}; exec "$@"', "bash"] + program
         everything = dict(self.device.environment_for(lesson), **(environment or {}))
         try:
             return course.run_limited(program, 300, cwd="/", env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -159,6 +165,22 @@ class Test:
                 self.count.fail(f"{lesson} ends with status 0", f"{how}\n{ended.stdout}{ended.stderr}")
         self.ran = {lesson: ended for lesson, ended in self.ran.items() if ended.returncode != course.SKIPPED}
         self.count.group("programs: every lesson ends well")
+
+    def every_check_on(self):
+        """The same under all of the simulator's checks: nothing is found but what a lesson shows on purpose. Those that measure take
+        long so: make test SANITIZE=device runs them, too."""
+        quick = [lesson for lesson in self.ran if not course.is_python(lesson) and not measures(lesson)]
+        came = self.side_by_side(lambda lesson: self.watched(lesson), quick)
+        for lesson, (found, wrong, _) in zip(quick, came):
+            problems = device_side.judge(found, device_side.intended_of(lesson, self.device), found) + ([wrong] if wrong else [])
+            if problems:
+                self.count.fail(f"{lesson} with CUDASIM_CHECK=all", "\n".join(problems))
+            else:
+                self.count.ok(lesson)
+        self.count.group("programs: nothing found by the simulator's checks")
+
+    def watched(self, lesson):
+        return device_side.watched(course.program(lesson), dict(self.device.environment_for(lesson), CUDASIM_CHECK="all"), None)
 
     def shown_output(self, file, command):
         """True if the block was compared; raises Problem if it does not hold."""
@@ -403,6 +425,8 @@ class Test:
 
     def prove(self):
         self.programs()
+        if self.device.kind == "simulator":
+            self.every_check_on()
         self.texts()
         self.breaks()
         self.exercises()
@@ -413,6 +437,10 @@ class Test:
             self.doctor()
         for suite in self.suites:
             self.suite(suite)
+
+
+def measures(lesson):
+    return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in (course.ROOT / lesson).glob("*.cpp"))
 
 
 def looks_at_free_memory(lesson):

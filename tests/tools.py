@@ -9,6 +9,7 @@ import time
 import bench
 import check
 import checks
+import device_side
 import text
 import texts
 
@@ -59,6 +60,45 @@ def dots_stand_for_any_number_of_lines():
 def rows_of_a_table_are_read_as_numbers():
     printed = ["size  | GB/s", "   4 KiB |   0.5 █     |  12.3 ███", "", "no table 7", "a name | CUDA_ERROR_INVALID_VALUE", "1 | 2 of 3"]
     assert bench.rows(printed) == [{"label": "4 KiB", "values": [0.5, 12.3]}, {"label": "1", "values": [2.0, 3.0]}]
+
+
+def rows_in_columns_are_read_as_numbers_too():
+    printed = ["A device, 4 x 4 floats", "", "kernel     idea                 GB/s  of all", "", "registers  64 numbers a thread  12.5  0.80 ██", "none                            3.0     -"]
+    assert bench.rows(printed) == [{"label": "registers 64 numbers a thread", "values": [12.5, 0.8]}]
+
+
+SIMULATOR_SAID = """cudasim: something else
+========= simulated GPU: illegal address
+  kernel   guilty
+  at       kernels.cu:16 (line 64 of the PTX)
+========= simulated GPU: not given back
+  when     the context was destroyed
+"""
+COMPUTE_SANITIZER_SAID = """========= COMPUTE-SANITIZER
+the program's own line
+========= Invalid __global__ write of size 4 bytes
+=========     at guilty(int *)+0x90 in kernels.cu:16
+=========     by thread (0,0,0) in block (0,0,0)
+=========         Host Frame: main [0x5778] in main
+=========
+========= LEAK SUMMARY: 0 bytes leaked in 0 allocations
+========= ERROR SUMMARY: 1 error
+"""
+
+
+def what_looks_for_mistakes_in_kernels_is_read():
+    found = device_side.of_simulator(SIMULATOR_SAID)
+    assert found == ["illegal address, kernels.cu:16 (line 64 of the PTX)", "not given back, the context was destroyed"]
+    found = device_side.of_compute_sanitizer(COMPUTE_SANITIZER_SAID)
+    assert found == ["Invalid __global__ write of size 4 bytes, at guilty(int *)+0x90 in kernels.cu:16"]
+
+
+def only_what_is_intended_may_be_found_and_it_must_be():
+    assert device_side.judge([], None, []) == []
+    assert device_side.judge(["a race"], None, ["a race"]) == ["it found: a race"]
+    assert device_side.judge(["a leak of 4"], "a leak", ["a leak of 4"]) == []
+    assert device_side.judge([], "a leak", ["a leak of 4"]) == []  # another tool has
+    assert device_side.judge([], "a leak", []) == ["nobody found: a leak"]
 
 
 def a_lesson_measures_if_its_text_says_so():

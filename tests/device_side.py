@@ -1,0 +1,139 @@
+# make test SANITIZE=device IN=04-kernels: what the lessons' kernels do wrong, and what is never given back, looked for with all that
+# the device at hand has: the simulator's checks (CUDASIM_CHECK=all), or on a GPU compute-sanitizer's tools. Each lesson's program and
+# its check with the solution. What a lesson shows on purpose is listed here, and must be found; nothing else may be.
+#
+# Ends with "N passed, N failed, N skipped", as make test.
+import concurrent.futures
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import checks  # PYTHONPATH: the Makefile
+import course
+
+LIMIT = 300  # seconds for one program
+KINDS = ("the program", "the solution's check")
+
+# What each lesson's program shows on purpose: as the simulator's report calls it, and as compute-sanitizer does.
+INTENDED = {
+    "03-memory/16-leaks": ("not given back", "Leaked"),
+    "04-kernels/03-vector-add": ("illegal address", "Invalid __global__ read"),
+    "04-kernels/15-errors-come-late": ("illegal address", "Invalid __global__ write"),
+}
+# Answers of the driver that are errors are part of many lessons, which compute-sanitizer would count, too.
+TOOLS = {
+    "memcheck": ["--leak-check", "full", "--report-api-errors", "no"],
+    "racecheck": [],
+    "initcheck": [],
+    "synccheck": [],
+}
+
+
+def of_simulator(said):
+    """The findings in what a program wrote on stderr: 'illegal address, kernels.cu:12 (line 93 of the PTX)'."""
+    found = []
+    for line in said.splitlines():
+        if line.startswith("========= simulated GPU: "):
+            found.append(line.partition(": ")[2])
+        elif found and re.match(r"  (at|when)  ", line) and ", " not in found[-1]:
+            found[-1] += ", " + line.split(None, 1)[1]
+    return found
+
+
+def of_compute_sanitizer(said):
+    """The same of its own report: 'Invalid __global__ read of size 4 bytes, at add_unguarded(…)+0x80 in kernels.cu:12'."""
+    found = []
+    for line in said.splitlines():
+        if re.match(r"========= \S", line) and not re.search(r"COMPUTE-SANITIZER|SUMMARY|Target application returned|were not printed", line):
+            found.append(line.removeprefix("========= "))
+        elif found and re.match(r"=========     at ", line) and ", at " not in found[-1]:
+            found[-1] += ", " + line.removeprefix("=========").strip()
+    return found
+
+
+def watched(command, environment, tool):
+    """(findings, how it failed or None, why it was skipped or None) of a program under one of compute-sanitizer's tools, or (None) on the simulator."""
+    under = ["compute-sanitizer", "--tool", tool, "--print-limit", "20", *TOOLS[tool]] if tool else []
+    with tempfile.TemporaryDirectory() as empty:
+        try:
+            ended = course.run_limited(
+                under + command, LIMIT, cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if tool else subprocess.PIPE
+            )
+        except subprocess.TimeoutExpired:
+            return [], f"it did not end within {LIMIT} s", None
+    if ended.returncode == course.SKIPPED:
+        return [], None, course.reason_given(ended.stdout)
+    found = of_compute_sanitizer(ended.stdout) if tool else of_simulator(ended.stderr)
+    if ended.returncode != 0:
+        return found, "\n".join([course.how_it_ended(ended.returncode)] + (ended.stdout + (ended.stderr or "")).splitlines()[-40:]), None
+    return found, None, None
+
+
+def tools_for(lesson, device):
+    """Without kernels of its own, a lesson's program can only forget to give something back."""
+    if device.kind == "simulator":
+        return [None]
+    return list(TOOLS) if any((course.ROOT / lesson).glob("*.cu")) else ["memcheck"]
+
+
+def judge(found, intended, by_all):
+    """What is wrong with these findings, as lines. `intended` is the beginning of what is to be found, or None; each tool finds its
+    own sort of mistake, so that it has to be in what all of them have found."""
+    unexpected = [finding for finding in found if not (intended and finding.startswith(intended))]
+    missing = intended and not any(finding.startswith(intended) for finding in by_all)
+    return [f"it found: {finding}" for finding in dict.fromkeys(unexpected)] + ([f"nobody found: {intended}"] if missing else [])
+
+
+def intended_of(lesson, device):
+    return INTENDED.get(lesson, (None, None))[device.kind == "gpu"]
+
+
+def main(parts):
+    device = course.choose_device()
+    print(device.headline(), flush=True)
+    if device.kind == "gpu" and not shutil.which("compute-sanitizer"):
+        print("skipped: compute-sanitizer is not in the path. It comes with the CUDA toolkit, in its folder bin")
+        return 0
+    lessons = [lesson for lesson in course.lessons(parts) if not course.is_python(lesson)]
+    reasons = {lesson: course.why_not(lesson, for_check=True) for lesson in lessons}
+    able = [lesson for lesson in lessons if not reasons[lesson]]
+    answers = [f"build/{lesson}/main" for lesson in able], [checks.binary_of(lesson, "solution") for lesson in able]
+    if course.Build([*answers[0], *answers[1]]).failed:
+        return 1
+    passed, failed, skipped = 0, 0, [(lesson, reason) for lesson, reason in reasons.items() if reason]
+    # A GPU's programs mostly wait for each other and for the sanitizer; the simulator's take the cores.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=12 if device.kind == "gpu" else os.cpu_count()) as pool:
+        work = {}
+        for lesson, program, solution in zip(able, *answers):
+            environment = {**device.environment_for(lesson), "CUDASIM_CHECK": "all"}
+            for name, binary in zip(KINDS, (program, solution)):
+                command = [str(course.ROOT / binary)]
+                for tool in tools_for(lesson, device):
+                    key = lesson, name, f" under {tool}" if tool else ""
+                    work[key] = pool.submit(watched, command, environment, tool)
+        shown = {}  # by lesson and name, what all tools together found
+        for (lesson, name, _), future in work.items():
+            shown.setdefault((lesson, name), []).extend(future.result()[0])
+        for (lesson, name, under), future in work.items():
+            found, wrong, why_not = future.result()
+            if why_not:
+                skipped.append((f"{lesson}: {name}{under}", why_not))
+                continue
+            intended = intended_of(lesson, device) if name == "the program" else None
+            problems = judge(found, intended, shown[lesson, name]) + (wrong.splitlines() if wrong else [])
+            if problems:
+                failed += 1
+                print(f"FAILED: {lesson}: {name}{under}\n" + "\n".join("        " + line for line in problems), flush=True)
+            else:
+                passed += 1
+    for name, reason in skipped:
+        print(f"skipped: {name}: {reason}")
+    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped: what the lessons' kernels do, with every check on")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
