@@ -1,6 +1,7 @@
 // What lessons that measure share: the time of some work, the limit of the link to the device, and bars for a chart.
 //
-//   cu::median_seconds(work)         how long work() takes: the median of several runs, after one that does not count
+//   cu::median_seconds(work)         how long work() takes: the median of several runs, after one that does not count;
+//                                    of fewer, where they take long
 //   cu::median_device_seconds(work)  how long the device is busy with what work() puts into the default stream
 //   cu::median(measure)              the same of what measure() returns
 //   cu::memory_limit(device)         GB/s that the device's memory gives at most; 0 if the driver does not say
@@ -26,11 +27,16 @@ namespace cu {
 
 template <class Measure>
 double median(Measure measure, int runs = 7) {
+  using Clock = std::chrono::steady_clock;
   measure();  // the first run may pay for what is set up once
-  std::vector<double> values(runs);
-  for (double& value : values) value = measure();
-  std::nth_element(values.begin(), values.begin() + runs / 2, values.end());
-  return values[runs / 2];
+  std::vector<double> values;
+  // What takes long is disturbed little by what else goes on, and somebody is waiting.
+  const auto enough = Clock::now() + std::chrono::seconds(1);
+  do values.push_back(measure());
+  while (static_cast<int>(values.size()) < runs && Clock::now() < enough);
+  const auto middle = values.begin() + values.size() / 2;
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
 template <class Work>

@@ -10,7 +10,8 @@
 
 constexpr std::size_t kPiece = 4 << 20;  // bytes in a buffer
 constexpr int kBuffers = 2;              // for each thread: one is filled while the device reads the other
-constexpr double kSeconds = 20e-3;       // what is copied is what pinned memory brings over in this time
+constexpr double kSeconds = 20e-3;       // what is copied is what pinned memory brings over in this time,
+constexpr std::size_t kShare = 32;       // but no more than a 32nd of the device's memory
 
 // A pinned buffer, and when it may be filled again.
 struct Buffer {
@@ -66,7 +67,10 @@ int main() try {
     cu::Pinned probe(kProbe);
     cu::Memory device(kProbe);
     auto copy = [&] { CU_CHECK(cuMemcpyHtoD(device.address, probe.address, kProbe)); };
-    bytes = static_cast<std::size_t>(kSeconds * kProbe / cu::median_seconds(copy));
+    std::size_t free_bytes, total_bytes;
+    CU_CHECK(cuMemGetInfo(&free_bytes, &total_bytes));
+    bytes = std::min(static_cast<std::size_t>(kSeconds * kProbe / cu::median_seconds(copy)), total_bytes / kShare);
+    bytes = bytes / kPiece * kPiece + kPiece / 2;  // as a rule, the last piece is not a whole one
   }
   cu::Memory device(bytes);
   std::vector<char> pageable(bytes);

@@ -1,6 +1,7 @@
 // The numbers that this lesson multiplies, and what the CPU says of the result.
 #pragma once
 #include "common/cu.hpp"
+#include "common/product.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -34,17 +35,10 @@ struct Matrices {
     fill(host_b, b, 2246822519u);
   }
 
-  // Compares 4099 numbers with the CPU's, in each row and each tile: it would take minutes for all of a large matrix.
   bool right() const {
     std::vector<std::uint16_t> got(count);
     CU_CHECK(cuMemcpyDtoH(got.data(), c.address, 2 * count));
     CU_CHECK(cuMemsetD8(c.address, 0xff, 2 * count));  // for the next one
-    for (std::size_t sample = 0; sample < 4099; ++sample) {
-      const std::size_t row = sample % n, column = (sample * 2531 + sample / n) % n;
-      float sum = 0;
-      for (std::size_t k = 0; k < std::size_t(n); ++k) sum += host_a[row * n + k] * host_b[k * n + column];
-      if (got[row * n + column] != bfloat16(sum)) return false;
-    }
-    return true;
+    return cu::sampled_product(host_a, host_b, n, [&](std::size_t at, float sum) { return got[at] == bfloat16(sum); });
   }
 };

@@ -11,6 +11,12 @@ TEST_CASE("the median is the middle value, and the first run does not count") {
   CHECK(run == 6);
 }
 
+TEST_CASE("what takes a second is not done again and again") {
+  int run = 0;
+  cu::median_seconds([&] { std::this_thread::sleep_for(std::chrono::milliseconds(run++ == 0 ? 1 : 600)); });
+  CHECK(run == 3);
+}
+
 TEST_CASE("a time is in seconds, and one slow run does not spoil it") {
   int run = 0;
   const double seconds =
