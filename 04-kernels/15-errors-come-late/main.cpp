@@ -74,19 +74,21 @@ bool printing() {
   const Kernels kernels = load();
   int number = 5;
   void* arguments[] = {&number};
-  say("cuLaunchKernel talk", cuLaunchKernel(kernels.talk, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr));
-  std::fflush(stdout);
-  const bool printed = say("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_SUCCESS;
+  const CUresult launched = cuLaunchKernel(kernels.talk, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr);
+  bool as_expected = say("cuLaunchKernel talk", launched) == CUDA_SUCCESS;
+  std::fflush(stdout);  // what the kernel prints does not go through our buffer, and comes next
+  as_expected &= say("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_SUCCESS;
   CU_CHECK(release(kernels));
-  return printed;
+  return as_expected;
 }
 
 bool asserting() {
   const Kernels kernels = load();
   int number = 5;
   void* arguments[] = {&number};
-  say("cuLaunchKernel claim", cuLaunchKernel(kernels.claim, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr));
-  return say("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_ERROR_ASSERT;
+  const CUresult launched = cuLaunchKernel(kernels.claim, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr);
+  const bool as_expected = say("cuLaunchKernel claim", launched) == CUDA_SUCCESS;
+  return say("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_ERROR_ASSERT && as_expected;
 }
 
 bool fresh() {
