@@ -99,3 +99,9 @@ TEST_CASE_METHOD(Squares, "no device memory is allocated") {
   run_in_place(square, numbers.data(), kNumbers);
   CHECK(allocations == before);
 }
+
+TEST_CASE_METHOD(Squares, "what the driver refuses is thrown, and a vector is not pinned then either") {
+  std::vector<float> numbers(kNumbers);
+  CHECK_THROWS_AS(run_in_place(nullptr, numbers.data(), kNumbers), cu::Error);  // a kernel that there is not
+  CHECK_FALSE(page_locked(numbers.data()));
+}

@@ -111,3 +111,8 @@ TEST_CASE_METHOD(Pipeline, "kernels go on while the copies out are held up") {
   CHECK(ends(work));
   CHECK(first_wrong() == kAll);
 }
+
+TEST_CASE_METHOD(Pipeline, "what the driver refuses is thrown") {
+  kernel = nullptr;
+  CHECK_THROWS_AS(run(), cu::Error);
+}

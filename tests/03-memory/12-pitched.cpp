@@ -72,3 +72,16 @@ TEST_CASE_METHOD(Picture, "one copy is enough") {
   CHECK((crop(image, 17, 5, 20, 10) == expected(17, 5, 20, 10)));
   CHECK(copies_without_rectangles == before);
 }
+
+TEST_CASE_METHOD(Picture, "a rectangle that reaches out below is refused, though the allocation goes on") {
+  Image upper = image;
+  upper.height = kHeight / 2;
+  CHECK((crop(upper, 0, kHeight / 2 - 1, 5, 1) == expected(0, kHeight / 2 - 1, 5, 1)));
+  CHECK_THROWS_AS(crop(upper, 0, kHeight / 2 - 1, 5, 2), cu::Error);
+  CHECK_THROWS_AS(crop(upper, 0, -1, 5, 2), cu::Error);
+}
+
+TEST_CASE_METHOD(Picture, "what the driver refuses is thrown") {
+  const Image nowhere{0, image.pitch, kWidth, kHeight};
+  CHECK_THROWS_AS(crop(nowhere, 17, 5, 20, 10), cu::Error);
+}

@@ -14,6 +14,8 @@ void grow(Growing& array, std::size_t bytes, CUdevice device);
 
 namespace {
 
+bool nobody_may = false;  // be given access: the driver's answer is an error then
+
 struct Reserved : cu::Context {
   std::size_t granule = 0, free_at_start = 0;
   Growing array{0, 0, 0};
@@ -33,6 +35,7 @@ struct Reserved : cu::Context {
     CU_REPORT(cuMemAddressFree(array.address, array.reserved));
   }
   void unmap() {
+    nobody_may = false;
     CU_REPORT(cuCtxSynchronize());  // a fill may still be running there
     if (array.backed != 0) CU_REPORT(cuMemUnmap(array.address, array.backed));
     array.backed = 0;
@@ -40,6 +43,11 @@ struct Reserved : cu::Context {
 };
 
 }  // namespace
+
+CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* access, std::size_t count) {
+  if (nobody_may) return CUDA_ERROR_NOT_SUPPORTED;
+  return DRIVERS(cuMemSetAccess)(address, bytes, access, count);
+}
 
 TEST_CASE_METHOD(Reserved, "a hundred bytes become a whole piece, and it can be used") {
   grow(array, 100, device);
@@ -90,4 +98,11 @@ TEST_CASE_METHOD(Reserved, "addresses that are not reserved are refused: that is
   CHECK_THROWS_AS(grow(nowhere, 2 * granule, device), cu::Error);
   CHECK(nowhere.backed == 0);
   CHECK(free_bytes() == free);
+}
+
+TEST_CASE_METHOD(Reserved, "if access is refused, that is thrown, and no memory is lost") {
+  nobody_may = true;
+  CHECK_THROWS_AS(grow(array, 2 * granule, device), cu::Error);
+  CHECK(array.backed == 0);
+  CHECK(free_bytes() == free_at_start);
 }

@@ -33,6 +33,15 @@ Sums sums_of(int blocks, int threads) {
   return sums;
 }
 
+// How long the kernel's own array is, if it has one that does not follow the launch.
+int static_bytes() {
+  cu::Context context;
+  cu::Module module(cu::image("exercise.ptx"));
+  int bytes;
+  CU_CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, module.function("block_sums")));
+  return bytes;
+}
+
 }  // namespace
 
 TEST_CASE("a block of one thread") {
@@ -63,4 +72,10 @@ TEST_CASE("several blocks: each has its own numbers and its own sum") {
 TEST_CASE("many blocks of 1024 threads") {
   const Sums sums = sums_of(256, 1024);
   CHECK(sums.got == sums.expected);
+}
+
+// Past the end of a shorter one lies the launch's dynamic memory, so that nobody would notice.
+TEST_CASE("an array of fixed length, if there is one, has room for 1024 threads") {
+  const bool room_for_all = static_bytes() == 0 || static_bytes() >= 1024 * static_cast<int>(sizeof(int));
+  CHECK(room_for_all);
 }

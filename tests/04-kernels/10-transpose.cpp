@@ -3,6 +3,7 @@
 #include "common/image.hpp"
 #include "tests/catch.hpp"
 
+#include <cstdlib>
 #include <vector>
 
 namespace {
@@ -46,6 +47,21 @@ int shared_bytes() {
   return bytes;
 }
 
+// What a lone warp makes of an `out` that is full of these bits before: its part of one tile.
+std::vector<unsigned> by_one_warp(unsigned before) {
+  cu::Context context;
+  cu::Module module(cu::image("exercise.ptx"));
+  int side = 32;
+  std::vector<unsigned> out(side * side);
+  cu::Memory from(4096), to(4096);
+  CU_CHECK(cuMemsetD32(from.address, 0, out.size()));
+  CU_CHECK(cuMemsetD32(to.address, before, out.size()));
+  void* arguments[] = {&from.address, &to.address, &side, &side};
+  CU_CHECK(cuLaunchKernel(module.function("transpose"), 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_CHECK(cuMemcpyDtoH(out.data(), to.address, 4096));
+  return out;
+}
+
 }  // namespace
 
 TEST_CASE("one tile") { CHECK(transpose(32, 32).wrong == 0); }
@@ -69,3 +85,17 @@ TEST_CASE("sides that are no multiples of a tile") {
 }
 
 TEST_CASE("a tile goes through shared memory") { CHECK(shared_bytes() >= 32 * 32 * 4); }
+
+// With fewer threads than it is made for, a block does a part of its tile, and which part shows who writes where.
+TEST_CASE("a warp writes numbers that lie side by side") {
+  if (std::getenv("CUDASIM_CHECK") != nullptr)
+    SKIP_TEST("the rest of the tile is never written, as CUDASIM_CHECK says");
+  const std::vector<unsigned> one = by_one_warp(1), two = by_one_warp(2);
+  int rows_in_part = 0;
+  for (int row = 0; row < 32; ++row) {
+    int untouched = 0;
+    for (int i = 32 * row; i < 32 * row + 32; ++i) untouched += one[i] == 1 && two[i] == 2;
+    rows_in_part += untouched != 0 && untouched != 32;
+  }
+  CHECK(rows_in_part == 0);
+}

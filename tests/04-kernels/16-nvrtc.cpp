@@ -1,14 +1,22 @@
 // Self-check of 04-kernels/16-nvrtc: judges the learner's image_of(). It needs neither NVRTC nor a device.
 #include "tests/catch.hpp"
 
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
+#include <set>
 #include <string>
 #include <thread>
+#include <vector>
 
 std::string image_of(const std::string& folder, const std::string& key, const std::function<std::string()>& compile);
 
@@ -93,4 +101,50 @@ TEST_CASE_METHOD(Caching, "nothing but the image stays in the folder") {
 
 TEST_CASE_METHOD(Caching, "a folder that cannot be written is no reason to fail") {
   CHECK(image_of(folder + "/not/there", "one", [] { return std::string("image 1"); }) == "image 1");
+}
+
+TEST_CASE_METHOD(Caching, "two processes never write to the same file") {
+  const auto names_while = [this](const std::function<void()>& work) {
+    std::set<std::string> names;
+    std::atomic<bool> done{false};
+    std::thread watcher([&] {
+      while (!done) {
+        std::error_code none;
+        for (const auto& entry : fs::directory_iterator(folder, none)) names.insert(entry.path().filename().string());
+      }
+    });
+    work();
+    done = true;
+    watcher.join();
+    return names;
+  };
+  const std::string large(48 << 20, 'x');  // long enough to be seen
+  const auto ours = names_while([&] { get("large", large); });
+  fs::remove(file("large"));
+  const auto theirs = names_while([&] {
+    const pid_t other = fork();
+    if (other == 0) {
+      get("large", large);
+      _exit(0);
+    }
+    int status;
+    waitpid(other, &status, 0);
+  });
+  std::vector<std::string> common;
+  std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(common));
+  CHECK(common == std::vector<std::string>{"large.ptx"});
+}
+
+TEST_CASE_METHOD(Caching, "what cannot be written whole is returned, and leaves nothing behind") {
+  rlimit before;
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit little{1 << 20, before.rlim_max};  // bytes in a file, as if the disk were full then
+  const auto on_signal = std::signal(SIGXFSZ, SIG_IGN);
+  setrlimit(RLIMIT_FSIZE, &little);
+  const std::string large(4 << 20, 'x');
+  const bool returned = get("large", large) == large;
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, on_signal);
+  CHECK(returned);
+  CHECK(fs::is_empty(folder));
 }
