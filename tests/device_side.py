@@ -123,7 +123,9 @@ def main(parts):
                 skipped.append((f"{lesson}: {name}{under}", why_not))
                 continue
             intended = intended_of(lesson, device) if name == "the program" else None
-            problems = judge(found, intended, shown[lesson, name]) + (wrong.splitlines() if wrong else [])
+            problems = judge(found, intended, shown[lesson, name])
+            # Under compute-sanitizer, other memory is taken and other codes are answered than the lesson expects.
+            problems += wrong.splitlines() if wrong and not (under and intended) else []
             if problems:
                 failed += 1
                 print(f"FAILED: {lesson}: {name}{under}\n" + "\n".join("        " + line for line in problems), flush=True)
