@@ -76,11 +76,11 @@ CUDASIM_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   return CUDASIM_CALL(table, id) {
     static std::atomic_flag said = ATOMIC_FLAG_INIT;
     if (!said.test_and_set()) {
-      std::fprintf(stderr,
-                   "cudasim: the CUDA runtime library (libcudart, in this program or in a library that it uses) needs "
-                   "tables of the driver\n"
-                   "         that no manual describes: not simulated. Call the driver API, or the small runtime of "
-                   "lesson 05-09, instead.\n");
+      std::fprintf(
+          stderr,
+          "cudasim: the CUDA runtime library (libcudart, in this program or in a library that it uses) needs\n"
+          "         tables of the driver that no manual describes: not simulated. Call the driver API, or the\n"
+          "         small runtime of lesson 05-09, instead.\n");
     }
     require(table != nullptr && id != nullptr);
     *table = nullptr;
