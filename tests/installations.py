@@ -228,10 +228,23 @@ def a_missing_uvm_device_is_named():
         says(made, RUN, "broken", "/dev/nvidia-uvm", remedy="nvidia-modprobe -u", status=1)
 
 
+def a_card_that_the_driver_does_not_see_is_broken():
+    with machine() as made:
+        made.driver(answer=100, devices=0)
+        says(made, RUN, "broken", "sees no GPU", "0000:1b:00.0", remedy="dmesg", status=1)
+
+
+def an_image_that_brings_a_driver_along_is_told():
+    with machine() as made:
+        made.driver("535.183.01", answer=803, devices=0)
+        made.module("580.65.06")
+        made.file("/.dockerenv")
+        says(made, RUN, "broken", "535.183.01", "580.65.06", "image", remedy="purge 'libnvidia-compute-*'", status=1)
+
+
 def a_divided_gpu_without_an_instance_is_told():
     with machine() as made:
         made.driver(answer=100, devices=0)
-        says(made, RUN, "no GPU", "sees no GPU", remedy="lspci", status=2)
         made.command("/usr/bin/nvidia-smi", "Enabled")
         says(made, RUN, "broken", "MIG", remedy="nvidia-smi -L", status=1)
 
@@ -335,6 +348,13 @@ def two_toolkits_that_are_both_meant_are_broken():
         says(made, COMPILE, "broken", "12.4", "11.8", "two toolkits", remedy=f"export PATH={home}/bin:$PATH", status=1)
         made.environment["PATH"] = f"{home}/bin:" + made.environment["PATH"]
         says(made, COMPILE, "works")
+
+
+def a_cuda_home_that_is_nowhere_is_broken():
+    with machine() as made:
+        folder = made.toolkit()
+        made.environment["CUDA_HOME"] = "/usr/local/cuda-12.1"
+        says(made, COMPILE, "broken", "CUDA_HOME is /usr/local/cuda-12.1", remedy=f"export CUDA_HOME={folder}", status=1)
 
 
 def two_toolkits_of_which_one_is_meant_are_fine_and_links_count_once():

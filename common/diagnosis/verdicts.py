@@ -91,7 +91,10 @@ def driver_answers(found: Findings) -> Problem | None:
         problem = objection(found)
         if problem:
             return problem
-    return Problem(NO_GPU, f"the driver is there, but sees no GPU: cuInit answers {answer(found)}", "lspci | grep -i nvidia   (is one plugged in?)")
+    said = f"the driver is there, but sees no GPU: cuInit answers {answer(found)}"
+    if driver.pci and driver.nodes:
+        return Problem(BROKEN, f"{said}, although {driver.pci[0]} is one", "sudo dmesg | grep -i -e nvrm -e xid   (has it failed, or fallen off the bus?)")
+    return Problem(NO_GPU, said, "lspci | grep -i nvidia   (is one plugged in?)")
 
 
 def answer(found: Findings) -> str:
@@ -122,6 +125,9 @@ def mismatch(found: Findings) -> Problem | None:
         return Problem(BROKEN, said, without_folder(found, os.path.dirname(driver.library.path)))
     if driver.module and driver.library_version and driver.module != driver.library_version:
         said = f"the library is {driver.library_version}, the kernel's module {driver.module} (nvidia-smi: Driver/library version mismatch)"
+        if driver.container and driver.library:
+            said += f"; {driver.library.path} belongs to this container's image, and the host's should be handed in"
+            return Problem(BROKEN, said, "apt-get purge 'libnvidia-compute-*'   (in the image: a container brings no driver along)")
         return Problem(BROKEN, said, "sudo reboot   (the module of an updated driver is loaded then)")
     if driver.answer == 803:
         return Problem(BROKEN, f"library and kernel module do not fit: cuInit answers {answer(found)}", "sudo reboot")
@@ -207,6 +213,11 @@ def install_toolkit(found: Findings) -> str:
 
 def one_toolkit(found: Findings) -> Problem | None:
     """CUDA_HOME and the nvcc on the PATH must mean the same toolkit: builds ask the one for headers, the other for a compiler."""
+    named = found.machine.variable("CUDA_HOME")
+    if named and not any("CUDA_HOME" in toolkit.why for toolkit in found.toolkits):
+        here = next((toolkit.root for toolkit in found.toolkits if toolkit.compiles), "")
+        said = f"CUDA_HOME is {named}, where there is no toolkit; a build of an extension looks nowhere else"
+        return Problem(BROKEN, said, f"export CUDA_HOME={here}" if here else "unset CUDA_HOME")
     home = next((toolkit for toolkit in found.toolkits if "CUDA_HOME" in toolkit.why), None)
     path = next((toolkit for toolkit in found.toolkits if "nvcc on the PATH" in toolkit.why), None)
     if not home or not path or home.version == path.version:
