@@ -86,3 +86,11 @@ TEST_CASE_METHOD(Device, "a device that the driver refuses is reported, and the 
   CHECK_THROWS_AS(in_primary(99, [&] { done = true; }), cu::Error);
   CHECK_FALSE(done);
 }
+
+TEST_CASE_METHOD(Device, "what was not pushed is not popped") {
+  CUcontext mine;
+  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
+  CHECK_THROWS_AS(in_primary(99, [] {}), cu::Error);
+  CHECK(current() == mine);
+  cuCtxDestroy(mine);
+}
