@@ -36,8 +36,6 @@ __global__ void spin(long long nanoseconds) {
   } while (now - begin < nanoseconds);
 }
 
-__global__ void fetch(cudaTextureObject_t texels, unsigned* out) { *out = tex1Dfetch<unsigned>(texels, 5); }
-
 __global__ void __launch_bounds__(128) bounded(int* out) {
   if (out) out[threadIdx.x] = 1;
 }

@@ -55,7 +55,8 @@ u64 make(Objects& objects, const std::shared_ptr<Object>& object, Texture textur
   enter_texture(object->handle, std::make_shared<const Texture>(std::move(texture)));
   return object->handle;
 }
-// The handle is gone at once; kernels that run or wait in a stream still read by the object.
+// The handle is gone at once; kernels that run or wait in a stream still read by the object. (On an H200 they do so
+// until another object is made, which gets the same place.)
 void end(Context& context, Objects& objects, u64 handle) {
   std::shared_ptr<Object> object = objects.remove(as_handle(handle));
   require(object != nullptr);
