@@ -149,32 +149,36 @@ class Device:
         with self.current(), self.there(list(members)) as values:
             self.launch(f"{op}_{SUFFIXES[dtype]}", (blocks, 1), THREADS, [as_struct(values), ctypes.c_longlong(count)], 0, like)
 
+    def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 1024) -> torch.Tensor:
+        """Which boxes stay. order: the best come first."""
+        if len(boxes) == 0:
+            return order
+        mask = self.empty_mask(boxes)
+        kept, total = torch.empty_like(order), torch.empty(1, dtype=torch.int32, device=order.device)
+        given = [boxes.contiguous(), order, len(boxes), threshold, mask, Out(kept), Out(total)]
+        with self.current(), self.there(given) as values:
+            *what, mask_there, kept_there, total_there = [as_argument(value) for value in values]
+            self.launch_mask(mask, [*what, mask_there], boxes)
+            arguments = [mask_there, *what[1:3], kept_there, total_there]
+            self.launch(scan, (1, 1), block, arguments, mask.shape[1] * 8, boxes)
+        return kept[: int(total)]  # nothing goes to the host but their number, since a tensor's size has to be known there
+
     def mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Who overlaps whom: for each box, in this order, and some to fill the last tile, a word for each tile."""
-        count = len(boxes)
-        tiles = (count + self.TILE - 1) // self.TILE
-        if tiles * 8 > self.SHARED:
-            raise ValueError(f"nms: {count} boxes are too many; {self.SHARED // 8 * self.TILE} are the most.")
-        mask = torch.empty((tiles * self.TILE, tiles), dtype=torch.int64, device=boxes.device)
-        if count:
-            with self.current(), self.there([boxes, order, count, threshold, Out(mask)]) as values:
-                arguments = [as_argument(value) for value in values]
-                self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
+        """Who overlaps whom: for each box, in this order, a word for each tile."""
+        mask = self.empty_mask(boxes)
+        with self.current(), self.there([boxes.contiguous(), order, len(boxes), threshold, Out(mask)]) as values:
+            self.launch_mask(mask, [as_argument(value) for value in values], boxes)
         return mask
 
-    def scan(self, mask: torch.Tensor, order: torch.Tensor, kernel: str = "nms_scan", block: int = 1024) -> torch.Tensor:
-        """Which boxes stay. Nothing goes to the host but their number, since a tensor's size has to be known there."""
-        if not len(order):
-            return order
-        kept = torch.empty_like(order)
-        total = torch.empty(1, dtype=torch.int32, device=order.device)
-        with self.current(), self.there([mask, order, len(order), Out(kept), Out(total)]) as values:
-            self.launch(kernel, (1, 1), block, [as_argument(value) for value in values], mask.shape[1] * 8, mask)
-        return kept[: int(total)]
+    def empty_mask(self, boxes: torch.Tensor) -> torch.Tensor:
+        """For each box, and some to fill the last tile, a word for each tile."""
+        tiles = (len(boxes) + self.TILE - 1) // self.TILE
+        if tiles * 8 > self.SHARED:
+            raise ValueError(f"nms: {len(boxes)} boxes are too many; {self.SHARED // 8 * self.TILE} are the most.")
+        return torch.empty((tiles * self.TILE, tiles), dtype=torch.int64, device=boxes.device)
 
-    def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Which boxes stay. order: the best come first."""
-        return self.scan(self.mask(boxes.contiguous(), order, threshold), order)
+    def launch_mask(self, mask: torch.Tensor, arguments: list[object], boxes: torch.Tensor) -> None:
+        self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (mask.shape[1], mask.shape[1]), self.TILE, arguments, 0, boxes)
 
 
 @functools.cache

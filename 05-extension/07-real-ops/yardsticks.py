@@ -16,8 +16,7 @@ Tensor = torch.Tensor
 def box_by_box(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     """On the GPU, by a block of 64 threads that waits for every box that stays: torchvision's way since version 0.21."""
     order = scores.sort(descending=True, stable=True).indices
-    device = places.device(boxes.device.index)
-    return device.scan(device.mask(boxes, order, threshold), order, "nms_scan_by_box", 64)
+    return places.device(boxes.device.index).nms(boxes, order, threshold, "nms_scan_by_box", 64)
 
 
 def on_the_host(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
