@@ -1,6 +1,6 @@
 # Trains a small model in one process with all rows, then in several that have a share of them each, and compares.
-# One process for each GPU, by NCCL, where PyTorch sees two or more; else two processes on the CPU, by Gloo. At the end a
-# program in C++ lets NCCL add up on contexts and streams that the driver API made.
+# One process for each GPU, by NCCL, where PyTorch sees two or more; else two processes on the CPU, by Gloo, or as many as
+# are asked for: main.py 4. At the end a program in C++ lets NCCL add up on contexts and streams that the driver API made.
 import os
 import pathlib
 import subprocess
@@ -106,7 +106,8 @@ def told(difference: float) -> str:
 
 def main() -> int:
     gpus = torch.cuda.device_count()
-    world, backend = (gpus, "nccl") if gpus > 1 else (2, "gloo")
+    asked_for = int(sys.argv[1]) if len(sys.argv) > 1 else 0
+    world, backend = (gpus, "nccl") if gpus > 1 and not asked_for else (asked_for or 2, "gloo")
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")  # all are on this machine
     with tempfile.TemporaryDirectory() as folder:
         start = "spawn" if backend == "nccl" else "fork"  # a forked process cannot use its parent's GPUs
