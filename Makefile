@@ -129,7 +129,8 @@ NVCC_FLAGS := -ptx -std=c++17 -lineinfo -arch=$(PTX_ARCH) -ccbin $(or $(firstwor
 
 # Without -g: PyTorch's headers parsed with it are half a gigabyte.
 # g++ 13 and later suspect PyTorch's own headers, once they are parsed, of using what nobody has set.
-TORCH_FLAGS := $(filter-out -g,$(LESSON_FLAGS)) $(if $(PARSED),-Wno-maybe-uninitialized) -fPIC -isystem $(call quoted,$(TORCH_ROOT)/include) -isystem $(call quoted,$(TORCH_ROOT)/include/torch/csrc/api/include)
+# Wheels of PyTorch 2.6 and before have the std::string of before C++11 (see 05-10), and so must all that calls them.
+TORCH_FLAGS := $(filter-out -g,$(LESSON_FLAGS)) $(if $(filter yes,$(TORCH_OLD_STRING)),-D_GLIBCXX_USE_CXX11_ABI=0) $(if $(PARSED),-Wno-maybe-uninitialized) -fPIC -isystem $(call quoted,$(TORCH_ROOT)/include) -isystem $(call quoted,$(TORCH_ROOT)/include/torch/csrc/api/include)
 
 # What was built with other flags, another compiler or another toolkit is built again. Several stamps: getting Catch2 later must not
 # build the simulator again.

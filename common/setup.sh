@@ -371,8 +371,9 @@ see_to_torch() {
 }
 
 look_at_torch() {
-  TORCH= TORCH_ROOT=
-  read -r TORCH TORCH_ROOT < <(PYTHONPATH=$TORCH_PATH python3 -W ignore -c 'import os, torch; print(torch.__version__, os.path.dirname(torch.__file__))' 2>/dev/null)
+  TORCH= TORCH_OLD_STRING= TORCH_ROOT=
+  read -r TORCH TORCH_OLD_STRING TORCH_ROOT < <(PYTHONPATH=$TORCH_PATH python3 -W ignore -c 'import os, torch
+print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.path.dirname(torch.__file__))' 2>/dev/null)
   [ -n "$TORCH" ]
 }
 
@@ -471,7 +472,7 @@ keep_or_see_to() { # $1: needed, or empty; $2: what sees to it; the rest: the va
   fi
 }
 keep_or_see_to "$needs_catch2" see_to_catch2 CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2
-keep_or_see_to "$needs_torch" see_to_torch TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH
+keep_or_see_to "$needs_torch" see_to_torch TORCH TORCH_PATH TORCH_OLD_STRING TORCH_ROOT WITHOUT_TORCH
 keep_or_see_to "$needs_torch" see_to_ninja NINJA
 keep_or_see_to "$needs_torch" see_to_python_headers PYTHON_HEADERS
 keep_or_see_to "$needs_pytest" see_to_pytest PYTEST PYTEST_PATH WITHOUT_PYTEST
@@ -486,7 +487,7 @@ fi
   echo "# Written by common/setup.sh: what this machine has."
   echo "KEY := $key"
   for name in COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
-    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_ROOT WITHOUT_TORCH NINJA PYTHON_HEADERS PYTEST PYTEST_PATH WITHOUT_PYTEST \
+    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_OLD_STRING TORCH_ROOT WITHOUT_TORCH NINJA PYTHON_HEADERS PYTEST PYTEST_PATH WITHOUT_PYTEST \
     MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB; do
     echo "$name := ${!name}"
   done

@@ -7,7 +7,8 @@ IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", tor
 def source_of(expression: str, inputs: dict[str, torch.dtype], output: torch.dtype) -> str:
     """CUDA C++ of a kernel `apply`: it takes the addresses of the inputs, in their order, that of the result, and the number of elements (unsigned).
 
-    In the expression, "x * x + b", each input's name means the element that is this thread's turn. There may be more threads than elements.
+    In the expression, "x * x + b", each input's name means the element that is this thread's turn. There may be more threads than elements, and an
+    input may have any name, also i.
     """
     # Your code here.
     return ""

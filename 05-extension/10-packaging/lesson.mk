@@ -1,10 +1,12 @@
 # Two wheels of the package, as `pip wheel` makes them; the op by the stable interface; and libraries with faults, for the traps.
 PACKAGING := 05-extension/10-packaging
 WHEELS := build/$(PACKAGING)/wheels
-EXTRA.$(PACKAGING) = $(WHEELS)/now $(WHEELS)/later $(addprefix build/$(PACKAGING)/,stable.so other_string.so old_cuda.so)
+# PyTorch's stable interface is that of 2.11 and later.
+STABLE := $(if $(filter 2.6% 2.7% 2.8% 2.9% 2.10%,$(TORCH)),,stable.so)
+EXTRA.$(PACKAGING) = $(WHEELS)/now $(WHEELS)/later $(addprefix build/$(PACKAGING)/,$(STABLE) other_string.so old_cuda.so)
 
-# setuptools leaves things where it builds: in a copy. Without pip, the program says so.
-pip_wheel = $(Q)python3 -m pip --version >/dev/null 2>&1 || exit 0; rm -rf $@.source $@.wheel && mkdir -p $(@D) && cp -r $(PACKAGING)/package $@.source && cd $@.source && \
+# setuptools leaves things where it builds: in a copy. Without pip, or a setuptools that makes wheels, the program says so.
+pip_wheel = $(Q)PYTHONPATH=$(call quoted,$(TORCH_PATH)) python3 -c 'import pip, setuptools.command.bdist_wheel' >/dev/null 2>&1 || exit 0; rm -rf $@.source $@.wheel && mkdir -p $(@D) && cp -r $(PACKAGING)/package $@.source && cd $@.source && \
   PYTHONPATH=$(call quoted,$(TORCH_PATH)) CXX=$(call quoted,$(CXX)) SQUARE_PLUS=$(@F) CUDA_HOME=$(call quoted,$(if $(NVCC),$(CUDA_ROOT))) \
   python3 -m pip wheel --no-build-isolation --no-deps --no-index --disable-pip-version-check -q -w ../$(@F).wheel . >../$(@F).log 2>&1 || { cat ../$(@F).log >&2; exit 1; }
 $(WHEELS)/now $(WHEELS)/later: $(wildcard $(PACKAGING)/package/*.* $(PACKAGING)/package/square_plus/*.*) build/flags.torch
@@ -17,9 +19,9 @@ build/$(PACKAGING)/stable.so: $(PACKAGING)/stable.cpp build/flags.torch
 	$(call say,compile,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(TORCH_FLAGS) -DTORCH_TARGET_VERSION=0x020b000000000000 $< $(LDFLAGS) -shared -L$(call quoted,$(TORCH_ROOT)/lib) -ltorch_cpu -o $@
 
-# As PyTorch's wheels for pip were built until 2.6: std::string of before C++11.
+# The other std::string than PyTorch's: that of before C++11, with which its wheels for pip were built until 2.6.
 build/$(PACKAGING)/other_string.so: $(PACKAGING)/other_string.cpp build/flags.torch
-	$(Q)mkdir -p $(@D) && $(CXX) $(TORCH_FLAGS) -D_GLIBCXX_USE_CXX11_ABI=0 $< $(LDFLAGS) -shared -L$(call quoted,$(TORCH_ROOT)/lib) -lc10 -o $@
+	$(Q)mkdir -p $(@D) && $(CXX) $(filter-out -D_GLIBCXX_USE_CXX11_ABI=%,$(TORCH_FLAGS)) -D_GLIBCXX_USE_CXX11_ABI=$(if $(filter yes,$(TORCH_OLD_STRING)),1,0) $< $(LDFLAGS) -shared -L$(call quoted,$(TORCH_ROOT)/lib) -lc10 -o $@
 
 # A library that wants the runtime of CUDA 11, of which only a stub is here, and only while it is linked.
 build/$(PACKAGING)/old_cuda.so: $(PACKAGING)/other_string.cpp build/flags.torch

@@ -45,6 +45,17 @@ def test_the_inputs_come_in_their_order(apply):
     assert apply("z - a", z=z, a=a).tolist() == [5] * 4
 
 
+def test_only_whole_names_are_inputs(apply):
+    x, max_x = torch.tensor([1.0, 2, 3, 4]), torch.full((4,), 2.5)
+    assert apply("fmax(x, max_x)", x=x, max_x=max_x).tolist() == [2.5, 2.5, 3, 4]
+
+
+def test_an_input_may_have_any_name(apply):
+    one, two = torch.full((4,), 1.0), torch.full((4,), 2.0)
+    for first, second in ("i", "n"), ("index", "count"), ("out", "result"):
+        assert apply(f"{first} - {second}", **{first: one, second: two}).tolist() == [-1] * 4, f"{first} and {second}"
+
+
 def test_each_input_has_its_own_type(apply):
     x, n = torch.tensor([0.1, 0.2], dtype=torch.float64), torch.tensor([3, 2**40], dtype=torch.int64)
     assert apply("x + n", torch.float64, x=x, n=n).tolist() == [0.1 + 3, 0.2 + 2**40]

@@ -52,6 +52,14 @@ def test_what_is_read_before_it_is_written_is_an_input(answer):
     assert answer.fuse(kernels, ["a", "e"]) == answer.Kernel(("a", "d"), ("a", "e"))
 
 
+def test_what_one_kernel_changes_in_place_is_an_input(answer):
+    assert answer.fuse([answer.Kernel(("a", "b"), ("a",))], ["a"]) == answer.Kernel(("a", "b"), ("a",))
+
+
+def test_names_are_in_the_order_in_which_they_appear(answer):
+    assert answer.fuse(forward(answer), ["y", "s"]) == answer.Kernel(("x", "b"), ("s", "y"))
+
+
 def test_small_tensors_cost_as_many_overheads_as_kernels(answer):
     eager = forward(answer) + backward(answer)
     assert answer.seconds(eager, sizes(1024, 32), 4e12, 5e-6) == pytest.approx(6 * 5e-6)

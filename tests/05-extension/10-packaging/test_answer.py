@@ -34,6 +34,11 @@ def test_a_wheel_without_compiled_code_serves_everybody(answer: ModuleType) -> N
         assert choice(answer, "py3-none-any", python=python, platforms=["win_amd64"]) == "py3-none-any"
 
 
+def test_a_wheel_for_python_2_is_refused(answer: ModuleType) -> None:
+    assert choice(answer, "py2-none-any") is None
+    assert choice(answer, "py2-none-any", "py3-none-any") == "py3-none-any"
+
+
 def test_another_platform_is_refused(answer: ModuleType) -> None:
     assert choice(answer, "cp39-abi3-manylinux_2_28_aarch64", "cp311-cp311-win_amd64") is None
     assert choice(answer, "cp39-abi3-manylinux_2_39_x86_64") is None

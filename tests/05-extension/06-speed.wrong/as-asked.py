@@ -1,0 +1,32 @@
+# Rejected with: "names are in the order in which they appear"
+# What is kept is written in the order in which somebody asked for it.
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One pass over the memory: the names of the tensors that it reads and writes. A name may stand there twice: x * x."""
+
+    reads: tuple[str, ...]
+    writes: tuple[str, ...]
+
+
+def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
+    """What is read twice is fetched once; what is read and written travels both ways."""
+    return sum(sizes[name] for name in set(kernel.reads)) + sum(sizes[name] for name in set(kernel.writes))
+
+
+def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
+    """Reads what nobody before has written, writes what is kept."""
+    reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
+    writes: dict[str, None] = {}
+    for kernel in kernels:
+        reads.update((name, None) for name in kernel.reads if name not in writes)
+        writes.update((name, None) for name in kernel.writes)
+    return Kernel(tuple(reads), tuple(keep))
+
+
+def seconds(kernels: Sequence[Kernel], sizes: Mapping[str, int], bandwidth: float, overhead: float) -> float:
+    """Small tensors: as many overheads as kernels. Large ones: as many bytes as there are."""
+    return sum(max(overhead, traffic(kernel, sizes) / bandwidth) for kernel in kernels)
