@@ -13,7 +13,8 @@
 #: TOOLKIT_VERSION=13.5       the version of the private one, where it is fetched
 #: SIM_ARCH=-march=native     what the simulator is compiled for
 #: SANITIZE=address,undefined  with test: simulator and suites built with these sanitizers (or: thread), in a folder of their own;
-#:                            with IN=02-context: its lessons on the host's side; SANITIZE=valgrind, compute-sanitizer: lessons
+#:                            with IN=02-context: its lessons on the host's side; SANITIZE=valgrind: lessons;
+#:                            SANITIZE=checks (simulator), compute-sanitizer (GPU): what the lessons' kernels do
 DEVICE ?= auto
 IN ?=
 V ?=

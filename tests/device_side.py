@@ -1,8 +1,9 @@
-# make test SANITIZE=device IN=04-kernels: what the lessons' kernels do wrong, and what is never given back, looked for with all that
-# the device at hand has: the simulator's checks (CUDASIM_CHECK=all), or on a GPU compute-sanitizer's tools. Each lesson's program and
-# its check with the solution. What a lesson shows on purpose is listed here, and must be found; nothing else may be.
+# make test SANITIZE=checks IN=04-kernels (or SANITIZE=compute-sanitizer): what the lessons' kernels do wrong, and what is never given back, looked
+# for with all that there is: on the simulator its own checks (CUDASIM_CHECK=all), on a GPU the four tools of compute-sanitizer. Each lesson's
+# program, and on the simulator its check with the solution, too (on a GPU these would take longer than all the rest).
 #
-# Ends with "N passed, N failed, N skipped", as make test.
+# What a lesson shows on purpose is listed here, and must be found; nothing else may be. What compute-sanitizer says of calls that answer an
+# error is left out: lessons make such calls on purpose. Ends with "N passed, N failed, N skipped", as make test.
 import concurrent.futures
 import os
 import re
@@ -15,21 +16,23 @@ import checks  # PYTHONPATH: the Makefile
 import course
 
 LIMIT = 300  # seconds for one program
-KINDS = ("the program", "the solution's check")
-
 # What each lesson's program shows on purpose: as the simulator's report calls it, and as compute-sanitizer does.
 INTENDED = {
-    "03-memory/16-leaks": ("not given back", "Leaked"),
-    "04-kernels/03-vector-add": ("illegal address", "Invalid __global__ read"),
-    "04-kernels/15-errors-come-late": ("illegal address", "Invalid __global__ write"),
+    "02-context/04-ownership": (["read of memory never written", "not given back"], ["Leaked"]),
+    "02-context/07-scope": (["not given back"], ["Leaked"]),
+    "02-context/10-two-contexts": (["illegal address"], ["Invalid __global__ write", "Leaked"]),
+    "02-context/11-two-devices": (["not given back"], []),
+    "03-memory/16-leaks": (["not given back"], ["Leaked"]),
+    "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
+    "04-kernels/15-errors-come-late": (["illegal address"], ["Invalid __global__ write"]),
 }
-# Answers of the driver that are errors are part of many lessons, which compute-sanitizer would count, too.
 TOOLS = {
     "memcheck": ["--leak-check", "full", "--report-api-errors", "no"],
     "racecheck": [],
     "initcheck": [],
     "synccheck": [],
 }
+NOTHING_SEEN = "terminated before first instrumented API call"
 
 
 def of_simulator(said):
@@ -66,6 +69,8 @@ def watched(command, environment, tool):
             return [], f"it did not end within {LIMIT} s", None
     if ended.returncode == course.SKIPPED:
         return [], None, course.reason_given(ended.stdout)
+    if tool and NOTHING_SEEN in ended.stdout:
+        return [], None, "it starts others that use the driver, or uses none"
     found = of_compute_sanitizer(ended.stdout) if tool else of_simulator(ended.stderr)
     if ended.returncode != 0:
         return found, "\n".join([course.how_it_ended(ended.returncode)] + (ended.stdout + (ended.stderr or "")).splitlines()[-40:]), None
@@ -80,55 +85,58 @@ def tools_for(lesson, device):
 
 
 def judge(found, intended, by_all):
-    """What is wrong with these findings, as lines. `intended` is the beginning of what is to be found, or None; each tool finds its
-    own sort of mistake, so that it has to be in what all of them have found."""
-    unexpected = [finding for finding in found if not (intended and finding.startswith(intended))]
-    missing = intended and not any(finding.startswith(intended) for finding in by_all)
-    return [f"it found: {finding}" for finding in dict.fromkeys(unexpected)] + ([f"nobody found: {intended}"] if missing else [])
+    """What is wrong with these findings, as lines. `intended`: the beginnings of what is to be found; each tool finds its own sort of
+    mistake, so that they have to be in what all of them have found."""
+    unexpected = [finding for finding in found if not finding.startswith(tuple(intended))]
+    missing = [one for one in intended if not any(finding.startswith(one) for finding in by_all)]
+    return [f"it found: {finding}" for finding in dict.fromkeys(unexpected)] + [f"nobody found: {one}" for one in missing]
 
 
 def intended_of(lesson, device):
-    return INTENDED.get(lesson, (None, None))[device.kind == "gpu"]
+    return INTENDED.get(lesson, ([], []))[device.kind == "gpu"]
 
 
-def main(parts):
+def main(wish, parts):
     device = course.choose_device()
     print(device.headline(), flush=True)
+    if (wish == "compute-sanitizer") != (device.kind == "gpu"):
+        print("skipped: " + ("compute-sanitizer needs a GPU" if device.kind == "simulator" else "these checks are the simulator's: DEVICE=simulator"))
+        return 0
     if device.kind == "gpu" and not shutil.which("compute-sanitizer"):
         print("skipped: compute-sanitizer is not in the path. It comes with the CUDA toolkit, in its folder bin")
         return 0
-    lessons = [lesson for lesson in course.lessons(parts) if not course.is_python(lesson)]
-    reasons = {lesson: course.why_not(lesson, for_check=True) for lesson in lessons}
+    lessons = course.lessons(parts)
+    reasons = {lesson: "its program is Python" if course.is_python(lesson) else course.why_not(lesson, for_check=True) for lesson in lessons}
     able = [lesson for lesson in lessons if not reasons[lesson]]
-    answers = [f"build/{lesson}/main" for lesson in able], [checks.binary_of(lesson, "solution") for lesson in able]
-    if course.Build([*answers[0], *answers[1]]).failed:
+    binaries = {(lesson, "the program"): f"build/{lesson}/main" for lesson in able}
+    if device.kind == "simulator":
+        binaries.update({(lesson, "the solution's check"): checks.binary_of(lesson, "solution") for lesson in able})
+    if course.Build(list(binaries.values())).failed:
         return 1
     passed, failed, skipped = 0, 0, [(lesson, reason) for lesson, reason in reasons.items() if reason]
-    # A GPU's programs mostly wait for each other and for the sanitizer; the simulator's take the cores.
+    # A GPU's programs mostly wait for each other and for the tool; the simulator's take the cores.
     with concurrent.futures.ThreadPoolExecutor(max_workers=12 if device.kind == "gpu" else os.cpu_count()) as pool:
         work = {}
-        for lesson, program, solution in zip(able, *answers):
+        for (lesson, name), binary in binaries.items():
             environment = {**device.environment_for(lesson), "CUDASIM_CHECK": "all"}
-            for name, binary in zip(KINDS, (program, solution)):
-                command = [str(course.ROOT / binary)]
-                for tool in tools_for(lesson, device):
-                    key = lesson, name, f" under {tool}" if tool else ""
-                    work[key] = pool.submit(watched, command, environment, tool)
-        shown = {}  # by lesson and name, what all tools together found
+            for tool in tools_for(lesson, device):
+                work[lesson, name, tool] = pool.submit(watched, [str(course.ROOT / binary)], environment, tool)
+        by_all = {}  # by lesson and name
         for (lesson, name, _), future in work.items():
-            shown.setdefault((lesson, name), []).extend(future.result()[0])
-        for (lesson, name, under), future in work.items():
+            by_all.setdefault((lesson, name), []).extend(future.result()[0])
+        for (lesson, name, tool), future in work.items():
             found, wrong, why_not = future.result()
+            told = f"{lesson}: {name}" + (f" under {tool}" if tool else "")
             if why_not:
-                skipped.append((f"{lesson}: {name}{under}", why_not))
+                skipped.append((told, why_not))
                 continue
-            intended = intended_of(lesson, device) if name == "the program" else None
-            problems = judge(found, intended, shown[lesson, name])
+            intended = intended_of(lesson, device) if name == "the program" else []
+            problems = judge(found, intended, by_all[lesson, name])
             # Under compute-sanitizer, other memory is taken and other codes are answered than the lesson expects.
-            problems += wrong.splitlines() if wrong and not (under and intended) else []
+            problems += wrong.splitlines() if wrong and not (tool and intended) else []
             if problems:
                 failed += 1
-                print(f"FAILED: {lesson}: {name}{under}\n" + "\n".join("        " + line for line in problems), flush=True)
+                print(f"FAILED: {told}\n" + "\n".join("        " + line for line in problems), flush=True)
             else:
                 passed += 1
     for name, reason in skipped:
@@ -138,4 +146,4 @@ def main(parts):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(sys.argv[1], sys.argv[2:]))

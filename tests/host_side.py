@@ -1,9 +1,6 @@
 # make test SANITIZE=address,undefined IN=02-context (or SANITIZE=valgrind): the lessons in C++, each lesson's program and its
 # check with the solution, with the compiler's sanitizers or under valgrind. Memory that the program itself misuses, what it
-# leaks, undefined behaviour: on the host's side. (What kernels do wrong, the simulator reports in every run.)
-#
-# SANITIZE=compute-sanitizer: on a GPU, the programs under NVIDIA's tool of that name, memcheck. What it says of calls that answer an
-# error is left out, since lessons make such calls on purpose; kernels that fault on purpose are in FAULTS.
+# leaks, undefined behaviour: on the host's side. (What kernels do wrong is tests/device_side.py's matter.)
 #
 # The simulator is the ordinary one (it is judged by its own suites); valgrind, which knows no AVX-512, gets one without where the
 # CPU has it. Ends with "N passed, N failed, N skipped", as make test.
@@ -23,9 +20,6 @@ VALGRIND = [
     "valgrind", "-q", "--error-exitcode=99", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite",
     "--fair-sched=yes", f"--suppressions={course.ROOT}/tests/valgrind.supp",
 ]  # fmt: skip
-MEMCHECK = ["compute-sanitizer", "--tool", "memcheck", "--report-api-errors", "no", "--error-exitcode", "99"]
-FAULTS = ("02-context/10-two-contexts", "04-kernels/15-errors-come-late")
-NOTHING_SEEN = "Target application terminated before first instrumented API call"
 # An allocation that fails is an answer, and lessons ask for absurd sizes.
 OPTIONS = {
     "ASAN_OPTIONS": "allocator_may_return_null=1:detect_stack_use_after_return=0",
@@ -66,38 +60,29 @@ def ended_well(command, environment):
         return None, course.reason_given(ended.stdout)
     if ended.returncode == 0:
         return None, None
-    if NOTHING_SEEN in ended.stdout:
-        return None, "it makes no call that the tool looks at"
     said = ended.stdout.strip().splitlines()
     return "\n".join([course.how_it_ended(ended.returncode)] + said[-60:]), None
 
 
 def main(tool, parts):
-    under = {"valgrind": VALGRIND, "compute-sanitizer": MEMCHECK}.get(tool, [])
-    if under and not shutil.which(under[0]):
-        print(f"skipped: {tool} is not installed here" + (". On Debian and Ubuntu: apt-get install valgrind" if under is VALGRIND else ""))
-        return 0
-    if under is MEMCHECK and course.choose_device().kind != "gpu":
-        print("skipped: compute-sanitizer needs a GPU")
+    under = VALGRIND if tool == "valgrind" else []
+    if under and not shutil.which("valgrind"):
+        print("skipped: valgrind is not installed here. On Debian and Ubuntu: apt-get install valgrind")
         return 0
     chosen = course.lessons(parts)
     able = [lesson for lesson in chosen if not course.is_python(lesson) and not course.why_not(lesson, for_check=True)]
     targets = {}
     for lesson in able:
         targets[f"{lesson}: the program"] = (lesson, f"build/{lesson}/main")
-        if under is not MEMCHECK:  # checks make drivers up
-            targets[f"{lesson}: the check of the solution"] = (lesson, checks.binary_of(lesson, "solution"))
-    other_simulator = under is VALGRIND and too_new_for_valgrind()
+        targets[f"{lesson}: the check of the solution"] = (lesson, checks.binary_of(lesson, "solution"))
+    other_simulator = bool(under) and too_new_for_valgrind()
     folder = shadow(tool, [] if other_simulator else ["build/simulator", "build/flags.simulator", "build/parsed/common/simulator"])
     flags = ["SIM_ARCH=-march=x86-64-v3"] if other_simulator else [] if under else [f"HOST_FLAGS=-fsanitize={tool} -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -w"]
     if not build(folder, ["build/simulator/libcuda.so"] + [target for _, target in targets.values()], flags):
         return 1
     before = os.environ.get("LD_LIBRARY_PATH", "")
-    path = {} if under is MEMCHECK else {"LD_LIBRARY_PATH": f"{folder}/build/simulator:{before}".rstrip(":")}
+    path = {"LD_LIBRARY_PATH": f"{folder}/build/simulator:{before}".rstrip(":")}
     passed, failed, skipped = 0, 0, [(lesson, "its program is Python") for lesson in chosen if lesson not in able]
-    if under is MEMCHECK:
-        skipped += [(name, "its kernel faults on purpose") for name, (lesson, _) in targets.items() if lesson in FAULTS]
-        targets = {name: target for name, target in targets.items() if target[0] not in FAULTS}
     # valgrind runs one thread at a time, so two programs do not disturb each other.
     with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() if under else 1) as pool:
         came = {

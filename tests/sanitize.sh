@@ -3,14 +3,18 @@
 # folder of their own, build/sanitize-…, so that nothing else is built again. Runs the suites and ends with 1 if one
 # fails or a sanitizer has something to say.
 #
-# Where chapters or lessons are named, or valgrind or compute-sanitizer instead of the compiler's, it is tests/host_side.py that works.
+# Where chapters or lessons are named, or valgrind instead of the compiler's, it is tests/host_side.py that works; for checks (the
+# simulator's own) and compute-sanitizer, tests/device_side.py.
 #
 #   tests/sanitize.sh SANITIZERS [build | SUITE… | LESSON…]     build: only builds; SUITE: simulator conformance instructions
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 sanitizers=$1
 shift
-if [ "$sanitizers" = valgrind ] || [ "$sanitizers" = compute-sanitizer ] || [ -d "${1:-/nowhere}" ]; then
+if [ "$sanitizers" = checks ] || [ "$sanitizers" = compute-sanitizer ]; then
+  exec python3 tests/device_side.py "$sanitizers" "$@"
+fi
+if [ "$sanitizers" = valgrind ] || [ -d "${1:-/nowhere}" ]; then
   exec python3 tests/host_side.py "$sanitizers" "$@"
 fi
 suites=("$@")

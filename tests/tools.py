@@ -94,11 +94,11 @@ def what_looks_for_mistakes_in_kernels_is_read():
 
 
 def only_what_is_intended_may_be_found_and_it_must_be():
-    assert device_side.judge([], None, []) == []
-    assert device_side.judge(["a race"], None, ["a race"]) == ["it found: a race"]
-    assert device_side.judge(["a leak of 4"], "a leak", ["a leak of 4"]) == []
-    assert device_side.judge([], "a leak", ["a leak of 4"]) == []  # another tool has
-    assert device_side.judge([], "a leak", []) == ["nobody found: a leak"]
+    assert device_side.judge([], [], []) == []
+    assert device_side.judge(["a race"], [], ["a race"]) == ["it found: a race"]
+    assert device_side.judge(["a leak of 4"], ["a leak"], ["a leak of 4"]) == []
+    assert device_side.judge([], ["a leak"], ["a leak of 4"]) == []  # another tool has
+    assert device_side.judge([], ["a leak"], []) == ["nobody found: a leak"]
 
 
 def a_lesson_measures_if_its_text_says_so():
