@@ -47,17 +47,22 @@ std::string beyond(u64 offset, u32 size, u64 end, const std::string& it) {
   return "the last " + count(offset + size - end) + " of it past the end of " + it;
 }
 
-std::byte* in_shared(Warp& warp, const Wrong& wrong, u64 address) {
+std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
   Block* block = warp.block;
-  if (const u32 rank = shared_rank(address); rank != 0) {
+  const u32 rank = shared_rank(address);
+  if (rank != block->rank && (rank != 0 || space == Space::shared_cluster)) {
     const auto& blocks = block->cluster->blocks;
-    if (rank > blocks.size())
+    if (rank >= blocks.size())
       wrong.fault(FaultKind::illegal_address, "in the shared memory of a block that the cluster does not have");
-    block = blocks[rank - 1].get();
+    if (space == Space::shared) {
+      wrong.fault(FaultKind::illegal_address, "in the shared memory of another block of the cluster, which an "
+                                              "instruction for shared::cta memory does not reach");
+    }
+    block = blocks[rank].get();
     if (block->live_threads == 0)
       wrong.fault(FaultKind::illegal_address, "in the shared memory of a block of the cluster that has ended");
-    address %= kSharedStride;
   }
+  address %= kSharedStride;
   if (address > block->shared_bytes || wrong.size > block->shared_bytes - address) {
     wrong.fault(FaultKind::illegal_address,
                 block->shared_bytes == 0 ? "in shared memory, of which the kernel has none"
@@ -107,7 +112,7 @@ std::byte* in_global(Warp& warp, const Wrong& wrong, View* cached) {
 std::byte* find(Warp& warp, const Wrong& wrong, Space space, u64 address, View* view) {
   switch (space) {
     case Space::shared:
-    case Space::shared_cluster: return in_shared(warp, wrong, address);
+    case Space::shared_cluster: return in_shared(warp, wrong, space, address);
     case Space::local: return in_local(warp, wrong, address);
     case Space::param: return in_parameters(warp, wrong, address);
     default: return in_global(warp, wrong, view);
@@ -155,6 +160,7 @@ std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 
   if (space == Space::generic) {
     wrong.space = space_of(address);
     if (wrong.space != Space::global) space = wrong.space, address -= window(space);
+    if (space == Space::shared) space = Space::shared_cluster;
   }
   if (warp.watch == nullptr || !warp.watch->accesses()) return find(warp, wrong, space, address, view);
   std::byte* at = find(warp, wrong, space, address, &warp.block->grid->watch->view_of(address));

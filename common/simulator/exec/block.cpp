@@ -57,6 +57,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
   number = number_;
   index = index_;
   rank = rank_;
+  shared_begin = static_cast<u32>(rank * kSharedStride);
   live_threads = grid->threads;
   async.start();
   runnable = warps.size() == kMaxWarps ? ~0u : (1u << warps.size()) - 1;

@@ -37,7 +37,12 @@ void shared_address(Warp& warp, const Instruction& i) {
                 .what = "a shared variable that the kernel has no memory for",
                 .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
   }
-  fill<T>(warp, i.slot[0], found->second + static_cast<u64>(i.offset));
+  fill<T>(warp, i.slot[0], warp.block->shared_begin + found->second + static_cast<u64>(i.offset));
+}
+
+template <class T>
+void own_shared_address(Warp& warp, const Instruction& i) {
+  fill<T>(warp, i.slot[0], warp.block->shared_begin + static_cast<u64>(i.offset));
 }
 
 // The first element lies in the lowest bits.
@@ -79,6 +84,10 @@ Handler local_address_handler(u32 bytes) {
 
 Handler shared_address_handler(u32 bytes) {
   return bytes == 8 ? shared_address<u64> : bytes == 4 ? shared_address<u32> : nullptr;
+}
+
+Handler own_shared_address_handler(u32 bytes) {
+  return bytes == 8 ? own_shared_address<u64> : bytes == 4 ? own_shared_address<u32> : nullptr;
 }
 
 Handler pack_handler(u32 elements, u32 bytes) {

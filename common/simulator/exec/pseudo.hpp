@@ -17,9 +17,10 @@ void run_return(Warp&, const Instruction&);
 
 // slot[0] = the frame's local memory + offset, as a .local address (add kLocalWindow for a generic one). bytes: 4 or 8.
 Handler local_address_handler(u32 bytes);
-// slot[0] = where this kernel has shared variable `target` + offset, as a .shared address. The names of shared memory
-// that an entry function uses itself need no such instruction: the resolver knows the offset.
+// slot[0] = where this kernel has shared variable `target` + offset, as a .shared address with the block's rank.
 Handler shared_address_handler(u32 bytes);
+// The same for an entry function's own code: offset is that of the variable, which the resolver knows.
+Handler own_shared_address_handler(u32 bytes);
 // slot[0] = slot[1] + offset; slot[1] may be kNoSlot: 0. For the addresses of further memory operands. bytes: 4 or 8.
 Handler sum_handler(u32 bytes);
 

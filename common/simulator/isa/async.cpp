@@ -267,7 +267,7 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
     };
     if constexpr (kMulticast) {
       for (u32 rest = warp.in<u16>(i.slot[4])[lane]; rest != 0; rest &= rest - 1) {
-        const u64 block = (u64{static_cast<u32>(__builtin_ctz(rest))} + 1) * kSharedStride;
+        const u64 block = u64{static_cast<u32>(__builtin_ctz(rest))} * kSharedStride;
         send(Space::shared_cluster, block + to % kSharedStride, Space::shared_cluster, block + barrier % kSharedStride);
       }
     } else {

@@ -42,15 +42,17 @@ struct Region {
 
 // `address`: one of those that the instruction uses; a generic one may lie in the block's shared memory.
 Region global_region(Warp& warp, const Instruction& i, u64 address) {
-  if (space_in(i) == Space::generic && address - kSharedWindow < kSharedStride) {
-    return {kSharedWindow, kSharedWindow + warp.block->quick_shared_bytes,
-            reinterpret_cast<u64>(warp.block->shared) - kSharedWindow};
+  const u64 own = kSharedWindow + warp.block->shared_begin;
+  if (space_in(i) == Space::generic && address - own < kSharedStride) {
+    return {own, own + warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared) - own};
   }
   const View& view = view_of(warp, i);
   return {view.begin, view.end, static_cast<u64>(view.delta)};
 }
-Region shared_region(Warp& warp) {
-  return {0, warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared)};
+// Without a base register, an address is an offset in the block's own memory, whichever block that is.
+Region shared_region(Warp& warp, Slot base) {
+  const u64 begin = base == kNoSlot ? 0 : warp.block->shared_begin;
+  return {begin, begin + warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared) - begin};
 }
 
 std::byte* at(u64 host) { return reinterpret_cast<std::byte*>(host); }
@@ -305,7 +307,7 @@ void load_global(Warp& warp, const Instruction& i) {
 template <class M, class R, u32 V>
 void store_global(Warp& warp, const Instruction& i) {
   const u64 address = some_address(warp, i, i.slot[0]);
-  const bool in_shared = space_in(i) == Space::generic && address - kSharedWindow < kSharedStride;
+  const bool in_shared = space_in(i) == Space::generic && space_of(address) == Space::shared;
   if (!in_shared && !view_of(warp, i).writable) return store_carefully<M, R>(warp, i);
   store_with<M, R, u64, V>(warp, i, global_region(warp, i, address));
 }
@@ -313,11 +315,11 @@ void store_global(Warp& warp, const Instruction& i) {
 // The block's own shared memory; compilers write 32-bit addresses, or the variable's name.
 template <class M, class R, class Address, u32 V>
 void load_shared(Warp& warp, const Instruction& i) {
-  load_with<M, R, Address, V>(warp, i, shared_region(warp));
+  load_with<M, R, Address, V>(warp, i, shared_region(warp, i.slot[V]));
 }
 template <class M, class R, class Address, u32 V>
 void store_shared(Warp& warp, const Instruction& i) {
-  store_with<M, R, Address, V>(warp, i, shared_region(warp));
+  store_with<M, R, Address, V>(warp, i, shared_region(warp, i.slot[0]));
 }
 
 // Local memory: each lane has its own. A variable of the frame is at the same place in all.
@@ -539,8 +541,8 @@ void run_is_space(Warp& warp, const Instruction& i) {
     const Space space = space_of(a[lane]);
     bool is = space == wanted;
     if (space == Space::shared) {  // another block's shared memory is in shared::cluster only
-      const u32 rank = shared_rank(a[lane] - kSharedWindow);
-      is = wanted == Space::shared_cluster || (wanted == Space::shared && (rank == 0 || rank == warp.block->rank + 1));
+      const bool own = shared_rank(a[lane] - kSharedWindow) == warp.block->rank;
+      is = wanted == Space::shared_cluster || (wanted == Space::shared && own);
     }
     if (wanted == Space::constant && space == Space::global) {
       const auto found = AddressSpace::instance().find(a[lane]);
@@ -565,7 +567,7 @@ void run_map_address(Warp& warp, const Instruction& i) {
   const u64 begin = kGeneric ? kSharedWindow : 0;
   for_lanes(warp.mask, [=](u32 lane) {
     const u64 offset = (a[lane] - begin) % kSharedStride;
-    d[lane] = static_cast<T>(begin + (u64{rank[lane]} + 1) * kSharedStride + offset);
+    d[lane] = static_cast<T>(begin + u64{rank[lane]} * kSharedStride + offset);
   });
 }
 Bound bind_map_address(const Form& form) {
@@ -578,11 +580,7 @@ template <class T, bool kGeneric>
 void run_rank_of(Warp& warp, const Instruction& i) {
   u32* d = warp.out<u32>(i.slot[0]);
   const T* a = warp.in<T>(i.slot[1]);
-  const u32 own = warp.block->rank;
-  for_lanes(warp.mask, [=](u32 lane) {
-    const u32 rank = shared_rank(a[lane] - (kGeneric ? kSharedWindow : 0));
-    d[lane] = rank == 0 ? own : rank - 1;
-  });
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = shared_rank(a[lane] - (kGeneric ? kSharedWindow : 0)); });
 }
 Bound bind_rank_of(const Form& form) {
   const bool generic = form.space == Space::generic;

@@ -204,7 +204,7 @@ void run_load(Warp& warp, const Instruction& i) {
     };
     if (!c.multicast) return send(space_of_operand(i, 0), to, space_of_operand(i, 2), barrier);
     for (u32 rest = warp.in<u16>(after[c.im2col ? c.dimensions - 2 : 0])[lane]; rest != 0; rest &= rest - 1) {
-      const u64 block = (u64{static_cast<u32>(__builtin_ctz(rest))} + 1) * kSharedStride;
+      const u64 block = u64{static_cast<u32>(__builtin_ctz(rest))} * kSharedStride;
       send(Space::shared_cluster, block + to % kSharedStride, Space::shared_cluster, block + barrier % kSharedStride);
     }
   });

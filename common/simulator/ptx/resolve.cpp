@@ -136,6 +136,7 @@ class Resolver {
   void memory(Draft& draft, const Operand& operand);
   void further_memory(Draft& draft, const Operand& operand);
   void memory_of_variable(Draft& draft, const Operand& operand, const Variable& variable, u32 index, i64 offset);
+  Slot shared_address(u32 index, i64 offset, u32 bytes);
   void memory_of_local(Draft& draft, u32 local, i64 offset, Position at);
   void based_on(Draft& draft, Slot slot, u32 bytes);
   void set_width(Draft& draft, u32 width);
@@ -1141,16 +1142,7 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
       if (variable.space == Space::constant) out_.constants_used.push_back(index);
       return {out_.constants.address({AddressOf::variable, index, static_cast<u64>(offset)}, bytes)};
     }
-    out_.shared.push_back(index);
-    if (function_.is_entry)
-      return {out_.constants.address({AddressOf::shared, index, static_cast<u64>(offset)}, bytes)};
-    Instruction instruction;
-    instruction.run = shared_address_handler(bytes);
-    instruction.slot[0] = temporary(bytes == 8 ? Type::b64 : Type::b32);
-    instruction.target = index;
-    instruction.offset = offset;
-    emit(instruction, {}, {instruction.slot[0]});
-    return {instruction.slot[0]};
+    return {shared_address(index, offset, bytes)};
   };
   const bool moves = current_->opcode == "mov" ||
                      (current_->opcode == "cvta" && !current_->modifiers.empty() && current_->modifiers[0] != "to");
@@ -1310,9 +1302,8 @@ void Resolver::memory_of_variable(Draft& draft, const Operand& given, const Vari
       if (!generic) return memory_of_local(draft, index, offset, given.at);
       break;
     case Space::shared:
-      out_.shared.push_back(index);
-      if (function_.is_entry) {
-        if (generic) draft.instruction.offset += static_cast<i64>(kSharedWindow);
+      if (function_.is_entry && draft.form.space == Space::shared && draft.memories == 1) {
+        out_.shared.push_back(index);
         draft.offset_of = {AddressOf::shared, index, 0};
         return based_on(draft, kNoSlot, 8);
       }
@@ -1328,19 +1319,32 @@ void Resolver::memory_of_variable(Draft& draft, const Operand& given, const Vari
     return based_on(draft, kNoSlot, 8);
   }
   // What is left has an address that only the executor knows.
-  Instruction instruction;
-  instruction.slot[0] = temporary(Type::b64);
-  if (variable.space == Space::shared) {
-    instruction.run = shared_address_handler(8);
-    instruction.target = index;
-  } else {
-    instruction.run = local_address_handler(8);
-    instruction.offset = index;
-  }
-  emit(instruction, {}, {instruction.slot[0]});
   if (generic)
     draft.instruction.offset += static_cast<i64>(variable.space == Space::shared ? kSharedWindow : kLocalWindow);
+  if (variable.space == Space::shared) return based_on(draft, shared_address(index, 0, 8), 8);
+  Instruction instruction;
+  instruction.slot[0] = temporary(Type::b64);
+  instruction.run = local_address_handler(8);
+  instruction.offset = index;
+  emit(instruction, {}, {instruction.slot[0]});
   based_on(draft, instruction.slot[0], 8);
+}
+
+// A register with the address of a shared variable, in which the rank of the executing block is.
+Slot Resolver::shared_address(u32 index, i64 offset, u32 bytes) {
+  out_.shared.push_back(index);
+  Instruction instruction;
+  instruction.slot[0] = temporary(bytes == 8 ? Type::b64 : Type::b32);
+  instruction.offset = offset;
+  if (function_.is_entry) {
+    instruction.run = own_shared_address_handler(bytes);
+  } else {
+    instruction.run = shared_address_handler(bytes);
+    instruction.target = index;
+  }
+  const u32 at = emit(instruction, {}, {instruction.slot[0]});
+  if (function_.is_entry) out_.fixups.push_back({at, {AddressOf::shared, index, 0}});
+  return instruction.slot[0];
 }
 
 // --- The end ---------------------------------------------------------------------------------------------------------
