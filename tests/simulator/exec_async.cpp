@@ -217,3 +217,18 @@ TEST_CASE("Blocks of a cluster read each other's shared memory between the clust
     CHECK(out[i] == other * 10100 + i % 32);
   }
 }
+
+TEST_CASE("An instruction for shared::cta memory does not reach another block of the cluster") {
+  for (const char* address : {"mapa.shared::cluster.u32 %r4, %r3, 0;", "and.b32 %r4, %r3, 0xffffff;"}) {
+    Module module(kernel(std::string("mov.u32 %r3, box;\n") + address + "\nld.shared.u32 %r5, [%r4];\n" +
+                             "barrier.cluster.arrive;\nbarrier.cluster.wait;",
+                         ".shared .align 4 .b8 box[128];\n"));
+    Buffer<u32> out(32);
+    Launch launch = module.launch("k", {2, 1, 1}, {32, 1, 1}, out.address());
+    launch.cluster = {2, 1, 1};
+    const auto fault = run(launch);
+    REQUIRE(fault.has_value());
+    CHECK(fault->kind == FaultKind::illegal_address);
+    CHECK(fault->report.find("of another block of the cluster") != std::string::npos);
+  }
+}

@@ -50,13 +50,14 @@ std::string beyond(u64 offset, u32 size, u64 end, const std::string& it) {
 std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
   Block* block = warp.block;
   const u32 rank = shared_rank(address);
-  if (rank != block->rank && (rank != 0 || space == Space::shared_cluster)) {
+  if (rank != block->rank) {
     const auto& blocks = block->cluster->blocks;
     if (rank >= blocks.size())
       wrong.fault(FaultKind::illegal_address, "in the shared memory of a block that the cluster does not have");
     if (space == Space::shared) {
-      wrong.fault(FaultKind::illegal_address, "in the shared memory of another block of the cluster, which an "
-                                              "instruction for shared::cta memory does not reach");
+      wrong.fault(FaultKind::illegal_address,
+                  "in the shared memory of another block of the cluster, which an "
+                  "instruction for shared::cta memory does not reach");
     }
     block = blocks[rank].get();
     if (block->live_threads == 0)

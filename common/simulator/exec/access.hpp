@@ -32,8 +32,7 @@ u32 local_limit(const Warp& warp, u32 lane);
 bool is_alloca(Handler handler);
 
 // In addresses of shared memory: the rank in its cluster of the block whose memory it is. What a program is told of its
-// own block's addresses (mov, cvta) has it, as on hardware; one without it is still the block's own in shared::cta, and
-// the first block's in shared::cluster.
+// own block's addresses (mov, cvta) has it, as on hardware.
 inline u32 shared_rank(u64 address) { return static_cast<u32>(address / kSharedStride); }
 
 }  // namespace cudasim

@@ -76,7 +76,7 @@ struct Block {
   u32 busy_barriers = 0;  // those at which somebody has arrived
   std::byte* shared = nullptr;
   u32 shared_bytes = 0;
-  u32 shared_begin = 0;  // its first address, in which the block's rank is
+  u32 shared_begin = 0;        // its first address, in which the block's rank is
   u32 quick_shared_bytes = 0;  // what instructions may touch without access(): none, if the accesses are watched
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;

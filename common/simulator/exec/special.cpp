@@ -70,7 +70,9 @@ u64 zero(const Warp&) { return 0; }
 u64 workspace_high(const Warp& w) { return grid(w).workspace() >> 32; }
 u64 workspace_low(const Warp& w) { return grid(w).workspace() & ~u32{0}; }
 u64 dynamic_shared(const Warp& w) { return grid(w).launch.dynamic_shared; }
-u64 total_shared(const Warp& w) { return w.block->shared_bytes; }
+u64 all_shared(const Warp& w) { return w.block->shared_bytes; }
+// Memory is given in units of 128 bytes.
+u64 total_shared(const Warp& w) { return (u64{w.block->shared_bytes} + 127) / 128 * 128; }
 
 // Nanoseconds since some moment; the same clock for all threads.
 u64 nanoseconds() {
@@ -183,7 +185,7 @@ constexpr Register kRegisters[] = {
     clock_register<globaltimer_hi>("%globaltimer_hi"),
     uniform<dynamic_shared>("%dynamic_smem_size"),
     uniform<total_shared>("%total_smem_size"),
-    uniform<total_shared>("%aggr_smem_size"),
+    uniform<all_shared>("%aggr_smem_size"),
     uniform<workspace_high>("%envreg1"),
     uniform<workspace_low>("%envreg2"),
     // The first bytes of shared memory that the system keeps to itself: none here.

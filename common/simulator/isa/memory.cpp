@@ -164,6 +164,12 @@ void copy_lane(Warp& warp, const Instruction& i, u32 elements, u32 from, u32 to)
   }
 }
 
+// A lane's address; the name of a shared variable, without a register, stands for the block's own memory.
+u64 checked_address(const Warp& warp, const Instruction& i, Slot base, u32 lane) {
+  const bool own = base == kNoSlot && space_in(i) == Space::shared;
+  return address_of(warp, i, base, (i.control & kNarrow) != 0, lane) + (own ? warp.block->shared_begin : 0);
+}
+
 // Lane by lane, every address looked up.
 template <class M, class R>
 [[gnu::noinline]] void load_carefully(Warp& warp, const Instruction& i) {
@@ -172,7 +178,7 @@ template <class M, class R>
   const std::byte* last = nullptr;
   for (u32 rest = warp.mask, before = 0; rest != 0; rest &= rest - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-    const u64 address = address_of(warp, i, base, (i.control & kNarrow) != 0, lane);
+    const u64 address = checked_address(warp, i, base, lane);
     const std::byte* const place =
         access(warp, lane, space_in(i), address, size, size, Access::read, &view_of(warp, i));
     if (place == last) {
@@ -191,7 +197,7 @@ template <class M, class R>
   before_store(i);
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-    const u64 address = address_of(warp, i, i.slot[0], (i.control & kNarrow) != 0, lane);
+    const u64 address = checked_address(warp, i, i.slot[0], lane);
     store_lane<M, R>(warp, i, lane,
                      access(warp, lane, space_in(i), address, size, size, Access::write, &view_of(warp, i)));
   }

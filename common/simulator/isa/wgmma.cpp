@@ -38,8 +38,8 @@ u32 packed(const Control& c) {
          u32{c.satfinite} << 14 | u32{c.a_in_registers} << 15 | u32{c.scale_is_predicate} << 16 | c.immediates << 17;
 }
 Control unpacked(u32 c) {
-  return {(c & 63) * 8,          kTypes[c >> 6 & 7],     kTypes[c >> 9 & 7],     kSums[c >> 12 & 3],
-          (c >> 14 & 1) != 0,    (c >> 15 & 1) != 0,     (c >> 16 & 1) != 0,     c >> 17 & 7};
+  return {(c & 63) * 8,       kTypes[c >> 6 & 7], kTypes[c >> 9 & 7], kSums[c >> 12 & 3],
+          (c >> 14 & 1) != 0, (c >> 15 & 1) != 0, (c >> 16 & 1) != 0, c >> 17 & 7};
 }
 u32 width_of(Type type) { return type == Type::tf32 ? 32 : bits(type); }
 u32 k_of(Type type) { return 256 / width_of(type); }
@@ -84,7 +84,8 @@ void for_stored(Warp& warp, const Stored& matrix, u32 first, u32 count, Type typ
       u32 raw = 0;
       const std::byte* from = at + size <= warp.block->shared_bytes
                                   ? warp.block->shared + at
-                                  : access(warp, lane, Space::shared, at, size, Access::read);  // says what is wrong
+                                  : access(warp, lane, Space::shared, warp.block->shared_begin + at, size,
+                                           Access::read);  // says what is wrong
       std::memcpy(&raw, from, size);
       for (u32 bit = 0; bit < (width < 8 ? 8 : 1); ++bit) f(mn - first, k + bit, width < 8 ? raw >> bit & 1 : raw);
     }
@@ -103,8 +104,8 @@ void run_multiply(Warp& warp, const Instruction& i) {
   const Slot* scale = b + 1;
   const u32 lane0 = u32(std::countr_zero(warp.mask)), depth = k_of(c.a), first = warp.index % 4 * kRows;
   const auto immediate = [&](u32 n) { return n < c.immediates ? warp.in<i32>(scale[1 + n])[lane0] : 0; };
-  const bool accumulate = c.scale_is_predicate ? (warp.predicate(scale[0]) >> lane0 & 1) != 0
-                                               : warp.in<u32>(scale[0])[lane0] != 0;
+  const bool accumulate =
+      c.scale_is_predicate ? (warp.predicate(scale[0]) >> lane0 & 1) != 0 : warp.in<u32>(scale[0])[lane0] != 0;
   const bool negative = (c.immediates >= 2) && (immediate(0) < 0) != (immediate(1) < 0);
   const bool a_by_columns = c.immediates == 4 && immediate(2) != 0;
   const bool b_by_rows = immediate(c.immediates - 1) != 0 && c.immediates > 2;
@@ -202,8 +203,8 @@ std::span<const Row> rows() {
     std::vector<Row> made = {{"wgmma.fence.sync.aligned", "", bind_nothing, 80, k90a},
                              {"wgmma.commit_group.sync.aligned", "", bind_nothing, 80, k90a},
                              {"wgmma.wait_group.sync.aligned", "imm", bind_nothing, 80, k90a}};
-    const auto add = [&](u32 columns, const std::string& k, const std::string& types, u32 registers,
-                         const char* sum, const std::string& rest) {
+    const auto add = [&](u32 columns, const std::string& k, const std::string& types, u32 registers, const char* sum,
+                         const std::string& rest) {
       const std::string n = std::to_string(columns);
       texts.push_back("wgmma.mma_async.sync.aligned.m64n" + n + "k" + k + types);
       const char* syntax = texts.back().c_str();

@@ -43,8 +43,11 @@ class Linker {
     const auto at = public_.find(name);
     return at == public_.end() ? nullptr : &at->second;
   }
-  void make_known(std::string_view name, Linkage linkage, Symbol symbol) {
-    link_.symbols[module_][name] = symbol;
+  void make_known(std::string_view name, Linkage linkage, Symbol symbol, Position at) {
+    const auto [own, is_new] = link_.symbols[module_].try_emplace(name, symbol);
+    const Position declared = is_new ? at : own->second.declared;
+    own->second = symbol;
+    own->second.declared = declared;
     if (is_public(linkage)) public_.try_emplace(name, symbol);
   }
 
@@ -64,12 +67,12 @@ class Linker {
       linked.dynamic_shared = variable.space == Space::shared && variable.linkage == Linkage::external;
       link_.variables.push_back(linked);
       const Symbol symbol{Symbol::variable, static_cast<u32>(link_.variables.size() - 1)};
-      return make_known(variable.name, variable.linkage, symbol);
+      return make_known(variable.name, variable.linkage, symbol, variable.at);
     }
     if (before->kind != Symbol::variable) return duplicate(variable.at, "variable", variable.name);
     const Symbol symbol = *before;
     merge(link_.variables[symbol.index], variable);
-    make_known(variable.name, variable.linkage, symbol);
+    make_known(variable.name, variable.linkage, symbol, variable.at);
   }
 
   // A second declaration of a variable: which of the two defines it?
@@ -120,12 +123,12 @@ class Linker {
       linked.defined = function.has_body;
       link_.functions.push_back(linked);
       const Symbol symbol{Symbol::function, static_cast<u32>(link_.functions.size() - 1)};
-      return make_known(function.name, function.linkage, symbol);
+      return make_known(function.name, function.linkage, symbol, function.at);
     }
     if (before->kind != Symbol::function) return duplicate(function.at, "function", function.name);
     const Symbol symbol = *before;
     merge(link_.functions[symbol.index], function);
-    make_known(function.name, function.linkage, symbol);
+    make_known(function.name, function.linkage, symbol, function.at);
   }
 
   // Between texts, a float is not what bits are.
@@ -170,7 +173,9 @@ class Linker {
         (before->second.kind != Symbol::function || link_.functions[before->second.index].defined)) {
       return duplicate(function.at, "function", function.name);
     }
+    const Position declared = before != own.end() ? before->second.declared : function.at;
     own[function.name] = symbol;
+    own[function.name].declared = declared;
     public_[function.name] = symbol;
   }
 

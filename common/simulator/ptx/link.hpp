@@ -25,7 +25,8 @@ struct LinkedFunction {
 
 struct Symbol {
   enum Kind : u8 { variable, function } kind = variable;
-  u32 index = 0;  // of Link::variables or Link::functions
+  u32 index = 0;      // of Link::variables or Link::functions
+  Position declared{};  // where the module first names it: what stands before that does not know it
 };
 
 struct Link {

@@ -16,6 +16,7 @@ namespace {
 
 constexpr u64 kFunctionStride = 16;
 constexpr u64 kMostStaticShared = 48 << 10;
+constexpr u64 kMostConstant = 64 << 10;
 constexpr u32 kMostRegisters = 255, kFewestRegisters = 16;
 constexpr u64 kRegisterFile = 65536, kMostThreads = 1024;
 
@@ -37,6 +38,7 @@ class Loader {
     if (link_.errors.empty()) make_kernels();
     if (link_.errors.empty()) check_relocations();
     Loaded loaded;
+    check_constants();
     if (link_.errors.empty()) {
       place_variables();
       write_constants();
@@ -243,6 +245,19 @@ class Loader {
   }
 
   // --- Variables ---
+
+  // Each text's constant variables have one bank together.
+  void check_constants() {
+    std::vector<u64> used(modules_.size(), 0);
+    for (const LinkedVariable& linked : link_.variables) {
+      if (linked.variable->space != Space::constant) continue;
+      u64& offset = used[linked.module];
+      offset = round_up(offset, linked.variable->align) + linked.variable->size;
+      if (offset <= kMostConstant) continue;
+      return error(linked.variable->at, "File uses too much global constant data (0x" + hex(offset) + " bytes, 0x" +
+                                            hex(kMostConstant) + " max)");
+    }
+  }
 
   static bool is_placed(const LinkedVariable& linked) {
     const Space space = linked.variable->space;

@@ -128,6 +128,7 @@ struct Parameter {
   Type type = Type::none;
   u64 size = 0;  // bytes
   u32 align = 1;
+  u32 vector = 1;
   bool in_register = false;  // .reg parameter of a device function
   bool pointer = false;
   bool is_array = false;  // .b8 p[16]; size 0: p[]

@@ -216,13 +216,34 @@ void Parser::item() {
   if (cursor_.accept_dotted(".alias")) return alias();
   if (cursor_.accept_dotted(".address_size")) return address_size();
   if (cursor_.accept_dotted(".loc")) return location();
-  if (cursor_.accept_dotted(".target")) return target();
   const Linking how = linking();
   if (cursor_.accept_dotted(".entry")) return function(how, true);
   if (cursor_.accept_dotted(".func")) return function(how, false);
   const std::optional<Space> space = variable_space();
   if (!space || *space == Space::param) cursor_.unexpected();
   for (Variable& variable : variables(*space, how.linkage)) parsed_.module.variables.push_back(std::move(variable));
+}
+
+// What ptxas asks of parameters and results beyond their syntax.
+void Parser::check_signature(const Function& function) {
+  for (const auto* list : {&function.parameters, &function.results}) {
+    for (const Parameter& each : *list) {
+      const bool opaque = each.type == Type::texref || each.type == Type::samplerref || each.type == Type::surfref;
+      if (!each.in_register && (each.vector > 1 || (opaque && !function.is_entry))) {
+        error(each.at, "Variable '" + each.name + "' cannot be allocated in .param state space");
+      }
+      if (function.is_entry && each.is_array && each.size == 0) {
+        error(each.at, "Parameter to entry function cannot be an incomplete array.");
+      }
+    }
+  }
+  const auto in_memory = [](const Parameter& each) { return !each.in_register; };
+  if (function.results.size() > 1 && std::any_of(function.results.begin(), function.results.end(), in_memory)) {
+    error(function.at, "Multiple return parameters require .register state space");
+  }
+  if (function.noreturn && (function.is_entry || !function.results.empty())) {
+    error(function.at, "Invalid directive '.noreturn' for function '" + function.name + "'");
+  }
 }
 
 // --- Functions -------------------------------------------------------------------------------------------------------
@@ -233,7 +254,7 @@ void Parser::function(const Linking& linking, bool is_entry) {
   function.linkage = linking.linkage;
   Shape attributes;
   while (cursor_.accept_dotted(".attribute")) attribute(attributes);
-  if (cursor_.is('(')) function.results = parameters();
+  if (cursor_.is('(') && !is_entry) function.results = parameters();
   function.at = cursor_.where();
   function.name = cursor_.expect_name();
   if (cursor_.is('(')) function.parameters = parameters();
@@ -242,6 +263,8 @@ void Parser::function(const Linking& linking, bool is_entry) {
   if (function.max_threads.count() != 0 && function.required_threads.count() != 0) {
     error(function.at, "Conflicting directives: .maxntid and .reqntid cannot both be specified");
   }
+  check_signature(function);
+  known_functions_.insert(function.name);
   if (!cursor_.accept(';')) {
     function.has_body = true;
     body(function);
@@ -337,7 +360,9 @@ Parameter Parser::parameter() {
   if (cursor_.is_name()) variable.name = cursor_.expect_name();
   bool open = false;
   variable.dimensions = array(open);
+  if (variable.dimensions.size() > 1) Cursor::fail(variable.at, "Parsing error near '[': syntax error");
   measure(variable, open);
+  parameter.vector = variable.vector;
   parameter.name = std::move(variable.name);
   parameter.type = variable.type;
   parameter.size = variable.size;
@@ -566,7 +591,7 @@ struct Parser::Initialiser {
     store(offset, number, at);
   }
 
-  // symbol, symbol + 4, generic(symbol) + 4; what a mask is put before as well.
+  // symbol, symbol + 4, generic(symbol) + 4; what a mask is put before as well. The symbol has been declared before.
   void symbol(u64 offset, std::optional<u64> mask, Position at) {
     Relocation relocation;
     relocation.at = at;
@@ -574,14 +599,6 @@ struct Parser::Initialiser {
     relocation.size = static_cast<u32>(element());
     std::string_view name = parser.cursor_.expect_name();
     const bool function = parser.cursor_.is('(');
-    if (function && name == "mask" && !mask) {
-      parser.cursor_.take();
-      const i64 bits = integer_expression(parser.cursor_);
-      parser.cursor_.expect(')');
-      parser.cursor_.expect('(');
-      symbol(offset, static_cast<u64>(bits), at);
-      return parser.cursor_.expect(')');
-    }
     if (function && name == "generic") {
       parser.cursor_.take();
       relocation.generic = true;
@@ -592,14 +609,21 @@ struct Parser::Initialiser {
     }
     relocation.symbol = name;
     relocation.addend += addend();
+    const bool is_function = parser.known_functions_.count(relocation.symbol) != 0;
+    if (!is_function && parser.known_variables_.count(relocation.symbol) == 0) {
+      Cursor::fail(at, "Invalid initial value symbol '" + Cursor::shown(relocation.symbol) + "'");
+    }
+    if (is_function && relocation.generic) Cursor::fail(at, "Invalid initial value expression");
+    if (is_function && relocation.addend != 0) type_mismatch(at);
     if (mask) {
       const int low = *mask == 0 ? 1 : std::countr_zero(*mask);
       if (low % 8 != 0 || *mask >> low != 0xff) Cursor::fail(at, "Mask must select one byte of an address");
       relocation.masked = true;
       relocation.byte = static_cast<u32>(low / 8);
       if (relocation.size != 1) Cursor::fail(at, "Mask operator requires an initializer of 8 bits");
-    } else if (relocation.size != 4 && relocation.size != 8) {
-      Cursor::fail(at, "Address '" + Cursor::shown(relocation.symbol) + "' does not fit its initializer");
+      if (!is_unsigned(variable.type)) type_mismatch(at);
+    } else if (variable.type != Type::u32 && variable.type != Type::u64) {
+      type_mismatch(at);
     }
     variable.relocations.push_back(std::move(relocation));
   }
@@ -639,7 +663,10 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
     if (many > kMostNames) Cursor::fail(variable.at, "Too many variables");
     measure(variable, false);
     std::vector<Variable> all(many, variable);
-    for (u32 i = 0; i < many; ++i) all[i].name += std::to_string(i);
+    for (u32 i = 0; i < many; ++i) {
+      all[i].name += std::to_string(i);
+      if (function_ == nullptr) known_variables_.insert(all[i].name);
+    }
     return all;
   }
   bool open = false;
@@ -662,6 +689,10 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
       open = false;
     }
   }
+  if (linkage == Linkage::common && shape.space != Space::global) {
+    error(variable.at, ".common variables must be declared in .global space");
+  }
+  if (function_ == nullptr) known_variables_.insert(variable.name);
   const bool empty = !variable.dimensions.empty() && variable.dimensions[0] == 0;
   if ((open || empty) && linkage != Linkage::external && shape.space != Space::param) {
     error(variable.at, "Non-external variable '" + variable.name + "' has incomplete type");

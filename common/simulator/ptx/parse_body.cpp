@@ -21,6 +21,19 @@ bool is_selector(std::string_view word) {
   return true;
 }
 
+// Whether `name` is one of family0, family1 … family<count - 1>.
+bool belongs(std::string_view name, std::string_view family, u32 count) {
+  if (name.size() <= family.size() || name.size() > family.size() + 8 || name.substr(0, family.size()) != family)
+    return false;
+  const std::string_view digits = name.substr(family.size());
+  u32 number = 0;
+  for (char c : digits) {
+    if (c < '0' || c > '9') return false;
+    number = number * 10 + static_cast<u32>(c - '0');
+  }
+  return (digits[0] != '0' || digits.size() == 1) && number < count;
+}
+
 }  // namespace
 
 // Scopes are kept on a list, not on the native stack: a text may nest them as deeply as it likes.
@@ -28,9 +41,15 @@ void Parser::body(Function& function) {
   function_ = &function;
   open_scopes_.clear();
   declared_.clear();
+  families_.clear();
   source_ = {};
   cursor_.expect('{');
   open_scope();
+  for (const auto* list : {&function.parameters, &function.results}) {
+    for (const Parameter& each : *list) {
+      if (!each.name.empty() && each.name != "_") declare(each.at, each.name);
+    }
+  }
   while (!open_scopes_.empty()) {
     if (cursor_.at_end()) cursor_.unexpected();
     if (full()) return;
@@ -109,18 +128,41 @@ void Parser::registers() {
       if (reg.count > kMostRegisters) Cursor::fail(reg.at, "Too many registers '" + Cursor::shown(reg.name) + "'");
       if (reg.count == 0) continue;
     }
-    const std::string key = std::to_string(open_scopes_.back()) + ":" + reg.name + (reg.count != 0 ? "<" : "");
-    if (!declared_.insert(key).second) error(reg.at, "Duplicate definition of variable '" + reg.name + "'");
+    declare(reg.at, reg.name, reg.count);
     scope.registers.push_back(static_cast<u32>(function_->registers.size()));
     function_->registers.push_back(std::move(reg));
   } while (cursor_.accept(','));
   cursor_.expect(';');
 }
 
+// A name of the innermost scope, or `count` of them: name0, name1 … False, and told, if it is one already.
+bool Parser::declare(Position at, const std::string& name, u32 count) {
+  const std::string scope = std::to_string(open_scopes_.back()) + ":";
+  const auto twice = [&](const std::string& which) {
+    error(at, "Duplicate definition of variable '" + which + "'");
+    return false;
+  };
+  if (!declared_.insert(scope + name + (count != 0 ? "<" : "")).second) return twice(name);
+  if (count == 0 && declared_.count(scope + name + ":") != 0) return twice(name);
+  // Of x<n> and x7 in one scope, whichever comes second.
+  const Scope& here = function_->scopes[open_scopes_.back()];
+  if (count != 0) {
+    families_.push_back({open_scopes_.back(), name, count});
+    for (u32 each : here.registers) {
+      const Register& reg = function_->registers[each];
+      if (reg.count == 0 && belongs(reg.name, name, count)) return twice(reg.name);
+    }
+    return true;
+  }
+  for (const Family& family : families_) {
+    if (family.scope == open_scopes_.back() && belongs(name, family.name, family.count)) return twice(name);
+  }
+  return true;
+}
+
 void Parser::body_variables() {
   for (Variable& variable : variables(*variable_space(), Linkage::local)) {
-    const std::string key = std::to_string(open_scopes_.back()) + ":" + variable.name;
-    if (!declared_.insert(key).second) error(variable.at, "Duplicate definition of variable '" + variable.name + "'");
+    declare(variable.at, variable.name);
     function_->scopes[open_scopes_.back()].variables.push_back(static_cast<u32>(function_->variables.size()));
     function_->variables.push_back(std::move(variable));
   }
@@ -132,7 +174,8 @@ void Parser::label() {
   std::string name(cursor_.expect_name());
   cursor_.expect(':');
   const std::string key = std::to_string(open_scopes_.back()) + ":" + name + ":";
-  if (!declared_.insert(key).second) error(at, "Duplicate definition of label '" + name + "'");
+  const bool other = declared_.count(key.substr(0, key.size() - 1)) != 0;
+  if (!declared_.insert(key).second || other) error(at, "Duplicate definition of label '" + name + "'");
   if (cursor_.accept_dotted(".branchtargets") || cursor_.accept_dotted(".calltargets")) return branch_targets(name);
   if (cursor_.accept_dotted(".callprototype")) return call_prototype(name);
   function_->labels.push_back(

@@ -61,6 +61,7 @@ class Parser {
   void measure(Variable& variable, bool open);
   std::vector<Parameter> parameters();
   Parameter parameter();
+  void check_signature(const Function& function);
   struct Initialiser;
 
   // Bodies.
@@ -68,6 +69,7 @@ class Parser {
   void body_item();
   void open_scope();
   void registers();
+  bool declare(Position at, const std::string& name, u32 count = 0);
   void body_variables();
   void label();
   void branch_targets(std::string name);
@@ -96,7 +98,15 @@ class Parser {
   std::vector<u32> open_scopes_;
   SourceLine source_;
   std::map<std::array<u32, 3>, std::pair<u32, u32>> inlined_;  // .loc → the outermost call's file and line
-  std::unordered_set<std::string> declared_;  // "scope:name", to find what is declared twice
+  std::unordered_set<std::string> declared_;                   // "scope:name", to find what is declared twice
+  struct Family {                                              // x<n>
+    u32 scope;
+    std::string name;
+    u32 count;
+  };
+  std::vector<Family> families_;
+  // Module scope, as far as it has been read: what an initialiser may name.
+  std::unordered_set<std::string> known_variables_, known_functions_;
 };
 
 }  // namespace cudasim::ptx

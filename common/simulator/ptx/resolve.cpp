@@ -60,6 +60,13 @@ bool holds(Type want, Type have) {
   return bytes(have) > bytes(want) && have != Type::pred && (any_bits || !is_float(have));
 }
 
+bool before(Position a, Position b) { return a.line != b.line ? a.line < b.line : a.column < b.column; }
+
+// %tid and its like, of which there are %tid.x, .y and .z.
+bool has_parts(std::string_view special) {
+  return special[0] == '%' && special_register_handler(std::string(special) + ".x", 4) != nullptr;
+}
+
 class Resolver {
  public:
   Resolver(const Module& module, u32 module_index, const Function& function, u32 file_base, Link& link)
@@ -109,6 +116,7 @@ class Resolver {
   void spell_out(Operand& operand) const;
   void by_row(const Statement& statement);
   void note_barrier(const Statement& statement);
+  void check_features(const Statement& statement, u32 version) const;
   void check_without_sync(const Statement& statement) const;
   void check_copy(const Statement& statement) const;
 
@@ -124,12 +132,14 @@ class Resolver {
     u32 memories = 0;      // memory operands so far
     bool updated = false;  // what it writes it reads, too
     bool in_vector = false;
+    u32 element_bytes = 0;  // of the vector being read: its registers', 0 if it has none
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
   bool could_be(const Draft& draft, const OperandRule& rule, const Operand& given);
   void operand(Draft& draft, const OperandRule& rule, const Operand& operand);
   void missing(Draft& draft, const OperandRule& rule);
   void vector(Draft& draft, const OperandRule& rule, u32 count, const Operand& operand);
+  u32 bytes_of_elements(const Operand& operand);
   void scalar(Draft& draft, const OperandRule& rule, const Operand& operand);
   void destination(Draft& draft, const OperandRule& rule, Type type, const Operand& operand);
   void source(Draft& draft, const OperandRule& rule, Type type, const Operand& operand);
@@ -148,6 +158,7 @@ class Resolver {
   std::optional<Value> address_value(const Operand& operand, u32 bytes);
   bool names_sampler(const std::string& text) const;
   Value special_register(const std::string& name, Type type);
+  const Symbol* symbol_of(const std::string& name) const;
   std::optional<Reg> find_register(const Operand& operand);
   std::optional<Reg> find_register(const std::string& name, const std::string& selector, Position at);
   Reg element(u32 reg, u32 number, u32 part);
@@ -324,6 +335,12 @@ Resolver::Reg Resolver::element(u32 reg, u32 number, u32 part) {
   return {ids[number] + part, declared.type};
 }
 
+// A name of the module's that is declared before the statement.
+const Symbol* Resolver::symbol_of(const std::string& name) const {
+  const Symbol* symbol = link_.find(module_index_, name);
+  return symbol != nullptr && before(symbol->declared, at_) ? symbol : nullptr;
+}
+
 std::optional<Resolver::Reg> Resolver::find_register(const std::string& name, const std::string& selector,
                                                      Position at) {
   const std::optional<Binding> binding = names_.find(name);
@@ -336,6 +353,7 @@ std::optional<Resolver::Reg> Resolver::find_register(const std::string& name, co
   }
   if (binding->kind != Binding::reg) return std::nullopt;
   const Register& declared = function_.registers[binding->index];
+  if (!before(declared.at, at_)) unknown(name);
   if (declared.vector == 1) {
     if (selector.size() == 1) fail(at, "Unknown video selector: '." + selector + "'");
     return element(binding->index, binding->number, 0);
@@ -438,7 +456,7 @@ u32 Resolver::label(const Operand& operand) {
   const Name* name = std::get_if<Name>(&operand.value);
   if (name == nullptr || operand.is_vector) mismatch();
   const std::optional<Binding> binding = names_.find_label(name->text);
-  if (!binding && !names_.find(name->text) && link_.find(module_index_, name->text) == nullptr) unknown(name->text);
+  if (!binding && !names_.find(name->text) && symbol_of(name->text) == nullptr) unknown(name->text);
   if (!binding || binding->kind != Binding::label)
     fail(operand.at, "Label expected for argument 0 of instruction '" + current_->opcode + "'");
   return function_.labels[binding->index].statement;  // becomes the index of an instruction in finish()
@@ -593,14 +611,14 @@ void Resolver::call_target(const Statement& s, CallSite& site) {
     } else {
       const auto& targets = function_.tables[binding->index].targets;
       for (const std::string& target : targets) {
-        const Symbol* symbol = link_.find(module_index_, target);
+        const Symbol* symbol = symbol_of(target);
         if (symbol == nullptr || symbol->kind != Symbol::function) unknown(target);
         results = &link_.functions[symbol->index].function->results;
         parameters = &link_.functions[symbol->index].function->parameters;
       }
     }
   } else {
-    const Symbol* symbol = link_.find(module_index_, name->text);
+    const Symbol* symbol = symbol_of(name->text);
     if (symbol == nullptr) {
       link_.errors.push_back(
           {Diagnostic::syntax, s.at, "Call to '" + Cursor::shown(name->text) + "' requires call prototype"});
@@ -765,7 +783,16 @@ void Resolver::move_vector(const Statement& s, Type type, u32 count) {
   rule.written = true;
   vector(to, rule, count, s.operands[0]);
   rule.written = false;
-  vector(from, rule, count, s.operands[1]);
+  Operand source = s.operands[1];
+  const Name* special = std::get_if<Name>(&source.value);
+  if (special != nullptr && count == 4 && has_parts(special->text) && !names_.find(special->text)) {
+    source.is_vector = true;  // mov.v4.u32 v, %tid
+    for (const char* part : {"x", "y", "z", "w"}) {
+      source.elements.emplace_back().value = Name{special->text, part};
+      source.elements.back().at = source.at;
+    }
+  }
+  vector(from, rule, count, source);
   Instruction instruction;
   instruction.run = bound.run;
   instruction.control = bound.control;
@@ -812,6 +839,7 @@ void Resolver::by_row(const Statement& s) {
       s.operands[0].pair != nullptr) {
     fail(s.at, "Predicate output not allowed for instruction 'setp'");  // only pairs of halves have two results
   }
+  check_features(s, version);
   Draft draft;
   draft.statement = &s;
   draft.form = found.form;
@@ -848,6 +876,46 @@ void Resolver::by_row(const Statement& s) {
   if (jumps) step.target = instruction.target;
   const u32 at = emit(instruction, {}, {}, step);
   if (draft.offset_of.kind != AddressOf::none) out_.fixups.push_back({at, draft.offset_of});
+}
+
+// What a modifier needs, whatever instruction it is of, and what only some operands fit.
+void Resolver::check_features(const Statement& s, u32 version) const {
+  const auto needs = [&](const char* feature, u32 least, u32 target) {
+    if (version < least) {
+      fail(s.at, std::string("Feature '") + feature + "' requires PTX ISA .version " + std::to_string(least / 10) +
+                     "." + std::to_string(least % 10) + " or later");
+    }
+    if (module_.target < target) {
+      fail(s.at, std::string("Feature '") + feature + "' requires .target sm_" + std::to_string(target) + " or higher");
+    }
+  };
+  bool hint = false;
+  std::string_view shared;
+  for (const std::string& modifier : s.modifiers) {
+    if (modifier == "shared::cta") needs("::cta", 78, 30);
+    if (modifier == "shared::cluster") needs("::cluster", 78, 90);
+    if (modifier == "cluster") needs(".cluster scope", 78, 90);
+    if (modifier == "param::entry") needs("::entry", 83, 30);
+    if (modifier == "param::func") needs("::func", 83, 30);
+    hint |= modifier == "L2::cache_hint";
+    if (modifier.starts_with("shared")) shared = modifier;
+  }
+  if (hint && !shared.empty() && (s.opcode == "atom" || s.opcode == "red")) {
+    fail(s.at, "Modifier '.L2::cache_hint' cannot be applied to '." + std::string(shared) +
+                   "' space for instruction '" + s.opcode + "'");
+  }
+  if ((s.opcode == "discard" || s.opcode == "applypriority") && s.operands.size() == 2) {
+    const Immediate* size = std::get_if<Immediate>(&s.operands[1].value);
+    if (size != nullptr && size->bits != 128) {
+      fail(s.at, "Argument 2 of instruction '" + s.opcode + "': unexpected value '" + std::to_string(size->bits) +
+                     "', expected to be 128");
+    }
+  }
+  const bool to_predicate =
+      s.opcode == "elect" || (s.opcode == "lop3" && s.modifiers.size() == 2 && s.modifiers[0] != "b32");
+  if (to_predicate && !s.operands.empty() && s.operands[0].pair == nullptr) {
+    fail(s.at, "Predicate output expected for instruction '" + s.opcode + "'");
+  }
 }
 
 // Which of the 16 barriers a kernel needs: up to the highest number that is named; all of them if a register is.
@@ -983,7 +1051,9 @@ void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Op
   if (given.is_vector) {
     if (given.elements.size() != count || given.negated) mismatch();
     draft.in_vector = true;
+    draft.element_bytes = rule.wider ? bytes_of_elements(given) : 0;
     for (const Operand& part : given.elements) scalar(draft, each, part);
+    draft.element_bytes = 0;
     draft.in_vector = false;
     return;
   }
@@ -1001,6 +1071,18 @@ void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Op
     part.value = Name{whole->text, i < 4 ? kParts[i] : "?"};
     scalar(draft, each, part);
   }
+}
+
+// One handler serves all elements: registers of one size, which numbers and what is left out then have, too.
+u32 Resolver::bytes_of_elements(const Operand& given) {
+  u32 size = 0;
+  for (const Operand& part : given.elements) {
+    const std::optional<Reg> reg = find_register(part);
+    if (!reg) continue;
+    if (size != 0 && size != bytes(reg->type)) fail(at_, "Incompatible elements of vector expression");
+    size = bytes(reg->type);
+  }
+  return size;
 }
 
 void Resolver::scalar(Draft& draft, const OperandRule& rule, const Operand& given) {
@@ -1023,14 +1105,15 @@ void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, con
       fail(at_, "Result discard mode is not allowed for instruction '" + current_->opcode + "'");
     }
     // Nobody reads it, but the instruction has a place to write to.
-    id = temporary(type);
-    set_width(draft, bytes(type));
+    const u32 size = std::max(bytes(type), draft.element_bytes);
+    id = temporary(size == bytes(type) ? type : size == 2 ? Type::b16 : size == 4 ? Type::b32 : Type::b64);
+    set_width(draft, size);
   } else {
     const Name* to = std::get_if<Name>(&given.value);
     if (to == nullptr) fail(at_, "Result register required for instruction '" + current_->opcode + "'");
     const std::optional<Reg> reg = find_register(given);
     if (!reg) {
-      if (!names_.find(to->text) && link_.find(module_index_, to->text) == nullptr) unknown(to->text);
+      if (!names_.find(to->text) && symbol_of(to->text) == nullptr) unknown(to->text);
       fail(at_, "Result register required for instruction '" + current_->opcode + "'");
     }
     if (given.negated || given.addend != 0 || given.index != 0) mismatch();
@@ -1046,7 +1129,16 @@ void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, con
 
 void Resolver::source(Draft& draft, const OperandRule& rule, Type type, const Operand& given) {
   u32 width = bytes(type);
-  const Value from = value(given, type, rule.wider, &width);
+  Value from;
+  const Immediate* number = std::get_if<Immediate>(&given.value);
+  if (number != nullptr && !given.negated && draft.element_bytes > width) {
+    const std::optional<u64> bits = convert_immediate(*number, type);
+    if (!bits) mismatch();
+    width = draft.element_bytes;
+    from.slot = out_.constants.number(*bits, width);
+  } else {
+    from = value(given, type, rule.wider, &width);
+  }
   set_width(draft, width);
   selectors(draft, rule, given);
   draft.slots.push_back(from.slot);
@@ -1097,8 +1189,17 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
   return special_register(full, type);
 }
 
-Resolver::Value Resolver::special_register(const std::string& name, Type type) {
+Resolver::Value Resolver::special_register(const std::string& written, Type type) {
   const u32 width = bytes(type);
+  std::string name = written;
+  if (name.size() > 2 && name[name.size() - 2] == '.' && has_parts(name.substr(0, name.size() - 2))) {
+    constexpr std::string_view kColours = "rgba", kParts = "xyzw";
+    if (const std::size_t colour = kColours.find(name.back()); colour != kColours.npos) name.back() = kParts[colour];
+    if (name.back() == 'w' && (current_->opcode == "mov" || current_->opcode == "cvt") && !is_float(type) &&
+        (width == 2 || width == 4)) {
+      return {out_.constants.number(0, width)};  // the fourth is not used
+    }
+  }
   const auto known = [&](u32 size) { return name[0] == '%' && special_register_handler(name, size) != nullptr; };
   if (!known(0) && !known(4) && !known(8)) unknown(name);
   if ((current_->opcode != "mov" && current_->opcode != "cvt") || is_float(type)) {
@@ -1115,7 +1216,7 @@ Resolver::Value Resolver::special_register(const std::string& name, Type type) {
 
 // Whether it is a .samplerref variable, which stands beside a texture in independent mode.
 bool Resolver::names_sampler(const std::string& text) const {
-  const Symbol* symbol = link_.find(module_index_, text);
+  const Symbol* symbol = symbol_of(text);
   return symbol != nullptr && symbol->kind == Symbol::variable &&
          link_.variables[symbol->index].variable->type == Type::samplerref;
 }
@@ -1146,8 +1247,7 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
   };
   const bool moves = current_->opcode == "mov" ||
                      (current_->opcode == "cvta" && !current_->modifiers.empty() && current_->modifiers[0] != "to");
-  if (!moves && !names_sampler(name.text) &&
-      (names_.find(name.text) || link_.find(module_index_, name.text) != nullptr)) {
+  if (!moves && !names_sampler(name.text) && (names_.find(name.text) || symbol_of(name.text) != nullptr)) {
     fail(at_, "'" + Cursor::shown(name.text) + "' used in instruction '" + current_->opcode + "': must be register");
   }
   const auto within = [&](const Variable& variable) {
@@ -1168,7 +1268,7 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
     const u64 offset = out_.code->parameters[binding->index].offset + static_cast<u64>(given.addend);
     return Value{out_.constants.number(offset, bytes)};
   }
-  const Symbol* symbol = link_.find(module_index_, name.text);
+  const Symbol* symbol = symbol_of(name.text);
   if (symbol == nullptr) return std::nullopt;
   if (symbol->kind == Symbol::variable) {
     return of_linked(symbol->index, within(*link_.variables[symbol->index].variable));
@@ -1270,7 +1370,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
     draft.instruction.offset = static_cast<i64>(out_.code->parameters[binding->index].offset) + address->offset;
     return based_on(draft, kNoSlot, 8);
   }
-  const Symbol* symbol = link_.find(module_index_, base);
+  const Symbol* symbol = symbol_of(base);
   if (symbol == nullptr) unknown(address->base);
   if (symbol->kind != Symbol::variable) mismatch();
   const Variable& variable = *link_.variables[symbol->index].variable;
@@ -1302,7 +1402,9 @@ void Resolver::memory_of_variable(Draft& draft, const Operand& given, const Vari
       if (!generic) return memory_of_local(draft, index, offset, given.at);
       break;
     case Space::shared:
-      if (function_.is_entry && draft.form.space == Space::shared && draft.memories == 1) {
+      // Only loads and stores know what an address without a register means in a cluster.
+      if (function_.is_entry && draft.form.space == Space::shared && draft.memories == 1 &&
+          (current_->opcode == "ld" || current_->opcode == "st")) {
         out_.shared.push_back(index);
         draft.offset_of = {AddressOf::shared, index, 0};
         return based_on(draft, kNoSlot, 8);
