@@ -350,6 +350,8 @@ const std::vector<Refused>& refused() {
        "Incompatible elements"},
       {"elect without a predicate", "", "", ".reg .u32 r; elect.sync r, -1;", "Predicate output expected"},
       {"an amount that discard does not know", "", "", "discard.global.L2 [%out], 64;", "expected to be 128"},
+      {"fewer bytes than a tensor map has", "", "", "fence.proxy.tensormap::generic.acquire.sys [%out], 64;",
+       "expected to be 128"},
       {"a cache hint in shared memory", "", "",
        ".shared .u32 s; .reg .b64 p; mov.b64 p,0; red.shared.L2::cache_hint.add.u32 [s],1,p;",
        "cannot be applied to '.shared'"},

@@ -48,10 +48,10 @@ TEST_CASE("Whoever does not wait for a copy finds what was there before") {
   REQUIRE(!module.run("k", {1, 1, 1}, {32, 1, 1}, out.address()));
   for (u32 t = 0; t < 32; ++t) {
     const u32 copied = 1000 + 128 + t * 4;
-    CHECK(out[t * 4] == copied);                          // the older of two groups, waited for
-    CHECK(out[t * 4 + 1] == t);                           // the newer: not yet
-    CHECK(out[t * 4 + 2] == (t < 16 ? 0 : copied));       // then it is; nothing was read where the predicate holds
-    CHECK(out[t * 4 + 3] == t);                           // never committed
+    CHECK(out[t * 4] == copied);                     // the older of two groups, waited for
+    CHECK(out[t * 4 + 1] == t);                      // the newer: not yet
+    CHECK(out[t * 4 + 2] == (t < 16 ? 0 : copied));  // then it is; nothing was read where the predicate holds
+    CHECK(out[t * 4 + 3] == t);                      // never committed
   }
 }
 
@@ -228,7 +228,7 @@ TEST_CASE("An instruction for shared::cta memory does not reach another block of
     launch.cluster = {2, 1, 1};
     const auto fault = run(launch);
     REQUIRE(fault.has_value());
-    CHECK(fault->kind == FaultKind::illegal_address);
+    CHECK(fault->kind == FaultKind::illegal_instruction);
     CHECK(fault->report.find("of another block of the cluster") != std::string::npos);
   }
 }

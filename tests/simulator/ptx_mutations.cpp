@@ -15,7 +15,9 @@ const std::string kText = R"(.version 8.0
 .address_size 64
 .file 1 "kernel.cu"
 .extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
-.visible .global .align 8 .u64 table[4] = {helper, table + 8, generic(table), 7};
+.global .align 4 .b8 bytes[16] = {1, 2, 3};
+.func (.param .b32 result) helper(.param .b32 x, .param .align 8 .b8 s[16]);
+.visible .global .align 8 .u64 table[4] = {helper, bytes + 8, generic(bytes), 7};
 .const .f32 weights[2][2] = {{1.0, 0f40000000}, {3.0}};
 .shared .align 16 .b8 buffer[256];
 .extern .shared .align 16 .b8 dynamic[];

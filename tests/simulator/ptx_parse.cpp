@@ -216,7 +216,7 @@ TEST_CASE("Variables have a space, a type, a size and what they start with") {
 
 TEST_CASE("Functions have parameters, results and tuning directives") {
   const Module module = parsed(
-      ".extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b) .noreturn;\n"
+      ".extern .func gone (.param .b64 a, .param .b64 b) .noreturn;\n"
       ".func (.reg .u32 r) inc (.reg .u32 x) { add.u32 r, x, 1; ret; }\n"
       ".alias twin, inc;\n"
       ".visible .entry k(.param .u64 .ptr .global .align 4 k_p, .param .align 8 .b8 k_s[24])\n"

@@ -110,7 +110,6 @@ CUDASIM_API CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapD
       require(boxDim[k] != 0 && boxDim[k] <= kMostBox);
       map.box[k] = u16(boxDim[k]);
     }
-    if (map.interleave == 0) map.step[0] = 1;  // copies have no steps in the first dimension
     describe_copy(map, swizzle, oobFill);
     std::memcpy(tensorMap, &map, sizeof map);
     return CUDA_SUCCESS;

@@ -45,10 +45,7 @@ void fill(Fault& fault, const Warp& warp, const Frame& frame, const Instruction&
   fault.thread = {grid.tid[0][thread], grid.tid[1][thread], grid.tid[2][thread]};
 }
 
-bool is_access(const Fault& fault) {
-  return fault.size != 0 && (fault.kind == FaultKind::illegal_address || fault.kind == FaultKind::misaligned_address ||
-                             fault.kind == FaultKind::invalid_address_space);
-}
+bool is_access(const Fault& fault) { return fault.size != 0; }
 
 // Breaks a sentence at blanks so that it fits the width, with the lines after the first indented.
 std::string wrapped(const std::string& text, std::size_t indent) {

@@ -52,10 +52,11 @@ std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
   const u32 rank = shared_rank(address);
   if (rank != block->rank) {
     const auto& blocks = block->cluster->blocks;
+    // The kinds are those that an H200 answers with.
     if (rank >= blocks.size())
-      wrong.fault(FaultKind::illegal_address, "in the shared memory of a block that the cluster does not have");
+      wrong.fault(FaultKind::trap, "in the shared memory of a block that the cluster does not have");
     if (space == Space::shared) {
-      wrong.fault(FaultKind::illegal_address,
+      wrong.fault(FaultKind::illegal_instruction,
                   "in the shared memory of another block of the cluster, which an "
                   "instruction for shared::cta memory does not reach");
     }

@@ -60,6 +60,7 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
   if (box.map.im2col != im2col) {
     refuse(lane, im2col ? "an im2col copy with a tensor map of tiles" : "a copy of tiles with a tensor map for im2col");
   }
+  if (box.map.interleave == 0) box.map.step[0] = 1;  // copies have no steps in the first dimension
   box.element = box.map.element();
   // No manual says so, but an H200 stops at others.
   if (warp.in<i32>(coordinates[0])[lane] * i64{box.element} % 16 != 0) {
@@ -211,6 +212,14 @@ void run_load(Warp& warp, const Instruction& i) {
   warp.polls = 0;
 }
 
+// No manual says so, but an H200 stops at stores of pixels whose bounding box is larger than the tensor on any side.
+void check_pixels_inside(const Box& box, u32 lane) {
+  for (u32 k = 0; box.map.im2col && k + 2 < box.map.dimensions; ++k) {
+    if (box.map.lower[k] < 0 || box.map.upper[k] > 0)
+      refuse(lane, "a store of pixels (im2col) whose bounding box goes beyond the tensor");
+  }
+}
+
 // [map, {coordinates}], [from]. What lies outside of the tensor is not written.
 template <bool kReduce>
 void run_store(Warp& warp, const Instruction& i) {
@@ -219,6 +228,7 @@ void run_store(Warp& warp, const Instruction& i) {
   const Control c = unpacked(i.control);
   for_each_lane(warp, [&](u32 lane) {
     const Box box = box_of(warp, i, 0, slot[0], slot + 1, nullptr, lane);
+    check_pixels_inside(box, lane);
     const u64 from = operand_address(warp, i, 1, slot[1 + c.dimensions], lane);
     struct Stretch {
       u32 offset, size;

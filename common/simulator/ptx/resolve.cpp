@@ -904,11 +904,22 @@ void Resolver::check_features(const Statement& s, u32 version) const {
     fail(s.at, "Modifier '.L2::cache_hint' cannot be applied to '." + std::string(shared) +
                    "' space for instruction '" + s.opcode + "'");
   }
-  if ((s.opcode == "discard" || s.opcode == "applypriority") && s.operands.size() == 2) {
-    const Immediate* size = std::get_if<Immediate>(&s.operands[1].value);
-    if (size != nullptr && size->bits != 128) {
-      fail(s.at, "Argument 2 of instruction '" + s.opcode + "': unexpected value '" + std::to_string(size->bits) +
-                     "', expected to be 128");
+  // Sizes and counts of which only some are any.
+  const auto has = [&](std::string_view word) {
+    return std::find(s.modifiers.begin(), s.modifiers.end(), word) != s.modifiers.end();
+  };
+  const bool copies_map = has("cp_fenceproxy") || has("tensormap::generic");
+  const bool only_128 = s.opcode == "discard" || s.opcode == "applypriority" || copies_map;
+  const std::size_t which = s.opcode == "setmaxnreg" ? 0 : has("cp_fenceproxy") ? 2 : 1;
+  if ((only_128 || s.opcode == "setmaxnreg") && s.operands.size() > which) {
+    const Immediate* number = std::get_if<Immediate>(&s.operands[which].value);
+    if (number == nullptr) mismatch();
+    const u64 value = number->bits;
+    const std::string argument = "Argument " + std::to_string(which + 1) + " of instruction '" + s.opcode +
+                                 "': unexpected value '" + std::to_string(value);
+    if (only_128 && value != 128) fail(s.at, argument + "', expected to be 128");
+    if (!only_128 && (value % 8 != 0 || value < 24 || value > 256)) {
+      fail(s.at, argument + "', expected to be a multiple of 8 from 24 to 256");
     }
   }
   const bool to_predicate =
