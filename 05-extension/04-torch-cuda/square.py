@@ -1,4 +1,6 @@
 # Python's side of the op: what makes one differentiable function of two operators.
+import re
+import sys
 from collections.abc import Callable
 
 import torch
@@ -10,7 +12,14 @@ Op = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 def load() -> None:
     """Loads the two libraries, and tells them where the kernels are that run on host memory."""
-    torch.ops.load_library(built(__file__, "op.so"))
+    try:
+        torch.ops.load_library(built(__file__, "op.so"))
+    except OSError as error:
+        runtime = re.search(r"libcudart\S*(?=: cannot open)", str(error.__cause__ or error))
+        if not runtime:
+            raise
+        print(f"skipped: the toolkit's runtime is {runtime[0]}, PyTorch is for CUDA {torch.version.cuda}, and the loader finds no such file")
+        sys.exit(77)
     torch.ops.load_library(built(__file__, "mistakes.so"))
     torch.ops.square.use_image(built(__file__, "kernels.ptx"))
 

@@ -121,6 +121,17 @@ def test_a_missing_image_is_told(square):
         torch.ops.square.use_image(lesson_image)
 
 
+def test_a_runtime_of_another_cuda_that_is_not_here_is_named(square, monkeypatch, capsys):
+    def load_library(path):
+        raise OSError(f"Could not load this library: {path}") from OSError("libcudart.so.12: cannot open shared object file: No such file or directory")
+
+    monkeypatch.setattr(torch.ops, "load_library", load_library)
+    with pytest.raises(SystemExit) as ended:
+        square.load()
+    assert ended.value.code == 77
+    assert capsys.readouterr().out.startswith("skipped: the toolkit's runtime is libcudart.so.12, PyTorch is for CUDA ")
+
+
 def test_shapes_are_known_without_running(square):
     x = torch.ones(3, 4, device="meta")
     assert torch.ops.square.forward(x.t(), x.t()).shape == (4, 3)

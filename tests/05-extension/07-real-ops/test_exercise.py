@@ -88,6 +88,12 @@ def test_each_channel_gets_the_gradients_of_its_own_bins(kernel: places.Device) 
         assert found[0, channel].equal(expected[0, channel]), f"channel {channel}"
 
 
+def test_there_may_be_more_channels(kernel: places.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(globals(), "CHANNELS", 5)
+    found, expected = compare(kernel, image(2), torch.tensor([[1, 0, 0, 8, 7], [0, 2, 1, 6, 5]]))
+    assert found.equal(expected)
+
+
 def test_each_image_gets_the_gradients_of_its_own_boxes(kernel: places.Device) -> None:
     found, expected = compare(kernel, image(3), torch.tensor([[2, 0, 0, 8, 7], [0, 2, 1, 6, 5], [2, 1, 1, 4, 4]]))
     for number in range(3):
