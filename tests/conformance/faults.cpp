@@ -123,6 +123,52 @@ FRESH_CASE("A store a little past an allocation is found by the simulator only",
           CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
+// As a C library's strlen does: of a variable, a constant, and what malloc gave, 3 bytes each.
+static const char* const kLastWords = R"(.version 7.0
+.target sm_75
+.address_size 64
+.extern .func (.param .b64 result) malloc (.param .b64 bytes);
+.global .align 8 .b8 text[3] = {65, 66, 67};
+.const .align 8 .b8 kept[3] = {68, 69, 70};
+.visible .entry last_words(.param .u64 out) {
+  .reg .u64 %out, %bytes, %heap;
+  .reg .u64 %r<3>;
+  ld.param.u64 %out, [out];
+  { .param .b64 bytes; .param .b64 result;
+    mov.u64 %bytes, 3;
+    st.param.b64 [bytes], %bytes;
+    call.uni (result), malloc, (bytes);
+    ld.param.b64 %heap, [result]; }
+  st.u8 [%heap], 71;
+  st.u8 [%heap + 1], 72;
+  st.u8 [%heap + 2], 73;
+  ld.global.u64 %r0, [text];
+  ld.const.u64 %r1, [kept];
+  ld.u64 %r2, [%heap];
+  st.global.u64 [%out], %r0;
+  st.global.u64 [%out + 8], %r1;
+  st.global.u64 [%out + 16], %r2;
+  ret;
+}
+)";
+
+FRESH_CASE("The word that a string ends in may be read whole", "[fault]") {
+  conformance::context();
+  CUmodule module = nullptr;
+  CUfunction kernel = nullptr;
+  CUdeviceptr out = 0;
+  CU_CHECK(cuModuleLoadData(&module, kLastWords));
+  CU_CHECK(cuModuleGetFunction(&kernel, module, "last_words"));
+  CU_CHECK(cuMemAlloc(&out, 24));
+  void* arguments[] = {&out};
+  ANSWERS(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  char words[24] = {};
+  ANSWERS(cuMemcpyDtoH(words, out, 24), CUDA_SUCCESS);
+  CHECK(std::string(words, 3) == "ABC");
+  CHECK(std::string(words + 8, 3) == "DEF");
+  CHECK(std::string(words + 16, 3) == "GHI");
+}
+
 FRESH_CASE("A store past shared memory faults", "[fault]") {
   const auto F = conformance::module();
   int index = 1 << 20;

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int wrong = 0;
 static void check(const char* what, double is, double should) {
@@ -23,10 +24,10 @@ static void loops(void) {
   double* a = malloc(N * sizeof *a);
   double sum = 0, host = 0;
   for (int i = 0; i < N; i++) a[i] = i;
-#pragma omp target teams distribute parallel for reduction(+ : sum) map(to : a[0 : N])
+#pragma omp target teams distribute parallel for reduction(+ : sum) map(to : a [0:N])
   for (int i = 0; i < N; i++) sum += a[i];
   check("a sum over teams", sum, N * (N - 1) / 2.0);
-#pragma omp target teams distribute parallel for simd map(tofrom : a[0 : N]) num_teams(4) thread_limit(64)
+#pragma omp target teams distribute parallel for simd map(tofrom : a [0:N]) num_teams(4) thread_limit(64)
   for (int i = 0; i < N; i++) a[i] = sqrt(a[i]);
   sum = 0;
   for (int i = 0; i < N; i++) sum += a[i], host += sqrt(i);
@@ -122,6 +123,64 @@ static void memory(void) {
   check("data that stays", back[99], 198);
 }
 
+struct node {
+  int value;
+  struct node* next;
+};
+
+static void library(void) {
+  int sum = 0, same = 0;
+#pragma omp target map(tofrom : sum, same)
+  {
+    struct node* list = NULL;
+    for (int i = 1; i <= 50; i++) {
+      struct node* one = malloc(sizeof *one);
+      one->value = i;
+      one->next = list;
+      list = one;
+    }
+    while (list) {
+      struct node* next = list->next;
+      sum += list->value;
+      free(list);
+      list = next;
+    }
+    char text[40], *copy = malloc(3);
+    snprintf(text, sizeof text, "%d %s %.3f", 42, "words", 1.5);
+    strcpy(copy, "ab");
+    same = strcmp(text, "42 words 1.500") == 0 && strlen(copy) == 2;
+    free(copy);
+  }
+  check("a list in the device's heap", sum, 1275);
+  check("text made on the device", same, 1);
+}
+
+static void atomics(void) {
+  float f = 0;
+  double d = 1;
+  unsigned bits = 0;
+  short small = 0;
+  unsigned char tiny = 0;
+#pragma omp target teams distribute parallel for map(tofrom : f, d, bits, small, tiny)
+  for (int i = 0; i < 32; i++) {
+#pragma omp atomic
+    f += 0.5f;
+#pragma omp atomic
+    d *= 2;
+#pragma omp atomic
+    bits |= 1u << i;
+#pragma omp atomic
+    small += 3;
+#pragma omp atomic
+    tiny ^= i;
+  }
+  check("an atomic float", f, 16);
+  check("an atomic product", d, 4294967296.0);
+  check("atomic bits", bits, 0xffffffffu);
+  check("an atomic short", small, 96);
+  check("an atomic char", tiny, 0);
+}
+
 int main(void) {
   int here = 1;
 #pragma omp target map(from : here)
@@ -130,6 +189,8 @@ int main(void) {
   loops();
   teams();
   memory();
+  library();
+  atomics();
 #pragma omp target
   printf("from the device: %d %s\n", 42, "words");
   return wrong;

@@ -3,6 +3,7 @@
 
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/exec/grid.hpp"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ const char* verb(Access kind) {
 
 std::string count(u64 n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
 
-// What is wrong with an access, and where it is.
+// An access, for what is to be said if it is wrong. `size`: less than was asked for once last_word has cut it.
 struct Wrong {
   u32 lane;
   Space space;
@@ -92,7 +93,20 @@ std::byte* in_parameters(Warp& warp, const Wrong& wrong, u64 address) {
   return const_cast<std::byte*>(parameters.data()) + address;
 }
 
-std::byte* in_global(Warp& warp, const Wrong& wrong, View* cached) {
+// C libraries read strings a whole word at a time, the last one past the string's end. The rest of that word is there
+// on a GPU, too, so in variables and on the device's heap it may be read; elsewhere an aligned read that is cut off is
+// more likely a vector too many. Null if this is no such read.
+std::byte* last_word(Warp& warp, Wrong& wrong) {
+  if (wrong.kind != Access::read || wrong.size > 8 || wrong.address % wrong.size != 0) return nullptr;
+  const auto a = AddressSpace::instance().find(wrong.address);
+  if (a == nullptr || a->context != warp.block->grid->launch.context) return nullptr;
+  const bool variable = a->kind == MemoryKind::module_global || a->kind == MemoryKind::module_constant;
+  if (!variable && !from_heap(*a)) return nullptr;
+  wrong.size = static_cast<u32>(a->base + a->size - wrong.address);
+  return a->host + (wrong.address - a->base);
+}
+
+std::byte* in_global(Warp& warp, Wrong& wrong, View* cached) {
   if (cached != nullptr && wrong.address >= cached->begin && wrong.address < cached->end &&
       wrong.size <= cached->end - wrong.address && (wrong.kind == Access::read || cached->writable))
     return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(cached->delta));
@@ -101,6 +115,7 @@ std::byte* in_global(Warp& warp, const Wrong& wrong, View* cached) {
   const auto view = space.view(wrong.address, wrong.size, context);
   const bool allowed = view.has_value() && view->readable && (wrong.kind == Access::read || view->writable);
   if (!allowed) {
+    if (std::byte* word = last_word(warp, wrong)) return word;
     const Space really = space_of(wrong.address);
     wrong.fault(FaultKind::illegal_address, really == Space::global
                                                 ? space.describe(wrong.address, wrong.size, context)
@@ -111,7 +126,7 @@ std::byte* in_global(Warp& warp, const Wrong& wrong, View* cached) {
   return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(view->delta));
 }
 
-std::byte* find(Warp& warp, const Wrong& wrong, Space space, u64 address, View* view) {
+std::byte* find(Warp& warp, Wrong& wrong, Space space, u64 address, View* view) {
   switch (space) {
     case Space::shared:
     case Space::shared_cluster: return in_shared(warp, wrong, space, address);
@@ -166,7 +181,7 @@ std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 
   }
   if (warp.watch == nullptr || !warp.watch->accesses()) return find(warp, wrong, space, address, view);
   std::byte* at = find(warp, wrong, space, address, &warp.block->grid->watch->view_of(address));
-  warp.watch->touch(warp, lane, space, address, at, size, kind);
+  warp.watch->touch(warp, lane, space, address, at, wrong.size, kind);
   return at;
 }
 

@@ -216,7 +216,7 @@ void heap_free(Warp& warp, u32 lane, u64 address) {
   AddressSpace& space = AddressSpace::instance();
   const u64 context = warp.block->grid->launch.context;
   const auto found = space.find(address);
-  if (found == nullptr || found->base != address || found->label != kHeapLabel || !space.release(address, "free")) {
+  if (found == nullptr || found->base != address || !from_heap(*found) || !space.release(address, "free")) {
     throw Fault{.kind = FaultKind::illegal_address,
                 .what = "free of an address that malloc has not returned: " + space.describe(address, 1, context),
                 .address = address,
@@ -290,6 +290,8 @@ std::optional<Builtin> builtin_named(std::string_view name) {
   if (name == "cudaGraphSetConditional") return Builtin::set_condition;
   return std::nullopt;
 }
+
+bool from_heap(const Allocation& a) { return a.label == kHeapLabel; }
 
 void call_builtin(Warp& warp, const CallSite& site, Builtin builtin) {
   switch (builtin) {
