@@ -277,6 +277,56 @@ TEST_CASE("a texture over plain memory reads texels by number, and zero outside 
   CU_CHECK(cuMemFree(memory));
 }
 
+// The texels are 10 y² + 3 x², the answers an H200's.
+TEST_CASE("a linear filter works on whole numbers, too") {
+  const Device device;
+  const struct {
+    CUarray_format format;
+    u32 bytes;
+    std::array<u32, 11> answers;
+  } formats[] = {{CU_AD_FORMAT_UNSIGNED_INT8, 1, {0, 7, 7, 13, 15, 18, 62, 37, 193, 5, 152}},
+                 {CU_AD_FORMAT_UNSIGNED_INT16, 2, {0, 7, 7, 13, 15, 18, 62, 37, 193, 5, 152}},
+                 {CU_AD_FORMAT_UNSIGNED_INT32, 4, {0, 6, 7, 13, 15, 17, 62, 37, 192, 5, 152}}};
+  const float where[][2] = {{0, 0},         {1, 1},         {1.25f, 1}, {1.5f, 1.5f}, {1.75f, 1.5f}, {2, 1.5f},
+                            {2.25f, 2.75f}, {3.99f, 0.01f}, {7, 3},     {-1, 1},      {9, 1}};
+  CUdeviceptr memory = 0;
+  constexpr u32 kPitch = 512, kWidth = 8, kHeight = 4;
+  CU_CHECK(cuMemAlloc(&memory, kPitch * kHeight));
+  for (const auto& f : formats) {
+    std::vector<u8> texels(kPitch * kHeight);
+    for (u32 y = 0; y < kHeight; ++y) {
+      for (u32 x = 0; x < kWidth; ++x) {
+        const u32 value = 10 * y * y + 3 * x * x;
+        std::memcpy(&texels[y * kPitch + x * f.bytes], &value, f.bytes);
+      }
+    }
+    CU_CHECK(cuMemcpyHtoD(memory, texels.data(), texels.size()));
+    CUDA_RESOURCE_DESC r{};
+    r.resType = CU_RESOURCE_TYPE_PITCH2D;
+    r.res.pitch2D.devPtr = memory;
+    r.res.pitch2D.format = f.format;
+    r.res.pitch2D.numChannels = 1;
+    r.res.pitch2D.width = kWidth;
+    r.res.pitch2D.height = kHeight;
+    r.res.pitch2D.pitchInBytes = kPitch;
+    CUDA_TEXTURE_DESC d{};
+    for (CUaddress_mode& mode : d.addressMode) mode = CU_TR_ADDRESS_MODE_CLAMP;
+    d.filterMode = CU_TR_FILTER_MODE_LINEAR;
+    d.flags = CU_TRSF_READ_AS_INTEGER;
+    CUtexObject texture = 0;
+    CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
+    std::vector<std::array<u32, 4>> in;
+    for (const auto& at : where) in.push_back({0, word(at[0]), word(at[1]), 0});
+    const auto out = run("tex.2d.v4.u32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y}];", texture, in);
+    for (std::size_t k = 0; k < in.size(); ++k) {
+      CAPTURE(f.bytes, where[k][0], where[k][1]);
+      CHECK(out[k][0] == f.answers[k]);
+    }
+    CU_CHECK(cuTexObjectDestroy(texture));
+  }
+  CU_CHECK(cuMemFree(memory));
+}
+
 TEST_CASE("a cube map is sampled by direction") {
   const Device device;
   constexpr u32 kSide = 4;

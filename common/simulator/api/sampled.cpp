@@ -72,7 +72,6 @@ void describe_sampling(Texture& t, const CUDA_TEXTURE_DESC& d) {
   t.as_integers = (d.flags & CU_TRSF_READ_AS_INTEGER) != 0 || (!is_float(t.channel) && bits(t.channel) == 32);
   if (is_float(t.channel)) t.as_integers = false;
   t.srgb = (d.flags & CU_TRSF_SRGB) != 0 && t.channel == Type::u8 && !t.as_integers;
-  require(!s.linear || !t.as_integers);  // there is nothing between whole numbers
 }
 
 // What CUresourceViewFormat's values stand for: type by type one, two and four channels, from 1.

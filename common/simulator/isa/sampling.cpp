@@ -212,9 +212,14 @@ float from_units(const Texture& t, u32 channel, double sum) {
   return float(std::copysign(std::ldexp(bits, last_bit), sum));
 }
 
+// Texels that stay whole numbers are filtered, too: on an H200 the sum is rounded to the nearest where they have 8 or
+// 16 bits, a half up, and down where they have 32.
+double whole_of(const Texture& t, u32 bits) { return is_signed(t.channel) ? double(i32(bits)) : double(bits); }
+u32 whole_from(const Texture& t, double sum) { return u32(i64(std::floor(bits(t.channel) < 32 ? sum + 0.5 : sum))); }
+
 Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const TextureLevel& level, u32 geometry,
                const Sample& at) {
-  const bool linear = s.linear && !t.linear_memory && gives_floats(t);
+  const bool linear = s.linear && !t.linear_memory, floats = gives_floats(t);
   const Point p = point_at(t, s, level, geometry, at, linear);
   if (p.outside) return {0, 0, 0, 0};
   if (!linear) return corner(warp, lane, t, s, level, geometry, p, 0);
@@ -225,10 +230,14 @@ Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const T
   for (u32 which = 0; which < 1u << axes; ++which) {
     if (weight[which] == 0) continue;
     const Texel texel = corner(warp, lane, t, s, level, geometry, p, which);
-    for (u32 k = 0; k < 4; ++k) sum[k] += weight[which] * in_units(t, k, double(float_of(texel[k])));
+    for (u32 k = 0; k < 4; ++k) {
+      sum[k] += weight[which] * (floats ? in_units(t, k, double(float_of(texel[k]))) : whole_of(t, texel[k]));
+    }
   }
   Texel result;
-  for (u32 k = 0; k < 4; ++k) result[k] = bits_of(from_units(t, k, sum[k] / 256));
+  for (u32 k = 0; k < 4; ++k) {
+    result[k] = floats ? bits_of(from_units(t, k, sum[k] / 256)) : whole_from(t, sum[k] / 256);
+  }
   return result;
 }
 
