@@ -94,6 +94,56 @@ TEST_CASE("GCC's OpenMP offload: loops, teams, tasks, the device's memory", "[pr
   CHECK(ended.output.find("from the device: 42 words") != std::string::npos);
 }
 
+TEST_CASE("GCC's OpenACC: gangs and vectors, data regions, queues, atomics", "[programs]") {
+  const Folder folder;
+  const std::string flags =
+      "-O2 -fopenacc -foffload=nvptx-none -foffload-options=-Wa,--no-verify tests/programs/openacc.c -o ";
+  if (!works("gcc-12 " + flags + folder / "openacc")) {
+    SKIP_TEST("GCC 12 with offload for nvptx is not installed: see tests/programs/README.md");
+  }
+  const Ended ended = shell("ACC_DEVICE_TYPE=nvidia " + kStopped + folder / "openacc");
+  CAPTURE(ended.output);
+  CHECK(ended.status == 0);
+  CHECK(ended.output.find("all as expected") != std::string::npos);
+}
+
+TEST_CASE("FFmpeg: frames go up, through its filters, and come back", "[programs]") {
+  if (!works("ffmpeg -hide_banner -filters | grep -q scale_cuda")) {
+    SKIP_TEST("FFmpeg with its CUDA filters is not installed: see tests/programs/README.md");
+  }
+  // The MD5 of ten frames that have gone through a chain of filters.
+  const auto frames = [](const std::string& chain) {
+    return shell(kStopped +
+                 "ffmpeg -hide_banner -nostdin -loglevel error -init_hw_device cuda=device -filter_hw_device device "
+                 "-f lavfi -i testsrc2=size=320x240:rate=10:duration=1 -filter_complex 'format=yuv420p," +
+                 chain + "' -f md5 -");
+  };
+  const std::string down = ",hwdownload,format=yuv420p";
+  const struct {
+    const char *on_device, *on_host;
+  } same[] = {{"hwupload_cuda", "null"},
+              {"hwupload_cuda,scale_cuda=160:120:interp_algo=nearest", "scale=160:120:flags=neighbor"},
+              {"split[a][b];[b]crop=100:80:20:20,hwupload[c];[a]hwupload[d];[d][c]overlay_cuda=40:60",
+               "split[a][b];[b]crop=100:80:20:20[c];[a][c]overlay=40:60"}};
+  for (const auto& pair : same) {
+    CAPTURE(pair.on_device);
+    const Ended device = frames(pair.on_device + down), host = frames(pair.on_host);
+    CAPTURE(device.output, host.output);
+    CHECK(device.status == 0);
+    CHECK(host.output.rfind("MD5=", 0) == 0);
+    CHECK(device.output == host.output);
+  }
+  for (const char* alone : {"setfield=tff,hwupload_cuda,yadif_cuda=1", "hwupload_cuda,thumbnail_cuda=4",
+                            "hwupload_cuda,scale_cuda=200:150:interp_algo=bilinear",
+                            "hwupload_cuda,scale_cuda=200:150:interp_algo=lanczos"}) {
+    CAPTURE(alone);
+    const Ended device = frames(alone + down);
+    CAPTURE(device.output);
+    CHECK(device.status == 0);
+    CHECK(device.output.rfind("MD5=", 0) == 0);
+  }
+}
+
 TEST_CASE("nvptx-none-run: a program of several objects with newlib, its arguments, its output, its status",
           "[programs]") {
   const Folder folder;
