@@ -121,6 +121,8 @@ SHORT_NAMES = -fmacro-prefix-map=$(<D)/=
 LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(if $(PARSED),-Ibuild/parsed) $(INCLUDES) $(HOST_FLAGS)
 TEST_FLAGS := -std=c++17 -O1 $(WARNINGS) -pthread $(INCLUDES) $(CATCH_FLAGS) $(HOST_FLAGS)
 SIM_FLAGS := -std=c++20 -O3 $(SIM_ARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden $(SIM_WARNINGS) -pthread $(INCLUDES)
+# What no kernel's instruction runs through.
+SIM_COLD_FLAGS := $(SIM_FLAGS) -O1
 # The simulator brings its own C++ library along, so that a program built with another one can load it.
 SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -Wl,-z,nodelete -static-libstdc++ -static-libgcc -pthread -ldl
 # The driver's library: linked by name only. Which one is loaded is decided when a program starts.
@@ -136,7 +138,7 @@ TORCH_FLAGS := $(filter-out -g,$(LESSON_FLAGS)) $(if $(filter yes,$(TORCH_OLD_ST
 # What was built with other flags, another compiler or another toolkit is built again. Several stamps: getting Catch2 later must not
 # build the simulator again.
 TOOLCHAIN := $(COMPILER) $(CXX) $(CUDA_INCLUDE) $(CUDA_VERSION) $(CXXFLAGS) $(LDFLAGS)
-BUILT_WITH.simulator := $(TOOLCHAIN) $(SIM_FLAGS) $(SIM_LINK)
+BUILT_WITH.simulator := $(TOOLCHAIN) $(SIM_COLD_FLAGS) $(SIM_LINK)
 BUILT_WITH.lessons := $(TOOLCHAIN) $(LESSON_FLAGS) $(DRIVER) $(NVCC) $(NVCC_FLAGS)
 BUILT_WITH.torch := $(TOOLCHAIN) $(TORCH_FLAGS) $(TORCH)
 BUILT_WITH.tests := $(TOOLCHAIN) $(TEST_FLAGS) $(SIM_ARCH) $(CATCH_LIBS)
@@ -222,16 +224,64 @@ parse_header = $(Q)mkdir -p $(@D) && echo '\#include "$(subst $() ,/,$(patsubst 
 # ---- The simulated GPU ---------------------------------------------------------------------------------------------------
 
 SIM_SOURCES := $(shell find common/simulator -name '*.cpp' 2>/dev/null | sort)
-SIM_OBJECTS := $(SIM_SOURCES:common/simulator/%.cpp=build/simulator/%.o)
 SIM_EXPORTS := $(wildcard common/simulator/exports.map)
+# What no kernel's instruction runs through is compiled four files at a time and optimised less: a third of the whole build less. The four share what is in their unnamed namespaces, so no name may occur there twice.
+SIM_COLD := $(filter-out %/race.cpp %/watch.cpp %/check/init.cpp %/counters.cpp %/traffic.cpp, \
+  $(filter $(patsubst %,common/simulator/%/%,api check profile ptx state),$(SIM_SOURCES))) common/simulator/isa/table.cpp
+# These declare otherwise what <cuda.h> declares, or want an older <cuda.h>.
+SIM_ALONE := $(filter %/refused.cpp %/first_versions.cpp %/version.cpp %/table.cpp,$(SIM_COLD))
+SIM_JOINED :=
+# $1: a folder, $2: its files. JOINED.state.event is the four that begin with state/event.cpp; what build/joined/state.event.cpp includes.
+joined_name = $1.$(basename $(notdir $(firstword $2)))
+by_fours = $(if $2,$(eval SIM_JOINED += $(joined_name))$(eval JOINED.$(joined_name) := $(wordlist 1,4,$2))$(call by_fours,$1,$(wordlist 5,$(words $2),$2)))
+$(foreach folder,api check profile ptx state,$(call by_fours,$(folder),$(filter-out $(SIM_ALONE),$(filter common/simulator/$(folder)/%,$(SIM_COLD)))))
+SIM_SINGLE := $(filter-out $(foreach name,$(SIM_JOINED),$(JOINED.$(name))),$(SIM_SOURCES))
+# The instructions first: the longest.
+SIM_OBJECTS := $(patsubst common/simulator/%.cpp,build/simulator/%.o,$(filter common/simulator/isa/%,$(SIM_SINGLE)) \
+  $(filter-out common/simulator/isa/%,$(SIM_SINGLE))) $(SIM_JOINED:%=build/simulator/joined/%.o)
 
 PARSED.simulator := $(if $(PARSED),build/parsed/common/simulator/standard.hpp.gch)
 build/parsed/common/simulator/standard.hpp.gch: common/simulator/standard.hpp build/flags.simulator
 	$(call parse_header,$(SIM_FLAGS))
 
+# g++ 12 crashes where a header was parsed at another level of optimisation.
+PARSED.cold := $(if $(PARSED),build/parsed/cold/common/simulator/standard.hpp.gch)
+build/parsed/cold/common/simulator/standard.hpp.gch: common/simulator/standard.hpp build/flags.simulator
+	$(call parse_header,$(SIM_COLD_FLAGS))
+
 build/simulator/%.o: common/simulator/%.cpp build/flags.simulator $(PARSED.simulator)
 	$(call say,simulator,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(SIM_FLAGS) $(PARSED.simulator:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+compile_cold = $(Q)mkdir -p $(@D) && $(CXX) $(SIM_COLD_FLAGS) $(PARSED.cold:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+
+$(patsubst common/simulator/%.cpp,build/simulator/%.o,$(filter $(SIM_COLD),$(SIM_SINGLE))): build/simulator/%.o: common/simulator/%.cpp build/flags.simulator $(PARSED.cold)
+	$(call say,simulator,$<)
+	$(compile_cold)
+
+build/simulator/joined/%.o: build/joined/%.cpp build/flags.simulator $(PARSED.cold)
+	$(call say,simulator,$(firstword $(subst ., ,common/simulator/$*)): $(notdir $(JOINED.$*)))
+	$(compile_cold)
+
+# The includes of $1, a line each.
+hash := \#
+define newline
+
+
+endef
+includes_of = $(subst $() ,$(newline),$(JOINED.$1:%=$(hash)include"%"))
+define joined_source
+ifneq ($$(file <build/joined/$1.cpp),$$(call includes_of,$1))
+$$(file >build/joined/$1.cpp,$$(call includes_of,$1))
+endif
+build/joined/$1.cpp: ;
+endef
+ifneq ($(wildcard build/setup.mk),)
+ifeq ($(wildcard build/joined),)
+$(shell mkdir -p build/joined)
+endif
+$(foreach name,$(SIM_JOINED),$(eval $(call joined_source,$(name))))
+endif
 
 build/simulator/libcuda.so.1: $(SIM_OBJECTS) $(SIM_EXPORTS)
 	$(call say,link,$@)
@@ -409,7 +459,7 @@ build/fuzz/%.o: common/simulator/%.cpp build/flags.simulator
 	$(Q)mkdir -p $(@D) && clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(DEPENDS) -c $< -o $@
 
 build/fuzz/loader: tests/fuzz/loader.cc $(FUZZ_SEEN:common/simulator/%.cpp=build/fuzz/%.o) \
-    $(filter-out $(FUZZ_SEEN:common/simulator/%.cpp=build/simulator/%.o),$(SIM_OBJECTS))
+    $(filter-out $(FUZZ_SEEN:common/simulator/%.cpp=build/simulator/%.o) build/simulator/joined/ptx.%,$(SIM_OBJECTS))
 	$(call say,link,$@)
 	$(Q)clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -ldl -o $@
 

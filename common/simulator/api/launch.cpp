@@ -20,7 +20,6 @@ namespace {
 
 constexpr Dim3 kMaxGrid{2147483647, 65535, 65535};
 constexpr Dim3 kMaxBlock{1024, 1024, 64};
-constexpr u32 kPortableCluster = 8, kLargestCluster = 16;
 
 bool within(const Dim3& size, const Dim3& most) {
   return size.count() != 0 && size.x <= most.x && size.y <= most.y && size.z <= most.z;

@@ -10,7 +10,7 @@ using namespace cudasim;
 
 namespace {
 
-std::shared_ptr<Function> permitted_function(CUfunction handle) {
+std::shared_ptr<Function> function_to_launch(CUfunction handle) {
   return get_function_or_kernel(handle, current_context());
 }
 
@@ -24,7 +24,7 @@ void put(Function& function, int offset, const void* value, std::size_t size) {
 }
 
 CUresult launch_grid(CUfunction handle, int width, int height, CUstream stream) {
-  const auto function = permitted_function(handle);
+  const auto function = function_to_launch(handle);
   require(width > 0 && height > 0);
   LaunchShape shape;
   shape.grid = {static_cast<u32>(width), static_cast<u32>(height), 1};
@@ -45,7 +45,7 @@ CUresult launch_grid(CUfunction handle, int width, int height, CUstream stream) 
 
 CUDASIM_API CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
   return CUDASIM_CALL(hfunc, x, y, z) {
-    const auto function = permitted_function(hfunc);
+    const auto function = function_to_launch(hfunc);
     require(x > 0 && y > 0 && z > 0);
     LaunchShape shape;
     shape.block = {static_cast<u32>(x), static_cast<u32>(y), static_cast<u32>(z)};
@@ -58,7 +58,7 @@ CUDASIM_API CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) 
 
 CUDASIM_API CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
   return CUDASIM_CALL(hfunc, bytes) {
-    const auto function = permitted_function(hfunc);
+    const auto function = function_to_launch(hfunc);
     const std::scoped_lock lock(function->mutex);
     function->shared_size = bytes;
     return CUDA_SUCCESS;
@@ -67,28 +67,28 @@ CUDASIM_API CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
 
 CUDASIM_API CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
   return CUDASIM_CALL(hfunc, numbytes) {
-    permitted_function(hfunc);  // how much the parameters take is known from the kernel: any number will do
+    function_to_launch(hfunc);  // how much the parameters take is known from the kernel: any number will do
     return CUDA_SUCCESS;
   };
 }
 
 CUDASIM_API CUresult cuParamSeti(CUfunction hfunc, int offset, unsigned int value) {
   return CUDASIM_CALL(hfunc, offset, value) {
-    put(*permitted_function(hfunc), offset, &value, sizeof value);
+    put(*function_to_launch(hfunc), offset, &value, sizeof value);
     return CUDA_SUCCESS;
   };
 }
 
 CUDASIM_API CUresult cuParamSetf(CUfunction hfunc, int offset, float value) {
   return CUDASIM_CALL(hfunc, offset, value) {
-    put(*permitted_function(hfunc), offset, &value, sizeof value);
+    put(*function_to_launch(hfunc), offset, &value, sizeof value);
     return CUDA_SUCCESS;
   };
 }
 
 CUDASIM_API CUresult cuParamSetv(CUfunction hfunc, int offset, void* ptr, unsigned int numbytes) {
   return CUDASIM_CALL(hfunc, offset, ptr, numbytes) {
-    const auto function = permitted_function(hfunc);
+    const auto function = function_to_launch(hfunc);
     require(ptr != nullptr || numbytes == 0);
     put(*function, offset, ptr, numbytes);
     return CUDA_SUCCESS;

@@ -58,12 +58,12 @@ using namespace cudasim;
 
 namespace {
 
-std::shared_ptr<Function> permitted_function(CUfunction handle) {
+std::shared_ptr<Function> function_or_kernel(CUfunction handle) {
   return get_function_or_kernel(handle, current_context());
 }
 
 CUresult max_active_blocks(int* count, CUfunction func, int block_size, size_t dynamic_shared, unsigned flags) {
-  const auto function = permitted_function(func);
+  const auto function = function_or_kernel(func);
   require(count != nullptr && block_size > 0);
   require((flags & ~static_cast<unsigned>(CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)) == 0);
   *count = static_cast<int>(blocks_per_multiprocessor(*function, static_cast<u64>(block_size), dynamic_shared));
@@ -73,7 +73,7 @@ CUresult max_active_blocks(int* count, CUfunction func, int block_size, size_t d
 // The block size that keeps the most threads on a multiprocessor; of equals the largest.
 CUresult potential_block_size(int* grid_size, int* block_size, CUfunction func, CUoccupancyB2DSize shared_of,
                               size_t dynamic_shared, int limit, unsigned flags) {
-  const auto function = permitted_function(func);
+  const auto function = function_or_kernel(func);
   require(grid_size != nullptr && block_size != nullptr && limit >= 0);
   require((flags & ~static_cast<unsigned>(CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)) == 0);
   const u32 most = max_threads_per_block(*function->kernel);
@@ -96,7 +96,6 @@ CUresult potential_block_size(int* grid_size, int* block_size, CUfunction func, 
 // A cluster's blocks run at the same time on one group of multiprocessors (a GPC), of which an H200 has 7 or 8 with up
 // to 18 each.
 constexpr u32 kMultiprocessorsPerCluster = 16;
-constexpr u32 kPortableCluster = 8, kLargestCluster = 16;
 
 LaunchShape shape_of(const CUlaunchConfig& config) {
   LaunchShape shape;
@@ -152,7 +151,7 @@ CUDASIM_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize,
 CUDASIM_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func, int numBlocks,
                                                              int blockSize) {
   return CUDASIM_CALL(dynamicSmemSize, func, numBlocks, blockSize) {
-    const auto function = permitted_function(func);
+    const auto function = function_or_kernel(func);
     require(dynamicSmemSize != nullptr && numBlocks > 0 && blockSize > 0);
     require(static_cast<u32>(numBlocks) <= kMaxBlocksPerMultiprocessor);
     const u64 share = kSharedPerMultiprocessor / static_cast<u64>(numBlocks) / kSharedUnit * kSharedUnit;
@@ -166,7 +165,7 @@ CUDASIM_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmem
 CUDASIM_API CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
                                                         const CUlaunchConfig* config) {
   return CUDASIM_CALL(clusterSize, func, config) {
-    const auto function = permitted_function(func);
+    const auto function = function_or_kernel(func);
     require(clusterSize != nullptr && config != nullptr);
     const LaunchShape shape = shape_of(*config);
     const bool fits = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared) != 0;
@@ -178,7 +177,7 @@ CUDASIM_API CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunc
 
 CUDASIM_API CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
   return CUDASIM_CALL(numClusters, func, config) {
-    const auto function = permitted_function(func);
+    const auto function = function_or_kernel(func);
     require(numClusters != nullptr && config != nullptr);
     const LaunchShape shape = shape_of(*config);
     const u64 size = shape.cluster.count();

@@ -125,7 +125,7 @@ CUresult bind_stored(CUtexref handle, const CUDA_RESOURCE_DESC& resource, CUarra
   });
 }
 
-constexpr u64 kAlignment = 512;  // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
+constexpr u64 kTextureAlignment = 512;  // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
 
 CUresult set_address_2d(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr, size_t pitch) {
   require(desc != nullptr);
@@ -209,7 +209,7 @@ CUDASIM_API CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArra
 // Memory that does not begin where textures may: the texture begins before it, and the program is told by how much.
 CUDASIM_API CUresult cuTexRefSetAddress_v2(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes) {
   return CUDASIM_CALL(ByteOffset, hTexRef, dptr, bytes) {
-    const u64 offset = dptr % kAlignment;
+    const u64 offset = dptr % kTextureAlignment;
     require(ByteOffset != nullptr || offset == 0);
     return set(hTexRef, [&](Reference& r) {
       CUDA_RESOURCE_DESC resource{};

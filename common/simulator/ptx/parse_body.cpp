@@ -6,7 +6,7 @@ namespace cudasim::ptx {
 namespace {
 
 constexpr int kDeepestOperand = 4;
-constexpr u32 kMostRegisters = 1u << 24;
+constexpr u32 kMostDeclared = 1u << 24;
 constexpr std::size_t kMostOperands = 1024;
 
 bool is_selector(std::string_view word) {
@@ -125,7 +125,7 @@ void Parser::registers() {
     if (how.vector * bits(how.type) > 128) Cursor::fail(reg.at, "Vector type too large, exceeds 128 bit limit");
     if (cursor_.is('<')) {
       reg.count = angle_count();
-      if (reg.count > kMostRegisters) Cursor::fail(reg.at, "Too many registers '" + Cursor::shown(reg.name) + "'");
+      if (reg.count > kMostDeclared) Cursor::fail(reg.at, "Too many registers '" + Cursor::shown(reg.name) + "'");
       if (reg.count == 0) continue;
     }
     declare(reg.at, reg.name, reg.count);

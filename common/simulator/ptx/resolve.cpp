@@ -20,12 +20,12 @@
 namespace cudasim::ptx {
 namespace {
 
-constexpr u32 kNone = ~0u;
+constexpr u32 kUnset = ~0u;
 constexpr u32 kFrameAlign = 16;
 constexpr u64 kLargestLocal = u64{512} << 10;  // bytes, of one thread (Programming Guide, "Technical Specifications")
 constexpr std::size_t kSlots = sizeof(Instruction::slot) / sizeof(Slot);
 
-u64 round_up(u64 value, u64 align) { return (value + align - 1) / align * align; }
+u64 aligned(u64 value, u64 align) { return (value + align - 1) / align * align; }
 
 bool is_opaque(Type type) { return type == Type::texref || type == Type::samplerref || type == Type::surfref; }
 
@@ -194,7 +194,7 @@ class Resolver {
   const Statement* current_ = nullptr;
   Position at_;
   std::vector<Type> registers_;                 // virtual registers: their types
-  std::vector<std::vector<u32>> register_ids_;  // by Function::registers: first part of each number, or kNone
+  std::vector<std::vector<u32>> register_ids_;  // by Function::registers: first part of each number, or kUnset
   std::vector<Mention> mentions_;
   std::vector<Step> steps_;
   std::vector<u32> first_;  // by statement: its first instruction
@@ -219,7 +219,7 @@ Resolved Resolver::run() {
     return std::move(out_);
   }
   register_ids_.resize(function_.registers.size());
-  table_of_.assign(function_.tables.size(), kNone);
+  table_of_.assign(function_.tables.size(), kUnset);
   first_.reserve(function_.statements.size() + 1);
   code.statements.reserve(function_.statements.size() + 1);
   code.instructions.reserve(function_.statements.size() + 1);
@@ -248,7 +248,7 @@ Resolved Resolver::run() {
 
 u32 Resolver::place_local(u64 size, u32 align, Position at) {
   Code& code = *out_.code;
-  const u64 offset = round_up(code.local_bytes, align);
+  const u64 offset = aligned(code.local_bytes, align);
   if (offset + size > kLargestLocal) fail(at, "Function '" + function_.name + "' uses too much local data");
   code.local_bytes = static_cast<u32>(offset + size);
   return static_cast<u32>(offset);
@@ -262,7 +262,7 @@ void Resolver::lay_out_parameters() {
     placed.in_register = parameter.in_register;
     placed.size = static_cast<u32>(parameter.size);
     placed.align = parameter.align;
-    u32 local = kNone;
+    u32 local = kUnset;
     if (parameter.size > kLargestLocal) fail(parameter.at, "Parameter '" + parameter.name + "' is too large");
     if (parameter.in_register) {
       if (parameter.type == Type::pred) fail(parameter.at, "Parameters of type .pred are not simulated");
@@ -270,7 +270,7 @@ void Resolver::lay_out_parameters() {
       parameter_registers_[u64{index} * 2 + (result ? 1 : 0)] = id;
       placed.slot = id;
     } else if (function_.is_entry) {
-      offset = round_up(offset, parameter.align);
+      offset = aligned(offset, parameter.align);
       placed.offset = static_cast<u32>(offset);
       offset += parameter.size;
     } else {
@@ -327,8 +327,8 @@ u32 Resolver::temporary(Type type) {
 Resolver::Reg Resolver::element(u32 reg, u32 number, u32 part) {
   const Register& declared = function_.registers[reg];
   auto& ids = register_ids_[reg];
-  if (ids.size() <= number) ids.resize(number + 1, kNone);
-  if (ids[number] == kNone) {
+  if (ids.size() <= number) ids.resize(number + 1, kUnset);
+  if (ids[number] == kUnset) {
     ids[number] = static_cast<u32>(registers_.size());
     registers_.insert(registers_.end(), declared.vector, declared.type);
   }
@@ -487,7 +487,7 @@ void Resolver::branch_indexed(const Statement& s) {
   if (binding->kind != Binding::table) mismatch();
   u32& table = table_of_[binding->index];
   Code& code = *out_.code;
-  if (table == kNone) {
+  if (table == kUnset) {
     std::vector<u32> targets;
     for (const std::string& target : function_.tables[binding->index].targets) {
       const std::optional<Binding> at = names_.find_label(target);
@@ -1475,7 +1475,7 @@ void Resolver::finish() {
   flow.is_entry = function_.is_entry;
   for (u32 i = 0; i < code.instructions.size(); ++i) {
     Step& each = steps_[i];
-    if (each.target == kNone) continue;
+    if (each.target == kUnset) continue;
     each.target = code.instructions[i].target = first_[each.target];
   }
   for (auto& table : code.tables) {
@@ -1485,7 +1485,7 @@ void Resolver::finish() {
   flow.tables = code.tables;
   code.reconverge = reconvergence(flow);
   assign_slots(flow);
-  code.local_bytes = static_cast<u32>(round_up(code.local_bytes, kFrameAlign));
+  code.local_bytes = static_cast<u32>(aligned(code.local_bytes, kFrameAlign));
 }
 
 // Virtual registers become slots.
@@ -1574,7 +1574,7 @@ void Resolver::finish_notes(const SlotMap& slots) {
   for (u32 r = 0; r < function_.registers.size(); ++r) {
     const Register& declared = function_.registers[r];
     for (u32 number = 0; number < register_ids_[r].size(); ++number) {
-      if (register_ids_[r][number] == kNone) continue;
+      if (register_ids_[r][number] == kUnset) continue;
       const std::string name = declared.count == 0 ? declared.name : declared.name + std::to_string(number);
       constexpr const char* kParts[] = {".x", ".y", ".z", ".w"};
       for (u32 part = 0; part < declared.vector; ++part)

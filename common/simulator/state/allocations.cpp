@@ -33,17 +33,17 @@ struct Ledger {
   std::unordered_map<u64, Owned> by_base;
 };
 
-void end_with(Context& context);
+void drop_memory_of(Context& context);
 
 Ledger& ledger() {
   static Ledger& only = *[] {
-    at_context_end(end_with);
+    at_context_end(drop_memory_of);
     return new Ledger;
   }();
   return only;
 }
 
-void end_with(Context& context) {
+void drop_memory_of(Context& context) {
   std::vector<std::pair<u64, Owned>> theirs;
   Ledger& all = ledger();
   {

@@ -43,7 +43,7 @@ void require_shape(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   require((d.Flags & CUDA_ARRAY3D_TEXTURE_GATHER) == 0 || (d.Height != 0 && d.Depth == 0 && d.Width <= 32768));
 }
 
-void end_with(Context& context) {
+void drop_arrays_of(Context& context) {
   const auto theirs = [&](const auto& object) { return object.context == context.id; };
   arrays().remove_if(theirs);
   mipmapped_arrays().remove_if(theirs);
@@ -72,7 +72,7 @@ std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTO
 
 Registry<Array, CUarray>& arrays() {
   static auto& all = *[] {
-    at_context_end(end_with);
+    at_context_end(drop_arrays_of);
     return new Registry<Array, CUarray>;
   }();
   return all;

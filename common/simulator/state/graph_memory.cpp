@@ -9,7 +9,7 @@
 namespace cudasim {
 namespace {
 
-constexpr u64 kUnit = u64{32} << 20;
+constexpr u64 kGraphUnit = u64{32} << 20;
 
 struct Reservation {
   u64 end = 0;
@@ -27,13 +27,13 @@ Reservations& reservations() {
 }
 
 // With a device.
-struct Account {
+struct GraphAccount {
   std::recursive_mutex mutex;  // a hold may end while holds are trimmed
   GraphMemoryUse use;
   std::vector<std::weak_ptr<GraphMemoryHold>> holds;
 };
 
-Account& account_of(Device& device) { return device.parts.get<Account>(); }
+GraphAccount& account_of(Device& device) { return device.parts.get<GraphAccount>(); }
 
 }  // namespace
 
@@ -63,23 +63,23 @@ void set_graph_memory_allocated(u64 base, bool allocated) {
 }
 
 GraphMemoryUse graph_memory_use(Device& device) {
-  Account& account = account_of(device);
+  GraphAccount& account = account_of(device);
   const std::scoped_lock lock(account.mutex);
   return account.use;
 }
 
 void reset_graph_memory_high(Device& device, bool of_reserved) {
-  Account& account = account_of(device);
+  GraphAccount& account = account_of(device);
   const std::scoped_lock lock(account.mutex);
   GraphMemoryUse& use = account.use;
   (of_reserved ? use.reserved_high : use.used_high) = of_reserved ? use.reserved : use.used;
 }
 
 GraphMemoryHold::GraphMemoryHold(Device& device, std::vector<u64> addresses, u64 bytes)
-    : device_(device), addresses_(std::move(addresses)), bytes_((bytes + kUnit - 1) / kUnit * kUnit) {}
+    : device_(device), addresses_(std::move(addresses)), bytes_((bytes + kGraphUnit - 1) / kGraphUnit * kGraphUnit) {}
 
 void GraphMemoryHold::take() {
-  Account& account = account_of(device_);
+  GraphAccount& account = account_of(device_);
   const std::scoped_lock lock(account.mutex);
   if (taken_) return;
   taken_ = true;
@@ -89,7 +89,7 @@ void GraphMemoryHold::take() {
 }
 
 void GraphMemoryHold::drop() {
-  Account& account = account_of(device_);
+  GraphAccount& account = account_of(device_);
   const std::scoped_lock lock(account.mutex);
   if (!taken_) return;
   taken_ = false;
@@ -103,7 +103,7 @@ bool GraphMemoryHold::idle() const {
 
 std::shared_ptr<GraphMemoryHold> hold_graph_memory(Device& device, std::vector<u64> addresses, u64 bytes) {
   auto made = std::make_shared<GraphMemoryHold>(device, std::move(addresses), bytes);
-  Account& account = account_of(device);
+  GraphAccount& account = account_of(device);
   const std::scoped_lock lock(account.mutex);
   std::erase_if(account.holds, [](const auto& weak) { return weak.expired(); });
   account.holds.push_back(made);
@@ -111,7 +111,7 @@ std::shared_ptr<GraphMemoryHold> hold_graph_memory(Device& device, std::vector<u
 }
 
 void trim_graph_memory(Device& device) {
-  Account& account = account_of(device);
+  GraphAccount& account = account_of(device);
   const std::scoped_lock lock(account.mutex);
   for (const auto& weak : account.holds) {
     if (const auto hold = weak.lock(); hold && hold->idle()) hold->drop();

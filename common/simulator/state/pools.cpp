@@ -8,7 +8,7 @@
 namespace cudasim {
 namespace {
 
-constexpr u64 kUnit = 512;
+constexpr u64 kPoolUnit = 512;
 
 struct AllPools {
   std::recursive_mutex mutex;
@@ -103,7 +103,7 @@ Pool::Blocks::iterator Pool::reusable(const Stream& stream, u64 size) {
   auto best = blocks_.end();
   for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
     const Block& candidate = block->second;
-    if (candidate.in_use || candidate.capacity < size || candidate.capacity / 2 > std::max(size, kUnit)) continue;
+    if (candidate.in_use || candidate.capacity < size || candidate.capacity / 2 > std::max(size, kPoolUnit)) continue;
     const bool same_stream = candidate.stream == stream.id;
     const bool done = !candidate.freed || candidate.freed->done();
     if (done ? !same_stream && opportunistic_ == 0 : !same_stream || candidate.size != size) continue;
@@ -132,7 +132,7 @@ void Pool::let_go(u64 bytes) {
 }
 
 Pool::Blocks::iterator Pool::make_block(u64 size) {
-  const u64 capacity = (size + kUnit - 1) / kUnit * kUnit;
+  const u64 capacity = (size + kPoolUnit - 1) / kPoolUnit * kPoolUnit;
   const u64 most = (max_size_ + kPiece - 1) / kPiece * kPiece;  // in whole pieces, as driver 580 counts
   require(capacity >= size && (max_size_ == 0 || capacity <= most - std::min(most, held_)), CUDA_ERROR_OUT_OF_MEMORY);
   Block block;
@@ -158,7 +158,7 @@ Pool::Blocks::iterator Pool::make_block(u64 size) {
     throw;
   }
   const u64 address =
-      place.on_device() ? AddressSpace::instance().reserve(capacity, kUnit) : reinterpret_cast<u64>(block.host);
+      place.on_device() ? AddressSpace::instance().reserve(capacity, kPoolUnit) : reinterpret_cast<u64>(block.host);
   return blocks_.emplace(address, std::move(block)).first;
 }
 
@@ -197,7 +197,7 @@ u64 Pool::import(const SharedMemory::Locator& where, u64 size) {
   block.host = block.shared->get();
   block.bytes = block.shared;
   const std::scoped_lock lock(mutex_);
-  return give_out(blocks_.emplace(AddressSpace::instance().reserve(size, kUnit), std::move(block)).first, size);
+  return give_out(blocks_.emplace(AddressSpace::instance().reserve(size, kPoolUnit), std::move(block)).first, size);
 }
 
 u64 Pool::give_out(Blocks::iterator block, u64 size) {
