@@ -83,18 +83,18 @@ ASKED := $(if $(PARTLY),$(CHOSEN),$(filter $(NAMED) $(NAMED:=/%),$(LESSONS)))
 JUDGING := $(filter test check build/tests/%,$(GOALS))
 # The lessons that plot have a plot.py.
 SETUP_NEEDS := $(if $(JUDGING),catch2) $(if $(filter $(PYTHON_LESSONS),$(ASKED)),torch $(if $(JUDGING),pytest)) $(if $(wildcard $(ASKED:=/plot.py)),matplotlib)
-SETUP_RESULT := $(shell CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) common/setup.sh $(SETUP_NEEDS) && echo ready)
+SETUP_RESULT := $(shell CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(value CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
 endif
 ifeq ($(wildcard build/simulator/libcuda.so.1),)
 FILES := $(words $(shell find common/simulator -name '*.cpp'))
 CORES := $(shell nproc)
-# 4 seconds for a file, about, on one core.
-$(info The simulated GPU is built first, once: $(FILES) files, about $(shell echo $$(($(FILES) * 4 / 60 / $(CORES) + 1))) min with $(CORES) cores.)
+# 3 seconds for two files, about, on one core.
+$(info The simulated GPU is built first, once: $(FILES) files, about $(shell echo $$(($(FILES) * 3 / 120 / $(CORES) + 1))) min with $(CORES) cores.)
 endif
 endif
-# Sets CUDA_INCLUDE NVCC CUDA_VERSION PTX_ARCH CATCH_FLAGS CATCH_LIBS COMPILER; each may be empty: not to be had.
+# Sets CUDA_INCLUDE NVCC WITHOUT_HOST_NVCC CUDA_VERSION PTX_ARCH CATCH_FLAGS CATCH_LIBS COMPILER; each may be empty: not to be had.
 -include build/setup.mk
 ifneq ($(CXX_INSTEAD),)
 override CXX := $(CXX_INSTEAD)
@@ -307,13 +307,14 @@ build/bench/kernels.ptx: common/bench/kernels.cu build/flags.lessons
 # A lesson.mk adds rules for what else its lesson builds, and names it:
 #   EXTRA.05-extension/02-plugin = build/05-extension/02-plugin/libsquare.so   built before the program is linked
 #   LIBS.05-extension/02-plugin = -ldl                                         linked into program and checks
+#   HOST_CODE += 05-extension/09-mini-runtime      nvcc compiles more of it than kernels; without a whole nvcc it is skipped
 # A lesson.env sets what its programs need besides the device (NAME=value): two simulated devices, say. The tools read it.
 
 PARSED.lessons := $(if $(PARSED),build/parsed/common/cu.hpp.gch)
 build/parsed/common/cu.hpp.gch: common/cu.hpp build/flags.lessons
 	$(call parse_header,$(LESSON_FLAGS))
 
-programs = $(if $(CUDA_INCLUDE),$(foreach l,$(if $(NVCC),$1,$(filter-out $(KERNEL_LESSONS),$1)),$(call program,$l)))
+programs = $(if $(CUDA_INCLUDE),$(foreach l,$(filter-out $(if $(NVCC),,$(KERNEL_LESSONS) $(HOST_CODE)) $(if $(WITHOUT_HOST_NVCC),$(HOST_CODE)),$1),$(call program,$l)))
 program = $(if $(filter $(PYTHON_LESSONS),$1),$(if $(and $(TORCH),$(if $(filter $1,$(CUDA_OPS)),$(TORCH_CUDA_HERE),yes)),build/$1/ready),build/$1/main)
 # Some ops include what only a PyTorch with CUDA has.
 CUDA_OPS := $(patsubst %/op.cpp,%,$(shell grep -ls '<c10/cuda/' $(PYTHON_LESSONS:=/op.cpp) /dev/null))
@@ -481,7 +482,7 @@ FLAGS.clang-O0 := --cuda-gpu-arch=sm_60 -O0
 FLAGS.clang-O3 := --cuda-gpu-arch=sm_80 -O3
 FLAGS.clang-fast := --cuda-gpu-arch=sm_70 -O2 -ffast-math -g
 CLANG_PTX := $(if $(wildcard tests/compilers),$(shell clang++ -print-targets 2>/dev/null | grep -qw nvptx64 && echo clang++))
-PTX_VARIANTS := $(if $(NVCC),$(addprefix language.nvcc-,G O0 75 80 90a fast) $(addprefix library.nvcc-,G 80 90a)) \
+PTX_VARIANTS := $(if $(WITHOUT_HOST_NVCC),,$(if $(NVCC),$(addprefix language.nvcc-,G O0 75 80 90a fast) $(addprefix library.nvcc-,G 80 90a))) \
   $(if $(CLANG_PTX),$(addprefix language.clang-,O0 O3 fast))
 
 $(PTX_OF)/%.ptx: tests/compilers/sources/$$(word 1,$$(subst ., ,$$*)).cu tests/compilers/sources/language.h build/flags.lessons Makefile

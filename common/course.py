@@ -62,7 +62,7 @@ def setup():
     for line in (ROOT / "build" / "setup.mk").read_text(encoding="utf-8").splitlines():
         name, is_set, value = line.partition(" := ")
         if is_set:
-            found[name] = value
+            found[name] = value.replace("\\#", "#").replace("$$", "$")
     return found
 
 
@@ -71,8 +71,10 @@ def why_not(lesson, for_check=False):
     found = setup()
     if not found["CUDA_INCLUDE"]:
         return found["WITHOUT_TOOLKIT"]
-    if not found["NVCC"] and any((ROOT / lesson).glob("*.cu")):
+    if not found["NVCC"] and (any((ROOT / lesson).glob("*.cu")) or has_host_code_for_nvcc(lesson)):
         return "its kernels need nvcc, and the toolkit in " + found["CUDA_ROOT"] + " has none"
+    if found.get("WITHOUT_HOST_NVCC") and has_host_code_for_nvcc(lesson):
+        return found["WITHOUT_HOST_NVCC"]
     if is_python(lesson) and not found.get("TORCH"):
         return found.get("WITHOUT_TORCH") or "PyTorch was not looked for"
     if is_python(lesson) and wants_cuda_of_torch(lesson) and not (pathlib.Path(found["TORCH_ROOT"]) / "include/c10/cuda/CUDAGuard.h").exists():
@@ -82,6 +84,12 @@ def why_not(lesson, for_check=False):
     if for_check and not found["CATCH_VERSION"]:
         return found["WITHOUT_CATCH2"]
     return None
+
+
+def has_host_code_for_nvcc(lesson):
+    """Does its lesson.mk say that nvcc compiles more of it than kernels (HOST_CODE += <lesson>)?"""
+    rules = ROOT / lesson / "lesson.mk"
+    return rules.exists() and f"\nHOST_CODE += {lesson}\n" in "\n" + rules.read_text(encoding="utf-8")
 
 
 def wants_cuda_of_torch(lesson):

@@ -195,7 +195,7 @@ find_compiler() {
 
 use_toolkit() { # $1: its root
   local include
-  CUDA_ROOT=$1 CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH=
+  CUDA_ROOT=$1 CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH= WITHOUT_HOST_NVCC=
   for include in "$1/include" "$1"/targets/*-linux/include; do
     [ -e "$include/cuda.h" ] && CUDA_INCLUDE=$include && break
   done
@@ -204,6 +204,8 @@ use_toolkit() { # $1: its root
   # Its lowest architecture: PTX for that runs on every GPU that the toolkit serves.
   [ -x "$1/bin/nvcc" ] && PTX_ARCH=$("$1/bin/nvcc" --list-gpu-arch 2>/dev/null | sort -t_ -k2n | head -n 1)
   [ -n "$PTX_ARCH" ] && NVCC=$1/bin/nvcc
+  [ -n "$NVCC" ] && "$NVCC" --version 2>/dev/null | grep -q '^NVRTC in the place' &&
+    WITHOUT_HOST_NVCC="nvcc compiles its host side, too, and the wheels of CUDA 12 have no nvcc. Type: make run TOOLKIT_VERSION=$NEWEST_TOOLKIT DEVICE=simulator   (or install the toolkit of CUDA $(as_text "$CUDA_VERSION"))"
   return 0
 }
 
@@ -299,7 +301,7 @@ see_to_toolkit() {
     [ -n "$why" ] && say "Note: the toolkit in $CUDA_ROOT is CUDA $(as_text "$CUDA_VERSION"), and $why."
     if [ -z "$why" ] || [ -n "${CUDA_HOME:-}" ]; then return; fi
   fi
-  private_toolkit "$driver" || CUDA_ROOT= CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH=
+  private_toolkit "$driver" || CUDA_ROOT= CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH= WITHOUT_HOST_NVCC=
 }
 
 # ---- Catch2 --------------------------------------------------------------------------------------------------------------
@@ -446,13 +448,16 @@ look_at_matplotlib() {
 compiler_path=$(type -P "${CXX%% *}")
 driver_module=none
 [ -r /sys/module/nvidia/version ] && read -r driver_module </sys/module/nvidia/version
-key="$(command -v python3) $CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} TOOLKIT_VERSION=$TOOLKIT_VERSION $(command -v nvcc) $driver_module"
+KEY="$(command -v python3) $CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} TOOLKIT_VERSION=$TOOLKIT_VERSION $(command -v nvcc) $driver_module"
 
 declare -A had=() # what an earlier run wrote
 if [ -r build/setup.mk ]; then
-  while read -r name is value; do [ "$is" = ":=" ] && had[$name]=$value; done <build/setup.mk
+  while read -r name is value; do
+    value=${value//\\#/#}
+    [ "$is" = ":=" ] && had[$name]=${value//\$\$/\$}
+  done <build/setup.mk
 fi
-keeps() { [ "${had[KEY]:-}" = "$key" ]; }
+keeps() { [ "${had[KEY]:-}" = "$KEY" ]; }
 needs_catch2= needs_torch= needs_pytest= needs_matplotlib=
 for need in "$@"; do declare "needs_$need=yes"; done
 if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] || [ -n "${had[CATCH_VERSION]:-}" ]; } &&
@@ -485,11 +490,11 @@ if ! { mkdir -p build && : >"$new"; } 2>/dev/null; then
 fi
 {
   echo "# Written by common/setup.sh: what this machine has."
-  echo "KEY := $key"
-  for name in COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT \
+  for name in KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT WITHOUT_HOST_NVCC \
     CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_OLD_STRING TORCH_ROOT WITHOUT_TORCH NINJA PYTHON_HEADERS PYTEST PYTEST_PATH WITHOUT_PYTEST \
     MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB; do
-    echo "$name := ${!name}"
+    value=${!name//\$/\$\$} # as make reads it, and common/course.py
+    echo "$name := ${value//#/\\#}"
   done
 } >"$new" 2>/dev/null && mv "$new" build/setup.mk && exit 0
 rm -f "$new"

@@ -1,6 +1,7 @@
 # Tests of the tools that test everything else: the checker of texts, and the reading of Catch2's reports. Run by tests/run.py.
 import os
 import pathlib
+import shutil
 import stat
 import subprocess
 import tempfile
@@ -286,6 +287,41 @@ def a_compiler_without_a_shared_library_is_not_used_for_pytorch():
     assert f"Note: {compiler} has no shared libstdc++" in ended.stderr and "is used instead" in ended.stderr, ended.stderr
 
 
+def set_up(toolkit, nvcc):
+    """(What make reads of build/setup.mk, what common/course.py reads, its why_not of a lesson that needs a whole nvcc) with a made-up toolkit in `toolkit`."""
+    with tempfile.TemporaryDirectory() as made:
+        home, house = pathlib.Path(made) / toolkit, pathlib.Path(made) / "house"
+        for file, content in {"include/cuda.h": "#define CUDA_VERSION 12040\n", "bin/nvcc": "#!/bin/sh\n" + nvcc}.items():
+            (home / file).parent.mkdir(parents=True, exist_ok=True)
+            (home / file).write_text(content)
+        (home / "bin/nvcc").chmod(0o755)
+        (house / "common").mkdir(parents=True)
+        for file in ("setup.sh", "course.py"):
+            shutil.copy(texts.course.ROOT / "common" / file, house / "common" / file)
+        (house / "05-extension").symlink_to(texts.course.ROOT / "05-extension")
+        subprocess.run([house / "common/setup.sh"], env=dict(os.environ, CUDA_HOME=str(home), CXX="g++"), check=True)
+        makefile = "include build/setup.mk\n$(foreach name,NVCC CUDA_INCLUDE,$(info $($(name))))\nall: ;\n"
+        by_make = subprocess.run(["make", "-f", "-", "-s"], cwd=house, input=makefile, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]})
+        ask = "import course; found = course.setup(); print(found['NVCC']); print(found['CUDA_INCLUDE']); print(course.why_not('05-extension/09-mini-runtime'))"
+        by_us = subprocess.run(["python3", "-c", ask], cwd=house / "common", capture_output=True, text=True, check=True)
+        *paths, why_not = by_us.stdout.splitlines()
+        strip = lambda lines: [line.replace(made, "") for line in lines]
+        return strip(by_make.stdout.splitlines()), strip(paths), why_not
+
+
+def a_toolkit_may_lie_where_make_and_the_shell_read_something_else():
+    for folder in ("tool kit", "a $b #c", "$HOME/o'clock"):
+        paths = [f"/{folder}/bin/nvcc", f"/{folder}/include"]
+        by_make, by_us, why_not = set_up(folder, "echo compute_75\n")
+        assert by_make == paths and by_us == paths and why_not == "None", (folder, by_make, by_us, why_not)
+
+
+def what_needs_a_whole_nvcc_is_told_apart_where_nvrtc_takes_its_place():
+    nvcc = 'case $1 in --version) echo "NVRTC in the place of nvcc, release 12.4" ;; *) echo compute_75 ;; esac\n'
+    *_, why_not = set_up("cuda", nvcc)
+    assert "have no nvcc. Type: make run TOOLKIT_VERSION=" in why_not and "the toolkit of CUDA 12.4" in why_not, why_not
+
+
 LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
 a.cpp:(.text+0x7): undefined reference to `run_in(CUctx_st*)'
 /usr/bin/ld: a.cpp:(.text+0x9): undefined reference to `run_in(CUctx_st*)'
@@ -316,5 +352,5 @@ def a_lesson_env_sets_what_is_not_set_already():
 
 def all_tests():
     """{name as a sentence: function}"""
-    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("make", "refuses", "all_tests")}
+    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("make", "refuses", "set_up", "all_tests")}
     return {name.replace("_", " "): thing for name, thing in own.items()}

@@ -3,6 +3,7 @@
 TORCH_CUDA := build/05-extension/04-torch-cuda
 EXTRA.05-extension/04-torch-cuda = $(TORCH_CUDA)/libsquare.so $(TORCH_CUDA)/mistakes.so
 LIBS.05-extension/04-torch-cuda = -lc10_cuda -L$(TORCH_CUDA) -lsquare -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../../../05-extension/04-torch-cuda'
+HOST_CODE += 05-extension/04-torch-cuda
 
 # The runtime that PyTorch has loaded, by its name; a copy of our own (-cudart static) would have errors of its own, which PyTorch does not see.
 RUNTIME = -L$(call quoted,$(CUDA_ROOT)/lib64) -L$(call quoted,$(CUDA_ROOT)/lib) -l:libcudart.so.$(shell echo $$(($(CUDA_VERSION) / 1000)))

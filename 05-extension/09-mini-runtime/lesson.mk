@@ -3,6 +3,7 @@
 MINI := build/05-extension/09-mini-runtime
 EXTRA.05-extension/09-mini-runtime = $(MINI)/libruntime.a
 LIBS.05-extension/09-mini-runtime = $(MINI)/libruntime.a $(DRIVER)
+HOST_CODE += 05-extension/09-mini-runtime
 
 $(MINI)/runtime.o: 05-extension/09-mini-runtime/runtime.cpp build/flags.lessons
 	$(call say,compile,$<)

@@ -32,10 +32,10 @@ std::string named_for_process(const char* prefix) {
 }
 
 // The environment's word goes first, as the manual has it.
-struct Global {
+struct GlobalSettings {
   std::mutex mutex;
   Settings settings;
-  Global() {
+  GlobalSettings() {
     const auto set = [](const char* name) {
       const char* value = std::getenv(name);
       return value != nullptr && std::string(value) != "0";
@@ -49,8 +49,8 @@ struct Global {
   }
 };
 
-Global& global() {
-  static Global& only = *new Global;
+GlobalSettings& global() {
+  static GlobalSettings& only = *new GlobalSettings;
   return only;
 }
 

@@ -9,12 +9,12 @@
 namespace cudasim {
 namespace {
 
-struct Listener {
+struct NewsListener {
   CUdevice device;
 };
 
-Registry<Listener, CUasyncCallbackHandle>& listeners() {
-  static auto& all = *new Registry<Listener, CUasyncCallbackHandle>;
+Registry<NewsListener, CUasyncCallbackHandle>& news_listeners() {
+  static auto& all = *new Registry<NewsListener, CUasyncCallbackHandle>;
   return all;
 }
 
@@ -44,7 +44,7 @@ CUDASIM_API CUresult cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncC
     require_calls_permitted();
     device_at(device);
     require(callback != nullptr && handle != nullptr);
-    *handle = listeners().add(std::make_shared<Listener>(Listener{device}));
+    *handle = news_listeners().add(std::make_shared<NewsListener>(NewsListener{device}));
     return CUDA_SUCCESS;
   };
 }
@@ -53,9 +53,9 @@ CUDASIM_API CUresult cuDeviceUnregisterAsyncNotification(CUdevice device, CUasyn
   return CUDASIM_CALL(device, handle) {
     require_calls_permitted();
     device_at(device);
-    const auto listener = listeners().get(handle, CUDA_ERROR_INVALID_VALUE);
+    const auto listener = news_listeners().get(handle, CUDA_ERROR_INVALID_VALUE);
     require(listener->device == device);
-    listeners().remove(handle);
+    news_listeners().remove(handle);
     return CUDA_SUCCESS;
   };
 }

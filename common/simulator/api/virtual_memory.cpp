@@ -21,16 +21,16 @@ namespace {
 
 // CU_MEM_LOCATION_TYPE_HOST and _HOST_NUMA, newer than the oldest headers that this compiles with. The machine counts
 // as one node.
-constexpr int kHost = 2, kHostNuma = 3;
+constexpr int kHostOnly = 2, kHostNuma = 3;
 
 bool on_host(const CUmemLocation& location) {
   const int type = static_cast<int>(location.type);
-  return type == kHost || type == kHostNuma;
+  return type == kHostOnly || type == kHostNuma;
 }
 
 void require_location(const CUmemLocation& location) {
   const int type = static_cast<int>(location.type);
-  if (type == kHost) return;
+  if (type == kHostOnly) return;
   if (type == kHostNuma) return require(location.id == 0);
   require(type == CU_MEM_LOCATION_TYPE_DEVICE);
   device_at(location.id);
