@@ -36,7 +36,7 @@ def plot(figures: pathlib.Path) -> list[str]:
         plt.close(figure)
 
     figure, axes = plt.subplots(figsize=(7.5, 4.5))
-    axes.set(xscale="log", yscale="log", xlabel="elements of x", ylabel="microseconds, forward and backward")
+    axes.set(xscale="log", yscale="log", xlabel="elements of x", ylabel="microseconds for a layer, both ways")
     axes.set_title(f"y = x² + b on {measured['device']}, PyTorch {measured['pytorch']}")
     lines(axes, measured["op"], lambda _, seconds: seconds * 1e6)
     ends = [points[0] for points in (measured["op"]["ours"][0], measured["op"]["ours"][-1])]
