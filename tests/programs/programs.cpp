@@ -176,6 +176,8 @@ TEST_CASE("Halide: a pipeline in tiles", "[programs]") { RUNS("halide", "halide_
 
 TEST_CASE("Slang: a shader over buffers", "[programs]") { RUNS("slangpy", "slang_kernel.py"); }
 
+TEST_CASE("IREE: tensor programs in MLIR", "[programs]") { RUNS("iree.compiler, iree.runtime", "iree_modules.py"); }
+
 TEST_CASE("Dr.Jit: traced arrays, loops, textures, derivatives", "[programs]") { RUNS("drjit", "drjit_arrays.py"); }
 
 TEST_CASE("PyCUDA: its driver interface", "[programs]") { RUNS("pycuda.driver", "pycuda_module.py"); }
