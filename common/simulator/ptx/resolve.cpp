@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace cudasim::ptx {
 namespace {
@@ -99,6 +100,10 @@ class Resolver {
 
   // Statements.
   void statement(const Statement& statement);
+  void count_writes();
+  void count_writes(const Operand& operand);
+  bool loads_parameter(const Statement& statement) const;
+  bool renames(const Statement& statement);
   void branch(const Statement& statement);
   void branch_indexed(const Statement& statement);
   void leave(const Statement& statement);
@@ -197,7 +202,9 @@ class Resolver {
   std::vector<std::vector<u32>> register_ids_;  // by Function::registers: first part of each number, or kUnset
   std::vector<Mention> mentions_;
   std::vector<Step> steps_;
-  std::vector<u32> first_;  // by statement: its first instruction
+  std::vector<u32> first_;                              // by statement: its first instruction
+  std::unordered_map<std::string_view, u32> writes_;    // statements of an entry function that write to this name
+  std::unordered_set<std::string_view> of_parameters_;  // registers that hold a parameter and never anything else
   std::vector<u32> local_;  // by Function::variables: offset in the frame, or index of Link::variables
   std::vector<u32> parameter_local_, result_local_;
   std::vector<u32> table_of_;  // by Function::tables: in Code::tables
@@ -220,6 +227,7 @@ Resolved Resolver::run() {
   }
   register_ids_.resize(function_.registers.size());
   table_of_.assign(function_.tables.size(), kUnset);
+  if (function_.is_entry && notes_ == nullptr) count_writes();
   first_.reserve(function_.statements.size() + 1);
   code.statements.reserve(function_.statements.size() + 1);
   code.instructions.reserve(function_.statements.size() + 1);
@@ -412,9 +420,57 @@ void Resolver::statement(const Statement& s) {
   if (s.opcode == "ret") return leave(s);
   if (s.opcode == "call") return call(s);
   if (s.opcode == "mov" && special_mov(s)) return;
+  if (s.opcode == "cvta" && renames(s)) return;
   check_without_sync(s);
   check_copy(s);
   by_row(s);
+  if (loads_parameter(s)) of_parameters_.insert(std::get<Name>(s.operands[0].value).text);
+}
+
+// By name, whatever the scope: to count too many does no harm.
+void Resolver::count_writes() {
+  for (const Statement& s : function_.statements) {
+    if (!s.operands.empty()) count_writes(s.operands[0]);
+  }
+}
+void Resolver::count_writes(const Operand& operand) {
+  if (const Name* name = std::get_if<Name>(&operand.value)) ++writes_[name->text];
+  for (const Operand& each : operand.elements) count_writes(each);
+  if (operand.pair != nullptr) count_writes(*operand.pair);
+}
+
+// ld.param.u64 %rd1, [p]: from then on the register is the kernel's parameter, in all threads and for ever.
+bool Resolver::loads_parameter(const Statement& s) const {
+  if (s.opcode != "ld" || !s.guard.empty() || s.modifiers.size() != 2 || s.modifiers[0] != "param") return false;
+  const Name* to = std::get_if<Name>(&s.operands[0].value);
+  const Address* from = std::get_if<Address>(&s.operands[1].value);
+  if (to == nullptr || from == nullptr || bytes(type_named(s.modifiers[1])) != 8) return false;
+  const auto written = writes_.find(to->text);
+  const auto binding = names_.find(from->base);
+  return written != writes_.end() && written->second == 1 && binding && binding->kind == Binding::parameter;
+}
+
+// cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so that %rd4 is only another name of
+// %rd1, and nothing needs to run. Not where somebody looks on, who is to see each statement.
+bool Resolver::renames(const Statement& s) {
+  const bool to = !s.modifiers.empty() && s.modifiers[0] == "to";
+  if (!s.guard.empty() || s.modifiers.size() != (to ? 3 : 2) || s.modifiers.back() != "u64") return false;
+  const std::string& space = s.modifiers[to ? 1 : 0];
+  if ((space != "global" && space != "const") || s.operands.size() != 2) return false;
+  const Name* name = std::get_if<Name>(&s.operands[0].value);
+  const Name* old = std::get_if<Name>(&s.operands[1].value);
+  if (name == nullptr || old == nullptr || of_parameters_.count(old->text) == 0 || writes_[name->text] != 1)
+    return false;
+  const auto binding = names_.find(name->text);
+  if (!binding || binding->kind != Binding::reg || !name->selector.empty()) return false;
+  const Register& declared = function_.registers[binding->index];
+  const std::optional<Reg> from = find_register(s.operands[1]);
+  if (!from || declared.vector != 1 || bytes(declared.type) != 8 || !agrees(Type::u64, declared.type)) return false;
+  auto& ids = register_ids_[binding->index];
+  if (ids.size() <= binding->number) ids.resize(binding->number + 1, kUnset);
+  if (ids[binding->number] != kUnset || !before(declared.at, at_)) return false;
+  ids[binding->number] = from->id;
+  return true;
 }
 
 // Lanes that make progress independently need to be told for whom to wait.
