@@ -433,7 +433,8 @@ $(foreach l,$(CHECKED),\
 
 SUITES := $(patsubst tests/%/,%,$(sort $(dir $(wildcard tests/[a-z]*/*.cpp))))
 suite_objects = $(patsubst %.cpp,build/%.o,$(wildcard tests/$1/*.cpp))
-suite_kernels = $(patsubst %.cu,build/%.ptx,$(wildcard tests/$1/*.cu))
+# NVRTC of CUDA 12 does not take what library.cu includes.
+suite_kernels = $(patsubst %.cu,build/%.ptx,$(filter-out $(if $(WITHOUT_HOST_NVCC),%/library.cu),$(wildcard tests/$1/*.cu)))
 
 build/tests/simulator/%.o: tests/simulator/%.cpp build/flags.tests
 	$(call say,compile,$<)

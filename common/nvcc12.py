@@ -11,8 +11,12 @@ import sys
 
 PACKAGES = pathlib.Path(__file__).resolve().parent.parent.parent  # …/nvidia: one folder a wheel
 IGNORED = {"-ptx", "-cubin", "-MMD", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets"}
-# The host's headers that kernels include: NVRTC has no host, and knows printf and assert by itself.
-HEADERS = {"cstdio": "", "cassert": ""}
+# The host's headers that kernels, and <cuda.h>, include: NVRTC has no host, and knows printf, assert and size_t by itself.
+INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long long"}
+STDINT = "".join(f"typedef signed {name} int{bits}_t;\ntypedef unsigned {name} uint{bits}_t;\n" for bits, name in INTEGERS.items())
+SIZE = "namespace std {\nusing ::size_t;\n}\n"
+CSTDINT = "#pragma once\n#include <stdint.h>\nnamespace std {\n" + "".join(f"using ::int{bits}_t;\nusing ::uint{bits}_t;\n" for bits in INTEGERS) + "}\n"
+HEADERS = {"cstdio": "", "cassert": "", "stdlib.h": SIZE, "cstddef": SIZE, "stdint.h": "#pragma once\n" + STDINT, "cstdint": CSTDINT}
 WITH_VALUE = {"-ccbin": None, "-MF": None, "-MT": None, "-o": None}
 
 
@@ -49,7 +53,12 @@ def compile_image(nvrtc, source, options, output):
     includes = [f"-I{folder}" for folder in sorted(PACKAGES.glob("*/include"))]
     words = [word.encode() for word in options + [f"-I{pathlib.Path(source).parent}"] + includes]
     result = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
-    for line in text(nvrtc, program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog).splitlines():
+    log = text(nvrtc, program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
+    # <cuda.h> declares the host's functions, which NVRTC does not take otherwise.
+    if "-default-device" in log and "-default-device" not in options:
+        compile_image(nvrtc, source, options + ["-default-device"], output)
+        return
+    for line in log.splitlines():
         if line and "Architectures prior to" not in line:
             print(line, file=sys.stderr)
     check(nvrtc, result, source)
@@ -88,7 +97,8 @@ def main(words):
         elif word == "-lineinfo":
             options.append("-lineinfo")
         elif word.startswith(("-arch=", "-std=", "-rdc=", "-I", "-D")):
-            options.append(word)
+            if word not in options:  # NVRTC takes none twice
+                options.append(word)
         elif word.endswith(".cu"):
             source = word
         elif word not in IGNORED:

@@ -201,8 +201,8 @@ use_toolkit() { # $1: its root
   done
   [ -n "$CUDA_INCLUDE" ] || return 1
   CUDA_VERSION=$(sed -n 's/^#define CUDA_VERSION \([0-9]*\).*/\1/p' "$CUDA_INCLUDE/cuda.h")
-  # Its lowest architecture: PTX for that runs on every GPU that the toolkit serves.
-  [ -x "$1/bin/nvcc" ] && PTX_ARCH=$("$1/bin/nvcc" --list-gpu-arch 2>/dev/null | sort -t_ -k2n | head -n 1)
+  # Its lowest architecture that has what the kernels use: PTX for that runs on every newer GPU.
+  [ -x "$1/bin/nvcc" ] && PTX_ARCH=$("$1/bin/nvcc" --list-gpu-arch 2>/dev/null | sort -t_ -k2n | awk -F_ '$2 >= 75' | head -n 1)
   [ -n "$PTX_ARCH" ] && NVCC=$1/bin/nvcc
   [ -n "$NVCC" ] && "$NVCC" --version 2>/dev/null | grep -q '^NVRTC in the place' &&
     WITHOUT_HOST_NVCC="nvcc compiles its host side, too, and the wheels of CUDA 12 have no nvcc. Type: make run TOOLKIT_VERSION=$NEWEST_TOOLKIT DEVICE=simulator   (or install the toolkit of CUDA $(as_text "$CUDA_VERSION"))"
@@ -244,13 +244,14 @@ version_for() {
   fi
 }
 
-# wheels_of_toolkit VERSION FOLDER. The wheels of CUDA 12 have no nvcc: NVRTC takes its place.
+# wheels_of_toolkit VERSION FOLDER. The wheels of CUDA 12 have no nvcc: NVRTC takes its place. What is called nvcc there has only headers that the others
+# include, and nvcc's parts.
 wheels_of_toolkit() {
   local version=$1 folder=$2
   case $version in
     12.*)
-      wheels "nvidia-cuda-runtime-cu12==$version.* nvidia-cuda-nvrtc-cu12==$version.* nvidia-cuda-cccl-cu12==$version.*" "$folder" &&
-        mkdir -p "$folder/nvidia/cuda_runtime/bin" && install -m 755 common/nvcc12.py "$folder/nvidia/cuda_runtime/bin/nvcc"
+      wheels "nvidia-cuda-runtime-cu12==$version.* nvidia-cuda-nvrtc-cu12==$version.* nvidia-cuda-cccl-cu12==$version.* nvidia-cuda-nvcc-cu12==$version.*" "$folder" &&
+        ln -s ../../cuda_nvcc/include/crt "$folder/nvidia/cuda_runtime/include/crt" && mkdir -p "$folder/nvidia/cuda_runtime/bin" && install -m 755 common/nvcc12.py "$folder/nvidia/cuda_runtime/bin/nvcc"
       ;;
     *)
       wheels "nvidia-cuda-nvcc==$version.* nvidia-nvvm==$version.* nvidia-cuda-crt==$version.* nvidia-cuda-runtime==$version.* \
