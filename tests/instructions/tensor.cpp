@@ -19,13 +19,12 @@ struct Tensor {
   std::vector<u32> box, step;  // elements
   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
   CUtensorMapFloatOOBfill fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
-  CUtensorMapInterleave interleave = CU_TENSOR_MAP_INTERLEAVE_NONE;  // then an element is a pixel of 16 or 32 bytes
 
   u64 rows() const { return std::accumulate(size.begin() + 1, size.end(), u64{1}, std::multiplies<>()); }
   u64 pitch() const { return (size[0] * element + 15) / 16 * 16; }
   u64 bytes() const { return rows() * pitch(); }
-  // In the first dimension there are no steps, but of interleaved layouts.
-  u32 step_of(std::size_t k) const { return k == 0 && interleave == CU_TENSOR_MAP_INTERLEAVE_NONE ? 1 : step[k]; }
+  // In the first dimension there are no steps.
+  u32 step_of(std::size_t k) const { return k == 0 ? 1 : step[k]; }
   u32 count(std::size_t k) const { return (box[k] + step_of(k) - 1) / step_of(k); }
   u32 box_bytes() const {
     u32 n = element;
@@ -41,7 +40,7 @@ CUtensorMap encoded(const Tensor& t, CUdeviceptr address) {
   for (std::size_t k = 1; k < t.size.size(); ++k) stride.push_back(bytes), bytes *= t.size[k];
   stride.reserve(1);  // a driver wants an array of none, too
   CU_CHECK(cuTensorMapEncodeTiled(&map, t.type, u32(t.size.size()), reinterpret_cast<void*>(address), size.data(),
-                                  stride.data(), t.box.data(), t.step.data(), t.interleave, t.swizzle,
+                                  stride.data(), t.box.data(), t.step.data(), CU_TENSOR_MAP_INTERLEAVE_NONE, t.swizzle,
                                   CU_TENSOR_MAP_L2_PROMOTION_NONE, t.fill));
   return map;
 }
@@ -279,22 +278,11 @@ std::vector<Images> some_images() {
           {{4, 5, 4, 3, 2}, {-1, -1, 0}, {0, -1, -1}, 4, 32, {1, 1, 1, 1, 1}, {0, 2, 1, 1, 0}, {1, 0, 1}}};
 }
 
-// Boxes with steps, with that NaN outside of the tensor, and of pixels of 16 or 32 bytes.
+// Boxes with steps, and with that NaN outside of the tensor.
 Tensor with_steps() { return {CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, {40, 30}, {16, 9}, {1, 2}}; }
 Tensor with_fill(CUtensorMapDataType type, u32 element) {
   Tensor t{type, element, {40, 8}, {16, 4}, {1, 1}};
   t.fill = CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA;
-  return t;
-}
-Tensor interleaved_by_16() {
-  Tensor t{CU_TENSOR_MAP_DATA_TYPE_UINT16, 16, {10, 6, 5, 2}, {4, 3, 2, 1}, {1, 1, 1, 1}};
-  t.interleave = CU_TENSOR_MAP_INTERLEAVE_16B;
-  return t;
-}
-Tensor interleaved_by_32() {
-  Tensor t{CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 32, {10, 6, 5}, {4, 3, 2}, {1, 1, 1}};
-  t.swizzle = CU_TENSOR_MAP_SWIZZLE_32B;
-  t.interleave = CU_TENSOR_MAP_INTERLEAVE_32B;
   return t;
 }
 
@@ -403,10 +391,6 @@ TEST_CASE("a tensor copy fills with the NaN that fma.oob takes for zero, if aske
 }
 TEST_CASE("a tensor copy fills numbers of more than two bytes with that NaN again and again") {
   check(with_fill(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 4), {32, 6}, {0, 0});
-}
-TEST_CASE("in an interleaved layout a tensor copy counts pixels of 16 or 32 bytes") {
-  check(interleaved_by_16(), {1, 2, 1, 1}, {8, 4, 0, 0}, Then::nothing);
-  check(interleaved_by_32(), {7, 2, -1}, {3, 1, 2}, Then::nothing);
 }
 // Where the bounding box goes beyond the tensor, an H200 ends such a store with CUDA_ERROR_ILLEGAL_INSTRUCTION.
 TEST_CASE("an im2col tensor copy stores pixels along a bounding box within the tensor") {

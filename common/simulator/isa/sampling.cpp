@@ -113,9 +113,9 @@ struct Point {
 // the distance that divides them, of the direction or of its derivative.
 u32 face_of(const float* v) {
   const float ax = std::fabs(v[0]), ay = std::fabs(v[1]), az = std::fabs(v[2]);
-  if (ax >= ay && ax >= az) return v[0] >= 0 ? 0 : 1;
-  if (ay >= az) return v[1] >= 0 ? 2 : 3;
-  return v[2] >= 0 ? 4 : 5;
+  if (az >= ax && az >= ay) return v[2] >= 0 ? 4 : 5;  // on an edge, as an H200 chooses
+  if (ay >= ax) return v[1] >= 0 ? 2 : 3;
+  return v[0] >= 0 ? 0 : 1;
 }
 void on_face(u32 face, const float* v, float c[3]) {
   const float x = v[0], y = v[1], z = v[2];

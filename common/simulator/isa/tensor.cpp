@@ -60,7 +60,8 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
   if (box.map.im2col != im2col) {
     refuse(lane, im2col ? "an im2col copy with a tensor map of tiles" : "a copy of tiles with a tensor map for im2col");
   }
-  if (box.map.interleave == 0) box.map.step[0] = 1;  // copies have no steps in the first dimension
+  if (box.map.interleave != 0) refuse(lane, "a tensor copy in an interleaved layout, which is not simulated");
+  box.map.step[0] = 1;  // copies have no steps in the first dimension
   box.element = box.map.element();
   // No manual says so, but an H200 stops at others.
   if (warp.in<i32>(coordinates[0])[lane] * i64{box.element} % 16 != 0) {
