@@ -554,3 +554,20 @@ FRESH_CASE("An ordinary edge has no ports, a programmatic one lies between kerne
   CHECK(g == other);
 #endif
 }
+
+#if CUDA_VERSION >= 13000
+FRESH_CASE("A node's description has nothing where nothing belongs", "[graph]") {
+  conformance::context();
+  CUgraph graph = nullptr;
+  CUgraphNode node = nullptr;
+  CU_CHECK(cuGraphCreate(&graph, 0));
+  CUgraphNodeParams parameters{};
+  parameters.type = CU_GRAPH_NODE_TYPE_EMPTY;
+  ANSWERS(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters), CUDA_SUCCESS);
+  parameters.reserved0[1] = 5;
+  ANSWERS(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters), CUDA_ERROR_INVALID_VALUE);
+  parameters.reserved0[1] = 0;
+  parameters.reserved2 = 9;
+  ANSWERS(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters), CUDA_ERROR_INVALID_VALUE);
+}
+#endif

@@ -60,7 +60,7 @@ FRESH_CASE("Memory on the host is mapped for the host and a device at one addres
     CHECK(words[3] == 9);
     CUmemAllocationProp properties{};
     ANSWERS(cuMemGetAllocationPropertiesFromHandle(&properties, memory.handle), CUDA_SUCCESS);
-    CHECK(properties.location.type == place.type);
+    CHECK(properties.location.type == CU_MEM_LOCATION_TYPE_HOST_NUMA);
     ANSWERS(cuMemUnmap(memory.address, kSize), CUDA_SUCCESS);
     ANSWERS(cuMemRelease(memory.handle), CUDA_SUCCESS);
     ANSWERS(cuMemAddressFree(memory.address, 2 * kSize), CUDA_SUCCESS);
@@ -101,5 +101,69 @@ FRESH_CASE("What the host may not touch of a mapping ends the process that does"
   int status = 0;
   waitpid(child, &status, 0);
   CHECK(WIFSIGNALED(status));
+}
+
+FRESH_CASE("What only the host may touch can be copied, not filled or looked up", "[virtual]") {
+  conformance::context();
+  const Mapped memory = mapped(at(CU_MEM_LOCATION_TYPE_HOST));
+  const CUmemAccessDesc host = access(at(CU_MEM_LOCATION_TYPE_HOST), kBoth);
+  CUdeviceptr base = 0, device = 0;
+  unsigned kind = 0, word = 7;
+  void* pointer = nullptr;
+  CU_CHECK(cuMemAlloc(&device, 64));
+  ANSWERS(cuPointerGetAttribute(&pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, memory.address), CUDA_ERROR_INVALID_VALUE);
+  CU_CHECK(cuMemSetAccess(memory.address, kSize, &host, 1));
+  ANSWERS(cuPointerGetAttribute(&pointer, CU_POINTER_ATTRIBUTE_HOST_POINTER, memory.address), CUDA_SUCCESS);
+  CHECK(pointer == reinterpret_cast<void*>(memory.address));
+  ANSWERS(cuPointerGetAttribute(&kind, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, memory.address), CUDA_SUCCESS);
+  CHECK(kind == CU_MEMORYTYPE_HOST);
+  ANSWERS(cuPointerGetAttribute(&base, CU_POINTER_ATTRIBUTE_DEVICE_POINTER, memory.address), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemcpyHtoD(memory.address + 4, &word, 4), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoD(device, memory.address + 4, 4), CUDA_SUCCESS);
+  word = 0;
+  ANSWERS(cuMemcpyDtoH(&word, device, 4), CUDA_SUCCESS);
+  CHECK(word == 7);
+  ANSWERS(cuMemsetD32(memory.address, 9, 4), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemGetAddressRange(&base, nullptr, memory.address), CUDA_ERROR_NOT_FOUND);
+  ANSWERS(cuMemHostGetDevicePointer(&base, pointer, 0), CUDA_ERROR_INVALID_VALUE);
+  const CUmemAccessDesc all = access(at(CU_MEM_LOCATION_TYPE_DEVICE), kBoth);
+  CU_CHECK(cuMemSetAccess(memory.address, kSize, &all, 1));
+  ANSWERS(cuMemsetD32(memory.address, 9, 4), CUDA_SUCCESS);
+  ANSWERS(cuMemGetAddressRange(&base, nullptr, memory.address), CUDA_SUCCESS);
+  ANSWERS(cuMemHostGetDevicePointer(&base, pointer, 0), CUDA_SUCCESS);
+  CHECK(base == memory.address);
+}
+
+FRESH_CASE("A device's memory is not mapped for the host, and only a node's memory is shared", "[virtual]") {
+  conformance::context();
+  const Mapped memory = mapped(at(CU_MEM_LOCATION_TYPE_DEVICE));
+  const CUmemAccessDesc host = access(at(CU_MEM_LOCATION_TYPE_HOST), kBoth);
+  ANSWERS(cuMemSetAccess(memory.address, kSize, &host, 1), CUDA_ERROR_NOT_SUPPORTED);
+  unsigned long long flags = 7;
+  const CUmemLocation nowhere = at(CU_MEM_LOCATION_TYPE_INVALID);
+  ANSWERS(cuMemGetAccess(&flags, &host.location, memory.address), CUDA_SUCCESS);
+  CHECK(flags == CU_MEM_ACCESS_FLAGS_PROT_NONE);
+  ANSWERS(cuMemGetAccess(&flags, &nowhere, memory.address), CUDA_ERROR_INVALID_DEVICE);
+
+  CUmemAllocationProp properties{};
+  CUmemGenericAllocationHandle handle = 0;
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  properties.location = at(CU_MEM_LOCATION_TYPE_HOST);
+  ANSWERS(cuMemCreate(&handle, kSize, &properties, 0), CUDA_ERROR_INVALID_VALUE);
+  properties.location = at(CU_MEM_LOCATION_TYPE_HOST_NUMA);
+  ANSWERS(cuMemCreate(&handle, kSize, &properties, 0), CUDA_SUCCESS);
+  int fd = -1;
+  ANSWERS(cuMemExportToShareableHandle(&fd, handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0), CUDA_SUCCESS);
+  properties.location = at(CU_MEM_LOCATION_TYPE_HOST_NUMA, -1);
+  ANSWERS(cuMemCreate(&handle, kSize, &properties, 0), CUDA_ERROR_INVALID_VALUE);
+  properties = {};
+  properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  properties.location = at(CU_MEM_LOCATION_TYPE_DEVICE);
+  properties.allocFlags.reserved[0] = 1;
+  ANSWERS(cuMemCreate(&handle, kSize, &properties, 0), CUDA_ERROR_INVALID_VALUE);
+  properties.allocFlags.reserved[0] = 0;
+  properties.allocFlags.compressionType = 7;
+  ANSWERS(cuMemCreate(&handle, kSize, &properties, 0), CUDA_ERROR_INVALID_VALUE);
 }
 #endif

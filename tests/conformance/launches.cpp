@@ -85,6 +85,29 @@ FRESH_CASE("cuLaunchKernelEx takes attributes, and refuses those that do not exi
   ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 
+FRESH_CASE("Launch attributes have values that mean something", "[launch]") {
+  const auto F = conformance::module();
+  const CUfunction f = F("empty_k");
+  CUlaunchAttribute attribute{};
+  CUlaunchConfig config{};
+  config.gridDimX = config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = config.blockDimY = config.blockDimZ = 1;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  const auto answer = [&](int id, int byte) {
+    attribute.id = static_cast<CUlaunchAttributeID>(id);
+    std::memset(&attribute.value, byte, sizeof attribute.value);
+    return cuLaunchKernelEx(&config, f, nullptr, nullptr);
+  };
+  for (const int id : {0, 1, 2, 4, 5, 6, 8, 9, 10, 14}) ANSWERS(answer(id, 0), CUDA_SUCCESS);
+  for (const int id : {3, 15}) ANSWERS(answer(id, 0), CUDA_ERROR_INVALID_VALUE);  // nothing that a kernel has
+  for (const int id : {5, 9, 10, 14}) ANSWERS(answer(id, 0xff), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(answer(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 0xff), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  ANSWERS(answer(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, 0), CUDA_ERROR_INVALID_HANDLE);
+  config.attrs = nullptr;
+  ANSWERS(cuLaunchKernelEx(&config, f, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
 FRESH_CASE("With the wrong context current, the stream decides", "[launch]") {
   const auto F = conformance::module();
   CUmodule mod = F.mod;
@@ -176,6 +199,12 @@ FRESH_CASE("A function can be launched as in the first version of the interface"
   ANSWERS(cuMemcpyDtoH(values, out, sizeof values), CUDA_SUCCESS);
   for (int i = 0; i < 64; ++i) CHECK(values[i] == (i ^ 1));
   ANSWERS(cuFuncSetBlockShape(f, 0, 1, 1), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchGrid(f, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchGrid(f, 1, 70000), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuFuncSetSharedSize(f, 49 << 10), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuParamSeti(f, 100, 1), CUDA_SUCCESS);  // past its parameters: nobody looks
+  ANSWERS(cuParamSetSize(f, sizeof out + 4), CUDA_SUCCESS);
+  ANSWERS(cuLaunchGrid(f, 1, 1), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
 }
 #pragma GCC diagnostic pop
 

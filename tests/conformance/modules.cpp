@@ -373,10 +373,25 @@ FRESH_CASE("Two texts that are linked must agree on what they share", "[module]"
   CHECK(linked(caller, ".visible .global .b32 f;\n").first == "CUDA_ERROR_INVALID_SOURCE");
   const auto sizes =
       linked(".visible .global .b32 g[4];\n",
-           ".extern .global .b32 g[8];\n.visible .entry k(){ .reg .b32 %r; ld.global.u32 %r,[g]; ret; }\n");
+             ".extern .global .b32 g[8];\n.visible .entry k(){ .reg .b32 %r; ld.global.u32 %r,[g]; ret; }\n");
   CHECK(sizes.first == "CUDA_ERROR_INVALID_SOURCE");
   CHECK(says(sizes.second, "Size doesn't match for 'g' in 'b', first specified in 'a'"));
   CHECK(linked(".common .global .b32 g[4];\n", ".common .global .b32 g[8];\n").first == "CUDA_SUCCESS");
   CHECK(linked(".weak .func f() { ret; }\n", ".weak .func f() { ret; }\n.visible .entry k(){ call f; ret; }\n").first ==
         "CUDA_SUCCESS");
+}
+
+FRESH_CASE("Unloading a module waits for its kernels", "[module]") {
+  const auto F = conformance::module();
+  long long nanoseconds = 200'000'000;
+  void* arguments[] = {&nanoseconds};
+  CU_CHECK(cuLaunchKernel(F("spin"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  ANSWERS(cuModuleUnload(F.mod), CUDA_SUCCESS);
+  ANSWERS(cuStreamQuery(nullptr), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A program of the host is no image", "[module]") {
+  conformance::context();
+  CUmodule mod = nullptr;
+  ANSWERS(cuModuleLoad(&mod, "/proc/self/exe"), CUDA_ERROR_INVALID_IMAGE);
 }

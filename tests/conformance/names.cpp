@@ -69,6 +69,24 @@ FRESH_CASE("cuGetProcAddress gives the form that the version asks for", "[names]
   CHECK(found("cuGetProcAddress", 12000, 0) == exported("cuGetProcAddress_v2"));
 }
 
+FRESH_CASE("cuGetProcAddress takes the newest form, or that of per-thread streams, at their word", "[names]") {
+  CU_CHECK(cuInit(0));
+  const auto exported = [](const char* symbol) { return dlsym(RTLD_DEFAULT, symbol); };
+  constexpr cuuint64_t own = CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
+  constexpr cuuint64_t both = own | CU_GET_PROC_ADDRESS_LEGACY_STREAM;
+  void* f = nullptr;
+  CUdriverProcAddressQueryResult found{};
+  ANSWERS(cuGetProcAddress("cuMemcpyHtoD", &f, -1, 0, &found), CUDA_SUCCESS);
+  CHECK(f == exported("cuMemcpyHtoD_v2"));
+  ANSWERS(cuGetProcAddress("cuMemcpyHtoD", &f, 12000, both, &found), CUDA_SUCCESS);
+  CHECK(f == exported("cuMemcpyHtoD_v2_ptds"));
+  ANSWERS(cuGetProcAddress("cuMemcpyHtoD", &f, 6050, own, &found), CUDA_SUCCESS);
+  CHECK(f == nullptr);
+  CHECK(found == CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT);
+  ANSWERS(cuGetProcAddress("cuInit", &f, 6050, own, &found), CUDA_SUCCESS);
+  CHECK(f == exported("cuInit"));
+}
+
 FRESH_CASE("cuGetProcAddress checks its arguments", "[names]") {
   if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver (580) ends the process here");
   conformance::context();

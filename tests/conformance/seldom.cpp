@@ -15,8 +15,16 @@ FRESH_CASE("What a core dump is to hold is a setting of the process and of each 
   CHECK(!flag);
   size = sizeof name;
   ANSWERS(cuCoredumpGetAttributeGlobal(CU_COREDUMP_FILE, name, &size), CUDA_SUCCESS);
-  CHECK(std::string(name).rfind("core.cuda.", 0) == 0);
+  NOTES("core dump to '" << name << "'");
+  char file[] = "/tmp/dump.%p";
+  size = sizeof file;
+  ANSWERS(cuCoredumpSetAttributeGlobal(CU_COREDUMP_FILE, file, &size), CUDA_SUCCESS);
+  size = sizeof name;
+  ANSWERS(cuCoredumpGetAttributeGlobal(CU_COREDUMP_FILE, name, &size), CUDA_SUCCESS);
+  CHECK(name == "/tmp/dump." + std::to_string(getpid()));
+  ANSWERS(cuCoredumpGetAttribute(CU_COREDUMP_PIPE, name, &size), CUDA_ERROR_INVALID_VALUE);
 
+  size = sizeof flag;
   flag = true;
   size = sizeof flag;
   ANSWERS(cuCoredumpSetAttribute(CU_COREDUMP_LIGHTWEIGHT, &flag, &size), CUDA_SUCCESS);
@@ -30,10 +38,8 @@ FRESH_CASE("What a core dump is to hold is a setting of the process and of each 
   ANSWERS(cuCoredumpGetAttribute(CU_COREDUMP_LIGHTWEIGHT, &flag, &size), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-FRESH_CASE("A multicast object needs a device that can", "[seldom]") {
+FRESH_CASE("A multicast object is for two devices or more", "[seldom]") {
   conformance::context();
-  int supported = 0;
-  CU_CHECK(cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED, 0));
   CUmulticastObjectProp wanted{};
   wanted.numDevices = 1;
   wanted.size = 2 << 20;
@@ -42,8 +48,16 @@ FRESH_CASE("A multicast object needs a device that can", "[seldom]") {
   ANSWERS(cuMulticastCreate(nullptr, &wanted), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMulticastCreate(&object, nullptr), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMulticastGetGranularity(&granularity, nullptr, CU_MULTICAST_GRANULARITY_MINIMUM), CUDA_ERROR_INVALID_VALUE);
-  if (supported != 0) return;
-  ANSWERS(cuMulticastCreate(&object, &wanted), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuMulticastGetGranularity(&granularity, &wanted, CU_MULTICAST_GRANULARITY_MINIMUM), CUDA_SUCCESS);
+  CHECK(granularity == 2 << 20);
+  ANSWERS(cuMulticastCreate(&object, &wanted), CUDA_ERROR_INVALID_VALUE);
+  wanted.numDevices = 2;
+  wanted.flags = 1;
+  ANSWERS(cuMulticastCreate(&object, &wanted), CUDA_ERROR_INVALID_VALUE);
+  wanted.flags = 0;
+  ANSWERS(cuMulticastCreate(&object, &wanted), CUDA_SUCCESS);
+  ANSWERS(cuMulticastAddDevice(object, 0), CUDA_SUCCESS);
+  ANSWERS(cuMulticastAddDevice(object, 99), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMulticastAddDevice(0, 0), CUDA_ERROR_INVALID_VALUE);
 }
 #endif
@@ -65,7 +79,9 @@ FRESH_CASE("News of a device is asked for, and no longer", "[seldom]") {
   ANSWERS(cuDeviceRegisterAsyncNotification(0, listen, nullptr, &second), CUDA_SUCCESS);
   CHECK(first != second);
   ANSWERS(cuDeviceRegisterAsyncNotification(0, nullptr, nullptr, &second), CUDA_ERROR_INVALID_VALUE);
-  ANSWERS(cuDeviceRegisterAsyncNotification(0, listen, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  if (conformance::on_simulator()) {  // a GPU's driver crashes
+    ANSWERS(cuDeviceRegisterAsyncNotification(0, listen, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  }
   ANSWERS(cuDeviceRegisterAsyncNotification(99, listen, nullptr, &second), CUDA_ERROR_INVALID_DEVICE);
   ANSWERS(cuDeviceUnregisterAsyncNotification(0, first), CUDA_SUCCESS);
 }

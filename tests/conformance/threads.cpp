@@ -53,3 +53,22 @@ FRESH_CASE("Sixteen threads allocate, copy and free at the same time", "[threads
   CU_CHECK(cuMemGetInfo(&after, &total));
   if (conformance::on_simulator()) CHECK(before == after);
 }
+
+FRESH_CASE("Who waits for a stream gets its end, though another thread destroys the context meanwhile", "[threads]") {
+  const auto F = conformance::module();
+  CUstream s = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  long long nanoseconds = 300'000'000;
+  void* arguments[] = {&nanoseconds};
+  CU_CHECK(cuLaunchKernel(F("spin"), 1, 1, 1, 1, 1, 1, 0, s, arguments, nullptr));
+  CUresult waited = CUDA_ERROR_UNKNOWN;
+  std::thread waiter([&] {
+    cuCtxSetCurrent(F.ctx);
+    waited = cuStreamSynchronize(s);
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ANSWERS(cuCtxDestroy(F.ctx), CUDA_SUCCESS);
+  waiter.join();
+  ANSWERS(waited, CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}

@@ -90,8 +90,8 @@ inline Cases video_cases() {
                        selected(pd) + " " + selected(pa) + " " + selected(pb) + (has_c ? " u32" : ""),
                        [=](const u64* in) -> u64 {
                          const wide x = f(part(in[0], pa.shift, pa.bits, a), part(in[1], pb.shift, pb.bits, b));
-                         return as_h200(form, op, sat ? h200_saturated(form, x, pd.bits, d) : x, in[2], pd, sat, d, a,
-                                        b, pa.bits != 32 || pb.bits != 32);
+                         return as_h200(form, op, sat ? h200_saturated(form, x, pd.bits, d) : x, has_c ? in[2] : 0, pd,
+                                        sat, d, a, b, pa.bits != 32 || pb.bits != 32);
                        }});
     }
   };

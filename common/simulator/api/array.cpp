@@ -94,6 +94,8 @@ CUDASIM_API CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_
     const u64 longest = std::max({descriptor->Width, descriptor->Height, layers ? 0 : descriptor->Depth});
     unsigned possible = 1;
     while (longest >> possible != 0) ++possible;
+    const unsigned cube = descriptor->Flags & (CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED);
+    require((descriptor->Flags & CUDA_ARRAY3D_SPARSE) == 0 || cube != CUDA_ARRAY3D_CUBEMAP);
     const auto made = std::make_shared<MipmappedArray>();
     made->context = context->id;
     CUDA_ARRAY3D_DESCRIPTOR level = *descriptor;

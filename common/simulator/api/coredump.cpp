@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 #include <string>
 
@@ -25,10 +26,34 @@ struct Settings {
   std::string file, pipe;
 };
 
+std::string host_name() {
+  char name[256] = {};
+  if (gethostname(name, sizeof name - 1) != 0) name[0] = 0;
+  return name;
+}
+
 std::string named_for_process(const char* prefix) {
-  char host[256] = {};
-  if (gethostname(host, sizeof host - 1) != 0) host[0] = 0;
-  return std::string(prefix) + "." + host + "." + std::to_string(getpid());
+  return std::string(prefix) + "." + host_name() + "." + std::to_string(getpid());
+}
+
+// What stands for the process's number, the machine's name and the time in a name.
+std::string expanded(const std::string& pattern) {
+  std::string text;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char which = pattern[i] == '%' && i + 1 < pattern.size() ? pattern[i + 1] : '\0';
+    if (which == 'p') {
+      text += std::to_string(getpid());
+    } else if (which == 'h') {
+      text += host_name();
+    } else if (which == 't') {
+      text += std::to_string(std::time(nullptr));
+    } else {
+      text += pattern[i];
+      continue;
+    }
+    ++i;
+  }
+  return text;
 }
 
 // The environment's word goes first, as the manual has it.
@@ -44,8 +69,8 @@ struct GlobalSettings {
     settings.user_trigger = set("CUDA_ENABLE_USER_TRIGGERED_COREDUMP");
     const char* const file = std::getenv("CUDA_COREDUMP_FILE");
     const char* const pipe = std::getenv("CUDA_COREDUMP_PIPE");
-    settings.file = file != nullptr ? file : named_for_process("core.cuda");
-    settings.pipe = pipe != nullptr ? pipe : named_for_process("corepipe.cuda");
+    settings.file = file != nullptr ? expanded(file) : named_for_process("core.cuda");
+    settings.pipe = pipe != nullptr ? expanded(pipe) : named_for_process("corepipe.cuda");
   }
 };
 
@@ -101,8 +126,9 @@ CUresult set(Settings& settings, int attribute, const void* value, std::size_t* 
   if (value == nullptr) return *size = wanted, CUDA_SUCCESS;
   if (is_text(attribute)) {
     require(*size != 0 && *size <= kText);
-    (attribute == CU_COREDUMP_FILE ? settings.file : settings.pipe)
-        .assign(static_cast<const char*>(value), strnlen(static_cast<const char*>(value), *size));
+    require(attribute == CU_COREDUMP_FILE || !settings.user_trigger, CUDA_ERROR_NOT_SUPPORTED);  // it is in use
+    const char* const text = static_cast<const char*>(value);
+    (attribute == CU_COREDUMP_FILE ? settings.file : settings.pipe) = expanded({text, strnlen(text, *size)});
     return CUDA_SUCCESS;
   }
   require(*size == wanted);
@@ -130,6 +156,7 @@ using namespace cudasim;
 CUDASIM_API CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
   return CUDASIM_CALL(attrib, value, size) {
     Own& own = current_context_even_faulted()->parts.get<Own>();
+    require(attrib != CU_COREDUMP_PIPE);  // the process's only
     const std::scoped_lock lock(own.mutex);
     return get(own.settings, attrib, value, size);
   };

@@ -15,28 +15,30 @@ struct Found {
   CUdriverProcAddressQueryResult status = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 };
 
-// The newest form that `version` knows; the per-thread one if it is asked for and there is one.
+// The newest form that `version` knows. If per-thread ones are asked for, a name that has such forms has no others.
 Found look_up(const char* name, int version, bool per_thread_stream) {
   const auto table = entry_points();
   const auto [first, last] =
       std::equal_range(table.begin(), table.end(), EntryPoint{name, 0, nullptr, nullptr, 0, nullptr},
                        [](const EntryPoint& a, const EntryPoint& b) { return std::strcmp(a.name, b.name) < 0; });
+  const bool own =
+      per_thread_stream && std::any_of(first, last, [](const EntryPoint& form) { return form.per_thread_address; });
   Found found;
   for (auto form = first; form != last && form->since <= kDriverVersion; ++form) {
-    if (form->since > version) {
-      if (found.address == nullptr) found.status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
-      break;
-    }
-    const bool own = per_thread_stream && form->per_thread_address != nullptr && form->per_thread_since <= version;
+    if (own && form->per_thread_address == nullptr) continue;
+    if ((own ? form->per_thread_since : form->since) > version) break;
     found = {own ? form->per_thread_address : form->address, CU_GET_PROC_ADDRESS_SUCCESS};
   }
+  const bool known = first != last && first->since <= kDriverVersion;
+  if (known && found.address == nullptr) found.status = CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT;
   return found;
 }
 
 Found look_up_checked(const char* name, void** address, int version, cuuint64_t flags) {
   constexpr cuuint64_t kKnown = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-  require(name != nullptr && address != nullptr && (flags & ~kKnown) == 0 && flags != kKnown);
+  require(name != nullptr && address != nullptr && (flags & ~kKnown) == 0);
   require(version <= kDriverVersion);
+  if (version < 0) version = kDriverVersion;  // as driver 580 has it
   const Found found = look_up(name, version, (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0);
   *address = found.address;
   return found;

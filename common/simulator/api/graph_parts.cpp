@@ -1,5 +1,7 @@
 #include "common/simulator/api/graph_parts.hpp"
 
+#include <algorithm>
+
 #include "common/simulator/api/memory_operations.hpp"
 #include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/driver.hpp"
@@ -242,6 +244,10 @@ Part conditional_part(CUDA_CONDITIONAL_NODE_PARAMS& given) {
 
 Part part_of(CUgraphNodeParams* parameters) {
   require(parameters != nullptr);
+  const auto zero = [](const auto& numbers) {
+    return std::all_of(std::begin(numbers), std::end(numbers), [](auto number) { return number == 0; });
+  };
+  require(zero(parameters->reserved0) && parameters->reserved2 == 0);
   switch (parameters->type) {
     case CU_GRAPH_NODE_TYPE_KERNEL: return any_kernel_part(parameters->kernel);
     case CU_GRAPH_NODE_TYPE_MEMCPY: return copy_part(&parameters->memcpy.copyParams, parameters->memcpy.copyCtx);
@@ -251,7 +257,7 @@ Part part_of(CUgraphNodeParams* parameters) {
       return host_part(&host);
     }
     case CU_GRAPH_NODE_TYPE_GRAPH: return child_part(parameters->graph.graph);
-    case CU_GRAPH_NODE_TYPE_EMPTY: return EmptyPart{};
+    case CU_GRAPH_NODE_TYPE_EMPTY: require(zero(parameters->reserved1)); return EmptyPart{};
     case CU_GRAPH_NODE_TYPE_WAIT_EVENT: return wait_part(parameters->eventWait.event);
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return record_part(parameters->eventRecord.event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return any_allocate_part(parameters->alloc);

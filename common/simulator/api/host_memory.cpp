@@ -31,11 +31,16 @@ bool is_host(const Allocation& allocation) {
   return allocation.kind == MemoryKind::host_pinned || allocation.kind == MemoryKind::host_registered;
 }
 
+// Memory of the host that virtual addresses lead to, for a device.
+bool is_mapped_host(const Allocation& a) {
+  return a.kind == MemoryKind::virtual_mapping && (a.flags & Allocation::kOnHost) != 0 && a.device_readable;
+}
+
 // The page-locked memory that holds `pointer`; throws CUDA_ERROR_INVALID_VALUE if there is none.
 std::shared_ptr<Allocation> host_allocation(const void* pointer) {
   require(pointer != nullptr);
   auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
-  require(allocation && is_host(*allocation));
+  require(allocation && (is_host(*allocation) || is_mapped_host(*allocation)));
   return allocation;
 }
 
@@ -98,7 +103,9 @@ CUDASIM_API CUresult cuMemHostGetFlags(unsigned int* flags, void* pointer) {
   return CUDASIM_CALL(flags, pointer) {
     const auto context = current_context();
     require(flags != nullptr);
-    *flags = host_allocation(pointer)->flags | CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing, all of it is
+    const auto allocation = host_allocation(pointer);
+    *flags = is_host(*allocation) ? allocation->flags : 0;
+    *flags |= CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing, all of it is
     return CUDA_SUCCESS;
   };
 }

@@ -93,9 +93,16 @@ Texts split(std::string_view image) {
   }
 }
 
-[[noreturn]] void refuse_cubin() {
-  refuse("machine code", "this image is a cubin; hand over PTX (nvcc -ptx)");
-  fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+// Of an image that begins as an ELF file does, and is as long as a header of one if it goes on like one.
+[[noreturn]] void refuse_elf(const char* image) {
+  constexpr int kClass64 = 2, kLittleEndian = 1, kVersion = 1, kMachine = 18, kDevice = 190;  // EM_CUDA
+  const auto byte = [&](int at) { return static_cast<unsigned char>(image[at]); };
+  if (byte(4) == kClass64 && byte(5) == kLittleEndian && byte(6) == kVersion && byte(kMachine) == kDevice &&
+      byte(kMachine + 1) == 0) {
+    refuse("machine code", "this image is a cubin; hand over PTX (nvcc -ptx)");
+    fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+  }
+  fail(CUDA_ERROR_INVALID_IMAGE);  // a program or an object of the host, or no such file at all
 }
 
 CUresult code_of(const ptx::Diagnostic& diagnostic) {
@@ -228,7 +235,10 @@ void JitOptions::threads_per_block(unsigned threads) {
 }
 
 Texts texts_of_bytes(std::string_view bytes) {
-  if (bytes.substr(0, 4) == "\177ELF") refuse_cubin();
+  if (bytes.substr(0, 4) == "\177ELF") {
+    if (bytes.size() < 64) fail(CUDA_ERROR_INVALID_IMAGE);
+    refuse_elf(bytes.data());
+  }
   if (bytes.size() >= sizeof(FatbinHeader) && first_word(bytes.data()) == kFatbinMagic)
     return split(ptx_in_fatbin(bytes));
   const std::string_view text = bytes.substr(0, bytes.find('\0'));
@@ -240,7 +250,7 @@ Texts texts_of_image(const void* image) {
   require(image != nullptr);
   const char* bytes = static_cast<const char*>(image);
   // A text may be shorter than the four bytes of a magic number: look at one byte at a time.
-  if (std::strncmp(bytes, "\177ELF", 4) == 0) refuse_cubin();
+  if (std::strncmp(bytes, "\177ELF", 4) == 0) refuse_elf(bytes);
   const auto starts_with = [&](u32 magic) {
     for (int i = 0; i < 4; ++i) {
       if (static_cast<unsigned char>(bytes[i]) != (magic >> (8 * i) & 0xff)) return false;

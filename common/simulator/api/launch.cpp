@@ -220,6 +220,15 @@ struct LaunchAttributes {
   CUevent after = nullptr;  // an event to record with the launch
 };
 
+constexpr unsigned kMemorySyncDomains = 4;  // CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT
+
+// Of an attribute that older headers lack.
+unsigned first_word_of(const CUlaunchAttributeValue& value) {
+  unsigned word = 0;
+  std::memcpy(&word, &value, sizeof word);
+  return word;
+}
+
 LaunchAttributes read(const CUlaunchConfig& config) {
   LaunchAttributes read;
   read.shape.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
@@ -231,26 +240,39 @@ LaunchAttributes read(const CUlaunchConfig& config) {
     switch (static_cast<int>(config.attrs[i].id)) {
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: read.shape.cooperative = value.cooperative != 0; break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        read.shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+        if (value.clusterDim.x != 0 || value.clusterDim.y != 0 || value.clusterDim.z != 0) {
+          read.shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+        }
         break;
       // The grid's blocks have all begun, and ended, when the kernel has: recording then is within the promise.
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
         read.shape.priority = std::clamp(value.priority, kGreatestPriority, kLeastPriority);
         break;
-      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT: read.after = value.programmaticEvent.event; break;
-      case 12: read.after = value.programmaticEvent.event; break;  // CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
+      case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+      case 12:  // CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
+        read.after = value.programmaticEvent.event;
+        require(read.after != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        break;
       case 13: fail(refuse("CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
       // A grid that may begin before its predecessor ends need not; the rest are hints.
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
       case CU_LAUNCH_ATTRIBUTE_IGNORE:
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      case CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY:
+      case 11: break;  // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
+        require(value.clusterSchedulingPolicyPreference >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT &&
+                value.clusterSchedulingPolicyPreference <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING);
+        break;
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+        require(value.memSyncDomainMap.default_ < kMemorySyncDomains &&
+                value.memSyncDomainMap.remote < kMemorySyncDomains);
+        break;
       case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
-      case 11:         // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION
-      case 14:         // CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
-      case 16: break;  // CU_LAUNCH_ATTRIBUTE_NVLINK_UTIL_CENTRIC_SCHEDULING
+        require(value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_DEFAULT ||
+                value.memSyncDomain == CU_LAUNCH_MEM_SYNC_DOMAIN_REMOTE);
+        break;
+      case 14: require(first_word_of(value) <= 100); break;  // …_PREFERRED_SHARED_MEMORY_CARVEOUT, in per cent
+      case 16: require(first_word_of(value) <= 1); break;    // …_NVLINK_UTIL_CENTRIC_SCHEDULING
       default: fail(CUDA_ERROR_INVALID_VALUE);
     }
   }

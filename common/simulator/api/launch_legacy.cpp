@@ -4,11 +4,15 @@
 #include "common/simulator/api/launch.hpp"
 #include "common/simulator/state/library.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace cudasim;
 
 namespace {
+
+constexpr std::size_t kMostParameters = 4096;
+constexpr unsigned kMostShared = 48 << 10;  // bytes, without asking for more (cuFuncSetAttribute)
 
 std::shared_ptr<Function> function_to_launch(CUfunction handle) {
   return get_function_or_kernel(handle, current_context());
@@ -18,8 +22,8 @@ void put(Function& function, int offset, const void* value, std::size_t size) {
   require(offset >= 0);
   const std::scoped_lock lock(function.mutex);
   const std::size_t end = static_cast<std::size_t>(offset) + size;
-  require(end <= function.kernel->parameter_bytes);
-  function.parameters.resize(function.kernel->parameter_bytes);
+  require(end <= kMostParameters);  // what is beyond the kernel's own is not missed before the launch
+  function.parameters.resize(std::max(function.parameters.size(), end));
   if (size != 0) std::memcpy(function.parameters.data() + offset, value, size);
 }
 
@@ -34,6 +38,7 @@ CUresult launch_grid(CUfunction handle, int width, int height, CUstream stream) 
     shape.block = function->block_shape;
     shape.dynamic_shared = function->shared_size;
     parameters = function->parameters;
+    require(function->parameter_size <= function->kernel->parameter_bytes, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
   }
   parameters.resize(function->kernel->parameter_bytes);
   require_shape(*function, shape);
@@ -60,6 +65,7 @@ CUDASIM_API CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
   return CUDASIM_CALL(hfunc, bytes) {
     const auto function = function_to_launch(hfunc);
     const std::scoped_lock lock(function->mutex);
+    require(bytes <= kMostShared);
     function->shared_size = bytes;
     return CUDA_SUCCESS;
   };
@@ -67,7 +73,9 @@ CUDASIM_API CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
 
 CUDASIM_API CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
   return CUDASIM_CALL(hfunc, numbytes) {
-    function_to_launch(hfunc);  // how much the parameters take is known from the kernel: any number will do
+    const auto function = function_to_launch(hfunc);  // too many are found at the launch; how many it takes is known
+    const std::scoped_lock lock(function->mutex);
+    function->parameter_size = numbytes;
     return CUDA_SUCCESS;
   };
 }

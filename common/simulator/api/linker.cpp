@@ -136,9 +136,8 @@ CUresult add(CUlinkState state, CUjitInputType type, const Texts& texts, const s
 // by name when the link is completed.
 Texts texts_of_input(CUjitInputType type, std::string_view bytes) {
   if (type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT) {
-    require(bytes.substr(0, 4) == "\177ELF", CUDA_ERROR_INVALID_IMAGE);
-    refuse("machine code", "cuLinkAddData takes PTX only");
-    fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+    const bool fat = type == CU_JIT_INPUT_OBJECT && bytes.substr(0, 4) == "\x50\xed\x55\xba";  // a fat binary
+    require(fat || bytes.substr(0, 4) == "\177ELF", CUDA_ERROR_INVALID_IMAGE);
   }
   if (type != CU_JIT_INPUT_LIBRARY) return texts_of_bytes(bytes);
   require(bytes.substr(0, 8) == "!<arch>\n", CUDA_ERROR_INVALID_IMAGE);

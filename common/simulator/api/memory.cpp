@@ -90,6 +90,8 @@ CUDASIM_API CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CU
     const auto context = current_context();
     const auto allocation = AddressSpace::instance().find(pointer);
     require(allocation != nullptr, CUDA_ERROR_NOT_FOUND);
+    const bool hidden = allocation->kind == MemoryKind::virtual_mapping && !allocation->device_readable;
+    require(!hidden, CUDA_ERROR_NOT_FOUND);
     if (base != nullptr) *base = allocation->base;
     if (size != nullptr) *size = allocation->size;
     return CUDA_SUCCESS;

@@ -68,6 +68,7 @@ CUDASIM_API CUresult cuModuleUnload(CUmodule hmod) {
     const auto module = permitted_module(hmod);
     require(!module->of_library, CUDA_ERROR_NOT_PERMITTED);
     if (!modules().remove(hmod)) return CUDA_ERROR_INVALID_HANDLE;
+    if (const auto context = module->context.lock()) context->synchronize();  // its kernels may be running
     module->close();
     return CUDA_SUCCESS;
   };

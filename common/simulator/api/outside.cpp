@@ -60,3 +60,49 @@ CUDASIM_API CUresult cuDeviceUnregisterAsyncNotification(CUdevice device, CUasyn
   };
 }
 #endif
+
+#if CUDA_VERSION >= 11070
+// A descriptor for a network card or another driver of this machine; nothing here could give one to them.
+CUDASIM_API CUresult cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, size_t size,
+                                                   CUmemRangeHandleType type, unsigned long long flags) {
+  return CUDASIM_CALL(handle, address, size, type, flags) {
+    current_context();
+    constexpr u64 kPage = 4096;
+    constexpr unsigned long long kByPcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE
+    require(handle != nullptr && type == CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD && flags <= kByPcie);
+    require(size != 0 && address % kPage == 0 && size % kPage == 0);
+    const auto allocation = AddressSpace::instance().find(address);
+    require(allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::virtual_mapping));
+    require(size <= allocation->base + allocation->size - address);
+    return refuse("cuMemGetHandleForAddressRange", "there is no DMA here");
+  };
+}
+#endif
+
+#if CUDA_VERSION >= 12060
+// CU_DEVICE_ATTRIBUTE_MEM_DECOMPRESS_ALGORITHM_MASK is 0: an H200 has no engine for it either.
+CUDASIM_API CUresult cuMemBatchDecompressAsync(CUmemDecompressParams* paramsArray, size_t count, unsigned int flags,
+                                               size_t* errorIndex, CUstream stream) {
+  return CUDASIM_CALL(paramsArray, count, flags, errorIndex, stream) {
+    get_stream(stream);
+    return CUDA_ERROR_NOT_SUPPORTED;
+  };
+}
+
+CUDASIM_API CUresult cuMemBatchDecompressAsync_ptsz(CUmemDecompressParams* paramsArray, size_t count,
+                                                    unsigned int flags, size_t* errorIndex, CUstream stream) {
+  return CUDASIM_CALL(paramsArray, count, flags, errorIndex, stream) {
+    get_stream(per_thread(stream));
+    return CUDA_ERROR_NOT_SUPPORTED;
+  };
+}
+#endif
+
+// For a synchronisation that exists on other machines only.
+CUDASIM_API CUresult cuDeviceGetNvSciSyncAttributes(void* nvSciSyncAttrList, CUdevice dev, int flags) {
+  return CUDASIM_CALL(nvSciSyncAttrList, dev, flags) {
+    require_calls_permitted();
+    device_at(dev);
+    return nvSciSyncAttrList == nullptr ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_NOT_SUPPORTED;
+  };
+}

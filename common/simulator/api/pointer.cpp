@@ -26,7 +26,16 @@ SyncFlags& sync_flags() {
   return only;
 }
 
-bool on_host(const Allocation& a) { return a.kind == MemoryKind::host_pinned || a.kind == MemoryKind::host_registered; }
+bool is_mapping(const Allocation& a) { return a.kind == MemoryKind::virtual_mapping; }
+
+bool on_host(const Allocation& a) {
+  return a.kind == MemoryKind::host_pinned || a.kind == MemoryKind::host_registered ||
+         (is_mapping(a) && (a.flags & Allocation::kOnHost) != 0);
+}
+
+bool for_host(const Allocation& a) {
+  return a.kind == MemoryKind::managed || (is_mapping(a) ? (a.flags & Allocation::kForHost) != 0 : on_host(a));
+}
 
 template <class T>
 CUresult store(void* data, T value) {
@@ -50,7 +59,7 @@ std::pair<u64, u64> range_of(const Allocation& a) {
 
 CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 pointer) {
   const bool managed = a.kind == MemoryKind::managed;
-  const bool has_host_address = on_host(a) || managed;
+  const bool has_host_address = for_host(a);
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT: return store(data, context_handle(a));
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:

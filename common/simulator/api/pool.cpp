@@ -4,6 +4,8 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/capture.hpp"
 
+#include <algorithm>
+
 namespace cudasim {
 namespace {
 
@@ -181,6 +183,8 @@ CUDASIM_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* p
   return CUDASIM_CALL(pool, properties) {
     require_calls_permitted();
     require(pool != nullptr && properties != nullptr);
+    const auto empty = [](unsigned char byte) { return byte == 0; };
+    require(std::all_of(std::begin(properties->reserved), std::end(properties->reserved), empty));
     require_no_unsafe_capture();
     const PoolPlace place = place_of(properties->location, properties->allocType);
     require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);

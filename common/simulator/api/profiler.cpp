@@ -16,3 +16,11 @@ CUDASIM_API CUresult cuProfilerStop() {
     return CUDA_SUCCESS;
   };
 }
+
+// Obsolete, and refused by drivers.
+CUDASIM_API CUresult cuProfilerInitialize(const char* configFile, const char* outputFile, int outputMode) {
+  return CUDASIM_CALL(configFile, outputFile, outputMode) {
+    require_calls_permitted();
+    return CUDA_ERROR_NOT_SUPPORTED;
+  };
+}

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -26,9 +27,13 @@ struct Extent {
   u64 x, y, z;
 };
 
+bool layered(const Array& array) {
+  return (array.descriptor.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+}
+
 // As driver 580 answers for an H200: 64 KiB, as square as they get, by the bytes of an element.
 Extent tile_of(const Array& array) {
-  const bool three = array.descriptor.Depth > 1 && (array.descriptor.Flags & CUDA_ARRAY3D_LAYERED) == 0;
+  const bool three = array.descriptor.Depth > 1 && !layered(array);
   switch (array.element) {
     case 1: return three ? Extent{64, 32, 32} : Extent{256, 256, 1};
     case 2: return three ? Extent{32, 32, 32} : Extent{256, 128, 1};
@@ -42,10 +47,6 @@ std::shared_ptr<Array> sparse_array(CUarray handle) {
   auto array = arrays().get(handle, CUDA_ERROR_INVALID_HANDLE);
   require((array->descriptor.Flags & CUDA_ARRAY3D_SPARSE) != 0);
   return array;
-}
-
-bool layered(const Array& array) {
-  return (array.descriptor.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
 }
 
 // A tile, or what a tail holds of one level: where it lies in its array, and in the memory of its mapping.
@@ -141,9 +142,15 @@ std::vector<Tile> tail_of(const MipmappedArray& mipmap, u64 layer) {
   return parts;
 }
 
+// The memory that a layer's tail takes. Driver 580 counts rows in pieces of 64 bytes, and as many of them as the next
+// power of two, or in pieces of 128.
 u64 tail_size(const MipmappedArray& mipmap) {
-  const std::vector<Tile> parts = tail_of(mipmap, 0);
-  return parts.empty() ? 0 : (parts.back().offset + parts.back().bytes + kTile - 1) / kTile * kTile;
+  u64 bytes = 0;
+  for (const Tile& part : tail_of(mipmap, 0)) {
+    const u64 rows = std::clamp<u64>(std::bit_ceil(part.size.y), 8, 128);
+    bytes += (part.row + 63) / 64 * 64 * ((part.size.y + rows - 1) / rows * rows) * part.size.z;
+  }
+  return (bytes + kTile - 1) / kTile * kTile;
 }
 
 std::vector<Tile> tiles_of_level(const std::shared_ptr<Array>& array, const CUarrayMapInfo& info) {
@@ -308,6 +315,7 @@ CUDASIM_API CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPE
     set_extent(*properties, tile_of(*level_of(*mipmap, 0)));
     properties->miptailFirstLevel = static_cast<unsigned>(tail_begins(*mipmap));
     properties->miptailSize = tail_size(*mipmap);
+    if (properties->miptailFirstLevel == 0) properties->flags = CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL;
     return CUDA_SUCCESS;
   };
 }

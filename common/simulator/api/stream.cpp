@@ -49,8 +49,7 @@ CUresult synchronize(CUstream handle) {
   require_no_unsafe_capture();
   stream->synchronize();
   if (const auto context = stream->context.lock()) trim_pools(context->device);
-  require_healthy(*stream->health);
-  return CUDA_SUCCESS;
+  return stream->health->fault;  // that the context has been ended meanwhile is no matter
 }
 
 // An event of a capture takes the stream into it. One of other work cannot be waited for by a captured stream.

@@ -5,6 +5,7 @@
 #include "common/simulator/api/virtual_memory.hpp"
 
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/multicast.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
 #include "common/simulator/state/shared_memory.hpp"
@@ -19,8 +20,7 @@
 namespace cudasim {
 namespace {
 
-// CU_MEM_LOCATION_TYPE_HOST and _HOST_NUMA, newer than the oldest headers that this compiles with. The machine counts
-// as one node.
+// CU_MEM_LOCATION_TYPE_HOST and _HOST_NUMA, newer than the oldest headers that this compiles with.
 constexpr int kHostOnly = 2, kHostNuma = 3;
 
 bool on_host(const CUmemLocation& location) {
@@ -28,11 +28,10 @@ bool on_host(const CUmemLocation& location) {
   return type == kHostOnly || type == kHostNuma;
 }
 
-void require_location(const CUmemLocation& location) {
-  const int type = static_cast<int>(location.type);
-  if (type == kHostOnly) return;
-  if (type == kHostNuma) return require(location.id == 0);
-  require(type == CU_MEM_LOCATION_TYPE_DEVICE);
+// `otherwise`: what other kinds of places get. The host's memory counts as one node, whichever is named.
+void require_location(const CUmemLocation& location, CUresult otherwise = CUDA_ERROR_INVALID_VALUE) {
+  if (on_host(location)) return;
+  require(location.type == CU_MEM_LOCATION_TYPE_DEVICE, otherwise);
   device_at(location.id);
 }
 
@@ -107,7 +106,12 @@ struct VirtualMemory {
   std::map<CUmemGenericAllocationHandle, std::shared_ptr<Physical>> physical;
   std::map<u64, u64> reservations;   // address, size
   u64 begin = 0, end = 0, next = 0;  // the addresses that reservations come from
-  static constexpr u64 kArena = u64{1} << 42, kSmallArena = u64{1} << 36, kLeastGap = u64{64} << 20;
+  static constexpr u64 kSmallArena = u64{1} << 36, kLeastGap = u64{64} << 20;
+#ifdef __SANITIZE_THREAD__  // which ends a program that asks for too much
+  static constexpr u64 kArena = kSmallArena;
+#else
+  static constexpr u64 kArena = u64{1} << 42;
+#endif
   std::map<u64, Mapping> mappings;  // by address
 
   CUmemGenericAllocationHandle add(std::shared_ptr<Physical> made) {
@@ -201,9 +205,25 @@ bool in_units(u64 value) { return value % kGranularity == 0; }
 void require_supported(const CUmemAllocationProp* properties) {
   require(properties != nullptr && properties->type == CU_MEM_ALLOCATION_TYPE_PINNED);
   require_location(properties->location);
+  const auto& flags = properties->allocFlags;
+  const auto empty = [](unsigned char byte) { return byte == 0; };
+  require(std::all_of(std::begin(flags.reserved), std::end(flags.reserved), empty) && flags.compressionType <= 1);
   constexpr unsigned kFabric = 8;  // CU_MEM_HANDLE_TYPE_FABRIC: a driver without a channel for it does not permit it
   require((properties->requestedHandleTypes & kFabric) == 0, CUDA_ERROR_NOT_PERMITTED);
   require((properties->requestedHandleTypes & ~unsigned{CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR}) == 0);
+  // A node's memory can be shared, the host's in general not; there is one node.
+  const int type = static_cast<int>(properties->location.type);
+  require(type != kHostOnly || properties->requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE);
+  require(type != kHostNuma || properties->location.id == 0);
+}
+
+// As driver 580 tells it afterwards: what is on the host is on a node of it.
+CUmemAllocationProp settled(CUmemAllocationProp properties) {
+  if (static_cast<int>(properties.location.type) == kHostOnly) {
+    properties.location.type = static_cast<CUmemLocationType>(kHostNuma);
+    properties.location.id = 0;
+  }
+  return properties;
 }
 
 bool is_tile_pool(const CUmemAllocationProp& properties) {
@@ -287,7 +307,7 @@ CUDASIM_API CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t si
     require_calls_permitted();
     require(handle != nullptr && flags == 0 && size != 0 && in_units(size));
     require_supported(properties);
-    *handle = virtual_memory().add(std::make_shared<Physical>(*properties, size));
+    *handle = virtual_memory().add(std::make_shared<Physical>(settled(*properties), size));
     return CUDA_SUCCESS;
   };
 }
@@ -295,6 +315,7 @@ CUDASIM_API CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t si
 CUDASIM_API CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return CUDASIM_CALL(handle) {
     require_calls_permitted();
+    if (release_multicast(handle)) return CUDA_SUCCESS;
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto physical = all.get(handle);
@@ -381,6 +402,7 @@ CUDASIM_API CUresult cuMemMap(CUdeviceptr address, size_t size, size_t offset, C
     made->host = physical->bytes();
     made->kind = MemoryKind::virtual_mapping;
     made->device = physical->on_host() ? 0 : static_cast<u32>(physical->properties.location.id);
+    if (physical->on_host()) made->flags = Allocation::kOnHost;
     made->device_readable = made->device_writable = false;  // until cuMemSetAccess
     made->label = "cuMemMap";
     made->keep = physical;
@@ -425,7 +447,7 @@ CUDASIM_API CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUme
     const bool for_host = std::any_of(descriptions, descriptions + count,
                                       [](const CUmemAccessDesc& wanted) { return on_host(wanted.location); });
     for (auto mapping = all.mappings.find(address); for_host && mapping != end; ++mapping) {
-      require(mapping->second.physical->on_host());  // a device's memory is the device's
+      require(mapping->second.physical->on_host(), CUDA_ERROR_NOT_SUPPORTED);  // a device's memory is the device's
       if (!AddressSpace::instance().reserved_for_both(mapping->first, 1)) {
         return refuse("cuMemSetAccess", "for the host, where the system had no addresses to give for both");
       }
@@ -446,7 +468,7 @@ CUDASIM_API CUresult cuMemGetAccess(unsigned long long* flags, const CUmemLocati
   return CUDASIM_CALL(flags, location, address) {
     require_calls_permitted();
     require(flags != nullptr && location != nullptr);
-    require_location(*location);
+    require_location(*location, CUDA_ERROR_INVALID_DEVICE);
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto mapping = all.at(address);

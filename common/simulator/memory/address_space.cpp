@@ -104,25 +104,20 @@ u64 AddressSpace::reserve(u64 size, u64 align) {
 }
 
 u64 AddressSpace::reserve_for_both(u64 size, u64 align) {
-#ifndef MAP_FIXED_NOREPLACE
-  constexpr int MAP_FIXED_NOREPLACE = 0;  // an older system: the address is a wish, and looked at below
-#endif
   constexpr u64 kFirst = u64{32} << 40;  // far from where programs, libraries and sanitizers have theirs
-  std::unique_lock lock(mutex_);
-  const u64 behind = for_both_.empty() ? kFirst : for_both_.back().first + for_both_.back().second;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  const u64 wish = round_up(behind, std::max<u64>(align, 4096));
-  void* got = mmap(reinterpret_cast<void*>(wish), size, PROT_NONE, kFlags | MAP_FIXED_NOREPLACE, -1, 0);
+  std::unique_lock lock(mutex_);
+  align = std::max<u64>(align, 4096);
+  const u64 behind = for_both_.empty() ? kFirst : for_both_.back().first + for_both_.back().second;
+  const u64 wish = round_up(behind, align);
   u64 base = wish;
-  if (got != MAP_FAILED && reinterpret_cast<u64>(got) != wish) {
+  void* got = mmap(reinterpret_cast<void*>(wish), size, PROT_NONE, kFlags, -1, 0);
+  if (got != MAP_FAILED && reinterpret_cast<u64>(got) != wish) {  // then wherever there is room
     munmap(got, size);
-    got = MAP_FAILED;
-  }
-  if (got == MAP_FAILED) {  // then wherever there is room
     got = mmap(nullptr, size + align, PROT_NONE, kFlags, -1, 0);
-    if (got == MAP_FAILED) return 0;
-    base = round_up(reinterpret_cast<u64>(got), std::max<u64>(align, 4096));
+    base = round_up(reinterpret_cast<u64>(got), align);
   }
+  if (got == MAP_FAILED) return 0;
   for_both_.emplace_back(base, size);
   return base;
 }
@@ -197,7 +192,10 @@ bool AddressSpace::protect(u64 base, bool readable, bool writable, bool for_host
   auto changed = std::make_shared<Allocation>(*found->second.allocation);
   changed->device_readable = readable;
   changed->device_writable = writable;
-  if (changed->kind == MemoryKind::virtual_mapping) changed->flags = for_host ? Allocation::kForHost : 0;
+  if (for_host)
+    changed->flags |= Allocation::kForHost;
+  else if (changed->kind == MemoryKind::virtual_mapping)
+    changed->flags &= ~Allocation::kForHost;
   found->second.allocation = std::move(changed);
   epoch_.fetch_add(1, std::memory_order_acq_rel);
   return true;

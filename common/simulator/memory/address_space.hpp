@@ -37,8 +37,8 @@ struct Allocation {
   MemoryKind kind = MemoryKind::device;
   u64 context = 0;  // owner; 0: none (virtual mappings)
   u32 device = 0;
-  u32 flags = 0;  // of the call that made it; of a virtual mapping: kForHost if the host may touch it, too
-  static constexpr u32 kForHost = 1;
+  u32 flags = 0;  // of the call that made it; of a virtual mapping: what the host has to do with it
+  static constexpr u32 kForHost = 1, kOnHost = 2;  // may touch it; holds its bytes
   bool device_readable = true, device_writable = true;
   u64 id = 0;         // CU_POINTER_ATTRIBUTE_BUFFER_ID; AddressSpace chooses one if it is 0
   std::string label;  // "cuMemAlloc", or the variable's name, for reports

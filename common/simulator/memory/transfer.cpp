@@ -23,13 +23,19 @@ constexpr u64 kStaging = u64{2} << 20;
 struct Rows {
   u64 address = 0;
   u64 pitch = 0, slice = 0;
-  u64 extent = 0;     // bytes from the first to the last
-  bool host = false;  // plain host memory: the address is the process's own
+  u64 extent = 0;      // bytes from the first to the last
+  bool host = false;   // plain host memory: the address is the process's own
+  bool copied = true;  // not filled: what only the host may touch of a mapping will do
 };
 
 struct Box {
   u64 width = 0, height = 0, depth = 0;
 };
+
+bool host_may_touch(const Allocation& allocation) {
+  if (allocation.kind == MemoryKind::virtual_mapping) return (allocation.flags & Allocation::kForHost) != 0;
+  return allocation.base < kDeviceBase;
+}
 
 // Where a stretch of device addresses lies on the host: one piece for each allocation (mappings may adjoin).
 class Pieces {
@@ -43,7 +49,10 @@ class Pieces {
     u64 at = rows.address, left = rows.extent;
     while (left != 0) {
       const auto allocation = AddressSpace::instance().find(at);
-      if (!allocation || !(write ? allocation->device_writable : allocation->device_readable)) return false;
+      if (!allocation) return false;
+      const bool by_host =
+          rows.copied && allocation->kind == MemoryKind::virtual_mapping && host_may_touch(*allocation);
+      if (!by_host && !(write ? allocation->device_writable : allocation->device_readable)) return false;
       const u64 offset = at - allocation->base;
       const u64 size = std::min(left, allocation->size - offset);
       pieces_.push_back({at, size, allocation->host + offset});
@@ -172,12 +181,10 @@ void join_rows(Rows& source, Rows& target, Box& box) {
   }
 }
 
-bool host_may_touch(const Allocation& allocation) {
-  if (allocation.kind == MemoryKind::virtual_mapping) return allocation.flags == Allocation::kForHost;
-  return allocation.base < kDeviceBase;
-}
-
 Side kind_of(const Allocation& allocation) {
+  if (allocation.kind == MemoryKind::virtual_mapping && (allocation.flags & Allocation::kOnHost) != 0) {
+    return Side::pinned;
+  }
   switch (allocation.kind) {
     case MemoryKind::host_pinned:
     case MemoryKind::host_registered: return Side::pinned;
@@ -214,11 +221,12 @@ Rows rows_of_array(const End& end, const Box& box) {
   return rows;
 }
 
-Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& side) {
+Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& side, bool copied = true) {
   using Wide = unsigned __int128;
   require(end.lod == 0);
   if (end.type == CU_MEMORYTYPE_ARRAY) return side = Side::device, rows_of_array(end, box);
   Rows rows;
+  rows.copied = copied;
   rows.pitch = end.pitch != 0 ? end.pitch : checked(Wide{end.x} + box.width);
   const u64 height = end.height != 0 ? end.height : checked(Wide{end.y} + box.height);
   if (box.height > 1 || box.depth > 1) {
@@ -349,7 +357,7 @@ Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_g
   Box box{checked(static_cast<unsigned __int128>(fill.width) * element), fill.height, 1};
   Rows rows =
       rows_of({CU_MEMORYTYPE_DEVICE, nullptr, fill.dst, nullptr, 0, 0, 0, 0, fill.height == 1 ? 0 : fill.pitch, 0}, box,
-              true, in_graph, made.target);
+              true, in_graph, made.target, false);
   Rows same = rows;
   join_rows(rows, same, box);
   made.operation.bytes = box.width * box.height * box.depth;

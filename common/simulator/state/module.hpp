@@ -56,6 +56,7 @@ struct Function {
   Dim3 block_shape{1, 1, 1};
   u32 shared_size = 0;
   std::vector<std::byte> parameters;
+  u32 parameter_size = 0;  // as cuParamSetSize has it
 
   FunctionSettings current_settings() const {
     const std::scoped_lock lock(mutex);
