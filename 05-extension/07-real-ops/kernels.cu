@@ -174,6 +174,7 @@ extern "C" __global__ void __launch_bounds__(1024)
     __syncthreads();
     // Whom do they remove from the groups to come? A warp takes 32 words of each box, or of every second, third, … one.
     const int found = number, rest = tiles - first - kGroup;
+    const Index mine = threadIdx.x < found ? order[first * kTile + stay[threadIdx.x]] : 0;  // is on its way meanwhile
     const int across = (rest + 31) / 32, parts = max(1, 32 / max(1, across));
     for (int task = warp; task < across * parts; task += 32) {
       const int tile = first + kGroup + task % across * 32 + lane;
@@ -185,7 +186,7 @@ extern "C" __global__ void __launch_bounds__(1024)
       if (unsigned(struck)) atomicOr(&removed[2 * tile], unsigned(struck));
       if (unsigned(struck >> 32)) atomicOr(&removed[2 * tile + 1], unsigned(struck >> 32));
     }
-    for (int k = threadIdx.x; k < found; k += blockDim.x) kept[before + k] = order[first * kTile + stay[k]];
+    if (threadIdx.x < found) kept[before + threadIdx.x] = mine;
     before += found;
     within[my_tile][my_box] = next;
     __syncthreads();
