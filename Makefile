@@ -227,9 +227,9 @@ SIM_SOURCES := $(shell find common/simulator -name '*.cpp' 2>/dev/null | sort)
 SIM_EXPORTS := $(wildcard common/simulator/exports.map)
 # What no kernel's instruction runs through is compiled four files at a time and optimised less: a third of the whole build less. The four share what is in their unnamed namespaces, so no name may occur there twice.
 SIM_COLD := $(filter-out %/race.cpp %/watch.cpp %/check/init.cpp %/counters.cpp %/traffic.cpp, \
-  $(filter $(patsubst %,common/simulator/%/%,api check profile ptx state),$(SIM_SOURCES))) common/simulator/isa/table.cpp
-# These declare otherwise what <cuda.h> declares, or want an older <cuda.h>.
-SIM_ALONE := $(filter %/refused.cpp %/first_versions.cpp %/version.cpp %/table.cpp,$(SIM_COLD))
+  $(filter $(patsubst %,common/simulator/%/%,api check profile ptx state),$(SIM_SOURCES))) common/simulator/isa/table.cpp common/simulator/isa/video.cpp
+# These declare otherwise what <cuda.h> declares, or want an older <cuda.h>; or are alone in their folder.
+SIM_ALONE := $(filter %/refused.cpp %/first_versions.cpp %/version.cpp common/simulator/isa/%,$(SIM_COLD))
 SIM_JOINED :=
 # $1: a folder, $2: its files. JOINED.state.event is the four that begin with state/event.cpp; what build/joined/state.event.cpp includes.
 joined_name = $1.$(basename $(notdir $(firstword $2)))
