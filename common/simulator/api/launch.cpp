@@ -18,9 +18,6 @@
 namespace cudasim {
 namespace {
 
-constexpr Dim3 kMaxGrid{2147483647, 65535, 65535};
-constexpr Dim3 kMaxBlock{1024, 1024, 64};
-
 bool within(const Dim3& size, const Dim3& most) {
   return size.count() != 0 && size.x <= most.x && size.y <= most.y && size.z <= most.z;
 }

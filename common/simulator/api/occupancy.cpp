@@ -3,6 +3,7 @@
 
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/launch.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/library.hpp"
 
 #include <algorithm>
@@ -13,8 +14,6 @@ namespace {
 constexpr u32 kRegisterUnit = 256;  // registers are given to a warp in units of this many
 constexpr u32 kWarpUnit = 4;        // warps are spread over the four schedulers
 constexpr u32 kSharedUnit = 128;    // bytes
-
-constexpr u64 round_up(u64 value, u64 unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
 

@@ -5,9 +5,6 @@
 
 namespace cudasim {
 
-// The most blocks of a cluster, for any kernel and for one that allows a size that other devices may not have.
-constexpr u32 kPortableCluster = 8, kLargestCluster = 16;
-
 // 0 if not even one fits. `dynamic_shared` in bytes.
 u32 blocks_per_multiprocessor(const Function& function, u64 threads, u64 dynamic_shared);
 

@@ -4,6 +4,7 @@
 #include "common/simulator/check/finding.hpp"
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <sys/mman.h>
 
@@ -27,12 +28,6 @@ void each_word(u64 offset, u64 size, F f) {
     if (!f(word, mask)) return;
     offset += count;
   }
-}
-
-std::string hex(u64 value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/order.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,11 +13,6 @@ namespace cudasim {
 namespace {
 
 constexpr u64 kMostShadow = u64{1} << 30;  // bytes
-
-template <class F>
-void each_lane(u32 lanes, F f) {
-  for (; lanes != 0; lanes &= lanes - 1) f(static_cast<u32>(__builtin_ctz(lanes)));
-}
 
 }  // namespace
 

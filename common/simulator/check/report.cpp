@@ -4,6 +4,7 @@
 
 #include "common/simulator/check/finding.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <cxxabi.h>
 
@@ -18,12 +19,6 @@ namespace {
 std::string base_name(const std::string& path) {
   const std::size_t slash = path.find_last_of('/');
   return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
-std::string hex(u64 value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
 }
 
 void fill(Fault& fault, const Warp& warp, const Frame& frame, const Instruction& instruction) {

@@ -10,6 +10,8 @@
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/pool.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/hardware.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/profile/timeline.hpp"
 #include "common/simulator/profile/wanted.hpp"
 
@@ -30,7 +32,6 @@ constexpr i64 kSpinRate = 100'000'000;  // of them in a second, when only time p
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
 constexpr std::size_t kOthersTold = 3;  // blocks, in the report of an endless kernel, beside the one that ran
 constexpr u64 kWorkspace = 64;          // bytes for a cooperative grid's barrier
-constexpr u64 kMultiprocessors = 132, kThreadsEach = 2048, kBlocksEach = 32;
 
 // Kernels round to nearest and keep subnormal numbers, whatever the program has set for its threads, which ours
 // inherit.
@@ -48,8 +49,6 @@ class Arithmetic {
   std::fenv_t before_;
 };
 
-u32 round_up(u32 value, u32 align) { return align == 0 ? value : (value + align - 1) / align * align; }
-
 i64 budget_wanted() {
   const char* text = std::getenv("CUDASIM_BUDGET");
   const long long wanted = text != nullptr ? std::strtoll(text, nullptr, 10) : 0;
@@ -57,7 +56,7 @@ i64 budget_wanted() {
 }
 
 // Calls may use four times the stack's limit here: .param variables, which a GPU keeps in registers, count too.
-u32 stack_for(u32 limit) { return round_up(4 * limit, 16); }
+u32 stack_for(u32 limit) { return static_cast<u32>(round_up(4 * u64{limit}, 16)); }
 
 // Kernels that call nothing keep their threads' local memory close together.
 bool needs_stack(const Code& entry) {
@@ -74,7 +73,7 @@ bool needs_stack(const Code& entry) {
 u64 residency(const Grid& grid, u64 cluster_size, bool all) {
   if (all) return ~u64{0};
   const u64 per_multiprocessor =
-      std::clamp<u64>(kThreadsEach / (u64{grid.warps} * kWarpSize), 1, kBlocksEach) * kMultiprocessors;
+      std::clamp<u64>(kMaxThreadsPerMultiprocessor / (u64{grid.warps} * kWarpSize), 1, kMaxBlocksPerMultiprocessor) * kMultiprocessors;
   const u64 bytes = u64{grid.warps} * grid.frame_stride + grid.shared_bytes + 4096;
   return std::max<u64>(std::min(per_multiprocessor, kStorage / bytes) / cluster_size, 8);
 }
@@ -89,7 +88,7 @@ Grid::Grid(const Launch& l)
       threads(static_cast<u32>(l.block.count())),
       warps((threads + kWarpSize - 1) / kWarpSize),
       cluster(l.cluster),
-      shared_bytes(round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? l.kernel->dynamic_shared_align : 1) +
+      shared_bytes(round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? std::max(l.kernel->dynamic_shared_align, 1u) : 1) +
                    l.dynamic_shared),
       local_bytes(round_up(l.kernel->local_bytes, 16) + (needs_stack(entry) ? stack_for(l.stack_bytes) : 0)),
       frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),

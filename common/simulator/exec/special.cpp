@@ -2,6 +2,7 @@
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/hardware.hpp"
 
 #include <chrono>
 
@@ -11,8 +12,6 @@ namespace {
 // What a register holds: for all lanes the same, or one value a lane.
 using Uniform = u64 (*)(const Warp&);
 using ByLane = u32 (*)(const Warp&, u32 lane);
-
-constexpr u64 kMultiprocessors = 132, kWarpSlots = 64;  // of the device that is simulated
 
 const Grid& grid(const Warp& w) { return *w.block->grid; }
 
@@ -61,7 +60,7 @@ u64 cluster_nctarank(const Warp& w) { return grid(w).cluster.count(); }
 u64 explicit_cluster(const Warp& w) { return grid(w).cluster.count() > 1; }
 
 u64 warpid(const Warp& w) { return w.index; }
-u64 nwarpid(const Warp&) { return kWarpSlots; }
+u64 nwarpid(const Warp&) { return kMaxWarpsPerMultiprocessor; }
 u64 smid(const Warp& w) { return w.block->number % kMultiprocessors; }
 u64 nsmid(const Warp&) { return kMultiprocessors; }
 u64 gridid(const Warp& w) { return grid(w).launch.grid_id; }

@@ -16,8 +16,8 @@
 //   {…}v, {…}4         a vector of Form::vector elements, of four         …?   may be left out (kNoSlot)
 //   ….sel              parts of the register may be selected (video)
 //   +…                 read and written
-//   |pred              the second destination of p|q; may be left out     label, func, imm: as named, in
-//   Instruction::target/offset
+//   |pred              the second destination of p|q; may be left out
+//   label, func, imm   as named, in Instruction::target or offset
 // rules() has them taken apart.
 //
 // A memory operand without a base register (kNoSlot) means, in Form::space: local: the offset is relative to the
@@ -71,9 +71,10 @@ struct Row {
   const char* syntax;
   const char* operands;
   Bind bind;
-  u32 ptx = 0;     // first PTX version, 78 for 7.8; 0: there since ever
+  u32 ptx = 0;     // first PTX version, 78 for 7.8; 0: as old as 6.0, or older
   u32 target = 0;  // first architecture, 90 for sm_90
 };
+constexpr u32 kOnly90a = 901;  // Row::target of what sm_90a alone has
 
 // Each family's file defines one of these; table.cpp joins them.
 std::span<const Row> arithmetic_rows();
@@ -113,14 +114,16 @@ struct Match {
   const Row* row = nullptr;
   const std::vector<OperandRule>* operands = nullptr;  // the row's; lives as long as the program
   Form form;
-  std::string refusal;  // if row is null: what is wrong, by name ("Unknown modifier '.foo'", "Not a name of any known
-                        // instruction: 'frobnicate'")
+  // If row is null: what is wrong, by name ("Unknown modifier '.foo'", "Not a name of any known instruction: 'frobnicate'"), and whether the manual
+  // has it, only the simulator does not.
+  std::string refusal;
+  bool not_simulated = false;
 };
 // Finds the row for an opcode and its modifiers; does not bind yet (the widths are not known). Whether the module's
 // version and target allow the row, the caller decides. Thread-safe.
 Match match(std::string_view opcode, std::span<const std::string> modifiers);
 
-// Every row of every family, for the test of the table and for the README's list.
+// Every row of every family, for the test of the table.
 std::vector<Row> all_rows();
 
 // Each full form that a row admits, "add.rn.ftz.f32", modifiers in the row's order: for the test of the table. Stops at

@@ -228,8 +228,8 @@ Match search(std::string_view opcode, std::span<const std::string> words) {
   const auto found = table().by_opcode.find(opcode);
   if (found == table().by_opcode.end()) {
     const bool known = std::find(std::begin(kNotSimulated), std::end(kNotSimulated), opcode) != std::end(kNotSimulated);
-    match.refusal = known ? "Instruction " + quoted(opcode) + " is not simulated"
-                          : "Not a name of any known instruction: " + quoted(opcode);
+    match.not_simulated = known;
+    match.refusal = known ? "Instruction " + quoted(opcode) + " is not simulated" : "Not a name of any known instruction: " + quoted(opcode);
     return match;
   }
   for (const Entry& entry : found->second) {

@@ -413,8 +413,6 @@ Bound bind_copy_map(const Form& form) {
 #define IM2COL(n, offsets) \
   LOAD_AS(n, ".im2col", offsets), STORE_AS(n, ".im2col_no_offs"), PREFETCH_AS(n, ".im2col", offsets)
 
-constexpr u32 kOnly90a = 901;  // see resolve.cpp
-
 const Row kRows[] = {
     TILES("1"),
     TILES("2"),

@@ -16,7 +16,6 @@
 namespace cudasim {
 namespace {
 
-constexpr u32 k90a = 901;  // the target sm_90a alone
 constexpr u32 kRows = 16, kMostColumns = 256, kMostK = 32;
 constexpr Type kTypes[] = {Type::f16, Type::bf16, Type::tf32, Type::e4m3, Type::e5m2, Type::u8, Type::s8, Type::b1};
 constexpr Type kSums[] = {Type::f16, Type::f32, Type::s32};
@@ -200,16 +199,16 @@ Bound bind_multiply(const Form& form) {
 std::span<const Row> rows() {
   static std::deque<std::string> texts;  // what the rows point into
   static const std::vector<Row> all = [] {
-    std::vector<Row> made = {{"wgmma.fence.sync.aligned", "", bind_nothing, 80, k90a},
-                             {"wgmma.commit_group.sync.aligned", "", bind_nothing, 80, k90a},
-                             {"wgmma.wait_group.sync.aligned", "imm", bind_nothing, 80, k90a}};
+    std::vector<Row> made = {{"wgmma.fence.sync.aligned", "", bind_nothing, 80, kOnly90a},
+                             {"wgmma.commit_group.sync.aligned", "", bind_nothing, 80, kOnly90a},
+                             {"wgmma.wait_group.sync.aligned", "imm", bind_nothing, 80, kOnly90a}};
     const auto add = [&](u32 columns, const std::string& k, const std::string& types, u32 registers, const char* sum,
                          const std::string& rest) {
       const std::string n = std::to_string(columns);
       texts.push_back("wgmma.mma_async.sync.aligned.m64n" + n + "k" + k + types);
       const char* syntax = texts.back().c_str();
       texts.push_back("+{" + std::string(sum) + "}" + std::to_string(registers) + " b64^{b32}4 b64 u32^pred" + rest);
-      made.push_back({syntax, texts.back().c_str(), bind_multiply, 80, k90a});
+      made.push_back({syntax, texts.back().c_str(), bind_multiply, 80, kOnly90a});
     };
     for (u32 n = 8; n <= kMostColumns; n += 8) {
       add(n, "16", ".f32.f16.f16", n / 2, "f32", " s32 s32 s32 s32?");

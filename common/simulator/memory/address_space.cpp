@@ -2,6 +2,7 @@
 #include "common/simulator/memory/address_space.hpp"
 
 #include "common/simulator/check/init.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <sys/mman.h>
 
@@ -18,14 +19,6 @@ namespace {
 constexpr u64 kLeastGap = u64{64} << 10;        // between allocations; half the size for big ones
 constexpr std::size_t kFreedRemembered = 4096;  // allocations, for reports
 constexpr u64 kNear = u64{1} << 30;             // further off than this, an allocation explains nothing
-
-u64 round_up(u64 value, u64 align) { return (value + align - 1) / align * align; }
-
-std::string hex(u64 value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 std::string count(u64 n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
 

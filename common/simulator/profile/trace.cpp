@@ -4,6 +4,7 @@
 #include "common/simulator/check/report.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/isa/floats.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -29,12 +30,6 @@ u64 count_launch(const std::string& kernel) {
 }
 
 // ---- Values
-
-std::string hex(u64 value) {
-  char text[20];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 std::string real(double value) {
   char text[32];
@@ -97,11 +92,6 @@ std::string padded(std::string text, std::size_t to) {
   const std::size_t has = columns(text);
   text.append(has < to ? to - has : 1, ' ');
   return text;
-}
-
-template <class F>
-void each_lane(u32 mask, F f) {
-  for (u32 rest = mask; rest != 0; rest &= rest - 1) f(static_cast<u32>(__builtin_ctz(rest)));
 }
 
 std::string per_lane(i64 step) {

@@ -3,6 +3,7 @@
 #include "common/simulator/ptx/load.hpp"
 
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/ptx/link.hpp"
 #include "common/simulator/ptx/resolve.hpp"
 
@@ -19,14 +20,6 @@ constexpr u64 kMostStaticShared = 48 << 10;
 constexpr u64 kMostConstant = 64 << 10;
 constexpr u32 kMostRegisters = 255, kFewestRegisters = 16;
 constexpr u64 kRegisterFile = 65536, kMostThreads = 1024;
-
-u64 round_up(u64 value, u64 align) { return (value + align - 1) / align * align; }
-
-std::string hex(u64 value) {
-  char text[20];
-  std::snprintf(text, sizeof text, "%llx", static_cast<unsigned long long>(value));
-  return text;
-}
 
 class Loader {
  public:
@@ -61,7 +54,7 @@ class Loader {
       program_->files.resize(files);
       program_->files.insert(program_->files.end(), module.files.begin(), module.files.end());
       files = static_cast<u32>(program_->files.size());
-      program_->ptx_version = std::max(program_->ptx_version, module.version_major * 10 + module.version_minor);
+      program_->ptx_version = std::max(program_->ptx_version, module.version());
       program_->target = std::max(program_->target, module.target);
     }
     for (u32 definition : link_.definitions) {
@@ -232,8 +225,8 @@ class Loader {
       if (offset > kMostStaticShared) break;
     }
     if (offset > kMostStaticShared) {
-      return error(function.at, "Entry function '" + function.name + "' uses too much shared data (0x" + hex(offset) +
-                                    " bytes, 0x" + hex(kMostStaticShared) + " max)");
+      return error(function.at, "Entry function '" + function.name + "' uses too much shared data (" + hex(offset) +
+                                    " bytes, " + hex(kMostStaticShared) + " max)");
     }
     kernel.static_shared = static_cast<u32>(offset);
     const u32 dynamic = static_cast<u32>(round_up(offset, kernel.dynamic_shared_align));

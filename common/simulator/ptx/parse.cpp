@@ -96,7 +96,7 @@ void Parser::version() {
   module.version_major = digits(text.substr(0, dot));
   module.version_minor = digits(text.substr(dot + 1));
   const u32 newest = newest_ptx();
-  if (module.version_major * 10 + module.version_minor > newest) {
+  if (module.version() > newest) {
     error(at,
           "Unsupported .version " + text + "; current version is '" + std::to_string(newest / 10) + "." +
               std::to_string(newest % 10) + "'",
@@ -123,7 +123,7 @@ void Parser::target() {
       module.target_name = name;
       if (known.number > kDeviceTarget) {
         error(at, "SM version specified by .target is higher than default SM version assumed", Diagnostic::target);
-      } else if (module.version_major * 10 + module.version_minor < known.since) {
+      } else if (module.version() < known.since) {
         error(at,
               "PTX .version " + std::to_string(module.version_major) + "." + std::to_string(module.version_minor) +
                   " does not support .target " + name,

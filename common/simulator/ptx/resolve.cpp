@@ -7,6 +7,7 @@
 
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/isa/row.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/profile/notes.hpp"
 #include "common/simulator/profile/wanted.hpp"
 #include "common/simulator/ptx/cursor.hpp"
@@ -25,8 +26,6 @@ constexpr u32 kUnset = ~0u;
 constexpr u32 kFrameAlign = 16;
 constexpr u64 kLargestLocal = u64{512} << 10;  // bytes, of one thread (Programming Guide, "Technical Specifications")
 constexpr std::size_t kSlots = sizeof(Instruction::slot) / sizeof(Slot);
-
-u64 aligned(u64 value, u64 align) { return (value + align - 1) / align * align; }
 
 bool is_opaque(Type type) { return type == Type::texref || type == Type::samplerref || type == Type::surfref; }
 
@@ -256,7 +255,7 @@ Resolved Resolver::run() {
 
 u32 Resolver::place_local(u64 size, u32 align, Position at) {
   Code& code = *out_.code;
-  const u64 offset = aligned(code.local_bytes, align);
+  const u64 offset = round_up(code.local_bytes, align);
   if (offset + size > kLargestLocal) fail(at, "Function '" + function_.name + "' uses too much local data");
   code.local_bytes = static_cast<u32>(offset + size);
   return static_cast<u32>(offset);
@@ -278,7 +277,7 @@ void Resolver::lay_out_parameters() {
       parameter_registers_[u64{index} * 2 + (result ? 1 : 0)] = id;
       placed.slot = id;
     } else if (function_.is_entry) {
-      offset = aligned(offset, parameter.align);
+      offset = round_up(offset, parameter.align);
       placed.offset = static_cast<u32>(offset);
       offset += parameter.size;
     } else {
@@ -291,7 +290,7 @@ void Resolver::lay_out_parameters() {
   for (u32 i = 0; i < function_.parameters.size(); ++i) place(function_.parameters[i], i, false);
   for (u32 i = 0; i < function_.results.size(); ++i) place(function_.results[i], i, true);
   // PTX ISA, "Kernel Function Parameters".
-  const u64 limit = module_.version_major * 10 + module_.version_minor >= 81 ? 32764 : 4352;
+  const u64 limit = module_.version() >= 81 ? 32764 : 4352;
   if (function_.is_entry && offset > limit) {
     fail(function_.at, "Entry function '" + function_.name + "' uses too much parameter space (" +
                            std::to_string(offset) + " bytes, " + std::to_string(limit) + " max)");
@@ -476,7 +475,7 @@ bool Resolver::renames(const Statement& s) {
 // Lanes that make progress independently need to be told for whom to wait.
 void Resolver::check_without_sync(const Statement& s) const {
   if (s.opcode != "shfl" && s.opcode != "vote") return;
-  if (module_.target < 70 || module_.version_major * 10 + module_.version_minor < 64) return;
+  if (module_.target < 70 || module_.version() < 64) return;
   if (std::find(s.modifiers.begin(), s.modifiers.end(), "sync") != s.modifiers.end()) return;
   fail(s.at, "Instruction '" + s.opcode +
                  "' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4");
@@ -872,17 +871,15 @@ void Resolver::move_vector(const Statement& s, Type type, u32 count) {
 void Resolver::by_row(const Statement& s) {
   const Match found = match(s.opcode, s.modifiers);
   if (found.row == nullptr) {
-    const bool known = found.refusal.find("not simulated") != std::string::npos;
-    link_.errors.push_back({known ? Diagnostic::unsupported : Diagnostic::syntax, s.at, found.refusal});
+    link_.errors.push_back({found.not_simulated ? Diagnostic::unsupported : Diagnostic::syntax, s.at, found.refusal});
     return;
   }
-  const u32 version = module_.version_major * 10 + module_.version_minor;
+  const u32 version = module_.version();
   // 6.0 stands for the rows that name no version: they are as old, or older.
   if (found.row->ptx > 60 && version < found.row->ptx) {
     fail(s.at, "Instruction '" + mnemonic() + "' requires PTX ISA .version " + std::to_string(found.row->ptx / 10) +
                    "." + std::to_string(found.row->ptx % 10) + " or later");
   }
-  constexpr u32 kOnly90a = 901;  // rows of what sm_90a alone has
   if (found.row->target == kOnly90a) {
     if (module_.target_name != "sm_90a")
       fail(s.at, "Instruction '" + s.opcode + "' not supported on .target '" + module_.target_name + "'");
@@ -1541,7 +1538,7 @@ void Resolver::finish() {
   flow.tables = code.tables;
   code.reconverge = reconvergence(flow);
   assign_slots(flow);
-  code.local_bytes = static_cast<u32>(aligned(code.local_bytes, kFrameAlign));
+  code.local_bytes = static_cast<u32>(round_up(code.local_bytes, kFrameAlign));
 }
 
 // Virtual registers become slots.

@@ -1,5 +1,6 @@
 // The simulated devices: what each one is and owns. They exist from cuInit to the end of the process.
 #pragma once
+#include "common/simulator/hardware.hpp"
 #include "common/simulator/state/failure.hpp"
 #include "common/simulator/state/parts.hpp"
 #include "common/simulator/types.hpp"
@@ -39,16 +40,5 @@ constexpr const char* kDeviceName = "Simulated H200";
 
 // The value of an attribute by number; nothing if the driver does not know the number. attributes.cpp
 std::optional<int> attribute_value(const Device& device, int attribute);
-
-// Attributes that the simulator itself reckons with (compute capability 9.0).
-constexpr u32 kMultiprocessors = 132;
-constexpr u32 kMaxThreadsPerBlock = 1024;
-constexpr u32 kMaxThreadsPerMultiprocessor = 2048;
-constexpr u32 kMaxBlocksPerMultiprocessor = 32;
-constexpr u32 kRegistersPerMultiprocessor = 65536;
-constexpr u32 kSharedPerMultiprocessor = 233472;
-constexpr u32 kSharedPerBlock = 49152;
-constexpr u32 kSharedPerBlockOptin = 232448;
-constexpr u32 kSharedReserved = 1024;  // of each block, for the system
 
 }  // namespace cudasim

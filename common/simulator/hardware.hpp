@@ -1,0 +1,22 @@
+// The figures of an H200 (compute capability 9.0) that the simulator reckons with. Source: CUDA Programming Guide, "Compute Capabilities", and what
+// an H200's driver answers (state/attributes.cpp has all of that).
+#pragma once
+#include "common/simulator/types.hpp"
+
+namespace cudasim {
+
+constexpr u32 kMultiprocessors = 132;
+constexpr u32 kMaxThreadsPerBlock = 1024;
+constexpr u32 kMaxThreadsPerMultiprocessor = 2048;
+constexpr u32 kMaxBlocksPerMultiprocessor = 32;
+constexpr u32 kMaxWarpsPerMultiprocessor = kMaxThreadsPerMultiprocessor / kWarpSize;
+constexpr u32 kRegistersPerMultiprocessor = 65536;
+constexpr u32 kSharedPerMultiprocessor = 233472;
+constexpr u32 kSharedPerBlock = 49152;
+constexpr u32 kSharedPerBlockOptin = 232448;
+constexpr u32 kSharedReserved = 1024;  // of each block, for the system
+constexpr Dim3 kMaxGrid{2147483647, 65535, 65535};
+constexpr Dim3 kMaxBlock{1024, 1024, 64};
+constexpr u32 kPortableCluster = 8, kLargestCluster = 16;  // blocks; the larger one if the function allows it
+
+}  // namespace cudasim
