@@ -197,6 +197,25 @@ TEST_CASE("Shared and local memory are checked, too") {
       "just past the end of the 16 bytes of local memory that the thread uses now");
 }
 
+TEST_CASE("An index below 0 is told from one too large, in every space and through generic addresses") {
+  Buffer<u32> out(100);
+  const std::string box = ".shared .align 4 .b8 box[64];\n";
+  const std::string mine = ".local .align 4 .b8 mine[16]; mov.u64 %a1, mine; ";
+  const auto where = [&](const std::string& body, const std::string& variables = "") {
+    return fault_of(body, 1, out.address(), variables).where;
+  };
+  const std::string shared = "4 bytes before the beginning of the block's 64 bytes of shared memory";
+  CHECK(where("mov.u32 %r1, box; st.shared.u32 [%r1+-4], %t;", box) == shared);
+  CHECK(where("mov.u64 %a1, box; st.shared.u32 [%a1+-4], %t;", box) == shared);
+  CHECK(where("mov.u64 %a1, box; cvta.shared.u64 %a1, %a1; st.u32 [%a1+-4], %t;", box) == shared);
+  const std::string local = "8 bytes before the beginning of the 16 bytes of local memory that the thread uses now";
+  CHECK(where(mine + "st.local.u32 [%a1+-8], %t;") == local);
+  CHECK(where(mine + "cvta.local.u64 %a1, %a1; st.u32 [%a1+-8], %t;") == local);
+  CHECK(where("mov.u64 %a1, 0; st.global.u32 [%a1+-4], %t;") == "4 bytes before a null pointer");
+  CHECK(where("mov.u32 %r1, box; mapa.shared::cluster.u32 %r1, %r1, 7; ld.shared::cluster.u32 %r1, [%r1];", box) ==
+        "in the shared memory of a block that the cluster does not have");
+}
+
 TEST_CASE("Constant memory may be read and not be written") {
   const std::string table = ".const .align 4 .u32 table[4] = {5, 6, 7, 8};\n";
   const auto values = results(

@@ -48,15 +48,48 @@ std::string beyond(u64 offset, u32 size, u64 end, const std::string& it) {
   return "the last " + count(offset + size - end) + " of it past the end of " + it;
 }
 
+// How far before the beginning of a space an address lies that an index below 0 has led to: downwards from 0, offsets
+// go on at the highest of 32 or 64 bits. 0 if it is not such an address.
+u64 below_zero(u64 offset) {
+  const u64 narrow = (u64{1} << 32) - offset, wide = u64{0} - offset;
+  return narrow - 1 < kSharedStride ? narrow : wide - 1 < kSharedStride ? wide : 0;
+}
+
+std::string before(u64 distance, const std::string& it) { return count(distance) + " before the beginning of " + it; }
+
+std::string all_shared(const Block& block) { return "the block's " + count(block.shared_bytes) + " of shared memory"; }
+
+std::string all_local(u32 limit) { return "the " + count(limit) + " of local memory that the thread uses now"; }
+
+// A generic address just before the window of shared or local memory belongs to something else; told is what was meant.
+void fault_if_before_a_window(const Warp& warp, Wrong wrong) {
+  wrong.space = Space::generic;
+  const u64 shared = below_zero(wrong.address - kSharedWindow), local = below_zero(wrong.address - kLocalWindow);
+  if (shared != 0 && warp.block->shared_bytes != 0)
+    wrong.fault(FaultKind::illegal_address, before(shared, all_shared(*warp.block)));
+  if (local != 0) wrong.fault(FaultKind::illegal_address, before(local, all_local(local_limit(warp, wrong.lane))));
+}
+
+// The same of addresses just before those of a block's own shared memory, which are another block's, if it is there.
+void fault_if_before_shared(const Block& block, const Wrong& wrong, u64 address, FaultKind kind) {
+  const u64 below = below_zero(address - u64{block.rank} * kSharedStride);
+  if (below != 0 && block.shared_bytes != 0 && address % kSharedStride >= block.shared_bytes)
+    wrong.fault(kind, before(below, all_shared(block)));
+}
+
 std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
   Block* block = warp.block;
   const u32 rank = shared_rank(address);
   if (rank != block->rank) {
     const auto& blocks = block->cluster->blocks;
     // The kinds are those that an H200 answers with.
-    if (rank >= blocks.size())
+    if (rank >= blocks.size()) {
+      fault_if_before_shared(*block, wrong, address, FaultKind::trap);
+      fault_if_before_a_window(warp, wrong);
       wrong.fault(FaultKind::trap, "in the shared memory of a block that the cluster does not have");
+    }
     if (space == Space::shared) {
+      fault_if_before_shared(*block, wrong, address, FaultKind::illegal_instruction);
       wrong.fault(FaultKind::illegal_instruction,
                   "in the shared memory of another block of the cluster, which an "
                   "instruction for shared::cta memory does not reach");
@@ -67,10 +100,9 @@ std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
   }
   address %= kSharedStride;
   if (address > block->shared_bytes || wrong.size > block->shared_bytes - address) {
-    wrong.fault(FaultKind::illegal_address,
-                block->shared_bytes == 0 ? "in shared memory, of which the kernel has none"
-                                         : beyond(address, wrong.size, block->shared_bytes,
-                                                  "the block's " + count(block->shared_bytes) + " of shared memory"));
+    wrong.fault(FaultKind::illegal_address, block->shared_bytes == 0
+                                                ? "in shared memory, of which the kernel has none"
+                                                : beyond(address, wrong.size, block->shared_bytes, all_shared(*block)));
   }
   return block->shared + address;
 }
@@ -78,16 +110,17 @@ std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
 std::byte* in_local(Warp& warp, const Wrong& wrong, u64 address) {
   const u32 limit = local_limit(warp, wrong.lane);
   if (address > limit || wrong.size > limit - address) {
-    wrong.fault(
-        FaultKind::illegal_address,
-        beyond(address, wrong.size, limit, "the " + count(limit) + " of local memory that the thread uses now"));
+    const u64 below = below_zero(address);
+    wrong.fault(FaultKind::illegal_address,
+                below != 0 ? before(below, all_local(limit)) : beyond(address, wrong.size, limit, all_local(limit)));
   }
   return warp.block->local(warp, wrong.lane) + address;
 }
 
 std::byte* in_parameters(Warp& warp, const Wrong& wrong, u64 address) {
   const auto& parameters = warp.block->grid->launch.parameters;
-  if (wrong.kind != Access::read) wrong.fault(FaultKind::illegal_address, "the kernel's parameters may only be read");
+  if (wrong.kind != Access::read)
+    wrong.fault(FaultKind::illegal_address, "in the kernel's parameters, which may only be read");
   if (address > parameters.size() || wrong.size > parameters.size() - address)
     wrong.fault(FaultKind::illegal_address, beyond(address, wrong.size, parameters.size(), "the kernel's parameters"));
   return const_cast<std::byte*>(parameters.data()) + address;
@@ -117,6 +150,7 @@ std::byte* in_global(Warp& warp, Wrong& wrong, View* cached) {
   if (!allowed) {
     if (std::byte* word = last_word(warp, wrong)) return word;
     const Space really = space_of(wrong.address);
+    fault_if_before_a_window(warp, wrong);
     wrong.fault(FaultKind::illegal_address, really == Space::global
                                                 ? space.describe(wrong.address, wrong.size, context)
                                                 : std::string("a generic address of ") + name(really) +

@@ -279,6 +279,7 @@ std::optional<View> AddressSpace::view(u64 address, u64 size, u64 context) const
 
 std::string AddressSpace::describe(u64 address, u32 size, u64 context) const {
   if (address < 4096) return address == 0 ? "a null pointer" : count(address) + " past a null pointer";
+  if (const u64 below = u64{0} - address; below < 4096) return count(below) + " before a null pointer";
   std::shared_lock lock(mutex_);
   const Allocation* nearest = nullptr;
   const Freed* freed = nullptr;
@@ -294,10 +295,10 @@ std::string AddressSpace::describe(u64 address, u32 size, u64 context) const {
   for (auto f = freed_.rbegin(); f != freed_.rend() && best != 0; ++f) consider(f->allocation, &*f);
   if (nearest == nullptr) {
     for (const auto& [begin, bytes] : for_both_) {
-      if (address - begin < bytes) return "no memory is mapped there, or near it";
+      if (address - begin < bytes) return "where no memory is mapped, nor near it";
     }
     if (address < kDeviceBase) return "an address of the host: not memory that the driver has allocated or registered";
-    return "no allocation is near it";
+    return "near no allocation";
   }
   std::string text = placed(*nearest, address, size, called(*nearest, freed ? freed->by : "", freed != nullptr));
   if (best == 0 && freed == nullptr) {
