@@ -45,10 +45,11 @@ GOALS := $(or $(MAKECMDGOALS),help)
 # These do a part of the course where one is named, by IN= or beside them: make walk 02-context.
 PARTLY := $(filter run check walk test bench,$(GOALS))
 
-CHAPTERS := $(patsubst %/,%,$(sort $(wildcard [0-9][0-9]-*/)))
 # A lesson's program is main.cpp, or main.py where PyTorch is its subject.
 PYTHON_LESSONS := $(patsubst %/main.py,%,$(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.py))
 LESSONS := $(sort $(PYTHON_LESSONS) $(patsubst %/main.cpp,%,$(wildcard [0-9][0-9]-*/[0-9][0-9]-*/main.cpp)))
+# A folder without a lesson is no chapter.
+CHAPTERS := $(sort $(foreach lesson,$(LESSONS),$(firstword $(subst /, ,$(lesson)))))
 # Those with kernels need nvcc; without it the others still run.
 KERNEL_LESSONS := $(patsubst %/,%,$(sort $(dir $(wildcard $(LESSONS:=/*.cu)))))
 
@@ -83,7 +84,7 @@ ASKED := $(if $(PARTLY),$(CHOSEN),$(filter $(NAMED) $(NAMED:=/%),$(LESSONS)))
 JUDGING := $(filter test check build/tests/%,$(GOALS))
 # The lessons that plot have a plot.py.
 SETUP_NEEDS := $(if $(JUDGING),catch2) $(if $(filter $(PYTHON_LESSONS),$(ASKED)),torch $(if $(JUDGING),pytest)) $(if $(wildcard $(ASKED:=/plot.py)),matplotlib)
-SETUP_RESULT := $(shell CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(value CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) common/setup.sh $(SETUP_NEEDS) && echo ready)
+SETUP_RESULT := $(shell $(if $(TMPDIR),TMPDIR=$(call quoted,$(value TMPDIR))) CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(value CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
 endif

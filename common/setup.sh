@@ -461,6 +461,16 @@ fi
 keeps() { [ "${had[KEY]:-}" = "$KEY" ]; }
 needs_catch2= needs_torch= needs_pytest= needs_matplotlib=
 for need in "$@"; do declare "needs_$need=yes"; done
+
+# What the compilers say of a folder for temporary files that takes nothing names neither the folder nor the reason.
+temporary=${TMPDIR:-/tmp}
+if ! { probe=$(mktemp "$temporary/cuda-from-the-driver-up.XXXXXX") && head -c 65536 /dev/zero >"$probe"; } 2>/dev/null; then
+  rm -f "${probe:-}"
+  say "The compilers cannot write their temporary files to $temporary: $([ -d "$temporary" ] && echo "$(free_mb "$temporary") MB are free there" || echo "there is no such folder"). TMPDIR=/another/folder make … names another."
+  exit 1
+fi
+rm -f "$probe"
+
 if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] || [ -n "${had[CATCH_VERSION]:-}" ]; } &&
   { [ -z "$needs_torch" ] || { [ -e "${had[TORCH_ROOT]:-}/__init__.py" ] && [ -n "${had[NINJA]:-}" ] && [ -n "${had[PYTHON_HEADERS]:-}" ]; }; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
   { [ -z "$needs_matplotlib" ] || [ -n "${had[MATPLOTLIB]:-}" ]; }; then exit 0; fi

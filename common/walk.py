@@ -1,5 +1,7 @@
 # make walk: the classroom. Goes through the lessons in the terminal: the question and the prediction, the run, what happened, what is next.
-# Stops for Enter where people should think; without a terminal it never stops. Readable on 24 lines of 100 columns.
+# Stops for Enter where people should think; without a terminal it never stops. Readable on 24 lines of 100 columns; a narrower terminal gets
+# shorter lines.
+import os
 import re
 import subprocess
 import sys
@@ -8,7 +10,14 @@ import textwrap
 import course
 import text
 
-WIDTH, HEIGHT = 98, 21  # of a page; the prompt needs a line, too
+
+
+def page(columns, lines):
+    """Width and height of a page on a terminal of that size; the prompt needs a line, too."""
+    return max(20, min(98, columns - 2)), max(5, min(21, lines - 3))
+
+
+WIDTH, HEIGHT = page(*os.get_terminal_size(sys.stdout.fileno())) if sys.stdout.isatty() else page(100, 24)
 FENCED = " " * 4 + "\u200b"  # what a fenced block's line begins with until it is printed: a table's second line is indented, too
 UNBROKEN = "\u00a0"  # a space at which no line is wrapped
 
@@ -23,7 +32,7 @@ class Screen:
     def __init__(self):
         self.used = 0
         try:
-            self.keyboard = open("/dev/tty", encoding="utf-8") if sys.stdout.isatty() else None
+            self.keyboard = open("/dev/tty", encoding="utf-8", errors="replace") if sys.stdout.isatty() else None
         except OSError:
             self.keyboard = None
 
@@ -44,7 +53,7 @@ class Screen:
                 self.wait("more")
             if line or self.used or number == 0:  # no page begins with an empty line, but a section does
                 print(line)
-                self.used += 1
+                self.used += 1 + max(0, len(re.sub(r"\033\[\d+m", "", line)) - 1) // (WIDTH + 2)
 
     def styled(self, line):
         """**bold** and `code` in colour on a terminal, plain elsewhere; a fenced block's lines, which are indented, as they are."""
@@ -88,7 +97,7 @@ def table(rows):
     """A table's rows: the first column as it is, the others wrapped beside it."""
     cells = [[inline(cell.strip()) for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))] for row in rows]
     cells = [row for row in cells if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
-    first = min(36, max(len(row[0].replace("`", "")) for row in cells))
+    first = min(36, WIDTH // 3, max(len(row[0].replace("`", "")) for row in cells))
     lines = []
     for row in cells:
         width = first + row[0].count("`")  # they are not printed
@@ -165,7 +174,11 @@ def run(screen, lesson, device):
 
 def teach(screen, lesson, device, next_lesson):
     """One lesson: its sections in the README's order; Run really runs, the exercise and the edits stay in the text."""
-    parts = text.sections((course.ROOT / lesson / "README.md").read_text(encoding="utf-8"))
+    readme = course.ROOT / lesson / "README.md"
+    if not readme.exists():
+        screen.show(["", f"{lesson} has no README.md: is the file gone? `git status` names it, and `git checkout` and its name bring it back."])
+        return
+    parts = text.sections(readme.read_text(encoding="utf-8"))
     for number, (heading, body) in enumerate(parts):
         shown, details = folded(body)
         if number == 0:

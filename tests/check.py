@@ -20,12 +20,18 @@ def as_committed(source):
     return asked.returncode == 0
 
 
+def shortened(complaints, lines=40, columns=200):
+    """The first of many lines, for a file that is none of C++ has thousands; and of each line what fits a screen twice over."""
+    said = [line if len(line) <= columns else line[:columns] + " …" for line in complaints.splitlines()]
+    return "\n".join(said[:lines] + ([f"… and {len(said) - lines} lines more"] if len(said) > lines + 1 else said[lines:]))
+
+
 def condensed(complaints, file):
     """What compiler and linker said; a function that only the exercise can define is named in a line, not in the linker's five."""
     missing = re.findall(r"undefined (?:reference to|symbol:) [`'‘]?(.+?)['’]?$", complaints, re.MULTILINE)
     missing = [name for name in dict.fromkeys(missing) if not re.match(r"cu[A-Z]\w+$", name)]
     if not missing or re.search(r"error: ", complaints.replace("collect2: error: ", "")):
-        return complaints
+        return shortened(complaints)
     return "\n".join(f"{file} does not define {name}" for name in missing)
 
 

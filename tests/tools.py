@@ -1,4 +1,6 @@
 # Tests of the tools that test everything else: the checker of texts, and the reading of Catch2's reports. Run by tests/run.py.
+import contextlib
+import io
 import os
 import pathlib
 import shutil
@@ -6,6 +8,7 @@ import stat
 import subprocess
 import tempfile
 import time
+from unittest import mock
 
 import bench
 import check
@@ -13,6 +16,7 @@ import checks
 import device_side
 import text
 import texts
+import walk
 
 
 def refuses(call, *words):
@@ -258,6 +262,7 @@ REFUSED = {
     ("run", "CXX=/bin/false"): "/bin/false does not compile a small C++20 program",
     ("run", "CUDA_HOME=/no/where"): "there is no include/cuda.h in it",
     ("run", "CUDA_HOME=/o'clock"): "CUDA_HOME is /o'clock",
+    ("run", "TMPDIR=/no/where"): "cannot write their temporary files to /no/where: there is no such folder",
 }
 
 
@@ -333,6 +338,27 @@ def a_function_that_the_exercise_does_not_define_is_named_in_a_line():
     assert check.condensed("exercise.cpp:7:1: error: expected ';'", "exercise.cpp") == "exercise.cpp:7:1: error: expected ';'"
     of_the_driver = LINKER.replace("run_in(CUctx_st*)", "cuFoo")
     assert check.condensed(of_the_driver, "exercise.cpp") == of_the_driver
+
+
+def of_a_compiler_that_says_thousands_of_lines_the_first_are_shown():
+    said = check.condensed("\n".join(f"exercise.cpp:{n}:1: error: stray" for n in range(3000)), "exercise.cpp").splitlines()
+    assert said[0] == "exercise.cpp:0:1: error: stray" and said[-1] == "… and 2960 lines more" and len(said) == 41, said
+    assert len(check.condensed("exercise.cpp:1:1: error: " + "x" * 9999, "exercise.cpp")) < 300
+
+
+def a_page_is_no_wider_than_its_terminal():
+    assert walk.page(200, 60) == walk.page(100, 24) == (98, 21)
+    assert walk.page(40, 12) == (38, 9) and walk.page(3, 2) == (20, 5)
+    with mock.patch.object(walk, "WIDTH", 38):
+        lines = walk.rendered("A sentence of several words, and `some code` in it, that goes on and on.\n\n| a call | what it does there |\n| --- | --- |\n| `cuInit` | something |\n")
+    assert len(lines) > 3 and all(len(line.replace("`", "")) <= 38 for line in lines), lines
+
+
+def a_walk_says_that_a_lesson_has_no_text():
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        walk.teach(walk.Screen(), "02-context/99-gone", None, None)
+    assert "02-context/99-gone has no README.md: is the file gone?" in shown.getvalue(), shown.getvalue()
 
 
 def a_part_beside_a_target_is_known():
