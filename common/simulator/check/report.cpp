@@ -139,7 +139,9 @@ const char* name(FaultKind kind) {
 }
 
 std::string report(const Fault& fault) {
-  std::string text = std::string("========= simulated GPU: ") + name(fault.kind) + "\n";
+  // What a device answers as if a kernel had trapped, without one having asked for it.
+  const FaultKind kind = fault.kind == FaultKind::trap && is_access(fault) ? FaultKind::illegal_address : fault.kind;
+  std::string text = std::string("========= simulated GPU: ") + name(kind) + "\n";
   text += row("kernel", demangled(fault.kernel));
   std::string at = fault.file.empty() ? "" : fault.file + ":" + std::to_string(fault.line);
   if (fault.ptx_line != 0) {
