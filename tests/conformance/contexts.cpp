@@ -309,3 +309,23 @@ FRESH_CASE("A context has no peer on its own device", "[context]") {
   ANSWERS(cuCtxEnablePeerAccess(other, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
   ANSWERS(cuCtxDisablePeerAccess(made.ctx), CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
 }
+
+FRESH_CASE("A kernel reaches what the device's other contexts have allocated", "[context]") {
+  const auto first = conformance::module();
+  CUdeviceptr memory = 0, variable = 0;
+  ANSWERS(cuMemAlloc(&memory, 64), CUDA_SUCCESS);
+  ANSWERS(cuModuleGetGlobal(&variable, nullptr, first.mod, "counter"), CUDA_SUCCESS);
+  const auto second = conformance::module();
+  for (CUdeviceptr there : {memory, variable}) {
+    void* arguments[] = {&there};
+    ANSWERS(cuLaunchKernel(second("null_write"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+    int value = 0;
+    ANSWERS(cuMemcpyDtoH(&value, there, 4), CUDA_SUCCESS);
+    CHECK(value == 1);
+  }
+  ANSWERS(cuCtxEnablePeerAccess(first.ctx, 0), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  ANSWERS(cuCtxDestroy(first.ctx), CUDA_SUCCESS);
+  void* arguments[] = {&memory};
+  ANSWERS(cuLaunchKernel(second("null_write"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}

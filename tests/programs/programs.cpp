@@ -123,7 +123,7 @@ TEST_CASE("FFmpeg: frames go up, through its filters, and come back", "[programs
     const char *on_device, *on_host;
   } same[] = {{"hwupload_cuda", "null"},
               {"hwupload_cuda,scale_cuda=160:120:interp_algo=nearest", "scale=160:120:flags=neighbor"},
-              {"split[a][b];[b]crop=100:80:20:20,hwupload[c];[a]hwupload[d];[d][c]overlay_cuda=40:60",
+              {"split[a][b];[b]crop=100:80:20:20,hwupload_cuda[c];[a]hwupload_cuda[d];[d][c]overlay_cuda=40:60",
                "split[a][b];[b]crop=100:80:20:20[c];[a][c]overlay=40:60"}};
   for (const auto& pair : same) {
     CAPTURE(pair.on_device);

@@ -1,5 +1,6 @@
 #include "common/simulator/state/context.hpp"
 
+#include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/thread.hpp"
@@ -26,6 +27,14 @@ Contexts& contexts() {
 u64 next_context_id() {
   static std::atomic<u64> id{1};
   return id++;
+}
+
+// The ids of the device's other contexts. Kernels of one reach the memory of all, as on an H200.
+template <class F>
+void for_each_neighbour(const Contexts& all, const Context& context, F&& f) {
+  for (const auto& [handle, other] : all.by_handle) {
+    if (other && other.get() != &context && &other->device == &context.device) f(other->id);
+  }
 }
 
 }  // namespace
@@ -121,6 +130,10 @@ std::shared_ptr<Context> create_context(Device& device, u32 flags, bool primary,
   context->handle = handle != nullptr ? handle : reinterpret_cast<CUcontext>(fresh_handle());
   Contexts& all = contexts();
   const std::unique_lock lock(all.mutex);
+  for_each_neighbour(all, *context, [&](u64 other) {
+    AddressSpace::instance().grant(context->id, other);
+    AddressSpace::instance().grant(other, context->id);
+  });
   all.by_handle[context->handle] = context;
   return context;
 }
@@ -152,6 +165,11 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   Scheduler::instance().drain(*context->health);
   for (const ContextEnd end : all.ends) end(*context);
   context->parts.clear();
+  const std::unique_lock lock(all.mutex);
+  for_each_neighbour(all, *context, [&](u64 other) {
+    AddressSpace::instance().revoke(context->id, other);
+    AddressSpace::instance().revoke(other, context->id);
+  });
 }
 
 void at_context_end(ContextEnd hook) {
