@@ -31,6 +31,8 @@ constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that end
 constexpr i64 kSpinRate = 100'000'000;  // of them in a second, when only time passes
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
 constexpr std::size_t kOthersTold = 3;  // blocks, in the report of an endless kernel, beside the one that ran
+constexpr u64 kTurns = 1024;            // of clusters, until somebody looks at the clock
+constexpr i64 kFirstNote = 20;          // seconds until a kernel is said to be still at it; then after twice as long each time
 constexpr u64 kWorkspace = 64;          // bytes for a cooperative grid's barrier
 
 // Kernels round to nearest and keep subnormal numbers, whatever the program has set for its threads, which ours
@@ -94,7 +96,8 @@ Grid::Grid(const Launch& l)
       frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),
       clusters_(l.grid.count() / l.cluster.count()),
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
-      budget_(budget_wanted()) {
+      budget_(budget_wanted()),
+      next_note_(kFirstNote) {
   const Checks& wanted = checks();
   for (auto& t : tid) t.resize(warps * kWarpSize);
   u32 thread = 0;
@@ -213,8 +216,20 @@ bool Grid::spins_for_ever(Outcome outcome) {
   return now - spinning_ > std::chrono::seconds(patience());
 }
 
+// Whoever waits for a long kernel sees that it is at work, and how far. With the lock held.
+void Grid::note_progress() {
+  if (++turns_ % kTurns != 0) return;
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
+  if (seconds < next_note_) return;
+  next_note_ = 2 * seconds;
+  const u64 size = cluster.count();
+  std::fprintf(stderr, "cudasim: kernel %s has run for %lld s: %llu of %llu blocks have ended\n", kernel.name.c_str(), static_cast<long long>(seconds),
+               static_cast<unsigned long long>(finished_ * size), static_cast<unsigned long long>(clusters_ * size));
+}
+
 void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {
   std::unique_lock lock(mutex_);
+  note_progress();
   spent_ += spent;
   if (outcome == Outcome::finished) {
     ++finished_;

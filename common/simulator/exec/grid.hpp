@@ -50,6 +50,9 @@ struct Grid {
   u64 idle_ = 0;            // slices since a cluster has ended, in sixteenths for those that did not spin
   i64 budget_, spent_ = 0;  // instructions since a cluster started or ended
   std::chrono::steady_clock::time_point spinning_{};  // since when all do nothing but spin; {}: they do not
+  u64 turns_ = 0;
+  std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
+  i64 next_note_;  // seconds after that
   std::atomic<bool> stop_{false};
   std::deque<std::unique_ptr<Cluster>> yielded_;
   std::vector<std::unique_ptr<Cluster>> spare_;
@@ -58,6 +61,7 @@ struct Grid {
   bool start_new() const;
   void start(Cluster& cluster, u64 number);
   void give_back(std::unique_ptr<Cluster> cluster, Outcome outcome, i64 spent);
+  void note_progress();
   bool spins_for_ever(Outcome outcome);
   i64 patience() const;
   Fault endless(const Cluster& cluster, const std::string& why) const;
