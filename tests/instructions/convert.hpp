@@ -229,7 +229,7 @@ inline Cases convert_cases() {
       {".rn", Round::nearest}, {".rz", Round::zero}, {".rm", Round::down}, {".rp", Round::up}};
   const auto widths = [](const Number& n) {  // of the registers that may hold it
     std::vector<int> all;
-    for (int bits : {16, 32, 64}) {
+    for (int bits : {8, 16, 32, 64}) {
       if (bits >= n.bits) all.push_back(bits);
     }
     return n.kind == 'f' ? std::vector<int>{n.bits} : all;
@@ -237,11 +237,10 @@ inline Cases convert_cases() {
   const auto operand = [](const Number& n, int bits) { return n.name + "@" + std::to_string(bits); };
   const auto add = [&](const std::string& modifiers, const Number& to, const Number& from, std::function<u64(u64)> f,
                        Same same = exact) {
-    const bool brain = to.name == "bf16" || from.name == "bf16";  // whose registers are no wider, and no bytes
-    if (brain && (to.bits == 8 || from.bits == 8)) return;
+    const bool brain = to.name == "bf16" || from.name == "bf16";  // whose registers are no wider, so bytes have bytes
     for (const int d : widths(to)) {
       for (const int a : widths(from)) {
-        if (brain && (d != to.bits || a != from.bits)) continue;
+        if (brain ? d != to.bits || a != from.bits : d == 8 || a == 8) continue;
         cases.push_back({"cvt" + modifiers + "." + to.name + "." + from.name, operand(to, d) + " " + operand(from, a),
                          [f, d](const u64* in) { return f(in[0]) & mask(u32(d)); }, same});
       }

@@ -36,6 +36,8 @@ std::string kernel(const Case& c, std::size_t index) {
     s << "  .reg " << bits_type(d) << " " << name << ";\n";
     if (d.register_bits == 1)
       s << "  setp.eq.u32 " << name << ", 0, 0;\n";
+    else if (d.register_bits == 8)  // which mov does not write
+      s << "  mov.b32 %word, " << (kUntouched & mask(8)) << ";\n  cvt.u8.u32 " << name << ", %word;\n";
     else
       s << "  mov.b" << d.register_bits << " " << name << ", " << i64(kUntouched & mask(d.register_bits)) << ";\n";
     results.push_back(name + (d.selector.empty() ? "" : "." + d.selector));
