@@ -468,7 +468,7 @@ build/fuzz/loader: tests/fuzz/loader.cc $(FUZZ_SEEN:common/simulator/%.cpp=build
 
 #: fuzz                 the loader fed with texts that libFuzzer makes up, FUZZ_SECONDS=60 long (clang++)
 fuzz:
-	@+if clang++ --version >/dev/null 2>&1; then $(MAKE) build/fuzz/loader && tests/fuzz/loader.sh $(FUZZ_SECONDS); \
+	@+if clang++ --version >/dev/null 2>&1; then $(MAKE) build/fuzz/loader && $(DRY_RUN) tests/fuzz/loader.sh $(FUZZ_SECONDS); \
 	else echo 'skipped: make fuzz needs clang++ and its libFuzzer. On Debian and Ubuntu: apt-get install clang'; fi
 
 # ---- tests/compilers: the same sources by every compiler of PTX that there is, <source>.<compiler>-<variant>.ptx ----------
