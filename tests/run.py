@@ -168,7 +168,7 @@ class Test:
 
     def every_check_on(self):
         """The same under all of the simulator's checks: nothing is found but what a lesson shows on purpose. Those that measure take
-        long so: make test SANITIZE=device runs them, too."""
+        long so: make test SANITIZE=checks runs them, too."""
         quick = [lesson for lesson in self.ran if not course.is_python(lesson) and not measures(lesson)]
         came = self.side_by_side(lambda lesson: self.watched(lesson), quick)
         for lesson, (found, wrong, _) in zip(quick, came):
