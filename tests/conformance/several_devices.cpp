@@ -63,6 +63,7 @@ FRESH_CASE("One call launches a kernel on each device, behind the streams of all
     CU_CHECK(cuModuleLoadData(&mod, conformance::image().c_str()));
     CU_CHECK(cuModuleGetGlobal(&counters[i], nullptr, mod, "counter"));
     CU_CHECK(cuMemsetD32(counters[i], 0, 1));
+    CU_CHECK(cuCtxSynchronize());  // the streams below do not wait for it
     CU_CHECK(cuModuleGetFunction(&launches[i].function, mod, "inc"));
     CU_CHECK(cuStreamCreate(&launches[i].hStream, CU_STREAM_NON_BLOCKING));
     launches[i].gridDimX = 3;
