@@ -10,12 +10,11 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import checks  # PYTHONPATH: the Makefile
 import course
+import under
 
-LIMIT = 300  # seconds for one program
 # What each lesson's program shows on purpose: as the simulator's report calls it, and as compute-sanitizer does.
 INTENDED = {
     "02-context/04-ownership": (["read of memory never written", "not given back"], ["Leaked"]),
@@ -69,23 +68,17 @@ def of_compute_sanitizer(said):
 
 
 def watched(command, environment, tool):
-    """(findings, how it failed or None, why it was skipped or None) of a program under one of compute-sanitizer's tools, or (None) on the simulator."""
-    under = ["compute-sanitizer", "--tool", tool, "--print-limit", "20", *TOOLS[tool]] if tool else []
-    with tempfile.TemporaryDirectory() as empty:
-        try:
-            ended = course.run_limited(
-                under + command, LIMIT, cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT if tool else subprocess.PIPE
-            )
-        except subprocess.TimeoutExpired:
-            return [], f"it did not end within {LIMIT} s", None
+    """(findings, how it failed, as lines, or None, why it was skipped or None) of a program under one of compute-sanitizer's tools, or (None) on the simulator."""
+    wrapper = ["compute-sanitizer", "--tool", tool, "--print-limit", "20", *TOOLS[tool]] if tool else []
+    ended = under.run(wrapper + command, environment, subprocess.STDOUT if tool else subprocess.PIPE)
+    if ended is None:
+        return [], [f"it did not end within {under.LIMIT} s"], None
     if ended.returncode == course.SKIPPED:
         return [], None, course.reason_given(ended.stdout)
     if tool and NOTHING_SEEN in ended.stdout:
         return [], None, "it starts others that use the driver, or uses none"
     found = of_compute_sanitizer(ended.stdout) if tool else of_simulator(ended.stderr)
-    if ended.returncode != 0:
-        return found, "\n".join([course.how_it_ended(ended.returncode)] + (ended.stdout + (ended.stderr or "")).splitlines()[-40:]), None
-    return found, None, None
+    return found, under.how(ended, 40) if ended.returncode else None, None
 
 
 def tools_for(lesson, device):
@@ -116,15 +109,14 @@ def main(wish, parts):
     if device.kind == "gpu" and not shutil.which("compute-sanitizer"):
         print("skipped: compute-sanitizer is not in the path. It comes with the CUDA toolkit, in its folder bin")
         return 0
-    lessons = course.lessons(parts)
-    reasons = {lesson: "its program is Python" if course.is_python(lesson) else course.why_not(lesson, for_check=True) for lesson in lessons}
-    able = [lesson for lesson in lessons if not reasons[lesson]]
+    reasons = {lesson: under.why_not(lesson) for lesson in course.lessons(parts)}
+    able = [lesson for lesson, reason in reasons.items() if not reason]
     binaries = {(lesson, "the program"): f"build/{lesson}/main" for lesson in able}
     if device.kind == "simulator":
         binaries.update({(lesson, "the solution's check"): checks.binary_of(lesson, "solution") for lesson in able})
     if course.Build(list(binaries.values())).failed:
         return 1
-    passed, failed, skipped = 0, 0, [(lesson, reason) for lesson, reason in reasons.items() if reason]
+    tally = under.Tally(reasons)
     # A GPU's programs mostly wait for each other and for the tool; the simulator's take the cores.
     with concurrent.futures.ThreadPoolExecutor(max_workers=12 if device.kind == "gpu" else os.cpu_count()) as pool:
         work = {}
@@ -139,21 +131,17 @@ def main(wish, parts):
             found, wrong, why_not = future.result()
             told = f"{lesson}: {name}" + (f" under {tool}" if tool else "")
             if why_not:
-                skipped.append((told, why_not))
+                tally.skip(told, why_not)
                 continue
             intended = intended_of(lesson, device, name)
             problems = judge(found, intended, by_all[lesson, name])
             # Under compute-sanitizer, other memory is taken and other codes are answered than the lesson expects.
-            problems += wrong.splitlines() if wrong and not (tool and intended) else []
+            problems += wrong if wrong and not (tool and intended) else []
             if problems:
-                failed += 1
-                print(f"FAILED: {told}\n" + "\n".join("        " + line for line in problems), flush=True)
+                tally.fail(told, problems)
             else:
-                passed += 1
-    for name, reason in skipped:
-        print(f"skipped: {name}: {reason}")
-    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped: what the lessons' kernels do, with every check on")
-    return 1 if failed else 0
+                tally.passed += 1
+    return tally.close("what the lessons' kernels do, with every check on")
 
 
 if __name__ == "__main__":

@@ -10,12 +10,11 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import checks  # PYTHONPATH: the Makefile
 import course
+import under
 
-LIMIT = 300  # seconds for one program; valgrind takes up to a hundred times as long as the program alone
 VALGRIND = [
     "valgrind", "-q", "--error-exitcode=99", "--leak-check=full", "--show-leak-kinds=definite", "--errors-for-leak-kinds=definite",
     "--fair-sched=yes", f"--suppressions={course.ROOT}/tests/valgrind.supp",
@@ -50,58 +49,49 @@ def build(folder, targets, flags):
 
 
 def ended_well(command, environment):
-    """(None, None) or what is wrong, or why it was skipped."""
-    with tempfile.TemporaryDirectory() as empty:
-        try:
-            ended = course.run_limited(command, LIMIT, cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        except subprocess.TimeoutExpired:
-            return None, f"it takes more than {LIMIT} s here"
+    """What is wrong, as lines, or None; and why it was skipped, or None."""
+    ended = under.run(command, environment)
+    if ended is None:
+        return None, f"it takes more than {under.LIMIT} s here"
     if ended.returncode == course.SKIPPED:
         return None, course.reason_given(ended.stdout)
-    if ended.returncode == 0:
-        return None, None
-    said = ended.stdout.strip().splitlines()
-    return "\n".join([course.how_it_ended(ended.returncode)] + said[-60:]), None
+    return under.how(ended, 60) if ended.returncode else None, None
 
 
 def main(tool, parts):
-    under = VALGRIND if tool == "valgrind" else []
-    if under and not shutil.which("valgrind"):
+    wrapper = VALGRIND if tool == "valgrind" else []
+    if wrapper and not shutil.which("valgrind"):
         print("skipped: valgrind is not installed here. On Debian and Ubuntu: apt-get install valgrind")
         return 0
-    chosen = course.lessons(parts)
-    able = [lesson for lesson in chosen if not course.is_python(lesson) and not course.why_not(lesson, for_check=True)]
+    reasons = {lesson: under.why_not(lesson) for lesson in course.lessons(parts)}
+    able = [lesson for lesson, reason in reasons.items() if not reason]
     targets = {}
     for lesson in able:
         targets[f"{lesson}: the program"] = (lesson, f"build/{lesson}/main")
         targets[f"{lesson}: the check of the solution"] = (lesson, checks.binary_of(lesson, "solution"))
-    other_simulator = bool(under) and too_new_for_valgrind()
+    other_simulator = bool(wrapper) and too_new_for_valgrind()
     folder = shadow(tool, [] if other_simulator else ["build/simulator", "build/flags.simulator", "build/parsed/common/simulator"])
-    flags = ["SIM_ARCH=-march=x86-64-v3"] if other_simulator else [] if under else [f"HOST_FLAGS=-fsanitize={tool} -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -w"]
+    flags = ["SIM_ARCH=-march=x86-64-v3"] if other_simulator else [] if wrapper else [f"HOST_FLAGS=-fsanitize={tool} -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -w"]
     if not build(folder, ["build/simulator/libcuda.so"] + [target for _, target in targets.values()], flags):
         return 1
     before = os.environ.get("LD_LIBRARY_PATH", "")
     path = {"LD_LIBRARY_PATH": f"{folder}/build/simulator:{before}".rstrip(":")}
-    passed, failed, skipped = 0, 0, [(lesson, "its program is Python") for lesson in chosen if lesson not in able]
+    tally = under.Tally(reasons)
     # valgrind runs one thread at a time, so two programs do not disturb each other.
-    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() if under else 1) as pool:
+    with concurrent.futures.ThreadPoolExecutor(max_workers=os.cpu_count() if wrapper else 1) as pool:
         came = {
-            name: pool.submit(ended_well, [*under, str(folder / target)], {**course.settings(lesson), **os.environ, **OPTIONS, **path})
+            name: pool.submit(ended_well, [*wrapper, str(folder / target)], {**course.settings(lesson), **os.environ, **OPTIONS, **path})
             for name, (lesson, target) in targets.items()
         }
         for name, future in came.items():
             wrong, why_not = future.result()
             if wrong:
-                failed += 1
-                print(f"FAILED: {name}\n" + "\n".join("        " + line for line in wrong.splitlines()), flush=True)
+                tally.fail(name, wrong)
             elif why_not:
-                skipped.append((name, why_not))
+                tally.skip(name, why_not)
             else:
-                passed += 1
-    for name, reason in skipped:
-        print(f"skipped: {name}: {reason}")
-    print(f"{passed} passed, {failed} failed, {len(skipped)} skipped: the lessons' programs and solutions, {tool}")
-    return 1 if failed else 0
+                tally.passed += 1
+    return tally.close(f"the lessons' programs and solutions, {tool}")
 
 
 if __name__ == "__main__":

@@ -172,7 +172,7 @@ class Test:
         quick = [lesson for lesson in self.ran if not course.is_python(lesson) and not measures(lesson)]
         came = self.side_by_side(lambda lesson: self.watched(lesson), quick)
         for lesson, (found, wrong, _) in zip(quick, came):
-            problems = device_side.judge(found, device_side.intended_of(lesson, self.device), found) + ([wrong] if wrong else [])
+            problems = device_side.judge(found, device_side.intended_of(lesson, self.device), found) + (wrong or [])
             if problems:
                 self.count.fail(f"{lesson} with CUDASIM_CHECK=all", "\n".join(problems))
             else:

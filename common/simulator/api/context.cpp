@@ -6,6 +6,7 @@
 #include "common/simulator/api/green.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/pools.hpp"
@@ -111,7 +112,7 @@ u64 largest(CUlimit limit, const Device& device) {
 
 // What a limit becomes when `wanted` is asked for: rounded, and not below what the driver needs (H200, driver 580).
 u64 granted(CUlimit limit, u64 wanted) {
-  const auto up = [&](u64 step) { return (wanted + step - 1) / step * step; };
+  const auto up = [&](u64 step) { return round_up(wanted, step); };
   switch (limit) {
     case CU_LIMIT_STACK_SIZE: return up(16);
     case CU_LIMIT_PRINTF_FIFO_SIZE: return std::max(wanted, u64{512} << 10);

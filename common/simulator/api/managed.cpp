@@ -1,6 +1,7 @@
 // Unified memory: one pointer for host and devices. The simulated device reads and writes the host's bytes in place, so
 // prefetching and advice move nothing; what was said is kept, and can be asked for.
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/capture.hpp"
 
@@ -46,7 +47,7 @@ class AdviceMap {
   template <class Change>
   void change(u64 begin, u64 end, Change change) {
     begin = begin / kPage * kPage;
-    end = (end + kPage - 1) / kPage * kPage;
+    end = round_up(end, kPage);
     const std::scoped_lock lock(mutex_);
     split(begin);
     split(end);

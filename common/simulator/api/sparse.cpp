@@ -8,6 +8,7 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/virtual_memory.hpp"
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/capture.hpp"
 
@@ -148,9 +149,9 @@ u64 tail_size(const MipmappedArray& mipmap) {
   u64 bytes = 0;
   for (const Tile& part : tail_of(mipmap, 0)) {
     const u64 rows = std::clamp<u64>(std::bit_ceil(part.size.y), 8, 128);
-    bytes += (part.row + 63) / 64 * 64 * ((part.size.y + rows - 1) / rows * rows) * part.size.z;
+    bytes += round_up(part.row, 64) * round_up(part.size.y, rows) * part.size.z;
   }
-  return (bytes + kTile - 1) / kTile * kTile;
+  return round_up(bytes, kTile);
 }
 
 std::vector<Tile> tiles_of_level(const std::shared_ptr<Array>& array, const CUarrayMapInfo& info) {
@@ -162,7 +163,7 @@ std::vector<Tile> tiles_of_level(const std::shared_ptr<Array>& array, const CUar
   const Extent from{part.offsetX, part.offsetY, flat ? part.layer : part.offsetZ};
   const Extent size{part.extentWidth, part.extentHeight, part.extentDepth};
   const auto fits = [](u64 first, u64 count, u64 step, u64 most) {
-    const u64 rounded = (most + step - 1) / step * step;
+    const u64 rounded = round_up(most, step);
     return first % step == 0 && count != 0 && first < most && count <= rounded - first &&
            (count % step == 0 || first + count == most);
   };

@@ -6,6 +6,7 @@
 
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/multicast.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
 #include "common/simulator/state/shared_memory.hpp"
@@ -156,7 +157,7 @@ struct VirtualMemory {
       next = std::max(next, wish + size + gap);
       return wish;
     }
-    u64 base = (next + align - 1) / align * align;
+    u64 base = round_up(next, align);
     if (!in_order(base)) {  // the first time, or there is no room left
       u64 arena = std::max(kArena, size + align);
       begin = AddressSpace::instance().reserve_for_both(arena, align);

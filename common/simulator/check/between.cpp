@@ -4,9 +4,9 @@
 #include "common/simulator/check/race.hpp"
 #include "common/simulator/check/report.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <map>
 #include <mutex>
 #include <set>
@@ -99,14 +99,12 @@ void report(const Remains& a, const Mark& of_a, const Remains& b, const Mark& of
   };
   const std::string one = a.kernel + at_a + does(of_a), other = b.kernel + at_b + does(of_b);
   const std::string key = "race between " + std::min(one, other) + std::max(one, other);
-  char text[32];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
   find("data race", key,
        {{"kernel", demangled(b.kernel)},
         {"thread", told(b, of_b)},
         {"kernel", demangled(a.kernel) + (a.kernel == b.kernel ? ", launched before" : "")},
         {"thread", told(a, of_a)},
-        {"where", std::string(text) + " (global): " + AddressSpace::instance().describe(address, 1, b.context)},
+        {"where", hex(address) + " (global): " + AddressSpace::instance().describe(address, 1, b.context)},
         {"why",
          "both launches may run at the same time: nothing says which comes first (the same stream, an event that one "
          "records and the other's stream waits for, or a wait of the host between them would)"}});

@@ -7,7 +7,6 @@
 #include "common/simulator/numbers.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace cudasim {
 namespace {
@@ -449,13 +448,11 @@ void BlockRaces::report(Warp& warp, const Place& place, const Touch& touch, u8 k
   } else {
     why = "no barrier that both threads pass lies between the two (__syncthreads)";
   }
-  char address[32];
-  std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(touch.address));
   find(
       grid, "data race", key,
       {{"thread", thread_name(grid, block_.number, thread) + " " + done(kind, true, touch.size) + " at " + here_at},
        {"thread", thread_name(grid, other.block, other_thread) + " " + done(other.kind, false, 0) + ", at " + there_at},
-       {"where", std::string(address) + (shared ? " (shared): " : " (global): ") + lies},
+       {"where", hex(touch.address) + (shared ? " (shared): " : " (global): ") + lies},
        {"why", why}});
 }
 

@@ -8,6 +8,7 @@
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -56,7 +57,7 @@ class Arguments {
 
   template <class T>
   T next() {
-    offset_ = (offset_ + sizeof(T) - 1) / sizeof(T) * sizeof(T);
+    offset_ = round_up(offset_, sizeof(T));
     T value;
     std::memcpy(&value, access(warp_, lane_, Space::generic, address_ + offset_, sizeof(T), Access::read), sizeof(T));
     offset_ += sizeof(T);

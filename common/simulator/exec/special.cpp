@@ -3,6 +3,7 @@
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/hardware.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <chrono>
 
@@ -71,7 +72,7 @@ u64 workspace_low(const Warp& w) { return grid(w).workspace() & ~u32{0}; }
 u64 dynamic_shared(const Warp& w) { return grid(w).launch.dynamic_shared; }
 u64 all_shared(const Warp& w) { return w.block->shared_bytes; }
 // Memory is given in units of 128 bytes.
-u64 total_shared(const Warp& w) { return (u64{w.block->shared_bytes} + 127) / 128 * 128; }
+u64 total_shared(const Warp& w) { return round_up(w.block->shared_bytes, 128); }
 
 // Nanoseconds since some moment; the same clock for all threads.
 u64 nanoseconds() {

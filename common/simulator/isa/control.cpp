@@ -6,6 +6,7 @@
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/isa/row.hpp"
+#include "common/simulator/numbers.hpp"
 
 namespace cudasim {
 
@@ -107,7 +108,7 @@ void run_alloca(Warp& warp, const Instruction& i) {
   const u64 align = i.offset != 0 ? static_cast<u64>(i.offset) : 8;
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-    const u64 at = (top_of(warp, lane) + align - 1) / align * align;
+    const u64 at = round_up(top_of(warp, lane), align);
     if (size[lane] > warp.block->grid->local_bytes || at + size[lane] > warp.block->grid->local_bytes) {
       throw Fault{.kind = FaultKind::stack_overflow,
                   .what = "alloca of " + std::to_string(size[lane]) + " bytes: no room is left on the thread's stack" +

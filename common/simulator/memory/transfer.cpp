@@ -1,6 +1,7 @@
 #include "common/simulator/memory/transfer.hpp"
 
 #include "common/simulator/check/init.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/graph.hpp"
 
@@ -297,7 +298,7 @@ CUresult run_fill(const Rows& target, const Box& box, u32 value, u32 element, co
 
 bool host_range_is_mapped(u64 address, u64 size) {
   const u64 begin = address / kPage * kPage;
-  const u64 end = (address + size + kPage - 1) / kPage * kPage;
+  const u64 end = round_up(address + size, kPage);
   if (end < begin) return false;
   // Which pages are resident does not matter here: for unmapped memory it answers ENOMEM. (msync answers the same, but
   // valgrind takes it for a use of the bytes.)

@@ -1,5 +1,6 @@
 #include "common/simulator/state/allocations.hpp"
 
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <sys/mman.h>
@@ -68,7 +69,7 @@ void remember(u64 base, Context& context, std::shared_ptr<Share> share) {
 
 }  // namespace
 
-Share::Share(Device& device, u64 bytes) : device_(device), bytes_((bytes + kUnit - 1) / kUnit * kUnit) {
+Share::Share(Device& device, u64 bytes) : device_(device), bytes_(round_up(bytes, kUnit)) {
   require(bytes_ >= bytes, CUDA_ERROR_OUT_OF_MEMORY);
   std::atomic<u64>& used = device.parts.get<Account>().used;
   u64 before = used.load();
@@ -98,14 +99,14 @@ void require_host_memory(u64 bytes) {
 
 HostBytes::HostBytes(u64 size, u64 align) : size_(size) {
   constexpr u64 kPage = 4096;
-  const u64 rounded = (size + kPage - 1) / kPage * kPage;
+  const u64 rounded = round_up(size, kPage);
   const u64 slack = align > kPage ? align : 0;
   require(rounded >= size && rounded + slack >= rounded, CUDA_ERROR_OUT_OF_MEMORY);
   mapped_ = rounded + slack;
   block_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   require(block_ != MAP_FAILED, CUDA_ERROR_OUT_OF_MEMORY);
   const u64 start = reinterpret_cast<u64>(block_);
-  bytes_ = reinterpret_cast<std::byte*>(slack != 0 ? (start + align - 1) / align * align : start);
+  bytes_ = reinterpret_cast<std::byte*>(slack != 0 ? round_up(start, align) : start);
   madvise(block_, mapped_, MADV_HUGEPAGE);  // advice: no error matters
 }
 

@@ -1,6 +1,7 @@
 #include "common/simulator/state/graph_memory.hpp"
 
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <algorithm>
 #include <map>
@@ -76,7 +77,7 @@ void reset_graph_memory_high(Device& device, bool of_reserved) {
 }
 
 GraphMemoryHold::GraphMemoryHold(Device& device, std::vector<u64> addresses, u64 bytes)
-    : device_(device), addresses_(std::move(addresses)), bytes_((bytes + kGraphUnit - 1) / kGraphUnit * kGraphUnit) {}
+    : device_(device), addresses_(std::move(addresses)), bytes_(round_up(bytes, kGraphUnit)) {}
 
 void GraphMemoryHold::take() {
   GraphAccount& account = account_of(device_);

@@ -1,5 +1,6 @@
 #include "common/simulator/state/pools.hpp"
 
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/driver.hpp"
 
 #include <algorithm>
@@ -132,8 +133,8 @@ void Pool::let_go(u64 bytes) {
 }
 
 Pool::Blocks::iterator Pool::make_block(u64 size) {
-  const u64 capacity = (size + kPoolUnit - 1) / kPoolUnit * kPoolUnit;
-  const u64 most = (max_size_ + kPiece - 1) / kPiece * kPiece;  // in whole pieces, as driver 580 counts
+  const u64 capacity = round_up(size, kPoolUnit);
+  const u64 most = round_up(max_size_, kPiece);  // in whole pieces, as driver 580 counts
   require(capacity >= size && (max_size_ == 0 || capacity <= most - std::min(most, held_)), CUDA_ERROR_OUT_OF_MEMORY);
   Block block;
   block.capacity = capacity;

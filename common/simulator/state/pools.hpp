@@ -1,6 +1,7 @@
 // Stream-ordered allocation: pools of a device's memory, from which allocations come and to which they return in the
 // order of streams. What has returned stays with the pool, up to its release threshold, and is given out again.
 #pragma once
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
 #include "common/simulator/state/shared_memory.hpp"
@@ -84,7 +85,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   void begin_free(Block& block);
   void trim_locked(u64 keep);
   // What the device (or the host) has set apart for the pool: whole pieces, enough for all blocks.
-  u64 reserved() const { return (held_ + kPiece - 1) / kPiece * kPiece; }
+  u64 reserved() const { return round_up(held_, kPiece); }
   void hold(u64 bytes);  // that many more; throws CUDA_ERROR_OUT_OF_MEMORY
   void let_go(u64 bytes);
 
