@@ -1,5 +1,5 @@
 // Memory management: copies of every kind.
-#include "common/simulator/memory/transfer.hpp"
+#include "common/simulator/state/transfer.hpp"
 
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/arrays.hpp"

@@ -1,39 +1,23 @@
-// Error handling (CUDA Driver API manual, "Error Handling"): the codes' names and sentences.
-#include "common/simulator/api/error_table.hpp"
+// Error handling (CUDA Driver API manual, "Error Handling").
 #include "common/simulator/api/guard.hpp"
 
-namespace cudasim {
+using namespace cudasim;
+
 namespace {
 
-const ErrorText* find(CUresult code) {
-  for (const ErrorText& text : kErrorTexts) {
-    if (text.code == static_cast<int>(code)) return &text;
-  }
-  return nullptr;
-}
-
-CUresult answer(const char** out, CUresult code, const char* ErrorText::*part) {
+CUresult tell(const char** out, CUresult code, const char* ErrorText::*part) {
   require(out != nullptr);
-  const ErrorText* text = find(code);
+  const ErrorText* text = error_text(code);
   *out = text != nullptr ? text->*part : nullptr;
   return text != nullptr ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace
 
-const char* error_name(CUresult code) {
-  const ErrorText* text = find(code);
-  return text != nullptr ? text->name : "unknown CUresult";
-}
-
-}  // namespace cudasim
-
-using namespace cudasim;
-
 CUDASIM_API CUresult cuGetErrorName(CUresult error, const char** text) {
-  return CUDASIM_CALL(error, text) { return answer(text, error, &ErrorText::name); };
+  return CUDASIM_CALL(error, text) { return tell(text, error, &ErrorText::name); };
 }
 
 CUDASIM_API CUresult cuGetErrorString(CUresult error, const char** text) {
-  return CUDASIM_CALL(error, text) { return answer(text, error, &ErrorText::sentence); };
+  return CUDASIM_CALL(error, text) { return tell(text, error, &ErrorText::sentence); };
 }

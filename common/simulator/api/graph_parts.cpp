@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "common/simulator/api/memory_operations.hpp"
-#include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/library.hpp"
+#include "common/simulator/state/memory_operations.hpp"
+#include "common/simulator/state/transfer.hpp"
 
 namespace cudasim {
 namespace {

@@ -1,6 +1,6 @@
 // Green contexts, for calls that ask which one a stream belongs to. green.cpp
 #pragma once
-#include "common/simulator/api/names.hpp"
+#include "common/simulator/names.hpp"
 #include "common/simulator/types.hpp"
 
 namespace cudasim {

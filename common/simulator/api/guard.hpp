@@ -12,9 +12,11 @@
 //
 // The body runs as a lambda that captures by reference. It answers with a CUresult or throws Failure.
 #pragma once
-#include "common/simulator/api/names.hpp"
+#include "common/simulator/names.hpp"
+#include "common/simulator/state/argument.hpp"
 #include "common/simulator/state/context.hpp"
 #include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/errors.hpp"
 #include "common/simulator/state/failure.hpp"
 
 #include <array>
@@ -22,15 +24,6 @@
 #include <type_traits>
 
 namespace cudasim {
-
-// An argument as the trace shows it, after the call: what an output pointer points to if the call has succeeded.
-struct Argument {
-  const void* value;
-  void (*print)(std::string& out, const void* value, bool succeeded);
-};
-
-// The name of a code, for reports. error.cpp
-const char* error_name(CUresult code);
 
 void print_number(std::string& out, long long value);
 void print_unsigned(std::string& out, unsigned long long value);

@@ -1,8 +1,8 @@
 // Memory management: host memory that the device can reach: allocated page-locked, or registered.
 #include "common/simulator/api/guard.hpp"
-#include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/transfer.hpp"
 
 #include <cstdio>
 #include <memory>

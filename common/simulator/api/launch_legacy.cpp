@@ -1,7 +1,7 @@
 // Launches of the first API (CUDA Driver API manual, "Execution Control [DEPRECATED]"): a function is given its block
 // shape and its parameters call by call, then launched. Old programs and bindings still use it.
 #include "common/simulator/api/guard.hpp"
-#include "common/simulator/api/launch.hpp"
+#include "common/simulator/state/launch.hpp"
 #include "common/simulator/state/library.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Memory management: fills.
 #include "common/simulator/api/guard.hpp"
-#include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/transfer.hpp"
 
 namespace cudasim {
 namespace {

@@ -1,6 +1,6 @@
 // Multicast objects, for the call that ends memory's handles. multicast.cpp
 #pragma once
-#include "common/simulator/api/names.hpp"
+#include "common/simulator/names.hpp"
 
 namespace cudasim {
 

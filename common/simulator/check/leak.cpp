@@ -3,6 +3,9 @@
 #include "common/simulator/check/finding.hpp"
 #include "common/simulator/check/report.hpp"
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/state/context.hpp"
+#include "common/simulator/state/device.hpp"
+#include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <dlfcn.h>

@@ -2,7 +2,9 @@
 //
 // The check looks at the door of the driver only: which calls have succeeded, with which handle.
 #pragma once
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/argument.hpp"
+
+#include <cstddef>
 
 namespace cudasim {
 

@@ -1,9 +1,9 @@
 #include "common/simulator/profile/timeline.hpp"
 
-#include "common/simulator/api/guard.hpp"
 #include "common/simulator/check/finding.hpp"
 #include "common/simulator/check/report.hpp"
 #include "common/simulator/profile/json.hpp"
+#include "common/simulator/state/errors.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <unistd.h>

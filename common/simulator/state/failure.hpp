@@ -1,6 +1,6 @@
 // How the simulator's inside says that a call fails: by throwing the code. api/guard.hpp turns it into the answer.
 #pragma once
-#include "common/simulator/api/names.hpp"
+#include "common/simulator/names.hpp"
 
 namespace cudasim {
 

@@ -1,10 +1,10 @@
 #include "common/simulator/state/graph.hpp"
 
-#include "common/simulator/api/memory_operations.hpp"
-#include "common/simulator/memory/transfer.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/library.hpp"
+#include "common/simulator/state/memory_operations.hpp"
+#include "common/simulator/state/transfer.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,10 +1,10 @@
 // Graphs: work described first and launched later, as often as wanted. A graph is nodes and edges; an executable one is
 // the same in an order in which it can run, with child graphs spread out. Launching enters one task for each node.
 #pragma once
-#include "common/simulator/api/launch.hpp"
 #include "common/simulator/state/condition.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/graph_memory.hpp"
+#include "common/simulator/state/launch.hpp"
 
 #include <cstdint>
 #include <map>

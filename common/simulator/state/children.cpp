@@ -1,4 +1,4 @@
-#include "common/simulator/api/children.hpp"
+#include "common/simulator/state/children.hpp"
 
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/device.hpp"

@@ -1,4 +1,4 @@
-#include "common/simulator/memory/transfer.hpp"
+#include "common/simulator/state/transfer.hpp"
 
 #include "common/simulator/check/init.hpp"
 #include "common/simulator/numbers.hpp"

@@ -5,6 +5,8 @@
 
 namespace cudasim {
 
+constexpr u32 kSharedUnit = 128;  // shared memory is given to a block in units of this many bytes
+
 // 0 if not even one fits. `dynamic_shared` in bytes.
 u32 blocks_per_multiprocessor(const Function& function, u64 threads, u64 dynamic_shared);
 

@@ -32,7 +32,4 @@ void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::v
 // CUDA_LAUNCH_BLOCKING: launches return when the work is done, with its fault.
 bool launch_blocking();
 
-// What a faulting kernel does to its context.
-CUresult code_of(FaultKind kind);
-
 }  // namespace cudasim

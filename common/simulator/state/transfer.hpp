@@ -3,8 +3,8 @@
 // A call checks its ranges at once and makes an Operation; the operation finds the memory again when its turn comes,
 // since it may have been freed meanwhile, which is then a fault as on a device.
 #pragma once
-#include "common/simulator/api/names.hpp"
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/names.hpp"
 #include "common/simulator/state/stream.hpp"
 
 namespace cudasim {

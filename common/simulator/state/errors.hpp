@@ -1,0 +1,14 @@
+// The codes' names and sentences.
+#pragma once
+#include "common/simulator/names.hpp"
+#include "common/simulator/state/error_table.hpp"
+
+namespace cudasim {
+
+// Null for what is no code.
+const ErrorText* error_text(CUresult code);
+
+// For reports: of everything.
+const char* error_name(CUresult code);
+
+}  // namespace cudasim

@@ -1,0 +1,191 @@
+#include "common/simulator/state/launch.hpp"
+
+#include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/children.hpp"
+#include "common/simulator/state/condition.hpp"
+#include "common/simulator/state/context.hpp"
+#include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/occupancy.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace cudasim {
+namespace {
+
+bool within(const Dim3& size, const Dim3& most) {
+  return size.count() != 0 && size.x <= most.x && size.y <= most.y && size.z <= most.z;
+}
+
+const std::vector<Code::Parameter>& parameters_of(const Function& function) {
+  return function.program->functions[function.kernel->function]->parameters;
+}
+
+// A kernel compiled for clusters of a size (.reqnctapercluster) has them however it is launched.
+Dim3 cluster_of(const Function& function, const LaunchShape& shape) {
+  const Dim3& compiled = function.kernel->directives.required_cluster;
+  return shape.cluster.count() == 1 && compiled.count() != 0 ? compiled : shape.cluster;
+}
+
+void require_cluster(const Function& function, const LaunchShape& shape) {
+  const Dim3 cluster = cluster_of(function, shape);
+  const u64 size = cluster.count();
+  if (size == 1) return;
+  const bool more = function.current_settings().non_portable_cluster != 0;
+  require(size != 0 && size <= (more ? kLargestCluster : kPortableCluster), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  require(shape.grid.x % cluster.x == 0 && shape.grid.y % cluster.y == 0 && shape.grid.z % cluster.z == 0,
+          CUDA_ERROR_INVALID_CLUSTER_SIZE);
+}
+
+std::vector<std::byte> from_buffer(const Function& function, void** extra) {
+  const void* buffer = nullptr;
+  const std::size_t* size = nullptr;
+  for (std::size_t i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+    if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer = extra[i + 1];
+    } else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      size = static_cast<const std::size_t*>(extra[i + 1]);
+    } else {
+      fail(CUDA_ERROR_INVALID_VALUE);
+    }
+  }
+  const std::size_t needed = function.kernel->parameter_bytes;
+  const std::size_t given = size != nullptr ? *size : 0;
+  // As a driver does: a buffer that is too long is noticed, one that is too short is not.
+  require(given <= needed, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  require(buffer != nullptr || given == 0);
+  std::vector<std::byte> parameters(needed);
+  if (given != 0) std::memcpy(parameters.data(), buffer, given);
+  return parameters;
+}
+
+std::vector<std::byte> from_pointers(const Function& function, void** values) {
+  std::vector<std::byte> bytes(function.kernel->parameter_bytes);
+  const auto& parameters = parameters_of(function);
+  require(values != nullptr || parameters.empty());
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].size == 0) continue;
+    require(values[i] != nullptr);
+    std::memcpy(bytes.data() + parameters[i].offset, values[i], parameters[i].size);
+  }
+  return bytes;
+}
+
+// The launch as a graph's node, for a stream that is captured.
+KernelPart as_part(const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters) {
+  KernelPart part;
+  part.function = function.handle;
+  part.shape = shape;
+  part.parameters = std::move(parameters);
+  for (const Code::Parameter& parameter : parameters_of(function)) {
+    part.pointers.push_back(reinterpret_cast<void*>(std::uintptr_t{parameter.offset}));
+  }
+  return part;
+}
+
+// What a faulting kernel does to its context.
+CUresult code_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::illegal_address: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case FaultKind::misaligned_address: return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FaultKind::invalid_address_space: return CUDA_ERROR_INVALID_ADDRESS_SPACE;
+    case FaultKind::invalid_pc: return CUDA_ERROR_INVALID_PC;
+    case FaultKind::illegal_instruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FaultKind::trap: return CUDA_ERROR_LAUNCH_FAILED;
+    case FaultKind::assertion: return CUDA_ERROR_ASSERT;
+    case FaultKind::stack_overflow: return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case FaultKind::timeout: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case FaultKind::barrier: return CUDA_ERROR_LAUNCH_FAILED;
+    case FaultKind::breakpoint: return CUDA_ERROR_LAUNCH_FAILED;
+  }
+  return CUDA_ERROR_UNKNOWN;
+}
+
+// A kernel's end as the context sees it. The executor has told on stderr what went wrong.
+CUresult run_grid(const Launch& launch) {
+  const std::optional<Fault> fault = run(launch);
+  return fault ? code_of(fault->kind) : CUDA_SUCCESS;
+}
+
+CUresult run_kernel(const Launch& launch) {
+  const CUresult result = run_grid(launch);
+  return result == CUDA_SUCCESS ? run_children(launch, run_grid) : result;
+}
+
+}  // namespace
+
+bool launch_blocking() {
+  static const bool wanted = [] {
+    const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return value != nullptr && std::atoi(value) != 0;
+  }();
+  return wanted;
+}
+
+void require_shape(const Function& function, const LaunchShape& shape) {
+  const Kernel& kernel = *function.kernel;
+  require(within(shape.grid, kMaxGrid) && within(shape.block, kMaxBlock));
+  require(shape.block.count() <= max_threads_per_block(kernel));
+  const Dim3& exact = kernel.directives.required_threads;
+  if (exact.count() != 0) {
+    require(exact.x == shape.block.x && exact.y == shape.block.y && exact.z == shape.block.z);
+  }
+  require(shape.dynamic_shared <= static_cast<u64>(function.current_settings().max_dynamic_shared));
+  require_cluster(function, shape);
+  if (!shape.cooperative) return;
+  const u64 resident =
+      u64{kMultiprocessors} * blocks_per_multiprocessor(function, shape.block.count(), shape.dynamic_shared);
+  require(shape.grid.count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+}
+
+std::vector<std::byte> gather_parameters(const Function& function, void** kernel_params, void** extra) {
+  require(kernel_params == nullptr || extra == nullptr);
+  return extra != nullptr ? from_buffer(function, extra) : from_pointers(function, kernel_params);
+}
+
+Operation kernel_operation(std::shared_ptr<const Function> function, const LaunchShape& shape,
+                           std::vector<std::byte> parameters) {
+  const auto context = function->context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  Launch launch;
+  launch.program = function->program;
+  launch.kernel = function->kernel;
+  launch.grid = shape.grid;
+  launch.block = shape.block;
+  launch.cluster = cluster_of(*function, shape);
+  launch.dynamic_shared = shape.dynamic_shared;
+  launch.cooperative = shape.cooperative;
+  launch.parameters = std::move(parameters);
+  launch.context = context->id;
+  launch.device = context->device.index;
+  launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
+  launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
+  launch.grid_id = next_grid_id();
+  launch.priority = shape.priority;
+  launch.cancelled = &function->health->ended;
+  launch.set_condition = set_condition;
+
+  Operation operation;
+  operation.kind = OperationKind::kernel;
+  operation.label = function->kernel->name;
+  // Functions must be copyable: the launch is shared, with the function that keeps its module's variables.
+  operation.run = [function, launch = std::make_shared<const Launch>(std::move(launch))] {
+    return run_kernel(*launch);
+  };
+  return operation;
+}
+
+void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::vector<std::byte> parameters,
+            Stream& stream) {
+  require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE);
+  shape.priority = std::min(shape.priority, stream.priority);
+  Operation operation = kernel_operation(function, shape, parameters);
+  if (capture_of(stream)) operation.parameters = std::make_shared<KernelPart>(as_part(*function, shape, parameters));
+  const TaskPtr task = stream.enqueue(std::move(operation));
+  if (!task || !launch_blocking()) return;
+  task->wait();
+  require_healthy(*stream.health);
+}
+
+}  // namespace cudasim
