@@ -14,6 +14,7 @@ import course  # PYTHONPATH: the Makefile
 import checks
 import device_side
 import installations
+import pictures
 import texts
 import tools
 
@@ -226,7 +227,13 @@ class Test:
                     self.count.ok(str(file))
             for command in texts.commands(file, content):
                 self.one(command.name, command.only, lambda command=command: self.shown_output(file, command))
-        self.count.group("texts: links, names, shown output")
+        for file in sorted(file for file in self.files if file.endswith(".svg") and file.startswith(tuple(self.chosen or [""]))):
+            wrong = pictures.problems(course.ROOT / file)
+            if wrong:
+                self.count.fail(file, "\n".join(wrong))
+            else:
+                self.count.ok(file)
+        self.count.group("texts: links, names, pictures, shown output")
 
     def one(self, name, only, prove):
         """One thing that a text shows; `prove` raises Problem, or returns False if there was nothing to prove."""

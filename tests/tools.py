@@ -14,6 +14,7 @@ import bench
 import check
 import checks
 import device_side
+import pictures
 import text
 import texts
 import walk
@@ -359,6 +360,26 @@ def a_walk_says_that_a_lesson_has_no_text():
     with contextlib.redirect_stdout(shown):
         walk.teach(walk.Screen(), "02-context/99-gone", None, None)
     assert "02-context/99-gone has no README.md: is the file gone?" in shown.getvalue(), shown.getvalue()
+
+
+def a_picture_is_refused_for_what_nobody_would_see_in_it():
+    style = "<style>text { font: 10px monospace } .end { text-anchor: end }</style>"
+    drawn = lambda inside: f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 100 50">{style}{inside}</svg>'
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "picture.svg"
+
+        def problems(inside):
+            file.write_text(drawn(inside), encoding="utf-8")
+            return pictures.problems(file)
+
+        assert problems('<text x="0" y="20">fifteen letters</text><path id="p" d="M0 0H9"/><use href="#p"/>') == []
+        assert problems('<text x="20" y="20">fifteen letters</text>') == ["this text leaves the picture: fifteen letters"]
+        assert problems('<g transform="translate(60 0)"><text class="end" x="0" y="20">fifteen letters</text></g>') != []
+        assert problems('<text x="0" y="50">low</text>') != []
+        assert problems('<title id="t">T</title><g id="t"/>') == ["two elements have the id t"]
+        assert problems('<use href="#gone"/>') == ["nothing has the id gone"]
+        assert "only the last piece" in problems('<path d="M0 0H9M0 9H9" marker-end="url(#tip)"/><marker id="tip"/>')[0]
+        assert "is no SVG" in problems("<g>")[0]
 
 
 def a_part_beside_a_target_is_known():
