@@ -72,6 +72,8 @@ int main() {
     row("cuCtxEnablePeerAccess, from 0 to 1",
         CU_EXPECT(CUDA_ERROR_PEER_ACCESS_UNSUPPORTED, cuCtxEnablePeerAccess(one.context, 0)));
     std::printf("These two have no way to each other but through the host. The rest is skipped.\n");
+    CU_CHECK(cuCtxDestroy(one.context));
+    CU_CHECK(cuCtxDestroy(zero.context));
     return 0;
   }
   row("cuCtxEnablePeerAccess, from 0 to 1", CU_EXPECT(CUDA_SUCCESS, cuCtxEnablePeerAccess(one.context, 0)));
