@@ -571,3 +571,27 @@ FRESH_CASE("A node's description has nothing where nothing belongs", "[graph]") 
   ANSWERS(cuGraphAddNode(&node, graph, nullptr, nullptr, 0, &parameters), CUDA_ERROR_INVALID_VALUE);
 }
 #endif
+
+FRESH_CASE("A node of external semaphores may name none, and then only stands in line", "[graph]") {
+  conformance::context();
+  CUgraph g = nullptr;
+  CUgraphNode signal = nullptr, wait = nullptr;
+  CUgraphExec e = nullptr;
+  CUDA_EXT_SEM_SIGNAL_NODE_PARAMS signals{};
+  CUDA_EXT_SEM_WAIT_NODE_PARAMS waits{};
+  CU_CHECK(cuGraphCreate(&g, 0));
+  ANSWERS(cuGraphAddExternalSemaphoresSignalNode(&signal, g, nullptr, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphAddExternalSemaphoresSignalNode(&signal, g, nullptr, 0, &signals), CUDA_SUCCESS);
+  ANSWERS(cuGraphAddExternalSemaphoresWaitNode(&wait, g, &signal, 1, &waits), CUDA_SUCCESS);
+  CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
+  CU_CHECK(cuGraphNodeGetType(wait, &type));
+  CHECK(type == CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT);
+  signals.numExtSems = 7;
+  ANSWERS(cuGraphExternalSemaphoresSignalNodeGetParams(signal, &signals), CUDA_SUCCESS);
+  CHECK(signals.numExtSems == 0);
+  ANSWERS(cuGraphExternalSemaphoresSignalNodeGetParams(wait, &signals), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphExecExternalSemaphoresWaitNodeSetParams(e, wait, &waits), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+}

@@ -87,6 +87,59 @@ FRESH_CASE("A descriptor of memory can be imported as external memory, whose par
   ANSWERS(cuDestroyExternalMemory(memory), CUDA_SUCCESS);
 }
 
+FRESH_CASE("External memory can be the levels of a mipmapped array, which is destroyed like any other",
+           "[vmm][arrays]") {
+  conformance::context();
+  constexpr std::size_t size = 2 << 20;
+  CUmemGenericAllocationHandle made = 0;
+  const CUmemAllocationProp descriptor = on_device(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  CU_CHECK(cuMemCreate(&made, size, &descriptor, 0));
+  CUDA_EXTERNAL_MEMORY_HANDLE_DESC from{};
+  from.type = CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD;
+  from.size = size;
+  CU_CHECK(cuMemExportToShareableHandle(&from.handle.fd, made, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  CUexternalMemory memory = nullptr;
+  CU_CHECK(cuImportExternalMemory(&memory, &from));
+  CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC picture{};
+  picture.arrayDesc.Width = picture.arrayDesc.Height = 64;
+  picture.arrayDesc.Format = CU_AD_FORMAT_FLOAT;
+  picture.arrayDesc.NumChannels = 1;
+  picture.numLevels = 7;
+  CUmipmappedArray levels = nullptr, other = nullptr;
+  ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&levels, memory, &picture), CUDA_SUCCESS);
+  CUarray level = nullptr;
+  ANSWERS(cuMipmappedArrayGetLevel(&level, levels, 1), CUDA_SUCCESS);
+  std::vector<float> there(32 * 32, 3.f), back(32 * 32);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = there.data();
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = level;
+  copy.WidthInBytes = copy.srcPitch = copy.dstPitch = 32 * sizeof(float);
+  copy.Height = 32;
+  ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
+  std::swap(copy.srcMemoryType, copy.dstMemoryType);
+  copy.srcArray = level;
+  copy.dstHost = back.data();
+  ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
+  CHECK(back == there);
+  ANSWERS(cuArrayDestroy(level), CUDA_ERROR_INVALID_HANDLE);
+
+  picture.numLevels = 8;
+  ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, memory, &picture), CUDA_ERROR_INVALID_VALUE);
+  picture.numLevels = 0;
+  ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, memory, &picture), CUDA_ERROR_OUT_OF_MEMORY);
+  picture.numLevels = 1;
+  ANSWERS(cuExternalMemoryGetMappedMipmappedArray(nullptr, memory, &picture), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, nullptr, &picture), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, memory, nullptr), CUDA_ERROR_INVALID_VALUE);
+  picture.arrayDesc.Width = picture.arrayDesc.Height = 4096;
+  ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, memory, &picture), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDestroyExternalMemory(memory), CUDA_SUCCESS);
+  ANSWERS(cuMipmappedArrayDestroy(levels), CUDA_SUCCESS);
+  CU_CHECK(cuMemRelease(made));
+}
+
 FRESH_CASE("What is no memory of a driver's, and no semaphore, cannot be imported", "[vmm]") {
   conformance::context();
   const int file = memfd_create("nothing", 0);

@@ -89,26 +89,11 @@ CUDASIM_API CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_
   return CUDASIM_CALL(array, descriptor, levels) {
     const auto context = current_context();
     require(array != nullptr && descriptor != nullptr && levels != 0);
-    // 1 + floor(log2(the longest side)) are possible; a wish for more gets as many, as the manual says.
-    const bool layers = (descriptor->Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
-    const u64 longest = std::max({descriptor->Width, descriptor->Height, layers ? 0 : descriptor->Depth});
-    unsigned possible = 1;
-    while (longest >> possible != 0) ++possible;
     const unsigned cube = descriptor->Flags & (CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED);
     require((descriptor->Flags & CUDA_ARRAY3D_SPARSE) == 0 || cube != CUDA_ARRAY3D_CUBEMAP);
-    const auto made = std::make_shared<MipmappedArray>();
-    made->context = context->id;
-    CUDA_ARRAY3D_DESCRIPTOR level = *descriptor;
-    const auto halve = [](size_t& side) { side = side > 1 ? side / 2 : side; };
-    for (unsigned i = 0; i < std::min(levels, possible); ++i) {
-      const auto part = make_array(*context, level);
-      part->is_level = true;
-      made->levels.push_back(arrays().add(part));
-      halve(level.Width);
-      halve(level.Height);
-      if (!layers) halve(level.Depth);
-    }
-    *array = mipmapped_arrays().add(made);
+    // A wish for more than are possible gets as many, as the manual says.
+    const unsigned possible = std::max(most_levels(*descriptor), 1u);  // nothing wide: refused as an array
+    *array = make_mipmapped_array(*context, *descriptor, std::min(levels, possible));
     return CUDA_SUCCESS;
   };
 }

@@ -3,6 +3,7 @@
 // And external semaphores: no descriptor leads to one, so none can be imported, and no handle is one.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/registry.hpp"
 #include "common/simulator/state/shared_memory.hpp"
 
@@ -70,6 +71,30 @@ CUDASIM_API CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* pointer, CUext
     *pointer = enter_shared_memory(*context, named->bytes->get() + description->offset, description->size, 0,
                                    "cuExternalMemoryGetMappedBuffer", named->bytes)
                    ->base;
+    return CUDA_SUCCESS;
+  };
+}
+
+// The levels follow each other; how a device would lay them out nobody has said.
+CUDASIM_API CUresult cuExternalMemoryGetMappedMipmappedArray(
+    CUmipmappedArray* mipmap, CUexternalMemory memory, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC* description) {
+  return CUDASIM_CALL(mipmap, memory, description) {
+    const auto context = current_context();
+    require(mipmap != nullptr && memory != nullptr && description != nullptr);
+    const auto named = external_memories().get(memory);
+    constexpr u64 kWhole = 4096;
+    require(description->offset % kWhole == 0 && description->offset <= named->size);
+    require(description->numLevels != 0, CUDA_ERROR_OUT_OF_MEMORY);  // as driver 580 answers
+    require(description->numLevels <= most_levels(description->arrayDesc));
+    u64 at = description->offset;
+    *mipmap = make_mipmapped_array(*context, description->arrayDesc, description->numLevels, [&](u64 bytes) {
+      require(bytes <= named->size - at);
+      const auto level =
+          enter_shared_memory(*context, named->bytes->get() + at, bytes, 0, "cuExternalMemoryGetMappedMipmappedArray",
+                              named->bytes, MemoryKind::array);
+      at += bytes;
+      return level->base;
+    });
     return CUDA_SUCCESS;
   };
 }

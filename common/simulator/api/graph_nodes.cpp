@@ -287,6 +287,56 @@ CUDASIM_API CUresult cuGraphExecBatchMemOpNodeSetParams(CUgraphExec hGraphExec, 
   return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, memory_part(nodeParams)); };
 }
 
+CUDASIM_API CUresult cuGraphAddExternalSemaphoresSignalNode(CUgraphNode* phGraphNode, CUgraph hGraph,
+                                                            const CUgraphNode* dependencies, size_t numDependencies,
+                                                            const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return signal_part(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphExternalSemaphoresSignalNodeGetParams(CUgraphNode hNode,
+                                                                  CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* params_out) {
+  return CUDASIM_CALL(hNode, params_out) {
+    return show<SignalPart>(hNode, params_out, [&](SignalPart&) { *params_out = {}; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphExternalSemaphoresSignalNodeSetParams(CUgraphNode hNode,
+                                                                  const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, signal_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphExecExternalSemaphoresSignalNodeSetParams(
+    CUgraphExec hGraphExec, CUgraphNode hNode, const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, signal_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphAddExternalSemaphoresWaitNode(CUgraphNode* phGraphNode, CUgraph hGraph,
+                                                          const CUgraphNode* dependencies, size_t numDependencies,
+                                                          const CUDA_EXT_SEM_WAIT_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(phGraphNode, hGraph, dependencies, numDependencies, nodeParams) {
+    return add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return await_part(nodeParams); });
+  };
+}
+
+CUDASIM_API CUresult cuGraphExternalSemaphoresWaitNodeGetParams(CUgraphNode hNode,
+                                                                CUDA_EXT_SEM_WAIT_NODE_PARAMS* params_out) {
+  return CUDASIM_CALL(hNode, params_out) {
+    return show<AwaitPart>(hNode, params_out, [&](AwaitPart&) { *params_out = {}; });
+  };
+}
+
+CUDASIM_API CUresult cuGraphExternalSemaphoresWaitNodeSetParams(CUgraphNode hNode,
+                                                                const CUDA_EXT_SEM_WAIT_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hNode, nodeParams) { return set_part(hNode, await_part(nodeParams)); };
+}
+
+CUDASIM_API CUresult cuGraphExecExternalSemaphoresWaitNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                                    const CUDA_EXT_SEM_WAIT_NODE_PARAMS* nodeParams) {
+  return CUDASIM_CALL(hGraphExec, hNode, nodeParams) { return set_part(hGraphExec, hNode, await_part(nodeParams)); };
+}
+
 #if CUDA_VERSION >= 12030
 CUDASIM_API CUresult cuGraphAddNode(CUgraphNode* phGraphNode, CUgraph hGraph, const CUgraphNode* dependencies,
                                     size_t numDependencies, CUgraphNodeParams* nodeParams) {

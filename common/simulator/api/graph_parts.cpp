@@ -64,6 +64,12 @@ void fill_common(KernelPart& part, Parameters* out) {
   out->kernelParams = part.pointers.empty() ? nullptr : part.pointers.data();
 }
 
+void require_no_semaphores(unsigned count, const CUexternalSemaphore* semaphores, const void* parameters) {
+  if (count == 0) return;
+  require(semaphores != nullptr && parameters != nullptr);
+  fail(CUDA_ERROR_INVALID_HANDLE);
+}
+
 }  // namespace
 
 std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count) {
@@ -175,6 +181,18 @@ void describe(MemoryPart& part, CUDA_BATCH_MEM_OP_NODE_PARAMS* out) {
   out->flags = 0;
 }
 
+Part signal_part(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* parameters) {
+  require(parameters != nullptr);
+  require_no_semaphores(parameters->numExtSems, parameters->extSemArray, parameters->paramsArray);
+  return SignalPart{};
+}
+
+Part await_part(const CUDA_EXT_SEM_WAIT_NODE_PARAMS* parameters) {
+  require(parameters != nullptr);
+  require_no_semaphores(parameters->numExtSems, parameters->extSemArray, parameters->paramsArray);
+  return AwaitPart{};
+}
+
 #if CUDA_VERSION >= 12030
 namespace {
 
@@ -262,8 +280,16 @@ Part part_of(CUgraphNodeParams* parameters) {
     case CU_GRAPH_NODE_TYPE_EVENT_RECORD: return record_part(parameters->eventRecord.event);
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC: return any_allocate_part(parameters->alloc);
     case CU_GRAPH_NODE_TYPE_MEM_FREE: return free_part(parameters->free.dptr);
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL:
-    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: fail(refuse("external semaphores"));
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL: {
+      const auto& given = parameters->extSemSignal;
+      const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS known{given.extSemArray, given.paramsArray, given.numExtSems};
+      return signal_part(&known);
+    }
+    case CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT: {
+      const auto& given = parameters->extSemWait;
+      const CUDA_EXT_SEM_WAIT_NODE_PARAMS known{given.extSemArray, given.paramsArray, given.numExtSems};
+      return await_part(&known);
+    }
     case CU_GRAPH_NODE_TYPE_BATCH_MEM_OP: {
       const auto& given = parameters->memOp;
       const CUDA_BATCH_MEM_OP_NODE_PARAMS operations{given.ctx, given.count, given.paramArray, given.flags};
@@ -280,6 +306,8 @@ struct Describer {
   CUgraphNodeParams& out;
 
   void operator()(EmptyPart&) const {}
+  void operator()(SignalPart&) const {}
+  void operator()(AwaitPart&) const {}
   void operator()(KernelPart& part) const {
     CUDA_KERNEL_NODE_PARAMS_v2 known{};
     describe(part, &known);

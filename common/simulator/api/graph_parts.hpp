@@ -23,6 +23,9 @@ void describe(const AllocatePart& part, CUDA_MEM_ALLOC_NODE_PARAMS* out);
 Part free_part(CUdeviceptr pointer);
 Part memory_part(const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters);
 void describe(MemoryPart& part, CUDA_BATCH_MEM_OP_NODE_PARAMS* out);
+// Throw CUDA_ERROR_INVALID_HANDLE for every semaphore.
+Part signal_part(const CUDA_EXT_SEM_SIGNAL_NODE_PARAMS* parameters);
+Part await_part(const CUDA_EXT_SEM_WAIT_NODE_PARAMS* parameters);
 
 // The part of this kind; throws CUDA_ERROR_INVALID_VALUE if the node is another.
 template <class T>

@@ -158,12 +158,13 @@ std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind,
 }
 
 std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
-                                                const char* label, std::shared_ptr<const void> keep) {
+                                                const char* label, std::shared_ptr<const void> keep,
+                                                MemoryKind kind) {
   auto made = std::make_shared<Allocation>();
   made->base = AddressSpace::instance().reserve(size, kUnit);
   made->host = host;
   made->size = size;
-  made->kind = MemoryKind::device;
+  made->kind = kind;
   made->context = context.id;
   made->device = static_cast<u32>(context.device.ordinal);
   made->flags = flags;

@@ -63,7 +63,8 @@ std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind,
                                               const char* label, std::shared_ptr<const void> keep);
 // Device memory that other processes have, too: `host` are its bytes. `flags`: kept with it.
 std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
-                                                const char* label, std::shared_ptr<const void> keep);
+                                                const char* label, std::shared_ptr<const void> keep,
+                                                MemoryKind kind = MemoryKind::device);
 // Ends an allocation made by one of these; false if there is none (any more) at `base`. Does not wait for anything.
 bool end_allocation(u64 base, const char* by);
 

@@ -3,6 +3,7 @@
 #include "common/simulator/state/driver.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace cudasim {
 namespace {
@@ -51,7 +52,8 @@ void drop_arrays_of(Context& context) {
 
 }  // namespace
 
-std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
+std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor,
+                                  const ArrayMemory& memory) {
   require(descriptor.NumChannels == 1 || descriptor.NumChannels == 2 || descriptor.NumChannels == 4);
   require_shape(descriptor);
   if ((descriptor.Flags & ~kSimulatedFlags) != 0) fail(refuse("cuArray3DCreate", "with these flags"));
@@ -66,8 +68,47 @@ std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTO
   made->context = context.id;
   const u64 bytes = made->pitch() * made->height * made->depth;
   const bool sparse = (descriptor.Flags & CUDA_ARRAY3D_SPARSE) != 0;  // what has no memory yet reads as zero
-  made->address = allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate", sparse)->base;
+  made->address = memory != nullptr
+                      ? memory(bytes)
+                      : allocate_device_memory(context, MemoryKind::array, bytes, "cuArrayCreate", sparse)->base;
   return made;
+}
+
+namespace {
+
+// Layers do not become fewer from level to level.
+bool has_layers(const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
+  return (descriptor.Flags & (CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_CUBEMAP)) != 0;
+}
+
+}  // namespace
+
+unsigned most_levels(const CUDA_ARRAY3D_DESCRIPTOR& descriptor) {
+  const u64 depth = has_layers(descriptor) ? 0 : descriptor.Depth;
+  return static_cast<unsigned>(std::bit_width(std::max({u64{descriptor.Width}, u64{descriptor.Height}, depth})));
+}
+
+CUmipmappedArray make_mipmapped_array(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, unsigned levels,
+                                      const ArrayMemory& memory) {
+  const auto made = std::make_shared<MipmappedArray>();
+  made->context = context.id;
+  CUDA_ARRAY3D_DESCRIPTOR level = descriptor;
+  const auto halve = [](size_t& side) { side = side > 1 ? side / 2 : side; };
+  std::vector<std::shared_ptr<Array>> parts;  // none is named before all are there
+  try {
+    for (unsigned i = 0; i < levels; ++i) {
+      parts.push_back(make_array(context, level, memory));
+      parts.back()->is_level = true;
+      halve(level.Width);
+      halve(level.Height);
+      if (!has_layers(descriptor)) halve(level.Depth);
+    }
+  } catch (const Failure&) {
+    for (const auto& part : parts) end_allocation(part->address, "cuMipmappedArrayCreate");
+    throw;
+  }
+  for (const auto& part : parts) made->levels.push_back(arrays().add(part));
+  return mipmapped_arrays().add(made);
 }
 
 Registry<Array, CUarray>& arrays() {

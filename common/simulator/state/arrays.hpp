@@ -4,6 +4,7 @@
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -24,9 +25,18 @@ struct MipmappedArray {
   u64 context = 0;
 };
 
+// Makes an array's memory, and gives its address. The context's memory of its own is for most:
+using ArrayMemory = std::function<u64(u64 bytes)>;
+
 // Throws CUDA_ERROR_INVALID_VALUE for what the manual forbids, CUDA_ERROR_NOT_SUPPORTED for formats and flags that are
 // not simulated.
-std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor);
+std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor,
+                                  const ArrayMemory& memory = nullptr);
+
+// How many levels there can be: 1 + floor(log2(the longest side)).
+unsigned most_levels(const CUDA_ARRAY3D_DESCRIPTOR& descriptor);
+CUmipmappedArray make_mipmapped_array(Context& context, const CUDA_ARRAY3D_DESCRIPTOR& descriptor, unsigned levels,
+                                      const ArrayMemory& memory = nullptr);
 
 Registry<Array, CUarray>& arrays();
 Registry<MipmappedArray, CUmipmappedArray>& mipmapped_arrays();

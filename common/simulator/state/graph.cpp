@@ -12,13 +12,20 @@
 namespace cudasim {
 
 CUgraphNodeType type_of(const Part& part) {
-  constexpr CUgraphNodeType kTypes[] = {
-      CU_GRAPH_NODE_TYPE_EMPTY,        CU_GRAPH_NODE_TYPE_KERNEL,
-      CU_GRAPH_NODE_TYPE_MEMCPY,       CU_GRAPH_NODE_TYPE_MEMSET,
-      CU_GRAPH_NODE_TYPE_HOST,         CU_GRAPH_NODE_TYPE_GRAPH,
-      CU_GRAPH_NODE_TYPE_EVENT_RECORD, CU_GRAPH_NODE_TYPE_WAIT_EVENT,
-      CU_GRAPH_NODE_TYPE_MEM_ALLOC,    CU_GRAPH_NODE_TYPE_MEM_FREE,
-      CU_GRAPH_NODE_TYPE_BATCH_MEM_OP, static_cast<CUgraphNodeType>(13)};  // CU_GRAPH_NODE_TYPE_CONDITIONAL
+  constexpr CUgraphNodeType kTypes[] = {CU_GRAPH_NODE_TYPE_EMPTY,
+                                        CU_GRAPH_NODE_TYPE_KERNEL,
+                                        CU_GRAPH_NODE_TYPE_MEMCPY,
+                                        CU_GRAPH_NODE_TYPE_MEMSET,
+                                        CU_GRAPH_NODE_TYPE_HOST,
+                                        CU_GRAPH_NODE_TYPE_GRAPH,
+                                        CU_GRAPH_NODE_TYPE_EVENT_RECORD,
+                                        CU_GRAPH_NODE_TYPE_WAIT_EVENT,
+                                        CU_GRAPH_NODE_TYPE_MEM_ALLOC,
+                                        CU_GRAPH_NODE_TYPE_MEM_FREE,
+                                        CU_GRAPH_NODE_TYPE_BATCH_MEM_OP,
+                                        static_cast<CUgraphNodeType>(13),  // CU_GRAPH_NODE_TYPE_CONDITIONAL
+                                        CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL,
+                                        CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT};
   static_assert(std::size(kTypes) == std::variant_size_v<Part>);
   return kTypes[part.index()];
 }
@@ -291,6 +298,8 @@ struct Work {
     return call;
   }
   Operation operator()(const ChildPart&) const { return {}; }
+  Operation operator()(const SignalPart&) const { return {}; }
+  Operation operator()(const AwaitPart&) const { return {}; }
   Operation operator()(const RecordPart&) const { return {}; }
   Operation operator()(const WaitPart&) const { return {}; }
   Operation operator()(const AllocatePart& part) const { return allocate_work(part, context); }

@@ -70,9 +70,12 @@ struct ConditionalPart {
   std::vector<std::shared_ptr<Graph>> bodies;
   std::shared_ptr<std::vector<CUgraph>> handles;  // of the bodies: what phGraph_out points to
 };
+// Of external semaphores. There are none on this machine, so such a node names none.
+struct SignalPart {};
+struct AwaitPart {};
 struct EmptyPart {};
 using Part = std::variant<EmptyPart, KernelPart, CopyPart, FillPart, HostPart, ChildPart, RecordPart, WaitPart,
-                          AllocatePart, FreePart, MemoryPart, ConditionalPart>;
+                          AllocatePart, FreePart, MemoryPart, ConditionalPart, SignalPart, AwaitPart>;
 
 CUgraphNodeType type_of(const Part& part);
 
