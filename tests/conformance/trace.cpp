@@ -10,11 +10,30 @@ constexpr const char* kTraced = "CUDASIM_TRACE=api shows each call, its argument
 
 void traced_calls() {
   CUcontext a = nullptr, b = nullptr;
+  CUstream stream = nullptr;
+  CUmodule module = nullptr;
+  CUfunction function = nullptr;
+  CUdeviceptr memory = 0;
+  char name[64];
+  int value = 0;
   cuInit(0);
+  cuDeviceGetName(name, sizeof name, 0);
+  cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0);
   cuCtxCreate(&a, nullptr, 0, 0);
-  cuCtxCreate(&b, nullptr, CU_CTX_SCHED_BLOCKING_SYNC, 0);
+  cuCtxCreate(&b, nullptr, CU_CTX_SCHED_BLOCKING_SYNC | CU_CTX_MAP_HOST, 0);
   cuCtxPopCurrent(&b);
   cuMemFree(0x1234);
+  cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING);
+  cuStreamDestroy(stream);
+  cuStreamQuery(stream);
+  cuEventDestroy(reinterpret_cast<CUevent>(stream));
+  cuModuleLoadData(&module, conformance::image().c_str());
+  cuModuleGetFunction(&function, module, "null_write");
+  cuModuleGetFunction(&function, module, "oob_write");
+  cuMemAlloc(&memory, 1 << 20);
+  unsigned long long offset = 4;
+  void* parameters[] = {&memory, &offset};
+  cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, CU_STREAM_LEGACY, parameters, nullptr);
   std::thread([] {
     CUcontext none = nullptr;
     cuCtxGetCurrent(&none);
@@ -35,9 +54,23 @@ TEST_CASE(kTraced, "[trace]") {
     CAPTURE(line);
     CHECK(std::regex_search(ending.output, std::regex(line)));
   };
-  shows(R"(1: cuInit\(flags=0\) -> CUDA_SUCCESS  \[\])");
-  shows(R"(1: cuCtxCreate_v\d\(pctx=0x\w+, .*flags=4, dev=0\) -> CUDA_SUCCESS  \[0x\w+ 0x\w+\])");
-  shows(R"(1: cuCtxPopCurrent_v2\(pctx=0x\w+\) -> CUDA_SUCCESS  \[0x\w+\])");
-  shows(R"(1: cuMemFree_v2\(\w+=0x1234\) -> CUDA_ERROR_INVALID_VALUE  \[0x\w+\])");
-  shows(R"(    2: cuCtxGetCurrent\(pctx=null\) -> CUDA_SUCCESS  \[\])");
+  shows(R"(1: cuInit\(Flags=0\) -> CUDA_SUCCESS  \[\]\n)");
+  shows(R"(1: cuDeviceGetName\(\*name="Simulated H200", len=64, dev=0\) -> CUDA_SUCCESS  \[\]\n)");
+  shows(R"(cuDeviceGetAttribute\(\*pi=32, attrib=CU_DEVICE_ATTRIBUTE_WARP_SIZE, dev=0\))");
+  shows(R"(1: cuCtxCreate_v\d\(\*pctx=ctx1 \(0x\w+\),[^)]*flags=CU_CTX_SCHED_AUTO, dev=0\))");
+  shows(R"(flags=CU_CTX_SCHED_BLOCKING_SYNC\|CU_CTX_MAP_HOST, dev=0\)\s+-> CUDA_SUCCESS  \[ctx1 ctx2\]\n)");
+  shows(R"(1: cuCtxPopCurrent_v2\(\*pctx=ctx2\) -> CUDA_SUCCESS  \[ctx1\]\n)");
+  shows(R"(1: cuMemFree_v2\(dptr=0x1234\) -> CUDA_ERROR_INVALID_VALUE  \[ctx1\]\n)");
+  shows(R"(\(\*phStream=stream1 \(0x\w+\), Flags=CU_STREAM_NON_BLOCKING\))");
+  shows(R"(cuStreamQuery\(hStream=stream1\) -> CUDA_ERROR_INVALID_HANDLE)");
+  shows(R"(cuEventDestroy_v2\(hEvent=stream1\) -> CUDA_ERROR_INVALID_HANDLE)");
+  shows(R"(\(\*hfunc=oob_write \(0x\w+\), hmod=module1, name="oob_write"\))");
+  shows(R"(1: cuLaunchKernel\(f=oob_write, gridDimX=1,)");
+  shows(R"(hStream=CU_STREAM_LEGACY,\s+kernelParams=\{0x\w+, 4\},\s+extra=null\))");
+  shows(R"(\n    2: cuCtxGetCurrent\(\*pctx=null\) -> CUDA_SUCCESS  \[\]\n)");
+  std::istringstream lines(ending.output);
+  for (std::string line; std::getline(lines, line);) {
+    CAPTURE(line);
+    CHECK(line.size() <= 100);
+  }
 }

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 namespace cudasim {
@@ -30,13 +31,38 @@ void print_unsigned(std::string& out, unsigned long long value);
 void print_real(std::string& out, double value);
 void print_pointer(std::string& out, const void* value);
 void print_text(std::string& out, const char* value);
+void print_enumerator(std::string& out, std::string_view type, long long value);
+void print_handle(std::string& out, std::string_view type, const void* value);
+
+// As the compiler writes it: "…[with T = CUlimit_enum; …]".
+template <class T>
+constexpr std::string_view type_name() {
+  std::string_view text = __PRETTY_FUNCTION__;
+  text.remove_prefix(text.find("T = ") + 4);
+  return text.substr(0, text.find_first_of(";]"));
+}
+
+template <class T>
+concept Complete = requires {
+  sizeof(T);
+};
+
+// What a call writes to: shown by what is there afterwards.
+template <class T>
+constexpr bool is_output() {
+  if constexpr (std::is_pointer_v<T>) {
+    using Target = std::remove_pointer_t<T>;
+    return std::is_scalar_v<Target> && !std::is_same_v<Target, char> && !std::is_const_v<Target>;
+  }
+  return false;
+}
 
 template <class T>
 void print_argument(std::string& out, const T& value, bool succeeded) {
   if constexpr (std::is_same_v<T, CUresult>) {
     out += error_name(value);
   } else if constexpr (std::is_enum_v<T>) {
-    print_number(out, static_cast<long long>(value));
+    print_enumerator(out, type_name<T>(), static_cast<long long>(value));
   } else if constexpr (std::is_floating_point_v<T>) {
     print_real(out, static_cast<double>(value));
   } else if constexpr (std::is_same_v<T, CUdeviceptr>) {
@@ -49,11 +75,14 @@ void print_argument(std::string& out, const T& value, bool succeeded) {
     print_text(out, value);
   } else if constexpr (std::is_pointer_v<T>) {
     using Target = std::remove_pointer_t<T>;
-    constexpr bool shown = (std::is_scalar_v<Target> && !std::is_same_v<Target, char>)&&!std::is_const_v<Target>;
-    if constexpr (shown) {
-      if (succeeded && value != nullptr) return print_argument(out, *value, true);
+    if constexpr (std::is_class_v<Target> && !Complete<Target>) {
+      print_handle(out, type_name<Target>(), value);
+    } else {
+      if constexpr (is_output<T>()) {
+        if (succeeded && value != nullptr) return print_argument(out, *value, true);
+      }
+      print_pointer(out, reinterpret_cast<const void*>(value));
     }
-    print_pointer(out, reinterpret_cast<const void*>(value));
   } else {
     out += "{…}";
   }
@@ -68,9 +97,13 @@ struct Call {
 
 template <class... Values>
 Call<sizeof...(Values)> make_call(const char* function, const char* names, const Values&... values) {
-  return {function, names, {Argument{&values, [](std::string& out, const void* value, bool succeeded) {
-                                       print_argument(out, *static_cast<const Values*>(value), succeeded);
-                                     }}...}};
+  return {function,
+          names,
+          {Argument{&values,
+                    [](std::string& out, const void* value, bool succeeded) {
+                      print_argument(out, *static_cast<const Values*>(value), succeeded);
+                    },
+                    is_output<Values>()}...}};
 }
 
 // Runs `body(object)`; catches everything; traces.
