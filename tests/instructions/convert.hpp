@@ -288,7 +288,9 @@ inline Cases convert_cases() {
         const bool same_type = to.name == from.name;
         const bool moved = to.name == "f32" && (same_type || from.name == "bf16");
         std::vector<Named> all = {{"", Round::nearest}};
-        if (narrower) all = to_real;
+        // Between f16 and bf16 an assembler does without a rounding mode, which then is the nearest.
+        if (narrower && to.bits < from.bits) all = to_real;
+        if (narrower && to.bits == from.bits) all.insert(all.end(), to_real.begin(), to_real.end());
         if (same_type) all.insert(all.end(), to_integer.begin(), to_integer.end());
         for (const Named& mode : all) {
           for (const bool ftz : {false, true}) {

@@ -309,7 +309,7 @@ TEST_CASE("what no im2col tensor map can be is refused") {
   CHECK(make(4, -1, -1, 257, 16) == CUDA_ERROR_INVALID_VALUE);
   CHECK(make(4, -1, -1, 8, 1025) == CUDA_ERROR_INVALID_VALUE);
 }
-TEST_CASE("tensormap.replace changes a tensor map that a kernel copied; the next copy follows it") {
+TEST_CASE("tensormap.replace changes a tensor map that a kernel copied, or makes one of zeros; the next copy follows it") {
   const Device device;
   if (device.architecture() < 90) SKIP_TEST("tensormap.replace needs compute capability 9.0");
   std::vector<u32> values(32 * 32);
@@ -337,7 +337,14 @@ TEST_CASE("tensormap.replace changes a tensor map that a kernel copied; the next
           "st.shared.b32 [%y], %x;\nbar.sync 0;\n@!%first bra REPLACED;\n"
           "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%c], %other;\n"
           "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%c], 2;\n"
+          "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%c], 1;\n"
           "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%c], 0, 8;\n"
+          "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%c], 1, 8;\n"
+          "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%c], 0, 1;\n"
+          "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%c], 1, 1;\n"
+          "tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%c], 0;\n"
+          "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%c], 0;\n"
+          "tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%c], 0;\n"
           "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%c], 0, 20;\n"
           "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%c], 1, 19;\n"
           "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%c], 0, 128;\nREPLACED:\nbar.sync 0;\n"
@@ -354,13 +361,18 @@ TEST_CASE("tensormap.replace changes a tensor map that a kernel copied; the next
   CUfunction function = nullptr;
   CU_CHECK(cuModuleGetFunction(&function, module, "k"));
   void* parameters[] = {&map, &map_memory, &other, &out};
-  CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
-  std::vector<u32> got(64);
-  CU_CHECK(cuMemcpyDtoH(got.data(), out, 256));
-  for (u32 k = 0; k < 64; ++k) {
-    const u32 x = 16 + k % 8, y = 12 + k / 8;
-    CAPTURE(x, y);
-    CHECK(got[k] == (x < 20 && y < 19 ? y * 32 + x : 0));
+  for (const bool zeros : {false, true}) {
+    CAPTURE(zeros);
+    if (zeros) map = {};
+    CU_CHECK(cuMemsetD32(out, 7, 64));
+    CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
+    std::vector<u32> got(64);
+    CU_CHECK(cuMemcpyDtoH(got.data(), out, 256));
+    for (u32 k = 0; k < 64; ++k) {
+      const u32 x = 16 + k % 8, y = 12 + k / 8;
+      CAPTURE(x, y);
+      CHECK(got[k] == (x < 20 && y < 19 ? y * 32 + x : 0));
+    }
   }
   CU_CHECK(cuModuleUnload(module));
   for (const CUdeviceptr memory : {from, other, out, map_memory}) CU_CHECK(cuMemFree(memory));

@@ -350,6 +350,7 @@ void run_replace(Warp& warp, const Instruction& i) {
                            sizeof(TensorMap), alignof(TensorMap), Access::write, nullptr);
     TensorMap map;
     std::memcpy(&map, at, sizeof map);
+    if (std::all_of(at, at + sizeof map, [](std::byte b) { return b == std::byte{0}; })) map = TensorMap::of_zeros();
     if (map.mark != TensorMap::kMark) refuse(lane, "tensormap.replace in what is no tensor map");
     const Slot value = i.slot[dimension ? 2 : 1];
     replace(map, field, dimension ? warp.in<u32>(i.slot[1])[lane] : 0,

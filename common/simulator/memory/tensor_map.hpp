@@ -3,6 +3,9 @@
 #pragma once
 #include "common/simulator/types.hpp"
 
+#include <algorithm>
+#include <iterator>
+
 namespace cudasim {
 
 enum class Swizzle : u8 { none, bytes_32, bytes_64, bytes_128 };
@@ -28,6 +31,16 @@ struct alignas(64) TensorMap {
   bool im2col = false;
   u16 pixels = 0;
   i16 lower[kMostDimensions - 2] = {}, upper[kMostDimensions - 2] = {};
+
+  // What tensormap.replace makes of 128 bytes of zeros, with which compilers begin maps of their own: one byte.
+  static TensorMap of_zeros() {
+    TensorMap map;
+    std::fill(std::begin(map.box), std::end(map.box), u16{1});
+    std::fill(std::begin(map.step), std::end(map.step), u8{1});
+    map.dimensions = 1;
+    map.type = Type::u8;
+    return map;
+  }
 
   u32 element() const { return interleave != 0 ? interleave : bytes(type); }
 };
