@@ -14,7 +14,7 @@ shift
 if [ "$sanitizers" = checks ] || [ "$sanitizers" = compute-sanitizer ]; then
   exec python3 tests/device_side.py "$sanitizers" "$@"
 fi
-if [ "$sanitizers" = valgrind ] || [ -d "${1:-/nowhere}" ]; then
+if [ "$sanitizers" = valgrind ] || { [ "${1:-}" != build ] && [ -d "${1:-/nowhere}" ]; }; then
   exec python3 tests/host_side.py "$sanitizers" "$@"
 fi
 suites=("$@")

@@ -5,6 +5,7 @@
 #include "common/simulator/check/leak.hpp"
 #include "common/simulator/profile/timeline.hpp"
 #include "common/simulator/profile/wanted.hpp"
+#include "common/simulator/state/checkpoint.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -34,6 +35,7 @@ void trace_call(const char* function, const char* names, const Argument* argumen
 
 CUresult run_call(const char* function, const char* names, const Argument* arguments, std::size_t count,
                   CUresult (*body)(void* object), void* object) noexcept {
+  const Passage passage(function);
   TimelineCall timed;
   const CUresult result = guarded(body, object);
   if (timeline_on()) timed.ends(function, result);

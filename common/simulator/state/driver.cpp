@@ -1,5 +1,7 @@
 #include "common/simulator/state/driver.hpp"
 
+#include "common/simulator/state/checkpoint.hpp"
+
 #include <pthread.h>
 #include <algorithm>
 
@@ -165,9 +167,11 @@ CUresult initialize() {
     // A child has none of the threads that do the work.
     pthread_atfork(nullptr, nullptr, [] {
       if (phase == Phase::ready) phase = Phase::forked;
+      forget_process_page();
     });
   }
   if (state.visible.empty()) return state.without;
+  make_process_page();
   phase = Phase::ready;
   return CUDA_SUCCESS;
 }

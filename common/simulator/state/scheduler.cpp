@@ -3,6 +3,7 @@
 #include "common/simulator/check/between.hpp"
 #include "common/simulator/check/checks.hpp"
 #include "common/simulator/profile/timeline.hpp"
+#include "common/simulator/state/checkpoint.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -58,6 +59,7 @@ Scheduler::Scheduler() : state_(new State) {}
 
 TaskPtr Scheduler::enter(std::shared_ptr<Health> health, Operation operation, int priority,
                          std::span<const TaskPtr> after, Where where) {
+  count_work(1);
   auto task = std::make_shared<Task>();
   task->health_ = std::move(health);
   task->operation_ = std::move(operation);
@@ -141,6 +143,7 @@ std::vector<TaskPtr> Scheduler::finish(const TaskPtr& task) {
   }
   task->health_->active.notify_all();
   task->done_.notify_all();
+  count_work(-1);
   return ready;
 }
 
