@@ -143,8 +143,10 @@ BUILT_WITH.simulator := $(TOOLCHAIN) $(SIM_COLD_FLAGS) $(SIM_LINK)
 BUILT_WITH.lessons := $(TOOLCHAIN) $(LESSON_FLAGS) $(DRIVER) $(NVCC) $(NVCC_FLAGS)
 BUILT_WITH.torch := $(TOOLCHAIN) $(TORCH_FLAGS) $(TORCH)
 BUILT_WITH.tests := $(TOOLCHAIN) $(TEST_FLAGS) $(SIM_ARCH) $(CATCH_LIBS)
+# strip: for some lengths of a text, GNU make 4.3 forgets to take off a file's last newline, and all would be built again, each time.
+kept_text = $(strip $(file <$1))
 define stamp
-ifneq ($$(file <build/flags.$1),$$(BUILT_WITH.$1))
+ifneq ($$(call kept_text,build/flags.$1),$$(strip $$(BUILT_WITH.$1)))
 $$(file >build/flags.$1,$$(BUILT_WITH.$1))
 endif
 build/flags.$1: ;
@@ -272,7 +274,7 @@ define newline
 endef
 includes_of = $(subst $() ,$(newline),$(JOINED.$1:%=$(hash)include"%"))
 define joined_source
-ifneq ($$(file <build/joined/$1.cpp),$$(call includes_of,$1))
+ifneq ($$(call kept_text,build/joined/$1.cpp),$$(strip $$(call includes_of,$1)))
 $$(file >build/joined/$1.cpp,$$(call includes_of,$1))
 endif
 build/joined/$1.cpp: ;

@@ -117,6 +117,9 @@ def main(chosen):
         print(f"{results[-1]['seconds']:.1f} s, ended {ending(results[-1])}" if results[-1]["status"] == 0 else ending(results[-1]))
         shown = picture.svg(f"make {lesson}", results[-1]["output"])
         (RESULTS / f"{number_of(lesson)}.svg").write_text(shown + "\n", encoding="utf-8")
+    if not results:
+        print("nothing was measured: " + ("no lesson here could run" if lessons else "none of these lessons measures") + "; what was kept stays")
+        return 0
     facts = {
         "device": device.name,
         "driver for CUDA": version(device.driver_version),

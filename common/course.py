@@ -108,7 +108,7 @@ def settings(lesson):
 
 
 def for_python():
-    """What a lesson in Python finds: PyTorch, pytest and matplotlib where the set-up put them, and `common`; its compiled files stay in build/."""
+    """What a lesson in Python finds: PyTorch, pytest and matplotlib where the set-up put them, and `common`."""
     found = setup()
     places = [found.get("TORCH_PATH"), found.get("PYTEST_PATH"), found.get("MATPLOTLIB_PATH"), str(ROOT), os.environ.get("USER_PYTHONPATH")]
     # Where PyTorch's CUDA does not start, is_available() warns of it, too; the lessons say what follows.
@@ -117,9 +117,17 @@ def for_python():
     return {
         "PATH": os.pathsep.join(place for place in programs if place),
         "PYTHONPATH": os.pathsep.join(place for place in places if place),
-        "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"),
         "PYTHONWARNINGS": warnings,
+        **compiled_files(pathlib.Path(found.get("TORCH_ROOT") or ".")),
     }
+
+
+def compiled_files(torch):
+    """Where Python takes compiled modules from: beside their sources where PyTorch's lie there, as pip leaves them (its two thousand take longer to compile than
+    all else that a lesson does). Else from build/, where they are written once. The lessons' own folders stay clean."""
+    if any((torch / "__pycache__").glob(f"*.{sys.implementation.cache_tag}.pyc")):
+        return {"PYTHONPYCACHEPREFIX": "", "PYTHONDONTWRITEBYTECODE": "yes"}
+    return {"PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"), "PYTHONDONTWRITEBYTECODE": ""}
 
 
 # A program that misses something which not every machine has (NVRTC, a second device) says so in a line and ends with this status.

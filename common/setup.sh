@@ -113,6 +113,24 @@ fetch() {
   return 1
 }
 
+# obtain NAME MB WHAT ANNOUNCEMENT ADVICE COMMAND…: sets FOUND to the folder of what an earlier run has fetched, or else announces that, and fetches it (see
+# above). If it is not to be had, says so with the advice, and sets WITHOUT. Without an announcement nothing is said.
+obtain() {
+  local name=$1 megabytes=$2 what=$3 announcement=$4 advice=$5
+  shift 5
+  WITHOUT=
+  FOUND=$(kept "$name") && return
+  [ -z "$announcement" ] || say "$announcement"
+  if fetch "$name" "$megabytes" "$@"; then
+    FOUND=$STORE/$name
+    [ -z "$announcement" ] || say "It is in $FOUND."
+    return 0
+  fi
+  FOUND= WITHOUT="there is no $what"
+  [ -z "$announcement" ] || say "Note: $WITHOUT, and it could not be fetched: $WHY_NOT. $advice"
+  return 1
+}
+
 # ---- ways to fetch -------------------------------------------------------------------------------------------------------
 
 # Debian packages without root: their files unpacked under folder $1. The rest of the arguments are package names.
@@ -261,26 +279,20 @@ wheels_of_toolkit() {
 }
 
 private_toolkit() { # $1: what the driver loads
-  local version name folder
+  local version
   version=$(version_for "$1")
-  name=cuda-$version
   if [ "$1" != 0 ] && [ "$1" -lt $OLDEST_TOOLKIT ]; then
     WITHOUT_TOOLKIT="there is no CUDA toolkit for this driver"
     say "Note: the driver here is one for CUDA $(as_text "$1"), and the course needs $(as_text $OLDEST_TOOLKIT). Update the driver."
     return 1
   fi
-  if ! folder=$(kept "$name"); then
-    say "There is no CUDA toolkit to use here. Fetching a private one, CUDA $version, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
-    say "(about 200 MB to download, 500 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it)"
-    if ! fetch "$name" 1200 wheels_of_toolkit "$version"; then
-      WITHOUT_TOOLKIT="there is no CUDA toolkit"
-      say "Note: $WITHOUT_TOOLKIT, and none could be fetched: $WHY_NOT. Try again later, or install CUDA 12 or 13 from https://developer.nvidia.com/cuda-downloads"
-      return 1
-    fi
-    folder=$STORE/$name
-    say "It is in $folder."
+  if ! obtain "cuda-$version" 1200 "CUDA toolkit" "There is no CUDA toolkit to use here. Fetching a private one, CUDA $version, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h.
+(about 200 MB to download, 500 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it)" \
+    "Try again later, or install CUDA 12 or 13 from https://developer.nvidia.com/cuda-downloads" wheels_of_toolkit "$version"; then
+    WITHOUT_TOOLKIT=$WITHOUT
+    return 1
   fi
-  use_toolkit "$folder/nvidia/cu${version%%.*}" || use_toolkit "$folder/nvidia/cuda_runtime"
+  use_toolkit "$FOUND/nvidia/cu${version%%.*}" || use_toolkit "$FOUND/nvidia/cuda_runtime"
 }
 
 # What is wrong with the toolkit that was found, for a driver that loads up to $1 (0: no driver); nothing if it will do.
@@ -324,7 +336,6 @@ int main() { return Catch::Session().run(); }' | $CXX ${1:+-isystem "$1"} -std=c
 }
 
 see_to_catch2() {
-  local folder
   WITHOUT_CATCH2=
   use_catch2 "" "" && return
   if echo '#include <catch2/catch_session.hpp>' | $CXX -std=c++17 -E -x c++ - -o /dev/null 2>/dev/null; then
@@ -332,18 +343,14 @@ see_to_catch2() {
     say "Note: $WITHOUT_CATCH2: its library here was built with another compiler. Use that one: make test CXX=g++"
     return
   fi
-  if ! folder=$(kept catch2); then
-    say "Catch2, which the tests are written with, is not here. Fetching the distribution's package, unpacked for us only (under 1 MB; 5 MB on disk)."
-    if ! fetch catch2 20 catch2_deb; then
-      WITHOUT_CATCH2="there is no Catch2"
-      say "Note: $WITHOUT_CATCH2, and it could not be fetched: $WHY_NOT. Type: sudo apt-get install catch2"
-      return
-    fi
-    folder=$STORE/catch2
+  if ! obtain catch2 20 "Catch2" "Catch2, which the tests are written with, is not here. Fetching the distribution's package, unpacked for us only (under 1 MB; 5 MB on disk)." \
+    "Type: sudo apt-get install catch2" catch2_deb; then
+    WITHOUT_CATCH2=$WITHOUT
+    return
   fi
-  use_catch2 "$folder/usr/include" "$(dirname "$(find "$folder" -name 'libCatch2.a' | head -n 1)")" && return
+  use_catch2 "$FOUND/usr/include" "$(dirname "$(find "$FOUND" -name 'libCatch2.a' | head -n 1)")" && return
   WITHOUT_CATCH2="Catch2 does not compile"
-  say "Note: the Catch2 in $folder does not compile here. Remove that folder and try again, or type: sudo apt-get install catch2"
+  say "Note: the Catch2 in $FOUND does not compile here. Remove that folder and try again, or type: sudo apt-get install catch2"
 }
 
 # ---- PyTorch and pytest --------------------------------------------------------------------------------------------------
@@ -353,20 +360,14 @@ python_tag() { python3 -c 'import sys; print("py%d%d" % sys.version_info[:2])'; 
 
 # Sets TORCH_PATH to what PYTHONPATH needs so that `import torch` works (empty: nothing), TORCH to its version, TORCH_ROOT to its folder.
 see_to_torch() {
-  local name
   TORCH_PATH= WITHOUT_TORCH=
   look_at_torch && return
-  name=torch-$TORCH_VERSION-$(python_tag)
-  if ! TORCH_PATH=$(kept "$name"); then
-    say "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; another index, such as PyTorch's own CPU one, saves 4 GB: TORCH_INDEX=… make …)."
-    if ! fetch "$name" 8000 torch_wheels; then
-      WITHOUT_TORCH="there is no PyTorch"
-      say "Note: $WITHOUT_TORCH, and it could not be fetched: $WHY_NOT. Type: python3 -m pip install torch"
-      return
-    fi
-    TORCH_PATH=$STORE/$name
-    say "It is in $TORCH_PATH."
+  if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; another index, such as PyTorch's own CPU one, saves 4 GB: TORCH_INDEX=… make …)." \
+    "Type: python3 -m pip install torch" torch_wheels; then
+    WITHOUT_TORCH=$WITHOUT
+    return
   fi
+  TORCH_PATH=$FOUND
   look_at_torch && return
   WITHOUT_TORCH="the PyTorch in $TORCH_PATH does not start"
   say "Note: $WITHOUT_TORCH: $(PYTHONPATH=$TORCH_PATH python3 -W ignore -c 'import torch' 2>&1 | tail -n 1). Remove that folder and try again."
@@ -383,11 +384,8 @@ print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.
 # What PyTorch builds with just in time: a program, which any Python's wheel brings. The lessons do without it, but for that.
 see_to_ninja() {
   NINJA=$(command -v ninja) && return
-  if ! NINJA=$(kept ninja); then
-    fetch ninja 5 ninja_wheel || { NINJA=none; return; }
-    NINJA=$STORE/ninja
-  fi
-  NINJA=$NINJA/bin/ninja
+  NINJA=none
+  obtain ninja 5 ninja "" "" ninja_wheel && NINJA=$FOUND/bin/ninja
 }
 
 # The folder of Python.h, for modules of Python in C++; which a distribution's Python comes without.
@@ -395,44 +393,31 @@ see_to_python_headers() {
   local version
   read -r version PYTHON_HEADERS < <(python3 -c 'import sys, sysconfig; print("%d.%d" % sys.version_info[:2], sysconfig.get_path("include"))')
   [ -e "$PYTHON_HEADERS/Python.h" ] && return
-  if ! PYTHON_HEADERS=$(kept "python-headers-$version"); then
-    fetch "python-headers-$version" 60 python_headers_deb "$version" || { PYTHON_HEADERS=none; return; }
-    PYTHON_HEADERS=$STORE/python-headers-$version
-  fi
-  PYTHON_HEADERS=$PYTHON_HEADERS/usr/include/python$version
+  PYTHON_HEADERS=none
+  obtain "python-headers-$version" 60 Python.h "" "" python_headers_deb "$version" && PYTHON_HEADERS=$FOUND/usr/include/python$version
 }
 
 see_to_pytest() {
-  local name
   PYTEST=yes PYTEST_PATH= WITHOUT_PYTEST=
   python3 -c 'import pytest' 2>/dev/null && return
-  name=pytest-$(python_tag)
-  if ! PYTEST_PATH=$(kept "$name"); then
-    say "pytest, which the lessons in Python are checked with, is not here. Fetching a private one (2 MB)."
-    if ! fetch "$name" 20 pytest_wheels; then
-      PYTEST= WITHOUT_PYTEST="there is no pytest"
-      say "Note: $WITHOUT_PYTEST, and it could not be fetched: $WHY_NOT. Type: sudo apt-get install python3-pytest"
-      return
-    fi
-    PYTEST_PATH=$STORE/$name
+  if obtain "pytest-$(python_tag)" 20 "pytest" "pytest, which the lessons in Python are checked with, is not here. Fetching a private one (2 MB)." \
+    "Type: sudo apt-get install python3-pytest" pytest_wheels; then
+    PYTEST_PATH=$FOUND
+  else
+    PYTEST= WITHOUT_PYTEST=$WITHOUT
   fi
 }
 
 # Sets MATPLOTLIB to its version, MATPLOTLIB_PATH to what PYTHONPATH needs for it (empty: nothing).
 see_to_matplotlib() {
-  local name
   MATPLOTLIB_PATH= WITHOUT_MATPLOTLIB=
   look_at_matplotlib && return
-  name=matplotlib-$(python_tag)
-  if ! MATPLOTLIB_PATH=$(kept "$name"); then
-    say "matplotlib, which a lesson draws its plots with, is not here. Fetching a private one (30 MB to download, 100 MB on disk)."
-    if ! fetch "$name" 200 matplotlib_wheels; then
-      WITHOUT_MATPLOTLIB="there is no matplotlib"
-      say "Note: $WITHOUT_MATPLOTLIB, and it could not be fetched: $WHY_NOT. The lesson runs without its plots. Type: python3 -m pip install matplotlib"
-      return
-    fi
-    MATPLOTLIB_PATH=$STORE/$name
+  if ! obtain "matplotlib-$(python_tag)" 200 "matplotlib" "matplotlib, which a lesson draws its plots with, is not here. Fetching a private one (30 MB to download, 100 MB on disk)." \
+    "The lesson runs without its plots. Type: python3 -m pip install matplotlib" matplotlib_wheels; then
+    WITHOUT_MATPLOTLIB=$WITHOUT
+    return
   fi
+  MATPLOTLIB_PATH=$FOUND
   look_at_matplotlib && return
   WITHOUT_MATPLOTLIB="the matplotlib in $MATPLOTLIB_PATH does not start" MATPLOTLIB_PATH=
   say "Note: $WITHOUT_MATPLOTLIB. Remove that folder and try again."

@@ -36,11 +36,20 @@ print("ahead of time |", torch.ops.stable_plus.forward(torch.arange(4.0), torch.
 
 
 class Environment:
-    """A virtual environment of its own, in a temporary folder, with PyTorch from where this program has it."""
+    """A virtual environment of its own, with PyTorch from where this program has it, and the wheel, which is installed there once."""
 
-    def __init__(self, folder: pathlib.Path) -> None:
-        venv.create(folder, system_site_packages=True, symlinks=True)  # no pip of its own, but it sees ours
-        self.folder, self.python = folder, folder / "bin" / "python"
+    def __init__(self, name: str, wheel: pathlib.Path) -> None:
+        kept = pathlib.Path(built(__file__, "environments"), name)
+        self.folder = kept if kept.exists() else kept.with_name(f"{name}.{os.getpid()}")
+        if not kept.exists():
+            venv.create(self.folder, system_site_packages=True, symlinks=True)  # no pip of its own, but it sees ours
+            if error := self.install(wheel):
+                raise RuntimeError(error)
+            self.folder = self.folder.rename(kept)  # by now it is whole
+
+    @property
+    def python(self) -> pathlib.Path:
+        return self.folder / "bin" / "python"
 
     def install(self, wheel: pathlib.Path) -> str:
         """What pip says went wrong, or nothing."""
@@ -88,9 +97,7 @@ def main(folder: pathlib.Path) -> int:
         print(f"{wheel.name:42} | {'compiled' if 'op.abi3.so' in names else 'source':11} | {'PTX' if 'kernels.ptx' in names else 'source'}")
 
     print(f"\n{'installed, imported':21} | compiled      | y, dx")
-    ahead, just_in_time = Environment(folder / "now"), Environment(folder / "later")
-    ahead.install(now)
-    just_in_time.install(later)
+    ahead, just_in_time = Environment("now", now), Environment("later", later)
     without_compiler = {"CXX": "no-compiler", "TORCH_EXTENSIONS_DIR": str(folder / "empty")}
     stable = pathlib.Path(built(__file__, "stable.so"))
     show({
@@ -105,8 +112,7 @@ def main(folder: pathlib.Path) -> int:
         print(f"{library.name:21} | {wanted(library)}")
 
     print(f"\n{'trap':21} | what the user reads")
-    library, elsewhere = ahead.installed("op.*.so"), Environment(folder / "elsewhere")
-    elsewhere.install(now)
+    library, elsewhere = ahead.installed("op.*.so"), Environment("elsewhere", now)
     elsewhere.installed("built_for.txt").write_text("2.5.1")
     for_another_python = folder / now.name.replace("cp39-abi3", "cp38-cp38")
     shutil.copy(now, for_another_python)
