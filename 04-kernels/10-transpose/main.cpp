@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <set>
-#include <string>
 #include <vector>
 
 constexpr int kLongestBar = 24;  // characters
@@ -82,12 +81,6 @@ int side_for(std::size_t total_bytes) {
   return n;
 }
 
-std::string bar(double share) {
-  std::string drawn;
-  while (drawn.size() / 3 < share * kLongestBar - 0.5) drawn += "█";  // three bytes each
-  return drawn;
-}
-
 int main() try {
   cu::Context context;
   cu::Module module(cu::image("kernels.ptx"));
@@ -104,7 +97,7 @@ int main() try {
   auto bandwidth = [&](auto work) { return 2 * matrices.bytes / cu::median_device_seconds(work, 9) / 1e9; };
   const double copy = bandwidth([&] { CU_CHECK(cuMemcpyDtoDAsync(out, in, matrices.bytes, nullptr)); });
   std::printf("%-8s %-31s %5s  %5s  %7.1f  1.00 %s\n", "", "(cuMemcpyDtoD, for comparison)", "", "", copy,
-              bar(1).c_str());
+              cu::bar(1, 1, kLongestBar).c_str());
 
   bool right = true;
   for (const Rung& rung : kLadder) {
@@ -121,7 +114,7 @@ int main() try {
     }
     const double speed = bandwidth(launch);
     std::printf("%-8s %-31s %5d  %5d  %7.1f  %4.2f %s\n", rung.kernel, rung.idea, lines(rung, matrices.n), turns(rung),
-                speed, speed / copy, bar(speed / copy).c_str());
+                speed, speed / copy, cu::bar(speed, copy, kLongestBar).c_str());
   }
   return right ? 0 : 1;
 } catch (const cu::Error& error) {

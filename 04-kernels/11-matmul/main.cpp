@@ -6,12 +6,10 @@
 #include "common/product.hpp"
 #include "library.hpp"
 
-#include <algorithm>
 #include <functional>
-#include <string>
 #include <vector>
 
-constexpr int kLongestBar = 24;  // characters
+constexpr int kLongestBar = 36;  // characters, for one and a half times the limit
 
 struct Rung {
   const char* kernel;
@@ -75,9 +73,8 @@ bool climb(const char* name, const char* idea, Matrices& matrices, const std::fu
     return false;
   }
   const double speed = 2.0 * matrices.n * matrices.n * matrices.n / cu::median_device_seconds(work, 5);
-  std::string bar;
-  while (bar.size() / 3 < std::min(speed / limit, 1.5) * kLongestBar - 0.5) bar += "█";  // three bytes each
-  std::printf("%-10s %-35s %8.1f  %4.2f %s\n", name, idea, speed / 1e9, speed / limit, bar.c_str());
+  std::printf("%-10s %-35s %8.1f  %4.2f %s\n", name, idea, speed / 1e9, speed / limit,
+              cu::bar(speed, 1.5 * limit, kLongestBar).c_str());
   return true;
 }
 

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <string>
 #include <vector>
 
 constexpr int kThreads = 256, kTile = 16384;  // of a block, as in kernels.cu
@@ -29,9 +28,7 @@ bool climb(const char* name, const char* idea, const Work& work, const std::func
     return false;
   }
   const double speed = bytes / cu::median_device_seconds(work) / 1e9, share = limit > 0 ? speed / limit : 0;
-  std::string bar;
-  while (bar.size() / 3 < share * kLongestBar - 0.5) bar += "█";  // three bytes each
-  std::printf("%-14s %-34s %7.1f  %4.2f %s\n", name, idea, speed, share, bar.c_str());
+  std::printf("%-14s %-34s %7.1f  %4.2f %s\n", name, idea, speed, share, cu::bar(share, 1, kLongestBar).c_str());
   return true;
 }
 

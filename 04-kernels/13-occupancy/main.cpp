@@ -101,9 +101,7 @@ int main() try {
   }
   const double best = *std::max_element(speeds.begin(), speeds.end());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    std::string bar;
-    while (bar.size() / 3 < speeds[i] / best * kLongestBar - 0.5) bar += "█";  // three bytes each
-    std::printf("%s  %7.1f %s\n", rows[i].c_str(), speeds[i], bar.c_str());
+    std::printf("%s  %7.1f %s\n", rows[i].c_str(), speeds[i], cu::bar(speeds[i], best, kLongestBar).c_str());
   }
 
   int grid, block;

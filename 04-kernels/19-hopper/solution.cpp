@@ -1,6 +1,10 @@
 // Describe a matrix to the copy engine.
 #include "common/cu.hpp"
 
+// Makes a map of a matrix of floats: `rows` rows of `columns` numbers, each row `pitch` bytes after the one before. The
+// boxes that are fetched with it have `box_rows` rows of `box_columns` numbers; with `swizzled`, they are laid into
+// shared memory in the pattern of 128 bytes, else row after row. What a box has outside of the matrix becomes 0.
+// Returns what the driver answers.
 CUresult describe(CUtensorMap* map, CUdeviceptr matrix, int rows, int columns, std::size_t pitch, int box_rows,
                   int box_columns, bool swizzled) {
   // The dimension whose numbers lie side by side comes first, and has no stride of its own.
