@@ -1,6 +1,8 @@
 // Many threads at once, each with memory, streams and copies of its own, in one context.
 #include "tests/conformance/scenario.hpp"
 
+#include <sys/resource.h>
+
 #include <atomic>
 #include <thread>
 
@@ -71,4 +73,25 @@ FRESH_CASE("Who waits for a stream gets its end, though another thread destroys 
   waiter.join();
   ANSWERS(waited, CUDA_SUCCESS);
   ANSWERS(cuStreamSynchronize(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
+
+// Of a GPU's driver nothing says that it can do without threads of its own, so only a simulated device is asked.
+FRESH_CASE("Where the system gives no more threads, those that there are do the work", "[threads]",
+           {"CUDASIM_THREADS", "8"}) {
+  const conformance::Module loaded = conformance::module();
+  if (!conformance::on_simulator()) return;
+  if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) return;  // root may have as many as it likes
+  const rlimit one{1, 1};
+  REQUIRE(setrlimit(RLIMIT_NPROC, &one) == 0);
+  CUfunction inc = nullptr;
+  CUdeviceptr counter = 0;
+  CUstream stream = nullptr;
+  ANSWERS(cuModuleGetFunction(&inc, loaded.mod, "inc"), CUDA_SUCCESS);
+  ANSWERS(cuModuleGetGlobal(&counter, nullptr, loaded.mod, "counter"), CUDA_SUCCESS);
+  ANSWERS(cuStreamCreate(&stream, CU_STREAM_DEFAULT), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(inc, 1000, 1, 1, 64, 1, 1, 0, stream, nullptr, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(stream), CUDA_SUCCESS);
+  int counted = 0;
+  ANSWERS(cuMemcpyDtoH(&counted, counter, sizeof counted), CUDA_SUCCESS);
+  SHOWS("64000", counted);
 }

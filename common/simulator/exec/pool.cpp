@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
+#include <system_error>
 #include <thread>
 
 namespace cudasim {
@@ -20,7 +22,10 @@ struct Pool {
 
   void start() {
     started = true;
-    for (u32 i = 1; i < machine_threads(); ++i) std::thread([this] { serve(); }).detach();
+    try {
+      for (u32 i = 1; i < machine_threads(); ++i) std::thread([this] { serve(); }).detach();
+    } catch (const std::system_error&) {  // the machine gives no more: those that there are must do
+    }
   }
 
   void serve() {
@@ -64,10 +69,14 @@ Pool& pool() {
 
 u32 machine_threads() {
   static const u32 count = [] {
+    const u32 cores = std::max(1u, std::thread::hardware_concurrency());
     const char* wanted = std::getenv("CUDASIM_THREADS");
-    const long n = wanted != nullptr ? std::strtol(wanted, nullptr, 10) : 0;
-    if (n >= 1 && n <= 1024) return static_cast<u32>(n);
-    return std::max(1u, std::thread::hardware_concurrency());
+    if (wanted == nullptr || *wanted == '\0') return cores;
+    char* end = nullptr;
+    const long n = std::strtol(wanted, &end, 10);
+    if (*end == '\0' && n >= 1 && n <= 1024) return static_cast<u32>(n);
+    std::fprintf(stderr, "cudasim: CUDASIM_THREADS=%s: expected a number from 1 to 1024\n", wanted);
+    return cores;
   }();
   return count;
 }
