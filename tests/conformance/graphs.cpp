@@ -595,3 +595,68 @@ FRESH_CASE("A node of external semaphores may name none, and then only stands in
   ANSWERS(cuGraphLaunch(e, 0), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
 }
+
+FRESH_CASE("An external event of a capture is a node, which each launch records or waits for", "[capture]") {
+  conformance::context();
+  CUstream s = nullptr, plain = nullptr;
+  CUevent before = nullptr, behind = nullptr;
+  CUgraph g = nullptr;
+  CUgraphExec e = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&plain, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&before, 0));
+  CU_CHECK(cuEventCreate(&behind, 0));
+  CU_CHECK(cuEventRecord(before, plain));
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ANSWERS(cuStreamWaitEvent(s, before, CU_EVENT_WAIT_EXTERNAL), CUDA_SUCCESS);
+  ANSWERS(cuEventRecordWithFlags(behind, s, CU_EVENT_RECORD_EXTERNAL), CUDA_SUCCESS);
+  ANSWERS(cuEventQuery(behind), CUDA_SUCCESS);  // it marks nothing yet
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_SUCCESS);
+  CUgraphNode nodes[3] = {};
+  std::size_t count = 3;
+  CU_CHECK(cuGraphGetNodes(g, nodes, &count));
+  REQUIRE(count == 2);
+  CUgraphNodeType types[2];
+  CU_CHECK(cuGraphNodeGetType(nodes[0], &types[0]));
+  CU_CHECK(cuGraphNodeGetType(nodes[1], &types[1]));
+  CHECK(types[0] == CU_GRAPH_NODE_TYPE_WAIT_EVENT);
+  CHECK(types[1] == CU_GRAPH_NODE_TYPE_EVENT_RECORD);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
+  float milliseconds = -1;
+  ANSWERS(cuEventElapsedTime(&milliseconds, before, behind), CUDA_SUCCESS);
+  CHECK(milliseconds >= 0);
+  // The flags are invalid outside of a capture.
+  ANSWERS(cuStreamWaitEvent(s, before, CU_EVENT_WAIT_EXTERNAL), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuEventRecordWithFlags(behind, s, CU_EVENT_RECORD_EXTERNAL), CUDA_ERROR_INVALID_VALUE);
+}
+
+FRESH_CASE("While a blocking stream is captured, the legacy stream cannot even be asked", "[capture]") {
+  conformance::context();
+  CUstream s = nullptr;
+  CUgraph g = nullptr;
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_DEFAULT));
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ANSWERS(cuStreamIsCapturing(CU_STREAM_LEGACY, &status), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  ANSWERS(cuStreamIsCapturing(CU_STREAM_PER_THREAD, &status), CUDA_SUCCESS);
+  ANSWERS(cuStreamIsCapturing(s, &status), CUDA_SUCCESS);
+  CHECK(status == CU_STREAM_CAPTURE_STATUS_ACTIVE);
+#if CUDA_VERSION >= 13000
+  const CUgraphNode* nodes = nullptr;
+  const CUgraphEdgeData* edges = nullptr;
+  std::size_t count = 0;
+  ANSWERS(cuStreamGetCaptureInfo(CU_STREAM_LEGACY, &status, nullptr, nullptr, nullptr, nullptr, nullptr),
+          CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  CU_CHECK(cuLaunchHostFunc(
+      s, [](void*) {}, nullptr));
+  ANSWERS(cuStreamGetCaptureInfo(s, &status, nullptr, nullptr, nullptr, &edges, &count), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuStreamGetCaptureInfo(s, &status, nullptr, nullptr, &nodes, &edges, &count), CUDA_SUCCESS);
+  REQUIRE(count == 1);
+  REQUIRE(edges != nullptr);
+  CHECK((edges[0].from_port | edges[0].to_port | edges[0].type) == 0);
+#endif
+  ANSWERS(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+}

@@ -57,8 +57,8 @@ TEST_CASE(kTraced, "[trace]") {
   shows(R"(1: cuInit\(Flags=0\) -> CUDA_SUCCESS  \[\]\n)");
   shows(R"(1: cuDeviceGetName\(\*name="Simulated H200", len=64, dev=0\) -> CUDA_SUCCESS  \[\]\n)");
   shows(R"(cuDeviceGetAttribute\(\*pi=32, attrib=CU_DEVICE_ATTRIBUTE_WARP_SIZE, dev=0\))");
-  shows(R"(1: cuCtxCreate_v\d\(\*pctx=ctx1 \(0x\w+\),[^)]*flags=CU_CTX_SCHED_AUTO, dev=0\))");
-  shows(R"(flags=CU_CTX_SCHED_BLOCKING_SYNC\|CU_CTX_MAP_HOST, dev=0\)\s+-> CUDA_SUCCESS  \[ctx1 ctx2\]\n)");
+  shows(R"(1: cuCtxCreate_v\d\(\*pctx=ctx1 \(0x\w+\),[^)]*flags=CU_CTX_SCHED_AUTO,\s+dev=0\))");
+  shows(R"(flags=CU_CTX_SCHED_BLOCKING_SYNC\|CU_CTX_MAP_HOST,\s+dev=0\)\s+-> CUDA_SUCCESS  \[ctx1 ctx2\]\n)");
   shows(R"(1: cuCtxPopCurrent_v2\(\*pctx=ctx2\) -> CUDA_SUCCESS  \[ctx1\]\n)");
   shows(R"(1: cuMemFree_v2\(dptr=0x1234\) -> CUDA_ERROR_INVALID_VALUE  \[ctx1\]\n)");
   shows(R"(\(\*phStream=stream1 \(0x\w+\), Flags=CU_STREAM_NON_BLOCKING\))");

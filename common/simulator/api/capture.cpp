@@ -64,19 +64,20 @@ CUstreamCaptureStatus status_of(const std::shared_ptr<Capture>& capture) {
   return capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
-// A legacy stream cannot be captured itself, but asking while another blocking stream is would order the two.
 CUresult is_capturing(CUstream handle, CUstreamCaptureStatus* status) {
   const auto stream = get_stream(handle);
   require(status != nullptr);
+  require_no_implicit_capture(*stream, Use::question);
   const std::scoped_lock lock(Graph::mutex());
   *status = status_of(stream->capture);
   return CUDA_SUCCESS;
 }
 
 CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
-              const CUgraphNode** dependencies, std::size_t* count) {
+              const CUgraphNode** dependencies, std::size_t* count, const void** edges = nullptr) {
   const auto stream = get_stream(handle);
-  require(status != nullptr);
+  require(status != nullptr && (edges == nullptr || dependencies != nullptr));
+  require_no_implicit_capture(*stream, Use::question);
   const std::scoped_lock lock(Graph::mutex());
   const auto capture = stream->capture;
   *status = status_of(capture);
@@ -87,6 +88,8 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
   for (const NodePtr& node : capture->frontier[stream.get()]) capture->shown.push_back(node->handle);
   if (dependencies != nullptr) *dependencies = capture->shown.data();
   if (count != nullptr) *count = capture->shown.size();
+  capture->shown_edges.assign(capture->shown.size(), 0);
+  if (edges != nullptr) *edges = capture->shown_edges.data();
   return CUDA_SUCCESS;
 }
 
@@ -201,8 +204,8 @@ CUDASIM_API CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCapture
                                                const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
   return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
                       numDependencies_out) {
-    if (edgeData_out != nullptr) *edgeData_out = nullptr;  // every edge is an ordinary one
-    return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
+    return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out,
+                reinterpret_cast<const void**>(edgeData_out));
   };
 }
 
@@ -228,8 +231,8 @@ CUDASIM_API CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCa
                                                     const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
   return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
                       numDependencies_out) {
-    if (edgeData_out != nullptr) *edgeData_out = nullptr;  // every edge is an ordinary one
-    return info(per_thread(hStream), captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
+    return info(per_thread(hStream), captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out,
+                reinterpret_cast<const void**>(edgeData_out));
   };
 }
 

@@ -26,6 +26,10 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags) {
   const auto event = get_event(handle);
   require((flags & ~static_cast<unsigned>(CU_EVENT_RECORD_EXTERNAL)) == 0);
   require(event->health == stream->health, CUDA_ERROR_INVALID_HANDLE);
+  if ((flags & CU_EVENT_RECORD_EXTERNAL) != 0) {  // each launch of the graph will record it
+    add_to_capture(*stream, RecordPart{handle});
+    return CUDA_SUCCESS;
+  }
   event->record(*stream);
   return CUDA_SUCCESS;
 }

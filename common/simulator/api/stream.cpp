@@ -38,6 +38,7 @@ CUresult destroy(CUstream handle) {
 CUresult query(CUstream handle) {
   const auto stream = get_stream(handle);
   require_not_captured(*stream);
+  require_no_implicit_capture(*stream, Use::work);
   require_no_unsafe_capture();
   if (!stream->idle()) return CUDA_ERROR_NOT_READY;
   return stream->health->fault;
@@ -46,6 +47,7 @@ CUresult query(CUstream handle) {
 CUresult synchronize(CUstream handle) {
   const auto stream = get_stream(handle);
   require_not_captured(*stream);
+  require_no_implicit_capture(*stream, Use::work);
   require_no_unsafe_capture();
   stream->synchronize();
   if (const auto context = stream->context.lock()) trim_pools(context->device);
@@ -77,6 +79,10 @@ CUresult wait_event(CUstream handle, CUevent event_handle, unsigned flags) {
   const auto event = events().get(event_handle);
   require(!event->health->ended, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
+  if ((flags & CU_EVENT_WAIT_EXTERNAL) != 0) {
+    add_to_capture(*stream, WaitPart{event_handle});
+    return CUDA_SUCCESS;
+  }
   if (join_capture(stream, *event)) return CUDA_SUCCESS;
   const TaskPtr awaited = event->awaited();
   if (!awaited) return CUDA_SUCCESS;  // never recorded: nothing to wait for

@@ -106,11 +106,31 @@ std::shared_ptr<Capture> capture_of(const Stream& stream) {
   return stream.capture;
 }
 
+void add_to_capture(const Stream& stream, Part part) {
+  const std::scoped_lock lock(Graph::mutex());
+  require(stream.capture != nullptr);
+  stream.capture->add(stream, std::move(part));
+}
+
 void require_not_captured(const Stream& stream) {
   const std::scoped_lock lock(Graph::mutex());
   if (!stream.capture) return;
   stream.capture->invalidated = true;
   fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+}
+
+void require_no_implicit_capture(const Stream& stream, Use use) {
+  const auto context = stream.context.lock();
+  if (!stream.legacy || !context) return;
+  const std::scoped_lock order(context->order);
+  const std::scoped_lock lock(Graph::mutex());
+  bool any = false;
+  context->for_each_stream([&](Stream& other) {
+    if (!other.blocking() || !other.capture) return;
+    if (use == Use::work) other.capture->invalidated = true;
+    any = true;
+  });
+  if (any) fail(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
 }
 
 void require_no_unsafe_capture() {

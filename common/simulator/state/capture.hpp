@@ -19,6 +19,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
   bool own_graph = true;           // false: cuStreamBeginCaptureToGraph
   bool invalidated = false;        // something happened that a graph cannot hold
   std::vector<CUgraphNode> shown;  // what cuStreamGetCaptureInfo pointed to
+  // And of their edges: CUgraphEdgeData, which older headers lack. No edge that is captured says anything.
+  std::vector<u64> shown_edges;
 
   // The nodes that the stream's next one comes after.
   std::map<const Stream*, std::vector<NodePtr>> frontier;
@@ -37,10 +39,16 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
 // The capture that the stream takes part in; null if none.
 std::shared_ptr<Capture> capture_of(const Stream& stream);
+// The stream's next node. Throws CUDA_ERROR_INVALID_VALUE if it is not captured.
+void add_to_capture(const Stream& stream, Part part);
 // Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and makes the capture useless, if the stream is captured: for calls
 // that ask about work which is not there.
 void require_not_captured(const Stream& stream);
-// The same for calls that concern every stream of the context.
+// The legacy stream stands for the context's blocking streams, too: throws CUDA_ERROR_STREAM_CAPTURE_IMPLICIT while one
+// of these is captured, and makes the capture useless if the call would have been a use of it.
+enum class Use : bool { question, work };
+void require_no_implicit_capture(const Stream& stream, Use use);
+// The same as require_not_captured for calls that concern every stream of the context.
 void require_no_capture(Context& context);
 
 // For calls that could wait for, or be ordered with, work that a capture has not entered (manual,
