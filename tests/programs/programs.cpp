@@ -180,4 +180,8 @@ TEST_CASE("IREE: tensor programs in MLIR", "[programs]") { RUNS("iree.compiler, 
 
 TEST_CASE("Dr.Jit: traced arrays, loops, textures, derivatives", "[programs]") { RUNS("drjit", "drjit_arrays.py"); }
 
+TEST_CASE("Triton: softmax, products, attention, locks, scans, sorts, random numbers", "[programs]") {
+  RUNS("triton", "triton_kernels.py");
+}
+
 TEST_CASE("PyCUDA: its driver interface", "[programs]") { RUNS("pycuda.driver", "pycuda_module.py"); }
