@@ -1,6 +1,5 @@
 # make check: judges the learner's exercises, lesson by lesson, and says in a sentence what is still wrong.
 import re
-import subprocess
 import sys
 
 import checks
@@ -12,12 +11,6 @@ LONGER = 120  # where PyTorch has to be imported first
 
 def indented(text, by="      "):
     return "\n".join(by + line for line in text.splitlines())
-
-
-def as_committed(source):
-    """Is the exercise as the repository has it? (False where git cannot tell.)"""
-    asked = subprocess.run(["git", "diff", "--quiet", "HEAD", "--", str(source)], cwd=course.ROOT, capture_output=True, check=False)
-    return asked.returncode == 0
 
 
 def shortened(complaints, lines=40, columns=200):
@@ -48,7 +41,7 @@ def judge(lesson, build, device, in_full):
     if not failing:
         print(f"{lesson}   solved", flush=True)
         return True
-    if not in_full and as_committed(source):
+    if not in_full and checks.is_edited(source) is False:
         print(f"{lesson}   not begun: {place}", flush=True)
         return False
     print(f"{lesson}   not yet: {place}")

@@ -168,6 +168,17 @@ def answers(lesson):
     return found
 
 
+def is_edited(source):
+    """Has somebody worked on this file since it was committed? (None where git cannot tell.)"""
+    committed = subprocess.run(["git", "show", f"HEAD:./{source.name}"], cwd=source.parent, capture_output=True, check=False)
+    return source.read_bytes() != committed.stdout if committed.returncode == 0 else None
+
+
+def is_learners(exercise):
+    """Has a learner begun it? (In CI, what is there is the course's own.)"""
+    return not os.environ.get("STRICT") and is_edited(exercise)
+
+
 def of_lesson(lesson):
     """What judges the answers: tests/<lesson>.cpp, or for a lesson in Python the folder tests/<lesson>, whose test_*.py pytest runs."""
     return course.ROOT / "tests" / (lesson if course.is_python(lesson) else lesson + ".cpp")

@@ -72,6 +72,9 @@ class Test:
         self.count = Count()
         self.files = texts.files_of_repository()
         self.edits = {lesson: [] for lesson in self.lessons}
+        self.answers = {lesson: checks.answers(lesson) for lesson in self.lessons}
+        # A learner's answer, half done, may do anything, and is no fault of the course.
+        self.learners = {lesson for lesson, found in self.answers.items() if "exercise" in found and checks.is_learners(found["exercise"])}
 
     def read(self, file):
         return (course.ROOT / file).read_text(encoding="utf-8")
@@ -86,10 +89,13 @@ class Test:
             targets.append(target_of(lesson))
             targets += [edit.target for edit in self.edits[lesson] if not edit.problem]
             if not course.why_not(lesson, for_check=True) and checks.of_lesson(lesson).exists():
-                targets += [checks.binary_of(lesson, variant) for variant in checks.answers(lesson)]
+                targets += [checks.binary_of(lesson, variant) for variant in self.answers[lesson] if self.is_judged(lesson, variant)]
         if not course.why_not("", for_check=True):
             targets += [f"build/tests/{suite}/check" for suite in self.suites]
         return targets
+
+    def is_judged(self, lesson, variant):
+        return variant != "exercise" or lesson not in self.learners
 
     def prepare(self):
         for lesson in self.lessons:
@@ -300,7 +306,7 @@ class Test:
 
     def prove_exercise(self, lesson):
         """[(name, why it failed, why it was skipped)] for the lesson's exercise, its solution and its wrong solutions."""
-        answers = checks.answers(lesson)
+        answers = self.answers[lesson]
         wrong = [variant for variant in answers if variant not in ("exercise", "solution")]
         missing = [name for name in ("exercise", "solution") if name not in answers]
         if not checks.of_lesson(lesson).exists():
@@ -318,6 +324,8 @@ class Test:
 
     def prove_unsolved(self, lesson):
         name = f"{lesson}: the unsolved exercise compiles and is rejected"
+        if not self.is_judged(lesson, "exercise"):
+            return name, None, f"{self.answers[lesson]['exercise'].name} is being worked on; `make check` judges it"
         cases, unbuilt = self.judged(lesson, "exercise")
         if unbuilt:
             return name, unbuilt, None

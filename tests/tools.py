@@ -172,6 +172,21 @@ def a_case_that_ends_the_program_fails_and_the_others_still_run():
     assert cases["is skipped"].failure is None and cases["is skipped"].skipped == "no second device"
 
 
+def an_exercise_that_is_being_worked_on_is_not_the_courses():
+    with tempfile.TemporaryDirectory() as folder:
+        exercise = pathlib.Path(folder) / "exercise.cpp"
+        exercise.write_text("// Your code here.\n", encoding="utf-8")
+        with mock.patch.dict(os.environ, STRICT=""):
+            assert checks.is_edited(exercise) is None and not checks.is_learners(exercise)  # no repository
+            for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "as committed"]):
+                subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+            assert checks.is_edited(exercise) is False and not checks.is_learners(exercise)
+            exercise.write_text("int half = \n", encoding="utf-8")
+            assert checks.is_edited(exercise) and checks.is_learners(exercise)
+        with mock.patch.dict(os.environ, STRICT="yes"):
+            assert not checks.is_learners(exercise)
+
+
 def a_place_is_named_from_the_root():
     xml = f'<Expression type="CHECK" filename="{checks.course.ROOT}/tests/02-context/03-stack.cpp" line="43"><Original>a</Original></Expression>'
     assert checks._sentence(checks.ElementTree.fromstring(xml)).startswith("tests/02-context/03-stack.cpp:43: CHECK( a )")
