@@ -187,7 +187,7 @@ check:
 
 #: test                 everything: lessons, exercises, texts, simulator; ends with the counts
 test:
-	@+$(if $(SANITIZE),$(TOOLS) tests/sanitize.sh '$(SANITIZE)' $(PART),$(TOOLS) python3 tests/run.py $(PART))
+	@+$(if $(SANITIZE),$(TOOLS) python3 tests/sanitize.py '$(SANITIZE)' $(PART),$(TOOLS) python3 tests/run.py $(PART))
 
 #: doctor               what this machine has, and what follows from it
 doctor:

@@ -8,11 +8,10 @@ import concurrent.futures
 import os
 import pathlib
 import shutil
-import subprocess
-import sys
 
 import checks  # PYTHONPATH: the Makefile
 import course
+import shadow
 import under
 
 VALGRIND = [
@@ -29,23 +28,6 @@ OPTIONS = {
 
 def too_new_for_valgrind():
     return "avx512f" in pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8")
-
-
-def shadow(tool, shared):
-    """A folder that looks like the repository, with a build/ of its own for what is built with other flags; `shared`: of our build/."""
-    folder = course.ROOT / "build" / f"host-side-{tool.replace(',', '-')}"
-    (folder / "build" / "parsed" / "common").mkdir(parents=True, exist_ok=True)
-    for name in [entry.name for entry in course.ROOT.iterdir() if not entry.name.startswith(".") and entry.name != "build"] + shared:
-        if not (folder / name).is_symlink():
-            (folder / name).symlink_to(course.ROOT / name)
-    return folder
-
-
-def build(folder, targets, flags):
-    """Builds them in the folder; false if one could not be built, which make has then told."""
-    inherited = {name: value for name, value in os.environ.items() if name not in ("INSIDE", "MAKEFLAGS", "MAKELEVEL", "MFLAGS")}
-    make = [os.environ.get("MAKE_COMMAND", "make"), "--no-print-directory", "-C", str(folder)]
-    return subprocess.run(make + flags + targets, env=inherited, check=False).returncode == 0
 
 
 def ended_well(command, environment):
@@ -70,9 +52,9 @@ def main(tool, parts):
         targets[f"{lesson}: the program"] = (lesson, f"build/{lesson}/main")
         targets[f"{lesson}: the check of the solution"] = (lesson, checks.binary_of(lesson, "solution"))
     other_simulator = bool(wrapper) and too_new_for_valgrind()
-    folder = shadow(tool, [] if other_simulator else ["build/simulator", "build/flags.simulator", "build/parsed/common/simulator"])
+    folder = shadow.folder(f"host-side-{tool.replace(',', '-')}", [] if other_simulator else ["build/simulator", "build/flags.simulator", "build/parsed/common/simulator"])
     flags = ["SIM_ARCH=-march=x86-64-v3"] if other_simulator else [] if wrapper else [f"HOST_FLAGS=-fsanitize={tool} -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -w"]
-    if not build(folder, ["build/simulator/libcuda.so"] + [target for _, target in targets.values()], flags):
+    if not shadow.build(folder, ["build/simulator/libcuda.so"] + [target for _, target in targets.values()], flags):
         return 1
     before = os.environ.get("LD_LIBRARY_PATH", "")
     path = {"LD_LIBRARY_PATH": f"{folder}/build/simulator:{before}".rstrip(":")}
@@ -92,7 +74,3 @@ def main(tool, parts):
             else:
                 tally.passed += 1
     return tally.close(f"the lessons' programs and solutions, {tool}")
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], sys.argv[2:]))
