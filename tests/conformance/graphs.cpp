@@ -660,3 +660,65 @@ FRESH_CASE("While a blocking stream is captured, the legacy stream cannot even b
   ANSWERS(cuStreamQuery(CU_STREAM_LEGACY), CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
 }
+
+FRESH_CASE("What is instantiated changes only as far as the manual says, and keeps its attributes", "[graph]") {
+  const auto F = conformance::module();
+  CUcontext own = nullptr;
+  CU_CHECK(cuCtxGetCurrent(&own));
+  CUdeviceptr p = 0;
+  CU_CHECK(cuMemAlloc(&p, 4096));
+  std::vector<unsigned char> host(64);
+  CUgraph g = nullptr;
+  CUgraphNode copy = nullptr, fill = nullptr, node = nullptr;
+  CUgraphExec e = nullptr;
+  CUDA_MEMCPY3D in{};
+  in.srcMemoryType = CU_MEMORYTYPE_HOST;
+  in.srcHost = host.data();
+  in.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  in.dstDevice = p;
+  in.WidthInBytes = 64;
+  in.Height = in.Depth = 1;
+  CUDA_MEMSET_NODE_PARAMS rows{};
+  rows.dst = p;
+  rows.elementSize = 1;
+  rows.width = 4;
+  rows.height = 2;
+  rows.pitch = 64;
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 1);
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuGraphAddMemcpyNode(&copy, g, nullptr, 0, &in, own));
+  CU_CHECK(cuGraphAddMemsetNode(&fill, g, &copy, 1, &rows, own));
+  CU_CHECK(cuGraphAddKernelNode(&node, g, &fill, 1, &kp));
+  CUkernelNodeAttrValue value{};
+  value.cooperative = 1;
+  CU_CHECK(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
+  CU_CHECK(cuGraphInstantiate(&e, g, 0));
+
+  in.WidthInBytes = 32;
+  ANSWERS(cuGraphExecMemcpyNodeSetParams(e, copy, &in, own), CUDA_SUCCESS);
+  in.Height = 2;
+  in.srcPitch = in.dstPitch = 32;
+  ANSWERS(cuGraphExecMemcpyNodeSetParams(e, copy, &in, own), CUDA_ERROR_INVALID_VALUE);
+  in.Height = 1;
+  in.dstMemoryType = CU_MEMORYTYPE_HOST;
+  in.dstHost = host.data() + 32;
+  ANSWERS(cuGraphExecMemcpyNodeSetParams(e, copy, &in, own), CUDA_ERROR_INVALID_VALUE);
+  rows.value = 7;
+  rows.dst = p + 1024;
+  ANSWERS(cuGraphExecMemsetNodeSetParams(e, fill, &rows, own), CUDA_SUCCESS);
+  rows.width = 8;
+  ANSWERS(cuGraphExecMemsetNodeSetParams(e, fill, &rows, own), CUDA_ERROR_INVALID_VALUE);
+
+  kp.gridDimX = 2;
+  ANSWERS(cuGraphKernelNodeSetParams(node, &kp), CUDA_SUCCESS);
+  value.cooperative = 0;
+  ANSWERS(cuGraphKernelNodeGetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value), CUDA_SUCCESS);
+  CHECK(value.cooperative == 1);
+  CUgraphExecUpdateResultInfo why{};
+  ANSWERS(cuGraphExecUpdate(e, g, &why), CUDA_SUCCESS);
+  value.cooperative = 0;
+  CU_CHECK(cuGraphKernelNodeSetAttribute(node, CU_KERNEL_NODE_ATTRIBUTE_COOPERATIVE, &value));
+  ANSWERS(cuGraphExecUpdate(e, g, &why), CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+  CHECK(why.result == CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED);
+  CHECK(why.errorNode == node);
+}

@@ -38,12 +38,31 @@ CUresult show(CUgraphNode handle, Out* out, Fill fill) {
   return CUDA_SUCCESS;
 }
 
+// Attributes are not among a node's parameters: they stay.
+void keep_attributes(const Part& now, Part& next) {
+  const auto* old = std::get_if<KernelPart>(&now);
+  if (old == nullptr) return;
+  auto& kernel = std::get<KernelPart>(next);
+  kernel.attributes = old->attributes;
+  kernel.shape.cooperative = old->shape.cooperative;
+  kernel.shape.cluster = old->shape.cluster;
+  kernel.shape.priority = old->shape.priority;
+}
+
 CUresult set_part(CUgraphNode handle, Part part) {
   const NodePtr node = get_node(handle);
   const std::scoped_lock lock(Graph::mutex());
   require(node->part.index() == part.index());
+  keep_attributes(node->part, part);
   node->part = std::move(part);
   return CUDA_SUCCESS;
+}
+
+// One by one, an executable graph's copies can only be changed from bytes in a row to others.
+void require_rows(const CopyPart& now, const CopyPart& next) {
+  for (const CUDA_MEMCPY3D& copy : {now.copy, next.copy}) {
+    require(copy.WidthInBytes != 0 && copy.Height == 1 && copy.Depth == 1);
+  }
 }
 
 CUresult set_part(CUgraphExec handle, CUgraphNode source, Part part) {
@@ -51,6 +70,9 @@ CUresult set_part(CUgraphExec handle, CUgraphNode source, Part part) {
   const std::scoped_lock lock(executable->mutex);
   Executable::Step& step = executable->step(source);
   require(step.part.index() == part.index());
+  keep_attributes(step.part, part);
+  if (const auto* copy = std::get_if<CopyPart>(&part)) require_rows(std::get<CopyPart>(step.part), *copy);
+  require(may_become(step.part, part) == CU_GRAPH_EXEC_UPDATE_SUCCESS);
   step.part = std::move(part);
   return CUDA_SUCCESS;
 }

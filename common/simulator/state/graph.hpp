@@ -79,6 +79,9 @@ using Part = std::variant<EmptyPart, KernelPart, CopyPart, FillPart, HostPart, C
 
 CUgraphNodeType type_of(const Part& part);
 
+// Whether a node of an executable graph can become `next` (manual, cuGraphExecUpdate, "Limitations").
+CUgraphExecUpdateResult may_become(const Part& now, const Part& next);
+
 struct Node;
 using NodePtr = std::shared_ptr<Node>;
 
