@@ -104,6 +104,14 @@ FRESH_CASE("Launch attributes have values that mean something", "[launch]") {
   for (const int id : {5, 9, 10, 14}) ANSWERS(answer(id, 0xff), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(answer(CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 0xff), CUDA_ERROR_INVALID_CLUSTER_SIZE);
   ANSWERS(answer(CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT, 0), CUDA_ERROR_INVALID_HANDLE);
+  CUevent timed = nullptr, mark = nullptr;
+  CU_CHECK(cuEventCreate(&timed, CU_EVENT_DEFAULT));
+  CU_CHECK(cuEventCreate(&mark, CU_EVENT_DISABLE_TIMING));
+  attribute.value.programmaticEvent.event = timed;
+  ANSWERS(cuLaunchKernelEx(&config, f, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  attribute.value.programmaticEvent.event = mark;
+  ANSWERS(cuLaunchKernelEx(&config, f, nullptr, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuEventSynchronize(mark), CUDA_SUCCESS);
   config.attrs = nullptr;
   ANSWERS(cuLaunchKernelEx(&config, f, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
 }

@@ -55,6 +55,14 @@ FRESH_CASE("Advice and prefetching are remembered, page by page", "[managed]") {
   ANSWERS(cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, p, n), CUDA_SUCCESS);
   CHECK(value == dev);
   ANSWERS(cuMemRangeGetAttribute(&value, 3, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, p, n), CUDA_ERROR_INVALID_VALUE);
+#if CUDA_VERSION >= 13000
+  CUstream s = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CUdeviceptr parts[] = {p, p + n / 2};
+  std::size_t sizes[] = {n / 2, n / 2}, first[] = {0};
+  ANSWERS(cuMemPrefetchBatchAsync(parts, sizes, 2, &here, first, 1, 0, s), CUDA_SUCCESS);
+  ANSWERS(cuMemPrefetchBatchAsync(parts, sizes, 2, &here, first, 1, 0, CU_STREAM_LEGACY), CUDA_ERROR_INVALID_VALUE);
+#endif
   CUdeviceptr plain = 0;
   CU_CHECK(cuMemAlloc(&plain, 4096));
   ANSWERS(cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, plain, 4096), CUDA_ERROR_INVALID_VALUE);

@@ -45,6 +45,13 @@ unsigned first_word_of(const CUlaunchAttributeValue& value) {
   return word;
 }
 
+// An event that a launch records measures no time and is the process's own.
+void require_mark(CUevent handle, int flags) {
+  const auto event = events().get(handle);
+  require((event->flags & CU_EVENT_DISABLE_TIMING) != 0 && (event->flags & CU_EVENT_INTERPROCESS) == 0);
+  require(flags == CU_EVENT_RECORD_DEFAULT);
+}
+
 LaunchAttributes read(const CUlaunchConfig& config) {
   LaunchAttributes read;
   read.shape.grid = {config.gridDimX, config.gridDimY, config.gridDimZ};
@@ -67,7 +74,7 @@ LaunchAttributes read(const CUlaunchConfig& config) {
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
       case 12:  // CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
         read.after = value.programmaticEvent.event;
-        require(read.after != nullptr, CUDA_ERROR_INVALID_HANDLE);
+        require_mark(read.after, value.programmaticEvent.flags);
         break;
       case 13: fail(refuse("CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
       // A grid that may begin before its predecessor ends need not; the rest are hints.
@@ -103,6 +110,9 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   const auto function = get_function_or_kernel(f, context_of(*stream));
   const LaunchAttributes wanted = read(*config);
   require_shape(*function, wanted.shape);
+  if (wanted.after != nullptr) {
+    require(events().get(wanted.after)->health == stream->health, CUDA_ERROR_INVALID_HANDLE);
+  }
   launch(function, wanted.shape, gather_parameters(*function, params, extra), *stream);
   if (wanted.after != nullptr) events().get(wanted.after)->record(*stream);
   return CUDA_SUCCESS;

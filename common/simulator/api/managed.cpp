@@ -255,7 +255,7 @@ CUresult batch(CUdeviceptr* pointers, size_t* sizes, size_t count, size_t* start
 CUresult prefetch_batch(CUdeviceptr* pointers, size_t* sizes, size_t count, CUmemLocation* places, size_t* starts,
                         size_t locations, unsigned long long flags, CUstream handle) {
   const auto stream = get_stream(handle);
-  require(places != nullptr);
+  require(places != nullptr && !stream->legacy);
   return batch(pointers, sizes, count, starts, locations, true, flags,
                [&](CUdeviceptr pointer, size_t size, size_t place) {
                  prefetch(pointer, size, from_location(places[place]), *stream);
@@ -264,7 +264,7 @@ CUresult prefetch_batch(CUdeviceptr* pointers, size_t* sizes, size_t count, CUme
 
 // The contents may be anything afterwards, also what they were.
 CUresult discard_batch(CUdeviceptr* pointers, size_t* sizes, size_t count, unsigned long long flags, CUstream stream) {
-  get_stream(stream);
+  require(!get_stream(stream)->legacy);
   return batch(pointers, sizes, count, nullptr, 0, false, flags, [](CUdeviceptr, size_t, size_t) {});
 }
 #endif
