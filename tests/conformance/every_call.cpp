@@ -68,8 +68,12 @@ class EveryCall {
 #include "tests/conformance/every_call.inc"
 #undef CALL
     };
-    const std::size_t which = random_() % std::size(calls);
-    last = names[which];
+    std::size_t which = 0;
+    do {
+      which = random_() % std::size(calls);
+      last = names[which];
+    } while (std::strncmp(last, "cuCheckpoint", 12) ==
+             0);  // a number could be this process's, which then waits for ever
     scratch_.refill();
     (this->*calls[which])();
   }
