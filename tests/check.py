@@ -1,4 +1,5 @@
 # make check: judges the learner's exercises, lesson by lesson, and says in a sentence what is still wrong.
+import os
 import re
 import sys
 
@@ -7,6 +8,7 @@ import course
 
 LIMIT = 20  # seconds for one exercise: people wait for this
 LONGER = 120  # where PyTorch has to be imported first
+BUDGET = "200000000"  # instructions, a few seconds' worth, after which the simulator says where a kernel that does not end stands
 
 
 def indented(text, by="      "):
@@ -45,8 +47,9 @@ def judge(lesson, build, device, in_full):
         print(f"{lesson}   not begun: {place}", flush=True)
         return False
     print(f"{lesson}   not yet: {place}")
-    for case in failing:
-        print(f"   - {case.name}\n{indented(case.failure)}", flush=True)
+    for failure in dict.fromkeys(case.failure for case in failing):  # what several cases have in common is told once
+        print("\n".join(f"   - {case.name}" for case in failing if case.failure == failure))
+        print(indented(failure), flush=True)
     return False
 
 
@@ -68,6 +71,7 @@ def main(chosen):
     build = course.Build(able and ["build/simulator/libcuda.so"] + [checks.binary_of(lesson, "exercise") for lesson in able])
     if "build/simulator/libcuda.so" in build.failed:
         sys.exit("The simulated GPU was not built, so nothing can be linked:\n" + build.complaints())
+    os.environ.setdefault("CUDASIM_BUDGET", BUDGET)
     device = course.choose_device()
     print(device.headline(), flush=True)
     solved = []

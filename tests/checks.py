@@ -20,6 +20,12 @@ class Case:
         self.name, self.failure, self.skipped = name, None, None
 
 
+def _as_asked(text, kind):
+    """What a CHECK_FALSE was given: Catch2 writes !(done) and !true."""
+    negated = kind.endswith("_FALSE") and re.fullmatch(r"!(?:\((.*)\)|(.*))", text, re.DOTALL)
+    return (negated.group(1) or negated.group(2)) if negated else text
+
+
 def _sentence(element):
     """One failed expression, exception or crash, as a line or two."""
     where = f"{element.get('filename', '').removeprefix(str(course.ROOT) + '/')}:{element.get('line', '')}"
@@ -28,10 +34,10 @@ def _sentence(element):
     if crash:  # Catch2 knows only which of its own lines it saw last
         return f"after {where}: {crash}, in your code or below it"
     if element.tag == "Expression":
-        original = (element.findtext("Original") or "").strip()
-        expanded = (element.findtext("Expanded") or "").strip()
+        kind = element.get("type", "CHECK")
+        original, expanded = (_as_asked((element.findtext(part) or "").strip(), kind) for part in ("Original", "Expanded"))
         thrown = " ".join((child.text or "").strip() for child in element if child.tag == "Exception")
-        text = f"{where}: {element.get('type', 'CHECK')}( {original} )"
+        text = f"{where}: {kind}( {original} )"
         if thrown:
             return f"{text} threw: {thrown}"
         return text if expanded == original else f"{text} was {expanded}"
@@ -43,7 +49,7 @@ def _read(path):
     parser = ElementTree.XMLPullParser(["start", "end"])
     with open(path, "rb") as report:
         parser.feed(report.read())
-    cases, said = [], []
+    cases, said, within = [], [], False  # `within` an expression, an exception or a crash is told with it
     try:
         for event, element in parser.read_events():
             if event == "start" and element.tag == "TestCase":
@@ -51,9 +57,11 @@ def _read(path):
                 cases[-1].failure, said = UNFINISHED, []
             elif event == "end" and element.tag == "Info":
                 said.append((element.text or "").strip())
-            elif event == "end" and element.tag == "Expression" and element.get("success") != "true":
-                said.append(_sentence(element))
-            elif event == "end" and element.tag in ("Exception", "Failure", "FatalErrorCondition"):
+            elif element.tag == "Expression":
+                within = event == "start"
+                if not within and element.get("success") != "true":
+                    said.append(_sentence(element))
+            elif event == "end" and not within and element.tag in ("Exception", "Failure", "FatalErrorCondition"):
                 said.append(_sentence(element))
             elif event == "end" and element.tag == "OverallResult":
                 cases[-1].failure = None if element.get("success") == "true" else "\n".join(said) or "failed"
@@ -91,7 +99,9 @@ class Run:
             told = "" if self.culprit.failure in (None, UNFINISHED) else self.culprit.failure + "\n"
             how = f"the program {self.end} in the middle of it"
             if self.hung:
-                how = f"still running after {limit} s: {self.culprit.name}; an endless loop? (the cases after it were not tried)"
+                how = f"still running after {limit} s; an endless loop? (the cases after it were not tried)"
+            elif "CUDA_ERROR_LAUNCH_TIMEOUT" in self.said:  # as long again for every other case, nobody would wait for
+                how, self.hung = "a kernel does not end (the cases after it were not tried)", True
             self.culprit.failure = f"{told}{how}\n{self.said}".strip()
 
 
@@ -192,8 +202,24 @@ def binary_of(lesson, variant):
     return made.get(answers(lesson)[variant].suffix, f"build/{lesson}/ready")
 
 
+def misses_c_linkage(ptx, failure):
+    """What a kernel is called without extern "C", if it was for that that a check did not find it; else nothing."""
+    if "CUDA_ERROR_NOT_FOUND" not in failure or not ptx.exists():
+        return None
+    for mangled, length, rest in re.findall(r"\.entry (_Z(\d+)(\w+))", ptx.read_text(encoding="utf-8")):
+        return f'{ptx.name} has no function {rest[: int(length)]}; it has {mangled}: is extern "C" missing?'
+
+
 def judge(lesson, variant, device, limit=LIMIT):
     """The test cases of a lesson's check for one of its answers."""
+    cases = _judge(lesson, variant, device, limit)
+    ptx = (course.ROOT / binary_of(lesson, variant)).parent / "exercise.ptx"
+    for case in cases:
+        case.failure = misses_c_linkage(ptx, case.failure or "") or case.failure
+    return cases
+
+
+def _judge(lesson, variant, device, limit):
     binary, environment = course.ROOT / binary_of(lesson, variant), device.environment_for(lesson)
     if not course.is_python(lesson):
         return run_cases(binary, environment, limit=limit)

@@ -197,6 +197,48 @@ def a_crash_is_said_to_be_below_the_line_that_catch2_saw_last():
     assert checks._sentence(checks.ElementTree.fromstring(xml)) == "after tests/a.cpp:7: SIGSEGV, in your code or below it"
 
 
+def what_was_to_be_false_is_shown_as_it_was_asked():
+    for original, expanded in ("!(done)", "!true"), ("!(done)", "!(true)"):
+        xml = f'<Expression type="CHECK_FALSE" filename="a.cpp" line="7"><Original>{original}</Original><Expanded>{expanded}</Expanded></Expression>'
+        assert checks._sentence(checks.ElementTree.fromstring(xml)) == "a.cpp:7: CHECK_FALSE( done ) was true"
+
+
+# What Catch2 writes of an expression that crashes, and of one that throws.
+WITHIN = """<Catch><Group><TestCase name="a"><Expression success="false" type="CHECK" filename="a.cpp" line="7"><Original>f()</Original><Expanded>f()</Expanded>
+<Exception filename="a.cpp" line="7">no</Exception></Expression><Expression success="false" type="CHECK" filename="a.cpp" line="8"><Original>g()</Original>
+<Expanded>g()</Expanded><FatalErrorCondition filename="a.cpp" line="8">SIGSEGV</FatalErrorCondition></Expression><Exception filename="a.cpp" line="9">nor</Exception>
+<OverallResult success="false"/></TestCase></Group></Catch>"""
+
+
+def a_crash_or_an_exception_within_an_expression_is_told_once():
+    with tempfile.NamedTemporaryFile("w") as report:
+        report.write(WITHIN)
+        report.flush()
+        (case,) = checks._read(report.name)
+    assert case.failure.splitlines() == ["a.cpp:7: CHECK( f() ) threw: no", "after a.cpp:8: SIGSEGV, in your code or below it", "a.cpp:9: nor"]
+
+
+def a_kernel_without_c_linkage_is_recognised_by_its_name():
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = pathlib.Path(folder) / "exercise.ptx"
+        said = lambda failure: checks.misses_c_linkage(ptx, failure)
+        assert said("-> CUDA_ERROR_NOT_FOUND") is None
+        ptx.write_text(".visible .entry _Z5saxpyifPKfPf(\n", encoding="utf-8")
+        assert said("-> CUDA_ERROR_NOT_FOUND") == 'exercise.ptx has no function saxpy; it has _Z5saxpyifPKfPf: is extern "C" missing?'
+        assert said("a.cpp:7: CHECK( y == 1 ) was 0 == 1") is None
+        ptx.write_text(".visible .entry saxpy(\n", encoding="utf-8")
+        assert said("-> CUDA_ERROR_NOT_FOUND") is None
+
+
+def what_several_cases_fail_of_is_told_once():
+    one, two, three = (checks.Case(name) for name in ("one", "two", "three"))
+    one.failure = three.failure = "no function"
+    two.failure = "another"
+    with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(checks, "judge", lambda *_: [one, two, three]):
+        check.judge("02-context/03-stack", mock.Mock(failed=set()), None, True)
+    assert shown.getvalue().splitlines()[1:] == ["   - one", "   - three", "      no function", "   - two", "      another"], shown.getvalue()
+
+
 # Stands for a Catch2 binary whose first test case does not end.
 ENDLESS = """#!/bin/sh
 for word in "$@"; do [ "$last" = -o ] && report=$word; last=$word; done
@@ -211,7 +253,16 @@ def a_case_that_hangs_is_stopped_and_named():
         program.write_text(ENDLESS, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         (case,) = checks.run_cases(program, dict(os.environ), limit=1)
-    assert case.failure.startswith("still running after 1 s: loops; an endless loop?")
+    assert case.failure.startswith("still running after 1 s; an endless loop?")
+
+
+def the_cases_after_a_kernel_that_does_not_end_are_not_tried():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(PROGRAM.replace("the call failed", "-> CUDA_ERROR_LAUNCH_TIMEOUT"), encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        *_, last = checks.run_cases(program, dict(os.environ))
+    assert last.failure == "a kernel does not end (the cases after it were not tried)\n-> CUDA_ERROR_LAUNCH_TIMEOUT", last.failure
 
 
 def what_a_stopped_program_has_started_is_stopped_too():
