@@ -13,6 +13,7 @@ from unittest import mock
 import bench
 import check
 import checks
+import course
 import device_side
 import pictures
 import text
@@ -132,7 +133,7 @@ def a_console_block_is_cut_into_commands_with_their_output():
 
 
 def links_names_and_targets_that_lead_nowhere_are_found():
-    with tempfile.TemporaryDirectory(dir=texts.course.ROOT / "build") as folder:
+    with tempfile.TemporaryDirectory(dir=course.ROOT / "build") as folder:
         path = pathlib.Path(folder) / "README.md"
         path.write_text(README, encoding="utf-8")
         assert texts.broken_links(path, README) == ["a link leads nowhere: nowhere.md", "no heading for this link: #nowhere"]
@@ -269,7 +270,7 @@ def what_a_stopped_program_has_started_is_stopped_too():
     with tempfile.TemporaryDirectory() as folder:
         noted = pathlib.Path(folder) / "process"
         try:
-            texts.course.run_limited(["sh", "-c", f"sleep 60 & echo $! >{noted}; wait"], 1, stdout=subprocess.PIPE)
+            course.run_limited(["sh", "-c", f"sleep 60 & echo $! >{noted}; wait"], 1, stdout=subprocess.PIPE)
             raise AssertionError("it was not stopped")
         except subprocess.TimeoutExpired:
             pass
@@ -293,7 +294,7 @@ make[1]: Target 'build/c' not remade because of errors.
 
 
 def what_make_could_not_make_is_read_from_its_words():
-    build = texts.course.Build([])
+    build = course.Build([])
     build.said = MAKE_SAYS
     assert build.given_up(["build/a", "build/b", "build/c", "build/d"]) == {"build/a", "build/b", "build/c"}
 
@@ -336,7 +337,7 @@ REFUSED = {
 def make(*words):
     """make, as if typed, not called by a make."""
     outside = {name: value for name, value in os.environ.items() if name not in ("INSIDE", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "CXX")}
-    return subprocess.run(["make", *words], cwd=texts.course.ROOT, env=outside, capture_output=True, text=True)
+    return subprocess.run(["make", *words], cwd=course.ROOT, env=outside, capture_output=True, text=True)
 
 
 def what_make_cannot_do_is_refused_in_a_sentence():
@@ -369,8 +370,8 @@ def set_up(toolkit, nvcc):
         (home / "bin/nvcc").chmod(0o755)
         (house / "common").mkdir(parents=True)
         for file in ("setup.sh", "course.py"):
-            shutil.copy(texts.course.ROOT / "common" / file, house / "common" / file)
-        (house / "05-extension").symlink_to(texts.course.ROOT / "05-extension")
+            shutil.copy(course.ROOT / "common" / file, house / "common" / file)
+        (house / "05-extension").symlink_to(course.ROOT / "05-extension")
         subprocess.run([house / "common/setup.sh"], env=dict(os.environ, CUDA_HOME=str(home), CXX="g++"), check=True)
         makefile = "include build/setup.mk\n$(foreach name,NVCC CUDA_INCLUDE,$(info $($(name))))\nall: ;\n"
         by_make = subprocess.run(["make", "-f", "-", "-s"], cwd=house, input=makefile, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]})
@@ -392,6 +393,28 @@ def what_needs_a_whole_nvcc_is_told_apart_where_nvrtc_takes_its_place():
     nvcc = 'case $1 in --version) echo "NVRTC in the place of nvcc, release 12.4" ;; *) echo compute_75 ;; esac\n'
     *_, why_not = set_up("cuda", nvcc)
     assert "have no nvcc. Type: make run TOOLKIT_VERSION=" in why_not and "the toolkit of CUDA 12.4" in why_not, why_not
+
+
+def a_kept_text_is_the_same_whatever_its_length():
+    rule = next(line for line in (course.ROOT / "Makefile").read_text(encoding="utf-8").splitlines() if line.startswith("kept_text = "))
+    lengths = range(180, 920)
+    with tempfile.TemporaryDirectory() as folder:
+        for length in lengths:
+            pathlib.Path(folder, f"{length}").write_text(length * "a" + "\n", encoding="utf-8")
+        lines = [rule, *(f"text.{n} := {n * 'a'}" for n in lengths)]
+        lines += ["define compared", "ifneq ($$(call kept_text,$1),$$(text.$1))", "$$(info $1)", "endif", "endef"]  # as the Makefile does it
+        lines += [f"$(foreach n,{' '.join(map(str, lengths))},$(eval $(call compared,$n)))", "all: ;"]
+        made = subprocess.run(["make", "-s", "-f", "-"], input="\n".join(lines), cwd=folder, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True)
+    assert made.stdout + made.stderr == "", made.stdout + made.stderr
+
+
+def a_bench_that_measured_nothing_keeps_what_is_kept():
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(bench, "RESULTS", pathlib.Path(folder)):
+        kept = pathlib.Path(folder, "results.json")
+        kept.write_text("figures", encoding="utf-8")
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            assert bench.main(["01-driver-init/01-hello-driver"]) == 0
+        assert "nothing was measured" in shown.getvalue() and kept.read_text(encoding="utf-8") == "figures", shown.getvalue()
 
 
 LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
@@ -450,17 +473,17 @@ def a_picture_is_refused_for_what_nobody_would_see_in_it():
 
 def a_part_beside_a_target_is_known():
     said = "`make walk 02-context` `make check 03-stack` `make walk 02-contexts`"
-    path = texts.course.ROOT / "02-context" / "README.md"
+    path = course.ROOT / "02-context" / "README.md"
     known = {"walk", "check", "02-context", "02-context/03-stack"}
     assert texts.broken_targets(path, said, known) == ["make has no target 02-contexts"]
 
 
 def a_lesson_env_sets_what_is_not_set_already():
     lesson = "02-context/11-two-devices"
-    asked = lambda environment: texts.course.Device("simulator", "", "", environment).environment_for(lesson)
+    asked = lambda environment: course.Device("simulator", "", "", environment).environment_for(lesson)
     assert asked({"HOME": "/"}) == {"HOME": "/", "CUDASIM_DEVICES": "2"}
     assert asked({"CUDASIM_DEVICES": "3"}) == {"CUDASIM_DEVICES": "3"}
-    assert texts.course.settings("02-context/03-stack") == {}
+    assert course.settings("02-context/03-stack") == {}
 
 
 def all_tests():
