@@ -24,6 +24,7 @@ sys.excepthook = _in_a_sentence
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SIMULATOR = ROOT / "build" / "simulator"
+TORCH_UNKNOWN = "PyTorch was not looked for"
 
 
 def heading(folder):
@@ -76,7 +77,7 @@ def why_not(lesson, for_check=False):
     if found.get("WITHOUT_HOST_NVCC") and has_host_code_for_nvcc(lesson):
         return found["WITHOUT_HOST_NVCC"]
     if is_python(lesson) and not found.get("TORCH"):
-        return found.get("WITHOUT_TORCH") or "PyTorch was not looked for"
+        return found.get("WITHOUT_TORCH") or TORCH_UNKNOWN
     if is_python(lesson) and wants_cuda_of_torch(lesson) and not (pathlib.Path(found["TORCH_ROOT"]) / "include/c10/cuda/CUDAGuard.h").exists():
         return "the PyTorch here was built without CUDA"
     if for_check and is_python(lesson):

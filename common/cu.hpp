@@ -5,7 +5,8 @@
 //   CU_RETURN(call)        returns the CUresult from the enclosing function: for code behind a C interface
 //   CU_EXPECT(code, call)  for calls that must fail: ends the program unless the call answers exactly `code`; its value
 //                          is that code, to be shown
-//   CU_REPORT(call)        reports a failure on stderr and goes on: for destructors, which must not throw
+//   CU_REPORT(call)        reports a failure on stderr and goes on: for destructors, which must not throw; silent when
+//                          the exception that is on its way up has the same code
 //
 //   cu::Context            a context of our own, current from here to the end of the scope
 //   cu::Primary            the device's primary context, shared with others, current from here to the end of the scope
@@ -23,6 +24,7 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <stdexcept>
 #include <string>
 
@@ -69,8 +71,18 @@ inline void check(CUresult result, const char* call, const char* file, int line)
   std::exit(EXIT_FAILURE);  // the driver takes back what the process owned
 }
 
+inline thread_local CUresult last_thrown = CUDA_SUCCESS;
+
 inline void check_throw(CUresult result, const char* call, const char* file, int line) {
-  if (result != CUDA_SUCCESS) throw Error(result, report(result, call, file, line));
+  if (result == CUDA_SUCCESS) return;
+  last_thrown = result;
+  throw Error(result, report(result, call, file, line));
+}
+
+// A kernel's fault is answered by every later call: told again by each destructor, it would bury the call that threw.
+inline void check_report(CUresult result, const char* call, const char* file, int line) noexcept {
+  if (result == CUDA_SUCCESS || (std::uncaught_exceptions() > 0 && result == last_thrown)) return;
+  print(result, call, file, line);
 }
 
 inline CUresult expect(CUresult expected, CUresult result, const char* call, const char* file, int line) noexcept {
@@ -98,12 +110,7 @@ inline CUresult expect(CUresult expected, CUresult result, const char* call, con
     }                                                                            \
   } while (false)
 
-#define CU_REPORT(...)                                                           \
-  do {                                                                           \
-    if (const CUresult cu_result_ = (__VA_ARGS__); cu_result_ != CUDA_SUCCESS) { \
-      cu::detail::print(cu_result_, #__VA_ARGS__, __FILE__, __LINE__);           \
-    }                                                                            \
-  } while (false)
+#define CU_REPORT(...) cu::detail::check_report((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
 // CUDA 13 gave cuCtxCreate a fourth argument, the creation parameters, in second place. Lessons write the new form;
 // with the headers of CUDA 12, whose cuCtxCreate has three, this overload takes it (the parameters must be null).

@@ -44,8 +44,12 @@ def course_rows(found: findings.Findings, made: dict[str, str]) -> list[tuple[st
 def last_words(made: dict[str, str]) -> list[str]:
     if not made:
         return ["", "Nothing was set up yet: make run sees to what is missing, and says what it fetches."]
-    skipped = [lesson for lesson in course.lessons() if course.why_not(lesson)]
-    return ["", "Lessons that are skipped here: " + ", ".join(skipped)] if skipped else []
+    why = {lesson: course.why_not(lesson) for lesson in course.lessons()}
+    skipped = [lesson for lesson in why if why[lesson] and why[lesson] != course.TORCH_UNKNOWN]
+    told = ["", "Lessons that are skipped here: " + ", ".join(skipped)] if skipped else []
+    if course.TORCH_UNKNOWN in why.values():
+        told += ["", "The course has not looked for PyTorch yet: `make 05-extension` takes what `python3` has, or a private copy."]
+    return told
 
 
 def main() -> int:

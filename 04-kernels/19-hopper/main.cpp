@@ -58,7 +58,7 @@ Product product_of(const Matrices& m) {
           m.n};
 }
 
-void launch(const cu::Module& module, const Rung& rung, Product product) {
+void launch(const cu::Module& module, const Rung& rung, const Product& product) {
   const CUfunction kernel = module.function(rung.kernel);
   const unsigned across = product.n / kColumns, down = product.n / (rung.groups * kBox);
   CUlaunchAttribute cluster{};
@@ -78,7 +78,7 @@ void launch(const cu::Module& module, const Rung& rung, Product product) {
   config.attrs = &cluster;
   config.numAttrs = 1;
   CU_CHECK(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, config.sharedMemBytes));
-  void* arguments[] = {&product};
+  void* arguments[] = {const_cast<Product*>(&product)};  // the driver copies it
   CU_CHECK(cuLaunchKernelEx(&config, kernel, arguments, nullptr));
 }
 

@@ -74,7 +74,7 @@ def without_library(found: Findings) -> Problem | None:
     if driver.pci:
         more = "; the kernel uses nouveau, which knows no CUDA" if driver.nouveau else ""
         return Problem(BROKEN, f"there is an NVIDIA GPU ({driver.pci[0]}), but no NVIDIA driver{more}{stub}", INSTALL)
-    return Problem(NO_GPU, f"no NVIDIA driver, and no NVIDIA GPU on the PCI bus{stub}", "make run   (the simulated GPU needs neither)")
+    return Problem(NO_GPU, f"no NVIDIA driver, and no NVIDIA GPU on the PCI bus{stub}", "make run   (for this course only: its own GPU is simulated)")
 
 
 def driver_answers(found: Findings) -> Problem | None:

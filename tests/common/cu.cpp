@@ -177,6 +177,27 @@ TEST_CASE("CU_REPORT reports a failure and goes on, in a destructor that runs be
   CHECK(ended.status == 77);
 }
 
+TEST_CASE("CU_REPORT does not repeat what the exception on its way up has said, but says all else") {
+  const Ended ended = in_child([] {
+    for (const CUresult thrown : {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ILLEGAL_ADDRESS}) {
+      try {
+        Reporter reporter;
+        CU_THROW(answer(thrown));
+      } catch (const cu::Error& error) {
+        std::printf("caught %s\n", cu::name(error.code()));
+      }
+    }
+    Reporter reporter;  // nothing is on its way up any more
+  });
+  const auto first = ended.output.find("caught CUDA_ERROR_INVALID_VALUE");
+  const auto second = ended.output.find("caught CUDA_ERROR_ILLEGAL_ADDRESS");
+  const auto told = ended.output.find("answer(CUDA_ERROR_INVALID_VALUE) ->");
+  REQUIRE(second != std::string::npos);
+  CHECK(first < told);
+  CHECK(told < second);
+  CHECK(ended.output.find("answer(CUDA_ERROR_INVALID_VALUE) ->", second) != std::string::npos);
+}
+
 TEST_CASE("a context is current from its construction to its destruction") {
   CUcontext current = nullptr;
   {
