@@ -120,7 +120,8 @@ TEST_CASE("A printf whose string lies in memory that is gone is a fault") {
   CHECK(fault->kind == FaultKind::illegal_address);
 }
 
-TEST_CASE("A failed assertion prints the driver's line for each thread of the block") {
+TEST_CASE("A failed assertion prints the driver's line for each thread of the block, also if a text lacks its end") {
+  const std::string message = GENERATE(bytes_of("x==0"), std::string("120, 61, 61, 48"));
   Module module(kernel(R"(
     and.b32 %r1, %t, 31;
     setp.ne.u32 %p1, %r1, 2;
@@ -132,7 +133,7 @@ TEST_CASE("A failed assertion prints the driver's line for each thread of the bl
       st.param.b64 [m], %a1; st.param.b64 [f], %a2; st.param.b32 [l], 10; st.param.b64 [n], %a3; st.param.b64 [s], 1;
       call __assertfail, (m, f, l, n, s); }
   FINE:)",
-                       kRuntime + std::string(".global .align 1 .b8 message[] = {") + bytes_of("x==0") +
+                       kRuntime + std::string(".global .align 1 .b8 message[] = {") + message +
                            "};\n.global .align 1 .b8 file[] = {" + bytes_of("k.cu") +
                            "};\n.global .align 1 .b8 function[] = {" + bytes_of("void assert_k(int)") + "};\n"));
   Buffer<u32> out(1);

@@ -40,12 +40,25 @@ void give_result(Warp& warp, const CallSite& site, u32 lane, u64 value) {
   std::memcpy(to, &value, std::min<u32>(r.size, 8));
 }
 
-std::string string_at(Warp& warp, u32 lane, u64 address) {
-  std::string text;
+void read_string(Warp& warp, u32 lane, u64 address, std::string& text) {
   while (text.size() < kLongestString) {
     const char c = static_cast<char>(*access(warp, lane, Space::generic, address + text.size(), 1, Access::read));
     if (c == 0) break;
     text += c;
+  }
+}
+std::string string_at(Warp& warp, u32 lane, u64 address) {
+  std::string text;
+  read_string(warp, lane, address, text);
+  return text;
+}
+// What there is of a string that may lack its end, as those of some compilers' assertions do: that the assertion has
+// failed is the news.
+std::string readable_string_at(Warp& warp, u32 lane, u64 address) {
+  std::string text;
+  try {
+    read_string(warp, lane, address, text);
+  } catch (const Fault&) {
   }
   return text;
 }
@@ -269,9 +282,9 @@ std::string bracketed(Dim3 d) {
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(rest));
     const u32 thread = warp.index * kWarpSize + lane;
-    const std::string message = string_at(warp, lane, argument(warp, site, 0, lane));
-    const std::string file = string_at(warp, lane, argument(warp, site, 1, lane));
-    const std::string function = string_at(warp, lane, argument(warp, site, 3, lane));
+    const std::string message = readable_string_at(warp, lane, argument(warp, site, 0, lane));
+    const std::string file = readable_string_at(warp, lane, argument(warp, site, 1, lane));
+    const std::string function = readable_string_at(warp, lane, argument(warp, site, 3, lane));
     fault.report += file + ":" + std::to_string(static_cast<u32>(argument(warp, site, 2, lane))) + ": " + function +
                     ": block: " + bracketed(warp.block->index) +
                     ", thread: " + bracketed({grid.tid[0][thread], grid.tid[1][thread], grid.tid[2][thread]}) +
