@@ -193,6 +193,11 @@ def a_place_is_named_from_the_root():
     assert checks._sentence(checks.ElementTree.fromstring(xml)).startswith("tests/02-context/03-stack.cpp:43: CHECK( a )")
 
 
+def a_comparison_stands_on_one_line():
+    xml = '<Expression filename="a.cpp" line="7"><Original>a == b</Original><Expanded>\n"long"\n==\n"longer"\n</Expanded></Expression>'
+    assert checks._sentence(checks.ElementTree.fromstring(xml)) == 'a.cpp:7: CHECK( a == b ) was "long" == "longer"'
+
+
 def a_crash_is_said_to_be_below_the_line_that_catch2_saw_last():
     xml = '<FatalErrorCondition filename="tests/a.cpp" line="7">SIGSEGV</FatalErrorCondition>'
     assert checks._sentence(checks.ElementTree.fromstring(xml)) == "after tests/a.cpp:7: SIGSEGV, in your code or below it"

@@ -3,6 +3,7 @@
 #include "common/image.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
+#include "tests/numbers.hpp"
 
 #include <chrono>
 #include <thread>
@@ -30,12 +31,10 @@ void fill(float* numbers) {
   for (int i = 0; i < kNumbers; ++i) numbers[i] = static_cast<float>(i % 1000);
 }
 
-// The first number that is not a square, kNumbers if there is none.
-int first_wrong(const float* numbers) {
-  for (int i = 0; i < kNumbers; ++i) {
-    if (numbers[i] != static_cast<float>(i % 1000) * static_cast<float>(i % 1000)) return i;
-  }
-  return kNumbers;
+// Are all numbers squares? If not, which one is none.
+std::string squares(const float* numbers) {
+  return judged("numbers", numbers, kNumbers,
+                [](int i) { return static_cast<float>(i % 1000) * static_cast<float>(i % 1000); });
 }
 
 void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); }
@@ -51,7 +50,7 @@ TEST_CASE_METHOD(Squares, "pinned numbers are squared") {
   cu::Pinned pinned(kNumbers * sizeof(float));
   fill(pinned.as<float>());
   run_in_place(square, pinned.as<float>(), kNumbers);
-  CHECK(first_wrong(pinned.as<float>()) == kNumbers);
+  CHECK(squares(pinned.as<float>()) == kAllRight);
 }
 
 TEST_CASE_METHOD(Squares, "pinned numbers stay pinned, also registered ones") {
@@ -63,7 +62,7 @@ TEST_CASE_METHOD(Squares, "pinned numbers stay pinned, also registered ones") {
   fill(registered.data());
   CU_CHECK(cuMemHostRegister(registered.data(), kNumbers * sizeof(float), 0));
   run_in_place(square, registered.data(), kNumbers);
-  CHECK(first_wrong(registered.data()) == kNumbers);
+  CHECK(squares(registered.data()) == kAllRight);
   CHECK(page_locked(registered.data()));
   CU_CHECK(cuMemHostUnregister(registered.data()));
 }
@@ -72,7 +71,7 @@ TEST_CASE_METHOD(Squares, "the numbers of a vector are squared") {
   std::vector<float> numbers(kNumbers);
   fill(numbers.data());
   run_in_place(square, numbers.data(), kNumbers);
-  CHECK(first_wrong(numbers.data()) == kNumbers);
+  CHECK(squares(numbers.data()) == kAllRight);
 }
 
 TEST_CASE_METHOD(Squares, "a vector is not pinned afterwards") {
@@ -87,9 +86,9 @@ TEST_CASE_METHOD(Squares, "the results are there when it returns, even if the de
   fill(pinned.as<float>());
   CU_CHECK(cuLaunchHostFunc(nullptr, sleep_a_while, nullptr));
   run_in_place(square, pinned.as<float>(), kNumbers);
-  const int wrong = first_wrong(pinned.as<float>());
+  const std::string found = squares(pinned.as<float>());
   CU_CHECK(cuCtxSynchronize());
-  CHECK(wrong == kNumbers);
+  CHECK(found == kAllRight);
 }
 
 TEST_CASE_METHOD(Squares, "no device memory is allocated") {

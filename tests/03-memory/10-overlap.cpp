@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/numbers.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -49,14 +50,11 @@ struct Pipeline : cu::Context {
   void run() {
     process(kernel, host.as<float>(), device.address, kPieces, kFloats, {in.handle, work.handle, out.handle});
   }
-  // The first number that is not x * 0.5 + 1 once everything is done; kAll if there is none.
-  int first_wrong() {
+  // Are all numbers x * 0.5 + 1 once everything is done? If not, which one is not.
+  std::string numbers() {
     gate.open = true;
     CU_CHECK(cuCtxSynchronize());
-    for (int i = 0; i < kAll; ++i) {
-      if (host.as<float>()[i] != static_cast<float>(i) * 0.5f + 1.0f) return i;
-    }
-    return kAll;
+    return judged("host", host.as<float>(), kAll, [](int i) { return static_cast<float>(i) * 0.5f + 1.0f; });
   }
   // Whether a stream is done within a fifth of a second.
   bool ends(const cu::Stream& stream) {
@@ -71,28 +69,28 @@ struct Pipeline : cu::Context {
 
 TEST_CASE_METHOD(Pipeline, "all numbers come back, halved and one more") {
   run();
-  CHECK(first_wrong() == kAll);
+  CHECK(numbers() == kAllRight);
 }
 
 TEST_CASE_METHOD(Pipeline, "process returns while the device is busy") {
   hold(in);
   run();
   CHECK_FALSE(gate.waited_in_vain.load());
-  CHECK(first_wrong() == kAll);
+  CHECK(numbers() == kAllRight);
 }
 
 TEST_CASE_METHOD(Pipeline, "no kernel begins before its copy has come in") {
   hold(in);
   run();
   CHECK_FALSE(ends(work));
-  CHECK(first_wrong() == kAll);
+  CHECK(numbers() == kAllRight);
 }
 
 TEST_CASE_METHOD(Pipeline, "no copy goes out before its kernel is done") {
   hold(work);
   run();
   CHECK_FALSE(ends(out));
-  CHECK(first_wrong() == kAll);
+  CHECK(numbers() == kAllRight);
 }
 
 TEST_CASE_METHOD(Pipeline, "copies in go on while the kernels are held up") {
@@ -102,14 +100,14 @@ TEST_CASE_METHOD(Pipeline, "copies in go on while the kernels are held up") {
   CU_CHECK(cuMemcpyDtoHAsync(last.address, device.address + (kAll - 1) * sizeof(float), sizeof(float), in.handle));
   CHECK(ends(in));
   CHECK(last.as<float>()[0] == static_cast<float>(kAll - 1));
-  CHECK(first_wrong() == kAll);
+  CHECK(numbers() == kAllRight);
 }
 
 TEST_CASE_METHOD(Pipeline, "kernels go on while the copies out are held up") {
   hold(out);
   run();
   CHECK(ends(work));
-  CHECK(first_wrong() == kAll);
+  CHECK(numbers() == kAllRight);
 }
 
 TEST_CASE_METHOD(Pipeline, "what the driver refuses is thrown") {

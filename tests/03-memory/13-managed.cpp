@@ -3,6 +3,7 @@
 #include "common/image.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
+#include "tests/numbers.hpp"
 
 #include <chrono>
 #include <thread>
@@ -27,12 +28,9 @@ struct Managed : cu::Context {
   }
   ~Managed() { CU_REPORT(cuMemFree(address)); }
 
-  // The first number that is not `factor` * i + `summand`, kNumbers if there is none.
-  int first_wrong(int factor, int summand) const {
-    for (int i = 0; i < kNumbers; ++i) {
-      if (numbers[i] != factor * i + summand) return i;
-    }
-    return kNumbers;
+  // Are all numbers `factor` * i + `summand`? If not, which one is not.
+  std::string verdict(int factor, int summand) const {
+    return judged("numbers", numbers, kNumbers, [=](int i) { return factor * i + summand; });
   }
 };
 
@@ -47,19 +45,19 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
 
 TEST_CASE_METHOD(Managed, "one round: one more, then twice as much") {
   take_turns(add_one, device, numbers, kNumbers, 1);
-  CHECK(first_wrong(2, 2) == kNumbers);
+  CHECK(verdict(2, 2) == kAllRight);
 }
 
 TEST_CASE_METHOD(Managed, "three rounds") {
   take_turns(add_one, device, numbers, kNumbers, 3);
-  CHECK(first_wrong(8, 14) == kNumbers);
+  CHECK(verdict(8, 14) == kAllRight);
 }
 
 TEST_CASE_METHOD(Managed, "the host waits for its turn, even if the device is busy") {
   CU_CHECK(cuLaunchHostFunc(nullptr, sleep_a_while, nullptr));
   take_turns(add_one, device, numbers, kNumbers, 2);
   CU_CHECK(cuCtxSynchronize());
-  CHECK(first_wrong(4, 6) == kNumbers);
+  CHECK(verdict(4, 6) == kAllRight);
 }
 
 TEST_CASE_METHOD(Managed, "all of the numbers were prefetched to the device") {
@@ -74,7 +72,7 @@ TEST_CASE_METHOD(Managed, "no other memory is allocated") {
   const int before = allocations;
   take_turns(add_one, device, numbers, kNumbers, 1);
   CHECK(allocations == before);
-  CHECK(first_wrong(2, 2) == kNumbers);
+  CHECK(verdict(2, 2) == kAllRight);
 }
 
 TEST_CASE_METHOD(Managed, "memory that is not managed is refused") {

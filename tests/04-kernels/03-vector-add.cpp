@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/numbers.hpp"
 
 #include <vector>
 
@@ -29,30 +30,27 @@ std::vector<float> saxpy(int n, int blocks, int threads) {
   return host;
 }
 
-// The first index whose number is wrong: n if none is, and more if only a number past the end was touched.
-int first_wrong(const std::vector<float>& y, int n) {
-  for (int i = 0; i < n; ++i) {
-    if (y[i] != 2.0f * i + 5.0f) return i;
-  }
+// What is wrong with y, and with what lies past its n numbers, as a sentence.
+std::string verdict(const std::vector<float>& y, int n) {
   for (int i = n; i < n + kPast; ++i) {
-    if (y[i] != kUntouched) return i + 1;
+    if (y[i] != kUntouched) return "y[" + std::to_string(i) + "], past the end, was written";
   }
-  return n;
+  return judged("y", y.data(), n, [](int i) { return 2.0f * i + 5.0f; });
 }
 
 }  // namespace
 
-TEST_CASE("a thread for every number: all are computed") { CHECK(first_wrong(saxpy(1024, 4, 256), 1024) == 1024); }
+TEST_CASE("a thread for every number: all are computed") { CHECK(verdict(saxpy(1024, 4, 256), 1024) == kAllRight); }
 
 TEST_CASE("more threads than numbers: what lies past the last one is left alone") {
-  CHECK(first_wrong(saxpy(1000, 4, 256), 1000) == 1000);
+  CHECK(verdict(saxpy(1000, 4, 256), 1000) == kAllRight);
 }
 
 TEST_CASE("fewer threads than numbers: all are computed") {
-  CHECK(first_wrong(saxpy(1000, 2, 256), 1000) == 1000);
-  CHECK(first_wrong(saxpy(1000, 1, 32), 1000) == 1000);
+  CHECK(verdict(saxpy(1000, 2, 256), 1000) == kAllRight);
+  CHECK(verdict(saxpy(1000, 1, 32), 1000) == kAllRight);
 }
 
-TEST_CASE("many blocks: every number is computed once") { CHECK(first_wrong(saxpy(16384, 4096, 256), 16384) == 16384); }
+TEST_CASE("many blocks: every number is computed once") { CHECK(verdict(saxpy(16384, 4096, 256), 16384) == kAllRight); }
 
-TEST_CASE("no numbers: nothing is touched") { CHECK(first_wrong(saxpy(0, 1, 32), 0) == 0); }
+TEST_CASE("no numbers: nothing is touched") { CHECK(verdict(saxpy(0, 1, 32), 0) == kAllRight); }
