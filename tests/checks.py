@@ -36,7 +36,7 @@ def _sentence(element):
     if element.tag == "Expression":
         kind = element.get("type", "CHECK")
         original, expanded = (_as_asked((element.findtext(part) or "").strip(), kind) for part in ("Original", "Expanded"))
-        expanded = re.sub(r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", expanded)  # long ones stand on three lines
+        expanded = re.sub(r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", re.sub(r"\b0x0+(?=\w)", "0x", expanded))  # long ones stand on three lines, handles are full of zeros
         thrown = " ".join((child.text or "").strip() for child in element if child.tag == "Exception")
         text = f"{where}: {kind}( {original} )"
         if thrown:

@@ -198,6 +198,11 @@ def a_comparison_stands_on_one_line():
     assert checks._sentence(checks.ElementTree.fromstring(xml)) == 'a.cpp:7: CHECK( a == b ) was "long" == "longer"'
 
 
+def a_handle_is_shown_without_its_zeros():
+    xml = '<Expression filename="a.cpp" line="7"><Original>a</Original><Expanded>{ 0x00003c0000000080, 0x0 }\n==\n{  }</Expanded></Expression>'
+    assert checks._sentence(checks.ElementTree.fromstring(xml)) == "a.cpp:7: CHECK( a ) was { 0x3c0000000080, 0x0 } == {  }"
+
+
 def a_crash_is_said_to_be_below_the_line_that_catch2_saw_last():
     xml = '<FatalErrorCondition filename="tests/a.cpp" line="7">SIGSEGV</FatalErrorCondition>'
     assert checks._sentence(checks.ElementTree.fromstring(xml)) == "after tests/a.cpp:7: SIGSEGV, in your code or below it"
