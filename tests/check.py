@@ -89,6 +89,8 @@ def main(chosen):
     unsolved = [lesson for lesson in able if lesson not in solved]
     if len(able) > 1:
         print(f"To see what one of them still lacks: make check {unsolved[0]}")
+    else:
+        print(f"A hint is folded under the exercise in {unsolved[0]}/README.md.")
     print("What is not solved makes this command end with an error, which make now reports.", flush=True)
     return 1
 

@@ -233,6 +233,12 @@ class Test:
                     self.count.ok(str(file))
             for command in texts.commands(file, content):
                 self.one(command.name, command.only, lambda command=command: self.shown_output(file, command))
+        for lesson in [lesson for lesson in self.lessons if (course.ROOT / lesson / "README.md").exists()]:
+            wrong = texts.misnamed(lesson, self.read(lesson + "/README.md"), self.read(lesson.split("/")[0] + "/README.md"))
+            if wrong:
+                self.count.fail(f"{lesson}/README.md is about this lesson", "\n".join(wrong))
+            else:
+                self.count.ok(lesson)
         for file in sorted(file for file in self.files if file.endswith(".svg") and file.startswith(tuple(self.chosen or [""]))):
             wrong = pictures.problems(course.ROOT / file)
             if wrong:
@@ -311,11 +317,12 @@ class Test:
         missing = [name for name in ("exercise", "solution") if name not in answers]
         if not checks.of_lesson(lesson).exists():
             missing.append(str(checks.of_lesson(lesson).relative_to(course.ROOT)))
-        if len(wrong) < 2:
-            missing.append(f"two wrong solutions under tests/{lesson}.wrong")
         if not (course.ROOT / lesson / "Makefile").exists():
             missing.append("Makefile, a link to ../Makefile: `make check` is to work in the folder")
-        if len({checks.names_rejection(answers[variant]) for variant in wrong}) < 2:
+        if len(wrong) < 2:
+            comment = "#" if course.is_python(lesson) else "//"
+            missing.append(f'two wrong solutions under tests/{lesson}.wrong, which begin with {comment} Rejected with: "the name of the test case"')
+        elif len({checks.names_rejection(answers[variant]) for variant in wrong}) < 2:
             missing.append("second reason to reject: all wrong solutions name the same test case")
         if missing:
             return [(f"{lesson}: exercise", "there is no " + " and no ".join(missing), None)]

@@ -284,6 +284,22 @@ def broken_targets(path, content, known):
     ]
 
 
+def misnamed(lesson, content, chapters_content):
+    """Where a lesson's text, copied from another's, names that one still: its title, its first command, and its chapter's table."""
+    chapter, folder = lesson.split("/")
+    number = f"{chapter[:2]}-{folder[:2]}"
+    title = re.match(r"# (.*)", content)
+    title = title.group(1) if title else ""
+    wrong = [] if title.startswith(number + " ") else [f"its title is to begin with {number}: # {title}"]
+    commanded = re.search(r"^\$ (?:\w+=\S* )*make (\S+)", content, re.MULTILINE)
+    if not commanded or commanded.group(1) != lesson:
+        wrong.append(f"the first command it shows is to be $ make {lesson}")
+    row = f"[{title.removesuffix(' ★')}]({folder}/README.md)"
+    if row not in chapters_content:
+        wrong.append(f"the table of {chapter}/README.md is to have {row}")
+    return wrong
+
+
 def files_of_repository():
     """All files that belong to the repository: tracked, or new and not ignored; without git, all but build/."""
     listed = subprocess.run(

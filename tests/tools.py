@@ -126,6 +126,16 @@ $ make check        # in this folder
 """
 
 
+def a_text_copied_from_another_lessons_is_found():
+    table = "[02-04 A lesson](04-new/README.md)"
+    copied = "# 02-03 A lesson\n$ make 02-context/03-stack\n"
+    assert len(texts.misnamed("02-context/04-new", copied, table)) == 3
+    assert texts.misnamed("02-context/04-new", copied.replace("02-03", "02-04").replace("03-stack", "04-new"), table) == []
+    assert texts.misnamed("02-context/04-new", "# 02-04 A lesson\n$ DEVICE=simulator make 02-context/04-new\n", "") == [
+        "the table of 02-context/README.md is to have [02-04 A lesson](04-new/README.md)"
+    ]
+
+
 def a_console_block_is_cut_into_commands_with_their_output():
     first, second = texts.commands("README.md", README)
     assert first.targets() == ["02-context/03-stack"] and first.shown == ["seven is 7"] and first.varies == ["7"]
