@@ -184,4 +184,10 @@ TEST_CASE("Triton: softmax, products, attention, locks, scans, sorts, random num
   RUNS("triton", "triton_kernels.py");
 }
 
+TEST_CASE("OpenMM: forces in single and double precision, a few steps", "[programs]") {
+  RUNS("openmm", "openmm_forces.py");
+}
+
+TEST_CASE("Blender's Cycles: a small picture", "[programs]") { RUNS("bpy", "cycles_render.py"); }
+
 TEST_CASE("PyCUDA: its driver interface", "[programs]") { RUNS("pycuda.driver", "pycuda_module.py"); }

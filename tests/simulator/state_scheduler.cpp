@@ -5,6 +5,7 @@
 #include "common/simulator/state/thread.hpp"
 #include "tests/catch.hpp"
 
+#include <chrono>
 #include <condition_variable>
 #include <set>
 #include <thread>
@@ -154,6 +155,34 @@ TEST_CASE("A context's end finishes what can run, and drops what waits for anoth
   late->wait();
   CHECK(dropped);
   destroy_context(other);
+}
+
+TEST_CASE("A context forgets streams that are closed and done", "[state]") {
+  const auto context = make_context();
+  for (int i = 0; i < 100; ++i) make_stream(context)->closed = true;
+  const auto busy = make_stream(context);
+  Gate gate;
+  busy->enqueue(operation([&] { gate.pass(); }));
+  busy->closed = true;
+  const auto known = [&] {
+    const std::scoped_lock lock(context->order);
+    int count = 0;
+    context->for_each_stream([&](Stream&) { ++count; });
+    return count;
+  };
+  CHECK(known() == 1);
+  gate.open();
+  context->synchronize();
+  CHECK(known() == 0);
+  destroy_context(context);
+}
+
+TEST_CASE("Contexts by the thousand are made and ended in no time", "[state]") {
+  std::vector<std::shared_ptr<Context>> all;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 5000; ++i) all.push_back(make_context());
+  for (const auto& context : all) destroy_context(context);
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));  // pair by pair it took minutes
 }
 
 TEST_CASE("A destroyed context's handle is known, and so are its streams', which know that it is gone", "[state]") {

@@ -233,6 +233,18 @@ AddressSpace::Hold::~Hold() {
   lock.unlock();
 }
 
+void AddressSpace::settle(u64 context, u32 device) {
+  std::unique_lock lock(mutex_);
+  homes_.emplace(context, device);
+}
+
+void AddressSpace::leave(u64 context) {
+  std::unique_lock lock(mutex_);
+  homes_.erase(context);
+  std::erase_if(grants_, [&](const auto& grant) { return grant.first == context || grant.second == context; });
+  epoch_.fetch_add(1, std::memory_order_acq_rel);
+}
+
 void AddressSpace::grant(u64 context, u64 owner) {
   std::unique_lock lock(mutex_);
   grants_.insert({context, owner});
@@ -250,6 +262,8 @@ bool AddressSpace::may_touch(u64 context, const Allocation& a) const {
   if (context == 0 || a.context == 0 || a.context == context) return true;
   if (a.kind == MemoryKind::host_pinned || a.kind == MemoryKind::host_registered || a.kind == MemoryKind::managed)
     return true;
+  const auto asks = homes_.find(context), owns = homes_.find(a.context);
+  if (asks != homes_.end() && owns != homes_.end() && asks->second == owns->second) return true;
   return grants_.count({context, a.context}) != 0;
 }
 

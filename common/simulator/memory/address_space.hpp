@@ -13,6 +13,7 @@
 #include <set>
 #include <shared_mutex>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -84,7 +85,10 @@ class AddressSpace {
   // Moves the bytes of an allocation with memory of its own to `host`, which `keep` owns. Nothing may be touching them.
   bool rehome(u64 base, std::byte* host, std::shared_ptr<const void> keep);
 
-  // Lets kernels of `context` touch what `owner` has allocated (peer access), or no longer.
+  // A context's kernels reach the memory of all contexts that have settled on the same device, as on an H200.
+  void settle(u64 context, u32 device);
+  void leave(u64 context);
+  // Lets kernels of `context` touch what `owner`, on another device, has allocated (peer access), or no longer.
   void grant(u64 context, u64 owner);
   void revoke(u64 context, u64 owner);
 
@@ -151,7 +155,8 @@ class AddressSpace {
 
   mutable std::shared_mutex mutex_;
   std::map<u64, Entry> live_;
-  std::deque<Freed> freed_;  // the most recent ones
+  std::deque<Freed> freed_;             // the most recent ones
+  std::unordered_map<u64, u32> homes_;  // context, device
   std::set<std::pair<u64, u64>> grants_;
   std::vector<std::pair<u64, u64>> for_both_;  // address, size
   std::multiset<u64> holds_;                   // the epochs at which they began

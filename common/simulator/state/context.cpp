@@ -29,14 +29,6 @@ u64 next_context_id() {
   return id++;
 }
 
-// The ids of the device's other contexts. Kernels of one reach the memory of all, as on an H200.
-template <class F>
-void for_each_neighbour(const Contexts& all, const Context& context, F&& f) {
-  for (const auto& [handle, other] : all.by_handle) {
-    if (other && other.get() != &context && &other->device == &context.device) f(other->id);
-  }
-}
-
 }  // namespace
 
 Context::Context(Device& owner, u32 context_flags, bool is_primary, u32 version)
@@ -62,11 +54,16 @@ void Context::make_legacy_stream() {
 
 void Context::add_stream(const std::shared_ptr<Stream>& stream) {
   const std::scoped_lock lock(order);
-  std::erase_if(streams_, [](const auto& old) { return old->closed && (!old->last_ || old->last_->done()); });
+  forget_closed();
   streams_.push_back(stream);
 }
 
-std::vector<TaskPtr> Context::lasts() const {
+void Context::forget_closed() {
+  std::erase_if(streams_, [](const auto& old) { return old->closed && (!old->last_ || old->last_->done()); });
+}
+
+std::vector<TaskPtr> Context::lasts() {
+  forget_closed();
   std::vector<TaskPtr> tasks{legacy_->last_, gate_};
   for (const auto& stream : streams_) tasks.push_back(stream->last_);
   return tasks;
@@ -130,10 +127,7 @@ std::shared_ptr<Context> create_context(Device& device, u32 flags, bool primary,
   context->handle = handle != nullptr ? handle : reinterpret_cast<CUcontext>(fresh_handle());
   Contexts& all = contexts();
   const std::unique_lock lock(all.mutex);
-  for_each_neighbour(all, *context, [&](u64 other) {
-    AddressSpace::instance().grant(context->id, other);
-    AddressSpace::instance().grant(other, context->id);
-  });
+  AddressSpace::instance().settle(context->id, device.index);
   all.by_handle[context->handle] = context;
   return context;
 }
@@ -165,11 +159,7 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   Scheduler::instance().drain(*context->health);
   for (const ContextEnd end : all.ends) end(*context);
   context->parts.clear();
-  const std::unique_lock lock(all.mutex);
-  for_each_neighbour(all, *context, [&](u64 other) {
-    AddressSpace::instance().revoke(context->id, other);
-    AddressSpace::instance().revoke(other, context->id);
-  });
+  AddressSpace::instance().leave(context->id);
 }
 
 void at_context_end(ContextEnd hook) {

@@ -44,6 +44,7 @@ class Context : public std::enable_shared_from_this<Context> {
   // With `order` held: every stream but the legacy one.
   template <class F>
   void for_each_stream(F&& f) {
+    forget_closed();
     for (const auto& stream : streams_) f(*stream);
   }
   // A task after all that has been entered so far, in no stream.
@@ -64,7 +65,8 @@ class Context : public std::enable_shared_from_this<Context> {
 
  private:
   std::shared_ptr<Stream> legacy_;
-  std::vector<TaskPtr> lasts() const;             // with `order` held
+  void forget_closed();  // with `order` held, as the next one
+  std::vector<TaskPtr> lasts();
   std::vector<std::shared_ptr<Stream>> streams_;  // under `order`
   TaskPtr gate_;                                  // under `order`: see hold_back
 };

@@ -375,12 +375,14 @@ std::vector<std::size_t> append(Steps& steps, const Graph& graph, const std::vec
     if (culprit != nullptr && !graph.nodes.empty()) *culprit = graph.nodes.front()->handle;
     fail(CUDA_ERROR_INVALID_VALUE);
   }
+  std::map<const Node*, std::vector<const Node*>> before;
+  for (const Edge& edge : graph.edges) before[edge.to.get()].push_back(edge.from.get());
   std::map<const Node*, std::vector<std::size_t>> ends;  // the steps that must be done before what follows a node
   std::map<std::size_t, bool> followed;
   for (const NodePtr& node : *order) {
     std::vector<std::size_t> after;
-    for (const NodePtr& before : graph.before(*node)) {
-      for (const std::size_t end : ends[before.get()]) {
+    for (const Node* earlier : before[node.get()]) {
+      for (const std::size_t end : ends[earlier]) {
         after.push_back(end);
         followed[end] = true;
       }
