@@ -134,4 +134,14 @@ FRESH_CASE("The driver's log says which call answered what", "[names]") {
   CHECK(size == 0);  // the iterator has moved on
   ANSWERS(cuLogsUnregisterCallback(listener), CUDA_SUCCESS);
 }
+
+FRESH_CASE("Who listens to the driver's log may make calls that fail", "[names]") {
+  conformance::context();
+  if (!conformance::on_simulator()) SKIP_TEST("not asked of a GPU's driver");
+  static int told = 0;
+  ANSWERS(cuLogsRegisterCallback([](void*, CUlogLevel, char*, size_t) { ++told, cuMemFree(1); }, nullptr, nullptr),
+          CUDA_SUCCESS);
+  ANSWERS(cuMemFree(0x1234), CUDA_ERROR_INVALID_VALUE);
+  CHECK(told == 1);
+}
 #endif

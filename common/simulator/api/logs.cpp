@@ -65,7 +65,11 @@ Listeners& listeners() {
   return only;
 }
 
+// A listener's own calls are written down like others, but not told: one that fails would be told of that for ever.
+thread_local bool telling = false;
+
 void tell(const std::string& line) {
+  if (telling) return;
   std::map<u64, Listener> all;
   {
     Listeners& known = listeners();
@@ -73,11 +77,13 @@ void tell(const std::string& line) {
     if (known.all.empty()) return;
     all = known.all;
   }
+  telling = true;
   for (const auto& [handle, listener] : all) {
     std::string own = line;  // it may write to it
     own.pop_back();
     listener.call(listener.data, CU_LOG_LEVEL_ERROR, own.data(), own.size());
   }
+  telling = false;
 }
 
 // The lines from `iterator` on, which moves behind them; null: all.
