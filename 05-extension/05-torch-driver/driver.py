@@ -40,18 +40,34 @@ def nvrtc_says(handle: ctypes.CDLL, error: int) -> str:
     return handle.nvrtcGetErrorString(error).decode()
 
 
-def first_of(names: list[str]) -> ctypes.CDLL | None:
-    """The first of these libraries that is here."""
-    for name in names:
-        with contextlib.suppress(OSError):
-            return ctypes.CDLL(name)
-    return None
-
-
 cu = Library(ctypes.CDLL("libcuda.so.1"), driver_says)
 cu.cuInit(0)
 
-_found = first_of(["libnvrtc.so.13", "libnvrtc.so.12", os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/lib64/libnvrtc.so"])
+
+def version_of(nvrtc: ctypes.CDLL) -> tuple[int, int]:
+    """(13, 0): it came with CUDA 13.0."""
+    major, minor = c_int(), c_int()
+    nvrtc.nvrtcVersion(byref(major), byref(minor))
+    return major.value, minor.value
+
+
+def nvrtc_for(driver: tuple[int, int]) -> ctypes.CDLL | None:
+    """The first NVRTC here that is no newer than the driver: the driver would refuse its PTX."""
+    for name in ["libnvrtc.so.13", "libnvrtc.so.12", os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/lib64/libnvrtc.so"]:
+        with contextlib.suppress(OSError):
+            library = ctypes.CDLL(name)
+            if version_of(library) <= driver:
+                return library
+    return None
+
+
+def driver_version() -> tuple[int, int]:
+    number = c_int()
+    cu.cuDriverGetVersion(byref(number))
+    return number.value // 1000, number.value % 1000 // 10
+
+
+_found = nvrtc_for(driver_version())
 HAS_NVRTC = _found is not None
 nvrtc = Library(_found or cu.handle, nvrtc_says)
 
@@ -75,9 +91,7 @@ def architecture(device: int) -> str:
 
 @functools.cache
 def compiler_version() -> str:
-    major, minor = c_int(), c_int()
-    nvrtc.nvrtcVersion(byref(major), byref(minor))
-    return f"{major.value}.{minor.value}"
+    return "%d.%d" % version_of(nvrtc.handle)
 
 
 def compiled(source: str, options: tuple[str, ...]) -> bytes:

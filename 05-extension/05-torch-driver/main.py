@@ -74,7 +74,7 @@ def in_its_turn(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> boo
 
 def main() -> int:
     if not driver.HAS_NVRTC:
-        print("skipped: there is no NVRTC here")
+        print("skipped: there is no NVRTC here that the driver is new enough for")
         return 77
     seen = torch.cuda.is_available()
     device = "cuda" if seen else "cpu"
