@@ -350,6 +350,7 @@ TEST_CASE("tensormap.replace changes a tensor map that a kernel copied, or makes
           "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%c], 0, 128;\nREPLACED:\nbar.sync 0;\n"
           "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%own], [%c], 128;\n"
           "@!%first ret;\ncvta.global.u64 %d, %own;\nfence.proxy.tensormap::generic.acquire.gpu [%d], 128;\n"
+          "prefetch.tensormap [%d];\n"
           "mbarrier.init.shared.b64 [%m], 1;\nfence.proxy.async;\n"
           "mbarrier.arrive.expect_tx.shared.b64 _, [%m], 256;\n"
           "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%b], [%d, {16, 12}], [%m];\n"

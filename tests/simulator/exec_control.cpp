@@ -229,6 +229,23 @@ TEST_CASE("A recursive function returns to each lane what it asked for, and all 
   for (u32 i = 0; i < 32; ++i) CHECK(values[i] == fib[i % 16] + 320000);
 }
 
+// LLVM does so with pairs of bytes.
+TEST_CASE("A parameter of two bytes that lies at a word hands a word over, and its neighbour stays as it is") {
+  Module module(kernel(R"(
+    { .param .align 4 .b8 a[2]; .param .align 1 .b8 b[1]; .param .align 4 .b8 r[2]; .param .align 4 .b8 next[1];
+      st.param.b32 [a], 0x12345678; st.param.b8 [b], 9; st.param.b8 [next], 7;
+      call (r), both, (a, b);
+      ld.param.b32 %r1, [r]; ld.param.u8 %r2, [next]; mad.lo.u32 %r1, %r2, 0x1000000, %r1; }
+    st.global.u32 [%slot], %r1;)",
+                       R"(
+.func (.param .align 4 .b8 r[2]) both(.param .align 4 .b8 a[2], .param .align 1 .b8 b[1]) {
+  .reg .b32 %x, %y; ld.param.b32 %x, [a]; ld.param.u8 %y, [b]; add.u32 %x, %x, %y; st.param.b32 [r], %x; ret; })"));
+  Buffer<u32> out(1);
+  const auto fault = module.run("k", {1, 1, 1}, {1, 1, 1}, out.address());
+  CHECK(!fault.has_value());
+  CHECK(out[0] == 0x19345681);
+}
+
 TEST_CASE("A recursion without an end overflows the stack and says how deep it was") {
   Module module(kernel(R"({ .param .b32 a; st.param.b32 [a], 1; call deep, (a); })", R"(
 .func deep(.param .b32 n) { .param .b32 a; st.param.b32 [a], 1; call deep, (a); ret; })"));

@@ -647,6 +647,7 @@ const Row kRows[] = {
     // undefined, so it may stay.
     {"prefetch{.global|local}.L1|L2", "[m]", bind<run_nothing>},
     {"prefetch.global.L2::evict_last|L2::evict_normal", "[m]", bind<run_nothing>, 74, 80},
+    {"prefetch{.const|param}.tensormap", "[m]", bind<run_nothing>, 80, 90},
     {"prefetchu.L1", "[m]", bind<run_nothing>},
     {"applypriority{.global}.L2::evict_normal", "[m] imm", bind<run_nothing>, 74, 80},
     {"discard{.global}.L2", "[m] imm", bind<run_nothing>, 74, 80},

@@ -253,6 +253,10 @@ Resolved Resolver::run() {
 
 // --- Declarations ----------------------------------------------------------------------------------------------------
 
+// What of a device function's parameter there is room for, and is handed over: whole words, as in the registers of a
+// GPU. LLVM stores a word into a parameter of two bytes.
+u32 handed_over(u64 size, u32 align) { return static_cast<u32>(align % 4 == 0 ? round_up(size, 4) : size); }
+
 u32 Resolver::place_local(u64 size, u32 align, Position at) {
   Code& code = *out_.code;
   const u64 offset = round_up(code.local_bytes, align);
@@ -281,7 +285,8 @@ void Resolver::lay_out_parameters() {
       placed.offset = static_cast<u32>(offset);
       offset += parameter.size;
     } else {
-      local = place_local(parameter.size, parameter.align, parameter.at);
+      placed.size = handed_over(parameter.size, parameter.align);
+      local = place_local(placed.size, parameter.align, parameter.at);
       placed.local = local;
     }
     (result ? result_local_ : parameter_local_).push_back(local);
@@ -302,7 +307,9 @@ void Resolver::lay_out_parameters() {
 void Resolver::enter_variables() {
   for (const Variable& variable : function_.variables) {
     if (variable.space == Space::local || variable.space == Space::param) {
-      local_.push_back(place_local(variable.size, variable.align, variable.at));
+      const bool handed = variable.space == Space::param;
+      local_.push_back(place_local(handed ? handed_over(variable.size, variable.align) : variable.size, variable.align,
+                                   variable.at));
       continue;
     }
     if (variable.space == Space::shared && variable.linkage == Linkage::external) {
@@ -594,12 +601,13 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
         const Variable& variable = function_.variables[binding->index];
         if (variable.space != Space::param) mismatch();
         argument.local = local_[binding->index];
-        argument.size = static_cast<u32>(variable.size);
+        argument.size = handed_over(variable.size, variable.align);
       } else {
         const bool is_result = binding->kind == Binding::result;
         if (function_.is_entry) mismatch();
         argument.local = (is_result ? result_local_ : parameter_local_)[binding->index];
-        argument.size = static_cast<u32>((is_result ? function_.results : function_.parameters)[binding->index].size);
+        const Parameter& own = (is_result ? function_.results : function_.parameters)[binding->index];
+        argument.size = own.in_register ? static_cast<u32>(own.size) : handed_over(own.size, own.align);
       }
     } else if (const Immediate* number = std::get_if<Immediate>(&each.value); number != nullptr && !result) {
       argument.in_register = true;  // its width is the parameter's: see check_passed
@@ -620,7 +628,8 @@ void Resolver::check_passed(const Statement& statement, const std::vector<CallSi
   for (std::size_t i = 0; i < passed.size(); ++i) {
     // An array without a size takes what comes.
     const bool open = wanted[i].is_array && wanted[i].size == 0;
-    if (!open && passed[i].size != wanted[i].size) mismatch();
+    const u32 whole = wanted[i].in_register ? 0 : handed_over(wanted[i].size, wanted[i].align);
+    if (!open && passed[i].size != wanted[i].size && passed[i].size != whole) mismatch();
   }
 }
 
