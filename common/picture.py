@@ -1,6 +1,6 @@
 # Draws what a terminal showed, read from standard input, as an SVG that is readable in light and in dark. The README's, on a machine without a GPU,
 # run twice, for the first time may have something to build:
-#   script -qec 'make run IN=04-kernels' /dev/null | python3 common/picture.py 'make run IN=04-kernels' > common/run.svg
+#   script -qec 'make run 02-context/03-stack 04-kernels/03-vector-add' /dev/null | python3 common/picture.py 'make run 02-context/03-stack 04-kernels/03-vector-add' > common/run.svg
 # `script` gives the programs a terminal, without which their two outputs would come in another order.
 import html
 import sys

@@ -225,6 +225,7 @@ class Test:
                 lambda: texts.broken_links(path, content),
                 lambda: texts.broken_names(path, content, self.files),
                 lambda: texts.broken_targets(path, content, known),
+                lambda: texts.too_long(path, content),
             ):
                 problems = check()
                 if problems:
@@ -245,7 +246,7 @@ class Test:
                 self.count.fail(file, "\n".join(wrong))
             else:
                 self.count.ok(file)
-        self.count.group("texts: links, names, pictures, shown output")
+        self.count.group("texts: what they say, show and lead to")
 
     def one(self, name, only, prove):
         """One thing that a text shows; `prove` raises Problem, or returns False if there was nothing to prove."""

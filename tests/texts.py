@@ -21,6 +21,7 @@ import text
 
 LIMIT = 60  # seconds for an edited program
 LONGER = 240  # for one that imports PyTorch: on a busy machine, that alone is half a minute
+WORDS = 900  # in a lesson's text, at most: what a reader reads in one go
 PARTLY = ("run", "check", "walk", "test", "bench")  # targets that do the part of the course named beside them
 
 
@@ -298,6 +299,16 @@ def misnamed(lesson, content, chapters_content):
     if row not in chapters_content:
         wrong.append(f"the table of {chapter}/README.md is to have {row}")
     return wrong
+
+
+def too_long(path, content):
+    """A lesson's text of more words than WORDS, counted as a reader does: without blocks, comments and where links lead."""
+    if not re.search(r"/\d\d-[\w-]+/\d\d-[\w-]+/README\.md$", str(path)):
+        return []
+    read = re.sub(r"<!--.*?-->", "", text.without_blocks(content), flags=re.DOTALL)
+    read = re.sub(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|</?[a-z]+>", " ", read)
+    count = sum(1 for word in read.split() if re.search(r"\w", word))
+    return [f"{count} words: at most {WORDS} are read"] if count > WORDS else []
 
 
 def files_of_repository():

@@ -491,6 +491,15 @@ def a_picture_is_refused_for_what_nobody_would_see_in_it():
         assert "is no SVG" in problems("<g>")[0]
 
 
+def a_lesson_of_too_many_words_is_refused():
+    lesson = pathlib.Path("/course/02-context/03-stack/README.md")
+    said = "[one](two/README.md) <!-- three --> `four` | - ![five](six.svg)\n\n```text\nseven\n```\n"
+    with mock.patch.object(texts, "WORDS", 2):
+        assert texts.too_long(lesson, said) == []
+        assert texts.too_long(lesson, said + "and more") == ["4 words: at most 2 are read"]
+        assert texts.too_long(lesson.parents[1] / "README.md", said + "and more") == []
+
+
 def a_part_beside_a_target_is_known():
     said = "`make walk 02-context` `make check 03-stack` `make walk 02-contexts`"
     path = course.ROOT / "02-context" / "README.md"

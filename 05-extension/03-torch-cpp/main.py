@@ -1,5 +1,4 @@
-"""y = x² + b in C++, through two doors: pybind11 binds a function, TORCH_LIBRARY makes it an operation of PyTorch."""
-
+# y = x² + b in C++, through two doors: pybind11 binds a function, TORCH_LIBRARY makes it an operation of PyTorch.
 import sys
 import warnings
 from collections.abc import Callable

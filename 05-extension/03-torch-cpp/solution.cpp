@@ -3,11 +3,14 @@
 #include <ATen/OpMathType.h>
 #include <torch/library.h>
 
+// Refuses what neither of the two functions below can take.
 void check(const at::Tensor& g) {
   TORCH_CHECK(g.dim() == 2, "column_sums wants rows and columns: g has ", g.dim(), " dimensions");
   TORCH_CHECK(g.is_floating_point(), "column_sums is for floating-point numbers: g is ", g.scalar_type());
 }
 
+// g has two dimensions, any strides, and a floating-point type, which the result keeps; its sums are made in
+// at::opmath_type of it. Anything else is refused by TORCH_CHECK, in a sentence that begins with "column_sums".
 at::Tensor column_sums(const at::Tensor& g) {
   check(g);
   at::Tensor db = at::empty({g.size(1)}, g.options());
@@ -23,6 +26,8 @@ at::Tensor column_sums(const at::Tensor& g) {
   return db;
 }
 
+// The shape function, for tensors without data. It refuses what column_sums refuses, and makes an empty tensor of the
+// right shape.
 at::Tensor column_sums_shape(const at::Tensor& g) {
   check(g);
   return g.new_empty_symint({g.sym_size(1)});

@@ -1,4 +1,4 @@
-# A compiler for formulas: the source of a kernel for one that nobody knew when the program was written.
+# A compiler for formulas: write the source of a kernel for one that nobody knew when the program was written.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

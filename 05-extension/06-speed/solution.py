@@ -1,4 +1,4 @@
-# What a list of kernels costs: a model of two numbers, the bandwidth and the overhead of a launch.
+# Predict how long a list of kernels takes, and what is gained by making one kernel of it: three small functions.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,12 +12,17 @@ class Kernel:
 
 
 def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
-    """What is read twice is fetched once; what is read and written travels both ways."""
+    """The bytes that go between the kernel and the memory at least; `sizes` has those of each tensor."""
+    # What is read twice is fetched once; what is read and written travels both ways.
     return sum(sizes[name] for name in set(kernel.reads)) + sum(sizes[name] for name in set(kernel.writes))
 
 
 def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
-    """Reads what nobody before has written, writes what is kept."""
+    """One kernel for all of them, in their order. Of what they write, only `keep` is still needed afterwards.
+
+    What one writes and another reads stays in a register. Names are in the order in which they first appear, each once.
+    """
+    # It reads what nobody before has written, and writes what is kept.
     reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
     writes: dict[str, None] = {}
     for kernel in kernels:
@@ -27,5 +32,10 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
 
 def seconds(kernels: Sequence[Kernel], sizes: Mapping[str, int], bandwidth: float, overhead: float) -> float:
-    """Small tensors: as many overheads as kernels. Large ones: as many bytes as there are."""
+    """How long they take one after the other. `bandwidth` is in bytes a second.
+
+    To launch a kernel takes `overhead` seconds of the CPU, and meanwhile the GPU is busy with the one before: each
+    kernel costs whichever of the two takes longer, its launch or its traffic.
+    """
+    # Small tensors: as many overheads as kernels. Large ones: as many bytes as there are.
     return sum(max(overhead, traffic(kernel, sizes) / bandwidth) for kernel in kernels)

@@ -1,4 +1,4 @@
-"""Which of these wheels does pip take?"""
+# Which of these wheels does pip take?
 
 
 def best(wheels: list[str], python: tuple[int, int], platforms: list[str]) -> str | None:

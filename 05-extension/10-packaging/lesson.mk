@@ -9,7 +9,7 @@ EXTRA.$(PACKAGING) = $(WHEELS)/now $(WHEELS)/later $(addprefix build/$(PACKAGING
 CAN_MAKE_WHEELS = PYTHONPATH=$(call quoted,$(TORCH_PATH)) python3 -c 'import setuptools.command.bdist_wheel, pip' || \
   PYTHONPATH=$(call quoted,$(TORCH_PATH)) python3 -c 'import setuptools, wheel.bdist_wheel, pip'
 # setuptools leaves things where it builds: in a copy. The program installs the wheels into environments, and keeps those.
-pip_wheel = $(Q)rm -rf $@.source $@.wheel build/$(PACKAGING)/environments && mkdir -p $(@D); { $(CAN_MAKE_WHEELS); } >/dev/null 2>&1 || exit 0; cp -r $(PACKAGING)/package $@.source && cd $@.source && \
+pip_wheel = $(Q)rm -rf $@.source $@.wheel build/$(PACKAGING)/environments build/texts/$(PACKAGING)/*/environments && mkdir -p $(@D); { $(CAN_MAKE_WHEELS); } >/dev/null 2>&1 || exit 0; cp -r $(PACKAGING)/package $@.source && cd $@.source && \
   PYTHONPATH=$(call quoted,$(TORCH_PATH)) CXX=$(call quoted,$(CXX)) SQUARE_PLUS=$(@F) CUDA_HOME=$(call quoted,$(if $(NVCC),$(CUDA_ROOT))) \
   python3 -m pip wheel --no-build-isolation --no-deps --no-index --disable-pip-version-check -q -w ../$(@F).wheel . >../$(@F).log 2>&1 || { cat ../$(@F).log >&2; exit 1; }
 $(WHEELS)/now $(WHEELS)/later: $(wildcard $(PACKAGING)/package/*.* $(PACKAGING)/package/square_plus/*.*) build/flags.torch

@@ -1,5 +1,4 @@
-"""Two wheels of one package, installed into fresh environments; and what a user meets whose machine is not the builder's."""
-
+# Two wheels of one package, installed into fresh environments; and what a user meets whose machine is not the builder's.
 import importlib.util
 import os
 import pathlib
@@ -12,13 +11,16 @@ import venv
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from common.built import built
+from common.built import ROOT, built
 
 # Where PyTorch is, which a fresh environment does not know if it is in one, too.
 TORCH = importlib.util.find_spec("torch")
 assert TORCH and TORCH.origin  # the set-up has seen to that
 PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(pathlib.Path(TORCH.origin).parents[1])])
 WHEELS = pathlib.Path(built(__file__, "wheels"))
+# An edited copy of this program, which `make test` makes of the text, has environments of its own: it installs what others must not find.
+HERE = pathlib.Path(__file__).resolve().parent
+ENVIRONMENTS = HERE / "environments" if HERE.is_relative_to(ROOT / "build") else pathlib.Path(built(__file__, "environments"))
 TRY = """
 import warnings
 warnings.simplefilter("ignore")
@@ -39,7 +41,7 @@ class Environment:
     """A virtual environment of its own, with PyTorch from where this program has it, and the wheel, which is installed there once."""
 
     def __init__(self, name: str, wheel: pathlib.Path) -> None:
-        kept = pathlib.Path(built(__file__, "environments"), name)
+        kept = ENVIRONMENTS / name
         self.folder = kept if kept.exists() else kept.with_name(f"{name}.{os.getpid()}")
         if not kept.exists():
             venv.create(self.folder, system_site_packages=True, symlinks=True)  # no pip of its own, but it sees ours
