@@ -35,9 +35,12 @@ def judge(lesson, build, device, in_full):
     binary = checks.binary_of(lesson, "exercise")
     source = checks.answers(lesson)["exercise"]
     place = source.relative_to(course.ROOT)
+    wrong = checks.syntax_error(source)
     if binary in build.failed:
+        wrong = condensed(build.complaints(f"build/tests/{lesson}/exercise/") or build.complaints(), source.name)
+    if wrong:
         print(f"{lesson}   does not compile yet: {place}")
-        print(indented(condensed(build.complaints(f"build/tests/{lesson}/exercise/") or build.complaints(), source.name)), flush=True)
+        print(indented(wrong), flush=True)
         return False
     failing = [case for case in checks.judge(lesson, "exercise", device, LONGER if course.is_python(lesson) else LIMIT) if case.failure]
     if not failing:

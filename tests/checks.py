@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import traceback
 import xml.etree.ElementTree as ElementTree
 
 import course
@@ -133,8 +134,18 @@ def run_cases(binary, environment, current=None, limit=LIMIT):
 def run_pytest(folder, environment, limit=LIMIT):
     """Every test of a folder's test_*.py, by the sentence that its name is: test_half_types_are_kept is "half types are kept".
 
-    tests/tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name.
+    tests/tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name. A test that ends it fails, and
+    so does one whose kernel faults: the others run without it. One that hangs is the last.
     """
+    cases = {}
+    while _run_pytest(folder, dict(environment, DONE=json.dumps(list(cases))), limit, cases):
+        pass
+    return list(cases.values())
+
+
+def _run_pytest(folder, environment, limit, cases):
+    """Adds to `cases`; true if the tests that are left can be run in a new program."""
+    hung = False
     with tempfile.TemporaryDirectory() as empty:
         told = os.path.join(empty, "told")
         places = [str(course.ROOT / "tests"), environment.get("PYTHONPATH", "")]
@@ -147,12 +158,13 @@ def run_pytest(folder, environment, limit=LIMIT):
             how, said = f"the program {course.how_it_ended(ended.returncode)} in the middle of it", ended.stdout.strip()
         except subprocess.TimeoutExpired as stopped:
             how = f"still running after {limit} s; an endless loop? (the tests after it were not tried)"
-            said = (stopped.stdout or b"").decode(errors="replace").strip()
-        cases, running = {}, None
+            said, hung = (stopped.stdout or b"").decode(errors="replace").strip(), True
+        running, faulty = None, False
         for line in open(told, encoding="utf-8") if os.path.exists(told) else []:
             name, outcome, why = json.loads(line)
             case = cases.setdefault(name, Case(name))
             running = name if outcome == "begins" else None
+            faulty = outcome == "faulty"
             if outcome == "failed":
                 case.failure = case.failure or why
             elif outcome == "skipped":
@@ -162,7 +174,10 @@ def run_pytest(folder, environment, limit=LIMIT):
     if not cases:
         cases["the tests start"] = Case("the tests start")
         cases["the tests start"].failure = said or how
-    return list(cases.values())
+    if faulty and "launch timed out" in case.failure:  # as long again for every other test, nobody would wait for
+        case.failure += "\n(the tests after it were not tried)"
+        return False
+    return faulty or running and not hung
 
 
 # ---- exercises -----------------------------------------------------------------------------------------------------------
@@ -201,6 +216,20 @@ def binary_of(lesson, variant):
         return f"build/tests/{lesson}/{variant}/check"
     made = {".cpp": f"build/tests/{lesson}/{variant}/answer.so", ".cu": f"build/tests/{lesson}/{variant}/exercise.ptx"}
     return made.get(answers(lesson)[variant].suffix, f"build/{lesson}/ready")
+
+
+def syntax_error(source):
+    """What Python has against an answer, as a compiler would say it; nothing if it compiles, or is not in Python."""
+    if source.suffix != ".py":
+        return None
+    try:
+        compile(source.read_bytes(), source.name, "exec")
+    except SyntaxError as wrong:
+        _, *shown, said = "".join(traceback.format_exception_only(wrong)).splitlines()
+        return "\n".join([f"{source.name}:{wrong.lineno}: {said}"] + shown)
+    except ValueError as wrong:
+        return f"{source.name}: {wrong}"
+    return None
 
 
 def misses_c_linkage(ptx, failure):

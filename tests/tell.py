@@ -1,18 +1,34 @@
 # A plug-in of pytest: writes what came of each test into the file that $TOLD names, a line of JSON as it comes (tests/checks.py reads them),
+# leaves out those in $DONE, and ends the program after a test in which a kernel went wrong, for all calls fail from then on;
 # and the fixture `answer`: the learner's module, or the path of the library or the PTX that was built from the learner's C++ or CUDA.
 import importlib.util
 import json
 import os
+import re
 import sys
 
 import pytest
 
 
-def tell(node, outcome, why=""):
+# What the simulator reports, and the driver's words for what a context does not survive.
+REPORT = re.compile(r"^========= simulated GPU: .*\n(?:  .*\n)*", re.MULTILINE)
+FAULT = re.compile(r"illegal memory access|illegal instruction|misaligned address|launch failure|launch timed out|device-side assert", re.IGNORECASE)
+faulty = False
+
+
+def sentence(node):
     """The test's name is a sentence; those that pytest repeats with other parameters are one."""
-    name = node.split("::")[-1].split("[")[0].removeprefix("test_").replace("_", " ")
+    return node.split("::")[-1].split("[")[0].removeprefix("test_").replace("_", " ")
+
+
+def tell(node, outcome, why=""):
     with open(os.environ["TOLD"], "a", encoding="utf-8") as told:
-        told.write(json.dumps([name, outcome, why]) + "\n")
+        told.write(json.dumps([sentence(node), outcome, why]) + "\n")
+
+
+def pytest_collection_modifyitems(items):
+    done = json.loads(os.environ.get("DONE", "[]"))
+    items[:] = [item for item in items if sentence(item.nodeid) not in done]
 
 
 def pytest_runtest_logstart(nodeid):
@@ -20,12 +36,18 @@ def pytest_runtest_logstart(nodeid):
 
 
 def pytest_runtest_logreport(report):
+    global faulty
     if report.skipped:
         tell(report.nodeid, "skipped", report.longrepr[2].removeprefix("Skipped: "))
     elif report.failed:
-        tell(report.nodeid, "failed", in_short(report))
+        told = in_short(report)
+        tell(report.nodeid, "failed", told)
+        faulty = faulty or REPORT.search(told + "\n") or FAULT.search(told)
     elif report.when == "teardown":
         tell(report.nodeid, "ends")
+    if faulty and report.when == "teardown":
+        tell(report.nodeid, "faulty")
+        os._exit(1)
 
 
 def pytest_collectreport(report):
@@ -34,11 +56,11 @@ def pytest_collectreport(report):
 
 
 def in_short(report):
-    """The assertion's lines, without the test's source above them."""
+    """The assertion's lines, without the test's source above them, and what the simulated GPU had to report."""
     lines = report.longreprtext.splitlines()
     told = [line[1:].strip() for line in lines if line.startswith("E ") and not line[1:].strip().startswith("+")]
     place = getattr(report.longrepr, "reprcrash", None)
-    return "\n".join(([f"{os.path.basename(place.path)}:{place.lineno}:"] if place else []) + (told or lines[-3:]))
+    return "\n".join(([f"{os.path.basename(place.path)}:{place.lineno}:"] if place else []) + (told or lines[-3:]) + REPORT.findall(report.capstderr)).rstrip()
 
 
 @pytest.fixture(scope="session")

@@ -322,19 +322,34 @@ def what_make_could_not_make_is_read_from_its_words():
 # Stands for pytest: a test that passes, one that fails twice, one that is skipped, one that ends the program.
 PYTEST = """import json, os
 with open(os.environ["TOLD"], "w") as told:
-    for line in ["one", "begins", ""], ["one", "ends", ""], ["two", "begins", ""], ["two", "failed", "first"], ["two", "failed", "second"], \\
-        ["three", "begins", ""], ["three", "skipped", "no GPU"], ["four", "begins", ""]:
-        print(json.dumps(line), file=told)
-os.abort()
+    for name, *came in [["one", "ends", ""], ["two", "failed", "first"], ["two", "failed", "second"], ["three", "skipped", "no GPU"], \\
+        ["four"], ["five", "failed", "illegal address"], ["five", "faulty", ""], ["six", "ends", ""]]:
+        if name not in json.loads(os.environ["DONE"]):
+            print(json.dumps([name] + (came or ["begins", ""])), file=told)
+            if not came or came[0] == "faulty":
+                told.flush()
+                os.abort()
 """
 
 
-def what_came_of_tests_in_python_is_known_when_one_ends_the_program():
+def what_came_of_tests_in_python_is_known_when_one_ends_the_program_and_the_others_still_run():
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "pytest.py").write_text(PYTEST, encoding="utf-8")
         cases = {case.name: case for case in checks.run_pytest(folder, dict(os.environ, PYTHONPATH=folder))}
     assert cases["one"].failure is None and cases["two"].failure == "first" and cases["three"].skipped == "no GPU"
     assert cases["four"].failure.startswith("the program was killed by signal 6 in the middle of it")
+    assert list(cases) == ["one", "two", "three", "four", "five", "six"]
+    assert cases["five"].failure == "illegal address" and cases["six"].failure is None
+
+
+def an_answer_that_is_no_python_is_said_to_be_none():
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "exercise.py"
+        source.write_text("def f():\n    return (1\n", encoding="utf-8")
+        first, line, caret = checks.syntax_error(source).splitlines()
+        assert first.startswith("exercise.py:2: SyntaxError: ") and line.strip() == "return (1" and caret.strip() == "^", (first, line, caret)
+        source.write_text("def f():\n    return 1\n", encoding="utf-8")
+        assert checks.syntax_error(source) is None
 
 
 # What make is told, and what it answers; nothing is fetched or built before.
