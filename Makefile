@@ -207,6 +207,7 @@ bench-simulator: build/bench/driver build/bench/opencl build/bench/kernels.ptx
 #: clean                removes everything that was built (what was downloaded stays)
 clean:
 	$(Q)[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} +
+	@echo 'removed build/; your answers and what was downloaded stay'
 
 #: help                 this list
 help:

@@ -217,8 +217,9 @@ class Device:
         return f"device: {self.name} ({self.why})"
 
     def environment_for(self, lesson):
-        """The environment of a lesson's programs: its lesson.env (two simulated devices, for example), under what is set already."""
-        return {**settings(lesson), **self.environment, **(for_python() if is_python(lesson) else {})}
+        """The environment of a lesson's programs: its lesson.env (two simulated devices, for example), under what is set already. Libraries that
+        merely look whether the runtime would start get no note of the simulator's: the lesson says what it leaves out."""
+        return {"CUDASIM_QUIET": "1", **settings(lesson), **self.environment, **(for_python() if is_python(lesson) else {})}
 
 
 def _ask_driver():

@@ -62,6 +62,8 @@ def main(lessons):
         elif status != 0:
             failed.append(lesson)
             print(f"FAILED: {lesson} {course.how_it_ended(status)}", flush=True)
+    if failed:
+        print("A lesson that is broken on purpose fails, and all is well; make now reports an error.", flush=True)
     if len(lessons) > 1:
         print(f"\n{len(lessons) - len(failed) - len(skipped)} lessons ended well, {len(failed)} failed, {len(skipped)} skipped")
     return 1 if failed else 0

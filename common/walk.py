@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import termios
 import textwrap
 
 import course
@@ -13,7 +14,8 @@ import text
 
 
 def page(columns, lines):
-    """Width and height of a page on a terminal of that size; the prompt needs a line, too."""
+    """Width and height of a page on a terminal of that size, 100 x 24 if it does not know; the prompt needs a line, too."""
+    columns, lines = columns or 100, lines or 24
     return max(20, min(98, columns - 2)), max(5, min(21, lines - 3))
 
 
@@ -35,6 +37,8 @@ class Screen:
             self.keyboard = open("/dev/tty", encoding="utf-8", errors="replace") if sys.stdout.isatty() else None
         except OSError:
             self.keyboard = None
+        if self.keyboard:
+            termios.tcflush(self.keyboard, termios.TCIFLUSH)  # what was typed while the lessons were built is no answer
 
     def style(self, line, code):
         return f"\033[{code}m{line}\033[0m" if self.keyboard else line

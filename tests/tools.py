@@ -1,8 +1,10 @@
 # Tests of the tools that test everything else: the checker of texts, and the reading of Catch2's reports. Run by tests/run.py.
 import contextlib
+import importlib.util
 import io
 import os
 import pathlib
+import pty
 import shutil
 import stat
 import subprocess
@@ -472,11 +474,52 @@ def of_a_compiler_that_says_thousands_of_lines_the_first_are_shown():
 
 
 def a_page_is_no_wider_than_its_terminal():
-    assert walk.page(200, 60) == walk.page(100, 24) == (98, 21)
+    assert walk.page(200, 60) == walk.page(100, 24) == walk.page(0, 0) == (98, 21)
     assert walk.page(40, 12) == (38, 9) and walk.page(3, 2) == (20, 5)
     with mock.patch.object(walk, "WIDTH", 38):
         lines = walk.rendered("A sentence of several words, and `some code` in it, that goes on and on.\n\n| a call | what it does there |\n| --- | --- |\n| `cuInit` | something |\n")
     assert len(lines) > 3 and all(len(line.replace("`", "")) <= 38 for line in lines), lines
+
+
+WAITS = """import time, walk
+time.sleep(0.5)  # somebody is impatient
+screen = walk.Screen()
+print("ready", flush=True)
+try:
+    screen.wait("run it")
+    print("went on")
+except walk.Leave:
+    print("left")
+"""
+
+
+def a_walk_takes_what_was_typed_before_it_began_for_no_answer():
+    process, terminal = pty.fork()
+    if process == 0:
+        os.environ["PYTHONPATH"] = str(texts.course.ROOT / "common")
+        os.execvp("python3", ["python3", "-c", WAITS])
+    os.write(terminal, b"q\n")
+    shown = b""
+    with contextlib.suppress(OSError):  # the end
+        while some := os.read(terminal, 4096):
+            asked, shown = b"leave]" in shown, shown + some
+            if not asked and b"leave]" in shown:
+                os.write(terminal, b"\n")
+    os.close(terminal)
+    os.waitpid(process, 0)
+    assert b"went on" in shown, shown
+
+
+def a_lesson_that_fails_may_have_been_broken_on_purpose():
+    spec = importlib.util.spec_from_file_location("running", texts.course.ROOT / "common" / "run.py")
+    running = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(running)
+    device = texts.course.Device("simulator", "", "", dict(os.environ))
+    with mock.patch.multiple(texts.course, choose_device=lambda: device, program=lambda _: ["false"], why_not=lambda _: None):
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            assert running.main(["02-context/03-stack"]) == 1
+    *_, failed, last = shown.getvalue().splitlines()
+    assert failed == "FAILED: 02-context/03-stack ended with status 1" and last.startswith("A lesson that is broken on purpose fails, and all is well"), shown.getvalue()
 
 
 def a_walk_says_that_a_lesson_has_no_text():
@@ -525,9 +568,25 @@ def a_part_beside_a_target_is_known():
 def a_lesson_env_sets_what_is_not_set_already():
     lesson = "02-context/11-two-devices"
     asked = lambda environment: course.Device("simulator", "", "", environment).environment_for(lesson)
-    assert asked({"HOME": "/"}) == {"HOME": "/", "CUDASIM_DEVICES": "2"}
-    assert asked({"CUDASIM_DEVICES": "3"}) == {"CUDASIM_DEVICES": "3"}
+    assert asked({"HOME": "/"}) == {"HOME": "/", "CUDASIM_DEVICES": "2", "CUDASIM_QUIET": "1"}
+    assert asked({"CUDASIM_DEVICES": "3", "CUDASIM_QUIET": ""}) == {"CUDASIM_DEVICES": "3", "CUDASIM_QUIET": ""}
     assert course.settings("02-context/03-stack") == {}
+
+
+ASKS_FOR_A_TABLE = """import ctypes, sys
+driver, table = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+driver.cuInit(0)
+for _ in range(2):
+    driver.cuGetExportTable(ctypes.byref(table), bytes(16))
+"""
+
+
+def what_the_runtime_library_lacks_is_told_once_and_not_where_it_is_known():
+    def said(quiet):
+        command = ["python3", "-c", ASKS_FOR_A_TABLE, str(texts.course.SIMULATOR / "libcuda.so.1")]
+        return subprocess.run(command, env=dict(os.environ, CUDASIM_QUIET=quiet), check=True, capture_output=True, text=True).stderr
+
+    assert said("").count("the CUDA runtime library") == 1 and said("1") == "", (said(""), said("1"))
 
 
 def all_tests():
