@@ -131,15 +131,16 @@ def run_cases(binary, environment, current=None, limit=LIMIT):
         culprits.append(run.culprit.name)
 
 
-def run_pytest(folder, environment, limit=LIMIT):
+def run_pytest(folder, environment, limit=LIMIT, until=None):
     """Every test of a folder's test_*.py, by the sentence that its name is: test_half_types_are_kept is "half types are kept".
 
     tests/tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name. A test that ends it fails, and
     so does one whose kernel faults: the others run without it. One that hangs is the last.
+    `until`: the test to begin with; if it fails, the others need not be run again.
     """
-    cases = {}
-    while _run_pytest(folder, dict(environment, DONE=json.dumps(list(cases))), limit, cases):
-        pass
+    cases, again = {}, True
+    while again and not (until in cases and cases[until].failure):
+        again = _run_pytest(folder, dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases)
     return list(cases.values())
 
 
@@ -240,21 +241,21 @@ def misses_c_linkage(ptx, failure):
         return f'{ptx.name} has no function {rest[: int(length)]}; it has {mangled}: is extern "C" missing?'
 
 
-def judge(lesson, variant, device, limit=LIMIT):
-    """The test cases of a lesson's check for one of its answers."""
-    cases = _judge(lesson, variant, device, limit)
+def judge(lesson, variant, device, limit=LIMIT, until=None):
+    """The test cases of a lesson's check for one of its answers; in Python, `until` is enough if it rejects one that a kernel's fault ends."""
+    cases = _judge(lesson, variant, device, limit, until)
     ptx = (course.ROOT / binary_of(lesson, variant)).parent / "exercise.ptx"
     for case in cases:
         case.failure = misses_c_linkage(ptx, case.failure or "") or case.failure
     return cases
 
 
-def _judge(lesson, variant, device, limit):
+def _judge(lesson, variant, device, limit, until):
     binary, environment = course.ROOT / binary_of(lesson, variant), device.environment_for(lesson)
     if not course.is_python(lesson):
         return run_cases(binary, environment, limit=limit)
     answer = answers(lesson)[variant]
-    return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit)
+    return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit, until)
 
 
 def names_rejection(source):

@@ -304,12 +304,12 @@ class Test:
                     self.count.ok(name)
         self.count.group("exercises: unsolved fails, solution passes")
 
-    def judged(self, lesson, variant):
+    def judged(self, lesson, variant, until=None):
         """The test cases for one answer by name, or None with the compiler's words if it was not built."""
         binary = checks.binary_of(lesson, variant)
         if binary in self.built.failed:
             return None, self.unbuilt(binary)
-        return {case.name: case for case in checks.judge(lesson, variant, self.device)}, None
+        return {case.name: case for case in checks.judge(lesson, variant, self.device, until=until)}, None
 
     def prove_exercise(self, lesson):
         """[(name, why it failed, why it was skipped)] for the lesson's exercise, its solution and its wrong solutions."""
@@ -359,7 +359,7 @@ class Test:
     def prove_wrong(self, lesson, variant, source):
         name = f"{lesson}: the wrong solution {variant} is rejected"
         expected = checks.names_rejection(source)
-        cases, unbuilt = self.judged(lesson, variant)
+        cases, unbuilt = self.judged(lesson, variant, until=expected)
         if unbuilt:
             return name, unbuilt, None
         if not expected:

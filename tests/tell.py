@@ -1,5 +1,5 @@
 # A plug-in of pytest: writes what came of each test into the file that $TOLD names, a line of JSON as it comes (tests/checks.py reads them),
-# leaves out those in $DONE, and ends the program after a test in which a kernel went wrong, for all calls fail from then on;
+# leaves out those in $DONE, begins with $FIRST, and ends the program after a test in which a kernel went wrong, for all calls fail from then on;
 # and the fixture `answer`: the learner's module, or the path of the library or the PTX that was built from the learner's C++ or CUDA.
 import importlib.util
 import json
@@ -29,6 +29,7 @@ def tell(node, outcome, why=""):
 def pytest_collection_modifyitems(items):
     done = json.loads(os.environ.get("DONE", "[]"))
     items[:] = [item for item in items if sentence(item.nodeid) not in done]
+    items.sort(key=lambda item: sentence(item.nodeid) != os.environ.get("FIRST"))
 
 
 def pytest_runtest_logstart(nodeid):

@@ -337,7 +337,9 @@ with open(os.environ["TOLD"], "w") as told:
 def what_came_of_tests_in_python_is_known_when_one_ends_the_program_and_the_others_still_run():
     with tempfile.TemporaryDirectory() as folder:
         (pathlib.Path(folder) / "pytest.py").write_text(PYTEST, encoding="utf-8")
-        cases = {case.name: case for case in checks.run_pytest(folder, dict(os.environ, PYTHONPATH=folder))}
+        environment = dict(os.environ, PYTHONPATH=folder)
+        cases = {case.name: case for case in checks.run_pytest(folder, environment)}
+        assert [case.name for case in checks.run_pytest(folder, environment, until="four")] == ["one", "two", "three", "four"]
     assert cases["one"].failure is None and cases["two"].failure == "first" and cases["three"].skipped == "no GPU"
     assert cases["four"].failure.startswith("the program was killed by signal 6 in the middle of it")
     assert list(cases) == ["one", "two", "three", "four", "five", "six"]
