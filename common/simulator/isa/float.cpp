@@ -168,17 +168,17 @@ void run_float(Warp& warp, const Instruction& i) {
   const u32 mode = kKey & 4 ? i.control : u32{kNearest};
   const RoundingScope scope(mode);
   if constexpr (kArguments == 1) {
-    unary<T, T>(warp, i, [mode](T a) {
+    unary<T, T>(warp, i, [=](T a) {
       a = in<kFtz>(a);
       return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a), a, T{0}, T{0}, mode));
     });
   } else if constexpr (kArguments == 2) {
-    binary<T, T, T>(warp, i, [mode](T a, T b) {
+    binary<T, T, T>(warp, i, [=](T a, T b) {
       a = in<kFtz>(a), b = in<kFtz>(b);
       return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a, b), a, b, T{0}, mode));
     });
   } else {
-    ternary<T, T, T, T>(warp, i, [mode](T a, T b, T c) {
+    ternary<T, T, T, T>(warp, i, [=](T a, T b, T c) {
       a = in<kFtz>(a), b = in<kFtz>(b), c = in<kFtz>(c);
       return out<kFtz, kSat>(lowered<Op, kFtz>(Op::of(a, b, c), a, b, c, mode));
     });

@@ -16,7 +16,7 @@
 namespace cudasim {
 namespace {
 
-constexpr u32 kRows = 16, kMostColumns = 256, kMostK = 32;
+constexpr u32 kRows = 16, kMostColumns = 256;
 constexpr Type kTypes[] = {Type::f16, Type::bf16, Type::tf32, Type::e4m3, Type::e5m2, Type::u8, Type::s8, Type::b1};
 constexpr Type kSums[] = {Type::f16, Type::f32, Type::s32};
 
