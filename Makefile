@@ -35,6 +35,8 @@ MAKEFLAGS += -j$(shell nproc) --output-sync=target
 endif
 .DEFAULT_GOAL := help
 Q := $(if $(V),,@)
+# `make -n` fetches and writes nothing.
+DRY_RUN := $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),echo)
 say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
 
 # ---- What is asked for: refused in a sentence before anything is fetched or built ------------------------------------------
@@ -78,7 +80,7 @@ endif
 
 # ---- Set-up: the toolkit, the compiler and Catch2 as found on this machine (or fetched) -----------------------------------
 
-ifeq ($(filter-out help clean doctor,$(GOALS)),)
+ifeq ($(if $(DRY_RUN),,$(filter-out help clean doctor,$(GOALS))),)
 else ifndef INSIDE
 ASKED := $(if $(PARTLY),$(CHOSEN),$(filter $(NAMED) $(NAMED:=/%),$(LESSONS)))
 JUDGING := $(filter test check build/tests/%,$(GOALS))
@@ -147,7 +149,7 @@ BUILT_WITH.tests := $(TOOLCHAIN) $(TEST_FLAGS) $(SIM_ARCH) $(CATCH_LIBS)
 kept_text = $(strip $(file <$1))
 define stamp
 ifneq ($$(call kept_text,build/flags.$1),$$(strip $$(BUILT_WITH.$1)))
-$$(file >build/flags.$1,$$(BUILT_WITH.$1))
+$(if $(DRY_RUN),.PHONY: build/flags.$1,$$(file >build/flags.$1,$$(BUILT_WITH.$1)))
 endif
 build/flags.$1: ;
 endef
@@ -217,7 +219,6 @@ help:
 
 # What the tools in Python have to know. Their lines begin with + (they call make again, and their output is not to be held back), which
 # `make -n` would run, too.
-DRY_RUN = $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),echo)
 TOOLS = $(DRY_RUN) MAKE_COMMAND=$(call quoted,$(MAKE)) CXX=$(call quoted,$(CXX)) PYTHONUTF8=1 PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
 
 # $1: flags. -w: a header is no main file, g++ would say. Written elsewhere first, for half of one would be taken, too, and another make may be at it. Where g++ finds a parsed
@@ -276,12 +277,12 @@ endef
 includes_of = $(subst $() ,$(newline),$(JOINED.$1:%=$(hash)include"%"))
 define joined_source
 ifneq ($$(call kept_text,build/joined/$1.cpp),$$(strip $$(call includes_of,$1)))
-$$(file >build/joined/$1.cpp,$$(call includes_of,$1))
+$(if $(DRY_RUN),.PHONY: build/joined/$1.cpp,$$(file >build/joined/$1.cpp,$$(call includes_of,$1)))
 endif
 build/joined/$1.cpp: ;
 endef
 ifneq ($(wildcard build/setup.mk),)
-ifeq ($(wildcard build/joined),)
+ifeq ($(DRY_RUN)$(wildcard build/joined),)
 $(shell mkdir -p build/joined)
 endif
 $(foreach name,$(SIM_JOINED),$(eval $(call joined_source,$(name))))

@@ -444,6 +444,8 @@ if [ -r build/setup.mk ]; then
   done <build/setup.mk
 fi
 keeps() { [ "${had[KEY]:-}" = "$KEY" ]; }
+# PyTorch and the like are the Python's, whatever compiler or toolkit another terminal has.
+keeps_python() { [[ "${had[KEY]:-}" == "$(command -v python3) "* ]]; }
 needs_catch2= needs_torch= needs_pytest= needs_matplotlib=
 for need in "$@"; do declare "needs_$need=yes"; done
 
@@ -468,7 +470,7 @@ keep_or_see_to() { # $1: needed, or empty; $2: what sees to it; the rest: the va
   for name in "${@:3}"; do declare -g "$name="; done
   if [ -n "$1" ]; then
     "$2"
-  elif keeps; then
+  elif keeps || { [ "$2" != see_to_catch2 ] && keeps_python; }; then
     for name in "${@:3}"; do declare -g "$name=${had[$name]:-}"; done
   fi
 }

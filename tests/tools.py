@@ -421,6 +421,30 @@ def set_up(toolkit, nvcc):
         return strip(by_make.stdout.splitlines()), strip(paths), why_not
 
 
+def pytorch_stays_found_when_a_terminal_has_another_compiler_or_toolkit():
+    with tempfile.TemporaryDirectory() as made:
+        home, house = pathlib.Path(made) / "cuda", pathlib.Path(made) / "house"
+        for file in ("include/cuda.h", "bin/nvcc"):
+            (home / file).parent.mkdir(parents=True)
+        (home / "include/cuda.h").write_text("#define CUDA_VERSION 12040\n")
+        (home / "bin/nvcc").write_text("#!/bin/sh\necho compute_75\n")
+        (home / "bin/nvcc").chmod(0o755)
+        for folder in ("common", "build"):
+            (house / folder).mkdir(parents=True)
+        shutil.copy(texts.course.ROOT / "common/setup.sh", house / "common/setup.sh")
+        for python, kept in (shutil.which("python3"), "TORCH := 2.13"), ("/another/python3", "TORCH := "):
+            (house / "build/setup.mk").write_text(f"KEY := {python} another compiler\nTORCH := 2.13\n")
+            subprocess.run([house / "common/setup.sh"], env=dict(os.environ, CUDA_HOME=str(home), CXX="g++"), check=True)
+            assert kept in (house / "build/setup.mk").read_text().splitlines(), kept
+
+
+def a_dry_run_says_what_would_be_built_again_and_writes_nothing():
+    kept = lambda: {file: file.read_text() for file in [*(texts.course.ROOT / "build").glob("flags.*"), texts.course.ROOT / "build/setup.mk"]}
+    before = kept()
+    ended = make("-n", "02-context/03-stack", "CXXFLAGS=-DNEW", "CUDA_HOME=/no/where")
+    assert ended.returncode == 0 and "-DNEW -MMD" in ended.stdout and kept() == before, ended.stderr
+
+
 def a_toolkit_may_lie_where_make_and_the_shell_read_something_else():
     for folder in ("tool kit", "a $b #c", "$HOME/o'clock"):
         paths = [f"/{folder}/bin/nvcc", f"/{folder}/include"]
