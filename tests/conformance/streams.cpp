@@ -201,6 +201,17 @@ FRESH_CASE("A stream waits for a word in memory, and another one writes it", "[s
   CHECK(value == 7);
   ANSWERS(cuStreamWaitValue32(waiter, 0, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuStreamWaitValue32(waiter, word + 1, 5, CU_STREAM_WAIT_VALUE_GEQ), CUDA_ERROR_INVALID_VALUE);
+  CUdeviceptr managed = 0;
+  CU_CHECK(cuMemAllocManaged(&managed, 8, CU_MEM_ATTACH_GLOBAL));
+  ANSWERS(cuStreamWriteValue32(writer, managed, 7, CU_STREAM_WRITE_VALUE_DEFAULT), CUDA_ERROR_INVALID_VALUE);
+  CUstreamBatchMemOpParams write{};
+  write.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  write.writeValue.address = word;
+  write.writeValue.value = 9;
+  std::vector<CUstreamBatchMemOpParams> batch(256, write);
+  ANSWERS(cuStreamBatchMemOp(writer, 256, batch.data(), 0), CUDA_ERROR_INVALID_VALUE);  // it must be fewer
+  ANSWERS(cuStreamBatchMemOp(writer, 255, batch.data(), 0), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(writer), CUDA_SUCCESS);
 }
 
 FRESH_CASE("A stream carries its context: work can be given to it where none is current", "[stream]") {

@@ -163,7 +163,7 @@ Part free_part(CUdeviceptr pointer) {
 }
 
 Part memory_part(const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
-  require(parameters != nullptr && parameters->count != 0 && parameters->count <= 256 && parameters->flags == 0);
+  require(parameters != nullptr && parameters->count != 0 && parameters->count < kBatchLimit && parameters->flags == 0);
   require(parameters->paramArray != nullptr);
   MemoryPart part;
   part.context = parameters->ctx;

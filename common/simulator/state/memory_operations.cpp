@@ -38,6 +38,7 @@ void require_word(u64 address, u32 size) {
   require(address != 0 && address % size == 0);
   const auto allocation = AddressSpace::instance().find(address);
   require(allocation && allocation->base + allocation->size - address >= size);
+  require(allocation->kind != MemoryKind::managed);  // as the manual says
 }
 
 bool fulfilled(u64 found, u64 wanted, u32 size, unsigned how) {
