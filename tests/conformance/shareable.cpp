@@ -198,3 +198,23 @@ FRESH_CASE("Virtual memory is made for handles that the machine has, and mapped 
   ANSWERS(cuMemMap(address, size, 0, made, 1), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemMap(address, size, 0, made, 0), CUDA_SUCCESS);
 }
+
+FRESH_CASE("Of a pointer into a mapping it is known which handles its memory may leave by", "[vmm]") {
+  conformance::context();
+  constexpr std::size_t size = 2 << 20;
+  const auto types_of = [](CUdeviceptr pointer) {
+    unsigned long long types = ~0ull;
+    ANSWERS(cuPointerGetAttribute(&types, CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES, pointer), CUDA_SUCCESS);
+    return types;
+  };
+  CUmemGenericAllocationHandle plain = 0, shareable = 0;
+  const CUmemAllocationProp none = on_device(CU_MEM_HANDLE_TYPE_NONE);
+  const CUmemAllocationProp descriptor = on_device(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  CU_CHECK(cuMemCreate(&plain, size, &none, 0));
+  CU_CHECK(cuMemCreate(&shareable, size, &descriptor, 0));
+  CHECK(types_of(mapped(plain, size) + 100) == CU_MEM_HANDLE_TYPE_NONE);
+  CHECK(types_of(mapped(shareable, size) + 100) == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  CUdeviceptr linear = 0;
+  CU_CHECK(cuMemAlloc(&linear, 4096));
+  CHECK(types_of(linear) == CU_MEM_HANDLE_TYPE_NONE);
+}

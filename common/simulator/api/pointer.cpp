@@ -57,6 +57,10 @@ std::pair<u64, u64> range_of(const Allocation& a) {
   return {a.base, a.size};
 }
 
+CUmemAllocationProp asked_for(const Allocation& mapping) {
+  return properties_at(mapping.base).value_or(CUmemAllocationProp{});
+}
+
 CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 pointer) {
   const bool managed = a.kind == MemoryKind::managed;
   const bool has_host_address = for_host(a);
@@ -81,11 +85,14 @@ CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 point
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       return store<unsigned>(data, a.kind == MemoryKind::device && a.flags == 0);  // not what another process made
     case CU_POINTER_ATTRIBUTE_IS_GPU_DIRECT_RDMA_CAPABLE:
+      if (is_mapping(a)) return store<unsigned>(data, asked_for(a).allocFlags.gpuDirectRDMACapable != 0);
+      [[fallthrough]];
     case kHwDecompress: return store<unsigned>(data, a.kind == MemoryKind::device);
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: return store<CUdeviceptr>(data, range_of(a).first);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE: return store<std::size_t>(data, range_of(a).second);
     case CU_POINTER_ATTRIBUTE_MAPPED: return store<unsigned>(data, 1);
-    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES: return store<unsigned long long>(data, 0);
+    case CU_POINTER_ATTRIBUTE_ALLOWED_HANDLE_TYPES:
+      return store<unsigned long long>(data, is_mapping(a) ? asked_for(a).requestedHandleTypes : 0);
     case CU_POINTER_ATTRIBUTE_ACCESS_FLAGS:
       return store<unsigned>(data, a.device_writable   ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READWRITE
                                    : a.device_readable ? CU_POINTER_ATTRIBUTE_ACCESS_FLAG_READ

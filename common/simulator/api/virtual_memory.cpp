@@ -242,6 +242,14 @@ void update_protection(u64 address, const Mapping& mapping) {
 
 }  // namespace
 
+std::optional<CUmemAllocationProp> properties_at(u64 address) {
+  VirtualMemory& all = virtual_memory();
+  const std::scoped_lock lock(all.mutex);
+  const auto mapping = all.at(address);
+  if (mapping == all.mappings.end()) return std::nullopt;
+  return mapping->second.physical->properties;
+}
+
 std::optional<std::pair<u64, u64>> reservation_at(u64 address) {
   VirtualMemory& all = virtual_memory();
   const std::scoped_lock lock(all.mutex);

@@ -11,6 +11,8 @@ namespace cudasim {
 
 // The address and size of the reservation (cuMemAddressReserve) that holds `address`.
 std::optional<std::pair<u64, u64>> reservation_at(u64 address);
+// What the memory that is mapped at `address` was asked to be (cuMemCreate).
+std::optional<CUmemAllocationProp> properties_at(u64 address);
 
 // Memory that was made for the tiles of sparse arrays.
 struct TilePool {
