@@ -95,6 +95,9 @@ FILES := $(words $(shell find common/simulator -name '*.cpp'))
 CORES := $(shell nproc)
 # 3 seconds for two files, about, on one core.
 $(info The simulated GPU is built first, once: $(FILES) files, about $(shell echo $$(($(FILES) * 3 / 120 / $(CORES) + 1))) min with $(CORES) cores.)
+ifneq ($(and $(filter run walk $(CHAPTERS),$(GOALS)),$(word 2,$(ASKED))),)
+$(info All $(words $(ASKED)) lessons are built next, and then they run. To begin at once with one: make $(firstword $(ASKED)))
+endif
 endif
 endif
 # Sets CUDA_INCLUDE NVCC WITHOUT_HOST_NVCC CUDA_VERSION PTX_ARCH CATCH_FLAGS CATCH_LIBS COMPILER; each may be empty: not to be had.
@@ -245,6 +248,11 @@ SIM_SINGLE := $(filter-out $(foreach name,$(SIM_JOINED),$(JOINED.$(name))),$(SIM
 SIM_OBJECTS := $(patsubst common/simulator/%.cpp,build/simulator/%.o,$(filter common/simulator/isa/%,$(SIM_SINGLE)) \
   $(filter-out common/simulator/isa/%,$(SIM_SINGLE))) $(SIM_JOINED:%=build/simulator/joined/%.o)
 
+# 37/139: how many of those that are not there yet have been begun.
+SIM_MISSING := $(words $(filter-out $(wildcard $(SIM_OBJECTS)),$(SIM_OBJECTS)))
+SIM_BEGUN :=
+sim_progress = $(if $(filter-out 0,$(SIM_MISSING)),$(eval SIM_BEGUN += .)$(words $(SIM_BEGUN))/$(SIM_MISSING) )
+
 PARSED.simulator := $(if $(PARSED),build/parsed/common/simulator/standard.hpp.gch)
 build/parsed/common/simulator/standard.hpp.gch: common/simulator/standard.hpp build/flags.simulator
 	$(call parse_header,$(SIM_FLAGS))
@@ -255,17 +263,17 @@ build/parsed/cold/common/simulator/standard.hpp.gch: common/simulator/standard.h
 	$(call parse_header,$(SIM_COLD_FLAGS))
 
 build/simulator/%.o: common/simulator/%.cpp build/flags.simulator $(PARSED.simulator)
-	$(call say,simulator,$<)
+	$(call say,simulator,$(sim_progress)$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(SIM_FLAGS) $(PARSED.simulator:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
 compile_cold = $(Q)mkdir -p $(@D) && $(CXX) $(SIM_COLD_FLAGS) $(PARSED.cold:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
 $(patsubst common/simulator/%.cpp,build/simulator/%.o,$(filter $(SIM_COLD),$(SIM_SINGLE))): build/simulator/%.o: common/simulator/%.cpp build/flags.simulator $(PARSED.cold)
-	$(call say,simulator,$<)
+	$(call say,simulator,$(sim_progress)$<)
 	$(compile_cold)
 
 build/simulator/joined/%.o: build/joined/%.cpp build/flags.simulator $(PARSED.cold)
-	$(call say,simulator,$(firstword $(subst ., ,common/simulator/$*)): $(notdir $(JOINED.$*)))
+	$(call say,simulator,$(sim_progress)$(firstword $(subst ., ,common/simulator/$*)): $(notdir $(JOINED.$*)))
 	$(compile_cold)
 
 # The includes of $1, a line each.
