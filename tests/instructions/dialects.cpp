@@ -54,6 +54,22 @@ const std::vector<Text>& texts() {
        "mov.u32 V2.y,8; st.global.v2.u32 [%out+16],V2; mov.f32 f0,%v.z; st.global.f32 [%out+24],f0; mov.f32 f1,%v.a;"
        "st.global.f32 [%out+28],f1;",
        {0x3f800000, 0x40000000, 0x40400000, 0x40800000, 7, 8, 0x40400000, 0x40800000}},
+      {"reductions that an mbarrier counts",
+       "",
+       "",
+       ".shared .align 8 .b64 bar; .shared .align 16 .b32 cell[4]; .reg .b32 %t, %m, %b, %c, %r<4>; .reg .pred %p;\n"
+       "mov.u32 %t, %tid.x; mul.lo.u32 %m, %t, 10; mov.u32 %b, bar; mov.u32 %c, cell; setp.eq.u32 %p, %t, 0;\n"
+       "@%p mbarrier.init.shared::cta.b64 [%b], 1;\n@%p st.shared.v4.u32 [%c], {100, 100, 100, 255};\n"
+       "@%p fence.mbarrier_init.release.cluster;\nbar.sync 0;\n"
+       "@%p mbarrier.arrive.expect_tx.shared::cta.b64 _, [%b], 512;\n"
+       "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%c], %t, [%b];\n"
+       "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.max.s32 [%c+4], %m, [%b];\n"
+       "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.inc.u32 [%c+8], 1000, [%b];\n"
+       "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.xor.b32 [%c+12], %t, [%b];\n"
+       "AGAIN: mbarrier.try_wait.parity.shared::cta.b64 %p, [%b], 0;\n@!%p bra AGAIN;\n"
+       "ld.shared.v4.u32 {%r0, %r1, %r2, %r3}, [%c]; st.global.v4.u32 [%out], {%r0, %r1, %r2, %r3};",
+       {596, 310, 132, 255},
+       90},
       {"scopes with names of their own",
        "",
        "",

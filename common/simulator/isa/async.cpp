@@ -431,6 +431,30 @@ Bound bind_store_async(const Form& form) {
   return {bits(form.type[0]) == 32 ? run_store_async<u32> : run_store_async<u64>, control};
 }
 
+// red.async [to], value, [mbarrier]
+template <class T>
+void run_reduce_async(Warp& warp, const Instruction& i) {
+  if (warp.watch != nullptr) warp.watch->asynchronous();
+  const auto operation = static_cast<BulkReduction>(i.control >> kFlags & 7);
+  const auto type = static_cast<Type>(i.control >> (kFlags + 3) & 0xff);
+  for_each_lane(warp, [&](u32 lane) {
+    std::byte* to = access(warp, lane, Space::shared_cluster, operand_address(warp, i, 0, i.slot[0], lane), sizeof(T),
+                           sizeof(T), Access::atomic, nullptr);
+    std::byte* barrier = object(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[2], lane));
+    deliver(warp, lane, barrier, sizeof(T), [=, value = warp.in<T>(i.slot[1])[lane]] {
+      std::byte bytes[sizeof(T)];
+      raw_store<T>(bytes, value);
+      reduce_bytes(operation, type, to, bytes, sizeof(T));
+    });
+  });
+  warp.polls = 0;
+}
+Bound bind_reduce_async(const Form& form) {
+  const u32 control = operand_control(Space::shared_cluster, form.width[0]) |
+                      operand_control(Space::shared_cluster, form.width[2]) << kOperandBits | reduction_control(form);
+  return {bits(form.type[0]) == 32 ? run_reduce_async<u32> : run_reduce_async<u64>, control};
+}
+
 template <Handler run>
 Bound bind(const Form&) {
   return run;
@@ -475,6 +499,8 @@ const Row kRows[] = {
      bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
     {"cp.async.bulk.shared::cluster.global.multicast::cluster" BYTES, "[m] [m] u32 [m] b16",
      bind_bulk_to_shared<run_bulk_to_shared<true>>, 80, 90},
+    {"cp.async.bulk.shared::cluster.global.multicast::cluster.L2::cache_hint" BYTES, "[m] [m] u32 [m] b16 b64",
+     bind_bulk_to_shared<run_bulk_to_shared<true>>, 80, 90},
     {"cp.async.bulk.shared::cluster.shared::cta" BYTES, "[m] [m] u32 [m]",
      bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group", "[m] [m] u32", bind_bulk_to_global, 80, 90},
@@ -499,11 +525,18 @@ const Row kRows[] = {
     REDUCE_NEAR(".inc|dec.u32"),
     REDUCE_NEAR(".min|max.u32|s32"),
     {"cp.async.bulk.prefetch.L2.global", "[m] u32", bind<run_nothing>, 80, 90},
+    {"cp.async.bulk.prefetch.L2.global.L2::cache_hint", "[m] u32 b64", bind<run_nothing>, 80, 90},
     {"cp.async.bulk.commit_group", "", bind<run_commit_bulk>, 80, 90},
     {"cp.async.bulk.wait_group{.read}", "u32", bind<run_wait_bulk>, 80, 90},
 
     {"st.async{.weak}{.shared::cluster}{" BYTES "}{.v2|v4}.b32|b64|u32|u64|s32|s64|f32|f64", "[m] {t0}v [m]",
      bind_store_async, 81, 90},
+#define REDUCE_ASYNC(what) \
+  { "red.async.relaxed.cluster{.shared::cluster}" BYTES what, "[m] t0 [m]", bind_reduce_async, 81, 90 }
+    REDUCE_ASYNC(".add.u32|s32|u64|s64"),
+    REDUCE_ASYNC(".min|max.u32|s32"),
+    REDUCE_ASYNC(".inc|dec.u32"),
+    REDUCE_ASYNC(".and|or|xor.b32"),
 };
 
 }  // namespace
