@@ -10,6 +10,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -153,10 +154,19 @@ std::string by_nvrtc(void* library, std::vector<const char*> options) {
   call("nvrtcDestroyProgram", &program);
   return ptx;
 }
+// NVRTC opens its builtins by their name, and CUDA 13's does not say where they are: beside it. What is open is found.
+void open_builtins(const std::filesystem::path& library) {
+  std::error_code none;  // a name alone: the loader finds both
+  for (const auto& file : std::filesystem::directory_iterator(library.parent_path(), none))
+    if (file.path().filename().string().rfind("libnvrtc-builtins.so", 0) == 0) dlopen(file.path().c_str(), RTLD_NOW);
+}
 void* nvrtc() {
   std::stringstream places(read(cu::image("nvrtc.txt")));
   void* library = nullptr;
-  for (std::string path; library == nullptr && places >> path;) library = dlopen(path.c_str(), RTLD_NOW);
+  for (std::string path; library == nullptr && std::getline(places, path);) {
+    open_builtins(path);
+    library = dlopen(path.c_str(), RTLD_NOW);
+  }
   return library;
 }
 
