@@ -135,7 +135,7 @@ def run_pytest(folder, environment, limit=LIMIT, until=None):
     """Every test of a folder's test_*.py, by the sentence that its name is: test_half_types_are_kept is "half types are kept".
 
     tests/tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name. A test that ends it fails, and
-    so does one whose kernel faults: the others run without it. One that hangs is the last.
+    so does one whose kernel faults: the others run without it. One that hangs, or whose kernel does not end, is the last.
     `until`: the test to begin with; if it fails, the others need not be run again.
     """
     cases, again = {}, True
