@@ -3,6 +3,10 @@
 #include "common/cu.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -55,6 +59,20 @@ inline std::string header(int version, int architecture) {
          std::to_string(architecture) + "\n.address_size 64\n";
 }
 
+// Writes the instructions of a program, each once, to the file that INSTRUCTIONS_LOADED names: for the test that holds the simulator's table to
+// having a case for each of its rows (tests/simulator/isa_rows.cpp).
+inline void note_instructions(const std::string& text) {
+  const char* file = std::getenv("INSTRUCTIONS_LOADED");
+  if (file == nullptr) return;
+  static std::set<std::string> noted;
+  std::stringstream words(text);
+  std::ofstream out(file, std::ios::app);
+  for (std::string word; words >> word;) {
+    if (word.back() == ';') word.pop_back();
+    if (!word.empty() && word[0] >= 'a' && word[0] <= 'z' && noted.insert(word).second) out << word << '\n';
+  }
+}
+
 // Loads PTX; null, with the error log in `log`, if it does not load.
 inline CUmodule load(const std::string& text, std::string& log) {
   std::vector<char> buffer(16384);
@@ -62,7 +80,10 @@ inline CUmodule load(const std::string& text, std::string& log) {
   void* values[] = {buffer.data(), reinterpret_cast<void*>(buffer.size())};
   CUmodule module = nullptr;
   const CUresult loaded = cuModuleLoadDataEx(&module, text.c_str(), 2, options, values);
-  if (loaded == CUDA_SUCCESS) return module;
+  if (loaded == CUDA_SUCCESS) {
+    note_instructions(text);
+    return module;
+  }
   log = std::string(cu::name(loaded)) + "\n" + buffer.data();
   return nullptr;
 }

@@ -165,6 +165,15 @@ inline void read_shape(const std::string& shape, u32& m, u32& n, u32& k) {
 }
 inline Values product(const Product& p, const Values& a, const Values& b, const Values& c) {
   const MatrixType ta = matrix_type(p.a), tb = matrix_type(p.b), tc = matrix_type(p.c);
+  const auto numbers = [&p](const Values& m, const MatrixType& type) {
+    std::vector<std::vector<double>> all;
+    for (const auto& line : m) {
+      auto& to = all.emplace_back();
+      for (const u64 x : line) to.push_back(p.op.empty() ? type.number(x) : 0);
+    }
+    return all;
+  };
+  const auto na = numbers(a, ta), nb = numbers(b, tb);
   Values d(c.size(), std::vector<u64>(c[0].size()));
   for (std::size_t row = 0; row < d.size(); ++row) {
     for (std::size_t column = 0; column < d[0].size(); ++column) {
@@ -176,7 +185,7 @@ inline Values product(const Product& p, const Values& a, const Values& b, const 
                                           : FE_TONEAREST);
       for (std::size_t k = 0; k < b.size(); ++k) {
         const u64 x = a[row][k], y = b[k][column];
-        sum = sum + (p.op == "xor" ? double(x ^ y) : p.op == "and" ? double(x & y) : ta.number(x) * tb.number(y));
+        sum = sum + (p.op == "xor" ? double(x ^ y) : p.op == "and" ? double(x & y) : na[row][k] * nb[k][column]);
       }
       std::fesetround(FE_TONEAREST);
       if (p.suffix == ".satfinite") sum = std::clamp(double(sum), -2147483648.0, 2147483647.0);
@@ -388,9 +397,35 @@ inline std::vector<MatrixCase> sparse_cases() {
                    ", " + braces("c", fc.registers) + ", %m0, " + std::to_string(selector) + ";\n";
       made.text += stored("d", fd, made);
       cases.push_back(made);
+      // What orders its indices is what the form without that promise means, too.
+      if (selector != 0) continue;
+      made.text.replace(made.text.find("sp::ordered_metadata"), 20, "sp");
+      cases.push_back(made);
     }
   }
   return cases;
+}
+
+// The same with another state space than .global: no name of one, or shared memory, where the bytes are brought and fetched from.
+inline MatrixCase elsewhere(MatrixCase made, const std::string& space) {
+  const auto exchange = [&made](const std::string& was, const std::string& is) {
+    for (std::size_t at = 0; (at = made.text.find(was, at)) != std::string::npos; at += is.size()) made.text.replace(at, was.size(), is);
+  };
+  if (space == ".global") return made;
+  exchange(".global", space);
+  if (space.empty()) return made;
+  exchange("[%in+", "[%s_in+");
+  exchange("[%out]", "[%s_out]");
+  const auto copy = [](const std::string& name, std::size_t bytes, const std::string& from, const std::string& to, const std::string& move) {
+    return "mov.u32 %k, %lane;\n" + name + ":\nsetp.ge.u32 %done, %k, " + std::to_string(bytes) + ";\n@%done bra " + name + "_DONE;\ncvt.u64.u32 %far, %k; add.u64 %far, %far, " + from + "; add.u32 %near, %k, " + to +
+           ";\n" + move + "add.u32 %k, %k, 32; bra " + name + ";\n" + name + "_DONE:\nbar.sync 0;\n";
+  };
+  made.text = ".shared .align 32 .b8 stage_in[" + std::to_string(made.in.size()) + "];\n.shared .align 32 .b8 stage_out[" + std::to_string(made.out.size()) +
+              "];\n.reg .b32 %k, %near, %byte, %s_in, %s_out; .reg .b64 %far; .reg .pred %done;\nmov.u32 %s_in, stage_in; mov.u32 %s_out, stage_out;\n" +
+              copy("BRING", made.in.size(), "%in", "%s_in", "ld.global.u8 %byte, [%far]; st.shared.u8 [%near], %byte;\n") +
+              copy("CLEAR", made.out.size(), "%in", "%s_out", "mov.u32 %byte, 0; st.shared.u8 [%near], %byte;\n") + made.text + "bar.sync 0;\n" +
+              copy("FETCH", made.out.size(), "%out", "%s_out", "ld.shared.u8 %byte, [%near]; st.global.u8 [%far], %byte;\n");
+  return made;
 }
 
 // wmma: fragments are closed, so matrices go from memory to memory.
@@ -480,7 +515,10 @@ inline std::vector<MatrixCase> wmma_cases() {
       put(made.out, product(p, a, b, c), td, d_column, stride);
       made.text += "wmma.store.d.sync.aligned" + order(d_column) + "." + f.shape + ".global." + f.d + " [%out], " +
                    braces("d", f.d_registers) + ", " + std::to_string(stride) + ";\n";
-      cases.push_back(made);
+      const char* spaces[] = {".global", "", ".shared", ".shared::cta"};
+      for (u32 k = 0; k < 4; ++k) {
+        if (!f.any_layout || k == layout) cases.push_back(elsewhere(made, spaces[k]));
+      }
     }
   }
   return cases;

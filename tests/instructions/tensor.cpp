@@ -81,40 +81,96 @@ std::string coordinates(const std::vector<i32>& start) {
 
 enum class Then { nothing, store, add };
 
-std::string back(const std::string& dimensions, const std::vector<i32>& there, Then then, const char* mode = "") {
-  return (then == Then::add ? "cp.reduce.async.bulk.tensor." + dimensions + ".global.shared::cta.add"
+// Which of the forms that mean the same; and which reduction.
+struct How {
+  std::string space = "shared::cluster", op = "add";
+  bool tile = false, load_hint = false, multicast = false, store_hint = false, prefetch = false, prefetch_hint = false;
+};
+std::string tile(const How& how) { return how.tile ? ".tile" : ""; }
+
+std::string back(const std::string& dimensions, const std::vector<i32>& there, Then then, const How& how,
+                 const std::string& mode) {
+  return (then == Then::add ? "cp.reduce.async.bulk.tensor." + dimensions + ".global.shared::cta." + how.op
                             : "cp.async.bulk.tensor." + dimensions + ".global.shared::cta") +
-         mode + ".bulk_group [%to, " + coordinates(there) +
-         "], [%b];\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
+         mode + ".bulk_group" + (how.store_hint ? ".L2::cache_hint" : "") + " [%to, " + coordinates(there) + "], [%b]" +
+         (how.store_hint ? ", %policy" : "") + ";\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\nret;\n}\n";
+}
+
+// Copies the box at `start` to shared memory; offsets: those of im2col.
+std::string fetch(const std::string& dimensions, const std::vector<i32>& start, const How& how, const std::string& mode,
+                  const std::string& offsets = "") {
+  const std::string place = "[%from, " + coordinates(start) + "]";
+  std::string text =
+      ".reg .b64 %policy; .reg .b16 %all; createpolicy.fractional.L2::evict_first.b64 %policy; mov.u16 %all, 1;\n";
+  if (how.prefetch)
+    text += "cp.async.bulk.prefetch.tensor." + dimensions + ".L2.global" + mode +
+            (how.prefetch_hint ? ".L2::cache_hint " : " ") + place + offsets +
+            (how.prefetch_hint ? ", %policy;\n" : ";\n");
+  return text + "cp.async.bulk.tensor." + dimensions + "." + how.space + ".global" + mode +
+         ".mbarrier::complete_tx::bytes" + (how.multicast ? ".multicast::cluster" : "") +
+         (how.load_hint ? ".L2::cache_hint" : "") + " [%b], " + place + ", [%m]" + offsets +
+         (how.multicast ? ", %all" : "") + (how.load_hint ? ", %policy" : "") + ";\n";
+}
+
+u32 reduced(const std::string& op, u32 old, u32 x) {
+  if (op == "add") return old + x;
+  if (op == "min") return std::min(old, x);
+  if (op == "max") return std::max(old, x);
+  if (op == "inc") return old >= x ? 0 : old + 1;
+  if (op == "dec") return old == 0 || old > x ? x : old - 1;
+  return op == "and" ? old & x : op == "or" ? old | x : old ^ x;
+}
+
+// Each form of a load, a prefetch, a store, and a reduction at least once.
+std::vector<How> forms() {
+  std::vector<How> all;
+  const char* ops[] = {"add", "min", "max", "inc", "dec", "and", "or", "xor"};
+  for (u32 k = 0; k < 16; ++k) {
+    How how;
+    how.tile = k % 2 != 0;
+    how.op = ops[k / 2];
+    how.store_hint = (k + k / 2) % 2 != 0;
+    how.load_hint = k / 2 % 2 != 0;
+    how.multicast = k / 4 % 2 != 0;
+    if (!how.multicast && k >= 8) how.space = "shared::cta";
+    how.prefetch = k % 4 < 3;
+    how.prefetch_hint = k / 8 != 0;
+    all.push_back(how);
+    how.store_hint = !how.store_hint;
+    how.prefetch_hint = !how.prefetch_hint;
+    all.push_back(how);
+  }
+  return all;
 }
 
 // Loads the box at `start` of the first tensor, writes it to `out` as it lies in shared memory, then stores it to
 // `there` in the second tensor, or adds it to what is there.
-std::string kernel(const Tensor& t, const std::vector<i32>& start, const std::vector<i32>& there, Then then) {
+std::string kernel(const Tensor& t, const std::vector<i32>& start, const std::vector<i32>& there, Then then,
+                   const How& how = {}) {
   const std::string n = std::to_string(t.size.size()) + "d", bytes = std::to_string(t.box_bytes());
-  return ".visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128], .param .u64 out) {\n"
+  return ".const .align 128 .b8 none[128];\n.visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 "
+         "to[128], .param .u64 out) {\n"
          ".shared .align 1024 .b8 box[" +
          bytes +
          "];\n.shared .align 8 .b64 barrier;\n"
          ".reg .b32 %t, %b, %m, %x, %y; .reg .b64 %from, %to, %out, %at; .reg .pred %p, %first;\n"
          "mov.u32 %t, %tid.x; setp.eq.u32 %first, %t, 0; mov.u32 %b, box; mov.u32 %m, barrier;\n"
-         "mov.b64 %from, from; cvta.param.u64 %from, %from; mov.b64 %to, to; cvta.param.u64 %to, %to;\n"
+         "prefetch.param.tensormap [from]; prefetch.const.tensormap [none];\nmov.b64 %from, from; cvta.param.u64 "
+         "%from, %from; mov.b64 %to, to; cvta.param.u64 %to, %to;\n"
          "ld.param.u64 %out, [out];\n@!%first bra LOADED;\nmbarrier.init.shared.b64 [%m], 1;\n"
          "fence.proxy.async;\nmbarrier.arrive.expect_tx.shared.b64 _, [%m], " +
-         bytes +
-         ";\n"
-         "cp.async.bulk.tensor." +
-         n + ".shared::cluster.global.mbarrier::complete_tx::bytes [%b], [%from, " + coordinates(start) +
-         "], [%m];\nLOADED:\nbar.sync 0;\nAGAIN:\n"
+         bytes + ";\n" + fetch(n, start, how, tile(how)) +
+         "LOADED:\nbar.sync 0;\nAGAIN:\n"
          "mbarrier.try_wait.parity.shared.b64 %p, [%m], 0;\n@!%p bra AGAIN;\nmov.u32 %x, %t;\nCOPY:\n"
          "setp.ge.u32 %p, %x, " +
          bytes +
          ";\n@%p bra DONE;\nadd.u32 %y, %b, %x; ld.shared.u8 %y, [%y];\n"
          "cvt.u64.u32 %at, %x; add.u64 %at, %at, %out; st.global.u8 [%at], %y; add.u32 %x, %x, 32; bra COPY;\nDONE:\n" +
-         (then == Then::nothing ? "ret;\n}\n" : "bar.sync 0;\n@!%first ret;\n" + back(n, there, then));
+         (then == Then::nothing ? "ret;\n}\n" : "bar.sync 0;\n@!%first ret;\n" + back(n, there, then, how, tile(how)));
 }
 
-void check(const Tensor& t, const std::vector<i32>& start, const std::vector<i32>& there, Then then = Then::store) {
+void check(const Tensor& t, const std::vector<i32>& start, const std::vector<i32>& there, Then then = Then::store,
+           const How& how = {}) {
   const Device device;
   if (device.architecture() < 90) SKIP_TEST("tensor copies need compute capability 9.0");
   std::vector<u8> from(t.bytes()), to(t.bytes(), 0);
@@ -129,7 +185,7 @@ void check(const Tensor& t, const std::vector<i32>& start, const std::vector<i32
   alignas(64) CUtensorMap map = encoded(t, device_from);
   alignas(64) CUtensorMap other = encoded(t, device_to);
   std::string log;
-  const CUmodule module = load(header(Device::ptx_version(83), 90) + kernel(t, start, there, then), log);
+  const CUmodule module = load(header(Device::ptx_version(87), 90) + kernel(t, start, there, then, how), log);
   REQUIRE(log == "");
   CUfunction function = nullptr;
   CU_CHECK(cuModuleGetFunction(&function, module, "k"));
@@ -154,7 +210,7 @@ void check(const Tensor& t, const std::vector<i32>& start, const std::vector<i32
     u32 sum = 0, old = 0;
     std::memcpy(&sum, &box[at], t.element);
     std::memcpy(&old, &to[offset], t.element);
-    sum += old;
+    sum = reduced(how.op, old, sum);
     std::memcpy(&to[offset], &sum, t.element);
   });
   CHECK(got == to);
@@ -175,7 +231,7 @@ struct Images {
   std::vector<u32> offset;  // width first
 };
 
-void check(const Images& t, Then then = Then::nothing) {
+void check(const Images& t, Then then = Then::nothing, const How& how = {}) {
   const Device device;
   if (device.architecture() < 90) SKIP_TEST("tensor copies need compute capability 9.0");
   const std::size_t rank = t.size.size(), last = rank - 1;
@@ -205,7 +261,7 @@ void check(const Images& t, Then then = Then::nothing) {
   for (std::size_t k = 0; k < t.offset.size(); ++k) offsets += (k ? ", " : "") + std::to_string(t.offset[k]);
   std::string log;
   const CUmodule module =
-      load(header(Device::ptx_version(83), 90) +
+      load(header(Device::ptx_version(87), 90) +
                ".visible .entry k(.param .align 64 .b8 from[128], .param .align 64 .b8 to[128], .param .u64 out) {\n"
                ".shared .align 1024 .b8 box[" +
                bytes +
@@ -215,17 +271,13 @@ void check(const Images& t, Then then = Then::nothing) {
                "mov.b64 %from, from; cvta.param.u64 %from, %from; mov.b64 %to, to; cvta.param.u64 %to, %to;\n"
                "ld.param.u64 %out, [out];\nmbarrier.init.shared.b64 [%m], 1;\nfence.proxy.async;\n"
                "mbarrier.arrive.expect_tx.shared.b64 _, [%m], " +
-               bytes +
-               ";\n"
-               "cp.async.bulk.tensor." +
-               n + ".shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%b], [%from, " + coordinates(t.start) +
-               "], [%m], " + offsets +
-               "};\nAGAIN:\n"
+               bytes + ";\n" + fetch(n, t.start, how, ".im2col", ", " + offsets + "}") +
+               "AGAIN:\n"
                "mbarrier.try_wait.parity.shared.b64 %p, [%m], 0;\n@!%p bra AGAIN;\nmov.u32 %x, 0;\nCOPY:\n"
                "ld.shared.b32 %y, [%b]; st.global.b32 [%out], %y; add.u32 %b, %b, 4; add.u64 %out, %out, 4;\n"
                "add.u32 %x, %x, 4; setp.lt.u32 %p, %x, " +
                bytes + ";\n@%p bra COPY;\nmov.u32 %b, box;\n" +
-               (then == Then::nothing ? "ret;\n}\n" : back(n, t.start, then, ".im2col_no_offs")),
+               (then == Then::nothing ? "ret;\n}\n" : back(n, t.start, then, how, ".im2col_no_offs")),
            log);
   REQUIRE(log == "");
   CUfunction function = nullptr;
@@ -253,6 +305,8 @@ void check(const Images& t, Then then = Then::nothing) {
         const std::size_t element = std::size_t(place * i64(t.size[0]) + channel);
         if (store && then == Then::store)
           to[element] = out[pixel * t.channels + c];
+        else if (store && then == Then::add)
+          to[element] = reduced(how.op, to[element], out[pixel * t.channels + c]);
         else if (!store)
           want[pixel * t.channels + c] = from[element];
       }
@@ -309,7 +363,8 @@ TEST_CASE("what no im2col tensor map can be is refused") {
   CHECK(make(4, -1, -1, 257, 16) == CUDA_ERROR_INVALID_VALUE);
   CHECK(make(4, -1, -1, 8, 1025) == CUDA_ERROR_INVALID_VALUE);
 }
-TEST_CASE("tensormap.replace changes a tensor map that a kernel copied, or makes one of zeros; the next copy follows it") {
+TEST_CASE(
+    "tensormap.replace changes a tensor map that a kernel copied, or makes one of zeros; the next copy follows it") {
   const Device device;
   if (device.architecture() < 90) SKIP_TEST("tensormap.replace needs compute capability 9.0");
   std::vector<u32> values(32 * 32);
@@ -325,57 +380,79 @@ TEST_CASE("tensormap.replace changes a tensor map that a kernel copied, or makes
   std::string log, text = header(Device::ptx_version(83), 90);
   text.replace(text.find("sm_90"), 5, "sm_90a");
   // The map becomes one of 20 × 19 words, 32 to a row, of which a copy takes 8 × 8.
-  const CUmodule module = load(
-      text +
-          ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 own, .param .u64 other, .param .u64 out) {\n"
-          ".shared .align 128 .b8 box[256];\n.shared .align 128 .b8 copy[128];\n.shared .align 8 .b64 barrier;\n"
-          ".reg .b32 %t, %b, %m, %c, %x, %y; .reg .b64 %map, %own, %other, %out, %d, %at; .reg .pred %p, %first;\n"
-          "mov.u32 %t, %tid.x; setp.eq.u32 %first, %t, 0; mov.u32 %b, box; mov.u32 %m, barrier; mov.u32 %c, copy;\n"
-          "mov.b64 %map, map; cvta.param.u64 %map, %map; ld.param.u64 %own, [own]; ld.param.u64 %other, [other];\n"
-          "ld.param.u64 %out, [out];\ncvta.to.global.u64 %own, %own;\n"
-          "mul.wide.u32 %at, %t, 4; add.u64 %at, %map, %at; ld.b32 %x, [%at]; mad.lo.u32 %y, %t, 4, %c;\n"
-          "st.shared.b32 [%y], %x;\nbar.sync 0;\n@!%first bra REPLACED;\n"
-          "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%c], %other;\n"
-          "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%c], 2;\n"
-          "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%c], 1;\n"
-          "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%c], 0, 8;\n"
-          "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%c], 1, 8;\n"
-          "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%c], 0, 1;\n"
-          "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%c], 1, 1;\n"
-          "tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%c], 0;\n"
-          "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%c], 0;\n"
-          "tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%c], 0;\n"
-          "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%c], 0, 20;\n"
-          "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%c], 1, 19;\n"
-          "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%c], 0, 128;\nREPLACED:\nbar.sync 0;\n"
-          "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%own], [%c], 128;\n"
-          "@!%first ret;\ncvta.global.u64 %d, %own;\nfence.proxy.tensormap::generic.acquire.gpu [%d], 128;\n"
-          "prefetch.tensormap [%d];\n"
-          "mbarrier.init.shared.b64 [%m], 1;\nfence.proxy.async;\n"
-          "mbarrier.arrive.expect_tx.shared.b64 _, [%m], 256;\n"
-          "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%b], [%d, {16, 12}], [%m];\n"
-          "AGAIN:\nmbarrier.try_wait.parity.shared.b64 %p, [%m], 0;\n@!%p bra AGAIN;\nmov.u32 %x, 0;\nCOPY:\n"
-          "ld.shared.b32 %y, [%b]; st.global.b32 [%out], %y; add.u32 %b, %b, 4; add.u64 %out, %out, 4;\n"
-          "add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 64;\n@%p bra COPY;\nret;\n}\n",
-      log);
-  REQUIRE(log == "");
-  CUfunction function = nullptr;
-  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
-  void* parameters[] = {&map, &map_memory, &other, &out};
-  for (const bool zeros : {false, true}) {
-    CAPTURE(zeros);
-    if (zeros) map = {};
-    CU_CHECK(cuMemsetD32(out, 7, 64));
-    CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
-    std::vector<u32> got(64);
-    CU_CHECK(cuMemcpyDtoH(got.data(), out, 256));
-    for (u32 k = 0; k < 64; ++k) {
-      const u32 x = 16 + k % 8, y = 12 + k / 8;
-      CAPTURE(x, y);
-      CHECK(got[k] == (x < 20 && y < 19 ? y * 32 + x : 0));
+  const std::string program =
+      ".visible .entry k(.param .align 64 .b8 map[128], .param .u64 own, .param .u64 other, .param .u64 out) {\n"
+      ".shared .align 128 .b8 box[256];\n.shared .align 128 .b8 copy[128];\n.shared .align 8 .b64 barrier;\n"
+      ".reg .b32 %t, %b, %m, %c, %x, %y; .reg .b64 %map, %own, %other, %out, %d, %at; .reg .pred %p, %first;\n"
+      "mov.u32 %t, %tid.x; setp.eq.u32 %first, %t, 0; mov.u32 %b, box; mov.u32 %m, barrier; mov.u32 %c, copy;\n"
+      "mov.b64 %map, map; cvta.param.u64 %map, %map; ld.param.u64 %own, [own]; ld.param.u64 %other, [other];\n"
+      "ld.param.u64 %out, [out];\ncvta.to.global.u64 %own, %own;\n"
+      "mul.wide.u32 %at, %t, 4; add.u64 %at, %map, %at; ld.b32 %x, [%at]; mad.lo.u32 %y, %t, 4, %c;\n"
+      "st.shared.b32 [%y], %x;\nbar.sync 0;\n@!%first bra REPLACED;\n"
+      "tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%c], %other;\n"
+      "tensormap.replace.tile.elemtype.shared::cta.b1024.b32 [%c], 2;\n"
+      "tensormap.replace.tile.rank.shared::cta.b1024.b32 [%c], 1;\n"
+      "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%c], 0, 8;\n"
+      "tensormap.replace.tile.box_dim.shared::cta.b1024.b32 [%c], 1, 8;\n"
+      "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%c], 0, 1;\n"
+      "tensormap.replace.tile.element_stride.shared::cta.b1024.b32 [%c], 1, 1;\n"
+      "tensormap.replace.tile.interleave_layout.shared::cta.b1024.b32 [%c], 0;\n"
+      "tensormap.replace.tile.swizzle_mode.shared::cta.b1024.b32 [%c], 0;\n"
+      "tensormap.replace.tile.fill_mode.shared::cta.b1024.b32 [%c], 0;\n"
+      "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%c], 0, 20;\n"
+      "tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%c], 1, 19;\n"
+      "tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%c], 0, 128;\nREPLACED:\nbar.sync 0;\n"
+      "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%own], [%c], 128;\n"
+      "@!%first ret;\ncvta.global.u64 %d, %own;\nfence.proxy.tensormap::generic.acquire.gpu [%d], 128;\n"
+      "prefetch.tensormap [%d];\n"
+      "mbarrier.init.shared.b64 [%m], 1;\nfence.proxy.async;\n"
+      "mbarrier.arrive.expect_tx.shared.b64 _, [%m], 256;\n"
+      "cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%b], [%d, {16, 12}], [%m];\n"
+      "AGAIN:\nmbarrier.try_wait.parity.shared.b64 %p, [%m], 0;\n@!%p bra AGAIN;\nmov.u32 %x, 0;\nCOPY:\n"
+      "ld.shared.b32 %y, [%b]; st.global.b32 [%out], %y; add.u32 %b, %b, 4; add.u64 %out, %out, 4;\n"
+      "add.u32 %x, %x, 1; setp.lt.u32 %p, %x, 64;\n@%p bra COPY;\nret;\n}\n";
+  // Changed in shared memory or in global memory, and made known in each scope.
+  const struct {
+    const char* scope;
+    bool in_global;
+  } ways[] = {{"cta", false}, {"cluster", false}, {"gpu", false}, {"sys", false}, {"gpu", true}};
+  for (const auto& way : ways) {
+    std::string changed = program;
+    const auto exchange = [&changed](const std::string& was, const std::string& is) {
+      for (std::size_t at = 0; (at = changed.find(was, at)) != std::string::npos; at += is.size())
+        changed.replace(at, was.size(), is);
+    };
+    if (way.in_global) {
+      exchange("st.shared.b32 [%y], %x;", "mul.wide.u32 %at, %t, 4; add.u64 %at, %at, %own; st.global.b32 [%at], %x;");
+      exchange(
+          "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%own], [%c], 128;",
+          "fence.proxy.tensormap::generic.release.gpu;");
+      exchange(".shared::cta.b1024", ".global.b1024");
+      exchange("[%c], ", "[%own], ");
     }
+    exchange("generic.release.gpu", std::string("generic.release.") + way.scope);
+    exchange("generic.acquire.gpu", std::string("generic.acquire.") + way.scope);
+    map = encoded({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {64, 8}, {16, 8}, {1, 1}}, from);
+    const CUmodule module = load(text + changed, log);
+    REQUIRE(log == "");
+    CUfunction function = nullptr;
+    CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+    void* parameters[] = {&map, &map_memory, &other, &out};
+    for (const bool zeros : {false, true}) {
+      CAPTURE(zeros);
+      if (zeros) map = {};
+      CU_CHECK(cuMemsetD32(out, 7, 64));
+      CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, parameters, nullptr));
+      std::vector<u32> got(64);
+      CU_CHECK(cuMemcpyDtoH(got.data(), out, 256));
+      for (u32 k = 0; k < 64; ++k) {
+        const u32 x = 16 + k % 8, y = 12 + k / 8;
+        CAPTURE(x, y);
+        CHECK(got[k] == (x < 20 && y < 19 ? y * 32 + x : 0));
+      }
+    }
+    CU_CHECK(cuModuleUnload(module));
   }
-  CU_CHECK(cuModuleUnload(module));
   for (const CUdeviceptr memory : {from, other, out, map_memory}) CU_CHECK(cuMemFree(memory));
 }
 
@@ -448,6 +525,32 @@ TEST_CASE("a tensor copy rounds f32 to tf32, ties to even, to one NaN") {
 }
 TEST_CASE("a tensor reduction adds the box") {
   check({CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, {40, 30}, {16, 8}, {1, 1}}, {4, 2}, {28, 26}, Then::add);
+}
+TEST_CASE("each form of a tensor copy, a prefetch and a reduction does the same, in each number of dimensions") {
+  const std::vector<u64> size = {8, 3, 3, 2, 2};
+  const std::vector<u32> box = {4, 2, 2, 2, 1};
+  const auto cut = [](const auto& all, std::size_t rank) {
+    return std::decay_t<decltype(all)>(all.begin(), all.begin() + i64(rank));
+  };
+  for (std::size_t rank = 1; rank <= 5; ++rank) {
+    const Tensor t{CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, cut(size, rank), cut(box, rank), std::vector<u32>(rank, 1)};
+    const std::vector<i32> start = {4, 1, 0, 0, 1}, there = {0, 1, 1, 0, 0};
+    for (const How& how : forms()) {
+      CAPTURE(rank, how.op, how.space, how.tile);
+      check(t, cut(start, rank), cut(there, rank), how.op == "add" && how.store_hint ? Then::store : Then::add, how);
+      if (how.op == "xor") check(t, cut(start, rank), cut(there, rank), Then::store, how);
+      if (how.op == "add") check(t, cut(start, rank), cut(there, rank), Then::add, how);
+    }
+  }
+  for (Images t : some_images()) {
+    for (int& corner : t.lower) corner = std::max(corner, 0);
+    for (int& corner : t.upper) corner = std::min(corner, 0);
+    for (const How& how : forms()) {
+      CAPTURE(t.size.size(), how.op, how.space);
+      check(t, Then::add, how);
+      if (how.op == "xor") check(t, Then::store, how);
+    }
+  }
 }
 TEST_CASE("what no tensor map can be is refused") {
   const Device device;

@@ -12,6 +12,8 @@ namespace {
 
 using namespace instructions;
 
+#include "tests/instructions/cube_answers.inc"
+
 struct Geometry {
   const char* name;
   u32 axes;
@@ -382,6 +384,67 @@ TEST_CASE("a cube map is sampled by direction") {
     CHECK(u32(real(faces[k][0])) / (kSide * kSide) == edges[k].face);
   }
   CU_CHECK(cuTexObjectDestroy(texture));
+  CU_CHECK(cuArrayDestroy(array));
+}
+
+TEST_CASE("a seamless cube map is filtered across its edges as an H200 does it") {
+  const Device device;
+  constexpr u32 kSide = 4, kGrid = 12;
+  CUDA_ARRAY3D_DESCRIPTOR d{};
+  d.Width = d.Height = kSide;
+  d.Depth = 6;
+  d.Format = CU_AD_FORMAT_FLOAT;
+  d.NumChannels = 1;
+  d.Flags = CUDA_ARRAY3D_CUBEMAP;
+  CUarray array = nullptr;
+  CU_CHECK(cuArray3DCreate(&array, &d));
+  std::vector<float> texels;
+  for (u32 k = 0; k < kSide * kSide * 6; ++k) texels.push_back(float(1 + k / 16 * 100 + k / 4 % 4 * 10 + k % 4));
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = texels.data();
+  copy.srcPitch = copy.WidthInBytes = kSide * 4;
+  copy.srcHeight = copy.Height = kSide;
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.Depth = 6;
+  CU_CHECK(cuMemcpy3D(&copy));
+  const float grid[kGrid] = {-1.0f, -0.97f, -0.9f, -0.8f, -0.75f, -0.4f, 0.0f, 0.3f, 0.75f, 0.85f, 0.95f, 1.0f};
+  std::vector<std::array<u32, 4>> in;
+  for (u32 face = 0; face < 6; ++face) {
+    for (const float v : grid) {
+      for (const float u : grid) {
+        const float directions[6][3] = {{1, -v, -u}, {-1, -v, u}, {u, 1, v}, {u, -1, -v}, {u, -v, 1}, {-u, -v, -1}};
+        in.push_back({0, word(directions[face][0]), word(directions[face][1]), word(directions[face][2])});
+      }
+    }
+  }
+  CUDA_RESOURCE_DESC r = resource(array);
+  CUDA_TEXTURE_DESC how = sampling(kGeometries[1], {CU_TR_ADDRESS_MODE_CLAMP, true, true});
+  for (const bool seamless : {false, true}) {
+    how.flags = CU_TRSF_NORMALIZED_COORDINATES | (seamless ? CU_TRSF_SEAMLESS_CUBEMAP : 0);
+    CUtexObject texture = 0;
+    CU_CHECK(cuTexObjectCreate(&texture, &r, &how, nullptr));
+    for (std::size_t k = 0; k < in.size(); k += 144) {
+      const auto out = run("tex.cube.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y, %z, %z}];", texture, {in.begin() + i64(k), in.begin() + i64(k) + 144});
+      for (std::size_t n = 0; n < 144; ++n) {
+        CAPTURE(seamless, k / 144, n / kGrid, n % kGrid);
+        const float want = kCubeAnswers[seamless][k + n];
+        CHECK(std::fabs(real(out[n][0]) - want) <= want * 1e-5f);  // six digits were written down
+      }
+    }
+    CU_CHECK(cuTexObjectDestroy(texture));
+  }
+  CU_CHECK(cuArrayDestroy(array));
+  // The flag is for cubes; whether their coordinates are normalised, nobody asks.
+  CUDA_ARRAY3D_DESCRIPTOR plain{};
+  plain.Width = plain.Height = kSide;
+  plain.Format = CU_AD_FORMAT_FLOAT;
+  plain.NumChannels = 1;
+  CU_CHECK(cuArray3DCreate(&array, &plain));
+  r = resource(array);
+  CUtexObject texture = 0;
+  CHECK(cuTexObjectCreate(&texture, &r, &how, nullptr) == CUDA_ERROR_INVALID_VALUE);
   CU_CHECK(cuArrayDestroy(array));
 }
 
@@ -888,4 +951,305 @@ TEST_CASE("texture and surface references are given their arrays by the host, la
   CU_CHECK(cuArrayDestroy(two.array));
   CU_CHECK(cuArrayDestroy(one.array));
   CU_CHECK(cuModuleUnload(module));
+}
+
+namespace {
+
+// A whole number as a half.
+u32 code_of_half(u32 x) {
+  u32 exponent = 0;
+  while (x >> (exponent + 1) != 0) ++exponent;
+  return (exponent + 15) << 10 | ((x << 10) >> exponent & 0x3ff);
+}
+
+// All geometries, small: what is asked for says which texel it comes from, and which channel.
+struct Small {
+  const char* name;
+  const char* coordinates;
+  u32 width, height, depth;  // depth: layers and faces, too
+  unsigned flags;
+};
+constexpr Small kSmall[] = {{"1d", "{%x}", 4, 1, 1, 0},
+                            {"2d", "{%x, %y}", 4, 4, 1, 0},
+                            {"3d", "{%x, %y, %z, %z}", 4, 4, 2, 0},
+                            {"a1d", "{%l, %x}", 4, 1, 3, CUDA_ARRAY3D_LAYERED},
+                            {"a2d", "{%l, %x, %y, %y}", 4, 4, 3, CUDA_ARRAY3D_LAYERED},
+                            {"cube", "{%x, %y, %z, %z}", 4, 4, 6, CUDA_ARRAY3D_CUBEMAP},
+                            {"acube", "{%l, %x, %y, %z}", 4, 4, 12, CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED}};
+constexpr std::size_t kFlat = 5;  // of them are no cubes
+
+struct Numbered {
+  CUarray array = nullptr;
+  u32 texels = 0;
+  // Word w of texel t is 4 t + w + 1: a float, or a whole number.
+  Numbered(const Small& g, CUarray_format format, u32 channels, unsigned more = 0) {
+    CUDA_ARRAY3D_DESCRIPTOR d{};
+    d.Width = g.width;
+    d.Height = g.height > 1 ? g.height : 0;
+    d.Depth = g.depth > 1 ? g.depth : 0;
+    d.Format = format;
+    d.NumChannels = channels;
+    d.Flags = g.flags | more;
+    CU_CHECK(cuArray3DCreate(&array, &d));
+    texels = g.width * g.height * g.depth;
+    std::vector<u32> words;
+    for (u32 t = 0; t < texels; ++t) {
+      for (u32 w = 0; w < channels; ++w) words.push_back(format == CU_AD_FORMAT_FLOAT ? word(float(number(t, w))) : number(t, w));
+    }
+    copy(g, channels, words.data(), nullptr);
+  }
+  ~Numbered() { CU_REPORT(cuArrayDestroy(array)); }
+  Numbered(const Numbered&) = delete;
+  Numbered& operator=(const Numbered&) = delete;
+  static u32 number(u32 texel, u32 w) { return 4 * texel + w + 1; }
+  std::vector<u32> words(const Small& g, u32 channels) const {
+    std::vector<u32> all(texels * channels);
+    copy(g, channels, nullptr, all.data());
+    return all;
+  }
+  void copy(const Small& g, u32 channels, const void* from, void* to) const {
+    CUDA_MEMCPY3D c{};
+    c.srcMemoryType = from != nullptr ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_ARRAY;
+    c.dstMemoryType = from != nullptr ? CU_MEMORYTYPE_ARRAY : CU_MEMORYTYPE_HOST;
+    c.srcHost = from;
+    c.dstHost = to;
+    (from != nullptr ? c.dstArray : c.srcArray) = array;
+    c.srcPitch = c.dstPitch = c.WidthInBytes = g.width * 4 * channels;
+    c.srcHeight = c.dstHeight = c.Height = g.height;
+    c.Depth = g.depth;
+    CU_CHECK(cuMemcpy3D(&c));
+  }
+};
+
+// One input a texel: its coordinates, in texels or (cubes) as a direction.
+std::vector<std::array<u32, 4>> each_texel(const Small& g, bool whole) {
+  std::vector<std::array<u32, 4>> in;
+  const auto at = [whole](u32 i) { return whole ? i : word(float(i) + 0.5f); };
+  for (u32 z = 0; z < g.depth; ++z) {
+    for (u32 y = 0; y < g.height; ++y) {
+      for (u32 x = 0; x < g.width; ++x) {
+        if ((g.flags & CUDA_ARRAY3D_CUBEMAP) == 0) {
+          in.push_back({z, at(x), at(y), at(z)});
+          continue;
+        }
+        const float u = (float(x) + 0.5f) / 2 - 1, v = (float(y) + 0.5f) / 2 - 1;
+        const float d[6][3] = {{1, -v, -u}, {-1, -v, u}, {u, 1, v}, {u, -1, -v}, {u, -v, 1}, {-u, -v, -1}};
+        in.push_back({z / 6, word(d[z % 6][0]), word(d[z % 6][1]), word(d[z % 6][2])});
+      }
+    }
+  }
+  return in;
+}
+
+}  // namespace
+
+TEST_CASE("each form of tex and tld4 reads the texels that it names, in each geometry and type") {
+  const Device device;
+  for (std::size_t n = 0; n < std::size(kSmall); ++n) {
+    const Small& g = kSmall[n];
+    const bool cube = n >= kFlat;
+    const std::string name = g.name, at = std::string("[%t, ") + g.coordinates + "]";
+    for (const bool floats : {true, false}) {
+      const Numbered texels(g, floats ? CU_AD_FORMAT_FLOAT : CU_AD_FORMAT_SIGNED_INT32, 4, name == "2d" ? CUDA_ARRAY3D_TEXTURE_GATHER : 0u);
+      CUtexObject texture = 0;
+      const CUDA_RESOURCE_DESC r = resource(texels.array);
+      CUDA_TEXTURE_DESC d = sampling(kGeometries[1], {CU_TR_ADDRESS_MODE_CLAMP, false, cube});
+      if (!floats) d.flags |= CU_TRSF_READ_AS_INTEGER;
+      CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
+      for (const std::string& type : floats ? std::vector<std::string>{"f32", "f16", "f16x2"} : std::vector<std::string>{"s32", "u32"}) {
+        const std::string vector = type == "f16x2" ? ".v2" : ".v4";
+        const std::string to = type == "f16x2" ? "{%d0, %d1}" : type == "f16" ? "{%h0, %h1, %h2, %h3}" : "{%d0, %d1, %d2, %d3}";
+        const std::string before = ".reg .b16 %h<4>; .reg .f32 %none; mov.f32 %none, 0f00000000;\n",
+                          after = type == "f16" ? "\nmov.b32 %d0, {%h0, %h1}; mov.b32 %d1, {%h2, %h3};" : "";
+        const auto good = [&](const std::array<u32, 4>& got, const std::array<u32, 4>& texel) {
+          for (u32 w = 0; w < 4; ++w) {
+            const u32 want = Numbered::number(texel[w] / 4, texel[w] % 4);
+            const bool half = type == "f16" || type == "f16x2";
+            const u32 has = half ? got[w / 2] >> 16 * (w % 2) & 0xffff : got[w];
+            if (has != (half ? code_of_half(want) : type == "f32" ? word(float(want)) : want)) return false;
+          }
+          return true;
+        };
+        for (const std::string mode : {"", ".base", ".level", ".grad"}) {
+          for (const bool whole : {false, true}) {
+            if (whole && cube) continue;
+            const std::string zeros = name == "1d" || name == "a1d" ? "{%none}" : name == "2d" || name == "a2d" ? "{%none, %none}" : "{%none, %none, %none, %none}";
+            const std::string more = mode == ".level" ? (whole ? ", 0" : ", %none") : mode == ".grad" ? ", " + zeros + ", " + zeros : "";
+            const auto in = each_texel(g, whole);
+            const auto out = run(before + "tex" + mode + "." + name + vector + "." + type + (whole ? ".s32 " : ".f32 ") + to + ", " + at + more + ";" + after, texture, in);
+            CAPTURE(name, mode, type, whole);
+            for (u32 k = 0; k < in.size(); ++k) {
+              CAPTURE(k);
+              CHECK(good(out[k], {4 * k, 4 * k + 1, 4 * k + 2, 4 * k + 3}));
+            }
+          }
+        }
+        if (type == "f16x2" || name == "1d" || name == "3d" || name == "a1d") continue;
+        // Between the four in the middle: of lower left, lower right, upper right, upper left, one channel.
+        std::vector<std::array<u32, 4>> in;
+        for (u32 z = 0; z < g.depth; ++z) {
+          const float d6[6][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+          if (cube)
+            in.push_back({z / 6, word(d6[z % 6][0]), word(d6[z % 6][1]), word(d6[z % 6][2])});
+          else
+            in.push_back({z, word(2.0f), word(2.0f), 0});
+        }
+        for (u32 c = 0; c < 4; ++c) {
+          const auto out = run(before + "tld4." + "rgba"[c] + "." + name + ".v4." + type + ".f32 " + to + ", " + at + ";" + after, texture, in);
+          CAPTURE(name, type, c);
+          for (u32 z = 0; z < g.depth; ++z) {
+            const u32 first = 4 * 16 * z + c;
+            CHECK(good(out[z], {first + 4 * 9, first + 4 * 10, first + 4 * 6, first + 4 * 5}));
+          }
+        }
+      }
+      CU_CHECK(cuTexObjectDestroy(texture));
+    }
+  }
+}
+
+TEST_CASE("txq and suq answer each question") {
+  const Device device;
+  const Small& g = kSmall[4];
+  const Numbered texels(g, CU_AD_FORMAT_FLOAT, 2, CUDA_ARRAY3D_SURFACE_LDST);
+  const CUDA_RESOURCE_DESC r = resource(texels.array);
+  const CUDA_TEXTURE_DESC d = sampling(kGeometries[1], {CU_TR_ADDRESS_MODE_BORDER, true, true});
+  CUtexObject texture = 0;
+  CUsurfObject surface = 0;
+  CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
+  CU_CHECK(cuSurfObjectCreate(&surface, &r));
+  const auto ask = [&](const std::string& what, u64 object) { return run(what, object, {{0, 0, 0, 0}})[0][0]; };
+  CHECK(ask("txq.width.b32 %d0, [%t];", texture) == g.width);
+  CHECK(ask("txq.height.b32 %d0, [%t];", texture) == g.height);
+  CHECK(ask("txq.level.width.b32 %d0, [%t], 0;", texture) == g.width);
+  CHECK(ask("txq.level.height.b32 %d0, [%t], 0;", texture) == g.height);
+  CHECK(ask("suq.width.b32 %d0, [%t];", surface) == g.width);
+  CHECK(ask("suq.height.b32 %d0, [%t];", surface) == g.height);
+  // The rest has not been asked of a GPU.
+  if (device.simulated()) {
+    const struct {
+      const char* question;
+      u32 answer;
+    } of_texture[] = {{"array_size", 3},    {"num_samples", 1},        {"num_mipmap_levels", 1}, {"normalized_coords", 1}, {"force_unnormalized_coords", 0}, {"filter_mode", 1}, {"channel_data_type", 0x10de},
+                      {"channel_order", 0x10b2}, {"addr_mode_0", 3}, {"addr_mode_1", 3}, {"addr_mode_2", 1}, {"depth", 3}, {"level.depth", 3}},
+      of_surface[] = {{"array_size", 3}, {"depth", 3}, {"channel_data_type", 0x10de}, {"channel_order", 0x10b2}, {"memory_layout", 0}};
+    for (const auto& q : of_texture) {
+      CAPTURE(q.question);
+      const bool level = q.question[0] == 'l';
+      CHECK(ask(std::string("txq.") + q.question + ".b32 %d0, [%t]" + (level ? ", 0;" : ";"), texture) == q.answer);
+    }
+    for (const auto& q : of_surface) {
+      CAPTURE(q.question);
+      CHECK(ask(std::string("suq.") + q.question + ".b32 %d0, [%t];", surface) == q.answer);
+    }
+  }
+  CU_CHECK(cuTexObjectDestroy(texture));
+  CU_CHECK(cuSurfObjectDestroy(surface));
+}
+
+TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in each geometry and type") {
+  const Device device;
+  const char* modes[] = {".trap", ".clamp", ".zero"};
+  for (std::size_t n = 0; n < kFlat; ++n) {
+    const Small& g = kSmall[n];
+    const std::string name = g.name, at = std::string("[%t, ") + g.coordinates + "]";
+    const auto surface_of = [](const Numbered& texels) {
+      CUsurfObject surface = 0;
+      const CUDA_RESOURCE_DESC r = resource(texels.array);
+      CU_CHECK(cuSurfObjectCreate(&surface, &r));
+      return surface;
+    };
+    // .b: x in bytes. Each width at its turn in a texel of 16 bytes.
+    u32 k = 0;
+    for (const std::string vector : {"", ".v2", ".v4"}) {
+      for (const std::string type : {"b8", "b16", "b32", "b64"}) {
+        const u32 elements = vector.empty() ? 1 : u32(vector[2] - '0'), bytes = u32(std::stoul(type.substr(1))) / 8, size = elements * bytes;
+        if (size > 16) continue;
+        const char *loads[] = {"", ".ca", ".cg", ".cs", ".cv"}, *stores[] = {"", ".wb", ".cg", ".cs", ".wt"};
+        for (u32 turn = 0; turn < 5; ++turn, ++k) {
+          const Numbered texels(g, CU_AD_FORMAT_UNSIGNED_INT32, 4, CUDA_ARRAY3D_SURFACE_LDST);
+          const CUsurfObject surface = surface_of(texels);
+          auto in = each_texel(g, true);
+          const u32 offset = k * size % 16;
+          for (auto& i : in) i[1] = i[1] * 16 + offset;
+          const std::string reg = type == "b64" ? "%w" : "%d", mode = modes[k % 3];
+          std::string names = reg + "0";
+          for (u32 e = 1; e < elements; ++e) names += ", " + reg + std::to_string(e);
+          if (elements > 1) names = "{" + names + "}";
+          const std::string before = ".reg .b64 %w<4>;\n", after = type != "b64" ? "" : elements == 1 ? "\nmov.b64 {%d0, %d1}, %w0;" : "\nmov.b64 {%d0, %d1}, %w0; mov.b64 {%d2, %d3}, %w1;";
+          const auto out = run(before + "suld.b." + name + loads[turn] + vector + "." + type + mode + " " + names + ", " + at + ";" + after, surface, in);
+          const std::string values = type == "b64" ? "mov.b64 %w0, 0x1817161514131211; mov.b64 %w1, 0x2827262524232221;\n" : "mov.b32 %d0, 0x14131211; mov.b32 %d1, 0x24232221; mov.b32 %d2, 0x34333231; mov.b32 %d3, 0x44434241;\n";
+          run(before + values + "sust.b." + name + stores[turn] + vector + "." + type + mode + " " + at + ", " + names + ";", surface, in);
+          const auto now = texels.words(g, 4);
+          CAPTURE(name, vector, type, turn);
+          bool loaded = true, stored = true;
+          for (u32 t = 0; t < texels.texels; ++t) {
+            u8 raw[16];
+            for (u32 w = 0; w < 4; ++w) std::memcpy(raw + 4 * w, std::array<u32, 1>{Numbered::number(t, w)}.data(), 4);
+            for (u32 e = 0; e < elements; ++e) {
+              u64 want = 0, got = 0;
+              std::memcpy(&want, raw + offset + e * bytes, bytes);
+              std::memcpy(&got, type == "b64" ? &out[t][2 * e] : &out[t][e], type == "b64" ? 8 : 4);
+              loaded = loaded && got == want;
+              for (u32 b = 0; b < bytes; ++b) raw[offset + e * bytes + b] = u8((e + 1) * 16 + b + 1);
+            }
+            stored = stored && std::memcmp(raw, &now[4 * t], 16) == 0;
+          }
+          CHECK(loaded);
+          CHECK(stored);
+          CU_CHECK(cuSurfObjectDestroy(surface));
+        }
+      }
+    }
+    // .p: x in texels, of which each channel gets its word.
+    for (u32 channels : {1u, 2u, 4u}) {
+      for (const char* mode : modes) {
+        const Numbered texels(g, CU_AD_FORMAT_UNSIGNED_INT32, channels, CUDA_ARRAY3D_SURFACE_LDST);
+        const CUsurfObject surface = surface_of(texels);
+        const std::string data = channels == 1 ? "%d0" : channels == 2 ? "{%d0, %d1}" : "{%d0, %d1, %d2, %d3}", vector = channels == 1 ? "" : ".v" + std::to_string(channels);
+        run("mad.lo.u32 %d0, %thread, 8, 5; add.u32 %d1, %d0, 1; add.u32 %d2, %d0, 2; add.u32 %d3, %d0, 3;\nsust.p." + name + vector + ".b32" + mode + " " + at + ", " + data + ";", surface, each_texel(g, true));
+        const auto now = texels.words(g, channels);
+        CAPTURE(name, channels, mode);
+        bool stored = true;
+        for (u32 w = 0; w < now.size(); ++w) stored = stored && now[w] == w / channels * 8 + 5 + w % channels;
+        CHECK(stored);
+        CU_CHECK(cuSurfObjectDestroy(surface));
+      }
+    }
+    if (n > 2) continue;
+    // Reductions: each thread has a texel of its own.
+    k = 0;
+    for (const bool formatted : {false, true}) {
+      for (const std::string op : {"add", "min", "max", "and", "or"}) {
+        for (const std::string type : {"u32", "s32", "u64", "s64", "b32", "b64"}) {
+          const bool ordered = op == "min" || op == "max", logic = op == "and" || op == "or", wide = type.substr(1) == "64";
+          if (formatted ? type != "b32" && !(ordered && type == "b64") : logic != (type == "b32") || type == "b64" || (op == "add" && type == "s64")) continue;
+          for (const char* mode : modes) {
+            const Numbered texels(g, CU_AD_FORMAT_UNSIGNED_INT32, wide ? 2 : 1, CUDA_ARRAY3D_SURFACE_LDST);
+            const CUsurfObject surface = surface_of(texels);
+            auto in = each_texel(g, true);
+            if (!formatted) {
+              for (auto& i : in) i[1] *= wide ? 8 : 4;
+            }
+            const std::string value = wide ? "mov.b64 %w, 0xffffffff00000012;\n" : "mov.b32 %d0, 0xfffffff2;\n";
+            run(".reg .b64 %w;\n" + value + "sured." + (formatted ? "p." : "b.") + op + "." + name + "." + type + mode + " " + at + ", " + (wide ? "%w;" : "%d0;"), surface, in);
+            const auto now = texels.words(g, wide ? 2 : 1);
+            CAPTURE(name, formatted, op, type, mode);
+            bool good = true;
+            for (u32 t = 0; t < texels.texels; ++t) {
+              const u64 old = wide ? Numbered::number(t, 0) | u64{Numbered::number(t, 1)} << 32 : Numbered::number(t, 0);
+              const u64 x = wide ? 0xffffffff00000012u : 0xfffffff2u;
+              const bool negative = type[0] == 's';  // the operand is less than all that is there
+              const u64 want = op == "add" ? old + x : op == "and" ? old & x : op == "or" ? old | x : (op == "min") == negative ? x : old;
+              u64 got = now[wide ? 2 * t : t];
+              if (wide) got |= u64{now[2 * t + 1]} << 32;
+              good = good && got == (wide ? want : u32(want));
+            }
+            CHECK(good);
+            CU_CHECK(cuSurfObjectDestroy(surface));
+          }
+        }
+      }
+    }
+  }
 }

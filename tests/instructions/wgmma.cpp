@@ -175,6 +175,22 @@ TEST_CASE("wgmma multiplies matrices in every layout of shared memory") {
   check({64, "f16", "f16", "f16", kNone, kNone, true, true});
   check({256, "f32", "bf16", "bf16", k128, k128});
 }
+TEST_CASE("wgmma has each number of columns for each type") {
+  for (u32 n = 8; n <= 256; n += 8) {
+    check({n, "f32", "f16", "f16", kNone, kNone});
+    check({n, "f16", "f16", "f16", kNone, kNone});
+    check({n, "f32", "bf16", "bf16", kNone, kNone});
+    check({n, "f32", "tf32", "tf32", kNone, kNone});
+    check({n, "f32", n % 16 ? "e4m3" : "e5m2", n % 32 < 16 ? "e4m3" : "e5m2", kNone, kNone});
+    check({n, "f32", n % 16 ? "e5m2" : "e4m3", n % 32 < 16 ? "e5m2" : "e4m3", kNone, kNone});
+    check({n, "f16", n % 16 ? "e4m3" : "e5m2", n % 32 < 16 ? "e4m3" : "e5m2", kNone, kNone});
+    check({n, "f16", n % 16 ? "e5m2" : "e4m3", n % 32 < 16 ? "e5m2" : "e4m3", kNone, kNone});
+    if (n % 16 != 0 && n > 24) continue;
+    check({n, "s32", "u8", "s8", kNone, kNone});
+    check({n, "s32", "s8", "u8", kNone, kNone, false, false, false, false, true, ".satfinite"});
+    check({n, "s32", "b1", "b1", kNone, kNone});
+  }
+}
 TEST_CASE("wgmma takes A from registers, leaves the addend out, and changes signs") {
   check({24, "f16", "f16", "f16", kNone, k128, false, false, true});
   check({8, "f32", "tf32", "tf32", kNone, k32, false, false, true});
@@ -197,4 +213,28 @@ TEST_CASE("wgmma multiplies tf32, eight-bit and one-bit elements") {
     }
   }
   check({96, "s32", "b1", "b1", k128, kNone});
+}
+TEST_CASE("setmaxnreg changes how many registers a warp has, and what is in none of them") {
+  const Device device;
+  if (device.architecture() != 90) SKIP_TEST("setmaxnreg is for compute capability 9.0");
+  std::string log, head = header(Device::ptx_version(84), 90);
+  head.replace(head.find("sm_90"), 5, "sm_90a");
+  const CUmodule module = load(head +
+                                   ".visible .entry k(.param .u64 out) .reqntid 128, 1, 1 {\n.reg .b32 %t; .reg .b64 %out, %at;\n"
+                                   "ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %at, %t, 4; add.u64 %out, %out, %at;\n"
+                                   "setmaxnreg.dec.sync.aligned.u32 24;\nadd.u32 %t, %t, 5;\nsetmaxnreg.inc.sync.aligned.u32 40;\n"
+                                   "st.global.u32 [%out], %t;\nret;\n}\n",
+                               log);
+  REQUIRE(log == "");
+  CUfunction function = nullptr;
+  CUdeviceptr out = 0;
+  std::vector<u32> got(128);
+  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+  CU_CHECK(cuMemAlloc(&out, 512));
+  void* parameters[] = {&out};
+  CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, nullptr, parameters, nullptr));
+  CU_CHECK(cuMemcpyDtoH(got.data(), out, 512));
+  for (u32 t = 0; t < 128; ++t) CHECK(got[t] == t + 5);
+  CU_CHECK(cuMemFree(out));
+  CU_CHECK(cuModuleUnload(module));
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <sstream>
+#include <stdexcept>
 
 using namespace cudasim;
 
@@ -82,6 +83,21 @@ TEST_CASE("every form of a simulated target has a function") {
   }
 }
 
+TEST_CASE("a row says which numbers an operand may be") {
+  const auto numbers = [](const char* operand) { return rules(Row{"x.u32", operand, nullptr}).at(0).numbers.value(); };
+  const auto some = numbers("u32(4|8|16)");
+  CHECK((some(4) && some(8) && some(16) && !some(0) && !some(5) && !some(32)));
+  CHECK(some.text() == "4 or 8 or 16");
+  const auto range = numbers("imm(24-256/8)");
+  CHECK((range(24) && range(256) && !range(16) && !range(25) && !range(264)));
+  CHECK(range.text() == "a multiple of 8 from 24 to 256");
+  CHECK(numbers("b32!(128)").text() == "128");
+  for (const char* wrong : {"u32(", "u32()x", "u32(a)", "u32(4-)", "nonsense", "|"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_AS(rules(Row{"x.u32", wrong, nullptr}), std::logic_error);
+  }
+}
+
 TEST_CASE("sets have names of their own") {
   for (const ModifierSet& set : kSets) {
     CAPTURE(set.name);
@@ -100,5 +116,10 @@ TEST_CASE("what no row admits is refused by name") {
   CHECK(find("add.ftz.ftz.f32").refusal == "Duplicate .ftz modifier");
   CHECK(find("add.sat.u32").refusal == "Illegal modifier combination '.sat.u32' for instruction 'add'");
   CHECK(find("add.rn.rz.f32").refusal == "Illegal modifier combination '.rn.rz.f32' for instruction 'add'");
+  CHECK(find("ld.volatile.const.u32").refusal == "Modifier '.volatile' cannot be applied to '.const' space for instruction 'ld'");
+  CHECK(find("red.shared.L2::cache_hint.add.u32").refusal == "Modifier '.L2::cache_hint' cannot be applied to '.shared' space for instruction 'red'");
+  CHECK(find("ld.relaxed.gpu.local.u32").refusal == "Illegal modifier combination '.relaxed.gpu.local.u32' for instruction 'ld'");
+  CHECK(find("atom.exch.u32").refusal == "Illegal modifier combination '.exch.u32' for instruction 'atom'");
+  CHECK(find("ld.mmio.relaxed.sys.v2.u32").refusal == "Illegal modifier combination '.mmio.relaxed.sys.v2.u32' for instruction 'ld'");
   CHECK(find("tcgen05.fence").refusal == "Instruction 'tcgen05' is not simulated");
 }

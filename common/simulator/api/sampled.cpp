@@ -56,9 +56,16 @@ bool is_linear(CUfilter_mode mode) {
 }
 
 constexpr unsigned kSimulatedFlags =
-    CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+    CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
 
-void describe_sampling(Texture& t, const CUDA_TEXTURE_DESC& d) {
+bool is_cube(const CUDA_RESOURCE_DESC& r) {
+  CUarray array = nullptr;
+  if (r.resType == CU_RESOURCE_TYPE_ARRAY) array = r.res.array.hArray;
+  if (r.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) array = mipmapped_arrays().get(r.res.mipmap.hMipmappedArray)->levels.front();
+  return array != nullptr && (arrays().get(array)->descriptor.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
+}
+
+void describe_sampling(Texture& t, const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& d) {
   if ((d.flags & ~kSimulatedFlags) != 0) fail(refuse("cuTexObjectCreate", "with these flags"));
   Sampler& s = t.sampler;
   for (int k = 0; k < 3; ++k) s.addressing[k] = addressing(d.addressMode[k]);
@@ -67,6 +74,8 @@ void describe_sampling(Texture& t, const CUDA_TEXTURE_DESC& d) {
   s.level_bias = d.mipmapLevelBias;
   s.least_level = d.minMipmapLevelClamp, s.most_level = d.maxMipmapLevelClamp;
   s.anisotropy = std::clamp(d.maxAnisotropy, 1u, 16u);
+  s.seamless = (d.flags & CU_TRSF_SEAMLESS_CUBEMAP) != 0;
+  require(!s.seamless || is_cube(resource));
   s.normalized = (d.flags & CU_TRSF_NORMALIZED_COORDINATES) != 0;
   std::copy(std::begin(d.borderColor), std::end(d.borderColor), s.border);
   t.as_integers = (d.flags & CU_TRSF_READ_AS_INTEGER) != 0 || (!is_float(t.channel) && bits(t.channel) == 32);
@@ -157,7 +166,7 @@ Texture sampled(const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& sam
                 const CUDA_RESOURCE_VIEW_DESC* view) {
   Texture texture = texels_of(resource);
   if (view != nullptr) look_through(texture, resource, *view);
-  describe_sampling(texture, sampling);
+  describe_sampling(texture, resource, sampling);
   return texture;
 }
 

@@ -44,6 +44,7 @@ Block::Block(Grid& grid)
     const u32 threads = grid.threads - w * kWarpSize;
     warp.present = threads >= kWarpSize ? kAllLanes : (1u << threads) - 1;
     warp.root.code = &grid.entry;
+    warp.root.constants = grid.constants;
     warp.root.registers = registers_.get() + u64{w} * grid.frame_stride;
   }
 }

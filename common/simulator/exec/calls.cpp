@@ -32,7 +32,7 @@ void copy(Warp& warp, const Passed& to, const Passed& from, u32 size) {
 }
 
 Passed place_of(const Frame& frame, bool in_register, Slot slot, u32 local) {
-  const std::byte* base = (slot & kConstant) != 0 ? frame.code->constant_base : frame.registers;
+  const std::byte* base = (slot & kConstant) != 0 ? frame.constants : frame.registers;
   return {in_register ? base + (slot & ~kConstant) : nullptr, in_register, frame.local_base + local};
 }
 Passed place_of(const Frame& frame, const CallSite::Argument& a) {

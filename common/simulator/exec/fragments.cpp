@@ -190,7 +190,7 @@ void enter(Warp& warp, Frame* frame, u32 pc, Join* join) {
   warp.pc = pc;
   warp.code = frame->code->instructions.data();
   warp.base[0] = frame->registers;
-  warp.base[1] = const_cast<std::byte*>(frame->code->constant_base);
+  warp.base[1] = const_cast<std::byte*>(frame->constants);
   plan(warp);
 }
 
@@ -383,6 +383,7 @@ bool settle(Warp& warp) {
 Frame* new_frame(const Code& code) {
   auto* frame = new Frame;
   frame->code = &code;
+  frame->constants = code.constant_base;
   // At least something: a frame without registers has an address all the same.
   frame->registers = static_cast<std::byte*>(std::aligned_alloc(64, (code.frame_bytes + 127u) / 64 * 64));
   if (frame->registers == nullptr) {

@@ -19,6 +19,7 @@
 #include <cfenv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <thread>
 
 namespace cudasim {
@@ -106,6 +107,7 @@ Grid::Grid(const Launch& l)
       for (u32 x = 0; x < l.block.x; ++x, ++thread) tid[0][thread] = x, tid[1][thread] = y, tid[2][thread] = z;
     }
   }
+  set_constants();
   if (wanted.race || wanted.init || wanted.sync || notes_wanted()) {
     watch = std::make_unique<GridWatch>(*this);
     if (!watch->needed()) watch.reset();
@@ -117,6 +119,25 @@ Grid::Grid(const Launch& l)
     wanted.device = l.device;
     wanted.label = "the cooperative grid's barrier";
     workspace_ = AddressSpace::instance().allocate(wanted, 256, true);
+  }
+}
+
+// The entry's constants are the program's, unless some of them are this launch's.
+void Grid::set_constants() {
+  constants = entry.constant_base;
+  if (entry.of_launch.empty()) return;
+  constants_ = std::vector<std::byte>(entry.constants.size());
+  void* base = constants_.data();
+  std::size_t room = constants_.size();
+  const std::size_t size = room - kConstantAlign;
+  std::align(kConstantAlign, size, base, room);
+  std::memcpy(base, entry.constant_base, size);
+  constants = static_cast<const std::byte*>(base);
+  const u32 block[] = {launch.block.x, launch.block.y, launch.block.z}, grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
+  for (const Code::OfLaunch& each : entry.of_launch) {
+    const u32* sizes = each.kind == Code::OfLaunch::block_size ? block : grid;
+    const void* value = each.kind == Code::OfLaunch::parameter ? static_cast<const void*>(launch.parameters.data() + each.index) : sizes + each.index;
+    for (u32 lane = 0; lane < kWarpSize; ++lane) std::memcpy(static_cast<std::byte*>(base) + each.at + lane * each.bytes, value, each.bytes);
   }
 }
 

@@ -22,6 +22,7 @@ struct Grid {
   u32 local_bytes;          // of a thread
   u32 frame_stride;         // from one warp's registers to the next's
   std::vector<u32> tid[3];  // x, y, z of each thread of a block
+  const std::byte* constants;  // the entry's, with this launch's own
 
   explicit Grid(const Launch& launch);
   ~Grid();
@@ -41,6 +42,7 @@ struct Grid {
   u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
 
  private:
+  std::vector<std::byte> constants_;
   std::shared_ptr<Allocation> workspace_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -58,6 +60,7 @@ struct Grid {
   std::vector<std::unique_ptr<Cluster>> spare_;
 
   std::unique_ptr<Cluster> take(bool wait);
+  void set_constants();
   bool start_new() const;
   void start(Cluster& cluster, u64 number);
   void give_back(std::unique_ptr<Cluster> cluster, Outcome outcome, i64 spent);

@@ -23,6 +23,7 @@ using Slot = u32;
 constexpr Slot kConstant = 0x8000'0000u;
 constexpr Slot kNoSlot = 0x7fff'ffffu;
 constexpr u32 kNoTarget = ~0u;
+constexpr std::size_t kConstantAlign = 64;  // of Code::constants, which has room for that
 
 struct alignas(64) Instruction {
   Handler run = nullptr;
@@ -70,8 +71,16 @@ struct Code {
       instructions;  // the last one is the function's only `ret`; every other return branches to it
   std::vector<u32> reconverge;
   std::vector<StatementInfo> statements;
-  std::vector<std::byte> constants;  // aligned to 64 by ConstantPool
+  std::vector<std::byte> constants;  // aligned by ConstantPool
   const std::byte* constant_base = nullptr;
+  // Constants that each launch has its own of: parameters of the kernel, what its blocks and its grid measure.
+  struct OfLaunch {
+    enum Kind : u8 { parameter, block_size, grid_size } kind = parameter;
+    u32 index = 0;      // of a parameter's byte; 0 for x, 1 for y, 2 for z
+    u32 at = 0;         // in the constants
+    u32 bytes = 0;
+  };
+  std::vector<OfLaunch> of_launch;
   std::vector<std::unique_ptr<Slot[]>> wide;
   std::vector<std::vector<u32>> tables;  // brx.idx: indices of instructions
   std::vector<CallSite> calls;           // Instruction::target of a call is an index in here

@@ -23,6 +23,7 @@ struct Join;
 struct Frame {
   const Code* code = nullptr;
   std::byte* registers = nullptr;
+  const std::byte* constants = nullptr;
   Frame* caller = nullptr;
   Join* caller_join = nullptr;  // where the lanes go on to meet, once they have returned
   const CallSite* site = nullptr;

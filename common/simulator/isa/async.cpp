@@ -472,31 +472,41 @@ const Row kRows[] = {
     {"mbarrier.expect_tx{.relaxed}{.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<false>>, 80, 90},
     {"mbarrier.complete_tx{.relaxed}{.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<true>>, 80,
      90},
-    {"mbarrier.arrive" ARRIVE ANY ".b64", "=b64 [m] u32?", bind_arrive<0>, 70, 80},
-    {"mbarrier.arrive.expect_tx" ARRIVE ANY ".b64", "=b64 [m] u32", bind_arrive<kExpect>, 80, 90},
-    {"mbarrier.arrive.noComplete{.release}{.cta}" OWN ".b64", "=b64 [m] u32", bind_arrive<0>, 70, 80},
-    {"mbarrier.arrive_drop" ARRIVE ANY ".b64", "=b64 [m] u32?", bind_arrive<kDrop>, 70, 80},
-    {"mbarrier.arrive_drop.expect_tx" ARRIVE ANY ".b64", "=b64 [m] u32", bind_arrive<kDrop | kExpect>, 80, 90},
-    {"mbarrier.arrive_drop.noComplete{.release}{.cta}" OWN ".b64", "=b64 [m] u32", bind_arrive<kDrop>, 70, 80},
-    {"mbarrier.test_wait" TEST OWN ".b64", "=pred [m] b64", bind_test<0>, 70, 80},
-    {"mbarrier.test_wait.parity" TEST OWN ".b64", "=pred [m] u32", bind_test<kParity>, 71, 80},
-    {"mbarrier.try_wait" TEST OWN ".b64", "=pred [m] b64 u32?", bind_test<kTry>, 78, 90},
-    {"mbarrier.try_wait.parity" TEST OWN ".b64", "=pred [m] u32 u32?", bind_test<kTry | kParity>, 78, 90},
+    {"mbarrier.arrive" ARRIVE ANY ".b64", "=b64_ [m] u32?", bind_arrive<0>, 70, 80},
+    {"mbarrier.arrive.expect_tx" ARRIVE ANY ".b64", "=b64_ [m] u32", bind_arrive<kExpect>, 80, 90},
+    {"mbarrier.arrive.noComplete{.release}{.cta}" OWN ".b64", "=b64_ [m] u32", bind_arrive<0>, 70, 80},
+    {"mbarrier.arrive_drop" ARRIVE ANY ".b64", "=b64_ [m] u32?", bind_arrive<kDrop>, 70, 80},
+    {"mbarrier.arrive_drop.expect_tx" ARRIVE ANY ".b64", "=b64_ [m] u32", bind_arrive<kDrop | kExpect>, 80, 90},
+    {"mbarrier.arrive_drop.noComplete{.release}{.cta}" OWN ".b64", "=b64_ [m] u32", bind_arrive<kDrop>, 70, 80},
+    {"mbarrier.test_wait" TEST OWN ".b64", "=pred_ [m] b64", bind_test<0>, 70, 80},
+    {"mbarrier.test_wait.parity" TEST OWN ".b64", "=pred_ [m] u32", bind_test<kParity>, 71, 80},
+    {"mbarrier.try_wait" TEST OWN ".b64", "=pred_ [m] b64 u32?", bind_test<kTry>, 78, 90},
+    {"mbarrier.try_wait.parity" TEST OWN ".b64", "=pred_ [m] u32 u32?", bind_test<kTry | kParity>, 78, 90},
     {"mbarrier.pending_count.b64", "=u32 b64", bind<run_pending_count>, 70, 80},
 
-    {"cp.async.ca|cg.shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32^pred?", bind_copy, 70,
-     80},
-    {"cp.async.ca|cg.shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32 u32^pred? b64",
-     bind_copy, 74, 80},
+    // Past L1, 16 bytes at a time.
+#define COPIES(cache, sizes)                                                                                          \
+  {"cp.async." cache ".shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32!(" sizes ") u32^pred?",     \
+   bind_copy, 70, 80},                                                                                                \
+  {                                                                                                                   \
+    "cp.async." cache ".shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}",                        \
+        "[m] [m] u32!(" sizes ") u32^pred? b64", bind_copy, 74, 80                                                     \
+  }
+    COPIES("ca", "4|8|16"),
+    COPIES("cg", "16"),
     {"cp.async.commit_group", "", bind<run_commit>, 70, 80},
     {"cp.async.wait_group", "u32", bind<run_wait>, 70, 80},
     {"cp.async.wait_all", "", bind<run_wait_all>, 70, 80},
     {"cp.async.mbarrier.arrive{.noinc}" OWN ".b64", "[m]", bind_copy_arrive, 70, 80},
 
-    {"cp.async.bulk.shared::cluster|shared::cta.global" BYTES, "[m] [m] u32 [m]",
-     bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
-    {"cp.async.bulk.shared::cluster|shared::cta.global.L2::cache_hint" BYTES, "[m] [m] u32 [m] b64",
-     bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
+#define BULK_TO(space, ptx)                                                                                            \
+  {"cp.async.bulk." space ".global" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, 90}, \
+  {                                                                                                                   \
+    "cp.async.bulk." space ".global.L2::cache_hint" BYTES, "[m] [m] u32 [m] b64",                                     \
+        bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, 90                                                       \
+  }
+    BULK_TO("shared::cluster", 80),
+    BULK_TO("shared::cta", 86),
     {"cp.async.bulk.shared::cluster.global.multicast::cluster" BYTES, "[m] [m] u32 [m] b16",
      bind_bulk_to_shared<run_bulk_to_shared<true>>, 80, 90},
     {"cp.async.bulk.shared::cluster.global.multicast::cluster.L2::cache_hint" BYTES, "[m] [m] u32 [m] b16 b64",

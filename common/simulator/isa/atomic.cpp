@@ -273,50 +273,52 @@ Bound bind_atomic(const Form& form) {
 }
 
 #define SPACE "{.global|shared|shared::cta|shared::cluster}"
-#define ATOM "atom{.sem}{.scope}" SPACE
-#define RED "red{.relaxed|release}{.scope}" SPACE
+#define ATOM(space) "atom{.sem}{.scope}" space
+#define RED(space) "red{.relaxed|release}{.scope}" space
+#define CACHED "{.global}.L2::cache_hint"
 // Each form with and without a cache policy.
 #define ATOM_ROWS(form, operands, ...)                                          \
-  {ATOM form, "=" operands, bind_atomic<true>, __VA_ARGS__}, {                  \
-    ATOM ".L2::cache_hint" form, "=" operands " b64", bind_atomic<true>, 74, 80 \
+  {ATOM(SPACE) form, "=t0_ " operands, bind_atomic<true>, __VA_ARGS__, kAtomic}, {                  \
+    ATOM(CACHED) form, "=t0_ " operands " b64", bind_atomic<true>, 74, 80, kAtomic \
   }
 #define RED_ROWS(form, operands, ...)                                       \
-  {RED form, operands, bind_atomic<false>, __VA_ARGS__}, {                  \
-    RED ".L2::cache_hint" form, operands " b64", bind_atomic<false>, 74, 80 \
+  {RED(SPACE) form, operands, bind_atomic<false>, __VA_ARGS__, kAtomic}, {                  \
+    RED(CACHED) form, operands " b64", bind_atomic<false>, 74, 80, kAtomic \
   }
 
 const Row kRows[] = {
-    ATOM_ROWS(".and|or|xor.b32|b64", "t0 [m] t0", 0, 20),
-    ATOM_ROWS(".exch.b32|b64|u32|s32|u64|s64|f32|f64", "t0 [m] t0", 0, 20),
-    ATOM_ROWS(".exch.b128", "t0 [m] t0", 83, 90),
-    ATOM_ROWS(".cas.b32|b64|u32|s32|u64|s64", "t0 [m] t0 t0", 0, 20),
-    ATOM_ROWS(".cas.b16", "t0 [m] t0 t0", 63, 70),
-    ATOM_ROWS(".cas.b128", "t0 [m] t0 t0", 83, 90),
-    ATOM_ROWS(".add|min|max.u32|s32|u64|s64", "t0 [m] t0", 0, 20),
-    ATOM_ROWS(".inc|dec.u32", "t0 [m] t0", 0, 20),
-    ATOM_ROWS(".add.f32", "t0 [m] t0", 0, 20),
-    ATOM_ROWS(".add.f64", "t0 [m] t0", 50, 60),
-    ATOM_ROWS(".add.noftz.f16|f16x2", "t0 [m] t0", 62, 60),
-    ATOM_ROWS(".add.noftz.bf16|bf16x2", "t0 [m] t0", 78, 90),
-    {"atom{.sem}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "={t0}v [m] {t0}v b64?", bind_atomic<true>, 81, 90},
-    {"atom{.sem}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4|v8.f16|bf16", "={t0}v [m] {t0}v b64?",
-     bind_atomic<true>, 81, 90},
-    {"atom{.sem}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4.f16x2|bf16x2", "={t0}v [m] {t0}v b64?",
-     bind_atomic<true>, 81, 90},
+    ATOM_ROWS(".and|or|xor.b32|b64", "[m] t0", 0, 20),
+    ATOM_ROWS(".exch.b32|b64", "[m] t0", 0, 20),
+    ATOM_ROWS(".exch.b128", "[m] t0", 83, 90),
+    {ATOM(SPACE) ".cas.b32|b64", "=t0_ [m] t0 t0", bind_atomic<true>, 0, 20, kAtomic},
+    {ATOM(SPACE) ".cas.b16", "=t0_ [m] t0 t0", bind_atomic<true>, 63, 70, kAtomic},
+    {ATOM(SPACE) ".cas.b128", "=t0_ [m] t0 t0", bind_atomic<true>, 83, 90, kAtomic},
+    ATOM_ROWS(".add.u32|s32|u64", "[m] t0", 0, 20),
+    ATOM_ROWS(".min|max.u32|s32|u64|s64", "[m] t0", 0, 20),
+    ATOM_ROWS(".inc|dec.u32", "[m] t0", 0, 20),
+    ATOM_ROWS(".add.f32", "[m] t0", 0, 20),
+    ATOM_ROWS(".add.f64", "[m] t0", 50, 60),
+    ATOM_ROWS(".add.noftz.f16|f16x2", "[m] t0", 62, 60),
+    ATOM_ROWS(".add.noftz.bf16|bf16x2", "[m] t0", 78, 90),
+    {"atom{.sem}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "={t0}v_ [m] {t0}v b64?", bind_atomic<true>, 81, 90, kAtomic},
+    {"atom{.sem}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4|v8.f16|bf16", "={t0}v_ [m] {t0}v b64?",
+     bind_atomic<true>, 81, 90, kAtomic},
+    {"atom{.sem}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4.f16x2|bf16x2", "={t0}v_ [m] {t0}v b64?",
+     bind_atomic<true>, 81, 90, kAtomic},
 
     RED_ROWS(".and|or|xor.b32|b64", "[m] t0", 0, 20),
-    RED_ROWS(".add|min|max.u32|s32|u64|s64", "[m] t0", 0, 20),
+    RED_ROWS(".add.u32|s32|u64", "[m] t0", 0, 20),
+    RED_ROWS(".min|max.u32|s32|u64|s64", "[m] t0", 0, 20),
     RED_ROWS(".inc|dec.u32", "[m] t0", 0, 20),
     RED_ROWS(".add.f32", "[m] t0", 0, 20),
     RED_ROWS(".add.f64", "[m] t0", 50, 60),
     RED_ROWS(".add.noftz.f16|f16x2", "[m] t0", 62, 60),
     RED_ROWS(".add.noftz.bf16|bf16x2", "[m] t0", 78, 90),
-    {"red{.relaxed|release}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "[m] {t0}v b64?", bind_atomic<false>, 81,
-     90},
+    {"red{.relaxed|release}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "[m] {t0}v b64?", bind_atomic<false>, 81, 90, kAtomic},
     {"red{.relaxed|release}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4|v8.f16|bf16", "[m] {t0}v b64?",
-     bind_atomic<false>, 81, 90},
+     bind_atomic<false>, 81, 90, kAtomic},
     {"red{.relaxed|release}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4.f16x2|bf16x2", "[m] {t0}v b64?",
-     bind_atomic<false>, 81, 90},
+     bind_atomic<false>, 81, 90, kAtomic},
 };
 
 }  // namespace

@@ -90,17 +90,17 @@ Bound bind(const Form&) {
 }
 
 const Row kRows[] = {
-    {"bar{.cta}.sync", "u32 u32?", bind<run_sync>},
-    {"bar{.cta}.arrive", "u32 u32", bind<run_arrive>},
-    {"bar{.cta}.red.popc.u32", "=u32 u32 u32? pred", bind_reduce},
-    {"bar{.cta}.red.and|or.pred", "=pred u32 u32? pred", bind_reduce},
-    {"barrier{.cta}.sync{.aligned}", "u32 u32?", bind<run_sync>, 60, 30},
-    {"barrier{.cta}.arrive{.aligned}", "u32 u32", bind<run_arrive>, 60, 30},
-    {"barrier{.cta}.red.popc{.aligned}.u32", "=u32 u32 u32? pred", bind_reduce, 60, 30},
-    {"barrier{.cta}.red.and|or{.aligned}.pred", "=pred u32 u32? pred", bind_reduce, 60, 30},
+    {"bar{.cta}.sync", "barrier threads?", bind<run_sync>, 0, 0, kMeets},
+    {"bar{.cta}.arrive", "barrier threads", bind<run_arrive>, 0, 0, kMeets},
+    {"bar{.cta}.red.popc.u32", "=u32 barrier threads? pred", bind_reduce, 0, 0, kMeets},
+    {"bar{.cta}.red.and|or.pred", "=pred barrier threads? pred", bind_reduce, 0, 0, kMeets},
+    {"barrier{.cta}.sync{.aligned}", "barrier threads?", bind<run_sync>, 60, 30, kMeets},
+    {"barrier{.cta}.arrive{.aligned}", "barrier threads", bind<run_arrive>, 60, 30, kMeets},
+    {"barrier{.cta}.red.popc{.aligned}.u32", "=u32 barrier threads? pred", bind_reduce, 60, 30, kMeets},
+    {"barrier{.cta}.red.and|or{.aligned}.pred", "=pred barrier threads? pred", bind_reduce, 60, 30, kMeets},
     {"bar.warp.sync", "b32", bind<run_warp_sync>, 60, 30},
-    {"barrier.cluster.arrive{.release|relaxed}{.aligned}", "", bind<run_cluster_arrive>, 78, 90},
-    {"barrier.cluster.wait{.acquire}{.aligned}", "", bind<run_cluster_wait>, 78, 90},
+    {"barrier.cluster.arrive{.release|relaxed}{.aligned}", "", bind<run_cluster_arrive>, 78, 90, kMeets},
+    {"barrier.cluster.wait{.acquire}{.aligned}", "", bind<run_cluster_wait>, 78, 90, kMeets},
     {"membar.cta|gl|sys", "", bind_fence},
     {"fence{.sc|acq_rel|acquire|release}.scope", "", bind_fence, 60, 70},
     {"fence.acquire|release.sync_restrict::shared::cluster|sync_restrict::shared::cta.cluster", "", bind_fence, 86, 90},
@@ -109,9 +109,8 @@ const Row kRows[] = {
     {"membar.proxy.alias", "", bind_fence, 75, 70},
     {"fence.proxy.alias", "", bind_fence, 75, 70},
     {"fence.proxy.async{.global|shared::cta|shared::cluster}", "", bind_fence, 80, 90},
-    {"fence.proxy.tensormap::generic.acquire.scope", "[m] b32", bind_fence, 83, 90},
+    {"fence.proxy.tensormap::generic.acquire.scope", "[m] b32!(128)", bind_fence, 83, 90},
     {"fence.proxy.tensormap::generic.release.scope", "", bind_fence, 83, 90},
-    {"membar.proxy.async{.global|shared::cta|shared::cluster}", "", bind_fence, 80, 90},
 };
 
 }  // namespace

@@ -131,8 +131,8 @@ Bound bind_address(const Form& form) {
 }
 
 const Row kRows[] = {
-    {"exit", "", bind<run_exit>},
-    {"trap", "", bind<run_trap>},
+    {"exit", "", bind<run_exit>, 0, 0, kEnds},
+    {"trap", "", bind<run_trap>, 0, 0, kEnds},
     {"brkpt", "", bind<run_breakpoint>},
     // How long it sleeps is the device's choice, between nothing and twice the time asked for: here, one turn.
     {"nanosleep.u32", "u32", bind<run_rest>, 63, 70},
@@ -142,7 +142,7 @@ const Row kRows[] = {
     // Grids of a stream run one after the other here, so what the other grid has to do is done.
     {"griddepcontrol.launch_dependents|wait", "", bind<run_nothing>, 78, 90},
     // Registers are not rationed here.
-    {"setmaxnreg.inc|dec.sync.aligned.u32", "imm", bind<run_nothing>, 80, kOnly90a},
+    {"setmaxnreg.inc|dec.sync.aligned.u32", "imm(24-256/8)", bind<run_nothing>, 80, kOnly90a},
     {"stacksave.u32|u64", "=t0", bind_address<run_stacksave<u32>, run_stacksave<u64>>, 73, 52},
     {"stackrestore.u32|u64", "t0", bind_address<run_stackrestore<u32>, run_stackrestore<u64>>, 73, 52},
     {"alloca.u32|u64", "=t0 t0 imm?", bind_address<run_alloca<u32>, run_alloca<u64>>, 73, 52},

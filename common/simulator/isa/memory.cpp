@@ -599,22 +599,25 @@ Bound bind(const Form&) {
   return run;
 }
 
-#define LOAD_SPACE "{.const|global|local|param|param::entry|param::func|shared|shared::cta|shared::cluster}"
-#define STORE_SPACE "{.global|local|param|param::func|shared|shared::cta|shared::cluster}"
+// Where caches have their say, where only some of it, and what threads share.
+#define LOADED_NEAR ".const|local|param|param::entry|param::func|shared|shared::cta|shared::cluster"
+#define STORED_NEAR ".local|param|param::func|shared|shared::cta|shared::cluster"
+#define SHARED_BY_ALL "{.global|shared|shared::cta|shared::cluster}"
+#define SHARED_NEAR ".shared|shared::cta|shared::cluster"
 #define EVICT ".L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"
 #define PREFETCH "{.L2::64B|L2::128B|L2::256B}"
 #define UP_TO_32 "b8|b16|b32|u8|u16|u32|s8|s16|s32|f32"
 #define UP_TO_64 "." UP_TO_32 "|b64|u64|s64|f64"
 // All widths: at most 16 bytes a lane.
-#define LOADS(syntax, more, ptx, target)                                                      \
-  {syntax "{.v2}" UP_TO_64, "={t0~}v [m]" more, bind_load, ptx, target},                      \
-      {syntax ".v4." UP_TO_32, "={t0~}v [m]" more, bind_load, ptx, target}, {                 \
-    syntax ".b128", "=t0 [m]" more, bind_load, ptx > 83 ? ptx : 83, target > 70 ? target : 70 \
+#define LOADS(syntax, more, ptx, target)                                                                      \
+  {syntax "{.v2}" UP_TO_64, "={t0~}v [m]" more, bind_load, ptx, target, kSharedOffset},                      \
+      {syntax ".v4." UP_TO_32, "={t0~}v [m]" more, bind_load, ptx, target, kSharedOffset}, {                 \
+    syntax ".b128", "=t0 [m]" more, bind_load, ptx > 83 ? ptx : 83, target > 70 ? target : 70, kSharedOffset \
   }
-#define STORES(syntax, more, ptx, target)                                                     \
-  {syntax "{.v2}" UP_TO_64, "[m] {t0~}v" more, bind_store, ptx, target},                      \
-      {syntax ".v4." UP_TO_32, "[m] {t0~}v" more, bind_store, ptx, target}, {                 \
-    syntax ".b128", "[m] t0" more, bind_store, ptx > 83 ? ptx : 83, target > 70 ? target : 70 \
+#define STORES(syntax, more, ptx, target)                                                                      \
+  {syntax "{.v2}" UP_TO_64, "[m] {t0~}v" more, bind_store, ptx, target, kSharedOffset},                      \
+      {syntax ".v4." UP_TO_32, "[m] {t0~}v" more, bind_store, ptx, target, kSharedOffset}, {                 \
+    syntax ".b128", "[m] t0" more, bind_store, ptx > 83 ? ptx : 83, target > 70 ? target : 70, kSharedOffset \
   }
 // With and without a cache policy behind the address.
 #define LOADS_HINT(syntax, ptx, target) \
@@ -626,21 +629,26 @@ const Row kRows[] = {
     // Caching is the device's affair: operators, priorities and prefetch sizes are allowed where the manual allows
     // them,
     // and change nothing here.
-    LOADS_HINT("ld{.weak}" LOAD_SPACE "{.ca|cg|cs|lu|cv}", 0, 0),
-    LOADS_HINT("ld{.weak}" LOAD_SPACE EVICT, 74, 70),
-    LOADS("ld.volatile" LOAD_SPACE PREFETCH, "", 0, 0),
-    LOADS_HINT("ld.relaxed|acquire.scope" LOAD_SPACE, 60, 70),
-    LOADS_HINT("ld.relaxed|acquire.scope" LOAD_SPACE EVICT, 74, 70),
+    LOADS_HINT("ld{.weak}{.global}{.ca|cg|cs|lu|cv}", 0, 0),
+    LOADS("ld{.weak}" LOADED_NEAR "{.ca|cg|cs|lu|cv}", "", 0, 0),
+    LOADS_HINT("ld{.weak}{.global}" EVICT, 74, 70),
+    LOADS("ld.volatile{.global}" PREFETCH, "", 0, 0),
+    LOADS("ld.volatile" SHARED_NEAR, "", 0, 0),
+    LOADS_HINT("ld.relaxed|acquire.scope{.global}", 60, 70),
+    LOADS("ld.relaxed|acquire.scope" SHARED_NEAR, "", 60, 70),
+    LOADS_HINT("ld.relaxed|acquire.scope{.global}" EVICT, 74, 70),
     {"ld.mmio.relaxed.sys{.global}" UP_TO_64, "=t0~ [m]", bind_load, 82, 70},
     LOADS_HINT("ld.global{.ca|cg|cs}.nc", 31, 32),
     LOADS_HINT("ld.global.nc" EVICT, 74, 70),
     LOADS("ldu{.global}", "", 0, 0),
 
-    STORES_HINT("st{.weak}" STORE_SPACE "{.wb|cg|cs|wt}", 0, 0),
-    STORES_HINT("st{.weak}" STORE_SPACE EVICT, 74, 70),
-    STORES("st.volatile" STORE_SPACE, "", 0, 0),
-    STORES_HINT("st.relaxed|release.scope" STORE_SPACE, 60, 70),
-    STORES_HINT("st.relaxed|release.scope" STORE_SPACE EVICT, 74, 70),
+    STORES_HINT("st{.weak}{.global}{.wb|cg|cs|wt}", 0, 0),
+    STORES("st{.weak}" STORED_NEAR "{.wb|cg|cs|wt}", "", 0, 0),
+    STORES_HINT("st{.weak}{.global}" EVICT, 74, 70),
+    STORES("st.volatile" SHARED_BY_ALL, "", 0, 0),
+    STORES_HINT("st.relaxed|release.scope{.global}", 60, 70),
+    STORES("st.relaxed|release.scope" SHARED_NEAR, "", 60, 70),
+    STORES_HINT("st.relaxed|release.scope{.global}" EVICT, 74, 70),
     {"st.mmio.relaxed.sys{.global}" UP_TO_64, "[m] t0~", bind_store, 82, 70},
 
     // Prefetching does nothing, whatever the address; nor does the priority of a line. What discard leaves in memory is
@@ -649,8 +657,8 @@ const Row kRows[] = {
     {"prefetch.global.L2::evict_last|L2::evict_normal", "[m]", bind<run_nothing>, 74, 80},
     {"prefetch{.const|param}.tensormap", "[m]", bind<run_nothing>, 80, 90},
     {"prefetchu.L1", "[m]", bind<run_nothing>},
-    {"applypriority{.global}.L2::evict_normal", "[m] imm", bind<run_nothing>, 74, 80},
-    {"discard{.global}.L2", "[m] imm", bind<run_nothing>, 74, 80},
+    {"applypriority{.global}.L2::evict_normal", "[m] imm(128)", bind<run_nothing>, 74, 80},
+    {"discard{.global}.L2", "[m] imm(128)", bind<run_nothing>, 74, 80},
     {"createpolicy.fractional.L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
      "{.L2::evict_first|L2::evict_unchanged}.b64",
      "=b64 f32?", bind<run_create_policy>, 74, 80},
@@ -660,8 +668,9 @@ const Row kRows[] = {
     {"createpolicy.cvt.L2.b64", "=b64 b64", bind<run_create_policy>, 74, 80},
 
     // 32-bit addresses went with 32-bit devices: there is no room in them for windows.
-    {"cvta{.to}.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
-     bind_convert_address},
+    {"cvta.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0", bind_convert_address, 0, 0,
+     kTakesAddress},
+    {"cvta.to.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0", bind_convert_address},
     {"isspacep.const|global|local|shared|shared::cta|shared::cluster|param|param::entry", "=pred b32~", bind_is_space},
     {"mapa{.shared::cluster}.u64", "=t0 t0 u32", bind_map_address, 78, 90},
     {"mapa.shared::cluster.u32", "=t0 t0 u32", bind_map_address, 78, 90},

@@ -17,6 +17,11 @@
 //   ….sel              parts of the register may be selected (video)
 //   +…                 read and written
 //   |pred              the second destination of p|q; may be left out
+//   |-                 a handler has a place for one, but this row has none
+//   =…_                the destination may be `_`: somebody wants what else the instruction does
+//   …!                 must be there (a second destination), must be a number (a source)
+//   …(4|8), …(24-256/8)  if it is a number, then one of these; of 24 to 256, a multiple of 8
+//   barrier, threads   the number of one of the block's 16 barriers; how many threads meet there, whole warps
 //   label, func, imm   as named, in Instruction::target or offset
 // rules() has them taken apart.
 //
@@ -32,6 +37,7 @@
 #include "common/simulator/types.hpp"
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -67,12 +73,26 @@ struct Bound {
 // Chooses the function that runs `form`, once the widths are known.
 using Bind = Bound (*)(const Form& form);
 
+// What else the loader has to know of a row, a bit each.
+enum Traits : u32 {
+  kEnds = 1,           // the thread is at its end here
+  kWithoutSync = 2,    // on sm_70 and higher only until PTX ISA 6.3
+  kMeets = 4,          // threads of a block, or of a cluster, wait here for one another
+  kAtomic = 8,         // changes memory, whether somebody wants to know what was there or not
+  kSharedOffset = 16,  // knows what an address without a register means in shared memory, in a cluster, too
+  kTakesSpecial = 32,  // a source may be a special register …
+  kTakesAddress = 64,  // … or the name of a variable or function: its address
+};
+
 struct Row {
   const char* syntax;
   const char* operands;
   Bind bind;
   u32 ptx = 0;     // first PTX version, 78 for 7.8; 0: as old as 6.0, or older
   u32 target = 0;  // first architecture, 90 for sm_90
+  u32 traits = 0;
+
+  bool is(Traits trait) const { return (traits & trait) != 0; }
 };
 constexpr u32 kOnly90a = 901;  // Row::target of what sm_90a alone has
 
@@ -103,6 +123,17 @@ struct OperandRule {
   bool vector = false;  // in braces, even if it has one element
   u32 elements = 1;     // kVector: Form::vector
   static constexpr u32 kVector = ~0u;
+  bool discardable = false;  // `_` will do
+  bool never = false;        // nothing may be there
+  bool must = false;         // a second destination must be there; a source must be a number
+  enum Means : u8 { anything, barrier, threads } means = anything;
+  struct Numbers {
+    std::vector<u64> some;               // these; empty: from … to, in steps
+    u64 from = 0, to = ~u64{0}, step = 1;
+    bool operator()(u64 number) const;
+    std::string text() const;  // "4 or 8", "a multiple of 8 from 24 to 256"
+  };
+  std::optional<Numbers> numbers;  // if it is a number
 };
 // Bytes of one element's register in `form`, at least (wider) or exactly; 0: a predicate.
 u32 width(const OperandRule& rule, const Form& form);
@@ -129,5 +160,12 @@ std::vector<Row> all_rows();
 // Each full form that a row admits, "add.rn.ftz.f32", modifiers in the row's order: for the test of the table. Stops at
 // `limit` forms.
 std::vector<std::string> forms(const Row& row, std::size_t limit);
+
+// What may stand in each place of a row's syntax, likewise.
+struct Alternatives {
+  std::vector<std::string_view> words;
+  bool is_type = false;
+};
+std::vector<Alternatives> alternatives(const Row& row);
 
 }  // namespace cudasim

@@ -193,6 +193,48 @@ void weigh(const Point& p, u32 axes, u32* weight) {
   }
 }
 
+// The texel beyond the edges of a cube's face: on the face that is there, as if both were rolled out. Beyond two edges there is none: -1.
+struct Place {
+  i32 face, x, y;
+};
+Place beyond(u32 face, i32 x, i32 y, i32 n) {
+  const bool out_x = x < 0 || x >= n, out_y = y < 0 || y >= n;
+  if (!out_x && !out_y) return {i32(face), x, y};
+  if (out_x && out_y) return {-1, 0, 0};
+  // Its middle's direction, in whole numbers; the edge is n from the cube's middle, and one step further in lies the other face's row.
+  const i32 u = std::clamp(2 * x + 1 - n, -n, n), v = std::clamp(2 * y + 1 - n, -n, n), m = n - 1;
+  const float directions[6][3] = {{float(m), float(-v), float(-u)}, {float(-m), float(-v), float(u)}, {float(u), float(m), float(v)},
+                                  {float(u), float(-m), float(-v)}, {float(u), float(-v), float(m)},  {float(-u), float(-v), float(-m)}};
+  const u32 other = face_of(directions[face]);
+  float c[3];
+  on_face(other, directions[face], c);
+  return {i32(other), (i32(c[0]) + n - 1) / 2, (i32(c[1]) + n - 1) / 2};
+}
+
+// The cell of four texels around a point on a cube's face, across its edges, and their weights in 256ths. At a corner of the cube three faces meet: the
+// weight of the fourth texel is divided among the others, and its diagonal neighbour takes what a third, rounded, leaves (as on an H200: 864 samples).
+void across_edges(u32 face, const Sample& flat, const TextureLevel& level, Place* cell, u32* weight) {
+  const i32 n = i32(level.width);
+  Point p;
+  i32 first[2];
+  for (u32 k = 0; k < 2; ++k) {
+    const float x = flat.at[k] != flat.at[k] ? 0.0f : std::clamp(flat.at[k], 0.0f, 1.0f) * float(n);
+    const i64 fixed = i64(std::floor((double(x) - 0.5) * 256.0 + 0.5));
+    first[k] = i32(fixed >> 8);
+    p.axis[k].weight = u32(fixed & 255);
+  }
+  weigh(p, 2, weight);
+  for (u32 k = 0; k < 4; ++k) cell[k] = beyond(face, first[0] + i32(k & 1), first[1] + i32(k >> 1), n);
+  for (u32 k = 0; k < 4; ++k) {
+    if (cell[k].face >= 0) continue;
+    const u32 third = (weight[k] + 1) / 3;
+    weight[k ^ 1] += third;
+    weight[k ^ 2] += third;
+    weight[k ^ 3] += weight[k] - 2 * third;
+    weight[k] = 0;
+  }
+}
+
 // What a filter computes with, as on an H200: unsigned whole numbers of 16 bits where texels are such of 8 or 16;
 // halves and light as halves, of which a half is rounded away from zero; else floats.
 enum class Unit { whole, half, real };
@@ -224,12 +266,21 @@ Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const T
   if (p.outside) return {0, 0, 0, 0};
   if (!linear) return corner(warp, lane, t, s, level, geometry, p, 0);
   const u32 axes = dimensions(geometry);
+  const bool seamless = s.seamless && is_cube(geometry);
   u32 weight[8] = {};
-  weigh(p, axes, weight);
+  Place cell[4];
+  if (seamless) {
+    u32 face = 0;
+    const Sample flat = flattened(at, face);
+    across_edges(face, flat, level, cell, weight);
+  } else {
+    weigh(p, axes, weight);
+  }
   double sum[4] = {};
   for (u32 which = 0; which < 1u << axes; ++which) {
     if (weight[which] == 0) continue;
-    const Texel texel = corner(warp, lane, t, s, level, geometry, p, which);
+    const Texel texel = seamless ? read_texel(warp, lane, t, level, u32(cell[which].x), u32(cell[which].y), p.layer / 6 * 6 + u32(cell[which].face))
+                                 : corner(warp, lane, t, s, level, geometry, p, which);
     for (u32 k = 0; k < 4; ++k) {
       sum[k] += weight[which] * (floats ? in_units(t, k, double(float_of(texel[k]))) : whole_of(t, texel[k]));
     }
@@ -336,6 +387,9 @@ Texel sample(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geome
 }
 
 Texel gather(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at, u32 channel) {
+  if (s.seamless && is_cube(geometry)) {
+    throw Fault{.kind = FaultKind::illegal_instruction, .what = "tld4 of a seamless cube map, which is not simulated", .lane = lane};
+  }
   const Point p = point_at(t, s, t.base(), geometry, at, true);
   constexpr u32 kOrder[] = {2, 3, 1, 0};  // lower left, lower right, upper right, upper left
   Texel result;

@@ -29,4 +29,15 @@ inline constexpr ModifierSet kSets[] = {
     {"sem", "relaxed|acquire|release|acq_rel"},
 };
 
+// Modifiers that are younger than the instructions they may be on, and what a compiler calls them.
+struct Feature {
+  std::string_view modifier;
+  const char* name;
+  unsigned ptx, target;  // the first that have it, as in Row
+};
+inline constexpr Feature kFeatures[] = {
+    {"shared::cta", "::cta", 78, 30},          {"shared::cluster", "::cluster", 78, 90}, {"cluster", ".cluster scope", 78, 90},
+    {"param::entry", "::entry", 83, 30},       {"param::func", "::func", 83, 30},
+};
+
 }  // namespace cudasim

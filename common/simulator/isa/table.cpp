@@ -5,6 +5,7 @@
 #include "common/simulator/isa/sets.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <mutex>
 #include <set>
 #include <shared_mutex>
@@ -183,6 +184,23 @@ std::string quoted(std::string_view word) {
   return text += '\'';
 }
 
+// Whether it is one modifier that does not go with the state space: each without the other is taken.
+std::string refuse_in_space(std::string_view opcode, const std::vector<Entry>& entries, std::span<const std::string> words) {
+  const auto fits_without = [&](const std::string& left_out) {
+    std::vector<std::string> rest(words.begin(), words.end());
+    rest.erase(std::find(rest.begin(), rest.end(), left_out));
+    return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return fits(entry.syntax, rest, nullptr); });
+  };
+  for (const std::string& space : words) {
+    if (std::find(std::begin(kSpaces), std::end(kSpaces), space) == std::end(kSpaces) || !fits_without(space)) continue;
+    for (const std::string& word : words) {
+      if (word == space || type_named(word) != Type::none || !fits_without(word)) continue;
+      return "Modifier '." + word + "' cannot be applied to '." + space + "' space for instruction " + quoted(opcode);
+    }
+  }
+  return "";
+}
+
 // Why no row of `opcode` takes these words.
 std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, std::span<const std::string> words) {
   for (const std::string& word : words) {
@@ -202,6 +220,7 @@ std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, s
     }
     if (!is_type && !seen.insert(word).second) return "Duplicate ." + word + " modifier";
   }
+  if (const std::string text = refuse_in_space(opcode, entries, words); !text.empty()) return text;
   std::vector<std::string> types;
   std::string all;
   for (const std::string& word : words) {
@@ -245,6 +264,29 @@ Match search(std::string_view opcode, std::span<const std::string> words) {
   return match;
 }
 
+u64 parse_number(std::string_view text) {
+  u64 number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) throw std::logic_error("not a number: " + std::string(text));
+  return number;
+}
+
+// "4|8", "24-256/8"
+OperandRule::Numbers parse_numbers(std::string_view text) {
+  OperandRule::Numbers numbers;
+  if (const std::size_t slash = text.find('/'); slash != text.npos) {
+    numbers.step = parse_number(text.substr(slash + 1));
+    text = text.substr(0, slash);
+  }
+  if (const std::size_t dash = text.find('-'); dash != text.npos) {
+    numbers.from = parse_number(text.substr(0, dash));
+    numbers.to = parse_number(text.substr(dash + 1));
+  } else {
+    for (const std::string_view word : split(text, '|')) numbers.some.push_back(parse_number(word));
+  }
+  return numbers;
+}
+
 OperandRule parse_operand(std::string_view text, const Row& row) {
   const auto wrong = [&] {
     return std::logic_error("operand '" + std::string(text) + "' of " + row.syntax + " is none");
@@ -259,7 +301,22 @@ OperandRule parse_operand(std::string_view text, const Row& row) {
   rule.written = skip("=", true);
   if (skip("+", true)) rule.written = rule.updated = true;
   if (skip("|", true)) rule.second = rule.written = rule.optional = true;
+  if (rule.second && text == "-") {
+    rule.never = true;
+    text = "pred";
+  }
   if (skip("?", false)) rule.optional = true;
+  if (skip("_", false)) rule.discardable = true;
+  if (text.ends_with(')')) {
+    const std::size_t open = text.find('(');
+    if (open == text.npos) throw wrong();
+    rule.numbers = parse_numbers(text.substr(open + 1, text.size() - open - 2));
+    text = text.substr(0, open);
+  }
+  if (skip("!", false)) {
+    rule.must = true;
+    if (rule.second) rule.optional = false;
+  }
   rule.or_predicate = skip("^pred", false);
   rule.or_fragment = skip("^{b32}4", false);
   rule.selected = skip(".sel", false);
@@ -284,6 +341,9 @@ OperandRule parse_operand(std::string_view text, const Row& row) {
     rule.kind = OperandRule::function;
   } else if (text == "imm") {
     rule.kind = OperandRule::immediate;
+  } else if (text == "barrier" || text == "threads") {
+    rule.type = Type::u32;
+    rule.means = text == "barrier" ? OperandRule::barrier : OperandRule::threads;
   } else if (text.size() == 2 && (text[0] == 't' || text[0] == 'w') && text[1] >= '0' && text[1] <= '3') {
     rule.of = i8(text[1] - '0');
     rule.twice = text[0] == 'w';
@@ -317,6 +377,17 @@ bool Form::has(std::string_view modifier) const {
 u32 width(const OperandRule& rule, const Form& form) {
   const Type type = rule.of < 0 ? rule.type : form.type[std::size_t(rule.of)];
   return bytes(type) * (rule.twice ? 2 : 1);
+}
+
+bool OperandRule::Numbers::operator()(u64 number) const {
+  if (!some.empty()) return std::find(some.begin(), some.end(), number) != some.end();
+  return number >= from && number <= to && number % step == 0;
+}
+std::string OperandRule::Numbers::text() const {
+  std::string all;
+  for (const u64 each : some) all += (all.empty() ? "" : " or ") + std::to_string(each);
+  if (!all.empty()) return all;
+  return "a multiple of " + std::to_string(step) + " from " + std::to_string(from) + " to " + std::to_string(to);
 }
 
 std::vector<OperandRule> rules(const Row& row) {
@@ -360,6 +431,12 @@ std::vector<std::string> forms(const Row& row, std::size_t limit) {
   for (u32 groups = 0; groups < 1u << syntax.groups; ++groups) {
     expand(syntax, 0, groups << 1, std::string(syntax.opcode), limit, result);
   }
+  return result;
+}
+
+std::vector<Alternatives> alternatives(const Row& row) {
+  std::vector<Alternatives> result;
+  for (Place& place : parse_syntax(row.syntax).places) result.push_back({std::move(place.alternatives), place.is_type});
   return result;
 }
 

@@ -380,12 +380,15 @@ Bound bind_copy_map(const Form& form) {
                                                                             << kOperandBits};
 }
 
+#define LOAD_TO(space, n, mode, offsets, ptx)                                                                       \
+  {"cp.async.bulk.tensor." n "d." space ".global" mode ".mbarrier::complete_tx::bytes",                             \
+   "[m] [m] {s32}" n " [m]" offsets, bind_load, ptx, 90},                                                            \
+  {                                                                                                                  \
+    "cp.async.bulk.tensor." n "d." space ".global" mode ".mbarrier::complete_tx::bytes.L2::cache_hint",              \
+        "[m] [m] {s32}" n " [m]" offsets " b64", bind_load, ptx, 90                                                  \
+  }
 #define LOAD_AS(n, mode, offsets)                                                                                    \
-  {"cp.async.bulk.tensor." n "d.shared::cluster|shared::cta.global" mode ".mbarrier::complete_tx::bytes",            \
-   "[m] [m] {s32}" n " [m]" offsets, bind_load, 80, 90},                                                             \
-      {"cp.async.bulk.tensor." n "d.shared::cluster|shared::cta.global" mode                                         \
-       ".mbarrier::complete_tx::bytes.L2::cache_hint",                                                               \
-       "[m] [m] {s32}" n " [m]" offsets " b64", bind_load, 80, 90},                                                  \
+  LOAD_TO("shared::cluster", n, mode, offsets, 80), LOAD_TO("shared::cta", n, mode, offsets, 86),                    \
       {"cp.async.bulk.tensor." n "d.shared::cluster.global" mode ".mbarrier::complete_tx::bytes.multicast::cluster", \
        "[m] [m] {s32}" n " [m]" offsets " b16", bind_load, 80, 90},                                                  \
   {                                                                                                                  \
@@ -430,7 +433,7 @@ const Row kRows[] = {
      bind_replace, 83, kOnly90a},
     {"tensormap.replace.tile.global_stride{.global|shared::cta}.b1024.b64", "[m] b32 b64", bind_replace, 83, kOnly90a},
     {"tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.cta|cluster|gpu|sys.sync.aligned",
-     "[m] [m] b32", bind_copy_map, 83, 90},
+     "[m] [m] b32!(128)", bind_copy_map, 83, 90},
 };
 
 }  // namespace

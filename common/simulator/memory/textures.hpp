@@ -16,6 +16,7 @@ struct Sampler {
   bool linear = false;         // filtering within a level …
   bool linear_levels = false;  // … and between two
   bool normalized = false;     // coordinates go from 0 to 1
+  bool seamless = false;       // a cube's filter takes texels of the faces beside it
   float border[4] = {};
   float level_bias = 0, least_level = 0, most_level = 0;
   u32 anisotropy = 1;  // at most so many samples along the longer side of a footprint

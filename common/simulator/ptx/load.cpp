@@ -305,6 +305,7 @@ class Loader {
       case AddressOf::variable: return link_.variables[of.index].address + of.addend;
       case AddressOf::function: return kCodeWindow + kFunctionStride * of.index + of.addend;
       case AddressOf::shared: return kernel->shared_offset.at(of.index) + of.addend;
+      case AddressOf::of_launch:
       case AddressOf::none: break;
     }
     return of.addend;

@@ -1,0 +1,338 @@
+// Instructions with a row: whether the module's version and target have them, and each operand as the row's rule wants
+// it. Source: PTX ISA, "Instruction operands".
+#include "common/simulator/isa/sets.hpp"
+#include "common/simulator/ptx/resolver.hpp"
+
+namespace cudasim::ptx {
+namespace {
+
+constexpr std::size_t kSlots = sizeof(Instruction::slot) / sizeof(Slot);
+
+}  // namespace
+
+void Resolver::by_row(const Statement& s, const Match& found) {
+  if (found.row == nullptr) {
+    link_.errors.push_back({found.not_simulated ? Diagnostic::unsupported : Diagnostic::syntax, s.at, found.refusal});
+    return;
+  }
+  check_version(s, *found.row);
+  check_features(s);
+  Draft draft;
+  draft.statement = &s;
+  draft.form = found.form;
+  draft.stores = !found.operands->empty() && found.operands->front().kind == OperandRule::memory;
+  operands(draft, *found.operands);
+  const Bound bound = found.row->bind == nullptr ? Bound() : found.row->bind(draft.form);
+  if (bound.run == nullptr) {
+    link_.errors.push_back(
+        {Diagnostic::unsupported, s.at, "Instruction '" + mnemonic() + "' with these operands is not simulated"});
+    return;
+  }
+  Instruction& instruction = draft.instruction;
+  instruction.run = bound.run;
+  instruction.control = bound.control;
+  instruction.guard = guard(s);
+  std::copy_n(draft.slots.begin(), std::min(draft.slots.size(), kSlots), instruction.slot);
+  if (draft.slots.size() > kSlots) {
+    auto& wide = out_.code->wide.emplace_back(std::make_unique<Slot[]>(draft.slots.size() + 1));
+    wide[0] = static_cast<Slot>(draft.slots.size());  // for assign_slots()
+    std::copy(draft.slots.begin(), draft.slots.end(), wide.get() + 1);
+    instruction.wide = wide.get() + 1;
+  }
+  const bool surely = s.guard.empty();
+  for (std::size_t i = 0; i < draft.slots.size(); ++i) {
+    if (!draft.written[i] || draft.updated) mention(draft.slots[i], false, surely);
+  }
+  for (std::size_t i = 0; i < draft.slots.size(); ++i) {
+    if (draft.written[i]) mention(draft.slots[i], true, surely);
+  }
+  Step step;
+  step.ends = found.row->is(kEnds);
+  step.falls_through = !step.ends || !s.guard.empty();
+  const bool jumps = instruction.target != kNoTarget;
+  if (jumps) step.target = instruction.target;
+  const u32 at = emit(instruction, {}, {}, step);
+  if (draft.offset_of.kind != AddressOf::none) out_.fixups.push_back({at, draft.offset_of});
+}
+
+void Resolver::check_version(const Statement& s, const Row& row) const {
+  const u32 version = module_.version();
+  // 6.0 stands for the rows that name no version: they are as old, or older.
+  if (row.ptx > 60 && version < row.ptx) {
+    fail(s.at, "Instruction '" + mnemonic() + "' requires PTX ISA .version " + std::to_string(row.ptx / 10) + "." +
+                   std::to_string(row.ptx % 10) + " or later");
+  }
+  if (row.target == kOnly90a) {
+    if (module_.target_name != "sm_90a")
+      fail(s.at, "Instruction '" + s.opcode + "' not supported on .target '" + module_.target_name + "'");
+  } else if (module_.target < row.target) {
+    fail(s.at, "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(row.target) + " or higher");
+  }
+  // Lanes that make progress independently need to be told for whom to wait.
+  if (row.is(kWithoutSync) && module_.target >= 70 && version >= 64) {
+    fail(s.at, "Instruction '" + s.opcode +
+                   "' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4");
+  }
+}
+
+// What a modifier needs, whatever instruction it is of.
+void Resolver::check_features(const Statement& s) const {
+  for (const std::string& modifier : s.modifiers) {
+    for (const Feature& feature : kFeatures) {
+      if (feature.modifier != modifier) continue;
+      const std::string what = std::string("Feature '") + feature.name + "' requires ";
+      if (module_.version() < feature.ptx) {
+        fail(s.at, what + "PTX ISA .version " + std::to_string(feature.ptx / 10) + "." +
+                       std::to_string(feature.ptx % 10) + " or later");
+      }
+      if (module_.target < feature.target)
+        fail(s.at, what + ".target sm_" + std::to_string(feature.target) + " or higher");
+    }
+  }
+}
+
+// What a row wants of a number: that it is one, and which. And which of the 16 barriers a kernel needs: up to the
+// highest number that is named; all of them if a register is.
+void Resolver::check_number(const OperandRule& rule, u32 index, const Operand& given) {
+  const Immediate* number = std::get_if<Immediate>(&given.value);
+  if (number == nullptr && rule.must && !rule.second) mismatch();
+  if (rule.means == OperandRule::barrier)
+    out_.barriers = std::max(out_.barriers, number == nullptr ? 16 : static_cast<u32>(number->bits) + 1);
+  if (number == nullptr) return;
+  const u64 value = number->bits;
+  if (rule.means == OperandRule::barrier && value > 15)
+    fail(at_, "Barrier number '" + std::to_string(value) + "' out of range, expected to be in range [0..15]");
+  if (rule.means == OperandRule::threads && value % kWarpSize != 0)
+    fail(at_, "Number of threads participating in barrier must be in multiple of warp size");
+  if (rule.numbers && !(*rule.numbers)(value)) {
+    fail(at_, "Argument " + std::to_string(index + 1) + " of instruction '" + current_->opcode +
+                  "': unexpected value '" + std::to_string(value) + "', expected to be " + rule.numbers->text());
+  }
+}
+
+// Gives each rule its operand; what follows inside the brackets of a memory operand counts as an operand of its own.
+void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
+  std::vector<const Operand*> given;
+  for (const Operand& each : draft.statement->operands) {
+    given.push_back(&each);
+    if (!std::holds_alternative<Address>(each.value)) continue;
+    for (const Operand& inner : each.elements) given.push_back(&inner);
+  }
+  std::size_t needed = 0;
+  for (const OperandRule& rule : rules) {
+    if (!rule.optional && !rule.second) ++needed;
+  }
+  if (given.size() < needed) mismatch();
+  std::size_t spare = given.size() - needed, next = 0;
+  const Operand* before = nullptr;
+  for (const OperandRule& rule : rules) {
+    if (rule.second) {
+      if (before != nullptr && before->pair != nullptr) {
+        operand(draft, rule, *before->pair);
+      } else if (rule.must) {
+        fail(at_, "Predicate output expected for instruction '" + current_->opcode + "'");
+      } else {
+        missing(draft, rule);
+      }
+    } else if (rule.optional && (spare == 0 || !could_be(draft, rule, *given[next]))) {
+      missing(draft, rule);
+    } else {
+      if (rule.optional) --spare;
+      before = given[next++];
+      const OperandRule* following = &rule + 1 < rules.data() + rules.size() ? &rule + 1 : nullptr;
+      const bool takes_pair = following != nullptr && following->second && !following->never;
+      if (before->pair != nullptr && !takes_pair) {
+        if (rule.written) fail(at_, "Predicate output not allowed for instruction '" + current_->opcode + "'");
+        mismatch();
+      }
+      if (!rule.written) check_number(rule, draft.index, *before);
+      operand(draft, rule, *before);
+    }
+    ++draft.index;
+  }
+  if (next != given.size()) mismatch();
+}
+
+// Whether an operand has the shape that an optional rule asks for: of several that may be left out, each takes what is
+// meant for it.
+bool Resolver::could_be(const Draft& draft, const OperandRule& rule, const Operand& given) {
+  if (rule.kind != OperandRule::value || rule.elements == OperandRule::kVector || rule.or_fragment) return true;
+  if (given.is_vector) return rule.vector || rule.elements > 1;
+  const Name* name = std::get_if<Name>(&given.value);
+  if (name == nullptr) return rule.elements == 1;
+  if (is_vector_register(given)) return rule.elements > 1;
+  const std::optional<Reg> reg = find_register(given);
+  if (!reg || rule.wider || rule.or_predicate) return rule.elements == 1;
+  const Type type = type_of(rule, draft.form);
+  return rule.elements == 1 && bytes(type) == bytes(reg->type) && agrees(type, reg->type);
+}
+
+Type Resolver::type_of(const OperandRule& rule, const Form& form) const {
+  const Type type = rule.of < 0 ? rule.type : form.type[static_cast<std::size_t>(rule.of)];
+  if (!rule.twice) return type;
+  switch (type) {
+    case Type::u16: return Type::u32;
+    case Type::s16: return Type::s32;
+    case Type::u32: return Type::u64;
+    case Type::s32: return Type::s64;
+    case Type::b16: return Type::b32;
+    case Type::b32: return Type::b64;
+    case Type::b64: return Type::b128;
+    case Type::f16: return Type::f32;
+    case Type::f32: return Type::f64;
+    default: return Type::b64;
+  }
+}
+
+void Resolver::set_width(Draft& draft, u32 width) {
+  if (draft.index < draft.form.width.size()) draft.form.width[draft.index] = static_cast<u8>(width);
+}
+
+void Resolver::missing(Draft& draft, const OperandRule& rule) {
+  u32 count = rule.elements == OperandRule::kVector ? draft.form.vector : rule.elements;
+  if (rule.kind == OperandRule::label || rule.kind == OperandRule::immediate || rule.kind == OperandRule::function)
+    count = 0;
+  draft.slots.insert(draft.slots.end(), count, kNoSlot);
+  draft.written.insert(draft.written.end(), count, false);
+}
+
+void Resolver::operand(Draft& draft, const OperandRule& rule, const Operand& given) {
+  switch (rule.kind) {
+    case OperandRule::memory:
+      if (++draft.memories > 1) return further_memory(draft, given);
+      return memory(draft, given);
+    case OperandRule::label: draft.instruction.target = label(given); return;
+    case OperandRule::immediate: {
+      const Immediate* number = std::get_if<Immediate>(&given.value);
+      if (number == nullptr || is_float(number->type) || given.is_vector) mismatch();
+      draft.instruction.offset = static_cast<i64>(number->bits);
+      return;
+    }
+    case OperandRule::function: mismatch();
+    case OperandRule::value: break;
+  }
+  if (rule.or_fragment && given.is_vector) {
+    OperandRule fragment = rule;
+    fragment.type = Type::b32;
+    fragment.or_fragment = false;
+    fragment.vector = true;
+    fragment.elements = 4;
+    draft.form.predicate |= 1u << draft.index;
+    return vector(draft, fragment, 4, given);
+  }
+  const u32 count = rule.elements == OperandRule::kVector ? draft.form.vector : rule.elements;
+  const bool one_of_one = given.is_vector && given.elements.size() == 1 && rule.vector;
+  if (count == 1 && !one_of_one) return scalar(draft, rule, given);
+  vector(draft, rule, count, given);
+}
+
+void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Operand& given) {
+  OperandRule each = rule;
+  each.elements = 1;
+  if (given.is_vector) {
+    if (given.elements.size() != count || given.negated) mismatch();
+    draft.in_vector = true;
+    draft.element_bytes = rule.wider ? bytes_of_elements(given) : 0;
+    for (const Operand& part : given.elements) scalar(draft, each, part);
+    draft.element_bytes = 0;
+    draft.in_vector = false;
+    return;
+  }
+  // A register that was declared as a vector stands for its elements.
+  const Name* whole = std::get_if<Name>(&given.value);
+  const std::optional<Binding> binding = whole == nullptr ? std::nullopt : names_.find(whole->text);
+  if (whole != nullptr && !binding) unknown(whole->text);
+  if (!binding || binding->kind != Binding::reg || !whole->selector.empty() ||
+      function_.registers[binding->index].vector != count) {
+    mismatch();
+  }
+  constexpr const char* kParts[] = {"x", "y", "z", "w"};
+  for (u32 i = 0; i < count; ++i) {
+    Operand part = given;
+    part.value = Name{whole->text, i < 4 ? kParts[i] : "?"};
+    scalar(draft, each, part);
+  }
+}
+
+// One handler serves all elements: registers of one size, which numbers and what is left out then have, too.
+u32 Resolver::bytes_of_elements(const Operand& given) {
+  u32 size = 0;
+  for (const Operand& part : given.elements) {
+    const std::optional<Reg> reg = find_register(part);
+    if (!reg) continue;
+    if (size != 0 && size != bytes(reg->type)) fail(at_, "Incompatible elements of vector expression");
+    size = bytes(reg->type);
+  }
+  return size;
+}
+
+void Resolver::scalar(Draft& draft, const OperandRule& rule, const Operand& given) {
+  if (given.is_vector) fail(at_, "Vector operand is not allowed for instruction '" + current_->opcode + "'");
+  if (std::holds_alternative<Address>(given.value)) mismatch();
+  Type type = type_of(rule, draft.form);
+  draft.updated |= rule.updated;
+  if (rule.written) return destination(draft, rule, type, given);
+  if (rule.or_predicate) {
+    const std::optional<Reg> reg = find_register(given);
+    if (reg && reg->type == Type::pred) type = Type::pred, draft.form.predicate |= 1u << draft.index;
+  }
+  source(draft, rule, type, given);
+}
+
+void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, const Operand& given) {
+  u32 id = 0;
+  if (std::holds_alternative<Sink>(given.value)) {
+    if (!rule.second && !draft.in_vector && !rule.discardable) {
+      fail(at_, "Result discard mode is not allowed for instruction '" + current_->opcode + "'");
+    }
+    // Nobody reads it, but the instruction has a place to write to.
+    const u32 size = std::max(bytes(type), draft.element_bytes);
+    id = temporary(size == bytes(type) ? type : size == 2 ? Type::b16 : size == 4 ? Type::b32 : Type::b64);
+    set_width(draft, size);
+  } else {
+    const Name* to = std::get_if<Name>(&given.value);
+    if (to == nullptr) fail(at_, "Result register required for instruction '" + current_->opcode + "'");
+    const std::optional<Reg> reg = find_register(given);
+    if (!reg) {
+      if (!names_.find(to->text) && symbol_of(to->text) == nullptr) unknown(to->text);
+      fail(at_, "Result register required for instruction '" + current_->opcode + "'");
+    }
+    if (given.negated || given.addend != 0 || given.index != 0) mismatch();
+    const bool fits = rule.wider ? holds(type, reg->type) : bytes(type) == bytes(reg->type) && agrees(type, reg->type);
+    if (!fits) mismatch();
+    id = reg->id;
+    set_width(draft, bytes(reg->type));
+  }
+  selectors(draft, rule, given);
+  draft.slots.push_back(id);
+  draft.written.push_back(true);
+}
+
+void Resolver::source(Draft& draft, const OperandRule& rule, Type type, const Operand& given) {
+  u32 width = bytes(type);
+  Value from;
+  const Immediate* number = std::get_if<Immediate>(&given.value);
+  if (number != nullptr && !given.negated && draft.element_bytes > width) {
+    const std::optional<u64> bits = convert_immediate(*number, type);
+    if (!bits) mismatch();
+    width = draft.element_bytes;
+    from.slot = out_.constants.number(*bits, width);
+  } else {
+    from = value(given, type, rule.wider, &width);
+  }
+  set_width(draft, width);
+  selectors(draft, rule, given);
+  draft.slots.push_back(from.slot);
+  draft.written.push_back(false);
+}
+
+// What a video instruction selects of a register.
+void Resolver::selectors(Draft& draft, const OperandRule& rule, const Operand& given) {
+  const Name* name = std::get_if<Name>(&given.value);
+  if (name == nullptr || name->selector.empty()) return;
+  if (name->selector.size() < 2) return;  // an element of a vector, or the part of a special register
+  if (!rule.selected || draft.index >= draft.form.selector.size()) mismatch();
+  draft.form.selector[draft.index] = name->selector;
+}
+
+}  // namespace cudasim::ptx

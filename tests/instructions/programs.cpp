@@ -1,0 +1,73 @@
+// Runs the programs on the device at hand: a module and a launch each.
+#include "tests/catch.hpp"
+#include "tests/instructions/bulk.hpp"
+#include "tests/instructions/device.hpp"
+
+namespace {
+
+using namespace instructions;
+
+std::string hexadecimal(u64 x) { return (std::ostringstream() << "0x" << std::hex << x).str(); }
+
+std::string run(const Program& p, CUfunction function) {
+  const u32 threads = p.threads * p.cluster;
+  std::vector<Words> words;
+  for (u32 t = 0; t < threads; ++t) words.push_back(p.in(t));
+  Words given;
+  for (u32 i = 0; i < 8; ++i) given[i] = word(kGiven, i);
+  std::vector<Results> got(threads);
+  CUdeviceptr in = 0, scratch = 0, out = 0;
+  CU_CHECK(cuMemAlloc(&in, threads * sizeof(Words)));
+  CU_CHECK(cuMemAlloc(&scratch, threads * sizeof(Words)));
+  CU_CHECK(cuMemAlloc(&out, threads * sizeof(Results)));
+  CU_CHECK(cuMemcpyHtoD(in, words.data(), threads * sizeof(Words)));
+  CU_CHECK(cuMemsetD8(out, 0xee, threads * sizeof(Results)));
+  void* parameters[] = {&in, &scratch, &out, &given};
+  CU_CHECK(cuLaunchKernel(function, p.cluster, 1, 1, p.threads, 1, 1, 0, nullptr, parameters, nullptr));
+  CU_CHECK(cuMemcpyDtoH(got.data(), out, threads * sizeof(Results)));
+  for (const CUdeviceptr memory : {in, scratch, out}) CU_CHECK(cuMemFree(memory));
+  for (u32 t = 0; t < threads; ++t) {
+    const Results want = p.want(t);
+    for (u32 k = 0; k < 4; ++k) {
+      if (got[t][k] != want[k])
+        return "thread " + std::to_string(t) + ": %d" + std::to_string(k) + " = " + hexadecimal(got[t][k]) + ", not " +
+               hexadecimal(want[k]);
+    }
+  }
+  return "";
+}
+
+void check(const Programs& programs) {
+  const Device device;
+  const int architecture = device.architecture();
+  for (const Program& p : programs) {
+    std::string log;
+    const bool old = p.target < 70;  // what ended with PTX ISA 6.3
+    if (int(p.target) > architecture) continue;
+    const CUmodule module =
+        load(header(old ? 83 : Device::ptx_version(87), old ? int(p.target) : architecture) + text_of(p), log);
+    CAPTURE(p.body);
+    if (module == nullptr) {
+      if (architecture >= 90) CHECK(log == "");
+      continue;  // an older device has not all of them
+    }
+    CUfunction function = nullptr;
+    CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+    CHECK(run(p, function) == "");
+    CU_CHECK(cuModuleUnload(module));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("loads take what lies there, in each space, width and order") { check(load_cases()); }
+TEST_CASE("stores change what they name, in each space, width and order") { check(store_cases()); }
+TEST_CASE("hints to caches change nothing") { check(hint_cases()); }
+TEST_CASE("addresses of one space become those of another") { check(address_cases()); }
+TEST_CASE("atomic operations change memory and tell what was there") { check(atomic_cases()); }
+TEST_CASE("lanes exchange, vote and reduce") { check(warp_cases()); }
+TEST_CASE("barriers and fences make known what was written before") { check(barrier_cases()); }
+TEST_CASE("an mbarrier counts arrivals and bytes") { check(mbarrier_cases()); }
+TEST_CASE("asynchronous copies have arrived when they are awaited") { check(copy_cases()); }
+TEST_CASE("bulk reductions and asynchronous stores tell their mbarrier or group") { check(bulk_cases()); }
+TEST_CASE("exits, sleeps and memory of the frame") { check(control_cases()); }

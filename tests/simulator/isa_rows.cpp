@@ -1,0 +1,76 @@
+// Holds the instruction table to having a case for each of its rows, and for each type and modifier of each row: what a
+// table admits and nobody has tried is not known to be right. The cases are those of tests/instructions, which judge
+// results by values of their own; they run once more here, and say what they have loaded.
+#include "common/simulator/isa/row.hpp"
+#include "tests/catch.hpp"
+
+#include <unistd.h>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+using namespace cudasim;
+
+namespace {
+
+std::vector<std::string> modifiers(const std::string& form) {
+  std::vector<std::string> result;
+  std::stringstream stream(form);
+  for (std::string word; std::getline(stream, word, '.');) result.push_back(word);
+  result.erase(result.begin());
+  return result;
+}
+
+// What the suite loads, while all of its cases pass.
+std::vector<std::string> loaded_by_the_suite() {
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("instructions-" + std::to_string(getpid()));
+  const std::string command = "INSTRUCTIONS_LOADED='" + file.string() +
+                              "' LD_LIBRARY_PATH=build/simulator build/tests/instructions/check >/dev/null 2>&1";
+  CHECK(std::system(command.c_str()) == 0);
+  std::vector<std::string> forms;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) forms.push_back(line);
+  std::filesystem::remove(file);
+  return forms;
+}
+
+// A row's types by their order, its modifiers under -1.
+using Words = std::set<std::pair<int, std::string>>;
+
+// The words that no case of the row has; an empty row of types: not one case.
+std::string untried(const Row& row, const Words& tried) {
+  std::string missing;
+  int types = 0;
+  for (const Alternatives& place : alternatives(row)) {
+    const int index = place.is_type ? types++ : -1;
+    for (const std::string_view word : place.words) {
+      if (tried.count({index, std::string(word)}) == 0) missing += " ." + std::string(word);
+    }
+  }
+  return missing;
+}
+
+}  // namespace
+
+TEST_CASE("every row has a case and so has each type and modifier of it") {
+  std::map<std::string_view, Words> tried;  // by the row's syntax
+  for (const std::string& form : loaded_by_the_suite()) {
+    const Match found = match(form.substr(0, form.find('.')), modifiers(form));
+    if (!found.row) continue;
+    Words& words = tried[found.row->syntax];
+    words.insert({-1, ""});
+    for (u32 k = 0; k < found.form.types; ++k) words.insert({int(k), name(found.form.type[k])});
+    for (const std::string_view word : found.form.modifiers) words.insert({-1, std::string(word)});
+  }
+  for (const Row& row : all_rows()) {
+    if (!row.bind) continue;  // of a later target: refused
+    const auto found = tried.find(row.syntax);
+    CAPTURE(row.syntax);
+    CHECK(found != tried.end());
+    if (found != tried.end()) CHECK(untried(row, found->second) == "");
+  }
+}
