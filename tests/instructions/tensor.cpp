@@ -376,7 +376,8 @@ TEST_CASE(
   CU_CHECK(cuMemAlloc(&map_memory, 128));
   CU_CHECK(cuMemsetD32(from, 5, values.size()));
   CU_CHECK(cuMemcpyHtoD(other, values.data(), values.size() * 4));
-  alignas(64) CUtensorMap map = encoded({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {64, 8}, {16, 8}, {1, 1}}, from);
+  alignas(64) const CUtensorMap first = encoded({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {64, 8}, {16, 8}, {1, 1}}, from);
+  alignas(64) CUtensorMap map = first;
   std::string log, text = header(Device::ptx_version(83), 90);
   text.replace(text.find("sm_90"), 5, "sm_90a");
   // The map becomes one of 20 × 19 words, 32 to a row, of which a copy takes 8 × 8.
@@ -432,7 +433,7 @@ TEST_CASE(
     }
     exchange("generic.release.gpu", std::string("generic.release.") + way.scope);
     exchange("generic.acquire.gpu", std::string("generic.acquire.") + way.scope);
-    map = encoded({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {64, 8}, {16, 8}, {1, 1}}, from);
+    map = first;
     const CUmodule module = load(text + changed, log);
     REQUIRE(log == "");
     CUfunction function = nullptr;

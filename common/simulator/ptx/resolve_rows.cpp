@@ -20,7 +20,7 @@ void Resolver::by_row(const Statement& s, const Match& found) {
   Draft draft;
   draft.statement = &s;
   draft.form = found.form;
-  draft.stores = !found.operands->empty() && found.operands->front().kind == OperandRule::memory;
+  draft.stores = found.operands->size() > 1 && found.operands->front().kind == OperandRule::memory;
   operands(draft, *found.operands);
   const Bound bound = found.row->bind == nullptr ? Bound() : found.row->bind(draft.form);
   if (bound.run == nullptr) {

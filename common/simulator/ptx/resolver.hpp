@@ -106,7 +106,7 @@ class Resolver {
     u32 memories = 0;      // memory operands so far
     bool updated = false;  // what it writes it reads, too
     bool in_vector = false;
-    bool stores = false;    // its memory operand comes first
+    bool stores = false;    // its memory operand comes first, and what goes there behind it
     u32 element_bytes = 0;  // of the vector being read: its registers', 0 if it has none
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
