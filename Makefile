@@ -453,7 +453,8 @@ build/tests/simulator/%.o: tests/simulator/%.cpp build/flags.tests
 	$(call say,compile,$<)
 	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) -std=c++20 $(SIM_ARCH) -ffp-contract=off $(CXXFLAGS) $(DEPENDS) -c $< -o $@
 
-build/tests/simulator/check: $(call suite_objects,simulator) build/tests/catch_main.o $(SIM_OBJECTS)
+# isa_rows.cpp runs the instructions' suite.
+build/tests/simulator/check: $(call suite_objects,simulator) build/tests/catch_main.o $(SIM_OBJECTS) | build/tests/instructions/check
 	$(call say,link,$@)
 	$(Q)$(CXX) $(LDFLAGS) -pthread $^ $(CATCH_LIBS) -ldl -o $@
 

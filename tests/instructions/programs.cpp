@@ -70,4 +70,5 @@ TEST_CASE("barriers and fences make known what was written before") { check(barr
 TEST_CASE("an mbarrier counts arrivals and bytes") { check(mbarrier_cases()); }
 TEST_CASE("asynchronous copies have arrived when they are awaited") { check(copy_cases()); }
 TEST_CASE("bulk reductions and asynchronous stores tell their mbarrier or group") { check(bulk_cases()); }
+TEST_CASE("asynchronous reductions change the other block's words") { check(remote_reduction_cases()); }
 TEST_CASE("exits, sleeps and memory of the frame") { check(control_cases()); }

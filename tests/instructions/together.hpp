@@ -432,6 +432,16 @@ inline Programs copy_cases() {
           "[%r1+56], 1;\n" +
           wait,
       first_words, back);
+  add(barrier +
+          "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint [%r1], "
+          "[%in+16], 32, [%r1+56], 1, %a9;\n" +
+          wait,
+      first_words, back);
+  add("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%in], 64, %a9;\nld.global.b64 %d0, [%in];\n",
+      [](u32 t) {
+        return Results{word(t, 0), kUntouched, kUntouched, kUntouched};
+      },
+      "");
   for (const bool hint : {false, true}) {
     for (const std::string read : {"", ".read"}) {
       add(
