@@ -5,6 +5,7 @@ import io
 import os
 import pathlib
 import pty
+import re
 import shutil
 import stat
 import subprocess
@@ -450,6 +451,15 @@ def a_toolkit_may_lie_where_make_and_the_shell_read_something_else():
         paths = [f"/{folder}/bin/nvcc", f"/{folder}/include"]
         by_make, by_us, why_not = set_up(folder, "echo compute_75\n")
         assert by_make == paths and by_us == paths and why_not == "None", (folder, by_make, by_us, why_not)
+
+
+def no_two_lessons_set_the_same_variable_of_make():
+    """Their lesson.mk are all read by one make: the later one's value would be the earlier one's, too."""
+    set_in = {}
+    for rules in sorted(course.ROOT.glob("*/*/lesson.mk")):
+        for name in set(re.findall(r"^(\w+) *:?=", rules.read_text(encoding="utf-8"), re.MULTILINE)):
+            set_in.setdefault(name, []).append(rules.parent.name)
+    assert set_in and not {name: lessons for name, lessons in set_in.items() if len(lessons) > 1}, set_in
 
 
 def what_needs_a_whole_nvcc_is_told_apart_where_nvrtc_takes_its_place():
