@@ -11,6 +11,7 @@ import stat
 import subprocess
 import tempfile
 import time
+import unittest
 from unittest import mock
 
 import bench
@@ -530,7 +531,10 @@ except walk.Leave:
 
 
 def a_walk_takes_what_was_typed_before_it_began_for_no_answer():
-    process, terminal = pty.fork()
+    try:
+        process, terminal = pty.fork()
+    except OSError as refused:  # a chroot without /dev/pts
+        raise unittest.SkipTest(str(refused)) from None
     if process == 0:
         os.environ["PYTHONPATH"] = str(texts.course.ROOT / "common")
         os.execvp("python3", ["python3", "-c", WAITS])

@@ -37,7 +37,7 @@ int attribute(CUdevice_attribute which) {
 
 // How the copy engine finds boxes of 64 × 64 in n rows of n numbers, and how it lays them into shared memory.
 CUtensorMap map_of(CUdeviceptr matrix, int n) {
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(n), static_cast<cuuint64_t>(n)};  // columns first
   const cuuint64_t to_next_row[] = {sizes[0] * sizeof(std::uint16_t)};                  // in bytes
   const cuuint32_t box[] = {kBox, kBox}, every[] = {1, 1};

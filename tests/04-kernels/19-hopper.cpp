@@ -36,7 +36,7 @@ struct Matrix {
 
   // The box as it lies in shared memory; all -2 if it has not come.
   std::vector<float> box(int row, int column, int box_rows, int box_columns, bool swizzled) const {
-    alignas(64) CUtensorMap map{};
+    CUtensorMap map{};
     REQUIRE(describe(&map, memory.address, rows, columns, pitch, box_rows, box_columns, swizzled) == CUDA_SUCCESS);
     cu::Module module(cu::image("check.ptx"));
     std::vector<float> got(box_rows * box_columns, -2.0f);
@@ -109,7 +109,7 @@ TEST_CASE("a swizzled box") {
 TEST_CASE("what no map can be is refused") {
   const Matrix matrix(64, 64, 64);
   NEEDS_THE_COPY_ENGINE(matrix);
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   // Rows must begin at multiples of sixteen bytes; a swizzled box's rows are at most 128 bytes long.
   CHECK(describe(&map, matrix.memory.address, 16, 16, 4 * 17, 16, 16, false) == CUDA_ERROR_INVALID_VALUE);
   CHECK(describe(&map, matrix.memory.address, 64, 64, 4 * 64, 8, 64, true) == CUDA_ERROR_INVALID_VALUE);

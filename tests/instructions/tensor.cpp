@@ -34,7 +34,7 @@ struct Tensor {
 };
 
 CUtensorMap encoded(const Tensor& t, CUdeviceptr address) {
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   std::vector<cuuint64_t> size(t.size.begin(), t.size.end()), stride;
   u64 bytes = t.pitch();
   for (std::size_t k = 1; k < t.size.size(); ++k) stride.push_back(bytes), bytes *= t.size[k];
@@ -182,8 +182,8 @@ void check(const Tensor& t, const std::vector<i32>& start, const std::vector<i32
   CU_CHECK(cuMemAlloc(&device_out, t.box_bytes()));
   CU_CHECK(cuMemcpyHtoD(device_from, from.data(), from.size()));
   CU_CHECK(cuMemcpyHtoD(device_to, to.data(), to.size()));
-  alignas(64) CUtensorMap map = encoded(t, device_from);
-  alignas(64) CUtensorMap other = encoded(t, device_to);
+  CUtensorMap map = encoded(t, device_from);
+  CUtensorMap other = encoded(t, device_to);
   std::string log;
   const CUmodule module = load(header(Device::ptx_version(87), 90) + kernel(t, start, there, then, how), log);
   REQUIRE(log == "");
@@ -247,7 +247,7 @@ void check(const Images& t, Then then = Then::nothing, const How& how = {}) {
   CU_CHECK(cuMemAlloc(&device_out, words * 4));
   CU_CHECK(cuMemcpyHtoD(device_from, from.data(), elements * 4));
   CU_CHECK(cuMemcpyHtoD(device_to, to.data(), elements * 4));
-  alignas(64) CUtensorMap maps[2];
+  CUtensorMap maps[2];
   for (int k = 0; k < 2; ++k) {
     REQUIRE(cuTensorMapEncodeIm2col(&maps[k], CU_TENSOR_MAP_DATA_TYPE_UINT32, u32(rank),
                                     reinterpret_cast<void*>(k ? device_to : device_from), size.data(), stride.data(),
@@ -347,7 +347,7 @@ TEST_CASE("an im2col tensor copy moves pixels along a bounding box, shifted by t
 }
 TEST_CASE("what no im2col tensor map can be is refused") {
   const Device device;
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   const cuuint64_t size[] = {8, 9, 7, 3}, stride[] = {32, 288, 2016};
   const cuuint32_t step[] = {1, 1, 1, 1};
   const auto make = [&](u32 rank, int lower, int upper, u32 channels, u32 pixels) {
@@ -377,7 +377,7 @@ TEST_CASE(
   CU_CHECK(cuMemsetD32(from, 5, values.size()));
   CU_CHECK(cuMemcpyHtoD(other, values.data(), values.size() * 4));
   alignas(64) const CUtensorMap first = encoded({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {64, 8}, {16, 8}, {1, 1}}, from);
-  alignas(64) CUtensorMap map = first;
+  CUtensorMap map = first;
   std::string log, text = header(Device::ptx_version(83), 90);
   text.replace(text.find("sm_90"), 5, "sm_90a");
   // The map becomes one of 20 × 19 words, 32 to a row, of which a copy takes 8 × 8.
@@ -506,7 +506,7 @@ TEST_CASE("a tensor copy rounds f32 to tf32, ties to even, to one NaN") {
   CU_CHECK(cuMemAlloc(&from, sizeof in));
   CU_CHECK(cuMemAlloc(&out, sizeof in));
   CU_CHECK(cuMemcpyHtoD(from, in, sizeof in));
-  alignas(64) CUtensorMap map = encoded(t, from);
+  CUtensorMap map = encoded(t, from);
   std::string log;
   const CUmodule module = load(header(Device::ptx_version(83), 90) + kernel(t, {0}, {0}, Then::nothing), log);
   REQUIRE(log == "");
@@ -555,7 +555,7 @@ TEST_CASE("each form of a tensor copy, a prefetch and a reduction does the same,
 }
 TEST_CASE("what no tensor map can be is refused") {
   const Device device;
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   const cuuint64_t size[] = {64, 64}, stride[] = {128}, odd[] = {100};
   const cuuint32_t box[] = {8, 8}, step[] = {1, 1}, large[] = {8, 257}, thin[] = {4, 8};
   const auto make = [&](const cuuint64_t* strides, const cuuint32_t* boxes, CUtensorMapSwizzle swizzle, u32 rank = 2,
