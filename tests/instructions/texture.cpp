@@ -187,6 +187,28 @@ std::vector<std::array<u32, 4>> points(const Filled& f, const Sampling& s) {
   return in;
 }
 
+// A cube map: six faces of `side` by `side` texels, one after the other.
+CUarray cube_of(const std::vector<float>& texels, u32 side) {
+  CUDA_ARRAY3D_DESCRIPTOR d{};
+  d.Width = d.Height = side;
+  d.Depth = 6;
+  d.Format = CU_AD_FORMAT_FLOAT;
+  d.NumChannels = 1;
+  d.Flags = CUDA_ARRAY3D_CUBEMAP;
+  CUarray array = nullptr;
+  CU_CHECK(cuArray3DCreate(&array, &d));
+  CUDA_MEMCPY3D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = texels.data();
+  copy.srcPitch = copy.WidthInBytes = side * 4;
+  copy.srcHeight = copy.Height = side;
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.Depth = 6;
+  CU_CHECK(cuMemcpy3D(&copy));
+  return array;
+}
+
 }  // namespace
 
 TEST_CASE("textures are sampled by the programming guide's formulas") {
@@ -332,25 +354,9 @@ TEST_CASE("a linear filter works on whole numbers, too") {
 TEST_CASE("a cube map is sampled by direction") {
   const Device device;
   constexpr u32 kSide = 4;
-  CUDA_ARRAY3D_DESCRIPTOR d{};
-  d.Width = d.Height = kSide;
-  d.Depth = 6;
-  d.Format = CU_AD_FORMAT_FLOAT;
-  d.NumChannels = 1;
-  d.Flags = CUDA_ARRAY3D_CUBEMAP;
-  CUarray array = nullptr;
-  CU_CHECK(cuArray3DCreate(&array, &d));
   std::vector<float> texels(kSide * kSide * 6);
   for (std::size_t k = 0; k < texels.size(); ++k) texels[k] = float(k);
-  CUDA_MEMCPY3D copy{};
-  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-  copy.srcHost = texels.data();
-  copy.srcPitch = copy.WidthInBytes = kSide * 4;
-  copy.srcHeight = copy.Height = kSide;
-  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-  copy.dstArray = array;
-  copy.Depth = 6;
-  CU_CHECK(cuMemcpy3D(&copy));
+  const CUarray array = cube_of(texels, kSide);
   CUtexObject texture = 0;
   const CUDA_RESOURCE_DESC r = resource(array);
   const CUDA_TEXTURE_DESC how = sampling(kGeometries[1], {CU_TR_ADDRESS_MODE_CLAMP, false, true});
@@ -390,25 +396,9 @@ TEST_CASE("a cube map is sampled by direction") {
 TEST_CASE("a seamless cube map is filtered across its edges as an H200 does it") {
   const Device device;
   constexpr u32 kSide = 4, kGrid = 12;
-  CUDA_ARRAY3D_DESCRIPTOR d{};
-  d.Width = d.Height = kSide;
-  d.Depth = 6;
-  d.Format = CU_AD_FORMAT_FLOAT;
-  d.NumChannels = 1;
-  d.Flags = CUDA_ARRAY3D_CUBEMAP;
-  CUarray array = nullptr;
-  CU_CHECK(cuArray3DCreate(&array, &d));
   std::vector<float> texels;
   for (u32 k = 0; k < kSide * kSide * 6; ++k) texels.push_back(float(1 + k / 16 * 100 + k / 4 % 4 * 10 + k % 4));
-  CUDA_MEMCPY3D copy{};
-  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-  copy.srcHost = texels.data();
-  copy.srcPitch = copy.WidthInBytes = kSide * 4;
-  copy.srcHeight = copy.Height = kSide;
-  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-  copy.dstArray = array;
-  copy.Depth = 6;
-  CU_CHECK(cuMemcpy3D(&copy));
+  CUarray array = cube_of(texels, kSide);
   const float grid[kGrid] = {-1.0f, -0.97f, -0.9f, -0.8f, -0.75f, -0.4f, 0.0f, 0.3f, 0.75f, 0.85f, 0.95f, 1.0f};
   std::vector<std::array<u32, 4>> in;
   for (u32 face = 0; face < 6; ++face) {
@@ -426,7 +416,8 @@ TEST_CASE("a seamless cube map is filtered across its edges as an H200 does it")
     CUtexObject texture = 0;
     CU_CHECK(cuTexObjectCreate(&texture, &r, &how, nullptr));
     for (std::size_t k = 0; k < in.size(); k += 144) {
-      const auto out = run("tex.cube.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y, %z, %z}];", texture, {in.begin() + i64(k), in.begin() + i64(k) + 144});
+      const auto out = run("tex.cube.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, {%x, %y, %z, %z}];", texture,
+                           {in.begin() + i64(k), in.begin() + i64(k) + 144});
       for (std::size_t n = 0; n < 144; ++n) {
         CAPTURE(seamless, k / 144, n / kGrid, n % kGrid);
         const float want = kCubeAnswers[seamless][k + n];
@@ -994,7 +985,8 @@ struct Numbered {
     texels = g.width * g.height * g.depth;
     std::vector<u32> words;
     for (u32 t = 0; t < texels; ++t) {
-      for (u32 w = 0; w < channels; ++w) words.push_back(format == CU_AD_FORMAT_FLOAT ? word(float(number(t, w))) : number(t, w));
+      for (u32 w = 0; w < channels; ++w)
+        words.push_back(format == CU_AD_FORMAT_FLOAT ? word(float(number(t, w))) : number(t, w));
     }
     copy(g, channels, words.data(), nullptr);
   }
@@ -1050,15 +1042,19 @@ TEST_CASE("each form of tex and tld4 reads the texels that it names, in each geo
     const bool cube = n >= kFlat;
     const std::string name = g.name, at = std::string("[%t, ") + g.coordinates + "]";
     for (const bool floats : {true, false}) {
-      const Numbered texels(g, floats ? CU_AD_FORMAT_FLOAT : CU_AD_FORMAT_SIGNED_INT32, 4, name == "2d" ? CUDA_ARRAY3D_TEXTURE_GATHER : 0u);
+      const Numbered texels(g, floats ? CU_AD_FORMAT_FLOAT : CU_AD_FORMAT_SIGNED_INT32, 4,
+                            name == "2d" ? CUDA_ARRAY3D_TEXTURE_GATHER : 0u);
       CUtexObject texture = 0;
       const CUDA_RESOURCE_DESC r = resource(texels.array);
       CUDA_TEXTURE_DESC d = sampling(kGeometries[1], {CU_TR_ADDRESS_MODE_CLAMP, false, cube});
       if (!floats) d.flags |= CU_TRSF_READ_AS_INTEGER;
       CU_CHECK(cuTexObjectCreate(&texture, &r, &d, nullptr));
-      for (const std::string& type : floats ? std::vector<std::string>{"f32", "f16", "f16x2"} : std::vector<std::string>{"s32", "u32"}) {
+      for (const std::string& type :
+           floats ? std::vector<std::string>{"f32", "f16", "f16x2"} : std::vector<std::string>{"s32", "u32"}) {
         const std::string vector = type == "f16x2" ? ".v2" : ".v4";
-        const std::string to = type == "f16x2" ? "{%d0, %d1}" : type == "f16" ? "{%h0, %h1, %h2, %h3}" : "{%d0, %d1, %d2, %d3}";
+        const std::string to = type == "f16x2" ? "{%d0, %d1}"
+                               : type == "f16" ? "{%h0, %h1, %h2, %h3}"
+                                               : "{%d0, %d1, %d2, %d3}";
         const std::string before = ".reg .b16 %h<4>; .reg .f32 %none; mov.f32 %none, 0f00000000;\n",
                           after = type == "f16" ? "\nmov.b32 %d0, {%h0, %h1}; mov.b32 %d1, {%h2, %h3};" : "";
         const auto good = [&](const std::array<u32, 4>& got, const std::array<u32, 4>& texel) {
@@ -1073,10 +1069,16 @@ TEST_CASE("each form of tex and tld4 reads the texels that it names, in each geo
         for (const std::string mode : {"", ".base", ".level", ".grad"}) {
           for (const bool whole : {false, true}) {
             if (whole && cube) continue;
-            const std::string zeros = name == "1d" || name == "a1d" ? "{%none}" : name == "2d" || name == "a2d" ? "{%none, %none}" : "{%none, %none, %none, %none}";
-            const std::string more = mode == ".level" ? (whole ? ", 0" : ", %none") : mode == ".grad" ? ", " + zeros + ", " + zeros : "";
+            const std::string zeros = name == "1d" || name == "a1d"   ? "{%none}"
+                                      : name == "2d" || name == "a2d" ? "{%none, %none}"
+                                                                      : "{%none, %none, %none, %none}";
+            const std::string more = mode == ".level"  ? (whole ? ", 0" : ", %none")
+                                     : mode == ".grad" ? ", " + zeros + ", " + zeros
+                                                       : "";
             const auto in = each_texel(g, whole);
-            const auto out = run(before + "tex" + mode + "." + name + vector + "." + type + (whole ? ".s32 " : ".f32 ") + to + ", " + at + more + ";" + after, texture, in);
+            const auto out = run(before + "tex" + mode + "." + name + vector + "." + type +
+                                     (whole ? ".s32 " : ".f32 ") + to + ", " + at + more + ";" + after,
+                                 texture, in);
             CAPTURE(name, mode, type, whole);
             for (u32 k = 0; k < in.size(); ++k) {
               CAPTURE(k);
@@ -1095,7 +1097,9 @@ TEST_CASE("each form of tex and tld4 reads the texels that it names, in each geo
             in.push_back({z, word(2.0f), word(2.0f), 0});
         }
         for (u32 c = 0; c < 4; ++c) {
-          const auto out = run(before + "tld4." + "rgba"[c] + "." + name + ".v4." + type + ".f32 " + to + ", " + at + ";" + after, texture, in);
+          const auto out =
+              run(before + "tld4." + "rgba"[c] + "." + name + ".v4." + type + ".f32 " + to + ", " + at + ";" + after,
+                  texture, in);
           CAPTURE(name, type, c);
           for (u32 z = 0; z < g.depth; ++z) {
             const u32 first = 4 * 16 * z + c;
@@ -1130,9 +1134,24 @@ TEST_CASE("txq and suq answer each question") {
     const struct {
       const char* question;
       u32 answer;
-    } of_texture[] = {{"array_size", 3},    {"num_samples", 1},        {"num_mipmap_levels", 1}, {"normalized_coords", 1}, {"force_unnormalized_coords", 0}, {"filter_mode", 1}, {"channel_data_type", 0x10de},
-                      {"channel_order", 0x10b2}, {"addr_mode_0", 3}, {"addr_mode_1", 3}, {"addr_mode_2", 1}, {"depth", 3}, {"level.depth", 3}},
-      of_surface[] = {{"array_size", 3}, {"depth", 3}, {"channel_data_type", 0x10de}, {"channel_order", 0x10b2}, {"memory_layout", 0}};
+    } of_texture[] = {{"array_size", 3},
+                      {"num_samples", 1},
+                      {"num_mipmap_levels", 1},
+                      {"normalized_coords", 1},
+                      {"force_unnormalized_coords", 0},
+                      {"filter_mode", 1},
+                      {"channel_data_type", 0x10de},
+                      {"channel_order", 0x10b2},
+                      {"addr_mode_0", 3},
+                      {"addr_mode_1", 3},
+                      {"addr_mode_2", 1},
+                      {"depth", 3},
+                      {"level.depth", 3}},
+      of_surface[] = {{"array_size", 3},
+                      {"depth", 3},
+                      {"channel_data_type", 0x10de},
+                      {"channel_order", 0x10b2},
+                      {"memory_layout", 0}};
     for (const auto& q : of_texture) {
       CAPTURE(q.question);
       const bool level = q.question[0] == 'l';
@@ -1163,7 +1182,8 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
     u32 k = 0;
     for (const std::string vector : {"", ".v2", ".v4"}) {
       for (const std::string type : {"b8", "b16", "b32", "b64"}) {
-        const u32 elements = vector.empty() ? 1 : u32(vector[2] - '0'), bytes = u32(std::stoul(type.substr(1))) / 8, size = elements * bytes;
+        const u32 elements = vector.empty() ? 1 : u32(vector[2] - '0'), bytes = u32(std::stoul(type.substr(1))) / 8,
+                  size = elements * bytes;
         if (size > 16) continue;
         const char *loads[] = {"", ".ca", ".cg", ".cs", ".cv"}, *stores[] = {"", ".wb", ".cg", ".cs", ".wt"};
         for (u32 turn = 0; turn < 5; ++turn, ++k) {
@@ -1176,10 +1196,20 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
           std::string names = reg + "0";
           for (u32 e = 1; e < elements; ++e) names += ", " + reg + std::to_string(e);
           if (elements > 1) names = "{" + names + "}";
-          const std::string before = ".reg .b64 %w<4>;\n", after = type != "b64" ? "" : elements == 1 ? "\nmov.b64 {%d0, %d1}, %w0;" : "\nmov.b64 {%d0, %d1}, %w0; mov.b64 {%d2, %d3}, %w1;";
-          const auto out = run(before + "suld.b." + name + loads[turn] + vector + "." + type + mode + " " + names + ", " + at + ";" + after, surface, in);
-          const std::string values = type == "b64" ? "mov.b64 %w0, 0x1817161514131211; mov.b64 %w1, 0x2827262524232221;\n" : "mov.b32 %d0, 0x14131211; mov.b32 %d1, 0x24232221; mov.b32 %d2, 0x34333231; mov.b32 %d3, 0x44434241;\n";
-          run(before + values + "sust.b." + name + stores[turn] + vector + "." + type + mode + " " + at + ", " + names + ";", surface, in);
+          const std::string before = ".reg .b64 %w<4>;\n",
+                            after = type != "b64"   ? ""
+                                    : elements == 1 ? "\nmov.b64 {%d0, %d1}, %w0;"
+                                                    : "\nmov.b64 {%d0, %d1}, %w0; mov.b64 {%d2, %d3}, %w1;";
+          const auto out = run(before + "suld.b." + name + loads[turn] + vector + "." + type + mode + " " + names +
+                                   ", " + at + ";" + after,
+                               surface, in);
+          const std::string values = type == "b64"
+                                         ? "mov.b64 %w0, 0x1817161514131211; mov.b64 %w1, 0x2827262524232221;\n"
+                                         : "mov.b32 %d0, 0x14131211; mov.b32 %d1, 0x24232221; mov.b32 %d2, 0x34333231; "
+                                           "mov.b32 %d3, 0x44434241;\n";
+          run(before + values + "sust.b." + name + stores[turn] + vector + "." + type + mode + " " + at + ", " + names +
+                  ";",
+              surface, in);
           const auto now = texels.words(g, 4);
           CAPTURE(name, vector, type, turn);
           bool loaded = true, stored = true;
@@ -1206,8 +1236,13 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
       for (const char* mode : modes) {
         const Numbered texels(g, CU_AD_FORMAT_UNSIGNED_INT32, channels, CUDA_ARRAY3D_SURFACE_LDST);
         const CUsurfObject surface = surface_of(texels);
-        const std::string data = channels == 1 ? "%d0" : channels == 2 ? "{%d0, %d1}" : "{%d0, %d1, %d2, %d3}", vector = channels == 1 ? "" : ".v" + std::to_string(channels);
-        run("mad.lo.u32 %d0, %thread, 8, 5; add.u32 %d1, %d0, 1; add.u32 %d2, %d0, 2; add.u32 %d3, %d0, 3;\nsust.p." + name + vector + ".b32" + mode + " " + at + ", " + data + ";", surface, each_texel(g, true));
+        const std::string data = channels == 1   ? "%d0"
+                                 : channels == 2 ? "{%d0, %d1}"
+                                                 : "{%d0, %d1, %d2, %d3}",
+                          vector = channels == 1 ? "" : ".v" + std::to_string(channels);
+        run("mad.lo.u32 %d0, %thread, 8, 5; add.u32 %d1, %d0, 1; add.u32 %d2, %d0, 2; add.u32 %d3, %d0, 3;\nsust.p." +
+                name + vector + ".b32" + mode + " " + at + ", " + data + ";",
+            surface, each_texel(g, true));
         const auto now = texels.words(g, channels);
         CAPTURE(name, channels, mode);
         bool stored = true;
@@ -1222,8 +1257,11 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
     for (const bool formatted : {false, true}) {
       for (const std::string op : {"add", "min", "max", "and", "or"}) {
         for (const std::string type : {"u32", "s32", "u64", "s64", "b32", "b64"}) {
-          const bool ordered = op == "min" || op == "max", logic = op == "and" || op == "or", wide = type.substr(1) == "64";
-          if (formatted ? type != "b32" && !(ordered && type == "b64") : logic != (type == "b32") || type == "b64" || (op == "add" && type == "s64")) continue;
+          const bool ordered = op == "min" || op == "max", logic = op == "and" || op == "or",
+                     wide = type.substr(1) == "64";
+          if (formatted ? type != "b32" && !(ordered && type == "b64")
+                        : logic != (type == "b32") || type == "b64" || (op == "add" && type == "s64"))
+            continue;
           for (const char* mode : modes) {
             const Numbered texels(g, CU_AD_FORMAT_UNSIGNED_INT32, wide ? 2 : 1, CUDA_ARRAY3D_SURFACE_LDST);
             const CUsurfObject surface = surface_of(texels);
@@ -1232,15 +1270,22 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
               for (auto& i : in) i[1] *= wide ? 8 : 4;
             }
             const std::string value = wide ? "mov.b64 %w, 0xffffffff00000012;\n" : "mov.b32 %d0, 0xfffffff2;\n";
-            run(".reg .b64 %w;\n" + value + "sured." + (formatted ? "p." : "b.") + op + "." + name + "." + type + mode + " " + at + ", " + (wide ? "%w;" : "%d0;"), surface, in);
+            run(".reg .b64 %w;\n" + value + "sured." + (formatted ? "p." : "b.") + op + "." + name + "." + type + mode +
+                    " " + at + ", " + (wide ? "%w;" : "%d0;"),
+                surface, in);
             const auto now = texels.words(g, wide ? 2 : 1);
             CAPTURE(name, formatted, op, type, mode);
             bool good = true;
             for (u32 t = 0; t < texels.texels; ++t) {
-              const u64 old = wide ? Numbered::number(t, 0) | u64{Numbered::number(t, 1)} << 32 : Numbered::number(t, 0);
+              const u64 old =
+                  wide ? Numbered::number(t, 0) | u64{Numbered::number(t, 1)} << 32 : Numbered::number(t, 0);
               const u64 x = wide ? 0xffffffff00000012u : 0xfffffff2u;
               const bool negative = type[0] == 's';  // the operand is less than all that is there
-              const u64 want = op == "add" ? old + x : op == "and" ? old & x : op == "or" ? old | x : (op == "min") == negative ? x : old;
+              const u64 want = op == "add"                 ? old + x
+                               : op == "and"               ? old & x
+                               : op == "or"                ? old | x
+                               : (op == "min") == negative ? x
+                                                           : old;
               u64 got = now[wide ? 2 * t : t];
               if (wide) got |= u64{now[2 * t + 1]} << 32;
               good = good && got == (wide ? want : u32(want));

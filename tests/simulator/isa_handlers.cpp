@@ -10,6 +10,7 @@
 #include "tests/instructions/matrix.hpp"
 #include "tests/instructions/open.hpp"
 #include "tests/instructions/video.hpp"
+#include "tests/simulator/forms.hpp"
 
 #include <memory>
 #include <set>
@@ -20,12 +21,6 @@ using instructions::Kind;
 using instructions::kThreads;
 
 namespace {
-
-std::vector<std::string> modifiers(const std::string& form) {
-  auto all = instructions::words(form, '.');
-  all.erase(all.begin());
-  return all;
-}
 
 // A frame of registers for one warp: operand k lies at 512 k.
 struct Frame {
@@ -81,7 +76,7 @@ u64 extended(const Kind& kind, u64 value) { return value & instructions::mask(ki
 
 // The first disagreement, or an empty text.
 std::string disagreement(const Case& c) {
-  const Match match = cudasim::match(c.form.substr(0, c.form.find('.')), modifiers(c.form));
+  const Match match = find(c.form);
   if (!match.row) return c.form + ": " + match.refusal;
   const Instruction made = instruction(c, match);
   if (!made.run) return c.form + ": does not bind";
@@ -137,8 +132,7 @@ void collect(const std::string& text, std::set<const Row*>& rows) {
   std::stringstream stream(text);
   for (std::string word; stream >> word;) {
     if (word.find('.') == std::string::npos || word[0] == '.') continue;
-    if (const Match found = cudasim::match(word.substr(0, word.find('.')), modifiers(word)); found.row)
-      rows.insert(found.row);
+    if (const Match found = find(word); found.row) rows.insert(found.row);
   }
 }
 

@@ -3,6 +3,7 @@
 // results by values of their own; they run once more here, and say what they have loaded.
 #include "common/simulator/isa/row.hpp"
 #include "tests/catch.hpp"
+#include "tests/simulator/forms.hpp"
 
 #include <unistd.h>
 #include <cstdlib>
@@ -10,19 +11,10 @@
 #include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 using namespace cudasim;
 
 namespace {
-
-std::vector<std::string> modifiers(const std::string& form) {
-  std::vector<std::string> result;
-  std::stringstream stream(form);
-  for (std::string word; std::getline(stream, word, '.');) result.push_back(word);
-  result.erase(result.begin());
-  return result;
-}
 
 // What the suite loads, while all of its cases pass.
 std::vector<std::string> loaded_by_the_suite() {
@@ -59,7 +51,7 @@ std::string untried(const Row& row, const Words& tried) {
 TEST_CASE("every row has a case and so has each type and modifier of it") {
   std::map<std::string_view, Words> tried;  // by the row's syntax
   for (const std::string& form : loaded_by_the_suite()) {
-    const Match found = match(form.substr(0, form.find('.')), modifiers(form));
+    const Match found = find(form);
     if (!found.row) continue;
     Words& words = tried[found.row->syntax];
     words.insert({-1, ""});

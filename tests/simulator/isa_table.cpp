@@ -3,10 +3,10 @@
 #include "common/simulator/isa/row.hpp"
 #include "common/simulator/isa/sets.hpp"
 #include "tests/catch.hpp"
+#include "tests/simulator/forms.hpp"
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <stdexcept>
 
 using namespace cudasim;
@@ -14,15 +14,6 @@ using namespace cudasim;
 namespace {
 
 constexpr std::size_t kForms = 4000;  // of one row, at most
-
-std::vector<std::string> modifiers(const std::string& form) {
-  std::vector<std::string> result;
-  std::stringstream stream(form);
-  for (std::string word; std::getline(stream, word, '.');) result.push_back(word);
-  result.erase(result.begin());
-  return result;
-}
-Match find(const std::string& form) { return match(form.substr(0, form.find('.')), modifiers(form)); }
 
 // Does the form bind with registers as wide as the types, with or without the operands that may be left out?
 bool binds(const Match& found) {
@@ -116,10 +107,14 @@ TEST_CASE("what no row admits is refused by name") {
   CHECK(find("add.ftz.ftz.f32").refusal == "Duplicate .ftz modifier");
   CHECK(find("add.sat.u32").refusal == "Illegal modifier combination '.sat.u32' for instruction 'add'");
   CHECK(find("add.rn.rz.f32").refusal == "Illegal modifier combination '.rn.rz.f32' for instruction 'add'");
-  CHECK(find("ld.volatile.const.u32").refusal == "Modifier '.volatile' cannot be applied to '.const' space for instruction 'ld'");
-  CHECK(find("red.shared.L2::cache_hint.add.u32").refusal == "Modifier '.L2::cache_hint' cannot be applied to '.shared' space for instruction 'red'");
-  CHECK(find("ld.relaxed.gpu.local.u32").refusal == "Illegal modifier combination '.relaxed.gpu.local.u32' for instruction 'ld'");
+  CHECK(find("ld.volatile.const.u32").refusal ==
+        "Modifier '.volatile' cannot be applied to '.const' space for instruction 'ld'");
+  CHECK(find("red.shared.L2::cache_hint.add.u32").refusal ==
+        "Modifier '.L2::cache_hint' cannot be applied to '.shared' space for instruction 'red'");
+  CHECK(find("ld.relaxed.gpu.local.u32").refusal ==
+        "Illegal modifier combination '.relaxed.gpu.local.u32' for instruction 'ld'");
   CHECK(find("atom.exch.u32").refusal == "Illegal modifier combination '.exch.u32' for instruction 'atom'");
-  CHECK(find("ld.mmio.relaxed.sys.v2.u32").refusal == "Illegal modifier combination '.mmio.relaxed.sys.v2.u32' for instruction 'ld'");
+  CHECK(find("ld.mmio.relaxed.sys.v2.u32").refusal ==
+        "Illegal modifier combination '.mmio.relaxed.sys.v2.u32' for instruction 'ld'");
   CHECK(find("tcgen05.fence").refusal == "Instruction 'tcgen05' is not simulated");
 }
