@@ -3,8 +3,8 @@
 // there leaves out its variants, by name.
 #include "common/image.hpp"
 #include "tests/catch.hpp"
-#include "tests/compilers/sources/language.h"
 #include "tests/compilers/library.hpp"
+#include "tests/compilers/sources/language.h"
 #include "tests/instructions/device.hpp"
 
 #include <dlfcn.h>
@@ -35,11 +35,14 @@ struct Program {
   u64 tolerance = 0;  // for what is computed approximately: units in the last place of a whole number
 };
 
-#define ALONE(name) \
-  { #name, [](const u32* in, u32 i) -> u64 { return language::name(in[i]); } }
-constexpr Program kLanguage[] = {ALONE(templates),     ALONE(integers),     ALONE(wide),     ALONE(wide_division),
-                                 ALONE(structures),    ALONE(recursion),    ALONE(pointers), ALONE(virtuals),
-                                 ALONE(control),       ALONE(local_arrays), ALONE(mixed),    {"together", library::together}};
+#define ALONE(name)                                                          \
+  {                                                                          \
+#name, [](const u32* in, u32 i) -> u64 { return language::name(in[i]); } \
+  }
+constexpr Program kLanguage[] = {ALONE(templates),     ALONE(integers),   ALONE(wide),
+                                 ALONE(wide_division), ALONE(structures), ALONE(recursion),
+                                 ALONE(pointers),      ALONE(virtuals),   ALONE(control),
+                                 ALONE(local_arrays),  ALONE(mixed),      {"together", library::together}};
 constexpr Program kExact[] = {ALONE(exact_floats)};
 
 std::string read(const std::string& path) {
@@ -97,7 +100,8 @@ void check_text(const std::string& text, const Program* programs, std::size_t co
     for (u32 k = 0; k < kCount; ++k) {
       const u64 want = p->expected(in.data(), k), difference = out[k] - want;
       if (difference <= p->tolerance || 0 - difference <= p->tolerance) continue;
-      if (wrong++ == 0) first = "thread " + std::to_string(k) + ": " + std::to_string(out[k]) + ", not " + std::to_string(want);
+      if (wrong++ == 0)
+        first = "thread " + std::to_string(k) + ": " + std::to_string(out[k]) + ", not " + std::to_string(want);
     }
     CAPTURE(wrong);
     CHECK(first == "");
@@ -129,7 +133,8 @@ void check_language(const std::string& image, bool some) {
   if (!is_fast(image)) check(image, kExact, std::size(kExact));
 }
 
-// The runtime compiler, of which only the documented interface is used. What it makes of language.cu, or why it did not.
+// The runtime compiler, of which only the documented interface is used. What it makes of language.cu, or why it did
+// not.
 std::string by_nvrtc(void* library, std::vector<const char*> options) {
   using Program = struct OpaqueProgram*;
   const auto call = [library](const char* name, auto... arguments) {

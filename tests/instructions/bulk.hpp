@@ -141,15 +141,16 @@ inline Programs remote_reduction_cases() {
           Program p;
           p.cluster = 2;
           p.threads = 64;
-          p.body = "mov.u32 %r1, spare; shl.b32 %r0, %t, 6; add.u32 %r1, %r1, %r0; mbarrier.init.shared.b64 [%r1], 1;\n"
-                   "fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared.b64 _, [%r1], " +
-                   number(size) +
-                   ";\nbarrier.cluster.arrive; barrier.cluster.wait;\nmov.u32 %r2, %cluster_ctarank; xor.b32 %r2, %r2, 1;\n"
-                   "mapa.shared::cluster.u32 %r3, %s, %r2; mapa.shared::cluster.u32 %r4, %r1, %r2;\n"
-                   "ld.global.b64 %a1, [%in+32]; cvt.u32.u64 %r5, %a1;\nred.async.relaxed.cluster" +
-                   space + ".mbarrier::complete_tx::bytes." + op + "." + type + " [%r3], " + (size == 8 ? "%a1" : "%r5") +
-                   ", [%r4];\nAGAIN:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0; @!%p1 bra AGAIN;\n"
-                   "ld.shared.v2.b64 {%d0, %d1}, [%s];\nbarrier.cluster.arrive; barrier.cluster.wait;\n";
+          p.body =
+              "mov.u32 %r1, spare; shl.b32 %r0, %t, 6; add.u32 %r1, %r1, %r0; mbarrier.init.shared.b64 [%r1], 1;\n"
+              "fence.mbarrier_init.release.cluster; mbarrier.arrive.expect_tx.shared.b64 _, [%r1], " +
+              number(size) +
+              ";\nbarrier.cluster.arrive; barrier.cluster.wait;\nmov.u32 %r2, %cluster_ctarank; xor.b32 %r2, %r2, 1;\n"
+              "mapa.shared::cluster.u32 %r3, %s, %r2; mapa.shared::cluster.u32 %r4, %r1, %r2;\n"
+              "ld.global.b64 %a1, [%in+32]; cvt.u32.u64 %r5, %a1;\nred.async.relaxed.cluster" +
+              space + ".mbarrier::complete_tx::bytes." + op + "." + type + " [%r3], " + (size == 8 ? "%a1" : "%r5") +
+              ", [%r4];\nAGAIN:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0; @!%p1 bra AGAIN;\n"
+              "ld.shared.v2.b64 {%d0, %d1}, [%s];\nbarrier.cluster.arrive; barrier.cluster.wait;\n";
           p.want = [=](u32 x) -> Results {
             const u32 other = (1 - x / 64) * 64 + x % 64;
             const u64 now = combined(op, type, word(x, 0), word(other, 4), 0);

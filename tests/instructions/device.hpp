@@ -59,8 +59,8 @@ inline std::string header(int version, int architecture) {
          std::to_string(architecture) + "\n.address_size 64\n";
 }
 
-// Writes the instructions of a program, each once, to the file that INSTRUCTIONS_LOADED names: for the test that holds the simulator's table to
-// having a case for each of its rows (tests/simulator/isa_rows.cpp).
+// Writes the instructions of a program, each once, to the file that INSTRUCTIONS_LOADED names: for the test that holds
+// the simulator's table to having a case for each of its rows (tests/simulator/isa_rows.cpp).
 inline void note_instructions(const std::string& text) {
   const char* file = std::getenv("INSTRUCTIONS_LOADED");
   if (file == nullptr) return;

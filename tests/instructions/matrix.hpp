@@ -406,25 +406,33 @@ inline std::vector<MatrixCase> sparse_cases() {
   return cases;
 }
 
-// The same with another state space than .global: no name of one, or shared memory, where the bytes are brought and fetched from.
+// The same with another state space than .global: no name of one, or shared memory, where the bytes are brought and
+// fetched from.
 inline MatrixCase elsewhere(MatrixCase made, const std::string& space) {
   const auto exchange = [&made](const std::string& was, const std::string& is) {
-    for (std::size_t at = 0; (at = made.text.find(was, at)) != std::string::npos; at += is.size()) made.text.replace(at, was.size(), is);
+    for (std::size_t at = 0; (at = made.text.find(was, at)) != std::string::npos; at += is.size())
+      made.text.replace(at, was.size(), is);
   };
   if (space == ".global") return made;
   exchange(".global", space);
   if (space.empty()) return made;
   exchange("[%in+", "[%s_in+");
   exchange("[%out]", "[%s_out]");
-  const auto copy = [](const std::string& name, std::size_t bytes, const std::string& from, const std::string& to, const std::string& move) {
-    return "mov.u32 %k, %lane;\n" + name + ":\nsetp.ge.u32 %done, %k, " + std::to_string(bytes) + ";\n@%done bra " + name + "_DONE;\ncvt.u64.u32 %far, %k; add.u64 %far, %far, " + from + "; add.u32 %near, %k, " + to +
-           ";\n" + move + "add.u32 %k, %k, 32; bra " + name + ";\n" + name + "_DONE:\nbar.sync 0;\n";
+  const auto copy = [](const std::string& name, std::size_t bytes, const std::string& from, const std::string& to,
+                       const std::string& move) {
+    return "mov.u32 %k, %lane;\n" + name + ":\nsetp.ge.u32 %done, %k, " + std::to_string(bytes) + ";\n@%done bra " +
+           name + "_DONE;\ncvt.u64.u32 %far, %k; add.u64 %far, %far, " + from + "; add.u32 %near, %k, " + to + ";\n" +
+           move + "add.u32 %k, %k, 32; bra " + name + ";\n" + name + "_DONE:\nbar.sync 0;\n";
   };
-  made.text = ".shared .align 32 .b8 stage_in[" + std::to_string(made.in.size()) + "];\n.shared .align 32 .b8 stage_out[" + std::to_string(made.out.size()) +
-              "];\n.reg .b32 %k, %near, %byte, %s_in, %s_out; .reg .b64 %far; .reg .pred %done;\nmov.u32 %s_in, stage_in; mov.u32 %s_out, stage_out;\n" +
-              copy("BRING", made.in.size(), "%in", "%s_in", "ld.global.u8 %byte, [%far]; st.shared.u8 [%near], %byte;\n") +
-              copy("CLEAR", made.out.size(), "%in", "%s_out", "mov.u32 %byte, 0; st.shared.u8 [%near], %byte;\n") + made.text + "bar.sync 0;\n" +
-              copy("FETCH", made.out.size(), "%out", "%s_out", "ld.shared.u8 %byte, [%near]; st.global.u8 [%far], %byte;\n");
+  made.text =
+      ".shared .align 32 .b8 stage_in[" + std::to_string(made.in.size()) + "];\n.shared .align 32 .b8 stage_out[" +
+      std::to_string(made.out.size()) +
+      "];\n.reg .b32 %k, %near, %byte, %s_in, %s_out; .reg .b64 %far; .reg .pred %done;\nmov.u32 %s_in, stage_in; "
+      "mov.u32 %s_out, stage_out;\n" +
+      copy("BRING", made.in.size(), "%in", "%s_in", "ld.global.u8 %byte, [%far]; st.shared.u8 [%near], %byte;\n") +
+      copy("CLEAR", made.out.size(), "%in", "%s_out", "mov.u32 %byte, 0; st.shared.u8 [%near], %byte;\n") + made.text +
+      "bar.sync 0;\n" +
+      copy("FETCH", made.out.size(), "%out", "%s_out", "ld.shared.u8 %byte, [%near]; st.global.u8 [%far], %byte;\n");
   return made;
 }
 

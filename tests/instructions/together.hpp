@@ -272,13 +272,16 @@ inline Programs mbarrier_cases() {
   };
   const std::vector<std::string> own = {"", ".shared", ".shared::cta"},
                                  any = {"", ".shared", ".shared::cta", ".shared::cluster"},
-                                 released_or_not = {"", ".release.cta", ".release.cluster", ".relaxed.cta", ".relaxed.cluster"};
+                                 released_or_not = {"", ".release.cta", ".release.cluster", ".relaxed.cta",
+                                                    ".relaxed.cluster"};
   u32 k = 0;
   // Three arrivals; the state before each says how many are pending; then the phase has changed.
-  for (const auto& words :
-       covering({released_or_not, {""}, any, {"", ".acquire.cta", ".acquire.cluster", ".relaxed.cta", ".relaxed.cluster"}, own})) {
-    const std::string ordered = words[0],
-                      tested = words[3], to = at(words[2], k++);
+  for (const auto& words : covering({released_or_not,
+                                     {""},
+                                     any,
+                                     {"", ".acquire.cta", ".acquire.cluster", ".relaxed.cta", ".relaxed.cluster"},
+                                     own})) {
+    const std::string ordered = words[0], tested = words[3], to = at(words[2], k++);
     const bool far = words[2] == ".shared::cluster";
     const std::string first = far ? "_" : "%a2", second = far ? "_" : "%a3";
     add("mbarrier.init" + words[4] + ".b64 " + at(words[4], k) + ", 3;\nmbarrier.arrive" + ordered + words[2] +
@@ -302,9 +305,8 @@ inline Programs mbarrier_cases() {
   }
   // Counts: several arrivals at once, without completing, and threads that come no more.
   for (const auto& words : covering({released_or_not, {""}, any, own})) {
-    const std::string ordered = words[0],
-                      released = words[0].rfind(".release", 0) == 0 ? ".release.cta" : "", to = at(words[2], k++),
-                      mine = at(words[3], k);
+    const std::string ordered = words[0], released = words[0].rfind(".release", 0) == 0 ? ".release.cta" : "",
+                      to = at(words[2], k++), mine = at(words[3], k);
     add("mbarrier.init" + words[3] + ".b64 " + mine + ", 9;\nmbarrier.arrive" + ordered + words[2] + ".b64 _, " + to +
             ", 2;\nmbarrier.arrive.noComplete" + released + words[3] + ".b64 %a2, " + mine +
             ", 3;\nmbarrier.pending_count.b64 %r2, %a2;\nmbarrier.arrive_drop" + ordered + words[2] + ".b64 _, " + to +
@@ -326,8 +328,7 @@ inline Programs mbarrier_cases() {
   }
   // Bytes that are awaited: the phase ends when they have come, too.
   for (const auto& words : covering({released_or_not, {""}, any, {"", ".relaxed.cta", ".relaxed.cluster"}})) {
-    const std::string ordered = words[0],
-                      relaxed = words[3], to = at(words[2], k++);
+    const std::string ordered = words[0], relaxed = words[3], to = at(words[2], k++);
     add("mbarrier.init.b64 [%a1], 3;\nmbarrier.expect_tx" + relaxed + words[2] + ".b64 " + to +
             ", 64;\nmbarrier.arrive.expect_tx" + ordered + words[2] + ".b64 _, " + to +
             ", 16;\nmbarrier.arrive_drop.expect_tx" + ordered + words[2] + ".b64 _, " + to +
@@ -437,7 +438,8 @@ inline Programs copy_cases() {
           "[%in+16], 32, [%r1+56], 1, %a9;\n" +
           wait,
       first_words, back);
-  add("cp.async.bulk.prefetch.L2.global.L2::cache_hint [%in], 64, %a9;\nld.global.b64 %d0, [%in];\n",
+  add(
+      "cp.async.bulk.prefetch.L2.global.L2::cache_hint [%in], 64, %a9;\nld.global.b64 %d0, [%in];\n",
       [](u32 t) {
         return Results{word(t, 0), kUntouched, kUntouched, kUntouched};
       },

@@ -16,7 +16,8 @@ struct Operand {
   std::vector<u8> bytes;
   u64 descriptor = 0;  // but for the address
 };
-Operand laid_out(u32 count, u32 depth, u32 bits, u32 swizzle, bool mn_major, const std::function<u64(u32, u32)>& element) {
+Operand laid_out(u32 count, u32 depth, u32 bits, u32 swizzle, bool mn_major,
+                 const std::function<u64(u32, u32)>& element) {
   Operand o;
   const u32 width = row_bytes(swizzle), line = depth * bits / 8;  // bytes of k
   u32 leading = 0, stride = 0;
@@ -70,7 +71,8 @@ void check(const Form& f) {
   const u32 bits = ta.storage, k = 256 / bits;
   const bool bit = f.a == "b1", sixteen = bits == 16, whole = f.d == "s32";
   std::mt19937 random(f.n + f.swizzle_a * 7 + f.swizzle_b);
-  const Values a = any_matrix(64, k, ta, random), b = any_matrix(k, f.n, tb, random), c = any_matrix(64, f.n, td, random);
+  const Values a = any_matrix(64, k, ta, random), b = any_matrix(k, f.n, tb, random),
+               c = any_matrix(64, f.n, td, random);
   Values zero = c;
   for (auto& row : zero) std::fill(row.begin(), row.end(), 0);
   Values signed_a = a;
@@ -79,7 +81,8 @@ void check(const Form& f) {
       for (u64& x : row) x ^= u64{1} << (bits - 1);
     }
   }
-  const Values want = product({"", f.d, f.a, f.b, f.d, bit ? "and" : "", f.suffix}, signed_a, b, f.accumulate ? c : zero);
+  const Values want =
+      product({"", f.d, f.a, f.b, f.d, bit ? "and" : "", f.suffix}, signed_a, b, f.accumulate ? c : zero);
   const Operand oa = laid_out(64, k, bits, f.swizzle_a, f.mn_a, [&](u32 row, u32 kk) { return a[row][kk]; });
   const Operand ob = laid_out(f.n, k, bits, f.swizzle_b, f.mn_b, [&](u32 column, u32 kk) { return b[kk][column]; });
 
@@ -109,29 +112,36 @@ void check(const Form& f) {
       }
       append(in, word);
     }
-    for (u32 reg = 0; reg < registers; ++reg) append(in, d_word(c, thread, reg)), append(out, d_word(want, thread, reg));
+    for (u32 reg = 0; reg < registers; ++reg)
+      append(in, d_word(c, thread, reg)), append(out, d_word(want, thread, reg));
   }
   const auto n = [](u64 x) { return std::to_string(x); };
   const u32 stride = 4 * (4 + registers);
-  std::string text =
-      ".visible .entry k(.param .u64 in, .param .u64 out) {\n.shared .align 1024 .b8 both[" + n(at_fragments) +
-      "];\n.reg .b32 %t, %x, %y, %a<4>, %d<" + n(registers) + ">; .reg .b64 %in, %out, %at, %da, %db; .reg .pred %p;\n"
-      "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; shl.b32 %x, %t, 2;\nCOPY:\n"
-      "setp.ge.u32 %p, %x, " + n(at_fragments) + ";\n@%p bra DONE;\ncvt.u64.u32 %at, %x; add.u64 %at, %at, %in;\n"
-      "ld.global.u32 %y, [%at]; mov.u32 %a0, both; add.u32 %a0, %a0, %x; st.shared.u32 [%a0], %y;\n"
-      "add.u32 %x, %x, 512; bra COPY;\nDONE:\nfence.proxy.async;\nbar.sync 0;\n"
-      "mul.wide.u32 %at, %t, " + n(stride) + "; add.u64 %at, %at, %in;\n";
+  std::string text = ".visible .entry k(.param .u64 in, .param .u64 out) {\n.shared .align 1024 .b8 both[" +
+                     n(at_fragments) + "];\n.reg .b32 %t, %x, %y, %a<4>, %d<" + n(registers) +
+                     ">; .reg .b64 %in, %out, %at, %da, %db; .reg .pred %p;\n"
+                     "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; shl.b32 %x, %t, 2;\nCOPY:\n"
+                     "setp.ge.u32 %p, %x, " +
+                     n(at_fragments) +
+                     ";\n@%p bra DONE;\ncvt.u64.u32 %at, %x; add.u64 %at, %at, %in;\n"
+                     "ld.global.u32 %y, [%at]; mov.u32 %a0, both; add.u32 %a0, %a0, %x; st.shared.u32 [%a0], %y;\n"
+                     "add.u32 %x, %x, 512; bra COPY;\nDONE:\nfence.proxy.async;\nbar.sync 0;\n"
+                     "mul.wide.u32 %at, %t, " +
+                     n(stride) + "; add.u64 %at, %at, %in;\n";
   for (u32 k = 0; k < 4; ++k) text += "ld.global.u32 %a" + n(k) + ", [%at+" + n(at_fragments + 4 * k) + "];\n";
-  for (u32 k = 0; k < registers; ++k) text += "ld.global.u32 %d" + n(k) + ", [%at+" + n(at_fragments + 16 + 4 * k) + "];\n";
+  for (u32 k = 0; k < registers; ++k)
+    text += "ld.global.u32 %d" + n(k) + ", [%at+" + n(at_fragments + 16 + 4 * k) + "];\n";
   const auto descriptor = [&](const std::string& name, const Operand& o, u32 at) {
-    text += "mov.u32 %x, both; add.u32 %x, %x, " + n(at) + "; and.b32 %x, %x, 0x3ffff; shr.u32 %x, %x, 4; cvt.u64.u32 " +
-            name + ", %x; or.b64 " + name + ", " + name + ", " + n(o.descriptor) + "U;\n";
+    text += "mov.u32 %x, both; add.u32 %x, %x, " + n(at) +
+            "; and.b32 %x, %x, 0x3ffff; shr.u32 %x, %x, 4; cvt.u64.u32 " + name + ", %x; or.b64 " + name + ", " + name +
+            ", " + n(o.descriptor) + "U;\n";
   };
   descriptor("%da", oa, 0);
   descriptor("%db", ob, at_b);
   text += "setp.eq.u32 %p, %t, " + std::string(f.accumulate ? "%t" : "-1") + ";\nwgmma.fence.sync.aligned;\n" +
           "wgmma.mma_async.sync.aligned.m64n" + n(f.n) + "k" + n(k) + f.suffix + "." + f.d + "." + f.a + "." + f.b +
-          (bit ? ".and.popc " : " ") + braces("d", registers) + ", " + (f.registers ? braces("a", 4) : "%da") + ", %db, %p";
+          (bit ? ".and.popc " : " ") + braces("d", registers) + ", " + (f.registers ? braces("a", 4) : "%da") +
+          ", %db, %p";
   if (!whole) text += std::string(", ") + (f.negative ? "-1" : "1") + ", 1";
   if (sixteen && !f.registers) text += std::string(", ") + (f.mn_a ? "1" : "0");
   if (sixteen) text += std::string(", ") + (f.mn_b ? "1" : "0");
@@ -219,12 +229,13 @@ TEST_CASE("setmaxnreg changes how many registers a warp has, and what is in none
   if (device.architecture() != 90) SKIP_TEST("setmaxnreg is for compute capability 9.0");
   std::string log, head = header(Device::ptx_version(84), 90);
   head.replace(head.find("sm_90"), 5, "sm_90a");
-  const CUmodule module = load(head +
-                                   ".visible .entry k(.param .u64 out) .reqntid 128, 1, 1 {\n.reg .b32 %t; .reg .b64 %out, %at;\n"
-                                   "ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %at, %t, 4; add.u64 %out, %out, %at;\n"
-                                   "setmaxnreg.dec.sync.aligned.u32 24;\nadd.u32 %t, %t, 5;\nsetmaxnreg.inc.sync.aligned.u32 40;\n"
-                                   "st.global.u32 [%out], %t;\nret;\n}\n",
-                               log);
+  const CUmodule module =
+      load(head +
+               ".visible .entry k(.param .u64 out) .reqntid 128, 1, 1 {\n.reg .b32 %t; .reg .b64 %out, %at;\n"
+               "ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; mul.wide.u32 %at, %t, 4; add.u64 %out, %out, %at;\n"
+               "setmaxnreg.dec.sync.aligned.u32 24;\nadd.u32 %t, %t, 5;\nsetmaxnreg.inc.sync.aligned.u32 40;\n"
+               "st.global.u32 [%out], %t;\nret;\n}\n",
+           log);
   REQUIRE(log == "");
   CUfunction function = nullptr;
   CUdeviceptr out = 0;

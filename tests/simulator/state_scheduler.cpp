@@ -214,7 +214,8 @@ TEST_CASE("Handles are never given out twice, whatever threads ask", "[state]") 
 TEST_CASE("Threads that enter work into each other's streams at once lose none of it", "[state]") {
   const auto context = make_context();
   std::vector<std::shared_ptr<Stream>> shared;
-  for (int i = 0; i < 4; ++i) shared.push_back(make_stream(context, i % 2 == 0 ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
+  for (int i = 0; i < 4; ++i)
+    shared.push_back(make_stream(context, i % 2 == 0 ? CU_STREAM_DEFAULT : CU_STREAM_NON_BLOCKING));
   shared.push_back(context->legacy_stream_pointer());
   std::atomic<int> ran{0};
   std::vector<std::thread> threads;

@@ -55,13 +55,14 @@ bool is_linear(CUfilter_mode mode) {
   return mode == CU_TR_FILTER_MODE_LINEAR;
 }
 
-constexpr unsigned kSimulatedFlags =
-    CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
+constexpr unsigned kSimulatedFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+                                     CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
 
 bool is_cube(const CUDA_RESOURCE_DESC& r) {
   CUarray array = nullptr;
   if (r.resType == CU_RESOURCE_TYPE_ARRAY) array = r.res.array.hArray;
-  if (r.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY) array = mipmapped_arrays().get(r.res.mipmap.hMipmappedArray)->levels.front();
+  if (r.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY)
+    array = mipmapped_arrays().get(r.res.mipmap.hMipmappedArray)->levels.front();
   return array != nullptr && (arrays().get(array)->descriptor.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
 }
 

@@ -33,8 +33,8 @@ constexpr i64 kSpinRate = 100'000'000;  // of them in a second, when only time p
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
 constexpr std::size_t kOthersTold = 3;  // blocks, in the report of an endless kernel, beside the one that ran
 constexpr u64 kTurns = 1024;            // of clusters, until somebody looks at the clock
-constexpr i64 kFirstNote = 20;          // seconds until a kernel is said to be still at it; then after twice as long each time
-constexpr u64 kWorkspace = 64;          // bytes for a cooperative grid's barrier
+constexpr i64 kFirstNote = 20;  // seconds until a kernel is said to be still at it; then after twice as long each time
+constexpr u64 kWorkspace = 64;  // bytes for a cooperative grid's barrier
 
 // Kernels round to nearest and keep subnormal numbers, whatever the program has set for its threads, which ours
 // inherit.
@@ -76,7 +76,8 @@ bool needs_stack(const Code& entry) {
 u64 residency(const Grid& grid, u64 cluster_size, bool all) {
   if (all) return ~u64{0};
   const u64 per_multiprocessor =
-      std::clamp<u64>(kMaxThreadsPerMultiprocessor / (u64{grid.warps} * kWarpSize), 1, kMaxBlocksPerMultiprocessor) * kMultiprocessors;
+      std::clamp<u64>(kMaxThreadsPerMultiprocessor / (u64{grid.warps} * kWarpSize), 1, kMaxBlocksPerMultiprocessor) *
+      kMultiprocessors;
   const u64 bytes = u64{grid.warps} * grid.frame_stride + grid.shared_bytes + 4096;
   return std::max<u64>(std::min(per_multiprocessor, kStorage / bytes) / cluster_size, 8);
 }
@@ -91,8 +92,9 @@ Grid::Grid(const Launch& l)
       threads(static_cast<u32>(l.block.count())),
       warps((threads + kWarpSize - 1) / kWarpSize),
       cluster(l.cluster),
-      shared_bytes(round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? std::max(l.kernel->dynamic_shared_align, 1u) : 1) +
-                   l.dynamic_shared),
+      shared_bytes(
+          round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? std::max(l.kernel->dynamic_shared_align, 1u) : 1) +
+          l.dynamic_shared),
       local_bytes(round_up(l.kernel->local_bytes, 16) + (needs_stack(entry) ? stack_for(l.stack_bytes) : 0)),
       frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),
       clusters_(l.grid.count() / l.cluster.count()),
@@ -133,11 +135,15 @@ void Grid::set_constants() {
   std::align(kConstantAlign, size, base, room);
   std::memcpy(base, entry.constant_base, size);
   constants = static_cast<const std::byte*>(base);
-  const u32 block[] = {launch.block.x, launch.block.y, launch.block.z}, grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
+  const u32 block[] = {launch.block.x, launch.block.y, launch.block.z},
+            grid[] = {launch.grid.x, launch.grid.y, launch.grid.z};
   for (const Code::OfLaunch& each : entry.of_launch) {
     const u32* sizes = each.kind == Code::OfLaunch::block_size ? block : grid;
-    const void* value = each.kind == Code::OfLaunch::parameter ? static_cast<const void*>(launch.parameters.data() + each.index) : sizes + each.index;
-    for (u32 lane = 0; lane < kWarpSize; ++lane) std::memcpy(static_cast<std::byte*>(base) + each.at + lane * each.bytes, value, each.bytes);
+    const void* value = each.kind == Code::OfLaunch::parameter
+                            ? static_cast<const void*>(launch.parameters.data() + each.index)
+                            : sizes + each.index;
+    for (u32 lane = 0; lane < kWarpSize; ++lane)
+      std::memcpy(static_cast<std::byte*>(base) + each.at + lane * each.bytes, value, each.bytes);
   }
 }
 
@@ -240,12 +246,14 @@ bool Grid::spins_for_ever(Outcome outcome) {
 // Whoever waits for a long kernel sees that it is at work, and how far. With the lock held.
 void Grid::note_progress() {
   if (++turns_ % kTurns != 0) return;
-  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - began_).count();
   if (seconds < next_note_) return;
   next_note_ = 2 * seconds;
   const u64 size = cluster.count();
-  std::fprintf(stderr, "cudasim: kernel %s has run for %lld s: %llu of %llu blocks have ended\n", kernel.name.c_str(), static_cast<long long>(seconds),
-               static_cast<unsigned long long>(finished_ * size), static_cast<unsigned long long>(clusters_ * size));
+  std::fprintf(stderr, "cudasim: kernel %s has run for %lld s: %llu of %llu blocks have ended\n", kernel.name.c_str(),
+               static_cast<long long>(seconds), static_cast<unsigned long long>(finished_ * size),
+               static_cast<unsigned long long>(clusters_ * size));
 }
 
 void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {

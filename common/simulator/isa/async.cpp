@@ -484,13 +484,13 @@ const Row kRows[] = {
     {"mbarrier.try_wait.parity" TEST OWN ".b64", "=pred_ [m] u32 u32?", bind_test<kTry | kParity>, 78, 90},
     {"mbarrier.pending_count.b64", "=u32 b64", bind<run_pending_count>, 70, 80},
 
-    // Past L1, 16 bytes at a time.
-#define COPIES(cache, sizes)                                                                                          \
-  {"cp.async." cache ".shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32!(" sizes ") u32^pred?",     \
-   bind_copy, 70, 80},                                                                                                \
-  {                                                                                                                   \
-    "cp.async." cache ".shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}",                        \
-        "[m] [m] u32!(" sizes ") u32^pred? b64", bind_copy, 74, 80                                                     \
+// Past L1, 16 bytes at a time.
+#define COPIES(cache, sizes)                                                                                        \
+  {"cp.async." cache ".shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32!(" sizes ") u32^pred?", \
+   bind_copy, 70, 80},                                                                                              \
+  {                                                                                                                 \
+    "cp.async." cache ".shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}",                      \
+        "[m] [m] u32!(" sizes ") u32^pred? b64", bind_copy, 74, 80                                                  \
   }
     COPIES("ca", "4|8|16"),
     COPIES("cg", "16"),
@@ -499,11 +499,12 @@ const Row kRows[] = {
     {"cp.async.wait_all", "", bind<run_wait_all>, 70, 80},
     {"cp.async.mbarrier.arrive{.noinc}" OWN ".b64", "[m]", bind_copy_arrive, 70, 80},
 
-#define BULK_TO(space, ptx)                                                                                            \
-  {"cp.async.bulk." space ".global" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, 90}, \
-  {                                                                                                                   \
-    "cp.async.bulk." space ".global.L2::cache_hint" BYTES, "[m] [m] u32 [m] b64",                                     \
-        bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, 90                                                       \
+#define BULK_TO(space, ptx)                                                                                        \
+  {"cp.async.bulk." space ".global" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, \
+   90},                                                                                                            \
+  {                                                                                                                \
+    "cp.async.bulk." space ".global.L2::cache_hint" BYTES, "[m] [m] u32 [m] b64",                                  \
+        bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, 90                                                    \
   }
     BULK_TO("shared::cluster", 80),
     BULK_TO("shared::cta", 86),

@@ -277,12 +277,12 @@ Bound bind_atomic(const Form& form) {
 #define RED(space) "red{.relaxed|release}{.scope}" space
 #define CACHED "{.global}.L2::cache_hint"
 // Each form with and without a cache policy.
-#define ATOM_ROWS(form, operands, ...)                                          \
-  {ATOM(SPACE) form, "=t0_ " operands, bind_atomic<true>, __VA_ARGS__, kAtomic}, {                  \
+#define ATOM_ROWS(form, operands, ...)                                             \
+  {ATOM(SPACE) form, "=t0_ " operands, bind_atomic<true>, __VA_ARGS__, kAtomic}, { \
     ATOM(CACHED) form, "=t0_ " operands " b64", bind_atomic<true>, 74, 80, kAtomic \
   }
-#define RED_ROWS(form, operands, ...)                                       \
-  {RED(SPACE) form, operands, bind_atomic<false>, __VA_ARGS__, kAtomic}, {                  \
+#define RED_ROWS(form, operands, ...)                                      \
+  {RED(SPACE) form, operands, bind_atomic<false>, __VA_ARGS__, kAtomic}, { \
     RED(CACHED) form, operands " b64", bind_atomic<false>, 74, 80, kAtomic \
   }
 
@@ -300,7 +300,8 @@ const Row kRows[] = {
     ATOM_ROWS(".add.f64", "[m] t0", 50, 60),
     ATOM_ROWS(".add.noftz.f16|f16x2", "[m] t0", 62, 60),
     ATOM_ROWS(".add.noftz.bf16|bf16x2", "[m] t0", 78, 90),
-    {"atom{.sem}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "={t0}v_ [m] {t0}v b64?", bind_atomic<true>, 81, 90, kAtomic},
+    {"atom{.sem}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "={t0}v_ [m] {t0}v b64?", bind_atomic<true>, 81, 90,
+     kAtomic},
     {"atom{.sem}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4|v8.f16|bf16", "={t0}v_ [m] {t0}v b64?",
      bind_atomic<true>, 81, 90, kAtomic},
     {"atom{.sem}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4.f16x2|bf16x2", "={t0}v_ [m] {t0}v b64?",
@@ -314,7 +315,8 @@ const Row kRows[] = {
     RED_ROWS(".add.f64", "[m] t0", 50, 60),
     RED_ROWS(".add.noftz.f16|f16x2", "[m] t0", 62, 60),
     RED_ROWS(".add.noftz.bf16|bf16x2", "[m] t0", 78, 90),
-    {"red{.relaxed|release}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "[m] {t0}v b64?", bind_atomic<false>, 81, 90, kAtomic},
+    {"red{.relaxed|release}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "[m] {t0}v b64?", bind_atomic<false>, 81,
+     90, kAtomic},
     {"red{.relaxed|release}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4|v8.f16|bf16", "[m] {t0}v b64?",
      bind_atomic<false>, 81, 90, kAtomic},
     {"red{.relaxed|release}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4.f16x2|bf16x2", "[m] {t0}v b64?",

@@ -609,12 +609,12 @@ Bound bind(const Form&) {
 #define UP_TO_32 "b8|b16|b32|u8|u16|u32|s8|s16|s32|f32"
 #define UP_TO_64 "." UP_TO_32 "|b64|u64|s64|f64"
 // All widths: at most 16 bytes a lane.
-#define LOADS(syntax, more, ptx, target)                                                                      \
+#define LOADS(syntax, more, ptx, target)                                                                     \
   {syntax "{.v2}" UP_TO_64, "={t0~}v [m]" more, bind_load, ptx, target, kSharedOffset},                      \
       {syntax ".v4." UP_TO_32, "={t0~}v [m]" more, bind_load, ptx, target, kSharedOffset}, {                 \
     syntax ".b128", "=t0 [m]" more, bind_load, ptx > 83 ? ptx : 83, target > 70 ? target : 70, kSharedOffset \
   }
-#define STORES(syntax, more, ptx, target)                                                                      \
+#define STORES(syntax, more, ptx, target)                                                                    \
   {syntax "{.v2}" UP_TO_64, "[m] {t0~}v" more, bind_store, ptx, target, kSharedOffset},                      \
       {syntax ".v4." UP_TO_32, "[m] {t0~}v" more, bind_store, ptx, target, kSharedOffset}, {                 \
     syntax ".b128", "[m] t0" more, bind_store, ptx > 83 ? ptx : 83, target > 70 ? target : 70, kSharedOffset \
@@ -668,9 +668,10 @@ const Row kRows[] = {
     {"createpolicy.cvt.L2.b64", "=b64 b64", bind<run_create_policy>, 74, 80},
 
     // 32-bit addresses went with 32-bit devices: there is no room in them for windows.
-    {"cvta.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0", bind_convert_address, 0, 0,
-     kTakesAddress},
-    {"cvta.to.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0", bind_convert_address},
+    {"cvta.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
+     bind_convert_address, 0, 0, kTakesAddress},
+    {"cvta.to.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
+     bind_convert_address},
     {"isspacep.const|global|local|shared|shared::cta|shared::cluster|param|param::entry", "=pred b32~", bind_is_space},
     {"mapa{.shared::cluster}.u64", "=t0 t0 u32", bind_map_address, 78, 90},
     {"mapa.shared::cluster.u32", "=t0 t0 u32", bind_map_address, 78, 90},

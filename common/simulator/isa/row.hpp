@@ -119,7 +119,8 @@ struct OperandRule {
   Type type = Type::none;  // of a value, if it is fixed …
   i8 of = -1;              // … else which of the form's types says it
   bool twice = false;      // twice as wide as that type
-  bool written = false, wider = false, optional = false, second = false, selected = false, or_predicate = false, or_fragment = false, updated = false;
+  bool written = false, wider = false, optional = false, second = false, selected = false, or_predicate = false,
+       or_fragment = false, updated = false;
   bool vector = false;  // in braces, even if it has one element
   u32 elements = 1;     // kVector: Form::vector
   static constexpr u32 kVector = ~0u;
@@ -128,7 +129,7 @@ struct OperandRule {
   bool must = false;         // a second destination must be there; a source must be a number
   enum Means : u8 { anything, barrier, threads } means = anything;
   struct Numbers {
-    std::vector<u64> some;               // these; empty: from … to, in steps
+    std::vector<u64> some;  // these; empty: from … to, in steps
     u64 from = 0, to = ~u64{0}, step = 1;
     bool operator()(u64 number) const;
     std::string text() const;  // "4 or 8", "a multiple of 8 from 24 to 256"
@@ -145,8 +146,8 @@ struct Match {
   const Row* row = nullptr;
   const std::vector<OperandRule>* operands = nullptr;  // the row's; lives as long as the program
   Form form;
-  // If row is null: what is wrong, by name ("Unknown modifier '.foo'", "Not a name of any known instruction: 'frobnicate'"), and whether the manual
-  // has it, only the simulator does not.
+  // If row is null: what is wrong, by name ("Unknown modifier '.foo'", "Not a name of any known instruction:
+  // 'frobnicate'"), and whether the manual has it, only the simulator does not.
   std::string refusal;
   bool not_simulated = false;
 };

@@ -193,7 +193,8 @@ void weigh(const Point& p, u32 axes, u32* weight) {
   }
 }
 
-// The texel beyond the edges of a cube's face: on the face that is there, as if both were rolled out. Beyond two edges there is none: -1.
+// The texel beyond the edges of a cube's face: on the face that is there, as if both were rolled out. Beyond two edges
+// there is none: -1.
 struct Place {
   i32 face, x, y;
 };
@@ -201,18 +202,21 @@ Place beyond(u32 face, i32 x, i32 y, i32 n) {
   const bool out_x = x < 0 || x >= n, out_y = y < 0 || y >= n;
   if (!out_x && !out_y) return {i32(face), x, y};
   if (out_x && out_y) return {-1, 0, 0};
-  // Its middle's direction, in whole numbers; the edge is n from the cube's middle, and one step further in lies the other face's row.
+  // Its middle's direction, in whole numbers; the edge is n from the cube's middle, and one step further in lies the
+  // other face's row.
   const i32 u = std::clamp(2 * x + 1 - n, -n, n), v = std::clamp(2 * y + 1 - n, -n, n), m = n - 1;
-  const float directions[6][3] = {{float(m), float(-v), float(-u)}, {float(-m), float(-v), float(u)}, {float(u), float(m), float(v)},
-                                  {float(u), float(-m), float(-v)}, {float(u), float(-v), float(m)},  {float(-u), float(-v), float(-m)}};
+  const float directions[6][3] = {{float(m), float(-v), float(-u)}, {float(-m), float(-v), float(u)},
+                                  {float(u), float(m), float(v)},   {float(u), float(-m), float(-v)},
+                                  {float(u), float(-v), float(m)},  {float(-u), float(-v), float(-m)}};
   const u32 other = face_of(directions[face]);
   float c[3];
   on_face(other, directions[face], c);
   return {i32(other), (i32(c[0]) + n - 1) / 2, (i32(c[1]) + n - 1) / 2};
 }
 
-// The cell of four texels around a point on a cube's face, across its edges, and their weights in 256ths. At a corner of the cube three faces meet: the
-// weight of the fourth texel is divided among the others, and its diagonal neighbour takes what a third, rounded, leaves (as on an H200: 864 samples).
+// The cell of four texels around a point on a cube's face, across its edges, and their weights in 256ths. At a corner
+// of the cube three faces meet: the weight of the fourth texel is divided among the others, and its diagonal neighbour
+// takes what a third, rounded, leaves (as on an H200: 864 samples).
 void across_edges(u32 face, const Sample& flat, const TextureLevel& level, Place* cell, u32* weight) {
   const i32 n = i32(level.width);
   Point p;
@@ -279,7 +283,8 @@ Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const T
   double sum[4] = {};
   for (u32 which = 0; which < 1u << axes; ++which) {
     if (weight[which] == 0) continue;
-    const Texel texel = seamless ? read_texel(warp, lane, t, level, u32(cell[which].x), u32(cell[which].y), p.layer / 6 * 6 + u32(cell[which].face))
+    const Texel texel = seamless ? read_texel(warp, lane, t, level, u32(cell[which].x), u32(cell[which].y),
+                                              p.layer / 6 * 6 + u32(cell[which].face))
                                  : corner(warp, lane, t, s, level, geometry, p, which);
     for (u32 k = 0; k < 4; ++k) {
       sum[k] += weight[which] * (floats ? in_units(t, k, double(float_of(texel[k]))) : whole_of(t, texel[k]));
@@ -388,7 +393,9 @@ Texel sample(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geome
 
 Texel gather(Warp& warp, u32 lane, const Texture& t, const Sampler& s, u32 geometry, const Sample& at, u32 channel) {
   if (s.seamless && is_cube(geometry)) {
-    throw Fault{.kind = FaultKind::illegal_instruction, .what = "tld4 of a seamless cube map, which is not simulated", .lane = lane};
+    throw Fault{.kind = FaultKind::illegal_instruction,
+                .what = "tld4 of a seamless cube map, which is not simulated",
+                .lane = lane};
   }
   const Point p = point_at(t, s, t.base(), geometry, at, true);
   constexpr u32 kOrder[] = {2, 3, 1, 0};  // lower left, lower right, upper right, upper left

@@ -36,8 +36,9 @@ struct Feature {
   unsigned ptx, target;  // the first that have it, as in Row
 };
 inline constexpr Feature kFeatures[] = {
-    {"shared::cta", "::cta", 78, 30},          {"shared::cluster", "::cluster", 78, 90}, {"cluster", ".cluster scope", 78, 90},
-    {"param::entry", "::entry", 83, 30},       {"param::func", "::func", 83, 30},
+    {"shared::cta", "::cta", 78, 30},      {"shared::cluster", "::cluster", 78, 90},
+    {"cluster", ".cluster scope", 78, 90}, {"param::entry", "::entry", 83, 30},
+    {"param::func", "::func", 83, 30},
 };
 
 }  // namespace cudasim

@@ -185,11 +185,13 @@ std::string quoted(std::string_view word) {
 }
 
 // Whether it is one modifier that does not go with the state space: each without the other is taken.
-std::string refuse_in_space(std::string_view opcode, const std::vector<Entry>& entries, std::span<const std::string> words) {
+std::string refuse_in_space(std::string_view opcode, const std::vector<Entry>& entries,
+                            std::span<const std::string> words) {
   const auto fits_without = [&](const std::string& left_out) {
     std::vector<std::string> rest(words.begin(), words.end());
     rest.erase(std::find(rest.begin(), rest.end(), left_out));
-    return std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) { return fits(entry.syntax, rest, nullptr); });
+    return std::any_of(entries.begin(), entries.end(),
+                       [&](const Entry& entry) { return fits(entry.syntax, rest, nullptr); });
   };
   for (const std::string& space : words) {
     if (std::find(std::begin(kSpaces), std::end(kSpaces), space) == std::end(kSpaces) || !fits_without(space)) continue;
@@ -248,7 +250,8 @@ Match search(std::string_view opcode, std::span<const std::string> words) {
   if (found == table().by_opcode.end()) {
     const bool known = std::find(std::begin(kNotSimulated), std::end(kNotSimulated), opcode) != std::end(kNotSimulated);
     match.not_simulated = known;
-    match.refusal = known ? "Instruction " + quoted(opcode) + " is not simulated" : "Not a name of any known instruction: " + quoted(opcode);
+    match.refusal = known ? "Instruction " + quoted(opcode) + " is not simulated"
+                          : "Not a name of any known instruction: " + quoted(opcode);
     return match;
   }
   for (const Entry& entry : found->second) {
@@ -267,7 +270,8 @@ Match search(std::string_view opcode, std::span<const std::string> words) {
 u64 parse_number(std::string_view text) {
   u64 number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) throw std::logic_error("not a number: " + std::string(text));
+  if (error != std::errc() || end != text.data() + text.size())
+    throw std::logic_error("not a number: " + std::string(text));
   return number;
 }
 

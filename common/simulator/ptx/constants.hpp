@@ -10,7 +10,8 @@ namespace cudasim::ptx {
 // What an address is counted from; its value is known only when the module's variables have places.
 struct AddressOf {
   enum Kind : u8 { none, variable, function, shared, of_launch } kind = none;
-  u32 index = 0;  // of Link::variables, or of Program::functions; of_launch: a Code::OfLaunch::Kind, whose index is the addend
+  u32 index =
+      0;  // of Link::variables, or of Program::functions; of_launch: a Code::OfLaunch::Kind, whose index is the addend
   u64 addend = 0;
   auto tuple() const { return std::tuple(kind, index, addend); }
   bool operator<(const AddressOf& other) const { return tuple() < other.tuple(); }
@@ -22,7 +23,9 @@ class ConstantPool {
   Slot number(u64 bits, u32 bytes) { return place({{}, bits, bytes}); }
   Slot address(const AddressOf& of, u32 bytes) { return place({of, 0, bytes}); }
   // What only the launch knows: Code::of_launch.
-  Slot of_launch(Code::OfLaunch::Kind kind, u32 index, u32 bytes) { return place({{AddressOf::of_launch, kind, index}, 0, bytes}); }
+  Slot of_launch(Code::OfLaunch::Kind kind, u32 index, u32 bytes) {
+    return place({{AddressOf::of_launch, kind, index}, 0, bytes});
+  }
 
   // Writes all constants into `code`; value(AddressOf) tells the addresses.
   template <class Value>
@@ -35,7 +38,8 @@ class ConstantPool {
     for (const auto& [key, offset] : slots_) {
       const auto& [of, bits, bytes] = key;
       if (of.kind == AddressOf::of_launch) {
-        code.of_launch.push_back({static_cast<Code::OfLaunch::Kind>(of.index), static_cast<u32>(of.addend), offset, bytes});
+        code.of_launch.push_back(
+            {static_cast<Code::OfLaunch::Kind>(of.index), static_cast<u32>(of.addend), offset, bytes});
         continue;
       }
       fill(static_cast<std::byte*>(base) + offset, of.kind == AddressOf::none ? bits : value(of), bytes);

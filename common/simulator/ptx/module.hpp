@@ -167,8 +167,8 @@ struct Function {
 struct Module {
   u32 version_major = 0, version_minor = 0;
   u32 version() const { return version_major * 10 + version_minor; }  // 78 for 7.8
-  u32 target = 0;           // 90 for sm_90
-  std::string target_name;  // "sm_90a"
+  u32 target = 0;                                                     // 90 for sm_90
+  std::string target_name;                                            // "sm_90a"
   bool debug = false;
   u32 address_size = 64;
   std::vector<std::string> files;  // by the index of .file; [0] unused

@@ -56,7 +56,8 @@ std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTO
                                   const ArrayMemory& memory) {
   require(descriptor.NumChannels == 1 || descriptor.NumChannels == 2 || descriptor.NumChannels == 4);
   require_shape(descriptor);
-  require((descriptor.Flags & CUDA_ARRAY3D_DEPTH_TEXTURE) == 0);  // for graphics only: an H200 answers so, whatever the format
+  require((descriptor.Flags & CUDA_ARRAY3D_DEPTH_TEXTURE) ==
+          0);  // for graphics only: an H200 answers so, whatever the format
   if ((descriptor.Flags & ~kSimulatedFlags) != 0) fail(refuse("cuArray3DCreate", "with these flags"));
   const u32 channel = channel_bytes(descriptor.Format);
   if (channel == 0) fail(refuse("cuArray3DCreate", "in this format"));
