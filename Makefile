@@ -231,7 +231,8 @@ parse_header = $(Q)mkdir -p $(@D) && echo '\#include "$(subst $() ,/,$(patsubst 
 
 # ---- The simulated GPU ---------------------------------------------------------------------------------------------------
 
-SIM_SOURCES := $(shell find common/simulator -name '*.cpp' 2>/dev/null | sort)
+# Not by sort(1), whose order is the locale's: the tools call make in another one than the user does.
+SIM_SOURCES := $(sort $(shell find common/simulator -name '*.cpp' 2>/dev/null))
 SIM_EXPORTS := $(wildcard common/simulator/exports.map)
 # What no kernel's instruction runs through is compiled four files at a time and optimised less: a third of the whole build less. The four share what is in their unnamed namespaces, so no name may occur there twice.
 SIM_COLD := $(filter-out %/race.cpp %/watch.cpp %/check/init.cpp %/counters.cpp %/traffic.cpp, \
