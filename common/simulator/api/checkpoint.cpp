@@ -26,9 +26,10 @@ bool is_zero(const void* bytes, std::size_t size) {
 }
 
 // False if the time is over, in milliseconds. The other process may end meanwhile.
-bool wait_until_none(const std::atomic<u32>& left, i32 process, unsigned milliseconds) {
+template <class Left>
+bool wait_until_none(const Left& left, i32 process, unsigned milliseconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
-  while (left != 0) {
+  while (left() != 0) {
     require(kill(process, 0) == 0, CUDA_ERROR_OPERATING_SYSTEM);
     if (milliseconds != kNever && std::chrono::steady_clock::now() >= end) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -44,7 +45,7 @@ void change(ProcessPage& page, CUprocessState from, CUprocessState to) {
 CUresult lock(i32 process, unsigned milliseconds) {
   const auto page = process_page(process);
   change(*page, CU_PROCESS_STATE_RUNNING, CU_PROCESS_STATE_LOCKED);
-  if (wait_until_none(page->inside, process, milliseconds)) return CUDA_SUCCESS;
+  if (wait_until_none([&] { return page->calls(); }, process, milliseconds)) return CUDA_SUCCESS;
   page->state = CU_PROCESS_STATE_RUNNING;
   return CUDA_ERROR_NOT_READY;
 }
@@ -52,7 +53,7 @@ CUresult lock(i32 process, unsigned milliseconds) {
 CUresult checkpoint(i32 process) {
   const auto page = process_page(process);
   require(page->state == CU_PROCESS_STATE_LOCKED, CUDA_ERROR_ILLEGAL_STATE);
-  wait_until_none(page->work, process, kNever);
+  wait_until_none([&] { return page->work.load(); }, process, kNever);
   change(*page, CU_PROCESS_STATE_LOCKED, CU_PROCESS_STATE_CHECKPOINTED);
   return CUDA_SUCCESS;
 }
@@ -78,7 +79,7 @@ void require_same_devices(const CUcheckpointRestoreArgs& args) {
 }  // namespace
 
 CUDASIM_API CUresult cuCheckpointProcessGetState(int pid, CUprocessState* state) {
-  return CUDASIM_CALL(pid, state) {
+  return CUDASIM_CALL_WHEN_LOCKED(pid, state) {
     require(state != nullptr);
     *state = static_cast<CUprocessState>(process_page(pid)->state.load());
     return CUDA_SUCCESS;
@@ -86,7 +87,7 @@ CUDASIM_API CUresult cuCheckpointProcessGetState(int pid, CUprocessState* state)
 }
 
 CUDASIM_API CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs* args) {
-  return CUDASIM_CALL(pid, args) {
+  return CUDASIM_CALL_WHEN_LOCKED(pid, args) {
     const unsigned limit = args != nullptr && args->timeoutMs != 0 ? args->timeoutMs : kNever;
     require(args == nullptr || is_zero(&args->reserved0, sizeof *args - offsetof(CUcheckpointLockArgs, reserved0)));
     return lock(pid, limit);
@@ -94,14 +95,14 @@ CUDASIM_API CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs* args
 }
 
 CUDASIM_API CUresult cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs* args) {
-  return CUDASIM_CALL(pid, args) {
+  return CUDASIM_CALL_WHEN_LOCKED(pid, args) {
     require(args == nullptr || is_zero(args, sizeof *args));
     return checkpoint(pid);
   };
 }
 
 CUDASIM_API CUresult cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs* args) {
-  return CUDASIM_CALL(pid, args) {
+  return CUDASIM_CALL_WHEN_LOCKED(pid, args) {
     if (args != nullptr) require_same_devices(*args);
     change(*process_page(pid), CU_PROCESS_STATE_CHECKPOINTED, CU_PROCESS_STATE_LOCKED);
     return CUDA_SUCCESS;
@@ -109,7 +110,7 @@ CUDASIM_API CUresult cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs
 }
 
 CUDASIM_API CUresult cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs* args) {
-  return CUDASIM_CALL(pid, args) {
+  return CUDASIM_CALL_WHEN_LOCKED(pid, args) {
     require(args == nullptr || is_zero(args, sizeof *args));
     change(*process_page(pid), CU_PROCESS_STATE_LOCKED, CU_PROCESS_STATE_RUNNING);
     return CUDA_SUCCESS;

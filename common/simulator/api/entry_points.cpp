@@ -48,8 +48,8 @@ Found look_up_checked(const char* name, void** address, int version, cuuint64_t 
 
 int refused_call(const char* symbol) {
   return run_call(
-      symbol, "", nullptr, 0, [](void* name) { return refuse(static_cast<const char*>(name)); },
-      const_cast<char*>(symbol));
+      {symbol, "", nullptr, 0, WhenLocked::waits},
+      [](void* name) { return refuse(static_cast<const char*>(name)); }, const_cast<char*>(symbol));
 }
 
 }  // namespace cudasim
@@ -58,7 +58,7 @@ using namespace cudasim;
 
 CUDASIM_API CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
                                          CUdriverProcAddressQueryResult* status) {
-  return CUDASIM_CALL(symbol, function, version, flags, status) {
+  return CUDASIM_CALL_WHEN_LOCKED(symbol, function, version, flags, status) {
     const Found found = look_up_checked(symbol, function, version, flags);
     if (status != nullptr) *status = found.status;
     return CUDA_SUCCESS;
@@ -67,7 +67,7 @@ CUDASIM_API CUresult cuGetProcAddress_v2(const char* symbol, void** function, in
 
 // The first form of the call: what is not found is an error.
 CUDASIM_API CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
-  return CUDASIM_CALL(symbol, function, version, flags) {
+  return CUDASIM_CALL_WHEN_LOCKED(symbol, function, version, flags) {
     const Found found = look_up_checked(symbol, function, version, flags);
     return found.address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
   };

@@ -15,9 +15,9 @@ CUresult tell(const char** out, CUresult code, const char* ErrorText::*part) {
 }  // namespace
 
 CUDASIM_API CUresult cuGetErrorName(CUresult error, const char** text) {
-  return CUDASIM_CALL(error, text) { return tell(text, error, &ErrorText::name); };
+  return CUDASIM_CALL_WHEN_LOCKED(error, text) { return tell(text, error, &ErrorText::name); };
 }
 
 CUDASIM_API CUresult cuGetErrorString(CUresult error, const char** text) {
-  return CUDASIM_CALL(error, text) { return tell(text, error, &ErrorText::sentence); };
+  return CUDASIM_CALL_WHEN_LOCKED(error, text) { return tell(text, error, &ErrorText::sentence); };
 }

@@ -9,7 +9,7 @@ namespace {
 
 int no_such_context(const char* name) {
   return run_call(
-      name, "", nullptr, 0,
+      {name, "", nullptr, 0, WhenLocked::waits},
       [](void*) -> CUresult {
         require_calls_permitted();
         return CUDA_ERROR_INVALID_CONTEXT;

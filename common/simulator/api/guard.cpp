@@ -5,7 +5,6 @@
 #include "common/simulator/check/leak.hpp"
 #include "common/simulator/profile/timeline.hpp"
 #include "common/simulator/profile/wanted.hpp"
-#include "common/simulator/state/checkpoint.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -33,15 +32,14 @@ CUresult guarded(CUresult (*body)(void*), void* object) noexcept {
 
 void trace_call(const char* function, const char* names, const Argument* arguments, std::size_t count, CUresult result);
 
-CUresult run_call(const char* function, const char* names, const Argument* arguments, std::size_t count,
-                  CUresult (*body)(void* object), void* object) noexcept {
-  const Passage passage(function);
+CUresult run_call(const CallInfo& call, CUresult (*body)(void* object), void* object) noexcept {
+  const Passage passage(call.when_locked);
   TimelineCall timed;
   const CUresult result = guarded(body, object);
-  if (timeline_on()) timed.ends(function, result);
-  if (result == CUDA_SUCCESS && checks().leak) note_call(function, arguments, count);
-  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) log_answer(function, result);
-  if (trace_wanted().api) trace_call(function, names, arguments, count, result);
+  if (timeline_on()) timed.ends(call.function, result);
+  if (result == CUDA_SUCCESS && checks().leak) note_call(call.function, call.arguments, call.count);
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) log_answer(call.function, result);
+  if (trace_wanted().api) trace_call(call.function, call.names, call.arguments, call.count, result);
   return result;
 }
 

@@ -14,6 +14,7 @@
 #pragma once
 #include "common/simulator/names.hpp"
 #include "common/simulator/state/argument.hpp"
+#include "common/simulator/state/checkpoint.hpp"
 #include "common/simulator/state/context.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/errors.hpp"
@@ -88,16 +89,27 @@ void print_argument(std::string& out, const T& value, bool succeeded) {
   }
 }
 
+struct CallInfo {
+  const char* function;
+  const char* names;
+  const Argument* arguments;
+  std::size_t count;
+  WhenLocked when_locked;
+};
+
 template <std::size_t N>
 struct Call {
   const char* function;
+  WhenLocked when_locked;
   const char* names;
   std::array<Argument, N == 0 ? 1 : N> arguments;
 };
 
 template <class... Values>
-Call<sizeof...(Values)> make_call(const char* function, const char* names, const Values&... values) {
+Call<sizeof...(Values)> make_call(const char* function, WhenLocked when_locked, const char* names,
+                                  const Values&... values) {
   return {function,
+          when_locked,
           names,
           {Argument{&values,
                     [](std::string& out, const void* value, bool succeeded) {
@@ -107,17 +119,21 @@ Call<sizeof...(Values)> make_call(const char* function, const char* names, const
 }
 
 // Runs `body(object)`; catches everything; traces.
-CUresult run_call(const char* function, const char* names, const Argument* arguments, std::size_t count,
-                  CUresult (*body)(void* object), void* object) noexcept;
+CUresult run_call(const CallInfo& call, CUresult (*body)(void* object), void* object) noexcept;
 
 template <std::size_t N, class Body>
 CUresult operator<<(const Call<N>& call, Body&& body) noexcept {
   using Plain = std::remove_reference_t<Body>;
   return run_call(
-      call.function, call.names, call.arguments.data(), N,
+      {call.function, call.names, call.arguments.data(), N, call.when_locked},
       [](void* object) -> CUresult { return (*static_cast<Plain*>(object))(); }, &body);
 }
 
 }  // namespace cudasim
 
-#define CUDASIM_CALL(...) ::cudasim::make_call(__func__, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__) << [&]() -> CUresult
+#define CUDASIM_CALL_THAT(when_locked, ...)                                                                    \
+  ::cudasim::make_call(__func__, ::cudasim::WhenLocked::when_locked, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__) \
+      << [&]() -> CUresult
+#define CUDASIM_CALL(...) CUDASIM_CALL_THAT(waits __VA_OPT__(, ) __VA_ARGS__)
+// For what is not held up while the process is locked for a checkpoint.
+#define CUDASIM_CALL_WHEN_LOCKED(...) CUDASIM_CALL_THAT(goes_on __VA_OPT__(, ) __VA_ARGS__)

@@ -11,7 +11,7 @@ CUDASIM_API CUresult cuInit(unsigned int flags) {
 }
 
 CUDASIM_API CUresult cuDriverGetVersion(int* version) {
-  return CUDASIM_CALL(version) {
+  return CUDASIM_CALL_WHEN_LOCKED(version) {
     require(version != nullptr);
     *version = kDriverVersion;
     return CUDA_SUCCESS;

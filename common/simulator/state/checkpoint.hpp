@@ -1,20 +1,33 @@
 // The process as others see it that lock and checkpoint it (CUDA Driver API manual, "CUDA Checkpointing"): a page that
-// they find among its descriptors. While its process does not run, a call waits at the door.
+// they find among its descriptors. While its process does not run, a call waits at the door. Every call counts itself,
+// so this is kept cheap: no two threads count in one place, unless there are many.
 #pragma once
 #include "common/simulator/types.hpp"
 
+#include <array>
 #include <atomic>
 #include <memory>
 
 namespace cudasim {
 
+// One of the places where calls that are being made are counted, each in a cache line of its own.
+struct alignas(64) Seat {
+  std::atomic<u32> calls;
+};
+
 struct ProcessPage {
   u64 magic;
   i32 process;
-  std::atomic<u32> state;   // CUprocessState
-  std::atomic<u32> inside;  // calls that are being made
-  std::atomic<u32> work;    // tasks that have not ended
+  std::atomic<u32> state;  // CUprocessState
+  std::atomic<u32> work;   // tasks that have not ended
+  std::array<Seat, 16> seats;
+
+  u32 calls() const;  // that are being made
 };
+
+// What a call does while its process is locked. Those that say something of the library alone, and those that lock and
+// unlock, go on.
+enum class WhenLocked { waits, goes_on };
 
 // cuInit's part: without a page nobody can lock the process, but nothing else is amiss.
 void make_process_page();
@@ -28,13 +41,13 @@ std::shared_ptr<ProcessPage> process_page(i32 process);
 // A call on its way through the door.
 class Passage {
  public:
-  explicit Passage(const char* function);
+  explicit Passage(WhenLocked when_locked);
   ~Passage();
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
  private:
-  ProcessPage* page_ = nullptr;  // that counts it
+  Seat* seat_ = nullptr;  // that counts it
 };
 
 // A task has been entered, or has ended.
