@@ -72,19 +72,22 @@ def _read(path):
     return cases
 
 
-def _all_but(names):
-    """Catch2's filter for every test case but these."""
-    return "".join('~"' + re.sub(r'([\\",])', r"\\\1", name) + '"' for name in names)
+def _quoted(name):
+    """A test case's name in one of Catch2's filters."""
+    return '"' + re.sub(r'([\\",])', r"\\\1", name) + '"'
 
 
 class Run:
-    """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it."""
+    """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it.
 
-    def __init__(self, binary, environment, without, current, limit):
+    `choice`: what Catch2 is told beside it, a filter for the cases or --abort at the first that fails.
+    """
+
+    def __init__(self, binary, environment, choice, current, limit):
         self.hung = False
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.xml")
-            command = [os.path.abspath(binary), "-r", "xml", "-o", report] + ([_all_but(without)] if without else [])
+            command = [os.path.abspath(binary), "-r", "xml", "-o", report] + choice
             try:
                 ended = course.run_limited(
                     command, limit, env=environment, cwd=current or folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
@@ -107,14 +110,22 @@ class Run:
             self.culprit.failure = f"{told}{how}\n{self.said}".strip()
 
 
-def run_cases(binary, environment, current=None, limit=LIMIT):
+ANY = "*"  # for `until`: whichever fails first
+
+
+def run_cases(binary, environment, current=None, limit=LIMIT, until=None):
     """Every test case of a Catch2 binary, run in the folder `current` (none: an empty one, since images are found without it).
 
     A case that ends the program fails, and the others run without it; one that hangs, longer than `limit` seconds, is the last.
+    `until`: the test case to begin with, or ANY; if it fails, the others need not be run.
     """
     finished, culprits = {}, []
+    if until:
+        first = Run(binary, environment, ["--abort"] if until == ANY else [_quoted(until)], current, limit)
+        if any(case.failure for case in first.cases):
+            return first.cases
     while True:
-        run = Run(binary, environment, culprits, current, limit)
+        run = Run(binary, environment, ["".join("~" + _quoted(name) for name in culprits)] if culprits else [], current, limit)
         for case in run.cases:
             skip = f"SKIPPED: {case.name}: "
             reasons = [line[len(skip) :] for line in run.said.splitlines() if line.startswith(skip)]
@@ -136,10 +147,10 @@ def run_pytest(folder, environment, limit=LIMIT, until=None):
 
     tests/tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name. A test that ends it fails, and
     so does one whose kernel faults: the others run without it. One that hangs, or whose kernel does not end, is the last.
-    `until`: the test to begin with; if it fails, the others need not be run again.
+    `until`: the test to begin with, or ANY; if it fails, the others need not be run.
     """
     cases, again = {}, True
-    while again and not (until in cases and cases[until].failure):
+    while again and not any(case.failure and until in (case.name, ANY) for case in cases.values()):
         again = _run_pytest(folder, dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases)
     return list(cases.values())
 
@@ -242,7 +253,7 @@ def misses_c_linkage(ptx, failure):
 
 
 def judge(lesson, variant, device, limit=LIMIT, until=None):
-    """The test cases of a lesson's check for one of its answers; in Python, `until` is enough if it rejects one that a kernel's fault ends."""
+    """The test cases of a lesson's check for one of its answers; `until` is enough if it rejects it."""
     cases = _judge(lesson, variant, device, limit, until)
     ptx = (course.ROOT / binary_of(lesson, variant)).parent / "exercise.ptx"
     for case in cases:
@@ -253,7 +264,7 @@ def judge(lesson, variant, device, limit=LIMIT, until=None):
 def _judge(lesson, variant, device, limit, until):
     binary, environment = course.ROOT / binary_of(lesson, variant), device.environment_for(lesson)
     if not course.is_python(lesson):
-        return run_cases(binary, environment, limit=limit)
+        return run_cases(binary, environment, limit=limit, until=until)
     answer = answers(lesson)[variant]
     return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit, until)
 

@@ -1,5 +1,6 @@
 # A plug-in of pytest: writes what came of each test into the file that $TOLD names, a line of JSON as it comes (tests/checks.py reads them),
-# leaves out those in $DONE, begins with $FIRST, and ends the program after a test in which a kernel went wrong, for all calls fail from then on;
+# leaves out those in $DONE, begins with $FIRST, after whose failure (*: after any) no other is run, and ends the program after a test in which a
+# kernel went wrong, for all calls fail from then on;
 # and the fixture `answer`: the learner's module, or the path of the library or the PTX that was built from the learner's C++ or CUDA.
 import importlib.util
 import json
@@ -49,6 +50,8 @@ def pytest_runtest_logreport(report):
     if faulty and report.when == "teardown":
         tell(report.nodeid, "faulty")
         os._exit(1)
+    if report.failed and os.environ.get("FIRST") in (sentence(report.nodeid), "*"):
+        pytest.exit("that is enough", 1)
 
 
 def pytest_collectreport(report):

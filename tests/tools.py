@@ -187,6 +187,24 @@ def a_case_that_ends_the_program_fails_and_the_others_still_run():
     assert cases["is skipped"].failure is None and cases["is skipped"].skipped == "no second device"
 
 
+def a_case_that_rejects_is_enough():
+    with tempfile.TemporaryDirectory() as folder:
+        program, asked = pathlib.Path(folder) / "check", pathlib.Path(folder) / "asked"
+        program.write_text(PROGRAM.replace("\n", f"\necho \"$*\" >> {asked}\n", 1), encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        for until, last in ((checks.ANY, "--abort"), ("fails", '"fails"'), ("ends, the program", '"ends\\, the program"')):
+            asked.write_text("", encoding="utf-8")
+            cases = {case.name: case for case in checks.run_cases(program, dict(os.environ), until=until)}
+            assert until == checks.ANY or cases[until].failure, cases
+            (once,) = asked.read_text(encoding="utf-8").splitlines()
+            assert once.endswith(" " + last), once
+        # Where that one does not reject, all are run.
+        program.write_text(f"#!/bin/sh\necho >> {asked}\necho '<Catch><TestCase name=\"p\"><OverallResult success=\"true\"/></TestCase></Catch>' > $4\n", encoding="utf-8")
+        asked.write_text("", encoding="utf-8")
+        assert [case.failure for case in checks.run_cases(program, dict(os.environ), until="p")] == [None]
+        assert asked.read_text(encoding="utf-8") == "\n\n"
+
+
 def an_exercise_that_is_being_worked_on_is_not_the_courses():
     with tempfile.TemporaryDirectory() as folder:
         exercise = pathlib.Path(folder) / "exercise.cpp"
