@@ -22,7 +22,8 @@ INTENDED = {
     "02-context/11-two-devices": (["not given back"], []),
     "03-memory/16-leaks": (["not given back"], ["Leaked"]),
     "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
-    "04-kernels/15-errors-come-late": (["illegal address"], ["Invalid __global__ write"]),
+    "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),  # of volatile words, which the simulator takes for atomic
+    "04-kernels/15-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
     "05-extension/09-mini-runtime": (["not given back"], []),  # a runtime keeps its module and the primary context until the end
 }
 # And the check of its exercise, which gets the same from an answer that is right: a context takes along what is left in it.
@@ -59,7 +60,7 @@ def of_compute_sanitizer(said):
     """The same of its own report: 'Invalid __global__ read of size 4 bytes, at add_unguarded(…)+0x80 in kernels.cu:12'."""
     found = []
     for line in said.splitlines():
-        if re.match(r"========= \S", line) and not re.search(r"COMPUTE-SANITIZER|SUMMARY|Target application returned|were not printed", line):
+        if re.match(r"========= \S", line) and not re.search(r"COMPUTE-SANITIZER|SUMMARY|Target application returned|process didn't terminate|were not printed", line):
             found.append(line.removeprefix("========= "))
         elif found and re.match(r"=========     at ", line) and ", at " not in found[-1]:
             found[-1] += ", " + line.removeprefix("=========").strip()

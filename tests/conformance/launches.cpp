@@ -108,7 +108,7 @@ FRESH_CASE("Launch attributes have values that mean something", "[launch]") {
   CU_CHECK(cuEventCreate(&timed, CU_EVENT_DEFAULT));
   CU_CHECK(cuEventCreate(&mark, CU_EVENT_DISABLE_TIMING));
   attribute.value.programmaticEvent.event = timed;
-  ANSWERS(cuLaunchKernelEx(&config, f, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLaunchKernelEx(&config, f, nullptr, nullptr), CUDA_ERROR_NOT_SUPPORTED);
   attribute.value.programmaticEvent.event = mark;
   ANSWERS(cuLaunchKernelEx(&config, f, nullptr, nullptr), CUDA_SUCCESS);
   ANSWERS(cuEventSynchronize(mark), CUDA_SUCCESS);

@@ -48,7 +48,8 @@ unsigned first_word_of(const CUlaunchAttributeValue& value) {
 // An event that a launch records measures no time and is the process's own.
 void require_mark(CUevent handle, int flags) {
   const auto event = events().get(handle);
-  require((event->flags & CU_EVENT_DISABLE_TIMING) != 0 && (event->flags & CU_EVENT_INTERPROCESS) == 0);
+  require((event->flags & CU_EVENT_DISABLE_TIMING) != 0, CUDA_ERROR_NOT_SUPPORTED);
+  require((event->flags & CU_EVENT_INTERPROCESS) == 0);
   require(flags == CU_EVENT_RECORD_DEFAULT);
 }
 

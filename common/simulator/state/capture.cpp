@@ -108,7 +108,7 @@ std::shared_ptr<Capture> capture_of(const Stream& stream) {
 
 void add_to_capture(const Stream& stream, Part part) {
   const std::scoped_lock lock(Graph::mutex());
-  require(stream.capture != nullptr);
+  require(stream.capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
   stream.capture->add(stream, std::move(part));
 }
 

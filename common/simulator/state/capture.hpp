@@ -39,7 +39,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
 // The capture that the stream takes part in; null if none.
 std::shared_ptr<Capture> capture_of(const Stream& stream);
-// The stream's next node. Throws CUDA_ERROR_INVALID_VALUE if it is not captured.
+// The stream's next node. Throws CUDA_ERROR_ILLEGAL_STATE if it is not captured.
 void add_to_capture(const Stream& stream, Part part);
 // Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and makes the capture useless, if the stream is captured: for calls
 // that ask about work which is not there.
