@@ -12,6 +12,7 @@ import course
 
 UNFINISHED = "the program ended in the middle of it"
 LIMIT = 300  # seconds for one binary; a case that hangs is stopped and named
+SUITE_LIMIT = 1200  # for one of a suite: on a GPU, each of conformance's cases begins with a driver and a context of its own
 
 
 class Case:

@@ -423,7 +423,7 @@ class Test:
         else:
             # The toolkit's headers, for tests of what they promise.
             environment = dict(self.device.environment, CUDA_INCLUDE=course.setup()["CUDA_INCLUDE"])
-            for case in checks.run_cases(course.ROOT / binary, environment, course.ROOT):
+            for case in checks.run_cases(course.ROOT / binary, environment, course.ROOT, checks.SUITE_LIMIT):
                 if case.failure:
                     self.count.fail(f"{name}: {case.name}", case.failure)
                 elif case.skipped:
