@@ -86,7 +86,7 @@ ASKED := $(if $(PARTLY),$(CHOSEN),$(filter $(NAMED) $(NAMED:=/%),$(LESSONS)))
 JUDGING := $(filter test check build/tests/%,$(GOALS))
 # The lessons that plot have a plot.py.
 SETUP_NEEDS := $(if $(JUDGING),catch2) $(if $(filter $(PYTHON_LESSONS),$(ASKED)),torch $(if $(JUDGING),pytest)) $(if $(wildcard $(ASKED:=/plot.py)),matplotlib)
-SETUP_RESULT := $(shell $(if $(TMPDIR),TMPDIR=$(call quoted,$(value TMPDIR))) CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(value CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) common/setup.sh $(SETUP_NEEDS) && echo ready)
+SETUP_RESULT := $(shell $(if $(TMPDIR),TMPDIR=$(call quoted,$(value TMPDIR))) CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(value CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) bash common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
 endif
@@ -302,7 +302,7 @@ build/simulator/libcuda.so.1: $(SIM_OBJECTS) $(SIM_EXPORTS)
 	$(Q)mkdir -p $(@D) && $(CXX) $(LDFLAGS) $(SIM_OBJECTS) $(SIM_EXPORTS:%=-Wl,--version-script=%) $(SIM_LINK) -o $@
 
 build/simulator/libcuda.so: build/simulator/libcuda.so.1
-	$(Q)ln -sf libcuda.so.1 $@ && touch -h $@
+	$(Q){ ln -sf libcuda.so.1 $@ && touch -h $@; } 2>/dev/null || cp $< $@  # a file system without links
 
 # ---- The simulator's benchmark: the same four kernels through the driver API and through OpenCL ---------------------------
 
@@ -504,7 +504,7 @@ PTX_VARIANTS := $(if $(WITHOUT_HOST_NVCC),,$(if $(NVCC),$(addprefix language.nvc
 $(PTX_OF)/%.ptx: tests/compilers/sources/$$(word 1,$$(subst ., ,$$*)).cu tests/compilers/sources/language.h build/flags.lessons Makefile
 	$(call say,ptx,$@)
 	$(Q)mkdir -p $(@D) && $(call ptx_by.$(firstword $(subst -, ,$(lastword $(subst ., ,$*)))),$(FLAGS.$(lastword $(subst ., ,$*)))) $< -o $@
-ptx_by.nvcc = '$(NVCC)' $(filter-out -arch=% -lineinfo,$(NVCC_FLAGS)) $1
+ptx_by.nvcc = $(call quoted,$(NVCC)) $(filter-out -arch=% -lineinfo,$(NVCC_FLAGS)) $1
 ptx_by.clang = $(CLANG_PTX) -x cuda -nocudainc -nocudalib --cuda-device-only -Wno-unknown-cuda-version -std=c++17 -DWITHOUT_CUDA_HEADERS -DWITHOUT_WIDE_DIVISION -S $1
 
 $(PTX_OF)/variants.txt: $(PTX_VARIANTS:%=$(PTX_OF)/%.ptx)

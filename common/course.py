@@ -45,6 +45,15 @@ def lessons(chosen=None):
     return [lesson for lesson in found if lesson in chosen or lesson.split("/")[0] in chosen]
 
 
+def git(words, folder):
+    """What git prints, or None where it cannot tell: it is not here, or this is no repository, or somebody else's."""
+    try:
+        told = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=False)
+    except FileNotFoundError:
+        return None
+    return told.stdout if told.returncode == 0 else None
+
+
 def is_python(lesson):
     """Is the lesson's program main.py, its check written for pytest?"""
     return (ROOT / lesson / "main.py").exists()

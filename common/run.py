@@ -16,9 +16,7 @@ def show(program, environment):
 
     It has a terminal where we have one, and its two outputs stay in their order where ours are one.
     """
-    ours, theirs = os.openpty() if sys.stdout.isatty() else os.pipe()
-    if sys.stdout.isatty():
-        tty.setraw(theirs)  # our own terminal does the rest
+    ours, theirs = terminal() or os.pipe()
     errors = theirs if os.path.sameopenfile(1, 2) else None
     with subprocess.Popen(program, env=environment, stdout=theirs, stderr=errors) as running:
         os.close(theirs)
@@ -31,6 +29,18 @@ def show(program, environment):
     if not last.endswith(b"\n"):
         print(flush=True)
     return running.returncode
+
+
+def terminal():
+    """A terminal for a program, where we have one; a chroot without /dev/pts has none to give."""
+    if not sys.stdout.isatty():
+        return None
+    try:
+        ours, theirs = os.openpty()
+    except OSError:
+        return None
+    tty.setraw(theirs)  # our own terminal does the rest
+    return ours, theirs
 
 
 def read(source):

@@ -462,6 +462,19 @@ if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] |
   { [ -z "$needs_torch" ] || { [ -e "${had[TORCH_ROOT]:-}/__init__.py" ] && [ -n "${had[NINJA]:-}" ] && [ -n "${had[PYTHON_HEADERS]:-}" ]; }; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
   { [ -z "$needs_matplotlib" ] || [ -n "${had[MATPLOTLIB]:-}" ]; }; then exit 0; fi
 
+# Before anything is fetched: can what is built be kept here, and started?
+new=build/setup.mk.$$
+if ! { mkdir -p build && : >"$new" && chmod +x "$new"; } 2>/dev/null; then
+  say "The folder build/ cannot be written here: $PWD/build"
+  exit 1
+fi
+runs=$([ -x "$new" ] && echo yes)
+rm -f "$new"
+if [ -z "$runs" ]; then
+  say "No program can be started in $PWD/build: the file system there is mounted without the right to (noexec). Put the course's folder elsewhere."
+  exit 1
+fi
+
 find_compiler
 see_to_toolkit
 # What nobody needs now, but was found earlier, stays found: the flags must not change from one command to the next.
@@ -481,11 +494,6 @@ keep_or_see_to "$needs_torch" see_to_python_headers PYTHON_HEADERS
 keep_or_see_to "$needs_pytest" see_to_pytest PYTEST PYTEST_PATH WITHOUT_PYTEST
 keep_or_see_to "$needs_matplotlib" see_to_matplotlib MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB
 
-new=build/setup.mk.$$
-if ! { mkdir -p build && : >"$new"; } 2>/dev/null; then
-  say "The folder build/ cannot be written here: $PWD/build"
-  exit 1
-fi
 {
   echo "# Written by common/setup.sh: what this machine has."
   for name in KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT WITHOUT_HOST_NVCC \

@@ -209,8 +209,8 @@ def answers(lesson):
 
 def is_edited(source):
     """Has somebody worked on this file since it was committed? (None where git cannot tell.)"""
-    committed = subprocess.run(["git", "show", f"HEAD:./{source.name}"], cwd=source.parent, capture_output=True, check=False)
-    return source.read_bytes() != committed.stdout if committed.returncode == 0 else None
+    committed = course.git(["show", f"HEAD:./{source.name}"], source.parent)
+    return None if committed is None else source.read_bytes() != committed
 
 
 def is_learners(exercise):

@@ -59,6 +59,16 @@ def library(soname, needed=(), runpath="", rpath="", source="", defines=()):
     return path.read_bytes()
 
 
+def place():
+    """The folder for what the tests make up: the one for temporary files, unless no program can be started there (mounted noexec, as hardened machines have it)."""
+    with tempfile.NamedTemporaryFile() as file:
+        os.chmod(file.name, 0o700)
+        if os.access(file.name, os.X_OK):
+            return tempfile.gettempdir()
+    BUILT.mkdir(parents=True, exist_ok=True)
+    return str(BUILT)
+
+
 class Installation:
     """A made-up machine: an x86-64 or ARM Linux with a C++ compiler and nothing of NVIDIA's, until more is put in."""
 

@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 import unittest
@@ -15,6 +16,7 @@ import course  # PYTHONPATH: the Makefile
 import checks
 import device_side
 import installations
+import made_up
 import pictures
 import texts
 import tools
@@ -456,6 +458,7 @@ class Test:
         self.texts()
         self.breaks()
         self.exercises()
+        tempfile.tempdir = made_up.place()
         if not self.chosen:
             self.headers()
             self.tools()

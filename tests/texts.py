@@ -313,13 +313,11 @@ def too_long(path, content):
 
 def files_of_repository():
     """All files that belong to the repository: tracked, or new and not ignored; without git, all but build/."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=course.ROOT, capture_output=True, text=True, check=False
-    )
-    if listed.returncode == 0:
-        return {file for file in listed.stdout.splitlines() if (course.ROOT / file).exists()}
-    everything = (path for path in course.ROOT.rglob("*") if path.is_file())
-    return {str(path.relative_to(course.ROOT)) for path in everything if path.relative_to(course.ROOT).parts[0] != "build"}
+    listed = course.git(["ls-files", "-co", "--exclude-standard"], course.ROOT)
+    if listed is not None:
+        return {file for file in listed.decode().splitlines() if (course.ROOT / file).exists()}
+    everything = (path.relative_to(course.ROOT) for path in course.ROOT.rglob("*") if path.is_file())
+    return {str(path) for path in everything if path.parts[0] not in ("build", ".git")}
 
 
 def markdown(files):

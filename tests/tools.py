@@ -19,6 +19,7 @@ import check
 import checks
 import course
 import device_side
+import made_up
 import pictures
 import text
 import texts
@@ -209,8 +210,11 @@ def an_exercise_that_is_being_worked_on_is_not_the_courses():
     with tempfile.TemporaryDirectory() as folder:
         exercise = pathlib.Path(folder) / "exercise.cpp"
         exercise.write_text("// Your code here.\n", encoding="utf-8")
-        with mock.patch.dict(os.environ, STRICT=""):
+        alone = {"GIT_CEILING_DIRECTORIES": os.path.dirname(folder), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        with mock.patch.dict(os.environ, STRICT="", **alone):
             assert checks.is_edited(exercise) is None and not checks.is_learners(exercise)  # no repository
+            with mock.patch.dict(os.environ, PATH=folder):
+                assert checks.is_edited(exercise) is None  # no git
             for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "as committed"]):
                 subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
             assert checks.is_edited(exercise) is False and not checks.is_learners(exercise)
@@ -403,6 +407,12 @@ def what_make_cannot_do_is_refused_in_a_sentence():
     for words, sentence in REFUSED.items():
         ended = make(*words)
         assert ended.returncode == 2 and sentence in ended.stderr, (words, ended.returncode, ended.stderr)
+
+
+def where_no_program_can_be_started_what_is_made_up_lies_elsewhere():
+    assert made_up.place() in (tempfile.gettempdir(), str(made_up.BUILT))
+    with mock.patch("os.access", lambda *_: False):
+        assert made_up.place() == str(made_up.BUILT) and made_up.BUILT.is_dir()
 
 
 ONLY_STATIC = """#!/bin/sh
