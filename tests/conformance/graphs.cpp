@@ -722,3 +722,113 @@ FRESH_CASE("What is instantiated changes only as far as the manual says, and kee
   CHECK(why.result == CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED);
   CHECK(why.errorNode == node);
 }
+
+#if CUDA_VERSION >= 13000
+FRESH_CASE("An answer without the kinds of edges is given only where all are plain", "[graph]") {
+  const auto F = conformance::module();
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 1);
+  CUgraph g = nullptr;
+  CUgraphNode a = nullptr, b = nullptr, from[2] = {}, to[2] = {};
+  CUgraphEdgeData early{}, kinds[2] = {};
+  std::size_t count = 2;
+  early.from_port = CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC;
+  early.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuGraphAddKernelNode(&a, g, nullptr, 0, &kp));
+  CU_CHECK(cuGraphAddKernelNode(&b, g, nullptr, 0, &kp));
+  ANSWERS(cuGraphAddDependencies(g, &a, &b, &early, 1), CUDA_SUCCESS);
+  ANSWERS(cuGraphGetEdges(g, from, to, nullptr, &count), CUDA_ERROR_LOSSY_QUERY);
+  ANSWERS(cuGraphNodeGetDependencies(b, from, nullptr, &count), CUDA_ERROR_LOSSY_QUERY);
+  ANSWERS(cuGraphNodeGetDependentNodes(a, to, nullptr, &count), CUDA_ERROR_LOSSY_QUERY);
+  ANSWERS(cuGraphGetEdges(g, nullptr, nullptr, nullptr, &count), CUDA_SUCCESS);
+  SHOWS("1 edges", count << " edges");
+  ANSWERS(cuGraphGetEdges(g, nullptr, nullptr, kinds, &count), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphNodeGetDependencies(b, nullptr, kinds, &count), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphGetEdges(g, from, to, kinds, &count), CUDA_SUCCESS);
+  SHOWS("type 1 port 1", "type " << int(kinds[0].type) << " port " << int(kinds[0].from_port));
+  ANSWERS(cuGraphRemoveDependencies(g, &a, &b, nullptr, 1), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphRemoveDependencies(g, &a, &b, &early, 1), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A captured launch that may overlap the one before it is an edge that says so", "[graph][capture]") {
+  const auto F = conformance::module();
+  const Counter counter(F);
+  CUstream s = nullptr, t = nullptr;
+  CUevent mark = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamCreate(&t, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&mark, CU_EVENT_DISABLE_TIMING));
+  CUlaunchAttribute overlap{}, event{};
+  overlap.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  overlap.value.programmaticStreamSerializationAllowed = 1;
+  event.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT;
+  event.value.programmaticEvent = {mark, 0, 0};
+  CUlaunchConfig second{1, 1, 1, 1, 1, 1, 0, s, &overlap, 1}, first{1, 1, 1, 1, 1, 1, 0, s, &event, 1};
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernelEx(&first, F("inc"), nullptr, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuStreamWaitEvent(t, mark, 0), CUDA_SUCCESS);
+  CUstreamCaptureStatus status{};
+  cuuint64_t id = 0;
+  CUgraph g = nullptr;
+  const CUgraphNode* after = nullptr;
+  const CUgraphEdgeData* kinds = nullptr;
+  std::size_t count = 0;
+  ANSWERS(cuStreamGetCaptureInfo(t, &status, &id, &g, &after, nullptr, &count), CUDA_ERROR_LOSSY_QUERY);
+  ANSWERS(cuStreamGetCaptureInfo(t, &status, &id, &g, &after, &kinds, &count), CUDA_SUCCESS);
+  SHOWS("1 type 1 port 1", count << " type " << int(kinds[0].type) << " port " << int(kinds[0].from_port));
+  ANSWERS(cuLaunchKernelEx(&second, F("inc"), nullptr, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(F("inc"), 1, 1, 1, 1, 1, 1, 0, t, nullptr, nullptr), CUDA_SUCCESS);
+  CU_CHECK(cuEventRecord(mark, t));
+  CU_CHECK(cuStreamWaitEvent(s, mark, 0));
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_SUCCESS);
+  CUgraphNode from[4] = {}, to[4] = {};
+  CUgraphEdgeData all[4] = {};
+  count = 4;
+  ANSWERS(cuGraphGetEdges(g, from, to, all, &count), CUDA_SUCCESS);
+  SHOWS("2 edges, types 1 1", count << " edges, types " << int(all[0].type) << " " << int(all[1].type));
+  CUgraphExec e = nullptr;
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);
+  SHOWS("counter 3", "counter " << counter.value());
+}
+
+FRESH_CASE("What a captured stream's next node comes after can be told with kinds", "[graph][capture]") {
+  const auto F = conformance::module();
+  CUstream s = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CUgraph g = nullptr;
+  CUgraphNode a = nullptr, from[2] = {}, to[2] = {};
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 1);
+  CUgraphEdgeData early{}, kinds[2] = {};
+  early.from_port = CU_GRAPH_KERNEL_NODE_PORT_LAUNCH_ORDER;
+  early.type = CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuGraphAddKernelNode(&a, g, nullptr, 0, &kp));
+  ANSWERS(cuStreamBeginCaptureToGraph(s, g, &a, &early, 1, CU_STREAM_CAPTURE_MODE_GLOBAL), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(kp.func, 1, 1, 1, 1, 1, 1, 0, s, nullptr, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_SUCCESS);
+  std::size_t count = 2;
+  ANSWERS(cuGraphGetEdges(g, from, to, kinds, &count), CUDA_SUCCESS);
+  SHOWS("1 edges, type 1 port 2",
+        count << " edges, type " << int(kinds[0].type) << " port " << int(kinds[0].from_port));
+}
+
+FRESH_CASE("A context whose stream is captured has no mark of all its work, and waits for none", "[capture]") {
+  const auto made = conformance::context();
+  CUstream s = nullptr;
+  CUevent e = nullptr;
+  CUgraph g = nullptr;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&e, 0));
+  ANSWERS(cuCtxRecordEvent(made.ctx, e), CUDA_SUCCESS);
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ANSWERS(cuCtxRecordEvent(made.ctx, e), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ANSWERS(cuCtxWaitEvent(made.ctx, e), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  ANSWERS(cuCtxWaitEvent(made.ctx, e), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+}
+#endif

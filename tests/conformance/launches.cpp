@@ -191,6 +191,114 @@ FRESH_CASE("A kernel that is compiled for clusters has them however it is launch
   ANSWERS(cuLaunchKernel(f, 3, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
+namespace {
+
+// Kernels that say how many blocks their cluster has, and how many their grid.
+constexpr const char* kClusters = R"(.version 7.8
+.target sm_90
+.address_size 64
+.func told(.reg .b64 %out) {
+  .reg .b32 %r<5>;
+  mov.u32 %r1, %cluster_nctarank;
+  mov.u32 %r2, %nctaid.x;
+  mov.u32 %r3, %nctaid.y;
+  mul.lo.u32 %r2, %r2, %r3;
+  st.global.v2.u32 [%out], {%r1, %r2};
+  ret;
+}
+.visible .entry any(.param .u64 out) { .reg .b64 %rd; ld.param.u64 %rd, [out]; call told, (%rd); ret; }
+.visible .entry two(.param .u64 out) .reqnctapercluster 2, 1, 1 {
+  .reg .b64 %rd; ld.param.u64 %rd, [out]; call told, (%rd); ret; }
+.visible .entry some(.param .u64 out) .explicitcluster .maxclusterrank 4 {
+  .reg .b64 %rd; ld.param.u64 %rd, [out]; call told, (%rd); ret; }
+.visible .entry counted(.param .u64 out) .reqntid 32 .reqnctapercluster 2, 2, 1 .blocksareclusters {
+  .reg .b64 %rd; ld.param.u64 %rd, [out]; call told, (%rd); ret; }
+)";
+
+struct Clusters {
+  CUdeviceptr out = 0;
+  CUmodule mod = nullptr;
+  bool there = false;  // no clusters below compute capability 9
+  Clusters() {
+    const auto made = conformance::context();
+    int major = 0;
+    CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, made.dev));
+    if (major < 9) return;
+    there = true;
+    CU_CHECK(cuModuleLoadData(&mod, kClusters));
+    CU_CHECK(cuMemAlloc(&out, 8));
+  }
+  CUfunction operator()(const char* name) const {
+    CUfunction function = nullptr;
+    CU_CHECK(cuModuleGetFunction(&function, mod, name));
+    return function;
+  }
+  // `cluster` 0: the launch says nothing of clusters.
+  CUresult launch(CUfunction f, unsigned blocks, unsigned cluster) {
+    CUlaunchAttribute attribute{};
+    attribute.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    attribute.value.clusterDim = {cluster, 1, 1};
+    CUlaunchConfig config{blocks, 1, 1, 32, 1, 1, 0, nullptr, &attribute, cluster == 0 ? 0u : 1u};
+    void* arguments[] = {&out};
+    return cuLaunchKernelEx(&config, f, arguments, nullptr);
+  }
+  std::string told() const {
+    unsigned value[2] = {};
+    CU_CHECK(cuMemcpyDtoH(value, out, 8));
+    return std::to_string(value[0]) + " of " + std::to_string(value[1]);
+  }
+};
+
+}  // namespace
+
+FRESH_CASE("A launch cannot ask for other clusters than its kernel was compiled for", "[launch]") {
+  Clusters made;
+  if (!made.there) return;
+  const CUfunction two = made("two"), some = made("some");
+  ANSWERS(made.launch(two, 8, 0), CUDA_SUCCESS);
+  SHOWS("2 of 8", made.told());
+  ANSWERS(made.launch(two, 8, 2), CUDA_SUCCESS);
+  ANSWERS(made.launch(two, 8, 1), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  ANSWERS(made.launch(two, 8, 4), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  ANSWERS(made.launch(some, 8, 0), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  ANSWERS(made.launch(some, 8, 4), CUDA_SUCCESS);
+  SHOWS("4 of 8", made.told());
+  ANSWERS(made.launch(some, 8, 8), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+}
+
+FRESH_CASE("A function's attributes say which clusters its launches have", "[launch]") {
+  Clusters made;
+  if (!made.there) return;
+  const CUfunction f = made("any");
+  ANSWERS(made.launch(f, 8, 0), CUDA_SUCCESS);
+  SHOWS("1 of 8", made.told());
+  ANSWERS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH, 2), CUDA_SUCCESS);
+  ANSWERS(made.launch(f, 8, 0), CUDA_ERROR_INVALID_CLUSTER_SIZE);  // all of them, or none
+  ANSWERS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT, 1), CUDA_SUCCESS);
+  ANSWERS(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH, 1), CUDA_SUCCESS);
+  ANSWERS(made.launch(f, 8, 0), CUDA_SUCCESS);
+  SHOWS("2 of 8", made.told());
+  ANSWERS(made.launch(f, 7, 0), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  ANSWERS(made.launch(f, 8, 4), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+}
+
+FRESH_CASE("A kernel may have its grids counted in clusters", "[launch]") {
+  Clusters made;
+  if (!made.there) return;
+  ANSWERS(made.launch(made("counted"), 3, 0), CUDA_SUCCESS);
+  SHOWS("4 of 12", made.told());
+}
+
+FRESH_CASE("How many clusters fit is a question about a size of cluster", "[launch]") {
+  Clusters made;
+  if (!made.there) return;
+  int clusters = 0;
+  CUlaunchConfig config{8, 1, 1, 128, 1, 1, 0, nullptr, nullptr, 0};
+  ANSWERS(cuOccupancyMaxActiveClusters(&clusters, made("any"), &config), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  ANSWERS(cuOccupancyMaxActiveClusters(&clusters, made("two"), &config), CUDA_SUCCESS);
+  CHECK(clusters > 0);
+}
+
 // The first launch interface is deprecated, but exported by every driver.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"

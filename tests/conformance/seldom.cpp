@@ -90,3 +90,25 @@ FRESH_CASE("News of a device is asked for, and no longer", "[seldom]") {
   ANSWERS(cuDeviceUnregisterAsyncNotification(0, first), CUDA_SUCCESS);
 }
 #endif
+
+FRESH_CASE("Streams of two contexts do not share attributes", "[stream]") {
+  const auto made = conformance::context();
+  CUstream s = nullptr, t = nullptr, u = nullptr;
+  CUcontext other = nullptr;
+  CU_CHECK(cuStreamCreate(&s, 0));
+  CU_CHECK(cuStreamCreate(&t, 0));
+  CU_CHECK(cuCtxCreate(&other, nullptr, 0, made.dev));
+  CU_CHECK(cuStreamCreate(&u, 0));
+  ANSWERS(cuStreamCopyAttributes(t, s), CUDA_SUCCESS);
+  ANSWERS(cuStreamCopyAttributes(u, s), CUDA_ERROR_INVALID_VALUE);
+}
+
+#if CUDA_VERSION >= 13000
+FRESH_CASE("What atomic operations the link to the host has is asked by the operations' names", "[device]") {
+  const auto made = conformance::device();
+  unsigned capabilities[2] = {};
+  CUatomicOperation operations[2] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_MAX};
+  ANSWERS(cuDeviceGetHostAtomicCapabilities(capabilities, operations, 1, made.dev), CUDA_SUCCESS);
+  ANSWERS(cuDeviceGetHostAtomicCapabilities(capabilities, operations, 2, made.dev), CUDA_ERROR_INVALID_VALUE);
+}
+#endif

@@ -1,14 +1,17 @@
 // Stream capture (CUDA Driver API manual, "Stream Management").
 #include "common/simulator/state/capture.hpp"
 
+#include "common/simulator/api/graph_parts.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/thread.hpp"
+
+#include <cstring>
 
 using namespace cudasim;
 
 namespace {
 
-CUresult begin(CUstream handle, const std::shared_ptr<Graph>& into, const std::vector<NodePtr>& after,
+CUresult begin(CUstream handle, const std::shared_ptr<Graph>& into, const std::vector<Dependency>& after,
                CUstreamCaptureMode mode) {
   const auto stream = get_stream(handle);
   require(mode >= CU_STREAM_CAPTURE_MODE_GLOBAL && mode <= CU_STREAM_CAPTURE_MODE_RELAXED);
@@ -22,19 +25,25 @@ CUresult begin(CUstream handle, const std::shared_ptr<Graph>& into, const std::v
   }
   const auto capture = std::make_shared<Capture>(graph, mode, stream, this_thread().number);
   capture->own_graph = into == nullptr;
-  for (const NodePtr& node : after) require(node->graph.lock() == graph);
+  for (const auto& [node, kind] : after) require(node->graph.lock() == graph);
   capture->begin();
   capture->join(stream, after);
   return CUDA_SUCCESS;
 }
 
-CUresult begin_to_graph(CUstream stream, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
-                        CUstreamCaptureMode mode) {
+std::vector<Dependency> dependencies_of(const CUgraphNode* nodes, const void* edges, std::size_t count) {
+  require(count == 0 || nodes != nullptr);
+  std::vector<Dependency> all;
+  for (std::size_t i = 0; i < count; ++i) {
+    all.push_back({get_node(nodes[i]), kind_of(static_cast<const EdgeData*>(edges), i)});
+  }
+  return all;
+}
+
+CUresult begin_to_graph(CUstream stream, CUgraph graph, const CUgraphNode* dependencies, const void* edges,
+                        std::size_t count, CUstreamCaptureMode mode) {
   const auto into = get_graph(graph);
-  require(count == 0 || dependencies != nullptr);
-  std::vector<NodePtr> after;
-  for (std::size_t i = 0; i < count; ++i) after.push_back(get_node(dependencies[i]));
-  return begin(stream, into, after, mode);
+  return begin(stream, into, dependencies_of(dependencies, edges, count), mode);
 }
 
 // The graph, or nothing if what was captured is no whole graph; the streams are ordinary ones again in any case.
@@ -82,28 +91,32 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
   const auto capture = stream->capture;
   *status = status_of(capture);
   if (*status != CU_STREAM_CAPTURE_STATUS_ACTIVE) return CUDA_SUCCESS;
+  capture->shown.clear();
+  capture->shown_edges.clear();
+  for (const auto& [node, kind] : capture->frontier[stream.get()]) {
+    require(dependencies == nullptr || edges != nullptr || kind == EdgeKind{}, CUDA_ERROR_LOSSY_QUERY);
+    capture->shown.push_back(node->handle);
+    const EdgeData data{kind.from_port, kind.to_port, kind.type, {}};
+    std::memcpy(&capture->shown_edges.emplace_back(), &data, sizeof data);
+  }
   if (id != nullptr) *id = capture->id;
   if (graph != nullptr) *graph = capture->graph->handle;
-  capture->shown.clear();
-  for (const NodePtr& node : capture->frontier[stream.get()]) capture->shown.push_back(node->handle);
   if (dependencies != nullptr) *dependencies = capture->shown.data();
   if (count != nullptr) *count = capture->shown.size();
-  capture->shown_edges.assign(capture->shown.size(), 0);
   if (edges != nullptr) *edges = capture->shown_edges.data();
   return CUDA_SUCCESS;
 }
 
-CUresult update(CUstream handle, const CUgraphNode* dependencies, std::size_t count, unsigned flags) {
+CUresult update(CUstream handle, const CUgraphNode* dependencies, const void* edges, std::size_t count,
+                unsigned flags) {
   const auto stream = get_stream(handle);
-  require(count == 0 || dependencies != nullptr);
   require(flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES || flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
-  std::vector<NodePtr> nodes;
-  for (std::size_t i = 0; i < count; ++i) nodes.push_back(get_node(dependencies[i]));
+  const auto nodes = dependencies_of(dependencies, edges, count);
   const std::scoped_lock lock(Graph::mutex());
   const auto capture = stream->capture;
   require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
   require(!capture->invalidated, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-  for (const NodePtr& node : nodes) require(node->graph.lock() == capture->graph);
+  for (const auto& [node, kind] : nodes) require(node->graph.lock() == capture->graph);
   if (flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES) capture->frontier[stream.get()].clear();
   capture->join(stream, nodes);
   return CUDA_SUCCESS;
@@ -154,7 +167,7 @@ CUDASIM_API CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCapture
 CUDASIM_API CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode* dependencies,
                                                        size_t numDependencies, unsigned int flags) {
   return CUDASIM_CALL(hStream, dependencies, numDependencies, flags) {
-    return update(hStream, dependencies, numDependencies, flags);
+    return update(hStream, dependencies, nullptr, numDependencies, flags);
   };
 }
 
@@ -192,7 +205,7 @@ CUDASIM_API CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCa
 CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream hStream, CUgraphNode* dependencies,
                                                             size_t numDependencies, unsigned int flags) {
   return CUDASIM_CALL(hStream, dependencies, numDependencies, flags) {
-    return update(per_thread(hStream), dependencies, numDependencies, flags);
+    return update(per_thread(hStream), dependencies, nullptr, numDependencies, flags);
   };
 }
 
@@ -213,7 +226,7 @@ CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgr
                                                           const CUgraphEdgeData* dependencyData, size_t numDependencies,
                                                           unsigned int flags) {
   return CUDASIM_CALL(hStream, dependencies, dependencyData, numDependencies, flags) {
-    return update(hStream, dependencies, numDependencies, flags);
+    return update(hStream, dependencies, dependencyData, numDependencies, flags);
   };
 }
 
@@ -221,7 +234,7 @@ CUDASIM_API CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGrap
                                                  const CUgraphEdgeData* dependencyData, size_t numDependencies,
                                                  CUstreamCaptureMode mode) {
   return CUDASIM_CALL(hStream, hGraph, dependencies, dependencyData, numDependencies, mode) {
-    return begin_to_graph(hStream, hGraph, dependencies, numDependencies, mode);
+    return begin_to_graph(hStream, hGraph, dependencies, dependencyData, numDependencies, mode);
   };
 }
 
@@ -240,7 +253,7 @@ CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream hStream,
                                                                const CUgraphEdgeData* dependencyData,
                                                                size_t numDependencies, unsigned int flags) {
   return CUDASIM_CALL(hStream, dependencies, dependencyData, numDependencies, flags) {
-    return update(per_thread(hStream), dependencies, numDependencies, flags);
+    return update(per_thread(hStream), dependencies, dependencyData, numDependencies, flags);
   };
 }
 
@@ -248,7 +261,7 @@ CUDASIM_API CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph 
                                                       const CUgraphEdgeData* dependencyData, size_t numDependencies,
                                                       CUstreamCaptureMode mode) {
   return CUDASIM_CALL(hStream, hGraph, dependencies, dependencyData, numDependencies, mode) {
-    return begin_to_graph(per_thread(hStream), hGraph, dependencies, numDependencies, mode);
+    return begin_to_graph(per_thread(hStream), hGraph, dependencies, dependencyData, numDependencies, mode);
   };
 }
 #endif

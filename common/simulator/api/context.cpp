@@ -385,6 +385,7 @@ CUDASIM_API CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
     require_healthy(*context->health);
     const auto event = events().get(hEvent);
     require(event->health == context->health, CUDA_ERROR_INVALID_HANDLE);
+    require_no_capture(*context);
     event->record(*context);
     return CUDA_SUCCESS;
   };
@@ -394,7 +395,14 @@ CUDASIM_API CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   return CUDASIM_CALL(hCtx, hEvent) {
     const auto context = named_or_current(hCtx);
     require_healthy(*context->health);
-    if (const TaskPtr awaited = events().get(hEvent)->awaited()) context->hold_back(awaited);
+    const auto event = events().get(hEvent);
+    if (const auto capture = event->captured()) {
+      const std::scoped_lock lock(Graph::mutex());
+      capture->invalidated = true;
+      fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+    }
+    require_no_capture(*context);
+    if (const TaskPtr awaited = event->awaited()) context->hold_back(awaited);
     return CUDA_SUCCESS;
   };
 }

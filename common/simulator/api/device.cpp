@@ -232,6 +232,8 @@ namespace {
 // Of each operation asked about: none over the link to the host or between the devices, as an H200 on PCI Express says.
 CUresult no_atomics(unsigned* capabilities, const CUatomicOperation* operations, unsigned count) {
   require(capabilities != nullptr && operations != nullptr && count != 0);
+  require(std::all_of(operations, operations + count,
+                      [](int one) { return one >= CU_ATOMIC_OPERATION_INTEGER_ADD && one < CU_ATOMIC_OPERATION_MAX; }));
   std::fill_n(capabilities, count, 0u);
   return CUDA_SUCCESS;
 }

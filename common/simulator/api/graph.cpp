@@ -10,11 +10,6 @@ using namespace cudasim;
 
 namespace {
 
-// The bytes of a CUgraphEdgeData, which older headers lack.
-struct EdgeData {
-  u8 from_port, to_port, type, reserved[5];
-};
-
 // How many there are, or as many as there is room for; the rest of the room is filled with null.
 CUresult list(const std::vector<NodePtr>& nodes, CUgraphNode* out, std::size_t* count) {
   require(count != nullptr);
@@ -34,24 +29,28 @@ std::shared_ptr<Graph> graph_of(const Node& node) {
   return graph;
 }
 
-void write(const Edge& edge, EdgeData* data) {
-  if (data != nullptr) *data = {edge.from_port, edge.to_port, edge.type, {}};
+void write(const EdgeKind& kind, EdgeData* data) { *data = {kind.from_port, kind.to_port, kind.type, {}}; }
+
+// An answer without the kinds of edges is one only where all are plain.
+void require_lossless(const EdgeKind& kind, const EdgeData* data) {
+  require(data != nullptr || kind == EdgeKind{}, CUDA_ERROR_LOSSY_QUERY);
 }
 
 CUresult edges_of(CUgraph handle, CUgraphNode* from, CUgraphNode* to, EdgeData* data, std::size_t* count) {
   const auto graph = get_graph(handle);
-  require(count != nullptr && (from == nullptr) == (to == nullptr));
+  require(count != nullptr && (from == nullptr) == (to == nullptr) && (data == nullptr || from != nullptr));
   const std::scoped_lock lock(Graph::mutex());
   const auto& edges = graph->edges;
   if (from == nullptr) {
     *count = edges.size();
     return CUDA_SUCCESS;
   }
+  for (const Edge& edge : edges) require_lossless(edge.kind, data);
   const std::size_t room = *count;
   for (std::size_t i = 0; i < room; ++i) {
     from[i] = i < edges.size() ? edges[i].from->handle : nullptr;
     to[i] = i < edges.size() ? edges[i].to->handle : nullptr;
-    if (i < edges.size() && data != nullptr) write(edges[i], &data[i]);
+    if (i < edges.size() && data != nullptr) write(edges[i].kind, &data[i]);
   }
   *count = std::min(room, edges.size());
   return CUDA_SUCCESS;
@@ -60,14 +59,14 @@ CUresult edges_of(CUgraph handle, CUgraphNode* from, CUgraphNode* to, EdgeData* 
 // Forwards: what comes after the node. Backwards: what it comes after.
 CUresult neighbours(CUgraphNode handle, bool forwards, CUgraphNode* out, EdgeData* data, std::size_t* count) {
   const NodePtr node = get_node(handle);
+  require(count != nullptr && (data == nullptr || out != nullptr));
   const std::scoped_lock lock(Graph::mutex());
   const auto graph = graph_of(*node);
-  if (data != nullptr && out != nullptr && count != nullptr) {
-    std::size_t i = 0;
-    const std::size_t room = *count;
-    for (const Edge& edge : graph->edges) {
-      if ((forwards ? edge.from : edge.to) == node && i < room) write(edge, &data[i++]);
-    }
+  std::size_t i = 0;
+  for (const Edge& edge : graph->edges) {
+    if (out == nullptr || (forwards ? edge.from : edge.to) != node) continue;
+    require_lossless(edge.kind, data);
+    if (data != nullptr && i < *count) write(edge.kind, &data[i++]);
   }
   return list(forwards ? graph->after(*node) : graph->before(*node), out, count);
 }
@@ -78,11 +77,7 @@ CUresult connect(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to,
   const auto sources = nodes_of(from, count), targets = nodes_of(to, count);
   const std::scoped_lock lock(Graph::mutex());
   for (std::size_t i = 0; i < count; ++i) {
-    const EdgeData edge = data != nullptr ? data[i] : EdgeData{};
-    require(edge.type <= 1 && edge.to_port == 0 && edge.from_port <= (edge.type == 0 ? 0 : 2));
-    const auto is_kernel = [](const Node& node) { return std::holds_alternative<KernelPart>(node.part); };
-    require(edge.type == 0 || (is_kernel(*sources[i]) && is_kernel(*targets[i])));  // programmatic: between kernels
-    graph->connect(sources[i], targets[i], edge.from_port, edge.to_port, edge.type);
+    graph->connect(sources[i], targets[i], kind_of(data, i));
   }
   return CUDA_SUCCESS;
 }
@@ -93,14 +88,15 @@ void require_removable(const Node& node) {
   require(!memory, CUDA_ERROR_NOT_SUPPORTED);
 }
 
-CUresult disconnect(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to, std::size_t count) {
+CUresult disconnect(CUgraph handle, const CUgraphNode* from, const CUgraphNode* to, const EdgeData* data,
+                    std::size_t count) {
   const auto graph = get_graph(handle);
   const auto sources = nodes_of(from, count), targets = nodes_of(to, count);
   const std::scoped_lock lock(Graph::mutex());
   for (std::size_t i = 0; i < count; ++i) {
     require_removable(*sources[i]);
     require_removable(*targets[i]);
-    require(graph->disconnect(sources[i], targets[i]));
+    require(graph->disconnect(sources[i], targets[i], kind_of(data, i)));
   }
   return CUDA_SUCCESS;
 }
@@ -303,12 +299,12 @@ CUDASIM_API CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode* f
 
 CUDASIM_API CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
                                                size_t numDependencies) {
-  return CUDASIM_CALL(hGraph, from, to, numDependencies) { return disconnect(hGraph, from, to, numDependencies); };
+  return CUDASIM_CALL(hGraph, from, to, numDependencies) {
+    return disconnect(hGraph, from, to, nullptr, numDependencies);
+  };
 }
 
 #if CUDA_VERSION >= 12030
-static_assert(sizeof(EdgeData) == sizeof(CUgraphEdgeData));
-
 CUDASIM_API CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* edgeData,
                                         size_t* numEdges) {
   return CUDASIM_CALL(hGraph, from, to, edgeData, numEdges) {
@@ -340,7 +336,7 @@ CUDASIM_API CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode
 CUDASIM_API CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
                                                   const CUgraphEdgeData* edgeData, size_t numDependencies) {
   return CUDASIM_CALL(hGraph, from, to, edgeData, numDependencies) {
-    return disconnect(hGraph, from, to, numDependencies);
+    return disconnect(hGraph, from, to, reinterpret_cast<const EdgeData*>(edgeData), numDependencies);
   };
 }
 #endif

@@ -371,18 +371,22 @@ CUDASIM_API CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
                                        const CUgraphEdgeData* dependencyData, size_t numDependencies,
                                        CUgraphNodeParams* nodeParams) {
   return CUDASIM_CALL(phGraphNode, hGraph, dependencies, dependencyData, numDependencies, nodeParams) {
+    const auto sources = nodes_of(dependencies, numDependencies);
+    std::vector<EdgeKind> kinds;
+    for (std::size_t i = 0; i < numDependencies; ++i) {
+      kinds.push_back(kind_of(reinterpret_cast<const EdgeData*>(dependencyData), i));
+      if (kinds.back() == EdgeKind{}) continue;  // the others are between kernels
+      require(std::holds_alternative<KernelPart>(sources[i]->part));
+      require(nodeParams != nullptr && nodeParams->type == CU_GRAPH_NODE_TYPE_KERNEL);
+    }
     const CUresult result =
         add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return part_of(nodeParams); });
-    if (dependencyData == nullptr) return result;
-    const auto graph = get_graph(hGraph);
     const NodePtr node = get_node(*phGraphNode);
     const std::scoped_lock lock(Graph::mutex());
-    for (std::size_t i = 0; i < numDependencies; ++i) {
-      for (Edge& edge : graph->edges) {
-        if (edge.to != node || edge.from->handle != dependencies[i]) continue;
-        edge.from_port = dependencyData[i].from_port;
-        edge.type = dependencyData[i].type;
-      }
+    const auto graph = node->graph.lock();
+    require(graph != nullptr);
+    for (Edge& edge : graph->edges) {
+      if (edge.to == node) edge.kind = kinds[std::find(sources.begin(), sources.end(), edge.from) - sources.begin()];
     }
     return result;
   };
@@ -461,8 +465,8 @@ CUlaunchAttributeValue attribute_of(const KernelPart& part, int attribute) {
   if (found != part.attributes.end()) return found->second;
   if (attribute == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) value.cooperative = part.shape.cooperative ? 1 : 0;
   if (attribute == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value.memSyncDomainMap.remote = 1;
-  if (attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && part.shape.cluster.count() != 1) {
-    value.clusterDim = {part.shape.cluster.x, part.shape.cluster.y, part.shape.cluster.z};
+  if (attribute == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION && part.shape.cluster) {
+    value.clusterDim = {part.shape.cluster->x, part.shape.cluster->y, part.shape.cluster->z};
   }
   return value;
 }
@@ -491,7 +495,8 @@ CUDASIM_API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNo
       }
       if (attr == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
         const auto& dim = value->clusterDim;
-        part.shape.cluster = dim.x == 0 && dim.y == 0 && dim.z == 0 ? Dim3{} : Dim3{dim.x, dim.y, dim.z};
+        part.shape.cluster.reset();
+        if (dim.x != 0 || dim.y != 0 || dim.z != 0) part.shape.cluster = Dim3{dim.x, dim.y, dim.z};
       }
       part.attributes[attr] = *value;
     });

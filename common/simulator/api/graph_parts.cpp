@@ -72,6 +72,14 @@ void require_no_semaphores(unsigned count, const CUexternalSemaphore* semaphores
 
 }  // namespace
 
+EdgeKind kind_of(const EdgeData* data, std::size_t i) {
+  if (data == nullptr) return {};
+  const EdgeData& said = data[i];
+  require(said.type <= 1 && said.to_port == 0 && said.from_port <= (said.type == 0 ? 0 : 2));
+  require(std::all_of(std::begin(said.reserved), std::end(said.reserved), [](u8 byte) { return byte == 0; }));
+  return {said.from_port, said.to_port, said.type};
+}
+
 std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count) {
   require(count == 0 || handles != nullptr);
   std::vector<NodePtr> nodes;

@@ -35,6 +35,17 @@ T& as(Node& node) {
   return *part;
 }
 
+// The bytes of a CUgraphEdgeData, which older headers lack.
+struct EdgeData {
+  u8 from_port, to_port, type, reserved[5];
+};
+#if CUDA_VERSION >= 12030
+static_assert(sizeof(EdgeData) == sizeof(CUgraphEdgeData));
+#endif
+
+// What the array's i-th edge is; a null array stands for plain ones. Throws CUDA_ERROR_INVALID_VALUE for what is none.
+EdgeKind kind_of(const EdgeData* data, std::size_t i);
+
 // The nodes of an array of handles. Throws CUDA_ERROR_INVALID_VALUE if one is none.
 std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count);
 

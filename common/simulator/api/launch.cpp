@@ -33,7 +33,9 @@ CUresult launch_kernel(CUfunction f, const LaunchShape& shape, CUstream handle, 
 // What a launch attribute changes; hints change nothing.
 struct LaunchAttributes {
   LaunchShape shape;
+  bool overlaps = false;    // may begin before the kernel before it has ended
   CUevent after = nullptr;  // an event to record with the launch
+  u8 port = 0;              // of the kernel, that a captured one stands for
 };
 
 constexpr unsigned kMemorySyncDomains = 4;  // CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT
@@ -65,7 +67,7 @@ LaunchAttributes read(const CUlaunchConfig& config) {
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: read.shape.cooperative = value.cooperative != 0; break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
         if (value.clusterDim.x != 0 || value.clusterDim.y != 0 || value.clusterDim.z != 0) {
-          read.shape.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+          read.shape.cluster = Dim3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
         }
         break;
       // The grid's blocks have all begun, and ended, when the kernel has: recording then is within the promise.
@@ -73,13 +75,21 @@ LaunchAttributes read(const CUlaunchConfig& config) {
         read.shape.priority = std::clamp(value.priority, kGreatestPriority, kLeastPriority);
         break;
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT:
+        read.after = value.programmaticEvent.event;
+        require_mark(read.after, value.programmaticEvent.flags);
+        read.port =
+            value.programmaticEvent.triggerAtBlockStart != 0 ? EdgeKind::kLaunchPort : EdgeKind::kProgrammaticPort;
+        break;
       case 12:  // CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT
         read.after = value.programmaticEvent.event;
         require_mark(read.after, value.programmaticEvent.flags);
+        read.port = EdgeKind::kLaunchPort;
         break;
       case 13: fail(refuse("CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
-      // A grid that may begin before its predecessor ends need not; the rest are hints.
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+        read.overlaps = value.programmaticStreamSerializationAllowed != 0;  // it need not; but a capture says so
+        break;
+      // The rest are hints.
       case CU_LAUNCH_ATTRIBUTE_IGNORE:
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
       case 11: break;  // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION
@@ -114,8 +124,9 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   if (wanted.after != nullptr) {
     require(events().get(wanted.after)->health == stream->health, CUDA_ERROR_INVALID_HANDLE);
   }
+  if (wanted.overlaps) allow_overlap(*stream);
   launch(function, wanted.shape, gather_parameters(*function, params, extra), *stream);
-  if (wanted.after != nullptr) events().get(wanted.after)->record(*stream);
+  if (wanted.after != nullptr) events().get(wanted.after)->record(*stream, wanted.port);
   return CUDA_SUCCESS;
 }
 

@@ -60,7 +60,7 @@ LaunchShape shape_of(const CUlaunchConfig& config) {
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     if (config.attrs[i].id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) continue;
     const auto& dim = config.attrs[i].value.clusterDim;
-    shape.cluster = {dim.x, dim.y, dim.z};
+    if (dim.x != 0 || dim.y != 0 || dim.z != 0) shape.cluster = Dim3{dim.x, dim.y, dim.z};
   }
   return shape;
 }
@@ -134,8 +134,8 @@ CUDASIM_API CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction f
     const auto function = function_or_kernel(func);
     require(numClusters != nullptr && config != nullptr);
     const LaunchShape shape = shape_of(*config);
-    const u64 size = shape.cluster.count();
-    require(size >= 1 && size <= kLargestCluster, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    require(shape.cluster || required_cluster(*function), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    const u64 size = cluster_of(*function, shape).count();
     const u64 blocks = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared);
     *numClusters =
         static_cast<int>(kMultiprocessors / kMultiprocessorsPerCluster * (kMultiprocessorsPerCluster * blocks / size));

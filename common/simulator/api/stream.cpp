@@ -56,7 +56,7 @@ CUresult synchronize(CUstream handle) {
 
 // An event of a capture takes the stream into it. One of other work cannot be waited for by a captured stream.
 bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
-  std::vector<NodePtr> nodes;
+  std::vector<Dependency> nodes;
   const auto capture = event.captured(&nodes);
   const std::scoped_lock lock(Graph::mutex());
   if (!capture) {
@@ -189,8 +189,9 @@ CUresult set_attribute(CUstream handle, CUstreamAttrID which, const CUstreamAttr
 }
 
 CUresult copy_attributes(CUstream target, CUstream source) {
-  const auto to = get_stream(target);
-  to->copy_attributes(*get_stream(source));
+  const auto to = get_stream(target), from = get_stream(source);
+  require(to->health == from->health);  // of one context
+  to->copy_attributes(*from);
   return CUDA_SUCCESS;
 }
 

@@ -39,11 +39,15 @@ std::optional<Part> part_of(const Operation& operation) {
 Capture::Capture(std::shared_ptr<Graph> into, CUstreamCaptureMode how, const std::shared_ptr<Stream>& first, u32 number)
     : graph(std::move(into)), mode(how), origin(first), thread(number), id(next_capture_id()) {}
 
-void Capture::join(const std::shared_ptr<Stream>& stream, const std::vector<NodePtr>& after) {
+void Capture::join(const std::shared_ptr<Stream>& stream, const std::vector<Dependency>& after) {
   if (!frontier.contains(stream.get())) streams.push_back(stream);
-  auto& nodes = frontier[stream.get()];
-  for (const NodePtr& node : after) {
-    if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
+  auto& known = frontier[stream.get()];
+  for (const Dependency& one : after) {
+    const auto same = std::find_if(known.begin(), known.end(), [&](const auto& d) { return d.node == one.node; });
+    if (same == known.end())
+      known.push_back(one);
+    else if (same->kind != one.kind)
+      same->kind = {};  // the stricter of the two
   }
   stream->capture = shared_from_this();
 }
@@ -61,8 +65,11 @@ void Capture::add(const Stream& stream, const Operation& operation) {
 
 void Capture::add(const Stream& stream, Part part) {
   if (invalidated) fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
-  auto& nodes = frontier[&stream];
-  nodes = {graph->add(std::move(part), nodes)};
+  auto& before = frontier[&stream];
+  const NodePtr node = graph->add(std::move(part), {});
+  for (const auto& [from, kind] : before)
+    graph->connect(from, node, may_be_programmatic(*from, *node) ? kind : EdgeKind{});
+  before = {{node, {}}};
 }
 
 void Capture::begin() {
@@ -86,15 +93,16 @@ bool Capture::joined() const {
   const auto first = origin.lock();
   if (!first) return false;
   std::set<const Node*> reached;
-  std::vector<NodePtr> open = frontier.at(first.get());
+  std::vector<NodePtr> open;
+  for (const auto& [node, kind] : frontier.at(first.get())) open.push_back(node);
   while (!open.empty()) {
     const NodePtr node = open.back();
     open.pop_back();
     if (!reached.insert(node.get()).second) continue;
     for (const NodePtr& before : graph->before(*node)) open.push_back(before);
   }
-  for (const auto& [stream, nodes] : frontier) {
-    for (const NodePtr& node : nodes) {
+  for (const auto& [stream, last] : frontier) {
+    for (const auto& [node, kind] : last) {
       if (!reached.contains(node.get())) return false;
     }
   }
@@ -110,6 +118,15 @@ void add_to_capture(const Stream& stream, Part part) {
   const std::scoped_lock lock(Graph::mutex());
   require(stream.capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
   stream.capture->add(stream, std::move(part));
+}
+
+void allow_overlap(const Stream& stream) {
+  const std::scoped_lock lock(Graph::mutex());
+  if (!stream.capture) return;
+  for (auto& [node, kind] : stream.capture->frontier[&stream]) {
+    if (std::holds_alternative<KernelPart>(node->part))
+      kind = {EdgeKind::kProgrammaticPort, 0, EdgeKind::kProgrammatic};
+  }
 }
 
 void require_not_captured(const Stream& stream) {

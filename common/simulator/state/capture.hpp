@@ -19,15 +19,15 @@ class Capture : public std::enable_shared_from_this<Capture> {
   bool own_graph = true;           // false: cuStreamBeginCaptureToGraph
   bool invalidated = false;        // something happened that a graph cannot hold
   std::vector<CUgraphNode> shown;  // what cuStreamGetCaptureInfo pointed to
-  // And of their edges: CUgraphEdgeData, which older headers lack. No edge that is captured says anything.
+  // And of their edges: CUgraphEdgeData, which older headers lack.
   std::vector<u64> shown_edges;
 
-  // The nodes that the stream's next one comes after.
-  std::map<const Stream*, std::vector<NodePtr>> frontier;
+  // What the stream's next node comes after.
+  std::map<const Stream*, std::vector<Dependency>> frontier;
   std::vector<std::weak_ptr<Stream>> streams;  // that take part
 
   void begin();  // is seen by require_no_unsafe_capture() from now on, until end()
-  void join(const std::shared_ptr<Stream>& stream, const std::vector<NodePtr>& after);
+  void join(const std::shared_ptr<Stream>& stream, const std::vector<Dependency>& after);
   // Adds an operation as the stream's next node. Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED for what cannot be one.
   void add(const Stream& stream, const Operation& operation);
   void add(const Stream& stream, Part part);
@@ -41,6 +41,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
 std::shared_ptr<Capture> capture_of(const Stream& stream);
 // The stream's next node. Throws CUDA_ERROR_ILLEGAL_STATE if it is not captured.
 void add_to_capture(const Stream& stream, Part part);
+// The stream's next node, if it is captured, may begin before the kernels that it comes after have ended.
+void allow_overlap(const Stream& stream);
 // Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and makes the capture useless, if the stream is captured: for calls
 // that ask about work which is not there.
 void require_not_captured(const Stream& stream);

@@ -9,7 +9,7 @@ Registry<Event, CUevent>& events() {
   return all;
 }
 
-std::shared_ptr<Capture> Event::captured(std::vector<NodePtr>* nodes) const {
+std::shared_ptr<Capture> Event::captured(std::vector<Dependency>* nodes) const {
   const std::scoped_lock lock(mutex_);
   if (captured_ && nodes != nullptr) *nodes = nodes_;
   return captured_;
@@ -51,11 +51,13 @@ TaskPtr Event::awaited() const {
   return own ? own->task : nullptr;
 }
 
-void Event::record(Stream& stream) {
+void Event::record(Stream& stream, u8 port) {
   if (const auto capture = capture_of(stream)) {
     const std::scoped_lock lock(Graph::mutex(), mutex_);
     captured_ = capture;
     nodes_ = capture->frontier[&stream];
+    if (port == 0) return;
+    for (auto& [node, kind] : nodes_) kind = {port, 0, EdgeKind::kProgrammatic};
     return;
   }
   record([&](Operation mark) { return stream.enqueue(std::move(mark)); });

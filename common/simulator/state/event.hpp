@@ -1,6 +1,7 @@
 // Events: marks in a stream, and when they were reached. And the registries of streams and events.
 #pragma once
 #include "common/simulator/state/context.hpp"
+#include "common/simulator/state/edge.hpp"
 #include "common/simulator/state/registry.hpp"
 #include "common/simulator/state/shared_marks.hpp"
 
@@ -39,10 +40,11 @@ class Event {
   void wait() const;  // sleeps until then
   // A task that ends then; null if nothing was recorded.
   TaskPtr awaited() const;
-  // Puts a mark at the end of the stream; of a captured one, at what it has recorded so far.
-  void record(Stream& stream);
+  // Puts a mark at the end of the stream; of a captured one, at what it has recorded so far. What waits for a kernel
+  // that said so goes on at this port of it (EdgeKind); 0: when it has ended.
+  void record(Stream& stream, u8 port = 0);
   // The capture whose nodes it marks, and these; null if it was last recorded in work that runs.
-  std::shared_ptr<Capture> captured(std::vector<std::shared_ptr<struct Node>>* nodes = nullptr) const;
+  std::shared_ptr<Capture> captured(std::vector<Dependency>* nodes = nullptr) const;
   // Puts a mark after everything in the context.
   void record(Context& context);
   // Puts a mark where `enter` enters its task, and hands that task back.
@@ -54,7 +56,7 @@ class Event {
   mutable std::mutex mutex_;
   std::shared_ptr<const Recording> recording_;
   std::shared_ptr<Capture> captured_;
-  std::vector<std::shared_ptr<struct Node>> nodes_;
+  std::vector<Dependency> nodes_;
 };
 
 Registry<Stream, CUstream>& streams();

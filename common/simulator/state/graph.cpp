@@ -84,6 +84,10 @@ static std::vector<std::shared_ptr<Graph>> inner_graphs(const Part& part) {
   return {};
 }
 
+bool may_be_programmatic(const Node& from, const Node& to) {
+  return std::holds_alternative<KernelPart>(from.part) && std::holds_alternative<KernelPart>(to.part);
+}
+
 u32 next_graph_id() {
   static std::atomic<u32> next{1};
   return next++;
@@ -101,18 +105,20 @@ NodePtr Graph::add(Part part, const std::vector<NodePtr>& dependencies) {
   node->handle = graph_nodes().add(node);
   for (const auto& inner : inner_graphs(node->part)) inner->owner = node->handle;
   nodes.push_back(node);
-  for (const NodePtr& from : dependencies) edges.push_back({from, node});
+  for (const NodePtr& from : dependencies) edges.push_back({from, node, {}});
   return node;
 }
 
-void Graph::connect(const NodePtr& from, const NodePtr& to, u8 from_port, u8 to_port, u8 type) {
+void Graph::connect(const NodePtr& from, const NodePtr& to, const EdgeKind& kind) {
   require(from->graph.lock().get() == this && to->graph.lock().get() == this && from != to);
+  require(kind == EdgeKind{} || may_be_programmatic(*from, *to));
   for (const Edge& edge : edges) require(edge.from != from || edge.to != to);
-  edges.push_back({from, to, from_port, to_port, type});
+  edges.push_back({from, to, kind});
 }
 
-bool Graph::disconnect(const NodePtr& from, const NodePtr& to) {
-  return std::erase_if(edges, [&](const Edge& edge) { return edge.from == from && edge.to == to; }) != 0;
+bool Graph::disconnect(const NodePtr& from, const NodePtr& to, const EdgeKind& kind) {
+  return std::erase_if(edges,
+                       [&](const Edge& edge) { return edge.from == from && edge.to == to && edge.kind == kind; }) != 0;
 }
 
 void Graph::remove(const NodePtr& node) {
@@ -167,7 +173,7 @@ std::shared_ptr<Graph> Graph::clone() const {
     twin[node.get()]->original = node->handle;
   }
   for (const Edge& edge : edges) {
-    copy->edges.push_back({twin[edge.from.get()], twin[edge.to.get()], edge.from_port, edge.to_port, edge.type});
+    copy->edges.push_back({twin[edge.from.get()], twin[edge.to.get()], edge.kind});
   }
   copy->objects = objects;
   return copy;

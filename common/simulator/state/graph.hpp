@@ -2,6 +2,7 @@
 // the same in an order in which it can run, with child graphs spread out. Launching enters one task for each node.
 #pragma once
 #include "common/simulator/state/condition.hpp"
+#include "common/simulator/state/edge.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/graph_memory.hpp"
 #include "common/simulator/state/launch.hpp"
@@ -87,7 +88,7 @@ using NodePtr = std::shared_ptr<Node>;
 
 struct Edge {
   NodePtr from, to;
-  u8 from_port = 0, to_port = 0, type = 0;  // CUgraphEdgeData
+  EdgeKind kind;
 };
 
 struct Node {
@@ -97,6 +98,8 @@ struct Node {
   Part part;
   CUgraphNode original = nullptr;  // of a clone's node: the node it is a clone of
 };
+
+bool may_be_programmatic(const Node& from, const Node& to);  // an edge between the two
 
 // A program's counted object (cuUserObjectCreate). Graphs and executable graphs hold it for their references; its
 // destructor runs, and its handle dies, when the last reference is let go.
@@ -133,9 +136,10 @@ class Graph : public std::enable_shared_from_this<Graph> {
 
   // Throws CUDA_ERROR_INVALID_VALUE if one of `after` is not of this graph or is named twice.
   NodePtr add(Part part, const std::vector<NodePtr>& after);
-  void connect(const NodePtr& from, const NodePtr& to, u8 from_port = 0, u8 to_port = 0, u8 type = 0);
-  // False if there is no such edge.
-  bool disconnect(const NodePtr& from, const NodePtr& to);
+  // Throws CUDA_ERROR_INVALID_VALUE if there is such an edge already, or if its kind cannot be between the two.
+  void connect(const NodePtr& from, const NodePtr& to, const EdgeKind& kind = {});
+  // False if there is no such edge of that kind.
+  bool disconnect(const NodePtr& from, const NodePtr& to, const EdgeKind& kind);
   void remove(const NodePtr& node);
   bool frees(u64 address) const;  // a node of it does
   std::vector<NodePtr> before(const Node& node) const;

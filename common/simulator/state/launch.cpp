@@ -22,21 +22,45 @@ const std::vector<Code::Parameter>& parameters_of(const Function& function) {
   return function.program->functions[function.kernel->function]->parameters;
 }
 
-// A kernel compiled for clusters of a size (.reqnctapercluster) has them however it is launched.
-Dim3 cluster_of(const Function& function, const LaunchShape& shape) {
-  const Dim3& compiled = function.kernel->directives.required_cluster;
-  return shape.cluster.count() == 1 && compiled.count() != 0 ? compiled : shape.cluster;
+// A grid counts clusters if the kernel says so (.blocksareclusters), else blocks.
+Dim3 blocks_of(const Function& function, const LaunchShape& shape) {
+  if (!function.kernel->directives.blocks_are_clusters) return shape.grid;
+  const Dim3 cluster = cluster_of(function, shape);
+  return {shape.grid.x * cluster.x, shape.grid.y * cluster.y, shape.grid.z * cluster.z};
 }
 
 void require_cluster(const Function& function, const LaunchShape& shape) {
   const Dim3 cluster = cluster_of(function, shape);
-  const u64 size = cluster.count();
-  if (size == 1) return;
-  const bool more = function.current_settings().non_portable_cluster != 0;
-  require(size != 0 && size <= (more ? kLargestCluster : kPortableCluster), CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  require(shape.grid.x % cluster.x == 0 && shape.grid.y % cluster.y == 0 && shape.grid.z % cluster.z == 0,
+  const Dim3 blocks = blocks_of(function, shape);
+  require(blocks.x % cluster.x == 0 && blocks.y % cluster.y == 0 && blocks.z % cluster.z == 0,
           CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
+
+}  // namespace
+
+std::optional<Dim3> required_cluster(const Function& function) {
+  const Dim3& compiled = function.kernel->directives.required_cluster;
+  if (compiled.count() != 0) return compiled;
+  const auto [x, y, z] = function.current_settings().cluster;
+  if (x == 0 && y == 0 && z == 0) return std::nullopt;
+  return Dim3{static_cast<u32>(x), static_cast<u32>(y), static_cast<u32>(z)};
+}
+
+Dim3 cluster_of(const Function& function, const LaunchShape& shape) {
+  const auto& compiled = function.kernel->directives;
+  const auto required = required_cluster(function);
+  require(required || shape.cluster || !compiled.explicit_cluster, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  const Dim3 cluster = required ? *required : shape.cluster.value_or(Dim3{});
+  const Dim3 asked = shape.cluster.value_or(cluster);
+  require(asked.x == cluster.x && asked.y == cluster.y && asked.z == cluster.z, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  const bool more = function.current_settings().non_portable_cluster != 0;
+  u64 most = more ? kLargestCluster : kPortableCluster;
+  if (compiled.max_cluster_rank != 0) most = std::min<u64>(most, compiled.max_cluster_rank);
+  require(cluster.count() != 0 && cluster.count() <= most, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  return cluster;
+}
+
+namespace {
 
 std::vector<std::byte> from_buffer(const Function& function, void** extra) {
   const void* buffer = nullptr;
@@ -136,7 +160,7 @@ void require_shape(const Function& function, const LaunchShape& shape) {
   if (!shape.cooperative) return;
   const u64 resident =
       u64{kMultiprocessors} * blocks_per_multiprocessor(function, shape.block.count(), shape.dynamic_shared);
-  require(shape.grid.count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  require(blocks_of(function, shape).count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
 }
 
 std::vector<std::byte> gather_parameters(const Function& function, void** kernel_params, void** extra) {
@@ -151,7 +175,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   Launch launch;
   launch.program = function->program;
   launch.kernel = function->kernel;
-  launch.grid = shape.grid;
+  launch.grid = blocks_of(*function, shape);
   launch.block = shape.block;
   launch.cluster = cluster_of(*function, shape);
   launch.dynamic_shared = shape.dynamic_shared;

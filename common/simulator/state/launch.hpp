@@ -4,16 +4,26 @@
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/state/module.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace cudasim {
 
 struct LaunchShape {
-  Dim3 grid, block, cluster;
-  u32 dynamic_shared = 0;  // bytes
+  Dim3 grid, block;
+  std::optional<Dim3> cluster;  // what the launch asked for, if anything
+  u32 dynamic_shared = 0;       // bytes
   bool cooperative = false;
   int priority = 0;  // CU_LAUNCH_ATTRIBUTE_PRIORITY, else the stream's; a lower number is more urgent
 };
+
+// The blocks of a cluster that the kernel must have: as it was compiled (.reqnctapercluster), or as its attributes want
+// it, which are all set or all 0.
+std::optional<Dim3> required_cluster(const Function& function);
+
+// The blocks of a cluster: as the kernel was compiled, as its attributes want it, or as the launch asked. Throws
+// CUDA_ERROR_INVALID_CLUSTER_SIZE if these contradict each other, or if there can be none such.
+Dim3 cluster_of(const Function& function, const LaunchShape& shape);
 
 // Throws what the driver answers for a shape that this kernel cannot have on this device.
 void require_shape(const Function& function, const LaunchShape& shape);
