@@ -219,3 +219,42 @@ FRESH_CASE("Of a pointer into a mapping it is known which handles its memory may
   CU_CHECK(cuMemAlloc(&linear, 4096));
   CHECK(types_of(linear) == CU_MEM_HANDLE_TYPE_NONE);
 }
+
+#if CUDA_VERSION >= 11070
+FRESH_CASE("Memory of a device has a descriptor for the machine's other devices", "[memory]") {
+  const auto made = conformance::context();
+  int supported = 0, file = -1;
+  CU_CHECK(cuDeviceGetAttribute(&supported, CU_DEVICE_ATTRIBUTE_DMA_BUF_SUPPORTED, made.dev));
+  if (!supported) return;
+  constexpr std::size_t kBytes = 4 << 20;
+  constexpr auto kKind = CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD;
+  CUdeviceptr memory = 0;
+  void* host = nullptr;
+  CU_CHECK(cuMemAlloc(&memory, kBytes));
+  CU_CHECK(cuMemsetD8(memory, 7, kBytes));
+  CU_CHECK(cuMemAllocHost(&host, 4096));
+  ANSWERS(cuMemGetHandleForAddressRange(&file, memory, kBytes, kKind, 0), CUDA_SUCCESS);
+  CHECK(lseek(file, 0, SEEK_END) >= static_cast<off_t>(kBytes));
+  if (conformance::on_simulator()) {  // anybody who has it can look
+    const void* seen = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file, 0);
+    REQUIRE(seen != MAP_FAILED);
+    CHECK(static_cast<const unsigned char*>(seen)[kBytes - 1] == 7);
+    CU_CHECK(cuMemsetD8(memory + kBytes - 1, 8, 1));
+    CHECK(static_cast<const unsigned char*>(seen)[kBytes - 1] == 8);
+  }
+  close(file);
+  unsigned char value = 0;
+  ANSWERS(cuMemcpyDtoH(&value, memory, 1), CUDA_SUCCESS);
+  CHECK(value == 7);
+  ANSWERS(cuMemGetHandleForAddressRange(nullptr, memory, kBytes, kKind, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemGetHandleForAddressRange(&file, memory + 8, 4096, kKind, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemGetHandleForAddressRange(&file, memory, 100, kKind, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemGetHandleForAddressRange(&file, memory, 2 * kBytes, kKind, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemGetHandleForAddressRange(&file, memory, 4096, kKind, 1), CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuMemGetHandleForAddressRange(&file, memory, 4096, kKind, 2), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemGetHandleForAddressRange(&file, reinterpret_cast<CUdeviceptr>(host), 4096, kKind, 0),
+          CUDA_ERROR_INVALID_VALUE);
+  DIFFERS("a descriptor begins where its memory does",
+          cuMemGetHandleForAddressRange(&file, memory + 4096, 4096, kKind, 0), CUDA_SUCCESS, CUDA_ERROR_NOT_SUPPORTED);
+}
+#endif

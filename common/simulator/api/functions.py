@@ -20,6 +20,29 @@ DEFINITION = re.compile(r"^CUDASIM_API CUresult (\w+)\(", re.MULTILINE)
 BY_MACRO = re.compile(r"^[A-Z][A-Z_0-9]+\((cu\w+),\s*(cu\w+)", re.MULTILINE)
 
 
+# Why what refuses does, by the beginning of its name.
+WHY = {
+    "graphics, which a device without any has nothing to share with": (
+        "cuEGL", "cuGL", "cuGraphics", "cuVDPAU", "cuEventCreateFromEGLSync", "cuStreamBeginCaptureToCig",
+        "cuStreamEndCaptureToCig"),
+    "links between machines, of which there are none": (
+        "cuDeviceGetClique", "cuDeviceGetFabric", "cuFabric", "cuLogicalEndpoint"),
+    "news of core dumps, of which none is made": ("cuCoredump",),
+    "a thread that restores, which memory of the process's own does not need": ("cuCheckpoint",),
+    "newer than CUDA 13.0, and no answer of a driver is recorded": (
+        "cuDevSmResourceSplit", "cuMemGetLocationInfo", "cuStreamBeginRecaptureToGraph",
+        "cuTensorMapSetAllocationClass"),
+    "sm_100": ("cuTensorMapEncodeIm2colWide",),
+}
+
+
+def reason(name):
+    for why, beginnings in WHY.items():
+        if name.startswith(beginnings):
+            return why
+    sys.exit(f"{name} refuses: say why in functions.py")
+
+
 def read(name):
     with open(os.path.join(HERE, name), encoding="utf-8") as file:
         return file.read()
@@ -56,7 +79,8 @@ def table():
     for file, names in sorted(places.items()):
         text += f"| `{file}` | {', '.join(names)} |\n"
     text += f"| first versions refuse, as a driver of 64 bits does | {', '.join(old)} |\n"
-    text += f"| refused | {', '.join(refused)} |\n"
+    for why in WHY:
+        text += f"| refused: {why} | {', '.join(name for name in refused if reason(name) == why)} |\n"
     return text + "\n</details>\n"
 
 

@@ -1,5 +1,7 @@
 // Handles for other processes: of memory, and of events. What a handle leads to is open in the process that made it.
+// And descriptors of memory for other devices of the machine.
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/virtual_memory.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/shared_memory.hpp"
@@ -75,6 +77,20 @@ std::shared_ptr<SharedMemory> shared_bytes(const Allocation& allocation, Context
   require(AddressSpace::instance().rehome(allocation.base, memory->get(), memory));
   known = memory;
   return memory;
+}
+
+// The memory that the range lies in, as one that has a descriptor.
+std::shared_ptr<SharedMemory> describable(const Allocation& allocation) {
+  constexpr const char* kCall = "cuMemGetHandleForAddressRange";
+  if (allocation.kind == MemoryKind::virtual_mapping) {
+    auto memory = shared_memory_at(allocation.base);
+    if (!memory) fail(refuse(kCall, "for memory that cuMemCreate was not asked to make shareable"));
+    return memory;
+  }
+  const auto owner = owner_of(allocation);
+  require(allocation.kind == MemoryKind::device && owner != nullptr);
+  if (allocation.flags != 0) fail(refuse(kCall, "for what another process has made"));
+  return shared_bytes(allocation, *owner);
 }
 
 CUresult open_memory(CUdeviceptr* pointer, const CUipcMemHandle& opaque, unsigned flags) {
@@ -163,3 +179,27 @@ CUDASIM_API CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle opaqu
     return CUDA_SUCCESS;
   };
 }
+
+#if CUDA_VERSION >= 11070
+// For a network card or another driver: a DMA-BUF. Here it is a descriptor that whoever has it can map; it begins where
+// its memory does.
+CUDASIM_API CUresult cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, size_t size,
+                                                   CUmemRangeHandleType type, unsigned long long flags) {
+  return CUDASIM_CALL(handle, address, size, type, flags) {
+    current_context();
+    constexpr u64 kPage = 4096;
+    constexpr unsigned long long kByPcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE
+    require(handle != nullptr && type == CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD && flags <= kByPcie);
+    require(size != 0 && address % kPage == 0 && size % kPage == 0);
+    const auto allocation = AddressSpace::instance().find(address);
+    require(allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::virtual_mapping));
+    require(size <= allocation->base + allocation->size - address);
+    require(flags != kByPcie, CUDA_ERROR_NOT_SUPPORTED);  // as an H200 answers
+    if (address != allocation->base) {
+      return refuse("cuMemGetHandleForAddressRange", "for a range that begins within an allocation");
+    }
+    *static_cast<int*>(handle) = describable(*allocation)->descriptor();
+    return CUDA_SUCCESS;
+  };
+}
+#endif

@@ -1,6 +1,6 @@
 // What other devices of the machine, and the driver by itself, have to do with a device's memory: network cards that
-// write to it (GPUDirect RDMA), descriptors for them, and news that the driver has to tell. There are no such cards
-// here, and there is no news.
+// write to it (GPUDirect RDMA), and news that the driver has to tell. There are no such cards here, and there is no
+// news. Descriptors for such cards are in api/ipc.cpp.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
@@ -57,24 +57,6 @@ CUDASIM_API CUresult cuDeviceUnregisterAsyncNotification(CUdevice device, CUasyn
     require(listener->device == device);
     news_listeners().remove(handle);
     return CUDA_SUCCESS;
-  };
-}
-#endif
-
-#if CUDA_VERSION >= 11070
-// A descriptor for a network card or another driver of this machine; nothing here could give one to them.
-CUDASIM_API CUresult cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, size_t size,
-                                                   CUmemRangeHandleType type, unsigned long long flags) {
-  return CUDASIM_CALL(handle, address, size, type, flags) {
-    current_context();
-    constexpr u64 kPage = 4096;
-    constexpr unsigned long long kByPcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE
-    require(handle != nullptr && type == CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD && flags <= kByPcie);
-    require(size != 0 && address % kPage == 0 && size % kPage == 0);
-    const auto allocation = AddressSpace::instance().find(address);
-    require(allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::virtual_mapping));
-    require(size <= allocation->base + allocation->size - address);
-    return refuse("cuMemGetHandleForAddressRange", "there is no DMA here");
   };
 }
 #endif

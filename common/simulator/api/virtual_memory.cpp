@@ -250,6 +250,13 @@ std::optional<CUmemAllocationProp> properties_at(u64 address) {
   return mapping->second.physical->properties;
 }
 
+std::shared_ptr<SharedMemory> shared_memory_at(u64 address) {
+  VirtualMemory& all = virtual_memory();
+  const std::scoped_lock lock(all.mutex);
+  const auto mapping = all.at(address);
+  return mapping == all.mappings.end() ? nullptr : mapping->second.physical->shared;
+}
+
 std::optional<std::pair<u64, u64>> reservation_at(u64 address) {
   VirtualMemory& all = virtual_memory();
   const std::scoped_lock lock(all.mutex);

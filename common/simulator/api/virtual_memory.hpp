@@ -14,6 +14,9 @@ std::optional<std::pair<u64, u64>> reservation_at(u64 address);
 // What the memory that is mapped at `address` was asked to be (cuMemCreate).
 std::optional<CUmemAllocationProp> properties_at(u64 address);
 
+// What is mapped at `address`, if it is memory that can be shared; else null.
+std::shared_ptr<class SharedMemory> shared_memory_at(u64 address);
+
 // Memory that was made for the tiles of sparse arrays.
 struct TilePool {
   std::shared_ptr<const void> keep;
