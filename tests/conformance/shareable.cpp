@@ -240,6 +240,7 @@ FRESH_CASE("Memory of a device has a descriptor for the machine's other devices"
     REQUIRE(seen != MAP_FAILED);
     CHECK(static_cast<const unsigned char*>(seen)[kBytes - 1] == 7);
     CU_CHECK(cuMemsetD8(memory + kBytes - 1, 8, 1));
+    CU_CHECK(cuCtxSynchronize());
     CHECK(static_cast<const unsigned char*>(seen)[kBytes - 1] == 8);
   }
   close(file);
