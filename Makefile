@@ -25,6 +25,11 @@ ifneq ($(filter 3.% 4.0% 4.1%,$(MAKE_VERSION)),)
 $(error GNU make $(MAKE_VERSION) is too old: the course needs 4.2 or newer)
 endif
 
+# make -R forgets what it calls g++; and CXX= means no other one.
+ifeq ($(CXX),)
+override CXX := g++
+endif
+
 SHELL := /bin/bash
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
