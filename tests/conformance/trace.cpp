@@ -75,3 +75,72 @@ TEST_CASE(kTraced, "[trace]") {
     CHECK(line.size() <= 100);
   }
 }
+
+namespace {
+
+constexpr const char* kReasons = "Why a call has failed is told to who looks on, and written to CUDA_LOG_FILE";
+
+void mistakes() {
+  const auto F = conformance::module();
+  if (!conformance::on_simulator()) return;
+  CUcontext other = nullptr;
+  CUfunction function = nullptr;
+  CUstream stream = nullptr;
+  CUevent untimed = nullptr;
+  CUdevice device = 0;
+  CUdeviceptr memory = 0;
+  int value = 0;
+  float milliseconds = 0;
+  CU_CHECK(cuMemAlloc(&memory, 256));
+  CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuEventCreate(&untimed, CU_EVENT_DISABLE_TIMING));
+  cuDeviceGet(&device, 7);
+  cuModuleGetFunction(&function, F.mod, "incc");
+  function = F("inc");
+  cuLaunchKernel(function, 1, 1, 1, 32, 64, 1, 0, nullptr, nullptr, nullptr);
+  cuLaunchKernel(function, 1, 0, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr);
+  cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 60000, nullptr, nullptr, nullptr);
+  cuLaunchKernel(F("oob_write"), 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr);
+  cuMemcpyHtoD(memory + 254, &value, 4);
+  cuMemFree(memory + 8);
+  cuMemFree(memory);
+  cuMemFree(memory);
+  cuStreamDestroy(stream);
+  cuStreamQuery(stream);
+  cuEventElapsedTime(&milliseconds, untimed, untimed);
+  cuCtxCreate(&other, nullptr, 0, F.dev);
+  cuLaunchKernel(function, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr);
+  cuCtxSetCurrent(nullptr);
+  cuCtxSetCurrent(nullptr);
+  cuMemAlloc(&memory, 4);
+  std::fprintf(stderr, "on the simulator\n");
+}
+
+}  // namespace
+
+TEST_CASE(kReasons, "[trace]") {
+  if (conformance::in_child()) return mistakes();
+  for (const char* way : {"CUDASIM_TRACE", "CUDA_LOG_FILE"}) {
+    const bool trace = std::strcmp(way, "CUDASIM_TRACE") == 0;
+    const auto ending = conformance::spawn({"conformance", conformance::as_pattern(kReasons)},
+                                           {{"CONFORMANCE_CHILD", "1"}, {way, trace ? "api" : "stderr"}});
+    if (ending.output.find("on the simulator") == std::string::npos) return;
+    std::istringstream words(ending.output);
+    std::string told;
+    for (std::string word; words >> word;) told += word + ' ';  // lines may break anywhere
+    CAPTURE(told);
+    for (const char* reason :
+         {"there is no device 7: there are 1, counted from 0", "the module has no kernel of that name; there are ",
+          "the block has 2048 threads, and a block of inc has at most 1024",
+          "the grid is 1 x 0 x 1, each of which must",
+          "60000 bytes of dynamic shared memory are wanted, and inc may have 49152",
+          "oob_write takes 2 arguments, and kernelParams is null",
+          "which is the last 2 bytes of it past the end of the allocation of 256 bytes",
+          "only what an allocation begins with can be freed, and this is 8 bytes into the allocation of 256 bytes",
+          "this is 0 bytes into the freed allocation of 256 bytes", "is a handle of something that has been destroyed",
+          "an event was made with CU_EVENT_DISABLE_TIMING", "the kernel was loaded into another context",
+          "no context is current to this thread"}) {
+      CHECK(told.find(reason) != std::string::npos);
+    }
+  }
+}

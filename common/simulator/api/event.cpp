@@ -49,7 +49,10 @@ CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) 
   require(milliseconds != nullptr);
   require(!start->captured() && !end->captured(), CUDA_ERROR_CAPTURED_EVENT);
   const auto from = start->recording(), to = end->recording();
-  require(start->timed() && end->timed() && from && to && start->health == end->health, CUDA_ERROR_INVALID_HANDLE);
+  constexpr CUresult kWrong = CUDA_ERROR_INVALID_HANDLE;
+  require(start->timed() && end->timed(), kWrong, [] { return "an event was made with CU_EVENT_DISABLE_TIMING"; });
+  require(from && to, kWrong, [] { return "an event has never been recorded"; });
+  require(start->health == end->health, kWrong, [] { return "the events belong to two contexts"; });
   if (!from->task->done() || !to->task->done()) return CUDA_ERROR_NOT_READY;
   *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
   return CUDA_SUCCESS;

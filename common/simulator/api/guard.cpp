@@ -13,10 +13,11 @@
 namespace cudasim {
 namespace {
 
-CUresult guarded(CUresult (*body)(void*), void* object) noexcept {
+CUresult guarded(CUresult (*body)(void*), void* object, std::string& why) noexcept {
   try {
     return body(object);
-  } catch (const Failure& failure) {
+  } catch (Failure& failure) {
+    why.swap(failure.why);
     return failure.code;
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
@@ -30,16 +31,18 @@ CUresult guarded(CUresult (*body)(void*), void* object) noexcept {
 
 }  // namespace
 
-void trace_call(const char* function, const char* names, const Argument* arguments, std::size_t count, CUresult result);
+void trace_call(const char* function, const char* names, const Argument* arguments, std::size_t count, CUresult result,
+                const std::string& why);
 
 CUresult run_call(const CallInfo& call, CUresult (*body)(void* object), void* object) noexcept {
   const Passage passage(call.when_locked);
   TimelineCall timed;
-  const CUresult result = guarded(body, object);
+  std::string why;
+  const CUresult result = guarded(body, object, why);
   if (timeline_on()) timed.ends(call.function, result);
   if (result == CUDA_SUCCESS && checks().leak) note_call(call.function, call.arguments, call.count);
-  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) log_answer(call.function, result);
-  if (trace_wanted().api) trace_call(call.function, call.names, call.arguments, call.count, result);
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) log_answer(call.function, result, why);
+  if (trace_wanted().api) trace_call(call.function, call.names, call.arguments, call.count, result, why);
   return result;
 }
 

@@ -242,7 +242,8 @@ Texts texts_of_bytes(std::string_view bytes) {
   if (bytes.size() >= sizeof(FatbinHeader) && first_word(bytes.data()) == kFatbinMagic)
     return split(ptx_in_fatbin(bytes));
   const std::string_view text = bytes.substr(0, bytes.find('\0'));
-  if (!looks_like_ptx(text)) fail(CUDA_ERROR_INVALID_IMAGE);
+  if (!looks_like_ptx(text))
+    fail(CUDA_ERROR_INVALID_IMAGE, "this is neither PTX, which begins with .version, nor a fatbin");
   return split(text);
 }
 
@@ -274,7 +275,7 @@ Texts texts_of_image(const void* image) {
 
 std::string read_file(const char* path) {
   std::ifstream file(path, std::ios::binary);
-  require(file.good(), CUDA_ERROR_FILE_NOT_FOUND);
+  require(file.good(), CUDA_ERROR_FILE_NOT_FOUND, [&] { return std::string("no such file: ") + path; });
   std::ostringstream bytes;
   bytes << file.rdbuf();
   return std::move(bytes).str();

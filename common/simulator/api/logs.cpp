@@ -6,6 +6,8 @@
 #include <pthread.h>
 
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <deque>
@@ -33,20 +35,36 @@ Logs& logs() {
 }
 
 // "[20:41:11.863][140047331518016][CUDA][E] Returning 201 (CUDA_ERROR_INVALID_CONTEXT) from cuMemGetInfo", as driver
-// 580 writes it. Names are those of the header, without their versions.
-std::string line_of(const char* function, CUresult result) {
+// 580 writes it, behind a line that says why.
+std::string line_of(const std::string& message) {
   using namespace std::chrono;
   const auto now = system_clock::now();
   const std::time_t seconds = system_clock::to_time_t(now);
   std::tm day{};
   gmtime_r(&seconds, &day);
-  char text[200];
-  std::snprintf(text, sizeof text, "[%02d:%02d:%02d.%03d][%lu][CUDA][E] Returning %d (%s) from %.*s\n", day.tm_hour,
-                day.tm_min, day.tm_sec,
+  char stamp[80];
+  std::snprintf(stamp, sizeof stamp, "[%02d:%02d:%02d.%03d][%lu][CUDA][E] ", day.tm_hour, day.tm_min, day.tm_sec,
                 static_cast<int>(duration_cast<milliseconds>(now.time_since_epoch()).count() % 1000),
-                static_cast<unsigned long>(pthread_self()), static_cast<int>(result), error_name(result),
-                static_cast<int>(std::strcspn(function, "_")), function);
-  return text;
+                static_cast<unsigned long>(pthread_self()));
+  return stamp + message + "\n";
+}
+
+// Names are those of the header, without their versions.
+std::string returning(const char* function, CUresult result) {
+  return "Returning " + std::to_string(static_cast<int>(result)) + " (" + error_name(result) + ") from " +
+         std::string(function, std::strcspn(function, "_"));
+}
+
+// CUDA_LOG_FILE=stdout, stderr, or a file: where the lines go as they come.
+std::FILE* log_file() {
+  static std::FILE* const only = []() -> std::FILE* {
+    const char* where = std::getenv("CUDA_LOG_FILE");
+    if (where == nullptr || *where == '\0') return nullptr;
+    if (std::strcmp(where, "stdout") == 0) return stdout;
+    if (std::strcmp(where, "stderr") == 0) return stderr;
+    return std::fopen(where, "w");
+  }();
+  return only;
 }
 
 #if CUDA_VERSION >= 12090
@@ -103,20 +121,28 @@ void tell(const std::string&) {}
 
 }  // namespace
 
-void log_answer(const char* function, CUresult result) noexcept {
-  try {
-    const std::string line = line_of(function, result);
-    {
-      Logs& all = logs();
-      const std::scoped_lock lock(all.mutex);
-      all.lines.push_back(line);
-      all.bytes += line.size();
-      for (; all.bytes > kMostBytes; ++all.first) {
-        all.bytes -= all.lines.front().size();
-        all.lines.pop_front();
-      }
+static void log(const std::string& line) {
+  {
+    Logs& all = logs();
+    const std::scoped_lock lock(all.mutex);
+    all.lines.push_back(line);
+    all.bytes += line.size();
+    for (; all.bytes > kMostBytes; ++all.first) {
+      all.bytes -= all.lines.front().size();
+      all.lines.pop_front();
     }
-    tell(line);
+    if (std::FILE* const file = log_file()) {
+      std::fputs(line.c_str(), file);
+      std::fflush(file);
+    }
+  }
+  tell(line);
+}
+
+void log_answer(const char* function, CUresult result, const std::string& why) noexcept {
+  try {
+    if (!why.empty()) log(line_of(why));
+    log(line_of(returning(function, result)));
   } catch (const std::exception&) {
     // No memory for a line of text: the call's own answer is what matters.
   }

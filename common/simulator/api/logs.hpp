@@ -3,9 +3,11 @@
 #pragma once
 #include <cuda.h>
 
+#include <string>
+
 namespace cudasim {
 
-// Notes an answer, and tells it to those who asked for that. Never throws.
-void log_answer(const char* function, CUresult result) noexcept;
+// Notes an answer, and why if there is more to say, and tells it to those who asked for that. Never throws.
+void log_answer(const char* function, CUresult result, const std::string& why) noexcept;
 
 }  // namespace cudasim

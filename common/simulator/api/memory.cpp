@@ -27,7 +27,8 @@ CUDASIM_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
 CUDASIM_API CUresult cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
   return CUDASIM_CALL(pointer, bytes) {
     const auto context = current_context();
-    require(pointer != nullptr && bytes != 0);
+    require(pointer != nullptr);
+    require(bytes != 0, CUDA_ERROR_INVALID_VALUE, [] { return "0 bytes are no memory"; });
     require_no_unsafe_capture();
     *pointer = allocate_device_memory(*context, MemoryKind::device, bytes, "cuMemAlloc")->base;
     return CUDA_SUCCESS;
@@ -63,7 +64,10 @@ CUDASIM_API CUresult cuMemFree_v2(CUdeviceptr pointer) {
       return CUDA_SUCCESS;
     }
     const auto allocation = AddressSpace::instance().find(pointer);
-    require(allocation && allocation->base == pointer);
+    require(allocation && allocation->base == pointer, CUDA_ERROR_INVALID_VALUE, [&] {
+      return "only what an allocation begins with can be freed, and this is " +
+             AddressSpace::instance().describe(pointer, 0);
+    });
     if (const auto pool = pool_of(pointer)) {  // whose users the program itself has to wait for
       pool->free_now(pointer);
       return CUDA_SUCCESS;

@@ -28,6 +28,15 @@ std::shared_ptr<Function> permitted_function(CUfunction handle) {
   return get_function(handle);
 }
 
+// For who has asked for another: a C++ compiler changes names that are not extern "C".
+std::string kernels_of(const Module& module) {
+  std::string text = "the module has no kernel of that name; there are";
+  const auto& kernels = module.program->kernels;
+  for (std::size_t i = 0; i < kernels.size() && i < 5; ++i) text += (i == 0 ? " " : ", ") + kernels[i].name;
+  if (kernels.size() > 5) text += " and " + std::to_string(kernels.size() - 5) + " more";
+  return kernels.empty() ? "the module has no kernels" : text;
+}
+
 }  // namespace
 
 CUDASIM_API CUresult cuModuleLoad(CUmodule* module, const char* fname) {
@@ -89,7 +98,7 @@ CUDASIM_API CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const
     const auto module = permitted_module(hmod);
     require(hfunc != nullptr && name != nullptr);
     const CUfunction function = module->function(name);
-    require(function != nullptr, CUDA_ERROR_NOT_FOUND);
+    require(function != nullptr, CUDA_ERROR_NOT_FOUND, [&] { return kernels_of(*module); });
     *hfunc = function;
     return CUDA_SUCCESS;
   };

@@ -23,6 +23,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -269,6 +270,15 @@ class Line {
   std::size_t indent_, column_;
 };
 
+// Why a call has failed, below it, word by word.
+std::string reason(const std::string& why, std::size_t indent) {
+  if (why.empty()) return "";
+  Line line(std::string(indent, ' ') + "because ", indent);
+  std::istringstream words(why);
+  for (std::string word; words >> word;) line.add(word + " ");
+  return line.text().substr(0, line.text().find_last_not_of(' ') + 1) + "\n";
+}
+
 // What failed is red where somebody looks.
 std::string answer(CUresult result) {
   static const bool coloured = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
@@ -362,8 +372,8 @@ std::string shown(std::string_view function, std::string_view name, const Argume
 
 }  // namespace
 
-void trace_call(const char* function, const char* names, const Argument* arguments, std::size_t count,
-                CUresult result) {
+void trace_call(const char* function, const char* names, const Argument* arguments, std::size_t count, CUresult result,
+                const std::string& why) {
   const Thread& thread = this_thread();
   const std::size_t indent = (thread.number - 1) * 4;
   const std::string plain = plain_name(function);
@@ -379,7 +389,7 @@ void trace_call(const char* function, const char* names, const Argument* argumen
     print_handle(stack, "CUctx_st", context);
   }
   line.add((count == 0 ? ") -> " : " -> ") + answer(result) + stack + "]");
-  std::fputs((line.text() + "\n").c_str(), stderr);
+  std::fputs((line.text() + "\n" + reason(why, indent + 7)).c_str(), stderr);
 }
 
 }  // namespace cudasim

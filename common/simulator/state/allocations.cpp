@@ -74,7 +74,10 @@ Share::Share(Device& device, u64 bytes) : device_(device), bytes_(round_up(bytes
   std::atomic<u64>& used = device.parts.get<Account>().used;
   u64 before = used.load();
   do {
-    require(bytes_ <= device.memory - before, CUDA_ERROR_OUT_OF_MEMORY);
+    require(bytes_ <= device.memory - before, CUDA_ERROR_OUT_OF_MEMORY, [&] {
+      return std::to_string(bytes_) + " bytes are wanted, and " + std::to_string(device.memory - before) + " of " +
+             std::to_string(device.memory) + " are left on the device";
+    });
   } while (!used.compare_exchange_weak(before, before + bytes_));
 }
 
@@ -158,8 +161,7 @@ std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind,
 }
 
 std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
-                                                const char* label, std::shared_ptr<const void> keep,
-                                                MemoryKind kind) {
+                                                const char* label, std::shared_ptr<const void> keep, MemoryKind kind) {
   auto made = std::make_shared<Allocation>();
   made->base = AddressSpace::instance().reserve(size, kUnit);
   made->host = host;

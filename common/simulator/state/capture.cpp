@@ -133,7 +133,8 @@ void require_not_captured(const Stream& stream) {
   const std::scoped_lock lock(Graph::mutex());
   if (!stream.capture) return;
   stream.capture->invalidated = true;
-  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+       "the stream is being captured: there is no work to wait for or ask about");
 }
 
 void require_no_implicit_capture(const Stream& stream, Use use) {
@@ -165,7 +166,8 @@ void require_no_unsafe_capture() {
     capture->invalidated = true;
     any = true;
   }
-  if (any) fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (any)
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call could not be part of it");
 }
 
 void require_no_capture(Context& context) {
@@ -177,7 +179,8 @@ void require_no_capture(Context& context) {
     stream.capture->invalidated = true;
     any = true;
   });
-  if (any) fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  if (any)
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call could not be part of it");
 }
 
 }  // namespace cudasim

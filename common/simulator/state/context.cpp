@@ -169,8 +169,9 @@ void at_context_end(ContextEnd hook) {
 }
 
 void require_healthy(const Health& health) {
-  if (health.ended) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  if (const CUresult fault = health.fault; fault != CUDA_SUCCESS) fail(fault);
+  if (health.ended) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context that this belongs to has been destroyed");
+  if (const CUresult fault = health.fault; fault != CUDA_SUCCESS)
+    fail(fault, "something that was launched before has failed, and no call of its context succeeds any more");
 }
 
 void require_healthy_device(const Device& device) {
@@ -179,13 +180,13 @@ void require_healthy_device(const Device& device) {
 
 void require_calls_permitted() {
   require_initialized();
-  if (in_callback()) fail(CUDA_ERROR_NOT_PERMITTED);
+  if (in_callback()) fail(CUDA_ERROR_NOT_PERMITTED, "this runs in a callback, which must not call the driver");
 }
 
 std::shared_ptr<Context> current_context_even_faulted() {
   require_calls_permitted();
   const auto& stack = this_thread().stack;
-  if (stack.empty()) fail(CUDA_ERROR_INVALID_CONTEXT);
+  if (stack.empty()) fail(CUDA_ERROR_INVALID_CONTEXT, "no context is current to this thread");
   return get_context(stack.back());
 }
 

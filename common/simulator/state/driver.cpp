@@ -177,14 +177,18 @@ CUresult initialize() {
 }
 
 void require_initialized() {
-  if (phase.load(std::memory_order_acquire) != Phase::ready) fail(CUDA_ERROR_NOT_INITIALIZED);
+  if (phase.load(std::memory_order_acquire) != Phase::ready)
+    fail(CUDA_ERROR_NOT_INITIALIZED, "cuInit has not been called");
 }
 
 std::span<Device* const> devices() { return driver().visible; }
 
 Device& device_at(CUdevice ordinal) {
   const auto all = devices();
-  if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= all.size()) fail(CUDA_ERROR_INVALID_DEVICE);
+  if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= all.size()) {
+    fail(CUDA_ERROR_INVALID_DEVICE, "there is no device " + std::to_string(ordinal) + ": there are " +
+                                        std::to_string(all.size()) + ", counted from 0");
+  }
   return *all[static_cast<std::size_t>(ordinal)];
 }
 

@@ -2,17 +2,26 @@
 #pragma once
 #include "common/simulator/names.hpp"
 
+#include <string>
+
 namespace cudasim {
 
 struct Failure {
   CUresult code;
+  std::string why;  // for who looks on (CUDASIM_TRACE=api, the driver's log): what the code does not say
 };
 
-[[noreturn]] inline void fail(CUresult code) { throw Failure{code}; }
+[[noreturn]] inline void fail(CUresult code, std::string why = {}) { throw Failure{code, std::move(why)}; }
 
 // The usual first line of a call: what the manual demands of its arguments.
 inline void require(bool condition, CUresult otherwise = CUDA_ERROR_INVALID_VALUE) {
   if (!condition) fail(otherwise);
+}
+
+// The same where `why()` has more to say than the code: called for what fails only.
+template <class Why>
+void require(bool condition, CUresult otherwise, Why why) {
+  if (!condition) fail(otherwise, why());
 }
 
 }  // namespace cudasim

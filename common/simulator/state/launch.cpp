@@ -14,6 +14,10 @@
 namespace cudasim {
 namespace {
 
+std::string written(const Dim3& size) {
+  return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " + std::to_string(size.z);
+}
+
 bool within(const Dim3& size, const Dim3& most) {
   return size.count() != 0 && size.x <= most.x && size.y <= most.y && size.z <= most.z;
 }
@@ -87,10 +91,14 @@ std::vector<std::byte> from_buffer(const Function& function, void** extra) {
 std::vector<std::byte> from_pointers(const Function& function, void** values) {
   std::vector<std::byte> bytes(function.kernel->parameter_bytes);
   const auto& parameters = parameters_of(function);
-  require(values != nullptr || parameters.empty());
+  require(values != nullptr || parameters.empty(), CUDA_ERROR_INVALID_VALUE, [&] {
+    return function.kernel->name + " takes " + std::to_string(parameters.size()) +
+           " arguments, and kernelParams is null";
+  });
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     if (parameters[i].size == 0) continue;
-    require(values[i] != nullptr);
+    require(values[i] != nullptr, CUDA_ERROR_INVALID_VALUE,
+            [&] { return "kernelParams[" + std::to_string(i) + "] is null: it must point to the argument"; });
     std::memcpy(bytes.data() + parameters[i].offset, values[i], parameters[i].size);
   }
   return bytes;
@@ -149,18 +157,34 @@ bool launch_blocking() {
 
 void require_shape(const Function& function, const LaunchShape& shape) {
   const Kernel& kernel = *function.kernel;
-  require(within(shape.grid, kMaxGrid) && within(shape.block, kMaxBlock));
-  require(shape.block.count() <= max_threads_per_block(kernel));
+  const auto limits = [](const char* what, const Dim3& size, const Dim3& most) {
+    return [=] { return what + written(size) + ", each of which must be at least 1, and at most " + written(most); };
+  };
+  constexpr CUresult kWrong = CUDA_ERROR_INVALID_VALUE;
+  require(within(shape.grid, kMaxGrid), kWrong, limits("the grid is ", shape.grid, kMaxGrid));
+  require(within(shape.block, kMaxBlock), kWrong, limits("the block is ", shape.block, kMaxBlock));
+  require(shape.block.count() <= max_threads_per_block(kernel), kWrong, [&] {
+    return "the block has " + std::to_string(shape.block.count()) + " threads, and a block of " + kernel.name +
+           " has at most " + std::to_string(max_threads_per_block(kernel));
+  });
   const Dim3& exact = kernel.directives.required_threads;
   if (exact.count() != 0) {
-    require(exact.x == shape.block.x && exact.y == shape.block.y && exact.z == shape.block.z);
+    require(exact.x == shape.block.x && exact.y == shape.block.y && exact.z == shape.block.z, kWrong,
+            [&] { return kernel.name + " was compiled for blocks of " + written(exact) + " (.reqntid)"; });
   }
-  require(shape.dynamic_shared <= static_cast<u64>(function.current_settings().max_dynamic_shared));
+  const auto most = static_cast<u64>(function.current_settings().max_dynamic_shared);
+  require(shape.dynamic_shared <= most, kWrong, [&] {
+    return std::to_string(shape.dynamic_shared) + " bytes of dynamic shared memory are wanted, and " + kernel.name +
+           " may have " + std::to_string(most) + " (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)";
+  });
   require_cluster(function, shape);
   if (!shape.cooperative) return;
   const u64 resident =
       u64{kMultiprocessors} * blocks_per_multiprocessor(function, shape.block.count(), shape.dynamic_shared);
-  require(blocks_of(function, shape).count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE);
+  require(blocks_of(function, shape).count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, [&] {
+    return "all blocks of a cooperative launch are resident at once, and the device holds " + std::to_string(resident) +
+           " of these";
+  });
 }
 
 std::vector<std::byte> gather_parameters(const Function& function, void** kernel_params, void** extra) {
@@ -202,7 +226,8 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
 
 void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::vector<std::byte> parameters,
             Stream& stream) {
-  require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE);
+  require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE,
+          [] { return "the kernel was loaded into another context than that of the stream, or the current one"; });
   shape.priority = std::min(shape.priority, stream.priority);
   Operation operation = kernel_operation(function, shape, parameters);
   if (capture_of(stream)) operation.parameters = std::make_shared<KernelPart>(as_part(*function, shape, parameters));

@@ -4,9 +4,18 @@
 
 namespace cudasim {
 
-u64 fresh_handle() {
-  static std::atomic<u64> next{0x3c00'0000'0040};
-  return next.fetch_add(0x40, std::memory_order_relaxed);
+static constexpr u64 kFirst = 0x3c00'0000'0040, kStep = 0x40;
+static std::atomic<u64> next_handle{kFirst};
+
+u64 fresh_handle() { return next_handle.fetch_add(kStep, std::memory_order_relaxed); }
+
+std::string no_such_handle(u64 value) {
+  if (value == 0) return "the handle is null";
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  const bool given_out = value >= kFirst && value < next_handle && value % kStep == 0;
+  return text + std::string(given_out ? " is a handle of something that has been destroyed, or of another kind"
+                                      : " is no handle that the driver has given out");
 }
 
 }  // namespace cudasim

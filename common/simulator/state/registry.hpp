@@ -17,6 +17,9 @@ namespace cudasim {
 // Lies where neither the processor's programs nor the simulated device have memory; never 0, 1 or 2.
 u64 fresh_handle();
 
+// Of a value that no object of the kind that was wanted has: "handle 0x3c0000000040 …".
+std::string no_such_handle(u64 value);
+
 // All live objects of one kind, by handle. Thread-safe. Handle is the driver's opaque pointer type.
 template <class Object, class Handle>
 class Registry {
@@ -38,7 +41,7 @@ class Registry {
   // Throws `otherwise` if there is none.
   std::shared_ptr<Object> get(Handle handle, CUresult otherwise = CUDA_ERROR_INVALID_HANDLE) const {
     auto object = find(handle);
-    if (!object) fail(otherwise);
+    if (!object) fail(otherwise, no_such_handle(reinterpret_cast<u64>(handle)));
     return object;
   }
 

@@ -231,7 +231,8 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
   rows.pitch = end.pitch != 0 ? end.pitch : checked(Wide{end.x} + box.width);
   const u64 height = end.height != 0 ? end.height : checked(Wide{end.y} + box.height);
   if (box.height > 1 || box.depth > 1) {
-    require(rows.pitch >= checked(Wide{end.x} + box.width));
+    require(rows.pitch >= checked(Wide{end.x} + box.width), CUDA_ERROR_INVALID_VALUE,
+            [] { return "the pitch is smaller than a row"; });
     require(end.pitch < (u64{1} << 31));  // CU_DEVICE_ATTRIBUTE_MAX_PITCH
   }
   if (box.depth > 1) require(height >= checked(Wide{end.y} + box.height));
@@ -241,20 +242,28 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
 
   const bool by_host_pointer = end.type == CU_MEMORYTYPE_HOST;
   const u64 base = by_host_pointer ? reinterpret_cast<u64>(end.host) : end.device;
-  require(base != 0);
+  require(base != 0, CUDA_ERROR_INVALID_VALUE, [] { return "the address is null"; });
   rows.address = base + start;
   require(rows.address >= base && rows.address + rows.extent >= rows.address);
 
+  const auto outside = [&] {
+    char at[24];
+    std::snprintf(at, sizeof at, "0x%llx", static_cast<unsigned long long>(rows.address));
+    return std::to_string(rows.extent) + " bytes are wanted at " + at + ", which is " +
+           AddressSpace::instance().describe(rows.address, static_cast<u32>(std::min<u64>(rows.extent, ~u32{0})));
+  };
   if (in_graph && !by_host_pointer && is_graph_memory(rows.address)) return side = Side::device, rows;
   const auto allocation = AddressSpace::instance().find(rows.address);
   if (allocation && (!by_host_pointer || host_may_touch(*allocation))) {
     side = kind_of(*allocation);
     if (Pieces().find(rows, write)) return rows;
-    require(by_host_pointer);  // plain memory may go on where registered memory ends
+    require(by_host_pointer, CUDA_ERROR_INVALID_VALUE, outside);  // plain memory may go on where registered memory ends
   }
-  require(end.type != CU_MEMORYTYPE_DEVICE && rows.address + rows.extent <= kDeviceBase);
-  require(!AddressSpace::instance().reserved_for_both(rows.address, rows.extent));
-  require(host_range_is_mapped(rows.address, rows.extent));
+  require(end.type != CU_MEMORYTYPE_DEVICE && rows.address + rows.extent <= kDeviceBase, CUDA_ERROR_INVALID_VALUE,
+          [&] { return by_host_pointer ? "the address is one of the device, and the host's is wanted" : outside(); });
+  require(!AddressSpace::instance().reserved_for_both(rows.address, rows.extent), CUDA_ERROR_INVALID_VALUE, outside);
+  require(host_range_is_mapped(rows.address, rows.extent), CUDA_ERROR_INVALID_VALUE,
+          [] { return "the host has no memory there"; });
   side = Side::pageable;
   rows.host = true;
   return rows;
@@ -354,7 +363,8 @@ Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_g
   const u32 element = fill.elementSize;
   require(element == 1 || element == 2 || element == 4);
   if (fill.width == 0 || fill.height == 0) return made;
-  require(fill.dst % element == 0 && (fill.height == 1 || fill.pitch % element == 0));
+  require(fill.dst % element == 0 && (fill.height == 1 || fill.pitch % element == 0), CUDA_ERROR_INVALID_VALUE,
+          [&] { return "address and pitch must be multiples of " + std::to_string(element); });
   Box box{checked(static_cast<unsigned __int128>(fill.width) * element), fill.height, 1};
   Rows rows =
       rows_of({CU_MEMORYTYPE_DEVICE, nullptr, fill.dst, nullptr, 0, 0, 0, 0, fill.height == 1 ? 0 : fill.pitch, 0}, box,
