@@ -138,7 +138,7 @@ class Generator {
   // What the registers begin with: kValues words a thread.
   std::vector<u64> inputs() const {
     std::mt19937_64 random(seed_ + 77);
-    const auto pick = [&random](const char* type) {
+    const auto pick = [&random](const std::string& type) {
       const u64 dice = random();
       const auto& list = starting_values(type);
       return dice % 4 == 0 ? random() : list[dice / 4 % list.size()];
