@@ -166,20 +166,29 @@ inline const std::vector<u64>& edges(const std::string& type) {
 
 inline u64 mask(u32 bits) { return bits >= 64 ? ~u64{0} : (u64{1} << bits) - 1; }
 
-// The n-th test value of an operand; the same in every run.
-inline u64 value(const Kind& k, std::mt19937_64& random) {
-  const auto pick = [&random, &k] {
-    const auto& list = edges(k.type);
-    return random() % 4 == 0 ? random() : list[random() % list.size()];
-  };
-  if (k.register_bits == 1) return random() & 1;
-  if (k.type == "amount") return random() % 4 ? random() % 71 : pick() & mask(32);
-  u64 bits = pick() & mask(k.type_bits);
-  if (k.type == "f16x2" || k.type == "bf16x2" || k.type == "u16x2" || k.type == "s16x2") {
-    bits = (pick() & 0xffff) | (pick() & 0xffff) << 16;
+// The test values of an operand, one after the other; the same in every run.
+class TestValues {
+ public:
+  explicit TestValues(const Kind& kind)
+      : kind_(kind),
+        edges_(edges(kind.type)),
+        is_amount_(kind.type == "amount"),
+        is_pair_(kind.type == "f16x2" || kind.type == "bf16x2" || kind.type == "u16x2" || kind.type == "s16x2") {}
+
+  u64 next(std::mt19937_64& random) const {
+    const auto pick = [&] { return random() % 4 == 0 ? random() : edges_[random() % edges_.size()]; };
+    if (kind_.register_bits == 1) return random() & 1;
+    if (is_amount_) return random() % 4 ? random() % 71 : pick() & mask(32);
+    u64 bits = pick() & mask(kind_.type_bits);
+    if (is_pair_) bits = (pick() & 0xffff) | (pick() & 0xffff) << 16;
+    return (bits | (random() << kind_.type_bits % 64 & ~mask(kind_.type_bits))) & mask(kind_.register_bits);
   }
-  return (bits | (random() << k.type_bits % 64 & ~mask(k.type_bits))) & mask(k.register_bits);
-}
+
+ private:
+  const Kind& kind_;
+  const std::vector<u64>& edges_;
+  bool is_amount_, is_pair_;
+};
 
 struct Operands {
   std::vector<Kind> destinations, sources;
@@ -201,7 +210,8 @@ inline std::vector<std::vector<u64>> inputs(const Case& c) {
   std::vector<std::vector<u64>> result;
   for (const Kind& k : o.sources) {
     auto& column = result.emplace_back();
-    for (u32 thread = 0; thread < kThreads; ++thread) column.push_back(value(k, random));
+    const TestValues values(k);
+    for (u32 thread = 0; thread < kThreads; ++thread) column.push_back(values.next(random));
   }
   return result;
 }

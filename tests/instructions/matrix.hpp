@@ -174,18 +174,20 @@ inline Values product(const Product& p, const Values& a, const Values& b, const 
     return all;
   };
   const auto na = numbers(a, ta), nb = numbers(b, tb);
+  const bool odd = p.op == "xor", both = p.op == "and";
+  const int rounding = p.suffix == ".rz"   ? FE_TOWARDZERO
+                       : p.suffix == ".rm" ? FE_DOWNWARD
+                       : p.suffix == ".rp" ? FE_UPWARD
+                                           : FE_TONEAREST;
   Values d(c.size(), std::vector<u64>(c[0].size()));
   for (std::size_t row = 0; row < d.size(); ++row) {
     for (std::size_t column = 0; column < d[0].size(); ++column) {
       // The mode matters to the sign of sums that cancel.
       volatile double sum = tc.number(c[row][column]);
-      std::fesetround(p.suffix == ".rz"   ? FE_TOWARDZERO
-                      : p.suffix == ".rm" ? FE_DOWNWARD
-                      : p.suffix == ".rp" ? FE_UPWARD
-                                          : FE_TONEAREST);
+      std::fesetround(rounding);
       for (std::size_t k = 0; k < b.size(); ++k) {
         const u64 x = a[row][k], y = b[k][column];
-        sum = sum + (p.op == "xor" ? double(x ^ y) : p.op == "and" ? double(x & y) : na[row][k] * nb[k][column]);
+        sum = sum + (odd ? double(x ^ y) : both ? double(x & y) : na[row][k] * nb[k][column]);
       }
       std::fesetround(FE_TONEAREST);
       if (p.suffix == ".satfinite") sum = std::clamp(double(sum), -2147483648.0, 2147483647.0);

@@ -103,8 +103,6 @@ std::string disagreement(const Case& c) {
       for (const auto& column : inputs) in.push_back(column[first + lane]);
       const u64 want = c.reference(in.data());
       u32 shift = 0;
-      std::string text = c.form;
-      for (const u64 value : in) text += " " + (std::ostringstream() << std::hex << "0x" << value).str();
       for (u32 k = 0; k < operands.destinations.size(); ++k) {
         const Kind& kind = operands.destinations[k];
         const u64 got = frame->get(k, kind.register_bits, lane);
@@ -112,6 +110,8 @@ std::string disagreement(const Case& c) {
         const u64 expected = extended(kind, ran ? want >> shift : instructions::kUntouched);
         shift += kind.register_bits;
         if (ran ? !c.same(got, expected) : got != expected) {
+          std::string text = c.form;
+          for (const u64 value : in) text += " " + (std::ostringstream() << std::hex << "0x" << value).str();
           return text + " = " + (std::ostringstream() << std::hex << "0x" << got << ", not 0x" << expected).str();
         }
       }
