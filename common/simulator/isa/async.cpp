@@ -10,7 +10,6 @@
 #include "common/simulator/isa/bulk.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 namespace cudasim {
 namespace {
@@ -113,7 +112,7 @@ constexpr u32 kExpect = 2u << kFlags;  // the third operand is a transaction cou
 
 // state, [a] [, count]. The state is the object's before the arrival: its phase is what test_wait asks for.
 void run_arrive(Warp& warp, const Instruction& i) {
-  std::atomic_thread_fence(std::memory_order_release);
+  raw_fence_release();
   for_each_lane(warp, [&](u32 lane) {
     const bool expect = (i.control & kExpect) != 0;
     const u32 operand = i.slot[2] == kNoSlot ? 1 : warp.in<u32>(i.slot[2])[lane];
@@ -145,7 +144,7 @@ void run_test(Warp& warp, const Instruction& i) {
     complete |= u32{Phases(raw_load<u64>(at)).phase != asked} << lane;
     if (warp.watch != nullptr && (complete >> lane & 1) != 0) warp.watch->acquire(warp, lane, at);
   });
-  std::atomic_thread_fence(std::memory_order_acquire);
+  raw_fence_acquire();
   const u32 incomplete = warp.mask & ~complete;
   warp.set_predicate(i.slot[0], complete);
   if (incomplete == 0) return;

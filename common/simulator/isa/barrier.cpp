@@ -4,9 +4,8 @@
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/order.hpp"
+#include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/row.hpp"
-
-#include <atomic>
 
 namespace cudasim {
 namespace {
@@ -64,7 +63,7 @@ void run_cluster_arrive(Warp& warp, const Instruction& i) {
                 .lane = static_cast<u32>(__builtin_ctz(warp.cluster_pending & warp.mask))};
   }
   (void)i;
-  std::atomic_thread_fence(std::memory_order_release);
+  raw_fence_release();
   if (warp.watch != nullptr) warp.watch->cluster_arrive(warp);
   warp.cluster_pending |= warp.mask;
   warp.block->cluster->arrived += static_cast<u32>(__builtin_popcount(warp.mask));
@@ -79,7 +78,7 @@ void run_cluster_wait(Warp& warp, const Instruction& i) {
 
 // One thread of the machine runs a block, and x86 and Arm order what it does as C++ says.
 void run_fence(Warp& warp, const Instruction& i) {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  raw_fence();
   if (warp.watch != nullptr) warp.watch->fence(warp, i);
 }
 Bound bind_fence(const Form& form) { return {run_fence, order_of(form, true)}; }

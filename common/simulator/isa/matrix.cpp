@@ -8,6 +8,7 @@
 // not documented.) Double precision: one fma after the other, in the order of k.
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/elements.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/lanes.hpp"
@@ -512,10 +513,8 @@ void run_wmma_load(Warp& warp, const Instruction& i) {
   store_elements(warp, d, t.shape, t.role, t.type, [&](u32 row, u32 column) {
     const std::byte* line = lines.line[t.by_column ? column : row];
     const u32 at = t.by_column ? row : column;
-    u64 raw = 0;
-    if (width < 8) return (u64(line[at * width / 8]) >> at * width % 8) & ((1u << width) - 1);
-    std::memcpy(&raw, line + at * (width / 8), width / 8);
-    return raw;
+    if (width < 8) return u64{raw_load<u8>(line + at * width / 8)} >> at * width % 8 & ((1u << width) - 1);
+    return raw_element(line + at * (width / 8), width / 8);
   });
 }
 void run_wmma_store(Warp& warp, const Instruction& i) {
@@ -526,7 +525,7 @@ void run_wmma_store(Warp& warp, const Instruction& i) {
   const Lines lines = lines_of(warp, i, t, o[0], o[registers + 1], Access::write);
   for_elements(warp, o + 1, t.shape, t.role, t.type, [&](u32 row, u32 column, u64 raw) {
     const u32 width = bits(t.type) / 8;
-    std::memcpy(lines.line[t.by_column ? column : row] + width * (t.by_column ? row : column), &raw, width);
+    raw_store_element(lines.line[t.by_column ? column : row] + width * (t.by_column ? row : column), raw, width);
   });
 }
 Bound bind_transfer(const Form& form) {

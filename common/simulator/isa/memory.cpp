@@ -12,7 +12,6 @@
 #include "common/simulator/isa/row.hpp"
 
 #include <algorithm>
-#include <atomic>
 
 namespace cudasim {
 namespace {
@@ -132,12 +131,12 @@ inline bool inside(const Address* base, u64 offset, const Region& region, u32 ma
 u64 offset_of(const Instruction& i) { return static_cast<u64>(i.offset); }
 
 void after_load(Warp& warp, const Instruction& i) {
-  if ((i.control & kAcquire) != 0) std::atomic_thread_fence(std::memory_order_acquire);
+  if ((i.control & kAcquire) != 0) raw_fence_acquire();
   warp.poll();
 }
 
 void before_store(const Instruction& i) {
-  if ((i.control & kRelease) != 0) std::atomic_thread_fence(std::memory_order_release);
+  if ((i.control & kRelease) != 0) raw_fence_release();
 }
 
 // A lane's elements, from memory to its registers: M as it lies there, R as the register holds it.

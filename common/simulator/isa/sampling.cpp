@@ -7,6 +7,7 @@
 // logarithms.
 #include "common/simulator/isa/sampling.hpp"
 
+#include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/floats.hpp"
 
 #include <algorithm>
@@ -51,8 +52,7 @@ Texel read_texel(Warp& warp, u32 lane, const Texture& t, const TextureLevel& lev
   const std::byte* at = access(warp, lane, Space::global, address, t.texel_bytes(), Access::read);
   Texel texel = {0, 0, 0, gives_floats(t) ? bits_of(1.0f) : 1u};
   for (u32 k = 0; k < t.channels; ++k) {
-    u32 raw = 0;
-    std::memcpy(&raw, at + k * size, size);
+    const u32 raw = u32(raw_element(at + k * size, size));
     texel[k] = channel_value(t, raw, k);
   }
   return texel;

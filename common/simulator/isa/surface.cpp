@@ -1,5 +1,6 @@
 // Surface instructions. PTX ISA, "Surface Instructions": .b forms address bytes and move them as they are, .p forms
 // address texels and convert.
+#include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/isa/lanes.hpp"
 #include "common/simulator/isa/sampling.hpp"
@@ -74,12 +75,13 @@ void run_surface(Warp& warp, const Instruction& i) {
                                      : access(warp, lane, Space::global, address, size, s.bytes,
                                               kStore ? Access::write : Access::read, nullptr);
     for (u32 k = 0; k < s.elements; ++k) {
+      u64 value = 0;
       if (kStore) {
-        std::memcpy(memory + k * s.bytes, warp.in<std::byte>(data[k]) + lane * s.register_bytes, s.bytes);
+        std::memcpy(&value, warp.in<std::byte>(data[k]) + lane * s.register_bytes, s.bytes);
+        raw_store_element(memory + k * s.bytes, value, s.bytes);
       } else {
-        std::byte* in_register = warp.out<std::byte>(data[k]) + lane * s.register_bytes;
-        std::memset(in_register, 0, s.register_bytes);
-        if (memory) std::memcpy(in_register, memory + k * s.bytes, s.bytes);
+        if (memory) value = raw_element(memory + k * s.bytes, s.bytes);
+        std::memcpy(warp.out<std::byte>(data[k]) + lane * s.register_bytes, &value, s.register_bytes);
       }
     }
   }
@@ -129,7 +131,7 @@ void run_sust_p(Warp& warp, const Instruction& i) {
         access(warp, lane, Space::global, address, t.texel_bytes(), t.texel_bytes(), Access::write, nullptr);
     for (u32 k = 0; k < t.channels; ++k) {
       const u32 value = k < s.elements ? formatted(warp.in<u32>(data[k])[lane], t.channel) : 0;
-      std::memcpy(memory + k * size, &value, size);
+      raw_store_element(memory + k * size, value, size);
     }
   }
 }
