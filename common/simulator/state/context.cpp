@@ -16,6 +16,7 @@ namespace {
 struct Contexts {
   std::shared_mutex mutex;
   std::unordered_map<CUcontext, std::shared_ptr<Context>> by_handle;
+  std::unordered_map<CUcontext, std::vector<CUcontext>> names;  // by the handle: what else it is called, or was
   std::vector<ContextEnd> ends;
 };
 
@@ -137,6 +138,7 @@ CUcontext name_context(const std::shared_ptr<Context>& context) {
   Contexts& all = contexts();
   const std::unique_lock lock(all.mutex);
   all.by_handle[handle] = context;
+  all.names[context->handle].push_back(handle);
   return handle;
 }
 
@@ -152,8 +154,9 @@ void destroy_context(const std::shared_ptr<Context>& context) {
     const std::unique_lock lock(all.mutex);
     auto& kept = all.by_handle[context->handle];
     if (kept != context) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED);  // another thread was first
-    for (auto& [handle, named] : all.by_handle) {
-      if (named == context) named.reset();
+    kept.reset();
+    if (const auto names = all.names.extract(context->handle)) {
+      for (const CUcontext name : names.mapped()) all.by_handle[name].reset();
     }
   }
   Scheduler::instance().drain(*context->health);
