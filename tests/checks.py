@@ -95,9 +95,10 @@ class Run:
                 )
                 self.end, self.said = course.how_it_ended(ended.returncode), ended.stderr.strip()
                 killed = ended.returncode < 0
+                self.status = ended.returncode
             except subprocess.TimeoutExpired as stopped:
                 self.end = f"did not end within {limit} seconds and was stopped"
-                self.said, killed, self.hung = (stopped.stderr or b"").decode(errors="replace").strip(), True, True
+                self.said, killed, self.hung, self.status = (stopped.stderr or b"").decode(errors="replace").strip(), True, True, None
             self.cases = _read(report) if os.path.exists(report) else []
         self.culprit = None
         if self.cases and (killed or self.cases[-1].failure == UNFINISHED):
@@ -136,6 +137,11 @@ def run_cases(binary, environment, current=None, limit=LIMIT, until=None):
             broken = Case("the test program starts")
             broken.failure = f"{binary} {run.end}\n{run.said}"
             return [broken]
+        # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
+        if run.status not in (None, 0, 2, 4) and not any(case.failure for case in run.cases):
+            leaving = Case("the test program ends well")
+            leaving.failure = f"all cases passed, then it {run.end}\n{run.said}"
+            run.cases.append(leaving)
         for case in run.cases:
             finished.setdefault(case.name, case)
         if not run.culprit or run.hung or run.culprit.name in culprits:

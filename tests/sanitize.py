@@ -4,27 +4,34 @@
 # Where chapters or lessons are named, or valgrind instead of the compiler's, it is tests/host_side.py that works; for checks (the
 # simulator's own) and compute-sanitizer, tests/device_side.py.
 #
-#   tests/sanitize.py SANITIZERS [SUITE… | LESSON…]     SUITE: simulator conformance instructions, if none is named all three
+#   tests/sanitize.py SANITIZERS [SUITE… | LESSON…]     if none is named, all SUITES
 import os
-import subprocess
 import sys
+import time
 
+import checks
 import course  # PYTHONPATH: the Makefile
 import device_side
 import host_side
 import shadow
+import under
 
-SUITES = ["simulator", "conformance", "instructions"]
+# Not tests/programs and tests/compilers: they are about other people's programs, which would have to be built with sanitizers, too.
+SUITES = ["simulator", "conformance", "checks", "profile", "common", "fuzz", "instructions"]
+LIMIT = 3 * 3600  # seconds for a suite, and for a program that one of its cases starts: what takes a minute may take an hour
 
 
-def run(suite, folder, environment):
-    """Whether a suite passes, and nothing is found. What it wrote stands in build/<suite>.log, and the end of it here."""
-    log = folder / "build" / f"{suite}.log"
-    with open(log, "w", encoding="utf-8") as written:
-        ended = subprocess.run([f"build/tests/{suite}/check"], cwd=folder, env=environment, stdout=written, stderr=subprocess.STDOUT, check=False)
-    said = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    print("\n".join(said[-2 if ended.returncode == 0 else -100 :]), flush=True)
-    return ended.returncode == 0
+def judge(suite, folder, environment, tally):
+    """Runs a suite; a case that a sanitizer ends fails with its report, and the others run without it."""
+    start, failed, passed = time.time(), tally.failed, tally.passed
+    for case in checks.run_cases(folder / "build" / "tests" / suite / "check", environment, folder, LIMIT):
+        if case.failure:
+            tally.fail(f"{suite}: {case.name}", case.failure.splitlines()[-100:])
+        elif case.skipped:
+            tally.skip(f"{suite}: {case.name}", case.skipped)
+        else:
+            tally.passed += 1
+    print(f"tests/{suite}: {tally.passed - passed} passed, {tally.failed - failed} failed, in {time.time() - start:.0f} s", flush=True)
 
 
 def main(sanitizers, suites):
@@ -34,12 +41,11 @@ def main(sanitizers, suites):
     folder = shadow.folder(f"sanitize-{sanitizers.replace(',', '-')}")
     if not shadow.build(folder, [f"build/tests/{suite}/check" for suite in suites], [f"CXXFLAGS={flags}", f"LDFLAGS={flags}"]):
         return 1
-    environment = {**os.environ, **host_side.OPTIONS, "LD_LIBRARY_PATH": "build/simulator", "CUDA_INCLUDE": ""}
-    right = True
+    paths = {"LD_LIBRARY_PATH": f"{folder}/build/simulator", "CUDA_INCLUDE": "", "CONFORMANCE_LIMIT": str(LIMIT)}
+    tally = under.Tally({})
     for suite in suites:
-        print(f"tests/{suite} with -fsanitize={sanitizers}", flush=True)
-        right &= run(suite, folder, environment)
-    return 0 if right else 1
+        judge(suite, folder, {**os.environ, **host_side.OPTIONS, **paths}, tally)
+    return tally.close(f"with -fsanitize={sanitizers}")
 
 
 if __name__ == "__main__":

@@ -206,6 +206,16 @@ def a_case_that_rejects_is_enough():
         assert asked.read_text(encoding="utf-8") == "\n\n"
 
 
+def a_program_that_ends_badly_after_its_last_case_fails():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(PROGRAM.replace('success="false"', 'success="true"') + "echo 'leaked' >&2; exit 23\n", encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        *_, last = checks.run_cases(program, dict(os.environ))
+    assert last.name == "the test program ends well" and last.failure.startswith("all cases passed, then it ended with status 23\n"), last.failure
+    assert last.failure.endswith("leaked"), last.failure
+
+
 def an_exercise_that_is_being_worked_on_is_not_the_courses():
     with tempfile.TemporaryDirectory() as folder:
         exercise = pathlib.Path(folder) / "exercise.cpp"
