@@ -59,7 +59,11 @@ TEST_CASE("in a cluster, a shared address has its block's rank in bits 24 and up
               to(9, "%r3") + "and.b32 %r4, %r0, 0xffffff; getctarank.shared::cluster.u32 %r3, %r4;\n" + to(10, "%r3") +
               "mapa.u64 %d4, %d1, 1; isspacep.shared::cta %p0, %d4; selp.u32 %r3, 1, 0, %p0;\n" + to(11, "%r3") +
               "isspacep.shared::cluster %p0, %d4; selp.u32 %r3, 1, 0, %p0;\n" + to(12, "%r3") +
-              "isspacep.shared::cta %p0, %d1; selp.u32 %r3, 1, 0, %p0;\n" + to(13, "%r3"));
+              "isspacep.shared::cta %p0, %d1; selp.u32 %r3, 1, 0, %p0;\n" + to(13, "%r3") +
+              "mapa.shared::cluster.u32 %r3, second, 2;\n" + to(14, "%r3") +
+              "mapa.shared::cluster.u64 %d4, first+12, %r39; cvt.u32.u64 %r3, %d4;\n" + to(15, "%r3") +
+              "getctarank.shared::cluster.u32 %r3, first;\n" + to(16, "%r3") +
+              "getctarank.shared::cluster.u64 %r3, second+4;\n" + to(17, "%r3"));
   const std::uint32_t first = got[0] & kOffset, second = got[1] & kOffset, dynamic = got[2] & kOffset;
   CHECK(second - first == 256);
   CHECK(dynamic - second == 128);
@@ -81,6 +85,10 @@ TEST_CASE("in a cluster, a shared address has its block's rank in bits 24 and up
     CHECK(g[11] == (rank == 1 ? 1 : 0));
     CHECK(g[12] == 1);
     CHECK(g[13] == 1);
+    CHECK(g[14] == (2u << 24) + second);
+    CHECK(g[15] == own + first + 12);
+    CHECK(g[16] == rank);
+    CHECK(g[17] == rank);
   }
 }
 

@@ -301,6 +301,11 @@ const std::vector<Text>& texts() {
        "[%out+32],h;"
        "mov.u32 a,%ntid.r; mov.u32 b,%ntid.w; st.global.v2.u32 [%out+40],{a,b};",
        {32, 1, 1, 0, 1, 1, 1, 0, 0x10020, 1, 32, 0}},
+      {"a kernel that no graph of the device's own has launched",
+       "",
+       "",
+       ".reg .b64 a; mov.u64 a,%current_graph_exec; st.global.b64 [%out],a;",
+       {0, 0}},
   };
   return all;
 }
@@ -371,6 +376,13 @@ const std::vector<Refused>& refused() {
       {"a cache hint in shared memory", "", "",
        ".shared .u32 s; .reg .b64 p; mov.b64 p,0; red.shared.L2::cache_hint.add.u32 [s],1,p;",
        "cannot be applied to '.shared'"},
+      {"an order without a scope", "", "", ".shared .b64 b; mbarrier.arrive.release.b64 _, [b];", "mbarrier"},
+      {"a scope without an order", "", "",
+       ".shared .b64 b; .reg .pred p; mbarrier.test_wait.parity.cluster.b64 p, [b], 0;", "mbarrier"},
+      {"the wrong half of a cluster's memory to acquire", "", "",
+       "fence.acquire.sync_restrict::shared::cta.cluster;", "fence"},
+      {"a variable of which nobody says in which space it is wanted", "", "",
+       ".shared .b64 b; .reg .b64 r; mapa.u64 r, b, 1;", "must be register"},
       {"no semicolon's worth of nothing", "", "", ";;", "syntax error"},
   };
   return all;

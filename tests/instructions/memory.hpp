@@ -168,8 +168,7 @@ inline void add_accesses(Programs& all, const Accesses& a) {
   };
   const bool one = a.opcode.find(".mmio") != std::string::npos;
   add(one ? std::vector<std::string>{""} : std::vector<std::string>{"", ".v2"}, wide);
-  if (one) return;
-  add({".v4"}, narrow);
+  if (!one) add({".v4"}, narrow);
   add({""}, {"b128"});
 }
 

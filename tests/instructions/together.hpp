@@ -226,7 +226,9 @@ inline Programs barrier_cases() {
                                      "fence.proxy.alias;",
                                      "fence.proxy.async;",
                                      "fence.acquire.sync_restrict::shared::cluster.cluster;",
-                                     "fence.release.sync_restrict::shared::cta.cluster;"};
+                                     "fence.release.sync_restrict::shared::cta.cluster;",
+                                     "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;",
+                                     "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;"};
   for (const char* space : {".global", ".shared::cta", ".shared::cluster"})
     fences.push_back("fence.proxy.async" + std::string(space) + ";");
   for (const char* scope : {"cta", "cluster", "gpu", "sys"}) {

@@ -194,6 +194,7 @@ constexpr Register kRegisters[] = {
     uniform<zero>("%reserved_smem_offset_cap"),
     uniform<zero>("%reserved_smem_offset_0"),
     uniform<zero>("%reserved_smem_offset_1"),
+    uniform<zero>("%current_graph_exec"),  // no graph is instantiated for launches from a device
 };
 
 // %pm0 … %pm7, %pm0_64 … and the other %envreg0 … %envreg31: counters that nobody has started and a driver's own

@@ -461,22 +461,23 @@ Bound bind(const Form&) {
 
 #define OWN "{.shared|shared::cta}"
 #define ANY "{.shared|shared::cta|shared::cluster}"
-#define ARRIVE "{.release|relaxed}{.cta|cluster}"
-#define TEST "{.acquire|relaxed}{.cta|cluster}"
+// An order has a scope, and a scope an order.
+#define ARRIVE "{.release|relaxed.cta|cluster}"
+#define TEST "{.acquire|relaxed.cta|cluster}"
 #define BYTES ".mbarrier::complete_tx::bytes"
 
 const Row kRows[] = {
     {"mbarrier.init" OWN ".b64", "[m] u32", bind_barrier<run_init>, 70, 80},
     {"mbarrier.inval" OWN ".b64", "[m]", bind_barrier<run_invalidate>, 70, 80},
-    {"mbarrier.expect_tx{.relaxed}{.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<false>>, 80, 90},
-    {"mbarrier.complete_tx{.relaxed}{.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<true>>, 80,
+    {"mbarrier.expect_tx{.relaxed.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<false>>, 80, 90},
+    {"mbarrier.complete_tx{.relaxed.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<true>>, 80,
      90},
     {"mbarrier.arrive" ARRIVE ANY ".b64", "=b64_ [m] u32?", bind_arrive<0>, 70, 80},
     {"mbarrier.arrive.expect_tx" ARRIVE ANY ".b64", "=b64_ [m] u32", bind_arrive<kExpect>, 80, 90},
-    {"mbarrier.arrive.noComplete{.release}{.cta}" OWN ".b64", "=b64_ [m] u32", bind_arrive<0>, 70, 80},
+    {"mbarrier.arrive.noComplete{.release.cta}" OWN ".b64", "=b64_ [m] u32", bind_arrive<0>, 70, 80},
     {"mbarrier.arrive_drop" ARRIVE ANY ".b64", "=b64_ [m] u32?", bind_arrive<kDrop>, 70, 80},
     {"mbarrier.arrive_drop.expect_tx" ARRIVE ANY ".b64", "=b64_ [m] u32", bind_arrive<kDrop | kExpect>, 80, 90},
-    {"mbarrier.arrive_drop.noComplete{.release}{.cta}" OWN ".b64", "=b64_ [m] u32", bind_arrive<kDrop>, 70, 80},
+    {"mbarrier.arrive_drop.noComplete{.release.cta}" OWN ".b64", "=b64_ [m] u32", bind_arrive<kDrop>, 70, 80},
     {"mbarrier.test_wait" TEST OWN ".b64", "=pred_ [m] b64", bind_test<0>, 70, 80},
     {"mbarrier.test_wait.parity" TEST OWN ".b64", "=pred_ [m] u32", bind_test<kParity>, 71, 80},
     {"mbarrier.try_wait" TEST OWN ".b64", "=pred_ [m] b64 u32?", bind_test<kTry>, 78, 90},

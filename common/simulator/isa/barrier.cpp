@@ -102,12 +102,16 @@ const Row kRows[] = {
     {"barrier.cluster.wait{.acquire}{.aligned}", "", bind<run_cluster_wait>, 78, 90, kMeets},
     {"membar.cta|gl|sys", "", bind_fence},
     {"fence{.sc|acq_rel|acquire|release}.scope", "", bind_fence, 60, 70},
-    {"fence.acquire|release.sync_restrict::shared::cluster|sync_restrict::shared::cta.cluster", "", bind_fence, 86, 90},
+    // What others have made known in the cluster's memory, and what is made known of one's own.
+    {"fence.acquire.sync_restrict::shared::cluster.cluster", "", bind_fence, 86, 90},
+    {"fence.release.sync_restrict::shared::cta.cluster", "", bind_fence, 86, 90},
     {"fence.mbarrier_init.release.cluster", "", bind_fence, 80, 90},
     // There is one way to memory here, so nothing has to be made known to another.
     {"membar.proxy.alias", "", bind_fence, 75, 70},
     {"fence.proxy.alias", "", bind_fence, 75, 70},
     {"fence.proxy.async{.global|shared::cta|shared::cluster}", "", bind_fence, 80, 90},
+    {"fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster", "", bind_fence, 86, 90},
+    {"fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster", "", bind_fence, 86, 90},
     {"fence.proxy.tensormap::generic.acquire.scope", "[m] b32!(128)", bind_fence, 83, 90},
     {"fence.proxy.tensormap::generic.release.scope", "", bind_fence, 83, 90},
 };

@@ -360,7 +360,7 @@ Handler common_conversion(const Conversion& c) {
   return nullptr;
 }
 
-// cvt.f32.f32 and cvt.f32.bf16 without modifiers move bits, a NaN's too.
+// cvt.f32.f32 without modifiers and cvt.f32.bf16, whatever its rounding, move bits, a NaN's too.
 void run_moved_bits(Warp& warp, const Instruction& i) {
   const Conversion c = unpacked(i.control);
   const u32 shift = 32 - bits(c.from);
@@ -372,8 +372,8 @@ void run_moved_bits(Warp& warp, const Instruction& i) {
 
 Bound bind_convert(const Form& form) {
   const Conversion c = conversion(form);
-  if (c.to == Type::f32 && (c.from == Type::f32 || c.from == Type::bf16) && c.mode == kExact && !c.ftz && !c.sat)
-    return {run_moved_bits, packed(c)};
+  const bool moves = c.to == Type::f32 && ((c.from == Type::f32 && c.mode == kExact) || c.from == Type::bf16);
+  if (moves && !c.ftz && !c.sat) return {run_moved_bits, packed(c)};
   if (const Handler common = common_conversion(c)) return common;
   const Handler run = !is_float(c.to)     ? run_float_to_integer
                       : !is_float(c.from) ? run_integer_to_float
@@ -495,10 +495,13 @@ constexpr Row kRows[] = {
     {"cvt{.irnd}.bf16.bf16", "=t0~ t1~", bind_convert, 78, 90},
     {"cvt{.ftz}{.sat}.f32.f16", "=t0~ t1~", bind_convert},
     {"cvt{.ftz}.f32.bf16", "=t0~ t1~", bind_convert, 71, 80},
+    // Nothing is to be rounded here; ptxas takes the modifier all the same.
+    {"cvt.rnd.f32.bf16", "=t0~ t1~", bind_convert, 71, 80},
+    {"cvt.rnd.ftz.f32.bf16", "=t0~ t1~", bind_convert, 78, 90},
     {"cvt.rnd{.ftz}{.sat}.f32.f64", "=t0~ t1~", bind_convert},
     {"cvt{.ftz}{.sat}.f64.f32", "=t0~ t1~", bind_convert},
     {"cvt{.sat}.f64.f16", "=t0~ t1~", bind_convert},
-    {"cvt.f64.bf16", "=t0~ t1~", bind_convert, 78, 90},
+    {"cvt{.rnd}.f64.bf16", "=t0~ t1~", bind_convert, 78, 90},
     {"cvt.rnd{.ftz}{.sat}.f16.f32", "=t0~ t1~", bind_convert},
     {"cvt.rnd{.sat}.f16.f64", "=t0~ t1~", bind_convert},
     {"cvt{.rnd}.f16.bf16", "=t0~ t1~", bind_convert, 78, 90},

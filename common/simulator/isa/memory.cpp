@@ -637,6 +637,7 @@ const Row kRows[] = {
     LOADS("ld.relaxed|acquire.scope" SHARED_NEAR, "", 60, 70),
     LOADS_HINT("ld.relaxed|acquire.scope{.global}" EVICT, 74, 70),
     {"ld.mmio.relaxed.sys{.global}" UP_TO_64, "=t0~ [m]", bind_load, 82, 70},
+    {"ld.mmio.relaxed.sys{.global}.b128", "=t0 [m]", bind_load, 84, 70},
     LOADS_HINT("ld.global{.ca|cg|cs}.nc", 31, 32),
     LOADS_HINT("ld.global.nc" EVICT, 74, 70),
     LOADS("ldu{.global}", "", 0, 0),
@@ -649,6 +650,7 @@ const Row kRows[] = {
     STORES("st.relaxed|release.scope" SHARED_NEAR, "", 60, 70),
     STORES_HINT("st.relaxed|release.scope{.global}" EVICT, 74, 70),
     {"st.mmio.relaxed.sys{.global}" UP_TO_64, "[m] t0~", bind_store, 82, 70},
+    {"st.mmio.relaxed.sys{.global}.b128", "[m] t0", bind_store, 84, 70},
 
     // Prefetching does nothing, whatever the address; nor does the priority of a line. What discard leaves in memory is
     // undefined, so it may stay.
@@ -672,10 +674,10 @@ const Row kRows[] = {
     {"cvta.to.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
      bind_convert_address},
     {"isspacep.const|global|local|shared|shared::cta|shared::cluster|param|param::entry", "=pred b32~", bind_is_space},
-    {"mapa{.shared::cluster}.u64", "=t0 t0 u32", bind_map_address, 78, 90},
-    {"mapa.shared::cluster.u32", "=t0 t0 u32", bind_map_address, 78, 90},
-    {"getctarank{.shared::cluster}.u64", "=u32 t0", bind_rank_of, 78, 90},
-    {"getctarank.shared::cluster.u32", "=u32 t0", bind_rank_of, 78, 90},
+    {"mapa.u64", "=t0 t0 u32", bind_map_address, 78, 90},
+    {"mapa.shared::cluster.u32|u64", "=t0 t0 u32", bind_map_address, 78, 90, kTakesAddress},
+    {"getctarank.u64", "=u32 t0", bind_rank_of, 78, 90},
+    {"getctarank.shared::cluster.u32|u64", "=u32 t0", bind_rank_of, 78, 90, kTakesAddress},
 };
 
 }  // namespace
