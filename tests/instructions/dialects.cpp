@@ -379,8 +379,8 @@ const std::vector<Refused>& refused() {
       {"an order without a scope", "", "", ".shared .b64 b; mbarrier.arrive.release.b64 _, [b];", "mbarrier"},
       {"a scope without an order", "", "",
        ".shared .b64 b; .reg .pred p; mbarrier.test_wait.parity.cluster.b64 p, [b], 0;", "mbarrier"},
-      {"the wrong half of a cluster's memory to acquire", "", "",
-       "fence.acquire.sync_restrict::shared::cta.cluster;", "fence"},
+      {"the wrong half of a cluster's memory to acquire", "", "", "fence.acquire.sync_restrict::shared::cta.cluster;",
+       "fence"},
       {"a variable of which nobody says in which space it is wanted", "", "",
        ".shared .b64 b; .reg .b64 r; mapa.u64 r, b, 1;", "must be register"},
       {"no semicolon's worth of nothing", "", "", ";;", "syntax error"},
@@ -406,6 +406,67 @@ TEST_CASE("PTX as compilers and people write it loads and computes") {
     CHECK(got == t.results);
     CU_CHECK(cuModuleUnload(module));
   }
+}
+
+// What works on a multicast object's memory, in all its forms, behind a predicate that is never true: no such object is
+// to be had everywhere.
+TEST_CASE("what needs a multicast object loads without one") {
+  const Device device;
+  if (device.architecture() < 90) SKIP_TEST("multimem needs compute capability 9.0");
+  std::string body =
+      ".reg .pred never; .reg .b16 h<8>; .reg .b32 r<8>; .reg .f32 f<8>; .reg .b64 d<8>; .reg .f64 e<8>;\n"
+      "setp.eq.u64 never, %out, 0;\n";
+  const auto add = [&](const std::string& operation, const std::string& what, const std::string& type) {
+    const auto named = [&](const std::string& t) {
+      if (t == "f16" || t == "bf16") return "h";
+      if (t == "f32" || t == "f64") return t == "f32" ? "f" : "e";
+      return t.find("64") != std::string::npos ? "d" : "r";
+    };
+    for (const std::string vector : {"", ".v2", ".v4", ".v8"}) {
+      const bool half = type == "f16" || type == "bf16", pair = type == "f16x2" || type == "bf16x2";
+      const bool sum = what.find("add") != std::string::npos || operation == "st";
+      if (vector.empty() ? half : vector == ".v8" ? !half : !half && !pair && !(type == "f32" && sum)) continue;
+      std::string value = named(type) + std::string("0");
+      if (!vector.empty()) {
+        value = "{" + value;
+        for (int k = 1; k < vector[2] - '0'; ++k) value += std::string(", ") + named(type) + std::to_string(k);
+        value += "}";
+      }
+      const bool loads = operation == "ld_reduce";
+      for (const std::string order :
+           {"", ".weak", ".relaxed.cta", ".relaxed.sys", loads ? ".acquire.gpu" : ".release.cluster",
+            loads ? ".acquire.cluster" : ".release.gpu", ".relaxed.gpu", ".relaxed.cluster",
+            loads ? ".acquire.cta" : ".release.sys"}) {
+        for (const std::string space : {"", ".global"}) {
+          body += "@never multimem." + operation + order + space + what + vector + "." + type + " " +
+                  (loads ? value + ", [%out]" : "[%out], " + value) + ";\n";
+        }
+      }
+    }
+  };
+  for (const std::string operation : {"ld_reduce", "red"}) {
+    for (const std::string what : {".and", ".or", ".xor"}) {
+      for (const std::string type : {"b32", "b64"}) add(operation, what, type);
+    }
+    for (const std::string type : {"u32", "s32", "u64", "f32", "f64"}) add(operation, ".add", type);
+    for (const std::string what : {".min", ".max"}) {
+      for (const std::string type : {"u32", "s32", "u64", "s64"}) add(operation, what, type);
+    }
+    for (const std::string what : {".add", ".add.acc::f32", ".min", ".max"}) {
+      if (operation == "red" && what == ".add.acc::f32") continue;
+      for (const std::string type : {"f16", "bf16", "f16x2", "bf16x2"}) add(operation, what, type);
+    }
+  }
+  for (const std::string type :
+       {"b32", "b64", "u32", "u64", "s32", "s64", "f32", "f64", "f16", "bf16", "f16x2", "bf16x2"})
+    add("st", "", type);
+  body += "mov.u32 r0, 7; st.global.u32 [%out], r0;";
+  std::string log;
+  const CUmodule module = load(whole({"multimem", "", "", body.c_str(), {}, 90}, 90), log);
+  CHECK(log == "");
+  if (module == nullptr) return;
+  CHECK(run(module, 1) == Words{7});
+  CU_CHECK(cuModuleUnload(module));
 }
 
 TEST_CASE("PTX ends where its text does: without a newline, and at a NUL in a larger buffer") {

@@ -229,6 +229,17 @@ TEST_CASE("Constant memory may be read and not be written") {
             .where.find("0 bytes into the variable 'table' of 16 bytes") == 0);
 }
 
+TEST_CASE("Nobody has an address of a multicast object") {
+  Buffer<u32> out(4);
+  std::string text = kernel("multimem.red.relaxed.gpu.global.add.u32 [%out], %t;");
+  text.replace(text.find("8.0"), 3, "8.1");
+  Module module(text);
+  const auto fault = module.run("k", {1, 1, 1}, {1, 1, 1}, out.address());
+  REQUIRE(fault.has_value());
+  CHECK(fault->kind == FaultKind::illegal_instruction);
+  CHECK(fault->report.find("multimem, where no address is one of a multicast object") != std::string::npos);
+}
+
 TEST_CASE("Memory of another context is out of reach") {
   Module module(kernel("ld.global.u32 %r1, [%out];"));
   Buffer<u32> out(4);

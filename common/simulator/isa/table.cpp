@@ -242,7 +242,7 @@ std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, s
 }
 
 // What PTX has and a device up to sm_90a does not, or this simulator does not: refused by name all the same.
-constexpr std::string_view kNotSimulated[] = {"tcgen05", "clusterlaunchcontrol", "multimem", "istypep"};
+constexpr std::string_view kNotSimulated[] = {"tcgen05", "clusterlaunchcontrol", "istypep"};
 
 Match search(std::string_view opcode, std::span<const std::string> words) {
   Match match;
