@@ -20,6 +20,7 @@ IN ?=
 V ?=
 SIM_ARCH ?= -march=native
 export DEVICE V STRICT
+unexport CDPATH
 
 ifneq ($(filter 3.% 4.0% 4.1%,$(MAKE_VERSION)),)
 $(error GNU make $(MAKE_VERSION) is too old: the course needs 4.2 or newer)
@@ -226,8 +227,8 @@ help:
 .PHONY: run walk check test doctor simulator bench bench-simulator fuzz clean help $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/)
 
 # What the tools in Python have to know. Their lines begin with + (they call make again, and their output is not to be held back), which
-# `make -n` would run, too.
-TOOLS = $(DRY_RUN) MAKE_COMMAND=$(call quoted,$(MAKE)) CXX=$(call quoted,$(CXX)) PYTHONUTF8=1 PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
+# `make -n` would run, too. PYTHONSAFEPATH would hide the tools from each other, PYTHONOPTIMIZE leaves out what they assert.
+TOOLS = $(DRY_RUN) PYTHONSAFEPATH= PYTHONOPTIMIZE= MAKE_COMMAND=$(call quoted,$(MAKE)) CXX=$(call quoted,$(CXX)) PYTHONUTF8=1 PYTHONPATH=common PYTHONPYCACHEPREFIX=build/pycache
 
 # $1: flags. -w: a header is no main file, g++ would say. Written elsewhere first, for half of one would be taken, too, and another make may be at it. Where g++ finds a parsed
 # header that does not serve (it is not the first), it wants the header's text in the same place.

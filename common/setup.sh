@@ -11,6 +11,7 @@
 # and without touching the system; where that cannot be written, into build/downloads. What was found stands in build/setup.mk,
 # which the Makefile includes. What could not be had is empty there, and its WITHOUT_ line says in a sentence why and what to type.
 set -u
+unset CDPATH # cd would go by it, and say where it went
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
 
 TOOLKIT_VERSION=${TOOLKIT_VERSION:-} # the private one; empty: as new as the driver can load, and no newer than this:
@@ -152,8 +153,9 @@ unpack_debs() {
 
 # Runs pip, whether this machine has it or not: Debian's Python comes without it.
 pip() {
+  export PIP_USER=0 PIP_REQUIRE_VIRTUALENV=0 # what a person wishes for packages of their own
   if python3 -m pip --version >/dev/null 2>&1; then
-    PIP_USER=0 python3 -m pip "$@"
+    python3 -m pip "$@"
   elif python3 -m venv "$TMPDIR/venv" >/dev/null 2>&1; then
     "$TMPDIR/venv/bin/python3" -m pip "$@"
   else

@@ -407,10 +407,10 @@ REFUSED = {
 }
 
 
-def make(*words):
+def make(*words, **environment):
     """make, as if typed, not called by a make."""
     outside = {name: value for name, value in os.environ.items() if name not in ("INSIDE", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "CXX")}
-    return subprocess.run(["make", *words], cwd=course.ROOT, env=outside, capture_output=True, text=True)
+    return subprocess.run(["make", *words], cwd=course.ROOT, env={**outside, **environment}, capture_output=True, text=True)
 
 
 def what_make_cannot_do_is_refused_in_a_sentence():
@@ -429,6 +429,11 @@ def where_no_program_can_be_started_what_is_made_up_lies_elsewhere():
     assert made_up.place() in (tempfile.gettempdir(), str(made_up.BUILT))
     with mock.patch("os.access", lambda *_: False):
         assert made_up.place() == str(made_up.BUILT) and made_up.BUILT.is_dir()
+
+
+def what_a_person_has_set_for_cd_does_not_lead_the_set_up_away():
+    ended = make("run", "CUDA_HOME=/no/where", CDPATH=f".:{course.ROOT.parent}")
+    assert ended.stdout == "" and ended.stderr.startswith("CUDA_HOME is /no/where"), ended.stdout + ended.stderr
 
 
 ONLY_STATIC = """#!/bin/sh
