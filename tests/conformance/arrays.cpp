@@ -108,6 +108,13 @@ FRESH_CASE("A mipmapped array has a level for each halving", "[array]") {
   CHECK(got.Height == 2);
   ANSWERS(cuMipmappedArrayGetLevel(&level, m, 3), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMipmappedArrayDestroy(m), CUDA_SUCCESS);
+  for (const auto& [wished, made] :
+       {std::pair(0u, 1u), std::pair(99u, 5u)}) {  // by the manual: at least 1, at most all
+    ANSWERS(cuMipmappedArrayCreate(&m, &d, wished), CUDA_SUCCESS);
+    ANSWERS(cuMipmappedArrayGetLevel(&level, m, made - 1), CUDA_SUCCESS);
+    ANSWERS(cuMipmappedArrayGetLevel(&level, m, made), CUDA_ERROR_INVALID_VALUE);
+    ANSWERS(cuMipmappedArrayDestroy(m), CUDA_SUCCESS);
+  }
 }
 
 FRESH_CASE("A sparse array gets its memory tile by tile", "[array]") {

@@ -106,4 +106,35 @@ FRESH_CASE("A green context has streams of its own, in the primary context", "[g
   CU_CHECK(cuCtxSetCurrent(primary));
   ANSWERS(cuGreenCtxDestroy(green), CUDA_SUCCESS);
 }
+
+FRESH_CASE("A green context takes its streams along, and has no mark of all its work while one is captured",
+           "[green]") {
+  const auto made = conformance::device();
+  CUdevResource all{}, part{};
+  CUdevResourceDesc description = nullptr;
+  CUgreenCtx green = nullptr;
+  CUcontext as_context = nullptr;
+  CUstream s = nullptr;
+  CUevent e = nullptr;
+  CUgraph g = nullptr;
+  unsigned groups = 1;
+  CU_CHECK(cuDeviceGetDevResource(made.dev, &all, CU_DEV_RESOURCE_TYPE_SM));
+  CU_CHECK(cuDevSmResourceSplitByCount(&part, &groups, &all, nullptr, 0, 16));
+  CU_CHECK(cuDevResourceGenerateDesc(&description, &part, 1));
+  CU_CHECK(cuGreenCtxCreate(&green, description, made.dev, CU_GREEN_CTX_DEFAULT_STREAM));
+  CU_CHECK(cuGreenCtxStreamCreate(&s, green, CU_STREAM_NON_BLOCKING, 0));
+  CU_CHECK(cuCtxFromGreenCtx(&as_context, green));
+  CU_CHECK(cuCtxSetCurrent(as_context));
+  CU_CHECK(cuEventCreate(&e, 0));
+  ANSWERS(cuGreenCtxRecordEvent(green, e), CUDA_SUCCESS);
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ANSWERS(cuGreenCtxRecordEvent(green, e), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  ANSWERS(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_RELAXED), CUDA_SUCCESS);
+  ANSWERS(cuGreenCtxWaitEvent(green, e), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  ANSWERS(cuStreamEndCapture(s, &g), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  ANSWERS(cuGreenCtxDestroy(green), CUDA_SUCCESS);
+  ANSWERS(cuStreamQuery(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuStreamDestroy(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
 #endif

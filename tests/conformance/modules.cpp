@@ -130,6 +130,33 @@ FRESH_CASE("A function says what it needs", "[module]") {
   ANSWERS(cuFuncGetAttribute(nullptr, CU_FUNC_ATTRIBUTE_NUM_REGS, f), CUDA_ERROR_INVALID_VALUE);
 }
 
+FRESH_CASE("What is set on a function stays, whatever is set on its kernel, and when", "[module]") {
+  const auto made = conformance::context();
+  const std::string image = conformance::image();
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  CUfunction function = nullptr, again = nullptr;
+  constexpr auto kShared = CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+  const auto bytes = [&](CUfunction f) {
+    int value = 0;
+    CU_CHECK(cuFuncGetAttribute(&value, kShared, f));
+    return value;
+  };
+  CU_CHECK(cuLibraryLoadData(&library, image.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CU_CHECK(cuLibraryGetKernel(&kernel, library, "inc"));
+  ANSWERS(cuKernelSetAttribute(kShared, 1000, kernel, made.dev), CUDA_SUCCESS);
+  ANSWERS(cuKernelGetFunction(&function, kernel), CUDA_SUCCESS);
+  SHOWS("1000", bytes(function));
+  ANSWERS(cuKernelSetAttribute(kShared, 1500, kernel, made.dev), CUDA_SUCCESS);
+  SHOWS("1500", bytes(function));
+  ANSWERS(cuFuncSetAttribute(function, kShared, 2000), CUDA_SUCCESS);
+  ANSWERS(cuKernelSetAttribute(kShared, 3000, kernel, made.dev), CUDA_SUCCESS);
+  SHOWS("2000", bytes(function));
+  ANSWERS(cuKernelGetFunction(&again, kernel), CUDA_SUCCESS);
+  CHECK(again == function);
+  SHOWS("2000", bytes(function));
+}
+
 FRESH_CASE("A library's kernel runs in any context", "[module]") {
   const CUdevice dev = conformance::device().dev;
   const std::string image = conformance::image();

@@ -88,12 +88,12 @@ CUDASIM_API CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_
                                             unsigned int levels) {
   return CUDASIM_CALL(array, descriptor, levels) {
     const auto context = current_context();
-    require(array != nullptr && descriptor != nullptr && levels != 0);
+    require(array != nullptr && descriptor != nullptr);
     const unsigned cube = descriptor->Flags & (CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED);
     require((descriptor->Flags & CUDA_ARRAY3D_SPARSE) == 0 || cube != CUDA_ARRAY3D_CUBEMAP);
-    // A wish for more than are possible gets as many, as the manual says.
+    // A wish for none, or for more than are possible, gets what is possible, as the manual says.
     const unsigned possible = std::max(most_levels(*descriptor), 1u);  // nothing wide: refused as an array
-    *array = make_mipmapped_array(*context, *descriptor, std::min(levels, possible));
+    *array = make_mipmapped_array(*context, *descriptor, std::clamp(levels, 1u, possible));
     return CUDA_SUCCESS;
   };
 }

@@ -6,7 +6,9 @@
 
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/primary.hpp"
+#include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
 #include <map>
@@ -110,6 +112,26 @@ CUresult give_of_stream(const std::shared_ptr<Stream>& stream, CUdevResource* ou
   return give(out, type, found ? found->count : kMultiprocessors);
 }
 
+// For a mark of, or a wait for, all work, while some of it is being captured.
+void invalidate(const std::vector<std::shared_ptr<Capture>>& captures) {
+  if (captures.empty()) return;
+  const std::scoped_lock lock(Graph::mutex());
+  for (const auto& capture : captures) capture->invalidated = true;
+  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call could not be part of it");
+}
+
+void require_no_capture(GreenContext& green) {
+  std::vector<std::shared_ptr<Capture>> captures;
+  {
+    const std::scoped_lock lock(green.mutex);
+    for (const auto& weak : green.streams) {
+      const auto stream = weak.lock();
+      if (auto capture = stream ? capture_of(*stream) : nullptr) captures.push_back(std::move(capture));
+    }
+  }
+  invalidate(captures);
+}
+
 std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
   require_calls_permitted();
   return green_contexts().get(handle, CUDA_ERROR_INVALID_CONTEXT);
@@ -199,8 +221,7 @@ CUDASIM_API CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
     for (const auto& weak : green->streams) {
       const auto stream = weak.lock();
       if (!stream) continue;
-      stream->closed = true;
-      streams().remove(stream->handle);
+      stream->closed = stream->orphaned = true;
     }
     std::erase_if(owners().by_stream, [&](const auto& entry) { return entry.second == hCtx; });
     owners().by_name.erase(green->name);
@@ -220,7 +241,10 @@ CUDASIM_API CUresult cuCtxFromGreenCtx(CUcontext* pContext, CUgreenCtx hCtx) {
 
 CUDASIM_API CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long* greenCtxId) {
   return CUDASIM_CALL(greenCtx, greenCtxId) {
-    const auto green = get_green(greenCtx);
+    require_calls_permitted();
+    const auto& stack = this_thread().stack;
+    const auto green = greenCtx != nullptr ? get_green(greenCtx) : stack.empty() ? nullptr : green_named(stack.back());
+    require(green != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     require(greenCtxId != nullptr);
     *greenCtxId = green->id;
     return CUDA_SUCCESS;
@@ -274,6 +298,7 @@ CUDASIM_API CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) {
     const auto green = get_green(hCtx);
     const auto event = events().get(hEvent);
     require_healthy(*green->primary->health);
+    require_no_capture(*green);
     event->record(*green->primary);
     return CUDA_SUCCESS;
   };
@@ -283,6 +308,8 @@ CUDASIM_API CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) {
   return CUDASIM_CALL(hCtx, hEvent) {
     const auto green = get_green(hCtx);
     const auto event = events().get(hEvent);
+    if (auto capture = event->captured()) invalidate({std::move(capture)});
+    require_no_capture(*green);
     const TaskPtr after[] = {event->awaited()};
     if (!after[0] || after[0]->done()) return CUDA_SUCCESS;
     const std::scoped_lock lock(green->mutex);

@@ -150,6 +150,7 @@ CUDASIM_API CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute a
     const auto function = permitted_function(hfunc);
     const std::scoped_lock lock(function->mutex);
     set_function_attribute(*function->kernel, function->settings, attrib, value);
+    function->own_settings |= 1u << attrib;
     return CUDA_SUCCESS;
   };
 }

@@ -30,6 +30,7 @@ CUresult destroy(CUstream handle) {
   require_calls_permitted();
   const auto stream = streams().get(handle);
   require_healthy(*stream->health);
+  require(!stream->orphaned, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   require(streams().remove(handle) != nullptr, CUDA_ERROR_INVALID_HANDLE);
   stream->closed = true;
   return CUDA_SUCCESS;

@@ -227,6 +227,7 @@ std::shared_ptr<Stream> get_stream(CUstream handle) {
   require_calls_permitted();
   auto stream = streams().get(handle);
   require_healthy(*stream->health);
+  if (stream->orphaned) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the stream's green context has been destroyed");
   return stream;
 }
 

@@ -73,7 +73,7 @@ std::shared_ptr<Function> function_of(const LibraryKernel& kernel, const std::sh
   auto function = get_function(handle);
   const FunctionSettings settings = kernel.settings_on(context->device.ordinal);
   const std::scoped_lock lock(function->mutex);
-  function->settings = settings;
+  function->settings = merged(settings, function->settings, function->own_settings);
   return function;
 }
 

@@ -89,6 +89,20 @@ FunctionSettings default_settings(const Kernel& kernel) {
   return settings;
 }
 
+FunctionSettings merged(const FunctionSettings& of_kernel, const FunctionSettings& of_function, u32 own) {
+  FunctionSettings all = of_kernel;
+  const auto set = [own](int attribute) { return (own >> attribute & 1) != 0; };
+  if (set(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)) all.max_dynamic_shared = of_function.max_dynamic_shared;
+  if (set(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT)) all.carveout = of_function.carveout;
+  if (set(CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED))
+    all.non_portable_cluster = of_function.non_portable_cluster;
+  if (set(CU_FUNC_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE)) all.cluster_policy = of_function.cluster_policy;
+  for (int axis = 0; axis < 3; ++axis) {
+    if (set(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH + axis)) all.cluster[axis] = of_function.cluster[axis];
+  }
+  return all;
+}
+
 CUfunction Module::function(const std::string& name) {
   for (const Kernel& kernel : program->kernels) {
     if (kernel.name == name) return function(kernel);

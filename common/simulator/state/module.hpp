@@ -37,6 +37,8 @@ struct FunctionSettings {
 };
 
 FunctionSettings default_settings(const Kernel& kernel);
+// A library kernel's settings, but for those that were set on the function itself: a bit for each CUfunction_attribute.
+FunctionSettings merged(const FunctionSettings& of_kernel, const FunctionSettings& of_function, u32 own);
 
 class Module;
 
@@ -52,6 +54,7 @@ struct Function {
 
   mutable std::mutex mutex;  // for the following
   FunctionSettings settings;
+  u32 own_settings = 0;  // those that cuFuncSetAttribute has set, a bit for each CUfunction_attribute
   // The state that cuFuncSetBlockShape and cuParamSet* build up for cuLaunch.
   Dim3 block_shape{1, 1, 1};
   u32 shared_size = 0;

@@ -45,6 +45,7 @@ class Stream {
   void synchronize() const;
   // No handle leads to it any more (cuStreamDestroy, the end of its thread): what was entered is still done.
   std::atomic<bool> closed{false};
+  std::atomic<bool> orphaned{false};  // its green context has been destroyed; calls that name it answer that
 
   // cuStreamSetAttribute: kept and given back; none of them changes a result.
   CUstreamAttrValue attribute(CUstreamAttrID which) const;
