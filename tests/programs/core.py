@@ -1,4 +1,4 @@
-"""cuda-core: templates compiled by NVRTC, memory resources, events with timing, graphs that are built by capture, one with a loop."""
+"""cuda-core: templates compiled by NVRTC, memory resources, events with timing, graphs that are built by capture, one with a loop; graphs built node by node, batches, a checkpoint, parts of a device."""
 import numpy as np
 import cuda.core
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
@@ -70,4 +70,61 @@ loop.end_building()
 builder.end_building().complete().launch(stream)
 stream.sync()
 assert count[0] == 7, count
+
+# A graph node by node, copies in a batch, branches that join again, a checkpoint: what the newer ones have.
+if hasattr(cuda.core, "graph"):
+    import os
+    from cuda.core import checkpoint, graph, utils
+    inc = Program('extern "C" __global__ void inc(int* p) { p[threadIdx.x] += 1; }', code_type="c++", options=ProgramOptions(std="c++17", arch="compute_90")).compile("ptx").get_kernel("inc")
+    row = LaunchConfig(grid=1, block=32)
+    device_memory = cuda.core.DeviceMemoryResource(device)
+    first, second = (device_memory.allocate(128, stream=stream) for _ in range(2))
+    pinned = cuda.core.LegacyPinnedMemoryResource().allocate(128, stream=stream)
+    seen = np.from_dlpack(pinned).view(np.int32)
+    called = []
+    definition = graph.GraphDefinition()
+    last = definition.memset(first, 0, 128).launch(row, inc, first).launch(row, inc, first).memcpy(pinned, first, 128)
+    last.callback(lambda: called.append(1))
+    executable = definition.instantiate()
+    executable.upload(stream)
+    for _ in range(2):
+        executable.launch(stream)
+    executable.update(definition)
+    stream.sync()
+    assert (seen == 2).all() and called == [1, 1], (seen, called)
+    assert len(definition.nodes()) == 5 and len(definition.edges()) == 4
+    scratch = graph.GraphDefinition()
+    node = scratch.allocate(256)
+    node.memset(node.dptr, 5, 256).memcpy(pinned, node.dptr, 128).deallocate(node.dptr)
+    scratch.instantiate().launch(stream)
+    stream.sync()
+    assert (np.from_dlpack(pinned).view(np.uint8) == 5).all()
+    seen[:] = np.arange(32)
+    utils.copy_batch(stream, [pinned], [first])
+    utils.copy_batch(stream, [first], [second])
+    left, right = device.create_graph_builder().begin_building().split(2)
+    launch(left, row, inc, first)
+    launch(right, row, inc, second)
+    joined = graph.GraphBuilder.join(left, right)
+    for _ in range(2):
+        launch(joined, LaunchConfig(grid=1, block=32, programmatic_stream_serialization=True), inc, first)
+    joined.end_building().complete().launch(stream)
+    utils.copy_batch(stream, [first], [pinned])
+    stream.sync()
+    assert (seen == np.arange(32) + 3).all(), seen
+    managed = cuda.core.ManagedMemoryResource().allocate(1 << 20, stream=stream)
+    managed.read_mostly, managed.preferred_location = True, device
+    managed.accessed_by.add(device)
+    managed.prefetch(device, stream=stream)
+    stream.sync()
+    assert managed.read_mostly and device in managed.accessed_by
+    managed.discard_prefetch(cuda.core.Host(), stream=stream)
+    process = checkpoint.Process(os.getpid())
+    states = [process.state]
+    for step in (process.lock, process.checkpoint, process.restore, process.unlock):
+        step()
+        states.append(process.state)
+    assert states == ["running", "locked", "checkpointed", "locked", "running"], states
+    groups, rest = device.resources.sm.split(cuda.core.SMResourceOptions(count=16))
+    assert groups[0].sm_count == 16 and rest.sm_count == device.resources.sm.sm_count - 16
 print("cuda-core: all as expected")
