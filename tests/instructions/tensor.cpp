@@ -376,7 +376,7 @@ TEST_CASE(
   CU_CHECK(cuMemAlloc(&map_memory, 128));
   CU_CHECK(cuMemsetD32(from, 5, values.size()));
   CU_CHECK(cuMemcpyHtoD(other, values.data(), values.size() * 4));
-  alignas(64) const CUtensorMap first = encoded({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {64, 8}, {16, 8}, {1, 1}}, from);
+  const CUtensorMap first = encoded({CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, {64, 8}, {16, 8}, {1, 1}}, from);
   CUtensorMap map = first;
   std::string log, text = header(Device::ptx_version(83), 90);
   text.replace(text.find("sm_90"), 5, "sm_90a");

@@ -6,6 +6,7 @@
 #include "tests/simulator/forms.hpp"
 
 #include <unistd.h>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,17 +17,29 @@ using namespace cudasim;
 
 namespace {
 
+std::vector<std::string> lines_of(const std::filesystem::path& file) {
+  std::vector<std::string> all;
+  std::ifstream lines(file);
+  for (std::string line; std::getline(lines, line);) all.push_back(line);
+  std::filesystem::remove(file);
+  return all;
+}
+
 // What the suite loads, while all of its cases pass.
 std::vector<std::string> loaded_by_the_suite() {
-  const std::filesystem::path file =
-      std::filesystem::temp_directory_path() / ("instructions-" + std::to_string(getpid()));
-  const std::string command = "INSTRUCTIONS_LOADED='" + file.string() +
-                              "' LD_LIBRARY_PATH=build/simulator build/tests/instructions/check >/dev/null 2>&1";
-  CHECK(std::system(command.c_str()) == 0);
-  std::vector<std::string> forms;
-  std::ifstream lines(file);
-  for (std::string line; std::getline(lines, line);) forms.push_back(line);
-  std::filesystem::remove(file);
+  const std::string file =
+      (std::filesystem::temp_directory_path() / ("instructions-" + std::to_string(getpid()))).string();
+  const std::string command = "INSTRUCTIONS_LOADED='" + file +
+                              "' LD_LIBRARY_PATH=build/simulator build/tests/instructions/check >'" + file +
+                              ".said' 2>&1";
+  const int status = std::system(command.c_str());
+  const auto forms = lines_of(file), said = lines_of(file + ".said");
+  if (status != 0) {
+    std::string end;
+    for (std::size_t k = said.size() - std::min<std::size_t>(said.size(), 60); k < said.size(); ++k)
+      end += said[k] + '\n';
+    FAIL("the instructions' suite ended with " << status << ":\n" << end);
+  }
   return forms;
 }
 
