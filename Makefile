@@ -49,6 +49,8 @@ say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
 
 # $1 as one word of a shell's command, whatever is in it.
 quoted = '$(subst ','\'',$1)'
+# GNU make 4.2 takes it for the beginning of a comment, wherever it stands.
+hash := \#
 GOALS := $(or $(MAKECMDGOALS),help)
 # These do a part of the course where one is named, by IN= or beside them: make walk 02-context.
 PARTLY := $(filter run check walk test bench,$(GOALS))
@@ -72,7 +74,7 @@ chapter_of = $(filter $(firstword $(subst /, ,$1)),$(CHAPTERS))
 lessons_in = $(patsubst $1/%,%,$(filter $1/%,$(LESSONS)))
 refuse = $(error There is no $(if $(chapter_of),lesson called $1. The lessons of $(chapter_of) are: $(call lessons_in,$(chapter_of)),chapter or lesson called $1. The chapters are: $(CHAPTERS)))
 ifndef INSIDE
-TARGETS := $(shell sed -n 's/^#: \([a-z-]*\)  .*/\1/p' Makefile)
+TARGETS := $(shell sed -n 's/^$(hash): \([a-z-]*\)  .*/\1/p' Makefile)
 $(foreach goal,$(filter-out $(TARGETS) $(NAMED) build/%,$(GOALS:/=)),$(error There is no target called $(goal). `make help` lists them))
 $(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))
 ifneq ($(filter-out auto simulator,$(DEVICE)),)
@@ -284,7 +286,6 @@ build/simulator/joined/%.o: build/joined/%.cpp build/flags.simulator $(PARSED.co
 	$(compile_cold)
 
 # The includes of $1, a line each.
-hash := \#
 define newline
 
 

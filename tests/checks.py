@@ -244,7 +244,7 @@ def syntax_error(source):
     try:
         compile(source.read_bytes(), source.name, "exec")
     except SyntaxError as wrong:
-        _, *shown, said = "".join(traceback.format_exception_only(wrong)).splitlines()
+        _, *shown, said = "".join(traceback.format_exception_only(type(wrong), wrong)).splitlines()
         return "\n".join([f"{source.name}:{wrong.lineno}: {said}"] + shown)
     except ValueError as wrong:
         return f"{source.name}: {wrong}"

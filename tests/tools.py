@@ -503,6 +503,13 @@ def a_toolkit_may_lie_where_make_and_the_shell_read_something_else():
         assert by_make == paths and by_us == paths and why_not == "None", (folder, by_make, by_us, why_not)
 
 
+def no_function_of_make_has_a_comment_in_it_for_an_older_make():
+    """GNU make 4.2 ends the line at a # wherever it stands; 4.3 and later know better."""
+    for rules in [course.ROOT / "Makefile", course.ROOT / "common" / "folder.mk", *course.ROOT.glob("*/*/lesson.mk")]:
+        for line in rules.read_text(encoding="utf-8").splitlines():
+            assert line.startswith(("#", "\t")) or not re.search(r"\$\([^#]*[^\\#]#", line), (rules, line)
+
+
 def no_two_lessons_set_the_same_variable_of_make():
     """Their lesson.mk are all read by one make: the later one's value would be the earlier one's, too."""
     set_in = {}
