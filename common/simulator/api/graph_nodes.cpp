@@ -381,12 +381,16 @@ CUDASIM_API CUresult cuGraphAddNode_v2(CUgraphNode* phGraphNode, CUgraph hGraph,
     }
     const CUresult result =
         add(phGraphNode, hGraph, dependencies, numDependencies, [&] { return part_of(nodeParams); });
+    if (dependencyData == nullptr) return result;
     const NodePtr node = get_node(*phGraphNode);
     const std::scoped_lock lock(Graph::mutex());
     const auto graph = node->graph.lock();
     require(graph != nullptr);
-    for (Edge& edge : graph->edges) {
-      if (edge.to == node) edge.kind = kinds[std::find(sources.begin(), sources.end(), edge.from) - sources.begin()];
+    std::size_t left = sources.size();
+    for (auto edge = graph->edges.rbegin(); left != 0 && edge != graph->edges.rend(); ++edge) {  // among the last
+      if (edge->to != node) continue;
+      edge->kind = kinds[std::find(sources.begin(), sources.end(), edge->from) - sources.begin()];
+      --left;
     }
     return result;
   };

@@ -3,7 +3,8 @@
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
-#include <set>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace cudasim {
 namespace {
@@ -66,9 +67,14 @@ void Capture::add(const Stream& stream, const Operation& operation) {
 void Capture::add(const Stream& stream, Part part) {
   if (invalidated) fail(CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
   auto& before = frontier[&stream];
-  const NodePtr node = graph->add(std::move(part), {});
-  for (const auto& [from, kind] : before)
-    graph->connect(from, node, may_be_programmatic(*from, *node) ? kind : EdgeKind{});
+  std::vector<NodePtr> after;
+  for (const Dependency& one : before) after.push_back(one.node);
+  const NodePtr node = graph->add(std::move(part), after);
+  auto edge = graph->edges.end() - static_cast<std::ptrdiff_t>(before.size());  // the node's, in this order
+  for (const auto& [from, kind] : before) {
+    if (may_be_programmatic(*from, *node)) edge->kind = kind;
+    ++edge;
+  }
   before = {{node, {}}};
 }
 
@@ -92,14 +98,16 @@ void Capture::end() {
 bool Capture::joined() const {
   const auto first = origin.lock();
   if (!first) return false;
-  std::set<const Node*> reached;
-  std::vector<NodePtr> open;
-  for (const auto& [node, kind] : frontier.at(first.get())) open.push_back(node);
+  std::unordered_map<const Node*, std::vector<const Node*>> before;
+  for (const Edge& edge : graph->edges) before[edge.to.get()].push_back(edge.from.get());
+  std::unordered_set<const Node*> reached;
+  std::vector<const Node*> open;
+  for (const auto& [node, kind] : frontier.at(first.get())) open.push_back(node.get());
   while (!open.empty()) {
-    const NodePtr node = open.back();
+    const Node* const node = open.back();
     open.pop_back();
-    if (!reached.insert(node.get()).second) continue;
-    for (const NodePtr& before : graph->before(*node)) open.push_back(before);
+    if (!reached.insert(node).second) continue;
+    open.insert(open.end(), before[node].begin(), before[node].end());
   }
   for (const auto& [stream, last] : frontier) {
     for (const auto& [node, kind] : last) {
