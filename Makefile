@@ -74,6 +74,9 @@ chapter_of = $(filter $(firstword $(subst /, ,$1)),$(CHAPTERS))
 lessons_in = $(patsubst $1/%,%,$(filter $1/%,$(LESSONS)))
 refuse = $(error There is no $(if $(chapter_of),lesson called $1. The lessons of $(chapter_of) are: $(call lessons_in,$(chapter_of)),chapter or lesson called $1. The chapters are: $(CHAPTERS)))
 ifndef INSIDE
+ifneq ($(findstring :,$(CURDIR))$(findstring ;,$(CURDIR)),)
+$(error For the loader a path ends at a : or a ;, so it would not find the simulated GPU in $(CURDIR). Give the folder another name)
+endif
 TARGETS := $(shell sed -n 's/^$(hash): \([a-z-]*\)  .*/\1/p' Makefile)
 $(foreach goal,$(filter-out $(TARGETS) $(NAMED) build/%,$(GOALS:/=)),$(error There is no target called $(goal). `make help` lists them))
 $(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))

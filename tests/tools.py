@@ -431,6 +431,13 @@ def where_no_program_can_be_started_what_is_made_up_lies_elsewhere():
         assert made_up.place() == str(made_up.BUILT) and made_up.BUILT.is_dir()
 
 
+def a_folder_that_the_loader_cannot_be_told_of_is_refused():
+    with tempfile.TemporaryDirectory(suffix="a:b") as folder:
+        shutil.copy(course.ROOT / "Makefile", folder)
+        ended = make("-C", folder, "help")
+    assert "Give the folder another name" in ended.stderr, ended.stderr
+
+
 def what_a_person_has_set_for_cd_does_not_lead_the_set_up_away():
     ended = make("run", "CUDA_HOME=/no/where", CDPATH=f".:{course.ROOT.parent}")
     assert ended.stdout == "" and ended.stderr.startswith("CUDA_HOME is /no/where"), ended.stdout + ended.stderr

@@ -42,18 +42,19 @@ int main(int arguments, char**) {
   if (arguments > 1) return good_program();
   char self[PATH_MAX] = "";
   if (readlink("/proc/self/exe", self, sizeof self - 1) < 0) return 1;
-  const std::string program = "'" + std::string(self) + "' good";
-  const std::string here = std::string(self, std::string(self).rfind('/'));
-  const std::string stub = here + "/stub:" + here + "/../../../../01-driver-init/07-no-device/stub";
+  setenv("SELF", self, 1);  // the shell asks for it, so that a path may have anything in it
+  const std::string program = "\"$SELF\" good";
+  const std::string stub = "${SELF%/*}/stub:${SELF%/*}/../../../../01-driver-init/07-no-device/stub";
 
   bool right = play("this one", program, CUDA_SUCCESS);
   right &= play("CUDA_VISIBLE_DEVICES=", "CUDA_VISIBLE_DEVICES= " + program, CUDA_ERROR_NO_DEVICE);
   right &= play("CUDA_VISIBLE_DEVICES=99", "CUDA_VISIBLE_DEVICES=99 " + program, CUDA_ERROR_NO_DEVICE);
   right &= play("CUDA_VISIBLE_DEVICES=0,99,1", "CUDA_VISIBLE_DEVICES=0,99,1 " + program, CUDA_SUCCESS);
-  right &= play("LD_LIBRARY_PATH=…/stub", "LD_LIBRARY_PATH='" + stub + "' " + program, CUDA_ERROR_STUB_LIBRARY);
+  right &= play("LD_LIBRARY_PATH=…/stub", "LD_LIBRARY_PATH=\"" + stub + "\" " + program, CUDA_ERROR_STUB_LIBRARY);
   // A copy of this program that needs libcuda.so.9, which no machine has: the loader ends it before main.
-  const std::string copied = "cd $(mktemp -d) && trap 'rm -r $PWD' EXIT && sed s/libcuda.so.1/libcuda.so.9/ '" +
-                             std::string(self) + "' >p && chmod +x p && ./p";
+  const std::string copied =
+      "cd \"$(mktemp -d \"$SELF.XXXX\")\" && trap 'rm -r \"$PWD\"' EXIT && "
+      "sed s/libcuda.so.1/libcuda.so.9/ \"$SELF\" >p && chmod +x p && ./p";
   right &= play("no driver", copied, 127);
   return right ? 0 : 1;
 }
