@@ -42,7 +42,7 @@ def main(sanitizers, suites):
     folder = shadow.folder(f"sanitize-{sanitizers.replace(',', '-')}")
     if not shadow.build(folder, [f"build/tests/{suite}/check" for suite in suites], [f"CXXFLAGS={flags}", f"LDFLAGS={flags}"]):
         return 1
-    paths = {"LD_LIBRARY_PATH": f"{folder}/build/simulator", "CUDA_INCLUDE": "", "CONFORMANCE_LIMIT": str(LIMIT)}
+    paths = {"LD_LIBRARY_PATH": f"{folder}/build/simulator", "CUDA_INCLUDE": course.setup()["CUDA_INCLUDE"], "CONFORMANCE_LIMIT": str(LIMIT)}
     tally = under.Tally({})
     for suite in suites:
         judge(suite, folder, {**os.environ, **host_side.OPTIONS, **paths}, tally)
