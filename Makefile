@@ -508,7 +508,9 @@ FLAGS.clang-O0 := --cuda-gpu-arch=sm_60 -O0
 FLAGS.clang-O3 := --cuda-gpu-arch=sm_80 -O3
 FLAGS.clang-fast := --cuda-gpu-arch=sm_70 -O2 -ffast-math -g
 CLANG_PTX := $(if $(wildcard tests/compilers),$(shell clang++ -print-targets 2>/dev/null | grep -qw nvptx64 && echo clang++))
-PTX_VARIANTS := $(if $(WITHOUT_HOST_NVCC),,$(if $(NVCC),$(addprefix language.nvcc-,G O0 75 80 90a fast) $(addprefix library.nvcc-,G 80 90a))) \
+# What nvcc writes with -G names the folder, and breaks at a quotation mark in it.
+PTX_WHOLE := $(if $(findstring ",$(CURDIR)),,G)
+PTX_VARIANTS := $(if $(WITHOUT_HOST_NVCC),,$(if $(NVCC),$(addprefix language.nvcc-,$(PTX_WHOLE) O0 75 80 90a fast) $(addprefix library.nvcc-,$(PTX_WHOLE) 80 90a))) \
   $(if $(CLANG_PTX),$(addprefix language.clang-,O0 O3 fast))
 
 $(PTX_OF)/%.ptx: tests/compilers/sources/$$(word 1,$$(subst ., ,$$*)).cu tests/compilers/sources/language.h build/flags.lessons Makefile

@@ -63,7 +63,7 @@ std::pair<std::string, bool> ask(const std::string& command) {
 TEST_CASE("The table has every name of this toolkit's headers", "[names]") {
   const char* const include = std::getenv("CUDA_INCLUDE");
   if (include == nullptr || *include == '\0') SKIP_TEST("CUDA_INCLUDE does not say where the headers are");
-  const auto [text, good] = ask("python3 common/simulator/api/entry_points.py --check '" + std::string(include) + "'");
+  const auto [text, good] = ask("python3 common/simulator/api/entry_points.py --check \"$CUDA_INCLUDE\"");
   CAPTURE(text);
   CHECK(good);
 }
