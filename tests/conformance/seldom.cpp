@@ -46,7 +46,8 @@ FRESH_CASE("A multicast object is for two devices or more", "[seldom]") {
   std::size_t granularity = 0;
   CUmemGenericAllocationHandle object = 0;
   if (cuMulticastGetGranularity(&granularity, &wanted, CU_MULTICAST_GRANULARITY_MINIMUM) == CUDA_ERROR_NOT_SUPPORTED) {
-    ANSWERS(cuMulticastCreate(&object, &wanted), CUDA_ERROR_NOT_SUPPORTED);  // no switch that could do it, or none is let
+    ANSWERS(cuMulticastCreate(&object, &wanted),
+            CUDA_ERROR_NOT_SUPPORTED);  // no switch that could do it, or none is let
     return;
   }
   ANSWERS(cuMulticastCreate(nullptr, &wanted), CUDA_ERROR_INVALID_VALUE);
@@ -110,5 +111,53 @@ FRESH_CASE("What atomic operations the link to the host has is asked by the oper
   CUatomicOperation operations[2] = {CU_ATOMIC_OPERATION_INTEGER_ADD, CU_ATOMIC_OPERATION_MAX};
   ANSWERS(cuDeviceGetHostAtomicCapabilities(capabilities, operations, 1, made.dev), CUDA_SUCCESS);
   ANSWERS(cuDeviceGetHostAtomicCapabilities(capabilities, operations, 2, made.dev), CUDA_ERROR_INVALID_VALUE);
+}
+#endif
+
+#if CUDA_VERSION >= 13000
+FRESH_CASE("What is null, or nothing, is refused by calls that are seldom made", "[seldom]") {
+  const auto made = conformance::context();
+  CUgraph g = nullptr;
+  CUgraphNode n = nullptr;
+  CUgraphExec e = nullptr;
+  CUdeviceptr memory = 0, managed = 0;
+  CUevent event = nullptr;
+  const char* name = nullptr;
+  char bus[32];
+  int value = 0;
+  std::size_t size = 0, offset = 0;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuMemAlloc(&memory, 4096));
+  CU_CHECK(cuMemAllocManaged(&managed, 4096, CU_MEM_ATTACH_GLOBAL));
+  CU_CHECK(cuEventCreate(&event, 0));
+  CUDA_MEMSET_NODE_PARAMS fill{};
+  fill.dst = memory;
+  fill.elementSize = 1;
+  fill.height = 1;
+  ANSWERS(cuGraphAddMemsetNode(&n, g, nullptr, 0, &fill, made.ctx), CUDA_ERROR_INVALID_VALUE);
+  fill.width = 16;
+  fill.height = 0;
+  ANSWERS(cuGraphAddMemsetNode(&n, g, nullptr, 0, &fill, made.ctx), CUDA_ERROR_INVALID_VALUE);
+  fill.height = 2;
+  ANSWERS(cuGraphAddMemsetNode(&n, g, nullptr, 0, &fill, made.ctx), CUDA_ERROR_INVALID_VALUE);
+  fill.pitch = 512;
+  ANSWERS(cuGraphAddMemsetNode(&n, g, nullptr, 0, &fill, made.ctx), CUDA_SUCCESS);
+  ANSWERS(cuGraphAddEventRecordNode(&n, g, nullptr, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphAddEventWaitNode(&n, g, nullptr, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphInstantiateWithFlags(&e, g, CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuKernelGetName(&name, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuFuncGetParamInfo(nullptr, 0, &offset, &size), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxRecordEvent(nullptr, event), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxWaitEvent(nullptr, event), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuDeviceGetPCIBusId(bus, 5, made.dev), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDeviceGetP2PAttribute(nullptr, CU_DEVICE_P2P_ATTRIBUTE_ACCESS_SUPPORTED, made.dev, 99),
+          CUDA_ERROR_INVALID_VALUE);
+  CUmemLocation nowhere{CU_MEM_LOCATION_TYPE_HOST_NUMA, -1};
+  ANSWERS(cuMemAdvise(managed, 4096, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, nowhere), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemPrefetchAsync(managed, 4096, nowhere, 0, nullptr), CUDA_ERROR_INVALID_VALUE);
+  CUexecAffinityParam affinity{};
+  ANSWERS(cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT), CUDA_SUCCESS);
+  CU_CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, made.dev));
+  CHECK(affinity.param.smCount.val == static_cast<unsigned>(value));
 }
 #endif

@@ -114,6 +114,7 @@ CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CU
 CUresult update(CUstream handle, const CUgraphNode* dependencies, const void* edges, std::size_t count,
                 unsigned flags) {
   const auto stream = get_stream(handle);
+  require_no_implicit_capture(*stream, Use::work);
   require(flags == CU_STREAM_ADD_CAPTURE_DEPENDENCIES || flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
   const auto nodes = dependencies_of(dependencies, edges, count);
   const std::scoped_lock lock(Graph::mutex());

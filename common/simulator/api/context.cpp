@@ -226,8 +226,9 @@ CUDASIM_API CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
 
 CUDASIM_API CUresult cuCtxGetFlags(unsigned int* flags) {
   return CUDASIM_CALL(flags) {
-    const auto context = current_context_even_faulted();
+    require_calls_permitted();
     require(flags != nullptr);
+    const auto context = current_context_even_faulted();
     const std::scoped_lock lock(context->settings);
     *flags = context->flags;
     return CUDA_SUCCESS;
@@ -352,8 +353,12 @@ CUDASIM_API CUresult cuCtxResetPersistingL2Cache() {
 CUDASIM_API CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
   return CUDASIM_CALL(pExecAffinity, type) {
     current_context();
-    require(pExecAffinity != nullptr && type == CU_EXEC_AFFINITY_TYPE_SM_COUNT);
-    return CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY;
+    require(pExecAffinity != nullptr);
+    require(type == CU_EXEC_AFFINITY_TYPE_SM_COUNT, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    *pExecAffinity = {};
+    pExecAffinity->type = type;
+    pExecAffinity->param.smCount.val = kMultiprocessors;  // all of them: contexts with fewer are not supported
+    return CUDA_SUCCESS;
   };
 }
 
@@ -381,6 +386,8 @@ CUDASIM_API CUresult cuCtxDetach(CUcontext ctx) {
 // All that the context has been given so far, in whatever stream.
 CUDASIM_API CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
   return CUDASIM_CALL(hCtx, hEvent) {
+    require_calls_permitted();
+    require(hCtx != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     const auto context = named_or_current(hCtx);
     require_healthy(*context->health);
     const auto event = events().get(hEvent);
@@ -393,11 +400,14 @@ CUDASIM_API CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
 
 CUDASIM_API CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   return CUDASIM_CALL(hCtx, hEvent) {
+    require_calls_permitted();
+    require(hCtx != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     const auto context = named_or_current(hCtx);
     require_healthy(*context->health);
     const auto event = events().get(hEvent);
     if (const auto capture = event->captured()) {
       const std::scoped_lock lock(Graph::mutex());
+      require(!capture->invalidated);  // as driver 580 answers
       capture->invalidated = true;
       fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
     }

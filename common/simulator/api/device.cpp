@@ -174,8 +174,9 @@ CUDASIM_API CUresult cuDeviceComputeCapability(int* major, int* minor, CUdevice 
 
 CUDASIM_API CUresult cuDeviceGetPCIBusId(char* pciBusId, int len, CUdevice dev) {
   return CUDASIM_CALL(pciBusId, len, dev) {
+    constexpr int kLeast = 13;  // "0000:00:00.0"
     const Device& device = initialized_device(dev);
-    require(pciBusId != nullptr && len > 0);
+    require(pciBusId != nullptr && len >= kLeast);
     copy_text(pciBusId, len, device.bus_id);
     return CUDA_SUCCESS;
   };
@@ -211,8 +212,8 @@ CUDASIM_API CUresult cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute a
                                              CUdevice dstDevice) {
   return CUDASIM_CALL(value, attrib, srcDevice, dstDevice) {
     const Device& source = initialized_device(srcDevice);
-    const Device& target = device_at(dstDevice);
     require(value != nullptr);
+    const Device& target = device_at(dstDevice);
     require(&source != &target, CUDA_ERROR_INVALID_DEVICE);
     constexpr int kPartialAtomics = 5;  // CU_DEVICE_P2P_ATTRIBUTE_ONLY_PARTIAL_NATIVE_ATOMIC_SUPPORTED, since 13.0
     switch (static_cast<int>(attrib)) {

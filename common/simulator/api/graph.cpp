@@ -96,7 +96,9 @@ CUresult disconnect(CUgraph handle, const CUgraphNode* from, const CUgraphNode* 
   for (std::size_t i = 0; i < count; ++i) {
     require_removable(*sources[i]);
     require_removable(*targets[i]);
-    require(graph->disconnect(sources[i], targets[i], kind_of(data, i)));
+    // The manual has an edge without data stand for a plain one; driver 580 takes it for whichever there is.
+    const auto kind = data != nullptr ? std::optional(kind_of(data, i)) : std::nullopt;
+    require(graph->disconnect(sources[i], targets[i], kind));
   }
   return CUDA_SUCCESS;
 }

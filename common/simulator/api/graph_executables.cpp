@@ -104,7 +104,10 @@ CUDASIM_API CUresult cuGraphInstantiate_v2(CUgraphExec* phGraphExec, CUgraph hGr
 }
 
 CUDASIM_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph, unsigned long long flags) {
-  return CUDASIM_CALL(phGraphExec, hGraph, flags) { return instantiate(phGraphExec, hGraph, flags, nullptr); };
+  return CUDASIM_CALL(phGraphExec, hGraph, flags) {
+    require((flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) == 0);  // there is no stream to upload it in
+    return instantiate(phGraphExec, hGraph, flags, nullptr);
+  };
 }
 
 CUDASIM_API CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,

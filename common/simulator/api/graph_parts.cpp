@@ -105,7 +105,7 @@ void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v2* out) {
 void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v1* out) { fill_common(part, out); }
 
 Part copy_part(const CUDA_MEMCPY3D* copy, CUcontext context) {
-  require(copy != nullptr);
+  require(copy != nullptr && copy->WidthInBytes != 0 && copy->Height != 0 && copy->Depth != 0);
   if (context != nullptr) get_context(context);
   const bool yet_to_come = is_graph_memory(copy->srcDevice) || is_graph_memory(copy->dstDevice);
   if (!yet_to_come) make_copy(*copy, "graph copy");  // judges the arguments
@@ -113,7 +113,7 @@ Part copy_part(const CUDA_MEMCPY3D* copy, CUcontext context) {
 }
 
 Part fill_part(const CUDA_MEMSET_NODE_PARAMS* fill, CUcontext context) {
-  require(fill != nullptr);
+  require(fill != nullptr && fill->width != 0 && fill->height != 0 && (fill->height == 1 || fill->pitch != 0));
   if (context != nullptr) get_context(context);
   if (!is_graph_memory(fill->dst)) make_fill(*fill, "graph fill");
   return FillPart{*fill, context};
@@ -131,11 +131,13 @@ Part child_part(CUgraph graph) {
 }
 
 Part record_part(CUevent event) {
+  require(event != nullptr);
   events().get(event);
   return RecordPart{event};
 }
 
 Part wait_part(CUevent event) {
+  require(event != nullptr);
   events().get(event);
   return WaitPart{event};
 }

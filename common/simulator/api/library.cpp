@@ -154,7 +154,7 @@ CUDASIM_API CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary library,
   return CUDASIM_CALL(fptr, library, symbol) {
     get_library(library);
     require(fptr != nullptr && symbol != nullptr);
-    return CUDA_ERROR_NOT_FOUND;  // no PTX makes one
+    return CUDA_ERROR_INVALID_VALUE;  // no PTX makes one; driver 580 answers so, the manual has NOT_FOUND
   };
 }
 
@@ -179,6 +179,7 @@ CUDASIM_API CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) {
 
 CUDASIM_API CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
   return CUDASIM_CALL(name, hfunc) {
+    require(hfunc != nullptr);
     const auto found = get_kernel(hfunc);
     require(name != nullptr);
     *name = found->kernel->name.c_str();

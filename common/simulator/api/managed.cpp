@@ -99,6 +99,7 @@ Location from_location(const CUmemLocation& location) {
   const int type = static_cast<int>(location.type);
   require(type >= Location::kDevice && type <= Location::kNumaHere);
   if (type == Location::kDevice) device_at(location.id);
+  require(type != Location::kNuma || location.id == 0);  // the host's memory counts as one node
   return {type, type == Location::kNumaHere || type == Location::kHost ? 0 : location.id};
 }
 

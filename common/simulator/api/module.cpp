@@ -183,6 +183,7 @@ CUDASIM_API CUresult cuFuncGetModule(CUmodule* hmod, CUfunction hfunc) {
 
 CUDASIM_API CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
   return CUDASIM_CALL(name, hfunc) {
+    require(hfunc != nullptr);
     const auto function = permitted_function(hfunc);
     require(name != nullptr);
     *name = function->kernel->name.c_str();
@@ -192,6 +193,7 @@ CUDASIM_API CUresult cuFuncGetName(const char** name, CUfunction hfunc) {
 
 CUDASIM_API CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
   return CUDASIM_CALL(func, paramIndex, paramOffset, paramSize) {
+    require(func != nullptr);
     const auto function = permitted_function(func);
     parameter_place(*function->program, *function->kernel, paramIndex, paramOffset, paramSize);
     return CUDA_SUCCESS;

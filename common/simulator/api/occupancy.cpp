@@ -134,7 +134,10 @@ CUDASIM_API CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction f
     const auto function = function_or_kernel(func);
     require(numClusters != nullptr && config != nullptr);
     const LaunchShape shape = shape_of(*config);
-    require(shape.cluster || required_cluster(*function), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+    if (!shape.cluster && !required_cluster(*function) && !function->kernel->directives.explicit_cluster) {
+      *numClusters = 0;  // the manual has an error for it, driver 580 this
+      return CUDA_SUCCESS;
+    }
     const u64 size = cluster_of(*function, shape).count();
     const u64 blocks = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared);
     *numClusters =

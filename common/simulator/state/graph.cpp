@@ -116,9 +116,10 @@ void Graph::connect(const NodePtr& from, const NodePtr& to, const EdgeKind& kind
   edges.push_back({from, to, kind});
 }
 
-bool Graph::disconnect(const NodePtr& from, const NodePtr& to, const EdgeKind& kind) {
-  return std::erase_if(edges,
-                       [&](const Edge& edge) { return edge.from == from && edge.to == to && edge.kind == kind; }) != 0;
+bool Graph::disconnect(const NodePtr& from, const NodePtr& to, const std::optional<EdgeKind>& kind) {
+  return std::erase_if(edges, [&](const Edge& edge) {
+           return edge.from == from && edge.to == to && (!kind || edge.kind == *kind);
+         }) != 0;
 }
 
 void Graph::remove(const NodePtr& node) {
@@ -644,9 +645,10 @@ void Executable::set_child(CUgraphNode source, const Graph& child) {
   require(found != steps_.end() && std::holds_alternative<ChildPart>(found->part));
   const auto first = static_cast<std::size_t>(found - steps_.begin());
   const Executable other(child, flags, nullptr);
-  require(first + 1 + other.steps_.size() <= steps_.size());
+  constexpr CUresult kOther = CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+  require(first + 1 + other.steps_.size() <= steps_.size(), kOther);
   for (std::size_t i = 0; i < other.steps_.size(); ++i) {
-    require(other.steps_[i].part.index() == steps_[first + 1 + i].part.index());
+    require(other.steps_[i].part.index() == steps_[first + 1 + i].part.index(), kOther);
   }
   for (std::size_t i = 0; i < other.steps_.size(); ++i) steps_[first + 1 + i].part = other.steps_[i].part;
 }

@@ -138,8 +138,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   NodePtr add(Part part, const std::vector<NodePtr>& after);
   // Throws CUDA_ERROR_INVALID_VALUE if there is such an edge already, or if its kind cannot be between the two.
   void connect(const NodePtr& from, const NodePtr& to, const EdgeKind& kind = {});
-  // False if there is no such edge of that kind.
-  bool disconnect(const NodePtr& from, const NodePtr& to, const EdgeKind& kind);
+  // False if there is no such edge, or none of that kind if one is given.
+  bool disconnect(const NodePtr& from, const NodePtr& to, const std::optional<EdgeKind>& kind);
   void remove(const NodePtr& node);
   bool frees(u64 address) const;  // a node of it does
   std::vector<NodePtr> before(const Node& node) const;

@@ -54,7 +54,9 @@ Dim3 cluster_of(const Function& function, const LaunchShape& shape) {
   const auto& compiled = function.kernel->directives;
   const auto required = required_cluster(function);
   require(required || shape.cluster || !compiled.explicit_cluster, CUDA_ERROR_INVALID_CLUSTER_SIZE);
-  const Dim3 cluster = required ? *required : shape.cluster.value_or(Dim3{});
+  // Attributes that are not all set do not count for a launch that says what it wants (an H200).
+  const bool whole = required && required->count() != 0;
+  const Dim3 cluster = whole || !shape.cluster ? required.value_or(Dim3{}) : *shape.cluster;
   const Dim3 asked = shape.cluster.value_or(cluster);
   require(asked.x == cluster.x && asked.y == cluster.y && asked.z == cluster.z, CUDA_ERROR_INVALID_CLUSTER_SIZE);
   const bool more = function.current_settings().non_portable_cluster != 0;
