@@ -81,7 +81,9 @@ inline Program atomic_case(const std::string& form, const std::string& op, const
     } else if (bits == 32) {
       const std::string r = type == "f32" ? "%f" : "%r";
       const std::string move = type == "f32" ? "mov.b32 %f2, %r2; mov.b32 %f3, %r3;\n" : "";
-      body += "cvt.u32.u64 %r2, %a1; cvt.u32.u64 %r3, %a2;\n" + move;
+      // Pairs are loaded once more: out of 64 bits the compiler in driver 580 takes a wrong second half for them.
+      const bool pair = type.find("x2") != std::string::npos;
+      body += pair ? "ld.global.b32 %r2, [%in+16];\n" : "cvt.u32.u64 %r2, %a1; cvt.u32.u64 %r3, %a2;\n" + move;
       d = r + "1", b = r + "2", c = r + "3";
       after = (type == "f32" ? "mov.b32 %r1, %f1; " : "") + std::string("cvt.u64.u32 %d0, %r1;\n");
     } else {

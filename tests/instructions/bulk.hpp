@@ -33,10 +33,11 @@ inline Results reduced(const Words& w, const std::string& op, const std::string&
 inline Programs bulk_cases() {
   Programs all;
   const auto add = [&](const std::string& body, const std::string& op, const std::string& type,
-                       const std::string& before = "") {
+                       const std::string& before = "", bool in_cluster = false) {
     const bool real = type == "f32" || type == "f64" || type == "f16" || type == "bf16";
     Program p;
     if (real) p.in = [type](u32 t) { return small_words(type, t); };
+    p.in_cluster = in_cluster;
     const auto in = p.in;
     p.body = before + "@!%go bra SKIP;\nfence.proxy.async;\n" + body + "SKIP:\n";
     p.want = [=](u32 t) { return active(t) ? reduced(in(t), op, type) : kNothing; };
@@ -67,7 +68,7 @@ inline Programs bulk_cases() {
                   " [%s], [%s+32], 32, [%r1+56];\nAGAIN:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r1+56], 0; @!%p1 "
                   "bra AGAIN;\n" +
                   "ld.shared.v2.b64 {%d0, %d1}, [%s]; ld.shared.v2.b64 {%d2, %d3}, [%s+16];\n",
-              op, type, "mov.u32 %r1, spare; shl.b32 %r0, %t, 6; add.u32 %r1, %r1, %r0;\n");
+              op, type, "mov.u32 %r1, spare; shl.b32 %r0, %t, 6; add.u32 %r1, %r1, %r0;\n", true);
           continue;
         }
         for (const bool hint : {false, true}) {

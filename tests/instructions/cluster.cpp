@@ -65,8 +65,9 @@ TEST_CASE("in a cluster, a shared address has its block's rank in bits 24 and up
               "getctarank.shared::cluster.u32 %r3, first;\n" + to(16, "%r3") +
               "getctarank.shared::cluster.u64 %r3, second+4;\n" + to(17, "%r3"));
   const std::uint32_t first = got[0] & kOffset, second = got[1] & kOffset, dynamic = got[2] & kOffset;
-  CHECK(second - first == 256);
-  CHECK(dynamic - second == 128);
+  // In which order the two stand, no manual says; the launch's own comes behind both.
+  CHECK((second >= first + 256 || first >= second + 128));
+  CHECK(dynamic == std::max(first + 256, second + 128));
   for (std::uint32_t rank = 0; rank < kBlocks; ++rank) {
     CAPTURE(rank);
     const std::uint32_t* g = &got[rank * kWords];

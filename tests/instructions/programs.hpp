@@ -35,6 +35,8 @@ struct Program {
   std::string before;             // the kernel: functions, variables
   u32 threads = 80, cluster = 1;  // a block's, the last warp is no whole one; blocks, all of one cluster
   u32 target = 90;
+  bool in_cluster = false;     // be it of one block
+  bool only_simulated = false;  // the line that sets it says why
 };
 constexpr u32 kConstants = 5000, kGiven = 6000;
 
@@ -49,13 +51,13 @@ inline std::string text_of(const Program& p) {
   s << "};\n"
     << p.before
     << "\n.visible .entry k(.param .u64 in, .param .u64 scratch, .param .u64 out, .param .align 16 .b8 given[64]) ";
-  if (p.cluster > 1) s << ".reqnctapercluster " << p.cluster << ", 1, 1 ";
+  if (p.cluster > 1 || p.in_cluster) s << ".reqnctapercluster " << p.cluster << ", 1, 1 ";
   s << "{\n.shared .align 128 .b8 all_words[" << 64 * p.threads << "];\n.shared .align 128 .b8 spare[" << 64 * p.threads
     << "];\n"
     << ".local .align 16 .b8 own[64];\n"
     << ".reg .b64 %in, %mine, %out, %gs, %gl, %d<4>, %a<16>; .reg .b32 %t, %s, %all, %x, %n, %r<16>; .reg .b16 %h<16>; "
        ".reg .f32 %f<16>;\n"
-    << ".reg .f64 %g<8>; .reg .b128 %q<4>; .reg .pred %go, %p<8>;\n"
+    << ".reg .f64 %g<8>; " << (p.target < 70 ? "" : ".reg .b128 %q<4>; ") << ".reg .pred %go, %p<8>;\n"
     << "mov.u32 %t, %tid.x; mov.u32 %x, %ctaid.x; mov.u32 %n, %ntid.x; mad.lo.u32 %x, %x, %n, %t;\n"
     << "ld.param.u64 %in, [in]; mul.wide.u32 %a0, %x, 64; add.u64 %in, %in, %a0;\n"
     << "ld.param.u64 %mine, [scratch]; add.u64 %mine, %mine, %a0;\n"

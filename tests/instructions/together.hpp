@@ -430,6 +430,7 @@ inline Programs copy_cases() {
   }
   add(barrier + "cp.async.bulk.shared::cluster.shared::cta" + done + "[%r1], [%s+16], 32, [%r1+56];\n" + wait,
       first_words, back);
+  all.back().in_cluster = true;
   add(barrier +
           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r1], [%in+16], 32, "
           "[%r1+56], 1;\n" +

@@ -92,6 +92,7 @@ Grid::Grid(const Launch& l)
       threads(static_cast<u32>(l.block.count())),
       warps((threads + kWarpSize - 1) / kWarpSize),
       cluster(l.cluster),
+      explicit_cluster(l.explicit_cluster),
       shared_bytes(
           round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? std::max(l.kernel->dynamic_shared_align, 1u) : 1) +
           l.dynamic_shared),

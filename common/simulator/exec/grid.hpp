@@ -18,6 +18,7 @@ struct Grid {
   const Code& entry;
   u32 threads, warps;       // of a block
   Dim3 cluster;             // blocks of a cluster
+  bool explicit_cluster;    // that somebody has asked for
   u32 shared_bytes;         // static and dynamic
   u32 local_bytes;          // of a thread
   u32 frame_stride;         // from one warp's registers to the next's

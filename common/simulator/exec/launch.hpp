@@ -17,6 +17,7 @@ struct Launch {
   std::shared_ptr<const Program> program;
   const Kernel* kernel = nullptr;
   Dim3 grid, block, cluster;
+  bool explicit_cluster = false;  // be it of one block: the kernel or the launch says so
   u32 dynamic_shared = 0;
   bool cooperative = false;
   std::vector<std::byte> parameters;  // laid out as Code::Parameter::offset says

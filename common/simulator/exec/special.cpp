@@ -58,7 +58,7 @@ u64 cluster_nctaid(const Warp& w) {
 }
 u64 cluster_ctarank(const Warp& w) { return w.block->rank; }
 u64 cluster_nctarank(const Warp& w) { return grid(w).cluster.count(); }
-u64 explicit_cluster(const Warp& w) { return grid(w).cluster.count() > 1; }
+u64 explicit_cluster(const Warp& w) { return grid(w).explicit_cluster; }
 
 u64 warpid(const Warp& w) { return w.index; }
 u64 nwarpid(const Warp&) { return kMaxWarpsPerMultiprocessor; }

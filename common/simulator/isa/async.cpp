@@ -6,6 +6,7 @@
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/bulk.hpp"
 
@@ -18,6 +19,16 @@ constexpr u32 kIgnore = 1u << 15;  // of cp.async, see bulk.hpp
 
 [[noreturn]] void refuse(u32 lane, std::string what) {
   throw Fault{.kind = FaultKind::illegal_instruction, .what = std::move(what), .lane = lane};
+}
+
+// No manual says so, but an H200 stops at these in a grid that nobody has asked to have clusters.
+template <Handler run>
+void with_clusters(Warp& warp, const Instruction& i) {
+  if (!warp.block->grid->explicit_cluster)
+    refuse(u32(std::countr_zero(warp.mask)),
+           "sending bytes to shared::cluster memory in a launch without clusters; one block a cluster is enough: "
+           ".reqnctapercluster 1, 1, 1");
+  run(warp, i);
 }
 
 // ---- mbarrier: 64 opaque bits in shared memory
@@ -418,7 +429,7 @@ Bound bind_bulk_reduction(const Form& form) {
                                   reduction_control(form)};
 }
 Bound bind_bulk_reduction_in_cluster(const Form& form) {
-  return {run_bulk_reduction_in_cluster,
+  return {with_clusters<run_bulk_reduction_in_cluster>,
           operand_control(Space::shared_cluster, form.width[0]) |
               operand_control(Space::shared, form.width[1]) << kOperandBits |
               operand_control(Space::shared_cluster, form.width[3]) << (2 * kOperandBits) | reduction_control(form)};
@@ -451,7 +462,7 @@ void run_reduce_async(Warp& warp, const Instruction& i) {
 Bound bind_reduce_async(const Form& form) {
   const u32 control = operand_control(Space::shared_cluster, form.width[0]) |
                       operand_control(Space::shared_cluster, form.width[2]) << kOperandBits | reduction_control(form);
-  return {bits(form.type[0]) == 32 ? run_reduce_async<u32> : run_reduce_async<u64>, control};
+  return {bits(form.type[0]) == 32 ? with_clusters<run_reduce_async<u32>> : with_clusters<run_reduce_async<u64>>, control};
 }
 
 template <Handler run>
@@ -513,7 +524,7 @@ const Row kRows[] = {
     {"cp.async.bulk.shared::cluster.global.multicast::cluster.L2::cache_hint" BYTES, "[m] [m] u32 [m] b16 b64",
      bind_bulk_to_shared<run_bulk_to_shared<true>>, 80, 90},
     {"cp.async.bulk.shared::cluster.shared::cta" BYTES, "[m] [m] u32 [m]",
-     bind_bulk_to_shared<run_bulk_to_shared<false>>, 80, 90},
+     bind_bulk_to_shared<with_clusters<run_bulk_to_shared<false>>>, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group", "[m] [m] u32", bind_bulk_to_global, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[m] [m] u32 b64", bind_bulk_to_global, 80, 90},
 #define REDUCE(what)                                                                                                  \

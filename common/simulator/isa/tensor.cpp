@@ -213,8 +213,13 @@ void run_load(Warp& warp, const Instruction& i) {
   warp.polls = 0;
 }
 
-// No manual says so, but an H200 stops at stores of pixels whose bounding box is larger than the tensor on any side.
-void check_pixels_inside(const Box& box, u32 lane) {
+// No manual says so, but an H200 stops at stores that begin before the tensor (one may go beyond its end), and of pixels
+// whose bounding box is larger than the tensor on any side.
+void check_store(const Box& box, u32 lane) {
+  for (u32 k = 0; k < box.map.dimensions; ++k) {
+    if (box.start[k] < 0)
+      refuse(lane, "a store to a tensor at coordinate " + std::to_string(box.start[k]) + ", before its beginning");
+  }
   for (u32 k = 0; box.map.im2col && k + 2 < box.map.dimensions; ++k) {
     if (box.map.lower[k] < 0 || box.map.upper[k] > 0)
       refuse(lane, "a store of pixels (im2col) whose bounding box goes beyond the tensor");
@@ -229,7 +234,7 @@ void run_store(Warp& warp, const Instruction& i) {
   const Control c = unpacked(i.control);
   for_each_lane(warp, [&](u32 lane) {
     const Box box = box_of(warp, i, 0, slot[0], slot + 1, nullptr, lane);
-    check_pixels_inside(box, lane);
+    check_store(box, lane);
     const u64 from = operand_address(warp, i, 1, slot[1 + c.dimensions], lane);
     struct Stretch {
       u32 offset, size;

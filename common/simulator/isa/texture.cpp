@@ -220,8 +220,8 @@ Bound bind_query(const Form& form) {
   OUTPUTS(".grad", geometry, "f32|s32", coordinates " " gradients " " gradients " " offsets "?")
 #define GATHER(geometry, coordinates, offsets)                                                                \
   {                                                                                                           \
-    "tld4.r|g|b|a." geometry ".v4.f32|s32|u32|f16.f32", "={t0}4 |pred [m] b64? " coordinates offsets " f32?", \
-        bind_tld4                                                                                             \
+    "tld4.r|g|b|a." geometry ".v4.f32|s32|u32.f32", "={t0}4 |pred [m] b64? " coordinates offsets " f32?", \
+        bind_tld4                                                                                         \
   }
 
 constexpr Row kRows[] = {

@@ -194,10 +194,10 @@ class Evaluator {
 
   static Immediate divide(bool remainder, u64 a, u64 b, bool with_sign, Position at) {
     if (b == 0) Cursor::fail(at, "Division by zero in constant expression");
-    if (!with_sign) return of_integer(remainder ? a % b : a / b, true);
+    // A remainder is one of unsigned numbers in every driver, whatever the operands: -7 % 3 is 0.
+    if (remainder || !with_sign) return of_integer(remainder ? a % b : a / b, !with_sign);
     const i64 x = static_cast<i64>(a), y = static_cast<i64>(b);
-    if (y == -1) return of_integer(remainder ? 0 : u64{0} - a, false);  // also for the most negative number
-    return of_integer(static_cast<u64>(remainder ? x % y : x / y), false);
+    return of_integer(y == -1 ? u64{0} - a : static_cast<u64>(x / y), false);  // -1: also for the most negative number
   }
 
   Cursor& cursor_;

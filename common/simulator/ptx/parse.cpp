@@ -525,7 +525,7 @@ struct Parser::Initialiser {
   Variable& variable;
   bool open;        // the first dimension is counted here
   u64 written = 0;  // elements, in the order of memory
-  u64 highest = 0;
+  u64 outermost = 0;
 
   u64 element() const { return bytes(variable.type); }
   [[noreturn]] static void type_mismatch(Position at) { Cursor::fail(at, "Initial value type mismatch"); }
@@ -552,7 +552,8 @@ struct Parser::Initialiser {
     return count;
   }
 
-  // { … } that fills at most `room` elements from `written` on; each inner dimension has braces of its own.
+  // { … } that fills at most `room` elements from `written` on; each inner dimension has braces of its own. What is
+  // left out of them is not skipped, as in C: drivers put the next list's elements there, and zeros at the end.
   void list(std::size_t level, u64 room) {
     parser.cursor_.expect('{');
     const u64 start = written;
@@ -563,17 +564,19 @@ struct Parser::Initialiser {
       const Position at = parser.cursor_.where();
       if (written - start >= room) too_many(at);
       const u64 begin = written;
+      if (level == 0) ++outermost;
       if (innermost) {
         value();
       } else if (parser.cursor_.is('{')) {
         list(level + 1, inner);
-        written = begin + inner;
+        const bool vector = level + 1 == variable.dimensions.size();
+        if (vector && written - begin != variable.vector)
+          Cursor::fail(at, "Incorrect number of elements in vector initializer");
       } else {
         type_mismatch(at);
       }
     } while (parser.cursor_.accept(','));
     parser.cursor_.expect('}');
-    highest = std::max(highest, written);
   }
 
   void value() {
@@ -581,7 +584,6 @@ struct Parser::Initialiser {
     if (written * element() >= kLargestInitialiser) too_many(at);
     const std::size_t offset = written * element();
     ++written;
-    highest = std::max(highest, written);
     if (parser.cursor_.is_name() && parser.cursor_.next_text() != "WARP_SZ") return symbol(offset, std::nullopt, at);
     const Immediate number = constant_expression(parser.cursor_);
     if (parser.cursor_.accept('(')) {  // 0xff00(symbol): one byte of its address
@@ -682,8 +684,7 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
       Initialiser initialiser{*this, variable, open};
       initialiser.whole();
       if (open) {
-        const u64 stride = initialiser.stride(0);
-        variable.dimensions[0] = stride == 0 ? 0 : (initialiser.highest + stride - 1) / stride;
+        variable.dimensions[0] = initialiser.outermost;
         measure(variable, false);
       }
       open = false;

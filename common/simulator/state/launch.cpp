@@ -204,6 +204,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.grid = blocks_of(*function, shape);
   launch.block = shape.block;
   launch.cluster = cluster_of(*function, shape);
+  launch.explicit_cluster = required_cluster(*function) || shape.cluster;
   launch.dynamic_shared = shape.dynamic_shared;
   launch.cooperative = shape.cooperative;
   launch.parameters = std::move(parameters);
