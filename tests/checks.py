@@ -237,6 +237,12 @@ def binary_of(lesson, variant):
     return made.get(answers(lesson)[variant].suffix, f"build/{lesson}/ready")
 
 
+def looks_at_free_memory(lesson):
+    sources = [*(course.ROOT / lesson).iterdir(), *(course.ROOT / "tests").glob(f"{lesson}.*"), *(course.ROOT / "tests").glob(f"{lesson}/*")]
+    asks = re.compile(r"cuMemGetInfo|free_bytes")
+    return any(asks.search(source.read_text(encoding="utf-8")) for source in sources if source.suffix in (".cpp", ".hpp", ".cu", ".py"))
+
+
 def syntax_error(source):
     """What Python has against an answer, as a compiler would say it; nothing if it compiles, or is not in Python."""
     if source.suffix != ".py":

@@ -117,13 +117,21 @@ def main(wish, parts):
     if course.Build(list(binaries.values())).failed:
         return 1
     tally = under.Tally(reasons)
-    # A GPU's programs mostly wait for each other and for the tool; the simulator's take the cores.
-    with concurrent.futures.ThreadPoolExecutor(max_workers=12 if device.kind == "gpu" else os.cpu_count()) as pool:
-        work = {}
+    lonely = [lesson for lesson in able if device.kind == "gpu" and checks.looks_at_free_memory(lesson)]
+    work = {}
+
+    def begin(pool, alone):
         for (lesson, name), binary in binaries.items():
             environment = {**device.environment_for(lesson), "CUDASIM_CHECK": "all"}
-            for tool in tools_for(lesson, device):
+            for tool in tools_for(lesson, device) if (lesson in lonely) == alone else []:
                 work[lesson, name, tool] = pool.submit(watched, [str(course.ROOT / binary)], environment, tool)
+
+    # A GPU's programs mostly wait for each other and for the tool; the simulator's take the cores.
+    many = concurrent.futures.ThreadPoolExecutor(max_workers=12 if device.kind == "gpu" else os.cpu_count())
+    with many, concurrent.futures.ThreadPoolExecutor(max_workers=1) as one:
+        begin(many, False)
+        concurrent.futures.wait(work.values())
+        begin(one, True)
         by_all = {}  # by lesson and name
         for (lesson, name, _), future in work.items():
             by_all.setdefault((lesson, name), []).extend(future.result()[0])

@@ -138,7 +138,7 @@ class Test:
 
     def side_by_side(self, work, items, lesson_of=lambda lesson: lesson):
         """What `work` gives for each item, in their order. A GPU is everybody's: who compares its free memory before and after works alone."""
-        alone = [self.device.kind == "gpu" and looks_at_free_memory(lesson_of(item)) for item in items]
+        alone = [self.device.kind == "gpu" and checks.looks_at_free_memory(lesson_of(item)) for item in items]
         came = iter(list(self.pool.map(work, [item for item, lonely in zip(items, alone) if not lonely])))
         return [work(item) if lonely else next(came) for item, lonely in zip(items, alone)]
 
@@ -470,12 +470,6 @@ class Test:
 
 def measures(lesson):
     return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in (course.ROOT / lesson).glob("*.cpp"))
-
-
-def looks_at_free_memory(lesson):
-    sources = [*(course.ROOT / lesson).iterdir(), *(course.ROOT / "tests").glob(f"{lesson}.*"), *(course.ROOT / "tests").glob(f"{lesson}/*")]
-    asks = re.compile(r"cuMemGetInfo|free_bytes")
-    return any(asks.search(source.read_text(encoding="utf-8")) for source in sources if source.suffix in (".cpp", ".hpp", ".cu", ".py"))
 
 
 def target_of(lesson):

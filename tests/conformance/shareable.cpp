@@ -123,13 +123,14 @@ FRESH_CASE("External memory can be the levels of a mipmapped array, which is des
   copy.dstHost = back.data();
   ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
   CHECK(back == there);
-  // A GPU's driver destroys the level, and its own memory with it: the process dies later.
-  if (conformance::on_simulator()) ANSWERS(cuArrayDestroy(level), CUDA_ERROR_INVALID_HANDLE);
+  DIFFERS("the level goes with the others", cuArrayDestroy(level), CUDA_SUCCESS, CUDA_ERROR_INVALID_HANDLE);
 
   picture.numLevels = 8;
   ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, memory, &picture), CUDA_ERROR_INVALID_VALUE);
-  picture.numLevels = 0;
-  ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, memory, &picture), CUDA_ERROR_OUT_OF_MEMORY);
+  if (conformance::on_simulator()) {  // a GPU's driver damages its own memory there, and the process dies later
+    picture.numLevels = 0;
+    ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, memory, &picture), CUDA_ERROR_INVALID_VALUE);
+  }
   picture.numLevels = 1;
   ANSWERS(cuExternalMemoryGetMappedMipmappedArray(nullptr, memory, &picture), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuExternalMemoryGetMappedMipmappedArray(&other, nullptr, &picture), CUDA_ERROR_INVALID_VALUE);

@@ -84,8 +84,7 @@ CUDASIM_API CUresult cuExternalMemoryGetMappedMipmappedArray(
     const auto named = external_memories().get(memory);
     constexpr u64 kWhole = 4096;
     require(description->offset % kWhole == 0 && description->offset <= named->size);
-    require(description->numLevels != 0, CUDA_ERROR_OUT_OF_MEMORY);  // as driver 580 answers
-    require(description->numLevels <= most_levels(description->arrayDesc));
+    require(description->numLevels != 0 && description->numLevels <= most_levels(description->arrayDesc));
     u64 at = description->offset;
     *mipmap = make_mipmapped_array(*context, description->arrayDesc, description->numLevels, [&](u64 bytes) {
       require(bytes <= named->size - at);
