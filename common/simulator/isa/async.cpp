@@ -438,7 +438,7 @@ Bound bind_bulk_reduction_in_cluster(const Form& form) {
 Bound bind_store_async(const Form& form) {
   const u32 control = operand_control(Space::shared_cluster, form.width[0]) |
                       operand_control(Space::shared_cluster, form.width[2]) << kOperandBits | form.vector << kFlags;
-  return {bits(form.type[0]) == 32 ? run_store_async<u32> : run_store_async<u64>, control};
+  return {bits(form.type[0]) == 32 ? with_clusters<run_store_async<u32>> : with_clusters<run_store_async<u64>>, control};
 }
 
 // red.async [to], value, [mbarrier]

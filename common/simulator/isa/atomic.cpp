@@ -296,19 +296,19 @@ void run_multimem(Warp& warp, const Instruction&) {
 }
 Bound bind_multimem(const Form&) { return run_multimem; }
 
-#define MULTIMEM_ROWS(operation, orders, what, operands)                                     \
-  {"multimem." operation "{.weak}{.global}" what, operands, bind_multimem, 81, 90}, {        \
+#define MULTIMEM_ROWS(operation, weak, orders, what, operands)                               \
+  {"multimem." operation weak "{.global}" what, operands, bind_multimem, 81, 90}, {          \
     "multimem." operation "." orders ".scope{.global}" what, operands, bind_multimem, 81, 90 \
   }
-#define MULTIMEM_REDUCTIONS(operation, orders, precision, scalars, vectors)                \
-  MULTIMEM_ROWS(operation, orders, ".and|or|xor.b32|b64", scalars),                        \
-      MULTIMEM_ROWS(operation, orders, ".add.u32|s32|u64|f32|f64", scalars),               \
-      MULTIMEM_ROWS(operation, orders, ".min|max.u32|s32|u64|s64", scalars),               \
-      MULTIMEM_ROWS(operation, orders, ".add.v2|v4.f32", vectors),                         \
-      MULTIMEM_ROWS(operation, orders, ".min|max{.v2|v4}.f16x2|bf16x2", vectors),          \
-      MULTIMEM_ROWS(operation, orders, ".min|max.v2|v4|v8.f16|bf16", vectors),             \
-      MULTIMEM_ROWS(operation, orders, ".add" precision "{.v2|v4}.f16x2|bf16x2", vectors), \
-      MULTIMEM_ROWS(operation, orders, ".add" precision ".v2|v4|v8.f16|bf16", vectors)
+#define MULTIMEM_REDUCTIONS(operation, weak, orders, precision, pairs, scalars, vectors)         \
+  MULTIMEM_ROWS(operation, weak, orders, ".and|or|xor.b32|b64", scalars),                        \
+      MULTIMEM_ROWS(operation, weak, orders, ".add.u32|s32|u64|f32|f64", scalars),               \
+      MULTIMEM_ROWS(operation, weak, orders, ".min|max.u32|s32|u64|s64", scalars),               \
+      MULTIMEM_ROWS(operation, weak, orders, ".add.v2|v4.f32", vectors),                         \
+      MULTIMEM_ROWS(operation, weak, orders, ".min|max" pairs ".f16x2|bf16x2", vectors),         \
+      MULTIMEM_ROWS(operation, weak, orders, ".min|max.v2|v4|v8.f16|bf16", vectors),             \
+      MULTIMEM_ROWS(operation, weak, orders, ".add" precision "{.v2|v4}.f16x2|bf16x2", vectors), \
+      MULTIMEM_ROWS(operation, weak, orders, ".add" precision ".v2|v4|v8.f16|bf16", vectors)
 
 const Row kRows[] = {
     ATOM_ROWS(".and|or|xor.b32|b64", "[m] t0", 0, 20),
@@ -346,12 +346,12 @@ const Row kRows[] = {
     {"red{.relaxed|release}{.scope}{.global}.add|min|max.noftz{.L2::cache_hint}.v2|v4.f16x2|bf16x2", "[m] {t0}v b64?",
      bind_atomic<false>, 81, 90, kAtomic},
 
-    MULTIMEM_REDUCTIONS("ld_reduce", "relaxed|acquire", "{.acc::f32}", "=t0 [m]", "={t0}v [m]"),
-    MULTIMEM_REDUCTIONS("red", "relaxed|release", "", "[m] t0", "[m] {t0}v"),
-    MULTIMEM_ROWS("st", "relaxed|release", ".b32|b64|u32|u64|s32|s64|f32|f64", "[m] t0"),
-    MULTIMEM_ROWS("st", "relaxed|release", ".v2|v4.f32", "[m] {t0}v"),
-    MULTIMEM_ROWS("st", "relaxed|release", "{.v2|v4}.f16x2|bf16x2", "[m] {t0}v"),
-    MULTIMEM_ROWS("st", "relaxed|release", ".v2|v4|v8.f16|bf16", "[m] {t0}v"),
+    MULTIMEM_REDUCTIONS("ld_reduce", "{.weak}", "relaxed|acquire", "{.acc::f32}", "{.v2|v4}", "=t0 [m]", "={t0}v [m]"),
+    MULTIMEM_REDUCTIONS("red", "", "relaxed|release", "", ".v2|v4", "[m] t0", "[m] {t0}v"),
+    MULTIMEM_ROWS("st", "{.weak}", "relaxed|release", ".b32|b64|u32|u64|s32|s64|f32|f64", "[m] t0"),
+    MULTIMEM_ROWS("st", "{.weak}", "relaxed|release", ".v2|v4.f32", "[m] {t0}v"),
+    MULTIMEM_ROWS("st", "{.weak}", "relaxed|release", "{.v2|v4}.f16x2|bf16x2", "[m] {t0}v"),
+    MULTIMEM_ROWS("st", "{.weak}", "relaxed|release", ".v2|v4|v8.f16|bf16", "[m] {t0}v"),
 };
 
 }  // namespace
