@@ -89,9 +89,9 @@ TEST_CASE("Registers become slots by width, constants are shared and stand in ev
   const auto program = loaded(
       ".entry k() { .reg .b32 %r<4>; .reg .b64 %rd<3>; .reg .f32 %f<3>; .reg .pred %p<3>;\n"
       "add.u32 %r1, %r2, 7; add.s32 %r3, %r1, 7; mul.wide.u32 %rd1, %r1, 7; add.f32 %f1, %f2, 1.5;\n"
-      "setp.eq.u32 %p1, %r1, %r3; ret; }");
+      "setp.eq.u32 %p1, %r1, %r3; mov.b64 %rd2, %rd1; ret; }");
   const Code& code = code_of(program, "k");
-  REQUIRE(code.instructions.size() == 6);
+  REQUIRE(code.instructions.size() == 7);
   CHECK(code.instructions[0].slot[2] == code.instructions[1].slot[2]);
   CHECK(constant<u32>(code, code.instructions[0].slot[2], 31) == 7);
   CHECK(constant<float>(code, code.instructions[3].slot[2], 5) == 1.5f);

@@ -487,18 +487,18 @@ Bound bind_dp2a(const Form& form) {
 }
 
 constexpr Row kRows[] = {
-    {"add.int", "=t0 t0 t0", bind2_size<Add>},
+    {"add.int", "=t0 t0 t0", bind2_size<Add>, 0, 0, kSum},
     {"add.sat.s32", "=t0 t0 t0", bind2_s32<AddSat>},
     {"add.u16x2|s16x2", "=t0 t0 t0", bind2_pair<Add, u16>, 80, 90},
     {"sub.int", "=t0 t0 t0", bind2_size<Sub>},
     {"sub.sat.s32", "=t0 t0 t0", bind2_s32<SubSat>},
     {"mul.lo.int", "=t0 t0 t0", bind2_size<MulLo>},
     {"mul.hi.int", "=t0 t0 t0", bind2<MulHi>},
-    {"mul.wide.u16|u32|s16|s32", "=w0 t0 t0", bind_mul_wide},
+    {"mul.wide.u16|u32|s16|s32", "=w0 t0 t0", bind_mul_wide, 0, 0, kWideProduct},
     {"mad.lo.int", "=t0 t0 t0 t0", bind3_size<MadLo>},
     {"mad.hi.int", "=t0 t0 t0 t0", bind3<MadHi>},
     {"mad.hi.sat.s32", "=t0 t0 t0 t0", bind3_s32<MadHiSat>},
-    {"mad.wide.u16|u32|s16|s32", "=w0 t0 t0 w0", bind_mad_wide},
+    {"mad.wide.u16|u32|s16|s32", "=w0 t0 t0 w0", bind_mad_wide, 0, 0, kWideProduct},
     {"mul24.lo.u32|s32", "=t0 t0 t0", bind2_32<Mul24Lo>},
     {"mul24.hi.u32|s32", "=t0 t0 t0", bind2_32<Mul24Hi>},
     {"mad24.lo.u32|s32", "=t0 t0 t0 t0", bind3_32<Mad24Lo>},

@@ -23,6 +23,9 @@ constexpr u32 kAcquire = 1 << 5;
 constexpr u32 kRelease = 1 << 6;
 constexpr u32 kNarrow = 1 << 7;  // the base register has 4 bytes
 constexpr u32 kSpaceShift = 8;
+constexpr u32 kScaleShift = 12;  // Form::scale
+constexpr u32 kSignedIndex = 1u << 31;
+static_assert(kMaxScale < 1u << (24 - kScaleShift));  // there begins what order_of() tells
 
 Space space_in(const Instruction& i) { return static_cast<Space>(i.control >> kSpaceShift & 15); }
 
@@ -33,102 +36,159 @@ const Address* base_of(const Warp& warp, Slot slot) {
   return slot == kNoSlot ? reinterpret_cast<const Address*>(kNoBase) : warp.in<Address>(slot);
 }
 
-// Memory that may be touched at once, by its first and last address plus one.
+// Memory that may be touched at once.
 struct Region {
-  u64 begin, end;
+  u64 begin, size;
   u64 host;  // address on the host - address, modulo 2^64
+  bool holds(u64 address, u64 bytes) const { return size >= bytes && address - begin <= size - bytes; }
 };
 
 // `address`: one of those that the instruction uses; a generic one may lie in the block's shared memory.
 Region global_region(Warp& warp, const Instruction& i, u64 address) {
   const u64 own = kSharedWindow + warp.block->shared_begin;
   if (space_in(i) == Space::generic && address - own < kSharedStride) {
-    return {own, own + warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared) - own};
+    return {own, warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared) - own};
   }
   const View& view = view_of(warp, i);
-  return {view.begin, view.end, static_cast<u64>(view.delta)};
+  return {view.begin, view.end - view.begin, static_cast<u64>(view.delta)};
 }
 // Without a base register, an address is an offset in the block's own memory, whichever block that is.
 Region shared_region(Warp& warp, Slot base) {
   const u64 begin = base == kNoSlot ? 0 : warp.block->shared_begin;
-  return {begin, begin + warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared) - begin};
+  return {begin, warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared) - begin};
 }
 
 std::byte* at(u64 host) { return reinterpret_cast<std::byte*>(host); }
 
-u64 some_address(const Warp& warp, const Instruction& i, Slot base) {
-  return base_of<u64>(warp, base)[__builtin_ctz(warp.mask)] + static_cast<u64>(i.offset);
-}
+u64 offset_of(const Instruction& i) { return static_cast<u64>(i.offset); }
 
-// How the addresses of a full warp lie: in four groups of eight lanes, each group's one after the other (rows), or all
-// the same (points); or otherwise (scattered). Tiles and broadcasts are rows and points. outside: see load_carefully.
-enum class Pattern : u8 { outside, rows, points, scattered };
+// Where the lanes touch memory: a register and an offset.
+template <class T>
+struct Based {
+  using Value = T;
+  static constexpr bool kIndexed = false;
+  static constexpr u64 scale = 1;
+  const Value* values;
+  u64 offset;
+
+  Based(const Warp& warp, const Instruction& i, Slot base) : values(base_of<Value>(warp, base)), offset(offset_of(i)) {}
+  static Value rank(Value value) { return value; }                // the higher, the higher the address …
+  u64 of(Value rank) const { return u64{rank} + offset; }         // … which is this
+  Value low(Value value) const { return value + Value(offset); }  // its low bits
+  u64 operator[](u32 lane) const { return of(values[lane]); }
+};
+
+// The same with an index register: one address for all lanes, plus an index times the scale.
+struct Indexed {
+  using Value = u32;
+  static constexpr bool kIndexed = true;
+  const Value* values;
+  u64 begin, scale, sign;  // sign: the bit that makes an index negative, if any does
+
+  Indexed(const Warp& warp, const Instruction& i, Slot base)
+      : values(warp.in<Value>(i.slot[(i.control & kElements) + 1])),
+        begin(*warp.in<u64>(base) + offset_of(i)),
+        scale(i.control >> kScaleShift & kMaxScale),
+        sign((i.control & kSignedIndex) != 0 ? u64{1} << 31 : 0) {}
+  Value rank(Value value) const { return value ^ Value(sign); }
+  u64 of(Value rank) const { return begin + (rank - sign) * scale; }
+  Value low(Value value) const { return Value(begin) + value * Value(scale); }
+  u64 operator[](u32 lane) const { return of(rank(values[lane])); }
+};
+
+bool is_indexed(const Instruction& i) { return (i.control >> kScaleShift & kMaxScale) != 0; }
+
+// How the addresses of a full warp lie: one after the other (row), or all the same (point); so in each of four groups
+// of eight lanes (rows, points: tiles and broadcasts are such); or otherwise (scattered). outside: see load_carefully.
+enum class Pattern : u8 { outside, row, point, rows, points, scattered };
 constexpr u32 kGroups = 4, kGroup = 8;
 
 template <class T>
 struct GroupOf {
   typedef T type __attribute__((vector_size(kGroup * sizeof(T))));
+  typedef u64 words __attribute__((vector_size(kGroup * sizeof(T))));
 };
 
-template <u32 kStep, class Address>
-inline bool in_groups(const Address* base) {
-  using Group = typename GroupOf<Address>::type;
+// Whether of kRun lanes each, a group or all of them, every value is by kStep more than that of the lane before.
+template <u32 kStep, u32 kRun, class Value>
+inline bool in_steps(const Value* values) {
+  using Group = typename GroupOf<Value>::type;
+  using Words = typename GroupOf<Value>::words;
   constexpr Group steps = {0, kStep, 2 * kStep, 3 * kStep, 4 * kStep, 5 * kStep, 6 * kStep, 7 * kStep};
+  if (values[kRun - 1] - values[0] != Value{kStep} * (kRun - 1)) return false;
   Group wrong = {};
   for (u32 g = 0; g < kGroups; ++g) {
-    Group addresses;
-    std::memcpy(&addresses, base + g * kGroup, sizeof addresses);
-    wrong |= (addresses - base[g * kGroup]) ^ steps;
+    Group group;
+    std::memcpy(&group, values + g * kGroup, sizeof group);
+    wrong |= (group - values[g * kGroup / kRun * kRun]) ^ (steps + Value{kStep} * (g * kGroup % kRun));
   }
-  Address any = 0;
-  for (u32 lane = 0; lane < kGroup; ++lane) any |= wrong[lane];
+  const Words words = (Words)wrong;
+  u64 any = 0;
+  for (u32 w = 0; w < sizeof words / sizeof any; ++w) any |= words[w];
   return any == 0;
 }
 
-// Each lane touches kBytes at base[lane] + offset. Addresses that wrap around are outside.
-template <u32 kBytes, class Address>
-inline Pattern pattern_of(const Address* base, u64 offset, const Region& region) {
-  const Address step = base[1] - base[0];
-  if (step == 0 ? in_groups<0>(base) : step == kBytes && in_groups<kBytes>(base)) {
-    const u64 span = step == 0 ? kBytes : kGroup * kBytes;
-    u64 least = ~u64{0}, most = 0, all = 0;
-    for (u32 g = 0; g < kGroups; ++g) {
-      const u64 address = u64{base[g * kGroup]} + offset;
-      least = std::min(least, address);
-      most = std::max(most, address);
-      all |= address;
-    }
-    const bool inside =
-        least >= region.begin && most <= region.end - span && region.end - region.begin >= span && all % kBytes == 0;
-    return !inside ? Pattern::outside : step == 0 ? Pattern::points : Pattern::rows;
+// `kRun` lanes from `first` to `last` touch kBytes each, kStride apart: whether they may.
+template <u32 kBytes, u32 kStride, u32 kRun>
+inline bool may_touch(const Region& region, u64 first, u64 last) {
+  constexpr u64 kWidth = u64{kStride} * (kRun - 1);
+  return last - first == kWidth && region.holds(first, kWidth + kBytes) && first % kBytes == 0;
+}
+
+// Whether each value is by kStep, and the address by kStride, more than that of the lane before.
+template <u32 kBytes, u32 kStep, u32 kStride, class Where>
+inline Pattern in_groups(const Where& where, const Region& region) {
+  if (in_steps<kStep, kWarpSize>(where.values)) {
+    if (!may_touch<kBytes, kStride, kWarpSize>(region, where[0], where[kWarpSize - 1])) return Pattern::outside;
+    return kStride == 0 ? Pattern::point : Pattern::row;
   }
-  Address least = base[0], most = base[0], all = 0;
+  if (!in_steps<kStep, kGroup>(where.values)) return Pattern::scattered;
+  for (u32 g = 0; g < kWarpSize; g += kGroup) {
+    if (!may_touch<kBytes, kStride, kGroup>(region, where[g], where[g + kGroup - 1])) return Pattern::outside;
+  }
+  return kStride == 0 ? Pattern::points : Pattern::rows;
+}
+
+// Addresses that lie anyhow. Those that wrap around are outside.
+template <u32 kBytes, class Where>
+[[gnu::noinline]] Pattern scattered(const Where& where, const Region& region) {
+  using Value = typename Where::Value;
+  Value least = ~Value{0}, most = 0, all = 0;
   for (u32 lane = 0; lane < kWarpSize; ++lane) {
-    least = std::min(least, base[lane]);
-    most = std::max(most, base[lane]);
-    all |= static_cast<Address>(base[lane] + static_cast<Address>(offset));
+    const Value value = where.values[lane];
+    least = std::min(least, where.rank(value));
+    most = std::max(most, where.rank(value));
+    all |= where.low(value);
   }
-  const u64 low = u64{least} + offset, high = u64{most} + offset;
-  const bool inside = low >= region.begin && high <= region.end - kBytes && low <= high &&
-                      region.end - region.begin >= kBytes && all % kBytes == 0;
+  const u64 low = where.of(least), high = where.of(most);
+  const bool inside = low <= high && region.holds(low, kBytes) && region.holds(high, kBytes) && all % kBytes == 0;
   return inside ? Pattern::scattered : Pattern::outside;
 }
 
+// Each lane touches kBytes.
+template <u32 kBytes, class Where>
+inline Pattern pattern_of(const Where& where, const Region& region) {
+  using Value = typename Where::Value;
+  constexpr u32 kStep = Where::kIndexed ? 1 : kBytes;
+  const Value step = where.values[1] - where.values[0];
+  Pattern found = Pattern::scattered;
+  if (step == 0) found = in_groups<kBytes, 0, 0>(where, region);
+  if (step == kStep && where.scale * kStep == kBytes) found = in_groups<kBytes, kStep, kBytes>(where, region);
+  return found == Pattern::scattered ? scattered<kBytes>(where, region) : found;
+}
+
 // The same for some lanes only: true if all are inside and aligned.
-template <u32 kBytes, class Address>
-inline bool inside(const Address* base, u64 offset, const Region& region, u32 mask) {
+template <u32 kBytes, class Where>
+inline bool inside(const Where& where, const Region& region, u32 mask) {
   u64 least = ~u64{0}, most = 0, all = 0;
   for (u32 rest = mask; rest != 0; rest &= rest - 1) {
-    const u64 address = u64{base[__builtin_ctz(rest)]} + offset;
+    const u64 address = where[static_cast<u32>(__builtin_ctz(rest))];
     least = std::min(least, address);
     most = std::max(most, address);
     all |= address;
   }
-  return least >= region.begin && most <= region.end - kBytes && region.end - region.begin >= kBytes &&
-         all % kBytes == 0;
+  return region.holds(least, kBytes) && region.holds(most, kBytes) && all % kBytes == 0;
 }
-
-u64 offset_of(const Instruction& i) { return static_cast<u64>(i.offset); }
 
 void after_load(Warp& warp, const Instruction& i) {
   if ((i.control & kAcquire) != 0) raw_fence_acquire();
@@ -165,6 +225,7 @@ void copy_lane(Warp& warp, const Instruction& i, u32 elements, u32 from, u32 to)
 
 // A lane's address; the name of a shared variable, without a register, stands for the block's own memory.
 u64 checked_address(const Warp& warp, const Instruction& i, Slot base, u32 lane) {
+  if (is_indexed(i)) return Indexed(warp, i, base)[lane];
   const bool own = base == kNoSlot && space_in(i) == Space::shared;
   return address_of(warp, i, base, (i.control & kNarrow) != 0, lane) + (own ? warp.block->shared_begin : 0);
 }
@@ -203,64 +264,81 @@ template <class M, class R>
   warp.polls = 0;
 }
 
-// Eight lanes, from consecutive elements.
-template <class M, class R, u32 kStride>
+// Eight lanes at a time, from or to elements that lie kStride apart: first all are read, then all written, which makes
+// vector code.
+template <class M, class R, u32 kStride, u32 kLanes>
 inline void load_row(R* d, const std::byte* first) {
-#pragma GCC unroll 8
-  for (u32 l = 0; l < kGroup; ++l) d[l] = static_cast<R>(raw_load<M>(first + l * kStride));
+  for (u32 from = 0; from < kLanes; from += kGroup) {
+    R row[kGroup];
+    for (u32 l = 0; l < kGroup; ++l) row[l] = static_cast<R>(raw_load<M>(first + (from + l) * kStride));
+    for (u32 l = 0; l < kGroup; ++l) d[from + l] = row[l];
+  }
 }
-
-// Four times eight lanes, each eight from one place, which is read once (see copy_lane).
-template <class M, class R>
-inline void load_points(R* d, const std::byte* const* groups, u32 offset) {
-  R value = {};
-  for (u32 g = 0; g < kGroups; ++g) {
-    if (g == 0 || groups[g] != groups[g - 1]) value = static_cast<R>(raw_load<M>(groups[g] + offset));
-#pragma GCC unroll 8
-    for (u32 l = 0; l < kGroup; ++l) d[g * kGroup + l] = value;
+template <class M, class R, u32 kStride, u32 kLanes>
+inline void store_row(const R* a, std::byte* first) {
+  for (u32 from = 0; from < kLanes; from += kGroup) {
+    M row[kGroup];
+    for (u32 l = 0; l < kGroup; ++l) row[l] = static_cast<M>(a[from + l]);
+    for (u32 l = 0; l < kGroup; ++l) raw_store<M>(first + (from + l) * kStride, row[l]);
   }
 }
 
-template <class M, class R, u32 V, class Address>
-inline void load_groups(Warp& warp, const Instruction& i, const Address* base, u64 from, bool rows) {
-  constexpr u32 kStride = V * sizeof(M);
-  const std::byte* groups[kGroups];  // beforehand: the destination may be the base register
-  for (u32 g = 0; g < kGroups; ++g) groups[g] = at(from + base[g * kGroup]);
-  for (u32 e = 0; e < V; ++e) {
-    if (V > 1 && i.slot[e] == kNoSlot) continue;
-    R* d = warp.out<R>(i.slot[e]);
-    if (rows) {
-      for (u32 g = 0; g < kGroups; ++g) load_row<M, R, kStride>(d + g * kGroup, groups[g] + e * sizeof(M));
-    } else {
-      load_points<M, R>(d, groups, e * sizeof(M));
+// Whole rows, of kLanes each. The destination may be the register that says where.
+template <class M, class R, u32 V, u32 kLanes, class Where>
+inline void load_rows(Warp& warp, const Instruction& i, const Where& where, u64 host) {
+  for (u32 lane = 0; lane < kWarpSize; lane += kLanes) {
+    const std::byte* first = at(host + where[lane]);
+    for (u32 e = 0; e < V; ++e) {
+      if (V > 1 && i.slot[e] == kNoSlot) continue;
+      load_row<M, R, V * sizeof(M), kLanes>(warp.out<R>(i.slot[e]) + lane, first + e * sizeof(M));
+    }
+  }
+}
+template <class M, class R, u32 V, u32 kLanes, class Where>
+inline void store_rows(Warp& warp, const Instruction& i, const Where& where, u64 host) {
+  for (u32 lane = 0; lane < kWarpSize; lane += kLanes) {
+    std::byte* first = at(host + where[lane]);
+    for (u32 e = 0; e < V; ++e)
+      store_row<M, R, V * sizeof(M), kLanes>(warp.in<R>(i.slot[1 + e]) + lane, first + e * sizeof(M));
+  }
+}
+
+// kLanes each from one place, which is read once (see copy_lane).
+template <class M, class R, u32 V, u32 kLanes, class Where>
+inline void load_points(Warp& warp, const Instruction& i, const Where& where, u64 host) {
+  R values[V] = {};
+  const std::byte* before = nullptr;
+  for (u32 first = 0; first < kWarpSize; first += kLanes) {
+    const std::byte* place = at(host + where[first]);
+    for (u32 e = 0; e < V && place != before; ++e) values[e] = static_cast<R>(raw_load<M>(place + e * sizeof(M)));
+    before = place;
+    for (u32 e = 0; e < V; ++e) {
+      if (V > 1 && i.slot[e] == kNoSlot) continue;
+      R* d = warp.out<R>(i.slot[e]) + first;
+      for (u32 lane = 0; lane < kLanes; ++lane) d[lane] = values[e];
     }
   }
 }
 
-template <class M, class R, class Address, u32 V>
-inline void load_with(Warp& warp, const Instruction& i, const Region& region) {
+template <class M, class R, u32 V, class Where>
+inline void load_with(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
-  const Address* base = base_of<Address>(warp, i.slot[V]);
-  const u64 from = region.host + offset_of(i);
   if (warp.mask == kAllLanes) {
-    const Pattern pattern = pattern_of<kBytes>(base, offset_of(i), region);
-    if (pattern == Pattern::outside) return load_carefully<M, R>(warp, i);
-    if (pattern == Pattern::scattered) {
-      if constexpr (V == 1) {
-        R* d = warp.out<R>(i.slot[0]);
-        for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = static_cast<R>(raw_load<M>(at(from + base[lane])));
-      } else {
-        for (u32 lane = 0; lane < kWarpSize; ++lane) load_lane<M, R>(warp, i, lane, at(from + base[lane]));
-      }
-    } else {
-      load_groups<M, R, V>(warp, i, base, from, pattern == Pattern::rows);
+    switch (pattern_of<kBytes>(where, region)) {
+      case Pattern::outside: return load_carefully<M, R>(warp, i);
+      case Pattern::row: load_rows<M, R, V, kWarpSize>(warp, i, where, region.host); break;
+      case Pattern::rows: load_rows<M, R, V, kGroup>(warp, i, where, region.host); break;
+      case Pattern::point: load_points<M, R, V, kWarpSize>(warp, i, where, region.host); break;
+      case Pattern::points: load_points<M, R, V, kGroup>(warp, i, where, region.host); break;
+      case Pattern::scattered:
+        for (u32 lane = 0; lane < kWarpSize; ++lane) load_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
     }
   } else {
-    if (!inside<kBytes>(base, offset_of(i), region, warp.mask)) return load_carefully<M, R>(warp, i);
+    if (!inside<kBytes>(where, region, warp.mask)) return load_carefully<M, R>(warp, i);
     const std::byte* last = nullptr;
     for (u32 rest = warp.mask, before = 0; rest != 0; rest &= rest - 1) {
       const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-      const std::byte* const place = at(from + base[lane]);
+      const std::byte* const place = at(region.host + where[lane]);
       if (place == last) {
         copy_lane<R>(warp, i, V, before, lane);
       } else {
@@ -272,59 +350,56 @@ inline void load_with(Warp& warp, const Instruction& i, const Region& region) {
   if ((i.control & (kPoll | kAcquire)) != 0) after_load(warp, i);
 }
 
-template <class M, class R, class Address, u32 V>
-inline void store_with(Warp& warp, const Instruction& i, const Region& region) {
+template <class M, class R, u32 V, class Where>
+inline void store_with(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
-  const Address* base = base_of<Address>(warp, i.slot[0]);
-  const u64 to = region.host + offset_of(i);
   if (warp.mask == kAllLanes) {
-    const Pattern pattern = pattern_of<kBytes>(base, offset_of(i), region);
+    const Pattern pattern = pattern_of<kBytes>(where, region);
     if (pattern == Pattern::outside) return store_carefully<M, R>(warp, i);
     before_store(i);
-    if (pattern == Pattern::rows) {
-      for (u32 e = 0; e < V; ++e) {
-        const R* a = warp.in<R>(i.slot[1 + e]);
-        for (u32 g = 0; g < kGroups; ++g) {
-          std::byte* first = at(to + base[g * kGroup]) + e * sizeof(M);
-#pragma GCC unroll 8
-          for (u32 l = 0; l < kGroup; ++l) raw_store<M>(first + l * kBytes, static_cast<M>(a[g * kGroup + l]));
-        }
-      }
+    if (pattern == Pattern::row) {
+      store_rows<M, R, V, kWarpSize>(warp, i, where, region.host);
+    } else if (pattern == Pattern::rows) {
+      store_rows<M, R, V, kGroup>(warp, i, where, region.host);
     } else {  // of those to one address, the last lane's value stays
-      for (u32 lane = 0; lane < kWarpSize; ++lane) store_lane<M, R>(warp, i, lane, at(to + base[lane]));
+      for (u32 lane = 0; lane < kWarpSize; ++lane) store_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
     }
   } else {
-    if (!inside<kBytes>(base, offset_of(i), region, warp.mask)) return store_carefully<M, R>(warp, i);
+    if (!inside<kBytes>(where, region, warp.mask)) return store_carefully<M, R>(warp, i);
     before_store(i);
     for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
       const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-      store_lane<M, R>(warp, i, lane, at(to + base[lane]));
+      store_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
     }
   }
   warp.polls = 0;
 }
 
 // Global and constant memory, and generic addresses, most of which are global.
-template <class M, class R, u32 V>
+template <class M, class R, u32 V, class Where>
 void load_global(Warp& warp, const Instruction& i) {
-  load_with<M, R, u64, V>(warp, i, global_region(warp, i, some_address(warp, i, i.slot[V])));
+  const Where where(warp, i, i.slot[V]);
+  load_with<M, R, V>(warp, i, where, global_region(warp, i, where[static_cast<u32>(__builtin_ctz(warp.mask))]));
 }
-template <class M, class R, u32 V>
+template <class M, class R, u32 V, class Where>
 void store_global(Warp& warp, const Instruction& i) {
-  const u64 address = some_address(warp, i, i.slot[0]);
+  const Where where(warp, i, i.slot[0]);
+  const u64 address = where[static_cast<u32>(__builtin_ctz(warp.mask))];
   const bool in_shared = space_in(i) == Space::generic && space_of(address) == Space::shared;
   if (!in_shared && !view_of(warp, i).writable) return store_carefully<M, R>(warp, i);
-  store_with<M, R, u64, V>(warp, i, global_region(warp, i, address));
+  store_with<M, R, V>(warp, i, where, global_region(warp, i, address));
 }
 
 // The block's own shared memory; compilers write 32-bit addresses, or the variable's name.
-template <class M, class R, class Address, u32 V>
+template <class M, class R, u32 V, class Address>
 void load_shared(Warp& warp, const Instruction& i) {
-  load_with<M, R, Address, V>(warp, i, shared_region(warp, i.slot[V]));
+  const Slot base = i.slot[V];
+  load_with<M, R, V>(warp, i, Based<Address>(warp, i, base), shared_region(warp, base));
 }
-template <class M, class R, class Address, u32 V>
+template <class M, class R, u32 V, class Address>
 void store_shared(Warp& warp, const Instruction& i) {
-  store_with<M, R, Address, V>(warp, i, shared_region(warp, i.slot[0]));
+  const Slot base = i.slot[0];
+  store_with<M, R, V>(warp, i, Based<Address>(warp, i, base), shared_region(warp, base));
 }
 
 // Local memory: each lane has its own. A variable of the frame is at the same place in all.
@@ -396,17 +471,19 @@ u32 control_of(const Form& form) {
   if (form.has("acquire")) control |= kAcquire;
   if (form.has("release")) control |= kRelease;
   if (form.address_bytes == 4) control |= kNarrow;
+  control |= form.scale << kScaleShift;
+  if (form.index_signed) control |= kSignedIndex;
   return control;
 }
 
-enum class Way : u8 { global, shared, shared_wide, local, parameter, carefully };
+enum class Way : u8 { global, indexed, shared, shared_wide, local, parameter, carefully };
 
 Way way_of(const Form& form) {
   const bool narrow = form.address_bytes == 4;
   switch (form.space) {
     case Space::generic:
     case Space::global:
-    case Space::constant: return narrow ? Way::carefully : Way::global;
+    case Space::constant: return narrow ? Way::carefully : form.scale != 0 ? Way::indexed : Way::global;
     case Space::shared: return narrow ? Way::shared : Way::shared_wide;
     case Space::local: return Way::local;
     case Space::param: return Way::parameter;
@@ -420,9 +497,10 @@ Handler load_handler(Way way) {
     return nullptr;
   } else {
     switch (way) {
-      case Way::global: return load_global<M, R, V>;
-      case Way::shared: return load_shared<M, R, u32, V>;
-      case Way::shared_wide: return load_shared<M, R, u64, V>;
+      case Way::global: return load_global<M, R, V, Based<u64>>;
+      case Way::indexed: return load_global<M, R, V, Indexed>;
+      case Way::shared: return load_shared<M, R, V, u32>;
+      case Way::shared_wide: return load_shared<M, R, V, u64>;
       case Way::local: return load_local<M, R>;
       case Way::parameter: return load_parameter<M, R>;
       case Way::carefully: return load_carefully<M, R>;
@@ -437,9 +515,10 @@ Handler store_handler(Way way) {
     return nullptr;
   } else {
     switch (way) {
-      case Way::global: return store_global<M, R, V>;
-      case Way::shared: return store_shared<M, R, u32, V>;
-      case Way::shared_wide: return store_shared<M, R, u64, V>;
+      case Way::global: return store_global<M, R, V, Based<u64>>;
+      case Way::indexed: return store_global<M, R, V, Indexed>;
+      case Way::shared: return store_shared<M, R, V, u32>;
+      case Way::shared_wide: return store_shared<M, R, V, u64>;
       case Way::local: return store_local<M, R>;
       default: return store_carefully<M, R>;
     }
@@ -607,16 +686,17 @@ Bound bind(const Form&) {
 #define PREFETCH "{.L2::64B|L2::128B|L2::256B}"
 #define UP_TO_32 "b8|b16|b32|u8|u16|u32|s8|s16|s32|f32"
 #define UP_TO_64 "." UP_TO_32 "|b64|u64|s64|f64"
+constexpr u32 kAddressed = kSharedOffset | kTakesIndex;
 // All widths: at most 16 bytes a lane.
-#define LOADS(syntax, more, ptx, target)                                                                     \
-  {syntax "{.v2}" UP_TO_64, "={t0~}v [m]" more, bind_load, ptx, target, kSharedOffset},                      \
-      {syntax ".v4." UP_TO_32, "={t0~}v [m]" more, bind_load, ptx, target, kSharedOffset}, {                 \
-    syntax ".b128", "=t0 [m]" more, bind_load, ptx > 83 ? ptx : 83, target > 70 ? target : 70, kSharedOffset \
+#define LOADS(syntax, more, ptx, target)                                                                  \
+  {syntax "{.v2}" UP_TO_64, "={t0~}v [m]" more, bind_load, ptx, target, kAddressed},                      \
+      {syntax ".v4." UP_TO_32, "={t0~}v [m]" more, bind_load, ptx, target, kAddressed}, {                 \
+    syntax ".b128", "=t0 [m]" more, bind_load, ptx > 83 ? ptx : 83, target > 70 ? target : 70, kAddressed \
   }
-#define STORES(syntax, more, ptx, target)                                                                    \
-  {syntax "{.v2}" UP_TO_64, "[m] {t0~}v" more, bind_store, ptx, target, kSharedOffset},                      \
-      {syntax ".v4." UP_TO_32, "[m] {t0~}v" more, bind_store, ptx, target, kSharedOffset}, {                 \
-    syntax ".b128", "[m] t0" more, bind_store, ptx > 83 ? ptx : 83, target > 70 ? target : 70, kSharedOffset \
+#define STORES(syntax, more, ptx, target)                                                                 \
+  {syntax "{.v2}" UP_TO_64, "[m] {t0~}v" more, bind_store, ptx, target, kAddressed},                      \
+      {syntax ".v4." UP_TO_32, "[m] {t0~}v" more, bind_store, ptx, target, kAddressed}, {                 \
+    syntax ".b128", "[m] t0" more, bind_store, ptx > 83 ? ptx : 83, target > 70 ? target : 70, kAddressed \
   }
 // With and without a cache policy behind the address.
 #define LOADS_HINT(syntax, ptx, target) \

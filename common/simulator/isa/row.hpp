@@ -57,6 +57,8 @@ struct Form {
   std::array<std::string_view, 8>
       selector{};         // what a video instruction selects of an operand: "b0", "h10"; empty: all
   u32 address_bytes = 8;  // of the memory operand's base register
+  u32 scale = 0;          // what its index register counts, in bytes; 0: it has none (kTakesIndex)
+  bool index_signed = false;
   u32 predicate = 0;      // operands that took what their ^ allows instead, a bit each
 
   bool has(std::string_view modifier) const;
@@ -82,6 +84,9 @@ enum Traits : u32 {
   kSharedOffset = 16,  // knows what an address without a register means in shared memory, in a cluster, too
   kTakesSpecial = 32,  // a source may be a special register …
   kTakesAddress = 64,  // … or the name of a variable or function: its address
+  kSum = 128,          // the first operand is the sum of the others …
+  kWideProduct = 256,  // … or twice as wide as two, and their product; plus a third, if there is one
+  kTakesIndex = 512,   // the address may have an index register (Form::scale), in the slot behind address and elements
 };
 
 struct Row {
@@ -94,6 +99,7 @@ struct Row {
 
   bool is(Traits trait) const { return (traits & trait) != 0; }
 };
+constexpr u32 kMaxScale = 0xfff;  // Form::scale
 constexpr u32 kOnly90a = 901;  // Row::target of what sm_90a alone has
 
 // Each family's file defines one of these; table.cpp joins them.

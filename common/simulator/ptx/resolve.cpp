@@ -52,8 +52,11 @@ Resolved Resolver::run() {
   first_.reserve(function_.statements.size() + 1);
   code.statements.reserve(function_.statements.size() + 1);
   code.instructions.reserve(function_.statements.size() + 1);
+  auto label = function_.labels.begin();
   for (const Statement& each : function_.statements) {
+    const u32 number = static_cast<u32>(first_.size());
     first_.push_back(static_cast<u32>(code.instructions.size()));
+    for (; label != function_.labels.end() && label->statement <= number; ++label) straight_since_ = first_.back();
     SourceLine source = each.source;
     if (source.file != 0) source.file += file_base_;
     if (source.outer_file != 0) source.outer_file += file_base_;
@@ -81,9 +84,8 @@ void Resolver::statement(const Statement& s) {
   if (s.opcode == "call") return call(s);
   const Match found = match(s.opcode, s.modifiers);
   row_ = found.row;
-  if (s.opcode == "mov" && special_mov(s)) return;
   if (s.opcode == "cvta" && renames(s)) return;
-  if (!is_of_launch(s, found)) by_row(s, found);
+  if (!is_of_launch(s, found) && !(s.opcode == "mov" && special_mov(s))) by_row(s, found);
   if (loads_parameter(s)) of_parameters_.insert(std::get<Name>(s.operands[0].value).text);
 }
 
@@ -251,7 +253,11 @@ Slot Resolver::guard(const Statement& statement) {
 void Resolver::mention(Slot slot, bool written, bool surely) {
   if (slot == kNoSlot || (slot & kConstant) != 0) return;
   const u32 instruction = static_cast<u32>(out_.code->instructions.size());
-  mentions_.push_back({instruction, slot, written && surely});
+  mentions_.push_back({instruction, slot, written && surely, !written});
+  if (written) {
+    if (written_.size() <= slot) written_.resize(registers_.size(), 0);
+    written_[slot] = instruction + 1;
+  }
   if (notes_ == nullptr) return;
   if (written)
     notes_->results.push_back({instruction, slot, registers_[slot], ""});
@@ -283,6 +289,7 @@ void Resolver::finish() {
   Step step;
   step.falls_through = false;
   emit(last, {}, {}, step);
+  leave_out_unread();
   Flow flow;
   flow.is_entry = function_.is_entry;
   for (u32 i = 0; i < code.instructions.size(); ++i) {

@@ -177,7 +177,9 @@ bool Resolver::is_of_launch(const Statement& s, const Match& found) {
   if (!function_.is_entry || notes_ != nullptr || found.row == nullptr || !s.guard.empty() || s.operands.size() != 2)
     return false;
   const Name* to = std::get_if<Name>(&s.operands[0].value);
-  if (to == nullptr || s.operands[0].pair != nullptr || found.form.types != 1 || found.form.vector != 1) return false;
+  if (to == nullptr || is_vector_register(s.operands[0]) || s.operands[0].pair != nullptr || found.form.types != 1 ||
+      found.form.vector != 1)
+    return false;
   const auto written = writes_.find(to->text);
   const std::optional<Reg> reg = find_register(s.operands[0]);
   const Type type = found.form.type[0];

@@ -22,6 +22,11 @@ void Resolver::by_row(const Statement& s, const Match& found) {
   draft.form = found.form;
   draft.stores = found.operands->size() > 1 && found.operands->front().kind == OperandRule::memory;
   operands(draft, *found.operands);
+  if (draft.index_register != kNoSlot) {
+    const auto behind = draft.form.vector + 1;
+    draft.slots.insert(draft.slots.begin() + behind, draft.index_register);
+    draft.written.insert(draft.written.begin() + behind, false);
+  }
   const Bound bound = found.row->bind == nullptr ? Bound() : found.row->bind(draft.form);
   if (bound.run == nullptr) {
     link_.errors.push_back(
@@ -53,6 +58,7 @@ void Resolver::by_row(const Statement& s, const Match& found) {
   if (jumps) step.target = instruction.target;
   const u32 at = emit(instruction, {}, {}, step);
   if (draft.offset_of.kind != AddressOf::none) out_.fixups.push_back({at, draft.offset_of});
+  note_address(draft);
 }
 
 void Resolver::check_version(const Statement& s, const Row& row) const {

@@ -207,7 +207,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
         !entry_space) {
       draft.form.space = Space::local;
     }
-    return based_on(draft, reg->id, bytes(reg->type));
+    return based_on(draft, take_index(draft, reg->id), bytes(reg->type));
   }
   const std::optional<Binding> binding = names_.find(base);
   if (binding && binding->kind == Binding::variable) {

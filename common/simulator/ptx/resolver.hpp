@@ -1,7 +1,8 @@
 // What turns a function's statements into instructions, one function at a time. Its parts, each in a file of its own:
 // resolve.cpp (the order of things: declarations, registers, output), resolve_control.cpp (branches and calls),
 // resolve_moves.cpp (the forms of mov, and what need not run), resolve_rows.cpp (instructions with a row, and their
-// operands), resolve_values.cpp (what an operand names), resolve_notes.cpp (for those who look on).
+// operands), resolve_values.cpp (what an operand names), resolve_addresses.cpp (arrays and indices), resolve_notes.cpp
+// (for those who look on).
 //
 // Of an instruction they know what its row says. Only bra, brx, ret and call have none: they are the shape of the
 // program.
@@ -58,6 +59,14 @@ class Resolver {
     u32 id = 0;
     Type type = Type::none;
   };
+  // What a register holds: base + index * scale.
+  struct IndexedAddress {
+    Slot base = kNoSlot;  // a constant of the launch; kNoSlot: 0
+    Slot index = kNoSlot;
+    u32 scale = 0;
+    bool is_signed = false;
+    u32 since = 0, at = 0;  // instructions: which took the index, which wrote the register
+  };
 
   // Declarations.
   void lay_out_parameters();
@@ -106,8 +115,9 @@ class Resolver {
     u32 memories = 0;      // memory operands so far
     bool updated = false;  // what it writes it reads, too
     bool in_vector = false;
-    bool stores = false;    // its memory operand comes first, and what goes there behind it
-    u32 element_bytes = 0;  // of the vector being read: its registers', 0 if it has none
+    bool stores = false;            // its memory operand comes first, and what goes there behind it
+    u32 element_bytes = 0;          // of the vector being read: its registers', 0 if it has none
+    Slot index_register = kNoSlot;  // of the memory operand, if it takes one
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
   bool could_be(const Draft& draft, const OperandRule& rule, const Operand& given);
@@ -127,6 +137,13 @@ class Resolver {
   void set_width(Draft& draft, u32 width);
   void selectors(Draft& draft, const OperandRule& rule, const Operand& operand);
   Type type_of(const OperandRule& rule, const Form& form) const;
+
+  // Arrays and indices.
+  bool is_launch_constant(Slot reg) const;
+  void note_address(const Draft& draft);
+  const IndexedAddress* address_in(Slot reg) const;
+  Slot take_index(Draft& draft, Slot reg) const;
+  void leave_out_unread();
 
   // Values.
   Value value(const Operand& operand, Type type, bool wider, u32* width);
@@ -178,7 +195,15 @@ class Resolver {
   std::unordered_map<std::string_view, u32> writes_;    // statements of an entry function that write to this name
   std::unordered_set<std::string_view> of_parameters_;  // registers that hold a parameter and never anything else
   std::vector<std::pair<u32, Slot>> of_launch_;         // registers that are, all the time, a constant of the launch
-  std::vector<u32> local_;  // by Function::variables: offset in the frame, or index of Link::variables
+  std::unordered_map<Slot, IndexedAddress> addresses_;  // by register
+  struct Producer {
+    u32 at = 0;  // instruction
+    std::vector<Slot> slots;
+  };
+  std::vector<Producer> producers_;  // of what is, or was, in addresses_
+  std::vector<u32> written_;         // by register: 1 + the last instruction that wrote it
+  u32 straight_since_ = 0;           // the first instruction of those that nothing jumps between
+  std::vector<u32> local_;           // by Function::variables: offset in the frame, or index of Link::variables
   std::vector<u32> parameter_local_, result_local_;
   std::vector<u32> table_of_;  // by Function::tables: in Code::tables
   std::unordered_map<u64, u32> parameter_registers_;
