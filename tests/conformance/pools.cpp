@@ -94,7 +94,7 @@ FRESH_CASE("A pool reserves in pieces of 32 MiB", "[pool]") {
   for (int i = 0; i < 4; ++i) {
     ANSWERS(cuMemAllocFromPoolAsync(&p[i], 10 << 20, pool, nullptr), CUDA_SUCCESS);
     look();
-    CHECK(reserved == (i < 3 ? 32 : 64) << 20);
+    CHECK(reserved == static_cast<cuuint64_t>(i < 3 ? 32 : 64) << 20);
     CHECK(used == static_cast<cuuint64_t>(i + 1) * (10 << 20));
   }
   for (const CUdeviceptr address : p) CU_CHECK(cuMemFreeAsync(address, nullptr));
