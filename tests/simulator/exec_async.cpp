@@ -110,8 +110,13 @@ TEST_CASE("A bulk reduction combines what is there with what comes") {
   END:)",
                        ".shared .align 8 .b8 barrier[8];\n.shared .align 16 .b8 box[32];\n"));
   Buffer<u32> out(64);
+  Launch launch = module.launch("k", {1, 1, 1}, {32, 1, 1}, out.address());
+  const auto alone = run(launch);
+  REQUIRE(alone.has_value());
+  CHECK(alone->what.find("launch without clusters") != std::string::npos);
+  launch.explicit_cluster = true;
   for (u32 i = 0; i < 64; ++i) out[i] = 2;
-  const auto fault = module.run("k", {1, 1, 1}, {32, 1, 1}, out.address());
+  const auto fault = run(launch);
   if (fault) UNSCOPED_INFO(fault->report);
   REQUIRE(!fault.has_value());
   for (u32 i = 0; i < 4; ++i) {
