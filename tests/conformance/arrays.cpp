@@ -345,3 +345,34 @@ FRESH_CASE("A texture object that is destroyed still serves the kernels that wer
   CHECK(value == 77);
   ANSWERS(cuTexObjectDestroy(another), CUDA_SUCCESS);
 }
+
+FRESH_CASE("A copy wants an array, and a linear texture is as wide as its texels are small", "[array]") {
+  const conformance::Context made = conformance::context();
+  CUDA_ARRAY_DESCRIPTOR shape{64, 0, CU_AD_FORMAT_UNSIGNED_INT8, 1};
+  CUarray array = nullptr;
+  CUdeviceptr memory = 0;
+  CU_CHECK(cuArrayCreate(&array, &shape));
+  CU_CHECK(cuMemAlloc(&memory, 64));
+  ANSWERS(cuMemcpyAtoA(nullptr, 0, array, 0, 4), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemcpyAtoA(array, 0, nullptr, 0, 4), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemcpyAtoD(memory, nullptr, 0, 4), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemcpyAtoD(memory, array, 0, 65), CUDA_ERROR_INVALID_VALUE);
+  const struct {
+    CUarray_format format;
+    unsigned channels;
+    std::size_t width;
+  } known[] = {{CU_AD_FORMAT_UNSIGNED_INT8, 1, 1u << 30},  {CU_AD_FORMAT_UNSIGNED_INT8, 4, 1u << 30},
+               {CU_AD_FORMAT_HALF, 2, 1u << 30},           {CU_AD_FORMAT_SIGNED_INT16, 4, 1u << 29},
+               {CU_AD_FORMAT_FLOAT, 1, 1u << 30},          {CU_AD_FORMAT_FLOAT, 2, 1u << 29},
+               {CU_AD_FORMAT_UNSIGNED_INT32, 4, 1u << 28}};
+  std::size_t width = 0;
+  for (const auto& [format, channels, wanted] : known) {
+    CAPTURE(format, channels);
+    ANSWERS(cuDeviceGetTexture1DLinearMaxWidth(&width, format, channels, made.dev), CUDA_SUCCESS);
+    CHECK(width == wanted);
+  }
+  const auto none = static_cast<CUarray_format>(0);
+  ANSWERS(cuDeviceGetTexture1DLinearMaxWidth(&width, none, 1, made.dev), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 3, made.dev), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 1, 9), CUDA_ERROR_INVALID_DEVICE);
+}

@@ -146,6 +146,7 @@ CUDA_MEMCPY3D peer(CUcontext to, CUdeviceptr target, CUcontext from, CUdeviceptr
 
 // `array`, from byte `offset` of its first row.
 CUDA_MEMCPY3D into_array(CUmemorytype from, u64 source, CUarray array, std::size_t offset, std::size_t bytes) {
+  require(array != nullptr);
   CUDA_MEMCPY3D copy = linear(from, source, kArray, 0, bytes);
   copy.dstArray = array;
   copy.dstXInBytes = offset;
@@ -153,6 +154,7 @@ CUDA_MEMCPY3D into_array(CUmemorytype from, u64 source, CUarray array, std::size
 }
 
 CUDA_MEMCPY3D out_of_array(CUarray array, std::size_t offset, CUmemorytype to, u64 target, std::size_t bytes) {
+  require(array != nullptr);
   CUDA_MEMCPY3D copy = linear(kArray, 0, to, target, bytes);
   copy.srcArray = array;
   copy.srcXInBytes = offset;
@@ -160,6 +162,7 @@ CUDA_MEMCPY3D out_of_array(CUarray array, std::size_t offset, CUmemorytype to, u
 }
 
 CUDA_MEMCPY3D between_arrays(CUarray to, std::size_t to_offset, CUarray from, std::size_t offset, std::size_t bytes) {
+  require(to != nullptr);
   CUDA_MEMCPY3D copy = out_of_array(from, offset, kArray, 0, bytes);
   copy.dstArray = to;
   copy.dstXInBytes = to_offset;

@@ -1,6 +1,7 @@
 // Devices (CUDA Driver API manual, "Device Management", "Device Management [DEPRECATED]", the queries of "Peer Context
 // Memory Access").
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/arrays.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -126,8 +127,11 @@ CUDASIM_API CUresult cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInElemen
   return CUDASIM_CALL(maxWidthInElements, format, numChannels, dev) {
     const Device& device = initialized_device(dev);
     require(maxWidthInElements != nullptr);
-    require(numChannels == 1 || numChannels == 2 || numChannels == 4);
-    *maxWidthInElements = static_cast<size_t>(known(device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH));
+    const u64 texel = u64{channel_bytes(format)} * numChannels;
+    require((numChannels == 1 || numChannels == 2 || numChannels == 4) && texel != 0);
+    // The attribute is that of the largest texels, of 16 bytes; of small ones an H200 takes up to 2^30.
+    const u64 largest = known(device, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH);
+    *maxWidthInElements = std::min(largest * 16 / texel, u64{1} << 30);
     return CUDA_SUCCESS;
   };
 }

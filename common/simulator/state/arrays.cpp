@@ -6,9 +6,7 @@
 #include <bit>
 
 namespace cudasim {
-namespace {
 
-// Bytes of one channel; 0: a format that is not simulated (compressed, planar).
 u32 channel_bytes(CUarray_format format) {
   switch (format) {
     case CU_AD_FORMAT_UNSIGNED_INT8:
@@ -22,6 +20,8 @@ u32 channel_bytes(CUarray_format format) {
     default: return 0;
   }
 }
+
+namespace {
 
 constexpr unsigned kSimulatedFlags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
                                      CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_SPARSE;

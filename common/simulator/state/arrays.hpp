@@ -25,6 +25,9 @@ struct MipmappedArray {
   u64 context = 0;
 };
 
+// Bytes of one channel; 0: a format that is not simulated (compressed, planar).
+u32 channel_bytes(CUarray_format format);
+
 // Makes an array's memory, and gives its address. The context's memory of its own is for most:
 using ArrayMemory = std::function<u64(u64 bytes)>;
 
