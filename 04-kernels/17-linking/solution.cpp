@@ -11,16 +11,16 @@ CUmodule link_files(const std::vector<std::string>& files, std::string* log) {
   struct Linker {
     CUlinkState handle = nullptr;
     char said[8192] = "";  // as long as the linker lives: it may write at any time
+    CUjit_option options[2] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+    void* values[2] = {said, reinterpret_cast<void*>(sizeof said)};  // the linker writes here, too, as long as it lives
     ~Linker() {
       if (handle != nullptr) CU_REPORT(cuLinkDestroy(handle));
     }
   };
   Linker linker;
-  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {linker.said, reinterpret_cast<void*>(sizeof linker.said)};
   *log = "";
   try {
-    CU_THROW(cuLinkCreate(2, options, values, &linker.handle));
+    CU_THROW(cuLinkCreate(2, linker.options, linker.values, &linker.handle));
     for (const std::string& file : files) {
       CU_THROW(cuLinkAddFile(linker.handle, CU_JIT_INPUT_PTX, file.c_str(), 0, nullptr, nullptr));
     }
