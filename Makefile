@@ -77,6 +77,9 @@ ifndef INSIDE
 ifneq ($(findstring :,$(CURDIR))$(findstring ;,$(CURDIR)),)
 $(error For the loader a path ends at a : or a ;, so it would not find the simulated GPU in $(CURDIR). Give the folder another name)
 endif
+ifneq ($(and $(filter clean,$(GOALS)),$(filter-out clean,$(GOALS))),)
+$(error clean goes alone, for the others would be building what it removes: make clean, then make $(filter-out clean,$(GOALS)))
+endif
 TARGETS := $(shell sed -n 's/^$(hash): \([a-z-]*\)  .*/\1/p' Makefile)
 $(foreach goal,$(filter-out $(TARGETS) $(NAMED) build/%,$(GOALS:/=)),$(error There is no target called $(goal). `make help` lists them))
 $(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))

@@ -396,6 +396,7 @@ REFUSED = {
     ("run", "DEVICE=a'b"): "DEVICE=a'b is none that I know",
     ("everything",): "There is no target called everything",
     ("check", "everything"): "There is no target called everything",
+    ("clean", "check"): "clean goes alone",
     ("99-end",): "There is no chapter or lesson called 99-end",
     ("02-context/99-end",): "There is no lesson called 02-context/99-end",
     ("test", "IN=nothing"): "There is no chapter or lesson called nothing",

@@ -14,10 +14,11 @@ struct Image {
 // it. Throws cu::Error if the driver refuses (CU_THROW), and if the rectangle is not inside the image
 // (CU_THROW(CUDA_ERROR_INVALID_VALUE)): the driver knows of the allocation, and nothing of the image.
 std::vector<float> crop(const Image& image, int x, int y, int width, int height) {
-  if (x < 0 || y < 0 || width < 0 || height < 0 || x + width > image.width || y + height > image.height) {
+  // The sums could be too large for an int.
+  if (x < 0 || y < 0 || width < 0 || height < 0 || width > image.width - x || height > image.height - y) {
     CU_THROW(CUDA_ERROR_INVALID_VALUE);
   }
-  std::vector<float> part(width * height);
+  std::vector<float> part(std::size_t(width) * height);
   CUDA_MEMCPY2D copy{};
   copy.srcMemoryType = CU_MEMORYTYPE_DEVICE;
   copy.srcDevice = image.address;

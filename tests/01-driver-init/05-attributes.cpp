@@ -19,10 +19,13 @@ double bandwidth_of(int clock, int bus) {
 
 }  // namespace
 
+int refused = 0;  // this attribute is
+
 // A function of the program takes the place of a library's of the same name.
 CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   asked = device;
   if (answer != CUDA_SUCCESS) return answer;
+  if (attribute == refused) return CUDA_ERROR_INVALID_VALUE;
   if (attribute == CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE)
     *value = kilohertz;
   else if (attribute == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)
@@ -57,4 +60,12 @@ TEST_CASE("a driver that does not answer is an error, with its code") {
   }
   answer = CUDA_SUCCESS;
   CHECK(thrown == CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_CASE("each of the two answers is looked at") {
+  for (const int attribute : {CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH}) {
+    refused = attribute;
+    CHECK_THROWS_AS(bandwidth_of(1000, 8), cu::Error);
+  }
+  refused = 0;
 }

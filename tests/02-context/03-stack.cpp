@@ -82,3 +82,9 @@ TEST_CASE_METHOD(TwoContexts, "the stack is restored when the work throws") {
   CHECK_THROWS_AS(run_in(b, [] { throw std::runtime_error("from the work"); }), std::runtime_error);
   CHECK(taken_apart() == Stack{a});
 }
+
+TEST_CASE_METHOD(TwoContexts, "whatever the work throws, the stack is as it was") {
+  CU_CHECK(cuCtxPushCurrent(a));
+  CHECK_THROWS_AS(run_in(b, [] { throw 42; }), int);
+  CHECK(taken_apart() == Stack{a});
+}

@@ -91,3 +91,17 @@ TEST_CASE_METHOD(Contexts, "what cannot be copied is not thrown away") {
   CHECK(destroyed == 0);
   CHECK(current() == other);
 }
+
+TEST_CASE_METHOD(Contexts, "a caller without a context has none afterwards") {
+  rescue(memory, kBytes, from, heir);
+  CHECK(current() == nullptr);
+}
+
+TEST_CASE_METHOD(Contexts, "a caller in the heir is in it once, as before") {
+  CU_CHECK(cuCtxPushCurrent(heir));
+  rescue(memory, kBytes, from, heir);
+  CHECK(current() == heir);
+  CUcontext popped;
+  CU_CHECK(cuCtxPopCurrent(&popped));
+  CHECK(current() == nullptr);
+}

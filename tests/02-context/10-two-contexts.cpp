@@ -65,3 +65,17 @@ TEST_CASE_METHOD(TwoContexts, "an address that nobody owns is an error") {
   int local = 0;
   CHECK_THROWS_AS(belong_together(of_a, {reinterpret_cast<CUdeviceptr>(&local)}), cu::Error);
 }
+
+TEST_CASE_METHOD(TwoContexts, "nobody's address is an error behind one that does not fit, too; b stays current") {
+  int local = 0;
+  CHECK_THROWS_AS(belong_together(of_a, {in_b, reinterpret_cast<CUdeviceptr>(&local)}), cu::Error);
+  CHECK(current() == b);
+}
+
+TEST_CASE_METHOD(TwoContexts, "without a current context the null stream is nobody's") {
+  CUcontext popped;
+  std::vector<CUcontext> all;
+  while (cuCtxPopCurrent(&popped) == CUDA_SUCCESS) all.push_back(popped);
+  CHECK_THROWS_AS(belong_together(nullptr, {}), cu::Error);
+  for (auto each = all.rbegin(); each != all.rend(); ++each) CU_CHECK(cuCtxPushCurrent(*each));
+}

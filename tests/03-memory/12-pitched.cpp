@@ -3,6 +3,7 @@
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
 
+#include <climits>
 #include <vector>
 
 struct Image {
@@ -84,4 +85,16 @@ TEST_CASE_METHOD(Picture, "a rectangle that reaches out below is refused, though
 TEST_CASE_METHOD(Picture, "what the driver refuses is thrown") {
   const Image nowhere{0, image.pitch, kWidth, kHeight};
   CHECK_THROWS_AS(crop(nowhere, 17, 5, 20, 10), cu::Error);
+}
+
+TEST_CASE_METHOD(Picture, "a rectangle that begins left of the image, or has less than no columns, is refused") {
+  CHECK_THROWS_AS(crop(image, -1, 5, 6, 2), cu::Error);
+  CHECK_THROWS_AS(crop(image, 50, 20, -5, 2), cu::Error);
+  CHECK_THROWS_AS(crop(image, 50, 20, -5, -5), cu::Error);
+}
+
+TEST_CASE_METHOD(Picture, "a column that no image has is refused, however large its number") {
+  CHECK_THROWS_AS(crop(image, INT_MAX, 0, 1, 1), cu::Error);
+  CHECK_THROWS_AS(crop(image, 5, INT_MAX, 1, 1), cu::Error);
+  CHECK_THROWS_AS(crop(image, 5, 5, 1, INT_MAX), cu::Error);
 }

@@ -91,6 +91,7 @@ TEST_CASE_METHOD(TwoBuffers, "nothing of the pool stays in use") {
 TEST_CASE_METHOD(TwoBuffers, "also when a copy is refused, and that is thrown") {
   const cuuint64_t before = used();
   CHECK_THROWS_AS(swap(a.address, b.address + 1, kBytes, stream.handle), cu::Error);
+  CHECK_THROWS_AS(swap(a.address + 1, b.address, kBytes, stream.handle), cu::Error);
   CHECK(used() == before);
 }
 

@@ -87,3 +87,10 @@ TEST_CASE_METHOD(cu::Context, "a launch that is refused is reported") {
   add(buffer, 1);
   CHECK_THROWS_AS(launch_packed(nullptr, buffer), cu::Error);
 }
+
+TEST_CASE("the alignment counts, not the size") {
+  std::vector<char> buffer;
+  add(buffer, 'x');
+  CHECK(add(buffer, Pair{1, 2}) == 4);
+  CHECK(buffer.size() == 12);
+}

@@ -69,3 +69,10 @@ TEST_CASE("more threads than numbers: what lies past the last one does not count
 }
 
 TEST_CASE("no numbers: nothing changes") { CHECK(maximum({}, 2, 64) == INT_MIN); }
+
+TEST_CASE("a block of 1024 threads: the largest is found wherever it lies") {
+  for (const int place : {0, 256, 511, 1023}) {
+    CAPTURE(place);
+    CHECK(maximum(one_peak(1024, place), 1, 1024) == -5);
+  }
+}

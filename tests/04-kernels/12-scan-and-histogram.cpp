@@ -71,3 +71,10 @@ TEST_CASE("what is in the bins before stays") {
 TEST_CASE("no bytes: nothing is counted") { CHECK(histogram({}, 2, 128) == Counts(256)); }
 
 TEST_CASE("the block's bins are in shared memory") { CHECK(shared_bytes() >= 1024); }
+
+TEST_CASE("a block whose size is no power of two has 256 bins, too") {
+  for (const int threads : {1, 96, 200, 300}) {
+    CAPTURE(threads);
+    CHECK(histogram(some_bytes(5000), 2, threads) == expected(some_bytes(5000)));
+  }
+}
