@@ -5,6 +5,7 @@
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <algorithm>
 
@@ -106,10 +107,7 @@ u32 function_called(Warp& warp, const Instruction& instruction, const CallSite& 
   const auto& functions = warp.block->grid->program.functions;
   const u64 index = (target - kCodeWindow) / kFunctionStride;
   if (target < kCodeWindow || target % kFunctionStride != 0 || index >= functions.size()) {
-    char text[64];
-    std::snprintf(text, sizeof text, "call through 0x%llx, where no function is",
-                  static_cast<unsigned long long>(target));
-    fault(warp, FaultKind::invalid_pc, text);
+    fault(warp, FaultKind::invalid_pc, "call through " + hex(target) + ", where no function is");
   }
   return static_cast<u32>(index);
 }

@@ -214,7 +214,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
     const Variable& variable = function_.variables[binding->index];
     const u64 element = u64{bytes(variable.type)} * variable.vector;
     const i64 offset = static_cast<i64>(static_cast<u64>(address->offset) + static_cast<u64>(given.index) * element);
-    return memory_of_variable(draft, given, variable, local_[binding->index], offset);
+    return memory_of_variable(draft, variable, local_[binding->index], offset);
   }
   if (binding) {
     const bool result = binding->kind == Binding::result;
@@ -223,8 +223,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
       fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
     }
     if (!function_.is_entry) {
-      return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], address->offset,
-                             given.at);
+      return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], address->offset);
     }
     if (draft.stores) fail(at_, "Illegal to write to function input parameter '" + base + "'");
     draft.instruction.offset = static_cast<i64>(out_.code->parameters[binding->index].offset) + address->offset;
@@ -236,17 +235,16 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   const Variable& variable = *link_.variables[symbol->index].variable;
   const u64 element = u64{bytes(variable.type)} * variable.vector;
   const i64 offset = static_cast<i64>(static_cast<u64>(address->offset) + static_cast<u64>(given.index) * element);
-  memory_of_variable(draft, given, variable, symbol->index, offset);
+  memory_of_variable(draft, variable, symbol->index, offset);
 }
 
-void Resolver::memory_of_local(Draft& draft, u32 local, i64 offset, Position at) {
-  (void)at;
+void Resolver::memory_of_local(Draft& draft, u32 local, i64 offset) {
   draft.form.space = Space::local;
   draft.instruction.offset = static_cast<i64>(local) + offset;
   based_on(draft, kNoSlot, 8);
 }
 
-void Resolver::memory_of_variable(Draft& draft, const Operand& given, const Variable& variable, u32 index, i64 offset) {
+void Resolver::memory_of_variable(Draft& draft, const Variable& variable, u32 index, i64 offset) {
   Space space = draft.form.space;
   if (space == Space::shared_cluster) space = Space::shared;
   if (draft.memories > 1) space = variable.space;
@@ -259,7 +257,7 @@ void Resolver::memory_of_variable(Draft& draft, const Operand& given, const Vari
   switch (variable.space) {
     case Space::local:
     case Space::param:
-      if (!generic) return memory_of_local(draft, index, offset, given.at);
+      if (!generic) return memory_of_local(draft, index, offset);
       break;
     case Space::shared:
       if (function_.is_entry && draft.form.space == Space::shared && draft.memories == 1 && row_is(kSharedOffset)) {

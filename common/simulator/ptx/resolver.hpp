@@ -130,9 +130,9 @@ class Resolver {
   void source(Draft& draft, const OperandRule& rule, Type type, const Operand& operand);
   void memory(Draft& draft, const Operand& operand);
   void further_memory(Draft& draft, const Operand& operand);
-  void memory_of_variable(Draft& draft, const Operand& operand, const Variable& variable, u32 index, i64 offset);
+  void memory_of_variable(Draft& draft, const Variable& variable, u32 index, i64 offset);
   Slot shared_address(u32 index, i64 offset, u32 bytes);
-  void memory_of_local(Draft& draft, u32 local, i64 offset, Position at);
+  void memory_of_local(Draft& draft, u32 local, i64 offset);
   void based_on(Draft& draft, Slot slot, u32 bytes);
   void set_width(Draft& draft, u32 width);
   void selectors(Draft& draft, const OperandRule& rule, const Operand& operand);

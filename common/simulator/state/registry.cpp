@@ -1,5 +1,7 @@
 #include "common/simulator/state/registry.hpp"
 
+#include "common/simulator/numbers.hpp"
+
 #include <atomic>
 
 namespace cudasim {
@@ -11,11 +13,9 @@ u64 fresh_handle() { return next_handle.fetch_add(kStep, std::memory_order_relax
 
 std::string no_such_handle(u64 value) {
   if (value == 0) return "the handle is null";
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   const bool given_out = value >= kFirst && value < next_handle && value % kStep == 0;
-  return text + std::string(given_out ? " is a handle of something that has been destroyed, or of another kind"
-                                      : " is no handle that the driver has given out");
+  return hex(value) + (given_out ? " is a handle of something that has been destroyed, or of another kind"
+                                 : " is no handle that the driver has given out");
 }
 
 }  // namespace cudasim

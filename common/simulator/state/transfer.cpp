@@ -247,9 +247,7 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
   require(rows.address >= base && rows.address + rows.extent >= rows.address);
 
   const auto outside = [&] {
-    char at[24];
-    std::snprintf(at, sizeof at, "0x%llx", static_cast<unsigned long long>(rows.address));
-    return std::to_string(rows.extent) + " bytes are wanted at " + at + ", which is " +
+    return std::to_string(rows.extent) + " bytes are wanted at " + hex(rows.address) + ", which is " +
            AddressSpace::instance().describe(rows.address, static_cast<u32>(std::min<u64>(rows.extent, ~u32{0})));
   };
   if (in_graph && !by_host_pointer && is_graph_memory(rows.address)) return side = Side::device, rows;
