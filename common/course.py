@@ -1,4 +1,5 @@
 # What the tools of the course share: where things are, which device the lessons run on, and how a program is run.
+import contextlib
 import ctypes
 import errno
 import os
@@ -231,6 +232,33 @@ class Device:
         return {"CUDASIM_QUIET": "1", **settings(lesson), **self.environment, **(for_python() if is_python(lesson) else {})}
 
 
+    @contextlib.contextmanager
+    def held(self):
+        """While this lasts, a GPU's driver stays awake: where no process has a context, each new one waits for all of it to start (2 to 3 times as
+        long as its own context takes, on an H200)."""
+        if self.kind != "gpu":
+            yield
+            return
+        command = [sys.executable, str(ROOT / "common" / "course.py"), "hold"]
+        holder = subprocess.Popen(command, env=self.environment, stdin=subprocess.PIPE, start_new_session=True)
+        try:
+            yield
+        finally:
+            holder.communicate()  # the end of its input is what it waits for
+
+
+def _hold():
+    """Keeps the primary context of each device that lets more than one process in, until the input ends: also where who began this is no more."""
+    cuda, count, mode = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(0), ctypes.c_int(0)
+    cuda.cuInit(0)
+    cuda.cuDeviceGetCount(ctypes.byref(count))
+    for device in range(count.value):
+        cuda.cuDeviceGetAttribute(ctypes.byref(mode), 20, device)  # COMPUTE_MODE
+        if mode.value == 0:  # DEFAULT
+            cuda.cuDevicePrimaryCtxRetain(ctypes.byref(ctypes.c_void_p()), device)
+    sys.stdin.read()
+
+
 def _ask_driver():
     """Runs in a process of its own: what does the libcuda.so.1 that the loader finds say? Prints: result count version name."""
     try:
@@ -310,6 +338,8 @@ def choose_device():
 
 if __name__ == "__main__" and sys.argv[1:] == ["probe"]:
     _ask_driver()
+if __name__ == "__main__" and sys.argv[1:] == ["hold"]:
+    _hold()
 if __name__ == "__main__" and sys.argv[1:] == ["device"]:  # before anything is built: is the device that DEVICE= names here?
     if wished_device() == "gpu":
         choose_device()

@@ -1,4 +1,5 @@
 # Runs Catch2 binaries and says what came of each test case; proves that exercises do what they promise.
+import concurrent.futures
 import json
 import os
 import re
@@ -12,7 +13,8 @@ import course
 
 UNFINISHED = "the program ended in the middle of it"
 LIMIT = 300  # seconds for one binary; a case that hangs is stopped and named
-SUITE_LIMIT = 1200  # for one of a suite: on a GPU, each of conformance's cases begins with a driver and a context of its own
+SUITE_LIMIT = 1200  # for one of a suite
+ALONE = "[alone]"  # the tag of cases that compare a GPU's free memory: no other case may run beside them
 
 
 class Case:
@@ -115,11 +117,11 @@ class Run:
 ANY = "*"  # for `until`: whichever fails first
 
 
-def run_cases(binary, environment, current=None, limit=LIMIT, until=None):
+def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=None):
     """Every test case of a Catch2 binary, run in the folder `current` (none: an empty one, since images are found without it).
 
     A case that ends the program fails, and the others run without it; one that hangs, longer than `limit` seconds, is the last.
-    `until`: the test case to begin with, or ANY; if it fails, the others need not be run.
+    `until`: the test case to begin with, or ANY; if it fails, the others need not be run. `only`: the one to run.
     """
     finished, culprits = {}, []
     if until:
@@ -127,14 +129,15 @@ def run_cases(binary, environment, current=None, limit=LIMIT, until=None):
         if any(case.failure for case in first.cases):
             return first.cases
     while True:
-        run = Run(binary, environment, ["".join("~" + _quoted(name) for name in culprits)] if culprits else [], current, limit)
+        choice = _quoted(only) if only else "".join("~" + _quoted(name) for name in culprits)
+        run = Run(binary, environment, [choice] if choice else [], current, limit)
         for case in run.cases:
             skip = f"SKIPPED: {case.name}: "
             reasons = [line[len(skip) :] for line in run.said.splitlines() if line.startswith(skip)]
             if reasons and not case.failure:
                 case.skipped = reasons[0]
         if not run.cases and not culprits:
-            broken = Case("the test program starts")
+            broken = Case(only or "the test program starts")
             broken.failure = f"{binary} {run.end}\n{run.said}"
             return [broken]
         # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
@@ -144,9 +147,35 @@ def run_cases(binary, environment, current=None, limit=LIMIT, until=None):
             run.cases.append(leaving)
         for case in run.cases:
             finished.setdefault(case.name, case)
-        if not run.culprit or run.hung or run.culprit.name in culprits:
+        if only or not run.culprit or run.hung or run.culprit.name in culprits:
             return list(finished.values())
         culprits.append(run.culprit.name)
+
+
+def run_side_by_side(binary, environment, current, limit, processes):
+    """As run_cases, each case in a process of its own, and so many of them at a time. On a GPU, a case mostly waits for the driver: for its
+    compiler, or for a context."""
+    names = case_names(binary, environment)
+    if not names:
+        return run_cases(binary, environment, current, limit)  # which says why it does not start
+    alone = set(case_names(binary, environment, ALONE))
+
+    def run(name):
+        return run_cases(binary, environment, current, limit, only=name)
+
+    with concurrent.futures.ThreadPoolExecutor(processes) as pool:
+        together = list(pool.map(run, [name for name in names if name not in alone]))
+    return [case for cases in together + [run(name) for name in names if name in alone] for case in cases]
+
+
+def case_names(binary, environment, choice=""):
+    """The names of a binary's test cases, or of those that `choice` takes."""
+    for listing in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):  # Catch2 2, Catch2 3
+        told = subprocess.run([binary, *listing, *([choice] if choice else [])], env=environment, capture_output=True, text=True)
+        names = told.stdout.splitlines()
+        if names and told.returncode in (0, len(names) % 256):
+            return [name for name in names if name.strip()]
+    return []
 
 
 def run_pytest(folder, environment, limit=LIMIT, until=None):

@@ -425,7 +425,9 @@ class Test:
         else:
             # The toolkit's headers, for tests of what they promise.
             environment = dict(self.device.environment, CUDA_INCLUDE=course.setup()["CUDA_INCLUDE"])
-            for case in checks.run_cases(course.ROOT / binary, environment, course.ROOT, checks.SUITE_LIMIT):
+            asked = (course.ROOT / binary, environment, course.ROOT, checks.SUITE_LIMIT)
+            on_gpu = self.device.kind == "gpu"
+            for case in checks.run_side_by_side(*asked, min(16, os.cpu_count())) if on_gpu else checks.run_cases(*asked):
                 if case.failure:
                     self.count.fail(f"{name}: {case.name}", case.failure)
                 elif case.skipped:
@@ -445,7 +447,8 @@ class Test:
             print(self.device.headline(), flush=True)
             # More programs than that only wait for each other on a GPU.
             self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count())
-            self.prove()
+            with self.device.held():
+                self.prove()
         count = self.count
         print(f"\nin {time.time() - start:.0f} s")
         print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")

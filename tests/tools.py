@@ -206,6 +206,35 @@ def a_case_that_rejects_is_enough():
         assert asked.read_text(encoding="utf-8") == "\n\n"
 
 
+# Stands for one that lists its cases as Catch2 3 does, and notes when each begins and ends.
+LISTING = """#!/bin/sh
+case "$*" in
+  *--list-test-names-only*) echo 'no such option'; exit 255 ;;
+  *--list-tests*'[alone]') echo 'memory, free'; exit ;;
+  *--list-tests*) printf 'a\\nmemory, free\\nb\\nends\\n'; exit ;;
+esac
+for name in "$@"; do :; done  # the last
+echo "begin $name" >> asked
+[ "$name" = '"ends"' ] && exit 3
+sleep 0.2
+echo "end $name" >> asked
+echo "<Catch><TestCase name='$(echo "$name" | tr -d '"\\\\')'><OverallResult success='true'/></TestCase></Catch>" > "$4"
+"""
+
+
+def cases_run_side_by_side_but_for_those_that_must_be_alone():
+    with tempfile.TemporaryDirectory() as folder:
+        program, asked = pathlib.Path(folder) / "check", pathlib.Path(folder) / "asked"
+        program.write_text(LISTING, encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        cases = {case.name: case for case in checks.run_side_by_side(program, dict(os.environ), folder, 9, 3)}
+        told = asked.read_text(encoding="utf-8").splitlines()
+    assert list(cases) == ["a", "b", "ends", "memory, free"], list(cases)
+    assert [name for name, case in cases.items() if case.failure] == ["ends"], cases["ends"].failure
+    assert "ended with status 3" in cases["ends"].failure
+    assert told[-2:] == ['begin "memory\\, free"', 'end "memory\\, free"'] and not told[2].startswith("end"), told
+
+
 def a_program_that_ends_badly_after_its_last_case_fails():
     with tempfile.TemporaryDirectory() as folder:
         program = pathlib.Path(folder) / "check"

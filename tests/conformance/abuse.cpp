@@ -103,7 +103,7 @@ class Abuser {
 
 }  // namespace
 
-FRESH_CASE("Random calls on random pointers are answered, and leave the context as it was", "[abuse]") {
+FRESH_CASE("Random calls on random pointers are answered, and leave the context as it was", "[abuse][alone]") {
   if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver (580) does not come back from some of these calls");
   conformance::context();
   std::size_t before = 0, after = 0, total = 0;

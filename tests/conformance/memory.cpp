@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-FRESH_CASE("Sizes, bounds and frees are checked exactly", "[memory]") {
+FRESH_CASE("Sizes, bounds and frees are checked exactly", "[memory][alone]") {
   conformance::context();
   CUdeviceptr p = 0, q = 0, b = 0, big = 0;
   std::size_t s = 0, t = 0, f0 = 0, f1 = 0;
@@ -131,7 +131,7 @@ FRESH_CASE("Asynchronous copies and fills keep the order of their stream", "[mem
   ANSWERS(cuMemsetD32Async(a + 2, 0, 1, s), CUDA_ERROR_INVALID_VALUE);
 }
 
-FRESH_CASE("A device that has no more memory says so, and goes on", "[memory]") {
+FRESH_CASE("A device that has no more memory says so, and goes on", "[memory][alone]") {
   conformance::context();
   std::size_t free_bytes = 0, total = 0, after = 0;
   CU_CHECK(cuMemGetInfo(&free_bytes, &total));
@@ -145,7 +145,7 @@ FRESH_CASE("A device that has no more memory says so, and goes on", "[memory]") 
 
 FRESH_CASE("The simulated device has as much memory as CUDASIM_MEMORY says", "[memory]", {"CUDASIM_MEMORY", "64M"}) {
   conformance::context();
-  if (!conformance::on_simulator()) return;
+  if (!conformance::on_simulator()) SKIP_TEST("it is about the simulator");
   std::size_t available = 0, total = 0;
   CU_CHECK(cuMemGetInfo(&available, &total));
   CHECK(total == 64 << 20);

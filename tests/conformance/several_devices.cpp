@@ -13,7 +13,7 @@ bool two_devices() {
 
 }  // namespace
 
-FRESH_CASE("Bytes move from one device to another", "[peer]", {"CUDASIM_DEVICES", "2"}) {
+FRESH_CASE("Bytes move from one device to another", "[peer][alone]", {"CUDASIM_DEVICES", "2"}) {
   if (!two_devices()) SKIP_TEST("needs two devices");
   CUcontext first = nullptr, second = nullptr, x = nullptr;
   CUdeviceptr a = 0, b = 0;

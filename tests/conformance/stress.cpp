@@ -66,7 +66,7 @@ std::string busy(CUcontext ctx, const std::string& image, std::chrono::steady_cl
 
 }  // namespace
 
-FRESH_CASE("Sixteen threads share a context, and memory returns to where it was", "[stress]") {
+FRESH_CASE("Sixteen threads share a context, and memory returns to where it was", "[stress][alone]") {
   const CUcontext ctx = conformance::context().ctx;
   const std::string image = conformance::image();
   std::size_t before = 0, after = 0, total = 0;
@@ -254,7 +254,7 @@ void random_call(Dice& dice, Things& have, const std::string& image) {
 
 FRESH_CASE("Random calls with live, stale and senseless handles neither crash nor hang", "[stress]") {
   conformance::context();
-  if (!conformance::on_simulator()) return;
+  if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver (580) does not come back from some of these calls");
   const std::string image = conformance::image();
   Dice dice(20261121);
   Things have;
