@@ -231,7 +231,6 @@ class Device:
         merely look whether the runtime would start get no note of the simulator's: the lesson says what it leaves out."""
         return {"CUDASIM_QUIET": "1", **settings(lesson), **self.environment, **(for_python() if is_python(lesson) else {})}
 
-
     @contextlib.contextmanager
     def held(self):
         """While this lasts, a GPU's driver stays awake: where no process has a context, each new one waits for all of it to start (2 to 3 times as
