@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <cstddef>
+#include <string>
+#include <utility>
 
 inline CUcontext current() {
   CUcontext context = nullptr;
@@ -24,3 +26,34 @@ inline std::size_t free_bytes() {
 // The name passes through a second macro, so that cuda.h turns it into the one that is exported, cuCtxDestroy_v2.
 #define DRIVERS(call) DRIVERS_NAMED(call)
 #define DRIVERS_NAMED(call) reinterpret_cast<decltype(&call)>(dlsym(RTLD_NEXT, #call))
+
+// What the driver answers on a bad day. A check that lists the calls which an answer may make, outside its namespaces,
+//   MAY_BE_REFUSED(cuDeviceGet, (CUdevice * device, int ordinal), (device, ordinal))
+// can have one of them refused: while there is a Refusal("cuDeviceGet", 2), the second such call is not handed on.
+constexpr CUresult kRefused = CUDA_ERROR_OPERATING_SYSTEM;  // none of these calls answers that by itself
+
+class Refusal {
+ public:
+  explicit Refusal(std::string call, int turn = 1) : call_(std::move(call)), turn_(turn) { now_ = this; }
+  ~Refusal() { now_ = nullptr; }
+  Refusal(const Refusal&) = delete;
+  Refusal& operator=(const Refusal&) = delete;
+
+  // Has it come to that? Whoever never makes the call need not look at its answer.
+  bool met() const { return made_ >= turn_; }
+  // For INFO: "cuDeviceGet was refused".
+  std::string told() const {
+    return (turn_ == 1 ? "" : "call number " + std::to_string(turn_) + " of ") + call_ + " was refused";
+  }
+  static bool meets(const char* call) { return now_ != nullptr && now_->call_ == call && ++now_->made_ == now_->turn_; }
+
+ private:
+  std::string call_;
+  int turn_, made_ = 0;
+  inline static Refusal* now_ = nullptr;
+};
+
+#define MAY_BE_REFUSED(call, parameters, arguments)                    \
+  CUresult CUDAAPI call parameters {                                   \
+    return Refusal::meets(#call) ? kRefused : DRIVERS(call) arguments; \
+  }

@@ -1,10 +1,15 @@
 // Self-check of 01-driver-init/03-checking: judges the learner's device_name().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <string>
 
 CUresult device_name(int ordinal, std::string* name);
+
+MAY_BE_REFUSED(cuInit, (unsigned int flags), (flags))
+MAY_BE_REFUSED(cuDeviceGet, (CUdevice * device, int ordinal), (device, ordinal))
+MAY_BE_REFUSED(cuDeviceGetName, (char* name, int length, CUdevice device), (name, length, device))
 
 TEST_CASE("the name of the first device is found, and nobody else has to call cuInit") {
   std::string name;
@@ -38,4 +43,16 @@ TEST_CASE("after a failure the name is what it was before") {
   std::string name = "untouched";
   CHECK_NOTHROW(device_name(99, &name));
   CHECK(name == "untouched");
+}
+
+TEST_CASE("each call is checked: the code of the first that fails comes back") {
+  for (const char* call : {"cuInit", "cuDeviceGet", "cuDeviceGetName"}) {
+    std::string name = "untouched";
+    const Refusal refusal(call);
+    const CUresult answer = device_name(0, &name);
+    INFO(refusal.told() << ", and device_name answered " << cu::name(answer));
+    if (!refusal.met()) continue;
+    CHECK(answer == kRefused);
+    CHECK(name == "untouched");
+  }
 }

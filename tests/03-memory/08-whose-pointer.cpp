@@ -1,6 +1,7 @@
 // Self-check of 03-memory/08-whose-pointer: judges the learner's where().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <cstdlib>
 #include <vector>
@@ -14,6 +15,12 @@ namespace {
 Where where(CUdeviceptr address) { return ::where(reinterpret_cast<const void*>(address)); }
 
 }  // namespace
+
+MAY_BE_REFUSED(cuPointerGetAttribute, (void* value, CUpointer_attribute attribute, CUdeviceptr pointer),
+               (value, attribute, pointer))
+MAY_BE_REFUSED(cuPointerGetAttributes,
+               (unsigned int count, CUpointer_attribute* attributes, void** values, CUdeviceptr pointer),
+               (count, attributes, values, pointer))
 
 TEST_CASE_METHOD(cu::Context, "a vector and a local variable are pageable") {
   const std::vector<float> floats(1000);
@@ -53,4 +60,21 @@ TEST_CASE_METHOD(cu::Context, "memory of a context that is not current is known,
   CU_CHECK(cuCtxPopCurrent(&popped));
   CHECK(where(memory.address) == Where::device);
   CU_CHECK(cuCtxPushCurrent(popped));
+}
+
+TEST_CASE_METHOD(cu::Context, "each call is checked: only an address that the driver does not know is no error") {
+  cu::Memory memory(1 << 20);
+  for (const char* call : {"cuPointerGetAttribute", "cuPointerGetAttributes"}) {
+    for (int turn = 1; turn <= 4; ++turn) {
+      const Refusal refusal(call, turn);
+      bool thrown = false;
+      try {
+        where(memory.address);
+      } catch (const cu::Error&) {
+        thrown = true;
+      }
+      INFO(refusal.told() << " for device memory, with " << cu::name(kRefused));
+      if (refusal.met()) CHECK(thrown);
+    }
+  }
 }

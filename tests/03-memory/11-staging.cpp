@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
+#include <map>
 #include <thread>
 #include <vector>
 
@@ -25,12 +27,34 @@ namespace {
 
 constexpr std::size_t kSlots = 3, kSize = 100000, kMost = 10 * kSize;
 
-int copies = 0;             // asked for so far, into pinned memory
-int copies_past_slots = 0;  // into other memory
-int before_first_wait = 0;  // copies that had been asked for when the host first waited
+// Where the host waits: how many copies it has asked for, and of how many it knows already that they are over.
+struct Wait {
+  int asked_for, known;
+};
 
-void waits() {
-  if (before_first_wait == 0) before_first_wait = copies;
+int copies = 0;                   // asked for so far, into the slots
+int copies_past_slots = 0;        // into other memory
+int known = 0;                    // the first so many copies are over, the host has heard
+std::map<CUevent, int> followed;  // how many copies had been asked for when the event was recorded
+std::vector<Wait> waits;
+const Ring* used = nullptr;
+
+bool in_a_slot(const void* to, std::size_t bytes) {
+  for (const Slot& slot : used->slots) {
+    const auto offset = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(slot.pinned);
+    if (offset <= used->size && bytes <= used->size - offset) return true;
+  }
+  return false;
+}
+
+// The host asks for no more until the first `copies_over` copies are over.
+void wait_for(int copies_over) {
+  if (copies_over <= known) return;
+  waits.push_back({copies, known});
+}
+
+void heard_of(CUresult answer, int copies_over) {
+  if (answer == CUDA_SUCCESS) known = std::max(known, copies_over);
 }
 
 void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
@@ -51,7 +75,10 @@ struct Download : cu::Context {
     for (std::size_t i = 0; i < kMost; ++i) sent[i] = static_cast<unsigned char>(1 + i % 251);
     CU_CHECK(cuMemcpyHtoD(device.address, sent.data(), kMost));
     CU_CHECK(cuCtxSynchronize());
-    copies = copies_past_slots = before_first_wait = 0;
+    copies = copies_past_slots = known = 0;
+    followed.clear();
+    waits.clear();
+    used = &ring;
   }
   ~Download() {
     CU_REPORT(cuCtxSynchronize());
@@ -72,10 +99,7 @@ struct Download : cu::Context {
 
 // What the answer asks for, and when it waits.
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  unsigned int type = 0;
-  const auto asked = reinterpret_cast<CUdeviceptr>(to);
-  const bool pinned = cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, asked) == CUDA_SUCCESS;
-  ++(pinned ? copies : copies_past_slots);
+  ++(used != nullptr && in_a_slot(to, bytes) ? copies : copies_past_slots);
   return DRIVERS(cuMemcpyDtoHAsync)(to, from, bytes, stream);
 }
 
@@ -84,14 +108,38 @@ CUresult cuMemcpyDtoH(void* to, CUdeviceptr from, std::size_t bytes) {
   return DRIVERS(cuMemcpyDtoH)(to, from, bytes);
 }
 
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  followed[event] = copies;
+  return DRIVERS(cuEventRecord)(event, stream);
+}
+
 CUresult cuEventSynchronize(CUevent event) {
-  waits();
-  return DRIVERS(cuEventSynchronize)(event);
+  wait_for(followed[event]);
+  const CUresult answer = DRIVERS(cuEventSynchronize)(event);
+  heard_of(answer, followed[event]);
+  return answer;
+}
+
+// Some ask again and again.
+CUresult cuEventQuery(CUevent event) {
+  wait_for(followed[event]);
+  const CUresult answer = DRIVERS(cuEventQuery)(event);
+  heard_of(answer, followed[event]);
+  return answer;
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
-  waits();
-  return DRIVERS(cuStreamSynchronize)(stream);
+  wait_for(copies);
+  const CUresult answer = DRIVERS(cuStreamSynchronize)(stream);
+  heard_of(answer, copies);
+  return answer;
+}
+
+CUresult cuCtxSynchronize() {
+  wait_for(copies);
+  const CUresult answer = DRIVERS(cuCtxSynchronize)();
+  heard_of(answer, copies);
+  return answer;
 }
 
 TEST_CASE_METHOD(Download, "whole pieces arrive, more than there are slots") { CHECK(arrive(8 * kSize)); }
@@ -114,7 +162,19 @@ TEST_CASE_METHOD(Download, "the bytes are those of the stream's turn, even if it
 
 TEST_CASE_METHOD(Download, "all slots are under way before the host waits for the first") {
   CHECK(arrive(8 * kSize));
-  CHECK(before_first_wait == static_cast<int>(kSlots));
+  REQUIRE_FALSE(waits.empty());
+  CHECK(waits.front().asked_for == static_cast<int>(kSlots));
+}
+
+TEST_CASE_METHOD(Download, "a slot that is emptied is asked for again before the host waits for the next") {
+  constexpr int kPieces = 8;
+  CHECK(arrive(kPieces * kSize));
+  for (const Wait& wait : waits) {
+    const int under_way = wait.asked_for - wait.known, possible = std::min<int>(kSlots, kPieces - wait.known);
+    INFO("While the host waits for the piece after the first " << wait.known << " of " << kPieces << ", " << under_way
+                                                               << " are under way; there could be " << possible);
+    REQUIRE(under_way >= possible);
+  }
 }
 
 TEST_CASE_METHOD(Download, "copies go into the slots only") {

@@ -16,6 +16,19 @@ namespace {
 
 bool nobody_may = false;  // be given access: the driver's answer is an error then
 
+// A device with pieces of twice the size, as far as the answer can tell. The machine may have one GPU, so it is that one
+// under another number.
+constexpr CUdevice kOther = 7;
+bool other_is_there = false;
+std::vector<CUdevice> named;  // the devices that calls were for, meanwhile
+
+CUmemLocation this_machines(CUmemLocation location) {
+  if (!other_is_there) return location;
+  named.push_back(location.id);
+  if (location.id == kOther) location.id = 0;
+  return location;
+}
+
 struct Reserved : cu::Context {
   std::size_t granule = 0, free_at_start = 0;
   Growing array{0, 0, 0};
@@ -35,7 +48,7 @@ struct Reserved : cu::Context {
     CU_REPORT(cuMemAddressFree(array.address, array.reserved));
   }
   void unmap() {
-    nobody_may = false;
+    nobody_may = other_is_there = false;
     CU_REPORT(cuCtxSynchronize());  // a fill may still be running there
     if (array.backed != 0) CU_REPORT(cuMemUnmap(array.address, array.backed));
     array.backed = 0;
@@ -44,9 +57,31 @@ struct Reserved : cu::Context {
 
 }  // namespace
 
+CUresult cuMemGetAllocationGranularity(std::size_t* granule, const CUmemAllocationProp* kind,
+                                       CUmemAllocationGranularity_flags which) {
+  CUmemAllocationProp here = *kind;
+  here.location = this_machines(kind->location);
+  const CUresult answer = DRIVERS(cuMemGetAllocationGranularity)(granule, &here, which);
+  if (other_is_there && answer == CUDA_SUCCESS) *granule *= 2;
+  return answer;
+}
+
+CUresult cuMemCreate(CUmemGenericAllocationHandle* piece, std::size_t bytes, const CUmemAllocationProp* kind,
+                     unsigned long long flags) {
+  CUmemAllocationProp here = *kind;
+  here.location = this_machines(kind->location);
+  return DRIVERS(cuMemCreate)(piece, bytes, &here, flags);
+}
+
 CUresult cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const CUmemAccessDesc* access, std::size_t count) {
   if (nobody_may) return CUDA_ERROR_NOT_SUPPORTED;
-  return DRIVERS(cuMemSetAccess)(address, bytes, access, count);
+  std::vector<CUmemAccessDesc> here(access, access + count);
+  for (CUmemAccessDesc& one : here) one.location = this_machines(one.location);
+  return DRIVERS(cuMemSetAccess)(address, bytes, here.data(), count);
+}
+
+CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  return DRIVERS(cuDeviceGetAttribute)(value, attribute, other_is_there && device == kOther ? 0 : device);
 }
 
 TEST_CASE_METHOD(Reserved, "a hundred bytes become a whole piece, and it can be used") {
@@ -105,4 +140,23 @@ TEST_CASE_METHOD(Reserved, "if access is refused, that is thrown, and no memory 
   CHECK_THROWS_AS(grow(array, 2 * granule, device), cu::Error);
   CHECK(array.backed == 0);
   CHECK(free_bytes() == free_at_start);
+}
+
+TEST_CASE_METHOD(Reserved, "a device whose pieces are twice as large gets whole pieces") {
+  other_is_there = true;
+  grow(array, granule + 1, kOther);
+  CHECK(array.backed == 2 * granule);
+  grow(array, 2 * granule + 1, kOther);
+  CHECK(array.backed == 4 * granule);
+}
+
+TEST_CASE_METHOD(Reserved, "the memory is on the device that is asked for, and access is that device's") {
+  named.clear();
+  other_is_there = true;
+  grow(array, granule, kOther);
+  REQUIRE_FALSE(named.empty());
+  for (const CUdevice device : named) {
+    INFO("grow was asked for memory of device " << kOther << ", and named device " << device << " to the driver");
+    REQUIRE(device == kOther);
+  }
 }

@@ -94,3 +94,14 @@ TEST_CASE("the alignment counts, not the size") {
   CHECK(add(buffer, Pair{1, 2}) == 4);
   CHECK(buffer.size() == 12);
 }
+
+TEST_CASE("the gap holds zeros") {
+  std::vector<char> buffer;
+  buffer.reserve(64);
+  buffer.assign(32, 'x');  // what a vector has room for need not be zero
+  buffer.clear();
+  add(buffer, '\xff');
+  add(buffer, -1.0);
+  REQUIRE(buffer.size() == 16);
+  CHECK(std::vector<char>(buffer.begin() + 1, buffer.begin() + 8) == std::vector<char>(7, '\0'));
+}

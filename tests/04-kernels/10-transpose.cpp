@@ -3,6 +3,7 @@
 #include "common/image.hpp"
 #include "tests/catch.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <vector>
 
@@ -47,15 +48,16 @@ int shared_bytes() {
   return bytes;
 }
 
-// What a lone warp makes of an `out` that is full of these bits before: its part of one tile.
-std::vector<unsigned> by_one_warp(unsigned before) {
+// What a lone warp makes of its part of one tile: of an `in` that counts from `first` on, and an `out` full of -1.
+std::vector<float> by_one_warp(float first) {
   cu::Context context;
   cu::Module module(cu::image("exercise.ptx"));
   int side = 32;
-  std::vector<unsigned> out(side * side);
+  std::vector<float> in(side * side), out(side * side, kUntouched);
+  for (float& number : in) number = first++;
   cu::Memory from(4096), to(4096);
-  CU_CHECK(cuMemsetD32(from.address, 0, out.size()));
-  CU_CHECK(cuMemsetD32(to.address, before, out.size()));
+  CU_CHECK(cuMemcpyHtoD(from.address, in.data(), 4096));
+  CU_CHECK(cuMemcpyHtoD(to.address, out.data(), 4096));
   void* arguments[] = {&from.address, &to.address, &side, &side};
   CU_CHECK(cuLaunchKernel(module.function("transpose"), 1, 1, 1, 32, 1, 1, 0, nullptr, arguments, nullptr));
   CU_CHECK(cuMemcpyDtoH(out.data(), to.address, 4096));
@@ -86,16 +88,36 @@ TEST_CASE("sides that are no multiples of a tile") {
 
 TEST_CASE("a tile goes through shared memory") { CHECK(shared_bytes() >= 32 * 32 * 4); }
 
-// With fewer threads than it is made for, a block does a part of its tile, and which part shows who writes where.
+// With fewer threads than it is made for, a block does a part of its tile, and which part shows who reads and writes
+// where. (If it does all of it, it goes by the block's size, and nothing can be seen.)
+const char* const kHalfATile = "the rest of the tile is never written, as CUDASIM_CHECK says";
+
 TEST_CASE("a warp writes numbers that lie side by side") {
-  if (std::getenv("CUDASIM_CHECK") != nullptr)
-    SKIP_TEST("the rest of the tile is never written, as CUDASIM_CHECK says");
-  const std::vector<unsigned> one = by_one_warp(1), two = by_one_warp(2);
+  if (std::getenv("CUDASIM_CHECK") != nullptr) SKIP_TEST(kHalfATile);
+  const std::vector<float> out = by_one_warp(1);
   int rows_in_part = 0;
   for (int row = 0; row < 32; ++row) {
-    int untouched = 0;
-    for (int i = 32 * row; i < 32 * row + 32; ++i) untouched += one[i] == 1 && two[i] == 2;
+    const auto untouched = std::count(&out[32 * row], &out[32 * row] + 32, kUntouched);
     rows_in_part += untouched != 0 && untouched != 32;
   }
   CHECK(rows_in_part == 0);
+}
+
+// What it has written and not read is left over in shared memory from somebody else, so each of two times something
+// else. A quarter of a line side by side, 8 numbers, are four in each column for 32 threads; a column would be 32.
+TEST_CASE("a warp reads numbers that lie side by side") {
+  if (std::getenv("CUDASIM_CHECK") != nullptr) SKIP_TEST(kHalfATile);
+  const std::vector<float> once = by_one_warp(1), again = by_one_warp(5001);
+  int most_of_a_column = 0, all = 0;
+  for (int column = 0; column < 32; ++column) {
+    int read = 0;
+    for (int row = 0; row < 32; ++row) {
+      const int from = 32 * row + column, to = 32 * column + row;
+      read += once[to] == static_cast<float>(1 + from) && again[to] == static_cast<float>(5001 + from);
+    }
+    most_of_a_column = std::max(most_of_a_column, read);
+    all += read;
+  }
+  INFO("Of one column of in, in which each number has a line of its own, one warp has read " << most_of_a_column);
+  CHECK((all == 1024 || most_of_a_column <= 16));
 }

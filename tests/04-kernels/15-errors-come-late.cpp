@@ -2,10 +2,11 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
 
-#include <sys/wait.h>
-#include <unistd.h>
+#include <cstring>
 #include <functional>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,8 +22,7 @@ struct Outcome {
 // Runs first_guilty() in a process of its own, since a fault is for the rest of a process's life. One letter a launch:
 // i(nnocent), g(uilty), r(efused).
 Outcome judge(const std::string& scene) {
-  const pid_t child = fork();
-  if (child == 0) {
+  const Child child = in_a_child([&] {
     CUdevice device;
     CUcontext context;
     CUmodule module;
@@ -47,13 +47,13 @@ Outcome judge(const std::string& scene) {
       });
     }
     const int found = first_guilty(launches);
-    _exit((found + 1) * 8 + tried);
-  }
-  REQUIRE(child > 0);
-  int status = 0;
-  waitpid(child, &status, 0);
-  REQUIRE(WIFEXITED(status));
-  return {WEXITSTATUS(status) / 8 - 1, WEXITSTATUS(status) % 8};
+    return std::to_string(found) + " " + std::to_string(tried);
+  });
+  if (!child.threw.empty()) FAIL("first_guilty threw: " << child.threw);
+  if (WIFSIGNALED(child.status)) FAIL("first_guilty's process died of: " << strsignal(WTERMSIG(child.status)));
+  Outcome outcome{};
+  if (!(std::istringstream(child.said) >> outcome.guilty >> outcome.launches)) FAIL("first_guilty ended its process");
+  return outcome;
 }
 
 }  // namespace
@@ -64,10 +64,22 @@ TEST_CASE("if all goes well, nobody is named, and all were launched") {
   CHECK(outcome.launches == 3);
 }
 
-TEST_CASE("the guilty one is named, not one that came later") { CHECK(judge("igii").guilty == 1); }
+TEST_CASE("the guilty one is named, not one that came later") {
+  const Outcome outcome = judge("igii");
+  CHECK(outcome.guilty == 1);
+}
 
-TEST_CASE("the last one may be guilty, too") { CHECK(judge("iig").guilty == 2); }
+TEST_CASE("the last one may be guilty, too") {
+  const Outcome outcome = judge("iig");
+  CHECK(outcome.guilty == 2);
+}
 
-TEST_CASE("a launch that is refused is named") { CHECK(judge("iri").guilty == 1); }
+TEST_CASE("a launch that is refused is named") {
+  const Outcome outcome = judge("iri");
+  CHECK(outcome.guilty == 1);
+}
 
-TEST_CASE("nothing is launched after the guilty one") { CHECK(judge("igii").launches == 2); }
+TEST_CASE("nothing is launched after the guilty one") {
+  const Outcome outcome = judge("igii");
+  CHECK(outcome.launches == 2);
+}

@@ -1,9 +1,8 @@
 // Self-check of 04-kernels/16-nvrtc: judges the learner's image_of(). It needs neither NVRTC nor a device.
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
 
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -43,18 +42,15 @@ struct Caching {
   // What another process finds in the folder, empty before, while one writes the image of this key: that one is stopped where its
   // file would grow beyond a mebibyte, and dies of it.
   std::set<std::string> files_in_the_middle_of_writing(const std::string& key) {
-    const pid_t writer = fork();
-    if (writer == 0) {
+    const Child writer = in_a_child([&] {
       const rlimit nothing{0, 0}, little{1 << 20, 1 << 20};
       setrlimit(RLIMIT_CORE, &nothing);
       setrlimit(RLIMIT_FSIZE, &little);
-      get(key, std::string(4 << 20, 'x'));
-      _exit(0);
-    }
-    int status = 0;
-    waitpid(writer, &status, 0);
-    CHECK(WIFSIGNALED(status));
-    CHECK(WTERMSIG(status) == SIGXFSZ);
+      return std::to_string(get(key, std::string(4 << 20, 'x')).size()) + " bytes";
+    });
+    if (!writer.threw.empty()) FAIL("image_of threw: " << writer.threw);
+    const bool stopped = WIFSIGNALED(writer.status) && WTERMSIG(writer.status) == SIGXFSZ;
+    if (!stopped) FAIL("image_of wrote no file of 4 MiB, and returned " << (writer.said.empty() ? "never" : writer.said));
     std::set<std::string> names;
     for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
     fs::remove_all(folder);

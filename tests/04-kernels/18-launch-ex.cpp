@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <array>
 
@@ -36,6 +37,15 @@ struct Meeting {
 
 }  // namespace
 
+MAY_BE_REFUSED(cuCtxGetDevice, (CUdevice * device), (device))
+MAY_BE_REFUSED(cuDeviceGetAttribute, (int* value, CUdevice_attribute attribute, CUdevice device),
+               (value, attribute, device))
+MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+               (int* blocks, CUfunction kernel, int threads, std::size_t shared_bytes),
+               (blocks, kernel, threads, shared_bytes))
+MAY_BE_REFUSED(cuLaunchKernelEx, (const CUlaunchConfig* config, CUfunction kernel, void** arguments, void** extra),
+               (config, kernel, arguments, extra))
+
 TEST_CASE_METHOD(Meeting, "all blocks of the grid meet") {
   const auto found = launch(256, 0);
   CHECK(answer == CUDA_SUCCESS);
@@ -59,4 +69,16 @@ TEST_CASE_METHOD(Meeting, "fewer blocks fit when each has much shared memory") {
 TEST_CASE_METHOD(Meeting, "a block that cannot be is refused") {
   launch(1025, 0);
   CHECK(answer != CUDA_SUCCESS);
+}
+
+TEST_CASE_METHOD(Meeting, "each call is checked: the first failure comes back, and nothing is launched") {
+  for (const char* call : {"cuCtxGetDevice", "cuDeviceGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+                           "cuLaunchKernelEx"}) {
+    const Refusal refusal(call);
+    const auto found = launch(256, 0);
+    INFO(refusal.told() << ", launch_all answered " << cu::name(answer) << ", " << found[0] << " blocks ran");
+    if (!refusal.met()) continue;
+    CHECK(answer == kRefused);
+    CHECK(found[0] == 0);
+  }
 }

@@ -1,0 +1,31 @@
+// Rejected with: "a device whose pieces are twice as large gets whole pieces"
+// 2 MiB is what the driver answered here. Nobody has promised it.
+#include "common/cu.hpp"
+
+struct Growing {
+  CUdeviceptr address;
+  std::size_t reserved, backed;
+};
+
+void grow(Growing& array, std::size_t bytes, CUdevice device) {
+  if (bytes <= array.backed) return;
+  CUmemAllocationProp kind{};
+  kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  kind.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  kind.location.id = device;
+  CUmemAccessDesc access{};
+  access.location = kind.location;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  constexpr std::size_t granule = 2 << 20;
+  const std::size_t more = (bytes - array.backed + granule - 1) / granule * granule;
+  const CUdeviceptr end = array.address + array.backed;
+  CUmemGenericAllocationHandle piece;
+  CU_THROW(cuMemCreate(&piece, more, &kind, 0));
+  const CUresult mapped = cuMemMap(end, more, 0, piece, 0);
+  CU_REPORT(cuMemRelease(piece));  // a mapping keeps the memory; without one it goes back
+  CU_THROW(mapped);
+  const CUresult allowed = cuMemSetAccess(end, more, &access, 1);
+  if (allowed != CUDA_SUCCESS) CU_REPORT(cuMemUnmap(end, more));
+  CU_THROW(allowed);
+  array.backed += more;
+}
