@@ -344,6 +344,7 @@ FRESH_CASE("A texture object that is destroyed still serves the kernels that wer
   ANSWERS(cuMemcpyDtoH(&value, out, 4), CUDA_SUCCESS);
   CHECK(value == 77);
   ANSWERS(cuTexObjectDestroy(another), CUDA_SUCCESS);
+  ANSWERS(cuTexObjectDestroy(0), CUDA_SUCCESS);
 }
 
 FRESH_CASE("A copy wants an array, and a linear texture is as wide as its texels are small", "[array]") {

@@ -724,6 +724,58 @@ FRESH_CASE("What is instantiated changes only as far as the manual says, and kee
 }
 
 #if CUDA_VERSION >= 13000
+FRESH_CASE("Words that an executable graph writes may change, how many they are may not", "[graph]") {
+  const auto made = conformance::context();
+  CUdeviceptr words = 0;
+  CU_CHECK(cuMemAlloc(&words, 16));
+  CU_CHECK(cuMemsetD32(words, 0, 4));
+  CUstreamBatchMemOpParams write[2]{};
+  for (unsigned i = 0; i < 2; ++i) {
+    write[i].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+    write[i].writeValue.address = words + 4 * i;
+    write[i].writeValue.value = 7 + i;
+  }
+  CUDA_BATCH_MEM_OP_NODE_PARAMS both{made.ctx, 2, write, 0};
+  CUgraph g = nullptr;
+  CUgraphNode n = nullptr;
+  CUgraphExec e = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  ANSWERS(cuGraphAddBatchMemOpNode(&n, g, nullptr, 0, &both), CUDA_SUCCESS);
+  CU_CHECK(cuGraphInstantiate(&e, g, 0));
+  write[1].writeValue.address = words + 12;
+  write[1].writeValue.value = 9;
+  ANSWERS(cuGraphExecBatchMemOpNodeSetParams(e, n, &both), CUDA_SUCCESS);
+  both.count = 1;
+  ANSWERS(cuGraphExecBatchMemOpNodeSetParams(e, n, &both), CUDA_ERROR_INVALID_VALUE);
+  both.count = 2;
+  write[1].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_64;
+  write[1].writeValue.address = words + 8;
+  ANSWERS(cuGraphExecBatchMemOpNodeSetParams(e, n, &both), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  int values[4] = {};
+  CU_CHECK(cuMemcpyDtoH(values, words, sizeof values));
+  SHOWS("7 0 0 9", values[0] << ' ' << values[1] << ' ' << values[2] << ' ' << values[3]);
+}
+
+#if CUDA_VERSION >= 12000
+FRESH_CASE("What a graph was instantiated with is told again, but that it was to be uploaded", "[graph]") {
+  conformance::context();
+  CUgraph g = nullptr;
+  CUgraphNode n = nullptr;
+  CUgraphExec e = nullptr;
+  cuuint64_t flags = 0;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuGraphAddEmptyNode(&n, g, nullptr, 0));
+  CUDA_GRAPH_INSTANTIATE_PARAMS wanted{};
+  wanted.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  CU_CHECK(cuStreamCreate(&wanted.hUploadStream, CU_STREAM_NON_BLOCKING));
+  ANSWERS(cuGraphInstantiateWithParams(&e, g, &wanted), CUDA_SUCCESS);
+  ANSWERS(cuGraphExecGetFlags(e, &flags), CUDA_SUCCESS);
+  CHECK(flags == CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+}
+#endif
+
 FRESH_CASE("An answer without the kinds of edges is given only where all are plain", "[graph]") {
   const auto F = conformance::module();
   CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 1);

@@ -136,5 +136,6 @@ FRESH_CASE("A green context takes its streams along, and has no mark of all its 
   ANSWERS(cuGreenCtxDestroy(green), CUDA_SUCCESS);
   ANSWERS(cuStreamQuery(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   ANSWERS(cuStreamDestroy(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuGreenCtxDestroy(green), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 #endif

@@ -237,6 +237,8 @@ FRESH_CASE("A pool may be on the host: devices touch its memory if they are let"
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   CUdeviceptr p = 0;
   ANSWERS(cuMemPoolSetAccess(pool, &access, 1), CUDA_SUCCESS);
+  ANSWERS(cuDeviceSetMemPool(device.id, pool), CUDA_ERROR_INVALID_VALUE);  // a device's pool is of its own memory
+  ANSWERS(cuDeviceSetMemPool(99, pool), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemAllocFromPoolAsync(&p, 4096, pool, nullptr), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
   unsigned type = 0;

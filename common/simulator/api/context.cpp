@@ -3,6 +3,7 @@
 // The stack holds handles, not contexts: a destroyed context stays on every stack it was pushed to, can even be pushed
 // again, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED to whoever uses it.
 #include "common/simulator/api/context_flags.hpp"
+#include "common/simulator/api/coredump.hpp"
 #include "common/simulator/api/green.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/memory/address_space.hpp"
@@ -27,6 +28,7 @@ CUresult create(CUcontext* out, unsigned flags, CUdevice dev, u32 api_version) {
   Device& device = device_at(dev);
   require_healthy_device(device);
   const auto context = create_context(device, flags, false, api_version);
+  begin_coredump_settings(*context);
   this_thread().stack.push_back(context->handle);
   *out = context->handle;
   return CUDA_SUCCESS;

@@ -10,7 +10,6 @@ inline void require_context_flags(unsigned flags) {
   const unsigned sched = flags & CU_CTX_SCHED_MASK;
   require((flags & ~(CU_CTX_SCHED_MASK | kMapHost | kResize | kCoredump | kUserCoredump | kSyncMemops)) == 0);
   require((sched & (sched - 1)) == 0);  // at most one way of waiting
-  if ((flags & (kCoredump | kUserCoredump)) != 0) fail(refuse("CU_CTX_COREDUMP_ENABLE"));
 }
 
 }  // namespace cudasim

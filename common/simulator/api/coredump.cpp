@@ -1,6 +1,8 @@
 // What is to be written down when a kernel goes wrong (CUDA Driver API manual, "Coredump Attributes Control API"). The
 // settings are kept and answered, for the process and for each context; a file of the debugger's form is not written:
 // the report on stderr says what there is to say.
+#include "common/simulator/api/coredump.hpp"
+
 #include "common/simulator/api/guard.hpp"
 
 #include <unistd.h>
@@ -79,7 +81,7 @@ GlobalSettings& global() {
   return only;
 }
 
-// A context's own, from the first time that they are asked for or set.
+// A context's own: the process's when it was made, and what its flags wanted.
 struct Own {
   std::mutex mutex;
   Settings settings;
@@ -88,6 +90,8 @@ struct Own {
     settings = global().settings;
   }
 };
+
+void say_that_none_is_made() { refuse("a core dump of the device", "a fault is reported on stderr only"); }
 
 bool is_text(int attribute) { return attribute == CU_COREDUMP_FILE || attribute == CU_COREDUMP_PIPE; }
 bool is_flag(int attribute) { return attribute >= CU_COREDUMP_ENABLE_ON_EXCEPTION && attribute < CU_COREDUMP_FILE; }
@@ -138,7 +142,7 @@ CUresult set(Settings& settings, int attribute, const void* value, std::size_t* 
   switch (attribute) {
     case CU_COREDUMP_ENABLE_ON_EXCEPTION:
       settings.on_exception = number != 0;
-      if (number != 0) refuse("a core dump of the device", "a fault is reported on stderr only");
+      if (number != 0) say_that_none_is_made();
       break;
     case CU_COREDUMP_TRIGGER_HOST: settings.flags = with(kSkipAbort, number == 0); break;
     case CU_COREDUMP_LIGHTWEIGHT: settings.flags = with(kLightweight, number != 0); break;
@@ -149,6 +153,16 @@ CUresult set(Settings& settings, int attribute, const void* value, std::size_t* 
 }
 
 }  // namespace
+
+void begin_coredump_settings(Context& context) {
+  constexpr u32 kOnException = 0x20, kUserTrigger = 0x40;  // CU_CTX_COREDUMP_ENABLE, CU_CTX_USER_COREDUMP_ENABLE
+  Settings& settings = context.parts.get<Own>().settings;
+  if ((context.flags & (kOnException | kUserTrigger)) == 0) return;
+  settings.on_exception = true;  // the one implies the other
+  settings.user_trigger = settings.user_trigger || (context.flags & kUserTrigger) != 0;
+  say_that_none_is_made();
+}
+
 }  // namespace cudasim
 
 using namespace cudasim;

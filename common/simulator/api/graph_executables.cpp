@@ -151,7 +151,7 @@ CUDASIM_API CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* fla
   return CUDASIM_CALL(hGraphExec, flags) {
     const auto executable = get_executable(hGraphExec);
     require(flags != nullptr);
-    *flags = executable->flags;
+    *flags = executable->flags & ~u64{CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD};  // that was done, and is over
     return CUDA_SUCCESS;
   };
 }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace cudasim {
 namespace {
@@ -49,6 +50,7 @@ struct Owners {
   std::mutex mutex;
   std::map<CUstream, CUgreenCtx> by_stream;
   std::map<CUcontext, CUgreenCtx> by_name;
+  std::set<CUgreenCtx> destroyed;
 };
 
 Owners& owners() {
@@ -134,7 +136,9 @@ void require_no_capture(GreenContext& green) {
 
 std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
   require_calls_permitted();
-  return green_contexts().get(handle, CUDA_ERROR_INVALID_CONTEXT);
+  if (auto green = green_contexts().find(handle)) return green;
+  const std::scoped_lock lock(owners().mutex);
+  fail(owners().destroyed.contains(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT);
 }
 
 }  // namespace
@@ -216,8 +220,9 @@ CUDASIM_API CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc,
 CUDASIM_API CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
   return CUDASIM_CALL(hCtx) {
     const auto green = get_green(hCtx);
-    require(green_contexts().remove(hCtx) != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     const std::scoped_lock lock(green->mutex, owners().mutex);
+    require(green_contexts().remove(hCtx) != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+    owners().destroyed.insert(hCtx);
     for (const auto& weak : green->streams) {
       const auto stream = weak.lock();
       if (!stream) continue;

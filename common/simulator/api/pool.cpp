@@ -171,7 +171,8 @@ CUDASIM_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
 CUDASIM_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
   return CUDASIM_CALL(dev, pool) {
     require_calls_permitted();
-    const PoolPlace place = memory_of(device_at(dev));
+    const PoolPlace place{false, CU_MEM_LOCATION_TYPE_DEVICE, dev};
+    require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);  // of the calls that name a device, this one (driver 580)
     const auto wanted = pool_named(pool);
     require(wanted->place == place);
     set_current_pool(place, wanted);

@@ -3,6 +3,7 @@
 #include "common/simulator/api/primary.hpp"
 
 #include "common/simulator/api/context_flags.hpp"
+#include "common/simulator/api/coredump.hpp"
 #include "common/simulator/api/guard.hpp"
 
 using namespace cudasim;
@@ -57,7 +58,9 @@ CUcontext retain_primary(Device& device) {
   const std::scoped_lock lock(primary.mutex);
   if (!find_context(primary.handle)) {
     require_healthy_device(device);
-    primary.handle = create_context(device, primary.flags, true, kApiVersion, primary.handle)->handle;
+    const auto context = create_context(device, primary.flags, true, kApiVersion, primary.handle);
+    begin_coredump_settings(*context);
+    primary.handle = context->handle;
   }
   ++primary.retained;
   return primary.handle;

@@ -92,6 +92,7 @@ CUDASIM_API CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOU
 CUDASIM_API CUresult cuTexObjectDestroy(CUtexObject texObject) {
   return CUDASIM_CALL(texObject) {
     const auto context = current_context();
+    if (texObject == 0) return CUDA_SUCCESS;  // no object, as driver 580 takes it
     end(*context, textures(), texObject);
     return CUDA_SUCCESS;
   };

@@ -5,7 +5,6 @@
 #include "common/simulator/api/virtual_memory.hpp"
 
 #include "common/simulator/api/guard.hpp"
-#include "common/simulator/api/multicast.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
@@ -331,7 +330,6 @@ CUDASIM_API CUresult cuMemCreate(CUmemGenericAllocationHandle* handle, size_t si
 CUDASIM_API CUresult cuMemRelease(CUmemGenericAllocationHandle handle) {
   return CUDASIM_CALL(handle) {
     require_calls_permitted();
-    if (release_multicast(handle)) return CUDA_SUCCESS;
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
     const auto physical = all.get(handle);

@@ -693,6 +693,23 @@ CUgraphExecUpdateResult may_become(const FillPart& now, const FillPart& next) {
                                                    : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 
+// What stays of an operation that gets another value or address, or is waited for in another way.
+std::pair<unsigned, unsigned> unchanging(const CUstreamBatchMemOpParams& given) {
+  switch (given.operation) {
+    case CU_STREAM_MEM_OP_WAIT_VALUE_32:
+    case CU_STREAM_MEM_OP_WAIT_VALUE_64: return {given.operation, given.waitValue.flags & CU_STREAM_WAIT_VALUE_FLUSH};
+    case CU_STREAM_MEM_OP_WRITE_VALUE_32:
+    case CU_STREAM_MEM_OP_WRITE_VALUE_64: return {given.operation, given.writeValue.flags};
+    default: return {given.operation, given.memoryBarrier.flags};
+  }
+}
+
+CUgraphExecUpdateResult may_become(const MemoryPart& now, const MemoryPart& next) {
+  const bool same = now.context == next.context &&
+                    std::ranges::equal(now.operations, next.operations, {}, unchanging, unchanging);
+  return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
+}
+
 template <class T>
 CUgraphExecUpdateResult may_become(const T&, const T&) {
   return CU_GRAPH_EXEC_UPDATE_SUCCESS;
