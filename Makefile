@@ -80,6 +80,12 @@ endif
 ifneq ($(and $(filter clean,$(GOALS)),$(filter-out clean,$(GOALS))),)
 $(error clean goes alone, for the others would be building what it removes: make clean, then make $(filter-out clean,$(GOALS)))
 endif
+# make itself takes any variable, and one in other letters would be of no effect: `make check in=02-context` would check everything.
+VARIABLES := $(shell sed -n 's/^$(hash): \([A-Z_]*\)=.*/\1/p' Makefile)
+GIVEN := $(foreach name,$(.VARIABLES),$(if $(filter command,$(origin $(name))),$(name)))
+in_capitals = $(shell printf %s $(call quoted,$1) | tr '[:lower:]' '[:upper:]')
+$(foreach name,$(filter-out $(VARIABLES),$(GIVEN)),$(foreach known,$(filter $(VARIABLES),$(call in_capitals,$(name))),\
+  $(error There is no variable called $(name), only $(known): make $(MAKECMDGOALS) $(known)=$(value $(name)))))
 TARGETS := $(shell sed -n 's/^$(hash): \([a-z-]*\)  .*/\1/p' Makefile)
 $(foreach goal,$(filter-out $(TARGETS) $(NAMED) build/%,$(GOALS:/=)),$(error There is no target called $(goal). `make help` lists them))
 $(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))
