@@ -2,6 +2,8 @@
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
+#include <algorithm>
+
 constexpr std::size_t kMiB = 1 << 20, kSize = 32 * kMiB;
 
 // In MiB: what of the pool is in use, or what it holds altogether.
@@ -24,20 +26,34 @@ int main() try {
   cu::print_device(context.device);
   cu::Stream stream;
   CUmemoryPool pool;
-  CUdeviceptr first, second;
+  CUdeviceptr first, second, third;
   int surprises = 0;
   CU_CHECK(cuDeviceGetDefaultMemPool(&pool, context.device));
 
   std::printf("\nafter                                | in use   | the pool's\n");
   surprises += show("the start", pool, 0, 0);
   CU_CHECK(cuMemAllocAsync(&first, kSize, stream.handle));
-  surprises += show("cuMemAllocAsync", pool, 32, 32);
+  // A pool takes memory in pieces; ours is one piece, whatever its size.
+  const auto piece = std::max<unsigned long long>(32, attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT));
+  surprises += show("cuMemAllocAsync", pool, 32, piece);
   CU_CHECK(cuMemFreeAsync(first, stream.handle));
-  surprises += show("cuMemFreeAsync", pool, 0, 32);
+  surprises += show("cuMemFreeAsync", pool, 0, piece);
   CU_CHECK(cuMemAllocAsync(&second, kSize, stream.handle));
   surprises +=
-      show(first == second ? "cuMemAllocAsync: the same address" : "cuMemAllocAsync: another address", pool, 32, 32);
+      show(first == second ? "cuMemAllocAsync: the same address" : "cuMemAllocAsync: another address", pool, 32, piece);
+
+  // With work around both, which the stream has hardly begun when the third address is given out.
+  unsigned char last = 0;
+  CU_CHECK(cuMemsetD8Async(second, 1, kSize, stream.handle));
   CU_CHECK(cuMemFreeAsync(second, stream.handle));
+  CU_CHECK(cuMemAllocAsync(&third, kSize, stream.handle));
+  CU_CHECK(cuMemsetD8Async(third, 2, kSize, stream.handle));
+  CU_CHECK(cuMemcpyDtoHAsync(&last, third + kSize - 1, 1, stream.handle));
+  CU_CHECK(cuStreamSynchronize(stream.handle));
+  surprises +=
+      show(second == third ? "fill, free, take, fill: the same" : "fill, free, take, fill: another", pool, 32, piece);
+  surprises += last != 2;
+  CU_CHECK(cuMemFreeAsync(third, stream.handle));
   CU_CHECK(cuStreamSynchronize(stream.handle));
   surprises += show("cuMemFreeAsync, cuStreamSynchronize", pool, 0, 0);
 
@@ -46,7 +62,7 @@ int main() try {
   CU_CHECK(cuMemAllocAsync(&first, kSize, stream.handle));
   CU_CHECK(cuMemFreeAsync(first, stream.handle));
   CU_CHECK(cuStreamSynchronize(stream.handle));
-  surprises += show("the same, with a release threshold", pool, 0, 32);
+  surprises += show("the same, with a release threshold", pool, 0, piece);
   CU_CHECK(cuMemPoolTrimTo(pool, 0));
   surprises += show("cuMemPoolTrimTo", pool, 0, 0);
 
