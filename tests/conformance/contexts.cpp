@@ -230,6 +230,59 @@ FRESH_CASE("A limit is rounded, and never below what the driver needs for itself
   CHECK(set(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT, 1000) == 1000);
 }
 
+namespace {
+
+constexpr const char* kAllocates = R"(
+.version 6.0
+.target sm_60
+.address_size 64
+.extern .func (.param .b64 address) malloc (.param .b64 bytes);
+.extern .func free (.param .b64 address);
+.visible .entry allocates() {
+  .reg .b64 %rd<2>;
+  mov.u64 %rd1, 64;
+  {
+    .param .b64 bytes;
+    .param .b64 address;
+    st.param.b64 [bytes], %rd1;
+    call (address), malloc, (bytes);
+    ld.param.b64 %rd1, [address];
+  }
+  {
+    .param .b64 address;
+    st.param.b64 [address], %rd1;
+    call free, (address);
+  }
+  ret;
+}
+)";
+
+}  // namespace
+
+FRESH_CASE("Room that a launched kernel prints into, or allocates from, is no longer changed", "[context]") {
+  const auto F = conformance::module();
+  ANSWERS(cuLaunchKernel(F("empty_k"), 1, 1, 1, 1, 1, 1, 0, 0, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 2 << 20), CUDA_SUCCESS);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 16 << 20), CUDA_SUCCESS);
+  CUmodule allocating = nullptr;
+  CUfunction allocates = nullptr;
+  CU_CHECK(cuModuleLoadData(&allocating, kAllocates));
+  CU_CHECK(cuModuleGetFunction(&allocates, allocating, "allocates"));
+  int x = 5;
+  float f = 2.5f;
+  void* a[] = {&x, &f};
+  ANSWERS(cuLaunchKernel(F("printf_k"), 1, 1, 1, 1, 1, 1, 0, 0, a, 0), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(allocates, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 4 << 20), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 32 << 20), CUDA_ERROR_INVALID_VALUE);
+  std::size_t v = 0;
+  ANSWERS(cuCtxGetLimit(&v, CU_LIMIT_PRINTF_FIFO_SIZE), CUDA_SUCCESS);
+  SHOWS("fifo 2097152", "fifo " << v);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 4096), CUDA_SUCCESS);
+}
+
 FRESH_CASE("Streams and events of a destroyed context say so; its modules and memory are nothing any more",
            "[context]") {
   const conformance::Context alive = conformance::context();

@@ -6,6 +6,7 @@
 #include "common/simulator/api/coredump.hpp"
 #include "common/simulator/api/green.hpp"
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/capture.hpp"
@@ -99,6 +100,13 @@ void require_limit(CUlimit limit) {
   const LimitRule which = rule(limit);
   require(which != LimitRule::unknown);
   require(which != LimitRule::unsupported, CUDA_ERROR_UNSUPPORTED_LIMIT);
+}
+
+// Whether a kernel has been launched that uses what the limit is of: then it is no longer changed.
+bool in_use(CUlimit limit, const Context& context) {
+  const auto used = [&](Builtin which) { return (context.builtins >> static_cast<u32>(which) & 1) != 0; };
+  if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return used(Builtin::vprintf);
+  return limit == CU_LIMIT_MALLOC_HEAP_SIZE && (used(Builtin::malloc) || used(Builtin::free));
 }
 
 // The largest value that a limit takes.
@@ -290,6 +298,8 @@ CUDASIM_API CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
     require_limit(limit);
     require(rule(limit) == LimitRule::settable, CUDA_ERROR_NOT_PERMITTED);
     require(value <= largest(limit, context->device));
+    require(!in_use(limit, *context), CUDA_ERROR_INVALID_VALUE,
+            [] { return "a kernel that uses this has been launched, and its room is no longer changed"; });
     require_no_unsafe_capture();
     const std::scoped_lock lock(context->settings);
     context->limits.at(limit) = granted(limit, value);

@@ -109,6 +109,7 @@ struct Kernel {
   u32 constant_bytes = 0;
   u32 registers = 0;
   u32 barriers = 0;
+  u32 builtins = 0;          // that it or a function it calls names: a bit for each Builtin (pseudo.hpp)
   ptx::Function directives;  // name, parameters and the tuning directives only
 };
 

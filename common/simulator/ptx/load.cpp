@@ -161,6 +161,9 @@ class Loader {
       shared.insert(shared.end(), resolved.shared.begin(), resolved.shared.end());
       constants.insert(constants.end(), resolved.constants_used.begin(), resolved.constants_used.end());
       kernel.barriers = std::max(kernel.barriers, resolved.barriers);
+      for (const CallSite& call : resolved.code->calls) {
+        if (call.callee != kNoTarget && call.callee >= kBuiltin) kernel.builtins |= 1u << (call.callee - kBuiltin);
+      }
       words = std::max(words, resolved.code->registers_32bit);
     }
     lay_out_shared(kernel, function, std::move(shared));

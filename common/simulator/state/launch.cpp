@@ -210,6 +210,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.parameters = std::move(parameters);
   launch.context = context->id;
   launch.device = context->device.index;
+  context->builtins |= function->kernel->builtins;
   launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
   launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
   launch.grid_id = next_grid_id();
