@@ -46,6 +46,55 @@ FRESH_CASE("Multiprocessors are split in eights, or in twos", "[green]") {
   ANSWERS(cuDeviceGetDevResource(dev, &other, CU_DEV_RESOURCE_TYPE_INVALID), CUDA_ERROR_INVALID_RESOURCE_TYPE);
 }
 
+FRESH_CASE("Parts of one split can be put together, parts of two cannot", "[green]") {
+  const CUdevice dev = conformance::context().dev;
+  const CUdevResource all = all_of(dev);
+  CUdevResource one[2]{}, other[2]{};
+  CUdevResourceDesc description = nullptr;
+  unsigned count = 2;
+  CU_CHECK(cuDevSmResourceSplitByCount(one, &count, &all, nullptr, 0, 16));
+  CU_CHECK(cuDevSmResourceSplitByCount(other, &count, &all, nullptr, 0, 16));
+  ANSWERS(cuDevResourceGenerateDesc(&description, one, 2), CUDA_SUCCESS);
+  CUdevResource mixed[2] = {one[0], other[1]};
+  ANSWERS(cuDevResourceGenerateDesc(&description, mixed, 2), CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+}
+
+FRESH_CASE("Where a green context is current, streams are made in it, and the null stream is its own", "[green]") {
+  const CUcontext plain = conformance::context().ctx;
+  const CUdevResource all = all_of(0);
+  CUdevResource part{};
+  CUdevResourceDesc description = nullptr;
+  CUgreenCtx green = nullptr, whose = nullptr;
+  CUcontext as_context = nullptr, whose_context = nullptr, primary = nullptr;
+  CUstream s = nullptr;
+  CUevent of_plain = nullptr;
+  unsigned one = 1;
+  CU_CHECK(cuEventCreate(&of_plain, 0));
+  CU_CHECK(cuDevicePrimaryCtxRetain(&primary, 0));
+  CU_CHECK(cuDevSmResourceSplitByCount(&part, &one, &all, nullptr, 0, 8));
+  CU_CHECK(cuDevResourceGenerateDesc(&description, &part, 1));
+  CU_CHECK(cuGreenCtxCreate(&green, description, 0, CU_GREEN_CTX_DEFAULT_STREAM));
+  CU_CHECK(cuCtxFromGreenCtx(&as_context, green));
+  ANSWERS(cuGreenCtxRecordEvent(green, of_plain), CUDA_ERROR_INVALID_HANDLE);
+  CU_CHECK(cuCtxSetCurrent(as_context));
+  ANSWERS(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING), CUDA_SUCCESS);
+  for (const CUstream stream : {s, CUstream{}}) {
+    ANSWERS(cuStreamGetGreenCtx(stream, &whose), CUDA_SUCCESS);
+    CHECK(whose == green);
+    ANSWERS(cuStreamGetCtx_v2(stream, &whose_context, &whose), CUDA_SUCCESS);
+    CHECK(whose == green);
+    ANSWERS(cuStreamGetCtx(stream, &whose_context), CUDA_SUCCESS);
+    CHECK(whose_context == as_context);
+  }
+  ANSWERS(cuStreamGetCtx_v2(CU_STREAM_PER_THREAD, &whose_context, &whose), CUDA_ERROR_INVALID_HANDLE);
+  CU_CHECK(cuCtxSetCurrent(plain));
+  ANSWERS(cuStreamGetCtx_v2(nullptr, &whose_context, &whose), CUDA_SUCCESS);
+  CHECK(whose == nullptr);
+  CHECK(whose_context == plain);
+  ANSWERS(cuGreenCtxDestroy(green), CUDA_SUCCESS);
+  ANSWERS(cuStreamDestroy(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
+
 FRESH_CASE("A green context has streams of its own, in the primary context", "[green]") {
   CU_CHECK(cuInit(0));
   CUcontext primary = nullptr;

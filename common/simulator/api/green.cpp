@@ -11,6 +11,8 @@
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -67,10 +69,31 @@ std::shared_ptr<GreenContext> green_named(CUcontext handle) {
 
 }  // namespace
 
-CUgreenCtx green_context_of(CUstream stream) {
+CUgreenCtx current_green_context() {
+  const auto& stack = this_thread().stack;
+  const auto green = stack.empty() ? nullptr : green_named(stack.back());
+  return green ? green->handle : nullptr;
+}
+
+CUgreenCtx green_context_of(const Stream& stream) {
+  if (stream.legacy) return current_green_context();
   const std::scoped_lock lock(owners().mutex);
-  const auto found = owners().by_stream.find(stream);
+  const auto found = owners().by_stream.find(stream.handle);
   return found == owners().by_stream.end() ? nullptr : found->second;
+}
+
+CUcontext context_of_green(CUgreenCtx handle) {
+  const auto green = green_contexts().find(handle);
+  return green ? green->name : nullptr;
+}
+
+void join_green_context(CUgreenCtx handle, const std::shared_ptr<Stream>& stream) {
+  const auto green = green_contexts().get(handle, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  const std::scoped_lock lock(green->mutex, owners().mutex);
+  if (!green->before.empty()) stream->enqueue({}, green->before);
+  std::erase_if(green->streams, [](const auto& weak) { return weak.expired(); });
+  green->streams.push_back(stream);
+  owners().by_stream[stream->handle] = handle;
 }
 
 u64 green_id_of(CUcontext handle) {
@@ -91,14 +114,22 @@ constexpr u32 kMostTogether = 15;  // parts of such multiprocessors, as driver 5
 // A descriptor says how many multiprocessors, and nothing else: there is no call that would end one.
 constexpr std::uintptr_t kDescriptors = 0x3d0000000000;
 
-CUdevResource multiprocessors(u32 count) {
+// `split`: the number of the call that they are a part from; 0: of none.
+CUdevResource multiprocessors(u32 count, u64 split = 0) {
   CUdevResource resource{};
   if (count == 0) return resource;  // CU_DEV_RESOURCE_TYPE_INVALID
   resource.type = CU_DEV_RESOURCE_TYPE_SM;
+  std::memcpy(resource._internal_padding, &split, sizeof split);
   resource.sm.smCount = count;
   resource.sm.minSmPartitionSize = kTogether;
   resource.sm.smCoscheduledAlignment = kTogether;
   return resource;
+}
+
+u64 split_of(const CUdevResource& resource) {
+  u64 split = 0;
+  std::memcpy(&split, resource._internal_padding, sizeof split);
+  return split;
 }
 
 CUresult give(CUdevResource* out, CUdevResourceType type, u32 count) {
@@ -109,7 +140,7 @@ CUresult give(CUdevResource* out, CUdevResourceType type, u32 count) {
 }
 
 CUresult give_of_stream(const std::shared_ptr<Stream>& stream, CUdevResource* out, CUdevResourceType type) {
-  const CUgreenCtx green = green_context_of(stream->handle);
+  const CUgreenCtx green = green_context_of(*stream);
   const auto found = green != nullptr ? green_contexts().find(green) : nullptr;
   return give(out, type, found ? found->count : kMultiprocessors);
 }
@@ -180,8 +211,10 @@ CUDASIM_API CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned
     require(size != 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
     const u32 possible = unit == kTogether ? std::min(total / size, kMostTogether) : total / size;
     *nbGroups = result == nullptr ? possible : std::min(*nbGroups, possible);
-    if (result != nullptr) std::fill_n(result, *nbGroups, multiprocessors(size));
-    if (remaining != nullptr) *remaining = multiprocessors(total - *nbGroups * size);
+    static std::atomic<u64> splits{0};
+    const u64 split = ++splits;
+    if (result != nullptr) std::fill_n(result, *nbGroups, multiprocessors(size, split));
+    if (remaining != nullptr) *remaining = multiprocessors(total - *nbGroups * size, split);
     return CUDA_SUCCESS;
   };
 }
@@ -194,6 +227,8 @@ CUDASIM_API CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevR
     u64 count = 0;
     for (unsigned i = 0; i < nbResources; ++i) {
       require(resources[i].type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
+      require(i == 0 || (split_of(resources[i]) != 0 && split_of(resources[i]) == split_of(resources[0])),
+              CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
       count += resources[i].sm.smCount;
     }
     require(count != 0 && count <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
@@ -266,11 +301,7 @@ CUDASIM_API CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx green
         std::make_shared<Stream>(green->primary, green->primary->health, unsigned{flags}, priority, false);
     stream->handle = streams().add(stream);
     green->primary->add_stream(stream);
-    const std::scoped_lock lock(green->mutex, owners().mutex);
-    if (!green->before.empty()) stream->enqueue({}, green->before);
-    std::erase_if(green->streams, [](const auto& weak) { return weak.expired(); });
-    green->streams.push_back(stream);
-    owners().by_stream[stream->handle] = greenCtx;
+    join_green_context(greenCtx, stream);
     *phStream = stream->handle;
     return CUDA_SUCCESS;
   };
@@ -291,7 +322,7 @@ CUDASIM_API CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
   return CUDASIM_CALL(hStream, phCtx) {
     const auto stream = get_stream(hStream);
     require(phCtx != nullptr);
-    *phCtx = green_context_of(stream->handle);
+    *phCtx = green_context_of(*stream);
     return CUDA_SUCCESS;
   };
 }
@@ -303,6 +334,7 @@ CUDASIM_API CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) {
     const auto green = get_green(hCtx);
     const auto event = events().get(hEvent);
     require_healthy(*green->primary->health);
+    require(event->health == green->primary->health, CUDA_ERROR_INVALID_HANDLE);
     require_no_capture(*green);
     event->record(*green->primary);
     return CUDA_SUCCESS;

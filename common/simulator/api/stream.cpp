@@ -21,6 +21,7 @@ CUresult create(CUstream* out, unsigned flags, int priority) {
   const auto stream = std::make_shared<Stream>(context, context->health, flags, priority, false);
   stream->handle = streams().add(stream);
   context->add_stream(stream);
+  if (const CUgreenCtx green = current_green_context()) join_green_context(green, stream);
   *out = stream->handle;
   return CUDA_SUCCESS;
 }
@@ -137,18 +138,22 @@ std::shared_ptr<Context> context_of(CUstream handle) {
   return context;
 }
 
+// Of a stream of a green context, what cuCtxFromGreenCtx makes of that.
 CUresult get_context_of(CUstream handle, CUcontext* out) {
+  const auto stream = get_stream(handle);
   const auto context = context_of(handle);
   require(out != nullptr);
-  *out = context->handle;
+  const CUgreenCtx green = green_context_of(*stream);
+  *out = green != nullptr ? context_of_green(green) : context->handle;
   return CUDA_SUCCESS;
 }
 
 // A stream of a green context is in the primary context as well.
 CUresult get_contexts(CUstream handle, CUcontext* out, CUgreenCtx* green) {
+  require(handle != CU_STREAM_PER_THREAD || current_green_context() == nullptr, CUDA_ERROR_INVALID_HANDLE);
   const auto stream = get_stream(handle);
   require(out != nullptr && green != nullptr);
-  *green = green_context_of(stream->handle);
+  *green = green_context_of(*stream);
   const auto context = stream->context.lock();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   *out = context->handle;
