@@ -180,6 +180,18 @@ FRESH_CASE("A library's kernel runs in any context", "[module]") {
   ANSWERS(cuLibraryUnload(library), CUDA_SUCCESS);
 }
 
+FRESH_CASE("A program can promise to keep a library's text, but not a file's", "[module]") {
+  conformance::context();
+  const std::string file = cu::image("kernels.ptx");
+  CUlibrary library = nullptr;
+  CUlibraryOption option[] = {CU_LIBRARY_BINARY_IS_PRESERVED};
+  bool yes = true;
+  void* value[] = {&yes};
+  ANSWERS(cuLibraryLoadFromFile(&library, file.c_str(), nullptr, nullptr, 0, option, value, 1),
+          CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLibraryLoadFromFile(&library, file.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
+}
+
 namespace {
 
 // Two texts: a kernel that calls a function, and the function.

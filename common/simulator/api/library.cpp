@@ -81,6 +81,9 @@ CUDASIM_API CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileN
                       libraryOptionValues, numLibraryOptions) {
     require_calls_permitted();
     require(fileName != nullptr);
+    for (unsigned i = 0; i < numLibraryOptions && libraryOptions != nullptr; ++i) {
+      require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // nobody holds a file's contents
+    }
     return load(library, texts_of_bytes(read_file(fileName)), JitOptions(numJitOptions, jitOptions, jitOptionsValues),
                 libraryOptions, libraryOptionValues, numLibraryOptions);
   };
