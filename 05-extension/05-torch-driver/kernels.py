@@ -5,17 +5,20 @@ import ctypes
 import hashlib
 import os
 import pathlib
+import tempfile
 from ctypes import byref, c_uint, c_void_p
 
 import torch
 
-from driver import Copy, architecture, compiled, compiler_version, cu, current, primary
+from common.driver import Copy, cu, current, primary
+from nvrtc import architecture, compiled, compiler_version
 
 THREADS = 256  # of a block
 
 
 class Kernels:
-    """The kernels of one source. Each takes addresses first and the number of elements last, and has one thread for each of them at least."""
+    """The kernels of one source, which includes no files of ours. Each takes addresses first and the number of elements (unsigned) last, and has one
+    thread for each of them at least."""
 
     def __init__(self, source: str, folder: pathlib.Path):
         self.source, self.folder = source, folder
@@ -23,7 +26,8 @@ class Kernels:
         self.came_from = ""  # the last image or module: "compiled", "disk" or "memory"
 
     def launch(self, name: str, options: tuple[str, ...], *tensors: torch.Tensor) -> None:
-        """Launches on the tensors' device, in the stream that is PyTorch's current one there. They are contiguous and of one size."""
+        """Launches on the tensors' device, in the stream that is PyTorch's current one there. What types they have, source and options say."""
+        demand_alike(name, *tensors)
         device, count = tensors[0].device, tensors[0].numel()
         if count == 0:
             return  # a grid of no blocks is an error
@@ -62,7 +66,25 @@ class Kernels:
         file = self.folder / (hashlib.sha256(depends_on.encode()).hexdigest() + ".ptx")
         if not file.exists():
             self.came_from = "compiled"
-            own = file.with_suffix(f".{os.getpid()}")  # written under a name of our own, then renamed: nobody reads half of it
-            own.write_bytes(compiled(self.source, options))
-            own.rename(file)
+            ptx = compiled(self.source, options)
+            # Written under a name that nobody else has, no other thread either, then renamed: nobody reads half of it.
+            with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as own:
+                own.write(ptx)
+            os.replace(own.name, file)
         return file.read_bytes()
+
+
+def demand_alike(name: str, *tensors: torch.Tensor) -> None:
+    """A kernel gets addresses and one number of elements, and can check nothing: what does not fit would be read and written all the same."""
+    first = tensors[0]
+    if first.numel() >= 1 << 32:
+        raise ValueError(f"{name}: {first.numel()} elements are too many for a number of 32 bits.")
+    if first.device.type not in ("cpu", "cuda"):
+        raise ValueError(f"{name}: tensor 0 is on {first.device}; it runs on cpu and cuda.")
+    for number, tensor in enumerate(tensors):
+        if tensor.device != first.device:
+            raise ValueError(f"{name}: tensor {number} is on {tensor.device}, but tensor 0 is on {first.device}.")
+        if tensor.numel() != first.numel():
+            raise ValueError(f"{name}: tensor {number} has {tensor.numel()} elements, but tensor 0 has {first.numel()}.")
+        if not tensor.is_contiguous():
+            raise ValueError(f"{name}: tensor {number} is not contiguous.")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import torch
 
-import driver
+import nvrtc
 from kernels import Kernels
 
 SOURCE = """
@@ -23,6 +23,14 @@ extern "C" __global__ void backward(const Real* x, const Real* g, Real* dx, unsi
 IN_C = {torch.float32: "float", torch.float64: "double"}
 
 
+def real_of(*tensors: torch.Tensor) -> tuple[str]:
+    """The option that says what Real is. All that our kernels are given is of this one type: nothing converts an address."""
+    types = {tensor.dtype for tensor in tensors}
+    if len(types) > 1 or not types <= IN_C.keys():
+        raise TypeError(f"all tensors are float32, or all float64, not {', '.join(sorted(map(str, types)))}.")
+    return (f"-DReal={IN_C[types.pop()]}",)
+
+
 def op_of(kernels: Kernels) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
     """The op with its gradient, from these kernels."""
 
@@ -31,7 +39,7 @@ def op_of(kernels: Kernels) -> Callable[[torch.Tensor, torch.Tensor], torch.Tens
         def forward(ctx, x, b):
             x, b = x.contiguous(), b.contiguous()
             y = torch.empty_like(x)
-            kernels.launch("forward", (f"-DReal={IN_C[x.dtype]}",), x, b, y)
+            kernels.launch("forward", real_of(x, b, y), x, b, y)
             ctx.save_for_backward(x)
             return y
 
@@ -39,8 +47,8 @@ def op_of(kernels: Kernels) -> Callable[[torch.Tensor, torch.Tensor], torch.Tens
         @torch.autograd.function.once_differentiable
         def backward(ctx, g):
             (x,) = ctx.saved_tensors
-            dx = torch.empty_like(x)
-            kernels.launch("backward", (f"-DReal={IN_C[x.dtype]}",), x, g.contiguous(), dx)
+            dx, arrived = torch.empty_like(x), g.contiguous()
+            kernels.launch("backward", real_of(x, arrived, dx), x, arrived, dx)
             return dx, g
 
     # What broadcasts b, outside of our op, sums its gradient.
@@ -73,7 +81,7 @@ def in_its_turn(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> boo
 
 
 def main() -> int:
-    if not driver.HAS_NVRTC:
+    if not nvrtc.is_here():
         print("skipped: there is no NVRTC here that the driver is new enough for")
         return 77
     seen = torch.cuda.is_available()
@@ -85,7 +93,7 @@ def main() -> int:
         right = row("float32", first, device, torch.float32)
         right &= row("float32, again", first, device, torch.float32)
         right &= row("float64", first, device, torch.float64)
-        right &= row("another process's", second, device, torch.float32)
+        right &= row("another table", second, device, torch.float32)
 
         x = torch.randn(3, 4, device=device, dtype=torch.float64, requires_grad=True)
         b = torch.randn(4, device=device, dtype=torch.float64, requires_grad=True)

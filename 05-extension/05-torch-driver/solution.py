@@ -10,14 +10,15 @@ def source_of(expression: str, inputs: dict[str, torch.dtype], output: torch.dty
     In the expression, "x * x + b", each input's name means the element that is this thread's turn. There may be more threads than elements, and an
     input may have any name, also i.
     """
-    # Ours are the names with underscores at the end, so that none of the inputs' meets them.
-    addresses = "".join(f"const {IN_C[dtype]}* {name}_, " for name, dtype in inputs.items())
-    elements = "".join(f"    const {IN_C[dtype]} {name} = {name}_[turn__];\n" for name, dtype in inputs.items())
+    # The formula is a function of its own: in there, the inputs' names are the only ones.
+    elements = ", ".join(f"const {IN_C[dtype]} {name}" for name, dtype in inputs.items())
+    addresses = "".join(f"const {IN_C[dtype]}* input{place}, " for place, dtype in enumerate(inputs.values()))
+    own = ", ".join(f"input{place}[turn]" for place in range(len(inputs)))
     return f"""
-extern "C" __global__ void apply({addresses}{IN_C[output]}* result__, unsigned count__) {{
-  const unsigned turn__ = blockIdx.x * blockDim.x + threadIdx.x;
-  if (turn__ < count__) {{
-{elements}    result__[turn__] = {expression};
-  }}
+__device__ {IN_C[output]} formula({elements}) {{ return {expression}; }}
+
+extern "C" __global__ void apply({addresses}{IN_C[output]}* result, unsigned count) {{
+  const unsigned turn = blockIdx.x * blockDim.x + threadIdx.x;
+  if (turn < count) result[turn] = formula({own});
 }}
 """

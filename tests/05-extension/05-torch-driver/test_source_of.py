@@ -1,16 +1,10 @@
 # Self-check of 05-extension/05-torch-driver: compiles what source_of() writes, and runs it on PyTorch's tensors, wherever they are.
-import pathlib
-import sys
-
+import nvrtc
 import pytest
 import torch
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "05-extension" / "05-torch-driver"))
-
-import driver
 from kernels import Kernels
 
-pytestmark = pytest.mark.skipif(not driver.HAS_NVRTC, reason="there is no NVRTC here that the driver is new enough for")
+pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="there is no NVRTC here that the driver is new enough for")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -21,9 +15,9 @@ def apply(answer, tmp_path):
     def applied(expression, output=torch.float32, room=0, **inputs):
         inputs = {name: tensor.to(DEVICE) for name, tensor in inputs.items()}
         source = answer.source_of(expression, {name: tensor.dtype for name, tensor in inputs.items()}, output)
-        first = next(iter(inputs.values()))
-        result = torch.full((first.numel() + room,), -1, dtype=output, device=DEVICE)
-        Kernels(source, tmp_path).launch("apply", (), *inputs.values(), result)
+        count = next(iter(inputs.values())).numel()
+        result = torch.full((count + room,), -1, dtype=output, device=DEVICE)
+        Kernels(source, tmp_path).launch("apply", (), *inputs.values(), result[:count])
         return result.cpu()
 
     return applied
@@ -52,7 +46,8 @@ def test_only_whole_names_are_inputs(apply):
 
 def test_an_input_may_have_any_name(apply):
     one, two = torch.full((4,), 1.0), torch.full((4,), 2.0)
-    for first, second in ("i", "n"), ("index", "count"), ("out", "result"):
+    pairs = [("i", "n"), ("index", "count"), ("out", "result"), ("turn", "own"), ("x", "all_x"), ("x_", "x"), ("x0", "x1")]
+    for first, second in [*pairs, ("turn_", "count_"), ("turn__", "result__"), ("formula", "apply"), ("input0", "input1")]:
         assert apply(f"{first} - {second}", **{first: one, second: two}).tolist() == [-1] * 4, f"{first} and {second}"
 
 

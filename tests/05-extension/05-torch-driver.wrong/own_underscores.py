@@ -1,0 +1,24 @@
+# Rejected with: "an input may have any name"
+# The kernel's own names end with underscores, as if no input's could.
+import torch
+
+IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}
+
+
+def source_of(expression: str, inputs: dict[str, torch.dtype], output: torch.dtype) -> str:
+    """CUDA C++ of a kernel `apply`: it takes the addresses of the inputs, in their order, that of the result, and the number of elements (unsigned).
+
+    In the expression, "x * x + b", each input's name means the element that is this thread's turn. There may be more threads than elements, and an
+    input may have any name, also i.
+    """
+    # Ours are the names with underscores at the end.
+    addresses = "".join(f"const {IN_C[dtype]}* {name}_, " for name, dtype in inputs.items())
+    elements = "".join(f"    const {IN_C[dtype]} {name} = {name}_[turn__];\n" for name, dtype in inputs.items())
+    return f"""
+extern "C" __global__ void apply({addresses}{IN_C[output]}* result__, unsigned count__) {{
+  const unsigned turn__ = blockIdx.x * blockDim.x + threadIdx.x;
+  if (turn__ < count__) {{
+{elements}    result__[turn__] = {expression};
+  }}
+}}
+"""

@@ -1,0 +1,93 @@
+# The lesson's op and its launches: what fits together is computed, and nothing else reaches the kernel.
+import subprocess
+import sys
+import threading
+
+import kernels
+import main
+import nvrtc
+import pytest
+import torch
+
+pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="there is no NVRTC here that the driver is new enough for")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+@pytest.fixture
+def op(tmp_path):
+    return main.op_of(kernels.Kernels(main.SOURCE, tmp_path))
+
+
+def refused(kind, words, call, *given):
+    with pytest.raises(kind) as caught:
+        call(*given)
+    assert words in str(caught.value) and str(caught.value).endswith("."), str(caught.value)
+
+
+def test_any_shape_and_any_strides_of_one_type(op):
+    x, b = torch.randn(5, 3, device=DEVICE).t(), torch.randn(3, 1, device=DEVICE)
+    assert op(x, b).allclose(x * x + b)
+    assert op(x[:, :0], b).shape == (3, 0)
+
+
+def test_types_that_differ_are_refused(op):
+    x = torch.arange(6.0, device=DEVICE)
+    refused(TypeError, "not torch.float32, torch.float64", op, x, x.double())
+    refused(TypeError, "not torch.float16", op, x.half(), x.half())
+
+
+def test_devices_that_differ_are_refused(op):
+    x = torch.arange(6.0, device=DEVICE)
+    refused(ValueError, f"tensor 1 is on meta, but tensor 0 is on {x.device}", op, x, x.to("meta"))
+    refused(ValueError, "tensor 0 is on meta; it runs on cpu and cuda", op, x.to("meta"), x)
+
+
+def test_a_host_tensor_beside_one_of_a_gpu_is_refused(op):
+    if DEVICE == "cpu":
+        pytest.skip("PyTorch sees no GPU here")
+    x = torch.arange(6.0, device=DEVICE)
+    refused(ValueError, f"tensor 1 is on cpu, but tensor 0 is on {x.device}", op, x, torch.ones(6))
+    refused(ValueError, f"tensor 1 is on {x.device}, but tensor 0 is on cpu", op, torch.ones(6), x)
+
+
+def test_a_launch_refuses_tensors_of_another_size_or_with_gaps(tmp_path):
+    made, x = kernels.Kernels(main.SOURCE, tmp_path), torch.zeros(6, device=DEVICE)
+    for place, given in enumerate([(x[:5], x, x), (x, x[:5], x), (x, x, x[:5])]):
+        other = 1 if place == 0 else place
+        sentence = f"tensor {other} has {given[other].numel()} elements, but tensor 0 has {given[0].numel()}"
+        refused(ValueError, sentence, made.launch, "forward", ("-DReal=float",), *given)
+    gaps = torch.zeros(12, device=DEVICE)[::2]
+    refused(ValueError, "tensor 2 is not contiguous", made.launch, "forward", ("-DReal=float",), x, x, gaps)
+
+
+def test_a_launch_refuses_more_elements_than_its_number_can_tell(tmp_path):
+    many = torch.empty(1 << 32, dtype=torch.int8, device="meta")
+    refused(ValueError, "4294967296 elements are too many", kernels.Kernels("", tmp_path).launch, "forward", (), many)
+
+
+def test_threads_that_compile_the_same_share_one_file(tmp_path, monkeypatch):
+    """Both have compiled and written before either gives its file the name that is looked for."""
+    both, replace, failed = threading.Barrier(2, timeout=60), kernels.os.replace, []
+    monkeypatch.setattr(kernels.os, "replace", lambda *names: (both.wait(), replace(*names)))
+    options = ("-DReal=float", "--gpu-architecture=compute_75")
+
+    def compile_it():
+        try:
+            assert b".entry forward" in kernels.Kernels(main.SOURCE, tmp_path).image(options)
+        except Exception as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=compile_it) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed, failed
+    assert [file.suffix for file in tmp_path.iterdir()] == [".ptx"]
+
+
+def test_an_import_starts_no_driver():
+    """Who has called cuInit cannot fork processes that use the GPU."""
+    program = "import common.driver, ctypes; print(ctypes.CDLL('libcuda.so.1').cuCtxGetDevice(None))"
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.stdout.strip() == "3", ended.stderr  # CUDA_ERROR_NOT_INITIALIZED
