@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 #include <cstddef>
+#include <functional>
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -57,3 +59,20 @@ class Refusal {
   CUresult CUDAAPI call parameters {                                   \
     return Refusal::meets(#call) ? kRefused : DRIVERS(call) arguments; \
   }
+
+// Has the answer run with each of these calls refused, one after the other, the first four times that it is made. An
+// answer that goes on as if nothing had happened is told of in a sentence; "" if it throws cu::Error each time.
+inline std::string goes_on(std::initializer_list<const char*> calls, const std::function<void()>& answer) {
+  for (const char* call : calls) {
+    for (int turn = 1; turn <= 4; ++turn) {
+      const Refusal refusal(call, turn);
+      try {
+        answer();
+      } catch (const cu::Error&) {
+        continue;
+      }
+      if (refusal.met()) return refusal.told() + ", and no cu::Error was thrown";
+    }
+  }
+  return "";
+}

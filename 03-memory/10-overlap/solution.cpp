@@ -8,8 +8,8 @@ struct Streams {
 // Copies `pieces` pieces of `n` floats each from `host` (pinned) to `device`, runs the kernel on each, and copies it
 // back to where it came from. Copies in go into streams.in, kernels into streams.work, copies out into streams.out; no
 // part of a piece begins before the part before it is done, and nothing else waits. Returns without waiting for the
-// device. The kernel's arguments are a CUdeviceptr, an int (how many floats) and an int, 1. Throws cu::Error if the
-// driver refuses (CU_THROW).
+// device, and leaves no event behind. The kernel's arguments are a CUdeviceptr, an int (how many floats) and an int, 1.
+// Throws cu::Error if the driver refuses (CU_THROW).
 void process(CUfunction kernel, float* host, CUdeviceptr device, int pieces, int n, const Streams& streams) {
   // A wait is for the event as it was recorded last when the wait was asked for: two events are enough for all pieces,
   // and they may end before what they mark.

@@ -22,10 +22,15 @@ CUuuid uuid_of(int ordinal) {
 
 // The answer's calls come through here.
 CUresult CUDAAPI cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
+  if (Refusal::meets("cuDeviceGetUuid")) return kRefused;
   const CUresult answer = DRIVERS(cuDeviceGetUuid)(uuid, device);
   if (begins_with_zero) uuid->bytes[0] = 0;
   return answer;
 }
+
+MAY_BE_REFUSED(cuInit, (unsigned int flags), (flags))
+MAY_BE_REFUSED(cuDeviceGetCount, (int* count), (count))
+MAY_BE_REFUSED(cuDeviceGet, (CUdevice * device, int ordinal), (device, ordinal))
 
 TEST_CASE("nobody else has to call cuInit") { CHECK_NOTHROW(ordinal_of(CUuuid{})); }
 
@@ -63,3 +68,7 @@ TEST_CASE("a UUID is bytes and no text: it does not end at a zero") {
 }
 
 TEST_CASE("a UUID of nothing but zeros belongs to no device") { CHECK(ordinal_of(CUuuid{}) == -1); }
+
+TEST_CASE("each call is checked: what the driver refuses is thrown") {
+  CHECK(goes_on({"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetUuid"}, [] { ordinal_of(CUuuid{}); }) == "");
+}

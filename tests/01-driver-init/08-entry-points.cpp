@@ -1,6 +1,7 @@
 // Self-check of 01-driver-init/08-entry-points: judges the learner's known_since().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 int known_since(const char* name);
 
@@ -12,6 +13,12 @@ int known(const char* name) {
 }
 
 }  // namespace
+
+MAY_BE_REFUSED(cuDriverGetVersion, (int* version), (version))
+MAY_BE_REFUSED(cuGetProcAddress,
+               (const char* name, void** function, int version, cuuint64_t flags,
+                CUdriverProcAddressQueryResult* status),
+               (name, function, version, flags, status))
 
 TEST_CASE("stream-ordered allocation came with CUDA 11.2") { CHECK(known("cuMemAllocAsync") == 11020); }
 
@@ -32,3 +39,12 @@ TEST_CASE("a name that the driver does not know has no version") {
 }
 
 TEST_CASE("a name is given without its suffix") { CHECK(known("cuMemAlloc_v2") == 0); }
+
+TEST_CASE("a toolkit may have many minor versions: launches with attributes came with CUDA 11.6") {
+  CHECK(known("cuLaunchKernelEx") == 11060);
+}
+
+TEST_CASE("each call is checked: what the driver refuses is thrown") {
+  CU_CHECK(cuInit(0));
+  CHECK(goes_on({"cuDriverGetVersion", "cuGetProcAddress"}, [] { known_since("cuMemAllocAsync"); }) == "");
+}

@@ -35,6 +35,9 @@ struct Device {
 
 }  // namespace
 
+MAY_BE_REFUSED(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context, device))
+MAY_BE_REFUSED(cuCtxPushCurrent, (CUcontext context), (context))
+
 TEST_CASE_METHOD(Device, "the work can allocate: the primary context is current") {
   CUcontext seen = nullptr, primary = nullptr;
   CUresult answer = CUDA_ERROR_UNKNOWN;
@@ -93,4 +96,16 @@ TEST_CASE_METHOD(Device, "what was not pushed is not popped") {
   CHECK_THROWS_AS(in_primary(99, [] {}), cu::Error);
   CHECK(current() == mine);
   cuCtxDestroy(mine);
+}
+
+TEST_CASE_METHOD(Device, "whatever the work throws, it is cleaned up after, and passes on as it is") {
+  CHECK_THROWS_AS(in_primary(device, [] { throw 42; }), int);  // not every exception is a std::exception
+  CHECK(current() == nullptr);
+  CHECK_FALSE(primary_lives());
+}
+
+TEST_CASE_METHOD(Device, "if the context cannot be made current, that is thrown, and it is released") {
+  CHECK(goes_on({"cuDevicePrimaryCtxRetain", "cuCtxPushCurrent"}, [&] { in_primary(device, [] {}); }) == "");
+  CHECK(current() == nullptr);
+  CHECK_FALSE(primary_lives());
 }

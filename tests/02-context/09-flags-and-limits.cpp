@@ -22,9 +22,12 @@ std::size_t limit_now(CUlimit limit) {
 
 // The answer's calls come through here.
 CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, std::size_t value) {
+  if (Refusal::meets("cuCtxSetLimit")) return kRefused;
   if (limit == CU_LIMIT_STACK_SIZE) value = (value + kStep - 1) / kStep * kStep;
   return DRIVERS(cuCtxSetLimit)(limit, value);
 }
+
+MAY_BE_REFUSED(cuCtxGetLimit, (std::size_t * value, CUlimit limit), (value, limit))
 
 TEST_CASE("a limit that is too small is raised") {
   cu::Context context;
@@ -60,4 +63,12 @@ TEST_CASE("a value that the driver refuses is an error, too") {
 TEST_CASE("every other refusal is one") {
   CU_CHECK(cuInit(0));
   CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 8192), cu::Error);  // there is no context
+}
+
+TEST_CASE("each call is checked, also when the limit is asked for again") {
+  const auto raise = [] {
+    cu::Context context;
+    raise_limit(CU_LIMIT_STACK_SIZE, 8192);
+  };
+  CHECK(goes_on({"cuCtxGetLimit", "cuCtxSetLimit"}, raise) == "");
 }

@@ -55,6 +55,7 @@ CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
 }
 
 CUresult CUDAAPI cuDeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
+  if (Refusal::meets("cuDeviceCanAccessPeer")) return kRefused;
   if (!pretended.on) return DRIVERS(cuDeviceCanAccessPeer)(can, from, to);
   if (from < 0 || from > 1 || to < 0 || to > 1) return CUDA_ERROR_INVALID_DEVICE;
   *can = pretended.can[from][to];
@@ -62,6 +63,7 @@ CUresult CUDAAPI cuDeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
 }
 
 CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext to, unsigned flags) {
+  if (Refusal::meets("cuCtxEnablePeerAccess")) return kRefused;
   if (!pretended.on) return DRIVERS(cuCtxEnablePeerAccess)(to, flags);
   const CUcontext from = current();
   if (from == nullptr || to == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
@@ -107,6 +109,15 @@ TEST_CASE_METHOD(TwoContexts, "the caller's stack is the same afterwards") {
 
 TEST_CASE_METHOD(TwoContexts, "a context that is none is an error, and leaves the stack alone") {
   CHECK_THROWS_AS(share(a, nullptr), cu::Error);
+  CHECK(current() == other);
+}
+
+TEST_CASE_METHOD(TwoContexts, "each call is checked: what the driver refuses is thrown, and leaves the stack alone") {
+  const auto answer = [&] {
+    pretended.open.clear();
+    share(a, b);
+  };
+  CHECK(goes_on({"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"}, answer) == "");
   CHECK(current() == other);
 }
 

@@ -1,7 +1,9 @@
 // Self-check of 03-memory/03-memset-and-types: judges the learner's fill().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -30,7 +32,28 @@ std::vector<std::uint32_t> filled(std::size_t first, std::size_t count, float va
   return words;
 }
 
+// What the answer has called, meanwhile.
+int arrays_copied = 0;
+std::size_t most_words = 0;
+
 }  // namespace
+
+CUresult cuMemcpyHtoD(CUdeviceptr to, const void* from, std::size_t bytes) {
+  ++arrays_copied;
+  return DRIVERS(cuMemcpyHtoD)(to, from, bytes);
+}
+
+CUresult cuMemsetD32(CUdeviceptr to, unsigned int word, std::size_t count) {
+  if (Refusal::meets("cuMemsetD32")) return kRefused;
+  most_words = std::max(most_words, count);
+  return DRIVERS(cuMemsetD32)(to, word, count);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int word, std::size_t count, CUstream stream) {
+  if (Refusal::meets("cuMemsetD32Async")) return kRefused;
+  most_words = std::max(most_words, count);
+  return DRIVERS(cuMemsetD32Async)(to, word, count, stream);
+}
 
 TEST_CASE_METHOD(cu::Context, "a thousand ones are ones") {
   CHECK((filled(0, kFloats, 1.0f) == std::vector<std::uint32_t>(kFloats, bits_of(1.0f))));
@@ -60,4 +83,25 @@ TEST_CASE_METHOD(cu::Context, "no floats: nothing happens") {
 TEST_CASE_METHOD(cu::Context, "more floats than there are: what the driver refuses is thrown") {
   cu::Memory memory(kFloats * sizeof(float));
   CHECK_THROWS_AS(fill(memory.address, kFloats + 1, 1.0f), cu::Error);
+}
+
+TEST_CASE_METHOD(cu::Context, "no array of the host is needed") {
+  cu::Memory memory(kFloats * sizeof(float));
+  arrays_copied = 0;
+  fill(memory.address, kFloats, 0.5f);
+  CHECK(arrays_copied == 0);
+}
+
+TEST_CASE_METHOD(cu::Context, "more floats than 32 bits can count are not taken for a few") {
+  cu::Memory memory(kFloats * sizeof(float));
+  arrays_copied = 0;
+  most_words = 0;
+  fill(memory.address, 1, 0.5f);
+  if (most_words == 0 || arrays_copied > 0) return;  // in another way; 16 GiB of the host's memory are not to be tried
+  CHECK_THROWS_AS(fill(memory.address, (std::size_t{1} << 32) + 5, 0.5f), cu::Error);
+}
+
+TEST_CASE_METHOD(cu::Context, "each call is checked: what the driver refuses is thrown") {
+  cu::Memory memory(kFloats * sizeof(float));
+  CHECK(goes_on({"cuMemsetD32", "cuMemsetD32Async"}, [&] { fill(memory.address, 5, 0.5f); }) == "");
 }

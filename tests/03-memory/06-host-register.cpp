@@ -1,6 +1,7 @@
 // Self-check of 03-memory/06-host-register: judges the learner's pin().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <memory>
 #include <vector>
@@ -21,6 +22,8 @@ bool page_locked(const void* address) {
 }
 
 }  // namespace
+
+MAY_BE_REFUSED(cuMemHostRegister, (void* memory, std::size_t bytes, unsigned int flags), (memory, bytes, flags))
 
 TEST_CASE_METHOD(cu::Context, "while the Pin lives, the array is page-locked, from the first byte to the last") {
   std::vector<char> array(kBytes);
@@ -63,4 +66,9 @@ TEST_CASE_METHOD(cu::Context, "what the driver refuses is thrown") {
   CHECK_THROWS_AS(pin(nullptr, kBytes), cu::Error);
   std::vector<char> array(kBytes);
   CHECK_THROWS_AS(pin(array.data(), 0), cu::Error);
+}
+
+TEST_CASE_METHOD(cu::Context, "each call is checked: only what is registered already is no error") {
+  std::vector<char> array(kBytes);
+  CHECK(goes_on({"cuMemHostRegister"}, [&] { pin(array.data(), kBytes); }) == "");
 }

@@ -1,10 +1,12 @@
 // Self-check of 03-memory/09-async-copy: judges the learner's send().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -55,7 +57,24 @@ struct BusyStream : cu::Context {
   }
 };
 
+std::string asked_for;  // what the answer has put into streams, meanwhile: "copy record "
+
 }  // namespace
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  if (Refusal::meets("cuMemcpyHtoDAsync")) return kRefused;
+  asked_for += "copy ";
+  return DRIVERS(cuMemcpyHtoDAsync)(to, from, bytes, stream);
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+  if (Refusal::meets("cuEventRecord")) return kRefused;
+  asked_for += "record ";
+  return DRIVERS(cuEventRecord)(event, stream);
+}
+
+MAY_BE_REFUSED(cuEventSynchronize, (CUevent event), (event))
+MAY_BE_REFUSED(cuEventQuery, (CUevent event), (event))
 
 TEST_CASE_METHOD(BusyStream, "a megabyte arrives") {
   const Bytes sent(kBytes, 'a');
@@ -98,4 +117,20 @@ TEST_CASE_METHOD(BusyStream, "the copy takes its turn in the stream") {
 TEST_CASE_METHOD(BusyStream, "what the driver refuses is thrown") {
   const Bytes sent(kBytes, 'g');
   CHECK_THROWS_AS(send(slot, device.address + kBytes + 1, sent.data(), kBytes, stream), cu::Error);
+}
+
+// If it were recorded before, it would not say when the slot is free.
+TEST_CASE_METHOD(BusyStream, "the event is recorded behind the copy") {
+  const Bytes sent(kBytes, 'h');
+  asked_for.clear();
+  send(slot, device.address, sent.data(), kBytes, stream);
+  CAPTURE(asked_for);
+  REQUIRE(asked_for.find("copy") != std::string::npos);
+  CHECK(asked_for.rfind("record") + 1 > asked_for.rfind("copy") + 1);  // npos + 1 is 0
+}
+
+TEST_CASE_METHOD(BusyStream, "each call is checked: what the driver refuses is thrown") {
+  const Bytes sent(kBytes, 'i');
+  const auto answer = [&] { send(slot, device.address, sent.data(), kBytes, stream); };
+  CHECK(goes_on({"cuEventSynchronize", "cuEventQuery", "cuMemcpyHtoDAsync", "cuEventRecord"}, answer) == "");
 }

@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 #include "tests/numbers.hpp"
 
 #include <atomic>
@@ -29,6 +30,10 @@ void CUDA_CB wait_at(void* gate_of_a_stream) {
   gate.waited_in_vain = !gate.open;
 }
 
+int events = 0;                      // that the answer has made and not destroyed, meanwhile
+int copies_in = 0;                   // that it has asked for
+Gate* before_second_copy = nullptr;  // stands there, in the stream of that copy
+
 struct Pipeline : cu::Context {
   cu::Module module{cu::image("kernels.ptx")};
   CUfunction kernel = module.function("work");  // x * 0.5 + 1
@@ -43,6 +48,7 @@ struct Pipeline : cu::Context {
     CU_CHECK(cuCtxSynchronize());
   }
   ~Pipeline() {
+    before_second_copy = nullptr;
     gate.open = true;
     CU_REPORT(cuCtxSynchronize());
   }
@@ -66,6 +72,36 @@ struct Pipeline : cu::Context {
 };
 
 }  // namespace
+
+CUresult cuEventCreate(CUevent* event, unsigned int flags) {
+  if (Refusal::meets("cuEventCreate")) return kRefused;
+  ++events;
+  return DRIVERS(cuEventCreate)(event, flags);
+}
+
+CUresult cuEventDestroy(CUevent event) {
+  --events;
+  return DRIVERS(cuEventDestroy)(event);
+}
+
+CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  if (Refusal::meets("cuMemcpyHtoDAsync")) return kRefused;
+  if (++copies_in == 2 && before_second_copy != nullptr) {
+    CU_CHECK(cuLaunchHostFunc(stream, wait_at, before_second_copy));
+  }
+  return DRIVERS(cuMemcpyHtoDAsync)(to, from, bytes, stream);
+}
+
+MAY_BE_REFUSED(cuEventRecord, (CUevent event, CUstream stream), (event, stream))
+MAY_BE_REFUSED(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned int flags), (stream, event, flags))
+MAY_BE_REFUSED(cuLaunchKernel,
+               (CUfunction kernel, unsigned int blocks_x, unsigned int blocks_y, unsigned int blocks_z,
+                unsigned int threads_x, unsigned int threads_y, unsigned int threads_z, unsigned int shared_bytes,
+                CUstream stream, void** arguments, void** extra),
+               (kernel, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, shared_bytes, stream, arguments,
+                extra))
+MAY_BE_REFUSED(cuMemcpyDtoHAsync, (void* to, CUdeviceptr from, std::size_t bytes, CUstream stream),
+               (to, from, bytes, stream))
 
 TEST_CASE_METHOD(Pipeline, "all numbers come back, halved and one more") {
   run();
@@ -113,4 +149,32 @@ TEST_CASE_METHOD(Pipeline, "kernels go on while the copies out are held up") {
 TEST_CASE_METHOD(Pipeline, "what the driver refuses is thrown") {
   kernel = nullptr;
   CHECK_THROWS_AS(run(), cu::Error);
+}
+
+TEST_CASE_METHOD(Pipeline, "the first piece comes back while the copies of the others are held up") {
+  before_second_copy = &gate;
+  copies_in = 0;
+  run();
+  REQUIRE(copies_in >= kPieces);
+  const auto last_of_first = [&] { return static_cast<volatile float*>(host.as<float>())[kFloats - 1]; };
+  const float expected = (kFloats - 1) * 0.5f + 1.0f;
+  for (int i = 0; i < 1000 && last_of_first() != expected; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  CHECK(last_of_first() == expected);
+  CHECK_FALSE(gate.waited_in_vain.load());
+  CHECK(numbers() == kAllRight);
+}
+
+TEST_CASE_METHOD(Pipeline, "no event stays behind") {
+  events = 0;
+  run();
+  CHECK(events == 0);
+  CHECK(numbers() == kAllRight);
+}
+
+TEST_CASE_METHOD(Pipeline, "each call is checked: what the driver refuses is thrown") {
+  CHECK(goes_on({"cuEventCreate", "cuMemcpyHtoDAsync", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel",
+                 "cuMemcpyDtoHAsync"},
+                [&] { run(); }) == "");
 }

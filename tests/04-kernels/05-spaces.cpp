@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <vector>
 
@@ -37,6 +38,11 @@ const int kNew[8] = {10, 20, 30, 40, 50, 60, 70, 80};
 
 }  // namespace
 
+MAY_BE_REFUSED(cuModuleGetGlobal, (CUdeviceptr * address, std::size_t* bytes, CUmodule module, const char* name),
+               (address, bytes, module, name))
+MAY_BE_REFUSED(cuMemcpyHtoD, (CUdeviceptr to, const void* from, std::size_t bytes), (to, from, bytes))
+MAY_BE_REFUSED(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
+
 TEST_CASE_METHOD(Loaded, "a variable in global memory is written") {
   write_variable(module.handle, "counts", kNew, 4 * sizeof(int));
   CHECK(counts() == std::vector<int>{10, 20, 30, 40});
@@ -64,4 +70,9 @@ TEST_CASE_METHOD(Loaded, "too many bytes are refused") {
 TEST_CASE_METHOD(Loaded, "too few bytes are refused, and nothing is written") {
   CHECK(answer(module.handle, "counts", kNew, 2 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
   CHECK(counts() == std::vector<int>{1, 2, 3, 4});
+}
+
+TEST_CASE_METHOD(Loaded, "each call is checked: what the driver refuses is thrown") {
+  const auto answer = [&] { write_variable(module.handle, "counts", kNew, 4 * sizeof(int)); };
+  CHECK(goes_on({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy"}, answer) == "");
 }

@@ -74,8 +74,10 @@ TEST_CASE("many blocks of 1024 threads") {
   CHECK(sums.got == sums.expected);
 }
 
-// Past the end of a shorter one lies the launch's dynamic memory, so that nobody would notice.
+// Past the end of a shorter one lies the launch's dynamic memory, so that nobody would notice. (One number, or one for
+// each of the 32 warps, is no array for the threads.)
 TEST_CASE("an array of fixed length, if there is one, has room for 1024 threads") {
-  const bool room_for_all = static_bytes() == 0 || static_bytes() >= 1024 * static_cast<int>(sizeof(int));
-  CHECK(room_for_all);
+  const int bytes = static_bytes();
+  INFO("The kernel has " << bytes << " bytes of shared memory that do not follow the launch");
+  CHECK((bytes <= 32 * 4 || bytes >= 1024 * 4));
 }

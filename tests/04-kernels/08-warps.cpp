@@ -50,3 +50,5 @@ TEST_CASE("different numbers: every lane has the sum up to its own") {
 }
 
 TEST_CASE("every warp begins anew") { CHECK(scanned(different(96)) == expected(different(96))); }
+
+TEST_CASE("as many warps as a block can have") { CHECK(scanned(different(1024)) == expected(different(1024))); }

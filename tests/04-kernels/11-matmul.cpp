@@ -68,7 +68,7 @@ TEST_CASE("matrices that are not square") {
 }
 
 TEST_CASE("an inner side that is no multiple of a tile") {
-  for (const int inner : {1, 5, 17, 40}) {
+  for (const int inner : {1, 5, 17, 40, 333}) {
     CAPTURE(inner);
     CHECK(multiply(32, inner, 32).wrong == 0);
   }

