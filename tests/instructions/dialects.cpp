@@ -156,6 +156,21 @@ const std::vector<Text>& texts() {
        ".reg .u32 a,b,x,y; mov.u32 a,3; call (b), inc, (a, 4); call (x,y), two; call nothing;"
        "st.global.v4.u32 [%out],{a,b,x,y};",
        {3, 7, 1, 2}},
+      // Where a function has two results, compilers give up the conventions by which predicates cannot be handed over.
+      {"predicates and short integers as parameters and results, of lanes that part and of those that stay",
+       ".func (.reg .pred q, .reg .u32 s) both(.reg .pred p, .reg .u32 a, .reg .pred b)\n"
+       "{ and.pred q,p,b; selp.u32 s,a,7,p; ret; }\n"
+       ".func (.reg .pred q) odd(.reg .u16 n)\n{ .reg .u16 r; and.b16 r,n,1; setp.eq.u16 q,r,1; ret; }\n"
+       ".func (.reg .pred q) neither(.reg .pred p)\n"
+       "{ .reg .pred o; .reg .u32 t; .reg .u16 h; mov.u32 t,%tid.x; shr.u32 t,t,1; cvt.u16.u32 h,t; call (o), odd, (h);"
+       "or.pred o,o,p; not.pred q,o; @q ret; setp.gt.u32 p,t,1; mov.pred q,p; }",
+       "",
+       ".reg .pred o,n,x,y; .reg .u32 t,s,r; .reg .u16 h; .reg .u64 a; mov.u32 t,%tid.x; cvt.u16.u32 h,t;\n"
+       "call (o), odd, (h); call (n), neither, (o); setp.lt.u32 x,t,4; mov.pred y,o; mov.u32 s,9;\n"
+       "@x call (y,s), both, (n, t, o); selp.u32 r,1,0,o; @n or.b32 r,r,2; @y or.b32 r,r,4;\n"
+       "shl.b32 s,s,4; or.b32 r,r,s; mad.wide.u32 a,t,4,%out; st.global.u32 [a],r;",
+       {2, 113, 112, 113, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151,
+        146, 151, 146, 151, 146, 151, 146, 151, 146, 151}},
       {"tables of branches and of functions",
        ".func (.reg .u32 r) f0() { mov.u32 r,10; ret; }\n.func (.reg .u32 r) f1() { mov.u32 r,11; ret; }",
        "",
@@ -364,6 +379,28 @@ const std::vector<Refused>& refused() {
        "Multiple return parameters"},
       {"a kernel's result", ".entry (.param .u32 r) g() { ret; }", "", "", "syntax error"},
       {"a result of what does not return", ".func (.reg .u32 r) g() .noreturn { trap; }", "", "", ".noreturn"},
+      {"a predicate handed over by convention", ".func f(.reg .pred p) { ret; }", "", ".reg .pred p; call f, (p);",
+       "passing predicate"},
+      {"a predicate returned by convention", ".func (.reg .pred p) f() { ret; }", "",
+       ".reg .pred p; .reg .b64 a; mov.u64 a, f; P: .callprototype (.reg .pred _) _ (); call (p), a, P;",
+       "returning predicate"},
+      {"a short integer handed over by convention", ".func f(.reg .u16 h) { ret; }", "", ".reg .u16 h; call f, (h);",
+       "passing predicate, 8-bit and 16-bit"},
+      {"a call through a pointer where a function has two results",
+       ".func (.reg .b32 a, .reg .b32 b) two() { ret; }\n.func f() { ret; }", "",
+       ".reg .b64 a; mov.u64 a, f; T: .calltargets f; call a, T;", "requires ABI"},
+      {"a call of itself where a function has two results",
+       ".func (.reg .b32 a, .reg .b32 b) two() { ret; }\n.func f() { call f; ret; }", "", "call f;", "is recursive"},
+      {"a predicate for a number", ".func f(.reg .b32 r) { ret; }", "", ".reg .pred p; call f, (p);",
+       "Arguments mismatch"},
+      {"a number for a predicate", ".func f(.reg .pred p) { ret; }", "", "call f, (1);", "Arguments mismatch"},
+      {"blocks that are clusters before PTX ISA 9.0", "", ".reqntid 32 .reqnctapercluster 1 .blocksareclusters", "",
+       "requires PTX ISA .version 9.0"},
+      {"registers that calls preserve before PTX ISA 9.0", ".func f() .abi_preserve 8 { ret; }", "", "",
+       "requires PTX ISA .version 9.0"},
+      {"a size of cluster, and the largest", "", ".reqnctapercluster 1 .maxclusterrank 4", "",
+       "Conflicting directives"},
+      {"a register of a type that only instructions have", "", "", ".reg .bf16 r;", "syntax error"},
       {"common shared memory", ".common .shared .u32 a;", "", "",
        ".common variables must be declared in .global space"},
       {"too many constants", ".const .b8 big[65537];", "", "", "too much global constant data"},

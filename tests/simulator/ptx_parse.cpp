@@ -279,7 +279,7 @@ TEST_CASE("A mistake in the syntax is reported in ptxas's words, with its place"
       {".global .u32 x[-1];", "Array size must not be negative"},
       {".global .align 3 .u32 x;", "Alignment must be a power of two"},
       {".global .u32 x = 1/0;", "Division by zero in constant expression"},
-      {".global .foo x;", "Unknown type '.foo'"},
+      {".global .foo x;", "Parsing error near '.foo': syntax error"},
       {".global .u32 x = 0f12;", "Parsing error near '0f12': not a number that PTX knows"},
       {".global .u32 x = 99999999999999999999;", "Constant overflow"},
       {".shared .u32 x = 1;", "No initial value is allowed for 'x' in this state space"},
@@ -319,4 +319,96 @@ TEST_CASE("Nesting has a bound, but scopes have none") {
   CHECK(first_error(kHeader + ".global .u32 x[1] = " + std::string(100'000, '{')) != "");
   CHECK(first_error(kHeader + ".entry k() { add.u32 " + std::string(100'000, '{')) != "");
   CHECK(first_error(kHeader + ".entry k() " + std::string(100'000, '{') + std::string(100'000, '}')) == "");
+}
+
+TEST_CASE("What came later than the rest of PTX needs its version and its architecture") {
+  struct Row {
+    const char* text;
+    const char* name;
+    u32 version, target;  // the first that have it; 0: all
+  };
+  const Row rows[] = {
+      {".common .global .u32 x;", ".common directive", 50, 0},
+      {".entry k() { .reg .b32 r; T: .branchtargets L; brx.idx r, T; L: ret; }", ".branchtargets directive", 60, 30},
+      {".func f() { ret; } .func g(); .alias g, f;", ".alias", 63, 30},
+      {".func f() .noreturn { exit; }", ".noreturn", 64, 30},
+      {".entry k() { P: .callprototype _ () .noreturn; ret; }", ".noreturn", 64, 30},
+      {".entry k() { .loc 1 2 3, function_name s, inlined_at 1 5 6\n ret; }", "Line information of inline functions",
+       70, 0},
+      {".global .u32 x; .global .u8 y[1] = {0xff(x)};", "mask operator in initializer", 71, 0},
+      {".entry k() .explicitcluster { ret; }", ".explicitcluster", 78, 90},
+      {".entry k() .reqnctapercluster 2 { ret; }", ".reqnctapercluster", 78, 90},
+      {".entry k() .maxclusterrank 2 { ret; }", ".maxclusterrank", 78, 90},
+      {".global .attribute(.managed) .u32 x;", ".managed", 40, 30},
+      {".global .attribute(.unified(1, 2), .managed) .u32 x;", ".unified", 80, 90},
+      {".func .attribute(.unified(1, 2)) f() { ret; }", ".unified", 80, 90},
+      {".global .b128 x;", "Type .b128", 83, 70},
+      {".entry k() { .reg .f16x2 r; ret; }", ".f16x2 packed data-type", 0, 53},
+      {".func f() .abi_preserve 8 { ret; }", ".abi_preserve", 90, 80},
+      {".func f() .abi_preserve_control 8 { ret; }", ".abi_preserve_control", 90, 80},
+      {".entry k() .blocksareclusters .reqntid 32 .reqnctapercluster 2 { ret; }", ".blocksareclusters", 90, 90},
+  };
+  const auto dotted = [](u32 version) { return std::to_string(version / 10) + "." + std::to_string(version % 10); };
+  const auto error_in = [&](const Row& row, u32 version, u32 target) {
+    return first_error(".version " + dotted(version) + "\n.target sm_" + std::to_string(target) + "\n" + row.text);
+  };
+  constexpr u32 kVersions[] = {31, 40, 43, 50, 60, 62, 63, 64, 65, 70, 71, 77, 78, 80, 82, 83, 88, 90};
+  constexpr u32 kTargets[] = {20, 30, 50, 52, 53, 62, 70, 75, 80, 89, 90};
+  for (const Row& row : rows) {
+    CAPTURE(row.text);
+    for (const u32 version : kVersions) {
+      if (version >= row.version) continue;
+      CAPTURE(version);
+      CHECK(error_in(row, version, 20) == std::string("Feature '") + row.name + "' requires PTX ISA .version " +
+                                              dotted(row.version) + " or later");
+    }
+    for (const u32 target : kTargets) {
+      CAPTURE(target);
+      const std::string refusal =
+          std::string("Feature '") + row.name + "' requires .target sm_" + std::to_string(row.target) + " or higher";
+      CHECK(error_in(row, 90, target) == (target >= row.target ? "" : refusal));
+    }
+  }
+}
+
+TEST_CASE("A directive stands where it belongs, and beside those that it goes with") {
+  const std::pair<const char*, const char*> rows[] = {
+      {".entry k() .noreturn { ret; }", "Parsing error near '.noreturn': syntax error"},
+      {".entry k() .abi_preserve 8 { ret; }", "Parsing error near '.abi_preserve': syntax error"},
+      {".entry .attribute(.unified(1, 2)) k() { ret; }", "Parsing error near '.attribute': syntax error"},
+      {".func f() .maxntid 32 { ret; }", "Parsing error near '.maxntid': syntax error"},
+      {".func f() .reqnctapercluster 2 { ret; }", "Parsing error near '.reqnctapercluster': syntax error"},
+      {".entry k() .reqnctapercluster 2 .maxclusterrank 4 { ret; }",
+       "Conflicting directives: .reqnctapercluster and .maxclusterrank cannot both be specified"},
+      {".entry k() .maxntid 32 .reqntid 32 { ret; }",
+       "Conflicting directives: .maxntid and .reqntid cannot both be specified"},
+      {".entry k() .reqntid 32 .blocksareclusters { ret; }",
+       ".reqntid and .reqnctapercluster directive(s) required for directive '.blocksareclusters'"},
+      {".entry k() .maxnctapersm 2 { ret; }",
+       "Deprecated feature: '.maxnctapersm directive' not supported as of PTX version 2.1"},
+      {".entry k() .maxnreg 0 { ret; }", "Positive non-zero value expected for maxnreg"},
+      {".entry k() .minnctapersm 0 { ret; }", "Positive non-zero value expected for minnctapersm"},
+      {".global .attribute(.unified(1)) .u32 x;", "Parsing error near ')': syntax error"},
+      {".global .attribute(.unified) .u32 x;", "Parsing error near ')': syntax error"},
+      {".shared .attribute(.managed) .u32 x;", "Illegal attribute '.managed' for symbol 'x'"},
+      {".const .attribute(.unified(1, 2)) .u32 x;", "Illegal attribute '.unified' for symbol 'x'"},
+      {".func f(.param .u64 .ptr .global p) { ret; }", "Illegal placement of kernel parameter attribute"},
+      {".entry k() { .reg .u64 .ptr x; }", "Parsing error near '.ptr': syntax error"},
+      {".func f(.reg .b32 p[2]) { ret; }", "Variable 'p' cannot be allocated into a register"},
+      {".func f(.reg .pred p[2]) { ret; }", "Predicate type can only be used to define scalar register variables"},
+      {".func f(.param .pred p) { ret; }", "Predicate variable 'p' must be in register state space"},
+      {".global .v4 .b64 x;", "Vector type too large, exceeds 128 bit limit"},
+      {".global .v8 .b8 x;", "Parsing error near '.v8': syntax error"},
+      {".entry k() { .reg .bf16 x; }", "Parsing error near '.bf16': syntax error"},
+      {".entry k() { .reg .u16x2 x; }", "Type .u16x2 may only be used as an instruction type"},
+      {".entry k(.param .f16x2 p) { ret; }", "Variable 'p' cannot be allocated in .param state space"},
+      {".entry k() { .reg .texref t; }", "Texture/surface variable must be at module or entry parameter scope"},
+      {".shared .surfref s;", "Texture and surface variables must be declared in .global space"},
+      {".global .v2 .texref t;", "Vector type only allowed over basic types"},
+      {".global .samplerref s;", "Instruction or declaration violates .target texmode_unified setting"},
+  };
+  for (const auto& [text, message] : rows) {
+    CAPTURE(text);
+    CHECK(first_error(".version 9.0\n.target sm_90\n" + std::string(text)) == message);
+  }
 }

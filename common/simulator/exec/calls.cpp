@@ -23,6 +23,14 @@ struct Passed {
 };
 
 void copy(Warp& warp, const Passed& to, const Passed& from, u32 size) {
+  if (size == 0) {  // a predicate: one word for all lanes
+    u32 bits = 0, before = 0;
+    std::memcpy(&bits, from.base, sizeof bits);
+    std::memcpy(&before, to.base, sizeof before);
+    bits = (before & ~warp.mask) | (bits & warp.mask);
+    std::memcpy(const_cast<std::byte*>(to.base), &bits, sizeof bits);
+    return;
+  }
   if (warp.watch != nullptr && !to.in_register) warp.watch->local_is_written(warp, warp.mask, to.local, size);
   for_lanes(warp.mask, [&](u32 lane) {
     const std::byte* source = from.in_register ? from.base + lane * size : warp.block->local(warp, lane) + from.local;

@@ -45,7 +45,7 @@ struct CallSite {          // what a call copies; slots are the caller's, offset
     bool in_register = false;
     Slot slot = kNoSlot;  // caller's register (in_register), else
     u32 local = 0;        // the caller's offset in its local memory
-    u32 size = 0;
+    u32 size = 0;         // bytes a thread; 0: a predicate
   };
   std::vector<Argument> results, arguments;
 };
@@ -64,7 +64,7 @@ struct Code {
     Slot slot = kNoSlot;
     u32 local = 0;   // device functions: offset in the frame's local memory
     u32 offset = 0;  // entries: offset in the launch's parameter buffer
-    u32 size = 0, align = 1;
+    u32 size = 0, align = 1;  // size 0: a predicate
   };
   std::string name;
   std::vector<Instruction>

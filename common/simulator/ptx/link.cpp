@@ -136,6 +136,7 @@ class Linker {
     const auto is_float = [](Type type) { return type == Type::f32 || type == Type::f64; };
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const Parameter& x, const Parameter& y) {
       return x.in_register == y.in_register && (x.size == y.size || x.size == 0 || y.size == 0) &&
+             (x.type == Type::pred) == (y.type == Type::pred) &&
              (!between_texts || is_float(x.type) == is_float(y.type));
     });
   }

@@ -140,11 +140,37 @@ class Loader {
     }
   }
 
+  // A function with several results has compilers give up the calling conventions everywhere. Without them predicates
+  // and short integers may be handed over in registers, too; but nobody then calls what he does not see, or himself.
+  void check_conventions(u32 kernel) {
+    const bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(), [&](u32 each) {
+      return link_.functions[each].function->results.size() > 1;
+    });
+    for (u32 each : reach(kernel)) {
+      const Resolved& resolved = functions_[each];
+      if (conventions && resolved.narrow.at.line != 0) {
+        return error(resolved.narrow.at, std::string("In ABI compilation, ") + resolved.narrow.what +
+                                             " device functions is not supported");
+      }
+      if (conventions) continue;
+      if (resolved.calls_by_convention.line != 0)
+        return error(resolved.calls_by_convention, "'Indirect Functions or Extern Functions' requires ABI");
+      const Function& function = *link_.functions[link_.definitions[each]].function;
+      for (u32 callee : resolved.callees) {
+        const std::vector<u32> further = reach(callee);
+        if (std::find(further.begin(), further.end(), each) != further.end())
+          return error(function.at, "Function '" + function.name + "' is recursive");
+      }
+    }
+  }
+
   void make_kernels() {
     find_pointed();
     for (u32 index = 0; index < functions_.size(); ++index) {
       const LinkedFunction& linked = link_.functions[link_.definitions[index]];
-      if (linked.function->is_entry) make_kernel(index, *linked.function);
+      if (!linked.function->is_entry) continue;
+      check_conventions(index);
+      make_kernel(index, *linked.function);
     }
   }
 

@@ -39,6 +39,27 @@ void Parser::error(Position at, std::string message, Diagnostic::Kind kind) {
   parsed_.errors.push_back({kind, at, std::move(message)});
 }
 
+// Tells whether the module's version and target have what stands at `at`; reading goes on either way.
+void Parser::require(std::string_view word, Position at) {
+  const Later* need = later(word);
+  if (need == nullptr) return;
+  const Module& module = parsed_.module;
+  const std::string what = std::string("Feature '") + need->name + "' requires ";
+  if (module.version() < need->ptx) {
+    error(at, what + "PTX ISA .version " + std::to_string(need->ptx / 10) + "." + std::to_string(need->ptx % 10) +
+                  " or later");
+  } else if (module.target < need->target) {
+    error(at, what + ".target sm_" + std::to_string(need->target) + " or higher");
+  }
+}
+
+bool Parser::accept_directive(std::string_view word) {
+  const Position at = cursor_.where();
+  if (!cursor_.accept_dotted(word)) return false;
+  require(word, at);
+  return true;
+}
+
 Parsed Parser::run() {
   try {
     header();
@@ -111,7 +132,9 @@ void Parser::target() {
     const std::string name(cursor_.expect_name());
     if (name == "debug") {
       module.debug = true;
-    } else if (name == "texmode_unified" || name == "texmode_independent" || name == "map_f64_to_f32") {
+    } else if (name == "texmode_unified" || name == "texmode_independent") {
+      independent_textures_ = name == "texmode_independent";
+    } else if (name == "map_f64_to_f32") {
       continue;
     } else {
       const Target known = target_named(name);
@@ -203,7 +226,7 @@ Parser::Linking Parser::linking() {
     linking.linkage = Linkage::visible;
   else if (cursor_.accept_dotted(".weak"))
     linking.linkage = Linkage::weak;
-  else if (cursor_.accept_dotted(".common"))
+  else if (accept_directive(".common"))
     linking.linkage = Linkage::common;
   return linking;
 }
@@ -213,7 +236,7 @@ void Parser::item() {
   if (cursor_.accept_dotted(".file")) return file();
   if (cursor_.accept_dotted(".section")) return section();
   if (cursor_.accept_dotted(".pragma")) return pragma();
-  if (cursor_.accept_dotted(".alias")) return alias();
+  if (accept_directive(".alias")) return alias();
   if (cursor_.accept_dotted(".address_size")) return address_size();
   if (cursor_.accept_dotted(".loc")) return location();
   const Linking how = linking();
@@ -232,6 +255,11 @@ void Parser::check_signature(const Function& function) {
       if (!each.in_register && (each.vector > 1 || (opaque && !function.is_entry))) {
         error(each.at, "Variable '" + each.name + "' cannot be allocated in .param state space");
       }
+      if (each.in_register && each.type == Type::pred && (each.is_array || each.vector > 1))
+        error(each.at, "Predicate type can only be used to define scalar register variables");
+      else if (each.in_register && each.is_array)
+        error(each.at, "Variable '" + each.name + "' cannot be allocated into a register");
+      if (each.pointer && !function.is_entry) error(each.at, "Illegal placement of kernel parameter attribute");
       if (function.is_entry && each.is_array && each.size == 0) {
         error(each.at, "Parameter to entry function cannot be an incomplete array.");
       }
@@ -253,16 +281,15 @@ void Parser::function(const Linking& linking, bool is_entry) {
   function.is_entry = is_entry;
   function.linkage = linking.linkage;
   Shape attributes;
-  while (cursor_.accept_dotted(".attribute")) attribute(attributes);
+  if (!is_entry && cursor_.accept_dotted(".attribute")) attribute(attributes);
+  if (attributes.managed) error(linking.at, "Illegal attribute '.managed' for a function");
   if (cursor_.is('(') && !is_entry) function.results = parameters();
   function.at = cursor_.where();
   function.name = cursor_.expect_name();
   if (cursor_.is('(')) function.parameters = parameters();
-  while (tuning_directive(function)) {
+  while (is_entry ? tuning_directive(function) : calling_directive(function.noreturn)) {
   }
-  if (function.max_threads.count() != 0 && function.required_threads.count() != 0) {
-    error(function.at, "Conflicting directives: .maxntid and .reqntid cannot both be specified");
-  }
+  check_tuning(function);
   check_signature(function);
   known_functions_.insert(function.name);
   if (!cursor_.accept(';')) {
@@ -302,37 +329,65 @@ Dim3 Parser::dimensions(const char* directive) {
   return size;
 }
 
+// What the directive whose name was just read counts.
+u32 Parser::positive(const char* directive) {
+  const Position at = cursor_.where();
+  const u32 value = count();
+  if (value == 0) Cursor::fail(at, std::string("Positive non-zero value expected for ") + directive);
+  return value;
+}
+
+// One of those of a kernel.
 bool Parser::tuning_directive(Function& function) {
-  if (cursor_.accept_dotted(".noreturn"))
-    function.noreturn = true;
-  else if (cursor_.accept_dotted(".maxntid"))
+  const Position at = cursor_.where();
+  if (cursor_.accept_dotted(".maxntid"))
     function.max_threads = dimensions("maxntid");
   else if (cursor_.accept_dotted(".reqntid"))
     function.required_threads = dimensions("reqntid");
-  else if (cursor_.accept_dotted(".reqnctapercluster"))
+  else if (accept_directive(".reqnctapercluster"))
     function.required_cluster = dimensions("reqnctapercluster");
   else if (cursor_.accept_dotted(".maxnreg"))
-    function.max_registers = count();
+    function.max_registers = positive("maxnreg");
   else if (cursor_.accept_dotted(".minnctapersm"))
-    function.min_blocks = count();
+    function.min_blocks = positive("minnctapersm");
   else if (cursor_.accept_dotted(".maxnctapersm"))
-    count();  // an older spelling of a hint to the compiler
-  else if (cursor_.accept_dotted(".maxclusterrank"))
+    Cursor::fail(at, "Deprecated feature: '.maxnctapersm directive' not supported as of PTX version 2.1");
+  else if (accept_directive(".maxclusterrank"))
     function.max_cluster_rank = count();
-  else if (cursor_.accept_dotted(".explicitcluster"))
+  else if (accept_directive(".explicitcluster"))
     function.explicit_cluster = true;
-  else if (cursor_.accept_dotted(".blocksareclusters"))
+  else if (accept_directive(".blocksareclusters"))
     function.blocks_are_clusters = true;
-  else if (cursor_.accept_dotted(".abi_preserve") || cursor_.accept_dotted(".abi_preserve_control"))
-    count();
   else if (cursor_.accept_dotted(".pragma"))
     pragma();
-  else if (cursor_.accept_dotted(".attribute")) {
-    Shape attributes;
-    attribute(attributes);
-  } else
+  else
     return false;
   return true;
+}
+
+// One of those of a device function, or of the prototype of one. How many registers a call leaves alone is nothing to
+// a machine that gives each function its own.
+bool Parser::calling_directive(bool& noreturn) {
+  if (accept_directive(".noreturn"))
+    noreturn = true;
+  else if (accept_directive(".abi_preserve") || accept_directive(".abi_preserve_control"))
+    count();
+  else
+    return false;
+  return true;
+}
+
+void Parser::check_tuning(const Function& function) {
+  const bool threads = function.required_threads.count() != 0, cluster = function.required_cluster.count() != 0;
+  const auto conflict = [&](const char* one, const char* other) {
+    error(function.at, std::string("Conflicting directives: ") + one + " and " + other + " cannot both be specified");
+  };
+  if (cluster && function.max_cluster_rank != 0) conflict(".reqnctapercluster", ".maxclusterrank");
+  if (threads && function.max_threads.count() != 0) conflict(".maxntid", ".reqntid");
+  if (function.blocks_are_clusters && !(threads && cluster)) {
+    error(function.at,
+          ".reqntid and .reqnctapercluster directive(s) required for directive '.blocksareclusters'");
+  }
 }
 
 std::vector<Parameter> Parser::parameters() {
@@ -401,14 +456,15 @@ void Parser::attribute(Shape& shape) {
   cursor_.expect('(');
   do {
     const Position at = cursor_.where();
-    if (cursor_.accept_dotted(".managed")) {
+    if (accept_directive(".managed")) {
       shape.managed = true;
-    } else if (cursor_.accept_dotted(".unified")) {
-      if (!cursor_.accept('(')) continue;
-      while (!cursor_.accept(')')) {
-        constant_expression(cursor_);
-        if (!cursor_.is(')')) cursor_.expect(',');
-      }
+    } else if (accept_directive(".unified")) {  // the two halves of an id by which a tool knows it
+      shape.unified = true;
+      cursor_.expect('(');
+      constant_expression(cursor_);
+      cursor_.expect(',');
+      constant_expression(cursor_);
+      cursor_.expect(')');
     } else if (cursor_.is_dotted()) {
       Cursor::fail(at, "Unknown attribute '" + Cursor::shown(cursor_.next_text()) + "'");
     } else {
@@ -430,10 +486,10 @@ bool Parser::shape_part(Shape& shape) {
   } else if (word == ".attribute") {
     cursor_.take();
     attribute(shape);
-  } else if (word == ".v2" || word == ".v4" || word == ".v8") {
+  } else if (word == ".v2" || word == ".v4") {
     cursor_.take();
     shape.vector = static_cast<u32>(word[2] - '0');
-  } else if (word == ".ptr") {
+  } else if (word == ".ptr" && shape.space == Space::param) {
     cursor_.take();
     shape.pointer = true;
     // Where it points to is a hint to the compiler; so is how that is aligned.
@@ -441,12 +497,46 @@ bool Parser::shape_part(Shape& shape) {
     if (cursor_.accept_dotted(".align")) alignment();
   } else {
     const Type type = type_named(word.substr(1));
-    if (type == Type::none) Cursor::fail(cursor_.where(), "Unknown type '" + Cursor::shown(word) + "'");
+    if (type == Type::none) cursor_.unexpected();
     if (has_type) cursor_.unexpected();
-    cursor_.take();
+    accept_directive(word);
     shape.type = type;
   }
   return true;
+}
+
+// Many types are those of instructions only.
+void Parser::check_declared_type(const Shape& shape, Position at) {
+  const std::string type = std::string(".") + name(shape.type);
+  switch (shape.type) {
+    case Type::bf16:
+    case Type::bf16x2:
+    case Type::tf32:
+    case Type::ue8m0: Cursor::fail(at, "Parsing error near '" + type + "': syntax error");
+    case Type::u16x2:
+    case Type::s16x2:
+    case Type::u8x4:
+    case Type::s8x4:
+    case Type::f32x2:
+    case Type::e4m3:
+    case Type::e5m2:
+    case Type::e4m3x2:
+    case Type::e5m2x2: Cursor::fail(at, "Type " + type + " may only be used as an instruction type");
+    case Type::texref:
+    case Type::samplerref:
+    case Type::surfref:
+      if (shape.vector > 1) Cursor::fail(at, "Vector type only allowed over basic types");
+      if (function_ != nullptr || shape.space == Space::reg)
+        Cursor::fail(at, "Texture/surface variable must be at module or entry parameter scope");
+      if (shape.space != Space::global && shape.space != Space::param)
+        Cursor::fail(at, "Texture and surface variables must be declared in .global space");
+      if (shape.type == Type::samplerref && !independent_textures_)
+        Cursor::fail(at, "Instruction or declaration violates .target texmode_unified setting");
+      break;
+    default: break;
+  }
+  if (shape.space == Space::param && shape.type == Type::f16x2)
+    Cursor::fail(at, "Variable '" + Cursor::shown(cursor_.next_text()) + "' cannot be allocated in .param state space");
 }
 
 Parser::Shape Parser::shape(Space space) {
@@ -461,12 +551,14 @@ Parser::Shape Parser::shape(Space space) {
   while (shape_part(shape)) {
   }
   if (shape.type == Type::none) cursor_.unexpected();
+  check_declared_type(shape, at);
   if (shape.type == Type::pred && space != Space::reg) {
     Cursor::fail(at, "Predicate variable '" + Cursor::shown(cursor_.next_text()) + "' must be in register state space");
   }
   if (bits(shape.type) != 0 && bits(shape.type) < 8) {
     Cursor::fail(at, std::string("Illegal type '.") + name(shape.type) + "' for a variable");
   }
+  if (shape.vector * bits(shape.type) > 128) Cursor::fail(at, "Vector type too large, exceeds 128 bit limit");
   return shape;
 }
 
@@ -587,6 +679,7 @@ struct Parser::Initialiser {
     if (parser.cursor_.is_name() && parser.cursor_.next_text() != "WARP_SZ") return symbol(offset, std::nullopt, at);
     const Immediate number = constant_expression(parser.cursor_);
     if (parser.cursor_.accept('(')) {  // 0xff00(symbol): one byte of its address
+      parser.require("mask()", at);
       symbol(offset, number.bits, at);
       return parser.cursor_.expect(')');
     }
@@ -660,6 +753,10 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
   variable.align = shape.align;
   variable.managed = shape.managed;
   variable.pointer = shape.pointer;
+  if (shape.space != Space::global && (shape.managed || shape.unified)) {
+    const char* which = shape.managed ? ".managed" : ".unified";
+    error(variable.at, std::string("Illegal attribute '") + which + "' for symbol '" + variable.name + "'");
+  }
   if (cursor_.is('<')) {  // x<4> declares x0 … x3
     const u32 many = angle_count();
     if (many > kMostNames) Cursor::fail(variable.at, "Too many variables");

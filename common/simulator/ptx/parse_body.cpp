@@ -96,7 +96,8 @@ void Parser::location() {
     if (cursor_.accept_name("function_name")) {
       cursor_.expect_name();
       if (cursor_.accept('+')) count();
-    } else if (cursor_.accept_name("inlined_at")) {
+    } else if (const Position at = cursor_.where(); cursor_.accept_name("inlined_at")) {
+      require("inlined_at", at);
       // A call that was inlined itself has had a .loc of its own, which says where.
       const std::array<u32, 3> call{count(), count(), count()};
       const auto outer = inlined_.find(call);
@@ -122,7 +123,6 @@ void Parser::registers() {
     if (how.vector > 1 && how.type == Type::pred) {
       Cursor::fail(reg.at, "Predicate type can only be used to define scalar register variables");
     }
-    if (how.vector * bits(how.type) > 128) Cursor::fail(reg.at, "Vector type too large, exceeds 128 bit limit");
     if (cursor_.is('<')) {
       reg.count = angle_count();
       if (reg.count > kMostDeclared) Cursor::fail(reg.at, "Too many registers '" + Cursor::shown(reg.name) + "'");
@@ -176,7 +176,7 @@ void Parser::label() {
   const std::string key = std::to_string(open_scopes_.back()) + ":" + name + ":";
   const bool other = declared_.count(key.substr(0, key.size() - 1)) != 0;
   if (!declared_.insert(key).second || other) error(at, "Duplicate definition of label '" + name + "'");
-  if (cursor_.accept_dotted(".branchtargets") || cursor_.accept_dotted(".calltargets")) return branch_targets(name);
+  if (accept_directive(".branchtargets") || cursor_.accept_dotted(".calltargets")) return branch_targets(name);
   if (cursor_.accept_dotted(".callprototype")) return call_prototype(name);
   function_->labels.push_back(
       {std::move(name), static_cast<u32>(function_->statements.size()), open_scopes_.back(), at});
@@ -200,10 +200,8 @@ void Parser::call_prototype(std::string name) {
   if (cursor_.is('(')) prototype.results = parameters();
   cursor_.expect_name();
   if (cursor_.is('(')) prototype.parameters = parameters();
-  Function directives;
-  while (tuning_directive(directives)) {
+  while (calling_directive(prototype.noreturn)) {
   }
-  prototype.noreturn = directives.noreturn;
   cursor_.expect(';');
   function_->prototypes.push_back(std::move(prototype));
 }

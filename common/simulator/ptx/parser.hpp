@@ -26,7 +26,7 @@ class Parser {
     Type type = Type::none;
     u32 vector = 1;
     u32 align = 0;  // 0: the natural one
-    bool managed = false, pointer = false;
+    bool managed = false, unified = false, pointer = false;
   };
 
   // Module scope.
@@ -43,14 +43,18 @@ class Parser {
   Linking linking();
   void function(const Linking& linking, bool is_entry);
   bool tuning_directive(Function& function);
+  bool calling_directive(bool& noreturn);
+  void check_tuning(const Function& function);
   Dim3 dimensions(const char* directive);
   u32 count();
+  u32 positive(const char* directive);
   u32 angle_count();
   static u32 checked_count(i64 value, Position at);
 
   // Declarations. A variable's are read into `into`, wherever that is.
   Shape shape(Space space);
   bool shape_part(Shape& shape);
+  void check_declared_type(const Shape& shape, Position at);
   void attribute(Shape& shape);
   u32 alignment();
   std::optional<Space> variable_space() const;
@@ -86,6 +90,8 @@ class Parser {
   void recover();
 
   // Errors.
+  void require(std::string_view word, Position at);
+  bool accept_directive(std::string_view word);
   void error(Position at, std::string message, Diagnostic::Kind kind = Diagnostic::syntax);
   bool full() const { return parsed_.errors.size() >= limit_; }
 
@@ -93,6 +99,7 @@ class Parser {
   std::size_t limit_;
   Parsed parsed_;
   u32 last_error_line_ = 0;
+  bool independent_textures_ = false;  // .target texmode_independent: samplers are variables of their own
   // Of the body being read.
   Function* function_ = nullptr;
   std::vector<u32> open_scopes_;

@@ -132,7 +132,6 @@ void Resolver::lay_out_parameters() {
     u32 local = kUnset;
     if (parameter.size > kLargestLocal) fail(parameter.at, "Parameter '" + parameter.name + "' is too large");
     if (parameter.in_register) {
-      if (parameter.type == Type::pred) fail(parameter.at, "Parameters of type .pred are not simulated");
       const u32 id = temporary(parameter.type);
       parameter_registers_[u64{index} * 2 + (result ? 1 : 0)] = id;
       placed.slot = id;
@@ -152,6 +151,9 @@ void Resolver::lay_out_parameters() {
   for (u32 i = 0; i < function_.results.size(); ++i) place(function_.results[i], i, true);
   // PTX ISA, "Kernel Function Parameters".
   const u64 limit = module_.version() >= 81 ? 32764 : 4352;
+  if (function_.is_entry && offset > 4352 && offset <= limit && module_.target < 70) {
+    fail(function_.at, "Feature 'Kernel parameter size larger than 4352 bytes' requires .target sm_70 or higher");
+  }
   if (function_.is_entry && offset > limit) {
     fail(function_.at, "Entry function '" + function_.name + "' uses too much parameter space (" +
                            std::to_string(offset) + " bytes, " + std::to_string(limit) + " max)");

@@ -1,8 +1,17 @@
 // Branches, returns and calls: where a function's statements lead.
 #include "common/simulator/ptx/resolver.hpp"
 
+#include <algorithm>
+
 namespace cudasim::ptx {
 namespace {
+
+bool has_narrow(const std::vector<Parameter>& list) {
+  return std::any_of(list.begin(), list.end(), [](const Parameter& each) {
+    const bool integer = is_unsigned(each.type) || is_signed(each.type);
+    return each.in_register && (each.type == Type::pred || (integer && bytes(each.type) < 4));
+  });
+}
 
 // .uni promises that all lanes go the same way: a hint, and what happens is the same without it.
 bool only_uni(std::span<const std::string> modifiers) {
@@ -87,7 +96,6 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
   for (const Operand& each : list.elements) {
     CallSite::Argument argument;
     if (const std::optional<Reg> reg = find_register(each)) {
-      if (reg->type == Type::pred) mismatch();
       argument.in_register = true;
       argument.slot = reg->id;
       argument.size = bytes(reg->type);
@@ -119,13 +127,22 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
   return all;
 }
 
+// Remembers what not every call may hand over: see Loader::check_conventions().
+void Resolver::note_narrow(const std::vector<Parameter>& results, const std::vector<Parameter>& parameters,
+                           Position at) {
+  if (has_narrow(parameters))
+    out_.narrow = {at, "passing predicate, 8-bit and 16-bit parameters to"};
+  else if (has_narrow(results))
+    out_.narrow = {at, "returning predicate, 8-bit and 16-bit values from"};
+}
+
 void Resolver::check_passed(const Statement& statement, const std::vector<CallSite::Argument>& passed,
                             const std::vector<Parameter>& wanted) {
   if (passed.size() != wanted.size()) fail(statement.at, "Call has wrong number of parameters");
   for (std::size_t i = 0; i < passed.size(); ++i) {
     // An array without a size takes what comes.
     const bool open = wanted[i].is_array && wanted[i].size == 0;
-    const u32 whole = wanted[i].in_register ? 0 : handed_over(wanted[i].size, wanted[i].align);
+    const u64 whole = wanted[i].in_register ? wanted[i].size : handed_over(wanted[i].size, wanted[i].align);
     if (!open && passed[i].size != wanted[i].size && passed[i].size != whole) mismatch();
   }
 }
@@ -160,6 +177,7 @@ void Resolver::call_target(const Statement& s, CallSite& site) {
     if (bytes(reg->type) != 8 || is_float(reg->type)) mismatch();
     site.pointer = reg->id;
     out_.calls_indirectly = true;
+    out_.calls_by_convention = s.at;
     const Name* table = std::get_if<Name>(&s.operands[3].value);
     const std::optional<Binding> binding = table == nullptr ? std::nullopt : names_.find_label(table->text);
     if (table != nullptr && !binding) unknown(table->text);
@@ -195,6 +213,7 @@ void Resolver::call_target(const Statement& s, CallSite& site) {
       out_.callees.push_back(callee.index);
     } else if (const std::optional<Builtin> builtin = builtin_named(name->text)) {
       site.callee = kBuiltin + static_cast<u32>(*builtin);
+      out_.calls_by_convention = s.at;
     } else {
       link_.errors.push_back({Diagnostic::unresolved, s.at, "Unresolved extern function '" + name->text + "'"});
       return;
@@ -205,10 +224,12 @@ void Resolver::call_target(const Statement& s, CallSite& site) {
     const u32 index = argument.local;
     if (index >= parameters->size()) mismatch();
     const Type type = (*parameters)[index].type;
+    if (type == Type::pred) mismatch();
     argument.slot = value(s.operands[2].elements[index], type, false, nullptr).slot;
     argument.size = bytes(type);
     argument.local = 0;
   }
+  note_narrow(*results, *parameters, s.at);
   check_passed(s, site.results, *results);
   check_passed(s, site.arguments, *parameters);
 }

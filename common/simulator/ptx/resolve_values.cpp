@@ -141,6 +141,7 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
     fail(at_, "Cannot take address of function '" + Cursor::shown(name.text) + "' in arithmetic expressions");
   }
   out_.addresses_taken.push_back(function.index);
+  note_narrow(function.function->results, function.function->parameters, at_);
   return Value{out_.constants.address({AddressOf::function, function.index, static_cast<u64>(given.addend)}, bytes)};
 }
 

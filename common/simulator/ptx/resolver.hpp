@@ -88,6 +88,7 @@ class Resolver {
   void call_target(const Statement& statement, CallSite& site);
   void prototype(const Statement& statement, const Operand& table);
   std::vector<CallSite::Argument> passed(const Operand& list, bool result);
+  void note_narrow(const std::vector<Parameter>& results, const std::vector<Parameter>& parameters, Position at);
   void check_passed(const Statement& statement, const std::vector<CallSite::Argument>& passed,
                     const std::vector<Parameter>& wanted);
   bool special_mov(const Statement& statement);

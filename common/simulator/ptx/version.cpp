@@ -26,6 +26,25 @@ constexpr Known kTargets[] = {
     {"sm_121", {121, 88}},  {"sm_121f", {121, 88}}, {"sm_121a", {121, 88}},
 };
 
+constexpr Later kLater[] = {
+    {".managed", ".managed", 40, 30},
+    {".common", ".common directive", 50, 0},
+    {".branchtargets", ".branchtargets directive", 60, 30},
+    {".alias", ".alias", 63, 30},
+    {".noreturn", ".noreturn", 64, 30},
+    {"inlined_at", "Line information of inline functions", 70, 0},
+    {"mask()", "mask operator in initializer", 71, 0},
+    {".explicitcluster", ".explicitcluster", 78, 90},
+    {".reqnctapercluster", ".reqnctapercluster", 78, 90},
+    {".maxclusterrank", ".maxclusterrank", 78, 90},
+    {".unified", ".unified", 80, 90},
+    {".b128", "Type .b128", 83, 70},
+    {".f16x2", ".f16x2 packed data-type", 0, 53},
+    {".abi_preserve", ".abi_preserve", 90, 80},
+    {".abi_preserve_control", ".abi_preserve_control", 90, 80},
+    {".blocksareclusters", ".blocksareclusters", 90, 90},
+};
+
 }  // namespace
 
 u32 newest_ptx() {
@@ -44,6 +63,13 @@ Target target_named(std::string_view name) {
     if (name == each.name) return each.target;
   }
   return {};
+}
+
+const Later* later(std::string_view word) {
+  for (const Later& each : kLater) {
+    if (word == each.word) return &each;
+  }
+  return nullptr;
 }
 
 }  // namespace cudasim::ptx

@@ -18,4 +18,12 @@ struct Target {
 };
 Target target_named(std::string_view name);
 
+// What of a module's text, its instructions aside, came later than the rest: a directive, an attribute, a type.
+struct Later {
+  std::string_view word;  // as it is written
+  const char* name;       // as ptxas calls it
+  u32 ptx, target;        // the first PTX version (78 for 7.8) and architecture that have it
+};
+const Later* later(std::string_view word);  // null: as old as what this driver takes
+
 }  // namespace cudasim::ptx
