@@ -192,7 +192,8 @@ inline Programs atomic_cases() {
                 {{"inc", "dec"}, {"u32"}, false, true},
                 {{"add"}, {"f32"}, false, true},
                 {{"add"}, {"f64"}, false, true},
-                {{"add"}, {"f16", "f16x2"}, true, true},
+                {{"add"}, {"f16x2"}, true, true},
+                {{"add"}, {"f16"}, true, true},
                 {{"add"}, {"bf16", "bf16x2"}, true, true}};
   const std::vector<std::string> orders = {"", ".relaxed", ".acquire", ".release", ".acq_rel"},
                                  red_orders = {"", ".relaxed", ".release"},

@@ -36,8 +36,6 @@ struct alignas(64) Instruction {
   u32 statement = 0;       // index in Code::statements: where it came from
 };
 
-// The lanes of a divergent branch meet again at its immediate post-dominator.
-// Code::reconverge[i] is that index for a branch at i (bra, brx, call to different targets); otherwise kNoTarget.
 struct CallSite {          // what a call copies; slots are the caller's, offsets are in the frames' local memory
   u32 callee = kNoTarget;  // index in Program::functions; kNoTarget: through `pointer`
   Slot pointer = kNoSlot;
@@ -69,6 +67,8 @@ struct Code {
   std::string name;
   std::vector<Instruction>
       instructions;  // the last one is the function's only `ret`; every other return branches to it
+  // The lanes of a divergent branch meet again at its immediate post-dominator: for a branch at i (bra, brx, call to
+  // different targets) reconverge[i] is that index; otherwise kNoTarget.
   std::vector<u32> reconverge;
   std::vector<StatementInfo> statements;
   std::vector<std::byte> constants;  // aligned by ConstantPool

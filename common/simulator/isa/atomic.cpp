@@ -119,7 +119,7 @@ struct PickF16 {
   }
 };
 template <class Op>
-struct Paired {
+struct BothHalves {
   static u32 of(u32 a, u32 b, u32, bool shared) {
     const u32 low = Op::of(static_cast<u16>(a), static_cast<u16>(b), 0, shared);
     const u32 high = Op::of(static_cast<u16>(a >> 16), static_cast<u16>(b >> 16), 0, shared);
@@ -232,29 +232,25 @@ template <class Format>
 Handler half_handler(const Form& form, bool pair) {
   using Least = PickF16<Format, false>;
   using Most = PickF16<Format, true>;
-  if (form.has("add")) return pair ? run_atomic<Paired<AddF16<Format>>, u32> : run_atomic<AddF16<Format>, u16>;
-  if (form.has("min")) return pair ? run_atomic<Paired<Least>, u32> : run_atomic<Least, u16>;
-  return pair ? run_atomic<Paired<Most>, u32> : run_atomic<Most, u16>;
+  if (form.has("add")) return pair ? run_atomic<BothHalves<AddF16<Format>>, u32> : run_atomic<AddF16<Format>, u16>;
+  if (form.has("min")) return pair ? run_atomic<BothHalves<Least>, u32> : run_atomic<Least, u16>;
+  return pair ? run_atomic<BothHalves<Most>, u32> : run_atomic<Most, u16>;
 }
 
 Handler handler_of(const Form& form) {
   if (form.has("inc")) return run_atomic<Increment, u32>;
   if (form.has("dec")) return run_atomic<Decrement, u32>;
   switch (form.type[0]) {
-    case Type::b16: return form.has("exch") ? run_atomic<Exchange, u16> : run_atomic<CompareAndSwap, u16>;
+    case Type::b16: return run_atomic<CompareAndSwap, u16>;
     case Type::b32: return bits_handler<u32>(form);
     case Type::b64: return bits_handler<u64>(form);
     case Type::b128: return form.has("exch") ? run_atomic<Exchange, u128> : run_atomic<CompareAndSwap, u128>;
-    case Type::u32:
-      return form.has("exch") || form.has("cas") ? bits_handler<u32>(form) : integer_handler<u32, u32>(form);
-    case Type::s32:
-      return form.has("exch") || form.has("cas") ? bits_handler<u32>(form) : integer_handler<i32, u32>(form);
-    case Type::u64:
-      return form.has("exch") || form.has("cas") ? bits_handler<u64>(form) : integer_handler<u64, u64>(form);
-    case Type::s64:
-      return form.has("exch") || form.has("cas") ? bits_handler<u64>(form) : integer_handler<i64, u64>(form);
-    case Type::f32: return form.has("exch") ? run_atomic<Exchange, u32> : run_atomic<AddF32, u32>;
-    case Type::f64: return form.has("exch") ? run_atomic<Exchange, u64> : run_atomic<AddF64, u64>;
+    case Type::u32: return integer_handler<u32, u32>(form);
+    case Type::s32: return integer_handler<i32, u32>(form);
+    case Type::u64: return integer_handler<u64, u64>(form);
+    case Type::s64: return integer_handler<i64, u64>(form);
+    case Type::f32: return run_atomic<AddF32, u32>;
+    case Type::f64: return run_atomic<AddF64, u64>;
     case Type::f16: return half_handler<Half>(form, false);
     case Type::f16x2: return half_handler<Half>(form, true);
     case Type::bf16: return half_handler<Brain>(form, false);
@@ -322,7 +318,8 @@ const Row kRows[] = {
     ATOM_ROWS(".inc|dec.u32", "[m] t0", 0, 20),
     ATOM_ROWS(".add.f32", "[m] t0", 0, 20),
     ATOM_ROWS(".add.f64", "[m] t0", 50, 60),
-    ATOM_ROWS(".add.noftz.f16|f16x2", "[m] t0", 62, 60),
+    ATOM_ROWS(".add.noftz.f16x2", "[m] t0", 62, 60),
+    ATOM_ROWS(".add.noftz.f16", "[m] t0", 63, 70),
     ATOM_ROWS(".add.noftz.bf16|bf16x2", "[m] t0", 78, 90),
     {"atom{.sem}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "={t0}v_ [m] {t0}v b64?", bind_atomic<true>, 81, 90,
      kAtomic},
@@ -337,7 +334,8 @@ const Row kRows[] = {
     RED_ROWS(".inc|dec.u32", "[m] t0", 0, 20),
     RED_ROWS(".add.f32", "[m] t0", 0, 20),
     RED_ROWS(".add.f64", "[m] t0", 50, 60),
-    RED_ROWS(".add.noftz.f16|f16x2", "[m] t0", 62, 60),
+    RED_ROWS(".add.noftz.f16x2", "[m] t0", 62, 60),
+    RED_ROWS(".add.noftz.f16", "[m] t0", 63, 70),
     RED_ROWS(".add.noftz.bf16|bf16x2", "[m] t0", 78, 90),
     {"red{.relaxed|release}{.scope}{.global}.add{.L2::cache_hint}.v2|v4.f32", "[m] {t0}v b64?", bind_atomic<false>, 81,
      90, kAtomic},
