@@ -8,81 +8,72 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <vector>
 
 constexpr std::size_t kLargest = std::size_t{1} << 30;  // bytes
 constexpr int kRuns = 20;
 constexpr int kSkipped = 77;  // the status of a program that misses something
 
-// A device's primary context: the one that NCCL makes current when it works for this device. And what is in it.
+// A device's primary context, the one that NCCL makes current when it works for this device, and what is in it.
 struct Side {
-  CUdevice device;
-  CUcontext context;
-  CUstream stream;
-  CUdeviceptr send, receive;
+  cu::Primary primary;  // first, so that the rest is made while it is current
+  cu::Stream stream;
+  cu::Memory send{kLargest}, receive{kLargest};
+
+  explicit Side(int ordinal) : primary(ordinal) {
+    const float mine = static_cast<float>(ordinal + 1);  // device 0 brings ones, device 1 twos, …
+    unsigned bits;
+    std::memcpy(&bits, &mine, sizeof bits);
+    CU_THROW(cuMemsetD32(send.address, bits, kLargest / sizeof bits));
+    CU_THROW(cuCtxSynchronize());
+  }
 };
 
-Side open(int ordinal) {
-  Side side;
-  CU_THROW(cuDeviceGet(&side.device, ordinal));
-  CU_THROW(cuDevicePrimaryCtxRetain(&side.context, side.device));
-  const cu::Current current(side.context);
-  CU_THROW(cuStreamCreate(&side.stream, CU_STREAM_NON_BLOCKING));
-  CU_THROW(cuMemAlloc(&side.send, kLargest));
-  CU_THROW(cuMemAlloc(&side.receive, kLargest));
-  const float mine = static_cast<float>(ordinal + 1);  // device 0 brings ones, device 1 twos, …
-  unsigned bits;
-  std::memcpy(&bits, &mine, sizeof bits);
-  CU_THROW(cuMemsetD32(side.send, bits, kLargest / sizeof bits));
-  CU_THROW(cuCtxSynchronize());
-  return side;
-}
-
-void close(const Side& side) {
-  {
-    const cu::Current current(side.context);
-    CU_THROW(cuMemFree(side.receive));
-    CU_THROW(cuMemFree(side.send));
-    CU_THROW(cuStreamDestroy(side.stream));
+// One for each device. The last whose context was made current is the first to go, as on every stack.
+struct Sides : std::vector<std::unique_ptr<const Side>> {
+  ~Sides() {
+    while (!empty()) pop_back();
   }
-  CU_THROW(cuDevicePrimaryCtxRelease(side.device));
-}
+};
 
 // One thread for all devices: the calls for them make a group, or the first would wait for the second for ever.
-void all_reduce(const Nccl& nccl, const std::vector<Nccl::Communicator>& communicators, const std::vector<Side>& sides,
+void all_reduce(const Nccl& nccl, const std::vector<Nccl::Communicator>& communicators, const Sides& sides,
                 std::size_t bytes) {
   nccl.check("ncclGroupStart", nccl.group_start());
   for (std::size_t i = 0; i < sides.size(); ++i) {
-    nccl.check("ncclAllReduce",
-               nccl.all_reduce(reinterpret_cast<void*>(sides[i].send), reinterpret_cast<void*>(sides[i].receive),
-                               bytes / sizeof(float), Nccl::kFloat32, Nccl::kSum, communicators[i], sides[i].stream));
+    const Side& side = *sides[i];
+    nccl.check("ncclAllReduce", nccl.all_reduce(reinterpret_cast<void*>(side.send.address),
+                                                reinterpret_cast<void*>(side.receive.address), bytes / sizeof(float),
+                                                Nccl::kFloat32, Nccl::kSum, communicators[i], side.stream.handle));
   }
   nccl.check("ncclGroupEnd", nccl.group_end());
 }
 
 // How long each of many takes, one after the other in the same streams.
-double seconds(const std::vector<Side>& sides, const std::function<void()>& work) {
-  const cu::Current current(sides[0].context);
+double seconds(const Sides& sides, const std::function<void()>& work) {
+  const cu::Current current(sides[0]->primary.handle);
+  const CUstream stream = sides[0]->stream.handle;
   const cu::Event start, end;
   float milliseconds;
   work();
-  CU_THROW(cuEventRecord(start.handle, sides[0].stream));
+  CU_THROW(cuEventRecord(start.handle, stream));
   for (int run = 0; run < kRuns; ++run) work();
-  CU_THROW(cuEventRecord(end.handle, sides[0].stream));
+  CU_THROW(cuEventRecord(end.handle, stream));
   CU_THROW(cuEventSynchronize(end.handle));
   CU_THROW(cuEventElapsedTime(&milliseconds, start.handle, end.handle));
   return milliseconds / 1e3 / kRuns;
 }
 
 // Has every device got 1 + 2 + … + n in all its numbers?
-bool right(const std::vector<Side>& sides, std::size_t bytes) {
+bool right(const Sides& sides, std::size_t bytes) {
   const float sum = static_cast<float>(sides.size() * (sides.size() + 1) / 2);
   std::vector<float> got(bytes / sizeof(float));
-  for (const Side& side : sides) {
-    const cu::Current current(side.context);
-    CU_THROW(cuStreamSynchronize(side.stream));
-    CU_THROW(cuMemcpyDtoH(got.data(), side.receive, bytes));
-    CU_THROW(cuMemsetD32(side.receive, 0, bytes / sizeof(float)));
+  for (const auto& side : sides) {
+    const cu::Current current(side->primary.handle);
+    CU_THROW(cuStreamSynchronize(side->stream.handle));
+    CU_THROW(cuMemcpyDtoH(got.data(), side->receive.address, bytes));
+    CU_THROW(cuMemsetD32(side->receive.address, 0, bytes / sizeof(float)));
     CU_THROW(cuCtxSynchronize());  // the stream would not wait for it
     if (std::any_of(got.begin(), got.end(), [&](float number) { return number != sum; })) return false;
   }
@@ -104,12 +95,12 @@ int main(int argc, char** argv) try {
     std::printf("skipped: there is one device here, which has nobody to add to\n");
     return kSkipped;
   }
-  std::vector<Side> sides;
-  for (int device = 0; device < devices; ++device) sides.push_back(open(device));
+  Sides sides;
+  for (int device = 0; device < devices; ++device) sides.push_back(std::make_unique<Side>(device));
   std::vector<Nccl::Communicator> communicators(devices);
   nccl.check("ncclCommInitAll", nccl.comm_init_all(communicators.data(), devices, nullptr));
 
-  const double limit = nvlink_limit(sides[0].device);
+  const double limit = nvlink_limit(sides[0]->primary.device);
   std::printf("NCCL %d.%d, %d devices", version / 10000, version / 100 % 100, devices);
   if (limit > 0) std::printf("; the links of one carry at most %.0f GB/s each way", limit);
   std::printf("\n");
@@ -126,7 +117,6 @@ int main(int argc, char** argv) try {
     }
   }
   for (const Nccl::Communicator communicator : communicators) nccl.comm_destroy(communicator);
-  for (const Side& side : sides) close(side);
   return all_right ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

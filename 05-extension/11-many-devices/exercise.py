@@ -10,7 +10,8 @@ def average_gradients(parameters: Iterable[torch.nn.Parameter], rows: int) -> No
 
     The processes have the same parameters. This one's gradients come from a loss that is the mean over its `rows` rows;
     other processes may have had more, or fewer. A parameter that this process has not used has no gradient (None), but
-    others may have used it: afterwards all have one. Types and devices stay what they are. However many parameters
-    there are, only a few messages are sent: each all_reduce costs some microseconds, how little it may carry.
+    others may have used it: afterwards all have one. Types and devices stay what they are, also where a type has too few
+    digits to count the rows: 257 is no bfloat16. However many parameters there are, only a few messages are sent: each
+    all_reduce costs some microseconds, however little it carries.
     """
     # Your code here.

@@ -10,10 +10,10 @@ def average_gradients(parameters: Iterable[torch.nn.Parameter], rows: int) -> No
     by_kind: dict[torch.dtype, list[torch.nn.Parameter]] = {}
     for parameter in parameters:
         if parameter.grad is not None:
-            by_kind.setdefault(parameter.dtype, []).append(parameter)
-    for kind in by_kind.values():
-        message = torch.cat([p.grad.flatten() for p in kind] + [kind[0].new_ones(1)]).detach() * rows
+            by_kind.setdefault(torch.promote_types(parameter.dtype, torch.float), []).append(parameter)
+    for wide, kind in by_kind.items():
+        message = torch.cat([p.grad.flatten().to(wide) for p in kind] + [torch.ones(1, dtype=wide)]) * rows
         dist.all_reduce(message)
         *averages, _ = (message / message[-1]).split([p.numel() for p in kind] + [1])
         for parameter, average in zip(kind, averages):
-            parameter.grad = average.view(parameter.shape)
+            parameter.grad = average.view(parameter.shape).to(parameter.dtype)

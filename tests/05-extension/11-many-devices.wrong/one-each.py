@@ -12,6 +12,6 @@ def average_gradients(parameters: Iterable[torch.nn.Parameter], rows: int) -> No
     for parameter in parameters:
         if parameter.grad is None:
             parameter.grad = torch.zeros_like(parameter)
-        parameter.grad = parameter.grad.contiguous() * rows
-        dist.all_reduce(parameter.grad)
-        parameter.grad /= of_all.item()
+        total = parameter.grad.contiguous().to(torch.promote_types(parameter.dtype, torch.float)) * rows
+        dist.all_reduce(total)
+        parameter.grad = (total / of_all.item()).to(parameter.dtype)

@@ -158,6 +158,20 @@ def test_types_are_kept(answer):
         assert large.flatten().tolist() == [1.0 + 2.0**-41] * 6
 
 
+def of_few_digits(answer, rank: int) -> Tensor:
+    """257 rows say 1, and 255 say -1: in bfloat16 there would be 256 of them."""
+    parameter = nn.Parameter(torch.zeros(4, dtype=torch.bfloat16))
+    parameter.grad = torch.full((4,), [1.0, -1.0][rank], dtype=torch.bfloat16)
+    answer.average_gradients([parameter], [257, 255][rank])
+    return parameter.grad
+
+
+def test_the_rows_may_be_more_than_the_type_can_count(answer):
+    for found in several(lambda rank: of_few_digits(answer, rank)):
+        assert found.dtype == torch.bfloat16
+        assert found.tolist() == [2 / 512] * 4
+
+
 def on_gpus(rank: int) -> tuple[list[Tensor | None], list[Tensor | None]]:
     return both(loaded(), some_rows(16), [list(range(3)), list(range(3, 16))], rank, f"cuda:{rank}")
 

@@ -58,6 +58,54 @@ def test_our_batch_norm_keeps_its_digits_where_the_mean_is_large(batch_norm):
     assert torch.allclose(ours, expected, atol=1e-2)
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_types_are_counted_and_added_up_in_float(batch_norm, dtype):
+    """2049 rows are in neither type, and 2049 times 100 is more than float16 has."""
+    x, arriving = (100 + of_shape(4097, 3)).to(dtype), of_shape(4097, 3).cos().to(dtype)
+
+    def work(rank: int) -> list[torch.Tensor]:
+        layer, mine = batch_norm.SyncBatchNorm(3), x[rank::2].clone().requires_grad_()
+        y = layer(mine)
+        y.backward(arriving[rank::2])
+        return [y.detach(), mine.grad, layer.running_mean, layer.running_var]
+
+    layer, rows = nn.BatchNorm1d(3).double(), x.double().requires_grad_()
+    y = layer(rows)
+    y.backward(arriving.double())
+    for rank, (ours, of_x, mean, variance) in enumerate(several(work, 2)):
+        assert ours.dtype == of_x.dtype == dtype
+        assert torch.allclose(ours.double(), y[rank::2], rtol=2**-7, atol=2**-10)
+        assert torch.allclose(of_x.double(), rows.grad[rank::2], rtol=2**-7, atol=2**-7)
+        assert torch.allclose(mean.double(), layer.running_mean, rtol=1e-6)
+        assert torch.allclose(variance.double(), layer.running_var, rtol=1e-5)
+
+
+def test_one_takes_the_others_state(batch_norm):
+    ours, theirs = batch_norm.SyncBatchNorm(3), nn.BatchNorm1d(3)
+    for _ in range(3):
+        ours(of_shape(5, 3).float())
+    theirs.load_state_dict(ours.state_dict())
+    assert theirs.num_batches_tracked == 3 and theirs.running_mean.equal(ours.running_mean)
+    theirs(of_shape(7, 3).float())
+    ours.load_state_dict(theirs.state_dict())
+    assert ours.num_batches_tracked == 4 and ours.running_var.equal(theirs.running_var)
+
+
+def test_one_value_has_no_variance(batch_norm):
+    for kind in (batch_norm.SyncBatchNorm, nn.BatchNorm1d):
+        with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
+            kind(3)(of_shape(1, 3).float())
+        kind(3).eval()(of_shape(1, 3).float())
+
+
+def test_one_value_in_each_of_two_processes_is_enough(batch_norm):
+    def work(rank: int) -> torch.Tensor:
+        return batch_norm.SyncBatchNorm(3)(of_shape(2, 3).float()[rank : rank + 1]).detach()
+
+    expected = nn.BatchNorm1d(3)(of_shape(2, 3).float()).detach()
+    assert torch.cat(several(work, 2)).allclose(expected, atol=1e-5)
+
+
 def test_four_processes_find_what_one_does():
     ended = subprocess.run([sys.executable, str(LESSON / "main.py"), "4"], capture_output=True, text=True, timeout=120)
     assert "4 processes (gloo), compared with PyTorch's batch norm in one process" in ended.stdout, ended.stderr
