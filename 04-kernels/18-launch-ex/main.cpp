@@ -84,7 +84,7 @@ bool clusters() {
   }
   const CUresult nine = launch(neighbours, kBlocks + 1, 32, clusters_of(4), arguments);
   std::printf("\n9 blocks in clusters of 4              %s\n", cu::name(nine));
-  return right && nine != CUDA_SUCCESS;
+  return right && nine == CUDA_ERROR_INVALID_CLUSTER_SIZE;
 }
 
 int main() try {

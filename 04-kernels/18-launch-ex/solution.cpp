@@ -1,6 +1,8 @@
 // Launch a grid whose blocks can wait for each other, as large as it may be.
 #include "common/cu.hpp"
 
+#include <algorithm>
+
 // Launches the kernel cooperatively in the default stream, with as many blocks of `threads` threads and `shared_bytes`
 // bytes of dynamic shared memory as fit on the current context's device at the same time. Returns what the driver
 // answers; its first failure, if something fails before.
@@ -15,7 +17,8 @@ CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, 
   attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   attribute.value.cooperative = 1;
   CUlaunchConfig config{};
-  config.gridDimX = static_cast<unsigned>(fit * multiprocessors);
+  // Where not even one fits, one is tried all the same: the driver says why, and not only that a grid of 0 is none.
+  config.gridDimX = static_cast<unsigned>(std::max(fit * multiprocessors, 1));
   config.gridDimY = config.gridDimZ = 1;
   config.blockDimX = threads;
   config.blockDimY = config.blockDimZ = 1;

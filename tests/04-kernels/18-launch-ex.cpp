@@ -69,6 +69,8 @@ TEST_CASE_METHOD(Meeting, "fewer blocks fit when each has much shared memory") {
 TEST_CASE_METHOD(Meeting, "a block that cannot be is refused") {
   launch(1025, 0);
   CHECK(answer != CUDA_SUCCESS);
+  launch(64, 1 << 20);
+  CHECK(answer != CUDA_SUCCESS);
 }
 
 TEST_CASE_METHOD(Meeting, "each call is checked: the first failure comes back, and nothing is launched") {
