@@ -8,6 +8,11 @@
 
 std::vector<float> swap_halves(const std::vector<float>& numbers);
 
+MAY_BE_REFUSED(cuMemAlloc, (CUdeviceptr * address, std::size_t bytes), (address, bytes))
+MAY_BE_REFUSED(cuMemcpyHtoD, (CUdeviceptr to, const void* from, std::size_t bytes), (to, from, bytes))
+MAY_BE_REFUSED(cuMemcpyDtoH, (void* to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
+MAY_BE_REFUSED(cuMemcpyDtoD, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
+
 TEST_CASE_METHOD(cu::Context, "four numbers come back with their halves swapped") {
   CHECK(swap_halves({1, 2, 3, 4}) == std::vector<float>{3, 4, 1, 2});
 }
@@ -32,5 +37,13 @@ TEST_CASE_METHOD(cu::Context, "the device memory is given back") {
   swap_halves(numbers);  // the driver's own buffers are made by the first copies
   const std::size_t before = free_bytes();
   swap_halves(numbers);
+  CHECK(free_bytes() == before);
+}
+
+TEST_CASE_METHOD(cu::Context, "each call is checked, and the memory is given back when one fails") {
+  const std::vector<float> numbers(16 << 20);
+  swap_halves(numbers);
+  const std::size_t before = free_bytes();
+  CHECK(goes_on({"cuMemAlloc", "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD"}, [&] { swap_halves(numbers); }) == "");
   CHECK(free_bytes() == before);
 }

@@ -19,6 +19,9 @@ void lose(std::size_t bytes) {
 
 }  // namespace
 
+MAY_BE_REFUSED(cuMemGetInfo, (std::size_t * free, std::size_t* total), (free, total))
+MAY_BE_REFUSED(cuCtxSynchronize, (), ())
+
 TEST_CASE_METHOD(cu::Context, "work that gives everything back loses nothing") {
   CHECK(leaked([] { cu::Memory memory(32 * kMiB); }) == 0);
   CHECK(leaked([] {}) == 0);
@@ -59,4 +62,9 @@ TEST_CASE_METHOD(cu::Context, "what goes back in stream order has gone back") {
           CU_THROW(cuMemAllocAsync(&memory, 64 * kMiB, nullptr));
           CU_THROW(cuMemFreeAsync(memory, nullptr));
         }) == 0);
+}
+
+TEST_CASE_METHOD(cu::Context, "each call is checked: what the driver refuses is thrown, and its context goes") {
+  CHECK(goes_on({"cuMemGetInfo", "cuCtxSynchronize"}, [] { leaked([] {}); }) == "");
+  CHECK(current() == handle);
 }

@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/numbers.hpp"
 
 #include <vector>
 
@@ -9,6 +10,11 @@ namespace {
 
 struct Sums {
   std::vector<int> expected, got;
+
+  // What is wrong with them, in a sentence.
+  std::string verdict() const {
+    return judged("sums", got.data(), static_cast<int>(got.size()), [this](int i) { return expected[i]; });
+  }
 };
 
 // Runs block_sums on numbers that differ, after something else has lain in shared memory.
@@ -46,32 +52,32 @@ int static_bytes() {
 
 TEST_CASE("a block of one thread") {
   const Sums sums = sums_of(1, 1);
-  CHECK(sums.got == sums.expected);
+  CHECK(sums.verdict() == kAllRight);
 }
 
 TEST_CASE("a block of one warp") {
   const Sums sums = sums_of(1, 32);
-  CHECK(sums.got == sums.expected);
+  CHECK(sums.verdict() == kAllRight);
 }
 
 TEST_CASE("a block of 256 threads") {
   const Sums sums = sums_of(1, 256);
-  CHECK(sums.got == sums.expected);
+  CHECK(sums.verdict() == kAllRight);
 }
 
 TEST_CASE("a block whose size is no power of two") {
   const Sums sums = sums_of(1, 96);
-  CHECK(sums.got == sums.expected);
+  CHECK(sums.verdict() == kAllRight);
 }
 
 TEST_CASE("several blocks: each has its own numbers and its own sum") {
   const Sums sums = sums_of(3, 64);
-  CHECK(sums.got == sums.expected);
+  CHECK(sums.verdict() == kAllRight);
 }
 
 TEST_CASE("many blocks of 1024 threads") {
   const Sums sums = sums_of(256, 1024);
-  CHECK(sums.got == sums.expected);
+  CHECK(sums.verdict() == kAllRight);
 }
 
 // Past the end of a shorter one lies the launch's dynamic memory, so that nobody would notice. (One number, or one for

@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/numbers.hpp"
 
 #include <numeric>
 #include <vector>
@@ -35,20 +36,20 @@ std::vector<int> expected(std::vector<int> numbers) {
   return numbers;
 }
 
+// What is wrong with the scan of these numbers, in a sentence.
+std::string verdict(const std::vector<int>& numbers) {
+  const std::vector<int> got = scanned(numbers), right = expected(numbers);
+  return judged("numbers", got.data(), static_cast<int>(got.size()), [&](int i) { return right[i]; });
+}
+
 }  // namespace
 
 TEST_CASE("the first lane keeps its own number") { CHECK(scanned(different(32))[0] == different(32)[0]); }
 
-TEST_CASE("ones: lane n has n + 1") {
-  std::vector<int> counted(32);
-  std::iota(counted.begin(), counted.end(), 1);
-  CHECK(scanned(std::vector<int>(32, 1)) == counted);
-}
+TEST_CASE("ones: lane n has n + 1") { CHECK(verdict(std::vector<int>(32, 1)) == kAllRight); }
 
-TEST_CASE("different numbers: every lane has the sum up to its own") {
-  CHECK(scanned(different(32)) == expected(different(32)));
-}
+TEST_CASE("different numbers: every lane has the sum up to its own") { CHECK(verdict(different(32)) == kAllRight); }
 
-TEST_CASE("every warp begins anew") { CHECK(scanned(different(96)) == expected(different(96))); }
+TEST_CASE("every warp begins anew") { CHECK(verdict(different(96)) == kAllRight); }
 
-TEST_CASE("as many warps as a block can have") { CHECK(scanned(different(1024)) == expected(different(1024))); }
+TEST_CASE("as many warps as a block can have") { CHECK(verdict(different(1024)) == kAllRight); }

@@ -42,6 +42,7 @@ struct Linking {
 
 // The answer's calls come through here.
 CUresult CUDAAPI cuLinkCreate(unsigned int count, CUjit_option* options, void** values, CUlinkState* linker) {
+  if (Refusal::meets("cuLinkCreate")) return kRefused;
   ++created;
   return DRIVERS(cuLinkCreate)(count, options, values, linker);
 }
@@ -50,6 +51,12 @@ CUresult CUDAAPI cuLinkDestroy(CUlinkState linker) {
   ++destroyed;
   return DRIVERS(cuLinkDestroy)(linker);
 }
+
+MAY_BE_REFUSED(cuLinkComplete, (CUlinkState linker, void** image, std::size_t* bytes), (linker, image, bytes))
+MAY_BE_REFUSED(cuModuleLoadData, (CUmodule * module, const void* image), (module, image))
+MAY_BE_REFUSED(cuModuleLoadDataEx,
+               (CUmodule * module, const void* image, unsigned int count, CUjit_option* options, void** values),
+               (module, image, count, options, values))
 
 TEST_CASE_METHOD(Linking, "two files become one module") {
   CHECK(value({kKernel, kSquare}, 9) == 82);
@@ -84,5 +91,12 @@ TEST_CASE_METHOD(Linking, "the linker is destroyed when something failed") {
   created = destroyed = 0;
   CHECK_THROWS_AS(link_files({kKernel}, &log), cu::Error);
   CHECK(created == 1);
+  CHECK(destroyed == created);
+}
+
+TEST_CASE_METHOD(Linking, "each call is checked, and the linker is destroyed when one fails") {
+  created = destroyed = 0;
+  const auto answer = [&] { cuModuleUnload(link_files({kKernel, kSquare}, &log)); };
+  CHECK(goes_on({"cuLinkCreate", "cuLinkComplete", "cuModuleLoadData", "cuModuleLoadDataEx"}, answer) == "");
   CHECK(destroyed == created);
 }

