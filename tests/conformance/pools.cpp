@@ -239,6 +239,13 @@ FRESH_CASE("A pool may be on the host: devices touch its memory if they are let"
   ANSWERS(cuMemPoolSetAccess(pool, &access, 1), CUDA_SUCCESS);
   ANSWERS(cuDeviceSetMemPool(device.id, pool), CUDA_ERROR_INVALID_VALUE);  // a device's pool is of its own memory
   ANSWERS(cuDeviceSetMemPool(99, pool), CUDA_ERROR_INVALID_VALUE);
+  if (conformance::on_simulator()) {  // as the manual lists them; of a GPU nobody has asked
+    CUmemoryPool none = nullptr;
+    ANSWERS(cuDeviceGetMemPool(&none, 99), CUDA_ERROR_INVALID_VALUE);
+    access.location.id = 99;
+    ANSWERS(cuMemPoolSetAccess(pool, &access, 1), CUDA_ERROR_INVALID_VALUE);
+    access.location.id = 0;
+  }
   ANSWERS(cuMemAllocFromPoolAsync(&p, 4096, pool, nullptr), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
   unsigned type = 0;

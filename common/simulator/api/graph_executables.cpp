@@ -21,6 +21,9 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* c
   constexpr u64 kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                          CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   require((flags & ~kKnown) == 0);
+  constexpr u64 kNotBoth =
+      CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  require((flags & kNotBoth) != kNotBoth);
   if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
     return refuse("CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH");
   require_no_unsafe_capture();

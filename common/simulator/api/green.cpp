@@ -167,6 +167,12 @@ void require_no_capture(GreenContext& green) {
 
 std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
   require_calls_permitted();
+  return green_contexts().get(handle, CUDA_ERROR_INVALID_CONTEXT);
+}
+
+// For the two calls of which the manual says that they tell a destroyed one from what was none.
+std::shared_ptr<GreenContext> get_green_if_not_destroyed(CUgreenCtx handle) {
+  require_calls_permitted();
   if (auto green = green_contexts().find(handle)) return green;
   const std::scoped_lock lock(owners().mutex);
   fail(owners().destroyed.contains(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT);
@@ -254,7 +260,7 @@ CUDASIM_API CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc,
 // Its streams end with it.
 CUDASIM_API CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
   return CUDASIM_CALL(hCtx) {
-    const auto green = get_green(hCtx);
+    const auto green = get_green_if_not_destroyed(hCtx);
     const std::scoped_lock lock(green->mutex, owners().mutex);
     require(green_contexts().remove(hCtx) != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     owners().destroyed.insert(hCtx);
@@ -283,7 +289,9 @@ CUDASIM_API CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long* gr
   return CUDASIM_CALL(greenCtx, greenCtxId) {
     require_calls_permitted();
     const auto& stack = this_thread().stack;
-    const auto green = greenCtx != nullptr ? get_green(greenCtx) : stack.empty() ? nullptr : green_named(stack.back());
+    const auto green = greenCtx != nullptr ? get_green_if_not_destroyed(greenCtx)
+                       : stack.empty()     ? nullptr
+                                           : green_named(stack.back());
     require(green != nullptr, CUDA_ERROR_INVALID_CONTEXT);
     require(greenCtxId != nullptr);
     *greenCtxId = green->id;

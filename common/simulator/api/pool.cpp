@@ -163,7 +163,9 @@ CUDASIM_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
   return CUDASIM_CALL(pool, dev) {
     require_calls_permitted();
     require(pool != nullptr);
-    *pool = current_pool(memory_of(device_at(dev)))->handle;
+    const PoolPlace place{false, CU_MEM_LOCATION_TYPE_DEVICE, dev};
+    require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);
+    *pool = current_pool(place)->handle;
     return CUDA_SUCCESS;
   };
 }
@@ -172,7 +174,7 @@ CUDASIM_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
   return CUDASIM_CALL(dev, pool) {
     require_calls_permitted();
     const PoolPlace place{false, CU_MEM_LOCATION_TYPE_DEVICE, dev};
-    require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);  // of the calls that name a device, this one (driver 580)
+    require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);
     const auto wanted = pool_named(pool);
     require(wanted->place == place);
     set_current_pool(place, wanted);
@@ -255,7 +257,7 @@ CUDASIM_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc
     const auto named = pool_named(pool);
     for (size_t i = 0; i < count; ++i) {
       require(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE);
-      device_at(map[i].location.id);
+      require(static_cast<std::size_t>(map[i].location.id) < devices().size());
       require(map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
       named->set_access(map[i].location.id, map[i].flags);
     }
