@@ -86,6 +86,31 @@ FRESH_CASE("No multicast object is made where the device's attribute says that t
 }
 #endif
 
+#if CUDA_VERSION >= 12000
+FRESH_CASE("A tensor map is of kinds that there are", "[seldom]") {
+  const auto made = conformance::context();
+  int major = 0;
+  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, made.dev));
+  if (major < 9) SKIP_TEST("tensor maps are for compute capability 9.0 and later");
+  CUdeviceptr p = 0;
+  CU_CHECK(cuMemAlloc(&p, 1 << 16));
+  alignas(64) CUtensorMap map;
+  const cuuint64_t size[] = {64, 64}, pitch[] = {256};
+  const cuuint32_t box[] = {16, 8}, step[] = {1, 1};
+  const auto make = [&](int swizzle, int promotion, int fill) {
+    return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, reinterpret_cast<void*>(p), size, pitch,
+                                  box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, static_cast<CUtensorMapSwizzle>(swizzle),
+                                  static_cast<CUtensorMapL2promotion>(promotion),
+                                  static_cast<CUtensorMapFloatOOBfill>(fill));
+  };
+  for (int promotion = 0; promotion < 4; ++promotion) ANSWERS(make(3, promotion, promotion % 2), CUDA_SUCCESS);
+  if (!conformance::on_simulator()) return;  // as the manual has it; of a GPU nobody has asked
+  ANSWERS(make(9, 0, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(make(0, 4, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(make(0, 0, 2), CUDA_ERROR_INVALID_VALUE);
+}
+#endif
+
 FRESH_CASE("Writes from network cards can be waited for, by the current context", "[seldom]") {
   conformance::context();
   const auto here = CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX;

@@ -40,7 +40,9 @@ Swizzle swizzle_of(CUtensorMapSwizzle swizzle) {
     case CU_TENSOR_MAP_SWIZZLE_32B: return Swizzle::bytes_32;
     case CU_TENSOR_MAP_SWIZZLE_64B: return Swizzle::bytes_64;
     case CU_TENSOR_MAP_SWIZZLE_128B: return Swizzle::bytes_128;
-    default: fail(refuse("cuTensorMapEncodeTiled", "with this swizzle"));
+    default:
+      require(static_cast<unsigned>(swizzle) <= 6);  // the others are sm_100's, and newer than some headers
+      fail(refuse("cuTensorMapEncodeTiled", "with this swizzle"));
   }
 }
 
@@ -80,7 +82,10 @@ void interleaved(TensorMap& map, CUtensorMapInterleave interleave, CUtensorMapSw
   for (u32 k = 0; k + 1 < map.dimensions; ++k) require(map.stride[k] % map.interleave == 0);
 }
 // And how the box comes into shared memory.
-void describe_copy(TensorMap& map, CUtensorMapSwizzle swizzle, CUtensorMapFloatOOBfill fill) {
+void describe_copy(TensorMap& map, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                   CUtensorMapFloatOOBfill fill) {
+  require(static_cast<unsigned>(promotion) <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B);  // there is no cache to promote in
+  require(static_cast<unsigned>(fill) <= CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA);
   map.swizzle = swizzle_of(swizzle);
   const u32 row = map.box[0] * map.element();
   require(row % 16 == 0);
@@ -112,7 +117,7 @@ CUDASIM_API CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapD
       require(boxDim[k] != 0 && boxDim[k] <= kMostBox);
       map.box[k] = u16(boxDim[k]);
     }
-    describe_copy(map, swizzle, oobFill);
+    describe_copy(map, swizzle, l2Promotion, oobFill);
     std::memcpy(tensorMap, &map, sizeof map);
     return CUDA_SUCCESS;
   };
@@ -148,7 +153,7 @@ CUDASIM_API CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMap
       map.lower[k] = i16(lower);
       map.upper[k] = i16(upper);
     }
-    describe_copy(map, swizzle, oobFill);
+    describe_copy(map, swizzle, l2Promotion, oobFill);
     std::memcpy(tensorMap, &map, sizeof map);
     return CUDA_SUCCESS;
   };
