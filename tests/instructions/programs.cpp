@@ -1,11 +1,15 @@
-// Runs the programs on the device at hand: a module and a launch each.
+// Runs the programs on the device at hand, some to a module, since a driver takes its time for each module.
 #include "tests/catch.hpp"
 #include "tests/instructions/bulk.hpp"
 #include "tests/instructions/device.hpp"
 
+#include <map>
+
 namespace {
 
 using namespace instructions;
+
+constexpr std::size_t kProgramsInModule = 25;
 
 std::string hexadecimal(u64 x) { return (std::ostringstream() << "0x" << std::hex << x).str(); }
 
@@ -37,25 +41,51 @@ std::string run(const Program& p, CUfunction function) {
   return "";
 }
 
+// False if they do not load; then the log says why.
+bool run(const std::vector<const Program*>& programs, const std::string& head, std::string& log) {
+  std::string text = head + constants();
+  for (std::size_t k = 0; k < programs.size(); ++k) text += kernel(*programs[k], "k" + std::to_string(k));
+  const CUmodule module = load(text, log);
+  if (module == nullptr) return false;
+  for (std::size_t k = 0; k < programs.size(); ++k) {
+    CAPTURE(programs[k]->body);
+    CUfunction function = nullptr;
+    CU_CHECK(cuModuleGetFunction(&function, module, ("k" + std::to_string(k)).c_str()));
+    CHECK(run(*programs[k], function) == "");
+  }
+  CU_CHECK(cuModuleUnload(module));
+  return true;
+}
+
 void check(const Programs& programs) {
   const Device device;
   const int architecture = device.architecture();
-  for (const Program& p : programs) {
+  std::map<std::string, std::vector<const Program*>> waiting;  // by what the module begins with
+  const auto run_those = [&](const std::string& head, const std::vector<const Program*>& some) {
     std::string log;
-    const bool old = p.target < 70;  // what ended with PTX ISA 6.3
-    if (int(p.target) > architecture || (p.only_simulated && !device.simulated())) continue;
-    const CUmodule module =
-        load(header(old ? 83 : Device::ptx_version(87), old ? int(p.target) : architecture) + text_of(p), log);
-    CAPTURE(p.body);
-    if (module == nullptr) {
-      if (architecture >= 90) CHECK(log == "");
-      continue;  // an older device has not all of them
+    if (some.empty() || run(some, head, log)) return;
+    // One of them does not load; an older device has not all of them.
+    for (const Program* p : some) {
+      if (run({p}, head, log) || architecture < 90) continue;
+      CAPTURE(p->body);
+      CHECK(log == "");
     }
-    CUfunction function = nullptr;
-    CU_CHECK(cuModuleGetFunction(&function, module, "k"));
-    CHECK(run(p, function) == "");
-    CU_CHECK(cuModuleUnload(module));
+  };
+  for (const Program& p : programs) {
+    if (int(p.target) > architecture || (p.only_simulated && !device.simulated())) continue;
+    const bool old = p.target < 70;  // what ended with PTX ISA 6.3
+    const std::string head = header(old ? 83 : Device::ptx_version(87), old ? int(p.target) : architecture);
+    if (!p.before.empty()) {  // functions, whose names are the same in each
+      run_those(head, {&p});
+      continue;
+    }
+    auto& some = waiting[head];
+    some.push_back(&p);
+    if (some.size() < kProgramsInModule) continue;
+    run_those(head, some);
+    some.clear();
   }
+  for (const auto& [head, some] : waiting) run_those(head, some);
 }
 
 }  // namespace

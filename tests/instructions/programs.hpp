@@ -44,13 +44,16 @@ constexpr u32 kConstants = 5000, kGiven = 6000;
 inline bool active(u32 t) { return t < 32 || (t * 2654435761u >> 13) % 3 != 0; }
 constexpr Results kNothing = {kUntouched, kUntouched, kUntouched, kUntouched};
 
-inline std::string text_of(const Program& p) {
+inline std::string constants() {
   std::ostringstream s;
   s << ".const .align 16 .b64 constants[8] = {";
   for (u32 i = 0; i < 8; ++i) s << (i ? "," : "") << word(kConstants, i) << "U";
-  s << "};\n"
-    << p.before
-    << "\n.visible .entry k(.param .u64 in, .param .u64 scratch, .param .u64 out, .param .align 16 .b8 given[64]) ";
+  return s.str() + "};\n";
+}
+
+inline std::string kernel(const Program& p, const std::string& name) {
+  std::ostringstream s;
+  s << p.before << "\n.visible .entry " << name << "(.param .u64 in, .param .u64 scratch, .param .u64 out, .param .align 16 .b8 given[64]) ";
   if (p.cluster > 1 || p.in_cluster) s << ".reqnctapercluster " << p.cluster << ", 1, 1 ";
   s << "{\n.shared .align 128 .b8 all_words[" << 64 * p.threads << "];\n.shared .align 128 .b8 spare[" << 64 * p.threads
     << "];\n"

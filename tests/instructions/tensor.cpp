@@ -528,32 +528,52 @@ TEST_CASE("a tensor copy rounds f32 to tf32, ties to even, to one NaN") {
 TEST_CASE("a tensor reduction adds the box") {
   check({CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, {40, 30}, {16, 8}, {1, 1}}, {4, 2}, {28, 26}, Then::add);
 }
-TEST_CASE("each form of a tensor copy, a prefetch and a reduction does the same, in each number of dimensions") {
+
+namespace {
+// Each form of a tensor copy, a prefetch and a reduction does the same.
+void check_forms(std::size_t rank) {
   const std::vector<u64> size = {8, 3, 3, 2, 2};
   const std::vector<u32> box = {4, 2, 2, 2, 1};
-  const auto cut = [](const auto& all, std::size_t rank) {
+  const auto cut = [&](const auto& all) {
     return std::decay_t<decltype(all)>(all.begin(), all.begin() + i64(rank));
   };
-  for (std::size_t rank = 1; rank <= 5; ++rank) {
-    const Tensor t{CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, cut(size, rank), cut(box, rank), std::vector<u32>(rank, 1)};
-    const std::vector<i32> start = {4, 1, 0, 0, 1}, there = {0, 1, 1, 0, 0};
-    for (const How& how : forms()) {
-      CAPTURE(rank, how.op, how.space, how.tile);
-      check(t, cut(start, rank), cut(there, rank), how.op == "add" && how.store_hint ? Then::store : Then::add, how);
-      if (how.op == "xor") check(t, cut(start, rank), cut(there, rank), Then::store, how);
-      if (how.op == "add") check(t, cut(start, rank), cut(there, rank), Then::add, how);
-    }
+  const Tensor t{CU_TENSOR_MAP_DATA_TYPE_UINT32, 4, cut(size), cut(box), std::vector<u32>(rank, 1)};
+  const std::vector<i32> start = {4, 1, 0, 0, 1}, there = {0, 1, 1, 0, 0};
+  for (const How& how : forms()) {
+    CAPTURE(rank, how.op, how.space, how.tile);
+    check(t, cut(start), cut(there), how.op == "add" && how.store_hint ? Then::store : Then::add, how);
+    if (how.op == "xor") check(t, cut(start), cut(there), Then::store, how);
+    if (how.op == "add") check(t, cut(start), cut(there), Then::add, how);
   }
-  for (Images t : some_images()) {
-    for (int& corner : t.lower) corner = std::max(corner, 0);
-    for (int& corner : t.upper) corner = std::min(corner, 0);
-    for (i32& at : t.start) at = std::max(at, 0);
-    for (const How& how : forms()) {
-      CAPTURE(t.size.size(), how.op, how.space);
-      check(t, Then::add, how);
-      if (how.op == "xor") check(t, Then::store, how);
-    }
+}
+void check_image_forms(Images t) {
+  for (int& corner : t.lower) corner = std::max(corner, 0);
+  for (int& corner : t.upper) corner = std::min(corner, 0);
+  for (i32& at : t.start) at = std::max(at, 0);
+  for (const How& how : forms()) {
+    CAPTURE(t.size.size(), how.op, how.space);
+    check(t, Then::add, how);
+    if (how.op == "xor") check(t, Then::store, how);
   }
+}
+}  // namespace
+
+TEST_CASE("each form of a tensor copy, a prefetch and a reduction does the same in one dimension") { check_forms(1); }
+TEST_CASE("each form of a tensor copy, a prefetch and a reduction does the same in two dimensions") { check_forms(2); }
+TEST_CASE("each form of a tensor copy, a prefetch and a reduction does the same in three dimensions") {
+  check_forms(3);
+}
+TEST_CASE("each form of a tensor copy, a prefetch and a reduction does the same in four dimensions") { check_forms(4); }
+TEST_CASE("each form of a tensor copy, a prefetch and a reduction does the same in five dimensions") { check_forms(5); }
+TEST_CASE("each form of an im2col copy, a prefetch and a reduction does the same for images of one dimension") {
+  check_image_forms(some_images()[0]);
+}
+TEST_CASE("each form of an im2col copy, a prefetch and a reduction does the same for images of two dimensions") {
+  check_image_forms(some_images()[1]);
+  check_image_forms(some_images()[2]);
+}
+TEST_CASE("each form of an im2col copy, a prefetch and a reduction does the same for images of three dimensions") {
+  check_image_forms(some_images()[3]);
 }
 TEST_CASE("what no tensor map can be is refused") {
   const Device device;

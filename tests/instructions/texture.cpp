@@ -864,17 +864,25 @@ TEST_CASE("in independent mode a sampler of its own says how a texture is read")
                "ld.param.u64 %t, [object];\nld.param.u64 %out, [out];\n"
                "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, between, {0f40000000}];\nst.global.f32 [%out], %d0;\n"
                "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [%t, between, {0f00000000}];\nst.global.f32 [%out+4], "
-               "%d0;\nret;\n}\n",
+               "%d0;\n.reg .b32 %r<4>;\ntxq.filter_mode.b32 %r0, [between];\ntxq.addr_mode_0.b32 %r1, [between];\n"
+               "txq.force_unnormalized_coords.b32 %r2, [between];\ntxq.addr_mode_0.b32 %r3, [%t];\n"
+               "st.global.v4.b32 [%out+16], {%r0, %r1, %r2, %r3};\nret;\n}\n",
            log);
   REQUIRE(log == "");
   CUfunction function = nullptr;
   CU_CHECK(cuModuleGetFunction(&function, module, "k"));
   CUdeviceptr out = 0;
-  CU_CHECK(cuMemAlloc(&out, 8));
+  CU_CHECK(cuMemAlloc(&out, 32));
   void* parameters[] = {&texture, &out};
   CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
   float got[2] = {};
+  u32 told[4] = {};
   CU_CHECK(cuMemcpyDtoH(got, out, 8));
+  CU_CHECK(cuMemcpyDtoH(told, out + 16, 16));
+  CHECK(told[0] == 1);
+  CHECK(told[1] == CU_TR_ADDRESS_MODE_BORDER);
+  CHECK(told[2] == 1);
+  CHECK(told[3] == CU_TR_ADDRESS_MODE_CLAMP);
   CHECK(got[0] == (f.at(1, 0, 0, 0) + f.at(2, 0, 0, 0)) / 2);
   CHECK(got[1] == f.at(0, 0, 0, 0) / 2);
   CU_CHECK(cuMemFree(out));
@@ -884,6 +892,62 @@ TEST_CASE("in independent mode a sampler of its own says how a texture is read")
 }
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // of references; objects took their place
+
+TEST_CASE("a texture reference begins with what its initialiser says of sampling; its array says the rest") {
+  const Device device;
+  std::string log;
+  const CUmodule module =
+      load(header(63, 75) +
+               ".global .texref plain;\n.global .surfref target = {width = 7, memory_layout = 0};\n"
+               ".global .texref image = {width = 7, channel_order = 0, addr_mode_0 = mirror, addr_mode_1 = "
+               "clamp_to_border,\n  filter_mode = linear, normalized_coords = 1};\n"
+               ".visible .entry k(.param .f32 at, .param .u64 out) {\n.reg .f32 %x, %d<4>;\n.reg .b32 %w;\n"
+               ".reg .b64 %out;\nld.param.f32 %x, [at];\nld.param.u64 %out, [out];\n"
+               "tex.1d.v4.f32.f32 {%d0, %d1, %d2, %d3}, [image, {%x}];\nst.global.f32 [%out], %d0;\n"
+               "txq.width.b32 %w, [image];\nst.global.b32 [%out+4], %w;\nret;\n}\n",
+           log);
+  REQUIRE(log == "");
+  CUtexref plain = nullptr, image = nullptr;
+  CU_CHECK(cuModuleGetTexRef(&plain, module, "plain"));
+  CU_CHECK(cuModuleGetTexRef(&image, module, "image"));
+  const auto mode = [](CUtexref reference, int direction) {
+    CUaddress_mode found = CU_TR_ADDRESS_MODE_WRAP;
+    CU_CHECK(cuTexRefGetAddressMode(&found, reference, direction));
+    return found;
+  };
+  CHECK(mode(image, 0) == CU_TR_ADDRESS_MODE_MIRROR);
+  CHECK(mode(image, 1) == CU_TR_ADDRESS_MODE_BORDER);
+  CHECK(mode(image, 2) == mode(plain, 2));
+  CUfilter_mode filter = CU_TR_FILTER_MODE_POINT;
+  CU_CHECK(cuTexRefGetFilterMode(&filter, image));
+  CHECK(filter == CU_TR_FILTER_MODE_LINEAR);
+  CU_CHECK(cuTexRefGetFilterMode(&filter, plain));
+  CHECK(filter == CU_TR_FILTER_MODE_POINT);
+  unsigned flags = 0;
+  CU_CHECK(cuTexRefGetFlags(&flags, image));
+  CHECK((flags & CU_TRSF_NORMALIZED_COORDINATES) != 0);
+  const Filled texels = filled(kGeometries[0], 1);
+  CU_CHECK(cuTexRefSetArray(image, texels.array, CU_TRSA_OVERRIDE_FORMAT));
+  CUfunction function = nullptr;
+  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
+  CUdeviceptr out = 0;
+  CU_CHECK(cuMemAlloc(&out, 8));
+  const auto read = [&](float at) {
+    void* parameters[] = {&at, &out};
+    CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
+    float got = 0;
+    CU_CHECK(cuMemcpyDtoH(&got, out, 4));
+    return got;
+  };
+  CHECK(read(4.0f / kWidth) == (texels.at(3, 0, 0, 0) + texels.at(4, 0, 0, 0)) / 2);
+  CHECK(read(1 + 1.5f / kWidth) == texels.at(kWidth - 2, 0, 0, 0));  // mirrored
+  u32 width = 0;
+  CU_CHECK(cuMemcpyDtoH(&width, out + 4, 4));
+  CHECK(width == kWidth);
+  CU_CHECK(cuMemFree(out));
+  CU_CHECK(cuModuleUnload(module));
+  CU_CHECK(cuArrayDestroy(texels.array));
+}
 
 TEST_CASE("texture and surface references are given their arrays by the host, launch by launch") {
   const Device device;
@@ -1168,18 +1232,21 @@ TEST_CASE("txq and suq answer each question") {
   CU_CHECK(cuSurfObjectDestroy(surface));
 }
 
-TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in each geometry and type") {
+namespace {
+constexpr const char* kOutside[] = {".trap", ".clamp", ".zero"};  // what there is to do beyond a surface's end
+CUsurfObject surface_of(const Numbered& texels) {
+  CUsurfObject surface = 0;
+  const CUDA_RESOURCE_DESC r = resource(texels.array);
+  CU_CHECK(cuSurfObjectCreate(&surface, &r));
+  return surface;
+}
+}  // namespace
+
+TEST_CASE("each form of suld and sust reaches the bytes that it names, in each geometry and type") {
   const Device device;
-  const char* modes[] = {".trap", ".clamp", ".zero"};
   for (std::size_t n = 0; n < kFlat; ++n) {
     const Small& g = kSmall[n];
     const std::string name = g.name, at = std::string("[%t, ") + g.coordinates + "]";
-    const auto surface_of = [](const Numbered& texels) {
-      CUsurfObject surface = 0;
-      const CUDA_RESOURCE_DESC r = resource(texels.array);
-      CU_CHECK(cuSurfObjectCreate(&surface, &r));
-      return surface;
-    };
     // .b: x in bytes. Each width at its turn in a texel of 16 bytes.
     u32 k = 0;
     for (const std::string vector : {"", ".v2", ".v4"}) {
@@ -1194,7 +1261,7 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
           auto in = each_texel(g, true);
           const u32 offset = k * size % 16;
           for (auto& i : in) i[1] = i[1] * 16 + offset;
-          const std::string reg = type == "b64" ? "%w" : "%d", mode = modes[k % 3];
+          const std::string reg = type == "b64" ? "%w" : "%d", mode = kOutside[k % 3];
           std::string names = reg + "0";
           for (u32 e = 1; e < elements; ++e) names += ", " + reg + std::to_string(e);
           if (elements > 1) names = "{" + names + "}";
@@ -1235,7 +1302,7 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
     }
     // .p: x in texels, of which each channel gets its word.
     for (u32 channels : {1u, 2u, 4u}) {
-      for (const char* mode : modes) {
+      for (const char* mode : kOutside) {
         const Numbered texels(g, CU_AD_FORMAT_UNSIGNED_INT32, channels, CUDA_ARRAY3D_SURFACE_LDST);
         const CUsurfObject surface = surface_of(texels);
         const std::string data = channels == 1   ? "%d0"
@@ -1253,9 +1320,15 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
         CU_CHECK(cuSurfObjectDestroy(surface));
       }
     }
-    if (n > 2) continue;
-    // Reductions: each thread has a texel of its own.
-    k = 0;
+  }
+}
+
+TEST_CASE("each form of sured changes the bytes that it names, in each geometry and type") {
+  const Device device;
+  for (std::size_t n = 0; n < 3; ++n) {
+    const Small& g = kSmall[n];
+    const std::string name = g.name, at = std::string("[%t, ") + g.coordinates + "]";
+    // Each thread has a texel of its own.
     for (const bool formatted : {false, true}) {
       for (const std::string op : {"add", "min", "max", "and", "or"}) {
         for (const std::string type : {"u32", "s32", "u64", "s64", "b32", "b64"}) {
@@ -1264,7 +1337,7 @@ TEST_CASE("each form of suld, sust and sured reaches the bytes that it names, in
           if (formatted ? type != "b32" && !(ordered && type == "b64")
                         : logic != (type == "b32") || type == "b64" || (op == "add" && type == "s64"))
             continue;
-          for (const char* mode : modes) {
+          for (const char* mode : kOutside) {
             const Numbered texels(g, CU_AD_FORMAT_UNSIGNED_INT32, wide ? 2 : 1, CUDA_ARRAY3D_SURFACE_LDST);
             const CUsurfObject surface = surface_of(texels);
             auto in = each_texel(g, true);

@@ -62,6 +62,7 @@ struct Form {
   u32 swizzle_a, swizzle_b;
   bool mn_a = false, mn_b = false, registers = false, negative = false, accumulate = true;
   std::string suffix = {};
+  u32 base = 0;  // both matrices begin so many times 128 bytes behind a multiple of 1024
 };
 
 void check(const Form& f) {
@@ -87,8 +88,11 @@ void check(const Form& f) {
   const Operand ob = laid_out(f.n, k, bits, f.swizzle_b, f.mn_b, [&](u32 column, u32 kk) { return b[kk][column]; });
 
   const u32 per = 32 / td.storage, registers = f.n / 2 / per;
-  std::vector<u8> in = oa.bytes;
-  const u32 at_b = u32(in.size());
+  const u32 at_a = 128 * f.base;
+  std::vector<u8> in(at_a);
+  in.insert(in.end(), oa.bytes.begin(), oa.bytes.end());
+  const u32 at_b = (u32(in.size()) + 1023) / 1024 * 1024 + at_a;
+  in.resize(at_b);
   in.insert(in.end(), ob.bytes.begin(), ob.bytes.end());
   const u32 at_fragments = u32(in.size());
   // Each thread's four registers of A, then its registers of D.
@@ -134,9 +138,9 @@ void check(const Form& f) {
   const auto descriptor = [&](const std::string& name, const Operand& o, u32 at) {
     text += "mov.u32 %x, both; add.u32 %x, %x, " + n(at) +
             "; and.b32 %x, %x, 0x3ffff; shr.u32 %x, %x, 4; cvt.u64.u32 " + name + ", %x; or.b64 " + name + ", " + name +
-            ", " + n(o.descriptor) + "U;\n";
+            ", " + n(o.descriptor | u64{f.base} << 49) + "U;\n";
   };
-  descriptor("%da", oa, 0);
+  descriptor("%da", oa, at_a);
   descriptor("%db", ob, at_b);
   text += "setp.eq.u32 %p, %t, " + std::string(f.accumulate ? "%t" : "-1") + ";\nwgmma.fence.sync.aligned;\n" +
           "wgmma.mma_async.sync.aligned.m64n" + n(f.n) + "k" + n(k) + f.suffix + "." + f.d + "." + f.a + "." + f.b +
@@ -153,7 +157,7 @@ void check(const Form& f) {
   std::string head = header(Device::ptx_version(84), 90);
   head.replace(head.find("sm_90"), 5, "sm_90a");
   const CUmodule module = load(head + text, log);
-  CAPTURE(f.n, f.d, f.a, f.b, f.swizzle_a, f.swizzle_b, f.mn_a, f.mn_b, f.registers);
+  CAPTURE(f.n, f.d, f.a, f.b, f.swizzle_a, f.swizzle_b, f.mn_a, f.mn_b, f.registers, f.base);
   REQUIRE(log == "");
   CUfunction function = nullptr;
   CUdeviceptr device_in = 0, device_out = 0;
@@ -175,26 +179,59 @@ void check(const Form& f) {
 
 }  // namespace
 
-TEST_CASE("wgmma multiplies matrices in every layout of shared memory") {
+// A driver takes seconds for a module with a large wgmma: so there are many cases, for one to be asked for alone.
+TEST_CASE("wgmma multiplies matrices whose elements of k lie side by side in shared memory, in every layout") {
   for (const u32 swizzle : {kNone, k128, k64, k32}) {
     check({16, "f32", "f16", "f16", swizzle, swizzle});
     check({64, "f32", "bf16", "bf16", swizzle, kNone});
+  }
+  check({256, "f32", "bf16", "bf16", k128, k128});
+}
+TEST_CASE("wgmma multiplies matrices whose rows or columns lie side by side in shared memory, in every layout") {
+  for (const u32 swizzle : {kNone, k128, k64, k32}) {
     check({32, "f32", "f16", "f16", swizzle, swizzle, swizzle != kNone, swizzle != kNone});
     check({128, "f32", "f16", "f16", kNone, swizzle, false, true});
   }
   check({64, "f16", "f16", "f16", kNone, kNone, true, true});
-  check({256, "f32", "bf16", "bf16", k128, k128});
 }
-TEST_CASE("wgmma has each number of columns for each type") {
+TEST_CASE("wgmma is told by a base offset where a swizzle's pattern begins") {
+  for (const u32 base : {1u, 2u, 3u, 4u, 7u}) {
+    for (const u32 swizzle : {k128, k64, k32}) {
+      Form f{16, "f32", "f16", "f16", swizzle, swizzle};
+      f.base = base;
+      check(f);
+    }
+  }
+  Form f{64, "f32", "bf16", "bf16", k128, k128, true, true};
+  f.base = 5;
+  check(f);
+}
+
+namespace {
+void check_columns(const std::string& d, const std::string& a, const std::string& b) {
+  for (u32 n = 8; n <= 256; n += 8) check({n, d, a, b, kNone, kNone});
+}
+// Each pair of the two formats of eight bits has its turn.
+void check_columns_of_eight_bits(const std::string& d) {
   for (u32 n = 8; n <= 256; n += 8) {
-    check({n, "f32", "f16", "f16", kNone, kNone});
-    check({n, "f16", "f16", "f16", kNone, kNone});
-    check({n, "f32", "bf16", "bf16", kNone, kNone});
-    check({n, "f32", "tf32", "tf32", kNone, kNone});
-    check({n, "f32", n % 16 ? "e4m3" : "e5m2", n % 32 < 16 ? "e4m3" : "e5m2", kNone, kNone});
-    check({n, "f32", n % 16 ? "e5m2" : "e4m3", n % 32 < 16 ? "e5m2" : "e4m3", kNone, kNone});
-    check({n, "f16", n % 16 ? "e4m3" : "e5m2", n % 32 < 16 ? "e4m3" : "e5m2", kNone, kNone});
-    check({n, "f16", n % 16 ? "e5m2" : "e4m3", n % 32 < 16 ? "e5m2" : "e4m3", kNone, kNone});
+    check({n, d, n % 16 ? "e4m3" : "e5m2", n % 32 < 16 ? "e4m3" : "e5m2", kNone, kNone});
+    check({n, d, n % 16 ? "e5m2" : "e4m3", n % 32 < 16 ? "e5m2" : "e4m3", kNone, kNone});
+  }
+}
+}  // namespace
+
+TEST_CASE("wgmma has each number of columns for f16, added up in f32") { check_columns("f32", "f16", "f16"); }
+TEST_CASE("wgmma has each number of columns for f16, added up in f16") { check_columns("f16", "f16", "f16"); }
+TEST_CASE("wgmma has each number of columns for bf16") { check_columns("f32", "bf16", "bf16"); }
+TEST_CASE("wgmma has each number of columns for tf32") { check_columns("f32", "tf32", "tf32"); }
+TEST_CASE("wgmma has each number of columns for floats of eight bits, added up in f32") {
+  check_columns_of_eight_bits("f32");
+}
+TEST_CASE("wgmma has each number of columns for floats of eight bits, added up in f16") {
+  check_columns_of_eight_bits("f16");
+}
+TEST_CASE("wgmma has each number of columns that there is for integers and bits") {
+  for (u32 n = 8; n <= 256; n += 8) {
     if (n % 16 != 0 && n > 24) continue;
     check({n, "s32", "u8", "s8", kNone, kNone});
     check({n, "s32", "s8", "u8", kNone, kNone, false, false, false, false, true, ".satfinite"});
@@ -208,7 +245,7 @@ TEST_CASE("wgmma takes A from registers, leaves the addend out, and changes sign
   check({16, "f32", "f16", "f16", kNone, kNone, false, false, false, true, true});
   check({16, "f32", "f16", "f16", kNone, kNone, false, false, false, false, false});
 }
-TEST_CASE("wgmma multiplies tf32, eight-bit and one-bit elements") {
+TEST_CASE("wgmma multiplies tf32 and floats of eight bits") {
   check({8, "f32", "tf32", "tf32", k128, k64});
   for (const char* a : {"e4m3", "e5m2"}) {
     for (const char* b : {"e4m3", "e5m2"}) {
@@ -216,6 +253,8 @@ TEST_CASE("wgmma multiplies tf32, eight-bit and one-bit elements") {
       check({16, "f16", a, b, kNone, kNone});
     }
   }
+}
+TEST_CASE("wgmma multiplies integers of eight bits and single bits") {
   for (const char* a : {"u8", "s8"}) {
     for (const char* b : {"u8", "s8"}) {
       check({32, "s32", a, b, k64, kNone});

@@ -16,18 +16,22 @@ constexpr u32 kWhole = 8, kLevelAt = 4, kOutputAt = 6, kOffsets = 256;
 // How many registers an offset or a gradient has.
 u32 vector_of(u32 geometry) { return is_cube(geometry) || geometry == k3d ? 4 : dimensions(geometry); }
 
-// In independent mode a sampler stands beside the texture: another texture object's, or a .samplerref variable.
-Sampler sampler_of(Warp& warp, u32 lane, const Texture& t, Slot slot) {
-  if (slot == kNoSlot) return t.sampler;
-  const u64 handle = warp.in<u64>(slot)[lane];
-  if (const auto other = find_texture(handle)) return other->sampler;
+// What a .samplerref variable says; `sampler` says the rest.
+Sampler sampler_at(Warp& warp, u32 lane, u64 address, Sampler sampler) {
   SamplerState state;
-  std::memcpy(&state, access(warp, lane, Space::global, handle, sizeof state, Access::read), sizeof state);
-  Sampler sampler = t.sampler;
+  std::memcpy(&state, access(warp, lane, Space::global, address, sizeof state, Access::read), sizeof state);
   for (u32 k = 0; k < 3; ++k) sampler.addressing[k] = Addressing(state.addressing[k] & 3);
   sampler.linear = state.linear != 0;
   if (state.unnormalized != 0) sampler.normalized = false;
   return sampler;
+}
+
+// In independent mode a sampler stands beside the texture: another texture object's, or a .samplerref variable.
+Sampler sampler_of(Warp& warp, u32 lane, const Texture& t, Slot slot) {
+  if (slot == kNoSlot) return t.sampler;
+  const u64 handle = warp.in<u64>(slot)[lane];
+  const auto other = find_texture(handle);
+  return other ? other->sampler : sampler_at(warp, lane, handle, t.sampler);
 }
 
 // The coordinates that start at `c`.
@@ -191,6 +195,21 @@ u32 answer(const Texture& t, u32 query, u32 level) {
   }
 }
 constexpr u32 kOfLevel = 16;
+// What is asked of samplers is asked of a texture object, a .texref, or a .samplerref.
+void run_sampler_query(Warp& warp, const Instruction& i) {
+  u32* d = warp.out<u32>(i.slot[0]);
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = u32(std::countr_zero(rest));
+    const u64 handle = address_of(warp, i, i.slot[1], false, lane);
+    Texture sampler;
+    sampler.sampler.normalized = true;
+    if (const auto texture = find_texture(handle))
+      sampler.sampler = texture->sampler;
+    else
+      sampler.sampler = sampler_at(warp, lane, handle, sampler.sampler);
+    d[lane] = answer(sampler, i.control & 15, 0);
+  }
+}
 void run_query(Warp& warp, const Instruction& i) {
   TextureOperand object(warp, i, i.slot[1]);
   u32* d = warp.out<u32>(i.slot[0]);
@@ -201,7 +220,9 @@ void run_query(Warp& warp, const Instruction& i) {
 }
 Bound bind_query(const Form& form) {
   for (const auto& [name, query] : kQueries) {
-    if (form.has(name)) return {run_query, query | (form.has("level") ? kOfLevel : 0)};
+    if (!form.has(name)) continue;
+    const bool of_sampler = query == kFilter || query == kUnnormalized || (query >= kMode0 && query <= kMode2);
+    return {of_sampler ? run_sampler_query : run_query, query | (form.has("level") ? kOfLevel : 0)};
   }
   return nullptr;
 }

@@ -47,6 +47,7 @@ u32 k_of(Type type) { return 256 / width_of(type); }
 // Descriptor Format", "Strides", "Swizzling modes".
 struct Stored {
   u32 start, leading, stride, swizzle;  // bytes; swizzle: 0, 32, 64, 128
+  u32 first_line;  // the base offset: which of eight lines of 128 bytes the swizzle's pattern begins with
   bool mn_major;
 
   u32 address(u32 mn, u32 byte_of_k, u32 k) const {
@@ -58,18 +59,19 @@ struct Stored {
     }
     at += mn_major ? mn * 2 % swizzle + mn * 2 / swizzle * leading + k % 8 * swizzle + k / 8 * stride
                    : mn % 8 * swizzle + mn / 8 * stride + byte_of_k;
-    return at ^ (at >> 7 & (swizzle / 16 - 1)) << 4;
+    return at ^ (((at >> 7) - first_line) & (swizzle / 16 - 1)) << 4;
   }
 };
 Stored stored(u64 descriptor, bool mn_major, u32 lane) {
   constexpr u32 kSwizzles[] = {0, 128, 64, 32};
-  if ((descriptor >> 49 & 7) != 0) {
+  const u32 first_line = descriptor >> 49 & 7, swizzle = kSwizzles[descriptor >> 62];
+  if (first_line != 0 && swizzle == 0) {
     throw Fault{.kind = FaultKind::illegal_instruction,
-                .what = "wgmma with a base offset in a matrix descriptor, which is not simulated",
+                .what = "wgmma with a base offset in the descriptor of a matrix that is not swizzled",
                 .lane = lane};
   }
   return {u32(descriptor & 0x3fff) << 4, u32(descriptor >> 16 & 0x3fff) << 4, u32(descriptor >> 32 & 0x3fff) << 4,
-          kSwizzles[descriptor >> 62], mn_major};
+          swizzle, first_line, mn_major};
 }
 
 // Calls f(mn, k, raw bits) for each element.

@@ -171,6 +171,7 @@ struct Module {
   std::string target_name;                                            // "sm_90a"
   bool debug = false;
   u32 address_size = 64;
+  bool independent_textures = false;  // .target texmode_independent: samplers are variables of their own
   std::vector<std::string> files;  // by the index of .file; [0] unused
   std::vector<Variable> variables;
   std::vector<Function> functions;

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <optional>
+#include <span>
 
 namespace cudasim::ptx {
 namespace {
@@ -23,6 +25,20 @@ u32 digits(std::string_view text) {
     value = value * 10 + static_cast<u32>(c - '0');
   }
   return value;
+}
+
+// Which field a variable of an opaque type has.
+bool has_field(Type type, std::string_view field) {
+  constexpr std::string_view kOfArrays[] = {"width", "height", "depth", "channel_data_type", "channel_order",
+                                            "array_size"};
+  constexpr std::string_view kOfTextures[] = {"normalized_coords", "num_mipmap_levels", "num_samples"};
+  constexpr std::string_view kOfSampling[] = {"addr_mode_0", "addr_mode_1", "addr_mode_2", "filter_mode"};
+  const auto in = [&](const auto& list) { return std::find(std::begin(list), std::end(list), field) != std::end(list); };
+  switch (type) {
+    case Type::texref: return in(kOfArrays) || in(kOfTextures) || in(kOfSampling);
+    case Type::surfref: return in(kOfArrays) || field == "memory_layout";
+    default: return in(kOfSampling) || field == "force_unnormalized_coords";
+  }
 }
 
 }  // namespace
@@ -133,7 +149,7 @@ void Parser::target() {
     if (name == "debug") {
       module.debug = true;
     } else if (name == "texmode_unified" || name == "texmode_independent") {
-      independent_textures_ = name == "texmode_independent";
+      module.independent_textures = name == "texmode_independent";
     } else if (name == "map_f64_to_f32") {
       continue;
     } else {
@@ -530,7 +546,7 @@ void Parser::check_declared_type(const Shape& shape, Position at) {
         Cursor::fail(at, "Texture/surface variable must be at module or entry parameter scope");
       if (shape.space != Space::global && shape.space != Space::param)
         Cursor::fail(at, "Texture and surface variables must be declared in .global space");
-      if (shape.type == Type::samplerref && !independent_textures_)
+      if (shape.type == Type::samplerref && !parsed_.module.independent_textures)
         Cursor::fail(at, "Instruction or declaration violates .target texmode_unified setting");
       break;
     default: break;
@@ -776,7 +792,7 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
       Cursor::fail(variable.at, "No initial value is allowed for '" + variable.name + "' in this state space");
     }
     if (bits(variable.type) == 0) {
-      sampler_state(variable);
+      opaque_state(variable);
     } else {
       Initialiser initialiser{*this, variable, open};
       initialiser.whole();
@@ -798,46 +814,65 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
   return {std::move(variable)};
 }
 
-// .samplerref s = { addr_mode_0 = wrap, filter_mode = linear, force_unnormalized_coords = 1 }: becomes the variable's
-// content, a SamplerState. What .texref and .surfref variables stand for, only the driver API can say.
-void Parser::sampler_state(Variable& variable) {
-  if (variable.type != Type::samplerref) {
-    Cursor::fail(cursor_.where(), "Initializers of .texref and .surfref variables are not simulated");
-  }
+// .texref t = { width = 16, filter_mode = linear }: PTX ISA, "Opaque types". How it samples becomes the variable's
+// content, a SamplerState; what the array that the host binds says of itself (its size, its format) says nothing here.
+void Parser::opaque_state(Variable& variable) {
+  if (!variable.dimensions.empty()) Cursor::fail(cursor_.where(), "Initializers of opaque arrays are not simulated");
   SamplerState state;
-  const auto one_of = [this](std::initializer_list<std::pair<std::string_view, u8>> values) {
-    const Position at = cursor_.where();
-    const std::string_view word = cursor_.text(cursor_.take());
-    for (const auto& [name, value] : values) {
-      if (name == word) return value;
-    }
-    Cursor::fail(at, "Parsing error near '" + Cursor::shown(word) + "': syntax error");
-  };
-  const auto mode = [&one_of] {
-    return one_of({{"wrap", u8(Addressing::wrap)},
-                   {"mirror", u8(Addressing::mirror)},
-                   {"clamp_ogl", u8(Addressing::clamp)},
-                   {"clamp_to_edge", u8(Addressing::clamp)},
-                   {"clamp_to_border", u8(Addressing::border)}});
-  };
   cursor_.expect('{');
   do {
     const Position at = cursor_.where();
-    const std::string_view field = cursor_.expect_name();
+    const std::string field(cursor_.expect_name());
+    if (!has_field(variable.type, field))
+      Cursor::fail(at, "Unrecognized field name '" + Cursor::shown(field) + "' in opaque struct initializer");
     cursor_.expect('=');
-    if (field == "addr_mode_0" || field == "addr_mode_1" || field == "addr_mode_2") {
-      state.addressing[field.back() - '0'] = mode();
-    } else if (field == "filter_mode") {
-      state.linear = one_of({{"nearest", 0}, {"linear", 1}});
-    } else if (field == "force_unnormalized_coords") {
-      state.unnormalized = one_of({{"0", 0}, {"1", 1}});
-    } else {
-      Cursor::fail(at, "Parsing error near '" + Cursor::shown(field) + "': syntax error");
-    }
+    opaque_field(state, field);
   } while (cursor_.accept(','));
   cursor_.expect('}');
   variable.data.resize(sizeof state);
   std::memcpy(variable.data.data(), &state, sizeof state);
+}
+
+void Parser::opaque_field(SamplerState& state, std::string_view field) {
+  constexpr std::pair<std::string_view, u8> kModes[] = {{"wrap", u8(Addressing::wrap)},
+                                                        {"mirror", u8(Addressing::mirror)},
+                                                        {"clamp_ogl", u8(Addressing::clamp)},
+                                                        {"clamp_to_edge", u8(Addressing::clamp)},
+                                                        {"clamp_to_border", u8(Addressing::border)}};
+  constexpr std::pair<std::string_view, u8> kFilters[] = {{"nearest", 0}, {"linear", 1}};
+  constexpr std::pair<std::string_view, u8> kTruths[] = {{"0", 0}, {"1", 1}};
+  const Position at = cursor_.where();
+  std::string value;
+  if (cursor_.is_name() && cursor_.next_text() != "WARP_SZ") {
+    value = cursor_.text(cursor_.take());
+    const auto is_value = [&](const auto& each) { return each.first == value; };
+    if (std::none_of(std::begin(kModes), std::end(kModes), is_value) &&
+        std::none_of(std::begin(kFilters), std::end(kFilters), is_value))
+      Cursor::fail(at, "Unrecognized initial value symbol '" + Cursor::shown(value) + "'");
+  } else {
+    const Immediate number = constant_expression(cursor_);
+    value = is_float(number.type) ? "a float" : std::to_string(static_cast<i64>(number.bits));
+  }
+  // ptxas takes any value for any field; what most of those mean is not written anywhere.
+  const auto one_of = [&](std::span<const std::pair<std::string_view, u8>> values) {
+    for (const auto& [name, code] : values) {
+      if (name == value) return code;
+    }
+    Cursor::fail(at, "Initial value " + value + " of '" + std::string(field) + "' is not simulated");
+  };
+  if (field.starts_with("addr_mode_")) {
+    const u32 k = static_cast<u32>(field.back() - '0');
+    state.addressing[k] = one_of(kModes);
+    state.given |= static_cast<u8>(1 << k);
+  } else if (field == "filter_mode") {
+    state.linear = one_of(kFilters);
+    state.given |= SamplerState::kFilter;
+  } else if (field == "force_unnormalized_coords") {
+    state.unnormalized = one_of(kTruths);
+  } else if (field == "normalized_coords") {
+    state.unnormalized = one_of(kTruths) == 0;
+    state.given |= SamplerState::kCoordinates;
+  }
 }
 
 Parsed parse(std::string_view text, std::size_t limit) {

@@ -8,6 +8,10 @@
 #include <optional>
 #include <unordered_set>
 
+namespace cudasim {
+struct SamplerState;
+}
+
 namespace cudasim::ptx {
 
 class Parser {
@@ -61,7 +65,8 @@ class Parser {
   std::vector<Variable> variables(Space space, Linkage linkage);
   std::vector<Variable> variable(const Shape& shape, Linkage linkage);
   std::vector<u64> array(bool& open);
-  void sampler_state(Variable& variable);
+  void opaque_state(Variable& variable);
+  void opaque_field(SamplerState& state, std::string_view field);
   void measure(Variable& variable, bool open);
   std::vector<Parameter> parameters();
   Parameter parameter();
@@ -99,7 +104,6 @@ class Parser {
   std::size_t limit_;
   Parsed parsed_;
   u32 last_error_line_ = 0;
-  bool independent_textures_ = false;  // .target texmode_independent: samplers are variables of their own
   // Of the body being read.
   Function* function_ = nullptr;
   std::vector<u32> open_scopes_;

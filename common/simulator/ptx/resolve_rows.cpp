@@ -8,15 +8,30 @@ namespace {
 
 constexpr std::size_t kSlots = sizeof(Instruction::slot) / sizeof(Slot);
 
+// ld.v8.f32, st.v4.b64: a newer architecture's.
+bool moves_256_bits(const Statement& s) {
+  if ((s.opcode != "ld" && s.opcode != "st") || s.modifiers.empty()) return false;
+  const u32 width = bits(type_named(s.modifiers.back()));
+  const auto has = [&](const char* vector) {
+    return std::find(s.modifiers.begin(), s.modifiers.end(), vector) != s.modifiers.end();
+  };
+  return (has("v8") && width == 32) || (has("v4") && width == 64);
+}
+
 }  // namespace
 
 void Resolver::by_row(const Statement& s, const Match& found) {
   if (found.row == nullptr) {
+    if (moves_256_bits(s)) {
+      fail(s.at, std::string("Feature '256 bit wide load/store' requires ") +
+                     (module_.version() < 88 ? "PTX ISA .version 8.8 or later" : ".target sm_100 or higher"));
+    }
     link_.errors.push_back({found.not_simulated ? Diagnostic::unsupported : Diagnostic::syntax, s.at, found.refusal});
     return;
   }
   check_version(s, *found.row);
   check_features(s);
+  check_opaque(s);
   Draft draft;
   draft.statement = &s;
   draft.form = found.form;
@@ -94,6 +109,28 @@ void Resolver::check_features(const Statement& s) const {
       if (module_.target < feature.target)
         fail(s.at, what + ".target sm_" + std::to_string(feature.target) + " or higher");
     }
+  }
+}
+
+// Whether a variable of an opaque type is of the one that the instruction takes.
+void Resolver::check_opaque(const Statement& s) const {
+  const bool surface = s.opcode.starts_with("su");
+  if (!surface && !s.opcode.starts_with("tex") && s.opcode != "tld4" && s.opcode != "txq") return;
+  for (std::size_t n = 0; n < s.operands.size(); ++n) {
+    const Address* address = std::get_if<Address>(&s.operands[n].value);
+    if (address == nullptr || names_.find(address->base)) continue;
+    const Symbol* symbol = symbol_of(address->base);
+    if (symbol == nullptr || symbol->kind != Symbol::variable) continue;
+    const Type type = link_.variables[symbol->index].variable->type;
+    const auto asks = [&](const char* what) {
+      return s.opcode == "txq" && !s.modifiers.empty() && s.modifiers[0].starts_with(what);
+    };
+    const bool of_sampler = asks("force_unnormalized_coords") ||
+                            ((asks("filter_mode") || asks("addr_mode_")) && module_.independent_textures);
+    const Type wanted = surface ? Type::surfref : of_sampler ? Type::samplerref : Type::texref;
+    if (type == wanted || (type != Type::texref && type != Type::samplerref && type != Type::surfref)) continue;
+    fail(s.at, "Argument " + std::to_string(n) + " of instruction '" + s.opcode + "': ." + name(wanted) +
+                   " or .u64 register expected");
   }
 }
 

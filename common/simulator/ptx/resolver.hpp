@@ -102,6 +102,7 @@ class Resolver {
   void by_row(const Statement& statement, const Match& found);
   void check_version(const Statement& statement, const Row& row) const;
   void check_features(const Statement& statement) const;
+  void check_opaque(const Statement& statement) const;
   void check_number(const OperandRule& rule, u32 index, const Operand& operand);
 
   // Operands of a row.
