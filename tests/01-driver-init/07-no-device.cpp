@@ -11,6 +11,7 @@ int usable_devices(std::string* why);
 namespace {
 
 CUresult init_answers = CUDA_SUCCESS;
+CUresult count_answers = CUDA_SUCCESS;  // once cuInit has succeeded
 int devices = 0;
 
 struct Answer {
@@ -38,8 +39,8 @@ bool names(const Answer& answer, const char* part) { return answer.why.find(part
 CUresult CUDAAPI cuInit(unsigned) { return init_answers; }
 CUresult CUDAAPI cuDeviceGetCount(int* count) {
   if (init_answers != CUDA_SUCCESS) return CUDA_ERROR_NOT_INITIALIZED;
-  *count = devices;
-  return CUDA_SUCCESS;
+  if (count_answers == CUDA_SUCCESS) *count = devices;
+  return count_answers;
 }
 
 TEST_CASE("where there are devices they are counted, and nothing is complained about") {
@@ -84,4 +85,13 @@ TEST_CASE("any other failure is given by its own name") {
   const Answer answer = on_machine(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 0, nullptr);
   CHECK(answer.count == 0);
   CHECK(names(answer, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"));
+}
+
+TEST_CASE("a driver that starts and then does not count says why, too") {
+  count_answers = CUDA_ERROR_SYSTEM_NOT_READY;
+  const Answer answer = on_machine(CUDA_SUCCESS, 1, nullptr);
+  count_answers = CUDA_SUCCESS;
+  CHECK(answer.count == 0);
+  CHECK(names(answer, "CUDA_ERROR_SYSTEM_NOT_READY"));
+  CHECK_FALSE(names(answer, "no GPU"));
 }

@@ -46,6 +46,18 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   return DRIVERS(cuMemAlloc)(address, bytes);
 }
 
+MAY_BE_REFUSED(cuMemHostRegister, (void* memory, std::size_t bytes, unsigned int flags), (memory, bytes, flags))
+MAY_BE_REFUSED(cuMemHostGetDevicePointer, (CUdeviceptr * address, void* memory, unsigned int flags),
+               (address, memory, flags))
+MAY_BE_REFUSED(cuLaunchKernel,
+               (CUfunction kernel, unsigned int blocks_x, unsigned int blocks_y, unsigned int blocks_z,
+                unsigned int threads_x, unsigned int threads_y, unsigned int threads_z, unsigned int shared_bytes,
+                CUstream stream, void** arguments, void** extra),
+               (kernel, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, shared_bytes, stream, arguments,
+                extra))
+MAY_BE_REFUSED(cuCtxSynchronize, (), ())
+MAY_BE_REFUSED(cuStreamSynchronize, (CUstream stream), (stream))
+
 TEST_CASE_METHOD(Squares, "pinned numbers are squared") {
   cu::Pinned pinned(kNumbers * sizeof(float));
   fill(pinned.as<float>());
@@ -102,5 +114,13 @@ TEST_CASE_METHOD(Squares, "no device memory is allocated") {
 TEST_CASE_METHOD(Squares, "what the driver refuses is thrown, and a vector is not pinned then either") {
   std::vector<float> numbers(kNumbers);
   CHECK_THROWS_AS(run_in_place(nullptr, numbers.data(), kNumbers), cu::Error);  // a kernel that there is not
+  CHECK_FALSE(page_locked(numbers.data()));
+}
+
+TEST_CASE_METHOD(Squares, "each call is checked, and a vector is not pinned when one fails") {
+  std::vector<float> numbers(kNumbers);
+  CHECK(goes_on({"cuMemHostRegister", "cuMemHostGetDevicePointer", "cuLaunchKernel", "cuCtxSynchronize",
+                 "cuStreamSynchronize"},
+                [&] { run_in_place(square, numbers.data(), kNumbers); }) == "");
   CHECK_FALSE(page_locked(numbers.data()));
 }

@@ -43,6 +43,15 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   return DRIVERS(cuMemAlloc)(address, bytes);
 }
 
+MAY_BE_REFUSED(cuLaunchKernel,
+               (CUfunction kernel, unsigned int blocks_x, unsigned int blocks_y, unsigned int blocks_z,
+                unsigned int threads_x, unsigned int threads_y, unsigned int threads_z, unsigned int shared_bytes,
+                CUstream stream, void** arguments, void** extra),
+               (kernel, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, shared_bytes, stream, arguments,
+                extra))
+MAY_BE_REFUSED(cuCtxSynchronize, (), ())
+MAY_BE_REFUSED(cuStreamSynchronize, (CUstream stream), (stream))
+
 TEST_CASE_METHOD(Managed, "one round: one more, then twice as much") {
   take_turns(add_one, device, numbers, kNumbers, 1);
   CHECK(verdict(2, 2) == kAllRight);
@@ -78,4 +87,10 @@ TEST_CASE_METHOD(Managed, "no other memory is allocated") {
 TEST_CASE_METHOD(Managed, "memory that is not managed is refused") {
   cu::Memory plain(kNumbers * sizeof(int));
   CHECK_THROWS_AS(take_turns(add_one, device, reinterpret_cast<int*>(plain.address), kNumbers, 0), cu::Error);
+}
+
+TEST_CASE_METHOD(Managed, "each call is checked: what the driver refuses is thrown") {
+  const auto answer = [&] { take_turns(add_one, device, numbers, kNumbers, 2); };
+  CHECK(goes_on({"cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"}, answer) == "");
+  CU_CHECK(cuCtxSynchronize());  // a kernel may still be at it
 }

@@ -2,10 +2,12 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 CUresult load_first(CUmodule* module, const std::vector<std::string>& images, std::string* log);
@@ -57,6 +59,11 @@ struct Loading {
 
 }  // namespace
 
+MAY_BE_REFUSED(cuModuleLoadData, (CUmodule * module, const void* image), (module, image))
+MAY_BE_REFUSED(cuModuleLoadDataEx,
+               (CUmodule * module, const void* image, unsigned int count, CUjit_option* options, void** values),
+               (module, image, count, options, values))
+
 TEST_CASE_METHOD(Loading, "of two images that fit, the first is taken") {
   CHECK(load({kGood, kOtherName}) == CUDA_SUCCESS);
   CHECK(has("answer"));
@@ -91,4 +98,14 @@ TEST_CASE_METHOD(Loading, "if none fits, the last answer is returned") {
   CHECK(load({for_another_gpu(), kFuture}) == CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
   CHECK(load({kFuture, for_another_gpu()}) == CUDA_ERROR_NO_BINARY_FOR_GPU);
   CHECK(load({}) == CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+TEST_CASE_METHOD(Loading, "a failure that is not the image's ends the search, too") {
+  for (const char* call : {"cuModuleLoadData", "cuModuleLoadDataEx"}) {
+    const Refusal refusal(call);
+    const CUresult answer = load({kGood, kGood});
+    INFO(refusal.told() << " for the first of two images, and load_first answered " << cu::name(answer));
+    if (refusal.met()) CHECK(answer == kRefused);
+    if (module.handle != nullptr) CU_CHECK(cuModuleUnload(std::exchange(module.handle, nullptr)));
+  }
 }
