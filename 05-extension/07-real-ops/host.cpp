@@ -1,14 +1,10 @@
 // The ops on the CPU: loops over the functions that the kernels are made of, and NMS as it is written in papers. A C
 // interface for Python.
-// A loop has nobody beside it.
-template <class W>
-void add(W* sum, W value) {
-  *sum += value;
-}
-
 #include "05-extension/07-real-ops/ops.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <string>
 #include <vector>
 
 using namespace real_ops;
@@ -39,9 +35,10 @@ Index nms(const T* boxes, Index count, T threshold, Index* kept) {
 
 extern "C" {
 
-#define LOOP(name, Op, T)                         \
-  void name##_##T(const Op<T>* op, Index count) { \
-    for (Index i = 0; i < count; ++i) (*op)(i);   \
+#define LOOP(name, Op, T)                                                      \
+  void name##_##T(const Op<T>* op, Index count) {                              \
+    const auto add = [](auto* sum, auto value) { *sum += value; };             \
+    for (Index i = 0; i < count; ++i) (*op)(i, add); /* nobody is beside us */ \
   }
 EACH_OP(LOOP, float)
 EACH_OP(LOOP, double)
@@ -65,6 +62,30 @@ Index nms_scan(const unsigned long long* mask, Index count, Index* kept) {
     for (Index t = i / 64; t < tiles; ++t) removed[t] |= mask[i * tiles + t];
   }
   return total;
+}
+
+// Where the members of the structs are, in bytes: Python makes the structs, and compares this with what it thinks.
+const char* layouts() {
+#define AT(member) +#member + " " + std::to_string(offsetof(S, member)) + ", "
+#define LAYOUT(Struct, members)                                                              \
+  {                                                                                          \
+    using S = Struct<float>;                                                                 \
+    told += std::string(#Struct) + ": " members + "end " + std::to_string(sizeof(S)) + "\n"; \
+  }
+  static const std::string text = [] {
+    std::string told;
+    LAYOUT(RoiAlign, AT(boxes) AT(channels) AT(height) AT(width) AT(rows) AT(columns) AT(samples) AT(aligned) AT(scale))
+    LAYOUT(Taps, AT(input) AT(offsets) AT(mask) AT(images) AT(channels) AT(height) AT(width) AT(groups)
+                     AT(kernel_height) AT(kernel_width) AT(out_height) AT(out_width) AT(stride_y) AT(stride_x)
+                         AT(padding_y) AT(padding_x) AT(dilation_y) AT(dilation_x))
+    LAYOUT(RoiAlignForward, AT(input) AT(output) AT(op))
+    LAYOUT(RoiAlignBackward, AT(gradient) AT(input_gradient) AT(op))
+    LAYOUT(DeformColumns, AT(columns) AT(op))
+    LAYOUT(DeformInputGradient, AT(column_gradient) AT(input_gradient) AT(op))
+    LAYOUT(DeformOffsetGradient, AT(column_gradient) AT(offset_gradient) AT(mask_gradient) AT(op))
+    return told;
+  }();
+  return text.c_str();
 }
 
 }  // extern "C"

@@ -1,20 +1,22 @@
 // The ops of ops.hpp as kernels, and NMS, which has more to it than a loop.
 
-// Many threads may add to one sum, and at the same time.
-template <class W>
-__device__ void add(W* sum, W value) {
-  atomicAdd(sum, value);
-}
-
 #include "05-extension/07-real-ops/ops.hpp"
 
 using namespace real_ops;
 
+// Many threads may add to one sum, and at the same time.
+struct Atomically {
+  template <class W>
+  __device__ void operator()(W* sum, W value) const {
+    atomicAdd(sum, value);
+  }
+};
+
 // The op is a struct, and one parameter of the kernel. As many threads as there are, as often as it takes.
-#define KERNEL(name, Op, T)                                                                   \
-  extern "C" __global__ void name##_##T(Op<T> op, Index count) {                              \
-    const Index step = Index(gridDim.x) * blockDim.x;                                         \
-    for (Index i = Index(blockIdx.x) * blockDim.x + threadIdx.x; i < count; i += step) op(i); \
+#define KERNEL(name, Op, T)                                                                                 \
+  extern "C" __global__ void name##_##T(Op<T> op, Index count) {                                            \
+    const Index step = Index(gridDim.x) * blockDim.x, first = Index(blockIdx.x) * blockDim.x + threadIdx.x; \
+    for (Index i = first; i < count; i += step) op(i, Atomically());                                        \
   }
 EACH_OP(KERNEL, half)
 EACH_OP(KERNEL, float)

@@ -109,9 +109,9 @@ else:
         stay = real_ops.nms(boxes, scores, 0.5)
         print(f"NMS of 10000 boxes around {objects} objects, of which {len(stay)} stay")
         for name, way in scans.items():
-            median, spread = yardsticks.milliseconds(lambda: way(boxes, scores, 0.5))
+            median, least, most = yardsticks.milliseconds(lambda: way(boxes, scores, 0.5))
             right &= way(boxes, scores, 0.5).equal(stay)
-            print(f"  {name:<24} | {median:7.3f} ms ± {spread / 2:.3f}")
+            print(f"  {name:<24} | {median:7.3f} ms ({least:.3f} to {most:.3f})")
     if not theirs:
         print("  torchvision              | skipped: not installed for this PyTorch")
 

@@ -2,7 +2,8 @@
 // index to a thread. What an op reads from four pixels, its backward sends to the same four: both ask the same function
 // for them.
 //
-// Whoever includes this has defined before how add(sum, value) adds: in a kernel, others may be adding to the same sum.
+// An op is called as op(i, add). How add(sum, value) adds, the caller says: in a kernel, others may be adding to the same
+// sum.
 #pragma once
 #ifdef __CUDACC__
 #include <cuda_fp16.h>
@@ -102,7 +103,8 @@ struct RoiAlignForward {
   T* output;
   RoiAlign<T> op;
 
-  HERE void operator()(Index i) const {
+  template <class Add>
+  HERE void operator()(Index i, Add) const {
     Wide<T> sum = 0;
     op.each_pixel(i, [&](Index pixel, Wide<T> weight) { sum += weight * Wide<T>(input[pixel]); });
     output[i] = T(sum);
@@ -116,7 +118,8 @@ struct RoiAlignBackward {
   Wide<T>* input_gradient;  // zero at the start
   RoiAlign<T> op;
 
-  HERE void operator()(Index i) const {
+  template <class Add>
+  HERE void operator()(Index i, Add add) const {
     const Wide<T> arrived = gradient[i];
     op.each_pixel(i, [&](Index pixel, Wide<T> weight) { add(&input_gradient[pixel], weight * arrived); });
   }
@@ -179,7 +182,8 @@ struct DeformColumns {
   T* columns;
   Taps<T> op;
 
-  HERE void operator()(Index i) const {
+  template <class Add>
+  HERE void operator()(Index i, Add) const {
     const auto c = op.column(i);
     const auto to = op.look(c);
     const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
@@ -197,7 +201,8 @@ struct DeformInputGradient {
   Wide<T>* input_gradient;  // zero at the start
   Taps<T> op;
 
-  HERE void operator()(Index i) const {
+  template <class Add>
+  HERE void operator()(Index i, Add add) const {
     const auto c = op.column(i);
     const auto to = op.look(c);
     const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
@@ -217,7 +222,8 @@ struct DeformOffsetGradient {
   T *offset_gradient, *mask_gradient;  // mask_gradient: null if there is no mask
   Taps<T> op;
 
-  HERE void operator()(Index i) const {
+  template <class Add>
+  HERE void operator()(Index i, Add) const {
     const Index position = i % op.positions();
     const int tap = i / op.positions() % op.taps(), group = i / op.positions() / op.taps() % op.groups;
     const int image = i / op.positions() / op.taps() / op.groups;

@@ -5,15 +5,56 @@ import contextlib
 import ctypes
 import functools
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from ctypes import byref, c_double, c_int, c_longlong, c_void_p
 
 import torch
 
 from common.built import built
+from common.driver import Copy, cu, current, primary
 
 SUFFIXES = {torch.float16: "half", torch.float32: "float", torch.float64: "double"}
 THREADS = 256
 KERNELS = built(__file__, "kernels.ptx")
+
+
+# ---- the structs of ops.hpp ----------------------------------------------------------------------------------------------
+
+
+def struct(name: str, pointers: str = "", ints: str = "", more: tuple[tuple[str, type], ...] = ()) -> type[ctypes.Structure]:
+    """A struct of C++: pointers first, then ints, then the rest."""
+    fields = [(field, c_void_p) for field in pointers.split()] + [(field, c_int) for field in ints.split()] + list(more)
+    return type(name, (ctypes.Structure,), {"_fields_": fields})
+
+
+RoiAlign = struct("RoiAlign", "boxes", "channels height width rows columns samples aligned", (("scale", c_double),))
+SIZES = "images channels height width groups kernel_height kernel_width out_height out_width"
+Taps = struct("Taps", "input offsets mask", SIZES + " stride_y stride_x padding_y padding_x dilation_y dilation_x")
+OPS = {
+    "roi_align_forward": struct("RoiAlignForward", "input output", more=(("op", RoiAlign),)),
+    "roi_align_backward": struct("RoiAlignBackward", "gradient input_gradient", more=(("op", RoiAlign),)),
+    "deform_columns": struct("DeformColumns", "columns", more=(("op", Taps),)),
+    "deform_input_gradient": struct("DeformInputGradient", "column_gradient input_gradient", more=(("op", Taps),)),
+    "deform_offset_gradient": struct("DeformOffsetGradient", "column_gradient offset_gradient mask_gradient", more=(("op", Taps),)),
+}
+
+
+def layouts() -> str:
+    """The structs as Python sees them, in the words in which host.cpp tells how C++ does."""
+    lines = []
+    for kind in (RoiAlign, Taps, *OPS.values()):
+        places = [f"{name} {getattr(kind, name).offset}" for name, _ in kind._fields_]
+        lines.append(f"{kind.__name__}: {', '.join(places)}, end {ctypes.sizeof(kind)}\n")
+    return "".join(lines)
+
+
+def filled(kind: type[ctypes.Structure], members: dict[str, object], address: Callable[[object], object]) -> ctypes.Structure:
+    """A struct with all its members, by their names; a struct within it is a dict. `address` says where a tensor is."""
+    if members.keys() != {name for name, _ in kind._fields_}:
+        raise TypeError(f"{kind.__name__} has other members than {', '.join(members)}")
+    inner = {name: type for name, type in kind._fields_ if issubclass(type, ctypes.Structure)}
+    values = {name: filled(inner[name], value, address) if name in inner else address(value) for name, value in members.items()}
+    return kind(**values)
 
 
 class Out:
@@ -23,22 +64,11 @@ class Out:
         self.tensor = tensor
 
 
-def as_argument(value: object) -> ctypes._SimpleCData:
-    """How C++ sees it: a pointer (None is the null pointer), an int, or a double."""
-    if value is None or isinstance(value, ctypes.c_void_p):
-        return value or ctypes.c_void_p(None)
-    return ctypes.c_double(value) if isinstance(value, float) else ctypes.c_int(value)
+def tensor_in(value: object) -> object:
+    return value.tensor if isinstance(value, Out) else value
 
 
-@functools.cache
-def struct_of(kinds: tuple[type, ...]) -> type[ctypes.Structure]:
-    return type("Op", (ctypes.Structure,), {"_fields_": [(f"member{i}", kind) for i, kind in enumerate(kinds)]})
-
-
-def as_struct(values: list[object]) -> ctypes.Structure:
-    """A struct of C++ with these members, one after the other."""
-    members = [as_argument(value) for value in values]
-    return struct_of(tuple(map(type, members)))(*[member.value for member in members])
+# ---- the two places ------------------------------------------------------------------------------------------------------
 
 
 class Host:
@@ -46,22 +76,28 @@ class Host:
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL(built(__file__, "libreal_ops.so"))
+        self.library.layouts.restype = ctypes.c_char_p
+        cpps = self.library.layouts().decode()
+        if cpps != layouts():
+            raise RuntimeError(f"places.py and ops.hpp do not mean the same structs:\n{layouts()}\n{cpps}")
 
-    def run(self, op: str, dtype: torch.dtype, count: int, *members: object) -> None:
-        """Calls op(i) for every i below count. A CPU computes in float what is stored in half."""
-        half = dtype == torch.float16
-        pointers, copies = [], []
-        for member in members:
-            tensor = member.tensor if isinstance(member, Out) else member
-            if isinstance(tensor, torch.Tensor):
-                wide = tensor.float() if half else tensor
-                copies.append((member, tensor, wide))
-                tensor = ctypes.c_void_p(wide.data_ptr())
-            pointers.append(tensor)
-        function = getattr(self.library, f"{op}_{SUFFIXES[torch.float32 if half else dtype]}")
-        function(ctypes.byref(as_struct(pointers)), ctypes.c_longlong(count))
-        for member, tensor, wide in copies:
-            if isinstance(member, Out) and wide is not tensor:
+    def run(self, op: str, like: torch.Tensor, count: int, /, **members: object) -> None:
+        """Calls op(i) for every i below count, in the type of `like`. A CPU computes in float what is stored in half."""
+        half = like.dtype == torch.float16
+        copies = []
+
+        def address(value: object) -> object:
+            tensor = tensor_in(value)
+            if not isinstance(tensor, torch.Tensor):
+                return tensor
+            wide = tensor.float() if half else tensor
+            copies.append((value, tensor, wide))
+            return wide.data_ptr()
+
+        function = getattr(self.library, f"{op}_{SUFFIXES[torch.float32 if half else like.dtype]}")
+        function(byref(filled(OPS[op], members, address)), c_longlong(count))
+        for value, tensor, wide in copies:
+            if isinstance(value, Out) and wide is not tensor:
                 tensor.copy_(wide)
 
     def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
@@ -69,9 +105,8 @@ class Host:
         boxes = (boxes.float() if boxes.dtype == torch.float16 else boxes)[order]
         kept = torch.empty(len(boxes), dtype=torch.int64)
         function = getattr(self.library, f"nms_{SUFFIXES[boxes.dtype]}")
-        function.restype = ctypes.c_longlong
-        count, limit = ctypes.c_longlong(len(boxes)), ctypes.c_double(threshold)
-        total = function(ctypes.c_void_p(boxes.data_ptr()), count, limit, ctypes.c_void_p(kept.data_ptr()))
+        function.restype = c_longlong
+        total = function(c_void_p(boxes.data_ptr()), c_longlong(len(boxes)), c_double(threshold), c_void_p(kept.data_ptr()))
         return order[kept[:total]]
 
 
@@ -82,103 +117,71 @@ class Device:
     SHARED = 36 * 1024  # bytes of shared memory that nms_scan may ask for, of the 48 KiB that every device grants a block
 
     def __init__(self, ordinal: int, image: str = KERNELS) -> None:
-        self.driver = ctypes.CDLL("libcuda.so.1")
-        self.call("cuInit", 0)
-        self.context, self.module = ctypes.c_void_p(), ctypes.c_void_p()
-        # The primary context is the one that PyTorch uses.
-        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(self.context), ctypes.c_int(ordinal))
-        with self.current():
-            self.call("cuModuleLoadData", ctypes.byref(self.module), pathlib.Path(image).read_bytes() + b"\0")
-        self.kernels: dict[str, ctypes.c_void_p] = {}
+        host()  # which compares the structs
+        self.context, self.module = primary(ordinal), c_void_p()  # the context that PyTorch uses
+        with current(self.context):
+            cu.cuModuleLoadData(byref(self.module), pathlib.Path(image).read_bytes() + b"\0")
+        self.kernels: dict[str, c_void_p] = {}
 
-    def call(self, function: str, *arguments: object) -> None:
-        code = getattr(self.driver, function)(*arguments)
-        if code != 0:
-            name = ctypes.c_char_p()
-            self.driver.cuGetErrorName(code, ctypes.byref(name))
-            raise RuntimeError(f"{function} -> {(name.value or b'an unknown code').decode()}")
-
-    @contextlib.contextmanager
-    def current(self) -> Iterator[None]:
-        """Our device's context, whichever was current before."""
-        self.call("cuCtxPushCurrent_v2", self.context)
-        try:
-            yield
-        finally:
-            self.call("cuCtxPopCurrent_v2", ctypes.byref(ctypes.c_void_p()))
-
-    def kernel(self, name: str) -> ctypes.c_void_p:
+    def kernel(self, name: str) -> c_void_p:
         if name not in self.kernels:
-            self.kernels[name] = ctypes.c_void_p()
-            self.call("cuModuleGetFunction", ctypes.byref(self.kernels[name]), self.module, name.encode())
+            self.kernels[name] = c_void_p()
+            cu.cuModuleGetFunction(byref(self.kernels[name]), self.module, name.encode())
         return self.kernels[name]
 
     @contextlib.contextmanager
-    def there(self, values: list[object]) -> Iterator[list[object]]:
-        """The values, with pointers to device memory in the place of tensors."""
-        with contextlib.ExitStack() as later:
-            yield [self.pointer(value, later) for value in values]
+    def addresses(self) -> Iterator[Callable[[object], object]]:
+        """Inside, our device's context is current, and the function that is given says where a tensor is on the device."""
+        with contextlib.ExitStack() as until_done:
+            until_done.enter_context(current(self.context))
 
-    def pointer(self, value: object, later: contextlib.ExitStack) -> object:
-        tensor = value.tensor if isinstance(value, Out) else value
-        if not isinstance(tensor, torch.Tensor):
-            return tensor
-        if tensor.is_cuda or tensor.numel() == 0:
-            return ctypes.c_void_p(tensor.data_ptr())
-        address = ctypes.c_void_p()
-        self.call("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(tensor.nbytes))
-        later.callback(lambda: self.call("cuMemFree_v2", address))
-        self.call("cuMemcpyHtoD_v2", address, ctypes.c_void_p(tensor.data_ptr()), ctypes.c_size_t(tensor.nbytes))
-        if isinstance(value, Out):
-            here, size = ctypes.c_void_p(tensor.data_ptr()), ctypes.c_size_t(tensor.nbytes)
-            later.callback(lambda: self.call("cuMemcpyDtoH_v2", here, address, size))
-        return address
+            def address(value: object) -> object:
+                tensor = tensor_in(value)
+                if not isinstance(tensor, torch.Tensor):
+                    return tensor
+                here = tensor.is_cuda or tensor.numel() == 0
+                return (tensor if here else until_done.enter_context(Copy(tensor, back=isinstance(value, Out)))).data_ptr()
+
+            yield address
 
     def launch(self, name: str, grid: tuple[int, int], block: int, arguments: list[object], shared: int, like: torch.Tensor) -> None:
+        """arguments: values of C, that is of ctypes."""
         stream = torch.cuda.current_stream(like.device).cuda_stream if like.is_cuda else 0
-        pointers = (ctypes.c_void_p * len(arguments))(*[ctypes.addressof(argument) for argument in arguments])
-        sizes = [*grid, 1, block, 1, 1, shared]
-        self.call("cuLaunchKernel", self.kernel(name), *sizes, ctypes.c_void_p(stream), pointers, None)
+        pointers = (c_void_p * len(arguments))(*[ctypes.addressof(argument) for argument in arguments])
+        cu.cuLaunchKernel(self.kernel(name), *grid, 1, block, 1, 1, shared, c_void_p(stream), pointers, None)
 
-    def run(self, op: str, dtype: torch.dtype, count: int, *members: object) -> None:
-        """op(i) for every i below count. A grid of no blocks would be an error."""
+    def run(self, op: str, like: torch.Tensor, count: int, /, **members: object) -> None:
+        """op(i) for every i below count, in the type of `like`. A grid of no blocks would be an error."""
         if count == 0:
             return
-        like = next(member for member in members if isinstance(member, torch.Tensor))
         blocks = min((count + THREADS - 1) // THREADS, 1 << 20)
-        with self.current(), self.there(list(members)) as values:
-            self.launch(f"{op}_{SUFFIXES[dtype]}", (blocks, 1), THREADS, [as_struct(values), ctypes.c_longlong(count)], 0, like)
+        with self.addresses() as address:
+            arguments = [filled(OPS[op], members, address), c_longlong(count)]
+            self.launch(f"{op}_{SUFFIXES[like.dtype]}", (blocks, 1), THREADS, arguments, 0, like)
 
     def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 1024) -> torch.Tensor:
         """Which boxes stay. order: the best come first."""
         if len(boxes) == 0:
             return order
-        mask = self.empty_mask(boxes)
+        mask = self.mask(boxes, order, threshold)
         kept, total = torch.empty_like(order), torch.empty(1, dtype=torch.int32, device=order.device)
-        given = [boxes.contiguous(), order, len(boxes), threshold, mask, Out(kept), Out(total)]
-        with self.current(), self.there(given) as values:
-            *what, mask_there, kept_there, total_there = [as_argument(value) for value in values]
-            self.launch_mask(mask, [*what, mask_there], boxes)
-            arguments = [mask_there, *what[1:3], kept_there, total_there]
-            self.launch(scan, (1, 1), block, arguments, mask.shape[1] * 8, boxes)
+        with self.addresses() as address:
+            given, written = map(c_void_p, map(address, (mask, order))), map(c_void_p, map(address, (Out(kept), Out(total))))
+            self.launch(scan, (1, 1), block, [*given, c_int(len(boxes)), *written], mask.shape[1] * 8, boxes)
         return kept[: int(total)]  # nothing goes to the host but their number, since a tensor's size has to be known there
 
     def mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Who overlaps whom: for each box, in this order, a word for each tile."""
-        mask = self.empty_mask(boxes)
-        with self.current(), self.there([boxes.contiguous(), order, len(boxes), threshold, Out(mask)]) as values:
-            self.launch_mask(mask, [as_argument(value) for value in values], boxes)
-        return mask
-
-    def empty_mask(self, boxes: torch.Tensor) -> torch.Tensor:
-        """For each box, and some to fill the last tile, a word for each tile."""
+        """Who overlaps whom: for each box, in this order, and for some that fill the last tile, a word for each tile."""
         tiles = (len(boxes) + self.TILE - 1) // self.TILE
         if tiles * 8 > self.SHARED:
             raise ValueError(f"nms: {len(boxes)} boxes are too many; {self.SHARED // 8 * self.TILE} are the most.")
-        return torch.empty((tiles * self.TILE, tiles), dtype=torch.int64, device=boxes.device)
-
-    def launch_mask(self, mask: torch.Tensor, arguments: list[object], boxes: torch.Tensor) -> None:
-        self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (mask.shape[1], mask.shape[1]), self.TILE, arguments, 0, boxes)
+        mask = torch.empty((tiles * self.TILE, tiles), dtype=torch.int64, device=boxes.device)
+        boxes = boxes.contiguous()
+        with self.addresses() as address:
+            given, written = map(c_void_p, map(address, (boxes, order))), c_void_p(address(Out(mask)))
+            arguments = [*given, c_int(len(boxes)), c_double(threshold), written]
+            self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
+        return mask
 
 
 @functools.cache

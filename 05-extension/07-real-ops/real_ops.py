@@ -6,7 +6,7 @@ import warnings
 
 import torch
 
-from places import SUFFIXES, Out, place_for
+from places import SUFFIXES, Out, Taps, place_for
 
 Tensor = torch.Tensor
 LIBRARY = "real_ops"
@@ -33,7 +33,8 @@ def tell_of_atomics(op: str) -> None:
     """Whoever has asked PyTorch for the same bits every time must not get others without a word."""
     if torch.are_deterministic_algorithms_enabled():
         sentence = f"{op} adds with atomics, in an order that nobody fixes: on a GPU its last digits change from run to run."
-        demand(torch.is_deterministic_algorithms_warn_only_enabled(), sentence)
+        if not torch.is_deterministic_algorithms_warn_only_enabled():
+            raise RuntimeError(sentence)  # what PyTorch raises
         warnings.warn(sentence)
 
 
@@ -52,20 +53,25 @@ def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
 
     A box goes if its IoU with a better one that stays is above the threshold.
     """
+    return torch.ops.real_ops.nms(boxes, scores, threshold)
+
+
+def demand_for_nms(boxes: Tensor, scores: Tensor) -> None:
     demand(boxes.dim() == 2 and boxes.shape[1] == 4, f"nms: boxes are n x 4, not {list(boxes.shape)}.")
     demand(scores.shape == boxes.shape[:1], f"nms: {boxes.shape[0]} boxes need as many scores, not {list(scores.shape)}.")
     demand_alike("nms", boxes=boxes, scores=scores)
-    return torch.ops.real_ops.nms(boxes, scores, threshold)
 
 
 @torch.library.impl(f"{LIBRARY}::nms", ("cpu", "cuda"))
 def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
+    demand_for_nms(boxes, scores)
     order = scores.sort(descending=True, stable=True).indices
     return place_for(boxes).nms(boxes, order, threshold)
 
 
 @torch.library.register_fake(f"{LIBRARY}::nms")
 def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
+    demand_for_nms(boxes, scores)
     stay = torch.library.get_ctx().new_dynamic_size()  # known only when it has run
     return boxes.new_empty(stay, dtype=torch.int64)
 
@@ -82,12 +88,22 @@ def roi_align(
 ) -> Tensor:
     """boxes: k x 5, image and corners. samples: a side of a bin; as many as it has pixels, if not positive."""
     rows, columns = (output_size, output_size) if isinstance(output_size, int) else output_size
+    return torch.ops.real_ops.roi_align(input, boxes, rows, columns, scale, samples, aligned)
+
+
+def demand_for_roi_align(input: Tensor, boxes: Tensor, rows: int, columns: int) -> None:
     demand(input.dim() == 4, f"roi_align: input has 4 dimensions, not {input.dim()}.")
     is_list = boxes.dim() == 2 and boxes.shape[1] == 5
     demand(is_list, f"roi_align: boxes are k x 5 (image, left, top, right, bottom), not {list(boxes.shape)}.")
     demand(rows > 0 and columns > 0, f"roi_align: an output of {rows} x {columns} has no bins.")
     demand_alike("roi_align", input=input, boxes=boxes)
-    return torch.ops.real_ops.roi_align(input, boxes, rows, columns, scale, samples, aligned)
+
+
+def demand_for_roi_align_backward(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int) -> None:
+    demand_for_roi_align(gradient, boxes, rows, columns)
+    demand(len(shape) == 4, f"roi_align's backward: input had 4 dimensions, not {len(shape)}.")
+    expected = (boxes.shape[0], shape[1], rows, columns)
+    demand(tuple(gradient.shape) == expected, f"roi_align's backward: gradient is {list(gradient.shape)}, not {list(expected)}.")
 
 
 def demand_images(boxes: Tensor, images: int) -> None:
@@ -99,33 +115,43 @@ def demand_images(boxes: Tensor, images: int) -> None:
         demand(bool(known), f"roi_align: there are {images} images, and a box names another.")
 
 
+def struct_of_roi_align(boxes: Tensor, shape: list[int], rows: int, columns: int, *how: object) -> dict[str, object]:
+    """`shape`: the input's. The members of ops.hpp's RoiAlign."""
+    names = ("channels", "height", "width", "rows", "columns", "scale", "samples", "aligned")
+    return dict(zip(names, (*shape[1:], rows, columns, *how)), boxes=boxes.contiguous())
+
+
 @torch.library.impl(f"{LIBRARY}::roi_align", ("cpu", "cuda"))
-def _(input: Tensor, boxes: Tensor, rows: int, columns: int, scale: float, samples: int, aligned: bool) -> Tensor:
-    images, channels, height, width = input.shape
-    demand_images(boxes, images)
-    output = input.new_empty(len(boxes), channels, rows, columns)
-    what = [boxes.contiguous(), channels, height, width, rows, columns, samples, aligned, scale]
-    place_for(input).run("roi_align_forward", input.dtype, output.numel(), input.contiguous(), Out(output), *what)
+def _(input: Tensor, boxes: Tensor, rows: int, columns: int, *how: object) -> Tensor:
+    demand_for_roi_align(input, boxes, rows, columns)
+    demand_images(boxes, input.shape[0])
+    output = input.new_empty(len(boxes), input.shape[1], rows, columns)
+    op = struct_of_roi_align(boxes, input.shape, rows, columns, *how)
+    place_for(input).run("roi_align_forward", input, output.numel(), input=input.contiguous(), output=Out(output), op=op)
     return output
 
 
 @torch.library.impl(f"{LIBRARY}::roi_align_backward", ("cpu", "cuda"))
-def _(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int, scale: float, samples: int, aligned: bool) -> Tensor:
+def _(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int, *how: object) -> Tensor:
+    demand_for_roi_align_backward(gradient, boxes, shape, rows, columns)
+    demand_images(boxes, shape[0])
     if gradient.is_cuda:
         tell_of_atomics("roi_align's backward")
     sums = gradient.new_zeros(shape, dtype=wide(gradient.dtype))
-    what = [boxes.contiguous(), *shape[1:], rows, columns, samples, aligned, scale]
-    place_for(gradient).run("roi_align_backward", gradient.dtype, gradient.numel(), gradient.contiguous(), Out(sums), *what)
+    members = {"gradient": gradient.contiguous(), "input_gradient": Out(sums), "op": struct_of_roi_align(boxes, shape, rows, columns, *how)}
+    place_for(gradient).run("roi_align_backward", gradient, gradient.numel(), **members)
     return sums.to(gradient.dtype)
 
 
 @torch.library.register_fake(f"{LIBRARY}::roi_align")
-def _(input: Tensor, boxes: Tensor, rows: int, columns: int, scale: float, samples: int, aligned: bool) -> Tensor:
+def _(input: Tensor, boxes: Tensor, rows: int, columns: int, *how: object) -> Tensor:
+    demand_for_roi_align(input, boxes, rows, columns)
     return input.new_empty(boxes.shape[0], input.shape[1], rows, columns)
 
 
 @torch.library.register_fake(f"{LIBRARY}::roi_align_backward")
-def _(gradient: Tensor, boxes: Tensor, shape: list[int], *how: object) -> Tensor:
+def _(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int, *how: object) -> Tensor:
+    demand_for_roi_align_backward(gradient, boxes, shape, rows, columns)
     return gradient.new_empty(shape)
 
 
@@ -136,7 +162,8 @@ def keep_boxes(ctx, inputs, output) -> None:
 
 def roi_align_gradients(ctx, gradient):
     (boxes,) = ctx.saved_tensors
-    return torch.ops.real_ops.roi_align_backward(gradient, boxes, ctx.shape, *ctx.how), *[None] * 6
+    wanted = ctx.needs_input_grad[0]  # and not only of the boxes, which get none
+    return torch.ops.real_ops.roi_align_backward(gradient, boxes, ctx.shape, *ctx.how) if wanted else None, *[None] * 6
 
 
 def keep_boxes_again(ctx, inputs, output) -> None:
@@ -155,12 +182,13 @@ torch.library.register_autograd(f"{LIBRARY}::roi_align_backward", roi_align_grad
 
 # ---- modulated deformable convolution ------------------------------------------------------------------------------------
 
-CONVOLUTION = "int[] stride, int[] padding, int[] dilation"
+CONVOLUTION = "int[2] stride, int[2] padding, int[2] dilation"
 TENSORS = "Tensor input, Tensor offset, Tensor weight, Tensor? bias, Tensor? mask"
 torch.library.define(f"{LIBRARY}::deform_conv2d", f"({TENSORS}, {CONVOLUTION}) -> Tensor")
 torch.library.define(
     f"{LIBRARY}::deform_conv2d_backward",
-    f"(Tensor gradient, Tensor input, Tensor offset, Tensor weight, Tensor? mask, {CONVOLUTION}) -> (Tensor, Tensor, Tensor, Tensor)",
+    f"(Tensor gradient, Tensor input, Tensor offset, Tensor weight, Tensor? mask, {CONVOLUTION}, bool[4] wanted)"
+    " -> (Tensor, Tensor, Tensor, Tensor)",
 )
 
 
@@ -179,7 +207,15 @@ def deform_conv2d(
     stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, dilation: int | tuple[int, int] = 1,
 ) -> Tensor:  # fmt: skip
     """Version 2 with a mask, version 1 without. The groups of channels follow from weight's shape, those of offsets from offset's."""
-    stride, padding, dilation = pair(stride), pair(padding), pair(dilation)
+    return torch.ops.real_ops.deform_conv2d(input, offset, weight, bias, mask, pair(stride), pair(padding), pair(dilation))
+
+
+def demand_for_deform_conv2d(
+    input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None,
+    stride: list[int], padding: list[int], dilation: list[int],
+) -> tuple[int, ...]:  # fmt: skip
+    """The shape of the output."""
+    demand(len(stride) == len(padding) == len(dilation) == 2, "deform_conv2d: stride, padding and dilation are two numbers each.")
     for name, tensor in (("input", input), ("offset", offset), ("weight", weight)):
         demand(tensor.dim() == 4, f"deform_conv2d: {name} has 4 dimensions, not {tensor.dim()}.")
     demand_alike("deform_conv2d", input=input, offset=offset, weight=weight, bias=bias, mask=mask)
@@ -205,7 +241,7 @@ def deform_conv2d(
         demand(tuple(mask.shape) == places, f"deform_conv2d: mask is {list(mask.shape)}, not {list(places)}.")
     if bias is not None:
         demand(tuple(bias.shape) == (filters,), f"deform_conv2d: bias is {list(bias.shape)}, not [{filters}].")
-    return torch.ops.real_ops.deform_conv2d(input, offset, weight, bias, mask, stride, padding, dilation)
+    return input.shape[0], filters, *size
 
 
 class Layout:
@@ -220,10 +256,13 @@ class Layout:
         self.offsets = offset.shape[0] * offset.shape[1] // 2 * math.prod(self.size)
         offset_groups = offset.shape[1] // (2 * math.prod(kernel))
         tensors = [None if tensor is None else tensor.contiguous() for tensor in (input, offset, mask)]
-        steps = [number for each in how for number in each]
-        self.taps = [*tensors, self.images, channels, *image, offset_groups, *kernel, *self.size, *steps]
+        numbers = [self.images, channels, *image, offset_groups, *kernel, *self.size, *(number for each in how for number in each)]
+        self.taps = dict(zip((name for name, _ in Taps._fields_), [*tensors, *numbers], strict=True))
         self.weight = weight.reshape(self.groups, self.filters // self.groups, self.depth * math.prod(kernel))
-        self.place, self.dtype, self.input = place_for(input), input.dtype, input
+        self.input = input
+
+    def run(self, op: str, count: int, /, **members: Tensor | Out) -> None:
+        place_for(self.input).run(op, self.input, count, **members, op=self.taps)
 
     def places(self) -> int:
         return self.images * math.prod(self.size)
@@ -231,7 +270,7 @@ class Layout:
     def columns(self) -> Tensor:
         """What the taps see."""
         seen = self.input.new_empty(self.groups, self.weight.shape[2], self.places())
-        self.place.run("deform_columns", self.dtype, self.elements, Out(seen), *self.taps)
+        self.run("deform_columns", self.elements, columns=Out(seen))
         return seen
 
     def as_images(self, product: Tensor) -> Tensor:
@@ -243,51 +282,70 @@ class Layout:
 
 @torch.library.impl(f"{LIBRARY}::deform_conv2d", ("cpu", "cuda"))
 def _(input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None, *how: list[int]) -> Tensor:
+    demand_for_deform_conv2d(input, offset, weight, bias, mask, *how)
     layout = Layout(input, offset, weight, mask, how)
     output = layout.as_images(layout.weight @ layout.columns())
     return output if bias is None else output + bias.view(-1, 1, 1)
 
 
+def demand_for_deform_conv2d_backward(gradient: Tensor, *inputs: object) -> None:
+    shape = demand_for_deform_conv2d(*inputs[:3], None, *inputs[3:])
+    demand(tuple(gradient.shape) == shape, f"deform_conv2d's backward: gradient is {list(gradient.shape)}, not {list(shape)}.")
+    demand_alike("deform_conv2d's backward", input=inputs[0], gradient=gradient)
+
+
 @torch.library.impl(f"{LIBRARY}::deform_conv2d_backward", ("cpu", "cuda"))
-def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list[int]) -> tuple[Tensor, ...]:
-    if input.is_cuda:
-        tell_of_atomics("deform_conv2d's backward")
+def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list) -> tuple[Tensor, ...]:
+    """Of input, offset, weight and mask. Those that are not wanted are empty; offset and mask have theirs from one kernel."""
+    *how, (for_input, for_offset, for_weight, for_mask) = how
+    demand_for_deform_conv2d_backward(gradient, input, offset, weight, mask, *how)
     layout = Layout(input, offset, weight, mask, how)
     arrived = layout.as_matrices(gradient)
-    of_weight = (arrived @ layout.columns().mT).reshape(weight.shape)
-    of_columns = layout.weight.mT.contiguous() @ arrived
-    of_input = torch.zeros_like(input, dtype=wide(input.dtype), memory_format=torch.contiguous_format)
-    layout.place.run("deform_input_gradient", layout.dtype, layout.elements, of_columns, Out(of_input), *layout.taps)
-    of_offset = torch.empty_like(offset, memory_format=torch.contiguous_format)
-    of_mask = input.new_empty(0) if mask is None else torch.empty_like(mask, memory_format=torch.contiguous_format)
-    written = [Out(of_offset), Out(None if mask is None else of_mask)]
-    layout.place.run("deform_offset_gradient", layout.dtype, layout.offsets, of_columns, *written, *layout.taps)
-    return of_input.to(input.dtype), of_offset, of_weight, of_mask
+    of_input, of_offset, of_weight, of_mask = [input.new_empty(0) for _ in range(4)]
+    if for_weight:
+        of_weight = (arrived @ layout.columns().mT).reshape(weight.shape)
+    if for_input or for_offset or for_mask:
+        of_columns = layout.weight.mT.contiguous() @ arrived
+    if for_input:
+        if input.is_cuda:
+            tell_of_atomics("deform_conv2d's backward")
+        sums = torch.zeros_like(input, dtype=wide(input.dtype), memory_format=torch.contiguous_format)
+        layout.run("deform_input_gradient", layout.elements, column_gradient=of_columns, input_gradient=Out(sums))
+        of_input = sums.to(input.dtype)
+    if for_offset or for_mask:
+        of_offset = torch.empty_like(offset, memory_format=torch.contiguous_format)
+        of_mask = input.new_empty(0) if mask is None else torch.empty_like(mask, memory_format=torch.contiguous_format)
+        written = {"offset_gradient": Out(of_offset), "mask_gradient": Out(None if mask is None else of_mask)}
+        layout.run("deform_offset_gradient", layout.offsets, column_gradient=of_columns, **written)
+    return of_input, of_offset, of_weight, of_mask
 
 
 @torch.library.register_fake(f"{LIBRARY}::deform_conv2d")
 def _(input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None, *how: list[int]) -> Tensor:
-    return input.new_empty(input.shape[0], weight.shape[0], *offset.shape[2:])
+    return input.new_empty(demand_for_deform_conv2d(input, offset, weight, bias, mask, *how))
 
 
 @torch.library.register_fake(f"{LIBRARY}::deform_conv2d_backward")
-def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list[int]) -> tuple[Tensor, ...]:
-    made = [input.new_empty(tensor.shape) for tensor in (input, offset, weight)]
-    return *made, input.new_empty(0 if mask is None else mask.shape)
+def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list) -> tuple[Tensor, ...]:
+    *how, (for_input, for_offset, for_weight, for_mask) = how
+    demand_for_deform_conv2d_backward(gradient, input, offset, weight, mask, *how)
+    made = [for_input, for_offset or for_mask, for_weight, (for_offset or for_mask) and mask is not None]
+    return tuple(input.new_empty(tensor.shape if is_made else 0) for tensor, is_made in zip((input, offset, weight, mask), made))
 
 
 def keep_all(ctx, inputs, output) -> None:
-    input, offset, weight, bias, mask, *ctx.how = inputs
-    ctx.has_bias = bias is not None
+    input, offset, weight, _, mask, *ctx.how = inputs
     ctx.save_for_backward(input, offset, weight, mask)
 
 
 def deform_conv2d_gradients(ctx, gradient):
-    """One for each of forward's eight arguments, in their order."""
-    input, offset, weight, mask = ctx.saved_tensors
-    of_input, of_offset, of_weight, of_mask = torch.ops.real_ops.deform_conv2d_backward(gradient, input, offset, weight, mask, *ctx.how)
-    of_bias = gradient.sum((0, 2, 3)) if ctx.has_bias else None
-    return of_input, of_offset, of_weight, of_bias, None if mask is None else of_mask, None, None, None
+    """One for each of forward's eight arguments, in their order; None for those that nobody wants."""
+    for_input, for_offset, for_weight, for_bias, for_mask, *_ = ctx.needs_input_grad
+    wanted = [for_input, for_offset, for_weight, for_mask]
+    found = torch.ops.real_ops.deform_conv2d_backward(gradient, *ctx.saved_tensors, *ctx.how, wanted)
+    of_input, of_offset, of_weight, of_mask = [made if is_wanted else None for made, is_wanted in zip(found, wanted)]
+    of_bias = gradient.sum((0, 2, 3)) if for_bias else None
+    return of_input, of_offset, of_weight, of_bias, of_mask, None, None, None
 
 
 def no_gradients_again(ctx, *gradients):

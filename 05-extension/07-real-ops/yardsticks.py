@@ -39,8 +39,8 @@ def torchvision_nms() -> Callable[[Tensor, Tensor, float], Tensor] | None:
     return nms
 
 
-def milliseconds(call: Callable[[], object], times: int = 30) -> tuple[float, float]:
-    """Median and range of the wall clock, the GPU's work included, after five calls to warm up."""
+def milliseconds(call: Callable[[], object], times: int = 30) -> tuple[float, float, float]:
+    """Median, least and most of the wall clock, the GPU's work included, after five calls to warm up."""
     taken = []
     for round in range(times + 5):
         torch.cuda.synchronize()
@@ -49,4 +49,4 @@ def milliseconds(call: Callable[[], object], times: int = 30) -> tuple[float, fl
         torch.cuda.synchronize()
         if round >= 5:
             taken.append(1000 * (time.perf_counter() - start))
-    return statistics.median(taken), max(taken) - min(taken)
+    return statistics.median(taken), min(taken), max(taken)

@@ -45,8 +45,13 @@ def test_on_a_gpu_who_asks_for_the_same_bits_every_time_is_told() -> None:
     output = real_ops.roi_align(input, torch.tensor([[0.0, 0, 0, 7, 7]], device="cuda"), 2).sum()
     torch.use_deterministic_algorithms(True)
     try:
-        with pytest.raises(ValueError, match="adds with atomics"):
+        with pytest.raises(RuntimeError, match="roi_align's backward adds with atomics"):
             output.backward()
+        input, offset = torch.zeros(1, 2, 4, 4, device="cuda"), torch.zeros(1, 18, 4, 4, device="cuda")
+        weight = torch.zeros(2, 2, 3, 3, device="cuda", requires_grad=True)
+        real_ops.deform_conv2d(input, offset, weight, padding=1).sum().backward()  # of the weight: no atomics
+        with pytest.raises(RuntimeError, match="deform_conv2d's backward adds with atomics"):
+            real_ops.deform_conv2d(input.requires_grad_(), offset, weight, padding=1).sum().backward()
     finally:
         torch.use_deterministic_algorithms(False)
 

@@ -315,6 +315,67 @@ def test_deform_conv2d_refuses_what_it_cannot_take_in_a_sentence() -> None:
     refused("mask is torch.float32, but input is torch.float64", op, input, offset, weight, bias, mask.float(), *how)
 
 
+@pytest.mark.parametrize("name", ["input", "offset", "weight", "bias", "mask"])
+def test_deform_conv2d_computes_only_the_gradients_that_are_wanted(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    torch.manual_seed(3)
+    tensors, how = tensors_of(SHAPES[0])
+    number = ["input", "offset", "weight", "bias", "mask"].index(name)
+    arriving = torch.randn(2, 6, 6, 7).double()
+    expected = torch.autograd.grad(real_ops.deform_conv2d(*tensors, *how), tensors, arriving)[number]
+    given = [tensor.detach().requires_grad_(at == number) for at, tensor in enumerate(tensors)]
+    output = real_ops.deform_conv2d(*given, *how)
+    run, ran = places.Host.run, []
+    monkeypatch.setattr(places.Host, "run", lambda self, kernel, *of, **members: (ran.append(kernel), run(self, kernel, *of, **members)))
+    output.backward(arriving)
+    near(given[number].grad, expected)
+    offsets = ["deform_offset_gradient"]
+    kernels = {"input": ["deform_input_gradient"], "offset": offsets, "mask": offsets, "weight": ["deform_columns"], "bias": []}
+    assert ran == kernels[name]
+
+
+def test_roi_align_computes_no_gradient_for_boxes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    input, regions = image_and_regions()
+    output = real_ops.roi_align(input.detach(), regions.requires_grad_(), 2).sum()
+    monkeypatch.setattr(places.Host, "run", lambda *given, **members: pytest.fail("nobody wants what is computed here"))
+    assert torch.autograd.grad(output, regions, allow_unused=True) == (None,)
+
+
+# ---- what nobody may get around ------------------------------------------------------------------------------------------
+
+
+def test_the_registered_ops_refuse_the_same() -> None:
+    """Compiled models and C++ call torch.ops.real_ops, not the functions of Python."""
+    ops = torch.ops.real_ops
+    refused("5 boxes need as many scores, not [4]", ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
+    input, boxes = image_and_regions()
+    refused("boxes are k x 5", ops.roi_align, input, boxes[:, :4], 2, 2, 1.0, 2, True)
+    refused("an output of 0 x 2 has no bins", ops.roi_align, input, boxes, 0, 2, 1.0, 2, True)
+    arriving, other = torch.zeros(7, 3, 2, 2).double(), torch.zeros(7, 3, 2, 1).double()
+    backward = ops.roi_align_backward
+    refused("gradient is [7, 3, 2, 1], not [7, 3, 2, 2]", backward, other, boxes, input.shape, 2, 2, 1.0, 2, True)
+    refused("there are 1 images, and a box names another", backward, arriving, boxes, [1, 3, 9, 11], 2, 2, 1.0, 2, True)
+    (input, offset, weight, bias, mask), how = tensors_of(SHAPES[0])
+    op, backward = ops.deform_conv2d, ops.deform_conv2d_backward
+    refused("offset is [2, 18, 5, 7], but the output is [6, 7]", op, input, offset[:, :, 1:], weight, bias, mask, *how)
+    refused("stride, padding and dilation are two numbers each", op, input, offset, weight, bias, mask, [1, 1, 1], *how[1:])
+    arriving, all_of_them = torch.zeros(2, 6, 6, 6).double(), [True] * 4
+    refused("gradient is [2, 6, 6, 6], not [2, 6, 6, 7]", backward, arriving, input, offset, weight, mask, *how, all_of_them)
+    refused("mask is [2, 8, 6, 7], not [2, 9, 6, 7]", backward, arriving, input, offset, weight, mask[:, 1:], *how, all_of_them)
+
+
+def test_python_and_cpp_mean_the_same_structs(monkeypatch: pytest.MonkeyPatch) -> None:
+    turned = places.struct("DeformInputGradient", "input_gradient column_gradient", more=(("op", places.Taps),))
+    monkeypatch.setitem(places.OPS, "deform_input_gradient", turned)
+    with pytest.raises(RuntimeError, match="do not mean the same structs"):
+        places.Host()
+
+
+def test_a_struct_gets_all_its_members_and_no_others() -> None:
+    for members in ({"columns": None}, {"columns": None, "op": {}}, {"columns": None, "op": None, "more": 1}):
+        with pytest.raises(TypeError, match="has other members than"):
+            places.filled(places.OPS["deform_columns"], members, lambda value: value)
+
+
 # ---- what PyTorch wants of an op -----------------------------------------------------------------------------------------
 
 
