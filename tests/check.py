@@ -5,6 +5,7 @@ import sys
 
 import checks
 import course
+import device_side
 
 LIMIT = 20  # seconds for one exercise: people wait for this
 LONGER = 120  # where PyTorch has to be imported first
@@ -30,6 +31,16 @@ def condensed(complaints, file):
     return "\n".join(f"{file} does not define {name}" for name in missing)
 
 
+def found_by_checks(lesson, device):
+    """What the simulator says of an answer whose results are right, if CUDASIM_CHECK asks it to look: 'data race, exercise.cu:12'."""
+    if device.kind != "simulator" or not os.environ.get("CUDASIM_CHECK") or course.is_python(lesson):
+        return []
+    binary = str(course.ROOT / checks.binary_of(lesson, "exercise"))
+    found, _, _ = device_side.watched([binary], device.environment_for(lesson), None)
+    intended = tuple(device_side.INTENDED_BY_CHECKS.get(lesson, []))
+    return [one for one in dict.fromkeys(found) if not one.startswith(intended)]
+
+
 def judge(lesson, build, device, in_full):
     """Prints the verdict on one exercise, details of one that nobody has begun only if `in_full`; true if it is solved."""
     binary = checks.binary_of(lesson, "exercise")
@@ -44,7 +55,8 @@ def judge(lesson, build, device, in_full):
         return False
     failing = [case for case in checks.judge(lesson, "exercise", device, LONGER if course.is_python(lesson) else LIMIT) if case.failure]
     if not failing:
-        print(f"{lesson}   solved", flush=True)
+        found = found_by_checks(lesson, device)
+        print("\n".join([f"{lesson}   solved" + (", but the simulator has found:" if found else "")] + [indented(one) for one in found]), flush=True)
         return True
     if not in_full and checks.is_edited(source) is False:
         print(f"{lesson}   not begun: {place}", flush=True)

@@ -325,6 +325,21 @@ def what_several_cases_fail_of_is_told_once():
     assert shown.getvalue().splitlines()[1:] == ["   - one", "   - three", "      no function", "   - two", "      another"], shown.getvalue()
 
 
+def what_the_simulators_checks_find_in_a_right_answer_is_told():
+    found = ["a race, exercise.cu:7", "not given back: 4 bytes", "a race, exercise.cu:7"]
+
+    def told(kind, wish):
+        device = texts.course.Device(kind, "", "", {})
+        with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(checks, "judge", lambda *_: [checks.Case("one")]):
+            with mock.patch.object(check.device_side, "watched", lambda *_: (found, None, None)), mock.patch.dict(os.environ, CUDASIM_CHECK=wish):
+                assert check.judge("03-memory/16-leaks", mock.Mock(failed=set()), device, True)
+        return shown.getvalue().splitlines()
+
+    # What is not given back is this lesson's subject.
+    assert told("simulator", "all") == ["03-memory/16-leaks   solved, but the simulator has found:", "      a race, exercise.cu:7"]
+    assert told("simulator", "") == told("gpu", "all") == ["03-memory/16-leaks   solved"]
+
+
 # Stands for a Catch2 binary whose first test case does not end.
 ENDLESS = """#!/bin/sh
 for word in "$@"; do [ "$last" = -o ] && report=$word; last=$word; done
