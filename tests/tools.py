@@ -740,6 +740,24 @@ def what_the_runtime_library_lacks_is_told_once_and_not_where_it_is_known():
     assert said("").count("the CUDA runtime library") == 1 and said("1") == "", (said(""), said("1"))
 
 
+def the_readme_builds_a_program_of_your_own_as_it_says():
+    """All lines but `make simulator`, pasted into a shell that knows nothing, beside a program and its kernels."""
+    blocks = text.blocks((course.ROOT / "README.md").read_text(encoding="utf-8"))
+    (pasted,) = [block.lines for block in blocks if block.lines[0] == "make simulator"]
+    lesson = "04-kernels/03-vector-add"
+    if course.why_not(lesson) or not shutil.which("g++"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        here = pathlib.Path(folder)
+        for name in ("build", "common"):
+            (here / name).symlink_to(course.ROOT / name)
+        shutil.copy(course.ROOT / lesson / "kernels.cu", here)
+        shutil.copy(course.ROOT / lesson / "main.cpp", here / "program.cpp")
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "LD_"))}
+        ran = subprocess.run(["bash", "-e", "-c", "\n".join(pasted[1:])], cwd=here, env=ours, capture_output=True, text=True)
+        assert ran.returncode == 0 and ran.stdout.count("1000 of 1000") == 6, ran.stdout + ran.stderr
+
+
 def all_tests():
     """{name as a sentence: function}"""
     own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("make", "refuses", "set_up", "all_tests")}
