@@ -404,6 +404,8 @@ const std::vector<Refused>& refused() {
        "256 bit wide load/store"},
       {"four doubles at once", "", "", ".reg .f64 d<4>; st.global.v4.f64 [%out], {d0, d1, d2, d3};",
        "256 bit wide load/store"},
+      {"local memory outside of functions", ".local .u32 l;", "", ".reg .b32 r; ld.local.u32 r, [l];",
+       "not allowed with ABI"},
       {"a field that a texture has not", ".global .texref t = {memory_layout = 0};", "", "",
        "Unrecognized field name 'memory_layout'"},
       {"a value that no field has", ".global .texref t = {filter_mode = anisotropic};", "", "",

@@ -53,7 +53,8 @@ inline std::string constants() {
 
 inline std::string kernel(const Program& p, const std::string& name) {
   std::ostringstream s;
-  s << p.before << "\n.visible .entry " << name << "(.param .u64 in, .param .u64 scratch, .param .u64 out, .param .align 16 .b8 given[64]) ";
+  s << p.before << "\n.visible .entry " << name
+    << "(.param .u64 in, .param .u64 scratch, .param .u64 out, .param .align 16 .b8 given[64]) ";
   if (p.cluster > 1 || p.in_cluster) s << ".reqnctapercluster " << p.cluster << ", 1, 1 ";
   s << "{\n.shared .align 128 .b8 all_words[" << 64 * p.threads << "];\n.shared .align 128 .b8 spare[" << 64 * p.threads
     << "];\n"

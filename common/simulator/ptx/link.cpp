@@ -57,7 +57,7 @@ class Linker {
 
   void enter(const Variable& variable) {
     if (variable.space == Space::local) {
-      error(variable.at, ".local variables outside of functions are not simulated", Diagnostic::unsupported);
+      error(variable.at, "Module-scoped variables in .local state space are not allowed with ABI");
     }
     const Symbol* before = known(variable.name, variable.linkage);
     if (before == nullptr) {

@@ -142,11 +142,8 @@ class Loader {
 
   // A function with several results has compilers give up the calling conventions everywhere. Without them predicates
   // and short integers may be handed over in registers, too; but nobody then calls what he does not see, or himself.
-  void check_conventions(u32 kernel) {
-    const bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(), [&](u32 each) {
-      return link_.functions[each].function->results.size() > 1;
-    });
-    for (u32 each : reach(kernel)) {
+  void check_conventions(const std::vector<u32>& reached, bool conventions) {
+    for (u32 each : reached) {
       const Resolved& resolved = functions_[each];
       if (conventions && resolved.narrow.at.line != 0) {
         return error(resolved.narrow.at, std::string("In ABI compilation, ") + resolved.narrow.what +
@@ -166,20 +163,23 @@ class Loader {
 
   void make_kernels() {
     find_pointed();
+    const bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(), [&](u32 each) {
+      return link_.functions[each].function->results.size() > 1;
+    });
     for (u32 index = 0; index < functions_.size(); ++index) {
       const LinkedFunction& linked = link_.functions[link_.definitions[index]];
       if (!linked.function->is_entry) continue;
-      check_conventions(index);
-      make_kernel(index, *linked.function);
+      const std::vector<u32> reached = reach(index);
+      check_conventions(reached, conventions);
+      make_kernel(index, *linked.function, reached);
     }
   }
 
-  void make_kernel(u32 index, const Function& function) {
+  void make_kernel(u32 index, const Function& function, const std::vector<u32>& reached) {
     Kernel kernel;
     kernel.name = function.name;
     kernel.function = index;
     kernel.parameter_bytes = functions_[index].parameter_bytes;
-    const std::vector<u32> reached = reach(index);
     std::vector<u32> shared, constants;
     u32 words = 0;
     for (u32 each : reached) {

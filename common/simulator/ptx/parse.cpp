@@ -33,7 +33,9 @@ bool has_field(Type type, std::string_view field) {
                                             "array_size"};
   constexpr std::string_view kOfTextures[] = {"normalized_coords", "num_mipmap_levels", "num_samples"};
   constexpr std::string_view kOfSampling[] = {"addr_mode_0", "addr_mode_1", "addr_mode_2", "filter_mode"};
-  const auto in = [&](const auto& list) { return std::find(std::begin(list), std::end(list), field) != std::end(list); };
+  const auto in = [&](const auto& list) {
+    return std::find(std::begin(list), std::end(list), field) != std::end(list);
+  };
   switch (type) {
     case Type::texref: return in(kOfArrays) || in(kOfTextures) || in(kOfSampling);
     case Type::surfref: return in(kOfArrays) || field == "memory_layout";
@@ -176,7 +178,7 @@ void Parser::address_size() {
   const Position at = cursor_.where();
   const i64 size = integer_expression(cursor_);
   if (size == 32)
-    error(at, "32-Bit addressing is not simulated", Diagnostic::unsupported);
+    error(at, "32-Bit addressing is not supported on sm_90 or higher architectures");
   else if (size != 64)
     error(at, "Unsupported .address_size");
 }
