@@ -252,6 +252,8 @@ TEST_CASE("What makes no sense is refused by name, as ptxas refuses it") {
       {"frobnicate r1;", "Not a name of any known instruction: 'frobnicate'"},
       {"add.foo.u32 r1, r2, r3;", "Unknown modifier '.foo'"},
       {"add.u32 r1, r2;", "Arguments mismatch for instruction 'add'"},
+      {"ld.param.u64;", "Arguments mismatch for instruction 'ld'"},
+      {"ld.param.u64 rd1;", "Arguments mismatch for instruction 'ld'"},
       {"add.u32 r1, r2, r3, r0;", "Arguments mismatch for instruction 'add'"},
       {"add.u32 r1, r2, rd1;", "Arguments mismatch for instruction 'add'"},
       {"add.f32 f1, f2, r1;", "Arguments mismatch for instruction 'add'"},

@@ -2,6 +2,7 @@
 #include "common/simulator/ptx/load.hpp"
 #include "tests/catch.hpp"
 
+#include <algorithm>
 #include <random>
 #include <string>
 
@@ -128,6 +129,18 @@ TEST_CASE("A text in which everything occurs is loaded") { CHECK(survives(kText)
 TEST_CASE("No change to a text makes the loader crash or hang") {
   std::mt19937 random(20261121);
   for (int i = 0; i < 2'000; ++i) survives(mutated(kText, random));
+}
+
+TEST_CASE("Statements without their operands, with one, or with all of them twice are answered") {
+  for (std::size_t end = kText.find(';'); end != std::string::npos; end = kText.find(';', end + 1)) {
+    const std::size_t line = kText.find_last_of(";{\n", end - 1) + 1, opcode = kText.find_first_not_of(" \t", line);
+    const std::size_t operands = std::min(kText.find(' ', opcode), end);
+    const std::size_t second = std::min(kText.find(',', operands), end);
+    const std::string before = kText.substr(0, operands), after = kText.substr(end);
+    survives(before + after);
+    survives(before + kText.substr(operands, second - operands) + after);
+    survives(before + kText.substr(operands, end - operands) + "," + kText.substr(operands, end - operands) + after);
+  }
 }
 
 TEST_CASE("Every beginning of a text is answered") {

@@ -162,7 +162,8 @@ void Resolver::move_vector(const Statement& s, Type type, u32 count) {
 
 // ld.param.u64 %rd1, [p]: from then on the register is the kernel's parameter, in all threads and for ever.
 bool Resolver::loads_parameter(const Statement& s) const {
-  if (s.opcode != "ld" || !s.guard.empty() || s.modifiers.size() != 2 || s.modifiers[0] != "param") return false;
+  if (s.opcode != "ld" || !s.guard.empty() || s.operands.size() != 2) return false;
+  if (s.modifiers.size() != 2 || s.modifiers[0] != "param") return false;
   const Name* to = std::get_if<Name>(&s.operands[0].value);
   const Address* from = std::get_if<Address>(&s.operands[1].value);
   if (to == nullptr || from == nullptr || bytes(type_named(s.modifiers[1])) != 8) return false;
