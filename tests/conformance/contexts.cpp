@@ -382,3 +382,56 @@ FRESH_CASE("A kernel reaches what the device's other contexts have allocated", "
   ANSWERS(cuLaunchKernel(second("null_write"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
+
+FRESH_CASE("A kernel that could assert uses the room to print, a deep one raises the stack's limit", "[context]") {
+  conformance::context();
+  CUmodule mod = nullptr;
+  CUfunction asserts = nullptr, deep = nullptr;
+  CU_CHECK(cuModuleLoadData(&mod, R"(.version 7.8
+.target sm_75
+.address_size 64
+.extern .func __assertfail (.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
+.global .align 1 .b8 text[4] = {104, 105, 10, 0};
+.visible .entry asserts(.param .u32 wrong) {
+  .reg .b64 %rd1; .reg .b32 %r1; .reg .pred %p1;
+  .param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s;
+  ld.param.u32 %r1, [wrong]; setp.eq.u32 %p1, %r1, 0; @%p1 bra done;
+  mov.u64 %rd1, text; cvta.global.u64 %rd1, %rd1;
+  st.param.b64 [m], %rd1; st.param.b64 [f], %rd1; st.param.b32 [l], 1; st.param.b64 [n], %rd1; st.param.b64 [s], 1;
+  call __assertfail, (m, f, l, n, s);
+done: ret;
+}
+.visible .entry deep(.param .u64 p) {
+  .local .align 4 .b8 cells[4096];
+  .reg .b64 %rd<4>; .reg .b32 %r1;
+  ld.param.u64 %rd1, [p]; and.b64 %rd1, %rd1, 4092;
+  mov.u64 %rd2, cells; add.u64 %rd3, %rd2, %rd1;
+  st.local.u32 [%rd3], 1;
+  ld.local.u32 %r1, [%rd2];
+  ret;
+}
+)"));
+  CU_CHECK(cuModuleGetFunction(&asserts, mod, "asserts"));
+  CU_CHECK(cuModuleGetFunction(&deep, mod, "deep"));
+  unsigned long long zero = 0;
+  void* a[] = {&zero};
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{1} << 50), CUDA_SUCCESS);  // nobody looks
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(asserts, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_MALLOC_HEAP_SIZE, 16 << 20), CUDA_SUCCESS);
+  ANSWERS(cuLaunchKernel(deep, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  std::size_t stack = 0;
+  ANSWERS(cuCtxGetLimit(&stack, CU_LIMIT_STACK_SIZE), CUDA_SUCCESS);
+  SHOWS("stack 4096", "stack " << stack);
+}
+
+FRESH_CASE("Whether host memory is mapped a context is made with; the rest of its flags can be set", "[context]") {
+  conformance::context();
+  unsigned flags = 0;
+  ANSWERS(cuCtxSetFlags(CU_CTX_SCHED_YIELD | CU_CTX_MAP_HOST | CU_CTX_LMEM_RESIZE_TO_MAX | 0x80), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetFlags(&flags), CUDA_SUCCESS);
+  SHOWS("flags 146", "flags " << flags);  // CU_CTX_SYNC_MEMOPS is 0x80
+}

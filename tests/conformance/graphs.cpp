@@ -759,7 +759,7 @@ FRESH_CASE("Words that an executable graph writes may change, how many they are 
 }
 
 #if CUDA_VERSION >= 12000
-FRESH_CASE("What a graph was instantiated with is told again, but that it was to be uploaded", "[graph]") {
+FRESH_CASE("Of what a graph was instantiated with uploads and priorities are not told again", "[graph]") {
   conformance::context();
   CUgraph g = nullptr;
   CUgraphNode n = nullptr;
@@ -772,7 +772,11 @@ FRESH_CASE("What a graph was instantiated with is told again, but that it was to
   CU_CHECK(cuStreamCreate(&wanted.hUploadStream, CU_STREAM_NON_BLOCKING));
   ANSWERS(cuGraphInstantiateWithParams(&e, g, &wanted), CUDA_SUCCESS);
   ANSWERS(cuGraphExecGetFlags(e, &flags), CUDA_SUCCESS);
-  CHECK(flags == CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY);
+  CHECK(flags == 0);
+  wanted.flags = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+  ANSWERS(cuGraphInstantiateWithParams(&e, g, &wanted), CUDA_SUCCESS);
+  ANSWERS(cuGraphExecGetFlags(e, &flags), CUDA_SUCCESS);
+  CHECK(flags == CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH);
 }
 #endif
 
@@ -884,3 +888,57 @@ FRESH_CASE("A context whose stream is captured has no mark of all its work, and 
   ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
 }
 #endif
+
+#if CUDA_VERSION >= 13000
+FRESH_CASE("Words in a graph have a context, and may be none", "[graph]") {
+  const auto made = conformance::context();
+  CUdeviceptr p = 0;
+  CU_CHECK(cuMemAlloc(&p, 4096));
+  CUstreamBatchMemOpParams write{};
+  write.writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32;
+  write.writeValue.address = p;
+  const CUDA_BATCH_MEM_OP_NODE_PARAMS nowhere{nullptr, 1, &write, 0}, none{made.ctx, 0, &write, 0};
+  CUgraph g = nullptr;
+  CUgraphNode n = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  ANSWERS(cuGraphAddBatchMemOpNode(&n, g, nullptr, 0, &nowhere), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuGraphAddBatchMemOpNode(&n, g, nullptr, 0, &none), CUDA_SUCCESS);
+  CUgraphExec e = nullptr;
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  ANSWERS(cuStreamBatchMemOp(nullptr, 0, nullptr, 0), CUDA_SUCCESS);
+}
+#endif
+
+#if CUDA_VERSION >= 12000
+FRESH_CASE("A graph that kernels could launch is of kernels, copies and fills", "[graph]") {
+  const auto F = conformance::module();
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("empty_k"), 1, 1);
+  CUgraph empty = nullptr, kernels = nullptr;
+  CUgraphNode n = nullptr;
+  CUgraphExec e = nullptr;
+  CU_CHECK(cuGraphCreate(&empty, 0));
+  CU_CHECK(cuGraphAddEmptyNode(&n, empty, nullptr, 0));
+  CU_CHECK(cuGraphCreate(&kernels, 0));
+  CU_CHECK(cuGraphAddKernelNode(&n, kernels, nullptr, 0, &kp));
+  CUDA_GRAPH_INSTANTIATE_PARAMS how{};
+  how.flags = CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  ANSWERS(cuGraphInstantiateWithParams(&e, empty, &how), CUDA_ERROR_INVALID_VALUE);
+  CHECK(how.result_out == CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED);
+  how.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+  CU_CHECK(cuStreamCreate(&how.hUploadStream, CU_STREAM_NON_BLOCKING));
+  ANSWERS(cuGraphInstantiateWithParams(&e, kernels, &how), CUDA_SUCCESS);
+  CHECK(how.result_out == CUDA_GRAPH_INSTANTIATE_SUCCESS);
+  cuuint64_t flags = 0;
+  ANSWERS(cuGraphExecGetFlags(e, &flags), CUDA_SUCCESS);
+  CHECK(flags == CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH);
+}
+#endif
+
+FRESH_CASE("A graph lets go of an object that it does not hold", "[graph]") {
+  conformance::context();
+  CUgraph g = nullptr;
+  CUuserObject object = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CU_CHECK(cuUserObjectCreate(&object, nullptr, [](void*) {}, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  ANSWERS(cuGraphReleaseUserObject(g, object, 1), CUDA_SUCCESS);
+}

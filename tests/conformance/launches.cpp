@@ -527,3 +527,78 @@ FRESH_CASE("Kernels launch kernels, and are done when those are", "[launch]") {
   CHECK(runs[1] == 4);
   CHECK(runs[0] == 8);
 }
+
+#if CUDA_VERSION >= 12000
+FRESH_CASE("Clusters that fit are as many as groups of multiprocessors have room for", "[launch]") {
+  const auto F = conformance::module();
+  int major = 0, count = 0;
+  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, F.dev));
+  CU_CHECK(cuDeviceGetAttribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, F.dev));
+  if (major != 9 || count != 132) SKIP_TEST("the numbers are an H200's");
+  const CUfunction f = F("empty_k");
+  CU_CHECK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, 200 << 10));
+  const auto fit = [&](unsigned size, unsigned shared, unsigned threads) {
+    CUlaunchAttribute a{};
+    a.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+    a.value.clusterDim = {size, 1, 1};
+    const CUlaunchConfig config{size * 132, 1, 1, threads, 1, 1, shared, nullptr, &a, 1};
+    int clusters = -1;
+    ANSWERS(cuOccupancyMaxActiveClusters(&clusters, f, &config), CUDA_SUCCESS);
+    return clusters;
+  };
+  int clusters = -1;
+  CUlaunchAttribute ten{};
+  ten.id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  ten.value.clusterDim = {10, 1, 1};
+  const CUlaunchConfig large{1320, 1, 1, 128, 1, 1, 0, nullptr, &ten, 1};
+  ANSWERS(cuOccupancyMaxActiveClusters(&clusters, f, &large), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  CU_CHECK(cuFuncSetAttribute(f, CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1));
+  CHECK(fit(32, 0, 128) == 0);
+  const unsigned sizes[] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16};
+  const struct {
+    unsigned shared, threads;
+    int fit[11];
+  } rows[] = {{0, 128, {1056, 528, 327, 248, 193, 163, 139, 124, 88, 74, 58}},
+              {0, 1024, {264, 132, 79, 62, 47, 39, 32, 30, 21, 16, 14}},
+              {60 << 10, 128, {396, 198, 124, 92, 69, 62, 47, 45, 30, 28, 21}},
+              {100 << 10, 128, {264, 132, 79, 62, 47, 39, 32, 30, 21, 16, 14}},
+              {200 << 10, 1024, {132, 66, 39, 30, 22, 17, 15, 15, 7, 7, 7}}};
+  for (const auto& row : rows) {
+    for (int i = 0; i < 11; ++i) {
+      CAPTURE(row.shared, row.threads, sizes[i]);
+      const int told = fit(sizes[i], row.shared, row.threads);
+      // Which multiprocessors of a chip are left out, and so the groups' sizes, another H200 may have otherwise.
+      const int all = row.fit[0] / static_cast<int>(sizes[i]);
+      if (sizes[i] <= 2 || conformance::on_simulator()) CHECK(told == row.fit[i]);
+      CHECK(told <= all);
+      NOTES(sizes[i] << " of " << row.shared << " bytes, " << row.threads << " threads: " << told);
+    }
+  }
+}
+#endif
+
+#if CUDA_VERSION >= 12080
+FRESH_CASE("A preferred cluster is a multiple of the cluster, and the grid one of both", "[launch]") {
+  const auto F = conformance::module();
+  int major = 0;
+  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, F.dev));
+  if (major < 9) SKIP_TEST("clusters need compute capability 9.0");
+  CUlaunchAttribute a[2]{};
+  a[0].id = CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  a[0].value.clusterDim = {2, 1, 1};
+  a[1].id = CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION;
+  a[1].value.preferredClusterDim = {4, 1, 1};
+  CUlaunchConfig config{2, 1, 1, 1, 1, 1, 0, nullptr, a, 2};
+  ANSWERS(cuLaunchKernelEx(&config, F("empty_k"), nullptr, nullptr), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  config.gridDimX = 8;
+  a[1].value.preferredClusterDim = {3, 1, 1};
+  ANSWERS(cuLaunchKernelEx(&config, F("empty_k"), nullptr, nullptr), CUDA_ERROR_INVALID_CLUSTER_SIZE);
+}
+#endif
+
+FRESH_CASE("Room for shared memory is a question about blocks that there can be", "[launch]") {
+  const auto F = conformance::module();
+  std::size_t room = 0;
+  ANSWERS(cuOccupancyAvailableDynamicSMemPerBlock(&room, F("empty_k"), 33, 32), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuOccupancyAvailableDynamicSMemPerBlock(&room, F("empty_k"), 1, 2048), CUDA_ERROR_INVALID_VALUE);
+}

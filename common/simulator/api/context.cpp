@@ -105,7 +105,7 @@ void require_limit(CUlimit limit) {
 // Whether a kernel has been launched that uses what the limit is of: then it is no longer changed.
 bool in_use(CUlimit limit, const Context& context) {
   const auto used = [&](Builtin which) { return (context.builtins >> static_cast<u32>(which) & 1) != 0; };
-  if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return used(Builtin::vprintf);
+  if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return used(Builtin::vprintf) || used(Builtin::assertfail);
   return limit == CU_LIMIT_MALLOC_HEAP_SIZE && (used(Builtin::malloc) || used(Builtin::free));
 }
 
@@ -116,6 +116,8 @@ u64 largest(CUlimit limit, const Device& device) {
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: return 128;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
       return static_cast<u64>(*attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE));
+    case CU_LIMIT_PRINTF_FIFO_SIZE:  // nobody looks before a kernel needs it
+    case CU_LIMIT_MALLOC_HEAP_SIZE: return ~u64{0};
     default: return device.memory;
   }
 }
@@ -240,7 +242,7 @@ CUDASIM_API CUresult cuCtxGetFlags(unsigned int* flags) {
     require(flags != nullptr);
     const auto context = current_context_even_faulted();
     const std::scoped_lock lock(context->settings);
-    *flags = context->flags;
+    *flags = told_flags(context->flags);
     return CUDA_SUCCESS;
   };
 }
@@ -250,7 +252,7 @@ CUDASIM_API CUresult cuCtxSetFlags(unsigned int flags) {
     const auto context = current_context();
     require_context_flags(flags);
     const std::scoped_lock lock(context->settings);
-    context->flags = flags;
+    context->flags = (context->flags & kMadeWith) | (flags & ~kMadeWith);
     return CUDA_SUCCESS;
   };
 }

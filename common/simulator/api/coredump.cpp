@@ -159,7 +159,6 @@ void begin_coredump_settings(Context& context) {
   Settings& settings = context.parts.get<Own>().settings;
   if ((context.flags & (kOnException | kUserTrigger)) == 0) return;
   settings.on_exception = true;  // the one implies the other
-  settings.user_trigger = settings.user_trigger || (context.flags & kUserTrigger) != 0;
   say_that_none_is_made();
 }
 
@@ -170,7 +169,7 @@ using namespace cudasim;
 CUDASIM_API CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
   return CUDASIM_CALL(attrib, value, size) {
     Own& own = current_context_even_faulted()->parts.get<Own>();
-    require(attrib != CU_COREDUMP_PIPE);  // the process's only
+    require(attrib != CU_COREDUMP_ENABLE_USER_TRIGGER && attrib != CU_COREDUMP_PIPE);  // the process's only
     const std::scoped_lock lock(own.mutex);
     return get(own.settings, attrib, value, size);
   };

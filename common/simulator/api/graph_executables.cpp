@@ -3,6 +3,7 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/capture.hpp"
 
+#include <algorithm>
 #include <cstdio>
 
 using namespace cudasim;
@@ -14,7 +15,19 @@ bool can_be_disabled(const Executable::Step& step) {
   return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
 }
 
-CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* culprit) {
+// Whether a kernel could launch it: the manual's kinds of nodes. The host can, too, and is who does it here: the
+// device runtime's functions, by which a kernel would, are refused by name when a module is loaded.
+bool for_device(const Graph& graph) {
+  return !graph.nodes.empty() && std::ranges::all_of(graph.nodes, [](const NodePtr& node) {
+    if (const auto* child = std::get_if<ChildPart>(&node->part)) return for_device(*child->graph);
+    const CUgraphNodeType type = type_of(node->part);
+    return type == CU_GRAPH_NODE_TYPE_KERNEL || type == CU_GRAPH_NODE_TYPE_MEMCPY || type == CU_GRAPH_NODE_TYPE_MEMSET;
+  });
+}
+
+// `why`, if there is one, is changed where the kind of failure is known.
+CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* culprit,
+                     CUgraphInstantiateResult* why = nullptr) {
   current_context();
   const auto graph = get_graph(handle);
   require(out != nullptr);
@@ -24,10 +37,12 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* c
   constexpr u64 kNotBoth =
       CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
   require((flags & kNotBoth) != kNotBoth);
-  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0)
-    return refuse("CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH");
   require_no_unsafe_capture();
   const std::scoped_lock lock(Graph::mutex());
+  if ((flags & CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH) != 0 && !for_device(*graph)) {
+    if (why != nullptr) *why = CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED;
+    fail(CUDA_ERROR_INVALID_VALUE, "a kernel can launch graphs of kernels, copies, fills and such graphs only");
+  }
   require(!graph->is_single() || graph->executable.expired(), CUDA_ERROR_NOT_SUPPORTED);
   const auto executable = std::make_shared<Executable>(*graph, flags, culprit);
   executable->handle = executables().add(executable);
@@ -50,13 +65,13 @@ CUresult instantiate_with(CUgraphExec* out, CUgraph handle, CUDA_GRAPH_INSTANTIA
   require_calls_permitted();
   require(parameters != nullptr);
   parameters->hErrNode_out = nullptr;
+  parameters->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
   try {
-    const CUresult result = instantiate(out, handle, parameters->flags, &parameters->hErrNode_out);
-    parameters->result_out = result == CUDA_SUCCESS ? CUDA_GRAPH_INSTANTIATE_SUCCESS : CUDA_GRAPH_INSTANTIATE_ERROR;
-    return result;
+    instantiate(out, handle, parameters->flags, &parameters->hErrNode_out, &parameters->result_out);
+    parameters->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
+    return CUDA_SUCCESS;
   } catch (const Failure&) {
-    parameters->result_out =
-        parameters->hErrNode_out != nullptr ? CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE : CUDA_GRAPH_INSTANTIATE_ERROR;
+    if (parameters->hErrNode_out != nullptr) parameters->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
     throw;
   }
 }
@@ -154,7 +169,9 @@ CUDASIM_API CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* fla
   return CUDASIM_CALL(hGraphExec, flags) {
     const auto executable = get_executable(hGraphExec);
     require(flags != nullptr);
-    *flags = executable->flags & ~u64{CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD};  // that was done, and is over
+    // An upload was done, and is over; of priorities an H200 says nothing either.
+    constexpr u64 kNotTold = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    *flags = executable->flags & ~kNotTold;
     return CUDA_SUCCESS;
   };
 }

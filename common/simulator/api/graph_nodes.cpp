@@ -458,9 +458,16 @@ std::size_t bytes_of(int attribute) {
     case CU_LAUNCH_ATTRIBUTE_PRIORITY: return sizeof value->priority;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP: return sizeof value->memSyncDomainMap;
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: return sizeof value->memSyncDomain;
+    case 13: return 2 * sizeof(u64);   // CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE: an int and a handle
     case 14: return sizeof(unsigned);  // CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT
     default: return 0;
   }
+}
+
+int first_int_of(const CUlaunchAttributeValue& value) {
+  int number = 0;
+  std::memcpy(&number, &value, sizeof number);
+  return number;
 }
 
 CUlaunchAttributeValue attribute_of(const KernelPart& part, int attribute) {
@@ -493,6 +500,8 @@ CUDASIM_API CUresult cuGraphKernelNodeSetAttribute(CUgraphNode hNode, CUkernelNo
   return CUDASIM_CALL(hNode, attr, value) {
     return show<KernelPart>(hNode, value, [&](KernelPart& part) {
       require(bytes_of(attr) != 0);
+      if (static_cast<int>(attr) == 13 && first_int_of(*value) != 0)
+        fail(refuse("CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
       if (attr == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) part.shape.cooperative = value->cooperative != 0;
       if (attr == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
         part.shape.priority = std::clamp(value->priority, kGreatestPriority, kLeastPriority);

@@ -173,12 +173,13 @@ Part free_part(CUdeviceptr pointer) {
 }
 
 Part memory_part(const CUDA_BATCH_MEM_OP_NODE_PARAMS* parameters) {
-  require(parameters != nullptr && parameters->count != 0 && parameters->count < kBatchLimit && parameters->flags == 0);
-  require(parameters->paramArray != nullptr);
+  require(parameters != nullptr && parameters->ctx != nullptr);
+  require(parameters->count < kBatchLimit && parameters->flags == 0);
+  require(parameters->count == 0 || parameters->paramArray != nullptr);
   MemoryPart part;
   part.context = parameters->ctx;
   part.operations.assign(parameters->paramArray, parameters->paramArray + parameters->count);
-  const auto context = part.context != nullptr ? get_context(part.context) : current_context();
+  const auto context = get_context(part.context);
   for (const CUstreamBatchMemOpParams& given : part.operations) memory_operation(given, context->health);
   return part;
 }

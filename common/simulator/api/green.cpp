@@ -11,8 +11,6 @@
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
 #include <map>
 #include <set>
 
@@ -114,22 +112,16 @@ constexpr u32 kMostTogether = 15;  // parts of such multiprocessors, as driver 5
 // A descriptor says how many multiprocessors, and nothing else: there is no call that would end one.
 constexpr std::uintptr_t kDescriptors = 0x3d0000000000;
 
-// `split`: the number of the call that they are a part from; 0: of none.
-CUdevResource multiprocessors(u32 count, u64 split = 0) {
+// `part`: a group that a split has made, which is not split again.
+CUdevResource multiprocessors(u32 count, bool part = false) {
   CUdevResource resource{};
   if (count == 0) return resource;  // CU_DEV_RESOURCE_TYPE_INVALID
   resource.type = CU_DEV_RESOURCE_TYPE_SM;
-  std::memcpy(resource._internal_padding, &split, sizeof split);
+  resource._internal_padding[0] = part;
   resource.sm.smCount = count;
   resource.sm.minSmPartitionSize = kTogether;
   resource.sm.smCoscheduledAlignment = kTogether;
   return resource;
-}
-
-u64 split_of(const CUdevResource& resource) {
-  u64 split = 0;
-  std::memcpy(&split, resource._internal_padding, sizeof split);
-  return split;
 }
 
 CUresult give(CUdevResource* out, CUdevResourceType type, u32 count) {
@@ -165,13 +157,8 @@ void require_no_capture(GreenContext& green) {
   invalidate(captures);
 }
 
+// Tells a destroyed one from what was none.
 std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
-  require_calls_permitted();
-  return green_contexts().get(handle, CUDA_ERROR_INVALID_CONTEXT);
-}
-
-// For the two calls of which the manual says that they tell a destroyed one from what was none.
-std::shared_ptr<GreenContext> get_green_if_not_destroyed(CUgreenCtx handle) {
   require_calls_permitted();
   if (auto green = green_contexts().find(handle)) return green;
   const std::scoped_lock lock(owners().mutex);
@@ -208,8 +195,7 @@ CUDASIM_API CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned
     require_calls_permitted();
     require(nbGroups != nullptr && input != nullptr);
     require(input->type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
-    require((flags & ~unsigned{CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING |
-                               CU_DEV_SM_RESOURCE_SPLIT_MAX_POTENTIAL_CLUSTER_SIZE}) == 0);
+    require(input->_internal_padding[0] == 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
     const u32 total = input->sm.smCount;
     require(minCount <= total && total <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
     const u32 unit = (flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) != 0 ? kAlone : kTogether;
@@ -217,10 +203,8 @@ CUDASIM_API CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned
     require(size != 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
     const u32 possible = unit == kTogether ? std::min(total / size, kMostTogether) : total / size;
     *nbGroups = result == nullptr ? possible : std::min(*nbGroups, possible);
-    static std::atomic<u64> splits{0};
-    const u64 split = ++splits;
-    if (result != nullptr) std::fill_n(result, *nbGroups, multiprocessors(size, split));
-    if (remaining != nullptr) *remaining = multiprocessors(total - *nbGroups * size, split);
+    if (result != nullptr) std::fill_n(result, *nbGroups, multiprocessors(size, true));
+    if (remaining != nullptr) *remaining = multiprocessors(total - *nbGroups * size);
     return CUDA_SUCCESS;
   };
 }
@@ -233,8 +217,6 @@ CUDASIM_API CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevR
     u64 count = 0;
     for (unsigned i = 0; i < nbResources; ++i) {
       require(resources[i].type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
-      require(i == 0 || (split_of(resources[i]) != 0 && split_of(resources[i]) == split_of(resources[0])),
-              CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
       count += resources[i].sm.smCount;
     }
     require(count != 0 && count <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
@@ -260,7 +242,7 @@ CUDASIM_API CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc,
 // Its streams end with it.
 CUDASIM_API CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
   return CUDASIM_CALL(hCtx) {
-    const auto green = get_green_if_not_destroyed(hCtx);
+    const auto green = get_green(hCtx);
     const std::scoped_lock lock(green->mutex, owners().mutex);
     require(green_contexts().remove(hCtx) != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
     owners().destroyed.insert(hCtx);
@@ -289,7 +271,7 @@ CUDASIM_API CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long* gr
   return CUDASIM_CALL(greenCtx, greenCtxId) {
     require_calls_permitted();
     const auto& stack = this_thread().stack;
-    const auto green = greenCtx != nullptr ? get_green_if_not_destroyed(greenCtx)
+    const auto green = greenCtx != nullptr ? get_green(greenCtx)
                        : stack.empty()     ? nullptr
                                            : green_named(stack.back());
     require(green != nullptr, CUDA_ERROR_INVALID_CONTEXT);

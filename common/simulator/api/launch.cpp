@@ -91,8 +91,12 @@ LaunchAttributes read(const CUlaunchConfig& config) {
         break;
       // The rest are hints.
       case CU_LAUNCH_ATTRIBUTE_IGNORE:
-      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
-      case 11: break;  // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION
+      case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: break;
+      case 11:  // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: a hint, but one that must make sense
+        if (value.clusterDim.x != 0 || value.clusterDim.y != 0 || value.clusterDim.z != 0) {
+          read.shape.preferred_cluster = Dim3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+        }
+        break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         require(value.clusterSchedulingPolicyPreference >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT &&
                 value.clusterSchedulingPolicyPreference <= CU_CLUSTER_SCHEDULING_POLICY_LOAD_BALANCING);

@@ -22,7 +22,7 @@ CUresult write_value(CUstream handle, CUdeviceptr address, u64 value, u32 size, 
 
 CUresult batch(CUstream handle, unsigned count, const CUstreamBatchMemOpParams* given, unsigned flags) {
   const auto stream = get_stream(handle);
-  require(count != 0 && count < kBatchLimit && given != nullptr && flags == 0);
+  require(count < kBatchLimit && (count == 0 || given != nullptr) && flags == 0);
   std::vector<Operation> operations;
   for (unsigned i = 0; i < count; ++i) operations.push_back(memory_operation(given[i], stream->health));
   for (Operation& operation : operations) stream->enqueue(std::move(operation));

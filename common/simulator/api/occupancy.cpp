@@ -7,6 +7,8 @@
 #include "common/simulator/state/library.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <numeric>
 
 using namespace cudasim;
 
@@ -47,9 +49,18 @@ CUresult potential_block_size(int* grid_size, int* block_size, CUfunction func, 
   return CUDA_SUCCESS;
 }
 
-// A cluster's blocks run at the same time on one group of multiprocessors (a GPC), of which an H200 has 7 or 8 with up
-// to 18 each.
-constexpr u32 kMultiprocessorsPerCluster = 16;
+// A cluster's blocks run at the same time on one group of multiprocessors. The sizes of an H200's groups are these:
+// with them `clusters_that_fit` tells all 90 numbers that one told of kernels with 1, 2, 3 and 8 blocks on a
+// multiprocessor and clusters of 1 to 16 blocks. (Eights of them make the 15 parts of cuDevSmResourceSplitByCount.)
+constexpr u32 kGroups[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
+static_assert(std::accumulate(std::begin(kGroups), std::end(kGroups), 0u) == kMultiprocessors);
+
+// A group takes no cluster of more blocks than it has multiprocessors, though each may take several blocks.
+u64 clusters_that_fit(u64 size, u64 blocks_per_multiprocessor) {
+  u64 count = 0;
+  for (const u32 group : kGroups) count += size <= group ? group * blocks_per_multiprocessor / size : 0;
+  return count;
+}
 
 LaunchShape shape_of(const CUlaunchConfig& config) {
   LaunchShape shape;
@@ -108,6 +119,7 @@ CUDASIM_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmem
     const auto function = function_or_kernel(func);
     require(dynamicSmemSize != nullptr && numBlocks > 0 && blockSize > 0);
     require(static_cast<u32>(numBlocks) <= kMaxBlocksPerMultiprocessor);
+    require(static_cast<u32>(blockSize) <= kMaxThreadsPerBlock);
     const u64 share = kSharedPerMultiprocessor / static_cast<u64>(numBlocks) / kSharedUnit * kSharedUnit;
     const u64 taken = u64{function->kernel->static_shared} + kSharedReserved;
     const u64 most = kSharedPerBlockOptin - function->kernel->static_shared;
@@ -138,10 +150,19 @@ CUDASIM_API CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction f
       *numClusters = 0;  // the manual has an error for it, driver 580 this
       return CUDA_SUCCESS;
     }
+    if (function->current_settings().non_portable_cluster != 0 && shape.cluster &&
+        shape.cluster->count() > kLargestCluster) {
+      *numClusters = 0;  // only a launch calls it an error
+      return CUDA_SUCCESS;
+    }
     const u64 size = cluster_of(*function, shape).count();
-    const u64 blocks = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared);
-    *numClusters =
-        static_cast<int>(kMultiprocessors / kMultiprocessorsPerCluster * (kMultiprocessorsPerCluster * blocks / size));
+    u64 blocks = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared);
+    // For a kernel that has no shared memory of its own an H200 counts 8 blocks of 128 threads, not 16: as many as the
+    // smallest share of 8 KiB has room for what the system keeps.
+    constexpr u64 kSmallestShare = 8192;
+    if (function->kernel->static_shared + u64{shape.dynamic_shared} == 0)
+      blocks = std::min(blocks, kSmallestShare / kSharedReserved);
+    *numClusters = static_cast<int>(clusters_that_fit(size, blocks));
     return CUDA_SUCCESS;
   };
 }

@@ -5,6 +5,7 @@
 #include "common/simulator/state/scheduler.hpp"
 #include "common/simulator/state/stream.hpp"
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <set>
@@ -62,6 +63,11 @@ class Context : public std::enable_shared_from_this<Context> {
   u64 limit(CUlimit which) {
     const std::scoped_lock lock(settings);
     return limits.at(which);
+  }
+  // The device sets apart what its deepest kernel needs, and the limit tells it.
+  void raise_limit(CUlimit which, u64 least) {
+    const std::scoped_lock lock(settings);
+    limits.at(which) = std::max(limits.at(which), least);
   }
 
  private:

@@ -1,5 +1,6 @@
 #include "common/simulator/state/launch.hpp"
 
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/children.hpp"
 #include "common/simulator/state/condition.hpp"
@@ -37,6 +38,11 @@ void require_cluster(const Function& function, const LaunchShape& shape) {
   const Dim3 cluster = cluster_of(function, shape);
   const Dim3 blocks = blocks_of(function, shape);
   require(blocks.x % cluster.x == 0 && blocks.y % cluster.y == 0 && blocks.z % cluster.z == 0,
+          CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  if (!shape.preferred_cluster) return;
+  const Dim3& better = *shape.preferred_cluster;
+  require(better.count() != 0 && better.x % cluster.x == 0 && better.y % cluster.y == 0 && better.z % cluster.z == 0 &&
+              blocks.x % better.x == 0 && blocks.y % better.y == 0 && blocks.z % better.z == 0,
           CUDA_ERROR_INVALID_CLUSTER_SIZE);
 }
 
@@ -212,6 +218,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.device = context->device.index;
   context->builtins |= function->kernel->builtins;
   launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
+  context->raise_limit(CU_LIMIT_STACK_SIZE, round_up(function->kernel->local_bytes, 16));
   launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
   launch.grid_id = next_grid_id();
   launch.priority = shape.priority;
@@ -232,7 +239,7 @@ void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::v
             Stream& stream) {
   require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE,
           [] { return "the kernel was loaded into another context than that of the stream, or the current one"; });
-  shape.priority = std::min(shape.priority, stream.priority);
+  shape.priority = std::min(shape.priority, stream.priority.load());
   Operation operation = kernel_operation(function, shape, parameters);
   if (capture_of(stream)) operation.parameters = std::make_shared<KernelPart>(as_part(*function, shape, parameters));
   const TaskPtr task = stream.enqueue(std::move(operation));
