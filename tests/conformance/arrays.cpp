@@ -377,3 +377,40 @@ FRESH_CASE("A copy wants an array, and a linear texture is as wide as its texels
   ANSWERS(cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 3, made.dev), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuDeviceGetTexture1DLinearMaxWidth(&width, CU_AD_FORMAT_FLOAT, 1, 9), CUDA_ERROR_INVALID_DEVICE);
 }
+
+FRESH_CASE("No surface can be destroyed, and a texture twice", "[array]") {
+  conformance::context();
+  ANSWERS(cuSurfObjectDestroy(0), CUDA_SUCCESS);
+  CUDA_RESOURCE_DESC linear{};
+  CUDA_TEXTURE_DESC how{};
+  CUtexObject texture = 0;
+  CUdeviceptr p = 0;
+  CU_CHECK(cuMemAlloc(&p, 4096));
+  linear.resType = CU_RESOURCE_TYPE_LINEAR;
+  linear.res.linear.devPtr = p;
+  linear.res.linear.format = CU_AD_FORMAT_FLOAT;
+  linear.res.linear.numChannels = 1;
+  linear.res.linear.sizeInBytes = 1024;
+  how.flags = 0x100;
+  ANSWERS(cuTexObjectCreate(&texture, &linear, &how, nullptr), CUDA_ERROR_INVALID_VALUE);
+  how.flags = 0;
+  ANSWERS(cuTexObjectCreate(&texture, &linear, &how, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuTexObjectDestroy(texture), CUDA_SUCCESS);
+  ANSWERS(cuTexObjectDestroy(texture), CUDA_SUCCESS);
+}
+
+FRESH_CASE("An array's format fixes its channels, and not every bit is a flag", "[array]") {
+  conformance::context();
+  for (int format : {0x40, 0x63, 0x70, 0x91, 0x9d, 0xb0}) {
+    CUDA_ARRAY3D_DESCRIPTOR d{16, 16, 0, static_cast<CUarray_format>(format), 1, 0};
+    CUarray array = nullptr;
+    CAPTURE(format);
+    ANSWERS(cuArray3DCreate(&array, &d), CUDA_ERROR_INVALID_VALUE);
+  }
+  for (unsigned flags : {0x10u, 0x20u, 0x1000u}) {
+    CUDA_ARRAY3D_DESCRIPTOR d{16, 16, 0, CU_AD_FORMAT_FLOAT, 1, flags};
+    CUarray array = nullptr;
+    CAPTURE(flags);
+    ANSWERS(cuArray3DCreate(&array, &d), CUDA_ERROR_INVALID_VALUE);
+  }
+}

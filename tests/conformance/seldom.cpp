@@ -1,6 +1,8 @@
 // What few programs call: settings for core dumps, news of the driver, writes from network cards, multicast.
 #include "tests/conformance/scenario.hpp"
 
+#include <filesystem>
+
 #if CUDA_VERSION >= 12010
 FRESH_CASE("What a core dump is to hold is a setting of the process and of each context", "[seldom]") {
   const conformance::Context made = conformance::context();
@@ -40,7 +42,6 @@ FRESH_CASE("What a core dump is to hold is a setting of the process and of each 
 
 FRESH_CASE("A context's flags want core dumps, the other settings are the process's when it is made", "[seldom]") {
   const auto made = conformance::context();
-  if (!conformance::on_simulator()) return;  // what is set up for a dump a GPU's driver does not take back
   CUcontext dumping = nullptr;
   const auto setting = [](CUcoredumpSettings which) {
     bool flag = false;
@@ -55,12 +56,38 @@ FRESH_CASE("A context's flags want core dumps, the other settings are the proces
   ANSWERS(cuCtxCreate(&dumping, nullptr, CU_CTX_COREDUMP_ENABLE, made.dev), CUDA_SUCCESS);
   CHECK(setting(CU_COREDUMP_LIGHTWEIGHT));
   CHECK(setting(CU_COREDUMP_ENABLE_ON_EXCEPTION));
-  CHECK(!setting(CU_COREDUMP_ENABLE_USER_TRIGGER));
-  ANSWERS(cuCtxCreate(&dumping, nullptr, CU_CTX_USER_COREDUMP_ENABLE, made.dev), CUDA_SUCCESS);
-  CHECK(setting(CU_COREDUMP_ENABLE_ON_EXCEPTION));
-  CHECK(setting(CU_COREDUMP_ENABLE_USER_TRIGGER));
+  ANSWERS(cuCoredumpGetAttribute(CU_COREDUMP_ENABLE_USER_TRIGGER, &yes, &size), CUDA_ERROR_INVALID_VALUE);
+  unsigned flags = 0;
+  int active = 0;
+  ANSWERS(cuCtxGetFlags(&flags), CUDA_SUCCESS);
+  CHECK(flags == CU_CTX_COREDUMP_ENABLE);
   CU_CHECK(cuCtxSetCurrent(made.ctx));
+  ANSWERS(cuCtxSetFlags(CU_CTX_COREDUMP_ENABLE), CUDA_SUCCESS);  // too late
+  ANSWERS(cuCtxGetFlags(&flags), CUDA_SUCCESS);
+  CHECK(flags == 0);
   CHECK(!setting(CU_COREDUMP_ENABLE_ON_EXCEPTION));
+  ANSWERS(cuDevicePrimaryCtxSetFlags(made.dev, CU_CTX_COREDUMP_ENABLE), CUDA_SUCCESS);
+  ANSWERS(cuDevicePrimaryCtxGetState(made.dev, &flags, &active), CUDA_SUCCESS);
+  CHECK(flags == CU_CTX_COREDUMP_ENABLE);
+}
+
+FRESH_CASE("A context whose core dumps are to be asked for has core dumps", "[seldom]") {
+  const CUdevice dev = conformance::device().dev;
+  char folder[] = "/tmp/conformanceXXXXXX";
+  REQUIRE(mkdtemp(folder) != nullptr);
+  REQUIRE(chdir(folder) == 0);  // a GPU's driver leaves a pipe there
+  CUcontext dumping = nullptr;
+  unsigned flags = 0;
+  bool on_exception = false, asked_for = false;
+  std::size_t size = sizeof on_exception;
+  ANSWERS(cuCtxCreate(&dumping, nullptr, CU_CTX_USER_COREDUMP_ENABLE, dev), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetFlags(&flags), CUDA_SUCCESS);
+  CHECK(flags == CU_CTX_COREDUMP_ENABLE);
+  ANSWERS(cuCoredumpGetAttribute(CU_COREDUMP_ENABLE_ON_EXCEPTION, &on_exception, &size), CUDA_SUCCESS);
+  CHECK(on_exception);
+  ANSWERS(cuCoredumpGetAttribute(CU_COREDUMP_ENABLE_USER_TRIGGER, &asked_for, &size), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuCtxDestroy(dumping), CUDA_SUCCESS);
+  std::filesystem::remove_all(folder);
 }
 
 FRESH_CASE("No multicast object is made where the device's attribute says that there is none", "[seldom]") {
@@ -104,10 +131,9 @@ FRESH_CASE("A tensor map is of kinds that there are", "[seldom]") {
                                   static_cast<CUtensorMapFloatOOBfill>(fill));
   };
   for (int promotion = 0; promotion < 4; ++promotion) ANSWERS(make(3, promotion, promotion % 2), CUDA_SUCCESS);
-  if (!conformance::on_simulator()) return;  // as the manual has it; of a GPU nobody has asked
   ANSWERS(make(9, 0, 0), CUDA_ERROR_INVALID_VALUE);
-  ANSWERS(make(0, 4, 0), CUDA_ERROR_INVALID_VALUE);
-  ANSWERS(make(0, 0, 2), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(make(0, 9, 0), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(make(0, 0, 9), CUDA_ERROR_INVALID_VALUE);
 }
 #endif
 
@@ -203,5 +229,41 @@ FRESH_CASE("What is null, or nothing, is refused by calls that are seldom made",
   ANSWERS(cuCtxGetExecAffinity(&affinity, CU_EXEC_AFFINITY_TYPE_SM_COUNT), CUDA_SUCCESS);
   CU_CHECK(cuDeviceGetAttribute(&value, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, made.dev));
   CHECK(affinity.param.smCount.val == static_cast<unsigned>(value));
+}
+#endif
+
+#if CUDA_VERSION >= 12080
+FRESH_CASE("Tensor maps are made where a context is, interleaved ones and those of whole widths, too", "[seldom]") {
+  const CUdevice dev = conformance::device().dev;
+  int major = 0, minor = 0;
+  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, dev));
+  CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev));
+  if (major != 9 || minor != 0) SKIP_TEST("the answers are those of compute capability 9.0");
+  alignas(64) CUtensorMap map;
+  const cuuint64_t size[] = {64, 64, 64, 64}, stride[] = {128, 128 * 64, 128 * 64 * 64};
+  const cuuint32_t box[] = {32, 8, 8, 8}, step[] = {1, 1, 1, 1};
+  void* const nobodys = reinterpret_cast<void*>(0x7f0000000000);
+  const auto tiled = [&](CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle) {
+    return cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, nobodys, size, stride, box, step,
+                                  interleave, swizzle, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  const auto wide = [&](CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle) {
+    return cuTensorMapEncodeIm2colWide(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, nobodys, size, stride, -1, 1, 32, 32,
+                                       step, CU_TENSOR_MAP_INTERLEAVE_NONE, mode, swizzle,
+                                       CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  };
+  ANSWERS(tiled(CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE), CUDA_ERROR_INVALID_CONTEXT);
+  CUcontext ctx = nullptr;
+  CU_CHECK(cuCtxCreate(&ctx, nullptr, 0, dev));
+  ANSWERS(tiled(CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_NONE), CUDA_SUCCESS);
+  ANSWERS(tiled(CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_32B), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(tiled(CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(tiled(CU_TENSOR_MAP_INTERLEAVE_16B, CU_TENSOR_MAP_SWIZZLE_NONE), CUDA_SUCCESS);
+  ANSWERS(tiled(CU_TENSOR_MAP_INTERLEAVE_32B, CU_TENSOR_MAP_SWIZZLE_NONE), CUDA_SUCCESS);
+  ANSWERS(tiled(CU_TENSOR_MAP_INTERLEAVE_32B, CU_TENSOR_MAP_SWIZZLE_32B), CUDA_SUCCESS);
+  ANSWERS(wide(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W, CU_TENSOR_MAP_SWIZZLE_128B), CUDA_SUCCESS);
+  ANSWERS(wide(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128, CU_TENSOR_MAP_SWIZZLE_128B), CUDA_SUCCESS);
+  ANSWERS(wide(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W, CU_TENSOR_MAP_SWIZZLE_NONE), CUDA_SUCCESS);
 }
 #endif

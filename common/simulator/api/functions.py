@@ -32,7 +32,6 @@ WHY = {
     "newer than CUDA 13.0, and no answer of a driver is recorded": (
         "cuDevSmResourceSplit", "cuMemGetLocationInfo", "cuStreamBeginRecaptureToGraph",
         "cuTensorMapSetAllocationClass"),
-    "sm_100": ("cuTensorMapEncodeIm2colWide",),
 }
 
 

@@ -55,8 +55,8 @@ bool is_linear(CUfilter_mode mode) {
   return mode == CU_TR_FILTER_MODE_LINEAR;
 }
 
-constexpr unsigned kSimulatedFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
-                                     CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
+constexpr unsigned kFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+                            CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
 
 bool is_cube(const CUDA_RESOURCE_DESC& r) {
   CUarray array = nullptr;
@@ -67,7 +67,7 @@ bool is_cube(const CUDA_RESOURCE_DESC& r) {
 }
 
 void describe_sampling(Texture& t, const CUDA_RESOURCE_DESC& resource, const CUDA_TEXTURE_DESC& d) {
-  if ((d.flags & ~kSimulatedFlags) != 0) fail(refuse("cuTexObjectCreate", "with these flags"));
+  require((d.flags & ~kFlags) == 0);
   Sampler& s = t.sampler;
   for (int k = 0; k < 3; ++k) s.addressing[k] = addressing(d.addressMode[k]);
   s.linear = is_linear(d.filterMode) && !t.linear_memory;

@@ -1,6 +1,7 @@
 // Tensor maps, for the bulk copies of tiles. CUDA Driver API manual, "Tensor Map Object Management".
 //
-// Interleaved layouts are not simulated: an H200 counts in them what no manual says.
+// Interleaved layouts are not simulated: an H200 counts in them what no manual says. Nor is im2col::w, which compute
+// capability 9.0 does not have. Maps of both are made, as a driver makes them; a copy that uses one stops and says so.
 #include "common/simulator/memory/tensor_map.hpp"
 
 #include "common/simulator/api/guard.hpp"
@@ -40,13 +41,12 @@ Swizzle swizzle_of(CUtensorMapSwizzle swizzle) {
     case CU_TENSOR_MAP_SWIZZLE_32B: return Swizzle::bytes_32;
     case CU_TENSOR_MAP_SWIZZLE_64B: return Swizzle::bytes_64;
     case CU_TENSOR_MAP_SWIZZLE_128B: return Swizzle::bytes_128;
-    default:
-      require(static_cast<unsigned>(swizzle) <= 6);  // the others are sm_100's, and newer than some headers
-      fail(refuse("cuTensorMapEncodeTiled", "with this swizzle"));
+    default: fail(CUDA_ERROR_INVALID_VALUE);  // the others are sm_100's
   }
 }
 
 void require_place(const CUtensorMap* map) {
+  current_context();
   require(map != nullptr && reinterpret_cast<u64>(map) % alignof(TensorMap) == 0);
 }
 
@@ -72,12 +72,11 @@ TensorMap tensor(CUtensorMapDataType type, u32 rank, u32 least_rank, void* addre
   return map;
 }
 // NC/8HWC8 and NC/16HWC16: a pixel's 16 or 32 bytes lie together, and are what is counted.
-void interleaved(TensorMap& map, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle) {
+void interleaved(TensorMap& map, CUtensorMapInterleave interleave) {
   if (interleave == CU_TENSOR_MAP_INTERLEAVE_NONE) return;
   require(interleave == CU_TENSOR_MAP_INTERLEAVE_16B || interleave == CU_TENSOR_MAP_INTERLEAVE_32B);
   require(map.dimensions >= 3);
   map.interleave = interleave == CU_TENSOR_MAP_INTERLEAVE_16B ? 16 : 32;
-  require(map.interleave == 16 || swizzle == CU_TENSOR_MAP_SWIZZLE_32B);
   require(map.address % map.interleave == 0);
   for (u32 k = 0; k + 1 < map.dimensions; ++k) require(map.stride[k] % map.interleave == 0);
 }
@@ -92,6 +91,15 @@ void describe_copy(TensorMap& map, CUtensorMapSwizzle swizzle, CUtensorMapL2prom
   require(map.swizzle == Swizzle::none || map.interleave != 0 || row <= 16u << u32(map.swizzle));
   require(fill == CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE || is_float(map.type));
   map.fill_nan = fill != CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE;
+}
+
+void describe_pixels(TensorMap& map, u32 channels, u32 pixels) {
+  require(channels != 0 && channels <= kMostBox);
+  require(pixels != 0 && pixels <= kMostPixels);
+  map.im2col = true;
+  map.step[0] = 1;  // channels have none
+  map.box[0] = u16(channels);
+  map.pixels = u16(pixels);
 }
 
 }  // namespace
@@ -110,9 +118,7 @@ CUDASIM_API CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapD
     require_place(tensorMap);
     require(boxDim != nullptr);
     TensorMap map = tensor(tensorDataType, tensorRank, 1, globalAddress, globalDim, globalStrides, elementStrides);
-    interleaved(map, interleave, swizzle);
-    if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
-      return refuse("cuTensorMapEncodeTiled", "with an interleaved layout");
+    interleaved(map, interleave);
     for (u32 k = 0; k < tensorRank; ++k) {
       require(boxDim[k] != 0 && boxDim[k] <= kMostBox);
       map.box[k] = u16(boxDim[k]);
@@ -136,14 +142,8 @@ CUDASIM_API CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMap
     require_place(tensorMap);
     require(pixelBoxLowerCorner != nullptr && pixelBoxUpperCorner != nullptr);
     TensorMap map = tensor(tensorDataType, tensorRank, 3, globalAddress, globalDim, globalStrides, elementStrides);
-    if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
-      return refuse("cuTensorMapEncodeIm2col", "with an interleaved layout");
-    require(channelsPerPixel != 0 && channelsPerPixel <= kMostBox);
-    require(pixelsPerColumn != 0 && pixelsPerColumn <= kMostPixels);
-    map.im2col = true;
-    map.step[0] = 1;  // channels have none
-    map.box[0] = u16(channelsPerPixel);
-    map.pixels = u16(pixelsPerColumn);
+    interleaved(map, interleave);
+    describe_pixels(map, channelsPerPixel, pixelsPerColumn);
     // One corner's offsets have 16 bits together, W first.
     const int bits = tensorRank == 3 ? 16 : tensorRank == 4 ? 8 : 5, most = (1 << (bits - 1)) - 1;
     for (u32 k = 0; k < tensorRank - 2; ++k) {
@@ -158,6 +158,38 @@ CUDASIM_API CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMap
     return CUDA_SUCCESS;
   };
 }
+
+#if CUDA_VERSION >= 12080
+CUDASIM_API CUresult cuTensorMapEncodeIm2colWide(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
+                                                 cuuint32_t tensorRank, void* globalAddress,
+                                                 const cuuint64_t* globalDim, const cuuint64_t* globalStrides,
+                                                 int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth,
+                                                 cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn,
+                                                 const cuuint32_t* elementStrides, CUtensorMapInterleave interleave,
+                                                 CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                                 CUtensorMapL2promotion l2Promotion,
+                                                 CUtensorMapFloatOOBfill oobFill) {
+  return CUDASIM_CALL(tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
+                      pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, channelsPerPixel, pixelsPerColumn,
+                      elementStrides, interleave, mode, swizzle, l2Promotion, oobFill) {
+    require_place(tensorMap);
+    require(mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W || mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128);
+    TensorMap map = tensor(tensorDataType, tensorRank, 3, globalAddress, globalDim, globalStrides, elementStrides);
+    interleaved(map, interleave);
+    describe_pixels(map, channelsPerPixel, pixelsPerColumn);
+    map.wide = true;
+    constexpr int kMost = 32767;
+    for (const int corner : {pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth}) {
+      require(corner >= -kMost - 1 && corner <= kMost);
+    }
+    map.lower[0] = i16(pixelBoxLowerCornerWidth);
+    map.upper[0] = i16(pixelBoxUpperCornerWidth);
+    describe_copy(map, swizzle, l2Promotion, oobFill);
+    std::memcpy(tensorMap, &map, sizeof map);
+    return CUDA_SUCCESS;
+  };
+}
+#endif
 
 CUDASIM_API CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) {
   return CUDASIM_CALL(tensorMap, globalAddress) {

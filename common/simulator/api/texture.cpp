@@ -3,7 +3,9 @@
 #include "common/simulator/api/sampled.hpp"
 #include "common/simulator/state/arrays.hpp"
 
+#include <mutex>
 #include <optional>
+#include <unordered_set>
 
 namespace cudasim {
 namespace {
@@ -31,6 +33,8 @@ void end_with(Context& context);
 
 struct Both {
   Objects textures, surfaces;
+  std::mutex mutex;  // for the following
+  std::unordered_set<u64> ended_textures;
 };
 Both& both() {
   static Both& all = *[] {
@@ -68,6 +72,11 @@ void end(Context& context, Objects& objects, u64 handle) {
   };
   context.enter_after_all(std::move(last_use));
 }
+// A texture that has been destroyed can be destroyed again (H200, driver 580).
+bool ended_before(u64 handle) {
+  const std::scoped_lock lock(both().mutex);
+  return both().ended_textures.contains(handle);
+}
 std::shared_ptr<Object> described(Objects& objects, u64 handle) {
   return objects.get(as_handle(handle), CUDA_ERROR_INVALID_VALUE);
 }
@@ -92,8 +101,10 @@ CUDASIM_API CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOU
 CUDASIM_API CUresult cuTexObjectDestroy(CUtexObject texObject) {
   return CUDASIM_CALL(texObject) {
     const auto context = current_context();
-    if (texObject == 0) return CUDA_SUCCESS;  // no object, as driver 580 takes it
+    if (texObject == 0 || ended_before(texObject)) return CUDA_SUCCESS;  // no object, as driver 580 takes it
     end(*context, textures(), texObject);
+    const std::scoped_lock lock(both().mutex);
+    both().ended_textures.insert(texObject);
     return CUDA_SUCCESS;
   };
 }
@@ -143,6 +154,7 @@ CUDASIM_API CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RE
 CUDASIM_API CUresult cuSurfObjectDestroy(CUsurfObject surfObject) {
   return CUDASIM_CALL(surfObject) {
     const auto context = current_context();
+    if (surfObject == 0) return CUDA_SUCCESS;
     end(*context, surfaces(), surfObject);
     return CUDA_SUCCESS;
   };

@@ -60,6 +60,7 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
   if (box.map.im2col != im2col) {
     refuse(lane, im2col ? "an im2col copy with a tensor map of tiles" : "a copy of tiles with a tensor map for im2col");
   }
+  if (box.map.wide) refuse(lane, "a copy with a tensor map for im2col::w, which is not simulated");
   if (box.map.interleave != 0) refuse(lane, "a tensor copy in an interleaved layout, which is not simulated");
   box.map.step[0] = 1;  // copies have no steps in the first dimension
   box.element = box.map.element();

@@ -29,6 +29,7 @@ struct alignas(64) TensorMap {
   // A box of im2col is a number of pixels, of box[0] channels each, in the order in which they lie within bounds that
   // are so far from the tensor's own, in each dimension between the first and the last.
   bool im2col = false;
+  bool wide = false;  // of cuTensorMapEncodeIm2colWide, for copies that compute capability 9.0 does not have
   u16 pixels = 0;
   i16 lower[kMostDimensions - 2] = {}, upper[kMostDimensions - 2] = {};
 

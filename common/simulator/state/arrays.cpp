@@ -26,6 +26,30 @@ namespace {
 constexpr unsigned kSimulatedFlags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
                                      CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_SPARSE;
 
+// What an H200 makes, and nobody here: memory that comes later as a whole, pictures of a decoder, a bit without a name.
+constexpr unsigned kOtherFlags = 0x80 | 0x100 | 0x8000'0000u;
+
+// How many channels the formats have that are not simulated and fix their number, by the header; 0: there is no such
+// format, or none of 1, 2 or 4 channels.
+u32 channels_of_other(int format) {
+  if (format >= 0xc0 && format <= 0xcb) return 1u << (format - 0xc0) % 3;  // CU_AD_FORMAT_UNORM_…, _SNORM_…
+  switch (format) {
+    case 0x97:
+    case 0x98: return 1;  // CU_AD_FORMAT_BC4_…
+    case 0x99:
+    case 0x9a:            // CU_AD_FORMAT_BC5_…
+    case 0xa5:
+    case 0xa6:
+    case 0xa7: return 2;  // CU_AD_FORMAT_YUY2, _Y210, _Y216
+    case 0x50:            // CU_AD_FORMAT_UNORM_INT_101010_2
+    case 0xa8:
+    case 0xb1:            // CU_AD_FORMAT_AYUV, _Y416
+    case 0x9d:
+    case 0x9e: return 4;  // CU_AD_FORMAT_BC7_…
+    default: return format >= 0x91 && format <= 0x96 ? 4 : 0;  // CU_AD_FORMAT_BC1_… to _BC3_…
+  }
+}
+
 // The sizes that the manual allows, by the kind of array: the device's CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE….
 void require_shape(const CUDA_ARRAY3D_DESCRIPTOR& d) {
   const bool layered = (d.Flags & CUDA_ARRAY3D_LAYERED) != 0, cube = (d.Flags & CUDA_ARRAY3D_CUBEMAP) != 0;
@@ -58,9 +82,13 @@ std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTO
   require_shape(descriptor);
   require((descriptor.Flags & CUDA_ARRAY3D_DEPTH_TEXTURE) ==
           0);  // for graphics only: an H200 answers so, whatever the format
-  if ((descriptor.Flags & ~kSimulatedFlags) != 0) fail(refuse("cuArray3DCreate", "with these flags"));
+  require((descriptor.Flags & ~(kSimulatedFlags | kOtherFlags)) == 0);
+  if ((descriptor.Flags & kOtherFlags) != 0) fail(refuse("cuArray3DCreate", "with these flags"));
   const u32 channel = channel_bytes(descriptor.Format);
-  if (channel == 0) fail(refuse("cuArray3DCreate", "in this format"));
+  if (channel == 0) {
+    require(channels_of_other(descriptor.Format) == descriptor.NumChannels);
+    fail(refuse("cuArray3DCreate", "in this format"));
+  }
   auto made = std::make_shared<Array>();
   made->descriptor = descriptor;
   made->element = channel * descriptor.NumChannels;
