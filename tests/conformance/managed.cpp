@@ -67,3 +67,17 @@ FRESH_CASE("Advice and prefetching are remembered, page by page", "[managed]") {
   CU_CHECK(cuMemAlloc(&plain, 4096));
   ANSWERS(cuMemRangeGetAttribute(&value, 4, CU_MEM_RANGE_ATTRIBUTE_READ_MOSTLY, plain, 4096), CUDA_ERROR_INVALID_VALUE);
 }
+
+#if CUDA_VERSION >= 13000
+FRESH_CASE("Advice that concerns no place looks at none", "[managed]") {
+  conformance::context();
+  CUdeviceptr m = 0;
+  CU_CHECK(cuMemAllocManaged(&m, 65536, CU_MEM_ATTACH_GLOBAL));
+  CUmemLocation nowhere{};
+  nowhere.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  nowhere.id = 99;
+  ANSWERS(cuMemAdvise(m, 65536, CU_MEM_ADVISE_SET_READ_MOSTLY, nowhere), CUDA_SUCCESS);
+  ANSWERS(cuMemAdvise(m, 65536, CU_MEM_ADVISE_SET_PREFERRED_LOCATION, nowhere), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuMemAdvise(m, 65536, CU_MEM_ADVISE_SET_ACCESSED_BY, nowhere), CUDA_ERROR_INVALID_VALUE);
+}
+#endif

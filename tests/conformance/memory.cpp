@@ -197,3 +197,24 @@ FRESH_CASE("What is big begins where a page does", "[memory]") {
     CHECK(p % 4096 == 0);
   }
 }
+
+FRESH_CASE("A device's address is known for one under whatever name it comes", "[memory]") {
+  const auto made = conformance::context();
+  CUdeviceptr p = 0;
+  char host[256] = {};
+  CU_CHECK(cuMemAlloc(&p, 1 << 16));
+  ANSWERS(cuMemcpyPeer(p, nullptr, p + 4096, made.ctx, 64), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyHtoD(p, reinterpret_cast<void*>(p), 16), CUDA_SUCCESS);
+  ANSWERS(cuMemcpyDtoH(reinterpret_cast<void*>(p), p, 16), CUDA_SUCCESS);
+  CUDA_MEMCPY3D box{};
+  box.srcMemoryType = CU_MEMORYTYPE_HOST;
+  box.srcHost = host;
+  box.srcPitch = box.dstPitch = 16;
+  box.srcHeight = box.dstHeight = 2;
+  box.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+  box.dstDevice = p;
+  box.WidthInBytes = 16;
+  box.Height = box.Depth = 2;
+  box.srcLOD = 1;  // of arrays only
+  ANSWERS(cuMemcpy3D(&box), CUDA_SUCCESS);
+}

@@ -58,3 +58,19 @@ FRESH_CASE("Several attributes are asked at once, and those that do not apply ar
   ANSWERS(cuPointerGetAttribute(&host, CU_POINTER_ATTRIBUTE_HOST_POINTER, p), CUDA_ERROR_INVALID_VALUE);
   CHECK(host == nullptr);
 }
+
+FRESH_CASE("Only managed memory is synchronous by itself", "[pointer]") {
+  conformance::context();
+  CUdeviceptr plain = 0, managed = 0, pooled = 0;
+  CU_CHECK(cuMemAlloc(&plain, 4096));
+  CU_CHECK(cuMemAllocManaged(&managed, 65536, CU_MEM_ATTACH_GLOBAL));
+  CU_CHECK(cuMemAllocAsync(&pooled, 4096, nullptr));
+  const auto synchronous = [](CUdeviceptr p) {
+    unsigned flag = 7;
+    ANSWERS(cuPointerGetAttribute(&flag, CU_POINTER_ATTRIBUTE_SYNC_MEMOPS, p), CUDA_SUCCESS);
+    return flag;
+  };
+  CHECK(synchronous(plain) == 0);
+  CHECK(synchronous(managed) == 1);
+  CHECK(synchronous(pooled) == 0);
+}

@@ -260,3 +260,21 @@ FRESH_CASE("Memory of a device has a descriptor for the machine's other devices"
           cuMemGetHandleForAddressRange(&file, memory + 4096, 4096, kKind, 0), CUDA_SUCCESS, CUDA_ERROR_NOT_SUPPORTED);
 }
 #endif
+
+FRESH_CASE("What is imported is no longer to be exported, and what is no memory is not imported", "[shareable]") {
+  conformance::context();
+  const CUmemAllocationProp wanted = on_device(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
+  CUmemGenericAllocationHandle made = 0, again = 0;
+  CU_CHECK(cuMemCreate(&made, 2 << 20, &wanted, 0));
+  int fd = -1;
+  CU_CHECK(cuMemExportToShareableHandle(&fd, made, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
+  const auto as_handle = [](int file) { return reinterpret_cast<void*>(static_cast<std::intptr_t>(file)); };
+  const int null = open("/dev/null", O_RDONLY);
+  ANSWERS(cuMemImportFromShareableHandle(&again, as_handle(null), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          CUDA_ERROR_UNKNOWN);
+  ANSWERS(cuMemImportFromShareableHandle(&again, as_handle(fd), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),
+          CUDA_SUCCESS);
+  CUmemAllocationProp properties{};
+  ANSWERS(cuMemGetAllocationPropertiesFromHandle(&properties, again), CUDA_SUCCESS);
+  CHECK(properties.requestedHandleTypes == CU_MEM_HANDLE_TYPE_NONE);
+}

@@ -2,6 +2,7 @@
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/transfer.hpp"
 
 #include <cstdio>
@@ -104,6 +105,7 @@ CUDASIM_API CUresult cuMemHostGetFlags(unsigned int* flags, void* pointer) {
     const auto context = current_context();
     require(flags != nullptr);
     const auto allocation = host_allocation(pointer);
+    require(pool_of(allocation->base) == nullptr);
     *flags = is_host(*allocation) ? allocation->flags : 0;
     *flags |= CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing, all of it is
     return CUDA_SUCCESS;

@@ -323,6 +323,8 @@ CUDASIM_API CUresult cuMemAdvise(CUdeviceptr pointer, size_t count, CUmem_advise
 CUDASIM_API CUresult cuMemAdvise_v2(CUdeviceptr pointer, size_t count, CUmem_advise what, CUmemLocation location) {
   return CUDASIM_CALL(pointer, count, what, location) {
     const auto context = current_context();
+    if (!concerns_place(what)) return advise(pointer, count, what, Location{});
+    require(location.type != CU_MEM_LOCATION_TYPE_DEVICE || static_cast<std::size_t>(location.id) < devices().size());
     return advise(pointer, count, what, from_location(location));
   };
 }

@@ -17,9 +17,8 @@ constexpr u64 kPitch = 512;
 CUDASIM_API CUresult cuMemGetInfo_v2(size_t* free, size_t* total) {
   return CUDASIM_CALL(free, total) {
     const auto context = current_context();
-    require(free != nullptr && total != nullptr);
-    *free = free_memory(context->device);
-    *total = context->device.memory;
+    if (free != nullptr) *free = free_memory(context->device);
+    if (total != nullptr) *total = context->device.memory;
     return CUDA_SUCCESS;
   };
 }
@@ -94,8 +93,8 @@ CUDASIM_API CUresult cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, CU
     const auto context = current_context();
     const auto allocation = AddressSpace::instance().find(pointer);
     require(allocation != nullptr, CUDA_ERROR_NOT_FOUND);
-    const bool hidden = allocation->kind == MemoryKind::virtual_mapping && !allocation->device_readable;
-    require(!hidden, CUDA_ERROR_NOT_FOUND);
+    // Of mappings, and of a pool on the host, devices know once they are let.
+    require(allocation->device_readable, CUDA_ERROR_NOT_FOUND);
     if (base != nullptr) *base = allocation->base;
     if (size != nullptr) *size = allocation->size;
     return CUDA_SUCCESS;

@@ -14,8 +14,8 @@ namespace {
 // Newer than the oldest headers that this compiles with.
 constexpr int kMappingSize = 18, kMappingBase = 19, kMemoryBlockId = 20, kHwDecompress = 21;
 
-// The ids of allocations whose CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not the default: set for memory of a device (driver
-// 580), not set for the host's. Copies are as synchronous as the manual wants already, so the flag is only kept.
+// The ids of allocations whose CU_POINTER_ATTRIBUTE_SYNC_MEMOPS is not the default: set for managed memory, not set for
+// any other (driver 580). Copies are as synchronous as the manual wants already, so the flag is only kept.
 struct SyncFlags {
   std::mutex mutex;
   std::set<u64> changed;
@@ -76,7 +76,7 @@ CUresult get_attribute(void* data, int attribute, const Allocation& a, u64 point
     case CU_POINTER_ATTRIBUTE_SYNC_MEMOPS: {
       SyncFlags& flags = sync_flags();
       const std::scoped_lock lock(flags.mutex);
-      return store<unsigned>(data, (flags.changed.count(a.id) != 0) == on_host(a));
+      return store<unsigned>(data, managed != flags.changed.contains(a.id));
     }
     case CU_POINTER_ATTRIBUTE_BUFFER_ID: return store<unsigned long long>(data, a.id);
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: return store<unsigned>(data, managed);
@@ -183,7 +183,7 @@ CUDASIM_API CUresult cuPointerSetAttribute(const void* value, CUpointer_attribut
     require(allocation != nullptr);
     SyncFlags& flags = sync_flags();
     const std::scoped_lock lock(flags.mutex);
-    if ((*static_cast<const int*>(value) != 0) == on_host(*allocation))
+    if ((*static_cast<const int*>(value) != 0) != (allocation->kind == MemoryKind::managed))
       flags.changed.insert(allocation->id);
     else
       flags.changed.erase(allocation->id);

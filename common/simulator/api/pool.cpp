@@ -108,8 +108,9 @@ CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
   }
   // Memory of cuMemAlloc may be freed in a stream's order too.
   const auto allocation = AddressSpace::instance().find(pointer);
-  require(allocation && allocation->base == pointer &&
-          (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::managed));
+  require(allocation && allocation->base == pointer);
+  require(allocation->kind != MemoryKind::managed, CUDA_ERROR_NOT_SUPPORTED);
+  require(allocation->kind == MemoryKind::device);
   auto claim = claim_allocation(pointer, "cuMemFreeAsync");
   require(claim != nullptr);  // else it is freed already, and only the stream has not come to it
   operation.run = [claim = std::move(claim)]() mutable {
@@ -194,12 +195,13 @@ CUDASIM_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* p
     Pool::Sharing sharing = Pool::Sharing::none;
     std::shared_ptr<SharedMemory> shared;
     if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-      require(place.on_device());
-      if (properties->handleTypes != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
-        return refuse("cuMemPoolCreate", "with this kind of handle");
+      constexpr int kFabric = 8;  // CU_MEM_HANDLE_TYPE_FABRIC: taken, though nothing here could be exported by it
+      const int handles = static_cast<int>(properties->handleTypes);
+      require(place.on_device() && (handles == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || handles == kFabric));
+      if (handles == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+        sharing = Pool::Sharing::exported;
+        shared = SharedMemory::make(SharedMemory::Purpose::pool, 1, &place.id, sizeof place.id);
       }
-      sharing = Pool::Sharing::exported;
-      shared = SharedMemory::make(SharedMemory::Purpose::pool, 1, &place.id, sizeof place.id);
     }
     u64 max_size = 0;
 #if CUDA_VERSION >= 12020
@@ -253,12 +255,18 @@ CUDASIM_API CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribut
 CUDASIM_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
   return CUDASIM_CALL(pool, map, count) {
     require_calls_permitted();
-    require(map != nullptr && count != 0);
+    require(map != nullptr || count == 0);
     const auto named = pool_named(pool);
     for (size_t i = 0; i < count; ++i) {
+      const CUmemAccess_flags wanted = map[i].flags;
+      require(wanted != CU_MEM_ACCESS_FLAGS_PROT_READ, CUDA_ERROR_NOT_SUPPORTED);
+      require(wanted == CU_MEM_ACCESS_FLAGS_PROT_NONE || wanted == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+      if (is_host(map[i].location)) {
+        require(named->place.on_host(), CUDA_ERROR_NOT_SUPPORTED);  // whose own memory the host touches in any case
+        continue;
+      }
       require(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE);
-      require(static_cast<std::size_t>(map[i].location.id) < devices().size());
-      require(map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || map[i].flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+      require(static_cast<std::size_t>(map[i].location.id) < devices().size(), CUDA_ERROR_INVALID_DEVICE);
       named->set_access(map[i].location.id, map[i].flags);
     }
     return CUDA_SUCCESS;
@@ -276,7 +284,7 @@ CUDASIM_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool p
       return CUDA_SUCCESS;
     }
     require(location->type == CU_MEM_LOCATION_TYPE_DEVICE);
-    device_at(location->id);
+    require(static_cast<std::size_t>(location->id) < devices().size());
     *flags = named->access(location->id);
     return CUDA_SUCCESS;
   };

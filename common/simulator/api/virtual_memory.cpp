@@ -385,7 +385,7 @@ CUDASIM_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle
                                                     CUmemAllocationHandleType type) {
   return CUDASIM_CALL(handle, shareable, type) {
     require_calls_permitted();
-    require(handle != nullptr && type != CU_MEM_HANDLE_TYPE_NONE);
+    require(handle != nullptr && shareable != nullptr && type != CU_MEM_HANDLE_TYPE_NONE);
     if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
       return refuse("cuMemImportFromShareableHandle", "but from a file descriptor");
     }
@@ -394,6 +394,7 @@ CUDASIM_API CUresult cuMemImportFromShareableHandle(CUmemGenericAllocationHandle
     CUmemAllocationProp properties{};
     memory->read_notes(&properties, sizeof properties);
     require_location(properties.location);
+    properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_NONE;  // of its maker's, not of this
     *handle = virtual_memory().add(std::make_shared<Physical>(properties, std::move(memory)));
     return CUDA_SUCCESS;
   };
@@ -431,9 +432,14 @@ CUDASIM_API CUresult cuMemUnmap(CUdeviceptr address, size_t size) {
     require_calls_permitted();
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);
-    all.require_whole_mappings(address, size);
+    require(size != 0 && all.reserved(address, size));
+    const auto cut = [&](u64 at) {
+      const auto mapping = all.at(at);
+      return mapping != all.mappings.end() && mapping->first != at;
+    };
+    require(!cut(address) && !cut(address + size));  // where nothing is mapped there is nothing to do
     const auto end = all.mappings.lower_bound(address + size);
-    for (auto mapping = all.mappings.find(address); mapping != end; mapping = all.mappings.erase(mapping)) {
+    for (auto mapping = all.mappings.lower_bound(address); mapping != end; mapping = all.mappings.erase(mapping)) {
       AddressSpace::instance().release(mapping->first, "cuMemUnmap");
       if (mapping->second.host_access != CU_MEM_ACCESS_FLAGS_PROT_NONE) {
         hide_from_host(mapping->first, mapping->second.size);
@@ -452,7 +458,8 @@ CUDASIM_API CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUme
       const CUmemAccessDesc& wanted = descriptions[i];
       require(wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
               wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-      require_location(wanted.location);
+      require(on_host(wanted.location) || (wanted.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
+                                           static_cast<std::size_t>(wanted.location.id) < devices().size()));
     }
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);

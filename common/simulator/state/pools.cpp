@@ -309,9 +309,7 @@ void Pool::get(CUmemPool_attribute attribute, void* value) {
 void Pool::set(CUmemPool_attribute attribute, const void* value) {
   const std::scoped_lock lock(mutex_);
   const auto flag = [value](int& into) {
-    const int wanted = *static_cast<const int*>(value);
-    require(wanted == 0 || wanted == 1);
-    into = wanted;
+    into = *static_cast<const int*>(value) != 0;
   };
   const cuuint64_t* const bytes = static_cast<const cuuint64_t*>(value);
   switch (attribute) {
@@ -339,7 +337,9 @@ CUmemAccess_flags Pool::access(CUdevice from) {
 }
 
 void Pool::set_access(CUdevice from, CUmemAccess_flags flags) {
-  require(place.on_host() || from != device.ordinal || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+  // The device whose memory it is cannot be shut out.
+  require(place.on_host() || from != device.ordinal || flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
+          CUDA_ERROR_INVALID_DEVICE);
   const std::scoped_lock lock(mutex_);
   if (flags == CU_MEM_ACCESS_FLAGS_PROT_NONE) {
     access_.erase(from);

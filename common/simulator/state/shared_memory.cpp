@@ -44,7 +44,7 @@ std::shared_ptr<SharedMemory> SharedMemory::make(Purpose purpose, u64 size, cons
   return made;
 }
 
-std::shared_ptr<SharedMemory> SharedMemory::adopt(Purpose purpose, int file) {
+std::shared_ptr<SharedMemory> SharedMemory::adopt(Purpose purpose, int file, CUresult otherwise) {
   require(file >= 0);
   struct stat known {};
   Label label{};
@@ -53,7 +53,7 @@ std::shared_ptr<SharedMemory> SharedMemory::adopt(Purpose purpose, int file) {
   if (!there || pread(file, &label, sizeof label, at) != sizeof label || label.magic != kMagic ||
       label.size != static_cast<u64>(at) || label.purpose != purpose) {
     close(file);
-    fail(CUDA_ERROR_INVALID_VALUE);
+    fail(otherwise);
   }
   std::shared_ptr<SharedMemory> opened(new SharedMemory(file, label));
   require(opened->bytes_ != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
@@ -63,7 +63,8 @@ std::shared_ptr<SharedMemory> SharedMemory::adopt(Purpose purpose, int file) {
 std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, int descriptor) {
   const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
   require(own >= 0, CUDA_ERROR_UNKNOWN);  // as driver 580 answers if there is no such descriptor
-  return adopt(purpose, own);
+  // And of physical memory, if it is a descriptor of something else.
+  return adopt(purpose, own, purpose == Purpose::physical_memory ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE);
 }
 
 std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, const Locator& locator) {

@@ -51,7 +51,8 @@ class SharedMemory {
   };
   SharedMemory(int file, const Label& label);
   // Takes the descriptor over.
-  static std::shared_ptr<SharedMemory> adopt(Purpose purpose, int file);
+  static std::shared_ptr<SharedMemory> adopt(Purpose purpose, int file,
+                                             CUresult otherwise = CUDA_ERROR_INVALID_VALUE);
 
   int file_;
   Label label_;

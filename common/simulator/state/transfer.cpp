@@ -4,6 +4,7 @@
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/graph.hpp"
+#include "common/simulator/state/pools.hpp"
 
 #include <sys/mman.h>
 
@@ -51,8 +52,9 @@ class Pieces {
     while (left != 0) {
       const auto allocation = AddressSpace::instance().find(at);
       if (!allocation) return false;
-      const bool by_host =
-          rows.copied && allocation->kind == MemoryKind::virtual_mapping && host_may_touch(*allocation);
+      const bool for_host_only =
+          allocation->kind == MemoryKind::virtual_mapping || allocation->kind == MemoryKind::host_pinned;
+      const bool by_host = rows.copied && for_host_only && host_may_touch(*allocation);
       if (!by_host && !(write ? allocation->device_writable : allocation->device_readable)) return false;
       const u64 offset = at - allocation->base;
       const u64 size = std::min(left, allocation->size - offset);
@@ -224,7 +226,7 @@ Rows rows_of_array(const End& end, const Box& box) {
 
 Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& side, bool copied = true) {
   using Wide = unsigned __int128;
-  require(end.lod == 0);
+  require(end.lod == 0 || end.type != CU_MEMORYTYPE_ARRAY);
   if (end.type == CU_MEMORYTYPE_ARRAY) return side = Side::device, rows_of_array(end, box);
   Rows rows;
   rows.copied = copied;
@@ -240,11 +242,12 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
   const u64 start = checked(Wide{end.z} * rows.slice + Wide{end.y} * rows.pitch + end.x);
   rows.extent = checked(Wide{box.depth - 1} * rows.slice + Wide{box.height - 1} * rows.pitch + box.width);
 
-  const bool by_host_pointer = end.type == CU_MEMORYTYPE_HOST;
-  const u64 base = by_host_pointer ? reinterpret_cast<u64>(end.host) : end.device;
+  const u64 base = end.type == CU_MEMORYTYPE_HOST ? reinterpret_cast<u64>(end.host) : end.device;
   require(base != 0, CUDA_ERROR_INVALID_VALUE, [] { return "the address is null"; });
   rows.address = base + start;
   require(rows.address >= base && rows.address + rows.extent >= rows.address);
+  // A device's address is known for one under whatever name it comes.
+  const bool by_host_pointer = end.type == CU_MEMORYTYPE_HOST && rows.address < kDeviceBase;
 
   const auto outside = [&] {
     return std::to_string(rows.extent) + " bytes are wanted at " + hex(rows.address) + ", which is " +
@@ -252,13 +255,16 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
   };
   if (in_graph && !by_host_pointer && is_graph_memory(rows.address)) return side = Side::device, rows;
   const auto allocation = AddressSpace::instance().find(rows.address);
+  // What a pool has on the host is copied as the host's, or as anybody's, but not as a device's (driver 580).
+  require(!allocation || !copied || end.type != CU_MEMORYTYPE_DEVICE || allocation->kind != MemoryKind::host_pinned ||
+          pool_of(allocation->base) == nullptr);
   if (allocation && (!by_host_pointer || host_may_touch(*allocation))) {
     side = kind_of(*allocation);
     if (Pieces().find(rows, write)) return rows;
     require(by_host_pointer, CUDA_ERROR_INVALID_VALUE, outside);  // plain memory may go on where registered memory ends
   }
   require(end.type != CU_MEMORYTYPE_DEVICE && rows.address + rows.extent <= kDeviceBase, CUDA_ERROR_INVALID_VALUE,
-          [&] { return by_host_pointer ? "the address is one of the device, and the host's is wanted" : outside(); });
+          outside);
   require(!AddressSpace::instance().reserved_for_both(rows.address, rows.extent), CUDA_ERROR_INVALID_VALUE, outside);
   require(host_range_is_mapped(rows.address, rows.extent), CUDA_ERROR_INVALID_VALUE,
           [] { return "the host has no memory there"; });
