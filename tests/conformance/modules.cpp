@@ -434,3 +434,41 @@ FRESH_CASE("A program of the host is no image", "[module]") {
   CUmodule mod = nullptr;
   ANSWERS(cuModuleLoad(&mod, "/proc/self/exe"), CUDA_ERROR_INVALID_IMAGE);
 }
+
+#if CUDA_VERSION >= 12000
+FRESH_CASE("A library of nonsense is found out when a kernel of it is wanted", "[library]") {
+  conformance::context();
+  CUlibrary library = nullptr;
+  CUkernel kernel = nullptr;
+  ANSWERS(cuLibraryLoadData(&library, "nonsense", nullptr, nullptr, 0, nullptr, nullptr, 0), CUDA_SUCCESS);
+  ANSWERS(cuLibraryGetKernel(&kernel, library, "any"), CUDA_ERROR_INVALID_IMAGE);
+  CUlibraryOption preserve[] = {CU_LIBRARY_BINARY_IS_PRESERVED};
+  void* yes[] = {reinterpret_cast<void*>(1)};
+  ANSWERS(cuLibraryLoadFromFile(&library, "/nowhere", nullptr, nullptr, 0, preserve, yes, 1),
+          CUDA_ERROR_FILE_NOT_FOUND);
+}
+#endif
+
+FRESH_CASE("A link of nothing is complete, and takes no more", "[module]") {
+  conformance::context();
+  CUlinkState link = nullptr;
+  void* image = nullptr;
+  std::size_t size = 0;
+  char nonsense[] = "nonsense";
+  CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_SUCCESS);
+  ANSWERS(cuLinkAddData(link, CU_JIT_INPUT_PTX, nonsense, sizeof nonsense, "x", 0, nullptr, nullptr),
+          CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLinkAddFile(link, CU_JIT_INPUT_PTX, "/nowhere", 0, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuLinkDestroy(link), CUDA_SUCCESS);
+}
+
+FRESH_CASE("No function is called nothing, and no device 999", "[module]") {
+  const auto F = conformance::module();
+  CUfunction f = nullptr;
+  ANSWERS(cuModuleGetFunction(&f, F.mod, ""), CUDA_ERROR_INVALID_VALUE);
+  CUjit_option option[] = {CU_JIT_TARGET};
+  void* value[] = {reinterpret_cast<void*>(999)};
+  CUmodule m = nullptr;
+  ANSWERS(cuModuleLoadDataEx(&m, conformance::image().c_str(), 1, option, value), CUDA_ERROR_INVALID_VALUE);
+}

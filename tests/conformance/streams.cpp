@@ -248,3 +248,21 @@ FRESH_CASE("A stream carries its context: work can be given to it where none is 
   CU_CHECK(cuMemcpyDtoH(&count, counter, 4));
   CHECK(count == 1);
 }
+
+FRESH_CASE("A stream's priority can be set, and a question without a place for the answer is judged late", "[stream]") {
+  conformance::context();
+  CUstream s = nullptr;
+  CUevent e = nullptr;
+  int priority = 9;
+  CU_CHECK(cuStreamCreateWithPriority(&s, 0, -100));
+  CUstreamAttrValue value{};
+  value.priority = -2;
+  ANSWERS(cuStreamSetAttribute(s, static_cast<CUstreamAttrID>(CU_LAUNCH_ATTRIBUTE_PRIORITY), &value), CUDA_SUCCESS);
+  ANSWERS(cuStreamGetPriority(s, &priority), CUDA_SUCCESS);
+  SHOWS("priority -2", "priority " << priority);
+  ANSWERS(cuStreamEndCapture(s, nullptr), CUDA_ERROR_ILLEGAL_STATE);
+  CU_CHECK(cuEventCreate(&e, 0));
+  CU_CHECK(cuEventRecord(e, nullptr));
+  ANSWERS(cuEventElapsedTime(nullptr, e, e), CUDA_ERROR_INVALID_HANDLE);
+  ANSWERS(cuMemGetInfo(nullptr, nullptr), CUDA_SUCCESS);
+}

@@ -49,10 +49,10 @@ CUresult begin_to_graph(CUstream stream, CUgraph graph, const CUgraphNode* depen
 // The graph, or nothing if what was captured is no whole graph; the streams are ordinary ones again in any case.
 CUresult end(CUstream handle, CUgraph* out) {
   const auto stream = get_stream(handle);
-  require(out != nullptr);
   const std::scoped_lock lock(Graph::mutex());
   const auto capture = stream->capture;
   require(capture != nullptr, CUDA_ERROR_ILLEGAL_STATE);
+  require(out != nullptr);
   require(capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread == this_thread().number,
           CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
   if (capture->origin.lock() != stream) {

@@ -46,7 +46,7 @@ void require_not_captured(const Event& event) {
 
 CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) {
   const auto start = get_event(start_handle), end = get_event(end_handle);
-  require(milliseconds != nullptr);
+  require(milliseconds != nullptr, CUDA_ERROR_INVALID_HANDLE);  // as driver 580 calls it
   require(!start->captured() && !end->captured(), CUDA_ERROR_CAPTURED_EVENT);
   const auto from = start->recording(), to = end->recording();
   constexpr CUresult kWrong = CUDA_ERROR_INVALID_HANDLE;

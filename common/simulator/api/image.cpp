@@ -173,6 +173,7 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
         const u32 target = static_cast<u32>(number) & 0xffff;
         require(target >= 30 && (static_cast<u32>(number) >> 16) <= 2);
         require(target >= 75, CUDA_ERROR_INVALID_IMAGE);  // what the compiler of CUDA 13 has forgotten
+        require(target <= 121);  // of no device that there is
         require(target <= 90, CUDA_ERROR_NO_BINARY_FOR_GPU);
         break;
       }
@@ -282,6 +283,7 @@ std::string read_file(const char* path) {
 }
 
 std::string linked_image(const Texts& texts, u32 max_registers) {
+  if (texts.empty()) return ".version 7.8\n.target sm_90\n.address_size 64\n";  // of nothing: a module without anything
   std::string image;
   for (const std::string& text : texts) {
     if (!image.empty()) image += kSeparator;

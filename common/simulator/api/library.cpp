@@ -11,7 +11,7 @@ using namespace cudasim;
 namespace {
 
 CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOption* options, void** values,
-              unsigned count) {
+              unsigned count, CUresult failed = CUDA_SUCCESS) {
   require(out != nullptr && (count == 0 || options != nullptr));
   for (unsigned i = 0; i < count; ++i) {
     switch (static_cast<int>(options[i])) {
@@ -24,10 +24,12 @@ CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOptio
     }
   }
   const auto library =
-      std::make_shared<Library>(check_ptx(texts, jit), [texts](const std::shared_ptr<Context>& context) {
-        JitOptions none;
-        return load_ptx(context, texts, none);
-      });
+      std::make_shared<Library>(failed == CUDA_SUCCESS ? check_ptx(texts, jit) : std::make_shared<const Program>(),
+                                [texts](const std::shared_ptr<Context>& context) {
+                                  JitOptions none;
+                                  return load_ptx(context, texts, none);
+                                });
+  library->failed = failed;
   library->make_kernels();
   library->handle = libraries().add(library);
   *out = library->handle;
@@ -37,6 +39,14 @@ CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOptio
 std::shared_ptr<Library> get_library(CUlibrary handle) {
   require_calls_permitted();
   return libraries().get(handle);
+}
+
+// One that something is wanted of.
+std::shared_ptr<Library> get_code(CUlibrary handle) {
+  auto library = get_library(handle);
+  require(library->failed == CUDA_SUCCESS, library->failed,
+          [] { return "what this library was loaded from is no code"; });
+  return library;
 }
 
 std::shared_ptr<LibraryKernel> get_kernel(CUkernel handle) {
@@ -68,8 +78,16 @@ CUDASIM_API CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUj
   return CUDASIM_CALL(library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues,
                       numLibraryOptions) {
     require_calls_permitted();
-    return load(library, texts_of_image(code), JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
-                libraryOptionValues, numLibraryOptions);
+    Texts texts;
+    CUresult failed = CUDA_SUCCESS;
+    try {
+      texts = texts_of_image(code);
+    } catch (const Failure& failure) {
+      failed = failure.code;
+      if (failed != CUDA_ERROR_INVALID_IMAGE) throw;
+    }
+    return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
+                libraryOptionValues, numLibraryOptions, failed);
   };
 }
 
@@ -81,10 +99,11 @@ CUDASIM_API CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileN
                       libraryOptionValues, numLibraryOptions) {
     require_calls_permitted();
     require(fileName != nullptr);
+    const std::string bytes = read_file(fileName);
     for (unsigned i = 0; i < numLibraryOptions && libraryOptions != nullptr; ++i) {
       require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // nobody holds a file's contents
     }
-    return load(library, texts_of_bytes(read_file(fileName)), JitOptions(numJitOptions, jitOptions, jitOptionsValues),
+    return load(library, texts_of_bytes(bytes), JitOptions(numJitOptions, jitOptions, jitOptionsValues),
                 libraryOptions, libraryOptionValues, numLibraryOptions);
   };
 }
@@ -101,7 +120,7 @@ CUDASIM_API CUresult cuLibraryUnload(CUlibrary library) {
 
 CUDASIM_API CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* name) {
   return CUDASIM_CALL(pKernel, library, name) {
-    const auto found = get_library(library);
+    const auto found = get_code(library);
     require(pKernel != nullptr && name != nullptr);
     const CUkernel kernel = found->kernel(name);
     require(kernel != nullptr, CUDA_ERROR_NOT_FOUND);
@@ -112,7 +131,7 @@ CUDASIM_API CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, co
 
 CUDASIM_API CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary lib) {
   return CUDASIM_CALL(count, lib) {
-    const auto found = get_library(lib);
+    const auto found = get_code(lib);
     require(count != nullptr);
     *count = static_cast<unsigned>(found->kernels().size());
     return CUDA_SUCCESS;
@@ -121,7 +140,7 @@ CUDASIM_API CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary lib)
 
 CUDASIM_API CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int numKernels, CUlibrary lib) {
   return CUDASIM_CALL(kernels, numKernels, lib) {
-    const auto found = get_library(lib);
+    const auto found = get_code(lib);
     require(kernels != nullptr);
     const auto& all = found->kernels();
     for (unsigned i = 0; i < numKernels && i < all.size(); ++i) kernels[i] = all[i];
@@ -132,7 +151,7 @@ CUDASIM_API CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int n
 CUDASIM_API CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
   return CUDASIM_CALL(pMod, library) {
     const auto context = current_context();
-    const auto found = get_library(library);
+    const auto found = get_code(library);
     require(pMod != nullptr);
     *pMod = found->module_in(context)->handle;
     return CUDA_SUCCESS;
@@ -142,20 +161,20 @@ CUDASIM_API CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
 CUDASIM_API CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
   return CUDASIM_CALL(dptr, bytes, library, name) {
     const auto context = current_context();
-    return get_variable(dptr, bytes, *get_library(library)->module_in(context)->program, name, false);
+    return get_variable(dptr, bytes, *get_code(library)->module_in(context)->program, name, false);
   };
 }
 
 CUDASIM_API CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
   return CUDASIM_CALL(dptr, bytes, library, name) {
     const auto context = current_context();
-    return get_variable(dptr, bytes, *get_library(library)->module_in(context)->program, name, true);
+    return get_variable(dptr, bytes, *get_code(library)->module_in(context)->program, name, true);
   };
 }
 
 CUDASIM_API CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary library, const char* symbol) {
   return CUDASIM_CALL(fptr, library, symbol) {
-    get_library(library);
+    get_code(library);
     require(fptr != nullptr && symbol != nullptr);
     return CUDA_ERROR_INVALID_VALUE;  // no PTX makes one; driver 580 answers so, the manual has NOT_FOUND
   };

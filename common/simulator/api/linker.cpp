@@ -38,6 +38,13 @@ std::shared_ptr<Linker> get_linker(CUlinkState handle) {
   return linkers().get(handle);
 }
 
+// What is complete takes no more, whatever it is.
+void require_open(CUlinkState handle) {
+  const auto linker = get_linker(handle);
+  const std::scoped_lock lock(linker->mutex);
+  require(!linker->complete);
+}
+
 void require_linkable(CUjitInputType type) {
   switch (static_cast<int>(type)) {
     case CU_JIT_INPUT_PTX:
@@ -184,7 +191,7 @@ Texts texts_to_add(CUlinkState state, CUjitInputType type, std::string_view byte
 
 CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name, unsigned count,
                   CUjit_option* options, void** values) {
-  get_linker(state);
+  require_open(state);
   require(data != nullptr && size != 0);
   require_linkable(type);
   return add(state, type, texts_to_add(state, type, {static_cast<const char*>(data), size}),
@@ -193,7 +200,7 @@ CUresult add_data(CUlinkState state, CUjitInputType type, void* data, size_t siz
 
 CUresult add_file(CUlinkState state, CUjitInputType type, const char* path, unsigned count, CUjit_option* options,
                   void** values) {
-  get_linker(state);
+  require_open(state);
   require(path != nullptr);
   const std::string bytes = read_file(path);
   require_linkable(type);
@@ -252,10 +259,11 @@ CUDASIM_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* 
     const std::scoped_lock lock(linker->mutex);
     require(!linker->complete, CUDA_ERROR_INVALID_HANDLE);
     if (linker->failed != CUDA_SUCCESS) return linker->failed;
-    require(!linker->texts.empty());
     add_device_runtime(*linker);
-    if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);
-    check_ptx(linker->texts, linker->options);
+    if (!linker->texts.empty()) {
+      if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);
+      check_ptx(linker->texts, linker->options);
+    }
     linker->image = linked_image(linker->texts, linker->options.max_registers());
     linker->complete = true;
     *cubinOut = linker->image.data();

@@ -96,7 +96,7 @@ CUDASIM_API CUresult cuModuleGetLoadingMode(CUmoduleLoadingMode* mode) {
 CUDASIM_API CUresult cuModuleGetFunction(CUfunction* hfunc, CUmodule hmod, const char* name) {
   return CUDASIM_CALL(hfunc, hmod, name) {
     const auto module = permitted_module(hmod);
-    require(hfunc != nullptr && name != nullptr);
+    require(hfunc != nullptr && name != nullptr && *name != '\0');
     const CUfunction function = module->function(name);
     require(function != nullptr, CUDA_ERROR_NOT_FOUND, [&] { return kernels_of(*module); });
     *hfunc = function;

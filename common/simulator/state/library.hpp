@@ -27,6 +27,8 @@ class Library : public std::enable_shared_from_this<Library> {
 
   const std::shared_ptr<const Program> program;
   CUlibrary handle = nullptr;
+  // Why there is nothing in it: of what is no code at all a driver takes note, and says so when it is asked for some.
+  CUresult failed = CUDA_SUCCESS;
 
   void make_kernels();  // after construction: they refer to their library
   const std::vector<CUkernel>& kernels() const { return kernels_; }

@@ -3,6 +3,8 @@
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/context.hpp"
 
+#include <algorithm>
+
 namespace cudasim {
 namespace {
 
@@ -116,7 +118,10 @@ CUstreamAttrValue Stream::attribute(CUstreamAttrID which) const {
 
 void Stream::set_attribute(CUstreamAttrID which, const CUstreamAttrValue& value) {
   const std::scoped_lock lock(attributes_mutex_);
-  attributes_[which] = value;
+  CUstreamAttrValue& now = attributes_[which] = value;
+  if (which == CU_LAUNCH_ATTRIBUTE_PRIORITY) {
+    priority = now.priority = std::clamp(value.priority, kGreatestPriority, kLeastPriority);
+  }
 }
 
 void Stream::copy_attributes(const Stream& other) {
@@ -127,6 +132,8 @@ void Stream::copy_attributes(const Stream& other) {
   }
   const std::scoped_lock lock(attributes_mutex_);
   attributes_ = std::move(copy);
+  const auto urgency = attributes_.find(CU_LAUNCH_ATTRIBUTE_PRIORITY);
+  if (urgency != attributes_.end()) priority = urgency->second.priority;
 }
 
 }  // namespace cudasim

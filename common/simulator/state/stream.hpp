@@ -22,7 +22,7 @@ class Stream {
   const std::weak_ptr<Context> context;
   const std::shared_ptr<Health> health;
   const u32 flags;     // CU_STREAM_NON_BLOCKING or 0
-  const int priority;  // 0 … -5: lower is more urgent
+  std::atomic<int> priority;  // 0 … -5: lower is more urgent
   const bool legacy;   // the context's stream 0
   const u64 id;
   CUstream handle = nullptr;  // as the program knows it
