@@ -266,4 +266,36 @@ FRESH_CASE("Tensor maps are made where a context is, interleaved ones and those 
   ANSWERS(wide(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128, CU_TENSOR_MAP_SWIZZLE_128B), CUDA_SUCCESS);
   ANSWERS(wide(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W, CU_TENSOR_MAP_SWIZZLE_NONE), CUDA_SUCCESS);
 }
+
+FRESH_CASE("A copy by a tensor map that is not simulated stops and says so", "[seldom]") {
+  conformance::context();
+  if (!conformance::on_simulator()) SKIP_TEST("a GPU copies");
+  CUdeviceptr p = 0;
+  CU_CHECK(cuMemAlloc(&p, 128 * 64 * 64 * 64));
+  alignas(64) CUtensorMap map;
+  const cuuint64_t size[] = {64, 64, 64, 64}, stride[] = {128, 128 * 64, 128 * 64 * 64};
+  const cuuint32_t box[] = {32, 1, 1, 1}, step[] = {1, 1, 1, 1};
+  CU_CHECK(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, reinterpret_cast<void*>(p), size, stride,
+                                  box, step, CU_TENSOR_MAP_INTERLEAVE_16B, CU_TENSOR_MAP_SWIZZLE_NONE,
+                                  CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  CUmodule mod = nullptr;
+  CUfunction copies = nullptr;
+  CU_CHECK(cuModuleLoadData(&mod, R"(.version 8.7
+.target sm_90
+.address_size 64
+.visible .entry copies(.param .align 64 .b8 map[128]) {
+  .shared .align 128 .b8 box[2048];
+  .shared .b64 arrived;
+  .reg .b32 %r<2>; .reg .b64 %rd<1>;
+  mov.u32 %r0, box; mov.u32 %r1, arrived; mov.b64 %rd0, map; cvta.param.u64 %rd0, %rd0;
+  mbarrier.init.shared.b64 [%r1], 1;
+  cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%r0], [%rd0, {0, 0, 0, 0}], [%r1];
+  ret;
+}
+)"));
+  CU_CHECK(cuModuleGetFunction(&copies, mod, "copies"));
+  void* a[] = {&map};
+  ANSWERS(cuLaunchKernel(copies, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_INSTRUCTION);
+}
 #endif
