@@ -9,6 +9,7 @@
 #   <!-- varies: NVIDIA H200 | 13.0 -->   these literals stand for any text
 #   <!-- varies: measured -->             so do all numbers with a decimal point, the bars of a chart, and the lines of a timeline, [11 22]
 #   <!-- only: simulator -->              true on this device only (gpu or simulator); skipped on the other
+#   <!-- with: CUDA_VISIBLE_DEVICES=0 --> the commands are run with this in the environment, for machines that have more
 import difflib
 import pathlib
 import re
@@ -71,7 +72,7 @@ class Command:
 
     def __init__(self, readme, block, line, shown):
         words = shlex.split(line, comments=True)
-        self.environment = {}
+        self.environment = dict(setting.split("=", 1) for setting in block.notes.get("with", []))
         while words and re.match(r"[A-Za-z_]\w*=", words[0]):
             name, _, value = words.pop(0).partition("=")
             self.environment[name] = value

@@ -1,5 +1,5 @@
-// Programs that nobody here wrote (README.md): each runs in a process of its own, on the device that this process
-// finds. What is not on the machine is skipped, by name.
+// Programs that nobody here wrote (README.md), each in a process of its own: it is the simulator that they try. What is
+// not on the machine is skipped, by name.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 
@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -52,6 +53,12 @@ class Folder {
   std::string path_;
 };
 
+bool on_simulator() {
+  char name[64] = {};
+  return cuInit(0) == CUDA_SUCCESS && cuDeviceGetName(name, sizeof name, 0) == CUDA_SUCCESS &&
+         std::strncmp(name, "Simulated", 9) == 0;
+}
+
 const std::string kStopped = "timeout --kill-after=5 240 ";
 
 std::string python() {
@@ -62,6 +69,7 @@ std::string python() {
 
 // tests/programs/<script> with the package `needed`; empty if it ran, else why it was skipped.
 std::string run_script(const std::string& needed, const std::string& script) {
+  if (!on_simulator()) return "it is the simulator that they are to try";
   if (!works(python() + " -c 'import " + needed + "'")) {
     return needed + " is not installed: see tests/programs/README.md";
   }

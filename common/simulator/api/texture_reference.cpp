@@ -5,13 +5,11 @@
 // it: so whoever sets something waits for the launches that came before.
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/sampled.hpp"
-#include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/library.hpp"
 #include "common/simulator/state/module.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <mutex>
 
@@ -44,24 +42,8 @@ Registry<Reference, Handle>& references() {
   return all;
 }
 
-// What the variable's initialiser says of sampling.
-void take_initial(Reference& r) {
-  SamplerState state;
-  const auto memory = AddressSpace::instance().find(r.address);
-  if (memory == nullptr || memory->host == nullptr) return;
-  std::memcpy(&state, memory->host + (r.address - memory->base), sizeof state);
-  constexpr CUaddress_mode kModes[] = {CU_TR_ADDRESS_MODE_WRAP, CU_TR_ADDRESS_MODE_CLAMP, CU_TR_ADDRESS_MODE_MIRROR,
-                                       CU_TR_ADDRESS_MODE_BORDER};
-  for (u32 k = 0; k < 3; ++k) {
-    if ((state.given >> k & 1) != 0) r.sampling.addressMode[k] = kModes[state.addressing[k] & 3];
-  }
-  if ((state.given & SamplerState::kFilter) != 0)
-    r.sampling.filterMode = state.linear != 0 ? CU_TR_FILTER_MODE_LINEAR : CU_TR_FILTER_MODE_POINT;
-  if ((state.given & SamplerState::kCoordinates) != 0 && state.unnormalized == 0)
-    r.sampling.flags |= CU_TRSF_NORMALIZED_COORDINATES;
-}
-
-// The handle of a module's variable, the same each time.
+// The handle of a module's variable, the same each time. What its initialiser says of sampling is not asked: an H200's
+// driver does not, either.
 template <class Handle>
 Handle handle_of(CUmodule module_handle, const char* name) {
   require_calls_permitted();
@@ -84,7 +66,6 @@ Handle handle_of(CUmodule module_handle, const char* name) {
   made->address = address;
   made->module = module_handle;
   made->context = module->context_id;
-  if (std::is_same_v<Handle, CUtexref>) take_initial(*made);
   return handles[address] = references<Handle>().add(made);
 }
 

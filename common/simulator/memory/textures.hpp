@@ -43,14 +43,10 @@ struct Texture {
   const TextureLevel& base() const { return levels.front(); }
 };
 
-// A .samplerref variable's state, or that which a .texref begins with, as its initialiser writes it into the variable:
-// see ptx/parse.cpp.
+// A .samplerref variable's state, as its initialiser writes it into the variable: see ptx/parse.cpp.
 struct SamplerState {
   u8 addressing[3] = {};  // Addressing
-  u8 linear = 0, unnormalized = 0;
-  u8 given = 0;  // what the initialiser names: a bit for each direction, and these
-  static constexpr u8 kFilter = 8, kCoordinates = 16;
-  u8 unused[2] = {};
+  u8 linear = 0, unnormalized = 0, unused[3] = {};
 };
 static_assert(sizeof(SamplerState) == 8);
 

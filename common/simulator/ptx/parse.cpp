@@ -816,8 +816,8 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
   return {std::move(variable)};
 }
 
-// .texref t = { width = 16, filter_mode = linear }: PTX ISA, "Opaque types". How it samples becomes the variable's
-// content, a SamplerState; what the array that the host binds says of itself (its size, its format) says nothing here.
+// .samplerref s = { addr_mode_0 = wrap, filter_mode = linear }: PTX ISA, "Opaque types". It becomes the variable's
+// content, a SamplerState. What .texref and .surfref variables stand for, the host says, and nobody asks this one.
 void Parser::opaque_state(Variable& variable) {
   if (!variable.dimensions.empty()) Cursor::fail(cursor_.where(), "Initializers of opaque arrays are not simulated");
   SamplerState state;
@@ -863,17 +863,13 @@ void Parser::opaque_field(SamplerState& state, std::string_view field) {
     Cursor::fail(at, "Initial value " + value + " of '" + std::string(field) + "' is not simulated");
   };
   if (field.starts_with("addr_mode_")) {
-    const u32 k = static_cast<u32>(field.back() - '0');
-    state.addressing[k] = one_of(kModes);
-    state.given |= static_cast<u8>(1 << k);
+    state.addressing[field.back() - '0'] = one_of(kModes);
   } else if (field == "filter_mode") {
     state.linear = one_of(kFilters);
-    state.given |= SamplerState::kFilter;
   } else if (field == "force_unnormalized_coords") {
     state.unnormalized = one_of(kTruths);
   } else if (field == "normalized_coords") {
     state.unnormalized = one_of(kTruths) == 0;
-    state.given |= SamplerState::kCoordinates;
   }
 }
 

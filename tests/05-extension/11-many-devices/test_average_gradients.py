@@ -27,6 +27,7 @@ def loaded():
 
 def process(work: Callable, rank: int, world: int, backend: str, folder: str) -> None:
     path = pathlib.Path(folder, str(rank))
+    torch.set_num_threads(1)  # a forked process has lost its parent's threads, and would wait for them
     try:
         if backend == "nccl":
             torch.cuda.set_device(rank)
