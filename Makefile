@@ -63,8 +63,15 @@ CHAPTERS := $(sort $(foreach lesson,$(LESSONS),$(firstword $(subst /, ,$(lesson)
 # Those with kernels need nvcc; without it the others still run.
 KERNEL_LESSONS := $(patsubst %/,%,$(sort $(dir $(wildcard $(LESSONS:=/*.cu)))))
 
-NAMED := $(patsubst %/,%,$(filter 0% 1% 2% 3% 4% 5% 6% 7% 8% 9%,$(GOALS)))
-PART := $(patsubst %/,%,$(IN)) $(if $(PARTLY),$(NAMED))
+# What a name may be typed as besides, each as short=name: 03 is 03-memory; 02-03, 02-context/03 and 03-stack are 02-context/03-stack.
+number = $(firstword $(subst -, ,$1))
+SHORT := $(foreach chapter,$(CHAPTERS),$(call number,$(chapter))=$(chapter)) $(foreach lesson,$(LESSONS),$(addsuffix =$(lesson),\
+  $(call number,$(lesson))-$(call number,$(notdir $(lesson))) $(dir $(lesson))$(call number,$(notdir $(lesson))) $(notdir $(lesson))))
+meant_by = $(or $(filter $1,$(CHAPTERS) $(LESSONS)),$(patsubst $1=%,%,$(filter $1=%,$(SHORT))),$1)
+
+TYPED := $(filter 0% 1% 2% 3% 4% 5% 6% 7% 8% 9%,$(GOALS))
+NAMED := $(foreach name,$(patsubst %/,%,$(TYPED)),$(call meant_by,$(name)))
+PART := $(foreach name,$(patsubst %/,%,$(IN)),$(call meant_by,$(name))) $(if $(PARTLY),$(NAMED))
 PART := $(strip $(PART))
 # The lessons of that part: everything, or chapters and lessons.
 CHOSEN := $(if $(PART),$(filter $(PART) $(PART:=/%),$(LESSONS)),$(LESSONS))
@@ -72,7 +79,10 @@ CHOSEN := $(if $(PART),$(filter $(PART) $(PART:=/%),$(LESSONS)),$(LESSONS))
 is_suite = $(and $(filter test,$(GOALS)),$(wildcard tests/$1/*.cpp))
 chapter_of = $(filter $(firstword $(subst /, ,$1)),$(CHAPTERS))
 lessons_in = $(patsubst $1/%,%,$(filter $1/%,$(LESSONS)))
-refuse = $(error There is no $(if $(chapter_of),lesson called $1. The lessons of $(chapter_of) are: $(call lessons_in,$(chapter_of)),chapter or lesson called $1. The chapters are: $(CHAPTERS)))
+# The only lesson whose name has what was typed in it.
+alike = $(foreach lesson,$(LESSONS),$(if $(findstring $(notdir $1),$(notdir $(lesson))),$(lesson)))
+did_you_mean = $(if $(word 2,$(alike)),,$(alike:%= Did you mean %?))
+refuse = $(error There is no $(if $(chapter_of),lesson called $1.$(did_you_mean) The lessons of $(chapter_of) are: $(call lessons_in,$(chapter_of)),chapter or lesson called $1.$(did_you_mean) The chapters are: $(CHAPTERS)))
 ifndef INSIDE
 ifneq ($(findstring :,$(CURDIR))$(findstring ;,$(CURDIR)),)
 $(error For the loader a path ends at a : or a ;, so it would not find the simulated GPU in $(CURDIR). Give the folder another name)
@@ -87,7 +97,7 @@ in_capitals = $(shell printf %s $(call quoted,$1) | tr '[:lower:]' '[:upper:]')
 $(foreach name,$(filter-out $(VARIABLES),$(GIVEN)),$(foreach known,$(filter $(VARIABLES),$(call in_capitals,$(name))),\
   $(error There is no variable called $(name), only $(known): make $(MAKECMDGOALS) $(known)=$(value $(name)))))
 TARGETS := $(shell sed -n 's/^$(hash): \([a-z-]*\)  .*/\1/p' Makefile)
-$(foreach goal,$(filter-out $(TARGETS) $(NAMED) build/%,$(GOALS:/=)),$(error There is no target called $(goal). `make help` lists them))
+$(foreach goal,$(filter-out $(TARGETS) $(TYPED) build/%,$(GOALS)),$(error There is no target called $(goal).$(call did_you_mean,$(goal)) `make help` lists them))
 $(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))
 ifneq ($(filter-out auto simulator,$(DEVICE)),)
 ifneq ($(filter-out help clean doctor,$(GOALS)),)
@@ -187,7 +197,7 @@ run: $$(call programs,$$(CHOSEN))
 	@+$(TOOLS) python3 common/run.py $(CHOSEN)
 
 #: 02-context           one chapter
-#: 02-context/03-stack  one lesson; beside run, walk, check or test, a chapter or lesson says which part
+#: 02-context/03-stack  one lesson, also by its number, 02-03; beside run, walk, check or test, a chapter or lesson says which part
 ifeq ($(PARTLY),)
 $(CHAPTERS): $$(call programs,$$(filter $$@/%,$$(LESSONS)))
 	@+$(TOOLS) python3 common/run.py $(filter $@/%,$(LESSONS))
@@ -199,6 +209,9 @@ $(CHAPTERS) $(LESSONS): $(PARTLY) ; @:
 endif
 # As the Tab key completes a folder's name.
 $(addsuffix /,$(CHAPTERS) $(LESSONS)): %/: % ; @:
+# By number, or by its name alone.
+BY_SHORT := $(filter-out $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/),$(TYPED))
+$(foreach name,$(BY_SHORT),$(eval $(name): $(call meant_by,$(name:/=)) ; @:))
 
 #: walk                 the classroom: question, prediction, run, what happened, lesson by lesson
 walk: $$(call programs,$$(CHOSEN))
@@ -238,7 +251,7 @@ clean:
 help:
 	@sed -n -e 's/^##@ /\n/p' -e 's/^#: /  /p' Makefile
 
-.PHONY: run walk check test doctor simulator bench bench-simulator fuzz clean help $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/)
+.PHONY: run walk check test doctor simulator bench bench-simulator fuzz clean help $(BY_SHORT) $(foreach name,$(CHAPTERS) $(LESSONS),$(name) $(name)/)
 
 # What the tools in Python have to know. Their lines begin with + (they call make again, and their output is not to be held back), which
 # `make -n` would run, too. PYTHONSAFEPATH would hide the tools from each other, PYTHONOPTIMIZE leaves out what they assert.

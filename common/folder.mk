@@ -4,9 +4,11 @@ ROOT := $(if $(wildcard ../common/cu.hpp),..,../..)
 HERE := $(shell realpath --relative-to=$(ROOT) .)
 GOALS := $(or $(MAKECMDGOALS),run)
 
-# A name with a number is a chapter where the root has such a folder, else a lesson of this chapter; everything else means what it says.
+# A name with a number is a chapter where the root has such a folder, a lesson of any chapter if it is the numbers of both (02-03), else a lesson of
+# this chapter (03-stack, or 03); everything else means what it says.
 is_numbered = $(filter 0% 1% 2% 3% 4% 5% 6% 7% 8% 9%,$1)
-from_root = $(if $(and $(call is_numbered,$1),$(if $(wildcard $(ROOT)/$1),,own)),$(firstword $(subst /, ,$(HERE)))/$1,$1)
+both_numbers = $(if $(findstring -,$1),$(wildcard $(ROOT)/$(firstword $(subst -, ,$1))-*/$(word 2,$(subst -, ,$1))-*))
+from_root = $(if $(and $(call is_numbered,$1),$(if $(wildcard $(ROOT)/$1)$(call both_numbers,$1),,own)),$(firstword $(subst /, ,$(HERE)))/$1,$1)
 PASSED_ON := $(foreach goal,$(GOALS),$(call from_root,$(goal:/=)))
 PART := $(or $(foreach part,$(IN),$(call from_root,$(part:/=))),$(if $(call is_numbered,$(GOALS)),,$(HERE)))
 

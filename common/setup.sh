@@ -193,7 +193,12 @@ find_compiler() {
   local why other
   COMPILER=$($CXX --version 2>/dev/null | head -n 1)
   if [ -z "$COMPILER" ]; then
-    say "There is no C++ compiler called ${CXX%% *}. Type: sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
+    other=$(command -v g++ || command -v clang++)
+    if [ -n "$other" ]; then
+      say "There is no C++ compiler called ${CXX%% *}. Type: make CXX=${other##*/} …, which is here; or install ${CXX%% *}."
+    else
+      say "There is no C++ compiler called ${CXX%% *}. Type: sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
+    fi
     exit 1
   fi
   if ! why=$(printf '#include <concepts>\n#include <string>\nstd::integral auto one(std::string) { return 1; }\nint main() { return one(""); }\n' |

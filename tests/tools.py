@@ -447,7 +447,10 @@ REFUSED = {
     ("99-end",): "There is no chapter or lesson called 99-end",
     ("02-context/99-end",): "There is no lesson called 02-context/99-end",
     ("test", "IN=nothing"): "There is no chapter or lesson called nothing",
-    ("run", "CXX=no-compiler"): "There is no C++ compiler called no-compiler",
+    ("stac",): "There is no target called stac. Did you mean 02-context/03-stack?",
+    ("02-context/03-sta",): "Did you mean 02-context/03-stack? The lessons of 02-context are:",
+    ("02-99",): "There is no chapter or lesson called 02-99. The chapters are:",
+    ("run", "CXX=no-compiler"): "There is no C++ compiler called no-compiler. Type: make CXX=g++ …, which is here",
     ("run", "CXX=/bin/false"): "/bin/false does not compile a small C++20 program",
     ("run", "CUDA_HOME=/no/where"): "there is no include/cuda.h in it",
     ("run", "CUDA_HOME=/o'clock"): "CUDA_HOME is /o'clock",
@@ -465,6 +468,28 @@ def what_make_cannot_do_is_refused_in_a_sentence():
     for words, sentence in REFUSED.items():
         ended = make(*words)
         assert ended.returncode == 2 and sentence in ended.stderr, (words, ended.returncode, ended.stderr)
+
+
+# What is typed, in which folder, and the part of the course that is meant.
+SHORT = [
+    ("02-03", ".", "02-context/03-stack"),
+    ("02-03/", ".", "02-context/03-stack"),
+    ("02-context/03", ".", "02-context/03-stack"),
+    ("03-stack", ".", "02-context/03-stack"),
+    ("02", ".", "02-context"),
+    ("03", "02-context", "02-context/03-stack"),
+    ("04", "02-context/03-stack", "02-context/04-ownership"),
+    ("03-05", "02-context", "03-memory/05-pinned-kinds"),
+]
+
+
+def a_number_names_a_chapter_or_a_lesson():
+    for typed, folder, meant in SHORT:
+        for words in ([typed], ["walk", typed], ["check", f"IN={typed}"]):
+            ended = make("-C", folder, "-n", *words)
+            shown = " ".join(course.lessons([meant])) + "\n"
+            tool = "run" if len(words) == 1 else words[0]
+            assert ended.returncode == 0 and re.search(rf"python3 \w+/{tool}\.py {re.escape(shown)}", ended.stdout), (words, folder, ended.stdout[-300:], ended.stderr)
 
 
 def make_knows_its_compiler_where_it_is_to_forget_its_own_variables():
