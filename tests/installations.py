@@ -533,6 +533,39 @@ def an_extension_needs_pythons_headers():
         says(made, EXTENSION, "missing", "Python.h", remedy="python3-dev")
 
 
+def what_the_course_has_fetched_breaks_no_machine():
+    with machine() as made:
+        made.torch()
+        made.environment.pop("VIRTUAL_ENV")
+        made.private_packages = [TORCH]
+        made.wheel("nvidia-cuda_runtime", "13.0.96", "libcudart.so.13")
+        made.wheel("nvidia-cudnn-cu13", "9.19.0.56", "libcudnn.so.9")
+        made.file("/usr/include/python3.11/Python.h")
+        folder = made.toolkit("13.0", root="/home/learner/.cache/cuda", headers=("cuda_runtime.h",))
+        made.private_toolkits = [folder]
+        says(made, EXTENSION, "missing", "cublas_v2.h", "the course's own toolkit", remedy="cuda-toolkit-13-0", status=2)
+        made.driver("535.54.03", cuda=12020)
+        says(made, PYTORCH, "missing", "built for CUDA 13.0", "the course's own PyTorch")
+        says(made, COMPILE, "missing", "the course's own toolkit", status=0)
+        made.environment["CUDA_HOME"] = folder  # now it is this machine's
+        says(made, COMPILE, "broken", status=1)
+
+
+def where_there_is_no_pip_an_environment_is_made_first():
+    with machine() as made:
+        says(made, PYTORCH, "missing", "no PyTorch", remedy="apt-get install python3-venv; python3 -m venv env; env/bin/pip install torch")
+        made.file("/usr/lib/python3/dist-packages/pip/__init__.py")
+        says(made, PYTORCH, "missing", "no PyTorch", remedy="python3 -m pip install torch")
+
+
+def what_a_toolkit_has_is_told_before_what_it_lacks():
+    with machine() as made:
+        folder = made.toolkit()
+        assert made.look().toolkit.contents() == "nvcc 13.0.88, headers, libraries"
+        made.remove(f"{folder}/bin/nvcc")
+        assert made.look().toolkit.contents() == "headers, libraries, without nvcc"
+
+
 def a_wheels_version_comes_from_its_record():
     with machine() as made:
         made.torch()

@@ -75,6 +75,7 @@ class Installation:
     def __init__(self, folder):
         self.root = folder
         self.environment = {"PATH": "/usr/local/cuda/bin:/usr/bin:/bin", "HOME": "/home/learner"}
+        self.private_toolkits, self.private_packages = [], []  # what the course has fetched
         self.file("/etc/os-release", 'PRETTY_NAME="A made-up Linux"\n')
         self.compiler(12)
 
@@ -167,7 +168,7 @@ class Installation:
     # ---- what the doctor says
 
     def look(self):
-        return findings.look(Machine(self.root, self.environment))
+        return findings.look(Machine(self.root, self.environment), self.private_toolkits, self.private_packages)
 
     def judged(self):
         """{task: verdict} and the exit status."""

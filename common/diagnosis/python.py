@@ -20,6 +20,7 @@ class Torch:
     version: str  # 2.11.0+cu130
     cuda: str  # 13.0; empty: built for the CPU only
     wants: dict[str, str]  # what its metadata asks for: {"nvidia-cudnn-cu13": "9.19.0.56"}
+    private: bool = False  # has the course fetched it, for nobody else?
 
     def library(self, name: str = "libtorch_cuda.so") -> str:
         return f"{self.folder}/lib/{name}"
@@ -37,6 +38,7 @@ class Python:
     versions: dict[str, str] = dataclasses.field(default_factory=dict)  # {real path of a file: its package's version}
     packages: dict[str, str] = dataclasses.field(default_factory=dict)  # {real path of a file: its package}
     torch: Torch | None = None
+    pip: bool = True
 
 
 def look(machine: Machine, more_sites: Sequence[str] = ()) -> Python:
@@ -50,9 +52,11 @@ def look(machine: Machine, more_sites: Sequence[str] = ()) -> Python:
         found.include = next(iter(machine.glob("/usr/include/python3*")), "")
     found.conda = conda_environments(machine)
     found.sites = sites(machine, [*paths, *more_sites], found.conda)
+    found.pip = any(machine.exists(f"{site}/pip/__init__.py") for site in paths or found.sites)
+    private = [machine.real(site) for site in more_sites]
     for site in found.sites:
         read_wheels(machine, site, found)
-        found.torch = found.torch or read_torch(machine, site)
+        found.torch = found.torch or read_torch(machine, site, machine.real(site) in private)
     for prefix in found.conda:
         read_conda(machine, prefix, found)
     return found
@@ -106,7 +110,7 @@ def note(machine: Machine, file: str, package: str, version: str, found: Python)
     found.packages.setdefault(machine.real(file), package)
 
 
-def read_torch(machine: Machine, site: str) -> Torch | None:
+def read_torch(machine: Machine, site: str, private: bool) -> Torch | None:
     """PyTorch as its files describe it: importing it would take seconds, and may fail for what we look for."""
     text = machine.read(f"{site}/torch/version.py")
     if text is None:
@@ -116,7 +120,7 @@ def read_torch(machine: Machine, site: str) -> Torch | None:
     name = next((name for name in machine.names(site) if re.fullmatch(r"torch-[^-]+\.dist-info", name)), "")
     metadata = machine.read(f"{site}/{name}/METADATA") if name else None
     wants = dict(re.findall(r"^Requires-Dist: (nvidia-[\w-]+)\s*\(?==\s*([\w.]+)", metadata or "", re.MULTILINE))
-    return Torch(f"{site}/torch", version.group(1) if version else "?", cuda.group(1) if cuda else "", wants)
+    return Torch(f"{site}/torch", version.group(1) if version else "?", cuda.group(1) if cuda else "", wants, private)
 
 
 def owner(path: str, found: Python) -> str:

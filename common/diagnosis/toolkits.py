@@ -12,6 +12,7 @@ from .machine import Machine
 from .python import Python
 
 Version = tuple  # (13, 0)
+PRIVATE = "this course's private one"
 
 TABLE = pathlib.Path(__file__).resolve().parent.parent / "toolkits.hpp"
 # What PyTorch's own headers include besides the runtime's: an extension does not compile without them.
@@ -63,8 +64,15 @@ class Toolkit:
     missing_headers: list[str] = dataclasses.field(default_factory=list)
 
     def contents(self) -> str:
-        parts = [f"nvcc {self.nvcc_version}" if self.nvcc else "no nvcc", "headers" if self.include else "no headers"]
-        return ", ".join(parts + ([] if self.libraries else ["no libraries"]))
+        """nvcc 13.0.88, headers, libraries; or: headers, without nvcc and libraries."""
+        parts = {f"nvcc {self.nvcc_version}".rstrip(): self.nvcc, "headers": self.include, "libraries": self.libraries}
+        missing = [name for name, there in parts.items() if not there]
+        return ", ".join([name for name, there in parts.items() if there] + (["without " + " and ".join(missing)] if missing else []))
+
+    @property
+    def private(self) -> bool:
+        """Has the course fetched it, for nobody else?"""
+        return self.why == [PRIVATE]
 
     @property
     def compiles(self) -> bool:
@@ -85,7 +93,7 @@ def find(machine: Machine, python: Python, more: Sequence[str] = ()) -> list[Too
     candidates += [(prefix, "conda") for prefix in python.conda]
     for site in python.sites:
         candidates += [(path, "pip") for path in machine.glob(f"{site}/nvidia/cu1*") + machine.glob(f"{site}/nvidia/cuda_runtime")]
-    candidates += [(path, "this course's private one") for path in more]
+    candidates += [(path, PRIVATE) for path in more]
     found: dict[str, Toolkit] = {}
     for root, why in candidates:
         real = machine.real(root)

@@ -284,11 +284,18 @@ def can_link(found: Findings) -> Problem | None:
 # ---- PyTorch -------------------------------------------------------------------------------------------------------------
 
 
+def pip_install(found: Findings, what: str) -> str:
+    """Debian's Python comes without pip, and has it in an environment only."""
+    if found.python.pip:
+        return f"python3 -m pip install {what}"
+    return f"sudo apt-get install python3-venv; python3 -m venv env; env/bin/pip install {what}   (there is no pip here)"
+
+
 def torch_for_cuda(found: Findings) -> Problem | None:
     if not found.torch:
-        return Problem(MISSING, "no PyTorch", "python3 -m pip install torch")
+        return Problem(MISSING, "no PyTorch", pip_install(found, "torch"))
     if not found.torch.cuda:
-        return Problem(MISSING, f"PyTorch {found.torch.version} was built for the CPU only", "python3 -m pip install --force-reinstall torch   (the build for CUDA)")
+        return Problem(MISSING, f"PyTorch {found.torch.version} was built for the CPU only", pip_install(found, "--force-reinstall torch") + "   (the build for CUDA)")
     return None
 
 
@@ -309,7 +316,7 @@ def torch_finds_its_libraries(found: Findings) -> Problem | None:
 def reinstall(found: Findings, stem: str) -> str:
     assert found.torch
     wanted = next((f"{package}=={version}" for package, version in found.torch.wants.items() if stem in package), "")
-    return f"python3 -m pip install '{wanted}'" if wanted else "python3 -m pip install --force-reinstall torch"
+    return pip_install(found, f"'{wanted}'" if wanted else "--force-reinstall torch")
 
 
 def torch_and_cudnn(found: Findings) -> Problem | None:
@@ -362,7 +369,7 @@ def nvrtc(found: Findings) -> Problem | None:
     library = found.for_programs("nvrtc")
     if not library:
         elsewhere = found.for_torch("nvrtc") or next(iter(found.called("nvrtc")), None)
-        return nowhere(elsewhere, "libnvrtc")
+        return nowhere(found, elsewhere, "libnvrtc")
     wanted = "libnvrtc-builtins.so." + ".".join(library.version.split(".")[:2])
     beside = found.machine.exists(f"{os.path.dirname(library.path)}/{wanted}")
     if library.version.count(".") and not beside and not found.loader.find(wanted):
@@ -376,7 +383,7 @@ def cudnn(found: Findings) -> Problem | None:
     library = found.for_programs("cudnn")
     if not library:
         elsewhere = found.for_torch("cudnn") or next(iter(found.called("cudnn")), None)
-        return nowhere(elsewhere, "cuDNN (no part of the toolkit: a download of its own)")
+        return nowhere(found, elsewhere, "cuDNN (no part of the toolkit: a download of its own)")
     for part in found.libraries:
         is_part = part.name.startswith("cudnn_") and part.for_programs
         if is_part and differ(part.version, library.version):
@@ -392,10 +399,10 @@ def differ(one: str, other: str) -> bool:
     return here[:length] != there[:length]
 
 
-def nowhere(elsewhere: Optional[Library], what: str) -> Problem:
+def nowhere(found: Findings, elsewhere: Optional[Library], what: str) -> Problem:
     """A library that no ordinary program gets: is it at least somewhere?"""
     if not elsewhere:
-        return Problem(MISSING, f"no {what}", "python3 -m pip install torch   (brings both); or NVIDIA's packages")
+        return Problem(MISSING, f"no {what}", pip_install(found, "torch") + "   (brings both); or NVIDIA's packages")
     folder = os.path.dirname(elsewhere.path)
     who = "PyTorch finds its own" if elsewhere.for_torch else f"it is in {folder}"
     return Problem(LIMITED, f"{who}; an ordinary program does not find it", f"export LD_LIBRARY_PATH={folder}")
@@ -439,6 +446,25 @@ TASKS: list[tuple[str, list[Check]]] = [
 ]  # fmt: skip
 
 
+# Of which part each check speaks, where that may be the course's own.
+OF_TOOLKIT = (toolkit_compiles, host_compiler, toolkit_and_driver, torch_and_toolkit, extension_headers)
+OF_TORCH = (torch_for_cuda, torch_finds_its_libraries, torch_and_cudnn, torch_and_driver, torch_and_toolkit)
+
+
+def asked(found: Findings, check: Check) -> Problem | None:
+    """What the course has fetched for its own lessons breaks nothing of this machine's: where it does not do, something is missing."""
+    problem = check(found)
+    if not problem or problem.state != BROKEN:
+        return problem
+    if check in OF_TOOLKIT and found.toolkit and found.toolkit.private:
+        whose = "toolkit"
+    elif check in OF_TORCH and found.torch and found.torch.private:
+        whose = "PyTorch"
+    else:
+        return problem
+    return dataclasses.replace(problem, state=MISSING, reason=f"{problem.reason}; it is the course's own {whose}, which does for the lessons")
+
+
 def judge(found: Findings) -> list[Verdict]:
     return [verdict(found, task, checks) for task, checks in TASKS]
 
@@ -446,7 +472,7 @@ def judge(found: Findings) -> list[Verdict]:
 def verdict(found: Findings, task: str, checks: list[Check]) -> Verdict:
     limited = None
     for check in checks:
-        problem = check(found)
+        problem = asked(found, check)
         if problem and problem.state != LIMITED:
             return Verdict(task, problem.state, problem.reason, problem.remedy)
         limited = limited or problem
@@ -474,7 +500,7 @@ def compare(found: Findings) -> list[tuple[str, str]]:
     told = []
     for what, there, check in pairs:
         if there:
-            problem = check(found)
+            problem = asked(found, check)
             told.append((what, f"{problem.state}: {problem.reason}" if problem else "fits"))
     return told + two_cudnns(found)
 
