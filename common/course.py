@@ -152,7 +152,9 @@ def reason_given(printed):
 
 
 def how_it_ended(status):
-    return f"was killed by signal {-status}" if status < 0 else f"ended with status {status}"
+    if status >= 0:
+        return f"ended with status {status}"
+    return f"was killed by signal {-status} ({signal.strsignal(-status)})"  # as a shell says it: Segmentation fault
 
 
 def run_limited(command, limit, **how):

@@ -98,17 +98,20 @@ def wrapped(words, first="", rest=None):
 
 
 def table(rows):
-    """A table's rows: the first column as it is, the others wrapped beside it."""
+    """A table's rows: the first column as it is, the second wrapped beside it; each of the others below that, after its heading."""
     cells = [[inline(cell.strip()) for cell in re.split(r"(?<!\\)\|", row.strip().strip("|"))] for row in rows]
     cells = [row for row in cells if not all(re.fullmatch(r":?-+:?", cell) for cell in row)]
     first = min(36, WIDTH // 3, max(len(row[0].replace("`", "")) for row in cells))
     lines = []
+    heading = cells[0]
     for row in cells:
         width = first + row[0].count("`")  # they are not printed
         beside = f"  {row[0]:<{width}}  "
         if len(row[0]) > width:  # too long for its column: a line of its own
             lines, beside = lines + wrapped(row[0], "  ", "    "), " " * (first + 4)
-        lines += wrapped(" | ".join(row[1:]).rstrip(" |"), beside, " " * (first + 4))
+        lines += wrapped(row[1] if len(row) > 1 else "", beside, " " * (first + 4))
+        for name, cell in zip(heading[2:], row[2:] if row is not heading else []):
+            lines += wrapped(f"{name}: {cell}", " " * (first + 4), " " * (first + 6)) if cell else []
     return lines
 
 
@@ -176,6 +179,12 @@ def run(screen, lesson, device):
         screen.show([f"(it {course.how_it_ended(ended.returncode)})"])
 
 
+def recorded(body):
+    """What a GPU printed, where its figures are in the text and the simulator's are others."""
+    shown = [block for block in text.blocks(body) if any(literal.startswith("NVIDIA H200") for literal in block.varies())]
+    return ["", "As recorded on NVIDIA H200, whose figures the text explains:"] + shown[0].lines[1:] if shown else []
+
+
 def teach(screen, lesson, device, next_lesson):
     """One lesson: its sections in the README's order; Run really runs, the exercise and the edits stay in the text."""
     readme = course.ROOT / lesson / "README.md"
@@ -192,6 +201,7 @@ def teach(screen, lesson, device, next_lesson):
             screen.wait("run it")
             screen.show(["", f"**{heading}**"])
             run(screen, lesson, device)
+            screen.show_as_they_are(recorded(body) if device.kind == "simulator" else [])
         elif heading in ("Predict", "What happened"):
             if heading == "What happened":
                 screen.wait("what happened")

@@ -41,6 +41,11 @@ def found_by_checks(lesson, device):
     return [one for one in dict.fromkeys(found) if not one.startswith(intended)]
 
 
+def but_for_the_place_of_a_crash(failure):
+    """Of a crash, Catch2 knows only which of its lines came before; an answer that crashes does so in every case."""
+    return re.sub(r"^after .*?:\d+: ", "", failure, flags=re.MULTILINE)
+
+
 def judge(lesson, build, device, in_full):
     """Prints the verdict on one exercise, details of one that nobody has begun only if `in_full`; true if it is solved."""
     binary = checks.binary_of(lesson, "exercise")
@@ -62,9 +67,12 @@ def judge(lesson, build, device, in_full):
         print(f"{lesson}   not begun: {place}", flush=True)
         return False
     print(f"{lesson}   not yet: {place}")
-    for failure in dict.fromkeys(case.failure for case in failing):  # what several cases have in common is told once
-        print("\n".join(f"   - {case.name}" for case in failing if case.failure == failure))
-        print(indented(failure), flush=True)
+    alike = {}  # what several cases have in common is told once
+    for case in failing:
+        alike.setdefault(but_for_the_place_of_a_crash(case.failure), []).append(case)
+    for cases in alike.values():
+        print("\n".join(f"   - {case.name}" for case in cases))
+        print(indented(cases[0].failure), flush=True)
     return False
 
 

@@ -45,6 +45,8 @@ def _sentence(element):
         text = f"{where}: {kind}( {original} )"
         if thrown:
             return f"{text} threw: {thrown}"
+        if kind.endswith(("_THROWS", "_THROWS_AS")):
+            return f"{text}, and nothing was thrown"
         return text if expanded == original else f"{text} was {expanded}"
     return f"{where}: {inner}" if inner else where
 

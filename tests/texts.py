@@ -3,7 +3,7 @@
 #   ```console   $ make 02-context/03-stack, then exactly what the lesson's program prints on stdout. A line of only `…` stands for any lines.
 #   ```diff      an edit of main.cpp (or of the file that --- and +++ lines name); hunks are separated by lines that begin with @@
 #   ```text      after a diff: each line is found in what the edited program prints (stdout and stderr; its status is free;
-#                a signal that ends it reads as a shell says it)
+#                of one that a signal ends, make prints FAILED: and what the signal is)
 #
 # Comments directly above a console or text block:
 #   <!-- varies: NVIDIA H200 | 13.0 -->   these literals stand for any text
@@ -14,7 +14,6 @@ import difflib
 import pathlib
 import re
 import shlex
-import signal
 import subprocess
 
 import course
@@ -197,8 +196,8 @@ class Edit:
         except subprocess.TimeoutExpired:
             raise Problem(f"the edited program did not end within {limit} seconds") from None
         printed_lines = ended.stdout.splitlines()
-        if ended.returncode < 0:  # a shell says it in these words: "Segmentation fault"
-            printed_lines.append(signal.strsignal(-ended.returncode))
+        if ended.returncode:  # make tells, as common/run.py does
+            printed_lines.append(f"FAILED: {self.lesson} {course.how_it_ended(ended.returncode)}")
         for line in self.block.lines if self.block else []:
             if line.strip() and not any(
                 re.search(pattern(line.strip(), self.block.varies()), printed) for printed in printed_lines

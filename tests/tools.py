@@ -283,6 +283,14 @@ def a_crash_is_said_to_be_below_the_line_that_catch2_saw_last():
     assert checks._sentence(checks.ElementTree.fromstring(xml)) == "after tests/a.cpp:7: SIGSEGV, in your code or below it"
 
 
+def where_nothing_was_thrown_that_is_said():
+    xml = '<Expression type="{}" filename="a.cpp" line="7"><Original>f(), int</Original><Expanded>f(), int</Expanded>{}</Expression>'
+    said = lambda kind, thrown="": checks._sentence(checks.ElementTree.fromstring(xml.format(kind, thrown)))
+    assert said("CHECK_THROWS_AS") == "a.cpp:7: CHECK_THROWS_AS( f(), int ), and nothing was thrown"
+    assert said("CHECK_THROWS_AS", "<Exception>no</Exception>") == "a.cpp:7: CHECK_THROWS_AS( f(), int ) threw: no"
+    assert said("CHECK") == "a.cpp:7: CHECK( f(), int )"
+
+
 def what_was_to_be_false_is_shown_as_it_was_asked():
     for original, expanded in ("!(done)", "!true"), ("!(done)", "!(true)"):
         xml = f'<Expression type="CHECK_FALSE" filename="a.cpp" line="7"><Original>{original}</Original><Expanded>{expanded}</Expanded></Expression>'
@@ -323,6 +331,16 @@ def what_several_cases_fail_of_is_told_once():
     with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(checks, "judge", lambda *_: [one, two, three]):
         check.judge("02-context/03-stack", mock.Mock(failed=set()), None, True)
     assert shown.getvalue().splitlines()[1:] == ["   - one", "   - three", "      no function", "   - two", "      another"], shown.getvalue()
+
+
+def a_crash_in_every_case_is_told_once():
+    one, two, three = (checks.Case(name) for name in ("one", "two", "three"))
+    one.failure, two.failure = (f"after a b.cpp:{line}: SIGSEGV, in your code or below it\nthe program was killed" for line in (7, 9))
+    three.failure = "a b.cpp:8: CHECK( done )\n" + two.failure
+    with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(checks, "judge", lambda *_: [one, two, three]):
+        check.judge("02-context/03-stack", mock.Mock(failed=set()), None, True)
+    assert shown.getvalue().splitlines()[1:5] == ["   - one", "   - two"] + ["      " + line for line in one.failure.splitlines()], shown.getvalue()
+    assert shown.getvalue().count("   - ") == 3 and "      a b.cpp:8: CHECK( done )" in shown.getvalue()
 
 
 def what_the_simulators_checks_find_in_a_right_answer_is_told():
@@ -419,7 +437,7 @@ def what_came_of_tests_in_python_is_known_when_one_ends_the_program_and_the_othe
         cases = {case.name: case for case in checks.run_pytest(folder, environment)}
         assert [case.name for case in checks.run_pytest(folder, environment, until="four")] == ["one", "two", "three", "four"]
     assert cases["one"].failure is None and cases["two"].failure == "first" and cases["three"].skipped == "no GPU"
-    assert cases["four"].failure.startswith("the program was killed by signal 6 in the middle of it")
+    assert cases["four"].failure.startswith("the program was killed by signal 6 (Aborted) in the middle of it")
     assert list(cases) == ["one", "two", "three", "four", "five", "six"]
     assert cases["five"].failure == "illegal address" and cases["six"].failure is None
 
@@ -652,6 +670,17 @@ def a_page_is_no_wider_than_its_terminal():
     with mock.patch.object(walk, "WIDTH", 38):
         lines = walk.rendered("A sentence of several words, and `some code` in it, that goes on and on.\n\n| a call | what it does there |\n| --- | --- |\n| `cuInit` | something |\n")
     assert len(lines) > 3 and all(len(line.replace("`", "")) <= 38 for line in lines), lines
+
+
+def a_walk_shows_what_stands_in_a_tables_third_column_under_its_name():
+    lines = walk.rendered("| flag | what it does | for whom |\n| --- | --- | --- |\n| `a` | waits | servers |\n| `b` | leaves it | |\n")
+    assert [line.replace("`", "").rstrip() for line in lines] == ["  flag  what it does", "  a     waits", "        for whom: servers", "  b     leaves it"], lines
+
+
+def a_walk_on_the_simulator_shows_what_an_h200_has_measured():
+    measured = "<!-- varies: NVIDIA H200 | measured -->\n```console\n$ make 01-a/01-b\nNVIDIA H200\n1.5 ms\n```\n"
+    assert walk.recorded(measured)[-2:] == ["NVIDIA H200", "1.5 ms"]
+    assert walk.recorded(measured.replace("NVIDIA H200 | ", "")) == walk.recorded("nothing is shown") == []
 
 
 WAITS = """import time, walk

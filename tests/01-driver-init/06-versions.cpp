@@ -4,6 +4,8 @@
 
 Fate fate(int built, int served);
 
+CATCH_REGISTER_ENUM(Fate, Fate::runs, Fate::runs_without_ptx, Fate::does_not_start)
+
 TEST_CASE("a program runs on the driver of its own version") {
   CHECK(fate(13000, 13000) == Fate::runs);
   CHECK(fate(10020, 10020) == Fate::runs);

@@ -8,6 +8,8 @@
 enum class Ready { yes, not_initialised, no_context };
 Ready ready();
 
+CATCH_REGISTER_ENUM(Ready, Ready::yes, Ready::not_initialised, Ready::no_context)
+
 namespace {
 
 int kept = 0;                     // allocations that it has made and not freed
@@ -100,6 +102,9 @@ TEST_CASE("other trouble is thrown, and not called by another name") {
     thrown = true;
   }
   trouble = CUDA_SUCCESS;
+  INFO((asked > 0 ? "The driver answered CUDA_ERROR_UNKNOWN, which is to be thrown: it was "
+                  : "The driver was not asked for what is current, so there was no trouble; something was ")
+       << (thrown ? "thrown" : "not thrown"));
   CHECK(thrown == (asked > 0));  // who asks in another way has not met it
 }
 

@@ -10,6 +10,8 @@ enum class Where { pageable, pinned, device, managed };
 
 Where where(const void* pointer);
 
+CATCH_REGISTER_ENUM(Where, Where::pageable, Where::pinned, Where::device, Where::managed)
+
 namespace {
 
 Where where(CUdeviceptr address) { return ::where(reinterpret_cast<const void*>(address)); }
