@@ -1,6 +1,7 @@
 // What the checks of several lessons ask the driver, and how a check listens in on an answer's calls.
 #pragma once
 #include "common/cu.hpp"
+#include "tests/catch.hpp"
 
 #include <dlfcn.h>
 #include <cstddef>
@@ -8,6 +9,12 @@
 #include <initializer_list>
 #include <string>
 #include <utility>
+
+// A check that fails tells the driver's answer by its name.
+template <>
+struct Catch::StringMaker<CUresult> {
+  static std::string convert(CUresult answer) { return cu::name(answer); }
+};
 
 inline CUcontext current() {
   CUcontext context = nullptr;

@@ -1,5 +1,6 @@
 // Self-check of 01-driver-init/02-before-init: judges the learner's explained(). Nothing in it calls cuInit.
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 #include <cuda.h>
 

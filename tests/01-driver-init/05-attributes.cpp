@@ -2,6 +2,7 @@
 // instead of this machine's, so that the answers are known.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 double peak_bandwidth(CUdevice device);
 

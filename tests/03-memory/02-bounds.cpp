@@ -1,6 +1,7 @@
 // Self-check of 03-memory/02-bounds: judges the learner's room().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 
 std::size_t room(CUdeviceptr address);
 

@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/driver.hpp"
 #include "tests/numbers.hpp"
 
 #include <vector>
