@@ -51,6 +51,12 @@ def read(source):
         return b""
 
 
+def by_number(lessons):
+    """' (05-08, 05-10)', or nothing."""
+    names = [f"{chapter[:2]}-{lesson[:2]}" for chapter, lesson in (name.split("/") for name in lessons)]
+    return f" ({', '.join(names)})" if names else ""
+
+
 def main(lessons):
     device = course.choose_device()
     print(device.headline(), flush=True)
@@ -73,9 +79,10 @@ def main(lessons):
             failed.append(lesson)
             print(f"FAILED: {lesson} {course.how_it_ended(status)}", flush=True)
     if failed:
-        print("A lesson that is broken on purpose fails, and all is well; make now reports an error.", flush=True)
+        print("If you broke it on purpose, all is well; if not, `git diff` shows what is edited. make now reports an error.", flush=True)
     if len(lessons) > 1:
-        print(f"\n{len(lessons) - len(failed) - len(skipped)} lessons ended well, {len(failed)} failed, {len(skipped)} skipped")
+        counts = f"{len(lessons) - len(failed) - len(skipped)} lessons ended well, {len(failed)} failed{by_number(failed)}, {len(skipped)} skipped{by_number(skipped)}"
+        print(f"\n{counts}")
     return 1 if failed else 0
 
 

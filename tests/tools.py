@@ -715,16 +715,37 @@ def a_walk_takes_what_was_typed_before_it_began_for_no_answer():
     assert b"went on" in shown, shown
 
 
-def a_lesson_that_fails_may_have_been_broken_on_purpose():
+def running_lessons():
+    """common/run.py; tests/run.py has taken its name."""
     spec = importlib.util.spec_from_file_location("running", texts.course.ROOT / "common" / "run.py")
     running = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(running)
+    return running
+
+
+def a_lesson_that_fails_may_have_been_broken_on_purpose():
+    running = running_lessons()
     device = texts.course.Device("simulator", "", "", dict(os.environ))
     with mock.patch.multiple(texts.course, choose_device=lambda: device, program=lambda _: ["false"], why_not=lambda _: None):
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             assert running.main(["02-context/03-stack"]) == 1
     *_, failed, last = shown.getvalue().splitlines()
-    assert failed == "FAILED: 02-context/03-stack ended with status 1" and last.startswith("A lesson that is broken on purpose fails, and all is well"), shown.getvalue()
+    assert failed == "FAILED: 02-context/03-stack ended with status 1" and last.startswith("If you broke it on purpose, all is well; if not,"), shown.getvalue()
+
+
+def what_failed_or_was_skipped_is_named_beside_its_count():
+    running = running_lessons()
+    skipped = {"05-extension/08-libraries": "no library", "05-extension/10-packaging": "no pip"}
+    device = texts.course.Device("simulator", "", "", dict(os.environ))
+    told = lambda lesson: ["false"] if lesson == "02-context/03-stack" else ["true"]
+    with mock.patch.multiple(texts.course, choose_device=lambda: device, program=told, why_not=skipped.get):
+        for lessons, last in (
+            (["01-driver-init/01-hello-driver", "02-context/03-stack", *skipped], "1 lessons ended well, 1 failed (02-03), 2 skipped (05-08, 05-10)"),
+            (["01-driver-init/01-hello-driver", "01-driver-init/02-version"], "2 lessons ended well, 0 failed, 0 skipped"),
+        ):
+            with contextlib.redirect_stdout(io.StringIO()) as shown:
+                running.main(lessons)
+            assert shown.getvalue().splitlines()[-1] == last, shown.getvalue()
 
 
 def a_walk_says_that_a_lesson_has_no_text():
@@ -814,5 +835,5 @@ def the_readme_builds_a_program_of_your_own_as_it_says():
 
 def all_tests():
     """{name as a sentence: function}"""
-    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("make", "refuses", "set_up", "all_tests")}
+    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("make", "refuses", "set_up", "running_lessons", "all_tests")}
     return {name.replace("_", " "): thing for name, thing in own.items()}
