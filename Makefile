@@ -44,6 +44,8 @@ Q := $(if $(V),,@)
 # `make -n` fetches and writes nothing.
 DRY_RUN := $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),echo)
 say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
+# The same as a step begins that takes more than 20 seconds: what it prints would be shown when it has ended, but for a line that begins with +.
+say_first = $(if $(V),,$(if $(DRY_RUN),,+)@printf '  %-9s %s\n' '$1' '$2')
 
 # ---- What is asked for: refused in a sentence before anything is fetched or built ------------------------------------------
 
@@ -120,15 +122,6 @@ SETUP_RESULT := $(shell $(if $(TMPDIR),TMPDIR=$(call quoted,$(value TMPDIR))) CX
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
 endif
-ifeq ($(wildcard build/simulator/libcuda.so.1),)
-FILES := $(words $(shell find common/simulator -name '*.cpp'))
-CORES := $(shell nproc)
-# 3 seconds for two files, about, on one core.
-$(info The simulated GPU is built first, once: $(FILES) files, about $(shell echo $$(($(FILES) * 3 / 120 / $(CORES) + 1))) min with $(CORES) cores.)
-ifneq ($(and $(filter run walk $(CHAPTERS),$(GOALS)),$(word 2,$(ASKED))),)
-$(info All $(words $(ASKED)) lessons are built next, and then they run. To begin at once with one: make $(firstword $(ASKED)))
-endif
-endif
 endif
 # Sets CUDA_INCLUDE NVCC WITHOUT_HOST_NVCC CUDA_VERSION PTX_ARCH CATCH_FLAGS CATCH_LIBS COMPILER; each may be empty: not to be had.
 -include build/setup.mk
@@ -137,6 +130,8 @@ override CXX := $(CXX_INSTEAD)
 export CXX
 endif
 
+# The simulator's build, where it is known what of it is missing.
+ANNOUNCED := $(if $(INSIDE)$(wildcard build/simulator/libcuda.so.1),,$(filter-out help clean doctor,$(GOALS)))
 export INSIDE := 1
 
 # ---- Flags: in variables of our own, so that CXXFLAGS= and LDFLAGS= of the user add to them and never wipe them -----------
@@ -282,8 +277,19 @@ SIM_SINGLE := $(filter-out $(foreach name,$(SIM_JOINED),$(JOINED.$(name))),$(SIM
 SIM_OBJECTS := $(patsubst common/simulator/%.cpp,build/simulator/%.o,$(filter common/simulator/isa/%,$(SIM_SINGLE)) \
   $(filter-out common/simulator/isa/%,$(SIM_SINGLE))) $(SIM_JOINED:%=build/simulator/joined/%.o)
 
-# 37/139: how many of those that are not there yet have been begun.
-SIM_MISSING := $(words $(filter-out $(wildcard $(SIM_OBJECTS)),$(SIM_OBJECTS)))
+# 37/73: how many of those that are not there yet have been begun.
+SIM_TO_BUILD := $(filter-out $(wildcard $(SIM_OBJECTS)),$(SIM_OBJECTS))
+SIM_MISSING := $(words $(SIM_TO_BUILD))
+ifneq ($(and $(ANNOUNCED),$(SIM_TO_BUILD)),)
+# 3 seconds for two files, about, on one core.
+SIM_FILES := $(words $(foreach object,$(SIM_TO_BUILD),$(or $(JOINED.$(object:build/simulator/joined/%.o=%)),$(object))))
+CORES := $(shell nproc)
+$(info The simulated GPU is built first, once: $(SIM_MISSING) steps$(if $(filter $(SIM_MISSING),$(words $(SIM_OBJECTS))),, of $(words $(SIM_OBJECTS)) are left), about $(shell \
+  echo $$(($(SIM_FILES) * 3 / 120 / $(CORES) + 1))) min with $(CORES) cores.)
+ifneq ($(and $(filter run walk $(CHAPTERS),$(GOALS)),$(word 2,$(ASKED))),)
+$(info All $(words $(ASKED)) lessons are built next, and then they run. To begin at once with one: make $(firstword $(ASKED)))
+endif
+endif
 SIM_BEGUN :=
 sim_progress = $(if $(filter-out 0,$(SIM_MISSING)),$(eval SIM_BEGUN += .)$(words $(SIM_BEGUN))/$(SIM_MISSING) )
 
@@ -441,7 +447,7 @@ build/%/ready: $$(EXTRA.$$(call lesson_of,$$*)) $$(call built_kernels,$$*,build/
 
 PARSED.torch := $(if $(PARSED),build/parsed/common/torch.hpp.gch)
 build/parsed/common/torch.hpp.gch: common/torch.hpp build/flags.torch
-	$(call say,parse,common/torch.hpp (PyTorch: once))
+	$(call say_first,parse,common/torch.hpp (PyTorch's headers: once, and it takes a while))
 	$(call parse_header,$(TORCH_FLAGS))
 
 TORCH_LINK := -shared -pthread -L$(call quoted,$(TORCH_ROOT)/lib) -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10 -Wl,--as-needed
@@ -450,7 +456,7 @@ compile_torch = $(Q)mkdir -p $(@D) && $(CXX) $(TORCH_FLAGS) $(PARSED.torch:%.gch
   $(LDFLAGS) $(TORCH_LINK) $(DRIVER) $(LIBS.$1) -o $@
 
 build/%/op.so: %/op.cpp build/flags.torch $(PARSED.torch) | build/simulator/libcuda.so
-	$(call say,compile,$<)
+	$(call say_first,compile,$< (with PyTorch))
 	$(call compile_torch,$*)
 
 build/texts/%/op.so: build/texts/%/op.cpp build/flags.torch $(PARSED.torch) | build/simulator/libcuda.so
@@ -459,7 +465,7 @@ build/texts/%/op.so: build/texts/%/op.cpp build/flags.torch $(PARSED.torch) | bu
 # $1 lesson, $2 variant, $3 the answer's source
 define library_of
 build/tests/$1/$2/answer.so: $3 build/flags.torch $(PARSED.torch) build/$1/ready
-	$$(call say,compile,$$<)
+	$$(call say_first,compile,$$<)
 	$$(call compile_torch,$1)
 build/tests/$1/$2/exercise.ptx: $3 build/flags.lessons build/$1/ready
 	$$(call compile_ptx)

@@ -119,9 +119,10 @@ def settings(lesson):
 
 
 def for_python():
-    """What a lesson in Python finds: PyTorch, pytest and matplotlib where the set-up put them, and `common`."""
+    """What a lesson in Python finds: PyTorch, pip, pytest and matplotlib where the set-up put them, and `common`."""
     found = setup()
-    places = [found.get("TORCH_PATH"), found.get("PYTEST_PATH"), found.get("MATPLOTLIB_PATH"), str(ROOT), os.environ.get("USER_PYTHONPATH")]
+    pip = "" if found.get("PIP_PATH") == "none" else found.get("PIP_PATH")
+    places = [found.get("TORCH_PATH"), pip, found.get("PYTEST_PATH"), found.get("MATPLOTLIB_PATH"), str(ROOT), os.environ.get("USER_PYTHONPATH")]
     # Where PyTorch's CUDA does not start, is_available() warns of it, too; the lessons say what follows.
     warnings = ",".join(filter(None, ["ignore:CUDA initialization", os.environ.get("PYTHONWARNINGS")]))
     programs = [os.environ.get("PATH"), os.path.dirname(found.get("NINJA") or "")]

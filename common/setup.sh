@@ -55,12 +55,16 @@ kept() {
   return 1
 }
 
-# Says every now and then that the fetch into $1 is still going on; $2: when it began.
+megabytes_in() { du -scm "$@" 2>/dev/null | awk 'END { print $1 + 0 }'; }
+
+# Says every now and then that the fetch into $1 is still going on, of which $2 is kept; $3: when it began. What was downloaded and what was unpacked of it are told apart, for
+# both lie on the disk until all is unpacked.
 report_progress() {
   local every=15 end='\n' second=0
   [ -t 2 ] && every=1 end='\r'
   while sleep 1; do
-    [ $((++second % every)) = 0 ] && printf "  still fetching: %d s, %s MB so far$end" $((SECONDS - $2)) "$(du -sm "$1" 2>/dev/null | cut -f 1)"
+    [ $((++second % every)) = 0 ] && printf "  still fetching: %d s, %s MB downloaded, %s MB unpacked$end" $((SECONDS - $3)) \
+      "$(megabytes_in "$1"/tmp/pip-unpack-* "$1"/tmp/*.deb)" "$(megabytes_in "$1"/tmp/pip-target-* "$1/$2")"
   done
 }
 
@@ -91,7 +95,7 @@ fetch() {
     [ -d "$STORE/$name" ] && exit 0
     rm -rf "$STORE"/part.* # of a run that was killed
     part=$(mktemp -d "$STORE/part.XXXXXX") || exit 1
-    report_progress "$part" $SECONDS >&2 9>&- &
+    report_progress "$part" "$name" $SECONDS >&2 9>&- &
     progress=$!
     trap 'kill $progress; rm -rf "$part"' EXIT
     trap 'exit 130' INT TERM HUP
@@ -174,6 +178,8 @@ torch_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 2 ${TO
 python_headers_deb() { unpack_debs "$2" "libpython$1-dev"; }
 
 ninja_wheel() { wheels ninja "$1"; }
+
+pip_wheels() { wheels "pip setuptools" "$1"; }
 
 pytest_wheels() { pip install --only-binary=:all: --no-cache-dir --retries 1 --target "$1" pytest; }
 
@@ -404,6 +410,17 @@ see_to_python_headers() {
   obtain "python-headers-$version" 60 Python.h "" "" python_headers_deb "$version" && PYTHON_HEADERS=$FOUND/usr/include/python$version
 }
 
+# pip, and a setuptools that makes wheels (by itself since 70.1, before with the package wheel): a lesson builds some. Debian's Python comes without.
+see_to_pip() {
+  PIP_PATH=none
+  makes_wheels "${TORCH_PATH:-}" && return
+  obtain "pip-$(python_tag)" 40 pip "" "" pip_wheels && PIP_PATH=$FOUND
+}
+
+makes_wheels() { # $1: what PYTHONPATH needs
+  PYTHONPATH=$1 python3 -c 'import pip, setuptools.command.bdist_wheel' 2>/dev/null || PYTHONPATH=$1 python3 -c 'import pip, setuptools, wheel.bdist_wheel' 2>/dev/null
+}
+
 see_to_pytest() {
   PYTEST=yes PYTEST_PATH= WITHOUT_PYTEST=
   python3 -c 'import pytest' 2>/dev/null && return
@@ -466,7 +483,7 @@ fi
 rm -f "$probe"
 
 if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] || [ -n "${had[CATCH_VERSION]:-}" ]; } &&
-  { [ -z "$needs_torch" ] || { [ -e "${had[TORCH_ROOT]:-}/__init__.py" ] && [ -n "${had[NINJA]:-}" ] && [ -n "${had[PYTHON_HEADERS]:-}" ]; }; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
+  { [ -z "$needs_torch" ] || { [ -e "${had[TORCH_ROOT]:-}/__init__.py" ] && [ -n "${had[NINJA]:-}" ] && [ -n "${had[PYTHON_HEADERS]:-}" ] && [ -n "${had[PIP_PATH]:-}" ]; }; } && { [ -z "$needs_pytest" ] || [ -n "${had[PYTEST]:-}" ]; } &&
   { [ -z "$needs_matplotlib" ] || [ -n "${had[MATPLOTLIB]:-}" ]; }; then exit 0; fi
 
 # Before anything is fetched: can what is built be kept here, and started?
@@ -498,13 +515,14 @@ keep_or_see_to "$needs_catch2" see_to_catch2 CATCH_VERSION CATCH_FLAGS CATCH_LIB
 keep_or_see_to "$needs_torch" see_to_torch TORCH TORCH_PATH TORCH_OLD_STRING TORCH_ROOT WITHOUT_TORCH
 keep_or_see_to "$needs_torch" see_to_ninja NINJA
 keep_or_see_to "$needs_torch" see_to_python_headers PYTHON_HEADERS
+keep_or_see_to "$needs_torch" see_to_pip PIP_PATH
 keep_or_see_to "$needs_pytest" see_to_pytest PYTEST PYTEST_PATH WITHOUT_PYTEST
 keep_or_see_to "$needs_matplotlib" see_to_matplotlib MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB
 
 {
   echo "# Written by common/setup.sh: what this machine has."
   for name in KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH WITHOUT_TOOLKIT WITHOUT_HOST_NVCC \
-    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_OLD_STRING TORCH_ROOT WITHOUT_TORCH NINJA PYTHON_HEADERS PYTEST PYTEST_PATH WITHOUT_PYTEST \
+    CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2 TORCH TORCH_PATH TORCH_OLD_STRING TORCH_ROOT WITHOUT_TORCH NINJA PYTHON_HEADERS PIP_PATH PYTEST PYTEST_PATH WITHOUT_PYTEST \
     MATPLOTLIB MATPLOTLIB_PATH WITHOUT_MATPLOTLIB; do
     value=${!name//\$/\$\$} # as make reads it, and common/course.py
     echo "$name := ${value//#/\\#}"

@@ -534,6 +534,53 @@ def what_a_person_has_set_for_cd_does_not_lead_the_set_up_away():
     assert ended.stdout == "" and ended.stderr.startswith("CUDA_HOME is /no/where"), ended.stdout + ended.stderr
 
 
+def what_is_left_of_the_simulator_is_announced_in_the_steps_that_are_counted():
+    with tempfile.TemporaryDirectory() as folder:
+        house = pathlib.Path(folder)
+        for name in ("Makefile", "common", *(path.name for path in course.ROOT.glob("0?-*"))):
+            (house / name).symlink_to(course.ROOT / name)
+        (house / "build").mkdir()
+        (house / "build/setup.mk").write_text("COMPILER := g++\n", encoding="utf-8")
+        dry = lambda: make("-C", folder, "-n", "simulator").stdout
+        first = dry()
+        steps = dict.fromkeys(re.findall(r" -o (build/simulator/\S+\.o)$", first, re.MULTILINE))
+        assert f"The simulated GPU is built first, once: {len(steps)} steps, about" in first, first[:300]
+        for file in list(steps)[2:]:
+            (house / file).parent.mkdir(parents=True, exist_ok=True)
+            (house / file).touch()
+        assert f"once: 2 steps of {len(steps)} are left, about 1 min" in dry(), dry()[:300]
+        (house / "build/simulator/libcuda.so.1").touch()
+        assert "is built first" not in dry(), dry()[:300]
+
+
+def what_was_fetched_and_what_was_unpacked_of_it_are_counted_apart():
+    functions = re.findall(r"^(?:megabytes_in|report_progress)\(\) \{.*?\}$", (course.ROOT / "common/setup.sh").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    with tempfile.TemporaryDirectory() as folder:
+        for file, megabytes in {"tmp/pip-unpack-a/torch.whl": 3, "tmp/pip-target-b/torch/lib.so": 4, "torch-2/numpy/lib.so": 2, "tmp/venv/python": 7}.items():
+            path = pathlib.Path(folder, file)
+            path.parent.mkdir(parents=True)
+            path.write_bytes(os.urandom(megabytes << 20))
+        said = subprocess.run(["bash", "-c", "\n".join([*functions, "n=0; sleep() { ((++n < 16)); }", f'report_progress "{folder}" torch-2 0'])], capture_output=True, text=True)
+    told = re.fullmatch(r"  still fetching: \d s, (\d) MB downloaded, (\d) MB unpacked\n", said.stdout)
+    assert told and 3 <= int(told.group(1)) <= 4 and 6 <= int(told.group(2)) <= 7, said
+
+
+def a_step_that_takes_long_is_told_as_it_begins():
+    """As make holds back what a step prints, other lines come when it has ended."""
+    rules = [line for line in (course.ROOT / "Makefile").read_text(encoding="utf-8").splitlines() if line.startswith(("say = ", "say_first = "))]
+    made = "\n".join([*rules, "a: ; $(call say_first,compile,a)", "\t@while [ ! -e b ]; do sleep 0.01; done; echo a has ended", "b: ; $(call say,compile,b)", "\t@sleep 0.3; touch b"])
+    with tempfile.TemporaryDirectory() as folder:
+        ended = subprocess.run(["make", "-j2", "--output-sync=target", "-f", "-", "a", "b"], input=made, cwd=folder, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True)
+    lines = [line.split() for line in ended.stdout.splitlines()]
+    assert lines[0] == ["compile", "a"] and ["compile", "b"] in lines and ["a", "has", "ended"] in lines, ended.stdout + ended.stderr
+
+
+def a_lesson_in_python_finds_the_pip_that_was_fetched():
+    for kept, places in {"/kept/pip": ["/torch", "/kept/pip"], "none": ["/torch"], "": ["/torch"]}.items():
+        with mock.patch.object(course, "setup", lambda: {"TORCH_PATH": "/torch", "PIP_PATH": kept}), mock.patch.dict(os.environ, USER_PYTHONPATH=""):
+            assert course.for_python()["PYTHONPATH"].split(os.pathsep) == [*places, str(course.ROOT)], kept
+
+
 ONLY_STATIC = """#!/bin/sh
 case $1 in -print-file-name=*) echo "${1#*=}";; *) exec g++ "$@";; esac
 """

@@ -6,7 +6,7 @@ EXTRA.$(CPP_LESSON) = build/$(CPP_LESSON)/module/built
 PYTHON_ELSEWHERE = $(if $(filter /usr/%,$(PYTHON_HEADERS)),,CPLUS_INCLUDE_PATH=$(call quoted,$(PYTHON_HEADERS):$(dir $(PYTHON_HEADERS))))
 
 build/$(CPP_LESSON)/module/built: $(addprefix $(CPP_LESSON)/,bound.cpp op.hpp setup.py) build/flags.torch
-	$(call say,setuptools,$<)
+	$(call say_first,setuptools,$< (with all of PyTorch: it takes a while))
 	$(Q)mkdir -p $(@D) && cd $(@D) && $(if $(filter none,$(PYTHON_HEADERS)),touch built; exit 0;) \
 	  PYTHONPATH=$(call quoted,$(TORCH_PATH)) CXX=$(call quoted,$(CXX)) $(PYTHON_ELSEWHERE) \
 	  python3 $(call quoted,$(CURDIR)/$(CPP_LESSON)/setup.py) -q build_ext --build-lib . --build-temp objects >log 2>&1 || { cat log >&2; exit 1; }

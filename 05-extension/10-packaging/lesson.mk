@@ -5,17 +5,17 @@ WHEELS := build/$(PACKAGING)/wheels
 STABLE := $(if $(filter 2.6% 2.7% 2.8% 2.9% 2.10%,$(TORCH)),,stable.so)
 EXTRA.$(PACKAGING) = $(WHEELS)/now $(WHEELS)/later $(addprefix build/$(PACKAGING)/,$(STABLE) other_string.so old_cuda.so)
 
-# Without pip, or a setuptools that makes wheels (by itself since 70.1, before with the package wheel), the program says so.
-CAN_MAKE_WHEELS = PYTHONPATH=$(call quoted,$(TORCH_PATH)) python3 -c 'import setuptools.command.bdist_wheel, pip' || \
-  PYTHONPATH=$(call quoted,$(TORCH_PATH)) python3 -c 'import setuptools, wheel.bdist_wheel, pip'
+# Without pip, or a setuptools that makes wheels (by itself since 70.1, before with the package wheel), the program says so. The set-up has fetched both if it could.
+WHEELS_PYTHON = PYTHONPATH=$(call quoted,$(TORCH_PATH)$(if $(filter-out none,$(PIP_PATH)),:$(PIP_PATH)))
+CAN_MAKE_WHEELS = $(WHEELS_PYTHON) python3 -c 'import setuptools.command.bdist_wheel, pip' || $(WHEELS_PYTHON) python3 -c 'import setuptools, wheel.bdist_wheel, pip'
 # setuptools leaves things where it builds: in a copy. The program installs the wheels into environments, and keeps those.
 pip_wheel = $(Q)rm -rf $@.source $@.wheel build/$(PACKAGING)/environments build/texts/$(PACKAGING)/*/environments && mkdir -p $(@D); { $(CAN_MAKE_WHEELS); } >/dev/null 2>&1 || exit 0; cp -r $(PACKAGING)/package $@.source && cd $@.source && \
-  PYTHONPATH=$(call quoted,$(TORCH_PATH)) CXX=$(call quoted,$(CXX)) SQUARE_PLUS=$(@F) CUDA_HOME=$(call quoted,$(if $(NVCC),$(CUDA_ROOT))) \
+  $(WHEELS_PYTHON) CXX=$(call quoted,$(CXX)) SQUARE_PLUS=$(@F) CUDA_HOME=$(call quoted,$(if $(NVCC),$(CUDA_ROOT))) \
   python3 -m pip wheel --no-build-isolation --no-deps --no-index --disable-pip-version-check -q -w ../$(@F).wheel . >../$(@F).log 2>&1 || { cat ../$(@F).log >&2; exit 1; }
-$(WHEELS)/now $(WHEELS)/later: $(wildcard $(PACKAGING)/package/*.* $(PACKAGING)/package/square_plus/*.*) build/flags.torch
-	$(call say,wheel,$(PACKAGING)/package ($(@F)))
+$(WHEELS)/now $(WHEELS)/later: $(PACKAGING)/lesson.mk $(wildcard $(PACKAGING)/package/*.* $(PACKAGING)/package/square_plus/*.*) build/flags.torch
+	$(call say_first,wheel,$(PACKAGING)/package ($(@F)))
 	$(pip_wheel)
-	$(Q)touch $@
+	$(Q)[ ! -e $@.wheel ] || touch $@  # what could not be made is tried again
 
 # 0x020b…: for PyTorch 2.11 and later, whatever is here.
 build/$(PACKAGING)/stable.so: $(PACKAGING)/stable.cpp build/flags.torch

@@ -90,7 +90,10 @@ def show(rows: dict[str, Callable[[], str]]) -> None:
 
 def main(folder: pathlib.Path) -> int:
     if not any(WHEELS.glob("*.wheel")):
-        print("skipped: pip and setuptools 70.1 build the wheels, and one of them is not here: python3 -m pip install --upgrade setuptools")
+        if not importlib.util.find_spec("pip"):
+            print("skipped: pip builds the wheels, and is neither here nor could it be fetched. On Debian and Ubuntu: sudo apt-get install python3-pip")
+        else:
+            print("skipped: setuptools 70.1 builds the wheels, and is not here: python3 -m pip install --upgrade setuptools")
         return 77
     now, later = next(WHEELS.glob("now.wheel/*.whl")), next(WHEELS.glob("later.wheel/*.whl"))
     print(f"{'wheel':42} | the library | the kernel")
