@@ -209,7 +209,7 @@ def teach(screen, lesson, device, next_lesson):
             for summary, answer in details:
                 screen.wait(summary)
                 screen.show(["", f"**{summary}**"] + rendered(answer))
-    screen.show(["", f"To break it, and for the exercise: {lesson}/README.md", f"To have yours judged: make check IN={lesson}"])
+    screen.show(["", f"To break it, and for the exercise: {lesson}/README.md", f"To have yours judged: make check {lesson}"])
     screen.wait("next: " + course.heading(next_lesson) if next_lesson else "the end")
 
 

@@ -36,6 +36,7 @@ class Count:
         self.passed = self.failed = self.skipped = 0
         self.at_start = (0, 0, 0)
         self.notes = []
+        self.edited = {}  # {lesson: [its program's files that somebody has edited]}
 
     def ok(self, name):
         del name  # what passes is only counted
@@ -59,10 +60,21 @@ class Count:
         more = (f", {failed} failed" if failed else "") + (f", {skipped} skipped" if skipped else "")
         if passed or failed or skipped:
             print(f"{name:<44} {passed:4} passed{more}")
-        for note in self.notes:
+        for note in self.notes + self.about_edited():
             print("  " + note)
         sys.stdout.flush()
         self.at_start, self.notes = now, []
+
+
+    def about_edited(self):
+        """One sentence for each lesson whose program is edited here, and which is among what has failed."""
+        failed = "\n".join(note for note in self.notes if note.startswith("FAILED: "))
+        return [
+            f"Note: {' and '.join(files)} of {lesson} {'is' if len(files) == 1 else 'are'} edited here, and the lesson's text is about the committed program: "
+            f"that may be all that failed. git diff {lesson} shows the edit, git checkout {' '.join(f'{lesson}/{file}' for file in files)} takes it back."
+            for lesson, files in self.edited.items()
+            if lesson in failed
+        ]
 
 
 class Test:
@@ -75,6 +87,7 @@ class Test:
         self.count = Count()
         self.files = texts.files_of_repository()
         self.edits = {lesson: [] for lesson in self.lessons}
+        self.count.edited = {lesson: files for lesson in self.lessons if (files := edited_files(course.ROOT / lesson))}
         self.answers = {lesson: checks.answers(lesson) for lesson in self.lessons}
         # A learner's answer, half done, may do anything, and is no fault of the course.
         self.learners = {lesson for lesson, found in self.answers.items() if "exercise" in found and checks.is_learners(found["exercise"])}
@@ -473,6 +486,11 @@ class Test:
 
 def measures(lesson):
     return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in (course.ROOT / lesson).glob("*.cpp"))
+
+
+def edited_files(folder):
+    """What a lesson's program is made of, as far as somebody has worked on it since it was committed."""
+    return [name for name in ("main.cpp", "main.py", "op.cpp", "kernels.cu") if (folder / name).exists() and checks.is_edited(folder / name)]
 
 
 def target_of(lesson):

@@ -762,9 +762,9 @@ def a_walk_takes_what_was_typed_before_it_began_for_no_answer():
     assert b"went on" in shown, shown
 
 
-def running_lessons():
-    """common/run.py; tests/run.py has taken its name."""
-    spec = importlib.util.spec_from_file_location("running", texts.course.ROOT / "common" / "run.py")
+def running_lessons(folder="common"):
+    """common/run.py, or tests/run.py: two of one name."""
+    spec = importlib.util.spec_from_file_location("running", texts.course.ROOT / folder / "run.py")
     running = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(running)
     return running
@@ -778,6 +778,29 @@ def a_lesson_that_fails_may_have_been_broken_on_purpose():
             assert running.main(["02-context/03-stack"]) == 1
     *_, failed, last = shown.getvalue().splitlines()
     assert failed == "FAILED: 02-context/03-stack ended with status 1" and last.startswith("If you broke it on purpose, all is well; if not,"), shown.getvalue()
+
+
+def a_program_that_is_edited_is_named_beside_what_failed_of_it():
+    testing = running_lessons("tests")
+    with tempfile.TemporaryDirectory() as folder:
+        alone = {"GIT_CEILING_DIRECTORIES": os.path.dirname(folder), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        for name in ("main.cpp", "kernels.cu"):
+            pathlib.Path(folder, name).write_text("// as committed\n", encoding="utf-8")
+        with mock.patch.dict(os.environ, alone):
+            for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "as committed"]):
+                subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+            assert testing.edited_files(pathlib.Path(folder)) == []
+            pathlib.Path(folder, "main.cpp").write_text("// edited\n", encoding="utf-8")
+            assert testing.edited_files(pathlib.Path(folder)) == ["main.cpp"]
+    count = testing.Count()
+    count.edited = {"02-context/03-stack": ["main.cpp"], "02-context/04-ownership": ["main.cpp"]}
+    count.fail("02-context/03-stack/README.md:19", "another output")
+    count.fail("02-context/03-stack/README.md:29", "another output")
+    count.skip("02-context/04-ownership", "no nvcc")
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        count.group("texts")
+        count.group("the next one")
+    assert shown.getvalue().count("is edited here") == 1 and "Note: main.cpp of 02-context/03-stack is edited" in shown.getvalue(), shown.getvalue()
 
 
 def what_failed_or_was_skipped_is_named_beside_its_count():
