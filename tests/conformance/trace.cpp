@@ -1,4 +1,4 @@
-// CUDASIM_TRACE=api: what a teacher projects. A GPU's driver has no such thing.
+// CUDASIM_TRACE=api: what a teacher projects; and what else stderr tells of calls. A GPU's driver has no such thing.
 #include "tests/conformance/scenario.hpp"
 
 #include <regex>
@@ -78,6 +78,14 @@ TEST_CASE(kTraced, "[trace]") {
 
 namespace {
 
+// Of its output, words only: lines may break anywhere.
+std::string words_of(const conformance::Ending& ending) {
+  std::istringstream words(ending.output);
+  std::string told;
+  for (std::string word; words >> word;) told += word + ' ';
+  return told;
+}
+
 constexpr const char* kReasons = "Why a call has failed is told to who looks on, and written to CUDA_LOG_FILE";
 
 void mistakes() {
@@ -125,9 +133,7 @@ TEST_CASE(kReasons, "[trace]") {
     const auto ending = conformance::spawn({"conformance", conformance::as_pattern(kReasons)},
                                            {{"CONFORMANCE_CHILD", "1"}, {way, trace ? "api" : "stderr"}});
     if (ending.output.find("on the simulator") == std::string::npos) SKIP_TEST("it is about the simulator");
-    std::istringstream words(ending.output);
-    std::string told;
-    for (std::string word; words >> word;) told += word + ' ';  // lines may break anywhere
+    const std::string told = words_of(ending);
     CAPTURE(told);
     for (const char* reason :
          {"there is no device 7: there are 1, counted from 0", "the module has no kernel of that name; there are ",
@@ -142,5 +148,177 @@ TEST_CASE(kReasons, "[trace]") {
           "no context is current to this thread"}) {
       CHECK(told.find(reason) != std::string::npos);
     }
+  }
+}
+
+namespace {
+
+int times(const std::string& text, const std::string& part) {
+  int count = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + part.size())) ++count;
+  return count;
+}
+
+constexpr const char* kRefused = "Why PTX is refused is told to who looks on, to CUDA_LOG_FILE, or in a line on stderr";
+
+const std::string kNewer = ".version 8.6\n.target sm_100\n.address_size 64\n";
+const std::string kUnknown =
+    ".version 7.8\n.target sm_90\n.address_size 64\n"
+    ".visible .entry k() {\n"
+    "  .reg .f32 %f<2>;\n"
+    "  mov.f32 %f0, 0f00000000; mulx.f32 %f1, %f0, %f0;\n"
+    "  mulx.f32 %f1, %f0, %f0;\n"
+    "  ret;\n}\n";
+const std::string kUndefined =
+    ".version 7.8\n.target sm_90\n.address_size 64\n"
+    ".extern .func elsewhere;\n"
+    ".visible .entry k() {\n  call elsewhere;\n  ret;\n}\n";
+
+void refused_texts() {
+  conformance::context();
+  if (!conformance::on_simulator()) return;
+  CUmodule module = nullptr;
+  CUlibrary library = nullptr;
+  CUlinkState link = nullptr;
+  void* image = nullptr;
+  std::size_t size = 0;
+  const auto add = [&](const std::string& text, const char* name) {
+    return cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()), text.size() + 1, name, 0, nullptr,
+                         nullptr);
+  };
+  CHECK(cuModuleLoadData(&module, kNewer.c_str()) == CUDA_ERROR_INVALID_PTX);
+  CHECK(cuModuleLoadData(&module, kUnknown.c_str()) == CUDA_ERROR_INVALID_PTX);
+  char path[] = "/tmp/refused-XXXXXX";
+  const int file = mkstemp(path);
+  REQUIRE(write(file, kUnknown.data(), kUnknown.size()) == static_cast<ssize_t>(kUnknown.size()));
+  CHECK(cuModuleLoad(&module, path) == CUDA_ERROR_INVALID_PTX);
+  close(file);
+  unlink(path);
+  CHECK(cuLibraryLoadData(&library, kUnknown.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0) ==
+        CUDA_ERROR_INVALID_PTX);
+  CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+  CHECK(add(kUnknown, "unknown.ptx") == CUDA_ERROR_INVALID_PTX);
+  CHECK(cuLinkComplete(link, &image, &size) == CUDA_ERROR_INVALID_IMAGE);
+  CU_CHECK(cuLinkDestroy(link));
+  CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+  CU_CHECK(add(kUndefined, "undefined.ptx"));
+  CHECK(cuLinkComplete(link, &image, &size) == CUDA_ERROR_INVALID_SOURCE);
+  // Who hands over a buffer is told there.
+  char log[4096];
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CHECK(cuModuleLoadDataEx(&module, kUnknown.c_str(), 2, options, values) == CUDA_ERROR_INVALID_PTX);
+  CHECK(std::strstr(log, "line 6; error   : Not a name of any known instruction: 'mulx'") != nullptr);
+  std::fprintf(stderr, "on the simulator\n");
+}
+
+}  // namespace
+
+TEST_CASE(kRefused, "[trace]") {
+  if (conformance::in_child()) return refused_texts();
+  const std::string newer = "PTX line 2 is refused: SM version specified by .target is higher";
+  const std::string unknown = "PTX line 6 is refused: Not a name of any known instruction: 'mulx'";
+  const std::string undefined = "the link is refused: Undefined reference to 'elsewhere' in 'undefined.ptx'";
+  const auto ends = [](const char* trace, const char* log, const char* quiet) {
+    return conformance::spawn(
+        {"conformance", conformance::as_pattern(kRefused)},
+        {{"CONFORMANCE_CHILD", "1"}, {"CUDASIM_TRACE", trace}, {"CUDA_LOG_FILE", log}, {"CUDASIM_QUIET", quiet}});
+  };
+  for (const bool trace : {true, false}) {
+    const auto ending = trace ? ends("api", "", "1") : ends("", "stderr", "1");
+    CAPTURE(ending.output);
+    CHECK(ending.good());
+    if (ending.output.find("on the simulator") == std::string::npos) SKIP_TEST("it is about the simulator");
+    const std::string told = words_of(ending), because = trace ? "because " : "[E] ";
+    CHECK(times(told, because + newer) == 1);
+    CHECK(times(told, because + unknown + " (and 1 more in the error log)") == 5);
+    CHECK(times(told, because + undefined) == 1);
+    CHECK(times(told, because + "what was to be linked has been refused before") == 1);
+    CHECK(times(told, "cudasim: ") == 0);
+    // The line and the caret below it stand as they do in the log.
+    const std::string margin = trace ? "           " : "    ";
+    CHECK(times(ending.output, "\n" + margin + "  mov.f32 %f0, 0f00000000; mulx.f32 %f1, %f0, %f0;\n" + margin +
+                                   std::string(27, ' ') + "^\n") == 5);
+  }
+  const auto plain = ends("", "", "");
+  CAPTURE(plain.output);
+  CHECK(plain.good());
+  CHECK(times(plain.output, "cudasim: " + newer) == 1);
+  CHECK(times(plain.output, "cudasim: " + unknown) == 4);
+  CHECK(times(plain.output, "cudasim: " + undefined) == 1);
+  CHECK(times(plain.output, "cudasim: ") == 6);
+  const auto silent = ends("", "", "1");
+  CAPTURE(silent.output);
+  CHECK(silent.good());
+  CHECK(times(silent.output, "cudasim: ") == 0);
+}
+
+namespace {
+
+constexpr const char* kFaulted = "After a fault, calls say that it is the process's, not their context's";
+
+void calls_after_a_fault() {
+  const auto F = conformance::module();
+  if (!conformance::on_simulator()) return;
+  CUdeviceptr memory = 0;
+  CUcontext other = nullptr;
+  void* parameters[] = {&memory};
+  CU_CHECK(cuLaunchKernel(F("null_write"), 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr));
+  CHECK(cuCtxSynchronize() == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(cuMemAlloc(&memory, 16) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(cuCtxCreate(&other, nullptr, 0, F.dev) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  CHECK(cuCtxDestroy(F.ctx) == CUDA_SUCCESS);
+  CHECK(cuCtxCreate(&other, nullptr, 0, F.dev) == CUDA_ERROR_ILLEGAL_ADDRESS);
+  std::fprintf(stderr, "on the simulator\n");
+}
+
+}  // namespace
+
+TEST_CASE(kFaulted, "[trace]") {
+  if (conformance::in_child()) return calls_after_a_fault();
+  const auto ending = conformance::spawn({"conformance", conformance::as_pattern(kFaulted)},
+                                         {{"CONFORMANCE_CHILD", "1"}, {"CUDASIM_TRACE", "api"}});
+  CAPTURE(ending.output);
+  CHECK(ending.good());
+  if (ending.output.find("on the simulator") == std::string::npos) SKIP_TEST("it is about the simulator");
+  CHECK(times(words_of(ending), "because something that was launched before has failed: until the process ends, what "
+                                "needs its device answers so, cuCtxCreate too; cuCtxDestroy still succeeds") == 3);
+}
+
+namespace {
+
+constexpr const char* kMisspelt = "A variable of the simulator's that is misspelt is named once";
+
+void initialised_twice() {
+  CU_CHECK(cuInit(0));
+  CU_CHECK(cuInit(0));
+  if (conformance::on_simulator()) std::fprintf(stderr, "on the simulator\n");
+}
+
+}  // namespace
+
+TEST_CASE(kMisspelt, "[trace]") {
+  if (conformance::in_child()) return initialised_twice();
+  for (const char* quiet : {"", "1"}) {
+    const auto ending = conformance::spawn({"conformance", conformance::as_pattern(kMisspelt)},
+                                           {{"CONFORMANCE_CHILD", "1"},
+                                            {"CUDASIM_PROFIL", "1"},
+                                            {"CUDASIM_TRACEE", "api"},
+                                            {"CUDASIM_trace_only", "warp=all"},
+                                            {"CUDASIM_COLOUR", "1"},
+                                            {"CUDASIM_TRACE_ONLY", "warp=all"},
+                                            {"CUDASIM_QUIET", quiet}});
+    CAPTURE(ending.output);
+    CHECK(ending.good());
+    if (ending.output.find("on the simulator") == std::string::npos) SKIP_TEST("it is about the simulator");
+    for (const char* line :
+         {"cudasim: CUDASIM_PROFIL is no variable of the simulator's; did you mean CUDASIM_PROFILE?\n",
+          "cudasim: CUDASIM_TRACEE is no variable of the simulator's; did you mean CUDASIM_TRACE?\n",
+          "cudasim: CUDASIM_trace_only is no variable of the simulator's; did you mean CUDASIM_TRACE_ONLY?\n",
+          "cudasim: CUDASIM_COLOUR is no variable of the simulator's; there are CUDASIM_DEVICES, CUDASIM_MEMORY, "}) {
+      CAPTURE(line);
+      CHECK(times(ending.output, line) == 1);
+    }
+    CHECK(times(ending.output, "is no variable of") == 4);
   }
 }

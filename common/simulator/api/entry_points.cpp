@@ -2,6 +2,7 @@
 #include "common/simulator/api/entry_points.hpp"
 
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/variables.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -77,8 +78,7 @@ CUDASIM_API CUresult cuGetProcAddress(const char* symbol, void** function, int v
 CUDASIM_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
   return CUDASIM_CALL(table, id) {
     static std::atomic_flag said = ATOMIC_FLAG_INIT;
-    const char* quiet = std::getenv("CUDASIM_QUIET");
-    if ((quiet == nullptr || *quiet == '\0') && !said.test_and_set()) {
+    if (!quiet() && !said.test_and_set()) {
       std::fprintf(
           stderr,
           "cudasim: the CUDA runtime library (libcudart, in this program or in a library that it uses) needs\n"

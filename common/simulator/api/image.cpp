@@ -1,6 +1,8 @@
 #include "common/simulator/api/image.hpp"
 
+#include "common/simulator/profile/wanted.hpp"
 #include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/variables.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -69,9 +71,10 @@ std::string ptx_in_fatbin(std::string_view bytes) {
     start = end;
   }
   if (best.empty()) {
-    refuse("machine code",
-           "this fat binary has no PTX as plain text in it (nvcc -fatbin needs code=compute_XX, --no-compress)");
-    fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+    constexpr const char* kWhy =
+        "this fat binary has no PTX as plain text in it (nvcc -fatbin needs code=compute_XX, --no-compress)";
+    refuse("machine code", kWhy);
+    fail(CUDA_ERROR_NO_BINARY_FOR_GPU, kWhy);
   }
   return std::string(best);
 }
@@ -99,10 +102,12 @@ Texts split(std::string_view image) {
   const auto byte = [&](int at) { return static_cast<unsigned char>(image[at]); };
   if (byte(4) == kClass64 && byte(5) == kLittleEndian && byte(6) == kVersion && byte(kMachine) == kDevice &&
       byte(kMachine + 1) == 0) {
-    refuse("machine code", "this image is a cubin; hand over PTX (nvcc -ptx)");
-    fail(CUDA_ERROR_NO_BINARY_FOR_GPU);
+    constexpr const char* kWhy = "this image is a cubin; hand over PTX (nvcc -ptx)";
+    refuse("machine code", kWhy);
+    fail(CUDA_ERROR_NO_BINARY_FOR_GPU, kWhy);
   }
-  fail(CUDA_ERROR_INVALID_IMAGE);  // a program or an object of the host, or no such file at all
+  // A program or an object of the host, or no such file at all.
+  fail(CUDA_ERROR_INVALID_IMAGE, "this begins as an ELF file, and is none of a GPU's");
 }
 
 CUresult code_of(const ptx::Diagnostic& diagnostic) {
@@ -118,12 +123,14 @@ void tell_unsupported(const std::vector<ptx::Diagnostic>& errors) {
 }
 
 [[noreturn]] void reject(const std::vector<ptx::Diagnostic>& errors, std::string_view text, JitOptions& options) {
+  const std::string why = reason_text(errors, text);
   if (options.wants_errors()) {
     options.error(log_text(errors, text, true));
   } else {
     tell_unsupported(errors);
+    if (!errors.empty() && errors.front().kind != ptx::Diagnostic::unsupported) tell_refused(options, why);
   }
-  fail(errors.empty() ? CUDA_ERROR_INVALID_PTX : code_of(errors.front()));
+  fail(errors.empty() ? CUDA_ERROR_INVALID_PTX : code_of(errors.front()), why);
 }
 
 ptx::Module parse_or_reject(const std::string& text, JitOptions& options) {
@@ -214,6 +221,12 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
   // Buffers are empty strings until something is logged.
   fill(info_, "");
   fill(error_, "");
+}
+
+void tell_refused(const JitOptions& options, const std::string& why) {
+  const char* log = std::getenv("CUDA_LOG_FILE");
+  if (options.wants_errors() || quiet() || trace_wanted().api || (log != nullptr && *log != '\0')) return;
+  std::fprintf(stderr, "cudasim: %s\n", why.substr(0, why.find('\n')).c_str());
 }
 
 void JitOptions::fill(Log& log, const std::string& text) {

@@ -40,6 +40,10 @@ class JitOptions {
   u32 max_registers_ = 0;
 };
 
+// Why code is refused, in a line on stderr, where nobody else tells it: neither a log buffer, nor a trace, nor
+// CUDA_LOG_FILE.
+void tell_refused(const JitOptions& options, const std::string& why);
+
 // The PTX texts of an image. Usually one; what cuLinkComplete made holds all that were linked.
 using Texts = std::vector<std::string>;
 // Of an image in memory: text ending in a zero byte, or a fat binary that carries PTX as plain text.

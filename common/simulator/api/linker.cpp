@@ -107,7 +107,10 @@ bool is_unresolved(const ptx::Diagnostic& error) {
   }
   linker.options.error(log);
   linker.failed = CUDA_ERROR_INVALID_SOURCE;
-  fail(linker.failed);
+  const auto sentence = log.find(": ") + 2;
+  const std::string why = "the link is refused: " + log.substr(sentence, log.find('\n') - sentence);
+  tell_refused(linker.options, why);
+  fail(linker.failed, why);
 }
 
 // Each text is compiled as it comes, then compared with those before; what is still missing may come with a later one.
@@ -258,7 +261,7 @@ CUDASIM_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* 
     require(cubinOut != nullptr);
     const std::scoped_lock lock(linker->mutex);
     require(!linker->complete, CUDA_ERROR_INVALID_HANDLE);
-    if (linker->failed != CUDA_SUCCESS) return linker->failed;
+    if (linker->failed != CUDA_SUCCESS) fail(linker->failed, "what was to be linked has been refused before");
     add_device_runtime(*linker);
     if (!linker->texts.empty()) {
       if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);

@@ -270,13 +270,18 @@ class Line {
   std::size_t indent_, column_;
 };
 
-// Why a call has failed, below it, word by word.
+// Why a call has failed, below it, word by word; further lines, an excerpt of a text, as they are.
 std::string reason(const std::string& why, std::size_t indent) {
   if (why.empty()) return "";
   Line line(std::string(indent, ' ') + "because ", indent);
-  std::istringstream words(why);
+  std::istringstream lines(why);
+  std::string sentence;
+  std::getline(lines, sentence);
+  std::istringstream words(sentence);
   for (std::string word; words >> word;) line.add(word + " ");
-  return line.text().substr(0, line.text().find_last_not_of(' ') + 1) + "\n";
+  std::string text = line.text().substr(0, line.text().find_last_not_of(' ') + 1) + "\n";
+  for (std::string excerpt; std::getline(lines, excerpt);) text += std::string(indent, ' ') + excerpt + "\n";
+  return text;
 }
 
 // What failed is red where somebody looks.

@@ -171,14 +171,24 @@ void at_context_end(ContextEnd hook) {
   all.ends.push_back(hook);
 }
 
+namespace {
+
+// A fault is the process's on that device, in whichever context it has happened, or is asked about.
+[[noreturn]] void fail_by_fault(CUresult fault) {
+  fail(fault,
+       "something that was launched before has failed: until the process ends, what needs its device answers so, "
+       "cuCtxCreate too; cuCtxDestroy still succeeds");
+}
+
+}  // namespace
+
 void require_healthy(const Health& health) {
   if (health.ended) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context that this belongs to has been destroyed");
-  if (const CUresult fault = health.fault; fault != CUDA_SUCCESS)
-    fail(fault, "something that was launched before has failed, and no call of its context succeeds any more");
+  if (const CUresult fault = health.fault; fault != CUDA_SUCCESS) fail_by_fault(fault);
 }
 
 void require_healthy_device(const Device& device) {
-  if (const CUresult fault = device.fault; fault != CUDA_SUCCESS) fail(fault);
+  if (const CUresult fault = device.fault; fault != CUDA_SUCCESS) fail_by_fault(fault);
 }
 
 void require_calls_permitted() {

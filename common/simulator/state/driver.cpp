@@ -1,6 +1,7 @@
 #include "common/simulator/state/driver.hpp"
 
 #include "common/simulator/state/checkpoint.hpp"
+#include "common/simulator/state/variables.hpp"
 
 #include <pthread.h>
 #include <algorithm>
@@ -159,6 +160,7 @@ CUresult initialize() {
   const std::scoped_lock lock(state.mutex);
   if (phase == Phase::ready) return CUDA_SUCCESS;
   if (state.machine.empty()) {
+    name_unknown_variables();
     const u64 memory = memory_size();
     const u32 count = device_count();
     for (u32 i = 0; i < count; ++i) state.machine.push_back(make_device(i, memory));

@@ -6,7 +6,8 @@
 
 namespace cudasim {
 
-// cuInit. Reads CUDASIM_DEVICES, CUDASIM_MEMORY, CUDA_VISIBLE_DEVICES. CUDA_ERROR_NO_DEVICE if none is visible.
+// cuInit. Reads CUDASIM_DEVICES, CUDASIM_MEMORY, CUDA_VISIBLE_DEVICES, and names variables that nobody reads.
+// CUDA_ERROR_NO_DEVICE if no device is visible.
 CUresult initialize();
 
 // Throws CUDA_ERROR_NOT_INITIALIZED before cuInit, and in a child made by fork.

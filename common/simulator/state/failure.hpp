@@ -8,7 +8,8 @@ namespace cudasim {
 
 struct Failure {
   CUresult code;
-  std::string why;  // for who looks on (CUDASIM_TRACE=api, the driver's log): what the code does not say
+  std::string why;  // for who looks on (CUDASIM_TRACE=api, the driver's log): what the code does not say; a sentence,
+                    // and perhaps lines of a text below it
 };
 
 [[noreturn]] inline void fail(CUresult code, std::string why = {}) { throw Failure{code, std::move(why)}; }
