@@ -43,9 +43,9 @@ endif
 Q := $(if $(V),,@)
 # `make -n` fetches and writes nothing.
 DRY_RUN := $(if $(findstring n,$(filter-out -%,$(firstword $(MAKEFLAGS)))),echo)
-say = $(if $(V),,@printf '  %-9s %s\n' '$1' '$2')
+say = $(if $(V),,@printf '  %-9s %s\n' '$1' $(call quoted,$2))
 # The same as a step begins that takes more than 20 seconds: what it prints would be shown when it has ended, but for a line that begins with +.
-say_first = $(if $(V),,$(if $(DRY_RUN),,+)@printf '  %-9s %s\n' '$1' '$2')
+say_first = $(if $(V),,$(if $(DRY_RUN),,+)@printf '  %-9s %s\n' '$1' $(call quoted,$2))
 
 # ---- What is asked for: refused in a sentence before anything is fetched or built ------------------------------------------
 
