@@ -375,7 +375,7 @@ python_tag() { python3 -c 'import sys; print("py%d%d" % sys.version_info[:2])'; 
 see_to_torch() {
   TORCH_PATH= WITHOUT_TORCH=
   look_at_torch && return
-  if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; another index, such as PyTorch's own CPU one, saves 4 GB: TORCH_INDEX=… make …)." \
+  if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; the build for the CPU saves 4 GB: TORCH_INDEX=https://download.pytorch.org/whl/cpu make …)." \
     "Type: python3 -m pip install torch" torch_wheels; then
     WITHOUT_TORCH=$WITHOUT
     return
