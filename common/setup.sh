@@ -60,11 +60,13 @@ megabytes_in() { du -scm "$@" 2>/dev/null | awk 'END { print $1 + 0 }'; }
 # Says every now and then that the fetch into $1 is still going on, of which $2 is kept; $3: when it began. What was downloaded and what was unpacked of it are told apart, for
 # both lie on the disk until all is unpacked.
 report_progress() {
-  local every=15 end='\n' second=0
+  local every=15 end='\n' second=0 downloaded=0 now
   [ -t 2 ] && every=1 end='\r'
   while sleep 1; do
-    [ $((++second % every)) = 0 ] && printf "  still fetching: %d s, %s MB downloaded, %s MB unpacked$end" $((SECONDS - $3)) \
-      "$(megabytes_in "$1"/tmp/pip-unpack-* "$1"/tmp/*.deb)" "$(megabytes_in "$1"/tmp/pip-target-* "$1/$2")"
+    [ $((++second % every)) = 0 ] || continue
+    now=$(megabytes_in "$1"/tmp/pip-unpack-* "$1"/tmp/*.deb)
+    [ "$now" -gt "$downloaded" ] && downloaded=$now # pip removes it at the end
+    printf "  still fetching: %d s, %s MB downloaded, %s MB unpacked$end" $((SECONDS - $3)) "$downloaded" "$(megabytes_in "$1"/tmp/pip-target-* "$1/$2")"
   done
 }
 
@@ -164,6 +166,15 @@ pip() {
     "$TMPDIR/venv/bin/python3" -m pip "$@"
   else
     unpack_debs "$TMPDIR/pip" python3-pip-whl && PYTHONPATH=$(echo "$TMPDIR"/pip/usr/share/python-wheels/pip-*.whl) python3 -m pip "$@"
+  fi
+}
+
+# What a person types for package $1: Debian's Python comes without pip, and has it in an environment only.
+pip_advice() {
+  if python3 -m pip --version >/dev/null 2>&1; then
+    echo "Type: python3 -m pip install $1"
+  else
+    echo "Type: sudo apt-get install python3-venv; python3 -m venv env; . env/bin/activate; python3 -m pip install $1"
   fi
 }
 
@@ -376,7 +387,7 @@ see_to_torch() {
   TORCH_PATH= WITHOUT_TORCH=
   look_at_torch && return
   if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; the build for the CPU saves 4 GB: TORCH_INDEX=https://download.pytorch.org/whl/cpu make …)." \
-    "Type: python3 -m pip install torch" torch_wheels; then
+    "$(pip_advice torch)" torch_wheels; then
     WITHOUT_TORCH=$WITHOUT
     return
   fi
@@ -436,8 +447,8 @@ see_to_pytest() {
 see_to_matplotlib() {
   MATPLOTLIB_PATH= WITHOUT_MATPLOTLIB=
   look_at_matplotlib && return
-  if ! obtain "matplotlib-$(python_tag)" 200 "matplotlib" "matplotlib, which a lesson draws its plots with, is not here. Fetching a private one (30 MB to download, 100 MB on disk)." \
-    "The lesson runs without its plots. Type: python3 -m pip install matplotlib" matplotlib_wheels; then
+  if ! obtain "matplotlib-$(python_tag)" 200 "matplotlib" "matplotlib, which a lesson draws its plots with, is not here. Fetching a private one (40 MB to download, up to 170 MB on disk)." \
+    "The lesson runs without its plots. $(pip_advice matplotlib)" matplotlib_wheels; then
     WITHOUT_MATPLOTLIB=$WITHOUT
     return
   fi

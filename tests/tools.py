@@ -560,9 +560,18 @@ def what_was_fetched_and_what_was_unpacked_of_it_are_counted_apart():
             path = pathlib.Path(folder, file)
             path.parent.mkdir(parents=True)
             path.write_bytes(os.urandom(megabytes << 20))
-        said = subprocess.run(["bash", "-c", "\n".join([*functions, "n=0; sleep() { ((++n < 16)); }", f'report_progress "{folder}" torch-2 0'])], capture_output=True, text=True)
-    told = re.fullmatch(r"  still fetching: \d s, (\d) MB downloaded, (\d) MB unpacked\n", said.stdout)
+        # At the 16th second, what was downloaded is gone.
+        sleep = f"n=0; sleep() {{ ((++n == 16)) && rm -r {folder}/tmp/pip-unpack-a; ((n < 31)); }}"
+        said = subprocess.run(["bash", "-c", "\n".join([*functions, sleep, f'report_progress "{folder}" torch-2 0'])], capture_output=True, text=True)
+    told = re.fullmatch(r"(?:  still fetching: \d s, (\d) MB downloaded, (\d) MB unpacked\n){2}", said.stdout)
     assert told and 3 <= int(told.group(1)) <= 4 and 6 <= int(told.group(2)) <= 7, said
+
+
+def where_there_is_no_pip_the_set_up_says_how_to_come_by_one():
+    (function,) = re.findall(r"^pip_advice\(\) \{.*?^\}$", (course.ROOT / "common/setup.sh").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for python3, advice in {"true": "Type: python3 -m pip install torch", "false": "Type: sudo apt-get install python3-venv; python3 -m venv env;"}.items():
+        said = subprocess.run(["bash", "-c", f"{function}\npython3() {{ {python3}; }}; pip_advice torch"], capture_output=True, text=True)
+        assert said.stdout.startswith(advice), said
 
 
 def a_step_that_takes_long_is_told_as_it_begins():
