@@ -121,7 +121,7 @@ FRESH_CASE("A tensor map is of kinds that there are", "[seldom]") {
   if (major < 9) SKIP_TEST("tensor maps are for compute capability 9.0 and later");
   CUdeviceptr p = 0;
   CU_CHECK(cuMemAlloc(&p, 1 << 16));
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   const cuuint64_t size[] = {64, 64}, pitch[] = {256};
   const cuuint32_t box[] = {16, 8}, step[] = {1, 1};
   const auto make = [&](int swizzle, int promotion, int fill) {
@@ -239,7 +239,7 @@ FRESH_CASE("Tensor maps are made where a context is, interleaved ones and those 
   CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, dev));
   CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev));
   if (major != 9 || minor != 0) SKIP_TEST("the answers are those of compute capability 9.0");
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   const cuuint64_t size[] = {64, 64, 64, 64}, stride[] = {128, 128 * 64, 128 * 64 * 64};
   const cuuint32_t box[] = {32, 8, 8, 8}, step[] = {1, 1, 1, 1};
   void* const nobodys = reinterpret_cast<void*>(0x7f0000000000);
@@ -272,7 +272,7 @@ FRESH_CASE("A copy by a tensor map that is not simulated stops and says so", "[s
   if (!conformance::on_simulator()) SKIP_TEST("a GPU copies");
   CUdeviceptr p = 0;
   CU_CHECK(cuMemAlloc(&p, 128 * 64 * 64 * 64));
-  alignas(64) CUtensorMap map;
+  CUtensorMap map;
   const cuuint64_t size[] = {64, 64, 64, 64}, stride[] = {128, 128 * 64, 128 * 64 * 64};
   const cuuint32_t box[] = {32, 1, 1, 1}, step[] = {1, 1, 1, 1};
   CU_CHECK(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT16, 4, reinterpret_cast<void*>(p), size, stride,
