@@ -37,8 +37,7 @@ def found_by_checks(lesson, device):
         return []
     binary = str(course.ROOT / checks.binary_of(lesson, "exercise"))
     found, _, _ = device_side.watched([binary], device.environment_for(lesson), None)
-    intended = tuple(device_side.INTENDED_BY_CHECKS.get(lesson, []))
-    return [one for one in dict.fromkeys(found) if not one.startswith(intended)]
+    return device_side.unexpected(found, device_side.intended_of(lesson, device, "the exercise's check"))
 
 
 def but_for_the_place_of_a_crash(failure):

@@ -88,12 +88,16 @@ def tools_for(lesson, device):
     return list(TOOLS) if any((course.ROOT / lesson).glob("*.cu")) else ["memcheck"]
 
 
+def unexpected(found, intended):
+    """The findings that are not intended, each once."""
+    return [finding for finding in dict.fromkeys(found) if not finding.startswith(tuple(intended))]
+
+
 def judge(found, intended, by_all):
     """What is wrong with these findings, as lines. `intended`: the beginnings of what is to be found; each tool finds its own sort of
     mistake, so that they have to be in what all of them have found."""
-    unexpected = [finding for finding in found if not finding.startswith(tuple(intended))]
     missing = [one for one in intended if not any(finding.startswith(one) for finding in by_all)]
-    return [f"it found: {finding}" for finding in dict.fromkeys(unexpected)] + [f"nobody found: {one}" for one in missing]
+    return [f"it found: {finding}" for finding in unexpected(found, intended)] + [f"nobody found: {one}" for one in missing]
 
 
 def intended_of(lesson, device, name="the program"):

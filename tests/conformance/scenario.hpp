@@ -13,6 +13,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/simulated.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -56,10 +57,7 @@ inline std::string shown(const std::string& value) {
 }
 
 // The one question that tells the devices apart, for the written list of intended differences. After cuInit only.
-inline bool on_simulator() {
-  char name[64] = {};
-  return cuDeviceGetName(name, sizeof name, 0) == CUDA_SUCCESS && std::strncmp(name, "Simulated", 9) == 0;
-}
+inline bool on_simulator() { return is_simulated(0); }
 
 // What a child process printed, and how it ended.
 struct Ending {

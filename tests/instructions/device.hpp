@@ -1,6 +1,7 @@
 // The device that the instruction tests run on.
 #pragma once
 #include "common/cu.hpp"
+#include "tests/simulated.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -29,11 +30,7 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   // Only for what a GPU is known to do otherwise, and the reason is not.
-  bool simulated() const {
-    char name[100] = "";
-    CU_CHECK(cuDeviceGetName(name, sizeof name, device_));
-    return std::string(name).rfind("Simulated", 0) == 0;
-  }
+  bool simulated() const { return is_simulated(device_); }
   // 90 for compute capability 9.0; no more, since the tests' target is sm_90 at most.
   int architecture() const {
     int major = 0, minor = 0;

@@ -2,6 +2,7 @@
 // not on the machine is skipped, by name.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/simulated.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -9,7 +10,6 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <string>
 
@@ -53,12 +53,6 @@ class Folder {
   std::string path_;
 };
 
-bool on_simulator() {
-  char name[64] = {};
-  return cuInit(0) == CUDA_SUCCESS && cuDeviceGetName(name, sizeof name, 0) == CUDA_SUCCESS &&
-         std::strncmp(name, "Simulated", 9) == 0;
-}
-
 const std::string kStopped = "timeout --kill-after=5 240 ";
 
 std::string python() {
@@ -69,7 +63,7 @@ std::string python() {
 
 // tests/programs/<script> with the package `needed`; empty if it ran, else why it was skipped.
 std::string run_script(const std::string& needed, const std::string& script) {
-  if (!on_simulator()) return "it is the simulator that they are to try";
+  if (cuInit(0) != CUDA_SUCCESS || !is_simulated(0)) return "it is the simulator that they are to try";
   if (!works(python() + " -c 'import " + needed + "'")) {
     return needed + " is not installed: see tests/programs/README.md";
   }

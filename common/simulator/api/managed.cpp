@@ -324,7 +324,7 @@ CUDASIM_API CUresult cuMemAdvise_v2(CUdeviceptr pointer, size_t count, CUmem_adv
   return CUDASIM_CALL(pointer, count, what, location) {
     const auto context = current_context();
     if (!concerns_place(what)) return advise(pointer, count, what, Location{});
-    require(location.type != CU_MEM_LOCATION_TYPE_DEVICE || static_cast<std::size_t>(location.id) < devices().size());
+    if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) device_at(location.id, CUDA_ERROR_INVALID_VALUE);
     return advise(pointer, count, what, from_location(location));
   };
 }

@@ -40,8 +40,7 @@ PoolPlace place_of(const CUmemLocation& location, CUmemAllocationType type) {
 }
 
 void require_device_if_any(const PoolPlace& place, CUresult otherwise) {
-  if (place.location != CU_MEM_LOCATION_TYPE_DEVICE) return;
-  require(static_cast<std::size_t>(place.id) < devices().size(), otherwise);
+  if (place.location == CU_MEM_LOCATION_TYPE_DEVICE) device_at(place.id, otherwise);
 }
 
 // In a captured stream, an allocation and a free become nodes: the graph's memory comes and goes with its launches.
@@ -164,8 +163,7 @@ CUDASIM_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
   return CUDASIM_CALL(pool, dev) {
     require_calls_permitted();
     require(pool != nullptr);
-    const PoolPlace place{false, CU_MEM_LOCATION_TYPE_DEVICE, dev};
-    require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);
+    const PoolPlace place = memory_of(device_at(dev, CUDA_ERROR_INVALID_VALUE));
     *pool = current_pool(place)->handle;
     return CUDA_SUCCESS;
   };
@@ -174,8 +172,7 @@ CUDASIM_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
 CUDASIM_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
   return CUDASIM_CALL(dev, pool) {
     require_calls_permitted();
-    const PoolPlace place{false, CU_MEM_LOCATION_TYPE_DEVICE, dev};
-    require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);
+    const PoolPlace place = memory_of(device_at(dev, CUDA_ERROR_INVALID_VALUE));
     const auto wanted = pool_named(pool);
     require(wanted->place == place);
     set_current_pool(place, wanted);
@@ -266,7 +263,7 @@ CUDASIM_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc
         continue;
       }
       require(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE);
-      require(static_cast<std::size_t>(map[i].location.id) < devices().size(), CUDA_ERROR_INVALID_DEVICE);
+      device_at(map[i].location.id);
       named->set_access(map[i].location.id, map[i].flags);
     }
     return CUDA_SUCCESS;
@@ -284,7 +281,7 @@ CUDASIM_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool p
       return CUDA_SUCCESS;
     }
     require(location->type == CU_MEM_LOCATION_TYPE_DEVICE);
-    require(static_cast<std::size_t>(location->id) < devices().size());
+    device_at(location->id, CUDA_ERROR_INVALID_VALUE);
     *flags = named->access(location->id);
     return CUDA_SUCCESS;
   };

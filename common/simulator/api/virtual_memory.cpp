@@ -458,8 +458,9 @@ CUDASIM_API CUresult cuMemSetAccess(CUdeviceptr address, size_t size, const CUme
       const CUmemAccessDesc& wanted = descriptions[i];
       require(wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_NONE || wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READ ||
               wanted.flags == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-      require(on_host(wanted.location) || (wanted.location.type == CU_MEM_LOCATION_TYPE_DEVICE &&
-                                           static_cast<std::size_t>(wanted.location.id) < devices().size()));
+      if (on_host(wanted.location)) continue;
+      require(wanted.location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+      device_at(wanted.location.id, CUDA_ERROR_INVALID_VALUE);
     }
     VirtualMemory& all = virtual_memory();
     const std::scoped_lock lock(all.mutex);

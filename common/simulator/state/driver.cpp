@@ -185,11 +185,11 @@ void require_initialized() {
 
 std::span<Device* const> devices() { return driver().visible; }
 
-Device& device_at(CUdevice ordinal) {
+Device& device_at(CUdevice ordinal, CUresult otherwise) {
   const auto all = devices();
   if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= all.size()) {
-    fail(CUDA_ERROR_INVALID_DEVICE, "there is no device " + std::to_string(ordinal) + ": there are " +
-                                        std::to_string(all.size()) + ", counted from 0");
+    fail(otherwise, "there is no device " + std::to_string(ordinal) + ": there are " + std::to_string(all.size()) +
+                        ", counted from 0");
   }
   return *all[static_cast<std::size_t>(ordinal)];
 }

@@ -16,8 +16,8 @@ void require_initialized();
 // All devices that the process sees. Empty before cuInit.
 std::span<Device* const> devices();
 
-// Throws CUDA_ERROR_INVALID_DEVICE for an ordinal that is none.
-Device& device_at(CUdevice ordinal);
+// Throws `otherwise` for an ordinal that is none.
+Device& device_at(CUdevice ordinal, CUresult otherwise = CUDA_ERROR_INVALID_DEVICE);
 
 // Says once per name on stderr that the simulator does not have this function, and answers CUDA_ERROR_NOT_SUPPORTED.
 // `why` is appended if given.
