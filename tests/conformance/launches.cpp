@@ -514,11 +514,11 @@ FRESH_CASE("Kernels launch kernels, and are done when those are", "[launch]") {
   CU_CHECK(cuModuleLoadData(&mod, image));
   CU_CHECK(cuModuleGetFunction(&nest, mod, "nest"));
   CU_CHECK(cuMemAlloc(&data, 16));
-  CU_CHECK(cuMemsetD32(data, 0, 4));
   unsigned depth = 3, runs[4] = {};
   void* a[] = {&data, &depth};
   CUstream s = nullptr;
   CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuMemsetD32Async(data, 0, 4, s));
   ANSWERS(cuLaunchKernel(nest, 1, 1, 1, 1, 1, 1, 0, s, a, nullptr), CUDA_SUCCESS);
   ANSWERS(cuMemcpyDtoHAsync(runs, data, sizeof runs, s), CUDA_SUCCESS);
   ANSWERS(cuStreamSynchronize(s), CUDA_SUCCESS);

@@ -2,6 +2,7 @@
 #include "tests/conformance/scenario.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 FRESH_CASE("Streams and events answer while work is pending, and after it", "[stream]") {
@@ -227,6 +228,7 @@ FRESH_CASE("A stream carries its context: work can be given to it where none is 
   CUdeviceptr counter = 0;
   CU_CHECK(cuModuleGetGlobal(&counter, nullptr, F.mod, "counter"));
   CU_CHECK(cuMemsetD32(counter, 0, 1));
+  CU_CHECK(cuCtxSynchronize());
   CU_CHECK(cuCtxPopCurrent(&popped));
   int in[4] = {1, 2, 3, 4}, out[4] = {};
   ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, s, 0, 0), CUDA_SUCCESS);
@@ -247,6 +249,24 @@ FRESH_CASE("A stream carries its context: work can be given to it where none is 
   unsigned count = 0;
   CU_CHECK(cuMemcpyDtoH(&count, counter, 4));
   CHECK(count == 1);
+}
+
+FRESH_CASE("CUDASIM_DELAY: what is given to a stream begins late, and in its order", "[stream]",
+           {"CUDASIM_DELAY", "20"}) {
+  conformance::context();
+  if (!conformance::on_simulator()) SKIP_TEST("it is about the simulator");
+  constexpr int kTasks = 20;  // that are 10 ms late on average
+  CUstream s = nullptr;
+  CUdeviceptr d = 0;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuMemAlloc(&d, 4));
+  const auto start = std::chrono::steady_clock::now();
+  for (int i = 1; i <= kTasks; ++i) CU_CHECK(cuMemsetD32Async(d, i, 1, s));
+  CU_CHECK(cuStreamSynchronize(s));
+  CHECK(std::chrono::steady_clock::now() - start > std::chrono::milliseconds(50));
+  int last = 0;
+  CU_CHECK(cuMemcpyDtoH(&last, d, 4));
+  CHECK(last == kTasks);
 }
 
 FRESH_CASE("A stream's priority can be set, and a question without a place for the answer is judged late", "[stream]") {

@@ -8,10 +8,12 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <map>
 #include <mutex>
+#include <random>
 #include <system_error>
 #include <thread>
 
@@ -22,6 +24,27 @@ constexpr std::chrono::seconds kIdle{5};  // how long a worker waits for somethi
 constexpr u32 kMaxWorkers = 1024;
 
 thread_local bool callback_running = false;
+
+// CUDASIM_DELAY: how late a task may begin, in milliseconds.
+u32 most_delay() {
+  static const u32 most = [] {
+    const char* text = std::getenv("CUDASIM_DELAY");
+    if (text == nullptr || *text == '\0') return 0u;
+    char* end = nullptr;
+    const long wanted = std::strtol(text, &end, 10);
+    if (*end == '\0' && wanted >= 0 && wanted <= 1000) return static_cast<u32>(wanted);
+    std::fprintf(stderr, "cudasim: CUDASIM_DELAY=%s: expected a number of milliseconds up to 1000\n", text);
+    return 0u;
+  }();
+  return most;
+}
+
+// Whoever has not waited for a task gets away with it only while the task happens to be quick.
+void come_late() {
+  if (most_delay() == 0) return;
+  thread_local std::minstd_rand random{std::random_device{}()};
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % (most_delay() * 1000)));
+}
 
 // The answer alone, CUDA_ERROR_UNKNOWN, would hide it.
 void tell_thrown(const Operation& operation, const char* what) {
@@ -95,6 +118,7 @@ void Scheduler::make_ready(const TaskPtr& task) {
 }
 
 CUresult Scheduler::execute(Task& task) {
+  if (!task.here_) come_late();
   if (checks().race) launches_run(&task);
   if (!timeline_on()) return execute_untimed(task);
   TimelineTask timed(task.health_.get(), task.operation_);
