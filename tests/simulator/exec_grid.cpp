@@ -43,6 +43,35 @@ TEST_CASE("Grids that several threads run at the same time do not disturb each o
   }
 }
 
+TEST_CASE("Of blocks that a thread has taken together each may wait for any other") {
+  // The block %r2, of one thread, waits until the block `first` has been there.
+  Module module(kernel(R"(
+    mov.u32 %r1, %ctaid.x;
+    ld.global.u32 %r2, [%out+8];
+    ld.global.u32 %r3, [%out+12];
+    setp.eq.u32 %p1, %r1, %r3;
+    @%p1 st.volatile.global.u32 [%out+4], 1;
+    setp.ne.u32 %p2, %r1, %r2;
+    @%p2 bra GO;
+  WAIT:
+    ld.volatile.global.u32 %r4, [%out+4];
+    setp.eq.u32 %p3, %r4, 0;
+    @%p3 bra WAIT;
+  GO:
+    red.global.add.u32 [%out], 1;)"));
+  constexpr u32 kBlocks = 4096;
+  const u32 pairs[][2] = {{0, 1}, {100, 101}, {100, kBlocks - 1}, {kBlocks / 2, kBlocks / 2 + 1}, {3000, 3999}, {1, 0}};
+  for (const auto& [waits, first] : pairs) {
+    CAPTURE(waits, first);
+    Buffer<u32> out(4);
+    out[0] = out[1] = 0;
+    out[2] = waits;
+    out[3] = first;
+    REQUIRE(!run(module.launch("k", {kBlocks, 1, 1}, {1, 1, 1}, out.address())));
+    CHECK(out[0] == kBlocks);
+  }
+}
+
 TEST_CASE("All blocks of a cooperative grid meet at a barrier made of atomics, again and again") {
   Module module(kernel(R"(
     mov.u32 %r1, %nctaid.x;

@@ -231,3 +231,45 @@ TEST_CASE("A fault names the same thread, line and address, with an index or wit
     same("mul.wide.u32 %w1, %t, 6;\n add.s64 %p1, %a, %w1;\n" + access, 2);  // misaligned
   }
 }
+
+TEST_CASE("How the lanes' indices lie is found out once, and again where it may have changed") {
+  const std::string first = R"(
+    mov.u32 %i, %t;
+    mov.u32 %r2, 0;
+    mul.wide.u32 %w1, %i, 4;
+    add.s64 %p1, %a, %w1;
+    ld.global.u32 %r1, [%p1];)";
+  const std::string last = "ld.global.u32 %r3, [%p2]; add.u32 %r2, %r2, %r3; st.global.v2.u32 [%slot], {%r1, %r2};";
+  // From %t: the first and the last lane's are as if they went up one by one.
+  const auto mixed = [](const std::string& to) {
+    return "shr.u32 %r6, %t, 3; and.b32 %r6, %r6, 3; setp.eq.u32 %q, %r6, 1; selp.u32 %r6, 6, 0, %q; xor.b32 " + to +
+           ", %t, %r6;";
+  };
+  const std::string other = "mul.wide.u32 %w2, %i, 4; add.s64 %p2, %a, %w2;";
+  SECTION("the same index, elements of another size, and another scale between") {
+    same(first + "mul.wide.u32 %w2, %i, 8; add.s64 %p2, %a, %w2; ld.global.u64 %d1, [%p2]; ld.global.u8 %r2, [%p1];" +
+             "st.global.u32 [%p1+128], %r2;" + last,
+         4);
+  }
+  SECTION("another index, at which only some lanes look first, or none") {
+    for (const char* some : {"21", "0", "64"}) {
+      same(first + mixed("%i") + "setp.lt.u32 %q, %t, " + some + ";" + other + "@%q ld.global.u32 %r2, [%p2];" + last,
+           4);
+    }
+  }
+  SECTION("another one between") {
+    same(first + mixed("%r4") + "mul.wide.u32 %w2, %r4, 4; add.s64 %p2, %a, %w2; ld.global.u32 %r2, [%p2];" +
+             "ld.global.u32 %r5, [%p1+4]; add.u32 %r2, %r2, %r5;" + last,
+         4);
+  }
+  SECTION("lanes that come by different ways") {
+    same(first + "setp.lt.u32 %q, %t, 21; @%q bra odd; bra meet; odd:" + mixed("%i") + "meet:" + other +
+             "ld.global.u32 %r2, [%p2];" + last,
+         4);
+  }
+  SECTION("a loop, at whose end the index changes") {
+    same(first + "mov.u32 %r5, 0; again:" + other + "ld.global.u32 %r3, [%p2]; add.u32 %r2, %r2, %r3;" + mixed("%i") +
+             "add.u32 %r5, %r5, 1; setp.lt.u32 %q, %r5, 2; @%q bra again; st.global.v2.u32 [%slot], {%r1, %r2};",
+         4);
+  }
+}

@@ -6,6 +6,8 @@
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
 
+#include <algorithm>
+
 namespace cudasim {
 namespace {
 
@@ -16,6 +18,10 @@ constexpr u32 kLocalPadding = 64;  // keeps the threads' local memories from fal
 
 // What a block sees whose accesses are watched: nobody writes here, so nothing is ever found.
 View kNoViews[kViews];
+
+u32* index_at(const Warp& warp, const Code::Index& index) {
+  return reinterpret_cast<u32*>(warp.root.registers + index.slot);
+}
 
 u32 popcount(u32 lanes) { return static_cast<u32>(__builtin_popcount(lanes)); }
 
@@ -46,6 +52,10 @@ Block::Block(Grid& grid)
     warp.root.code = &grid.entry;
     warp.root.constants = grid.constants;
     warp.root.registers = registers_.get() + u64{w} * grid.frame_stride;
+    for (const Code::Index& each : grid.entry.indices) {
+      if (each.kind == Code::Index::thread)
+        std::copy_n(&grid.tid[each.axis][w * kWarpSize], kWarpSize, index_at(warp, each));
+    }
   }
 }
 
@@ -62,6 +72,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
   live_threads = grid->threads;
   async.start();
   runnable = warps.size() == kMaxWarps ? ~0u : (1u << warps.size()) - 1;
+  const u32 axes[] = {index.x, index.y, index.z};
   for (Warp& warp : warps) {
     warp.live = warp.lanes = warp.root.lanes = warp.present;
     warp.root.tops.clear();
@@ -69,6 +80,10 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
     warp.yield = false;
     warp.cluster_pending = 0;
     enter(warp, &warp.root, 0, nullptr);
+    for (const Code::Index& each : grid->entry.indices) {
+      if (each.kind == Code::Index::block)
+        std::fill_n(index_at(warp, each), kWarpSize, axes[each.axis]);
+    }
   }
   if (watch != nullptr) watch->start();
   quick_shared_bytes = watch != nullptr && watch->accesses() ? 0 : shared_bytes;

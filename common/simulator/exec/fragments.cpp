@@ -234,6 +234,10 @@ void exit_lanes(Warp& warp) {
   const u32 gone = warp.mask;
   warp.lanes &= ~gone;
   warp.live &= ~gone;
+  if (warp.live == 0 && alone(warp) && warp.frame == &warp.root) {  // as most warps end
+    warp.root.lanes = warp.stop = 0;
+    return warp.block->threads_exited(warp, gone);
+  }
   Join* join = warp.join;
   for (Frame* frame = warp.frame; frame != nullptr;) {
     Frame* caller = frame->caller;

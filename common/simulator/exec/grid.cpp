@@ -1,7 +1,8 @@
 // Runs a grid: blocks start in order, those that spin take turns, and the first fault ends it all.
 //
 // A thread of the machine stays with a cluster of blocks until it ends or spins. If all that have started spin, more
-// start: they may be what the others wait for. A small grid never leaves the thread that launched it.
+// start: they may be what the others wait for. Of clusters that end soon a thread takes several at a time, for threads
+// that ask for each would wait for each other. A small grid never leaves the thread that launched it.
 #include "common/simulator/exec/grid.hpp"
 
 #include "common/simulator/check/checks.hpp"
@@ -27,6 +28,8 @@ namespace {
 
 constexpr i64 kSlice = 500'000;         // instructions until another cluster may have its turn
 constexpr i64 kAlone = 3'000;           // instructions of a grid before it is worth waking others for it
+constexpr i64 kShare = 20'000;          // of clusters that a thread takes at a time
+constexpr u64 kShares = 4;              // for each thread, at least, of those that have not begun
 constexpr i64 kBlockCost = 50;          // what a block costs at least, in instructions
 constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that ends: about a minute of one thread
 constexpr i64 kSpinRate = 100'000'000;  // of them in a second, when only time passes
@@ -99,6 +102,7 @@ Grid::Grid(const Launch& l)
       local_bytes(round_up(l.kernel->local_bytes, 16) + (needs_stack(entry) ? stack_for(l.stack_bytes) : 0)),
       frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),
       clusters_(l.grid.count() / l.cluster.count()),
+      waiting_{{0, clusters_}},
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
       budget_(budget_wanted()),
       next_note_(kFirstNote) {
@@ -153,7 +157,7 @@ Grid::~Grid() {
 }
 
 bool Grid::start_new() const {
-  if (next_ == clusters_) return false;
+  if (waiting_.empty()) return false;
   if (yielded_.empty()) return true;
   return owed_ > 0 && resident_ < limit_;
 }
@@ -179,19 +183,30 @@ void Grid::start(Cluster& c, u64 number) {
   }
 }
 
+// The next that wait, as many as are worth a share if each costs so many instructions (0: who knows).
+Grid::Numbers Grid::take_waiting(i64 cost) {
+  Numbers& first = waiting_.front();
+  const u64 all = first.end - first.begin, fair = all / (kShares * machine_threads()),
+            worth = cost == 0 ? 1 : static_cast<u64>(kShare / cost);
+  const Numbers taken{first.begin, first.begin + std::clamp<u64>(worth, 1, std::max<u64>(fair, 1))};
+  first.begin = taken.end;
+  if (first.begin == first.end) waiting_.pop_front();
+  return taken;
+}
+
 // The next cluster to run; null if there is none. `wait`: unless one that others run comes back, or all have ended.
-std::unique_ptr<Cluster> Grid::take(bool wait) {
-  std::unique_ptr<Cluster> taken;
-  u64 number = 0;
+// cost: see take_waiting.
+Grid::Share Grid::take(bool wait, i64 cost) {
+  Share taken;
   {
     std::unique_lock lock(mutex_);
     while (!stop_ && !start_new() && yielded_.empty() && finished_ < clusters_) {
-      if (!wait) return nullptr;
+      if (!wait) return {};
       changed_.wait(lock);
     }
-    if (stop_ || finished_ == clusters_) return nullptr;
+    if (stop_ || finished_ == clusters_) return {};
     if (!start_new()) {
-      taken = std::move(yielded_.front());
+      taken.cluster = std::move(yielded_.front());
       yielded_.pop_front();
       const bool all_spin = idle_ > 16 * resident_;
       lock.unlock();
@@ -199,17 +214,17 @@ std::unique_ptr<Cluster> Grid::take(bool wait) {
       if (all_spin) std::this_thread::yield();
       return taken;
     }
-    number = next_++;
+    taken.next = take_waiting(cost);
     ++resident_;
     if (owed_ > 0) --owed_;
     spent_ = 0;
     if (!spare_.empty()) {
-      taken = std::move(spare_.back());
+      taken.cluster = std::move(spare_.back());
       spare_.pop_back();
     }
   }
-  if (taken == nullptr) taken = std::make_unique<Cluster>();
-  start(*taken, number);
+  if (taken.cluster == nullptr) taken.cluster = std::make_unique<Cluster>();
+  start(*taken.cluster, taken.next.begin++);
   return taken;
 }
 
@@ -257,24 +272,29 @@ void Grid::note_progress() {
                static_cast<unsigned long long>(clusters_ * size));
 }
 
-void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {
+// outcome: of the share's last cluster that has begun, which `spent` so many instructions.
+void Grid::give_back(Share share, Outcome outcome, i64 spent) {
   std::unique_lock lock(mutex_);
   note_progress();
-  spent_ += spent;
-  if (outcome == Outcome::finished) {
-    ++finished_;
-    --resident_;
+  if (share.next.begin != share.next.end) waiting_.push_front(share.next);
+  if (share.finished != 0) {
+    finished_ += share.finished;
     spent_ = 0;
     idle_ = owed_ = 0;
-    spare_.push_back(std::move(c));
+  }
+  if (outcome == Outcome::finished) {
+    --resident_;
+    spare_.push_back(std::move(share.cluster));
     if (finished_ == clusters_) changed_.notify_all();
     return;
   }
+  spent_ += spent;
   const bool spins = spins_for_ever(outcome);
   if (spent_ > budget_ || spins) {
-    Fault fault = endless(*c, spins ? "all blocks that have begun wait for something, and none has got on for " +
-                                          std::to_string(patience()) + " s"
-                                    : std::to_string(budget_) + " instructions have run since a block last ended");
+    Fault fault =
+        endless(*share.cluster, spins ? "all blocks that have begun wait for something, and none has got on for " +
+                                            std::to_string(patience()) + " s"
+                                      : std::to_string(budget_) + " instructions have run since a block last ended");
     for (std::size_t i = 0; i < yielded_.size() && i < kOthersTold; ++i) {
       const Block& other = *yielded_[i]->blocks.front();
       if (other.live_threads != 0) fault.what += "\nblock " + coordinates(other.index) + ":" + other.who_waits_where();
@@ -290,7 +310,7 @@ void Grid::give_back(std::unique_ptr<Cluster> c, Outcome outcome, i64 spent) {
     owed_ = std::max<u64>(resident_, 1);
     idle_ = 0;
   }
-  yielded_.push_back(std::move(c));
+  yielded_.push_back(std::move(share.cluster));
   lock.unlock();
   changed_.notify_one();
 }
@@ -316,14 +336,24 @@ bool Grid::work(bool caller) {
   const Arithmetic arithmetic;
   Executor executor(*this);
   bool offered = !caller || watch != nullptr;  // a watched grid stays on one thread
-  i64 done = 0;
+  i64 done = 0, cost = 0;  // cost: of the last cluster that ended
   const i64 slice = std::min(kSlice, budget_);
-  while (auto c = take(caller)) {
-    i64 left = offered ? slice : std::min(kAlone, slice);
-    const i64 given = left;
+  for (Share share; (share = take(caller, offered ? cost : 0)).cluster != nullptr;) {
     Outcome outcome;
+    i64 spent = 0;
     try {
-      outcome = c->run(executor, left);
+      for (;;) {
+        i64 left = offered ? slice : std::min(kAlone, slice);
+        const i64 given = left;
+        outcome = share.cluster->run(executor, left);
+        spent = given - left + kBlockCost;
+        done += spent;
+        if (outcome != Outcome::finished) break;
+        cost = spent;
+        ++share.finished;
+        if (share.next.begin == share.next.end || stop_) break;
+        start(*share.cluster, share.next.begin++);
+      }
     } catch (Fault& f) {
       fail(std::move(f));
       return false;
@@ -334,8 +364,7 @@ bool Grid::work(bool caller) {
       fail(Fault{.kind = FaultKind::trap, .what = std::string("the simulator failed: ") + e.what()});
       return false;
     }
-    done += given - left + kBlockCost;
-    give_back(std::move(c), outcome, given - left + kBlockCost);
+    give_back(std::move(share), outcome, spent);
     if (launch.cancelled != nullptr && launch.cancelled->load(std::memory_order_relaxed)) return cancel(), false;
     if (!offered && done >= kAlone && has_work()) {
       offer(*this);

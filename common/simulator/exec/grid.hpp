@@ -47,7 +47,17 @@ struct Grid {
   std::shared_ptr<Allocation> workspace_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  u64 clusters_, next_ = 0, finished_ = 0;
+  struct Numbers {  // of clusters, begin <= … < end
+    u64 begin, end;
+  };
+  // What a thread has taken: a cluster that has begun, and those that it may begin behind it without asking.
+  struct Share {
+    std::unique_ptr<Cluster> cluster;
+    Numbers next{0, 0};
+    u64 finished = 0;  // of this share
+  };
+  u64 clusters_, finished_ = 0;
+  std::deque<Numbers> waiting_;  // have not begun; the lowest first
   u64 resident_ = 0, limit_;
   u64 owed_ = 0;            // to be started before any that has yielded goes on
   u64 idle_ = 0;            // slices since a cluster has ended, in sixteenths for those that did not spin
@@ -60,11 +70,12 @@ struct Grid {
   std::deque<std::unique_ptr<Cluster>> yielded_;
   std::vector<std::unique_ptr<Cluster>> spare_;
 
-  std::unique_ptr<Cluster> take(bool wait);
+  Share take(bool wait, i64 cost);
+  Numbers take_waiting(i64 cost);
   void set_constants();
   bool start_new() const;
   void start(Cluster& cluster, u64 number);
-  void give_back(std::unique_ptr<Cluster> cluster, Outcome outcome, i64 spent);
+  void give_back(Share share, Outcome outcome, i64 spent);
   void note_progress();
   bool spins_for_ever(Outcome outcome);
   i64 patience() const;

@@ -81,6 +81,13 @@ struct Code {
     u32 bytes = 0;
   };
   std::vector<OfLaunch> of_launch;
+  // Registers that the beginning of a block writes, and no instruction.
+  struct Index {
+    enum Kind : u8 { thread, block } kind = thread;
+    u32 axis = 0;  // 0 for x, 1 for y, 2 for z
+    Slot slot = kNoSlot;
+  };
+  std::vector<Index> indices;
   std::vector<std::unique_ptr<Slot[]>> wide;
   std::vector<std::vector<u32>> tables;  // brx.idx: indices of instructions
   std::vector<CallSite> calls;           // Instruction::target of a call is an index in here

@@ -48,6 +48,20 @@ inline void raw_store(std::byte* to, T value) {
   std::memcpy(to, &value, sizeof value);
 }
 
+// kBytes of elements T that lie one after the other, from or to such memory, by the processor's longest moves: the
+// smaller ones that a compiler makes of a row of elements hold up who reads the row as a vector next.
+template <class T, u32 kBytes>
+inline void raw_copy(std::byte* to, const std::byte* from) {
+#if defined(CUDASIM_RACY)
+  for (u32 at = 0; at < kBytes; at += sizeof(T)) raw_store<T>(to + at, raw_load<T>(from + at));
+#else
+  typedef unsigned char Chunk __attribute__((vector_size(kBytes % 32 == 0 ? 32 : kBytes)));
+  Chunk chunks[kBytes / sizeof(Chunk)];
+  for (u32 c = 0; c < kBytes / sizeof(Chunk); ++c) std::memcpy(&chunks[c], from + c * sizeof(Chunk), sizeof(Chunk));
+  for (u32 c = 0; c < kBytes / sizeof(Chunk); ++c) std::memcpy(to + c * sizeof(Chunk), &chunks[c], sizeof(Chunk));
+#endif
+}
+
 // An element of `size` bytes, 1, 2, 4 or 8, into the lower ones of a number.
 inline u64 raw_element(const std::byte* from, u32 size) {
   switch (size) {

@@ -61,7 +61,7 @@ Pause run_warp(Warp& warp, i64& budget) {
           budget = left;
           return Pause::yielded;
         }
-        if (!settle(warp)) {
+        if (warp.live == 0 || !settle(warp)) {
           budget = left;
           return warp.live == 0 ? Pause::ended : Pause::blocked;
         }

@@ -81,6 +81,7 @@ struct Warp {
   u32 turns = 0;
   u32 polls = 0;            // reads that may be a spin on somebody else's write, since the warp last changed memory
   bool yield = false;       // let others run
+  bool ascending = false;   // the last access with an index register: of all lanes, and it was by one more in each
   u32 cluster_pending = 0;  // lanes that have arrived at barrier.cluster, in its present phase
   const Instruction* code = nullptr;
   Frame* frame = nullptr;
@@ -131,6 +132,28 @@ inline void for_lanes(u32 mask, F&& f) {
   } else {
     for (u32 rest = mask; rest != 0; rest &= rest - 1) f(static_cast<u32>(__builtin_ctz(rest)));
   }
+}
+
+// One bit a lane: where holds(lane), of all lanes. A byte a lane first, which makes vector code.
+template <class F>
+inline u32 lanes_where(F&& holds) {
+  alignas(32) i8 bytes[kWarpSize];
+  for_lanes(kAllLanes, [&](u32 lane) { bytes[lane] = holds(lane) ? -1 : 0; });
+#if defined(__AVX2__)
+  typedef char Bytes __attribute__((vector_size(kWarpSize)));
+  Bytes all;
+  std::memcpy(&all, bytes, sizeof all);
+  return static_cast<u32>(__builtin_ia32_pmovmskb256(all));
+#else
+  u32 result = 0;
+  for (u32 lane = 0; lane < kWarpSize; lane += 8) {
+    u64 eight;
+    std::memcpy(&eight, bytes + lane, sizeof eight);
+    // The lowest bit of each byte, moved next to each other at the top.
+    result |= static_cast<u32>((eight & 0x0101010101010101u) * 0x0102040810204080u >> 56) << lane;
+  }
+  return result;
+#endif
 }
 
 }  // namespace cudasim

@@ -79,10 +79,7 @@ template <class How, class F>
 u32 each_lane(const Warp& warp, Slot x, Slot y, F holds) {
   const auto* a = warp.in<typename How::Memory>(x);
   const auto* b = warp.in<typename How::Memory>(y);
-  u32 result = 0;
-  for (u32 lane = 0; lane < kWarpSize; ++lane)
-    result |= holds(How::load(a[lane]), How::load(b[lane])) ? 1u << lane : 0u;
-  return result;
+  return lanes_where([=](u32 lane) { return holds(How::load(a[lane]), How::load(b[lane])); });
 }
 
 template <class How>

@@ -25,6 +25,7 @@ constexpr u32 kNarrow = 1 << 7;  // the base register has 4 bytes
 constexpr u32 kSpaceShift = 8;
 constexpr u32 kScaleShift = 12;  // Form::scale
 constexpr u32 kSignedIndex = 1u << 31;
+constexpr u32 kIndexAgain = 1u << 30;  // Form::index_again
 static_assert(kMaxScale < 1u << (24 - kScaleShift));  // there begins what order_of() tells
 
 Space space_in(const Instruction& i) { return static_cast<Space>(i.control >> kSpaceShift & 15); }
@@ -98,9 +99,10 @@ struct Indexed {
 
 bool is_indexed(const Instruction& i) { return (i.control >> kScaleShift & kMaxScale) != 0; }
 
-// How the addresses of a full warp lie: one after the other (row), or all the same (point); so in each of four groups
-// of eight lanes (rows, points: tiles and broadcasts are such); or otherwise (scattered). outside: see load_carefully.
-enum class Pattern : u8 { outside, row, point, rows, points, scattered };
+// How the addresses of a full warp lie, if not in one row: all the same (point); one after the other, or the same, in
+// each of four groups of eight lanes (rows, points: tiles and broadcasts are such); or otherwise (scattered). outside:
+// see load_carefully.
+enum class Pattern : u8 { outside, point, rows, points, scattered };
 constexpr u32 kGroups = 4, kGroup = 8;
 
 template <class T>
@@ -108,6 +110,8 @@ struct GroupOf {
   typedef T type __attribute__((vector_size(kGroup * sizeof(T))));
   typedef u64 words __attribute__((vector_size(kGroup * sizeof(T))));
 };
+
+typedef long long TestedWords __attribute__((vector_size(32)));
 
 // Whether of kRun lanes each, a group or all of them, every value is by kStep more than that of the lane before.
 template <u32 kStep, u32 kRun, class Value>
@@ -123,6 +127,9 @@ inline bool in_steps(const Value* values) {
     wrong |= (group - values[g * kGroup / kRun * kRun]) ^ (steps + Value{kStep} * (g * kGroup % kRun));
   }
   const Words words = (Words)wrong;
+#if defined(__AVX__)
+  if constexpr (sizeof words == 32) return __builtin_ia32_ptestz256((TestedWords)words, (TestedWords)words) != 0;
+#endif
   u64 any = 0;
   for (u32 w = 0; w < sizeof words / sizeof any; ++w) any |= words[w];
   return any == 0;
@@ -138,9 +145,8 @@ inline bool may_touch(const Region& region, u64 first, u64 last) {
 // Whether each value is by kStep, and the address by kStride, more than that of the lane before.
 template <u32 kBytes, u32 kStep, u32 kStride, class Where>
 inline Pattern in_groups(const Where& where, const Region& region) {
-  if (in_steps<kStep, kWarpSize>(where.values)) {
-    if (!may_touch<kBytes, kStride, kWarpSize>(region, where[0], where[kWarpSize - 1])) return Pattern::outside;
-    return kStride == 0 ? Pattern::point : Pattern::row;
+  if (kStride == 0 && in_steps<0, kWarpSize>(where.values)) {
+    return may_touch<kBytes, 0, kWarpSize>(region, where[0], where[0]) ? Pattern::point : Pattern::outside;
   }
   if (!in_steps<kStep, kGroup>(where.values)) return Pattern::scattered;
   for (u32 g = 0; g < kWarpSize; g += kGroup) {
@@ -167,7 +173,7 @@ template <u32 kBytes, class Where>
 
 // Each lane touches kBytes.
 template <u32 kBytes, class Where>
-inline Pattern pattern_of(const Where& where, const Region& region) {
+[[gnu::noinline]] Pattern pattern_of(const Where& where, const Region& region) {
   using Value = typename Where::Value;
   constexpr u32 kStep = Where::kIndexed ? 1 : kBytes;
   const Value step = where.values[1] - where.values[0];
@@ -175,6 +181,20 @@ inline Pattern pattern_of(const Where& where, const Region& region) {
   if (step == 0) found = in_groups<kBytes, 0, 0>(where, region);
   if (step == kStep && where.scale * kStep == kBytes) found = in_groups<kBytes, kStep, kBytes>(where, region);
   return found == Pattern::scattered ? scattered<kBytes>(where, region) : found;
+}
+
+// Whether they touch a row, as most do, and may. The last access may have found out how the indices lie.
+template <u32 kBytes, class Where>
+[[gnu::always_inline]] inline bool is_row(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
+  constexpr u32 kStep = Where::kIndexed ? 1 : kBytes;
+  if constexpr (Where::kIndexed) {
+    if (where.scale != kBytes) return warp.ascending = false;
+    if ((i.control & kIndexAgain) == 0 || !warp.ascending) warp.ascending = in_steps<kStep, kWarpSize>(where.values);
+    if (!warp.ascending) return false;
+  } else {
+    if (!in_steps<kStep, kWarpSize>(where.values)) return false;
+  }
+  return may_touch<kBytes, kBytes, kWarpSize>(region, where[0], where[kWarpSize - 1]);
 }
 
 // The same for some lanes only: true if all are inside and aligned.
@@ -268,6 +288,8 @@ template <class M, class R>
 // vector code.
 template <class M, class R, u32 kStride, u32 kLanes>
 inline void load_row(R* d, const std::byte* first) {
+  if constexpr (sizeof(M) == sizeof(R) && kStride == sizeof(M))
+    return raw_copy<M, kLanes * kStride>(reinterpret_cast<std::byte*>(d), first);
   for (u32 from = 0; from < kLanes; from += kGroup) {
     R row[kGroup];
     for (u32 l = 0; l < kGroup; ++l) row[l] = static_cast<R>(raw_load<M>(first + (from + l) * kStride));
@@ -276,6 +298,8 @@ inline void load_row(R* d, const std::byte* first) {
 }
 template <class M, class R, u32 kStride, u32 kLanes>
 inline void store_row(const R* a, std::byte* first) {
+  if constexpr (sizeof(M) == sizeof(R) && kStride == sizeof(M))
+    return raw_copy<M, kLanes * kStride>(first, reinterpret_cast<const std::byte*>(a));
   for (u32 from = 0; from < kLanes; from += kGroup) {
     M row[kGroup];
     for (u32 l = 0; l < kGroup; ++l) row[l] = static_cast<M>(a[from + l]);
@@ -323,10 +347,11 @@ inline void load_points(Warp& warp, const Instruction& i, const Where& where, u6
 template <class M, class R, u32 V, class Where>
 inline void load_with(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
-  if (warp.mask == kAllLanes) {
+  if (warp.mask == kAllLanes && is_row<kBytes>(warp, i, where, region)) {
+    load_rows<M, R, V, kWarpSize>(warp, i, where, region.host);
+  } else if (warp.mask == kAllLanes) {
     switch (pattern_of<kBytes>(where, region)) {
       case Pattern::outside: return load_carefully<M, R>(warp, i);
-      case Pattern::row: load_rows<M, R, V, kWarpSize>(warp, i, where, region.host); break;
       case Pattern::rows: load_rows<M, R, V, kGroup>(warp, i, where, region.host); break;
       case Pattern::point: load_points<M, R, V, kWarpSize>(warp, i, where, region.host); break;
       case Pattern::points: load_points<M, R, V, kGroup>(warp, i, where, region.host); break;
@@ -334,6 +359,7 @@ inline void load_with(Warp& warp, const Instruction& i, const Where& where, cons
         for (u32 lane = 0; lane < kWarpSize; ++lane) load_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
     }
   } else {
+    if constexpr (Where::kIndexed) warp.ascending = false;
     if (!inside<kBytes>(where, region, warp.mask)) return load_carefully<M, R>(warp, i);
     const std::byte* last = nullptr;
     for (u32 rest = warp.mask, before = 0; rest != 0; rest &= rest - 1) {
@@ -353,18 +379,20 @@ inline void load_with(Warp& warp, const Instruction& i, const Where& where, cons
 template <class M, class R, u32 V, class Where>
 inline void store_with(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
-  if (warp.mask == kAllLanes) {
+  if (warp.mask == kAllLanes && is_row<kBytes>(warp, i, where, region)) {
+    before_store(i);
+    store_rows<M, R, V, kWarpSize>(warp, i, where, region.host);
+  } else if (warp.mask == kAllLanes) {
     const Pattern pattern = pattern_of<kBytes>(where, region);
     if (pattern == Pattern::outside) return store_carefully<M, R>(warp, i);
     before_store(i);
-    if (pattern == Pattern::row) {
-      store_rows<M, R, V, kWarpSize>(warp, i, where, region.host);
-    } else if (pattern == Pattern::rows) {
+    if (pattern == Pattern::rows) {
       store_rows<M, R, V, kGroup>(warp, i, where, region.host);
     } else {  // of those to one address, the last lane's value stays
       for (u32 lane = 0; lane < kWarpSize; ++lane) store_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
     }
   } else {
+    if constexpr (Where::kIndexed) warp.ascending = false;
     if (!inside<kBytes>(where, region, warp.mask)) return store_carefully<M, R>(warp, i);
     before_store(i);
     for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
@@ -386,7 +414,10 @@ void store_global(Warp& warp, const Instruction& i) {
   const Where where(warp, i, i.slot[0]);
   const u64 address = where[static_cast<u32>(__builtin_ctz(warp.mask))];
   const bool in_shared = space_in(i) == Space::generic && space_of(address) == Space::shared;
-  if (!in_shared && !view_of(warp, i).writable) return store_carefully<M, R>(warp, i);
+  if (!in_shared && !view_of(warp, i).writable) {
+    if constexpr (Where::kIndexed) warp.ascending = false;
+    return store_carefully<M, R>(warp, i);
+  }
   store_with<M, R, V>(warp, i, where, global_region(warp, i, address));
 }
 
@@ -473,6 +504,7 @@ u32 control_of(const Form& form) {
   if (form.address_bytes == 4) control |= kNarrow;
   control |= form.scale << kScaleShift;
   if (form.index_signed) control |= kSignedIndex;
+  if (form.index_again) control |= kIndexAgain;
   return control;
 }
 

@@ -59,6 +59,7 @@ struct Form {
   u32 address_bytes = 8;  // of the memory operand's base register
   u32 scale = 0;          // what its index register counts, in bytes; 0: it has none (kTakesIndex)
   bool index_signed = false;
+  bool index_again = false;  // the last access with an index register had this one, with the same values
   u32 predicate = 0;      // operands that took what their ^ allows instead, a bit each
 
   bool has(std::string_view modifier) const;

@@ -85,7 +85,7 @@ void Resolver::statement(const Statement& s) {
   const Match found = match(s.opcode, s.modifiers);
   row_ = found.row;
   if (s.opcode == "cvta" && renames(s)) return;
-  if (!is_of_launch(s, found) && !(s.opcode == "mov" && special_mov(s))) by_row(s, found);
+  if (!is_known_before(s, found) && !(s.opcode == "mov" && special_mov(s))) by_row(s, found);
   if (loads_parameter(s)) of_parameters_.insert(std::get<Name>(s.operands[0].value).text);
 }
 
@@ -323,6 +323,11 @@ void Resolver::assign_slots(const Flow& flow) {
   const u32 count = static_cast<u32>(registers_.size());
   SlotMap slots = allot(intervals(flow, mentions_, count), registers_);
   for (const auto& [id, constant] : of_launch_) slots.slot[id] = constant;
+  for (auto& [id, index] : indices_) {
+    index.slot = slots.slot[id] = static_cast<Slot>(round_up(slots.bytes, 64));
+    slots.bytes = index.slot + kWarpSize * 4;
+    code.indices.push_back(index);
+  }
   code.frame_bytes = slots.bytes;
   code.registers_32bit = slots.words;
   const auto map = [&](Slot& slot) {

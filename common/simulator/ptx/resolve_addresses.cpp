@@ -5,7 +5,7 @@
 
 namespace cudasim::ptx {
 
-// Where nobody looks on, who is to see each statement: see is_of_launch().
+// Where nobody looks on, who is to see each statement: see is_known_before().
 bool Resolver::is_launch_constant(Slot reg) const {
   return std::any_of(of_launch_.begin(), of_launch_.end(), [&](const auto& each) { return each.first == reg; });
 }
@@ -49,12 +49,14 @@ const Resolver::IndexedAddress* Resolver::address_in(Slot reg) const {
   const auto found = addresses_.find(reg);
   if (found == addresses_.end()) return nullptr;
   const IndexedAddress& it = found->second;
-  const auto written = [&](Slot r) { return r < written_.size() ? written_[r] : 0; };  // 1 + instruction
   return it.since >= straight_since_ && written(it.index) <= it.since && written(reg) == it.at + 1 ? &it : nullptr;
 }
 
+// 1 + the last instruction that wrote the register; 0: none has.
+u32 Resolver::written(Slot reg) const { return reg < written_.size() ? written_[reg] : 0; }
+
 // The base register for a memory operand that is based on `reg`: the array, if the row takes the index as well.
-Slot Resolver::take_index(Draft& draft, Slot reg) const {
+Slot Resolver::take_index(Draft& draft, Slot reg) {
   const Space space = draft.form.space;
   const bool global = space == Space::generic || space == Space::global || space == Space::constant;
   const IndexedAddress* found = global && row_is(kTakesIndex) ? address_in(reg) : nullptr;
@@ -62,6 +64,13 @@ Slot Resolver::take_index(Draft& draft, Slot reg) const {
   draft.index_register = found->index;
   draft.form.scale = found->scale;
   draft.form.index_signed = found->is_signed;
+  // A guard may keep an access from running, and it would not have looked at the index.
+  draft.form.index_again =
+      last_index_.reg == found->index && last_index_.at >= straight_since_ && written(found->index) <= last_index_.at;
+  if (!draft.form.index_again) {
+    const u32 at = static_cast<u32>(out_.code->instructions.size());
+    last_index_ = {draft.statement->guard.empty() ? found->index : kNoSlot, at};
+  }
   return found->base;
 }
 

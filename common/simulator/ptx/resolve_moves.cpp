@@ -173,8 +173,9 @@ bool Resolver::loads_parameter(const Statement& s) const {
 }
 
 // What a kernel reads of its parameters, or %ntid and %nctaid, once into a register that is never written again, is the
-// same in all threads: it lies among the launch's constants, and nothing needs to run.
-bool Resolver::is_of_launch(const Statement& s, const Match& found) {
+// same in all threads: it lies among the launch's constants. %tid and %ctaid are there when a block begins. So nothing
+// needs to run.
+bool Resolver::is_known_before(const Statement& s, const Match& found) {
   if (!function_.is_entry || notes_ != nullptr || found.row == nullptr || !s.guard.empty() || s.operands.size() != 2)
     return false;
   const Name* to = std::get_if<Name>(&s.operands[0].value);
@@ -187,12 +188,18 @@ bool Resolver::is_of_launch(const Statement& s, const Match& found) {
   if (!reg || written == writes_.end() || written->second != 1 || bytes(reg->type) != bytes(type) ||
       !agrees(type, reg->type))
     return false;
-  const std::optional<Slot> constant = of_launch(s, found);
-  if (!constant) return false;
+  if (const std::optional<Slot> constant = of_launch(s, found)) {
+    of_launch_.push_back({reg->id, *constant});
+  } else if (const std::optional<Part> part = part_read(s, found); part && part->name == "%tid") {
+    indices_.push_back({reg->id, {Code::Index::thread, part->axis}});
+  } else if (part && part->name == "%ctaid") {
+    indices_.push_back({reg->id, {Code::Index::block, part->axis}});
+  } else {
+    return false;
+  }
   check_version(s, *found.row);
   check_features(s);
   mention(reg->id, true, true);
-  of_launch_.push_back({reg->id, *constant});
   return true;
 }
 
@@ -213,16 +220,24 @@ std::optional<Slot> Resolver::of_launch(const Statement& s, const Match& found) 
       return std::nullopt;
     return out_.constants.of_launch(Code::OfLaunch::parameter, static_cast<u32>(parameter.offset + offset), size);
   }
+  const std::optional<Part> part = part_read(s, found);
+  if (!part || (part->name != "%ntid" && part->name != "%nctaid")) return std::nullopt;
+  return out_.constants.of_launch(part->name == "%ntid" ? Code::OfLaunch::block_size : Code::OfLaunch::grid_size,
+                                  part->axis, 4);
+}
+
+// %tid.x in mov.u32 %r1, %tid.x, and its kin; not what the text has given such a name.
+std::optional<Resolver::Part> Resolver::part_read(const Statement& s, const Match& found) {
+  const Operand& from = s.operands[1];
   const Name* name = std::get_if<Name>(&from.value);
   const bool moves = found.row->is(kTakesSpecial) && found.row->is(kTakesAddress);
-  if (!moves || name == nullptr || from.addend != 0 || size != 4 || is_float(found.form.type[0]) ||
-      name->selector.size() != 1)
+  if (!moves || name == nullptr || from.pair != nullptr || from.negated || from.index != 0 || from.addend != 0 ||
+      bytes(found.form.type[0]) != 4 || is_float(found.form.type[0]) || name->selector.size() != 1 ||
+      names_.find(name->text))
     return std::nullopt;
-  if ((name->text != "%ntid" && name->text != "%nctaid") || names_.find(name->text)) return std::nullopt;
   const std::size_t axis = std::string_view("xyz").find(name->selector);
   if (axis == std::string_view::npos) return std::nullopt;
-  return out_.constants.of_launch(name->text == "%ntid" ? Code::OfLaunch::block_size : Code::OfLaunch::grid_size,
-                                  static_cast<u32>(axis), 4);
+  return Part{name->text, static_cast<u32>(axis)};
 }
 
 // cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so that %rd4 is only another name of

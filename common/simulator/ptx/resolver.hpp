@@ -78,7 +78,12 @@ class Resolver {
   void count_writes();
   void count_writes(const Operand& operand);
   bool loads_parameter(const Statement& statement) const;
-  bool is_of_launch(const Statement& statement, const Match& found);
+  struct Part {  // of a special register
+    std::string_view name;
+    u32 axis;  // 0 for x, 1 for y, 2 for z
+  };
+  std::optional<Part> part_read(const Statement& statement, const Match& found);
+  bool is_known_before(const Statement& statement, const Match& found);
   std::optional<Slot> of_launch(const Statement& statement, const Match& found);
   bool renames(const Statement& statement);
   void branch(const Statement& statement);
@@ -144,7 +149,8 @@ class Resolver {
   bool is_launch_constant(Slot reg) const;
   void note_address(const Draft& draft);
   const IndexedAddress* address_in(Slot reg) const;
-  Slot take_index(Draft& draft, Slot reg) const;
+  u32 written(Slot reg) const;
+  Slot take_index(Draft& draft, Slot reg);
   void leave_out_unread();
 
   // Values.
@@ -197,7 +203,12 @@ class Resolver {
   std::unordered_map<std::string_view, u32> writes_;    // statements of an entry function that write to this name
   std::unordered_set<std::string_view> of_parameters_;  // registers that hold a parameter and never anything else
   std::vector<std::pair<u32, Slot>> of_launch_;         // registers that are, all the time, a constant of the launch
+  std::vector<std::pair<u32, Code::Index>> indices_;    // registers that are, all the time, a %tid or a %ctaid
   std::unordered_map<Slot, IndexedAddress> addresses_;  // by register
+  struct {
+    Slot reg = kNoSlot;
+    u32 at = 0;   // instruction
+  } last_index_;  // that an access has taken
   struct Producer {
     u32 at = 0;  // instruction
     std::vector<Slot> slots;
