@@ -72,6 +72,25 @@ TEST_CASE("Of blocks that a thread has taken together each may wait for any othe
   }
 }
 
+TEST_CASE("Every block runs once, however much more than the first ones the later ones cost") {
+  Module module(kernel(R"(
+    mov.u32 %r1, %ctaid.x;
+    mad.wide.u32 %slot, %r1, 4, %out;
+    mov.u32 %r2, 0;
+    setp.lt.u32 %p1, %r1, 400;
+    @%p1 bra COUNT;
+  LOOP:
+    add.u32 %r2, %r2, 1;
+    setp.lt.u32 %p2, %r2, 9000;
+    @%p2 bra LOOP;
+  COUNT:
+    red.global.add.u32 [%slot], 1;)"));
+  constexpr u32 kBlocks = 1000;
+  Buffer<u32> out(kBlocks);
+  REQUIRE(!run(module.launch("k", {kBlocks, 1, 1}, {1, 1, 1}, out.address())));
+  CHECK(out.all() == std::vector<u32>(kBlocks, 1));
+}
+
 TEST_CASE("All blocks of a cooperative grid meet at a barrier made of atomics, again and again") {
   Module module(kernel(R"(
     mov.u32 %r1, %nctaid.x;

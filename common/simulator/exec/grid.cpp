@@ -28,7 +28,7 @@ namespace {
 
 constexpr i64 kSlice = 500'000;         // instructions until another cluster may have its turn
 constexpr i64 kAlone = 3'000;           // instructions of a grid before it is worth waking others for it
-constexpr i64 kShare = 20'000;          // of clusters that a thread takes at a time
+constexpr i64 kShare = 20'000;          // of clusters that a thread takes at a time; if they cost more, some go back
 constexpr u64 kShares = 4;              // for each thread, at least, of those that have not begun
 constexpr i64 kBlockCost = 50;          // what a block costs at least, in instructions
 constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that ends: about a minute of one thread
@@ -276,7 +276,12 @@ void Grid::note_progress() {
 void Grid::give_back(Share share, Outcome outcome, i64 spent) {
   std::unique_lock lock(mutex_);
   note_progress();
-  if (share.next.begin != share.next.end) waiting_.push_front(share.next);
+  if (share.next.begin != share.next.end) {
+    const auto behind = std::find_if(waiting_.begin(), waiting_.end(),
+                                     [&](const Numbers& other) { return other.begin > share.next.begin; });
+    waiting_.insert(behind, share.next);
+    changed_.notify_one();
+  }
   if (share.finished != 0) {
     finished_ += share.finished;
     spent_ = 0;
@@ -341,6 +346,7 @@ bool Grid::work(bool caller) {
   for (Share share; (share = take(caller, offered ? cost : 0)).cluster != nullptr;) {
     Outcome outcome;
     i64 spent = 0;
+    const i64 enough = done + kShare;
     try {
       for (;;) {
         i64 left = offered ? slice : std::min(kAlone, slice);
@@ -351,7 +357,7 @@ bool Grid::work(bool caller) {
         if (outcome != Outcome::finished) break;
         cost = spent;
         ++share.finished;
-        if (share.next.begin == share.next.end || stop_) break;
+        if (share.next.begin == share.next.end || done > enough || stop_) break;
         start(*share.cluster, share.next.begin++);
       }
     } catch (Fault& f) {
