@@ -75,7 +75,8 @@ CUresult synchronize(const std::shared_ptr<Context>& context) {
   require_no_capture(*context);
   context->synchronize();
   trim_pools(context->device);
-  return context->health->fault;
+  require_no_fault(*context->health);
+  return CUDA_SUCCESS;
 }
 
 enum class LimitRule { unknown, unsupported, readable, settable };

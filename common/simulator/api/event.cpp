@@ -114,7 +114,8 @@ CUDASIM_API CUresult cuEventSynchronize(CUevent hEvent) {
     require_not_captured(*event);
     require_no_unsafe_capture();
     event->wait();
-    return event->health->fault;  // that the context has been ended meanwhile is no matter
+    require_no_fault(*event->health);  // that the context has been ended meanwhile is no matter
+    return CUDA_SUCCESS;
   };
 }
 

@@ -43,7 +43,8 @@ CUresult query(CUstream handle) {
   require_no_implicit_capture(*stream, Use::work);
   require_no_unsafe_capture();
   if (!stream->idle()) return CUDA_ERROR_NOT_READY;
-  return stream->health->fault;
+  require_no_fault(*stream->health);
+  return CUDA_SUCCESS;
 }
 
 CUresult synchronize(CUstream handle) {
@@ -53,7 +54,8 @@ CUresult synchronize(CUstream handle) {
   require_no_unsafe_capture();
   stream->synchronize();
   if (const auto context = stream->context.lock()) trim_pools(context->device);
-  return stream->health->fault;  // that the context has been ended meanwhile is no matter
+  require_no_fault(*stream->health);  // that the context has been ended meanwhile is no matter
+  return CUDA_SUCCESS;
 }
 
 // An event of a capture takes the stream into it. One of other work cannot be waited for by a captured stream.

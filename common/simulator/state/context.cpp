@@ -182,9 +182,13 @@ namespace {
 
 }  // namespace
 
+void require_no_fault(const Health& health) {
+  if (const CUresult fault = health.fault; fault != CUDA_SUCCESS) fail_by_fault(fault);
+}
+
 void require_healthy(const Health& health) {
   if (health.ended) fail(CUDA_ERROR_CONTEXT_IS_DESTROYED, "the context that this belongs to has been destroyed");
-  if (const CUresult fault = health.fault; fault != CUDA_SUCCESS) fail_by_fault(fault);
+  require_no_fault(health);
 }
 
 void require_healthy_device(const Device& device) {

@@ -107,6 +107,8 @@ std::shared_ptr<Context> current_context_even_faulted();
 void require_calls_permitted();
 // Throws the fault that the context has, or CUDA_ERROR_CONTEXT_IS_DESTROYED.
 void require_healthy(const Health& health);
+// Throws the fault only.
+void require_no_fault(const Health& health);
 
 // The stream that a handle means: 0 and CU_STREAM_LEGACY the current context's, CU_STREAM_PER_THREAD the thread's own
 // in the current context, else a stream of any context. Throws CUDA_ERROR_INVALID_HANDLE, and the fault of its context.

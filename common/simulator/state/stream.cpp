@@ -90,7 +90,9 @@ CUresult Stream::run_here(Operation operation) {
                                        Scheduler::Where::caller);
     last_ = task;
   }
-  return Scheduler::instance().run(task);
+  const CUresult result = Scheduler::instance().run(task);
+  if (result != CUDA_SUCCESS) require_no_fault(*health);
+  return result;
 }
 
 std::vector<TaskPtr> Stream::pending() const {
