@@ -36,6 +36,8 @@ INTENDED_BY_CHECKS = {
     "04-kernels/01-first-launch": ["illegal address"],
     "04-kernels/15-errors-come-late": ["illegal address"],
 }
+# What the results of an answer do not show.
+CASE = "the simulator finds no fault in how the kernel runs"
 TOOLS = {
     "memcheck": ["--leak-check", "full", "--report-api-errors", "no"],
     "racecheck": [],
@@ -46,13 +48,15 @@ NOTHING_SEEN = "terminated before first instrumented API call"
 
 
 def of_simulator(said):
-    """The findings in what a program wrote on stderr: 'illegal address, kernels.cu:12 (line 93 of the PTX)'."""
+    """The findings in what a program wrote on stderr: 'illegal address, kernels.cu:12 (line 93 of the PTX)'; of a race both places."""
     found = []
-    for line in said.splitlines():
+    for line in re.sub(r"\n {11}(?=\S)", " ", said).splitlines():
         if line.startswith("========= simulated GPU: "):
             found.append(line.partition(": ")[2])
         elif found and re.match(r"  (at|when)  ", line) and ", " not in found[-1]:
             found[-1] += ", " + line.split(None, 1)[1]
+        elif found and (place := re.match(r"  thread .* at (\S+)", line)):
+            found[-1] += (" and " if ", " in found[-1] else ", ") + place.group(1)
     return found
 
 
@@ -102,6 +106,18 @@ def judge(found, intended, by_all):
 
 def intended_of(lesson, device, name="the program"):
     return INTENDED.get(lesson, ([], []))[device.kind == "gpu"] if name == "the program" else INTENDED_BY_CHECKS.get(lesson, [])
+
+
+def case_of(lesson, variant, device):
+    """On the simulator, an answer whose results are right is looked at once more, with every check on: a test case of its own. On a GPU it is
+    None; who has compute-sanitizer can have it look at the check that make has built."""
+    if device.kind != "simulator" or course.is_python(lesson):
+        return None
+    environment = dict(device.environment_for(lesson), CUDASIM_CHECK=os.environ.get("CUDASIM_CHECK") or "all")
+    found, _, _ = watched([str(course.ROOT / checks.binary_of(lesson, variant))], environment, None)
+    case = checks.Case(CASE)
+    case.failure = "\n".join(unexpected(found, intended_of(lesson, device, "the answer's check"))) or None
+    return case
 
 
 def main(wish, parts):

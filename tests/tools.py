@@ -343,19 +343,34 @@ def a_crash_in_every_case_is_told_once():
     assert shown.getvalue().count("   - ") == 3 and "      a b.cpp:8: CHECK( done )" in shown.getvalue()
 
 
-def what_the_simulators_checks_find_in_a_right_answer_is_told():
+def what_the_simulators_checks_find_in_a_right_answer_is_no_solution():
     found = ["a race, exercise.cu:7", "not given back: 4 bytes", "a race, exercise.cu:7"]
 
-    def told(kind, wish):
+    def told(lesson, kind, wish):
         device = texts.course.Device(kind, "", "", {})
         with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(checks, "judge", lambda *_: [checks.Case("one")]):
             with mock.patch.object(check.device_side, "watched", lambda *_: (found, None, None)), mock.patch.dict(os.environ, CUDASIM_CHECK=wish):
-                assert check.judge("03-memory/16-leaks", mock.Mock(failed=set()), device, True)
-        return shown.getvalue().splitlines()
+                solved = check.judge(lesson, mock.Mock(failed=set()), device, True)
+        lines = shown.getvalue().splitlines()
+        assert solved == (lines == [f"{lesson}   solved"]), lines
+        return lines[1:]
 
     # What is not given back is this lesson's subject.
-    assert told("simulator", "all") == ["03-memory/16-leaks   solved, but the simulator has found:", "      a race, exercise.cu:7"]
-    assert told("simulator", "") == told("gpu", "all") == ["03-memory/16-leaks   solved"]
+    assert told("03-memory/16-leaks", "simulator", "all") == [f"   - {device_side.CASE}", "      a race, exercise.cu:7"]
+    assert told("03-memory/16-leaks", "simulator", "") == told("03-memory/16-leaks", "gpu", "all") == []
+    assert told("04-kernels/08-warps", "simulator", "")[1:] == ["      a race, exercise.cu:7", "      not given back: 4 bytes"]
+    assert told("04-kernels/08-warps", "gpu", "all") == []
+
+
+def of_a_race_both_places_are_told():
+    said = """========= simulated GPU: data race
+  kernel   block_sums
+  thread   (1,0,0) of block (0,0,0) changes 4 bytes atomically at exercise.cu:4 (in
+           device_atomic_functions.hpp:107)
+  thread   (0,0,0) of block (0,0,0) has written there, at
+           exercise.cu:3
+"""
+    assert device_side.of_simulator(said) == ["data race, exercise.cu:4 and exercise.cu:3"]
 
 
 # Stands for a Catch2 binary whose first test case does not end.

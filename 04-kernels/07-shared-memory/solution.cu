@@ -1,7 +1,8 @@
 // Let the threads of a block add up their numbers.
 
-// Each thread has one number, in[global index]. The sum of each block's numbers goes to sums[blockIdx.x]. A block has
-// any number of threads from 1 to 1024, and is launched with blockDim.x * sizeof(int) bytes of dynamic shared memory.
+// Each thread fetches one number, in[global index], and no other's. The sum of each block's numbers goes to
+// sums[blockIdx.x]. A block has any number of threads from 1 to 1024, and is launched with blockDim.x * sizeof(int)
+// bytes of dynamic shared memory.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   extern __shared__ int numbers[];
   numbers[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];

@@ -76,3 +76,10 @@ TEST_CASE_METHOD(Loaded, "each call is checked: what the driver refuses is throw
   const auto answer = [&] { write_variable(module.handle, "counts", kNew, 4 * sizeof(int)); };
   CHECK(goes_on({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy"}, answer) == "");
 }
+
+// There are more reasons than a missing name: a context that has died, a driver that is shutting down.
+TEST_CASE_METHOD(Loaded, "what is thrown is the driver's own answer, whatever it is") {
+  const Refusal refusal("cuModuleGetGlobal");
+  INFO(refusal.told() << " with " << cu::name(kRefused));
+  CHECK(answer(module.handle, "counts", kNew, 4 * sizeof(int)) == kRefused);
+}

@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/counted.hpp"
 #include "tests/numbers.hpp"
 
 #include <vector>
@@ -48,6 +49,24 @@ int static_bytes() {
   return bytes;
 }
 
+struct Seen {
+  std::vector<std::size_t> fetched;  // by each warp: numbers from global memory
+  std::string parted;                // to what only some have come who have to come to it together, in a sentence
+};
+
+// What the threads of one block do on their way to the sum.
+Seen watched(int threads) {
+  cu::Context context;
+  const Counted counted(cu::image("exercise.ptx"));
+  cu::Memory in(threads * sizeof(int)), sums(sizeof(int));
+  CU_CHECK(cuMemsetD32(in.address, 1, threads));
+  void* arguments[] = {&in.address, &sums.address};
+  CU_CHECK(cuLaunchKernel(counted.function("block_sums"), 1, 1, 1, threads, 1, 1, threads * sizeof(int), nullptr,
+                          arguments, nullptr));
+  CU_CHECK(cuCtxSynchronize());
+  return {counted.fetched(), counted.parted(threads)};
+}
+
 }  // namespace
 
 TEST_CASE("a block of one thread") {
@@ -86,4 +105,18 @@ TEST_CASE("an array of fixed length, if there is one, has room for 1024 threads"
   const int bytes = static_bytes();
   INFO("The kernel has " << bytes << " bytes of shared memory that do not follow the launch");
   CHECK((bytes <= 32 * 4 || bytes >= 1024 * 4));
+}
+
+// What comes out may be right, by luck; the next GPU may wait for ever.
+TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all lanes of its mask") {
+  for (const int threads : {33, 96, 256}) {
+    CAPTURE(threads);
+    CHECK(watched(threads).parted == "");
+  }
+}
+
+TEST_CASE("each warp fetches its own numbers, and no others") {
+  std::vector<std::size_t> numbers(32);
+  numbers[0] = numbers[1] = numbers[2] = 32;
+  CHECK(watched(96).fetched == numbers);
 }

@@ -2,9 +2,12 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/counted.hpp"
 #include "tests/numbers.hpp"
 
+#include <fstream>
 #include <numeric>
+#include <sstream>
 #include <vector>
 
 namespace {
@@ -21,6 +24,18 @@ std::vector<int> scanned(std::vector<int> numbers) {
       cuLaunchKernel(module.function("scan_warps"), 1, 1, 1, numbers.size(), 1, 1, 0, nullptr, arguments, nullptr));
   CU_CHECK(cuMemcpyDtoH(numbers.data(), memory.address, bytes));
   return numbers;
+}
+
+// To what only some of these threads have come who have to come to it together, in a sentence.
+std::string parted(int threads) {
+  cu::Context context;
+  const Counted counted(cu::image("exercise.ptx"));
+  cu::Memory memory(threads * sizeof(int));
+  CU_CHECK(cuMemsetD32(memory.address, 1, threads));
+  void* arguments[] = {&memory.address};
+  CU_CHECK(cuLaunchKernel(counted.function("scan_warps"), 1, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_CHECK(cuCtxSynchronize());
+  return counted.parted(threads);
 }
 
 // 3 -1 4 -1 5 …: numbers of either sign that do not repeat soon.
@@ -53,3 +68,17 @@ TEST_CASE("different numbers: every lane has the sum up to its own") { CHECK(ver
 TEST_CASE("every warp begins anew") { CHECK(verdict(different(96)) == kAllRight); }
 
 TEST_CASE("as many warps as a block can have") { CHECK(verdict(different(1024)) == kAllRight); }
+
+// What comes out may be right, by luck; the next GPU may wait for ever.
+TEST_CASE("all lanes come to each shuffle whose mask names them") {
+  CHECK(parted(32) == "");
+  CHECK(parted(96) == "");
+}
+
+// With it, lanes agree on nothing, and may read from one that is not here.
+TEST_CASE("who takes part is said, not asked: no __activemask()") {
+  std::ostringstream ptx;
+  ptx << std::ifstream(cu::image("exercise.ptx")).rdbuf();
+  const bool asks = ptx.str().find("activemask.b32") != std::string::npos;
+  CHECK_FALSE(asks);
+}

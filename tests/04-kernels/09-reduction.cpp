@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/counted.hpp"
 
 #include <climits>
 #include <vector>
@@ -23,6 +24,19 @@ int maximum(std::vector<int> numbers, int blocks, int threads) {
   int found;
   CU_CHECK(cuMemcpyDtoH(&found, largest.address, sizeof found));
   return found;
+}
+
+// To what only some of a block's threads have come who have to come to it together, in a sentence.
+std::string parted(unsigned long long n, int blocks, int threads) {
+  cu::Context context;
+  const Counted counted(cu::image("exercise.ptx"));
+  cu::Memory in(n * sizeof(int)), largest(sizeof(int));
+  CU_CHECK(cuMemsetD32(in.address, 1, n));
+  CU_CHECK(cuMemsetD32(largest.address, 0, 1));
+  void* arguments[] = {&in.address, &largest.address, &n};
+  CU_CHECK(cuLaunchKernel(counted.function("maximum"), blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_CHECK(cuCtxSynchronize());
+  return counted.parted(threads);
 }
 
 // -1000 everywhere, and -5 in one place.
@@ -75,4 +89,11 @@ TEST_CASE("a block of 1024 threads: the largest is found wherever it lies") {
     CAPTURE(place);
     CHECK(maximum(one_peak(1024, place), 1, 1024) == -5);
   }
+}
+
+// What comes out may be right, by luck; the next GPU may wait for ever.
+TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all lanes of its mask") {
+  CHECK(parted(1000, 1, 256) == "");
+  CHECK(parted(50, 1, 96) == "");
+  CHECK(parted(1000, 3, 128) == "");
 }

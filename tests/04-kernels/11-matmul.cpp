@@ -2,6 +2,7 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
+#include "tests/counted.hpp"
 
 #include <vector>
 
@@ -10,7 +11,7 @@ namespace {
 constexpr int kPast = 4096;  // floats past the end of c, in the same allocation
 constexpr float kUntouched = -0.5f;
 
-struct Counted {
+struct Faults {
   int wrong = 0;
   int past_the_end = 0;
 };
@@ -22,7 +23,7 @@ std::vector<float> some_numbers(int count, int seed) {
   return numbers;
 }
 
-Counted multiply(int rows, int inner, int columns) {
+Faults multiply(int rows, int inner, int columns) {
   cu::Context context;
   cu::Module module(cu::image("exercise.ptx"));
   const std::vector<float> a = some_numbers(rows * inner, 1), b = some_numbers(inner * columns, 4);
@@ -36,16 +37,16 @@ Counted multiply(int rows, int inner, int columns) {
                           arguments, nullptr));
   CU_CHECK(cuMemcpyDtoH(c.data(), on_c.address, c.size() * sizeof(float)));
 
-  Counted counted;
+  Faults faults;
   for (int y = 0; y < rows; ++y) {
     for (int x = 0; x < columns; ++x) {
       float sum = 0;
       for (int k = 0; k < inner; ++k) sum += a[y * inner + k] * b[k * columns + x];
-      counted.wrong += c[y * columns + x] != sum;
+      faults.wrong += c[y * columns + x] != sum;
     }
   }
-  for (int i = rows * columns; i < rows * columns + kPast; ++i) counted.past_the_end += c[i] != kUntouched;
-  return counted;
+  for (int i = rows * columns; i < rows * columns + kPast; ++i) faults.past_the_end += c[i] != kUntouched;
+  return faults;
 }
 
 int shared_bytes() {
@@ -54,6 +55,25 @@ int shared_bytes() {
   int bytes;
   CU_CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, module.function("multiply")));
   return bytes;
+}
+
+struct Seen {
+  std::size_t fetched;  // numbers, from global memory
+  std::string parted;   // to which barrier some did not come
+};
+
+// What the kernel's threads do on their way to the result.
+Seen watched(int rows, int inner, int columns) {
+  cu::Context context;
+  const Counted counted(cu::image("exercise.ptx"));
+  cu::Memory a(rows * inner * sizeof(float)), b(inner * columns * sizeof(float)), c(rows * columns * sizeof(float));
+  CU_CHECK(cuMemsetD32(a.address, 0, rows * inner));
+  CU_CHECK(cuMemsetD32(b.address, 0, inner * columns));
+  void* arguments[] = {&a.address, &b.address, &c.address, &rows, &inner, &columns};
+  CU_CHECK(cuLaunchKernel(counted.function("multiply"), (columns + 15) / 16, (rows + 15) / 16, 1, 16, 16, 1, 0, nullptr,
+                          arguments, nullptr));
+  CU_CHECK(cuCtxSynchronize());
+  return {counted.fetched()[0], counted.parted(16 * 16)};
 }
 
 }  // namespace
@@ -77,10 +97,21 @@ TEST_CASE("an inner side that is no multiple of a tile") {
 TEST_CASE("sides of c that are no multiples of a tile") {
   for (const int side : {1, 15, 33}) {
     CAPTURE(side);
-    const Counted counted = multiply(side, 32, side + 4);
-    CHECK(counted.wrong == 0);
-    CHECK(counted.past_the_end == 0);
+    const Faults faults = multiply(side, 32, side + 4);
+    CHECK(faults.wrong == 0);
+    CHECK(faults.past_the_end == 0);
   }
 }
 
 TEST_CASE("each number is fetched into shared memory") { CHECK(shared_bytes() >= 2 * 16 * 16 * 4); }
+
+// One block, 16 rows of a and 16 columns of b: those are the numbers that it needs.
+TEST_CASE("no number is fetched twice: what is multiplied comes from the tiles") {
+  const std::size_t needed = 2 * 16 * 64, fetched = watched(16, 64, 16).fetched;
+  INFO("The block needs " << needed << " numbers; its threads have read " << fetched << " from global memory");
+  CHECK(fetched <= needed);
+}
+
+TEST_CASE("a barrier is reached by all threads of the block, also those outside of c") {
+  CHECK(watched(33, 40, 20).parted == "");
+}

@@ -1,0 +1,9 @@
+// Rejected with: "the simulator finds no fault in how the kernel runs"
+// A warp that comes early adds to what is not 0 yet, and what it has added is lost. The first warp has to be the first.
+extern "C" __global__ void block_sums(const int* in, int* sums) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) sum = 0;
+  atomicAdd(&sum, in[blockIdx.x * blockDim.x + threadIdx.x]);
+  __syncthreads();
+  if (threadIdx.x == 0) sums[blockIdx.x] = sum;
+}

@@ -1,0 +1,17 @@
+// Rejected with: "no number is fetched twice: what is multiplied comes from the tiles"
+// a comes from its tile. b is "read in rows anyway", by each of the 16 rows of threads again.
+extern "C" __global__ void multiply(const float* a, const float* b, float* c, int rows, int inner, int columns) {
+  __shared__ float tile_a[16][16], tile_b[16][16];
+  const int column = threadIdx.x, row = threadIdx.y, x = blockIdx.x * 16 + column, y = blockIdx.y * 16 + row;
+  float sum = 0;
+  for (int first = 0; first < inner; first += 16) {
+    tile_a[row][column] = y < rows && first + column < inner ? a[y * inner + first + column] : 0;
+    tile_b[row][column] = 0;
+    __syncthreads();
+    for (int k = 0; k < 16; ++k) {
+      if (first + k < inner && x < columns) sum += tile_a[row][k] * b[(first + k) * columns + x];
+    }
+    __syncthreads();
+  }
+  if (y < rows && x < columns) c[y * columns + x] = sum;
+}
