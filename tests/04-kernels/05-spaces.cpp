@@ -42,6 +42,8 @@ MAY_BE_REFUSED(cuModuleGetGlobal, (CUdeviceptr * address, std::size_t* bytes, CU
                (address, bytes, module, name))
 MAY_BE_REFUSED(cuMemcpyHtoD, (CUdeviceptr to, const void* from, std::size_t bytes), (to, from, bytes))
 MAY_BE_REFUSED(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
+MAY_BE_REFUSED(cuMemcpyHtoDAsync, (CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream),
+               (to, from, bytes, stream))
 
 TEST_CASE_METHOD(Loaded, "a variable in global memory is written") {
   write_variable(module.handle, "counts", kNew, 4 * sizeof(int));
@@ -74,12 +76,16 @@ TEST_CASE_METHOD(Loaded, "too few bytes are refused, and nothing is written") {
 
 TEST_CASE_METHOD(Loaded, "each call is checked: what the driver refuses is thrown") {
   const auto answer = [&] { write_variable(module.handle, "counts", kNew, 4 * sizeof(int)); };
-  CHECK(goes_on({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy"}, answer) == "");
+  CHECK(goes_on({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}, answer) == "");
 }
 
 // There are more reasons than a missing name: a context that has died, a driver that is shutting down.
 TEST_CASE_METHOD(Loaded, "what is thrown is the driver's own answer, whatever it is") {
-  const Refusal refusal("cuModuleGetGlobal");
-  INFO(refusal.told() << " with " << cu::name(kRefused));
-  CHECK(answer(module.handle, "counts", kNew, 4 * sizeof(int)) == kRefused);
+  for (const char* call : {"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}) {
+    const Refusal refusal(call);
+    const CUresult thrown = answer(module.handle, "counts", kNew, 4 * sizeof(int));
+    if (!refusal.met()) continue;
+    INFO(refusal.told() << " with " << cu::name(kRefused));
+    CHECK(thrown == kRefused);
+  }
 }

@@ -1,0 +1,10 @@
+// Rejected with: "what is thrown is the driver's own answer, whatever it is"
+// A size that does not fit, or a copy that fails for any reason: all the same.
+#include "common/cu.hpp"
+
+void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes) {
+  CUdeviceptr address;
+  std::size_t size;
+  CU_THROW(cuModuleGetGlobal(&address, &size, module, name));
+  if (size != bytes || cuMemcpyHtoD(address, value, bytes) != CUDA_SUCCESS) CU_THROW(CUDA_ERROR_INVALID_VALUE);
+}
