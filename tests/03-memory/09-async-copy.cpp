@@ -134,3 +134,11 @@ TEST_CASE_METHOD(BusyStream, "each call is checked: what the driver refuses is t
   const auto answer = [&] { send(slot, device.address, sent.data(), kBytes, stream); };
   CHECK(goes_on({"cuEventSynchronize", "cuEventQuery", "cuMemcpyHtoDAsync", "cuEventRecord"}, answer) == "");
 }
+
+// Who made another one has to destroy the old one, and did they? Others may be waiting for that.
+TEST_CASE_METHOD(BusyStream, "the slot keeps its event") {
+  const CUevent its_own = slot.free;
+  const Bytes sent(kBytes, 'j');
+  send(slot, device.address, sent.data(), kBytes, stream);
+  CHECK(slot.free == its_own);
+}

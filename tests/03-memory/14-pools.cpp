@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::size_t kBytes = 1 << 20;
 int plain_allocations = 0;
+std::vector<CUstream> taken_in, given_back_in;
 
 void CUDA_CB sleep_a_while(void* over) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -54,6 +55,24 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   ++plain_allocations;
   return DRIVERS(cuMemAlloc)(address, bytes);
 }
+
+CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  if (Refusal::meets("cuMemAllocAsync")) return kRefused;
+  taken_in.push_back(stream);
+  return DRIVERS(cuMemAllocAsync)(address, bytes, stream);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  given_back_in.push_back(stream);
+  return DRIVERS(cuMemFreeAsync)(address, stream);
+}
+
+MAY_BE_REFUSED(cuMemAllocFromPoolAsync, (CUdeviceptr * address, std::size_t bytes, CUmemoryPool from, CUstream stream),
+               (address, bytes, from, stream))
+MAY_BE_REFUSED(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream),
+               (to, from, bytes, stream))
+MAY_BE_REFUSED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream),
+               (to, from, bytes, stream))
 
 TEST_CASE_METHOD(TwoBuffers, "each buffer holds what the other one held") {
   swap(a.address, b.address, kBytes, stream.handle);
@@ -100,4 +119,19 @@ TEST_CASE_METHOD(TwoBuffers, "the memory comes from the pool") {
   swap(a.address, b.address, kBytes, stream.handle);
   CHECK(plain_allocations == before);
   CHECK(all_are(a, 'b'));
+}
+
+// In another one, it may be taken before that has come to it, and given back while this one still copies.
+TEST_CASE_METHOD(TwoBuffers, "the memory is taken and given back in the stream that copies, and in no other") {
+  taken_in.clear();
+  given_back_in.clear();
+  swap(a.address, b.address, kBytes, stream.handle);
+  CU_CHECK(cuCtxSynchronize());
+  for (const CUstream in : taken_in) CHECK(in == stream.handle);
+  CHECK(given_back_in == std::vector<CUstream>{stream.handle});
+}
+
+TEST_CASE_METHOD(TwoBuffers, "each call is checked: what the driver refuses is thrown") {
+  const auto answer = [&] { swap(a.address, b.address, kBytes, stream.handle); };
+  CHECK(goes_on({"cuMemAllocAsync", "cuMemAllocFromPoolAsync", "cuMemcpyDtoDAsync", "cuMemcpyAsync"}, answer) == "");
 }
