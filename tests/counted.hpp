@@ -1,7 +1,7 @@
-// Counts what the threads of an answer's kernel come to, for the checks of 04-07, 04-08, 04-09 and 04-11: in the PTX
-// that nvcc wrote, a counter is put before each barrier, each instruction that lanes execute together, and each load
-// from global memory. The kernel does what it did before, on any device; afterwards the counters tell what cannot be
-// seen by its results.
+// Counts what the threads of an answer's kernel come to, for the checks of 04-07, 04-08, 04-09, 04-11 and 04-12: in the
+// PTX that nvcc wrote, a counter is put before each barrier, each instruction that lanes execute together, and each
+// load from global memory or atomic operation on it. The kernel does what it did before, on any device; afterwards the
+// counters tell what cannot be seen by its results.
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -23,16 +23,9 @@ class Counted {
 
   CUfunction function(const char* name) const { return module_.function(name); }
 
-  // How many numbers each warp of a block has read from global memory.
-  std::vector<std::size_t> fetched() const {
-    std::vector<std::size_t> numbers(kWarps);
-    for (const Place& place : places_) {
-      if (place.kind != kLoad) continue;
-      const std::vector<Count> loads = counts(place);
-      for (int warp = 0; warp < kWarps; ++warp) numbers[warp] += loads[warp] * place.width;
-    }
-    return numbers;
-  }
+  // How many numbers each warp of a block has read from global memory, and changed there by atomic operations.
+  std::vector<std::size_t> fetched() const { return numbers(kLoad); }
+  std::vector<std::size_t> changed() const { return numbers(kAtomic); }
 
   // After a launch of blocks of so many threads: the first place to which only some have come of those who must come
   // to it together; "" if there is none.
@@ -54,12 +47,12 @@ class Counted {
 
  private:
   using Count = unsigned long long;
-  enum Kind { kLoad, kBarrier, kTogether };
+  enum Kind { kLoad, kAtomic, kBarrier, kTogether };
   struct Place {
     Kind kind;
     std::string name;  // the instruction's
     int line;          // in the answer
-    int width;         // how many numbers it loads
+    int width;         // how many numbers it moves
   };
 
   static constexpr int kWarps = 32;                 // of a block, each with a counter of its own
@@ -87,11 +80,14 @@ class Counted {
   // What counts an instruction; "" if it is none of those that are counted.
   std::string counter(const std::string& guard, const std::string& name, const std::string& operands, int line) {
     static const std::regex load(R"(ld\.(?:\w+\.)*?global\b(?:.*\.v(\d)\b)?.*)");
+    static const std::regex atomic(R"((atom|red)\.(?:\w+\.)*?global\b.*)");
     static const std::regex barrier(R"((bar|barrier)(\.cta)?\.(sync|red)\b.*)");
     static const std::regex together(R"((bar\.warp|shfl|vote|match\.\w+|redux)\.sync\b.*)");
     std::string step = "mov.u64 %step, 1;\n";
     if (std::smatch found; std::regex_match(name, found, load)) {
       places_.push_back({kLoad, name, line, found[1].matched ? std::stoi(found[1]) : 1});
+    } else if (std::regex_match(name, atomic)) {
+      places_.push_back({kAtomic, name, line, 1});
     } else if (std::regex_match(name, barrier)) {
       places_.push_back({kBarrier, name, line, 0});
     } else if (std::regex_match(name, together)) {
@@ -108,6 +104,17 @@ class Counted {
            "mov.u32 %warp, %tid.x; shr.u32 %warp, %warp, 5; mul.wide.u32 %place, %warp, 8;\n" +  //
            "mov.u64 %row, " + row + "; add.u64 %place, %place, %row;\n" +                        //
            guard + "red.global.add.u64 [%place], %step; }\n";
+  }
+
+  // By warp: how many numbers all places of a kind have moved.
+  std::vector<std::size_t> numbers(Kind kind) const {
+    std::vector<std::size_t> moved(kWarps);
+    for (const Place& place : places_) {
+      if (place.kind != kind) continue;
+      const std::vector<Count> times = counts(place);
+      for (int warp = 0; warp < kWarps; ++warp) moved[warp] += times[warp] * place.width;
+    }
+    return moved;
   }
 
   std::vector<Count> counts(const Place& place) const {

@@ -33,6 +33,10 @@ struct Caller {
 
 }  // namespace
 
+MAY_BE_REFUSED(cuCtxGetCurrent, (CUcontext * context), (context))
+MAY_BE_REFUSED(cuCtxSetCurrent, (CUcontext context), (context))
+MAY_BE_REFUSED(cuCtxPushCurrent, (CUcontext context), (context))
+
 TEST_CASE_METHOD(Caller, "the work is done in the caller's context") {
   CUcontext seen = nullptr;
   in_worker([&] { seen = current(); });
@@ -87,4 +91,8 @@ TEST_CASE_METHOD(Caller, "it arrives as what it is, with all that it carries") {
   } catch (const std::exception&) {
   }
   CHECK(number == 42);
+}
+
+TEST_CASE_METHOD(Caller, "each call is checked: what the driver refuses is thrown to the caller") {
+  CHECK(goes_on({"cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent"}, [] { in_worker([] {}); }) == "");
 }

@@ -5,6 +5,7 @@
 #include "tests/counted.hpp"
 #include "tests/numbers.hpp"
 
+#include <cstdlib>
 #include <vector>
 
 namespace {
@@ -31,8 +32,10 @@ Sums sums_of(int blocks, int threads) {
   cu::Memory in(numbers.size() * sizeof(int)), out(2048 * sizeof(int));
   CU_CHECK(cuMemcpyHtoD(in.address, numbers.data(), numbers.size() * sizeof(int)));
 
-  void* littering[] = {&out.address};
-  CU_CHECK(cuLaunchKernel(check.function("litter"), 2048, 1, 1, 256, 1, 1, 32768, nullptr, littering, nullptr));
+  if (std::getenv("CUDASIM_CHECK") == nullptr) {  // that finds by itself who reads what nobody has written
+    void* littering[] = {&out.address};
+    CU_CHECK(cuLaunchKernel(check.function("litter"), 2048, 1, 1, 256, 1, 1, 32768, nullptr, littering, nullptr));
+  }
   void* arguments[] = {&in.address, &out.address};
   CU_CHECK(cuLaunchKernel(module.function("block_sums"), blocks, 1, 1, threads, 1, 1, threads * sizeof(int), nullptr,
                           arguments, nullptr));
