@@ -99,6 +99,8 @@ constexpr u64 kDeviceBase = u64{1} << 47;
 constexpr u64 kSharedWindow =
     kDeviceBase + (u64{1} << 40);  // a block's own shared memory; clusters: + rank * kSharedStride
 constexpr u64 kSharedStride = u64{1} << 24;
+// Where in it lies what the system keeps for a block (kSharedReserved), far from what is the kernel's own.
+constexpr u64 kReservedShared = kSharedStride / 2;
 constexpr u64 kLocalWindow = kDeviceBase + (u64{2} << 40);  // the executing thread's own local memory
 constexpr u64 kParamWindow = kDeviceBase + (u64{3} << 40);  // the launch's parameters
 constexpr u64 kCodeWindow = kDeviceBase + (u64{4} << 40);  // addresses of functions: + 16 * index in Program::functions

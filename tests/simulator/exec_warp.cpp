@@ -268,6 +268,54 @@ END: ld.param.u64 %o, [out]; st.global.u32 [%o], %r2; ret; }
   CHECK(fault->what.find("different calls") != std::string::npos);
 }
 
+TEST_CASE("Lanes that a spin has kept back exchange values with those that wait for them in a function") {
+  // Lane 0 waits for another warp, which the function's result goes to only then; the others have long been in it.
+  Module module(kHeader + R"(
+.func (.reg .b32 %v) swap (.reg .b32 %x) { .local .b32 kept; .reg .b32 %y;
+  st.local.u32 [kept], %x; shfl.sync.bfly.b32 %y, %x, 1, 31, -1; ld.local.u32 %x, [kept];
+  mad.lo.u32 %v, %y, 100, %x; ret; }
+.func (.reg .b32 %v) twice (.reg .b32 %x) { call (%v), swap, (%x); call (%v), swap, (%v); ret; }
+.visible .entry k (.param .u64 out) { .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %o;
+  ld.param.u64 %o, [out]; mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 32; @%p bra FIRST;
+  nanosleep.u32 100000; setp.eq.u32 %p, %r1, 32; @%p st.volatile.global.u32 [%o], 1; ret;
+FIRST: mov.u32 %r3, 0; mov.u32 %r2, %r1;
+ROUND: setp.ne.u32 %p, %r1, %r3; @%p bra GO;
+SPIN: ld.volatile.global.u32 %r4, [%o]; setp.eq.u32 %p, %r4, 0; @%p bra SPIN;
+GO: call (%r2), twice, (%r2); add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 2; @%p bra ROUND;
+  mad.wide.u32 %o, %r1, 4, %o; st.global.u32 [%o+4], %r2; ret; }
+)");
+  Buffer<u32> out(33);
+  const auto fault = module.run("k", {1, 1, 1}, {64, 1, 1}, out.address());
+  if (fault) UNSCOPED_INFO(fault->report);
+  REQUIRE(!fault.has_value());
+  std::vector<u32> x(32), y(32);
+  for (u32 i = 0; i < 32; ++i) x[i] = i;
+  for (u32 round = 0; round < 4; ++round, x = y) {
+    for (u32 i = 0; i < 32; ++i) y[i] = x[i ^ 1] * 100 + x[i];
+  }
+  for (u32 i = 0; i < 32; ++i) CHECK(out[i + 1] == x[i]);
+}
+
+TEST_CASE("What the system keeps of shared memory is there for who asks, zero at first, and apart from the block's") {
+  const std::string begin = "mov.u32 %r1, %reserved_smem_offset_1; mov.u32 %r2, %reserved_smem_offset_end; ";
+  Module module(kernel(begin + R"(
+    sub.u32 %r3, %r2, %r1; ld.shared.u32 %r4, [%r1]; ld.shared.u32 %r5, [%r1+284];
+    st.shared.u32 [%r1], -1; st.shared.u32 [%r1+284], -1; st.shared.u32 [mine], 5; ld.shared.u32 %r6, [mine+4];
+    or.b32 %r4, %r4, %r5; mov.u32 %r7, %total_smem_size; mov.u32 %r8, %ctaid.x;
+    mul.wide.u32 %slot, %r8, 12; add.s64 %slot, %out, %slot;
+    st.global.u32 [%slot], %r3; st.global.u32 [%slot+4], %r4; st.global.u32 [%slot+8], %r7;)",
+                       ".shared .align 4 .b8 mine[8];"));
+  Buffer<u32> out(3 * 64);
+  REQUIRE(!module.run("k", {64, 1, 1}, {1, 1, 1}, out.address()));
+  for (u32 block = 0; block < 64; ++block) {
+    CHECK(out[block * 3] >= 288);  // what cooperative groups count on
+    CHECK(out[block * 3 + 1] == 0);
+    CHECK(out[block * 3 + 2] == 128);
+  }
+  CHECK(fault_of(begin + "st.shared.u32 [%r2], 1;", 1).kind == FaultKind::illegal_address);
+  CHECK(fault_of(begin + "st.shared.u32 [%r1+-4], 1;", 1).kind == FaultKind::illegal_address);
+}
+
 TEST_CASE("A barrier that does not exist, or counts no whole warps, is a fault") {
   CHECK(fault_of("mov.u32 %r1, 16; bar.sync %r1;", 32).kind == FaultKind::illegal_instruction);
   CHECK(fault_of("mov.u32 %r1, 33; bar.sync 1, %r1;", 64).kind == FaultKind::illegal_instruction);

@@ -4,6 +4,7 @@
 #include "common/simulator/check/finding.hpp"
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/hardware.hpp"
 #include "common/simulator/numbers.hpp"
 
 #include <sys/mman.h>
@@ -183,9 +184,10 @@ BlockReads::BlockReads(GridReads& grid, Block& block) : grid_(grid), block_(bloc
 
 void BlockReads::start() {
   if (shared_ == nullptr)
-    shared_ = std::make_unique<Written>(block_.shared_bytes);
+    shared_ = std::make_unique<Written>(block_.grid->stored_shared_bytes);
   else
     shared_->unset(0, block_.shared_bytes);
+  if (block_.grid->kernel.reserved_shared) shared_->set(reserved_shared_at(block_.shared_bytes), kSharedReserved);
   for (auto& each : local_) each.reset();
   local_.resize(block_.grid->threads);
 }

@@ -53,7 +53,7 @@ namespace {
 Block* owner_of(Block& block, const std::byte* at) {
   if (block.cluster->blocks.size() == 1) return &block;
   for (const auto& each : block.cluster->blocks) {
-    if (at >= each->shared && at < each->shared + each->shared_bytes) return each.get();
+    if (at >= each->shared && at < each->shared + each->grid->stored_shared_bytes) return each.get();
   }
   return &block;
 }

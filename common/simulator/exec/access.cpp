@@ -5,6 +5,7 @@
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/hardware.hpp"
 
 #include <algorithm>
 
@@ -99,6 +100,10 @@ std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
       wrong.fault(FaultKind::illegal_address, "in the shared memory of a block of the cluster that has ended");
   }
   address %= kSharedStride;
+  if (const u64 offset = address - kReservedShared; block->grid->kernel.reserved_shared && offset < kSharedReserved &&
+                                                    wrong.size <= kSharedReserved - offset) {
+    return block->shared + reserved_shared_at(block->shared_bytes) + offset;
+  }
   if (address > block->shared_bytes || wrong.size > block->shared_bytes - address) {
     wrong.fault(FaultKind::illegal_address, block->shared_bytes == 0
                                                 ? "in shared memory, of which the kernel has none"

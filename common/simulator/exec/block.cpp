@@ -5,8 +5,10 @@
 #include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/hardware.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace cudasim {
 namespace {
@@ -39,7 +41,7 @@ Block::Block(Grid& grid)
       shared_bytes(grid.shared_bytes),
       warps(grid.warps),
       registers_(u64{grid.warps} * grid.frame_stride),
-      shared_(grid.shared_bytes) {
+      shared_(grid.stored_shared_bytes) {
   shared = shared_.get();
   if (grid.watch != nullptr) watch = std::make_unique<Watch>(*grid.watch, *this);
   for (u32 w = 0; w < grid.warps; ++w) {
@@ -85,6 +87,8 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
         std::fill_n(index_at(warp, each), kWarpSize, axes[each.axis]);
     }
   }
+  // Its barriers are expected to be zero, for nobody prepares them.
+  if (grid->kernel.reserved_shared) std::memset(shared + reserved_shared_at(shared_bytes), 0, kSharedReserved);
   if (watch != nullptr) watch->start();
   quick_shared_bytes = watch != nullptr && watch->accesses() ? 0 : shared_bytes;
 }

@@ -19,6 +19,9 @@ struct Grid;
 constexpr u32 kBarriers = 16;
 constexpr u32 kMaxWarps = 32;
 
+// Where the system's part of shared memory is stored, behind the block's own.
+constexpr u32 reserved_shared_at(u32 shared_bytes) { return (shared_bytes + 127) / 128 * 128; }
+
 // Bytes that come from a store of used ones; not cleared.
 class Buffer {
  public:

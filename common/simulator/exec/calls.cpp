@@ -69,6 +69,25 @@ bool fits(const std::vector<CallSite::Argument>& passed, const std::vector<Code:
   return true;
 }
 
+// The same call, which other lanes have made before and have not returned from; null if there is none. Lanes that a
+// spin has kept back make it later than their neighbours, who wait for them in it: compilers that do not optimise have
+// a function of its own for each warp-wide operation.
+Frame* call_under_way(const Warp& warp, const Frame& caller, const CallSite& site, const Code& callee, u32 base) {
+  const auto find = [&](Frame* frame) -> Frame* {
+    while (frame->depth > caller.depth + 1) frame = frame->caller;
+    const bool same = frame->caller == &caller && frame->site == &site && frame->code == &callee &&
+                      frame->local_base == base && frame->caller_join == warp.join;
+    return same ? frame : nullptr;
+  };
+  for (const Fragment& each : warp.fragments) {
+    if (Frame* frame = find(each.frame)) return frame;
+  }
+  for (const Join* each : warp.joins) {
+    if (Frame* frame = find(each->frame)) return frame;
+  }
+  return nullptr;
+}
+
 void call(Warp& warp, const CallSite& site, u32 function) {
   const Program& program = warp.block->grid->program;
   const Code& callee = *program.functions[function];
@@ -84,14 +103,21 @@ void call(Warp& warp, const CallSite& site, u32 function) {
   }
   leave_rest_behind(warp);
   if (warp.watch != nullptr) warp.watch->local_is_new(warp, warp.mask, base, callee.local_bytes);
-  Frame* frame = new_frame(callee);
-  frame->caller = &caller;
-  frame->caller_join = warp.join;
-  frame->site = &site;
-  frame->return_pc = warp.pc;
-  frame->lanes = warp.mask;
-  frame->local_base = base;
-  frame->depth = caller.depth + 1;
+  Frame* frame = alone(warp) ? nullptr : call_under_way(warp, caller, site, callee, base);
+  if (frame != nullptr) {
+    frame->lanes |= warp.mask;
+    for (u32 rest = frame->tops.empty() ? 0 : warp.mask; rest != 0; rest &= rest - 1)
+      frame->tops[static_cast<u32>(__builtin_ctz(rest))] = base + callee.local_bytes;
+  } else {
+    frame = new_frame(callee);
+    frame->caller = &caller;
+    frame->caller_join = warp.join;
+    frame->site = &site;
+    frame->return_pc = warp.pc;
+    frame->lanes = warp.mask;
+    frame->local_base = base;
+    frame->depth = caller.depth + 1;
+  }
   for (std::size_t i = 0; i < callee.parameters.size(); ++i)
     copy(warp, place_of(*frame, callee.parameters[i]), place_of(caller, site.arguments[i]), site.arguments[i].size);
   enter(warp, frame, 0, nullptr);

@@ -81,7 +81,7 @@ u64 residency(const Grid& grid, u64 cluster_size, bool all) {
   const u64 per_multiprocessor =
       std::clamp<u64>(kMaxThreadsPerMultiprocessor / (u64{grid.warps} * kWarpSize), 1, kMaxBlocksPerMultiprocessor) *
       kMultiprocessors;
-  const u64 bytes = u64{grid.warps} * grid.frame_stride + grid.shared_bytes + 4096;
+  const u64 bytes = u64{grid.warps} * grid.frame_stride + grid.stored_shared_bytes + 4096;
   return std::max<u64>(std::min(per_multiprocessor, kStorage / bytes) / cluster_size, 8);
 }
 
@@ -99,6 +99,8 @@ Grid::Grid(const Launch& l)
       shared_bytes(
           round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? std::max(l.kernel->dynamic_shared_align, 1u) : 1) +
           l.dynamic_shared),
+      stored_shared_bytes(l.kernel->reserved_shared ? reserved_shared_at(shared_bytes) + kSharedReserved
+                                                    : shared_bytes),
       local_bytes(round_up(l.kernel->local_bytes, 16) + (needs_stack(entry) ? stack_for(l.stack_bytes) : 0)),
       frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),
       clusters_(l.grid.count() / l.cluster.count()),

@@ -20,6 +20,7 @@ struct Grid {
   Dim3 cluster;             // blocks of a cluster
   bool explicit_cluster;    // that somebody has asked for
   u32 shared_bytes;         // static and dynamic
+  u32 stored_shared_bytes;  // and what the system keeps behind them, if the kernel asks where
   u32 local_bytes;          // of a thread
   u32 frame_stride;         // from one warp's registers to the next's
   std::vector<u32> tid[3];  // x, y, z of each thread of a block

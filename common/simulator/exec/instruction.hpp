@@ -116,6 +116,7 @@ struct Kernel {
   u32 constant_bytes = 0;
   u32 registers = 0;
   u32 barriers = 0;
+  bool reserved_shared = false;  // it or a function it calls asks where the system's part of shared memory is
   u32 builtins = 0;          // that it or a function it calls names: a bit for each Builtin (pseudo.hpp)
   ptx::Function directives;  // name, parameters and the tuning directives only
 };

@@ -30,6 +30,9 @@ void run_not_predicate(Warp&, const Instruction&);
 // mov of a special register, "%tid.x": slot[0] = its value, as a register of `bytes`. Null: no such register, or not of
 // that size. Source: PTX ISA, "Special registers".
 Handler special_register_handler(std::string_view name, u32 bytes);
+// Whether it is one of those that tell where the system's part of shared memory is; who reads none of them has no use
+// for it.
+bool tells_of_reserved_shared(std::string_view name);
 
 // mov.b64 d, {a, b}: slots d, a, b …; elements 2 or 4, each of `bytes`.  mov.b64 {a, b}, d: slots a, b …, d (kNoSlot
 // for _).

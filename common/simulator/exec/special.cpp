@@ -74,6 +74,9 @@ u64 all_shared(const Warp& w) { return w.block->shared_bytes; }
 // Memory is given in units of 128 bytes.
 u64 total_shared(const Warp& w) { return round_up(w.block->shared_bytes, 128); }
 
+u64 reserved_begin(const Warp& w) { return w.block->shared_begin + kReservedShared; }
+u64 reserved_end(const Warp& w) { return reserved_begin(w) + kSharedReserved; }
+
 // Nanoseconds since some moment; the same clock for all threads.
 u64 nanoseconds() {
   return static_cast<u64>(
@@ -188,12 +191,13 @@ constexpr Register kRegisters[] = {
     uniform<all_shared>("%aggr_smem_size"),
     uniform<workspace_high>("%envreg1"),
     uniform<workspace_low>("%envreg2"),
-    // The first bytes of shared memory that the system keeps to itself: none here.
-    uniform<zero>("%reserved_smem_offset_begin"),
-    uniform<zero>("%reserved_smem_offset_end"),
-    uniform<zero>("%reserved_smem_offset_cap"),
-    uniform<zero>("%reserved_smem_offset_0"),
-    uniform<zero>("%reserved_smem_offset_1"),
+    // What the system keeps of shared memory. The manual does not say what the two parts are for: cooperative groups
+    // have the barriers of tiles of several warps in the second (cooperative_groups/details/memory.h).
+    uniform<reserved_begin>("%reserved_smem_offset_begin"),
+    uniform<reserved_end>("%reserved_smem_offset_end"),
+    uniform<reserved_end>("%reserved_smem_offset_cap"),
+    uniform<reserved_begin>("%reserved_smem_offset_0"),
+    uniform<reserved_begin>("%reserved_smem_offset_1"),
     uniform<zero>("%current_graph_exec"),  // no graph is instantiated for launches from a device
 };
 
@@ -212,6 +216,8 @@ bool is_numbered(std::string_view name, std::string_view prefix, u32 count, std:
 }
 
 }  // namespace
+
+bool tells_of_reserved_shared(std::string_view name) { return name.starts_with("%reserved_smem_offset"); }
 
 Handler special_register_handler(std::string_view name, u32 bytes) {
   if (name == "%is_explicit_cluster") return bytes == 0 ? run_is_explicit_cluster : nullptr;

@@ -19,7 +19,7 @@ class Watch;
 struct Block;
 struct Join;
 
-// One call of a function by some lanes of a warp: its registers, and where its local memory begins in each thread's.
+// One call of a function by some lanes of a warp, which may make it one after the other: its registers, and where its local memory begins in each thread's.
 struct Frame {
   const Code* code = nullptr;
   std::byte* registers = nullptr;

@@ -187,6 +187,7 @@ class Loader {
       shared.insert(shared.end(), resolved.shared.begin(), resolved.shared.end());
       constants.insert(constants.end(), resolved.constants_used.begin(), resolved.constants_used.end());
       kernel.barriers = std::max(kernel.barriers, resolved.barriers);
+      kernel.reserved_shared |= resolved.reserved_shared;
       for (const CallSite& call : resolved.code->calls) {
         if (call.callee != kNoTarget && call.callee >= kBuiltin) kernel.builtins |= 1u << (call.callee - kBuiltin);
       }

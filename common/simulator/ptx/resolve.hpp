@@ -31,6 +31,7 @@ struct Resolved {
   } narrow;  // a call that hands over a predicate or a short integer in a register, or such a function's address
   std::vector<u32> addresses_taken;  // of functions, in Program::functions
   u32 barriers = 0;
+  bool reserved_shared = false;  // it reads a %reserved_smem_offset register
   u32 parameter_bytes = 0;
 };
 

@@ -69,6 +69,7 @@ Resolver::Value Resolver::special_register(const std::string& written, Type type
   }
   const Handler handler = special_register_handler(name, width);
   if (handler == nullptr || !has_size(name, width)) mismatch();
+  out_.reserved_shared |= tells_of_reserved_shared(name);
   Instruction instruction;
   instruction.run = handler;
   instruction.slot[0] = temporary(type);

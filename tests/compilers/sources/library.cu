@@ -89,6 +89,17 @@ KERNEL(groups) {
   r += parts.size() * 3 + cg::reduce(parts, 1u, cg::plus<u32>());
   out[INDEX] = r + block.thread_rank();
 }
+// Tiles of more than one warp, whose barriers lie where the system keeps them.
+KERNEL(large_groups) {
+  __shared__ cg::block_tile_memory<128> memory;
+  const auto block = cg::this_thread_block(memory);
+  const auto tile = cg::tiled_partition<64>(block);
+  const u32 x = in[INDEX] % 1000;
+  u64 r = cg::reduce(tile, x, cg::plus<u32>()) + tile.shfl(x, 40) * 100000ull;
+  r += cg::inclusive_scan(tile, x) * 1000000000ull + (tile.any(x == 0) ? 7 : 0) + (tile.all(x < 999) ? 9 : 0);
+  tile.sync();
+  out[INDEX] = r + tile.meta_group_rank() * 3;
+}
 struct Larger {
   __device__ u32 operator()(u32 a, u32 b) const { return a > b ? a : b; }
 };
