@@ -181,7 +181,7 @@ def run(screen, lesson, device):
 
 def recorded(body):
     """What a GPU printed, where its figures are in the text and the simulator's are others."""
-    shown = [block for block in text.blocks(body) if any(literal.startswith("NVIDIA H200") for literal in block.varies())]
+    shown = [block for block in text.blocks(body) if "recorded" in block.notes or any(literal.startswith("NVIDIA H200") for literal in block.varies())]
     return ["", "As recorded on NVIDIA H200, whose figures the text explains:"] + shown[0].lines[1:] if shown else []
 
 
