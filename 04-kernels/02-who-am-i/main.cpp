@@ -28,7 +28,7 @@ std::vector<Thread> ask(const cu::Module& module, Shape grid, Shape block) {
 }
 
 void one_dimension(const cu::Module& module) {
-  std::printf("one dimension: 3 blocks of 5 threads\n");
+  std::printf("one dimension: 3 blocks of 5 threads; x = blockIdx.x * blockDim.x + threadIdx.x\n");
   const std::vector<Thread> threads = ask(module, {3, 1, 1}, {5, 1, 1});
   std::printf("  blockIdx.x  ");
   for (const Thread& t : threads) std::printf(" %2u", t.block_x);
@@ -36,7 +36,7 @@ void one_dimension(const cu::Module& module) {
   for (const Thread& t : threads) std::printf(" %2u", t.thread_x);
   std::printf("\n  x           ");
   for (const Thread& t : threads) std::printf(" %2u", t.block_x * 5 + t.thread_x);
-  std::printf("   = blockIdx.x * blockDim.x + threadIdx.x\n");
+  std::printf("\n");
 }
 
 // A picture of the plane: at each place the block that covers it, and the thread in the block.

@@ -69,8 +69,8 @@ int main() try {
   const Multiprocessor one(context.device);
   char name[100];
   CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
-  std::printf("%s\n%d multiprocessors, each with %d threads, %d blocks, %d registers, %d bytes of shared memory\n\n",
-              name, one.count, one.threads, one.blocks, one.registers, one.shared);
+  std::printf("%s\n%d multiprocessors, each: %d threads, %d blocks, %d registers, %d bytes of shared memory\n\n", name,
+              one.count, one.threads, one.blocks, one.registers, one.shared);
 
   std::size_t free_bytes, bytes;
   CU_CHECK(cuMemGetInfo(&free_bytes, &bytes));
