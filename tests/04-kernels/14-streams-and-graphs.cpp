@@ -126,3 +126,21 @@ TEST_CASE_METHOD(Adding, "if no executable can be made, that is thrown, and no g
   CHECK(goes_on({"cuGraphInstantiate", "cuGraphInstantiateWithParams"}, answer) == "");
   CHECK(destroyed == ended);
 }
+
+TEST_CASE_METHOD(Adding, "of work that throws halfway, no graph stays behind") {
+  ended = destroyed = 0;
+  const auto halfway = [&](CUstream where) {
+    add_seven(where);
+    throw std::runtime_error("no");
+  };
+  CHECK_THROWS_AS(record(stream, halfway), std::runtime_error);
+  CHECK(destroyed == ended);
+  CHECK(get() == 0);
+}
+
+TEST_CASE_METHOD(Adding, "the work is given the caller's stream") {
+  CUstream given = nullptr;
+  const CUgraphExec graph = record(stream, [&](CUstream where) { add_seven(given = where); });
+  CHECK(given == stream);
+  CU_CHECK(cuGraphExecDestroy(graph));
+}

