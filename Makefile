@@ -101,6 +101,15 @@ $(foreach name,$(filter-out $(VARIABLES),$(GIVEN)),$(foreach known,$(filter $(VA
 TARGETS := $(shell sed -n 's/^$(hash): \([a-z-]*\)  .*/\1/p' Makefile)
 $(foreach goal,$(filter-out $(TARGETS) $(TYPED) build/%,$(GOALS)),$(error There is no target called $(goal).$(call did_you_mean,$(goal)) `make help` lists them))
 $(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))
+ifneq ($(filter-out help clean,$(GOALS)),)
+PYTHON := $(shell python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+ifeq ($(PYTHON),)
+$(error There is no python3 here that starts, and it runs the lessons. Type: sudo apt-get install python3)
+endif
+ifneq ($(filter 2.% $(addprefix 3.,0 1 2 3 4 5 6 7 8),$(PYTHON)),)
+$(error The python3 here is Python $(PYTHON), and the course needs 3.9 or newer. Put a newer one first on the PATH)
+endif
+endif
 ifneq ($(filter-out auto simulator,$(DEVICE)),)
 ifneq ($(filter-out help clean doctor,$(GOALS)),)
 ifneq ($(shell DEVICE=$(call quoted,$(DEVICE)) PYTHONUTF8=1 python3 common/course.py device && echo ready),ready)
@@ -116,6 +125,9 @@ ifeq ($(if $(DRY_RUN),,$(filter-out help clean doctor,$(GOALS))),)
 else ifndef INSIDE
 ASKED := $(if $(PARTLY),$(CHOSEN),$(filter $(NAMED) $(NAMED:=/%),$(LESSONS)))
 JUDGING := $(filter test check build/tests/%,$(GOALS))
+ifneq ($(and $(findstring $$,$(CURDIR)),$(filter $(PYTHON_LESSONS),$(ASKED))),)
+$(error PyTorch's builder takes a $$ in a path for the beginning of a variable, so chapter 05 cannot be built in $(CURDIR). Give the folder another name)
+endif
 # The lessons that plot have a plot.py.
 SETUP_NEEDS := $(if $(JUDGING),catch2) $(if $(filter $(PYTHON_LESSONS),$(ASKED)),torch $(if $(JUDGING),pytest)) $(if $(wildcard $(ASKED:=/plot.py)),matplotlib)
 SETUP_RESULT := $(shell $(if $(TMPDIR),TMPDIR=$(call quoted,$(value TMPDIR))) CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(value CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) bash common/setup.sh $(SETUP_NEEDS) && echo ready)
@@ -130,8 +142,8 @@ override CXX := $(CXX_INSTEAD)
 export CXX
 endif
 
-# The simulator's build, where it is known what of it is missing.
-ANNOUNCED := $(if $(INSIDE)$(wildcard build/simulator/libcuda.so.1),,$(filter-out help clean doctor,$(GOALS)))
+# The simulator's build, where it is known what of it is missing, and there is a cuda.h to build it with.
+ANNOUNCED := $(if $(INSIDE)$(wildcard build/simulator/libcuda.so.1),,$(if $(CUDA_INCLUDE),$(filter-out help clean doctor,$(GOALS))))
 export INSIDE := 1
 
 # ---- Flags: in variables of our own, so that CXXFLAGS= and LDFLAGS= of the user add to them and never wipe them -----------
@@ -239,7 +251,8 @@ bench-simulator: build/bench/driver build/bench/opencl build/bench/kernels.ptx
 
 #: clean                removes everything that was built (what was downloaded stays)
 clean:
-	$(Q)[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} +
+	$(Q)[ ! -d build ] || find build -mindepth 1 -maxdepth 1 ! -name downloads -exec rm -rf {} + 2>/dev/null || \
+	  { echo "Not all of build/ could be removed: some of it is $$(find build ! -user $$(id -u) -printf '%u' -quit)'s." >&2; exit 1; }
 	@echo 'removed build/; your answers and what was downloaded stay'
 
 #: help                 this list

@@ -41,11 +41,18 @@ def course_rows(found: findings.Findings, made: dict[str, str]) -> list[tuple[st
     return rows + [("lessons", f"run on: {name} ({device.why})")]
 
 
+def in_short(lessons: list[str]) -> list[str]:
+    """The same, but a chapter that is whole goes by its name."""
+    whole = {lesson.split("/")[0] for lesson in lessons}
+    whole = {chapter for chapter in whole if set(course.lessons([chapter])) <= set(lessons)}
+    return sorted(whole) + [lesson for lesson in lessons if lesson.split("/")[0] not in whole]
+
+
 def last_words(made: dict[str, str]) -> list[str]:
     if not made:
         return ["", "Nothing was set up yet: make run sees to what is missing, and says what it fetches."]
     why = {lesson: course.why_not(lesson) for lesson in course.lessons()}
-    skipped = [lesson for lesson in why if why[lesson] and why[lesson] != course.TORCH_UNKNOWN]
+    skipped = in_short([lesson for lesson in why if why[lesson] and why[lesson] != course.TORCH_UNKNOWN])
     told = ["", "Lessons that are skipped here: " + ", ".join(skipped)] if skipped else []
     if course.TORCH_UNKNOWN in why.values():
         told += ["", "The course has not looked for PyTorch yet: `make 05-extension` takes what `python3` has, or a private copy."]

@@ -18,6 +18,7 @@ TOOLKIT_VERSION=${TOOLKIT_VERSION:-} # the private one; empty: as new as the dri
 NEWEST_TOOLKIT=13.0
 OLDEST_TOOLKIT=12000
 TORCH_VERSION=2.13.0
+TORCH_PYTHON=3.10 # the oldest that it is made for
 TORCH_INDEX=${TORCH_INDEX:-} # another package index for PyTorch; its own CPU one saves 4 GB
 
 UNREACHABLE= # the servers that a fetch of this run did not reach: wheels, packages; not tried again for the next part
@@ -386,6 +387,11 @@ python_tag() { python3 -c 'import sys; print("py%d%d" % sys.version_info[:2])'; 
 see_to_torch() {
   TORCH_PATH= WITHOUT_TORCH=
   look_at_torch && return
+  if ! python3 -c "import sys; sys.exit(sys.version_info < (${TORCH_PYTHON/./, }))"; then
+    WITHOUT_TORCH="there is no PyTorch $TORCH_VERSION for $(python3 --version)"
+    say "Note: $WITHOUT_TORCH, which is older than $TORCH_PYTHON: the lessons that need PyTorch are skipped. Put a newer python3 first on the PATH."
+    return
+  fi
   if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; the build for the CPU saves 4 GB: TORCH_INDEX=https://download.pytorch.org/whl/cpu make …)." \
     "$(pip_advice torch)" torch_wheels; then
     WITHOUT_TORCH=$WITHOUT
@@ -469,7 +475,10 @@ look_at_matplotlib() {
 compiler_path=$(type -P "${CXX%% *}")
 driver_module=none
 [ -r /sys/module/nvidia/version ] && read -r driver_module </sys/module/nvidia/version
-KEY="$(command -v python3) $CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} TOOLKIT_VERSION=$TOOLKIT_VERSION $(command -v nvcc) $driver_module"
+python=$(command -v python3)
+# What pyenv and its like put on the PATH starts one Python in this folder and another in that.
+[[ $python = */shims/* ]] && python=$(python3 -c 'import sys; print(sys.executable)')
+KEY="$python $CXX $compiler_path $([ -n "$compiler_path" ] && stat -Lc %Y "$compiler_path") CUDA_HOME=${CUDA_HOME:-} TOOLKIT_VERSION=$TOOLKIT_VERSION $(command -v nvcc) $driver_module"
 
 declare -A had=() # what an earlier run wrote
 if [ -r build/setup.mk ]; then
@@ -480,7 +489,7 @@ if [ -r build/setup.mk ]; then
 fi
 keeps() { [ "${had[KEY]:-}" = "$KEY" ]; }
 # PyTorch and the like are the Python's, whatever compiler or toolkit another terminal has.
-keeps_python() { [[ "${had[KEY]:-}" == "$(command -v python3) "* ]]; }
+keeps_python() { [[ "${had[KEY]:-}" == "$python "* ]]; }
 needs_catch2= needs_torch= needs_pytest= needs_matplotlib=
 for need in "$@"; do declare "needs_$need=yes"; done
 
@@ -500,7 +509,7 @@ if keeps && [ -e "${had[CUDA_INCLUDE]:-}/cuda.h" ] && { [ -z "$needs_catch2" ] |
 # Before anything is fetched: can what is built be kept here, and started?
 new=build/setup.mk.$$
 if ! { mkdir -p build && : >"$new" && chmod +x "$new"; } 2>/dev/null; then
-  say "The folder build/ cannot be written here: $PWD/build"
+  say "The folder build/ cannot be written here: $PWD/build$([ ! -e build ] || [ -O build ] || echo ", which is $(stat -c %U build)'s")"
   exit 1
 fi
 runs=$([ -x "$new" ] && echo yes)

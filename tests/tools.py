@@ -503,6 +503,17 @@ def what_make_cannot_do_is_refused_in_a_sentence():
         assert ended.returncode == 2 and sentence in ended.stderr, (words, ended.returncode, ended.stderr)
 
 
+def a_python_that_is_missing_or_too_old_is_told_before_anything_is_built():
+    for answer, sentence in {"exit 127": "There is no python3 here", "echo 3.8": "is Python 3.8, and the course needs 3.9 or newer"}.items():
+        with tempfile.TemporaryDirectory() as folder:
+            python = pathlib.Path(folder) / "python3"
+            python.write_text(f"#!/bin/sh\n{answer}\n")
+            python.chmod(0o755)
+            for words in (["02-03"], ["doctor"]):
+                ended = make(*words, PATH=f"{folder}:{os.environ['PATH']}")
+                assert ended.returncode == 2 and ended.stdout == "" and sentence in ended.stderr, (words, ended.stdout, ended.stderr)
+
+
 # What is typed, in which folder, and the part of the course that is meant.
 SHORT = [
     ("02-03", ".", "02-context/03-stack"),
@@ -544,6 +555,16 @@ def a_folder_that_the_loader_cannot_be_told_of_is_refused():
     assert "Give the folder another name" in ended.stderr, ended.stderr
 
 
+def a_folder_that_pytorchs_builder_cannot_be_told_of_is_refused_where_it_is_to_build():
+    with tempfile.TemporaryDirectory(suffix="a$b") as folder:
+        for name in ("Makefile", "common", *(path.name for path in course.ROOT.glob("0?-*"))):
+            (pathlib.Path(folder) / name).symlink_to(course.ROOT / name)
+        refused = make("-C", folder, "run", "DEVICE=simulator")
+        built = make("-C", folder, "-n", "02-03", "DEVICE=simulator")
+        assert refused.returncode == 2 and "a $ in a path" in refused.stderr and f"in {folder}. Give" in refused.stderr, refused.stderr
+        assert built.returncode == 0 and not (pathlib.Path(folder) / "build").exists(), built.stderr
+
+
 def what_a_person_has_set_for_cd_does_not_lead_the_set_up_away():
     ended = make("run", "CUDA_HOME=/no/where", CDPATH=f".:{course.ROOT.parent}")
     assert ended.stdout == "" and ended.stderr.startswith("CUDA_HOME is /no/where"), ended.stdout + ended.stderr
@@ -557,6 +578,8 @@ def what_is_left_of_the_simulator_is_announced_in_the_steps_that_are_counted():
         (house / "build").mkdir()
         (house / "build/setup.mk").write_text("COMPILER := g++\n", encoding="utf-8")
         dry = lambda: make("-C", folder, "-n", "simulator").stdout
+        assert "is built first" not in dry(), dry()[:300]  # there is no toolkit
+        (house / "build/setup.mk").write_text("COMPILER := g++\nCUDA_INCLUDE := /usr/include\n", encoding="utf-8")
         first = dry()
         steps = dict.fromkeys(re.findall(r" -o (build/simulator/\S+\.o)$", first, re.MULTILINE))
         assert f"The simulated GPU is built first, once: {len(steps)} steps, about" in first, first[:300]
@@ -652,7 +675,8 @@ def pytorch_stays_found_when_a_terminal_has_another_compiler_or_toolkit():
         for folder in ("common", "build"):
             (house / folder).mkdir(parents=True)
         shutil.copy(texts.course.ROOT / "common/setup.sh", house / "common/setup.sh")
-        for python, kept in (shutil.which("python3"), "TORCH := 2.13"), ("/another/python3", "TORCH := "):
+        ours = subprocess.run(["python3", "-c", "import sys; print(sys.executable)"], capture_output=True, text=True, check=True).stdout.strip()
+        for python, kept in (ours if "/shims/" in shutil.which("python3") else shutil.which("python3"), "TORCH := 2.13"), ("/another/python3", "TORCH := "):
             (house / "build/setup.mk").write_text(f"KEY := {python} another compiler\nTORCH := 2.13\n")
             subprocess.run([house / "common/setup.sh"], env=dict(os.environ, CUDA_HOME=str(home), CXX="g++"), check=True)
             assert kept in (house / "build/setup.mk").read_text().splitlines(), kept

@@ -21,6 +21,7 @@ WHEELS = pathlib.Path(built(__file__, "wheels"))
 # An edited copy of this program, which `make test` makes of the text, has environments of its own: it installs what others must not find.
 HERE = pathlib.Path(__file__).resolve().parent
 ENVIRONMENTS = HERE / "environments" if HERE.is_relative_to(ROOT / "build") else pathlib.Path(built(__file__, "environments"))
+RIGHT = "| [1.0, 2.0, 5.0, 10.0]"  # x² + 1 for 0, 1, 2, 3
 TRY = """
 import warnings
 warnings.simplefilter("ignore")
@@ -32,7 +33,7 @@ print(f"{square_plus.BUILT:13} | {y.tolist()}, {x.grad.tolist()}")
 """
 TRY_STABLE = """
 import torch
-torch.ops.load_library('{}')
+torch.ops.load_library({!r})
 print("ahead of time |", torch.ops.stable_plus.forward(torch.arange(4.0), torch.ones(4)).tolist())
 """
 
@@ -69,7 +70,7 @@ class Environment:
 def last_line(command: list[str], variables: dict[str, str] = {}) -> str:
     ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
     said = (ended.stdout if ended.returncode == 0 else ended.stderr).strip().splitlines()
-    return re.sub(r"^(\w+Error|ERROR): |/\S*/(?=\w)", "", said[-1] if said else "")
+    return re.sub(r"^(\w+Error|ERROR): |/\S*/(?=\w)", "", said[-1].replace(str(ROOT), "") if said else "")
 
 
 def wanted(library: pathlib.Path) -> str:
@@ -81,11 +82,14 @@ def wanted(library: pathlib.Path) -> str:
     return f"{len(in_cpp):3} | {len(in_c):3}"
 
 
-def show(rows: dict[str, Callable[[], str]]) -> None:
+def show(rows: dict[str, Callable[[], str]]) -> list[str]:
     """What came of each; two at a time, for most of the time goes into importing PyTorch."""
+    shown = []
     with ThreadPoolExecutor(2) as pool:
         for what, came in zip(rows, pool.map(lambda call: call(), rows.values())):
             print(f"{what:21} | {came or 'nothing'}", flush=True)
+            shown.append(came)
+    return shown
 
 
 def main(folder: pathlib.Path) -> int:
@@ -105,11 +109,11 @@ def main(folder: pathlib.Path) -> int:
     ahead, just_in_time = Environment("now", now), Environment("later", later)
     without_compiler = {"CXX": "no-compiler", "TORCH_EXTENSIONS_DIR": str(folder / "empty")}
     stable = pathlib.Path(built(__file__, "stable.so"))
-    show({
+    imported = show({
         "first wheel": lambda: ahead.run(TRY),
         "second wheel": lambda: just_in_time.run(TRY),
         "second, no compiler": lambda: just_in_time.run(TRY, **without_compiler),
-        "stable interface": lambda: ahead.run(TRY_STABLE.format(stable)) if stable.exists() else "skipped: PyTorch has it since 2.11",
+        "stable interface": lambda: ahead.run(TRY_STABLE.format(str(stable))) if stable.exists() else "skipped: PyTorch has it since 2.11",
     })  # fmt: skip
 
     print(f"\n{'wants of PyTorch':21} | C++ |   C")
@@ -124,11 +128,11 @@ def main(folder: pathlib.Path) -> int:
     show({
         "another Python": lambda: ahead.install(for_another_python),
         "another PyTorch": lambda: elsewhere.run("import square_plus"),
-        "loaded before PyTorch": lambda: ahead.run(f"import ctypes; ctypes.CDLL('{library}')"),
-        "another std::string": lambda: ahead.run(f"import torch, ctypes; ctypes.CDLL('{built(__file__, 'other_string.so')}')"),
-        "another CUDA": lambda: ahead.run(f"import ctypes; ctypes.CDLL('{built(__file__, 'old_cuda.so')}')"),
+        "loaded before PyTorch": lambda: ahead.run(f"import ctypes; ctypes.CDLL({str(library)!r})"),
+        "another std::string": lambda: ahead.run(f"import torch, ctypes; ctypes.CDLL({built(__file__, 'other_string.so')!r})"),
+        "another CUDA": lambda: ahead.run(f"import ctypes; ctypes.CDLL({built(__file__, 'old_cuda.so')!r})"),
     })  # fmt: skip
-    return 0
+    return 0 if all(RIGHT in row or row.startswith("skipped: ") for row in imported) else 1
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ def best(wheels: list[str], python: tuple[int, int], platforms: list[str]) -> st
 
     wheels: names as "square_plus-1.0-cp39-abi3-linux_x86_64.whl": package, version, and three tags.
     python: (3, 11); its own tags are cp311-cp311.
-    platforms: what this machine runs, the best first: ["manylinux_2_28_x86_64", "linux_x86_64"]. "any" runs everywhere.
+    platforms: what this machine runs, the best first: ["manylinux_2_28_x86_64", "linux_x86_64"]. "any" runs everywhere, and comes last.
 
     A wheel fits if its platform does and its Python does: cp311-cp311 is for that Python only, cp39-abi3 for that one and all later ones of
     CPython 3, py3-none for every Python 3. Of those that fit, one for exactly this Python is better than an abi3, an abi3 of a later Python better than one of an

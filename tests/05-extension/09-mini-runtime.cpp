@@ -89,6 +89,19 @@ TEST_CASE_METHOD(Rectangles, "the driver finds the direction") {
   std::copy(here.begin(), here.end(), pinned.as<unsigned char>());
   REQUIRE(copy_2d(pointer(there), wide, pinned.address, narrow, width, height, cudaMemcpyDefault) == cudaSuccess);
   expect(on_device(), wide);
+
+  std::fill_n(pinned.as<unsigned char>(), here.size(), gap);
+  REQUIRE(copy_2d(pinned.address, narrow, pointer(there), wide, width, height, cudaMemcpyDefault) == cudaSuccess);
+  expect(Bytes(pinned.as<unsigned char>(), pinned.as<unsigned char>() + here.size()), narrow);
+}
+
+TEST_CASE_METHOD(Rectangles, "rows may lie without a gap between them") {
+  put_there();
+  Bytes back(wide * height, gap);
+  REQUIRE(copy_2d(back.data(), width, pointer(there), wide, width, height, cudaMemcpyDeviceToHost) == cudaSuccess);
+  expect(back, width);
+  REQUIRE(copy_2d(pointer(there), wide, back.data(), width, width, height, cudaMemcpyHostToDevice) == cudaSuccess);
+  expect(on_device(), wide);
 }
 
 TEST_CASE_METHOD(Rectangles, "a row longer than its pitch is refused") {
@@ -106,4 +119,11 @@ TEST_CASE_METHOD(Rectangles, "a direction that does not exist is refused") {
 
 TEST_CASE_METHOD(Rectangles, "what the driver refuses is passed on") {
   CHECK(copy_2d(nullptr, wide, here.data(), narrow, width, height, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
+
+  CUcontext ours = nullptr;
+  CU_THROW(cuCtxPopCurrent(&ours));
+  const cudaError_t without_context =
+      copy_2d(pointer(there), wide, here.data(), narrow, width, height, cudaMemcpyHostToDevice);
+  CU_THROW(cuCtxPushCurrent(ours));
+  CHECK(without_context == cudaErrorDeviceUninitialized);
 }

@@ -38,7 +38,13 @@ def test_no_rows_give_zeros_and_no_columns_nothing(sums: Sums) -> None:
 
 
 def test_what_it_cannot_do_is_refused_in_a_sentence(sums: Sums) -> None:
-    for g in torch.ones(3), torch.ones(2, 3).long():
+    for g in torch.ones(3), torch.ones(2, 3, 4), torch.ones(2, 3).long(), torch.ones(2, 3, dtype=torch.cfloat):
+        with pytest.raises(RuntimeError, match="^column_sums "):
+            sums(g)
+
+
+def test_its_shape_function_refuses_the_same(sums: Sums) -> None:
+    for g in torch.ones(3, device="meta"), torch.ones(2, 3, 4, device="meta"), torch.ones(2, 3, device="meta").long():
         with pytest.raises(RuntimeError, match="^column_sums "):
             sums(g)
 

@@ -20,6 +20,7 @@ def choice(answer: ModuleType, *tags: str, python: tuple[int, int] = (3, 11), pl
 def test_a_wheel_for_another_python_is_refused(answer: ModuleType) -> None:
     assert choice(answer, "cp310-cp310-linux_x86_64", "cp312-cp312-linux_x86_64") is None
     assert choice(answer, "cp310-cp310-linux_x86_64", "cp311-cp311-linux_x86_64") == "cp311-cp311-linux_x86_64"
+    assert choice(answer, "cp27-cp27-linux_x86_64", python=(3, 7)) is None
 
 
 def test_abi3_serves_this_python_and_all_later_ones(answer: ModuleType) -> None:
@@ -44,6 +45,12 @@ def test_another_platform_is_refused(answer: ModuleType) -> None:
     assert choice(answer, "cp39-abi3-manylinux_2_39_x86_64") is None
 
 
+def test_any_is_the_last_of_the_platforms(answer: ModuleType) -> None:
+    for platform in LINUX:
+        assert choice(answer, "py3-none-any", f"py3-none-{platform}") == f"py3-none-{platform}"
+        assert choice(answer, f"py3-none-{platform}", "py3-none-any") == f"py3-none-{platform}"
+
+
 def test_the_most_specific_wheel_wins(answer: ModuleType) -> None:
     everything = ["py3-none-any", "cp39-abi3-linux_x86_64", "cp310-abi3-linux_x86_64", "cp311-cp311-linux_x86_64"]
     while everything:
@@ -62,6 +69,7 @@ def test_it_chooses_as_pip_does(answer: ModuleType) -> None:
     tags = pytest.importorskip("packaging.tags", reason="there is no packaging, which pip asks")
     utils = pytest.importorskip("packaging.utils")
     names = [wheel(f"{python}-{platform}") for python in ("cp39-abi3", "cp311-abi3", "cp311-cp311", "cp38-cp38", "py3-none") for platform in LINUX]
+    names.append(wheel("py3-none-any"))
     for python in (3, 9), (3, 11), (3, 13):
         order = [*tags.cpython_tags(python, platforms=LINUX), *tags.compatible_tags(python, platforms=LINUX)]
         rest = list(names)
