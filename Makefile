@@ -11,6 +11,7 @@
 #: CXX=clang++                another compiler
 #: CUDA_HOME=/path            another CUDA toolkit
 #: TOOLKIT_VERSION=13.5       the version of the private one, where it is fetched
+#: TORCH_INDEX=https://…      the package index that PyTorch is fetched from
 #: SIM_ARCH=-march=native     what the simulator is compiled for
 #: SANITIZE=address,undefined  with test: simulator and suites built with these sanitizers (or: thread), in a folder of their own;
 #:                            with IN=02-context: its lessons on the host's side; SANITIZE=valgrind: lessons;
@@ -130,7 +131,7 @@ $(error PyTorch's builder takes a $$ in a path for the beginning of a variable, 
 endif
 # The lessons that plot have a plot.py.
 SETUP_NEEDS := $(if $(JUDGING),catch2) $(if $(filter $(PYTHON_LESSONS),$(ASKED)),torch $(if $(JUDGING),pytest)) $(if $(wildcard $(ASKED:=/plot.py)),matplotlib)
-SETUP_RESULT := $(shell $(if $(TMPDIR),TMPDIR=$(call quoted,$(value TMPDIR))) CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(value CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) bash common/setup.sh $(SETUP_NEEDS) && echo ready)
+SETUP_RESULT := $(shell $(foreach name,TMPDIR XDG_CACHE_HOME TORCH_INDEX,$(if $($(name)),$(name)=$(call quoted,$(value $(name))))) CXX=$(call quoted,$(CXX)) CUDA_HOME=$(call quoted,$(value CUDA_HOME)) TOOLKIT_VERSION=$(call quoted,$(TOOLKIT_VERSION)) bash common/setup.sh $(SETUP_NEEDS) && echo ready)
 ifneq ($(SETUP_RESULT),ready)
 $(error Nothing was built: see the sentence above)
 endif

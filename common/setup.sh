@@ -43,7 +43,7 @@ find_store() {
       return 0
     fi
   done
-  WHY_NO_STORE+="XDG_CACHE_HOME=/another/folder make … names another place"
+  WHY_NO_STORE+="make … XDG_CACHE_HOME=/another/folder names another place"
   return 1
 }
 
@@ -392,7 +392,7 @@ see_to_torch() {
     say "Note: $WITHOUT_TORCH, which is older than $TORCH_PYTHON: the lessons that need PyTorch are skipped. Put a newer python3 first on the PATH."
     return
   fi
-  if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; the build for the CPU saves 4 GB: TORCH_INDEX=https://download.pytorch.org/whl/cpu make …)." \
+  if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)." \
     "$(pip_advice torch)" torch_wheels; then
     WITHOUT_TORCH=$WITHOUT
     return
@@ -497,7 +497,7 @@ for need in "$@"; do declare "needs_$need=yes"; done
 temporary=${TMPDIR:-/tmp}
 if ! { probe=$(mktemp "$temporary/cuda-from-the-driver-up.XXXXXX") && head -c 65536 /dev/zero >"$probe"; } 2>/dev/null; then
   rm -f "${probe:-}"
-  say "The compilers cannot write their temporary files to $temporary: $([ -d "$temporary" ] && echo "$(free_mb "$temporary") MB are free there" || echo "there is no such folder"). TMPDIR=/another/folder make … names another."
+  say "The compilers cannot write their temporary files to $temporary: $([ -d "$temporary" ] && echo "$(free_mb "$temporary") MB are free there" || echo "there is no such folder"). make … TMPDIR=/another/folder names another."
   exit 1
 fi
 rm -f "$probe"

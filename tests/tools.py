@@ -570,6 +570,17 @@ def what_a_person_has_set_for_cd_does_not_lead_the_set_up_away():
     assert ended.stdout == "" and ended.stderr.startswith("CUDA_HOME is /no/where"), ended.stdout + ended.stderr
 
 
+def what_is_given_beside_a_target_reaches_the_set_up():
+    with tempfile.TemporaryDirectory() as folder:
+        house = pathlib.Path(folder)
+        for name in ("Makefile", *(path.name for path in course.ROOT.glob("0?-*"))):
+            (house / name).symlink_to(course.ROOT / name)
+        (house / "common").mkdir()
+        (house / "common/setup.sh").write_text('echo "$TORCH_INDEX, $XDG_CACHE_HOME, $TMPDIR" >&2; exit 1\n')
+        ended = make("-C", folder, "run", "TORCH_INDEX=https://a/b", "XDG_CACHE_HOME=/o'clock x", f"TMPDIR={folder}")
+    assert ended.stderr.startswith(f"https://a/b, /o'clock x, {folder}\n"), ended.stderr
+
+
 def what_is_left_of_the_simulator_is_announced_in_the_steps_that_are_counted():
     with tempfile.TemporaryDirectory() as folder:
         house = pathlib.Path(folder)

@@ -85,4 +85,9 @@ inline CUmodule load(const std::string& text, std::string& log) {
   return nullptr;
 }
 
+// Was a text refused only because the driver is older than an instruction in it? The cases' newest is of PTX ISA 8.7.
+inline bool too_new(const std::string& log) {
+  return Device::ptx_version(87) < 87 && log.find("requires PTX ISA .version") != std::string::npos;
+}
+
 }  // namespace instructions

@@ -43,8 +43,8 @@ void check(const std::vector<MatrixCase>& cases) {
     const CUmodule module = load(header(Device::ptx_version(87), architecture) + kernel(c, 0), log);
     CAPTURE(c.text);
     if (module == nullptr) {
-      if (architecture >= 90) CHECK(log == "");
-      continue;  // an older device has not all of them
+      if (architecture >= 90 && !too_new(log)) CHECK(log == "");
+      continue;  // an older device has not all of them, nor has an older driver
     }
     CUfunction function = nullptr;
     CU_CHECK(cuModuleGetFunction(&function, module, "k0"));

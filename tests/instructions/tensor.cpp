@@ -132,7 +132,7 @@ std::vector<How> forms() {
     how.store_hint = (k + k / 2) % 2 != 0;
     how.load_hint = k / 2 % 2 != 0;
     how.multicast = k / 4 % 2 != 0;
-    if (!how.multicast && k >= 8) how.space = "shared::cta";
+    if (!how.multicast && k >= 8 && Device::ptx_version(86) == 86) how.space = "shared::cta";
     how.prefetch = k % 4 < 3;
     how.prefetch_hint = k / 8 != 0;
     all.push_back(how);

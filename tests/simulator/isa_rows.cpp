@@ -2,6 +2,7 @@
 // table admits and nobody has tried is not known to be right. The cases are those of tests/instructions, which judge
 // results by values of their own; they run once more here, and say what they have loaded.
 #include "common/simulator/isa/row.hpp"
+#include "common/simulator/ptx/version.hpp"
 #include "tests/catch.hpp"
 #include "tests/simulator/forms.hpp"
 
@@ -63,7 +64,9 @@ std::string untried(const Row& row, const Words& tried) {
 
 TEST_CASE("every row has a case and so has each type and modifier of it") {
   std::map<std::string_view, Words> tried;  // by the row's syntax
-  for (const std::string& form : loaded_by_the_suite()) {
+  const std::vector<std::string> loaded = loaded_by_the_suite();
+  if (ptx::newest_ptx() < 87) SKIP_TEST("a driver for CUDA 12.7 or before does not take all of them");
+  for (const std::string& form : loaded) {
     const Match found = find(form);
     if (!found.row) continue;
     Words& words = tried[found.row->syntax];
