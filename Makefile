@@ -573,7 +573,7 @@ $(PTX_OF)/openmp: tests/compilers/sources/openmp.c
 # Where NVRTC may be, and what it is to compile.
 $(PTX_OF)/nvrtc.txt: tests/compilers/sources/language.cu tests/compilers/sources/language.h build/flags.lessons
 	$(Q)mkdir -p $(@D)/sources && cp $(filter tests/%,$^) $(@D)/sources/
-	$(Q)printf '%s\n' $(wildcard $(addprefix $(dir $(CUDA_INCLUDE)),lib64/libnvrtc.so* lib/libnvrtc.so*)) libnvrtc.so.13 libnvrtc.so.12 > $@
+	$(Q)printf '%s\n' $(wildcard $(addprefix $(dir $(CUDA_INCLUDE)),lib64/libnvrtc.so* lib/libnvrtc.so* ../cuda_nvrtc/lib/libnvrtc.so*)) libnvrtc.so.13 libnvrtc.so.12 > $@
 
 $(PTX_OF)/check: | $(PTX_OF)/variants.txt $(PTX_OF)/nvrtc.txt $(if $(OFFLOAD_GCC),$(PTX_OF)/openmp)
 

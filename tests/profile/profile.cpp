@@ -188,7 +188,8 @@ TEST_CASE("The profile is a table that can be read on a wall", "[profile]") {
   shows(said, "kernels\\.cu:11 +262144 sectors, 32\\.0 a request +st\\.global");  // the line that is to blame
   shows(said, "kernels\\.cu:22 +253952 conflicts, 31\\.0 a request");
   shows(said, "barriers +2048");
-  shows(said, "18 registers a thread, 4224 bytes of shared memory a block: 8 blocks\n");
+  // How many registers, the compiler decides.
+  shows(said, "[0-9]+ registers a thread, 4224 bytes of shared memory a block: 8 blocks\n");
   for (const std::string& line : said.lines) {
     INFO(line);
     CHECK(columns(line) <= 100);
