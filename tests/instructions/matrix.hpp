@@ -300,8 +300,8 @@ inline std::vector<MatrixCase> mma_cases() {
         const Fragment fb = collect(b, half, 4, [&](u32 lane, u32 i) {
           return b_column ? At{i, lane % 4 + (lane < 16 ? 0 : 4)} : At{lane % 4, i + (lane < 16 ? 0 : 4)};
         });
-        const Fragment fc = collect(c, sums, 8, [&](u32 lane, u32 i) { return of_c(tc, lane, i); });
-        const Fragment fd = collect(d, results, 8, [&](u32 lane, u32 i) { return of_c(td, lane, i); });
+        const Fragment fc = collect(c, sums, 8, [&, type = tc](u32 lane, u32 i) { return of_c(type, lane, i); });
+        const Fragment fd = collect(d, results, 8, [&, type = td](u32 lane, u32 i) { return of_c(type, lane, i); });
         MatrixCase made;
         made.text = loaded("a", fa, made) + loaded("b", fb, made) + loaded("c", fc, made) + declared("d", fd);
         made.text += std::string("mma.sync.aligned.m8n8k4.") + (a_column ? "col." : "row.") +
