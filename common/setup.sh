@@ -337,7 +337,11 @@ see_to_toolkit() {
   if find_toolkit; then
     why=$(unfit "$driver")
     [ -n "$why" ] && say "Note: the toolkit in $CUDA_ROOT is CUDA $(as_text "$CUDA_VERSION"), and $why."
-    if [ -z "$why" ] || [ -n "${CUDA_HOME:-}" ]; then return; fi
+    if [ -z "$why" ] || [ -n "${CUDA_HOME:-}" ]; then
+      [ -z "$TOOLKIT_VERSION" ] || [ "$TOOLKIT_VERSION" = "$(as_text "$CUDA_VERSION")" ] ||
+        say "Note: the toolkit in $CUDA_ROOT, CUDA $(as_text "$CUDA_VERSION"), is used: TOOLKIT_VERSION is for a private one, fetched where there is none."
+      return
+    fi
   fi
   private_toolkit "$driver" || CUDA_ROOT= CUDA_INCLUDE= NVCC= CUDA_VERSION= PTX_ARCH= WITHOUT_HOST_NVCC=
 }

@@ -693,6 +693,19 @@ def pytorch_stays_found_when_a_terminal_has_another_compiler_or_toolkit():
             assert kept in (house / "build/setup.mk").read_text().splitlines(), kept
 
 
+def a_version_for_a_private_toolkit_is_said_to_be_none_for_the_one_that_is_here():
+    with tempfile.TemporaryDirectory() as made:
+        home, house = pathlib.Path(made) / "cuda", pathlib.Path(made) / "house"
+        (home / "include").mkdir(parents=True)
+        (home / "include/cuda.h").write_text("#define CUDA_VERSION 12040\n")
+        (house / "common").mkdir(parents=True)
+        shutil.copy(texts.course.ROOT / "common/setup.sh", house / "common/setup.sh")
+        for version, told in {"13.0": f"Note: the toolkit in {home}, CUDA 12.4, is used", "12.4": "", "": ""}.items():
+            variables = dict(os.environ, CUDA_HOME=str(home), CXX="g++", TOOLKIT_VERSION=version)
+            ended = subprocess.run([house / "common/setup.sh"], env=variables, capture_output=True, text=True, check=True)
+            assert ended.stderr[: len(told) or None] == told, (version, ended.stderr)
+
+
 def a_dry_run_says_what_would_be_built_again_and_writes_nothing():
     kept = lambda: {file: file.read_text() for file in [*(texts.course.ROOT / "build").glob("flags.*"), texts.course.ROOT / "build/setup.mk"]}
     before = kept()
