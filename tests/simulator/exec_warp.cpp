@@ -296,6 +296,27 @@ GO: call (%r2), twice, (%r2); add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 2; @%p b
   for (u32 i = 0; i < 32; ++i) CHECK(out[i + 1] == x[i]);
 }
 
+TEST_CASE("Lanes that a spin has kept back meet their neighbours behind a branch that parts both") {
+  // The even lanes and the odd ones exchange values among themselves; lane 0 comes to the branch after the others.
+  Module module(kHeader + R"(
+.func (.reg .b32 %v) swap (.reg .b32 %x, .reg .b32 %mask) { shfl.sync.bfly.b32 %v, %x, 2, 31, %mask; ret; }
+.visible .entry k (.param .u64 out) { .reg .pred %p; .reg .b32 %r<8>; .reg .b64 %o;
+  ld.param.u64 %o, [out]; mov.u32 %r1, %tid.x; setp.lt.u32 %p, %r1, 32; @%p bra FIRST;
+  nanosleep.u32 100000; setp.eq.u32 %p, %r1, 32; @%p st.volatile.global.u32 [%o], 1; ret;
+FIRST: setp.ne.u32 %p, %r1, 0; @%p bra GO;
+SPIN: ld.volatile.global.u32 %r4, [%o]; setp.eq.u32 %p, %r4, 0; @%p bra SPIN;
+GO: and.b32 %r3, %r1, 1; setp.eq.u32 %p, %r3, 1; @%p bra ODD;
+  mov.b32 %r5, 0x55555555; call (%r2), swap, (%r1, %r5); add.u32 %r2, %r2, 1000; bra END;
+ODD: mov.b32 %r5, 0xaaaaaaaa; call (%r2), swap, (%r1, %r5);
+END: mad.wide.u32 %o, %r1, 4, %o; st.global.u32 [%o+4], %r2; ret; }
+)");
+  Buffer<u32> out(33);
+  const auto fault = module.run("k", {1, 1, 1}, {64, 1, 1}, out.address());
+  if (fault) UNSCOPED_INFO(fault->report);
+  REQUIRE(!fault.has_value());
+  for (u32 i = 0; i < 32; ++i) CHECK(out[i + 1] == (i ^ 2) + (i % 2 == 0 ? 1000 : 0));
+}
+
 TEST_CASE("What the system keeps of shared memory is there for who asks, zero at first, and apart from the block's") {
   const std::string begin = "mov.u32 %r1, %reserved_smem_offset_1; mov.u32 %r2, %reserved_smem_offset_end; ";
   Module module(kernel(begin + R"(

@@ -75,9 +75,8 @@ bool fits(const std::vector<CallSite::Argument>& passed, const std::vector<Code:
 Frame* call_under_way(const Warp& warp, const Frame& caller, const CallSite& site, const Code& callee, u32 base) {
   const auto find = [&](Frame* frame) -> Frame* {
     while (frame->depth > caller.depth + 1) frame = frame->caller;
-    const bool same = frame->caller == &caller && frame->site == &site && frame->code == &callee &&
-                      frame->local_base == base && frame->caller_join == warp.join;
-    return same ? frame : nullptr;
+    const bool same = frame->caller == &caller && frame->site == &site && frame->code == &callee;
+    return same && frame->local_base == base ? frame : nullptr;
   };
   for (const Fragment& each : warp.fragments) {
     if (Frame* frame = find(each.frame)) return frame;
@@ -86,6 +85,16 @@ Frame* call_under_way(const Warp& warp, const Frame& caller, const CallSite& sit
     if (Frame* frame = find(each->frame)) return frame;
   }
   return nullptr;
+}
+
+void come_later(Frame& frame, u32 lanes, Join* join) {
+  for (Frame::Later& each : frame.later) {
+    if (each.lanes != 0 && each.caller_join != join) continue;
+    each.caller_join = join;
+    each.lanes |= lanes;
+    return;
+  }
+  frame.later.push_back({lanes, join});
 }
 
 void call(Warp& warp, const CallSite& site, u32 function) {
@@ -106,6 +115,7 @@ void call(Warp& warp, const CallSite& site, u32 function) {
   Frame* frame = alone(warp) ? nullptr : call_under_way(warp, caller, site, callee, base);
   if (frame != nullptr) {
     frame->lanes |= warp.mask;
+    if (frame->caller_join != warp.join) come_later(*frame, warp.mask, warp.join);
     for (u32 rest = frame->tops.empty() ? 0 : warp.mask; rest != 0; rest &= rest - 1)
       frame->tops[static_cast<u32>(__builtin_ctz(rest))] = base + callee.local_bytes;
   } else {
@@ -166,11 +176,7 @@ void run_return(Warp& warp, const Instruction&) {
   const CallSite& site = *frame->site;
   for (std::size_t i = 0; i < site.results.size(); ++i)
     copy(warp, place_of(*caller, site.results[i]), place_of(*frame, frame->code->results[i]), site.results[i].size);
-  frame->lanes &= ~warp.mask;
-  const u32 pc = frame->return_pc;
-  Join* join = frame->caller_join;
-  if (frame->lanes == 0) delete_frame(frame);
-  enter(warp, caller, pc, join);
+  leave_frame(warp);
 }
 
 }  // namespace cudasim

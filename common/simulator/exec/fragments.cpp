@@ -86,7 +86,7 @@ bool release_all(Warp& warp) {
 
 // `lanes` will not come any more, to this join nor to those around it.
 void abandon(Warp& warp, Join* join, u32 lanes) {
-  while (join != nullptr) {
+  while (join != nullptr && lanes != 0) {
     Join* parent = join->parent;
     join->expected &= ~lanes;
     if (join->expected == join->arrived) {
@@ -238,15 +238,19 @@ void exit_lanes(Warp& warp) {
     warp.root.lanes = warp.stop = 0;
     return warp.block->threads_exited(warp, gone);
   }
-  Join* join = warp.join;
+  abandon(warp, warp.join, gone);
   for (Frame* frame = warp.frame; frame != nullptr;) {
     Frame* caller = frame->caller;
-    Join* outer = frame->caller_join;
-    abandon(warp, join, gone);
+    u32 first = gone;
+    for (Frame::Later& each : frame->later) {
+      abandon(warp, each.caller_join, gone & each.lanes);
+      first &= ~each.lanes;
+      each.lanes &= ~gone;
+    }
+    abandon(warp, frame->caller_join, first);
     frame->lanes &= ~gone;
     if (frame->lanes == 0 && caller != nullptr) delete_frame(frame);
     frame = caller;
-    join = outer;
   }
   for (Fragment& f : warp.fragments) {              // they may have waited for just these
     if (f.wait == Wait::sync) f.wait = Wait::none;  // executes the instruction again
@@ -382,6 +386,23 @@ bool settle(Warp& warp) {
     plan(warp);
     return true;
   }
+}
+
+void leave_frame(Warp& warp) {
+  Frame* frame = warp.frame;
+  Frame* caller = frame->caller;
+  Join* join = frame->caller_join;
+  const u32 pc = frame->return_pc, lanes = warp.lanes;
+  for (Frame::Later& each : frame->later) {
+    const u32 these = each.lanes & lanes;
+    if (these == 0) continue;
+    add(warp, pc, these, caller, each.caller_join);
+    each.lanes &= ~these;
+    warp.lanes &= ~these;
+  }
+  frame->lanes &= ~lanes;
+  if (frame->lanes == 0) delete_frame(frame);
+  enter(warp, caller, pc, join);
 }
 
 Frame* new_frame(const Code& code) {

@@ -36,6 +36,8 @@ void suspend(Warp& warp, bool impatient);
 
 // Goes to another frame.
 void enter(Warp& warp, Frame* frame, u32 pc, Join* join);
+// The fragment's lanes return from a function: each goes on to meet whom it was to meet when it called.
+void leave_frame(Warp& warp);
 Frame* new_frame(const Code& code);
 void delete_frame(Frame* frame);
 // Forgets everything, after a fault.

@@ -19,13 +19,19 @@ class Watch;
 struct Block;
 struct Join;
 
-// One call of a function by some lanes of a warp, which may make it one after the other: its registers, and where its local memory begins in each thread's.
+// One call of a function by some lanes of a warp, which may make it one after the other: its registers, and where its
+// local memory begins in each thread's.
 struct Frame {
   const Code* code = nullptr;
   std::byte* registers = nullptr;
   const std::byte* constants = nullptr;
   Frame* caller = nullptr;
   Join* caller_join = nullptr;  // where the lanes go on to meet, once they have returned
+  struct Later {                // but for those that have made the call later, from another path
+    u32 lanes = 0;
+    Join* caller_join = nullptr;
+  };
+  std::vector<Later> later;
   const CallSite* site = nullptr;
   u32 return_pc = 0;
   u32 lanes = 0;       // that are in it, or in what it calls; it goes when the last one has left
