@@ -528,6 +528,217 @@ FRESH_CASE("Kernels launch kernels, and are done when those are", "[launch]") {
   CHECK(runs[0] == 8);
 }
 
+namespace {
+
+// By hand what nvcc -rdc=true writes for again<<<1, 1, 0, cudaStreamTailLaunch>>>(left), and for memory that a kernel
+// takes of the heap, fills, copies out of by rows of 4 in 8 bytes, and asks for in vain.
+const char kRuntimeCalls[] = R"(
+.version 7.8
+.target sm_90
+.address_size 64
+.extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 f, .param .align 4 .b8 grid[12],
+                                                             .param .align 4 .b8 block[12], .param .b32 shared);
+.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 buffer, .param .b64 stream);
+.extern .func (.param .b32 r) __cudaCDP2Malloc(.param .b64 at, .param .b64 bytes);
+.extern .func (.param .b32 r) __cudaCDP2Free(.param .b64 pointer);
+.extern .func (.param .b32 r) __cudaCDP2MemsetAsync(.param .b64 to, .param .b32 value, .param .b64 bytes,
+                                                    .param .b64 stream);
+.extern .func (.param .b32 r) __cudaCDP2Memcpy2DAsync(.param .b64 to, .param .b64 to_pitch, .param .b64 from,
+                                                      .param .b64 from_pitch, .param .b64 width, .param .b64 height,
+                                                      .param .b32 kind, .param .b64 stream);
+.extern .func (.param .b64 r) __cudaCDP2GetErrorString(.param .b32 error);
+.visible .entry again(.param .u64 left) {
+  .reg .u64 %left, %buffer, %self;
+  .reg .u32 %r;
+  .reg .pred %p;
+  ld.param.u64 %left, [left];
+  ld.global.u32 %r, [%left];
+  sub.u32 %r, %r, 1;
+  st.global.u32 [%left], %r;
+  setp.eq.u32 %p, %r, 0;
+  @%p ret;
+  mov.u64 %self, again;
+  {
+    .param .b64 f;
+    .param .align 4 .b8 g[12];
+    .param .align 4 .b8 b[12];
+    .param .b32 s;
+    .param .b64 o;
+    st.param.b64 [f], %self;
+    st.param.b32 [g], 1;
+    st.param.b32 [g+4], 1;
+    st.param.b32 [g+8], 1;
+    st.param.b32 [b], 1;
+    st.param.b32 [b+4], 1;
+    st.param.b32 [b+8], 1;
+    st.param.b32 [s], 0;
+    call.uni (o), __cudaCDP2GetParameterBufferV2, (f, g, b, s);
+    ld.param.b64 %buffer, [o];
+  }
+  setp.eq.u64 %p, %buffer, 0;
+  @%p ret;
+  st.u64 [%buffer], %left;
+  {
+    .param .b64 b;
+    .param .b64 s;
+    .param .b32 o;
+    st.param.b64 [b], %buffer;
+    st.param.b64 [s], 3;
+    call.uni (o), __cudaCDP2LaunchDeviceV2, (b, s);
+    ld.param.b32 %r, [o];
+  }
+  ret;
+}
+.visible .entry takes(.param .u64 out) {
+  .local .align 8 .b8 place[8];
+  .reg .u64 %out, %at, %heap, %wide;
+  .reg .u32 %r;
+  ld.param.u64 %out, [out];
+  mov.u64 %at, place;
+  cvta.local.u64 %at, %at;
+  {
+    .param .b64 a;
+    .param .b64 n;
+    .param .b32 o;
+    st.param.b64 [a], %at;
+    st.param.b64 [n], 64;
+    call.uni (o), __cudaCDP2Malloc, (a, n);
+    ld.param.b32 %r, [o];
+  }
+  st.global.u32 [%out], %r;
+  ld.u64 %heap, [%at];
+  st.u32 [%heap+60], 77;
+  ld.u32 %r, [%heap+60];
+  st.global.u32 [%out+4], %r;
+  {
+    .param .b64 p;
+    .param .b32 o;
+    st.param.b64 [p], %heap;
+    call.uni (o), __cudaCDP2Free, (p);
+    ld.param.b32 %r, [o];
+  }
+  st.global.u32 [%out+8], %r;
+  {
+    .param .b64 a;
+    .param .b64 n;
+    .param .b32 o;
+    st.param.b64 [a], %at;
+    st.param.b64 [n], 0x4000000000;
+    call.uni (o), __cudaCDP2Malloc, (a, n);
+    ld.param.b32 %r, [o];
+  }
+  st.global.u32 [%out+12], %r;
+  {
+    .param .b32 e;
+    .param .b64 o;
+    st.param.b32 [e], 2;
+    call.uni (o), __cudaCDP2GetErrorString, (e);
+    ld.param.b64 %wide, [o];
+  }
+  ld.u8 %r, [%wide+7];
+  st.global.u32 [%out+16], %r;
+  add.u64 %wide, %out, 32;
+  {
+    .param .b64 t;
+    .param .b32 v;
+    .param .b64 n;
+    .param .b64 s;
+    .param .b32 o;
+    st.param.b64 [t], %wide;
+    st.param.b32 [v], 0x25;
+    st.param.b64 [n], 24;
+    st.param.b64 [s], 0;
+    call.uni (o), __cudaCDP2MemsetAsync, (t, v, n, s);
+    ld.param.b32 %r, [o];
+  }
+  st.global.u32 [%out+20], %r;
+  add.u64 %at, %out, 64;
+  {
+    .param .b64 t;
+    .param .b64 tp;
+    .param .b64 f;
+    .param .b64 fp;
+    .param .b64 w;
+    .param .b64 h;
+    .param .b32 k;
+    .param .b64 s;
+    .param .b32 o;
+    st.param.b64 [t], %at;
+    st.param.b64 [tp], 8;
+    st.param.b64 [f], %wide;
+    st.param.b64 [fp], 4;
+    st.param.b64 [w], 4;
+    st.param.b64 [h], 3;
+    st.param.b32 [k], 3;
+    st.param.b64 [s], 0;
+    call.uni (o), __cudaCDP2Memcpy2DAsync, (t, tp, f, fp, w, h, k, s);
+    ld.param.b32 %r, [o];
+  }
+  st.global.u32 [%out+24], %r;
+  ret;
+}
+)";
+
+// The module of kRuntimeCalls, or null where there is no device runtime.
+CUmodule runtime_calls() {
+  CUlinkState link = nullptr;
+  CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
+  CU_CHECK(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(kRuntimeCalls), sizeof kRuntimeCalls, "calls", 0,
+                         nullptr, nullptr));
+  if (add_runtime(link) != CUDA_SUCCESS) return nullptr;
+  void* image = nullptr;
+  std::size_t size = 0;
+  CUmodule mod = nullptr;
+  ANSWERS(cuLinkComplete(link, &image, &size), CUDA_SUCCESS);
+  CU_CHECK(cuModuleLoadData(&mod, image));
+  CU_CHECK(cuLinkDestroy(link));
+  return mod;
+}
+
+}  // namespace
+
+FRESH_CASE("A kernel's tail may be itself, any number of times", "[launch]") {
+  conformance::context();
+  const CUmodule mod = runtime_calls();
+  if (mod == nullptr) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  CUfunction again = nullptr;
+  CUdeviceptr left = 0;
+  CU_CHECK(cuModuleGetFunction(&again, mod, "again"));
+  CU_CHECK(cuMemAlloc(&left, 4));
+  CU_CHECK(cuMemsetD32(left, 100000, 1));
+  void* a[] = {&left};
+  ANSWERS(cuLaunchKernel(again, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  unsigned got = 1;
+  CU_CHECK(cuMemcpyDtoH(&got, left, 4));
+  CHECK(got == 0);
+}
+
+FRESH_CASE("Kernels take memory of the heap, fill and copy, by the device runtime", "[launch]") {
+  conformance::context();
+  const CUmodule mod = runtime_calls();
+  if (mod == nullptr) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  unsigned kernels = 0, got[32] = {};
+  CU_CHECK(cuModuleGetFunctionCount(&kernels, mod));
+  CHECK(kernels == 2);
+  CUfunction takes = nullptr;
+  CUdeviceptr out = 0;
+  CU_CHECK(cuModuleGetFunction(&takes, mod, "takes"));
+  CU_CHECK(cuMemAlloc(&out, sizeof got));
+  CU_CHECK(cuMemsetD32(out, 0, 32));
+  void* a[] = {&out};
+  ANSWERS(cuLaunchKernel(takes, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  CU_CHECK(cuMemcpyDtoH(got, out, sizeof got));
+  const unsigned fill = 0x25252525;
+  const unsigned expected[32] = {0, 77, 0, 2, 'm', 0, 0, 0, fill, fill, fill, fill, fill, fill, 0, 0,
+                                 fill, 0, fill, 0, fill};  // "out of memory" has its m at 7
+  for (int i = 0; i < 32; ++i) {
+    CAPTURE(i);
+    CHECK(got[i] == expected[i]);
+  }
+}
+
 #if CUDA_VERSION >= 12000
 FRESH_CASE("Clusters that fit are as many as groups of multiprocessors have room for", "[launch]") {
   const auto F = conformance::module();

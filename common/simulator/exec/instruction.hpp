@@ -128,12 +128,15 @@ struct Global {  // a variable of the module in device memory
   bool managed = false, visible = true;
 };
 
+// Kernels whose names begin so are the device runtime's own: launched by address, and not to be found by name.
+constexpr const char* kRuntimeKernels = "cudasim_";
+
 // A loaded module. Immutable once made; shared by every launch that runs it.
 struct Program {
   u32 ptx_version = 0, target = 0;
   std::vector<std::string> files;
   std::vector<std::unique_ptr<Code>> functions;
-  std::vector<Kernel> kernels;
+  std::vector<Kernel> kernels, runtime_kernels;
   std::vector<Global> globals;
   std::map<std::string, u32> texture_references, surface_references, sampler_references;
   std::shared_ptr<const std::string> text;

@@ -202,7 +202,8 @@ class Loader {
     kernel.registers =
         std::clamp<u32>(static_cast<u32>(round_up(words + 2, 2)), std::min(kFewestRegisters, most), most);
     kernel.directives = directives_of(function);
-    program_->kernels.push_back(std::move(kernel));
+    auto& kernels = kernel.name.starts_with(kRuntimeKernels) ? program_->runtime_kernels : program_->kernels;
+    kernels.push_back(std::move(kernel));
   }
 
   // Ours is an estimate, and often too high; programs reckon with it how many threads a block may have. So it never
@@ -343,7 +344,9 @@ class Loader {
 
   void write_constants() {
     std::vector<const Kernel*> kernel_of(functions_.size(), nullptr);
-    for (const Kernel& kernel : program_->kernels) kernel_of[kernel.function] = &kernel;
+    for (const auto* kernels : {&program_->kernels, &program_->runtime_kernels}) {
+      for (const Kernel& kernel : *kernels) kernel_of[kernel.function] = &kernel;
+    }
     for (u32 i = 0; i < functions_.size(); ++i) {
       Resolved& resolved = functions_[i];
       const Kernel* kernel = kernel_of[i];

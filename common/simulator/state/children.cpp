@@ -39,8 +39,10 @@ std::vector<ChildLaunch> take_launched(ChildLaunch* table, u64 grid) {
 }
 
 const Kernel* kernel_at(const Program& program, u64 address) {
-  for (const Kernel& kernel : program.kernels) {
-    if (kCodeWindow + u64{16} * kernel.function == address) return &kernel;
+  for (const auto* kernels : {&program.kernels, &program.runtime_kernels}) {
+    for (const Kernel& kernel : *kernels) {
+      if (kCodeWindow + u64{16} * kernel.function == address) return &kernel;
+    }
   }
   return nullptr;
 }
@@ -64,14 +66,20 @@ CUresult run_children(const Launch& parent, const std::function<CUresult(const L
   const AddressSpace::Hold hold;
   ChildLaunch* const table = table_of(*parent.program);
   if (table == nullptr) return CUDA_SUCCESS;
-  for (const ChildLaunch& child : take_launched(table, parent.grid_id)) {
+  // The next one last: a child's own children come before its siblings. Not by recursion: a kernel may launch itself
+  // as its tail any number of times.
+  std::vector<ChildLaunch> next = take_launched(table, parent.grid_id);
+  std::reverse(next.begin(), next.end());
+  Launch launch = parent;
+  while (!next.empty()) {
+    const ChildLaunch child = next.back();
+    next.pop_back();
     const Kernel* const kernel = kernel_at(*parent.program, child.function);
     if (kernel == nullptr || !fits(*kernel, child)) {
       std::fprintf(stderr, "cudasim: kernel %s launched %s in a way that the device does not have\n",
-                   parent.kernel->name.c_str(), kernel != nullptr ? kernel->name.c_str() : "what is no kernel");
+                   launch.kernel->name.c_str(), kernel != nullptr ? kernel->name.c_str() : "what is no kernel");
       return CUDA_ERROR_LAUNCH_FAILED;
     }
-    Launch launch = parent;
     launch.kernel = kernel;
     launch.grid = {child.blocks[0], child.blocks[1], child.blocks[2]};
     launch.block = {child.threads[0], child.threads[1], child.threads[2]};
@@ -80,9 +88,9 @@ CUresult run_children(const Launch& parent, const std::function<CUresult(const L
     launch.cooperative = false;
     launch.parameters.assign(child.parameters, child.parameters + kernel->parameter_bytes);
     launch.grid_id = next_grid_id();
-    CUresult result = run(launch);
-    if (result == CUDA_SUCCESS) result = run_children(launch, run);
-    if (result != CUDA_SUCCESS) return result;
+    if (const CUresult result = run(launch); result != CUDA_SUCCESS) return result;
+    const std::vector<ChildLaunch> own = take_launched(table, launch.grid_id);
+    next.insert(next.end(), own.rbegin(), own.rend());
   }
   return CUDA_SUCCESS;
 }
