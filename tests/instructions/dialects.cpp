@@ -55,6 +55,20 @@ const std::vector<Text>& texts() {
        "mov.u32 V2.y,8; st.global.v2.u32 [%out+16],V2; mov.f32 f0,%v.z; st.global.f32 [%out+24],f0; mov.f32 f1,%v.a;"
        "st.global.f32 [%out+28],f1;",
        {0x3f800000, 0x40000000, 0x40400000, 0x40800000, 7, 8, 0x40400000, 0x40800000}},
+      {"halves in pairs that are counted as integers",
+       "",
+       "",
+       ".reg .f16x2 h<4>; .reg .b32 r<2>; mov.b32 r0,0x00010002; st.global.b32 [%out],r0; ld.global.u32 h0,[%out];"
+       "add.u32 h1,h0,5; mov.s32 h2,h1; st.global.s32 [%out+4],h2; ld.global.u16 h3,[%out]; st.global.u32 [%out+8],h3;"
+       "cvt.u32.u16 r1,h0; st.global.u32 [%out+12],r1;",
+       {0x00010002, 0x00010007, 2, 2}},
+      {"floats that come and go in integers' registers, in braces",
+       "",
+       "",
+       ".reg .u32 u<4>; .reg .s64 w<2>; .reg .f64 d; mov.u32 u0,0x3f800000; mov.u32 u1,7;"
+       "st.global.v2.f32 [%out],{u0,u1}; ld.global.v2.f32 {u2,u3},[%out]; st.global.v4.f32 [%out+16],{u3,u2,u1,u0};"
+       "mov.s64 w0,-2; mov.s64 w1,3; st.global.v2.f64 [%out+32],{w0,w1};",
+       {0x3f800000, 7, kUntouched, kUntouched, 7, 0x3f800000, 7, 0x3f800000, 0xfffffffe, 0xffffffff, 3, 0}},
       {"reductions that an mbarrier counts",
        "",
        ".reqnctapercluster 1, 1, 1",
@@ -436,6 +450,25 @@ const std::vector<Refused>& refused() {
        ".shared .b64 b; .reg .pred p; mbarrier.test_wait.parity.cluster.b64 p, [b], 0;", "mbarrier"},
       {"the wrong half of a cluster's memory to acquire", "", "", "fence.acquire.sync_restrict::shared::cta.cluster;",
        "fence"},
+      {"a float in an integer's register", "", "", ".reg .u32 u; .reg .f32 f; cvt.rn.f16.f32 u,f;", "Arguments mismatch"},
+      {"a float in a wider integer's register", "", "", ".reg .u64 u; ld.global.f32 u,[%out];", "Arguments mismatch"},
+      {"floats in wider integers' registers", "", "", ".reg .s64 u<2>; ld.global.v2.f32 {u0,u1},[%out];",
+       "Arguments mismatch"},
+      {"a bfloat16 in a wider register", "", "", ".reg .b32 u; .reg .f32 f; cvt.rn.bf16.f32 u,f;", "Arguments mismatch"},
+      {"a half of a pair as a float", "", "", ".reg .f16x2 h; .reg .f32 f; cvt.f32.f16 f,h;", "Arguments mismatch"},
+      {"a field further than its position can say", "", "", ".reg .b32 r; bfe.u32 r,r,256,1;",
+       "Argument 2 of instruction 'bfe': value '256' out of range, expected to be in range [0..255]"},
+      {"a field of a negative length", "", "", ".reg .b64 r; bfi.b64 r,r,r,0,-1;",
+       "Argument 4 of instruction 'bfi': value '-1' out of range, expected to be in range [0..255]"},
+      {"a function that reads what it returns",
+       ".func (.param .b32 r) f() { .reg .b32 x; ld.param.b32 x,[r]; ret; }", "", "",
+       "Illegal to read function return parameter 'r'"},
+      {"a function that is declared once more after its body", ".func f() { ret; }\n.func f();", "", "",
+       "Duplicate definition of function 'f'"},
+      {"a function that is seen from outside on second thought", ".func f();\n.visible .func f() { ret; }", "", "",
+       "Inconsistent redefinition"},
+      {"a variable of two sizes", ".extern .global .b32 a[2];\n.visible .global .b32 a[3];", "", "",
+       "Inconsistent redefinition of variable 'a'"},
       {"no semicolon's worth of nothing", "", "", ";;", "syntax error"},
   };
   return all;

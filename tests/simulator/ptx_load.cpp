@@ -307,6 +307,47 @@ TEST_CASE("What makes no sense is refused by name, as ptxas refuses it") {
         "Entry function 'k' uses too much shared data (0x1869f bytes, 0xc000 max)");
 }
 
+TEST_CASE("What a text declares twice is the same both times") {
+  const std::string twice = "Duplicate definition of function 'f'", other = "Inconsistent redefinition of variable 'f'",
+                    types = "Inconsistent prototypes of 'f', parameter types differ",
+                    variable = "Inconsistent redefinition of variable 'a'";
+  const std::pair<const char*, std::string> rows[] = {
+      {".func f(); .func f() { ret; }", ""},
+      {".visible .func f(); .func f() { ret; }", ""},
+      {".weak .func f(); .weak .func f() { ret; }", ""},
+      {".func f() { ret; } .func f();", twice},
+      {".visible .func f() { ret; } .extern .func f();", twice},
+      {".func f(); .visible .func f() { ret; }", other},
+      {".extern .func f(); .func f() { ret; }", other},
+      {".weak .func f(); .visible .func f() { ret; }", other},
+      {".func f() .noreturn; .func f() { ret; }", other},
+      {".func f(.param .u32 p); .func f(.param .s32 p) { ret; }", types},
+      {".func f(.param .b32 p); .func f(.param .align 4 .b8 p[4]) { ret; }", types},
+      {".func (.reg .b32 r) f(); .func (.reg .f32 r) f() { ret; }", types},
+      {".func f(.param .align 4 .b8 p[4]); .func f(.param .align 8 .b8 p[4]) { ret; }",
+       "Inconsistent prototypes of 'f', parameter alignment differ"},
+      {".extern .global .b32 a[]; .visible .global .b32 a[3];", ""},
+      {".visible .global .b32 a[3]; .extern .global .b32 a[];", ""},
+      {".extern .global .align 4 .b8 a[4]; .weak .global .align 8 .b8 a[4];", ""},
+      {".common .global .b32 a; .extern .global .b32 a;", ""},
+      {".extern .global .b32 a[2]; .visible .global .b32 a[3];", variable},
+      {".visible .global .b32 a[2]; .extern .global .b32 a[3];", variable},
+      {".extern .global .b32 a; .visible .global .f32 a;", variable},
+      {".extern .global .b32 a[2][4]; .visible .global .b32 a[8];", variable},
+      {".extern .global .b32 a[][2]; .visible .global .b32 a[4];", variable},
+      {".extern .global .v2 .b32 a; .visible .global .b64 a;", variable},
+      {".common .global .b32 a; .common .global .b64 a;", variable},
+      {".common .global .b32 a; .visible .global .b32 a;", "Duplicate definition of variable 'a'"},
+      {".extern .global .b32 a; .global .b32 a;", "'.extern' variable 'a' cannot be resolved by a '.static'"},
+  };
+  for (const auto& [text, message] : rows) {
+    CAPTURE(text);
+    Memory memory;
+    const Loaded loaded = load_texts({text}, memory);
+    CHECK((loaded.errors.empty() ? "" : loaded.errors[0].message) == message);
+  }
+}
+
 TEST_CASE("An extern variable that nobody defines is made here, with a warning") {
   Memory memory;
   const Loaded result = load_texts({".extern .global .u32 x; .entry k() { .reg .b64 a; mov.u64 a, x; }"}, memory);

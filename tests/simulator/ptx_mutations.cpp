@@ -15,6 +15,8 @@ const std::string kText = R"(.version 8.0
 .target sm_90, debug
 .address_size 64
 .file 1 "kernel.cu"
+.section .debug_str { text: .b8 107, 0 
+.b32 text+1 .b64 text-text .b16 -2 }
 .extern .func (.param .b32 r) vprintf (.param .b64 a, .param .b64 b);
 .global .align 4 .b8 bytes[16] = {1, 2, 3};
 .func (.param .b32 result) helper(.param .b32 x, .param .align 8 .b8 s[16]);

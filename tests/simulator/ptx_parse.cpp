@@ -309,7 +309,65 @@ TEST_CASE("A text that no driver of this version takes is refused at its header"
   CHECK(kind(".version 8.0\n.target sm_9z\n") == Diagnostic::target);
   CHECK(kind(".version 6.0\n.target sm_90\n") == Diagnostic::target);
   CHECK(parse(".version 8.0\n.target sm_90a\n.entry k(){ret;}").errors.empty());
-  CHECK(parse(".version 6.0\n.target sm_35, debug\n.entry k(){ret;}").module.debug);
+  CHECK(kind(".version 8.9\n.target sm_90\n") == Diagnostic::version);  // there never was one
+  for (const char* version : {"1.0", "1.6", "2.4", "3.3", "4.4", "5.2", "6.6", "7.9", "8.10", "9.9"}) {
+    CAPTURE(version);
+    CHECK(parse(std::string(".version ") + version + "\n.target sm_10\n.entry k(){ret;}").errors.size() == 1);
+  }
+  for (const char* version : {"1.2", "1.5", "2.3", "3.2", "4.3", "5.1", "6.5", "7.8", "8.8"}) {
+    CAPTURE(version);
+    CHECK(parse(std::string(".version ") + version + "\n.target sm_10\n.entry k(){ret;}").errors.empty());
+  }
+}
+
+TEST_CASE("What .target says beside the architecture comes behind it, and must agree") {
+  const auto of = [](const std::string& target, const std::string& more = "") {
+    return first_error(".version 9.0\n.target " + target + "\n.entry k(){ret;}\n" + more);
+  };
+  const std::string first = "Target architecture not defined at start of file 'application ptx input'";
+  CHECK(of("debug, sm_90", ".section .debug_str { }") == first);
+  CHECK(of("texmode_unified, sm_90") == first);
+  CHECK(of("map_f64_to_f32") == first);
+  CHECK(of("sm_90, texmode_unified, texmode_unified") == "");
+  CHECK(of("sm_90, texmode_unified, texmode_independent") == "Conflicting .target option 'texmode_independent'");
+  CHECK(of("sm_12, map_f64_to_f32") == "");
+  CHECK(of("sm_13, map_f64_to_f32") == "Directive map_f64_to_f32 is not supported with SM 1.3 or higher");
+  CHECK(of("sm_90, debug") == "Debug information not found in presence of .target debug");
+  CHECK(of("sm_90, debug", ".section .debug_abbrev { }") == "");
+  CHECK(parse(".version 6.0\n.target sm_35, debug\n.section .debug_info { .b8 1 }").module.debug);
+  CHECK(of("sm_21") == "");
+  CHECK(of("compute_50") == "");
+  CHECK(parse(".version 9.0\n.target compute_90a\n").module.target_name == "sm_90a");
+  CHECK(of("compute_91") == "Unsupported .target 'compute_91'");
+}
+
+TEST_CASE("A section holds numbers, labels and distances") {
+  const std::pair<const char*, const char*> rows[] = {
+      {".section .debug_info { .b8 255, -128 .b16 65535, -32768 .b32 0xfffffffff .b64 0xffffffffffffffff }", ""},
+      {".section .debug_info { a: .b32 a, a+4, .debug_line .b64 .debug_line+8, b .b8 b-a b: }", ""},
+      {".section .debug_info { .b8 256 }", "Value out of range for type .b8 256"},
+      {".section .debug_info { .b8 -129 }", "Value out of range for type .b8 -129"},
+      {".section .debug_info { .b16 65536 }", "Value out of range for type .b16 65536"},
+      {".section .debug_info { .b32 -2147483649 }", "Value out of range for type .b32 -2147483649"},
+      {".section .debug_info { .u8 1 }", "Illegal type for dwarf data"},
+      {".section .debug_info { .b128 1 }", "Illegal type for dwarf data"},
+      {".section .debug_info { .b8 a }", "Illegal type for dwarf data"},
+      {".section .debug_info { .b16 .debug_line }", "Illegal type for dwarf data"},
+      {".section .debug_info { .b8 1 2 }", "Parsing error near '2': syntax error"},
+      {".section .debug_info { .b8 1, }", "Parsing error near '}': syntax error"},
+      {".section .debug_info { .b8 1+2 }", "Parsing error near '+': syntax error"},
+      {".section .debug_info { .b8 1; }", "Parsing error near ';': syntax error"},
+      {".section .debug_info { .b32 1.5 }", "Parsing error near '1.5': syntax error"},
+      {".section .debug_info { .b32 a-4 }", "Parsing error near '4': syntax error"},
+      {".section .debug_info { .foo 1 }", "Parsing error near '.foo': syntax error"},
+      {".section .debug_info { {.b8 1} }", "Parsing error near '{': syntax error"},
+      {".section debug { .b8 1 }", "Parsing error near 'debug': syntax error"},
+      {".section .u32 { .b8 1 }", "Parsing error near '.u32': syntax error"},
+  };
+  for (const auto& [text, message] : rows) {
+    CAPTURE(text);
+    CHECK(first_error(kHeader + text) == message);
+  }
 }
 
 TEST_CASE("Nesting has a bound, but scopes have none") {
@@ -334,6 +392,9 @@ TEST_CASE("What came later than the rest of PTX needs its version and its archit
       {".func f() { ret; } .func g(); .alias g, f;", ".alias", 63, 30},
       {".func f() .noreturn { exit; }", ".noreturn", 64, 30},
       {".entry k() { P: .callprototype _ () .noreturn; ret; }", ".noreturn", 64, 30},
+      {".section .debug_info { a: }", "Defining labels in .section", 70, 0},
+      {".section .debug_info { .b32 a-b }", "labels1 - labels2 expression in .section", 75, 0},
+      {".section .debug_info { .b8 -1 }", "Negative numbers in dwarf section", 75, 0},
       {".entry k() { .loc 1 2 3, function_name s, inlined_at 1 5 6\n ret; }", "Line information of inline functions",
        70, 0},
       {".global .u32 x; .global .u8 y[1] = {0xff(x)};", "mask operator in initializer", 71, 0},
@@ -353,7 +414,7 @@ TEST_CASE("What came later than the rest of PTX needs its version and its archit
   const auto error_in = [&](const Row& row, u32 version, u32 target) {
     return first_error(".version " + dotted(version) + "\n.target sm_" + std::to_string(target) + "\n" + row.text);
   };
-  constexpr u32 kVersions[] = {31, 40, 43, 50, 60, 62, 63, 64, 65, 70, 71, 77, 78, 80, 82, 83, 88, 90};
+  constexpr u32 kVersions[] = {31, 40, 43, 50, 60, 62, 63, 64, 65, 70, 71, 74, 77, 78, 80, 82, 83, 88, 90};
   constexpr u32 kTargets[] = {20, 30, 50, 52, 53, 62, 70, 75, 80, 89, 90};
   const u32 newest = newest_ptx();
   for (const Row& row : rows) {
@@ -399,6 +460,23 @@ TEST_CASE("A directive stands where it belongs, and beside those that it goes wi
       {".entry k() { .reg .u64 .ptr x; }", "Parsing error near '.ptr': syntax error"},
       {".func f(.reg .b32 p[2]) { ret; }", "Variable 'p' cannot be allocated into a register"},
       {".func f(.reg .pred p[2]) { ret; }", "Predicate type can only be used to define scalar register variables"},
+      {".func f(.param .align 256 .b8 p[4]) { ret; }",
+       "Parameter 'p' has illegal alignment (must be aligned to 1, 2, 4, 8, 16, 32, 64, or 128 bytes)"},
+      {".entry k() { .param .align 256 .b8 p[4]; ret; }",
+       "Parameter 'p' has illegal alignment (must be aligned to 1, 2, 4, 8, 16, 32, 64, or 128 bytes)"},
+      {".entry k(.param .align 256 .b8 p[4]) { .local .align 256 .b8 l[4]; ret; }", ""},
+      {".func (.param .b8 r[]) f() { ret; }", "Output parameter cannot be an incomplete array."},
+      {".func f(.param .b8 p[], .param .b32 q) { ret; }", "Only the last input parameter can be an incomplete array."},
+      {".entry k() { P: .callprototype (.param .b8 _[]) _ (); ret; }",
+       "Output parameter cannot be an incomplete array."},
+      {".entry k() { P: .callprototype _ (.param .b8 _[], .param .b32 _); ret; }",
+       "Only the last input parameter can be an incomplete array."},
+      {".func f(.param .b32 p, .param .b8 q[]) { ret; }", ""},
+      {".func f(.param .b32) { ret; }", "Parsing error near ')': syntax error"},
+      {".func f(.param .b32 _) { ret; }", "Illegal parameter name '_'"},
+      {".entry k(.param .b32 _) { ret; }", ""},
+      {".extern .func f() { ret; }", "Function definition conflicts with '.extern' declaration for function 'f'"},
+      {".common .func f() { ret; }", "Parsing error near '.func': syntax error"},
       {".func f(.param .pred p) { ret; }", "Predicate variable 'p' must be in register state space"},
       {".global .v4 .b64 x;", "Vector type too large, exceeds 128 bit limit"},
       {".global .v8 .b8 x;", "Parsing error near '.v8': syntax error"},

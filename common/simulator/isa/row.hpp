@@ -20,7 +20,7 @@
 //   |-                 a handler has a place for one, but this row has none
 //   =…_                the destination may be `_`: somebody wants what else the instruction does
 //   …!                 must be there (a second destination), must be a number (a source)
-//   …(4|8), …(24-256/8)  if it is a number, then one of these; of 24 to 256, a multiple of 8
+//   …(4|8), …(0-255), …(24-256/8)  if it is a number, then one of these; of 24 to 256, a multiple of 8
 //   barrier, threads   the number of one of the block's 16 barriers; how many threads meet there, whole warps
 //   label, func, imm   as named, in Instruction::target or offset
 // rules() has them taken apart.
@@ -139,7 +139,8 @@ struct OperandRule {
     std::vector<u64> some;  // these; empty: from … to, in steps
     u64 from = 0, to = ~u64{0}, step = 1;
     bool operator()(u64 number) const;
-    std::string text() const;  // "4 or 8", "a multiple of 8 from 24 to 256"
+    bool is_range() const { return some.empty() && step == 1; }
+    std::string text() const;  // "4 or 8", "a multiple of 8 from 24 to 256", "[0..255]"
   };
   std::optional<Numbers> numbers;  // if it is a number
 };

@@ -391,6 +391,7 @@ std::string OperandRule::Numbers::text() const {
   std::string all;
   for (const u64 each : some) all += (all.empty() ? "" : " or ") + std::to_string(each);
   if (!all.empty()) return all;
+  if (is_range()) return "[" + std::to_string(from) + ".." + std::to_string(to) + "]";
   return "a multiple of " + std::to_string(step) + " from " + std::to_string(from) + " to " + std::to_string(to);
 }
 

@@ -75,12 +75,63 @@ class Linker {
     make_known(variable.name, variable.linkage, symbol, variable.at);
   }
 
+  // Whether a text may declare once more what it has declared; told, if it may not.
+  bool redeclares(const Variable& first, const Variable& again) {
+    const auto open = [](const Variable& each) { return each.size == 0; };
+    const auto same_sizes = [&] {
+      const auto &a = first.dimensions, &b = again.dimensions;
+      const bool or_open = !a.empty() && !b.empty() && (open(first) || open(again));
+      return or_open ? std::equal(a.begin() + 1, a.end(), b.begin() + 1, b.end()) : a == b;
+    };
+    if (first.type != again.type || first.vector != again.vector || !same_sizes()) {
+      error(again.at, "Inconsistent redefinition of variable '" + again.name + "'");
+      return false;
+    }
+    if (first.linkage == Linkage::external && again.linkage == Linkage::local) {
+      error(again.at, "'.extern' variable '" + again.name + "' cannot be resolved by a '.static'");
+      return false;
+    }
+    if (first.linkage == Linkage::common && again.linkage != Linkage::external) {
+      duplicate(again.at, "variable", again.name);
+      return false;
+    }
+    return true;
+  }
+
+  bool redeclares(const LinkedFunction& linked, const Function& again) {
+    const Function& first = *linked.function;
+    if (linked.defined) {
+      duplicate(again.at, "function", again.name);
+      return false;
+    }
+    const bool same_linkage =
+        first.linkage == again.linkage || (again.linkage == Linkage::local && first.linkage != Linkage::external);
+    if (!same_linkage || first.noreturn != again.noreturn) {
+      error(again.at, "Inconsistent redefinition of variable '" + again.name + "'");
+      return false;
+    }
+    const auto differ = [&](auto&& same) {
+      return !std::equal(first.parameters.begin(), first.parameters.end(), again.parameters.begin(), same) ||
+             !std::equal(first.results.begin(), first.results.end(), again.results.begin(), same);
+    };
+    if (differ([](const Parameter& a, const Parameter& b) { return a.type == b.type && a.is_array == b.is_array; })) {
+      error(again.at, "Inconsistent prototypes of '" + again.name + "', parameter types differ");
+      return false;
+    }
+    if (differ([](const Parameter& a, const Parameter& b) { return a.align == b.align; })) {
+      error(again.at, "Inconsistent prototypes of '" + again.name + "', parameter alignment differ");
+      return false;
+    }
+    return true;
+  }
+
   // A second declaration of a variable: which of the two defines it?
   void merge(LinkedVariable& linked, const Variable& variable) {
     const Variable& first = *linked.variable;
     if (first.space != variable.space) {
       return error(variable.at, "State space mismatch between declarations of variable '" + variable.name + "'");
     }
+    if (linked.module == module_ && !redeclares(first, variable)) return;
     if (variable.linkage == Linkage::external) {
       const bool known = variable.size != 0 && first.size != 0 && first.linkage != Linkage::common;
       if (known && variable.size != first.size && linked.module != module_) {
@@ -151,6 +202,7 @@ class Linker {
         !same_types(first.results, function.results, between_texts)) {
       return error(function.at, "Inconsistent prototypes of '" + function.name + "', parameter types differ");
     }
+    if (!between_texts && !redeclares(linked, function)) return;
     if (!function.has_body) return;
     const bool stronger = first.linkage == Linkage::weak && function.linkage == Linkage::visible;
     if (linked.defined && (linked.module == module_ || (function.linkage != Linkage::weak && !stronger))) {

@@ -16,6 +16,7 @@ namespace {
 constexpr u64 kLargestVariable = u64{1} << 40;
 constexpr u64 kLargestInitialiser = u64{1} << 31;
 constexpr std::size_t kMostDimensions = 16;
+constexpr u32 kLargestParameterAlign = 128;
 constexpr u32 kMostNames = 1u << 20;  // of x<n>
 
 u32 digits(std::string_view text) {
@@ -26,6 +27,8 @@ u32 digits(std::string_view text) {
   }
   return value;
 }
+
+bool is_texture_mode(std::string_view word) { return word == "texmode_unified" || word == "texmode_independent"; }
 
 // Which field a variable of an opaque type has.
 bool has_field(Type type, std::string_view field) {
@@ -94,6 +97,8 @@ Parsed Parser::run() {
       recover();
     }
   }
+  if (debug_at_ && !has_debug_information_ && parsed_.errors.empty())
+    error(*debug_at_, "Debug information not found in presence of .target debug");
   return std::move(parsed_);
 }
 
@@ -135,7 +140,7 @@ void Parser::version() {
   module.version_major = digits(text.substr(0, dot));
   module.version_minor = digits(text.substr(dot + 1));
   const u32 newest = newest_ptx();
-  if (module.version() > newest) {
+  if (module.version() > newest || !is_release(module.version())) {
     error(at,
           "Unsupported .version " + text + "; current version is '" + std::to_string(newest / 10) + "." +
               std::to_string(newest % 10) + "'",
@@ -145,19 +150,28 @@ void Parser::version() {
 
 void Parser::target() {
   Module& module = parsed_.module;
+  std::string texture_mode;
   do {
     const Position at = cursor_.where();
-    const std::string name(cursor_.expect_name());
+    std::string name(cursor_.expect_name());
+    if (module.target == 0 && (is_texture_mode(name) || name == "debug" || name == "map_f64_to_f32")) {
+      Cursor::fail(at, "Target architecture not defined at start of file 'application ptx input'");
+    }
     if (name == "debug") {
       module.debug = true;
-    } else if (name == "texmode_unified" || name == "texmode_independent") {
+      debug_at_ = at;
+    } else if (is_texture_mode(name)) {
+      if (!texture_mode.empty() && texture_mode != name) error(at, "Conflicting .target option '" + name + "'");
+      texture_mode = name;
       module.independent_textures = name == "texmode_independent";
     } else if (name == "map_f64_to_f32") {
-      continue;
+      if (module.target >= 13) error(at, "Directive map_f64_to_f32 is not supported with SM 1.3 or higher");
     } else {
+      const std::string written = name;
+      if (name.starts_with("compute_")) name = "sm_" + name.substr(std::strlen("compute_"));
       const Target known = target_named(name);
       if (known.number == 0) {
-        error(at, "Unsupported .target '" + Cursor::shown(name) + "'", Diagnostic::target);
+        error(at, "Unsupported .target '" + Cursor::shown(written) + "'", Diagnostic::target);
         return;
       }
       module.target = known.number;
@@ -167,7 +181,7 @@ void Parser::target() {
       } else if (module.version() < known.since) {
         error(at,
               "PTX .version " + std::to_string(module.version_major) + "." + std::to_string(module.version_minor) +
-                  " does not support .target " + name,
+                  " does not support .target " + written,
               Diagnostic::target);
       }
     }
@@ -197,14 +211,53 @@ void Parser::file() {
 
 // Debug information for a debugger of machine code: its braces are matched, its contents are of no use here.
 void Parser::section() {
-  if (!cursor_.is_dotted() && !cursor_.is_name()) cursor_.unexpected();
+  if (!cursor_.is_dotted() || type_named(cursor_.next_text().substr(1)) != Type::none) cursor_.unexpected();
   cursor_.take();
+  has_debug_information_ = true;
   cursor_.expect('{');
-  for (int depth = 1; depth > 0;) {
-    if (cursor_.at_end() || cursor_.peek().kind == Token::bad) cursor_.unexpected();
-    const u16 code = cursor_.take().code;
-    if (code == '{') ++depth;
-    if (code == '}') --depth;
+  while (!cursor_.accept('}')) {
+    const Position at = cursor_.where();
+    if (cursor_.is_name() && cursor_.is(':', 1)) {
+      require("label:", at);
+      cursor_.take();
+      cursor_.take();
+      continue;
+    }
+    const Type type = cursor_.is_dotted() ? type_named(cursor_.next_text().substr(1)) : Type::none;
+    if (type == Type::none) cursor_.unexpected();
+    cursor_.take();
+    if (type != Type::b8 && type != Type::b16 && type != Type::b32 && type != Type::b64)
+      error(at, "Illegal type for dwarf data");
+    do section_value(type);
+    while (cursor_.accept(','));
+  }
+}
+
+// A number; a label or a section's name, perhaps with a distance; or what lies between two labels.
+void Parser::section_value(Type type) {
+  const Position at = cursor_.where();
+  const bool is_label = cursor_.is_name();
+  if (is_label || (cursor_.is_dotted() && type_named(cursor_.next_text().substr(1)) == Type::none)) {
+    cursor_.take();
+    if (is_label && cursor_.accept('-')) {
+      require("label-label", at);
+      cursor_.expect_name();
+      return;
+    }
+    if (bits(type) < 32) error(at, "Illegal type for dwarf data");
+    if (!cursor_.accept('+')) return;
+    if (cursor_.peek().kind != Token::integer) cursor_.unexpected();
+    literal(cursor_);
+    return;
+  }
+  const bool negative = cursor_.accept('-');
+  if (negative) require("-number", at);
+  if (cursor_.peek().kind != Token::integer) cursor_.unexpected();
+  const u64 value = literal(cursor_).bits, half = u64{1} << (std::clamp(bits(type), 8u, 64u) - 1);
+  // Of 32 bits ptxas takes larger numbers, too, unless they are negative.
+  if (negative ? value > half : bits(type) < 32 && value > 2 * half - 1) {
+    error(at, std::string("Value out of range for type .") + name(type) + (negative ? " -" : " ") +
+                  std::to_string(value));
   }
 }
 
@@ -229,6 +282,7 @@ void Parser::alias() {
 
 // The oldest form of debug information: lines that start with @@DWARF.
 void Parser::dwarf_line() {
+  has_debug_information_ = true;
   cursor_.expect('@');
   cursor_.expect('@');
   const u32 line = cursor_.peek().line;
@@ -255,9 +309,11 @@ void Parser::item() {
   if (cursor_.accept_dotted(".section")) return section();
   if (cursor_.accept_dotted(".pragma")) return pragma();
   if (accept_directive(".alias")) return alias();
-  if (cursor_.accept_dotted(".address_size")) return address_size();
+  if (accept_directive(".address_size")) return address_size();
   if (cursor_.accept_dotted(".loc")) return location();
   const Linking how = linking();
+  if (how.linkage == Linkage::common && (cursor_.is_dotted(".entry") || cursor_.is_dotted(".func")))
+    cursor_.unexpected();
   if (cursor_.accept_dotted(".entry")) return function(how, true);
   if (cursor_.accept_dotted(".func")) return function(how, false);
   const std::optional<Space> space = variable_space();
@@ -281,14 +337,35 @@ void Parser::check_signature(const Function& function) {
       if (function.is_entry && each.is_array && each.size == 0) {
         error(each.at, "Parameter to entry function cannot be an incomplete array.");
       }
+      if (function.is_entry) continue;
+      check_alignment(each.name, each.align, each.at);
+      if (each.name == "_") error(each.at, "Illegal parameter name '_'");
     }
   }
+  check_incomplete(function.results, function.parameters);
   const auto in_memory = [](const Parameter& each) { return !each.in_register; };
   if (function.results.size() > 1 && std::any_of(function.results.begin(), function.results.end(), in_memory)) {
     error(function.at, "Multiple return parameters require .register state space");
   }
   if (function.noreturn && (function.is_entry || !function.results.empty())) {
     error(function.at, "Invalid directive '.noreturn' for function '" + function.name + "'");
+  }
+}
+
+// A parameter of a function, and a variable that stands for one in a call.
+void Parser::check_alignment(const std::string& name, u32 align, Position at) {
+  if (align <= kLargestParameterAlign) return;
+  error(at, "Parameter '" + name + "' has illegal alignment (must be aligned to 1, 2, 4, 8, 16, 32, 64, or 128 bytes)");
+}
+
+void Parser::check_incomplete(const std::vector<Parameter>& results, const std::vector<Parameter>& parameters) {
+  const auto open = [](const Parameter& each) { return each.is_array && each.size == 0; };
+  for (const Parameter& each : results) {
+    if (open(each)) error(each.at, "Output parameter cannot be an incomplete array.");
+  }
+  for (const Parameter& each : parameters) {
+    if (open(each) && &each != &parameters.back())
+      error(each.at, "Only the last input parameter can be an incomplete array.");
   }
 }
 
@@ -312,6 +389,10 @@ void Parser::function(const Linking& linking, bool is_entry) {
   known_functions_.insert(function.name);
   if (!cursor_.accept(';')) {
     function.has_body = true;
+    if (function.linkage == Linkage::external) {
+      error(function.at,
+            "Function definition conflicts with '.extern' declaration for function '" + function.name + "'");
+    }
     body(function);
   }
   parsed_.module.functions.push_back(std::move(function));
@@ -430,7 +511,7 @@ Parameter Parser::parameter() {
   variable.type = how.type;
   variable.vector = how.vector;
   variable.align = how.align;
-  if (cursor_.is_name()) variable.name = cursor_.expect_name();
+  variable.name = cursor_.expect_name();
   bool open = false;
   variable.dimensions = array(open);
   if (variable.dimensions.size() > 1) Cursor::fail(variable.at, "Parsing error near '[': syntax error");

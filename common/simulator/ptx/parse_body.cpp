@@ -163,6 +163,7 @@ bool Parser::declare(Position at, const std::string& name, u32 count) {
 void Parser::body_variables() {
   for (Variable& variable : variables(*variable_space(), Linkage::local)) {
     declare(variable.at, variable.name);
+    if (variable.space == Space::param) check_alignment(variable.name, variable.align, variable.at);
     function_->scopes[open_scopes_.back()].variables.push_back(static_cast<u32>(function_->variables.size()));
     function_->variables.push_back(std::move(variable));
   }
@@ -203,6 +204,7 @@ void Parser::call_prototype(std::string name) {
   while (calling_directive(prototype.noreturn)) {
   }
   cursor_.expect(';');
+  check_incomplete(prototype.results, prototype.parameters);
   function_->prototypes.push_back(std::move(prototype));
 }
 

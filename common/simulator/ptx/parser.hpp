@@ -41,6 +41,7 @@ class Parser {
   void address_size();
   void file();
   void section();
+  void section_value(Type type);
   void pragma();
   void alias();
   void dwarf_line();
@@ -70,6 +71,8 @@ class Parser {
   void measure(Variable& variable, bool open);
   std::vector<Parameter> parameters();
   Parameter parameter();
+  void check_alignment(const std::string& name, u32 align, Position at);
+  void check_incomplete(const std::vector<Parameter>& results, const std::vector<Parameter>& parameters);
   void check_signature(const Function& function);
   struct Initialiser;
 
@@ -104,6 +107,8 @@ class Parser {
   std::size_t limit_;
   Parsed parsed_;
   u32 last_error_line_ = 0;
+  std::optional<Position> debug_at_;    // of .target debug
+  bool has_debug_information_ = false;  // a .section, or a line of @@DWARF
   // Of the body being read.
   Function* function_ = nullptr;
   std::vector<u32> open_scopes_;

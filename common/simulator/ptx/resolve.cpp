@@ -17,9 +17,10 @@ constexpr u64 kLargestLocal = u64{512} << 10;  // bytes, of one thread (Programm
 
 }  // namespace
 
-// Whether an operand of type `want` may be a register of type `have` of the same size.
+// Whether an operand of type `want` may be a register of type `have` of the same size. To integers .f16x2 is .b32.
 bool agrees(Type want, Type have) {
   if (want == have) return true;
+  if (have == Type::f16x2 && !is_float(want)) return want != Type::pred;
   if (want == Type::pred || have == Type::pred) return false;
   if (is_float(want) && is_float(have)) return false;
   if (is_float(want)) return !is_signed(have) && !is_unsigned(have);
@@ -30,8 +31,18 @@ bool agrees(Type want, Type have) {
 // Whether a register that may be wider than the instruction's type can hold it.
 bool holds(Type want, Type have) {
   if (bytes(want) == bytes(have)) return agrees(want, have);
+  if (bytes(have) < bytes(want) || have == Type::pred || want == Type::bf16) return false;
   const bool any_bits = !is_float(want) && !is_signed(want) && !is_unsigned(want);
-  return bytes(have) > bytes(want) && have != Type::pred && (any_bits || !is_float(have));
+  if (is_float(want)) return !is_float(have) && !is_signed(have) && !is_unsigned(have);
+  return any_bits || !is_float(have) || have == Type::f16x2;
+}
+
+// What ptxas takes: `wider` as the row says; and in the braces of such an operand integers for floats of their size.
+bool fits(Type want, Type have, bool wider, bool in_vector) {
+  const bool same_size = bytes(want) == bytes(have);
+  if (!wider) return same_size && agrees(want, have);
+  if (in_vector && same_size && is_float(want) && (is_signed(have) || is_unsigned(have))) return true;
+  return holds(want, have);
 }
 
 bool before(Position a, Position b) { return a.line != b.line ? a.line < b.line : a.column < b.column; }

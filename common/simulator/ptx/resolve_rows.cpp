@@ -136,7 +136,7 @@ void Resolver::check_opaque(const Statement& s) const {
 
 // What a row wants of a number: that it is one, and which. And which of the 16 barriers a kernel needs: up to the
 // highest number that is named; all of them if a register is.
-void Resolver::check_number(const OperandRule& rule, u32 index, const Operand& given) {
+void Resolver::check_number(const OperandRule& rule, u32 argument, const Operand& given) {
   const Immediate* number = std::get_if<Immediate>(&given.value);
   if (number == nullptr && rule.must && !rule.second) mismatch();
   if (rule.means == OperandRule::barrier)
@@ -148,8 +148,11 @@ void Resolver::check_number(const OperandRule& rule, u32 index, const Operand& g
   if (rule.means == OperandRule::threads && value % kWarpSize != 0)
     fail(at_, "Number of threads participating in barrier must be in multiple of warp size");
   if (rule.numbers && !(*rule.numbers)(value)) {
-    fail(at_, "Argument " + std::to_string(index + 1) + " of instruction '" + current_->opcode +
-                  "': unexpected value '" + std::to_string(value) + "', expected to be " + rule.numbers->text());
+    const std::string what = "Argument " + std::to_string(argument) + " of instruction '" + current_->opcode + "': ";
+    const std::string shown = "value '" + std::to_string(static_cast<i64>(value)) + "'";
+    if (rule.numbers->is_range())
+      fail(at_, what + shown + " out of range, expected to be in range " + rule.numbers->text());
+    fail(at_, what + "unexpected " + shown + ", expected to be " + rule.numbers->text());
   }
 }
 
@@ -188,7 +191,9 @@ void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
         if (rule.written) fail(at_, "Predicate output not allowed for instruction '" + current_->opcode + "'");
         mismatch();
       }
-      if (!rule.written) check_number(rule, draft.index, *before);
+      // As ptxas counts them: a register that is written is none.
+      const bool result_first = !draft.written.empty() && draft.written.front();
+      if (!rule.written) check_number(rule, draft.index + (result_first ? 0 : 1), *before);
       operand(draft, rule, *before);
     }
     ++draft.index;
@@ -341,8 +346,7 @@ void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, con
       fail(at_, "Result register required for instruction '" + current_->opcode + "'");
     }
     if (given.negated || given.addend != 0 || given.index != 0) mismatch();
-    const bool fits = rule.wider ? holds(type, reg->type) : bytes(type) == bytes(reg->type) && agrees(type, reg->type);
-    if (!fits) mismatch();
+    if (!fits(type, reg->type, rule.wider, draft.in_vector)) mismatch();
     id = reg->id;
     set_width(draft, bytes(reg->type));
   }
@@ -361,7 +365,7 @@ void Resolver::source(Draft& draft, const OperandRule& rule, Type type, const Op
     width = draft.element_bytes;
     from.slot = out_.constants.number(*bits, width);
   } else {
-    from = value(given, type, rule.wider, &width);
+    from = value(given, type, rule.wider, &width, draft.in_vector);
   }
   set_width(draft, width);
   selectors(draft, rule, given);

@@ -19,7 +19,7 @@ bool has_size(std::string_view special, u32 bytes) {
 bool has_parts(std::string_view special) {
   return special[0] == '%' && special_register_handler(std::string(special) + ".x", 4) != nullptr;
 }
-Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32* width) {
+Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32* width, bool in_vector) {
   if (width != nullptr) *width = bytes(type);
   if (given.is_vector) mismatch();
   if (const Immediate* number = std::get_if<Immediate>(&given.value)) {
@@ -31,8 +31,7 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
   if (from == nullptr) mismatch();
   if (const std::optional<Reg> reg = find_register(given)) {
     if (given.addend != 0 || given.index != 0) mismatch();
-    const bool fits = wider ? holds(type, reg->type) : bytes(type) == bytes(reg->type) && agrees(type, reg->type);
-    if (!fits) mismatch();
+    if (!fits(type, reg->type, wider, in_vector)) mismatch();
     if (width != nullptr) *width = bytes(reg->type);
     if (!given.negated) return {reg->id};
     if (type != Type::pred) fail(at_, "Illegal argument to predicate negation");
@@ -221,9 +220,13 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   if (binding) {
     const bool result = binding->kind == Binding::result;
     if (given.index != 0) mismatch();
+    if (!result && is_opaque(function_.parameters[binding->index].type))
+      fail(at_, std::string("Kernel parameters of type .") + name(function_.parameters[binding->index].type) +
+                    " are not simulated");
     if (draft.form.space != Space::param) {
       fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
     }
+    if (result && !draft.stores) fail(at_, "Illegal to read function return parameter '" + base + "'");
     if (!function_.is_entry) {
       return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], address->offset);
     }

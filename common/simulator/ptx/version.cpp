@@ -1,6 +1,8 @@
 // The PTX versions and architectures that the simulated driver takes. Source: PTX ISA, "Release notes".
 #include "common/simulator/ptx/version.hpp"
 
+#include <iterator>
+
 #if __has_include(<cuda.h>)
 #include <cuda.h>
 #endif
@@ -14,8 +16,8 @@ struct Known {
 };
 constexpr Known kTargets[] = {
     {"sm_10", {10, 10}},    {"sm_11", {11, 10}},    {"sm_12", {12, 12}},    {"sm_13", {13, 12}},
-    {"sm_20", {20, 20}},    {"sm_30", {30, 30}},    {"sm_32", {32, 40}},    {"sm_35", {35, 31}},
-    {"sm_37", {37, 41}},    {"sm_50", {50, 40}},    {"sm_52", {52, 41}},    {"sm_53", {53, 42}},
+    {"sm_20", {20, 20}},    {"sm_21", {21, 20}},    {"sm_30", {30, 30}},    {"sm_32", {32, 40}},
+    {"sm_35", {35, 31}},    {"sm_37", {37, 41}},    {"sm_50", {50, 40}},    {"sm_52", {52, 41}},    {"sm_53", {53, 42}},
     {"sm_60", {60, 50}},    {"sm_61", {61, 50}},    {"sm_62", {62, 50}},    {"sm_70", {70, 60}},
     {"sm_72", {72, 61}},    {"sm_75", {75, 63}},    {"sm_80", {80, 70}},    {"sm_86", {86, 71}},
     {"sm_87", {87, 74}},    {"sm_88", {88, 90}},    {"sm_89", {89, 78}},    {"sm_90", {90, 78}},
@@ -26,12 +28,19 @@ constexpr Known kTargets[] = {
     {"sm_121", {121, 88}},  {"sm_121f", {121, 88}}, {"sm_121a", {121, 88}},
 };
 
+// The last minor version of each major one; there never was a 1.0 or 1.1.
+constexpr u32 kLastMinor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8};
+
 constexpr Later kLater[] = {
+    {".address_size", ".address_size directive", 23, 0},
     {".managed", ".managed", 40, 30},
     {".common", ".common directive", 50, 0},
     {".branchtargets", ".branchtargets directive", 60, 30},
     {".alias", ".alias", 63, 30},
     {".noreturn", ".noreturn", 64, 30},
+    {"label:", "Defining labels in .section", 70, 0},
+    {"label-label", "labels1 - labels2 expression in .section", 75, 0},
+    {"-number", "Negative numbers in dwarf section", 75, 0},
     {"inlined_at", "Line information of inline functions", 70, 0},
     {"mask()", "mask operator in initializer", 71, 0},
     {".explicitcluster", ".explicitcluster", 78, 90},
@@ -56,6 +65,11 @@ u32 newest_ptx() {
 #else
   return 90;
 #endif
+}
+
+bool is_release(u32 version) {
+  const u32 major = version / 10, minor = version % 10;
+  return version >= 12 && (major >= std::size(kLastMinor) || minor <= kLastMinor[major]);
 }
 
 Target target_named(std::string_view name) {

@@ -12,6 +12,9 @@ constexpr u32 kDeviceTarget = 90;
 // 90 for PTX ISA 9.0: that of the toolkit whose headers the simulator is built with, as a driver of that release has.
 u32 newest_ptx();
 
+// Whether there was such a PTX version (78 for 7.8), or whether it is newer than those that are known here.
+bool is_release(u32 version);
+
 struct Target {
   u32 number = 0;  // 90 for sm_90 and sm_90a; 0: there is none of that name
   u32 since = 0;   // the first PTX version that knows it
