@@ -348,6 +348,32 @@ TEST_CASE("What a text declares twice is the same both times") {
   }
 }
 
+TEST_CASE("A special register is refused where the text's version or target does not have it") {
+  const auto error = [](const char* head, const char* instruction) {
+    const std::string text = std::string(head) + "\n.address_size 64\n.entry k() { .reg .b32 r; .reg .b64 d; " +
+                             ".reg .pred p; " + instruction + " ret; }";
+    ptx::Parsed parsed = ptx::parse(text);
+    REQUIRE(parsed.errors.empty());
+    std::vector<ptx::Module> modules;
+    modules.push_back(std::move(parsed.module));
+    Memory memory;
+    const Loaded result = load(modules, memory.placement());
+    return result.program != nullptr ? std::string() : result.errors.front().message;
+  };
+  CHECK(error(".version 7.8\n.target sm_90", "mov.u32 r, %cluster_ctaid.x;") == "");
+  CHECK(error(".version 7.8\n.target sm_80", "mov.u32 r, %cluster_ctaid.x;") ==
+        "Feature '%cluster_ctaid' requires .target sm_90 or higher");
+  CHECK(error(".version 8.0\n.target sm_80", "mov.pred p, %is_explicit_cluster;") ==
+        "Feature '%is_explicit_cluster' requires .target sm_90 or higher");
+  CHECK(error(".version 8.0\n.target sm_90", "cvt.u64.u32 d, %aggr_smem_size;") ==
+        "Feature '%aggr_smem_size' requires PTX ISA .version 8.1 or later");
+  CHECK(error(".version 7.5\n.target sm_80", "mov.b32 r, %reserved_smem_offset_1;") ==
+        "Feature '%reserved_smem_offset_1' requires PTX ISA .version 7.6 or later");
+  CHECK(error(".version 6.0\n.target sm_60", "mov.u64 d, %current_graph_exec;") ==
+        "Feature '%current_graph_exec' requires PTX ISA .version 8.0 or later");
+  CHECK(error(".version 6.0\n.target sm_60", "mov.u32 r, %total_smem_size;") == "");
+}
+
 TEST_CASE("An extern variable that nobody defines is made here, with a warning") {
   Memory memory;
   const Loaded result = load_texts({".extern .global .u32 x; .entry k() { .reg .b64 a; mov.u64 a, x; }"}, memory);

@@ -30,6 +30,12 @@ void run_not_predicate(Warp&, const Instruction&);
 // mov of a special register, "%tid.x": slot[0] = its value, as a register of `bytes`. Null: no such register, or not of
 // that size. Source: PTX ISA, "Special registers".
 Handler special_register_handler(std::string_view name, u32 bytes);
+// The first PTX and target that have it, without its part (.x); both 0 if it is as old as all that is read here.
+struct Since {
+  std::string_view name;
+  u32 ptx = 0, target = 0;
+};
+Since special_register_since(std::string_view name);
 // Whether it is one of those that tell where the system's part of shared memory is; who reads none of them has no use
 // for it.
 bool tells_of_reserved_shared(std::string_view name);

@@ -217,6 +217,31 @@ bool is_numbered(std::string_view name, std::string_view prefix, u32 count, std:
 
 }  // namespace
 
+// Source: the "Notes" of each register in the PTX ISA; ptxas refuses them by these, too.
+Since special_register_since(std::string_view name) {
+  static constexpr Since kYounger[] = {
+      {"%reserved_smem_offset_begin", 76, 80},
+      {"%reserved_smem_offset_end", 76, 80},
+      {"%reserved_smem_offset_cap", 76, 80},
+      {"%reserved_smem_offset_0", 76, 80},
+      {"%reserved_smem_offset_1", 76, 80},
+      {"%is_explicit_cluster", 78, 90},
+      {"%clusterid", 78, 90},
+      {"%nclusterid", 78, 90},
+      {"%cluster_ctaid", 78, 90},
+      {"%cluster_nctaid", 78, 90},
+      {"%cluster_ctarank", 78, 90},
+      {"%cluster_nctarank", 78, 90},
+      {"%current_graph_exec", 80, 50},
+      {"%aggr_smem_size", 81, 90},
+  };
+  const std::string_view whole = name.substr(0, name.find('.'));
+  for (const Since& each : kYounger) {
+    if (each.name == whole) return each;
+  }
+  return {whole, 0, 0};
+}
+
 bool tells_of_reserved_shared(std::string_view name) { return name.starts_with("%reserved_smem_offset"); }
 
 Handler special_register_handler(std::string_view name, u32 bytes) {

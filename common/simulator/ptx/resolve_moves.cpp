@@ -54,7 +54,7 @@ bool Resolver::special_mov(const Statement& s) {
   if (is_float(type) || !has_size(full, bytes(type))) return false;
   const Handler handler = special_register_handler(full, bytes(type));
   if (handler == nullptr) return false;
-  out_.reserved_shared |= tells_of_reserved_shared(full);
+  reads_special(full, s.at);
   Instruction instruction;
   instruction.run = handler;
   instruction.guard = guard(s);

@@ -51,6 +51,18 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
   return special_register(full, type);
 }
 
+// Whether the text's version and target have the register, and what the kernel needs for it.
+void Resolver::reads_special(const std::string& name, Position at) {
+  const Since since = special_register_since(name);
+  const std::string what = "Feature '" + std::string(since.name) + "' requires ";
+  if (module_.version() < since.ptx) {
+    fail(at, what + "PTX ISA .version " + std::to_string(since.ptx / 10) + "." + std::to_string(since.ptx % 10) +
+                 " or later");
+  }
+  if (module_.target < since.target) fail(at, what + ".target sm_" + std::to_string(since.target) + " or higher");
+  out_.reserved_shared |= tells_of_reserved_shared(name);
+}
+
 Resolver::Value Resolver::special_register(const std::string& written, Type type) {
   const u32 width = bytes(type);
   std::string name = written;
@@ -68,7 +80,7 @@ Resolver::Value Resolver::special_register(const std::string& written, Type type
   }
   const Handler handler = special_register_handler(name, width);
   if (handler == nullptr || !has_size(name, width)) mismatch();
-  out_.reserved_shared |= tells_of_reserved_shared(name);
+  reads_special(name, at_);
   Instruction instruction;
   instruction.run = handler;
   instruction.slot[0] = temporary(type);

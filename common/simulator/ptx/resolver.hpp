@@ -159,6 +159,7 @@ class Resolver {
   std::optional<Value> address_value(const Operand& operand, u32 bytes);
   bool names_sampler(const std::string& text) const;
   Value special_register(const std::string& name, Type type);
+  void reads_special(const std::string& name, Position at);
   const Symbol* symbol_of(const std::string& name) const;
   std::optional<Reg> find_register(const Operand& operand);
   std::optional<Reg> find_register(const std::string& name, const std::string& selector, Position at);
