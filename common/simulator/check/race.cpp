@@ -150,6 +150,18 @@ void BlockRaces::check(Warp& warp, const Place& place, const Touch& touch, u8 ki
   const Thread& self = thread(warp, touch.lane);
   const Access32 now{index << 5 | touch.lane};
   bool reported = false;
+  // One's own atomic operation at a place comes after those that were there before it, and so does what one does there
+  // next: the last block sets the counter of blocks back by a plain write.
+  const auto has_followed = [&](const Shadow::Cell& cell, u32 other) {
+    if ((log[cell.by[other].index()].kind & AccessLog::kAtomic) == 0) return false;
+    for (u32 i = other + 1; i < cell.by.size() && cell.by[i].bits != 0; ++i) {
+      const AccessLog::Entry& e = log[cell.by[i].index()];
+      if ((e.kind & AccessLog::kAtomic) != 0 && e.block == block_.number && e.warp == warp.index &&
+          cell.by[i].lane() == touch.lane)
+        return true;
+    }
+    return false;
+  };
   shadow.each(touch.address, touch.size, [&](Shadow::Cell& cell) {
     u32 kept = 0;
     for (u32 i = 0; i < cell.by.size(); ++i) {
@@ -157,7 +169,7 @@ void BlockRaces::check(Warp& warp, const Place& place, const Touch& touch, u8 ki
       if (other.bits == 0) break;
       if (other.bits == now.bits) continue;
       const AccessLog::Entry& e = log[other.index()];
-      const bool before = known(self, warp, touch.lane, e, other.lane());
+      const bool before = known(self, warp, touch.lane, e, other.lane()) || has_followed(cell, i);
       if (!before && !reported && conflict(kind, block_.number, touch.silent, e)) {
         report(warp, place, touch, kind, e, other.lane());
         reported = true;
