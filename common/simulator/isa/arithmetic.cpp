@@ -536,7 +536,7 @@ constexpr Row kRows[] = {
     {"bfe.u32|u64|s32|s64", "=t0 t0 u32(0-255) u32(0-255)", bind_bfe},
     {"bfi.b32|b64", "=t0 t0 t0 u32(0-255) u32(0-255)", bind_bfi},
     {"szext.clamp|wrap.u32|s32", "=t0 t0 u32", bind_szext, 76, 70},
-    {"bmsk.clamp|wrap.b32", "=t0 u32 u32", bind_bmsk, 76, 70},
+    {"bmsk.clamp|wrap.b32", "=u32 u32 u32", bind_bmsk, 76, 70},
     {"dp4a.u32|s32.u32|s32", "=u32 t0 t1 u32", bind_dot<Dp4a, u8, u8>, 50, 61},
     {"dp2a.lo|hi.u32|s32.u32|s32", "=u32 t0 t1 u32", bind_dp2a, 50, 61},
 };

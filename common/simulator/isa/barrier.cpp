@@ -97,7 +97,7 @@ const Row kRows[] = {
     {"barrier{.cta}.arrive{.aligned}", "barrier threads", bind<run_arrive>, 60, 30, kMeets},
     {"barrier{.cta}.red.popc{.aligned}.u32", "=u32 barrier threads? pred", bind_reduce, 60, 30, kMeets},
     {"barrier{.cta}.red.and|or{.aligned}.pred", "=pred barrier threads? pred", bind_reduce, 60, 30, kMeets},
-    {"bar.warp.sync", "b32", bind<run_warp_sync>, 60, 30},
+    {"bar.warp.sync", "u32", bind<run_warp_sync>, 60, 30},
     {"barrier.cluster.arrive{.release|relaxed}{.aligned}", "", bind<run_cluster_arrive>, 78, 90, kMeets},
     {"barrier.cluster.wait{.acquire}{.aligned}", "", bind<run_cluster_wait>, 78, 90, kMeets},
     {"membar.cta|gl|sys", "", bind_fence},

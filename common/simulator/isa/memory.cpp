@@ -785,7 +785,7 @@ const Row kRows[] = {
      bind_convert_address, 0, 0, kTakesAddress},
     {"cvta.to.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
      bind_convert_address},
-    {"isspacep.const|global|local|shared|shared::cta|shared::cluster|param|param::entry", "=pred b32~", bind_is_space},
+    {"isspacep.const|global|local|shared|shared::cta|shared::cluster|param|param::entry", "=pred u32~", bind_is_space},
     {"mapa.u64", "=t0 t0 u32", bind_map_address, 78, 90},
     {"mapa.shared::cluster.u32|u64", "=t0 t0 u32", bind_map_address, 78, 90, kTakesAddress},
     {"getctarank.u64", "=u32 t0", bind_rank_of, 78, 90},

@@ -222,17 +222,17 @@ Bound bind(const Form&) {
 }
 
 const Row kRows[] = {
-    {"shfl.sync.up|down|bfly|idx.b32", "=b32 |pred b32 b32 b32 b32", bind_shuffle<true>, 60, 30},
+    {"shfl.sync.up|down|bfly|idx.b32", "=b32 |pred b32 b32 b32 u32", bind_shuffle<true>, 60, 30},
     // Without .sync: for the lanes that happen to execute it together; gone from sm_70 on.
     {"shfl.up|down|bfly|idx.b32", "=b32 |pred b32 b32 b32", bind_shuffle<false>, 0, 0, kWithoutSync},
-    {"vote.sync.all|any|uni.pred", "=pred pred b32", bind_vote<true>},
-    {"vote.sync.ballot.b32", "=b32 pred b32", bind_vote<true>},
+    {"vote.sync.all|any|uni.pred", "=pred pred u32", bind_vote<true>},
+    {"vote.sync.ballot.b32", "=b32 pred u32", bind_vote<true>},
     {"vote.all|any|uni.pred", "=pred pred", bind_vote<false>, 0, 0, kWithoutSync},
     {"vote.ballot.b32", "=b32 pred", bind_vote<false>, 0, 0, kWithoutSync},
-    {"match.any.sync.b32|b64", "=b32 t0 b32", bind_match<false>, 60, 70},
-    {"match.all.sync.b32|b64", "=b32_ |pred t0 b32", bind_match<true>, 60, 70},
-    {"redux.sync.add|min|max.u32|s32", "=t0 t0 b32", bind_redux, 70, 80},
-    {"redux.sync.and|or|xor.b32", "=t0 t0 b32", bind_redux, 70, 80},
+    {"match.any.sync.b32|b64", "=b32 t0 u32", bind_match<false>, 60, 70},
+    {"match.all.sync.b32|b64", "=b32_ |pred t0 u32", bind_match<true>, 60, 70},
+    {"redux.sync.add|min|max.u32|s32", "=t0 t0 u32", bind_redux, 70, 80},
+    {"redux.sync.and|or|xor.b32", "=t0 t0 u32", bind_redux, 70, 80},
     {"activemask.b32", "=b32", bind<run_activemask>, 62, 30},
     {"elect.sync", "=b32_ |pred! b32", bind<run_elect>, 80, 90},
 };

@@ -256,8 +256,8 @@ void Parser::section_value(Type type) {
   const u64 value = literal(cursor_).bits, half = u64{1} << (std::clamp(bits(type), 8u, 64u) - 1);
   // Of 32 bits ptxas takes larger numbers, too, unless they are negative.
   if (negative ? value > half : bits(type) < 32 && value > 2 * half - 1) {
-    error(at, std::string("Value out of range for type .") + name(type) + (negative ? " -" : " ") +
-                  std::to_string(value));
+    error(at,
+          std::string("Value out of range for type .") + name(type) + (negative ? " -" : " ") + std::to_string(value));
   }
 }
 

@@ -17,10 +17,10 @@ constexpr u64 kLargestLocal = u64{512} << 10;  // bytes, of one thread (Programm
 
 }  // namespace
 
-// Whether an operand of type `want` may be a register of type `have` of the same size. To integers .f16x2 is .b32.
+// Whether an operand of type `want` may be a register of type `have` of the same size.
 bool agrees(Type want, Type have) {
   if (want == have) return true;
-  if (have == Type::f16x2 && !is_float(want)) return want != Type::pred;
+  if (want == Type::s16x2 || want == Type::u16x2) return have == Type::b32 || have == Type::f16x2;
   if (want == Type::pred || have == Type::pred) return false;
   if (is_float(want) && is_float(have)) return false;
   if (is_float(want)) return !is_signed(have) && !is_unsigned(have);
@@ -34,11 +34,13 @@ bool holds(Type want, Type have) {
   if (bytes(have) < bytes(want) || have == Type::pred || want == Type::bf16) return false;
   const bool any_bits = !is_float(want) && !is_signed(want) && !is_unsigned(want);
   if (is_float(want)) return !is_float(have) && !is_signed(have) && !is_unsigned(have);
-  return any_bits || !is_float(have) || have == Type::f16x2;
+  return any_bits || !is_float(have);
 }
 
 // What ptxas takes: `wider` as the row says; and in the braces of such an operand integers for floats of their size.
-bool fits(Type want, Type have, bool wider, bool in_vector) {
+// Where the instruction's name says the type, .f16x2 is .b32 to integers.
+bool fits(Type want, Type have, bool wider, bool in_vector, bool named) {
+  if (named && have == Type::f16x2 && !is_float(want) && want != Type::pred) have = Type::b32;
   const bool same_size = bytes(want) == bytes(have);
   if (!wider) return same_size && agrees(want, have);
   if (in_vector && same_size && is_float(want) && (is_signed(have) || is_unsigned(have))) return true;

@@ -50,7 +50,7 @@ bool Resolver::special_mov(const Statement& s) {
   if (name == nullptr || name->text[0] != '%' || names_.find(name->text)) return false;
   const std::string full = name->selector.empty() ? name->text : name->text + "." + name->selector;
   const std::optional<Reg> to = find_register(s.operands[0]);
-  if (!to || type == Type::pred || bytes(to->type) != bytes(type) || !agrees(type, to->type)) return false;
+  if (!to || type == Type::pred || !fits(type, to->type, false, false, true)) return false;
   if (is_float(type) || !has_size(full, bytes(type))) return false;
   const Handler handler = special_register_handler(full, bytes(type));
   if (handler == nullptr) return false;

@@ -346,7 +346,7 @@ void Resolver::destination(Draft& draft, const OperandRule& rule, Type type, con
       fail(at_, "Result register required for instruction '" + current_->opcode + "'");
     }
     if (given.negated || given.addend != 0 || given.index != 0) mismatch();
-    if (!fits(type, reg->type, rule.wider, draft.in_vector)) mismatch();
+    if (!fits(type, reg->type, rule.wider, draft.in_vector, rule.of >= 0)) mismatch();
     id = reg->id;
     set_width(draft, bytes(reg->type));
   }
@@ -365,7 +365,7 @@ void Resolver::source(Draft& draft, const OperandRule& rule, Type type, const Op
     width = draft.element_bytes;
     from.slot = out_.constants.number(*bits, width);
   } else {
-    from = value(given, type, rule.wider, &width, draft.in_vector);
+    from = value(given, type, rule.wider, &width, draft.in_vector, rule.of >= 0);
   }
   set_width(draft, width);
   selectors(draft, rule, given);

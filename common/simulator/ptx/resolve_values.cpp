@@ -19,7 +19,7 @@ bool has_size(std::string_view special, u32 bytes) {
 bool has_parts(std::string_view special) {
   return special[0] == '%' && special_register_handler(std::string(special) + ".x", 4) != nullptr;
 }
-Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32* width, bool in_vector) {
+Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32* width, bool in_vector, bool named) {
   if (width != nullptr) *width = bytes(type);
   if (given.is_vector) mismatch();
   if (const Immediate* number = std::get_if<Immediate>(&given.value)) {
@@ -31,7 +31,7 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
   if (from == nullptr) mismatch();
   if (const std::optional<Reg> reg = find_register(given)) {
     if (given.addend != 0 || given.index != 0) mismatch();
-    if (!fits(type, reg->type, wider, in_vector)) mismatch();
+    if (!fits(type, reg->type, wider, in_vector, named)) mismatch();
     if (width != nullptr) *width = bytes(reg->type);
     if (!given.negated) return {reg->id};
     if (type != Type::pred) fail(at_, "Illegal argument to predicate negation");

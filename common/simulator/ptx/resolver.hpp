@@ -29,7 +29,7 @@ constexpr u32 kUnset = ~0u;
 // Whether an operand of type `want` may be a register of type `have` of the same size; or of one that may be wider.
 bool agrees(Type want, Type have);
 bool holds(Type want, Type have);
-bool fits(Type want, Type have, bool wider, bool in_vector);
+bool fits(Type want, Type have, bool wider, bool in_vector, bool named);
 bool before(Position a, Position b);
 u32 handed_over(u64 size, u32 align);
 // %tid and its like, of which there are %tid.x, .y and .z.
@@ -155,7 +155,7 @@ class Resolver {
   void leave_out_unread();
 
   // Values.
-  Value value(const Operand& operand, Type type, bool wider, u32* width, bool in_vector = false);
+  Value value(const Operand& operand, Type type, bool wider, u32* width, bool in_vector = false, bool named = true);
   std::optional<Value> address_value(const Operand& operand, u32 bytes);
   bool names_sampler(const std::string& text) const;
   Value special_register(const std::string& name, Type type);
