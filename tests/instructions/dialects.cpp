@@ -471,6 +471,8 @@ const std::vector<Refused>& refused() {
       {"a function that reads what it returns",
        ".func (.param .b32 r) f() { .reg .b32 x; ld.param.b32 x,[r]; ret; }", "", "",
        "Illegal to read function return parameter 'r'"},
+      {"a function that writes to what it was given", ".func f(.param .b32 p) { st.param.b32 [p],1; ret; }", "", "",
+       "Illegal to write to function input parameter 'p'"},
       {"a function that is declared once more after its body", ".func f() { ret; }\n.func f();", "", "",
        "Duplicate definition of function 'f'"},
       {"a function that is seen from outside on second thought", ".func f();\n.visible .func f() { ret; }", "", "",

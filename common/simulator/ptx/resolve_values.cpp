@@ -238,11 +238,11 @@ void Resolver::memory(Draft& draft, const Operand& given) {
     if (draft.form.space != Space::param) {
       fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
     }
+    if (!result && draft.stores) fail(at_, "Illegal to write to function input parameter '" + base + "'");
     if (result && !draft.stores) fail(at_, "Illegal to read function return parameter '" + base + "'");
     if (!function_.is_entry) {
       return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], address->offset);
     }
-    if (draft.stores) fail(at_, "Illegal to write to function input parameter '" + base + "'");
     draft.instruction.offset = static_cast<i64>(out_.code->parameters[binding->index].offset) + address->offset;
     return based_on(draft, kNoSlot, 8);
   }
