@@ -50,6 +50,22 @@ TEST_CASE("shfl.sync moves values up, down, across and from a lane, within segme
   }
 }
 
+TEST_CASE("shfl.sync reads 0 from a lane that has not come, so that a sum over fewer lanes is one all the same") {
+  const auto out = results(R"(
+    mov.u32 %r1, 1;
+    setp.ge.u32 %p1, %t, 8;
+    @%p1 bra END;
+    shfl.sync.down.b32 %r2, %r1, 16, 31, 0xff; add.u32 %r1, %r1, %r2;
+    shfl.sync.down.b32 %r2, %r1, 8, 31, 0xff; add.u32 %r1, %r1, %r2;
+    shfl.sync.down.b32 %r2, %r1, 4, 31, 0xff; add.u32 %r1, %r1, %r2;
+    shfl.sync.down.b32 %r2, %r1, 2, 31, 0xff; add.u32 %r1, %r1, %r2;
+    shfl.sync.down.b32 %r2, %r1, 1, 31, 0xff; add.u32 %r1, %r1, %r2;
+  END:
+    st.global.u32 [%slot], %r1;)",
+                           32);
+  CHECK(out[0] == 8);
+}
+
 TEST_CASE("shfl.sync tells whether the lane it would read from is in range") {
   const auto values =
       results("shfl.sync.up.b32 %r2|%p1, %t, 1, 0, -1; selp.u32 %r2, 1, 0, %p1; st.global.u32 [%slot], %r2;", 32);

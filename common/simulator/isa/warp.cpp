@@ -40,8 +40,9 @@ void run_shuffle(Warp& warp, const Instruction& i) {
       default: from = least | (bval & ~segments); in_range = from <= most;
     }
     if (!in_range) from = lane;
-    // Without .sync, or from a lane that is not a member, there is no value that one could rely on: its register's.
-    value[lane] = a[from];
+    // What comes from a lane that does not execute this is undefined. It is 0 here: kernels that are in wide use add it
+    // to a sum.
+    value[lane] = (warp.mask >> from & 1) != 0 ? a[from] : 0;
     valid |= u32{in_range} << lane;
   }
   u32* d = warp.out<u32>(i.slot[0]);
