@@ -103,7 +103,7 @@ TARGETS := $(shell sed -n 's/^$(hash): \([a-z-]*\)  .*/\1/p' Makefile)
 $(foreach goal,$(filter-out $(TARGETS) $(TYPED) build/%,$(GOALS)),$(error There is no target called $(goal).$(call did_you_mean,$(goal)) `make help` lists them))
 $(foreach name,$(sort $(PART) $(NAMED)),$(if $(filter $(name),$(CHAPTERS) $(LESSONS))$(call is_suite,$(name)),,$(call refuse,$(name))))
 ifneq ($(filter-out help clean,$(GOALS)),)
-PYTHON := $(shell python3 -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
+PYTHON := $(shell python3 -BI -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)
 ifeq ($(PYTHON),)
 $(error There is no python3 here that starts, and it runs the lessons. Type: sudo apt-get install python3)
 endif
