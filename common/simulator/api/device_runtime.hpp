@@ -321,48 +321,6 @@ FOUND:
   ret;
 }
 
-.visible .func (.param .b32 status) NAMEStreamCreateWithFlags(.param .b64 stream, .param .b32 flags)
-{
-  .reg .b64 %at, %handle;
-  .reg .b32 %word;
-  ld.param.b64 %at, [stream];
-  atom.global.add.u32 %word, [cudasim_child_order], 1;
-  cvt.u64.u32 %handle, %word;
-  add.u64 %handle, %handle, 65536;
-  st.u64 [%at], %handle;
-  mov.u32 %word, 0;
-  st.param.b32 [status], %word;
-  ret;
-}
-
-.visible .func (.param .b32 status) NAMEStreamDestroy(.param .b64 stream)
-{
-  .reg .b32 %word;
-  mov.u32 %word, 0;
-  st.param.b32 [status], %word;
-  ret;
-}
-
-.visible .func (.param .b32 status) NAMEEventCreateWithFlags(.param .b64 event, .param .b32 flags)
-{
-  .reg .b64 %at, %handle;
-  .reg .b32 %word;
-  ld.param.b64 %at, [event];
-  atom.global.add.u32 %word, [cudasim_child_order], 1;
-  cvt.u64.u32 %handle, %word;
-  add.u64 %handle, %handle, 65536;
-  st.u64 [%at], %handle;
-  mov.u32 %word, 0;
-  st.param.b32 [status], %word;
-  ret;
-}
-
-.visible .func (.param .b32 status) NAMEEventDestroy(.param .b64 event)
-{
-  st.param.b32 [status], 0;
-  ret;
-}
-
 // The heap is that of malloc, as the programming guide has it.
 .visible .func (.param .b32 status) NAMEMalloc(.param .b64 pointer, .param .b64 bytes)
 {
@@ -397,6 +355,30 @@ FOUND:
     call.uni free, (p);
   }
   st.param.b32 [status], 0;
+  ret;
+}
+)";
+// THING: Stream or Event.
+constexpr const char* kHandleFunctions = R"(
+.visible .func (.param .b32 status) NAMETHINGCreateWithFlags(.param .b64 thing, .param .b32 flags)
+{
+  .reg .b64 %at, %handle;
+  .reg .b32 %word;
+  ld.param.b64 %at, [thing];
+  atom.global.add.u32 %word, [cudasim_child_order], 1;
+  cvt.u64.u32 %handle, %word;
+  add.u64 %handle, %handle, 65536;
+  st.u64 [%at], %handle;
+  mov.u32 %word, 0;
+  st.param.b32 [status], %word;
+  ret;
+}
+
+.visible .func (.param .b32 status) NAMETHINGDestroy(.param .b64 thing)
+{
+  .reg .b32 %word;
+  mov.u32 %word, 0;
+  st.param.b32 [status], %word;
   ret;
 }
 )";

@@ -2,7 +2,7 @@
 #include "common/simulator/api/entry_points.hpp"
 
 #include "common/simulator/api/guard.hpp"
-#include "common/simulator/state/variables.hpp"
+#include "common/simulator/variables.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -2,7 +2,7 @@
 
 #include "common/simulator/profile/wanted.hpp"
 #include "common/simulator/state/driver.hpp"
-#include "common/simulator/state/variables.hpp"
+#include "common/simulator/variables.hpp"
 
 #include <algorithm>
 #include <chrono>

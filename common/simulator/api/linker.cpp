@@ -170,6 +170,10 @@ std::string launching_runtime() {
   std::string text = kLaunchTable;
   for (const char* prefix : {"cuda", "__cudaCDP2"}) {
     std::string functions = kLaunchFunctions;
+    for (const char* thing : {"Stream", "Event"}) {
+      functions += kHandleFunctions;
+      replace_all(functions, "THING", thing);
+    }
     for (const char* suffix : {"", "_ptsz"}) {
       functions += kStreamFunctions;
       replace_all(functions, "PTSZ", suffix);

@@ -4,6 +4,7 @@
 #include "common/simulator/exec/async.hpp"
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/exec/warp.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <array>
 #include <memory>
@@ -20,7 +21,7 @@ constexpr u32 kBarriers = 16;
 constexpr u32 kMaxWarps = 32;
 
 // Where the system's part of shared memory is stored, behind the block's own.
-constexpr u32 reserved_shared_at(u32 shared_bytes) { return (shared_bytes + 127) / 128 * 128; }
+constexpr u32 reserved_shared_at(u32 shared_bytes) { return static_cast<u32>(round_up(shared_bytes, 128)); }
 
 // Bytes that come from a store of used ones; not cleared.
 class Buffer {

@@ -2,10 +2,10 @@
 // does.
 #include "common/simulator/exec/pool.hpp"
 
+#include "common/simulator/variables.hpp"
+
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <limits>
 #include <system_error>
 #include <thread>
@@ -68,16 +68,8 @@ Pool& pool() {
 }  // namespace
 
 u32 machine_threads() {
-  static const u32 count = [] {
-    const u32 cores = std::max(1u, std::thread::hardware_concurrency());
-    const char* wanted = std::getenv("CUDASIM_THREADS");
-    if (wanted == nullptr || *wanted == '\0') return cores;
-    char* end = nullptr;
-    const long n = std::strtol(wanted, &end, 10);
-    if (*end == '\0' && n >= 1 && n <= 1024) return static_cast<u32>(n);
-    std::fprintf(stderr, "cudasim: CUDASIM_THREADS=%s: expected a number from 1 to 1024\n", wanted);
-    return cores;
-  }();
+  static const u32 count = number_in("CUDASIM_THREADS", 1, 1024, std::max(1u, std::thread::hardware_concurrency()),
+                                     "a number from 1 to 1024");
   return count;
 }
 

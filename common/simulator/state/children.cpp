@@ -68,8 +68,12 @@ CUresult run_children(const Launch& parent, const std::function<CUresult(const L
   if (table == nullptr) return CUDA_SUCCESS;
   // The next one last: a child's own children come before its siblings. Not by recursion: a kernel may launch itself
   // as its tail any number of times.
-  std::vector<ChildLaunch> next = take_launched(table, parent.grid_id);
-  std::reverse(next.begin(), next.end());
+  std::vector<ChildLaunch> next;
+  const auto put_those_of = [&](u64 grid) {
+    const std::vector<ChildLaunch> launched = take_launched(table, grid);
+    next.insert(next.end(), launched.rbegin(), launched.rend());
+  };
+  put_those_of(parent.grid_id);
   Launch launch = parent;
   while (!next.empty()) {
     const ChildLaunch child = next.back();
@@ -89,8 +93,7 @@ CUresult run_children(const Launch& parent, const std::function<CUresult(const L
     launch.parameters.assign(child.parameters, child.parameters + kernel->parameter_bytes);
     launch.grid_id = next_grid_id();
     if (const CUresult result = run(launch); result != CUDA_SUCCESS) return result;
-    const std::vector<ChildLaunch> own = take_launched(table, launch.grid_id);
-    next.insert(next.end(), own.rbegin(), own.rend());
+    put_those_of(launch.grid_id);
   }
   return CUDA_SUCCESS;
 }

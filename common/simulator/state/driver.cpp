@@ -1,7 +1,7 @@
 #include "common/simulator/state/driver.hpp"
 
 #include "common/simulator/state/checkpoint.hpp"
-#include "common/simulator/state/variables.hpp"
+#include "common/simulator/variables.hpp"
 
 #include <pthread.h>
 #include <algorithm>
@@ -40,16 +40,6 @@ const char* environment(const char* name) {
 
 void complain(const char* variable, const char* value, const char* expected) {
   std::fprintf(stderr, "cudasim: %s=%s: expected %s\n", variable, value, expected);
-}
-
-u32 device_count() {
-  const char* text = environment("CUDASIM_DEVICES");
-  if (text == nullptr) return 1;
-  char* end = nullptr;
-  const long count = std::strtol(text, &end, 10);
-  if (*end == '\0' && count >= 1 && count <= 64) return static_cast<u32>(count);
-  complain("CUDASIM_DEVICES", text, "a number from 1 to 64");
-  return 1;
 }
 
 // "4G", "512M", "1.5G", bytes without a letter.
@@ -162,7 +152,7 @@ CUresult initialize() {
   if (state.machine.empty()) {
     name_unknown_variables();
     const u64 memory = memory_size();
-    const u32 count = device_count();
+    const u32 count = number_in("CUDASIM_DEVICES", 1, 64, 1, "a number from 1 to 64");
     for (u32 i = 0; i < count; ++i) state.machine.push_back(make_device(i, memory));
     state.visible = visible_devices(state.machine, state.without);
     for (std::size_t i = 0; i < state.visible.size(); ++i) state.visible[i]->ordinal = static_cast<CUdevice>(i);

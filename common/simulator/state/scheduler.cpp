@@ -4,11 +4,11 @@
 #include "common/simulator/check/checks.hpp"
 #include "common/simulator/profile/timeline.hpp"
 #include "common/simulator/state/checkpoint.hpp"
+#include "common/simulator/variables.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <deque>
 #include <exception>
 #include <map>
@@ -25,25 +25,12 @@ constexpr u32 kMaxWorkers = 1024;
 
 thread_local bool callback_running = false;
 
-// CUDASIM_DELAY: how late a task may begin, in milliseconds.
-u32 most_delay() {
-  static const u32 most = [] {
-    const char* text = std::getenv("CUDASIM_DELAY");
-    if (text == nullptr || *text == '\0') return 0u;
-    char* end = nullptr;
-    const long wanted = std::strtol(text, &end, 10);
-    if (*end == '\0' && wanted >= 0 && wanted <= 1000) return static_cast<u32>(wanted);
-    std::fprintf(stderr, "cudasim: CUDASIM_DELAY=%s: expected a number of milliseconds up to 1000\n", text);
-    return 0u;
-  }();
-  return most;
-}
-
 // Whoever has not waited for a task gets away with it only while the task happens to be quick.
 void come_late() {
-  if (most_delay() == 0) return;
+  static const u32 most = number_in("CUDASIM_DELAY", 0, 1000, 0, "a number of milliseconds up to 1000");
+  if (most == 0) return;
   thread_local std::minstd_rand random{std::random_device{}()};
-  std::this_thread::sleep_for(std::chrono::microseconds(random() % (most_delay() * 1000)));
+  std::this_thread::sleep_for(std::chrono::microseconds(random() % (most * 1000)));
 }
 
 // The answer alone, CUDA_ERROR_UNKNOWN, would hide it.

@@ -1,4 +1,4 @@
-#include "common/simulator/state/variables.hpp"
+#include "common/simulator/variables.hpp"
 
 #include <unistd.h>
 
@@ -67,6 +67,17 @@ void name_unknown_variables() {
     std::fprintf(stderr, "cudasim: %s%s is no variable of the simulator's%s\n", kPrefix.data(), word.c_str(),
                  hint.c_str());
   }
+}
+
+u32 number_in(const char* variable, u32 least, u32 most, u32 otherwise, const char* expected) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text == '\0') return otherwise;
+  char* end = nullptr;
+  const long number = std::strtol(text, &end, 10);
+  if (*end == '\0' && number >= static_cast<long>(least) && number <= static_cast<long>(most))
+    return static_cast<u32>(number);
+  std::fprintf(stderr, "cudasim: %s=%s: expected %s\n", variable, text, expected);
+  return otherwise;
 }
 
 bool quiet() {
