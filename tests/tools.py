@@ -492,8 +492,9 @@ REFUSED = {
 
 
 def make(*words, **environment):
-    """make, as if typed, not called by a make."""
-    outside = {name: value for name, value in os.environ.items() if name not in ("INSIDE", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "CXX")}
+    """make, as if typed, not called by a make: what that one was given is not given to this one."""
+    given = ("CXX", "DEVICE", "INSIDE", "MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS")
+    outside = {name: value for name, value in os.environ.items() if name not in given}
     return subprocess.run(["make", *words], cwd=course.ROOT, env={**outside, **environment}, capture_output=True, text=True)
 
 
