@@ -10,15 +10,17 @@ namespace {
 
 // A driver for CUDA 10.5: older than all headers that this course can be compiled with.
 constexpr int kMajor = 10, kMinor = 5;
-CUresult answer = CUDA_SUCCESS;
+CUresult answer = CUDA_SUCCESS, init_answers = CUDA_SUCCESS;
 
 }  // namespace
 
-// A function of the program takes the place of a library's of the same name.
+// Functions of the program take the place of a library's of the same name.
 CUresult CUDAAPI cuDriverGetVersion(int* version) {
   *version = 1000 * kMajor + 10 * kMinor;
   return answer;
 }
+
+CUresult CUDAAPI cuInit(unsigned) { return init_answers; }
 
 TEST_CASE("the driver's own version is new enough") { CHECK(driver_at_least(kMajor, kMinor)); }
 
@@ -29,6 +31,13 @@ TEST_CASE("the next major version is too new") { CHECK_FALSE(driver_at_least(kMa
 TEST_CASE("an earlier major version is old enough, whatever its minor version") {
   CHECK(driver_at_least(kMajor - 1, 0));
   CHECK(driver_at_least(kMajor - 1, kMinor + 1));
+}
+
+TEST_CASE("a driver that finds no GPU can be asked, too") {
+  init_answers = CUDA_ERROR_NO_DEVICE;
+  const bool new_enough = driver_at_least(kMajor, kMinor);
+  init_answers = CUDA_SUCCESS;
+  CHECK(new_enough);
 }
 
 TEST_CASE("a driver that cannot be asked is not new enough, whatever it has written") {
