@@ -56,7 +56,10 @@ TEST_CASE("a variable that leaves some devices is nothing to complain about") {
 }
 
 TEST_CASE("hidden devices are laid to the variable") {
-  const Answer answer = on_machine(CUDA_ERROR_NO_DEVICE, 0, "");
+  const char* const variable = GENERATE("", "-1", "7");  // nothing, or nothing that is there
+  const CUresult init = GENERATE(CUDA_ERROR_NO_DEVICE, CUDA_SUCCESS);
+  const Answer answer = on_machine(init, 0, variable);
+  CAPTURE(variable, cu::name(init), answer.why);
   CHECK(answer.count == 0);
   CHECK(names(answer, "CUDA_VISIBLE_DEVICES"));
 }
@@ -82,7 +85,9 @@ TEST_CASE("the stub is called a stub") {
 }
 
 TEST_CASE("any other failure is given by its own name") {
-  const Answer answer = on_machine(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 0, nullptr);
+  const char* const variable = GENERATE(static_cast<const char*>(nullptr), "0");
+  const Answer answer = on_machine(CUDA_ERROR_SYSTEM_DRIVER_MISMATCH, 0, variable);
+  CAPTURE(answer.why);
   CHECK(answer.count == 0);
   CHECK(names(answer, "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH"));
 }
