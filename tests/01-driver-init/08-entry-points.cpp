@@ -3,6 +3,8 @@
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
 
+#include <cstring>
+
 int known_since(const char* name);
 
 namespace {
@@ -12,13 +14,31 @@ int known(const char* name) {
   return known_since(name);
 }
 
+// A driver of CUDA 99.3, while a test says so. It has one function, and has had it since CUDA 99.3.
+bool newest = false;
+constexpr int kNewest = 99030;
+
 }  // namespace
 
-MAY_BE_REFUSED(cuDriverGetVersion, (int* version), (version))
-MAY_BE_REFUSED(cuGetProcAddress,
-               (const char* name, void** function, int version, cuuint64_t flags,
-                CUdriverProcAddressQueryResult* status),
-               (name, function, version, flags, status))
+CUresult CUDAAPI cuDriverGetVersion(int* version) {
+  if (Refusal::meets("cuDriverGetVersion")) return kRefused;
+  if (!newest) return DRIVERS(cuDriverGetVersion)(version);
+  *version = kNewest;
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuGetProcAddress(const char* name, void** function, int version, cuuint64_t flags,
+                                  CUdriverProcAddressQueryResult* status) {
+  if (Refusal::meets("cuGetProcAddress")) return kRefused;
+  if (!newest) return DRIVERS(cuGetProcAddress)(name, function, version, flags, status);
+  const bool known = std::strcmp(name, "cuNewest") == 0, found = known && version >= kNewest;
+  *function = found ? reinterpret_cast<void*>(&cuInit) : nullptr;
+  if (status != nullptr) {
+    *status = found ? CU_GET_PROC_ADDRESS_SUCCESS
+                    : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+  }
+  return CUDA_SUCCESS;
+}
 
 TEST_CASE("stream-ordered allocation came with CUDA 11.2") { CHECK(known("cuMemAllocAsync") == 11020); }
 
@@ -29,6 +49,14 @@ TEST_CASE("what came lately is known, too: the driver's own version is the last 
   CU_CHECK(cuDriverGetVersion(&own));
   if (own < 12040) SKIP_TEST("this driver is older than the function that is asked for");
   CHECK(known("cuGreenCtxCreate") == 12040);
+}
+
+TEST_CASE("what came with the driver's own version is known, whichever that is") {
+  newest = true;
+  const int since = known_since("cuNewest"), never = known_since("cuNope");
+  newest = false;
+  CHECK(since == kNewest);
+  CHECK(never == 0);
 }
 
 TEST_CASE("what was there from the beginning is known since 2.0") { CHECK(known("cuInit") == 2000); }
