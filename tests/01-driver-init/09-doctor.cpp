@@ -64,6 +64,18 @@ TEST_CASE("symbolic links are followed") {
   CHECK(answer == file);
 }
 
+TEST_CASE("a file that is no library is not taken") {
+  char file[] = "/tmp/course-XXXXXX";
+  const int opened = mkstemp(file);
+  REQUIRE(opened >= 0);
+  const bool written = write(opened, "no library\n", 11) == 11;
+  close(opened);
+  const std::string answer = taken_for(file);
+  unlink(file);
+  REQUIRE(written);
+  CHECK(answer == "");
+}
+
 TEST_CASE("nothing stays loaded that was not loaded before") {
   taken_for(kUnused);
   CHECK(dlopen(kUnused, RTLD_LAZY | RTLD_NOLOAD) == nullptr);
