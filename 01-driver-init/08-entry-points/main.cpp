@@ -19,6 +19,7 @@ bool row(Lookup lookup, const char* name, int version, CUdriverProcAddressQueryR
 }
 
 int main() {
+  // Never closed: the driver is called until the process ends.
   void* driver = dlopen("libcuda.so.1", RTLD_NOW);
   if (!driver) {
     std::printf("no driver: %s\n", dlerror());
@@ -34,7 +35,7 @@ int main() {
   if (!lookup) std::printf("a driver older than CUDA 12.0 has no cuGetProcAddress_v2\n");
   if (!lookup) return 1;
   CU_CHECK(init(0));
-  int own;
+  int own, count = 0;
   CU_CHECK(cuDriverGetVersion(&own));
 
   std::printf("as the driver knows them\n");
@@ -52,7 +53,6 @@ int main() {
   right &= row(lookup, "cuMemAllocAsync", 11020, CU_GET_PROC_ADDRESS_SUCCESS, &last);
   right &= row(lookup, "cuMemAlloc_v2", own, CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND, &last);
 
-  int count = 0;
   CU_CHECK(lookup("cuDeviceGetCount", &last, own, CU_GET_PROC_ADDRESS_DEFAULT, nullptr));
   CU_CHECK(reinterpret_cast<decltype(&cuDeviceGetCount)>(last)(&count));
   std::printf("called through its pointer\n  cuDeviceGetCount| %d\n", count);
