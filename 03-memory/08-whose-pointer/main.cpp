@@ -19,7 +19,7 @@ unsigned int ask(const char* what, CUdeviceptr address, CUcontext ours) {
   CU_CHECK(cuPointerGetAttribute(&begin, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, address + 8));
   CU_CHECK(cuPointerGetAttribute(&bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, address + 8));
   std::printf("%-24s| %-6s | %-7s | %-7s | byte %d of %zu\n", what, type == CU_MEMORYTYPE_HOST ? "host" : "device",
-              managed ? "yes" : "no", context == ours ? "ours" : "another", static_cast<int>(address + 8 - begin), bytes);
+              managed ? "yes" : "no", context == ours ? "ours" : "other", static_cast<int>(address + 8 - begin), bytes);
   return type;
 }
 
