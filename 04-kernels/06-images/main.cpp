@@ -66,6 +66,14 @@ CUresult explain(const std::string& ptx) {
   return result;
 }
 
+// Looks a kernel up by name, prints a row, and returns the answer.
+CUresult try_name(const cu::Module& module, const char* name) {
+  CUfunction function;
+  const CUresult result = cuModuleGetFunction(&function, module.handle, name);
+  std::printf("%-28s  %s\n", name, cu::name(result));
+  return result;
+}
+
 int main() try {
   cu::Context context;
   int major, minor;
@@ -92,10 +100,9 @@ int main() try {
 
   cu::Module module(cu::image("kernels.ptx"));
   std::printf("\n");
-  for (const char* name : {"square", "cube", "_Z4cubePi"}) {
-    CUfunction function;
-    std::printf("%-28s  %s\n", name, cu::name(cuModuleGetFunction(&function, module.handle, name)));
-  }
+  as_expected &= try_name(module, "square") == CUDA_SUCCESS;
+  as_expected &= try_name(module, "cube") == CUDA_ERROR_NOT_FOUND;
+  as_expected &= try_name(module, "_Z4cubePi") == CUDA_SUCCESS;
   return as_expected ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -67,14 +67,13 @@ int main() try {
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction count_residents = module.function("count_residents"), copy = module.function("copy");
   const Multiprocessor one(context.device);
-  char name[100];
-  CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
-  std::printf("%s\n%d multiprocessors, each: %d threads, %d blocks, %d registers, %d bytes of shared memory\n\n", name,
-              one.count, one.threads, one.blocks, one.registers, one.shared);
+  cu::print_device(context.device);
+  std::printf("%d multiprocessors, each: %d threads, %d blocks, %d registers, %d bytes of shared memory\n\n", one.count,
+              one.threads, one.blocks, one.registers, one.shared);
 
   std::size_t free_bytes, bytes;
   CU_CHECK(cuMemGetInfo(&free_bytes, &bytes));
-  bytes /= 512;
+  bytes /= 512;  // of the whole memory: more than the caches hold, and little enough to be quick
   cu::Memory in(bytes), out(bytes);
   CU_CHECK(cuMemsetD8(in.address, 1, bytes));
 

@@ -107,8 +107,8 @@ int main() try {
   }
   char folder[] = "/tmp/nvrtc-cache-XXXXXX";
   const Cache cache{mkdtemp(folder)};
-  const bool both =
-      two_at_once(nvrtc, cache);  // first, since NVRTC asks the driver, too, and a driver does not survive fork
+  // Before anything is compiled here: NVRTC asks the driver, too, and a driver does not survive fork.
+  const bool both = two_at_once(nvrtc, cache);
 
   int major, minor;
   NVRTC_CHECK(nvrtc, nvrtcVersion(&major, &minor));
