@@ -89,7 +89,7 @@ CUresult ready() {
   thread_local CUcontext ours = nullptr;
   if (devices().init != CUDA_SUCCESS) return devices().init;
   CUcontext current;
-  CUresult result = cuCtxGetCurrent(&current);
+  CUresult result = cuCtxGetCurrent(&current);  // asked before every call, and not noted
   if (result != CUDA_SUCCESS || (current != nullptr && current != ours)) return result;
   const std::lock_guard<std::mutex> lock(devices().mutex);
   const auto known = devices().primary.find(chosen);
