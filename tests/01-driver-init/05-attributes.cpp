@@ -8,7 +8,7 @@ double peak_bandwidth(CUdevice device);
 
 namespace {
 
-int kilohertz, bits;
+int kilohertz, bits, all_else = 7;
 CUdevice asked;
 CUresult answer = CUDA_SUCCESS;
 
@@ -32,7 +32,7 @@ CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, 
   else if (attribute == CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH)
     *value = bits;
   else
-    *value = 7;
+    *value = all_else;
   return CUDA_SUCCESS;
 }
 
@@ -42,6 +42,13 @@ TEST_CASE("twice the clock is twice the bandwidth") {
   const double once = bandwidth_of(1000, 256);
   CHECK(once > 0);
   CHECK(bandwidth_of(2000, 256) == 2 * once);
+}
+
+TEST_CASE("the clock is the memory's, not that of the multiprocessors") {
+  const double once = bandwidth_of(1000, 256);
+  all_else = 14;
+  CHECK(bandwidth_of(1000, 256) == once);
+  all_else = 7;
 }
 
 TEST_CASE("terabytes a second do not overflow") { CHECK(bandwidth_of(3201000, 6016) == 4814304e6); }

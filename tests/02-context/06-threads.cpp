@@ -61,6 +61,14 @@ TEST_CASE_METHOD(Caller, "the caller's stack stays as it is") {
   CHECK(current() == below);
 }
 
+TEST_CASE_METHOD(Caller, "the caller's stack stays as it is when the work throws, too") {
+  CHECK_THROWS_AS(in_worker([] { throw std::runtime_error("from the work"); }), std::runtime_error);
+  CUcontext popped;
+  CHECK(current() == mine);
+  CU_CHECK(cuCtxPopCurrent(&popped));
+  CHECK(current() == below);
+}
+
 TEST_CASE_METHOD(Caller, "a caller without a context is told so, and the work is not done") {
   CUcontext popped;
   while (cuCtxPopCurrent(&popped) == CUDA_SUCCESS) {
