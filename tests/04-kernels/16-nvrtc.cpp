@@ -13,13 +13,13 @@
 #include <iterator>
 #include <set>
 #include <string>
-#include <vector>
 
 std::string image_of(const std::string& folder, const std::string& key, const std::function<std::string()>& compile);
 
 namespace {
 
 namespace fs = std::filesystem;
+using Names = std::set<std::string>;
 
 // An empty folder, and a compiler that counts.
 struct Caching {
@@ -39,9 +39,15 @@ struct Caching {
     });
   }
 
-  // What another process finds in the folder, empty before, while one writes the image of this key: that one is stopped where its
-  // file would grow beyond a mebibyte, and dies of it.
-  std::set<std::string> files_in_the_middle_of_writing(const std::string& key) {
+  Names files() const {
+    Names names;
+    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+    return names;
+  }
+
+  // What another process finds in the folder, empty before, while one writes the image of this key: that one is stopped
+  // where its file would grow beyond a mebibyte, and dies of it.
+  Names files_in_the_middle_of_writing(const std::string& key) {
     const Child writer = in_a_child([&] {
       const rlimit nothing{0, 0}, little{1 << 20, 1 << 20};
       setrlimit(RLIMIT_CORE, &nothing);
@@ -50,9 +56,9 @@ struct Caching {
     });
     if (!writer.threw.empty()) FAIL("image_of threw: " << writer.threw);
     const bool stopped = WIFSIGNALED(writer.status) && WTERMSIG(writer.status) == SIGXFSZ;
-    if (!stopped) FAIL("image_of wrote no file of 4 MiB, and returned " << (writer.said.empty() ? "never" : writer.said));
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(folder)) names.insert(entry.path().filename().string());
+    if (!stopped)
+      FAIL("image_of wrote no file of 4 MiB, and returned " << (writer.said.empty() ? "never" : writer.said));
+    const Names names = files();
     fs::remove_all(folder);
     fs::create_directory(folder);
     return names;
@@ -89,15 +95,22 @@ TEST_CASE_METHOD(Caching, "a failed compilation is not kept") {
   CHECK(get("one", "image 1") == "image 1");
 }
 
+// Of one who did not rename, or of a disk that was full.
+TEST_CASE_METHOD(Caching, "an empty file is no image") {
+  std::ofstream(folder + "/one.ptx").close();
+  CHECK(get("one", "image 1") == "image 1");
+  CHECK(get("one", "another") == "image 1");
+}
+
 TEST_CASE_METHOD(Caching, "whoever looks finds the whole image or none") {
-  const auto found = files_in_the_middle_of_writing("large");
+  const Names found = files_in_the_middle_of_writing("large");
+  CAPTURE(found);
   CHECK(found.count("large.ptx") == 0);
 }
 
 TEST_CASE_METHOD(Caching, "nothing but the image stays in the folder") {
   get("one", "image 1");
-  const auto files = std::distance(fs::directory_iterator(folder), fs::directory_iterator());
-  CHECK(files == 1);
+  CHECK(files() == Names{"one.ptx"});
 }
 
 TEST_CASE_METHOD(Caching, "a folder that cannot be written is no reason to fail") {
@@ -105,11 +118,11 @@ TEST_CASE_METHOD(Caching, "a folder that cannot be written is no reason to fail"
 }
 
 TEST_CASE_METHOD(Caching, "two processes never write to the same file") {
-  const auto ours = files_in_the_middle_of_writing("large");
-  const auto theirs = files_in_the_middle_of_writing("large");
-  std::vector<std::string> common;
-  std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(), std::back_inserter(common));
-  CHECK(common.empty());
+  const Names ours = files_in_the_middle_of_writing("large"), theirs = files_in_the_middle_of_writing("large");
+  Names both_write;
+  std::set_intersection(ours.begin(), ours.end(), theirs.begin(), theirs.end(),
+                        std::inserter(both_write, both_write.end()));
+  CHECK(both_write == Names{});
 }
 
 TEST_CASE_METHOD(Caching, "what cannot be written whole is returned, and leaves nothing behind") {
@@ -123,5 +136,5 @@ TEST_CASE_METHOD(Caching, "what cannot be written whole is returned, and leaves 
   setrlimit(RLIMIT_FSIZE, &before);
   std::signal(SIGXFSZ, on_signal);
   CHECK(returned);
-  CHECK(fs::is_empty(folder));
+  CHECK(files() == Names{});
 }
