@@ -48,7 +48,7 @@ NOTHING_SEEN = "terminated before first instrumented API call"
 
 
 def of_simulator(said):
-    """The findings in what a program wrote on stderr: 'illegal address, kernels.cu:12 (line 93 of the PTX)'; of a race both places."""
+    """The findings in what a program wrote on stderr: 'illegal address, kernels.cu:12 (line 93 of the PTX)'; of a race both places, and why it is one."""
     found = []
     for line in re.sub(r"\n {11}(?=\S)", " ", said).splitlines():
         if line.startswith("========= simulated GPU: "):
@@ -57,6 +57,8 @@ def of_simulator(said):
             found[-1] += ", " + line.split(None, 1)[1]
         elif found and (place := re.match(r"  thread .* at (\S+)", line)):
             found[-1] += (" and " if ", " in found[-1] else ", ") + place.group(1)
+        elif found and line.startswith("  why "):
+            found[-1] += ": " + line.split(None, 1)[1]
     return found
 
 

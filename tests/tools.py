@@ -362,15 +362,18 @@ def what_the_simulators_checks_find_in_a_right_answer_is_no_solution():
     assert told("04-kernels/08-warps", "gpu", "all") == []
 
 
-def of_a_race_both_places_are_told():
+def of_a_race_both_places_are_told_and_the_reason():
     said = """========= simulated GPU: data race
   kernel   block_sums
   thread   (1,0,0) of block (0,0,0) changes 4 bytes atomically at exercise.cu:4 (in
            device_atomic_functions.hpp:107)
   thread   (0,0,0) of block (0,0,0) has written there, at
            exercise.cu:3
+  where    0x0 (shared): byte 0 of 's', byte 0 of the block's shared memory
+  why      one of them is atomic or volatile, the other is not, and nothing
+           orders them
 """
-    assert device_side.of_simulator(said) == ["data race, exercise.cu:4 and exercise.cu:3"]
+    assert device_side.of_simulator(said) == ["data race, exercise.cu:4 and exercise.cu:3: one of them is atomic or volatile, the other is not, and nothing orders them"]
 
 
 # Stands for a Catch2 binary whose first test case does not end.
