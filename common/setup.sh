@@ -396,7 +396,7 @@ see_to_torch() {
     say "Note: $WITHOUT_TORCH, which is older than $TORCH_PYTHON: the lessons that need PyTorch are skipped. Put a newer python3 first on the PATH."
     return
   fi
-  if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2 GB to download, 4.7 GB on disk, once; the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)." \
+  if ! obtain "torch-$TORCH_VERSION-$(python_tag)" 8000 "PyTorch" "PyTorch is not here. Fetching a private one, $TORCH_VERSION (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)." \
     "$(pip_advice torch)" torch_wheels; then
     WITHOUT_TORCH=$WITHOUT
     return
