@@ -11,7 +11,7 @@ struct Use {
 // The flags for cuMemHostAlloc: those that are needed or help, and no other. Mapped and portable are needed only where
 // the device has no unified addressing; with it, all page-locked memory is both. Throws cu::Error if the driver refuses
 // to tell (CU_THROW).
-unsigned int flags_for(CUdevice device, const Use& use) {
+unsigned flags_for(CUdevice device, const Use& use) {
   // Your code here.
   (void)device, (void)use;
   return 0;

@@ -10,7 +10,7 @@ constexpr std::size_t kBytes = 32 << 20;
 
 struct Kind {
   const char* name;
-  unsigned int flags;
+  unsigned flags;
 };
 
 // In GB/s.

@@ -11,10 +11,10 @@ struct Use {
 // The flags for cuMemHostAlloc: those that are needed or help, and no other. Mapped and portable are needed only where
 // the device has no unified addressing; with it, all page-locked memory is both. Throws cu::Error if the driver refuses
 // to tell (CU_THROW).
-unsigned int flags_for(CUdevice device, const Use& use) {
+unsigned flags_for(CUdevice device, const Use& use) {
   int unified = 0;
   CU_THROW(cuDeviceGetAttribute(&unified, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, device));
-  unsigned int flags = 0;
+  unsigned flags = 0;
   if (!use.host_reads) flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
   if (use.kernels && !unified) flags |= CU_MEMHOSTALLOC_DEVICEMAP;
   if (use.other_contexts && !unified) flags |= CU_MEMHOSTALLOC_PORTABLE;

@@ -4,8 +4,8 @@
 #include <vector>
 
 // Prints what the driver says of byte 8 behind `address`; returns the memory type it names, 0 if it knows nothing.
-unsigned int ask(const char* what, CUdeviceptr address, CUcontext ours) {
-  unsigned int type = 0, managed = 0;
+unsigned ask(const char* what, CUdeviceptr address, CUcontext ours) {
+  unsigned type = 0, managed = 0;
   CUcontext context = nullptr;
   CUdeviceptr begin = 0;
   std::size_t bytes = 0;

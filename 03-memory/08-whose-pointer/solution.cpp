@@ -7,7 +7,7 @@ enum class Where { pageable, pinned, device, managed };
 // tell. The driver is initialised. Throws cu::Error if it refuses to answer (CU_THROW).
 Where where(const void* pointer) {
   // The plural form has no error for an address that it does not know: the memory type is 0 then, which none has.
-  unsigned int type = 0, managed = 0;
+  unsigned type = 0, managed = 0;
   CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
   void* answers[] = {&type, &managed};
   CU_THROW(cuPointerGetAttributes(2, asked, answers, reinterpret_cast<CUdeviceptr>(pointer)));

@@ -28,7 +28,7 @@ void enqueue(const Job& job, CUfunction work, int part, int first, int n, CUstre
   const std::size_t bytes = n * sizeof(float);
   CUdeviceptr device = job.device.address + first * sizeof(float);
   int rounds = job.rounds;
-  const unsigned int blocks = std::min(1024, n / 1024 + 1);
+  const unsigned blocks = std::min(1024, n / 1024 + 1);
   void* arguments[] = {&device, &n, &rounds};
   if (part == 0) CU_CHECK(cuMemcpyHtoDAsync(device, job.host.as<float>() + first, bytes, stream));
   if (part == 1) CU_CHECK(cuLaunchKernel(work, blocks, 1, 1, 256, 1, 1, 0, stream, arguments, nullptr));

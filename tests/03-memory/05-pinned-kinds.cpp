@@ -9,14 +9,14 @@ struct Use {
   bool host_reads, kernels, other_contexts;
 };
 
-unsigned int flags_for(CUdevice device, const Use& use);
+unsigned flags_for(CUdevice device, const Use& use);
 
 namespace {
 
 std::optional<int> pretended;  // what the device says of unified addressing while a test says so
 
-constexpr unsigned int kPortable = CU_MEMHOSTALLOC_PORTABLE, kMapped = CU_MEMHOSTALLOC_DEVICEMAP,
-                       kWriteCombined = CU_MEMHOSTALLOC_WRITECOMBINED;
+constexpr unsigned kPortable = CU_MEMHOSTALLOC_PORTABLE, kMapped = CU_MEMHOSTALLOC_DEVICEMAP,
+                   kWriteCombined = CU_MEMHOSTALLOC_WRITECOMBINED;
 
 struct OldDevice : cu::Context {
   OldDevice() { pretended = 0; }

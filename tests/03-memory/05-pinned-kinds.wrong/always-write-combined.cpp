@@ -6,10 +6,10 @@ struct Use {
   bool host_reads, kernels, other_contexts;
 };
 
-unsigned int flags_for(CUdevice device, const Use& use) {
+unsigned flags_for(CUdevice device, const Use& use) {
   int unified = 0;
   CU_THROW(cuDeviceGetAttribute(&unified, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, device));
-  unsigned int flags = 0;
+  unsigned flags = 0;
   flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
   if (use.kernels && !unified) flags |= CU_MEMHOSTALLOC_DEVICEMAP;
   if (use.other_contexts && !unified) flags |= CU_MEMHOSTALLOC_PORTABLE;

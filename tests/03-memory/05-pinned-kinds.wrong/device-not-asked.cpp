@@ -6,9 +6,9 @@ struct Use {
   bool host_reads, kernels, other_contexts;
 };
 
-unsigned int flags_for(CUdevice device, const Use& use) {
+unsigned flags_for(CUdevice device, const Use& use) {
   (void)device;
-  unsigned int flags = 0;
+  unsigned flags = 0;
   if (!use.host_reads) flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
   if (use.kernels) flags |= CU_MEMHOSTALLOC_DEVICEMAP;
   if (use.other_contexts) flags |= CU_MEMHOSTALLOC_PORTABLE;

@@ -5,7 +5,7 @@
 enum class Where { pageable, pinned, device, managed };
 
 Where where(const void* pointer) {
-  unsigned int type = 0, managed = 0;
+  unsigned type = 0, managed = 0;
   CUpointer_attribute asked[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE, CU_POINTER_ATTRIBUTE_IS_MANAGED};
   void* answers[] = {&type, &managed};
   cuPointerGetAttributes(2, asked, answers, reinterpret_cast<CUdeviceptr>(pointer));

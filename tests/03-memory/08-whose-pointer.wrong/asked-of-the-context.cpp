@@ -5,7 +5,7 @@
 enum class Where { pageable, pinned, device, managed };
 
 Where where(const void* pointer) {
-  unsigned int flags = 0, managed = 0;
+  unsigned flags = 0, managed = 0;
   const auto address = reinterpret_cast<CUdeviceptr>(pointer);
   const CUresult pinned = cuMemHostGetFlags(&flags, const_cast<void*>(pointer));
   if (pinned == CUDA_SUCCESS) return Where::pinned;

@@ -5,7 +5,7 @@
 enum class Where { pageable, pinned, device, managed };
 
 Where where(const void* pointer) {
-  unsigned int type = 0, managed = 0;
+  unsigned type = 0, managed = 0;
   const auto address = reinterpret_cast<CUdeviceptr>(pointer);
   CU_THROW(cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, address));
   CU_THROW(cuPointerGetAttribute(&managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, address));
