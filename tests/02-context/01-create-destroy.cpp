@@ -66,6 +66,19 @@ TEST_CASE_METHOD(Device, "the caller's context is still current and still works"
   REQUIRE(current() == mine);
   std::size_t free, total;
   CHECK(cuMemGetInfo(&free, &total) == CUDA_SUCCESS);
+  int contexts_on_the_stack = 0;
+  for (CUcontext popped; cuCtxPopCurrent(&popped) == CUDA_SUCCESS;) ++contexts_on_the_stack;
+  CHECK(contexts_on_the_stack == 1);
+  CU_CHECK(cuCtxDestroy(mine));
+}
+
+TEST_CASE_METHOD(Device, "a device that is not there is refused, not taken for another one") {
+  CHECK_THROWS_AS(free_memory(99), cu::Error);
+  CHECK(current() == nullptr);
+  CUcontext mine;
+  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
+  CHECK_THROWS_AS(free_memory(99), cu::Error);
+  CHECK(current() == mine);
 }
 
 TEST_CASE_METHOD(Device, "where the driver refuses, it throws and leaves nothing behind all the same") {
