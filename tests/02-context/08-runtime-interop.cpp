@@ -1,6 +1,7 @@
 // Self-check of 02-context/08-runtime-interop: judges the learner's set_device().
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
 #include "tests/driver.hpp"
 
 #include <atomic>
@@ -52,9 +53,33 @@ struct TwoDevices : Device {
 
 // The answer's calls come through here, and take their time: who asks and retains in two steps lets others in between.
 CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  if (Refusal::meets("cuDevicePrimaryCtxRetain")) return kRefused;
   if (device >= 0 && device < 2) ++retained[device];
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   return DRIVERS(cuDevicePrimaryCtxRetain)(context, device);
+}
+
+MAY_BE_REFUSED(cuInit, (unsigned int flags), (flags))
+MAY_BE_REFUSED(cuDeviceGet, (CUdevice * device, int ordinal), (device, ordinal))
+MAY_BE_REFUSED(cuCtxSetCurrent, (CUcontext context), (context))
+
+// In a process of its own, where nothing has been retained yet; this one still has to begin with set_device().
+TEST_CASE("what failed once is tried again the next time") {
+  const Child child = in_a_child([]() -> std::string {
+    {
+      const Refusal refusal("cuDevicePrimaryCtxRetain");
+      try {
+        set_device(0);
+        if (refusal.met()) return refusal.told() + ", and no cu::Error was thrown";
+      } catch (const cu::Error&) {
+        if (!refusal.met()) return "";  // not for that; the other cases judge it
+      }
+    }
+    set_device(0);
+    return current() == nullptr ? "once it was refused, then it was not, and now nothing is current" : "";
+  });
+  CHECK(child.threw == "");
+  CHECK(child.said == "");
 }
 
 TEST_CASE("a program that has not called cuInit can begin with it") {
@@ -145,4 +170,8 @@ TEST_CASE_METHOD(Device, "a device that is not there is an error, and changes no
   cu::Context mine;
   CHECK_THROWS_AS(set_device(99), cu::Error);
   CHECK(current() == mine.handle);
+}
+
+TEST_CASE_METHOD(Device, "each call is checked: what the driver refuses is thrown") {
+  CHECK(goes_on({"cuInit", "cuDeviceGet", "cuCtxSetCurrent"}, [] { set_device(0); }) == "");
 }
