@@ -11,16 +11,27 @@ bool share(CUcontext a, CUcontext b);
 
 namespace {
 
-// What the machine is made out to be: context `a` is on device 0, `b` on device 1.
+// What the machine is made out to be: contexts `a` and `b` are on these devices, every other one on a third.
+constexpr CUdevice kDeviceOfA = 2, kDeviceOfB = 5, kThird = 7;
 struct Pretended {
   bool on = false;
   CUcontext a = nullptr, b = nullptr;
-  bool can[2][2] = {};                             // can[x][y]: kernels of device x may use memory of device y
+  std::set<std::pair<CUdevice, CUdevice>> closed;  // {x, y}: kernels of device x cannot use memory of device y
   std::set<std::pair<CUcontext, CUcontext>> open;  // from, to
 };
 Pretended pretended;
 
-int device_number(CUcontext context) { return context == pretended.b ? 1 : 0; }
+CUdevice device_number(CUcontext context) {
+  return context == pretended.a ? kDeviceOfA : context == pretended.b ? kDeviceOfB : kThird;
+}
+
+bool reaches(CUdevice from, CUdevice to) { return from != to && pretended.closed.count({from, to}) == 0; }
+
+CUresult tell_device(CUdevice* device, CUcontext context) {
+  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
+  *device = device_number(context);
+  return CUDA_SUCCESS;
+}
 
 struct TwoContexts {
   CUcontext a, b, other;
@@ -32,7 +43,7 @@ struct TwoContexts {
     CUcontext popped;
     for (int i = 0; i < 2; ++i) CU_CHECK(cuCtxPopCurrent(&popped));
     CU_CHECK(cuCtxSetCurrent(other));
-    pretended = {true, a, b, {{false, true}, {true, false}}, {}};
+    pretended = {true, a, b, {}, {}};
   }
   ~TwoContexts() {
     pretended = {};
@@ -47,18 +58,23 @@ struct TwoContexts {
 
 // The answer's calls come through here.
 CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
-  if (!pretended.on) return DRIVERS(cuCtxGetDevice)(device);
-  const CUcontext context = current();
-  if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
-  *device = device_number(context);
-  return CUDA_SUCCESS;
+  return pretended.on ? tell_device(device, current()) : DRIVERS(cuCtxGetDevice)(device);
 }
+
+#if CUDA_VERSION >= 13000
+CUresult CUDAAPI cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
+  if (!pretended.on) return DRIVERS(cuCtxGetDevice_v2)(device, context);
+  return tell_device(device, context != nullptr ? context : current());
+}
+#endif
 
 CUresult CUDAAPI cuDeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
   if (Refusal::meets("cuDeviceCanAccessPeer")) return kRefused;
   if (!pretended.on) return DRIVERS(cuDeviceCanAccessPeer)(can, from, to);
-  if (from < 0 || from > 1 || to < 0 || to > 1) return CUDA_ERROR_INVALID_DEVICE;
-  *can = pretended.can[from][to];
+  for (const CUdevice device : {from, to}) {
+    if (device != kDeviceOfA && device != kDeviceOfB && device != kThird) return CUDA_ERROR_INVALID_DEVICE;
+  }
+  *can = reaches(from, to);
   return CUDA_SUCCESS;
 }
 
@@ -68,7 +84,7 @@ CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext to, unsigned flags) {
   const CUcontext from = current();
   if (from == nullptr || to == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  if (!pretended.can[device_number(from)][device_number(to)]) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
+  if (!reaches(device_number(from), device_number(to))) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
   return pretended.open.emplace(from, to).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 
@@ -87,13 +103,13 @@ TEST_CASE_METHOD(TwoContexts, "a way may have been open before") {
 }
 
 TEST_CASE_METHOD(TwoContexts, "devices that cannot reach each other are no error") {
-  pretended.can[0][1] = pretended.can[1][0] = false;
+  pretended.closed = {{kDeviceOfA, kDeviceOfB}, {kDeviceOfB, kDeviceOfA}};
   CHECK_FALSE(share(a, b));
   CHECK(pretended.open.empty());
 }
 
 TEST_CASE_METHOD(TwoContexts, "where only one way can be opened, none is") {
-  pretended.can[1][0] = false;
+  pretended.closed = {{kDeviceOfB, kDeviceOfA}};
   CHECK_FALSE(share(a, b));
   CHECK_FALSE(share(b, a));
   CHECK(pretended.open.empty());

@@ -1,0 +1,16 @@
+// Rejected with: "both ways are open"
+// As if the two contexts were always on devices 0 and 1: the contexts are not asked.
+#include "common/cu.hpp"
+
+bool share(CUcontext a, CUcontext b) {
+  int there, back;
+  CU_THROW(cuDeviceCanAccessPeer(&there, 0, 1));
+  CU_THROW(cuDeviceCanAccessPeer(&back, 1, 0));
+  if (!there || !back) return false;
+  for (const auto& way : {std::pair(a, b), std::pair(b, a)}) {
+    cu::Current in(way.first);
+    const CUresult answer = cuCtxEnablePeerAccess(way.second, 0);
+    if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+  }
+  return true;
+}
