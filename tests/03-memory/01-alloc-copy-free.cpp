@@ -12,6 +12,13 @@ MAY_BE_REFUSED(cuMemAlloc, (CUdeviceptr * address, std::size_t bytes), (address,
 MAY_BE_REFUSED(cuMemcpyHtoD, (CUdeviceptr to, const void* from, std::size_t bytes), (to, from, bytes))
 MAY_BE_REFUSED(cuMemcpyDtoH, (void* to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
 MAY_BE_REFUSED(cuMemcpyDtoD, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
+MAY_BE_REFUSED(cuMemcpy, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
+MAY_BE_REFUSED(cuMemcpyHtoDAsync, (CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream),
+               (to, from, bytes, stream))
+MAY_BE_REFUSED(cuMemcpyDtoHAsync, (void* to, CUdeviceptr from, std::size_t bytes, CUstream stream),
+               (to, from, bytes, stream))
+MAY_BE_REFUSED(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream),
+               (to, from, bytes, stream))
 
 TEST_CASE_METHOD(cu::Context, "four numbers come back with their halves swapped") {
   CHECK(swap_halves({1, 2, 3, 4}) == std::vector<float>{3, 4, 1, 2});
@@ -44,6 +51,8 @@ TEST_CASE_METHOD(cu::Context, "each call is checked, and the memory is given bac
   const std::vector<float> numbers(16 << 20);
   swap_halves(numbers);
   const std::size_t before = free_bytes();
-  CHECK(goes_on({"cuMemAlloc", "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD"}, [&] { swap_halves(numbers); }) == "");
+  CHECK(goes_on({"cuMemAlloc", "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD", "cuMemcpy", "cuMemcpyHtoDAsync",
+                 "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync"},
+                [&] { swap_halves(numbers); }) == "");
   CHECK(free_bytes() == before);
 }
