@@ -1,4 +1,4 @@
-// Rejected with: "without a context, what the driver refuses is thrown"
+// Rejected with: "each call is checked: what the driver refuses is thrown"
 // All failures read as "nothing is there": without a context nobody has looked.
 #include "common/cu.hpp"
 
