@@ -14,7 +14,7 @@ void run_in_place(CUfunction kernel, float* numbers, int n);
 namespace {
 
 constexpr int kNumbers = 10000;
-int allocations = 0;  // of device memory, so far
+int of_device = 0, of_host = 0;  // allocations, so far
 
 bool page_locked(const void* address) {
   unsigned int type = 0;
@@ -42,8 +42,28 @@ void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::mil
 }  // namespace
 
 CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
-  ++allocations;
+  ++of_device;
   return DRIVERS(cuMemAlloc)(address, bytes);
+}
+
+CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  ++of_device;
+  return DRIVERS(cuMemAllocAsync)(address, bytes, stream);
+}
+
+CUresult cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned int flags) {
+  ++of_device;
+  return DRIVERS(cuMemAllocManaged)(address, bytes, flags);
+}
+
+CUresult cuMemAllocHost(void** address, std::size_t bytes) {
+  ++of_host;
+  return DRIVERS(cuMemAllocHost)(address, bytes);
+}
+
+CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned int flags) {
+  ++of_host;
+  return DRIVERS(cuMemHostAlloc)(address, bytes, flags);
 }
 
 MAY_BE_REFUSED(cuMemHostRegister, (void* memory, std::size_t bytes, unsigned int flags), (memory, bytes, flags))
@@ -106,9 +126,17 @@ TEST_CASE_METHOD(Squares, "the results are there when it returns, even if the de
 TEST_CASE_METHOD(Squares, "no device memory is allocated") {
   std::vector<float> numbers(kNumbers);
   fill(numbers.data());
-  const int before = allocations;
+  const int before = of_device;
   run_in_place(square, numbers.data(), kNumbers);
-  CHECK(allocations == before);
+  CHECK(of_device == before);
+}
+
+TEST_CASE_METHOD(Squares, "nothing is copied: no pinned memory is allocated to copy it to") {
+  std::vector<float> numbers(kNumbers);
+  fill(numbers.data());
+  const int before = of_host;
+  run_in_place(square, numbers.data(), kNumbers);
+  CHECK(of_host == before);
 }
 
 TEST_CASE_METHOD(Squares, "what the driver refuses is thrown, and a vector is not pinned then either") {
