@@ -173,8 +173,10 @@ TEST_CASE_METHOD(Pipeline, "no event stays behind") {
   CHECK(numbers() == kAllRight);
 }
 
-TEST_CASE_METHOD(Pipeline, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(Pipeline, "each call is checked: what the driver refuses is thrown, and no event stays behind") {
+  events = 0;
   CHECK(goes_on({"cuEventCreate", "cuMemcpyHtoDAsync", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel",
                  "cuMemcpyDtoHAsync"},
                 [&] { run(); }) == "");
+  CHECK(events == 0);
 }
