@@ -89,6 +89,10 @@ TEST_CASE_METHOD(Managed, "memory that is not managed is refused") {
   CHECK_THROWS_AS(take_turns(add_one, device, reinterpret_cast<int*>(plain.address), kNumbers, 0), cu::Error);
 }
 
+TEST_CASE_METHOD(Managed, "a device that is not there is refused, not taken for another one") {
+  CHECK_THROWS_AS(take_turns(add_one, device + 100, numbers, kNumbers, 0), cu::Error);
+}
+
 TEST_CASE_METHOD(Managed, "each call is checked: what the driver refuses is thrown") {
   const auto answer = [&] { take_turns(add_one, device, numbers, kNumbers, 2); };
   CHECK(goes_on({"cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"}, answer) == "");
