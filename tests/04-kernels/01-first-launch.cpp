@@ -29,13 +29,34 @@ struct Number {
 
 int loaded = 0, unloaded = 0;  // modules
 
+CUresult counted(CUresult answer) {
+  loaded += answer == CUDA_SUCCESS;
+  return answer;
+}
+
 }  // namespace
 
 // The answer's calls come through here.
 CUresult CUDAAPI cuModuleLoad(CUmodule* module, const char* file) {
-  ++loaded;
-  return DRIVERS(cuModuleLoad)(module, file);
+  return Refusal::meets("cuModuleLoad") ? kRefused : counted(DRIVERS(cuModuleLoad)(module, file));
 }
+
+CUresult CUDAAPI cuModuleLoadData(CUmodule* module, const void* image) {
+  return Refusal::meets("cuModuleLoadData") ? kRefused : counted(DRIVERS(cuModuleLoadData)(module, image));
+}
+
+MAY_BE_REFUSED(cuModuleGetFunction, (CUfunction * function, CUmodule module, const char* name),
+               (function, module, name))
+MAY_BE_REFUSED(cuLaunchKernel,
+               (CUfunction kernel, unsigned int blocks_x, unsigned int blocks_y, unsigned int blocks_z,
+                unsigned int threads_x, unsigned int threads_y, unsigned int threads_z, unsigned int shared_bytes,
+                CUstream stream, void** arguments, void** extra),
+               (kernel, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, shared_bytes, stream, arguments,
+                extra))
+MAY_BE_REFUSED(cuLaunchKernelEx, (const CUlaunchConfig* config, CUfunction kernel, void** arguments, void** extra),
+               (config, kernel, arguments, extra))
+MAY_BE_REFUSED(cuCtxSynchronize, (), ())
+MAY_BE_REFUSED(cuStreamSynchronize, (CUstream stream), (stream))
 
 CUresult CUDAAPI cuModuleUnload(CUmodule module) {
   ++unloaded;
@@ -73,6 +94,18 @@ TEST_CASE_METHOD(Number, "the module's memory is given back") {
   const std::size_t before = free_bytes();
   run_one_thread(kImage, "first_of_large", memory.address);
   CHECK(free_bytes() + (32 << 20) > before);  // not to the byte: the driver may keep some for the next module
+}
+
+TEST_CASE_METHOD(Number, "an image that is not there is reported") {
+  CHECK_THROWS_AS(run_one_thread(kImage + ".nope", "increment", memory.address), cu::Error);
+}
+
+TEST_CASE_METHOD(Number, "each call is checked: what the driver refuses is thrown, and no module stays behind") {
+  loaded = unloaded = 0;
+  CHECK(goes_on({"cuModuleLoad", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuLaunchKernelEx",
+                 "cuCtxSynchronize", "cuStreamSynchronize"},
+                [&] { run_one_thread(kImage, "increment", memory.address); }) == "");
+  CHECK(unloaded == loaded);
 }
 
 // The last one: the context does not survive it.

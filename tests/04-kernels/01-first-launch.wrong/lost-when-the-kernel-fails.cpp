@@ -1,0 +1,18 @@
+// Rejected with: "each call is checked: what the driver refuses is thrown, and no module stays behind"
+// A kernel that is not there is thought of, a launch that is refused is not: its module stays loaded.
+#include "common/cu.hpp"
+
+#include <string>
+
+void run_one_thread(const std::string& image, const char* kernel, CUdeviceptr argument) {
+  CUmodule module;
+  CUfunction function;
+  CU_THROW(cuModuleLoad(&module, image.c_str()));
+  const CUresult found = cuModuleGetFunction(&function, module, kernel);
+  if (found != CUDA_SUCCESS) cuModuleUnload(module);
+  CU_THROW(found);
+  void* arguments[] = {&argument};
+  CU_THROW(cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_THROW(cuCtxSynchronize());
+  CU_THROW(cuModuleUnload(module));
+}
