@@ -10,14 +10,15 @@
 // the driver's compiler said about the image that ended the search with an error, else empty.
 CUresult load_first(CUmodule* module, const std::vector<std::string>& images, std::string* log) {
   CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;
+  log->clear();
   for (const std::string& image : images) {
     char said[4096] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void* values[] = {said, reinterpret_cast<void*>(sizeof said)};
     result = cuModuleLoadDataEx(module, image.c_str(), 2, options, values);
-    const bool for_others = result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-    *log = for_others ? "" : said;
-    if (!for_others) break;
+    if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) continue;
+    *log = said;
+    break;
   }
   return result;
 }

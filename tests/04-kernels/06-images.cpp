@@ -100,6 +100,14 @@ TEST_CASE_METHOD(Loading, "if none fits, the last answer is returned") {
   CHECK(load({}) == CUDA_ERROR_NO_BINARY_FOR_GPU);
 }
 
+TEST_CASE_METHOD(Loading, "if no image ended the search with an error, the log is empty") {
+  load({kFuture});
+  CHECK(log == "");
+  log = "as before";
+  load({});
+  CHECK(log == "");
+}
+
 TEST_CASE_METHOD(Loading, "a failure that is not the image's ends the search, too") {
   for (const char* call : {"cuModuleLoadData", "cuModuleLoadDataEx"}) {
     const Refusal refusal(call);
