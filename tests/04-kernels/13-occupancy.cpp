@@ -71,6 +71,14 @@ TEST_CASE_METHOD(Asking, "a single block may have more than 48 KiB") { CHECK(lar
 
 TEST_CASE_METHOD(Asking, "what the kernel has statically is taken off") { CHECK(complaint(with_static, 256, 2) == ""); }
 
+TEST_CASE_METHOD(Asking, "as many blocks as fit at all have what is left, which may be nothing; one more has not") {
+  for (const CUfunction kernel : {plain, with_static}) {
+    const int most = fit(kernel, 64, 0);
+    CHECK(complaint(kernel, 64, most) == "");
+    CHECK(largest_shared(kernel, 64, most + 1) == -1);
+  }
+}
+
 TEST_CASE_METHOD(Asking, "more threads than a multiprocessor has never fit") {
   const int threads = device(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
   CHECK(largest_shared(plain, 256, threads / 256) >= 0);
