@@ -2,10 +2,13 @@
 #include "tests/catch.hpp"
 #include "tests/child.hpp"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -65,7 +68,18 @@ struct Caching {
   }
 };
 
+bool another_disk = false;  // while a test says so, each folder lies on a disk of its own
+
 }  // namespace
+
+// A function of the program takes the place of a library's of the same name: nothing is renamed from disk to disk.
+extern "C" int rename(const char* from, const char* to) noexcept {
+  if (another_disk && fs::path(from).parent_path() != fs::path(to).parent_path()) {
+    errno = EXDEV;
+    return -1;
+  }
+  return renameat(AT_FDCWD, from, AT_FDCWD, to);
+}
 
 TEST_CASE_METHOD(Caching, "what is not there is compiled, and returned") {
   CHECK(get("one", "image 1") == "image 1");
@@ -92,7 +106,15 @@ TEST_CASE_METHOD(Caching, "every byte comes back") {
 
 TEST_CASE_METHOD(Caching, "a failed compilation is not kept") {
   CHECK(get("one", "").empty());
+  CHECK(files() == Names{});
   CHECK(get("one", "image 1") == "image 1");
+}
+
+TEST_CASE_METHOD(Caching, "the folder may lie on another disk than the temporary files") {
+  another_disk = true;
+  get("one", "image 1");
+  another_disk = false;
+  CHECK(get("one", "another") == "image 1");
 }
 
 // Of one who did not rename, or of a disk that was full.
