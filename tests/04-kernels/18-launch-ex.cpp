@@ -10,6 +10,8 @@ CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, 
 
 namespace {
 
+bool small = false;  // while a test says so, the device has three multiprocessors
+
 struct Meeting {
   cu::Context context;
   cu::Module module{cu::image("check.ptx")};
@@ -38,11 +40,26 @@ struct Meeting {
 }  // namespace
 
 MAY_BE_REFUSED(cuCtxGetDevice, (CUdevice * device), (device))
-MAY_BE_REFUSED(cuDeviceGetAttribute, (int* value, CUdevice_attribute attribute, CUdevice device),
-               (value, attribute, device))
+
+// The answer's calls come through here.
+CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  if (Refusal::meets("cuDeviceGetAttribute")) return kRefused;
+  const CUresult answer = DRIVERS(cuDeviceGetAttribute)(value, attribute, device);
+  if (answer == CUDA_SUCCESS && small && attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *value = 3;
+  return answer;
+}
+
 MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                (int* blocks, CUfunction kernel, int threads, std::size_t shared_bytes),
                (blocks, kernel, threads, shared_bytes))
+MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+               (int* blocks, CUfunction kernel, int threads, std::size_t shared_bytes, unsigned flags),
+               (blocks, kernel, threads, shared_bytes, flags))
+MAY_BE_REFUSED(cuLaunchCooperativeKernel,
+               (CUfunction kernel, unsigned int blocks_x, unsigned int blocks_y, unsigned int blocks_z,
+                unsigned int threads_x, unsigned int threads_y, unsigned int threads_z, unsigned int shared_bytes,
+                CUstream stream, void** arguments),
+               (kernel, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, shared_bytes, stream, arguments))
 MAY_BE_REFUSED(cuLaunchKernelEx, (const CUlaunchConfig* config, CUfunction kernel, void** arguments, void** extra),
                (config, kernel, arguments, extra))
 
@@ -57,6 +74,15 @@ TEST_CASE_METHOD(Meeting, "all blocks of the grid meet") {
 TEST_CASE_METHOD(Meeting, "as many blocks are launched as fit") {
   CHECK(launch(256, 0)[0] == that_fit(256, 0));
   CHECK(launch(1024, 0)[0] == that_fit(1024, 0));
+}
+
+TEST_CASE_METHOD(Meeting, "the device says how many multiprocessors it has") {
+  small = true;
+  const auto found = launch(256, 0);
+  const unsigned fit = that_fit(256, 0);
+  small = false;
+  CHECK(answer == CUDA_SUCCESS);
+  CHECK(found[0] == fit);
 }
 
 TEST_CASE_METHOD(Meeting, "fewer blocks fit when each has much shared memory") {
@@ -75,7 +101,8 @@ TEST_CASE_METHOD(Meeting, "a block that cannot be is refused") {
 
 TEST_CASE_METHOD(Meeting, "each call is checked: the first failure comes back, and nothing is launched") {
   for (const char* call : {"cuCtxGetDevice", "cuDeviceGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-                           "cuLaunchKernelEx"}) {
+                           "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cuLaunchKernelEx",
+                           "cuLaunchCooperativeKernel"}) {
     const Refusal refusal(call);
     const auto found = launch(256, 0);
     INFO(refusal.told() << ", launch_all answered " << cu::name(answer) << ", " << found[0] << " blocks ran");

