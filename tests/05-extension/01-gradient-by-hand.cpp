@@ -68,6 +68,21 @@ TEST_CASE_METHOD(Op, "db is the slope that central differences find: each b went
   }
 }
 
+TEST_CASE_METHOD(Op, "there may be more columns than rows, one row, or none") {
+  for (const Numbers& row : {Numbers{0.25, -2, 1}, Numbers{1, -1, 2, 0.5, -3, 0.75}}) {
+    b = row;
+    const Gradients found = backward(x, b, g);
+    REQUIRE(found.dx.size() == x.size());
+    REQUIRE(found.db.size() == b.size());
+    CAPTURE(b.size());
+    for (std::size_t i = 0; i < x.size(); ++i) CHECK(close(found.dx[i], slope(x[i])));
+    for (std::size_t i = 0; i < b.size(); ++i) CHECK(close(found.db[i], slope(b[i])));
+  }
+  const Gradients none = backward({}, {1, 2}, {});
+  CHECK(none.dx.empty());
+  CHECK(none.db == Numbers{0, 0});
+}
+
 TEST_CASE_METHOD(Op, "an incoming gradient of zero makes every gradient zero") {
   const Gradients found = backward(x, b, Numbers(g.size(), 0.0));
   for (double number : found.dx) CHECK(number == 0);
