@@ -10,16 +10,19 @@ namespace {
 
 using Floats = std::vector<float>;
 
-// 311 rows of 12: no multiple of a block or a warp. Small whole numbers, whose sums are exact in any order.
+// Small whole numbers, whose sums are exact in any order.
 struct Op {
-  static constexpr unsigned rows = 311, columns = 12, count = rows * columns, spare = 512;
+  static constexpr unsigned spare = 512;
   static constexpr float untouched = -7;
 
+  unsigned rows, columns, count;
   cu::Context context;
   cu::Module module{cu::image("exercise.ptx")};
   Floats x, g, dx, db;
 
-  Op() {
+  Op() : Op(311, 12) {}  // no multiple of a block or a warp
+
+  Op(unsigned of_rows, unsigned of_columns) : rows(of_rows), columns(of_columns), count(rows * columns) {
     for (unsigned i = 0; i < count; ++i) {
       x.push_back(static_cast<float>(i % 13) - 6);
       g.push_back(static_cast<float>(i % 7) - 2);
@@ -66,6 +69,16 @@ TEST_CASE_METHOD(Op, "db is the sum of g over each column") {
     for (unsigned r = 0; r < rows; ++r) sum += g[r * columns + c];
     CAPTURE(c);
     REQUIRE(db[c] == sum);
+  }
+}
+
+TEST_CASE("there may be more columns than a block has threads") {
+  const Op wide(5, 1000);
+  for (unsigned c = 0; c < wide.columns; ++c) {
+    float sum = 0;
+    for (unsigned r = 0; r < wide.rows; ++r) sum += wide.g[r * wide.columns + c];
+    CAPTURE(c);
+    REQUIRE(wide.db[c] == sum);
   }
 }
 
