@@ -251,6 +251,20 @@ TEST_CASE("What is for debuggers and compilers is read past") {
   CHECK(kernel.statements.at(1).source.line == 9);
 }
 
+TEST_CASE("Line 0 is no line of the source, but the call's where it was inlined") {
+  const Module module = parsed(
+      ".file 1 \"a.cu\"\n .section .debug_str { L0: .b8 95,90, 0 }\n"
+      ".entry k() { .loc 1 0 3\n ret;\n .loc 1 0 1, function_name L0, inlined_at 1 7 3\n ret;\n"
+      ".loc 1 9 1, function_name L0, inlined_at 1 0 3\n ret; }");
+  const Function& kernel = module.functions.at(0);
+  CHECK(kernel.statements.at(0).source.file == 0);
+  CHECK(kernel.statements.at(1).source.file == 1);
+  CHECK(kernel.statements.at(1).source.line == 7);
+  CHECK(kernel.statements.at(1).source.outer_file == 0);
+  CHECK(kernel.statements.at(2).source.line == 9);
+  CHECK(kernel.statements.at(2).source.outer_file == 0);
+}
+
 TEST_CASE("A mistake in the syntax is reported in ptxas's words, with its place") {
   struct Row {
     const char* text;

@@ -108,6 +108,9 @@ void Parser::location() {
       cursor_.unexpected();
     }
   }
+  // nvcc writes line 0 for what belongs to no line of its own: it is then the call's, or nobody's.
+  if (here.outer_line == 0) here.outer_file = 0;
+  if (here.line == 0) here = {here.outer_file, here.outer_line};
   if (function_ != nullptr) source_ = here;
 }
 
