@@ -110,9 +110,11 @@ class Run:
             told = "" if self.culprit.failure in (None, UNFINISHED) else self.culprit.failure + "\n"
             how = f"the program {self.end} in the middle of it"
             if self.hung:
-                how = f"still running after {limit} s; an endless loop? (the cases after it were not tried)"
+                how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the cases after it were not tried)"
             elif "CUDA_ERROR_LAUNCH_TIMEOUT" in self.said:  # as long again for every other case, nobody would wait for
                 how, self.hung = "a kernel does not end (the cases after it were not tried)", True
+            elif re.search("^terminat.* without an active exception$", self.said, re.MULTILINE):  # all that the C++ library says of it
+                how += ": was a std::thread not joined?"
             self.culprit.failure = f"{told}{how}\n{self.said}".strip()
 
 
@@ -207,7 +209,7 @@ def _run_pytest(folder, environment, limit, cases):
             )  # fmt: skip
             how, said = f"the program {course.how_it_ended(ended.returncode)} in the middle of it", ended.stdout.strip()
         except subprocess.TimeoutExpired as stopped:
-            how = f"still running after {limit} s; an endless loop? (the tests after it were not tried)"
+            how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the tests after it were not tried)"
             said, hung = (stopped.stdout or b"").decode(errors="replace").strip(), True
         running, faulty = None, False
         for line in open(told, encoding="utf-8") if os.path.exists(told) else []:

@@ -390,7 +390,7 @@ def a_case_that_hangs_is_stopped_and_named():
         program.write_text(ENDLESS, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         (case,) = checks.run_cases(program, dict(os.environ), limit=1)
-    assert case.failure.startswith("still running after 1 s; an endless loop?")
+    assert case.failure.startswith("still running after 1 s: an endless loop, or a wait for what never comes?")
 
 
 def the_cases_after_a_kernel_that_does_not_end_are_not_tried():
@@ -400,6 +400,15 @@ def the_cases_after_a_kernel_that_does_not_end_are_not_tried():
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         *_, last = checks.run_cases(program, dict(os.environ))
     assert last.failure == "a kernel does not end (the cases after it were not tried)\n-> CUDA_ERROR_LAUNCH_TIMEOUT", last.failure
+
+
+def a_thread_that_nobody_joins_is_called_that():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(PROGRAM.replace("the call failed", "terminate called without an active exception"), encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        failures = {case.name: case.failure for case in checks.run_cases(program, dict(os.environ))}
+    assert ": was a std::thread not joined?\nterminate called" in failures["ends, the program"], failures
 
 
 def what_a_stopped_program_has_started_is_stopped_too():
