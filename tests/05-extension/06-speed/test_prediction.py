@@ -47,6 +47,10 @@ def test_what_is_needed_afterwards_is_written(answer):
     assert answer.fuse(forward(answer), ["s", "y"]) == answer.Kernel(("x", "b"), ("s", "y"))
 
 
+def test_what_is_kept_and_only_read_is_not_written(answer):
+    assert answer.fuse(forward(answer), ["x", "y"]) == answer.Kernel(("x", "b"), ("y",))
+
+
 def test_what_is_read_before_it_is_written_is_an_input(answer):
     kernels = [answer.Kernel(("a",), ("c",)), answer.Kernel(("c", "d"), ("a",)), answer.Kernel(("a", "d"), ("e",))]
     assert answer.fuse(kernels, ["a", "e"]) == answer.Kernel(("a", "d"), ("a", "e"))
