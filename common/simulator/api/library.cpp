@@ -2,9 +2,9 @@
 // loaded into each when needed.
 #include "common/simulator/state/library.hpp"
 
-#include "common/simulator/api/function_attributes.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/image.hpp"
+#include "common/simulator/state/function_attributes.hpp"
 
 using namespace cudasim;
 

@@ -3,6 +3,9 @@
 #include "common/simulator/api/device_runtime.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/image.hpp"
+#include "common/simulator/state/device_runtime.hpp"
+
+#include <set>
 
 using namespace cudasim;
 
@@ -154,74 +157,28 @@ Texts texts_of_input(CUjitInputType type, std::string_view bytes) {
   return {};
 }
 
-bool mentions(const Linker& linker, const char* name) {
-  return std::any_of(linker.texts.begin(), linker.texts.end(),
-                     [&](const std::string& text) { return text.find(name) != std::string::npos; });
+// The functions that are declared, and not there.
+std::set<std::string> missing_functions(const Texts& texts) {
+  std::set<std::string> missing, defined;
+  for (const std::string& text : texts) {
+    for (const ptx::Function& function : ptx::parse(text).module.functions)
+      (function.has_body ? defined : missing).insert(function.name);
+  }
+  std::erase_if(missing, [&](const std::string& name) { return defined.count(name) != 0; });
+  return missing;
 }
 
-void replace_all(std::string& text, std::string_view what, std::string_view by) {
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
-  }
-}
-
-// Launches under the names that compilers of CUDA 12 and later write, and those of the header.
-std::string launching_runtime() {
-  std::string text = kLaunchTable;
-  for (const char* prefix : {"cuda", "__cudaCDP2"}) {
-    std::string functions = kLaunchFunctions;
-    for (const char* thing : {"Stream", "Event"}) {
-      functions += kHandleFunctions;
-      replace_all(functions, "THING", thing);
-    }
-    for (const char* suffix : {"", "_ptsz"}) {
-      functions += kStreamFunctions;
-      replace_all(functions, "PTSZ", suffix);
-    }
-    replace_all(functions, "NAME", prefix);
-    text += functions;
-  }
-  return text;
-}
-
-// What an error means, for kernels: kErrorFunction and its table. Of the codes that the driver's functions do not
-// answer, those that the device runtime's do.
-std::string describing_runtime() {
-  std::string table;
-  u32 records = 0;
-  const auto add = [&](u32 code, std::string_view sentence) {
-    char record[128] = {};
-    std::memcpy(record, &code, sizeof code);
-    std::memcpy(record + sizeof code, sentence.data(), std::min(sentence.size(), sizeof record - sizeof code - 1));
-    for (const char byte : record) table += std::to_string(static_cast<unsigned char>(byte)) + ",";
-    ++records;
-  };
-  add(9, "invalid configuration argument");
-  add(12, "invalid pitch argument");
-  add(69, "launch failed because launch would exceed cudaLimitDevRuntimePendingLaunchCount");
-  for (u32 code = 0; code < 1000; ++code) {
-    if (const ErrorText* text = error_text(static_cast<CUresult>(code))) add(code, text->sentence);
-  }
-  add(~u32{0}, "unrecognized error code");
-  table.back() = '}';
-  std::string text = ".version 7.0\n.target sm_70\n.address_size 64\n.global .align 4 .b8 cudasim_errors[" +
-                     std::to_string(records * 128) + "] = {" + table + ";\n";
-  for (const char* prefix : {"cuda", "__cudaCDP2"}) {
-    std::string function = kErrorFunction;
-    replace_all(function, "NAME", prefix);
-    text += function;
-  }
-  return text;
-}
-
-// The one that launches is the last: run_children looks for its table there.
+// What an archive gives to a link: what is missing in it.
 void add_device_runtime(Linker& linker) {
   if (!linker.archive) return;
-  const bool describes = mentions(linker, "GetErrorString"), synchronises = mentions(linker, "cudaCG"),
-             launches = mentions(linker, "LaunchDeviceV2") || mentions(linker, "__cudaCDP2");
-  if (describes) linker.texts.push_back(describing_runtime()), linker.names.push_back("cudadevrt");
-  if (synchronises) linker.texts.push_back(kDeviceRuntime), linker.names.push_back("cudadevrt");
-  if (launches) linker.texts.push_back(launching_runtime()), linker.names.push_back("cudadevrt");
+  const std::set<std::string> missing = missing_functions(linker.texts);
+  const auto add = [&](std::string text) {
+    linker.texts.push_back(std::move(text)), linker.names.push_back("cudadevrt");
+  };
+  if (std::any_of(missing.begin(), missing.end(), [](const std::string& name) { return name.starts_with("cudaCG"); }))
+    add(kGridSynchronisation);
+  std::string rest = device_runtime_module([&](const std::string& name) { return missing.count(name) != 0; });
+  if (!rest.empty()) add(std::move(rest));
 }
 
 // A link that is given no machine code where some was announced has failed; a text that is none leaves it as it was.

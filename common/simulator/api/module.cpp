@@ -2,9 +2,9 @@
 // Control").
 //
 // A module is asked by handle, whichever context is current; only loading needs one.
-#include "common/simulator/api/function_attributes.hpp"
 #include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/image.hpp"
+#include "common/simulator/state/function_attributes.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -73,6 +73,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
   shared_begin = static_cast<u32>(rank * kSharedStride);
   live_threads = grid->threads;
   async.start();
+  last_errors_.clear();
   runnable = warps.size() == kMaxWarps ? ~0u : (1u << warps.size()) - 1;
   const u32 axes[] = {index.x, index.y, index.z};
   for (Warp& warp : warps) {
@@ -141,6 +142,11 @@ std::byte* Block::local(const Warp& warp, u32 lane) {
   const u64 stride = u64{grid->local_bytes} + kLocalPadding;
   if (local_.get() == nullptr) local_ = Buffer(stride * warps.size() * kWarpSize);
   return local_.get() + stride * (warp.index * kWarpSize + lane);
+}
+
+u32& Block::last_error(const Warp& warp, u32 lane) {
+  if (last_errors_.empty()) last_errors_.resize(warps.size() * kWarpSize);
+  return last_errors_[warp.index * kWarpSize + lane];
 }
 
 void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wait, Reduction reduction, u32 holding) {

@@ -98,6 +98,8 @@ struct Block {
 
   // The thread's local memory, of Grid::local_bytes; made when first asked for.
   std::byte* local(const Warp& warp, u32 lane);
+  // The device runtime's last error in a thread, which begins as 0.
+  u32& last_error(const Warp& warp, u32 lane);
 
   // The executing lanes arrive at a barrier; with `wait` they also wait there. count 0: all threads of the block.
   // holding: lanes whose predicate is true. Throws Fault if the barrier's use is none.
@@ -108,6 +110,7 @@ struct Block {
 
  private:
   Buffer registers_, shared_, local_;
+  std::vector<u32> last_errors_;  // of each thread; empty until one is asked for
 
   Pause run_hearing_all(Warp& warp, i64& left);
   bool complete(const Barrier& barrier) const;

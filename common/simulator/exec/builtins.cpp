@@ -1,6 +1,6 @@
-// The functions of the device runtime: vprintf, malloc, free, __assertfail, cudaGraphSetConditional. CUDA C++
-// Programming Guide, "Formatted Output", "Dynamic Global Memory Allocation and Operations", "Assertion", "Conditional
-// Graph Nodes".
+// The functions that every kernel may call: vprintf, malloc, free, __assertfail, cudaGraphSetConditional; and the one
+// behind those of the linked device runtime. CUDA C++ Programming Guide, "Formatted Output", "Dynamic Global Memory
+// Allocation and Operations", "Assertion", "Conditional Graph Nodes".
 #include "common/simulator/exec/builtins.hpp"
 
 #include "common/simulator/check/watch.hpp"
@@ -209,37 +209,6 @@ Heap& heap() {
 }
 const char kHeapLabel[] = "malloc in a kernel";
 
-u64 heap_allocate(const Launch& launch, u64 size) {
-  {
-    std::lock_guard lock(heap().mutex);
-    u64& used = heap().used[launch.context];
-    if (size > launch.heap_bytes || used > launch.heap_bytes - size) return 0;
-    used += size;
-  }
-  Allocation wanted;
-  wanted.size = size;
-  wanted.context = launch.context;
-  wanted.device = launch.device;
-  wanted.label = kHeapLabel;
-  const auto made = AddressSpace::instance().allocate(wanted, 256, false);
-  return made != nullptr ? made->base : 0;
-}
-
-void heap_free(Warp& warp, u32 lane, u64 address) {
-  if (address == 0) return;
-  AddressSpace& space = AddressSpace::instance();
-  const u64 context = warp.block->grid->launch.context;
-  const auto found = space.find(address);
-  if (found == nullptr || found->base != address || !from_heap(*found) || !space.release(address, "free")) {
-    throw Fault{.kind = FaultKind::illegal_address,
-                .what = "free of an address that malloc has not returned: " + space.describe(address, 1, context),
-                .address = address,
-                .lane = lane};
-  }
-  std::lock_guard lock(heap().mutex);
-  heap().used[context] -= found->size;
-}
-
 void run_malloc(Warp& warp, const CallSite& site) {
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = static_cast<u32>(__builtin_ctz(rest));
@@ -253,7 +222,6 @@ void run_free(Warp& warp, const CallSite& site) {
     const u32 lane = static_cast<u32>(__builtin_ctz(rest));
     heap_free(warp, lane, argument(warp, site, 0, lane));
   }
-  std::fill(warp.views, warp.views + kViews, View());  // one of them may be of what is gone
 }
 
 void run_set_condition(Warp& warp, const CallSite& site) {
@@ -268,6 +236,17 @@ void run_set_condition(Warp& warp, const CallSite& site) {
                 .what = "cudaGraphSetConditional for a handle that cuGraphConditionalHandleCreate has not made",
                 .address = handle,
                 .lane = lane};
+  }
+}
+
+void run_device_runtime(Warp& warp, const CallSite& site) {
+  const Launch& launch = warp.block->grid->launch;
+  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
+    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    const u32 function = static_cast<u32>(argument(warp, site, 0, lane));
+    const std::byte* arguments =
+        warp.block->local(warp, lane) + warp.frame->local_base + site.arguments.at(1).local;
+    give_result(warp, site, lane, launch.device_runtime(warp, lane, function, arguments));
   }
 }
 
@@ -302,7 +281,40 @@ std::optional<Builtin> builtin_named(std::string_view name) {
   if (name == "free") return Builtin::free;
   if (name == "__assertfail") return Builtin::assertfail;
   if (name == "cudaGraphSetConditional") return Builtin::set_condition;
+  if (name == kDeviceRuntimeCall) return Builtin::device_runtime;
   return std::nullopt;
+}
+
+u64 heap_allocate(const Launch& launch, u64 size) {
+  {
+    std::lock_guard lock(heap().mutex);
+    u64& used = heap().used[launch.context];
+    if (size > launch.heap_bytes || used > launch.heap_bytes - size) return 0;
+    used += size;
+  }
+  Allocation wanted;
+  wanted.size = size;
+  wanted.context = launch.context;
+  wanted.device = launch.device;
+  wanted.label = kHeapLabel;
+  const auto made = AddressSpace::instance().allocate(wanted, 256, false);
+  return made != nullptr ? made->base : 0;
+}
+
+void heap_free(Warp& warp, u32 lane, u64 address) {
+  if (address == 0) return;
+  AddressSpace& space = AddressSpace::instance();
+  const u64 context = warp.block->grid->launch.context;
+  const auto found = space.find(address);
+  if (found == nullptr || found->base != address || !from_heap(*found) || !space.release(address, "free")) {
+    throw Fault{.kind = FaultKind::illegal_address,
+                .what = "free of an address that malloc has not returned: " + space.describe(address, 1, context),
+                .address = address,
+                .lane = lane};
+  }
+  std::fill(warp.views, warp.views + kViews, View());  // one of them may be of what is gone
+  std::lock_guard lock(heap().mutex);
+  heap().used[context] -= found->size;
 }
 
 bool from_heap(const Allocation& a) { return a.label == kHeapLabel; }
@@ -314,6 +326,7 @@ void call_builtin(Warp& warp, const CallSite& site, Builtin builtin) {
     case Builtin::free: return run_free(warp, site);
     case Builtin::assertfail: run_assertfail(warp, site);
     case Builtin::set_condition: return run_set_condition(warp, site);
+    case Builtin::device_runtime: return run_device_runtime(warp, site);
   }
 }
 

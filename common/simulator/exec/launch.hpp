@@ -11,6 +11,7 @@
 namespace cudasim {
 
 class AddressSpace;
+class Context;
 
 // Everything a grid needs, copied: nothing points into the caller's memory.
 struct Launch {
@@ -22,6 +23,7 @@ struct Launch {
   bool cooperative = false;
   std::vector<std::byte> parameters;  // laid out as Code::Parameter::offset says
   u64 context = 0;                    // which context's allocations it may touch
+  Context* owner = nullptr;           // the same; it ends its grids before it ends itself
   u32 device = 0;
   u32 stack_bytes = 1024;     // CU_LIMIT_STACK_SIZE: what calls may use beyond Kernel::local_bytes
   u64 heap_bytes = 8u << 20;  // CU_LIMIT_MALLOC_HEAP_SIZE
@@ -31,6 +33,8 @@ struct Launch {
   // Sets the condition of a graph (cudaGraphSetConditional); false if there is none of that handle. Null: there are
   // none.
   bool (*set_condition)(u64 handle, u32 value) = nullptr;
+  // What a function of the device runtime answers a thread (state/device_runtime.hpp); null: there are none.
+  u64 (*device_runtime)(Warp& warp, u32 lane, u32 function, const std::byte* arguments) = nullptr;
 };
 
 // Runs the grid to its end on the machine's cores (exec/pool.hpp) and returns, with the fault if there was one. Any

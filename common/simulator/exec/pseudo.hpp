@@ -47,7 +47,7 @@ Handler unpack_handler(u32 elements, u32 bytes);
 
 // Functions that the device runtime provides, called by name through `.extern .func`; CallSite::callee is kBuiltin +
 // this.
-enum class Builtin : u32 { vprintf, malloc, free, assertfail, set_condition };
+enum class Builtin : u32 { vprintf, malloc, free, assertfail, set_condition, device_runtime };
 constexpr u32 kBuiltin = 0x4000'0000u;
 std::optional<Builtin> builtin_named(std::string_view name);
 

@@ -5,6 +5,7 @@
 #include "common/simulator/state/children.hpp"
 #include "common/simulator/state/condition.hpp"
 #include "common/simulator/state/context.hpp"
+#include "common/simulator/state/device_runtime.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/occupancy.hpp"
 
@@ -163,28 +164,30 @@ bool launch_blocking() {
   return wanted;
 }
 
-void require_shape(const Function& function, const LaunchShape& shape) {
-  const Kernel& kernel = *function.kernel;
+std::string misfit(const Kernel& kernel, const Dim3& grid, const Dim3& block, u64 dynamic_shared, u64 most_dynamic) {
   const auto limits = [](const char* what, const Dim3& size, const Dim3& most) {
-    return [=] { return what + written(size) + ", each of which must be at least 1, and at most " + written(most); };
+    return what + written(size) + ", each of which must be at least 1, and at most " + written(most);
   };
-  constexpr CUresult kWrong = CUDA_ERROR_INVALID_VALUE;
-  require(within(shape.grid, kMaxGrid), kWrong, limits("the grid is ", shape.grid, kMaxGrid));
-  require(within(shape.block, kMaxBlock), kWrong, limits("the block is ", shape.block, kMaxBlock));
-  require(shape.block.count() <= max_threads_per_block(kernel), kWrong, [&] {
-    return "the block has " + std::to_string(shape.block.count()) + " threads, and a block of " + kernel.name +
+  if (!within(grid, kMaxGrid)) return limits("the grid is ", grid, kMaxGrid);
+  if (!within(block, kMaxBlock)) return limits("the block is ", block, kMaxBlock);
+  if (block.count() > max_threads_per_block(kernel)) {
+    return "the block has " + std::to_string(block.count()) + " threads, and a block of " + kernel.name +
            " has at most " + std::to_string(max_threads_per_block(kernel));
-  });
-  const Dim3& exact = kernel.directives.required_threads;
-  if (exact.count() != 0) {
-    require(exact.x == shape.block.x && exact.y == shape.block.y && exact.z == shape.block.z, kWrong,
-            [&] { return kernel.name + " was compiled for blocks of " + written(exact) + " (.reqntid)"; });
   }
+  const Dim3& exact = kernel.directives.required_threads;
+  if (exact.count() != 0 && (exact.x != block.x || exact.y != block.y || exact.z != block.z))
+    return kernel.name + " was compiled for blocks of " + written(exact) + " (.reqntid)";
+  if (dynamic_shared > most_dynamic) {
+    return std::to_string(dynamic_shared) + " bytes of dynamic shared memory are wanted, and " + kernel.name +
+           " may have " + std::to_string(most_dynamic) + " (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)";
+  }
+  return {};
+}
+
+void require_shape(const Function& function, const LaunchShape& shape) {
   const auto most = static_cast<u64>(function.current_settings().max_dynamic_shared);
-  require(shape.dynamic_shared <= most, kWrong, [&] {
-    return std::to_string(shape.dynamic_shared) + " bytes of dynamic shared memory are wanted, and " + kernel.name +
-           " may have " + std::to_string(most) + " (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)";
-  });
+  std::string why = misfit(*function.kernel, shape.grid, shape.block, shape.dynamic_shared, most);
+  if (!why.empty()) fail(CUDA_ERROR_INVALID_VALUE, std::move(why));
   require_cluster(function, shape);
   if (!shape.cooperative) return;
   const u64 resident =
@@ -215,6 +218,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.cooperative = shape.cooperative;
   launch.parameters = std::move(parameters);
   launch.context = context->id;
+  launch.owner = context.get();
   launch.device = context->device.index;
   context->builtins |= function->kernel->builtins;
   launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
@@ -224,6 +228,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.priority = shape.priority;
   launch.cancelled = &function->health->ended;
   launch.set_condition = set_condition;
+  launch.device_runtime = call_device_runtime;
 
   Operation operation;
   operation.kind = OperationKind::kernel;

@@ -5,6 +5,7 @@
 #include "common/simulator/state/module.hpp"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace cudasim {
@@ -25,6 +26,10 @@ std::optional<Dim3> required_cluster(const Function& function);
 // The blocks of a cluster: as the kernel was compiled, as its attributes want it, or as the launch asked. Throws
 // CUDA_ERROR_INVALID_CLUSTER_SIZE if these contradict each other, or if there can be none such.
 Dim3 cluster_of(const Function& function, const LaunchShape& shape);
+
+// Why the device has no grid of this kernel in this shape, a sentence; empty if it has. `most_dynamic`: the bytes of
+// dynamic shared memory that its blocks may have.
+std::string misfit(const Kernel& kernel, const Dim3& grid, const Dim3& block, u64 dynamic_shared, u64 most_dynamic);
 
 // Throws what the driver answers for a shape that this kernel cannot have on this device.
 void require_shape(const Function& function, const LaunchShape& shape);

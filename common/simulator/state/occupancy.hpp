@@ -9,6 +9,7 @@ constexpr u32 kSharedUnit = 128;  // shared memory is given to a block in units 
 
 // 0 if not even one fits. `dynamic_shared` in bytes.
 u32 blocks_per_multiprocessor(const Function& function, u64 threads, u64 dynamic_shared);
+u32 blocks_per_multiprocessor(const Kernel& kernel, const FunctionSettings& settings, u64 threads, u64 dynamic_shared);
 
 // The same without what a function may ask for by its attributes. `limit`, if there is one, becomes what the next block
 // would lack.

@@ -1,5 +1,5 @@
 // The attributes of functions: what can be read, what can be set (CUDA Driver API manual, enum CUfunction_attribute).
-#include "common/simulator/api/function_attributes.hpp"
+#include "common/simulator/state/function_attributes.hpp"
 
 #include "common/simulator/state/occupancy.hpp"
 

@@ -1,0 +1,629 @@
+#include "common/simulator/state/device_runtime.hpp"
+
+#include "common/simulator/exec/access.hpp"
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/builtins.hpp"
+#include "common/simulator/exec/grid.hpp"
+#include "common/simulator/state/children.hpp"
+#include "common/simulator/state/context.hpp"
+#include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/errors.hpp"
+#include "common/simulator/state/function_attributes.hpp"
+#include "common/simulator/state/occupancy.hpp"
+#include "common/simulator/state/runtime_errors.hpp"
+
+#include <atomic>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <set>
+#include <span>
+#include <tuple>
+
+namespace cudasim {
+namespace device_runtime {
+namespace {
+
+// cudaError_t. A function that answers with one leaves it behind as its thread's last error, unless it is none.
+enum class Error : u32 {
+  none = 0,
+  invalid_value = 1,
+  memory_allocation = 2,
+  invalid_configuration = 9,
+  invalid_pitch = 12,
+  invalid_direction = 21,
+  too_many_launches = 69,
+  invalid_function = 98,
+  unsupported_limit = 215,
+};
+
+// What functions take. A function that takes a stream has a second name, which ends in _ptsz.
+enum class StreamHandle : u64 {};
+struct Pitched {  // cudaPitchedPtr
+  u64 pointer, pitch, width, height;
+};
+struct Extent {  // cudaExtent, cudaPos
+  u64 width, height, depth;
+};
+struct Copy {  // cudaMemcpy3DParms
+  u64 from_array;
+  Extent from_place;
+  Pitched from;
+  u64 to_array;
+  Extent to_place;
+  Pitched to;
+  Extent extent;
+  u32 kind;
+};
+static_assert(sizeof(Copy) == 160);
+struct FunctionAttributes {  // the beginning of cudaFuncAttributes, which newer toolkits make longer
+  u64 shared, constant, local;
+  int max_threads, registers, ptx, binary, cached, max_dynamic_shared, carveout;
+};
+
+constexpr u32 kDeviceToDevice = 3, kDefaultKind = 4;  // cudaMemcpyKind
+constexpr u32 kNonBlocking = 1;                       // of a stream
+constexpr u32 kBlockingSync = 1, kDisableTiming = 2;  // of an event
+constexpr int kVersion = 6000;                        // what an H200's device runtime of CUDA 13.0 calls itself
+constexpr u64 kThreads = 256, kMostBlocks = 256;      // of a child that copies or fills
+constexpr const char* kErrorTable = "cudasim_errors";
+
+// A thread in a call.
+struct Caller {
+  Warp& warp;
+  const u32 lane;
+  const Launch& launch = warp.block->grid->launch;
+  const Program& program = *launch.program;
+  Context& context = *launch.owner;
+
+  u32& last_error() { return warp.block->last_error(warp, lane); }
+
+  template <class T>
+  T take(u64 from) {
+    T value;
+    std::memcpy(&value, at(from, sizeof value, alignof(T), Access::read), sizeof value);
+    return value;
+  }
+  template <class T>
+  Error give(u64 to, const T& value) {
+    std::memcpy(at(to, sizeof value, alignof(T), Access::write), &value, sizeof value);
+    return Error::none;
+  }
+  std::byte* at(u64 address, u32 size, u32 align, Access kind) {
+    return access(warp, lane, Space::generic, address, size, align, kind, nullptr);
+  }
+};
+
+u64 fresh_number() {
+  static std::atomic<u64> numbers{1 << 16};  // above the handles that mean something
+  return ++numbers;
+}
+
+// ---- Launches
+
+// Nobody sees an error that he does not ask for; so it is told, once for each two kernels.
+void tell_refused(const Caller& c, const Kernel& child, const std::string& why) {
+  static std::mutex mutex;
+  static auto& told = *new std::set<std::pair<std::string, std::string>>;
+  const std::scoped_lock lock(mutex);
+  if (!told.emplace(c.launch.kernel->name, child.name).second) return;
+  std::fprintf(stderr,
+               "cudasim: kernel %s launched %s in a way that the device does not have "
+               "(cudaErrorInvalidConfiguration; nothing runs): %s\n",
+               c.launch.kernel->name.c_str(), child.name.c_str(), why.c_str());
+}
+
+// A free place in the table; null if there is none. It is written to as by an atomic operation, for checks.
+ChildLaunch* take_place(Caller& c) {
+  const ChildTable table = child_table(c.program);
+  for (ChildLaunch& one : std::span(table.launches, kMostChildren)) {
+    u32 free = 0;
+    if (!std::atomic_ref<u32>(one.state).compare_exchange_strong(free, 1)) continue;
+    const u64 index = static_cast<u64>(&one - table.launches);
+    c.at(table.address + index * sizeof one, sizeof one.state, alignof(u32), Access::atomic);
+    std::atomic_ref<u64>(one.grid) = c.launch.grid_id;
+    return &one;
+  }
+  c.last_error() = static_cast<u32>(Error::too_many_launches);
+  return nullptr;
+}
+
+void give_back(ChildLaunch& child) {
+  std::atomic_ref<u64>(child.grid) = 0;
+  std::atomic_ref<u32>(child.state) = 0;
+}
+
+constexpr u64 kParameters = offsetof(ChildLaunch, parameters);
+
+u64 buffer_of(const Caller& c, const ChildLaunch& child) {
+  const ChildTable table = child_table(c.program);
+  return table.address + static_cast<u64>(&child - table.launches) * sizeof child + kParameters;
+}
+
+// Null if it is no buffer that a grid still fills.
+ChildLaunch* child_of(const Caller& c, u64 buffer) {
+  const ChildTable table = child_table(c.program);
+  const u64 offset = buffer - kParameters - table.address;
+  if (offset % sizeof(ChildLaunch) != 0 || offset / sizeof(ChildLaunch) >= kMostChildren) return nullptr;
+  ChildLaunch& child = table.launches[offset / sizeof(ChildLaunch)];
+  return std::atomic_ref<u32>(child.state) == 1 ? &child : nullptr;
+}
+
+Error shape(Caller& c, ChildLaunch& child, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
+  const Kernel* const kernel = kernel_at(c.program, function);
+  if (kernel == nullptr) return Error::invalid_function;
+  child.function = function;
+  child.blocks = blocks;
+  child.threads = threads;
+  child.dynamic_shared = shared;
+  const std::string why = why_not(*kernel, child);
+  if (why.empty()) return Error::none;
+  tell_refused(c, *kernel, why);
+  return Error::invalid_configuration;
+}
+
+void launch(ChildLaunch& child, StreamHandle stream) {
+  child.stream = static_cast<u64>(stream);
+  child.order = fresh_number();
+  std::atomic_ref<u32>(child.state) = 2;
+}
+
+// What the compiler writes for kernel<<<…>>> in a kernel: a place for the arguments is asked for, and if there is one,
+// filled and launched.
+u64 get_parameter_buffer_v2(Caller& c, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
+  ChildLaunch* const child = take_place(c);
+  if (child == nullptr) return 0;
+  const Error error = shape(c, *child, function, blocks, threads, shared);
+  if (error == Error::none) return buffer_of(c, *child);
+  give_back(*child);
+  c.last_error() = static_cast<u32>(error);
+  return 0;
+}
+
+Error launch_device_v2(Caller& c, u64 buffer, StreamHandle stream) {
+  ChildLaunch* const child = child_of(c, buffer);
+  if (child == nullptr) return Error::too_many_launches;
+  launch(*child, stream);
+  return Error::none;
+}
+
+// The same in the first version, where the shape comes last.
+u64 get_parameter_buffer(Caller& c, u64 alignment, u64 size) {
+  if (alignment > 64 || size > sizeof(ChildLaunch::parameters)) return 0;
+  ChildLaunch* const child = take_place(c);
+  return child != nullptr ? buffer_of(c, *child) : 0;
+}
+
+Error launch_device(Caller& c, u64 function, u64 buffer, Dim3 blocks, Dim3 threads, u32 shared, StreamHandle stream) {
+  ChildLaunch* const child = child_of(c, buffer);
+  if (child == nullptr) return Error::too_many_launches;
+  const Error error = shape(c, *child, function, blocks, threads, shared);
+  error == Error::none ? launch(*child, stream) : give_back(*child);
+  return error;
+}
+
+// ---- Memory
+
+// The heap is that of malloc, as the programming guide has it.
+Error malloc(Caller& c, u64 to, u64 bytes) {
+  c.context.builtins |= 1u << static_cast<u32>(Builtin::malloc);
+  const u64 place = bytes != 0 ? heap_allocate(c.launch, bytes) : 0;
+  c.give(to, place);
+  return place == 0 && bytes != 0 ? Error::memory_allocation : Error::none;
+}
+
+Error free(Caller& c, u64 pointer) {
+  heap_free(c.warp, c.lane, pointer);
+  return Error::none;
+}
+
+// Copies and fills are children, too, of the kernels in kOwnKernels, with as many threads as they need.
+Error launch_own(Caller& c, const char* name, std::initializer_list<u64> parameters, const Extent& extent,
+                 StreamHandle stream) {
+  const u64 bytes = extent.width * extent.height * extent.depth;
+  if (bytes == 0) return Error::none;
+  ChildLaunch* const child = take_place(c);
+  if (child == nullptr) return Error::too_many_launches;
+  const auto& kernels = c.program.runtime_kernels;
+  const auto own = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) { return k.name == name; });
+  child->function = address_of(*own);
+  child->blocks = {static_cast<u32>(std::min((bytes + kThreads - 1) / kThreads, kMostBlocks)), 1, 1};
+  child->threads = {kThreads, 1, 1};
+  child->dynamic_shared = 0;
+  std::memcpy(child->parameters, parameters.begin(), parameters.size() * sizeof(u64));
+  launch(*child, stream);
+  return Error::none;
+}
+
+// `height` of what is pitched: the rows from one slice to the next.
+Error copy(Caller& c, const Pitched& to, const Pitched& from, const Extent& extent, u32 kind, StreamHandle stream) {
+  if (kind != kDeviceToDevice && kind != kDefaultKind) return Error::invalid_direction;
+  if (extent.width > to.pitch || extent.width > from.pitch) return Error::invalid_pitch;
+  return launch_own(c, "cudasim_copy",
+                    {to.pointer, to.pitch, to.pitch * to.height, from.pointer, from.pitch, from.pitch * from.height,
+                     extent.width, extent.height, extent.width * extent.height * extent.depth},
+                    extent, stream);
+}
+
+Error memcpy_2d(Caller& c, u64 to, u64 to_pitch, u64 from, u64 from_pitch, u64 width, u64 height, u32 kind,
+                StreamHandle stream) {
+  return copy(c, {to, to_pitch, width, height}, {from, from_pitch, width, height}, {width, height, 1}, kind, stream);
+}
+
+Error memcpy_1d(Caller& c, u64 to, u64 from, u64 bytes, u32 kind, StreamHandle stream) {
+  return memcpy_2d(c, to, bytes, from, bytes, bytes, 1, kind, stream);
+}
+
+// Whether a box at `place` is inside; beyond the last slice nobody knows.
+bool inside(const Pitched& memory, const Extent& place, const Extent& extent) {
+  return extent.depth <= 1 || place.height + extent.height <= memory.height;
+}
+
+Error memcpy_3d(Caller& c, u64 parameters, StreamHandle stream) {
+  const auto wanted = c.take<Copy>(parameters);
+  if (wanted.from_array != 0 || wanted.to_array != 0) return Error::invalid_value;
+  if (!inside(wanted.from, wanted.from_place, wanted.extent) || !inside(wanted.to, wanted.to_place, wanted.extent))
+    return Error::invalid_value;
+  const auto from = [](Pitched memory, const Extent& place) {
+    memory.pointer += (place.depth * memory.height + place.height) * memory.pitch + place.width;
+    return memory;
+  };
+  return copy(c, from(wanted.to, wanted.to_place), from(wanted.from, wanted.from_place), wanted.extent, wanted.kind,
+              stream);
+}
+
+Error memset_3d(Caller& c, Pitched to, u32 value, Extent extent, StreamHandle stream) {
+  if (extent.width > to.pitch || !inside(to, {}, extent)) return Error::invalid_value;
+  return launch_own(c, "cudasim_fill",
+                    {to.pointer, to.pitch, to.pitch * to.height, value, extent.width, extent.height,
+                     extent.width * extent.height * extent.depth},
+                    extent, stream);
+}
+
+Error memset_2d(Caller& c, u64 to, u64 pitch, u32 value, u64 width, u64 height, StreamHandle stream) {
+  return memset_3d(c, {to, pitch, width, height}, value, {width, height, 1}, stream);
+}
+
+Error memset_1d(Caller& c, u64 to, u32 value, u64 bytes, StreamHandle stream) {
+  return memset_2d(c, to, bytes, value, bytes, 1, stream);
+}
+
+// ---- Streams and events: no more than a number each, for children run one after the other.
+
+Error stream_create(Caller& c, u64 to, u32 flags) {
+  if ((flags & ~kNonBlocking) != 0) return Error::invalid_value;
+  return c.give(to, fresh_number());
+}
+
+Error event_create(Caller& c, u64 to, u32 flags) {
+  if ((flags & kDisableTiming) == 0 || (flags & ~(kDisableTiming | kBlockingSync)) != 0) return Error::invalid_value;
+  return c.give(to, fresh_number());
+}
+
+Error destroy(Caller&, u64) { return Error::none; }
+Error stream_wait_event(Caller&, StreamHandle, u64, u32) { return Error::none; }
+Error event_record(Caller&, u64, StreamHandle) { return Error::none; }
+Error event_record_with_flags(Caller&, u64, StreamHandle, u32) { return Error::none; }
+
+// ---- Errors
+
+// The words of an answer with an error that is none of its own.
+u32 get_last_error(Caller& c) { return std::exchange(c.last_error(), 0); }
+u32 peek_at_last_error(Caller& c) { return c.last_error(); }
+
+// All names and sentences, each with a 0 behind it, and where they begin.
+struct ErrorWords {
+  struct Places {
+    u64 name, sentence;
+  };
+  std::string text;
+  Places unknown;
+  std::map<u32, Places> known;
+
+  ErrorWords() : unknown{add("unrecognized error code"), 0} {
+    for (const RuntimeErrorText& each : kRuntimeErrorTexts) {
+      const ErrorText* const driver = error_text(static_cast<CUresult>(each.code));
+      const u64 name = add(each.name);
+      known[static_cast<u32>(each.code)] = {name, add(each.sentence != nullptr ? each.sentence : driver->sentence)};
+    }
+  }
+  u64 add(std::string_view word) {
+    const u64 at = text.size();
+    text.append(word).push_back('\0');
+    return at;
+  }
+  const Places& of(u32 code) const {
+    const auto found = known.find(code);
+    return found != known.end() ? found->second : unknown;
+  }
+};
+const ErrorWords& error_words() {
+  static auto& all = *new ErrorWords;
+  return all;
+}
+
+u64 get_error_name(Caller& c, u32 code) {
+  return runtime_variable(c.program, kErrorTable)->address + error_words().of(code).name;
+}
+u64 get_error_string(Caller& c, u32 code) {
+  return runtime_variable(c.program, kErrorTable)->address + error_words().of(code).sentence;
+}
+
+// ---- Questions
+
+Error get_device(Caller& c, u64 to) { return c.give(to, int{c.context.device.ordinal}); }
+Error get_device_count(Caller& c, u64 to) { return c.give(to, static_cast<int>(devices().size())); }
+Error runtime_get_version(Caller& c, u64 to) { return c.give(to, kVersion); }
+
+// An H200 answers for whatever device it is asked about.
+Error device_get_attribute(Caller& c, u64 to, u32 attribute, u32 ordinal) {
+  const Device& device = ordinal < devices().size() ? *devices()[ordinal] : c.context.device;
+  const auto value = attribute_value(device, static_cast<int>(attribute));
+  return value ? c.give(to, *value) : Error::invalid_value;
+}
+
+Error device_get_limit(Caller& c, u64 to, u32 limit) {
+  if (limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH) return Error::unsupported_limit;
+  if (limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return Error::invalid_value;
+  return c.give(to, c.context.limit(static_cast<CUlimit>(limit)));
+}
+
+Error device_get_cache_config(Caller& c, u64 to) {
+  const std::scoped_lock lock(c.context.settings);
+  return c.give(to, static_cast<u32>(c.context.cache_config));
+}
+
+Error device_get_shared_config(Caller& c, u64 to) { return c.give(to, u32{CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE}); }
+
+Error occupancy_with_flags(Caller& c, u64 to, u64 function, int block, u64 shared, u32 flags) {
+  const Kernel* const kernel = kernel_at(c.program, function);
+  if (kernel == nullptr) return Error::invalid_function;
+  if (block <= 0 || (flags & ~u32{CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE}) != 0) return Error::invalid_value;
+  return c.give(to, blocks_per_multiprocessor(*kernel, default_settings(*kernel), static_cast<u64>(block), shared));
+}
+Error occupancy(Caller& c, u64 to, u64 function, int block, u64 shared) {
+  return occupancy_with_flags(c, to, function, block, shared, 0);
+}
+
+Error func_get_attributes(Caller& c, u64 to, u64 function) {
+  const Kernel* const kernel = kernel_at(c.program, function);
+  if (kernel == nullptr) return Error::invalid_function;
+  const auto value = [&](CUfunction_attribute which) {
+    return function_attribute(c.program, *kernel, default_settings(*kernel), which);
+  };
+  const auto size = [&](CUfunction_attribute which) { return static_cast<u64>(value(which)); };
+  return c.give(to, FunctionAttributes{
+                        .shared = size(CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                        .constant = size(CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
+                        .local = size(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+                        .max_threads = value(CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+                        .registers = value(CU_FUNC_ATTRIBUTE_NUM_REGS),
+                        .ptx = value(CU_FUNC_ATTRIBUTE_PTX_VERSION),
+                        .binary = value(CU_FUNC_ATTRIBUTE_BINARY_VERSION),
+                        .cached = value(CU_FUNC_ATTRIBUTE_CACHE_MODE_CA),
+                        .max_dynamic_shared = value(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
+                        .carveout = value(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT),
+                    });
+}
+
+// ---- The table, and the PTX that is made of it
+
+constexpr u32 kMostArgumentBytes = 96;
+
+// A parameter, or where its value lies behind those before it.
+struct Parameter {
+  u32 offset, size, align;
+  bool array;  // of bytes, as PTX passes a struct
+};
+
+struct Row {
+  const char* name;  // behind "cuda" or "__cudaCDP2"
+  u32 result_bytes;
+  bool takes_stream;
+  std::vector<Parameter> parameters;
+  u64 (*call)(Caller& caller, const std::byte* arguments);
+};
+
+// A function's row, made of its type.
+template <auto F>
+struct Entry;
+template <class R, class... A, R (*F)(Caller&, A...)>
+struct Entry<F> {
+  static Parameter next(u32& end, u32 size, u32 align, bool array) {
+    const u32 offset = static_cast<u32>(round_up(end, align));
+    end = offset + size;
+    return {offset, size, align, array};
+  }
+  template <class T>
+  static T take(const std::byte* arguments, u32& end) {
+    T value;
+    std::memcpy(&value, arguments + next(end, sizeof value, alignof(T), false).offset, sizeof value);
+    return value;
+  }
+  static u64 call(Caller& caller, const std::byte* arguments) {
+    [[maybe_unused]] u32 end = 0;
+    const std::tuple<A...> values{take<A>(arguments, end)...};
+    (void)arguments;
+    const R result = std::apply([&](const A&... each) { return F(caller, each...); }, values);
+    if constexpr (std::is_same_v<R, Error>) {
+      if (result != Error::none) caller.last_error() = static_cast<u32>(result);
+    }
+    return static_cast<u64>(result);
+  }
+  static Row row(const char* name) {
+    static_assert((0 + ... + sizeof(A)) + 8 <= kMostArgumentBytes);
+    [[maybe_unused]] u32 end = 0;
+    return {name,
+            sizeof(R),
+            (false || ... || std::is_same_v<A, StreamHandle>),
+            {next(end, sizeof(A), alignof(A), std::is_class_v<A>)...},
+            call};
+  }
+};
+
+const std::vector<Row>& rows() {
+  static const auto& all = *new std::vector<Row>{
+      Entry<get_parameter_buffer>::row("GetParameterBuffer"),
+      Entry<get_parameter_buffer_v2>::row("GetParameterBufferV2"),
+      Entry<launch_device>::row("LaunchDevice"),
+      Entry<launch_device_v2>::row("LaunchDeviceV2"),
+      Entry<malloc>::row("Malloc"),
+      Entry<free>::row("Free"),
+      Entry<memcpy_1d>::row("MemcpyAsync"),
+      Entry<memcpy_2d>::row("Memcpy2DAsync"),
+      Entry<memcpy_3d>::row("Memcpy3DAsync"),
+      Entry<memset_1d>::row("MemsetAsync"),
+      Entry<memset_2d>::row("Memset2DAsync"),
+      Entry<memset_3d>::row("Memset3DAsync"),
+      Entry<stream_create>::row("StreamCreateWithFlags"),
+      Entry<destroy>::row("StreamDestroy"),
+      Entry<stream_wait_event>::row("StreamWaitEvent"),
+      Entry<event_create>::row("EventCreateWithFlags"),
+      Entry<destroy>::row("EventDestroy"),
+      Entry<event_record>::row("EventRecord"),
+      Entry<event_record_with_flags>::row("EventRecordWithFlags"),
+      Entry<get_last_error>::row("GetLastError"),
+      Entry<peek_at_last_error>::row("PeekAtLastError"),
+      Entry<get_error_name>::row("GetErrorName"),
+      Entry<get_error_string>::row("GetErrorString"),
+      Entry<get_device>::row("GetDevice"),
+      Entry<get_device_count>::row("GetDeviceCount"),
+      Entry<runtime_get_version>::row("RuntimeGetVersion"),
+      Entry<device_get_attribute>::row("DeviceGetAttribute"),
+      Entry<device_get_limit>::row("DeviceGetLimit"),
+      Entry<device_get_cache_config>::row("DeviceGetCacheConfig"),
+      Entry<device_get_shared_config>::row("DeviceGetSharedMemConfig"),
+      Entry<func_get_attributes>::row("FuncGetAttributes"),
+      Entry<occupancy>::row("OccupancyMaxActiveBlocksPerMultiprocessor"),
+      Entry<occupancy_with_flags>::row("OccupancyMaxActiveBlocksPerMultiprocessorWithFlags"),
+  };
+  return all;
+}
+
+// Kernels that no module lists (kRuntimeKernels): byte `at` of `bytes`, then as many further on as there are threads.
+// NAME is one's, PARAMETERS, LOAD and STORE its own part.
+constexpr const char* kOwnKernel = R"(
+.visible .entry NAME(PARAMETERS.param .u64 width, .param .u64 height, .param .u64 bytes)
+{
+  .reg .b64 %width, %height, %bytes, %at, %step, %column, %row, %slice, %place, %number;
+  .reg .b32 %x, %y, %z;
+  .reg .b16 %byte;
+  .reg .pred %more;
+  ld.param.u64 %width, [width];
+  ld.param.u64 %height, [height];
+  ld.param.u64 %bytes, [bytes];
+  mov.u32 %x, %ntid.x;
+  mov.u32 %y, %ctaid.x;
+  mov.u32 %z, %tid.x;
+  mul.wide.u32 %at, %x, %y;
+  cvt.u64.u32 %step, %z;
+  add.u64 %at, %at, %step;
+  mov.u32 %y, %nctaid.x;
+  mul.wide.u32 %step, %x, %y;
+LOOP:
+  setp.lt.u64 %more, %at, %bytes;
+  @!%more ret;
+  rem.u64 %column, %at, %width;
+  div.u64 %row, %at, %width;
+  div.u64 %slice, %row, %height;
+  rem.u64 %row, %row, %height;
+BODY  add.u64 %at, %at, %step;
+  bra LOOP;
+}
+)";
+
+// %place in memory, of which the kernel has parameters THING, THING_pitch and THING_slice.
+constexpr const char* kPlace = R"(  ld.param.u64 %number, [THING];
+  add.u64 %place, %number, %column;
+  ld.param.u64 %number, [THING_pitch];
+  mad.lo.u64 %place, %row, %number, %place;
+  ld.param.u64 %number, [THING_slice];
+  mad.lo.u64 %place, %slice, %number, %place;
+)";
+constexpr const char* kMemory = ".param .u64 THING, .param .u64 THING_pitch, .param .u64 THING_slice, ";
+
+std::string filled_in(std::string text, std::string_view what, std::string_view by) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+    text.replace(at, what.size(), by);
+  return text;
+}
+
+std::string own_kernel(const char* name, const std::string& parameters, const std::string& body) {
+  return filled_in(filled_in(filled_in(kOwnKernel, "NAME", name), "PARAMETERS", parameters), "BODY", body);
+}
+
+std::string own_kernels() {
+  const auto to = [](const char* text) { return filled_in(text, "THING", "to"); };
+  const auto from = [](const char* text) { return filled_in(text, "THING", "from"); };
+  return own_kernel("cudasim_copy", to(kMemory) + from(kMemory),
+                    from(kPlace) + "  ld.u8 %byte, [%place];\n" + to(kPlace) + "  st.u8 [%place], %byte;\n") +
+         own_kernel("cudasim_fill", to(kMemory) + ".param .u64 value, ",
+                    to(kPlace) + "  ld.param.u64 %number, [value];\n  st.u8 [%place], %number;\n");
+}
+
+std::string number(u64 value) { return std::to_string(value); }
+
+// A function that hands its arguments on, as bytes one behind the other, with the row's number.
+std::string as_ptx(std::size_t index, const std::string& name) {
+  const Row& row = rows()[index];
+  const std::string result = ".b" + number(row.result_bytes * 8);
+  std::string text = ".visible .func (.param " + result + " result) " + name + "(";
+  std::string pass;
+  for (std::size_t i = 0; i < row.parameters.size(); ++i) {
+    const Parameter& p = row.parameters[i];
+    const std::string parameter = "p" + number(i);
+    const u32 word = p.array ? p.align : p.size;
+    text += i == 0 ? "" : ", ";
+    text += p.array ? ".param .align " + number(p.align) + " .b8 " + parameter + "[" + number(p.size) + "]"
+                    : ".param .b" + number(p.size * 8) + " " + parameter;
+    for (u32 at = 0; at < p.size; at += word) {
+      const std::string type = ".b" + number(word * 8) + " ", with = word == 8 ? "%wide" : "%word";
+      pass += "  ld.param" + type + with + ", [" + parameter + "+" + number(at) + "];\n";
+      pass += "  st.param" + type + "[arguments+" + number(p.offset + at) + "], " + with + ";\n";
+    }
+  }
+  text += ")\n{\n  .reg .b64 %wide;\n  .reg .b32 %word;\n";
+  text += "  .param .b32 row;\n  .param .align 8 .b8 arguments[" + number(kMostArgumentBytes) + "];\n";
+  text += "  .param .b64 answer;\n  st.param.b32 [row], " + number(index) + ";\n" + pass;
+  text += "  call.uni (answer), " + std::string(kDeviceRuntimeCall) + ", (row, arguments);\n";
+  text += "  ld.param.b64 %wide, [answer];\n";
+  if (row.result_bytes == 8) return text + "  st.param.b64 [result], %wide;\n  ret;\n}\n";
+  return text + "  cvt.u32.u64 %word, %wide;\n  st.param.b32 [result], %word;\n  ret;\n}\n";
+}
+
+std::string head() {
+  const std::string& words = error_words().text;
+  std::string bytes;
+  for (const char each : words) bytes += number(static_cast<unsigned char>(each)) + ",";
+  bytes.pop_back();
+  return ".version 7.0\n.target sm_70\n.address_size 64\n.global .b8 " + std::string(kErrorTable) + "[" +
+         number(words.size()) + "] = {" + bytes + "};\n.visible .global .align 16 .b8 " + kChildTable + "[" +
+         number(kMostChildren * sizeof(ChildLaunch)) + "];\n.extern .func (.param .b64 answer) " + kDeviceRuntimeCall +
+         "(.param .b32 row, .param .align 8 .b8 arguments[" + number(kMostArgumentBytes) + "]);\n";
+}
+
+}  // namespace
+}  // namespace device_runtime
+
+using namespace device_runtime;
+
+// The compilers of CUDA 12 and later write names of the second kind.
+std::string device_runtime_module(const std::function<bool(const std::string& name)>& wanted) {
+  std::string functions;
+  for (std::size_t i = 0; i < rows().size(); ++i) {
+    for (const char* prefix : {"cuda", "__cudaCDP2"}) {
+      for (const char* suffix : {"", "_ptsz"}) {
+        const std::string name = std::string(prefix) + rows()[i].name + suffix;
+        if ((*suffix == 0 || rows()[i].takes_stream) && wanted(name)) functions += as_ptx(i, name);
+      }
+    }
+  }
+  return functions.empty() ? "" : head() + own_kernels() + functions;
+}
+
+u64 call_device_runtime(Warp& warp, u32 lane, u32 function, const std::byte* arguments) {
+  Caller caller{warp, lane};
+  return rows().at(function).call(caller, arguments);
+}
+
+}  // namespace cudasim
