@@ -869,7 +869,11 @@ FRESH_CASE("The device runtime's last error is a thread's own, and begins as non
   }
 }
 
-FRESH_CASE("A child that the device cannot have is refused where it is launched", "[launch]") {
+namespace {
+constexpr const char* kRefusedChild = "A child that the device cannot have is refused where it is launched";
+}  // namespace
+
+FRESH_CASE(kRefusedChild, "[launch]") {
   conformance::context();
   struct Shape {
     const char* kernel;
@@ -912,14 +916,35 @@ FRESH_CASE("A child that the device cannot have is refused where it is launched"
   const CUmodule mod = with_runtime(text);
   if (mod == nullptr) SKIP_TEST("needs the toolkit's libcudadevrt.a");
   for (const Shape& shape : shapes) {
-    CAPTURE(name(shape));
-    unsigned got[4] = {77, 77, 77, 0};
-    run_asking(mod, name(shape).c_str(), 1, got);
-    const unsigned error = shape.runs ? 0 : 9;  // cudaErrorInvalidConfiguration
-    CHECK(got[0] == error);
-    CHECK(got[1] == error);
-    CHECK(got[2] == 0);
-    CHECK(got[3] == (shape.runs ? 1u : 0u));
+    for (int time = 0; time < 2; ++time) {
+      CAPTURE(name(shape), time);
+      unsigned got[4] = {77, 77, 77, 0};
+      run_asking(mod, name(shape).c_str(), 1, got);
+      const unsigned error = shape.runs ? 0 : 9;  // cudaErrorInvalidConfiguration
+      CHECK(got[0] == error);
+      CHECK(got[1] == error);
+      CHECK(got[2] == 0);
+      CHECK(got[3] == (shape.runs ? 1u : 0u));
+    }
+  }
+}
+
+FRESH_CASE("The simulator says once what child of a kernel is refused, and why", "[launch]") {
+  conformance::context();
+  if (!conformance::on_simulator()) SKIP_TEST("it is about the simulator");
+  for (const bool quiet : {false, true}) {
+    const auto ending = conformance::spawn({"conformance", conformance::as_pattern(kRefusedChild)},
+                                           {{"CONFORMANCE_CHILD", "1"}, {"CUDASIM_QUIET", quiet ? "1" : ""}});
+    CAPTURE(ending.output, quiet);
+    CHECK(ending.good());
+    const std::string told =
+        "cudasim: kernel asks17 launched bounded in a way that the device does not have "
+        "(cudaErrorInvalidConfiguration; nothing runs): the block has 65 threads, and a block of "
+        "bounded has at most 64\n";
+    const std::size_t first = ending.output.find(told);
+    CHECK((first == std::string::npos) == quiet);
+    if (!quiet) CHECK(ending.output.find(told, first + 1) == std::string::npos);
+    CHECK(ending.output.find("kernel asks0 ") == std::string::npos);
   }
 }
 

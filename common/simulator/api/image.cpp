@@ -149,7 +149,7 @@ std::string summary(const Program& program) {
   text << '\n';
   for (const Kernel& kernel : program.kernels) {
     text << "ptxas info    : Compiling entry function '" << kernel.name << "' for 'sm_90'\n"
-         << "ptxas info    : Function properties for " << kernel.name << "\n    " << kernel.local_bytes
+         << "ptxas info    : Function properties for " << kernel.name << "\n    " << kernel.stack_bytes
          << " bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n"
          << "ptxas info    : Used " << kernel.registers << " registers, used " << kernel.barriers << " barriers";
     if (kernel.static_shared != 0) text << ", " << kernel.static_shared << " bytes smem";

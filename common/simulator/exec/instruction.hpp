@@ -93,6 +93,7 @@ struct Code {
   std::vector<CallSite> calls;           // Instruction::target of a call is an index in here
   u32 frame_bytes = 0;                   // registers of one warp's frame
   u32 local_bytes = 0;                   // local memory of one thread's frame: .local and .param variables
+  u32 variable_bytes = 0;                // of it what a GPU has there, too: .local variables
   u32 registers_32bit = 0;               // an estimate of what a compiler would allocate, for occupancy
   std::vector<Parameter> results, parameters;
   std::shared_ptr<const Notes> notes;  // null unless CUDASIM_PROFILE or CUDASIM_TRACE=ptx asks for them
@@ -113,6 +114,7 @@ struct Kernel {
   std::vector<SharedVariable> shared_variables;  // in the order of their offsets, for reports
   std::map<u32, u32> shared_offset;              // shared variable (its id) → offset in the block's shared memory
   u32 local_bytes = 0;                           // the deepest chain of calls that can be told beforehand
+  u32 stack_bytes = 0;                           // the same as a program is told it: Code::variable_bytes
   u32 constant_bytes = 0;
   u32 registers = 0;
   u32 barriers = 0;

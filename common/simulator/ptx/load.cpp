@@ -104,9 +104,9 @@ class Loader {
   }
 
   // How deep its stack of frames gets, as far as that can be told: a function that calls itself again counts once.
-  u64 stack_depth(u32 start) const {
+  // `of_frame` says what a frame takes, and each call costs.
+  u64 stack_depth(u32 start, u32 Code::* of_frame, u64 call_cost) const {
     constexpr u64 kOpen = ~u64{0};
-    constexpr u64 kCallCost = 32;  // what the executor adds to each frame, at most
     struct Visit {
       u32 function;
       std::vector<u32> callees;
@@ -130,8 +130,8 @@ class Loader {
         }
         continue;
       }
-      const u64 own = functions_[visit.function].code->local_bytes;
-      const u64 total = own + (visit.callees.empty() ? 0 : kCallCost) + visit.deepest;
+      const u64 own = (*functions_[visit.function].code).*of_frame;
+      const u64 total = own + (visit.callees.empty() ? 0 : call_cost) + visit.deepest;
       depth[visit.function] = total;
       done[visit.function] = true;
       stack.pop_back();
@@ -197,7 +197,9 @@ class Loader {
     std::sort(constants.begin(), constants.end());
     constants.erase(std::unique(constants.begin(), constants.end()), constants.end());
     for (u32 each : constants) kernel.constant_bytes += static_cast<u32>(link_.variables[each].variable->size);
-    kernel.local_bytes = static_cast<u32>(std::min<u64>(stack_depth(index), 1u << 30));
+    constexpr u64 kCallCost = 32, kMost = 1u << 30;  // kCallCost: what the executor adds to each frame, at most
+    kernel.local_bytes = static_cast<u32>(std::min(stack_depth(index, &Code::local_bytes, kCallCost), kMost));
+    kernel.stack_bytes = static_cast<u32>(std::min(stack_depth(index, &Code::variable_bytes, 0), kMost));
     const u32 most = most_registers(function);
     kernel.registers =
         std::clamp<u32>(static_cast<u32>(round_up(words + 2, 2)), std::min(kFewestRegisters, most), most);

@@ -179,6 +179,8 @@ void Resolver::enter_variables() {
   for (const Variable& variable : function_.variables) {
     if (variable.space == Space::local || variable.space == Space::param) {
       const bool handed = variable.space == Space::param;
+      u32& own = out_.code->variable_bytes;
+      if (!handed) own = static_cast<u32>(round_up(own, variable.align) + variable.size);
       local_.push_back(place_local(handed ? handed_over(variable.size, variable.align) : variable.size, variable.align,
                                    variable.at));
       continue;
@@ -319,7 +321,7 @@ void Resolver::finish() {
   flow.tables = code.tables;
   code.reconverge = reconvergence(flow);
   assign_slots(flow);
-  code.local_bytes = static_cast<u32>(round_up(code.local_bytes, kFrameAlign));
+  for (u32* bytes : {&code.local_bytes, &code.variable_bytes}) *bytes = static_cast<u32>(round_up(*bytes, kFrameAlign));
 }
 
 // Virtual registers become slots.

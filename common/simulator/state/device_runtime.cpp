@@ -11,6 +11,7 @@
 #include "common/simulator/state/function_attributes.hpp"
 #include "common/simulator/state/occupancy.hpp"
 #include "common/simulator/state/runtime_errors.hpp"
+#include "common/simulator/variables.hpp"
 
 #include <atomic>
 #include <cstdio>
@@ -103,6 +104,7 @@ u64 fresh_number() {
 
 // Nobody sees an error that he does not ask for; so it is told, once for each two kernels.
 void tell_refused(const Caller& c, const Kernel& child, const std::string& why) {
+  if (quiet()) return;
   static std::mutex mutex;
   static auto& told = *new std::set<std::pair<std::string, std::string>>;
   const std::scoped_lock lock(mutex);
@@ -198,7 +200,10 @@ Error launch_device(Caller& c, u64 function, u64 buffer, Dim3 blocks, Dim3 threa
   ChildLaunch* const child = child_of(c, buffer);
   if (child == nullptr) return Error::too_many_launches;
   const Error error = shape(c, *child, function, blocks, threads, shared);
-  error == Error::none ? launch(*child, stream) : give_back(*child);
+  if (error != Error::none)
+    give_back(*child);
+  else
+    launch(*child, stream);
   return error;
 }
 
@@ -307,7 +312,7 @@ Error event_record_with_flags(Caller&, u64, StreamHandle, u32) { return Error::n
 
 // ---- Errors
 
-// The words of an answer with an error that is none of its own.
+// These answer with an error, and do not fail with it.
 u32 get_last_error(Caller& c) { return std::exchange(c.last_error(), 0); }
 u32 peek_at_last_error(Caller& c) { return c.last_error(); }
 

@@ -27,7 +27,7 @@ int function_attribute(const Program& program, const Kernel& kernel, const Funct
     case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK: return static_cast<int>(max_threads_per_block(kernel));
     case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES: return static_cast<int>(kernel.static_shared);
     case CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES: return static_cast<int>(constant_bytes(program));
-    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return static_cast<int>(kernel.local_bytes);
+    case CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES: return static_cast<int>(kernel.stack_bytes);
     case CU_FUNC_ATTRIBUTE_NUM_REGS: return static_cast<int>(kernel.registers);
     case CU_FUNC_ATTRIBUTE_PTX_VERSION: return static_cast<int>(program.target);
     case CU_FUNC_ATTRIBUTE_BINARY_VERSION: return 90;

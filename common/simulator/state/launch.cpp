@@ -222,7 +222,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.device = context->device.index;
   context->builtins |= function->kernel->builtins;
   launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
-  context->raise_limit(CU_LIMIT_STACK_SIZE, round_up(function->kernel->local_bytes, 16));
+  context->raise_limit(CU_LIMIT_STACK_SIZE, round_up(function->kernel->stack_bytes, 16));
   launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
   launch.grid_id = next_grid_id();
   launch.priority = shape.priority;
