@@ -17,7 +17,13 @@ def apply(answer, tmp_path):
         source = answer.source_of(expression, {name: tensor.dtype for name, tensor in inputs.items()}, output)
         count = next(iter(inputs.values())).numel()
         result = torch.full((count + room,), -1, dtype=output, device=DEVICE)
-        Kernels(source, tmp_path).launch("apply", (), *inputs.values(), result[:count])
+        try:
+            Kernels(source, tmp_path).launch("apply", (), *inputs.values(), result[:count])
+        except RuntimeError as failed:
+            if "CUDA_ERROR_NOT_FOUND" not in str(failed):
+                raise
+            why = ': is extern "C" missing?' if "apply" in source else ""
+            raise LookupError("the source has no function called apply" + why) from None
         return result.cpu()
 
     return applied
