@@ -1,4 +1,4 @@
-// Rejected with: "every code that this driver knows is explained, to the last letter"
+// Rejected with: "every code that this driver knows is explained, to the last letter; the others are unknown"
 // 63 letters are enough for most of them.
 #include <cuda.h>
 
