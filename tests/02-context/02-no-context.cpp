@@ -13,8 +13,8 @@ CATCH_REGISTER_ENUM(Ready, Ready::yes, Ready::not_initialised, Ready::no_context
 namespace {
 
 int kept = 0;                     // allocations that it has made and not freed
-CUresult trouble = CUDA_SUCCESS;  // what the driver answers instead of which context or device is current
-int asked = 0;                    // how often it was asked so
+CUresult trouble = CUDA_SUCCESS;  // what the driver answers to the calls below, instead of what was asked for
+int asked = 0;                    // how often one of them was made
 
 CUdevice device() {
   CUdevice first;
@@ -27,6 +27,8 @@ CUdevice device() {
 
 // The answer's calls come through here.
 CUresult CUDAAPI cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  ++asked;
+  if (trouble != CUDA_SUCCESS) return trouble;
   const CUresult answer = DRIVERS(cuMemAlloc)(address, bytes);
   kept += answer == CUDA_SUCCESS;
   return answer;
@@ -46,6 +48,16 @@ CUresult CUDAAPI cuCtxGetCurrent(CUcontext* context) {
 CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
   ++asked;
   return trouble != CUDA_SUCCESS ? trouble : DRIVERS(cuCtxGetDevice)(device);
+}
+
+CUresult CUDAAPI cuDeviceGetCount(int* count) {
+  ++asked;
+  return trouble != CUDA_SUCCESS ? trouble : DRIVERS(cuDeviceGetCount)(count);
+}
+
+CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
+  ++asked;
+  return trouble != CUDA_SUCCESS ? trouble : DRIVERS(cuMemGetInfo)(free, total);
 }
 
 TEST_CASE("before cuInit, that is what is missing") { CHECK(ready() == Ready::not_initialised); }
@@ -103,7 +115,7 @@ TEST_CASE("other trouble is thrown, and not called by another name") {
   }
   trouble = CUDA_SUCCESS;
   INFO((asked > 0 ? "The driver answered CUDA_ERROR_UNKNOWN, which is to be thrown: it was "
-                  : "The driver was not asked for what is current, so there was no trouble; something was ")
+                  : "The driver was asked nothing that it could not have answered; something was ")
        << (thrown ? "thrown" : "not thrown"));
   CHECK(thrown == (asked > 0));  // who asks in another way has not met it
 }
