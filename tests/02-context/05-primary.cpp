@@ -68,6 +68,20 @@ TEST_CASE_METHOD(Device, "the light stays on for the others, and so does their m
   CHECK(cuMemsetD32(memory, 1, 1) == CUDA_SUCCESS);
 }
 
+TEST_CASE_METHOD(Device, "it lives as long as the work lasts, also when the others let go") {
+  CUcontext primary;
+  CUresult answer = CUDA_ERROR_UNKNOWN;
+  CU_CHECK(cuDevicePrimaryCtxRetain(&primary, device));
+  in_primary(device, [&] {
+    CU_CHECK(cuDevicePrimaryCtxRelease(device));
+    CUdeviceptr memory;
+    answer = cuMemAlloc(&memory, 4);
+    if (answer == CUDA_SUCCESS) cuMemFree(memory);
+  });
+  CHECK(answer == CUDA_SUCCESS);
+  CHECK_FALSE(primary_lives());
+}
+
 TEST_CASE_METHOD(Device, "the caller's own context is current again, and there is nothing else on the stack") {
   CUcontext mine, popped;
   CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
