@@ -12,6 +12,9 @@ namespace {
 // A driver may give more than it is asked for. This one rounds stacks up to whole KiB.
 constexpr std::size_t kStep = 1024;
 
+// It does not know how large printf's buffer is, while a test says so.
+bool without_printf = false;
+
 std::size_t limit_now(CUlimit limit) {
   std::size_t value = 0;
   CU_CHECK(cuCtxGetLimit(&value, limit));
@@ -23,11 +26,16 @@ std::size_t limit_now(CUlimit limit) {
 // The answer's calls come through here.
 CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, std::size_t value) {
   if (Refusal::meets("cuCtxSetLimit")) return kRefused;
+  if (without_printf && limit == CU_LIMIT_PRINTF_FIFO_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
   if (limit == CU_LIMIT_STACK_SIZE) value = (value + kStep - 1) / kStep * kStep;
   return DRIVERS(cuCtxSetLimit)(limit, value);
 }
 
-MAY_BE_REFUSED(cuCtxGetLimit, (std::size_t * value, CUlimit limit), (value, limit))
+CUresult CUDAAPI cuCtxGetLimit(std::size_t* value, CUlimit limit) {
+  if (Refusal::meets("cuCtxGetLimit")) return kRefused;
+  if (without_printf && limit == CU_LIMIT_PRINTF_FIFO_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+  return DRIVERS(cuCtxGetLimit)(value, limit);
+}
 
 TEST_CASE("a limit that is too small is raised") {
   cu::Context context;
@@ -53,6 +61,15 @@ TEST_CASE("what is returned is what the driver gave, not what was asked for") {
 TEST_CASE("a limit that this device does not know is no error") {
   cu::Context context;
   CHECK(raise_limit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4) == std::nullopt);
+}
+
+TEST_CASE("which limits it knows, the device says itself") {
+  cu::Context context;
+  std::optional<std::size_t> value = 0;
+  without_printf = true;
+  CHECK_NOTHROW(value = raise_limit(CU_LIMIT_PRINTF_FIFO_SIZE, 8 << 20));
+  without_printf = false;
+  CHECK(value == std::nullopt);
 }
 
 TEST_CASE("a value that the driver refuses is an error, too") {
