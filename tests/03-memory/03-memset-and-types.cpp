@@ -63,6 +63,10 @@ TEST_CASE_METHOD(cu::Context, "a thousand tenths are tenths") {
   CHECK((filled(0, kFloats, 0.1f) == std::vector<std::uint32_t>(kFloats, bits_of(0.1f))));
 }
 
+TEST_CASE_METHOD(cu::Context, "a thousand zeros are zeros") {
+  CHECK((filled(0, kFloats, 0.0f) == std::vector<std::uint32_t>(kFloats, 0)));
+}
+
 TEST_CASE_METHOD(cu::Context, "negative zero keeps its sign, and NaN is NaN") {
   CHECK(filled(0, kFloats, -0.0f).back() == bits_of(-0.0f));
   CHECK(filled(0, kFloats, std::nanf("")).back() == bits_of(std::nanf("")));
