@@ -52,6 +52,15 @@ TEST_CASE_METHOD(cu::Context, "they are freed when their owner ends") {
   CHECK_FALSE(page_locked(address));
 }
 
+TEST_CASE_METHOD(cu::Context, "of two arrays, each is freed with its own owner") {
+  PinnedFloats first = pinned_floats(kCount);
+  const PinnedFloats second = pinned_floats(kCount);
+  const float* const address = first.get();
+  first.reset();
+  CHECK_FALSE(page_locked(address));
+  CHECK(page_locked(second.get()));
+}
+
 TEST_CASE_METHOD(cu::Context, "memory that cannot be had is reported") {
   CHECK_THROWS_AS(pinned_floats(std::size_t{1} << 50), cu::Error);
 }

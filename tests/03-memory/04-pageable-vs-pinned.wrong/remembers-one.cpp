@@ -1,0 +1,13 @@
+// Rejected with: "of two arrays, each is freed with its own owner"
+// The deleter frees what was allocated last: of two arrays, one is freed twice, and one never.
+#include "common/cu.hpp"
+
+#include <memory>
+
+using PinnedFloats = std::unique_ptr<float[], void (*)(float*)>;
+
+PinnedFloats pinned_floats(std::size_t count) {
+  static void* memory = nullptr;
+  CU_THROW(cuMemHostAlloc(&memory, count * sizeof(float), 0));
+  return PinnedFloats(static_cast<float*>(memory), [](float*) { CU_REPORT(cuMemFreeHost(memory)); });
+}
