@@ -54,6 +54,7 @@ TEST_CASE_METHOD(OldDevice, "without it, they do") {
   CHECK(flags_for(device, {true, false, true}) == kPortable);
   CHECK(flags_for(device, {true, true, true}) == (kMapped | kPortable));
   CHECK(flags_for(device, {false, true, true}) == (kMapped | kPortable | kWriteCombined));
+  CHECK(flags_for(device, {false, false, false}) == kWriteCombined);
 }
 
 TEST_CASE_METHOD(cu::Context, "the driver takes the flags") {
