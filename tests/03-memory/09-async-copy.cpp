@@ -107,6 +107,16 @@ TEST_CASE_METHOD(BusyStream, "two sends through one slot both arrive") {
   CHECK((arrived(kBytes) == second));
 }
 
+TEST_CASE_METHOD(BusyStream, "two sends in two streams through one slot both arrive") {
+  const Bytes first(kBytes, 'd'), second(kBytes, 'e');
+  cu::Stream idle;
+  send(slot, device.address, first.data(), kBytes, stream);
+  send(slot, device.address + kBytes, second.data(), kBytes, idle.handle);
+  CU_CHECK(cuStreamSynchronize(idle.handle));
+  CHECK((arrived() == first));
+  CHECK((arrived(kBytes) == second));
+}
+
 TEST_CASE_METHOD(BusyStream, "the copy takes its turn in the stream") {
   const Bytes sent(kBytes, 'f');
   CU_CHECK(cuMemsetD8Async(device.address, 'm', kBytes, stream));
