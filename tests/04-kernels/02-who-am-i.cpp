@@ -53,8 +53,9 @@ TEST_CASE("one block of three dimensions: every thread finds its place") {
   CHECK(coordinates({8, 4, 2}, {8, 4, 2}).wrong == 0);
 }
 
-TEST_CASE("several blocks in every direction: every thread finds its place") {
+TEST_CASE("several blocks in every direction, of whatever size: every thread finds its place") {
   CHECK(coordinates({32, 12, 6}, {16, 4, 2}).wrong == 0);
+  CHECK(coordinates({32, 12, 6}, {8, 2, 3}).wrong == 0);
 }
 
 TEST_CASE("blocks that stick out in x do not write into the next row") {

@@ -1,4 +1,4 @@
-// Rejected with: "several blocks in every direction: every thread finds its place"
+// Rejected with: "several blocks in every direction, of whatever size: every thread finds its place"
 // threadIdx alone: every block writes to the places of the first.
 extern "C" __global__ void coordinates(int* volume, int width, int height, int depth) {
   const int x = threadIdx.x, y = threadIdx.y, z = threadIdx.z;
