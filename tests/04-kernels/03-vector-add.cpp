@@ -51,6 +51,10 @@ TEST_CASE("fewer threads than numbers: all are computed") {
   CHECK(verdict(saxpy(1000, 1, 32), 1000) == kAllRight);
 }
 
+TEST_CASE("a number of numbers that nothing divides: all are computed") {
+  CHECK(verdict(saxpy(997, 2, 64), 997) == kAllRight);
+}
+
 TEST_CASE("many blocks: every number is computed once") { CHECK(verdict(saxpy(16384, 4096, 256), 16384) == kAllRight); }
 
 TEST_CASE("no numbers: nothing is touched") { CHECK(verdict(saxpy(0, 1, 32), 0) == kAllRight); }
