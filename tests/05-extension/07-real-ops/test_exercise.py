@@ -97,6 +97,13 @@ def test_there_may_be_more_channels(kernel: places.Device, monkeypatch: pytest.M
     assert found.equal(expected)
 
 
+def test_there_may_be_more_bins_and_larger_planes(kernel: places.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, number in {"SIDE": 3, "HEIGHT": 9, "WIDTH": 11}.items():
+        monkeypatch.setitem(globals(), name, number)
+    found, expected = compare(kernel, image(2), torch.tensor([[1, 0, 0, 11, 9], [0, 2, 1, 8, 7]]))
+    assert found.equal(expected)
+
+
 def test_each_image_gets_the_gradients_of_its_own_boxes(kernel: places.Device) -> None:
     found, expected = compare(kernel, image(3), torch.tensor([[2, 0, 0, 8, 7], [0, 2, 1, 6, 5], [2, 1, 1, 4, 4]]))
     for number in range(3):
