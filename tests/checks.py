@@ -115,6 +115,8 @@ class Run:
                 how, self.hung = "a kernel does not end (the cases after it were not tried)", True
             elif re.search("^terminat.* without an active exception$", self.said, re.MULTILINE):  # all that the C++ library says of it
                 how += ": was a std::thread not joined?"
+            elif self.status == 1 and re.search(r"^\S+:\d+: .* -> CUDA_ERROR_", self.said, re.MULTILINE):
+                how += ", as CU_CHECK does: CU_THROW throws instead"
             self.culprit.failure = f"{told}{how}\n{self.said}".strip()
 
 

@@ -171,7 +171,7 @@ done
 exec >"$report"
 echo '<Catch><Group><TestCase name="fails"><Expression success="false" type="CHECK" filename="a.cpp" line="7">'
 echo '<Original>a == b</Original><Expanded>1 == 2</Expanded></Expression><OverallResult success="false"/></TestCase>'
-[ $without ] || { echo '<TestCase name="ends, the program">'; echo 'the call failed' >&2; exit 3; }
+[ $without ] || { echo '<TestCase name="ends, the program">'; echo "${SAID:-the call failed}" >&2; exit ${STATUS:-3}; }
 echo 'SKIPPED: is skipped: no second device' >&2
 echo '<TestCase name="is skipped"><OverallResult success="true"/></TestCase></Group></Catch>'
 """
@@ -183,8 +183,10 @@ def a_case_that_ends_the_program_fails_and_the_others_still_run():
         program.write_text(PROGRAM, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         cases = {case.name: case for case in checks.run_cases(program, dict(os.environ))}
+        given_up = checks.run_cases(program, dict(os.environ, STATUS="1", SAID="a.cpp:7: cuInit(0) -> CUDA_ERROR_NO_DEVICE: none"))
     assert cases["fails"].failure == "a.cpp:7: CHECK( a == b ) was 1 == 2"
     assert cases["ends, the program"].failure == "the program ended with status 3 in the middle of it\nthe call failed"
+    assert any("status 1 in the middle of it, as CU_CHECK does: CU_THROW throws instead\na.cpp:7: cuInit" in (case.failure or "") for case in given_up)
     assert cases["is skipped"].failure is None and cases["is skipped"].skipped == "no second device"
 
 
