@@ -62,6 +62,12 @@ def test_each_input_has_its_own_type(apply):
     assert apply("x + n", torch.float64, x=x, n=n).tolist() == [0.1 + 3, 0.2 + 2**40]
 
 
+def test_large_integers_are_computed_as_integers(apply):
+    n = torch.tensor([2**60 + 1, 7], dtype=torch.int64)
+    assert apply("n + 1", torch.int64, n=n).tolist() == [2**60 + 2, 8]
+    assert apply("n / 2", torch.float64, n=n).tolist() == [2**59, 3]
+
+
 def test_the_result_has_its_own_type(apply):
     x = torch.tensor([0.1, 0.7], dtype=torch.float64)
     assert apply("x * 10", torch.int32, x=x).tolist() == [1, 7]
