@@ -34,8 +34,9 @@ CUresult CUDAAPI cuGetProcAddress(const char* name, void** function, int version
   const bool known = std::strcmp(name, "cuNewest") == 0, found = known && version >= kNewest;
   *function = found ? reinterpret_cast<void*>(&cuInit) : nullptr;
   if (status != nullptr) {
-    *status = found ? CU_GET_PROC_ADDRESS_SUCCESS
-                    : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
+    *status = found   ? CU_GET_PROC_ADDRESS_SUCCESS
+              : known ? CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT
+                      : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   }
   return CUDA_SUCCESS;
 }

@@ -100,9 +100,9 @@ TEST_CASE_METHOD(Meeting, "a block that cannot be is refused") {
 }
 
 TEST_CASE_METHOD(Meeting, "each call is checked: the first failure comes back, and nothing is launched") {
-  for (const char* call : {"cuCtxGetDevice", "cuDeviceGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
-                           "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cuLaunchKernelEx",
-                           "cuLaunchCooperativeKernel"}) {
+  for (const char* call :
+       {"cuCtxGetDevice", "cuDeviceGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"}) {
     const Refusal refusal(call);
     const auto found = launch(256, 0);
     INFO(refusal.told() << ", launch_all answered " << cu::name(answer) << ", " << found[0] << " blocks ran");

@@ -1,12 +1,12 @@
 // Rejected with: "the folder may lie on another disk than the temporary files"
 // A file is renamed within one file system only. Where /tmp is one of its own, nothing is ever kept.
+#include <unistd.h>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <sstream>
 #include <string>
-#include <unistd.h>
 
 std::string image_of(const std::string& folder, const std::string& key, const std::function<std::string()>& compile) {
   const std::string path = folder + "/" + key + ".ptx";
