@@ -929,6 +929,24 @@ FRESH_CASE(kRefusedChild, "[launch]") {
   }
 }
 
+FRESH_CASE("A thread may have more children in line than the limit of pending launches says", "[launch]") {
+  conformance::context();
+  Asking asking;
+  asking.kernel("child", "  atom.global.add.u32 %r, [%out], 1;\n");
+  const Asked place{"GetParameterBufferV2", {wide("%k"), dim(1, 1, 1), dim(1, 1, 1), word(0)}, true};
+  asking.kernel("many", "  mov.u32 %t, 5000;\n  mov.u64 %k, child;\nNEXT:\n" + asking.call(place) +
+                            "  setp.eq.u64 %p, %w, 0;\n  @%p bra LAST;\n  st.u64 [%w], %out;\n" +
+                            asking.call({"LaunchDeviceV2", {wide("%w"), wide(0ull)}}) +
+                            "  sub.u32 %t, %t, 1;\n  setp.ne.u32 %p, %t, 0;\n  @%p bra NEXT;\nLAST:\n" +
+                            asking.call({"GetLastError", {}}) + store(1));
+  const CUmodule mod = with_runtime(asking.text());
+  if (mod == nullptr) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  unsigned got[2] = {0, 77};
+  run_asking(mod, "many", 1, got);
+  CHECK(got[0] == 5000);
+  CHECK(got[1] == 0);
+}
+
 FRESH_CASE("The simulator says once what child of a kernel is refused, and why", "[launch]") {
   conformance::context();
   if (!conformance::on_simulator()) SKIP_TEST("it is about the simulator");
@@ -970,6 +988,14 @@ FRESH_CASE("The device runtime judges copies, fills, streams and events, and rem
       {{"StreamCreateWithFlags", {to, word(77)}}, 1},
       {{"EventCreateWithFlags", {to, word(0)}}, 1},  // it may not take the time
       {{"EventCreateWithFlags", {to, word(2)}}, 0},  // cudaEventDisableTiming
+      {{"EventCreateWithFlags", {to, word(3)}}, 0},
+      {{"EventCreateWithFlags", {to, word(6)}}, 1},   // nor be another process's
+      {{"EventCreateWithFlags", {to, word(66)}}, 0},  // what means nothing is not looked at
+      // No bytes come before what is wrong, and the direction before the pitch.
+      {{"MemcpyAsync", {to, from, wide(0ull), word(1), stream}}, 0},
+      {{"Memcpy2DAsync", {to, wide(2), from, wide(8), wide(4), wide(0ull), word(1), stream}}, 0},
+      {{"Memcpy2DAsync", {to, wide(2), from, wide(8), wide(4), wide(0ull), word(3), stream}}, 0},
+      {{"Memcpy2DAsync", {to, wide(2), from, wide(8), wide(4), wide(3), word(1), stream}}, 21},
   };
   Asking asking;
   std::string body;
@@ -1022,7 +1048,19 @@ FRESH_CASE("The device runtime answers questions as the driver does", "[launch]"
   for (const CUdevice_attribute each : {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
                                         CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, CU_DEVICE_ATTRIBUTE_WARP_SIZE})
     asks("DeviceGetAttribute", {word(each), word(0)}, 0, attribute(each));
+  // Not every question's error is remembered.
+  const auto last_error = [&](unsigned error) {
+    body += asking.call({"GetLastError", {}}) + store(2 * index) + "  mov.u32 %r, 0;\n" + store(2 * index + 1);
+    expected.insert(expected.end(), {error, 0});
+    ++index;
+  };
   asks("DeviceGetAttribute", {word(9999), word(0)}, 1, std::nullopt);
+  last_error(1);
+  asks("DeviceGetLimit", {word(77)}, 1, std::nullopt);
+  asks("DeviceGetLimit", {word(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH)}, 215, std::nullopt);  // cudaErrorUnsupportedLimit
+  asks("OccupancyMaxActiveBlocksPerMultiprocessor", {wide("%k"), word(0), wide(0ull)}, 1, 0);
+  asks("OccupancyMaxActiveBlocksPerMultiprocessor", {wide("%k"), word(2000), wide(0ull)}, 0, 0);
+  last_error(0);
   for (const CUlimit each : {CU_LIMIT_STACK_SIZE, CU_LIMIT_MALLOC_HEAP_SIZE, CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT})
     asks("DeviceGetLimit", {word(each)}, 0, limit(each));
   const unsigned blocks = attribute(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR) / 256;

@@ -6,32 +6,85 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
-#include <span>
-#include <vector>
+#include <iterator>
+#include <mutex>
+#include <unordered_map>
 
 namespace cudasim {
 namespace {
 
-std::vector<ChildLaunch> take_launched(ChildLaunch* table, u64 grid) {
-  std::vector<ChildLaunch> children;
-  for (ChildLaunch& one : std::span(table, kMostChildren)) {
-    std::atomic_ref<u32> state(one.state);
-    const u32 now = state;
-    std::atomic_ref<u64> of(one.grid);
-    if (now == 0 || of != grid) continue;
-    if (now == 2) children.push_back(one);  // else its place was asked for, and no launch made of it
-    of = 0;
-    state = 0;
+// What a grid that runs has asked for.
+struct Asked {
+  u32 places = 0;  // that it has not given back
+  std::vector<Child> children;
+};
+struct Line {
+  std::mutex mutex;
+  std::unordered_map<u64, Asked> of_grid;
+};
+Line& line() {
+  static auto& all = *new Line;
+  return all;
+}
+
+// What the grid, which has ended, launched, in its order; those in the stream for tails last.
+std::vector<Child> take_launched(ChildTable table, u64 grid) {
+  Asked asked;
+  {
+    const std::scoped_lock lock(line().mutex);
+    const auto found = line().of_grid.find(grid);
+    if (found == line().of_grid.end()) return {};
+    asked = std::move(found->second);
+    line().of_grid.erase(found);
   }
-  std::sort(children.begin(), children.end(), [](const ChildLaunch& a, const ChildLaunch& b) {
-    const bool a_last = a.stream == 3, b_last = b.stream == 3;
-    return a_last != b_last ? b_last : a.order < b.order;
-  });
-  return children;
+  for (u32 i = 0; i < kPlaces && asked.places != 0; ++i) {
+    ChildPlace& place = table.places[i];
+    if (std::atomic_ref<u32>(place.state) == 0 || std::atomic_ref<u64>(place.grid) != grid) continue;
+    std::atomic_ref<u64>(place.grid) = 0;
+    std::atomic_ref<u32>(place.state) = 0;
+    --asked.places;
+  }
+  std::stable_partition(asked.children.begin(), asked.children.end(),
+                        [](const Child& child) { return child.stream != kTailStream; });
+  return std::move(asked.children);
 }
 
 }  // namespace
+
+ChildPlace* take_place(const Program& program, u64 grid) {
+  const ChildTable table = child_table(program);
+  static std::atomic<u32> next{0};  // behind the place that was taken last, most are free
+  for (u32 i = 0; i < kPlaces; ++i) {
+    const u32 index = next++ % kPlaces;
+    ChildPlace& place = table.places[index];
+    u32 free = 0;
+    if (!std::atomic_ref<u32>(place.state).compare_exchange_strong(free, 1)) continue;
+    std::atomic_ref<u64>(place.grid) = grid;
+    const std::scoped_lock lock(line().mutex);
+    ++line().of_grid[grid].places;
+    return &place;
+  }
+  return nullptr;
+}
+
+void give_back(ChildPlace& place, bool keep) {
+  if (keep) {
+    std::atomic_ref<u32>(place.state) = 2;
+    return;
+  }
+  const u64 grid = std::atomic_ref<u64>(place.grid).exchange(0);
+  std::atomic_ref<u32>(place.state) = 0;
+  const std::scoped_lock lock(line().mutex);
+  --line().of_grid[grid].places;
+}
+
+bool put_in_line(u64 grid, Child child) {
+  const std::scoped_lock lock(line().mutex);
+  auto& children = line().of_grid[grid].children;
+  if (children.size() == kMostChildren) return false;
+  children.push_back(std::move(child));
+  return true;
+}
 
 // It is linked last, so its variables are the last ones.
 const Global* runtime_variable(const Program& program, std::string_view name) {
@@ -46,7 +99,7 @@ ChildTable child_table(const Program& program) {
   const Global* const table = runtime_variable(program, kChildTable);
   const auto allocation = table != nullptr ? AddressSpace::instance().find(table->address) : nullptr;
   if (allocation == nullptr) return {};
-  return {reinterpret_cast<ChildLaunch*>(allocation->host), table->address};
+  return {reinterpret_cast<ChildPlace*>(allocation->host), table->address};
 }
 
 u64 address_of(const Kernel& kernel) { return kCodeWindow + u64{16} * kernel.function; }
@@ -60,7 +113,7 @@ const Kernel* kernel_at(const Program& program, u64 address) {
   return nullptr;
 }
 
-std::string why_not(const Kernel& kernel, const ChildLaunch& child) {
+std::string why_not(const Kernel& kernel, const ChildPlace& child) {
   if (kernel.parameter_bytes > sizeof child.parameters)
     return "its parameters take " + std::to_string(kernel.parameter_bytes) + " bytes, and a child's at most " +
            std::to_string(sizeof child.parameters);
@@ -76,34 +129,27 @@ u64 next_grid_id() {
 
 CUresult run_children(const Launch& parent, const std::function<CUresult(const Launch&)>& run) {
   const AddressSpace::Hold hold;
-  ChildLaunch* const table = child_table(*parent.program).launches;
-  if (table == nullptr) return CUDA_SUCCESS;
+  const ChildTable table = child_table(*parent.program);
+  if (table.places == nullptr) return CUDA_SUCCESS;
   // The next one last: a child's own children come before its siblings. Not by recursion: a kernel may launch itself
   // as its tail any number of times.
-  std::vector<ChildLaunch> next;
+  std::vector<Child> next;
   const auto put_those_of = [&](u64 grid) {
-    const std::vector<ChildLaunch> launched = take_launched(table, grid);
-    next.insert(next.end(), launched.rbegin(), launched.rend());
+    std::vector<Child> launched = take_launched(table, grid);
+    next.insert(next.end(), std::move_iterator(launched.rbegin()), std::move_iterator(launched.rend()));
   };
   put_those_of(parent.grid_id);
   Launch launch = parent;
   while (!next.empty()) {
-    const ChildLaunch child = next.back();
+    Child child = std::move(next.back());
     next.pop_back();
-    const Kernel* const kernel = kernel_at(*parent.program, child.function);
-    // All this was so when it was launched, but lies where kernels can write.
-    if (kernel == nullptr || !why_not(*kernel, child).empty()) {
-      std::fprintf(stderr, "cudasim: what kernel %s launched has been overwritten before it ran\n",
-                   launch.kernel->name.c_str());
-      return CUDA_ERROR_LAUNCH_FAILED;
-    }
-    launch.kernel = kernel;
+    launch.kernel = child.kernel;
     launch.grid = child.blocks;
     launch.block = child.threads;
     launch.cluster = {1, 1, 1};
     launch.dynamic_shared = child.dynamic_shared;
     launch.cooperative = false;
-    launch.parameters.assign(child.parameters, child.parameters + kernel->parameter_bytes);
+    launch.parameters = std::move(child.parameters);
     launch.grid_id = next_grid_id();
     if (const CUresult result = run(launch); result != CUDA_SUCCESS) return result;
     put_those_of(launch.grid_id);

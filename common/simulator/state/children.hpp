@@ -1,7 +1,6 @@
-// Grids that a kernel launches itself (dynamic parallelism): the device runtime (device_runtime.cpp) writes them down
-// in a table of its module; they run when their parent's grid has ended, and belong to it: the parent is done when they
-// are. Nothing on the device can wait for a child (that went with the first version of dynamic parallelism), so nobody
-// sees that they begin late.
+// Grids that a kernel launches itself (dynamic parallelism): the device runtime (device_runtime.cpp) puts them in line;
+// they run when their parent's grid has ended, and belong to it: the parent is done when they are. Nothing on the device
+// can wait for a child (that went with the first version of dynamic parallelism), so nobody sees that they begin late.
 #pragma once
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/state/failure.hpp"
@@ -9,30 +8,49 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace cudasim {
 
-// One launch, as the device runtime writes it down.
-struct ChildLaunch {
-  u32 state;  // 0: free, 1: being filled, 2: launched
+// A place in a module's memory where a kernel stores the parameters of a child, which it asks for before it launches.
+struct ChildPlace {
+  u32 state;  // 0: free, 1: being filled, 2: launched, and kept until the grid's end
   u32 dynamic_shared;
-  u64 order;
   u64 grid;  // %gridid of the parent
   u64 function;
-  u64 stream;  // 3: cudaStreamTailLaunch
   Dim3 blocks, threads;
+  u64 reserved[2];
   std::byte parameters[4096];
 };
-static_assert(sizeof(ChildLaunch) == 64 + 4096);
-constexpr u32 kMostChildren = 2048;  // CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT
+static_assert(sizeof(ChildPlace) == 64 + 4096);
+constexpr u32 kPlaces = 2048;
 constexpr const char* kChildTable = "cudasim_children";
 
-// The table, an array of kMostChildren, in a module's memory: kernels store their children's parameters there.
+// All places of a program: an array of kPlaces.
 struct ChildTable {
-  ChildLaunch* launches = nullptr;  // null if the program has none
-  u64 address = 0;                  // on the device
+  ChildPlace* places = nullptr;  // null if the program has none
+  u64 address = 0;               // on the device
 };
 ChildTable child_table(const Program& program);
+
+// A free place, for the grid; null if there is none.
+ChildPlace* take_place(const Program& program, u64 grid);
+// keep: its bytes are not to be given to another thread of the grid, which checks would take for a race.
+void give_back(ChildPlace& place, bool keep);
+
+// One launch.
+struct Child {
+  const Kernel* kernel;
+  Dim3 blocks, threads;
+  u32 dynamic_shared;
+  u64 stream;
+  std::vector<std::byte> parameters;
+};
+constexpr u64 kTailStream = 3;         // cudaStreamTailLaunch
+constexpr u32 kMostChildren = 1 << 20;  // of one grid: an H200 ran 5,000 of one thread, though its limit says 2,048
+
+// False if the grid has launched kMostChildren.
+bool put_in_line(u64 grid, Child child);
 
 // A variable that the device runtime has brought into a program; null if it has not.
 const Global* runtime_variable(const Program& program, std::string_view name);
@@ -42,7 +60,7 @@ const Kernel* kernel_at(const Program& program, u64 address);
 u64 address_of(const Kernel& kernel);
 
 // Why the device cannot have a child; empty if it can.
-std::string why_not(const Kernel& kernel, const ChildLaunch& child);
+std::string why_not(const Kernel& kernel, const ChildPlace& child);
 
 // What the grid of `parent`, which has ended, launched, in its order; each with its own children. `run` runs a grid.
 CUresult run_children(const Launch& parent, const std::function<CUresult(const Launch&)>& run);

@@ -57,14 +57,14 @@ struct Copy {  // cudaMemcpy3DParms
   u32 kind;
 };
 static_assert(sizeof(Copy) == 160);
-struct FunctionAttributes {  // the beginning of cudaFuncAttributes, which newer toolkits make longer
+struct FunctionAttributes {  // the beginning of cudaFuncAttributes: an H200's device runtime writes no more of it
   u64 shared, constant, local;
-  int max_threads, registers, ptx, binary, cached, max_dynamic_shared, carveout;
+  int max_threads, registers, ptx, binary;
 };
 
 constexpr u32 kDeviceToDevice = 3, kDefaultKind = 4;  // cudaMemcpyKind
 constexpr u32 kNonBlocking = 1;                       // of a stream
-constexpr u32 kBlockingSync = 1, kDisableTiming = 2;  // of an event
+constexpr u32 kDisableTiming = 2, kInterprocess = 4;  // of an event
 constexpr int kVersion = 6000;                        // what an H200's device runtime of CUDA 13.0 calls itself
 constexpr u64 kThreads = 256, kMostBlocks = 256;      // of a child that copies or fills
 constexpr const char* kErrorTable = "cudasim_errors";
@@ -115,95 +115,94 @@ void tell_refused(const Caller& c, const Kernel& child, const std::string& why) 
                c.launch.kernel->name.c_str(), child.name.c_str(), why.c_str());
 }
 
-// A free place in the table; null if there is none. It is written to as by an atomic operation, for checks.
-ChildLaunch* take_place(Caller& c) {
+constexpr u64 kParameters = offsetof(ChildPlace, parameters);
+
+u64 address_of(const Caller& c, const ChildPlace& place) {
   const ChildTable table = child_table(c.program);
-  for (ChildLaunch& one : std::span(table.launches, kMostChildren)) {
-    u32 free = 0;
-    if (!std::atomic_ref<u32>(one.state).compare_exchange_strong(free, 1)) continue;
-    const u64 index = static_cast<u64>(&one - table.launches);
-    c.at(table.address + index * sizeof one, sizeof one.state, alignof(u32), Access::atomic);
-    std::atomic_ref<u64>(one.grid) = c.launch.grid_id;
-    return &one;
-  }
-  c.last_error() = static_cast<u32>(Error::too_many_launches);
-  return nullptr;
+  return table.address + static_cast<u64>(&place - table.places) * sizeof place;
 }
 
-void give_back(ChildLaunch& child) {
-  std::atomic_ref<u64>(child.grid) = 0;
-  std::atomic_ref<u32>(child.state) = 0;
+// A place for a child's parameters; null if there is none. It is written to as by an atomic operation, for checks.
+ChildPlace* take_place(Caller& c) {
+  ChildPlace* const place = cudasim::take_place(c.program, c.launch.grid_id);
+  if (place == nullptr)
+    c.last_error() = static_cast<u32>(Error::too_many_launches);
+  else
+    c.at(address_of(c, *place), sizeof place->state, alignof(u32), Access::atomic);
+  return place;
 }
 
-constexpr u64 kParameters = offsetof(ChildLaunch, parameters);
+void give_back(const Caller& c, ChildPlace& place) { cudasim::give_back(place, c.warp.watch != nullptr); }
 
-u64 buffer_of(const Caller& c, const ChildLaunch& child) {
-  const ChildTable table = child_table(c.program);
-  return table.address + static_cast<u64>(&child - table.launches) * sizeof child + kParameters;
-}
-
-// Null if it is no buffer that a grid still fills.
-ChildLaunch* child_of(const Caller& c, u64 buffer) {
+// Null if it is at no place that a grid still fills.
+ChildPlace* place_of(const Caller& c, u64 buffer) {
   const ChildTable table = child_table(c.program);
   const u64 offset = buffer - kParameters - table.address;
-  if (offset % sizeof(ChildLaunch) != 0 || offset / sizeof(ChildLaunch) >= kMostChildren) return nullptr;
-  ChildLaunch& child = table.launches[offset / sizeof(ChildLaunch)];
-  return std::atomic_ref<u32>(child.state) == 1 ? &child : nullptr;
+  if (offset % sizeof(ChildPlace) != 0 || offset / sizeof(ChildPlace) >= kPlaces) return nullptr;
+  ChildPlace& place = table.places[offset / sizeof(ChildPlace)];
+  return std::atomic_ref<u32>(place.state) == 1 ? &place : nullptr;
 }
 
-Error shape(Caller& c, ChildLaunch& child, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
+Error shape(Caller& c, ChildPlace& place, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
   const Kernel* const kernel = kernel_at(c.program, function);
   if (kernel == nullptr) return Error::invalid_function;
-  child.function = function;
-  child.blocks = blocks;
-  child.threads = threads;
-  child.dynamic_shared = shared;
-  const std::string why = why_not(*kernel, child);
+  place.function = function;
+  place.blocks = blocks;
+  place.threads = threads;
+  place.dynamic_shared = shared;
+  const std::string why = why_not(*kernel, place);
   if (why.empty()) return Error::none;
   tell_refused(c, *kernel, why);
   return Error::invalid_configuration;
 }
 
-void launch(ChildLaunch& child, StreamHandle stream) {
-  child.stream = static_cast<u64>(stream);
-  child.order = fresh_number();
-  std::atomic_ref<u32>(child.state) = 2;
+Error put_in_line(const Caller& c, Child child) {
+  return cudasim::put_in_line(c.launch.grid_id, std::move(child)) ? Error::none : Error::too_many_launches;
+}
+
+// The shape was judged when it was given, but lies where kernels can write.
+Error launch(Caller& c, ChildPlace& place, StreamHandle stream) {
+  const ChildPlace& p = place;
+  Error error = shape(c, place, p.function, p.blocks, p.threads, p.dynamic_shared);
+  if (error == Error::none) {
+    const Kernel* const kernel = kernel_at(c.program, p.function);
+    error = put_in_line(c, {kernel, p.blocks, p.threads, p.dynamic_shared, static_cast<u64>(stream),
+                            {p.parameters, p.parameters + kernel->parameter_bytes}});
+  }
+  give_back(c, place);
+  return error;
 }
 
 // What the compiler writes for kernel<<<…>>> in a kernel: a place for the arguments is asked for, and if there is one,
 // filled and launched.
 u64 get_parameter_buffer_v2(Caller& c, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
-  ChildLaunch* const child = take_place(c);
-  if (child == nullptr) return 0;
-  const Error error = shape(c, *child, function, blocks, threads, shared);
-  if (error == Error::none) return buffer_of(c, *child);
-  give_back(*child);
+  ChildPlace* const place = take_place(c);
+  if (place == nullptr) return 0;
+  const Error error = shape(c, *place, function, blocks, threads, shared);
+  if (error == Error::none) return address_of(c, *place) + kParameters;
+  give_back(c, *place);
   c.last_error() = static_cast<u32>(error);
   return 0;
 }
 
 Error launch_device_v2(Caller& c, u64 buffer, StreamHandle stream) {
-  ChildLaunch* const child = child_of(c, buffer);
-  if (child == nullptr) return Error::too_many_launches;
-  launch(*child, stream);
-  return Error::none;
+  ChildPlace* const place = place_of(c, buffer);
+  return place != nullptr ? launch(c, *place, stream) : Error::too_many_launches;
 }
 
 // The same in the first version, where the shape comes last.
 u64 get_parameter_buffer(Caller& c, u64 alignment, u64 size) {
-  if (alignment > 64 || size > sizeof(ChildLaunch::parameters)) return 0;
-  ChildLaunch* const child = take_place(c);
-  return child != nullptr ? buffer_of(c, *child) : 0;
+  if (alignment > 64 || size > sizeof(ChildPlace::parameters)) return 0;
+  ChildPlace* const place = take_place(c);
+  return place != nullptr ? address_of(c, *place) + kParameters : 0;
 }
 
 Error launch_device(Caller& c, u64 function, u64 buffer, Dim3 blocks, Dim3 threads, u32 shared, StreamHandle stream) {
-  ChildLaunch* const child = child_of(c, buffer);
-  if (child == nullptr) return Error::too_many_launches;
-  const Error error = shape(c, *child, function, blocks, threads, shared);
-  if (error != Error::none)
-    give_back(*child);
-  else
-    launch(*child, stream);
+  ChildPlace* const place = place_of(c, buffer);
+  if (place == nullptr) return Error::too_many_launches;
+  const Error error = shape(c, *place, function, blocks, threads, shared);
+  if (error == Error::none) return launch(c, *place, stream);
+  give_back(c, *place);
   return error;
 }
 
@@ -222,31 +221,27 @@ Error free(Caller& c, u64 pointer) {
   return Error::none;
 }
 
+u64 bytes_of(const Extent& e) { return e.width * e.height * e.depth; }
+
 // Copies and fills are children, too, of the kernels in kOwnKernels, with as many threads as they need.
 Error launch_own(Caller& c, const char* name, std::initializer_list<u64> parameters, const Extent& extent,
                  StreamHandle stream) {
-  const u64 bytes = extent.width * extent.height * extent.depth;
-  if (bytes == 0) return Error::none;
-  ChildLaunch* const child = take_place(c);
-  if (child == nullptr) return Error::too_many_launches;
   const auto& kernels = c.program.runtime_kernels;
   const auto own = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) { return k.name == name; });
-  child->function = address_of(*own);
-  child->blocks = {static_cast<u32>(std::min((bytes + kThreads - 1) / kThreads, kMostBlocks)), 1, 1};
-  child->threads = {kThreads, 1, 1};
-  child->dynamic_shared = 0;
-  std::memcpy(child->parameters, parameters.begin(), parameters.size() * sizeof(u64));
-  launch(*child, stream);
-  return Error::none;
+  const u32 blocks = static_cast<u32>(std::min((bytes_of(extent) + kThreads - 1) / kThreads, kMostBlocks));
+  const auto* const begin = reinterpret_cast<const std::byte*>(parameters.begin());
+  return put_in_line(c, {&*own, {blocks, 1, 1}, {kThreads, 1, 1}, 0, static_cast<u64>(stream),
+                         {begin, begin + parameters.size() * sizeof(u64)}});
 }
 
 // `height` of what is pitched: the rows from one slice to the next.
 Error copy(Caller& c, const Pitched& to, const Pitched& from, const Extent& extent, u32 kind, StreamHandle stream) {
+  if (bytes_of(extent) == 0) return Error::none;  // whatever else is wrong
   if (kind != kDeviceToDevice && kind != kDefaultKind) return Error::invalid_direction;
   if (extent.width > to.pitch || extent.width > from.pitch) return Error::invalid_pitch;
   return launch_own(c, "cudasim_copy",
                     {to.pointer, to.pitch, to.pitch * to.height, from.pointer, from.pitch, from.pitch * from.height,
-                     extent.width, extent.height, extent.width * extent.height * extent.depth},
+                     extent.width, extent.height, bytes_of(extent)},
                     extent, stream);
 }
 
@@ -278,10 +273,11 @@ Error memcpy_3d(Caller& c, u64 parameters, StreamHandle stream) {
 }
 
 Error memset_3d(Caller& c, Pitched to, u32 value, Extent extent, StreamHandle stream) {
+  if (bytes_of(extent) == 0) return Error::none;
   if (extent.width > to.pitch || !inside(to, {}, extent)) return Error::invalid_value;
   return launch_own(c, "cudasim_fill",
                     {to.pointer, to.pitch, to.pitch * to.height, value, extent.width, extent.height,
-                     extent.width * extent.height * extent.depth},
+                     bytes_of(extent)},
                     extent, stream);
 }
 
@@ -301,7 +297,7 @@ Error stream_create(Caller& c, u64 to, u32 flags) {
 }
 
 Error event_create(Caller& c, u64 to, u32 flags) {
-  if ((flags & kDisableTiming) == 0 || (flags & ~(kDisableTiming | kBlockingSync)) != 0) return Error::invalid_value;
+  if ((flags & (kDisableTiming | kInterprocess)) != kDisableTiming) return Error::invalid_value;  // others are ignored
   return c.give(to, fresh_number());
 }
 
@@ -367,10 +363,11 @@ Error device_get_attribute(Caller& c, u64 to, u32 attribute, u32 ordinal) {
   return value ? c.give(to, *value) : Error::invalid_value;
 }
 
-Error device_get_limit(Caller& c, u64 to, u32 limit) {
-  if (limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH) return Error::unsupported_limit;
-  if (limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return Error::invalid_value;
-  return c.give(to, c.context.limit(static_cast<CUlimit>(limit)));
+// The errors of this question and of those after occupancy are not remembered: they have another type.
+u32 device_get_limit(Caller& c, u64 to, u32 limit) {
+  if (limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH) return static_cast<u32>(Error::unsupported_limit);
+  if (limit > CU_LIMIT_PERSISTING_L2_CACHE_SIZE) return static_cast<u32>(Error::invalid_value);
+  return static_cast<u32>(c.give(to, c.context.limit(static_cast<CUlimit>(limit))));
 }
 
 Error device_get_cache_config(Caller& c, u64 to) {
@@ -380,13 +377,17 @@ Error device_get_cache_config(Caller& c, u64 to) {
 
 Error device_get_shared_config(Caller& c, u64 to) { return c.give(to, u32{CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE}); }
 
-Error occupancy_with_flags(Caller& c, u64 to, u64 function, int block, u64 shared, u32 flags) {
+u32 occupancy_with_flags(Caller& c, u64 to, u64 function, int block, u64 shared, u32 flags) {
   const Kernel* const kernel = kernel_at(c.program, function);
-  if (kernel == nullptr) return Error::invalid_function;
-  if (block <= 0 || (flags & ~u32{CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE}) != 0) return Error::invalid_value;
-  return c.give(to, blocks_per_multiprocessor(*kernel, default_settings(*kernel), static_cast<u64>(block), shared));
+  if (kernel == nullptr) return static_cast<u32>(Error::invalid_function);
+  if (block <= 0 || (flags & ~u32{CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE}) != 0) {
+    c.give(to, 0);
+    return static_cast<u32>(Error::invalid_value);
+  }
+  const auto fit = blocks_per_multiprocessor(*kernel, default_settings(*kernel), static_cast<u64>(block), shared);
+  return static_cast<u32>(c.give(to, fit));
 }
-Error occupancy(Caller& c, u64 to, u64 function, int block, u64 shared) {
+u32 occupancy(Caller& c, u64 to, u64 function, int block, u64 shared) {
   return occupancy_with_flags(c, to, function, block, shared, 0);
 }
 
@@ -405,9 +406,6 @@ Error func_get_attributes(Caller& c, u64 to, u64 function) {
                         .registers = value(CU_FUNC_ATTRIBUTE_NUM_REGS),
                         .ptx = value(CU_FUNC_ATTRIBUTE_PTX_VERSION),
                         .binary = value(CU_FUNC_ATTRIBUTE_BINARY_VERSION),
-                        .cached = value(CU_FUNC_ATTRIBUTE_CACHE_MODE_CA),
-                        .max_dynamic_shared = value(CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
-                        .carveout = value(CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT),
                     });
 }
 
@@ -603,7 +601,7 @@ std::string head() {
   bytes.pop_back();
   return ".version 7.0\n.target sm_70\n.address_size 64\n.global .b8 " + std::string(kErrorTable) + "[" +
          number(words.size()) + "] = {" + bytes + "};\n.visible .global .align 16 .b8 " + kChildTable + "[" +
-         number(kMostChildren * sizeof(ChildLaunch)) + "];\n.extern .func (.param .b64 answer) " + kDeviceRuntimeCall +
+         number(kPlaces * sizeof(ChildPlace)) + "];\n.extern .func (.param .b64 answer) " + kDeviceRuntimeCall +
          "(.param .b32 row, .param .align 8 .b8 arguments[" + number(kMostArgumentBytes) + "]);\n";
 }
 
