@@ -17,6 +17,7 @@
 #include <cstdio>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <set>
 #include <span>
 #include <tuple>
@@ -122,13 +123,26 @@ u64 address_of(const Caller& c, const ChildPlace& place) {
   return table.address + static_cast<u64>(&place - table.places) * sizeof place;
 }
 
+void tell_no_place() {
+  static std::once_flag told;
+  if (quiet()) return;
+  std::call_once(told, [] {
+    std::fprintf(stderr,
+                 "cudasim: there is no place for one more child's parameters (cudaErrorLaunchPendingCountExceeded). "
+                 "Under CUDASIM_CHECK grids keep theirs until they end, %u in all\n",
+                 kPlaces);
+  });
+}
+
 // A place for a child's parameters; null if there is none. It is written to as by an atomic operation, for checks.
 ChildPlace* take_place(Caller& c) {
   ChildPlace* const place = cudasim::take_place(c.program, c.launch.grid_id);
-  if (place == nullptr)
+  if (place == nullptr) {
+    tell_no_place();
     c.last_error() = static_cast<u32>(Error::too_many_launches);
-  else
+  } else {
     c.at(address_of(c, *place), sizeof place->state, alignof(u32), Access::atomic);
+  }
   return place;
 }
 
