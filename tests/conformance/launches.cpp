@@ -947,6 +947,79 @@ FRESH_CASE("A thread may have more children in line than the limit of pending la
   CHECK(got[1] == 0);
 }
 
+namespace {
+constexpr const char* kManyThreads = "Threads of many warps have more children than there are places for parameters";
+constexpr const char* kHalfWritten = "A kernel copies what nobody has written, and reads the rest";
+}  // namespace
+
+FRESH_CASE(kManyThreads, "[launch]") {
+  conformance::context();
+  Asking asking;
+  // A child counts for the thread that has launched it.
+  asking.kernel("child", "  atom.global.add.u32 %r, [%out], 1;\n");
+  const Asked place{"GetParameterBufferV2", {wide("%k"), dim(1, 1, 1), dim(1, 1, 1), word(0)}, true};
+  asking.kernel("many", "  mov.u64 %k, child;\n  mad.wide.u32 %at, %t, 4, %out;\n  mov.u32 %t, 40;\nNEXT:\n" +
+                            asking.call(place) + "  setp.eq.u64 %p, %w, 0;\n  @%p ret;\n  st.u64 [%w], %at;\n" +
+                            asking.call({"LaunchDeviceV2", {wide("%w"), wide(0ull)}}) +
+                            "  sub.u32 %t, %t, 1;\n  setp.ne.u32 %p, %t, 0;\n  @%p bra NEXT;\n");
+  const CUmodule mod = with_runtime(asking.text());
+  if (mod == nullptr) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  unsigned got[128] = {};
+  run_asking(mod, "many", 128, got);
+  for (unsigned i = 0; i < 128; ++i) {
+    CAPTURE(i);
+    CHECK(got[i] == 40);
+  }
+}
+
+FRESH_CASE(kHalfWritten, "[launch]") {
+  conformance::context();
+  Asking asking;
+  // 16 bytes, their copy, and its copy; the host has written the first 8.
+  asking.kernel("copies", "  add.u64 %at, %out, 16;\n" +
+                              asking.call({"MemcpyAsync", {wide("%at"), wide("%out"), wide(16), word(3), wide(0ull)}}) +
+                              "  add.u64 %k, %out, 32;\n" +
+                              asking.call({"MemcpyAsync", {wide("%k"), wide("%at"), wide(16), word(3), wide(0ull)}}));
+  asking.kernel("reads", "  ld.global.u32 %r, [%out+36];\n  add.u32 %r, %r, 1;\n  st.global.u32 [%out+44], %r;\n");
+  asking.kernel("strays", "  ld.global.u32 %r, [%out+40];\n  st.global.u32 [%out], %r;\n");
+  const CUmodule mod = with_runtime(asking.text());
+  if (mod == nullptr) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  CUdeviceptr out = 0;
+  CU_CHECK(cuMemAlloc(&out, 48));
+  const unsigned half[] = {5, 6};
+  CU_CHECK(cuMemcpyHtoD(out, half, sizeof half));
+  void* a[] = {&out};
+  for (const char* each : {"copies", "reads", "strays"}) {
+    CUfunction f = nullptr;
+    CU_CHECK(cuModuleGetFunction(&f, mod, each));
+    ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
+    ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  }
+  unsigned copied[2] = {}, read = 0;
+  CU_CHECK(cuMemcpyDtoH(copied, out + 32, sizeof copied));
+  CU_CHECK(cuMemcpyDtoH(&read, out + 44, sizeof read));
+  CHECK(copied[0] == 5);
+  CHECK(copied[1] == 6);
+  CHECK(read == 7);
+}
+
+FRESH_CASE("The checks know what the device runtime itself writes and copies", "[launch]") {
+  conformance::context();
+  if (!conformance::on_simulator()) SKIP_TEST("it is about the simulator");
+  for (const char* name : {kManyThreads, kHalfWritten}) {
+    const auto ending = conformance::spawn({"conformance", conformance::as_pattern(name)},
+                                           {{"CONFORMANCE_CHILD", "1"}, {"CUDASIM_CHECK", "race,init,sync"}});
+    CAPTURE(ending.output);
+    CHECK(ending.good());
+    const std::string finding = "========= simulated GPU";
+    const std::size_t first = ending.output.find(finding);
+    CHECK((first != std::string::npos) == (name == kHalfWritten));
+    if (name == kManyThreads) continue;
+    CHECK(ending.output.find("kernel   strays", first) != std::string::npos);
+    CHECK(ending.output.find(finding, first + 1) == std::string::npos);  // "copies" and "reads" are fine
+  }
+}
+
 FRESH_CASE("The simulator says once what child of a kernel is refused, and why", "[launch]") {
   conformance::context();
   if (!conformance::on_simulator()) SKIP_TEST("it is about the simulator");

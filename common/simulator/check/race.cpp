@@ -5,6 +5,7 @@
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/order.hpp"
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/state/children.hpp"
 
 #include <algorithm>
 
@@ -50,6 +51,13 @@ void Shadow::split(Page& page) {
 }
 
 // ---- The grid
+
+GridRaces::GridRaces(Grid& grid) : grid(grid) {
+  const Global* const table = runtime_variable(grid.program, kChildTable);
+  if (table == nullptr) return;
+  left_out_ = table->address;
+  left_out_size_ = kPlaces * sizeof(ChildPlace);
+}
 
 u32 GridRaces::site(const Place& place) {
   const auto [at, fresh] = numbers_.try_emplace(place.instruction, static_cast<u32>(sites_.size()));
@@ -197,7 +205,7 @@ void BlockRaces::check(Warp& warp, const Place& place, const Touch& touch, u8 ki
 void BlockRaces::touched(Warp& warp, const Place& place, const std::vector<Touch>& touches) {
   const u32 control = place.instruction->control;
   for (const Touch& touch : touches) {
-    if (touch.space == Space::local) continue;
+    if (touch.space == Space::local || grid_.left_out(touch)) continue;
     u8 kind = 0;
     if (touch.kind != Access::read) kind |= AccessLog::kWrites;
     if (touch.kind == Access::atomic) kind |= AccessLog::kAtomic | AccessLog::kIsStrong;

@@ -94,7 +94,11 @@ using Messages = std::unordered_map<u64, Message>;
 
 class GridRaces {
  public:
-  explicit GridRaces(Grid& grid) : grid(grid) {}
+  explicit GridRaces(Grid& grid);
+  // Memory that is not looked at: the places of children's parameters, of which each is one thread's at a time.
+  bool left_out(const Touch& touch) const {
+    return touch.space == Space::global && touch.address - left_out_ < left_out_size_;
+  }
   u32 site(const Place& place);
   const Place& site(u32 index) const { return sites_[index]; }
   u32 sites() const { return static_cast<u32>(sites_.size()); }
@@ -108,6 +112,7 @@ class GridRaces {
  private:
   std::unordered_map<const Instruction*, u32> numbers_;
   std::vector<Place> sites_;
+  u64 left_out_ = 0, left_out_size_ = 0;
   bool told_ = false;
 };
 

@@ -11,7 +11,8 @@ namespace cudasim {
 
 GridWatch::GridWatch(Grid& grid) : grid(grid) {
   if (checks().race) races = std::make_unique<GridRaces>(grid);
-  if (checks().init) reads = std::make_unique<GridReads>(grid);
+  // What copies and fills of the device runtime read and write is told when they have run.
+  if (checks().init && !grid.kernel.name.starts_with(kRuntimeKernels)) reads = std::make_unique<GridReads>(grid);
   sync = checks().sync;
   sight = Sight::of(grid);
 }

@@ -67,11 +67,7 @@ ChildPlace* take_place(const Program& program, u64 grid) {
   return nullptr;
 }
 
-void give_back(ChildPlace& place, bool keep) {
-  if (keep) {
-    std::atomic_ref<u32>(place.state) = 2;
-    return;
-  }
+void give_back(ChildPlace& place) {
   const u64 grid = std::atomic_ref<u64>(place.grid).exchange(0);
   std::atomic_ref<u32>(place.state) = 0;
   const std::scoped_lock lock(line().mutex);
@@ -147,11 +143,13 @@ CUresult run_children(const Launch& parent, const std::function<CUresult(const L
     launch.grid = child.blocks;
     launch.block = child.threads;
     launch.cluster = {1, 1, 1};
+    launch.explicit_cluster = child.kernel->directives.required_cluster.count() != 0;
     launch.dynamic_shared = child.dynamic_shared;
     launch.cooperative = false;
     launch.parameters = std::move(child.parameters);
     launch.grid_id = next_grid_id();
     if (const CUresult result = run(launch); result != CUDA_SUCCESS) return result;
+    if (child.then) child.then();
     put_those_of(launch.grid_id);
   }
   return CUDA_SUCCESS;

@@ -1,6 +1,7 @@
 // Grids that a kernel launches itself (dynamic parallelism): the device runtime (device_runtime.cpp) puts them in line;
-// they run when their parent's grid has ended, and belong to it: the parent is done when they are. Nothing on the device
-// can wait for a child (that went with the first version of dynamic parallelism), so nobody sees that they begin late.
+// they run when their parent's grid has ended, and belong to it: the parent is done when they are. Nothing on the
+// device can wait for a child (that went with the first version of dynamic parallelism), so nobody sees that they begin
+// late.
 #pragma once
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/state/failure.hpp"
@@ -14,7 +15,7 @@ namespace cudasim {
 
 // A place in a module's memory where a kernel stores the parameters of a child, which it asks for before it launches.
 struct ChildPlace {
-  u32 state;  // 0: free, 1: being filled, 2: launched, and kept until the grid's end
+  u32 state;  // 0: free, 1: being filled
   u32 dynamic_shared;
   u64 grid;  // %gridid of the parent
   u64 function;
@@ -35,8 +36,7 @@ ChildTable child_table(const Program& program);
 
 // A free place, for the grid; null if there is none.
 ChildPlace* take_place(const Program& program, u64 grid);
-// keep: its bytes are not to be given to another thread of the grid, which checks would take for a race.
-void give_back(ChildPlace& place, bool keep);
+void give_back(ChildPlace& place);
 
 // One launch.
 struct Child {
@@ -45,8 +45,9 @@ struct Child {
   u32 dynamic_shared;
   u64 stream;
   std::vector<std::byte> parameters;
+  std::function<void()> then;  // when it has run; empty: nothing
 };
-constexpr u64 kTailStream = 3;         // cudaStreamTailLaunch
+constexpr u64 kTailStream = 3;          // cudaStreamTailLaunch
 constexpr u32 kMostChildren = 1 << 20;  // of one grid: an H200 ran 5,000 of one thread, though its limit says 2,048
 
 // False if the grid has launched kMostChildren.

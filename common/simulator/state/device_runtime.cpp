@@ -1,5 +1,7 @@
 #include "common/simulator/state/device_runtime.hpp"
 
+#include "common/simulator/check/checks.hpp"
+#include "common/simulator/check/init.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/builtins.hpp"
@@ -16,6 +18,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
@@ -128,25 +131,21 @@ void tell_no_place() {
   if (quiet()) return;
   std::call_once(told, [] {
     std::fprintf(stderr,
-                 "cudasim: there is no place for one more child's parameters (cudaErrorLaunchPendingCountExceeded). "
-                 "Under CUDASIM_CHECK grids keep theirs until they end, %u in all\n",
+                 "cudasim: there is no place for one more child's parameters (cudaErrorLaunchPendingCountExceeded): %u "
+                 "have been asked for and not launched\n",
                  kPlaces);
   });
 }
 
-// A place for a child's parameters; null if there is none. It is written to as by an atomic operation, for checks.
+// A place for a child's parameters; null if there is none.
 ChildPlace* take_place(Caller& c) {
   ChildPlace* const place = cudasim::take_place(c.program, c.launch.grid_id);
   if (place == nullptr) {
     tell_no_place();
     c.last_error() = static_cast<u32>(Error::too_many_launches);
-  } else {
-    c.at(address_of(c, *place), sizeof place->state, alignof(u32), Access::atomic);
   }
   return place;
 }
-
-void give_back(const Caller& c, ChildPlace& place) { cudasim::give_back(place, c.warp.watch != nullptr); }
 
 // Null if it is at no place that a grid still fills.
 ChildPlace* place_of(const Caller& c, u64 buffer) {
@@ -180,10 +179,15 @@ Error launch(Caller& c, ChildPlace& place, StreamHandle stream) {
   Error error = shape(c, place, p.function, p.blocks, p.threads, p.dynamic_shared);
   if (error == Error::none) {
     const Kernel* const kernel = kernel_at(c.program, p.function);
-    error = put_in_line(c, {kernel, p.blocks, p.threads, p.dynamic_shared, static_cast<u64>(stream),
-                            {p.parameters, p.parameters + kernel->parameter_bytes}});
+    error = put_in_line(c, {kernel,
+                            p.blocks,
+                            p.threads,
+                            p.dynamic_shared,
+                            static_cast<u64>(stream),
+                            {p.parameters, p.parameters + kernel->parameter_bytes},
+                            {}});
   }
-  give_back(c, place);
+  give_back(place);
   return error;
 }
 
@@ -194,7 +198,7 @@ u64 get_parameter_buffer_v2(Caller& c, u64 function, Dim3 blocks, Dim3 threads, 
   if (place == nullptr) return 0;
   const Error error = shape(c, *place, function, blocks, threads, shared);
   if (error == Error::none) return address_of(c, *place) + kParameters;
-  give_back(c, *place);
+  give_back(*place);
   c.last_error() = static_cast<u32>(error);
   return 0;
 }
@@ -216,7 +220,7 @@ Error launch_device(Caller& c, u64 function, u64 buffer, Dim3 blocks, Dim3 threa
   if (place == nullptr) return Error::too_many_launches;
   const Error error = shape(c, *place, function, blocks, threads, shared);
   if (error == Error::none) return launch(c, *place, stream);
-  give_back(c, *place);
+  give_back(*place);
   return error;
 }
 
@@ -237,26 +241,45 @@ Error free(Caller& c, u64 pointer) {
 
 u64 bytes_of(const Extent& e) { return e.width * e.height * e.depth; }
 
-// Copies and fills are children, too, of the kernels in kOwnKernels, with as many threads as they need.
+// Copies and fills are children, too, of the kernels in kOwnKernels, with as many threads as they need. What they have
+// written the check for it hears afterwards, `then`: a copy may copy what nobody has written, as those of the host may.
 Error launch_own(Caller& c, const char* name, std::initializer_list<u64> parameters, const Extent& extent,
-                 StreamHandle stream) {
+                 StreamHandle stream, std::function<void()> then) {
   const auto& kernels = c.program.runtime_kernels;
   const auto own = std::find_if(kernels.begin(), kernels.end(), [&](const Kernel& k) { return k.name == name; });
   const u32 blocks = static_cast<u32>(std::min((bytes_of(extent) + kThreads - 1) / kThreads, kMostBlocks));
   const auto* const begin = reinterpret_cast<const std::byte*>(parameters.begin());
-  return put_in_line(c, {&*own, {blocks, 1, 1}, {kThreads, 1, 1}, 0, static_cast<u64>(stream),
-                         {begin, begin + parameters.size() * sizeof(u64)}});
+  return put_in_line(c, {&*own,
+                         {blocks, 1, 1},
+                         {kThreads, 1, 1},
+                         0,
+                         static_cast<u64>(stream),
+                         {begin, begin + parameters.size() * sizeof(u64)},
+                         std::move(then)});
 }
+
+// f(y, z) for each row of a box, where somebody checks what is written.
+template <class F>
+void each_row(const Extent& box, F f) {
+  if (!checks().init) return;
+  for (u64 z = 0; z < box.depth; ++z) {
+    for (u64 y = 0; y < box.height; ++y) f(y, z);
+  }
+}
+u64 row_of(const Pitched& memory, u64 y, u64 z) { return memory.pointer + (z * memory.height + y) * memory.pitch; }
 
 // `height` of what is pitched: the rows from one slice to the next.
 Error copy(Caller& c, const Pitched& to, const Pitched& from, const Extent& extent, u32 kind, StreamHandle stream) {
   if (bytes_of(extent) == 0) return Error::none;  // whatever else is wrong
   if (kind != kDeviceToDevice && kind != kDefaultKind) return Error::invalid_direction;
   if (extent.width > to.pitch || extent.width > from.pitch) return Error::invalid_pitch;
-  return launch_own(c, "cudasim_copy",
-                    {to.pointer, to.pitch, to.pitch * to.height, from.pointer, from.pitch, from.pitch * from.height,
-                     extent.width, extent.height, bytes_of(extent)},
-                    extent, stream);
+  return launch_own(
+      c, "cudasim_copy",
+      {to.pointer, to.pitch, to.pitch * to.height, from.pointer, from.pitch, from.pitch * from.height, extent.width,
+       extent.height, bytes_of(extent)},
+      extent, stream, [to, from, extent] {
+        each_row(extent, [&](u64 y, u64 z) { memory_is_copied(row_of(to, y, z), row_of(from, y, z), extent.width); });
+      });
 }
 
 Error memcpy_2d(Caller& c, u64 to, u64 to_pitch, u64 from, u64 from_pitch, u64 width, u64 height, u32 kind,
@@ -290,9 +313,10 @@ Error memset_3d(Caller& c, Pitched to, u32 value, Extent extent, StreamHandle st
   if (bytes_of(extent) == 0) return Error::none;
   if (extent.width > to.pitch || !inside(to, {}, extent)) return Error::invalid_value;
   return launch_own(c, "cudasim_fill",
-                    {to.pointer, to.pitch, to.pitch * to.height, value, extent.width, extent.height,
-                     bytes_of(extent)},
-                    extent, stream);
+                    {to.pointer, to.pitch, to.pitch * to.height, value, extent.width, extent.height, bytes_of(extent)},
+                    extent, stream, [to, extent] {
+                      each_row(extent, [&](u64 y, u64 z) { memory_is_written(row_of(to, y, z), extent.width); });
+                    });
 }
 
 Error memset_2d(Caller& c, u64 to, u64 pitch, u32 value, u64 width, u64 height, StreamHandle stream) {
