@@ -2,9 +2,11 @@
 #include "tests/conformance/scenario.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 FRESH_CASE("A launch judges its shape, its shared memory and its parameters", "[launch]") {
@@ -1003,20 +1005,90 @@ FRESH_CASE(kHalfWritten, "[launch]") {
   CHECK(read == 7);
 }
 
-FRESH_CASE("The checks know what the device runtime itself writes and copies", "[launch]") {
+namespace {
+constexpr const char* kBeside = "A kernel reads what another one's child may write meanwhile";
+constexpr const char* kNeighbours = "Two kernels write words of one page at the same time";
+
+// Runs kernels with `out`, each in a stream of its own; all are given before one begins.
+void side_by_side(CUmodule mod, const std::vector<const char*>& kernels, CUdeviceptr out) {
+  static std::atomic<bool> go{false};
+  const auto wait = [](void*) {
+    while (!go) std::this_thread::yield();
+  };
+  void* a[] = {&out};
+  for (const char* each : kernels) {
+    CUfunction f = nullptr;
+    CUstream stream = nullptr;
+    CU_CHECK(cuModuleGetFunction(&f, mod, each));
+    CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    CU_CHECK(cuLaunchHostFunc(stream, wait, nullptr));
+    ANSWERS(cuLaunchKernel(f, 1, 1, 1, 1, 1, 1, 0, stream, a, nullptr), CUDA_SUCCESS);
+  }
+  go = true;
+}
+}  // namespace
+
+FRESH_CASE(kBeside, "[launch]") {
+  conformance::context();
+  Asking asking;
+  const Asked place{"GetParameterBufferV2", {wide("%k"), dim(1, 1, 1), dim(1, 1, 1), word(0)}, true};
+  const auto launch = [&](const char* child) {
+    return std::string("  mov.u64 %k, ") + child + ";\n" + asking.call(place) + "  st.u64 [%w], %out;\n" +
+           asking.call({"LaunchDeviceV2", {wide("%w"), wide(0ull)}});
+  };
+  asking.kernel("first", "  mov.u32 %r, 1;\n" + store(0));
+  asking.kernel("second", "  mov.u32 %r, 2;\n" + store(1));
+  asking.kernel("launches", launch("first") + launch("second"));
+  asking.kernel("reads", "  ld.global.u32 %r, [%out];\n" + store(2));
+  const CUmodule mod = with_runtime(asking.text());
+  if (mod == nullptr) SKIP_TEST("needs the toolkit's libcudadevrt.a");
+  CUdeviceptr out = 0;
+  CU_CHECK(cuMemAlloc(&out, 12));
+  CU_CHECK(cuMemsetD32(out, 0, 3));
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  side_by_side(mod, {"launches", "reads"}, out);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  unsigned got[3] = {};
+  CU_CHECK(cuMemcpyDtoH(got, out, sizeof got));
+  CHECK(got[0] == 1);
+  CHECK(got[1] == 2);
+  CHECK(got[2] <= 1);
+}
+
+FRESH_CASE(kNeighbours, "[launch]") {
+  conformance::context();
+  Asking asking;
+  asking.kernel("first", "  mov.u32 %r, 1;\n" + store(0));
+  asking.kernel("second", "  mov.u32 %r, 2;\n" + store(1));
+  CUmodule mod = nullptr;
+  CUdeviceptr out = 0;
+  CU_CHECK(cuModuleLoadData(&mod, asking.text().c_str()));
+  CU_CHECK(cuMemAlloc(&out, 8));
+  side_by_side(mod, {"first", "second"}, out);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  unsigned got[2] = {};
+  CU_CHECK(cuMemcpyDtoH(got, out, sizeof got));
+  CHECK(got[0] == 1);
+  CHECK(got[1] == 2);
+}
+
+FRESH_CASE("The checks find what kernels and their children do wrong, and no more", "[launch]") {
   conformance::context();
   if (!conformance::on_simulator()) SKIP_TEST("it is about the simulator");
-  for (const char* name : {kManyThreads, kHalfWritten}) {
+  for (const char* name : {kManyThreads, kNeighbours, kHalfWritten, kBeside}) {
     const auto ending = conformance::spawn({"conformance", conformance::as_pattern(name)},
                                            {{"CONFORMANCE_CHILD", "1"}, {"CUDASIM_CHECK", "race,init,sync"}});
     CAPTURE(ending.output);
     CHECK(ending.good());
     const std::string finding = "========= simulated GPU";
     const std::size_t first = ending.output.find(finding);
-    CHECK((first != std::string::npos) == (name == kHalfWritten));
-    if (name == kManyThreads) continue;
-    CHECK(ending.output.find("kernel   strays", first) != std::string::npos);
-    CHECK(ending.output.find(finding, first + 1) == std::string::npos);  // "copies" and "reads" are fine
+    const bool fine = name == kManyThreads || name == kNeighbours;
+    CHECK((first == std::string::npos) == fine);
+    if (fine) continue;
+    // The only ones: "copies" and its like are fine, and "second", which comes last, writes elsewhere.
+    const char* const kernel = name == kHalfWritten ? "kernel   strays" : "kernel   first";
+    CHECK(ending.output.find(kernel, first) != std::string::npos);
+    CHECK(ending.output.find(finding, first + 1) == std::string::npos);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "common/simulator/numbers.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <set>
@@ -22,27 +23,63 @@ struct Mark {
   u8 kinds = 0;
   u8 lane = 0;
   u32 entry = 0;  // of one that wrote, if one did
+  u32 grid = 0;   // whose: a launch's children belong to it
+
+  bool writes() const { return (kinds & (kWrites | kWritesStrong)) != 0; }
+  void join(const Mark& other) {
+    const u8 both = kinds | other.kinds;
+    if (kinds == 0 || (other.writes() && !writes())) *this = other;
+    kinds = both;
+  }
 };
 struct MarkedPage {
   u64 unit = 4;  // bytes of a mark
   std::vector<Mark> marks;
+
+  void split() {
+    if (unit == 1) return;
+    std::vector<Mark> bytes(marks.size() * unit);
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = marks[i / unit];
+    marks = std::move(bytes);
+    unit = 1;
+  }
 };
 
-// What is left of a launch.
-struct Remains {
+struct Ran {
   std::string kernel;
   std::shared_ptr<const Program> program;
   Dim3 grid, block;
-  u64 context = 0;
   std::vector<Place> sites;
   std::vector<AccessLog::Entry> entries;
+};
+
+// What is left of a launch, and of the grids that it has launched itself.
+struct Remains {
+  u64 context = 0;
+  std::vector<Ran> grids;
   std::map<u64, MarkedPage> pages;
+
+  void add(Remains more) {
+    const auto before = static_cast<u32>(grids.size());
+    context = more.context;
+    std::move(more.grids.begin(), more.grids.end(), std::back_inserter(grids));
+    for (auto& [number, page] : more.pages) {
+      for (Mark& mark : page.marks) mark.grid += before;
+      MarkedPage& mine = pages[number];
+      if (mine.marks.empty()) {
+        mine = std::move(page);
+        continue;
+      }
+      if (mine.unit != page.unit) mine.split(), page.split();
+      for (std::size_t i = 0; i < page.marks.size(); ++i) mine.marks[i].join(page.marks[i]);
+    }
+  }
 };
 
 struct Launched {
   std::set<u64> beside;  // launches that may run at the same time
   bool ended = false;
-  std::unique_ptr<Remains> remains;
+  Remains remains;
 };
 
 struct Launches {
@@ -73,30 +110,27 @@ Dim3 place_in(u64 number, Dim3 size) {
           static_cast<u32>(number / size.x / size.y)};
 }
 
-std::string told(const Remains& of, const Mark& mark) {
+std::string told(const Ran& of, const Mark& mark) {
   const AccessLog::Entry& e = of.entries[mark.entry];
-  const bool writes = (mark.kinds & (kWrites | kWritesStrong)) != 0;
   return coordinates(place_in(e.warp * kWarpSize + mark.lane, of.block)) + " of block " +
-         coordinates(place_in(e.block, of.grid)) + (writes ? " writes there, at " : " reads there, at ") +
+         coordinates(place_in(e.block, of.grid)) + (mark.writes() ? " writes there, at " : " reads there, at ") +
          where(*of.program, of.sites[e.site]);
 }
 
 bool conflict(u8 a, u8 b) {
   const auto writes = [](u8 kinds) { return (kinds & (kWrites | kWritesStrong)) != 0; };
   const auto weak = [](u8 kinds) { return (kinds & (kReads | kWrites)) != 0; };
-  return (writes(a) || writes(b)) && (weak(a) || weak(b));
+  return a != 0 && b != 0 && (writes(a) || writes(b)) && (weak(a) || weak(b));
 }
 bool talks(u8 a, u8 b) {
   constexpr u8 kStrong = kReadsStrong | kWritesStrong;
   return (a & kStrong) != 0 && (b & kStrong) != 0 && ((a | b) & kWritesStrong) != 0;
 }
 
-void report(const Remains& a, const Mark& of_a, const Remains& b, const Mark& of_b, u64 address) {
+void report(const Ran& a, const Mark& of_a, const Ran& b, const Mark& of_b, u64 address, u64 context) {
   const std::string at_a = where(*a.program, a.sites[a.entries[of_a.entry].site]);
   const std::string at_b = where(*b.program, b.sites[b.entries[of_b.entry].site]);
-  const auto does = [](const Mark& mark) {
-    return (mark.kinds & (kWrites | kWritesStrong)) != 0 ? " writes" : " reads";
-  };
+  const auto does = [](const Mark& mark) { return mark.writes() ? " writes" : " reads"; };
   const std::string one = a.kernel + at_a + does(of_a), other = b.kernel + at_b + does(of_b);
   const std::string key = "race between " + std::min(one, other) + std::max(one, other);
   find("data race", key,
@@ -104,7 +138,7 @@ void report(const Remains& a, const Mark& of_a, const Remains& b, const Mark& of
         {"thread", told(b, of_b)},
         {"kernel", demangled(a.kernel) + (a.kernel == b.kernel ? ", launched before" : "")},
         {"thread", told(a, of_a)},
-        {"where", hex(address) + " (global): " + AddressSpace::instance().describe(address, 1, b.context)},
+        {"where", hex(address) + " (global): " + AddressSpace::instance().describe(address, 1, context)},
         {"why",
          "both launches may run at the same time: nothing says which comes first (the same stream, an event that one "
          "records and the other's stream waits for, or a wait of the host between them would)"}});
@@ -114,10 +148,10 @@ void report(const Remains& a, const Mark& of_a, const Remains& b, const Mark& of
 void compare(const Remains& a, const Remains& b) {
   const Mark *of_a = nullptr, *of_b = nullptr;
   u64 address = 0;
-  for (const auto& [number, page_a] : a.pages) {
-    const auto found = b.pages.find(number);
-    if (found == b.pages.end()) continue;
-    const MarkedPage& page_b = found->second;
+  for (const auto& [number, page] : a.pages.size() < b.pages.size() ? a.pages : b.pages) {
+    const auto in_a = a.pages.find(number), in_b = b.pages.find(number);
+    if (in_a == a.pages.end() || in_b == b.pages.end()) continue;
+    const MarkedPage &page_a = in_a->second, &page_b = in_b->second;
     const u64 unit = std::min(page_a.unit, page_b.unit), bytes = page_a.unit * page_a.marks.size();
     for (u64 at = 0; at < bytes; at += unit) {
       const Mark &mark_a = page_a.marks[at / page_a.unit], &mark_b = page_b.marks[at / page_b.unit];
@@ -127,21 +161,22 @@ void compare(const Remains& a, const Remains& b) {
       address = number * bytes + at;
     }
   }
-  if (of_a != nullptr) report(a, *of_a, b, *of_b, address);
+  if (of_a != nullptr) report(a.grids[of_a->grid], *of_a, b.grids[of_b->grid], *of_b, address, b.context);
 }
 
-std::unique_ptr<Remains> remains_of(GridRaces& races) {
-  auto left = std::make_unique<Remains>();
+Remains remains_of(GridRaces& races) {
+  Remains left;
   const Launch& launch = races.grid.launch;
-  left->kernel = races.grid.kernel.name;
-  left->program = launch.program;
-  left->grid = launch.grid;
-  left->block = launch.block;
-  left->context = launch.context;
-  for (u32 site = 0; site < races.sites(); ++site) left->sites.push_back(races.site(site));
-  for (u32 entry = 0; entry < races.log.size(); ++entry) left->entries.push_back(races.log[entry]);
+  left.context = launch.context;
+  Ran& ran = left.grids.emplace_back();
+  ran.kernel = races.grid.kernel.name;
+  ran.program = launch.program;
+  ran.grid = launch.grid;
+  ran.block = launch.block;
+  for (u32 site = 0; site < races.sites(); ++site) ran.sites.push_back(races.site(site));
+  for (u32 entry = 0; entry < races.log.size(); ++entry) ran.entries.push_back(races.log[entry]);
   races.shadow.each_page([&](u64 number, u64 unit, const std::vector<Shadow::Cell>& cells) {
-    MarkedPage& page = left->pages[number];
+    MarkedPage& page = left.pages[number];
     page.unit = unit;
     for (const Shadow::Cell& cell : cells) {
       Mark& mark = page.marks.emplace_back();
@@ -151,9 +186,8 @@ std::unique_ptr<Remains> remains_of(GridRaces& races) {
         if ((kind & AccessLog::kSilent) != 0) continue;
         const bool writes = (kind & AccessLog::kWrites) != 0;
         const bool strong = (kind & AccessLog::kIsStrong) != 0;
-        const bool first = mark.kinds == 0 || (writes && (mark.kinds & (kWrites | kWritesStrong)) == 0);
-        mark.kinds |= writes ? (strong ? kWritesStrong : kWrites) : strong ? kReadsStrong : kReads;
-        if (first) mark.entry = access.index(), mark.lane = static_cast<u8>(access.lane());
+        const u8 does = writes ? (strong ? kWritesStrong : kWrites) : strong ? kReadsStrong : kReads;
+        mark.join({does, static_cast<u8>(access.lane()), access.index()});
       }
     }
   });
@@ -206,15 +240,16 @@ void launches_left(GridRaces& races) {
   const std::scoped_lock lock(all.mutex);
   const auto self = all.launched.find(running);
   if (running == 0 || self == all.launched.end()) return;
-  self->second.remains = remains_of(races);
+  Remains mine = remains_of(races);
   for (const u64 other : self->second.beside) {
     const auto found = all.launched.find(other);
-    if (found == all.launched.end() || found->second.remains == nullptr) continue;
+    if (found == all.launched.end()) continue;
     if (other < running)
-      compare(*found->second.remains, *self->second.remains);
+      compare(found->second.remains, mine);
     else
-      compare(*self->second.remains, *found->second.remains);
+      compare(mine, found->second.remains);
   }
+  self->second.remains.add(std::move(mine));
 }
 
 }  // namespace cudasim

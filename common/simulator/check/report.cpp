@@ -92,7 +92,9 @@ void place(Fault& fault, const Warp& warp, const Fragment& fragment) {
   fill(fault, warp, *fragment.frame, fragment.at != nullptr ? *fragment.at : fragment.frame->code->instructions[pc]);
 }
 
+// A plain name may be a type's to the library: "rd" is "double restrict".
 std::string demangled(const std::string& name) {
+  if (!name.starts_with("_Z")) return name;
   int status = 0;
   char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
   const std::string result = status == 0 && text != nullptr ? text : name;
