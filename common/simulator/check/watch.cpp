@@ -4,6 +4,7 @@
 #include "common/simulator/check/checks.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/order.hpp"
+#include "common/simulator/exec/raw.hpp"
 
 #include <cstring>
 
@@ -59,21 +60,22 @@ Block* owner_of(Block& block, const std::byte* at) {
   return &block;
 }
 
-// What a write finds. Sizes that are known make it a move, not a call.
+// What a write finds, which other threads of the kernel may write meanwhile.
 void keep(std::byte* to, const std::byte* from, u32 size) {
-  switch (size) {
-    case 4: std::memcpy(to, from, 4); break;
-    case 8: std::memcpy(to, from, 8); break;
-    case 16: std::memcpy(to, from, 16); break;
-    default: std::memcpy(to, from, size);
-  }
+  const auto by = [&](auto word) {
+    for (u32 at = 0; at < size; at += sizeof word) {
+      word = raw_load<decltype(word)>(from + at);
+      std::memcpy(to + at, &word, sizeof word);
+    }
+  };
+  if (size == 4) return by(u32{});
+  if (size % 8 == 0) return by(u64{});
+  by(u8{});
 }
-bool same(const std::byte* a, const std::byte* b, u32 size) {
-  switch (size) {
-    case 4: return std::memcmp(a, b, 4) == 0;
-    case 8: return std::memcmp(a, b, 8) == 0;
-    default: return std::memcmp(a, b, size) == 0;
-  }
+bool same(const std::byte* before, const std::byte* at, u32 size) {
+  std::byte now[Touch::kKept];
+  keep(now, at, size);
+  return std::memcmp(before, now, size) == 0;
 }
 
 }  // namespace
