@@ -156,13 +156,17 @@ ChildPlace* place_of(const Caller& c, u64 buffer) {
   return std::atomic_ref<u32>(place.state) == 1 ? &place : nullptr;
 }
 
-Error shape(Caller& c, ChildPlace& place, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
-  const Kernel* const kernel = kernel_at(c.program, function);
-  if (kernel == nullptr) return Error::invalid_function;
+void shape(ChildPlace& place, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
   place.function = function;
   place.blocks = blocks;
   place.threads = threads;
   place.dynamic_shared = shared;
+}
+
+// Whether the device can have what is at the place, and of which kernel.
+Error judge(const Caller& c, const ChildPlace& place, const Kernel*& kernel) {
+  kernel = kernel_at(c.program, place.function);
+  if (kernel == nullptr) return Error::invalid_function;
   const std::string why = why_not(*kernel, place);
   if (why.empty()) return Error::none;
   tell_refused(c, *kernel, why);
@@ -173,12 +177,12 @@ Error put_in_line(const Caller& c, Child child) {
   return cudasim::put_in_line(c.launch.grid_id, std::move(child)) ? Error::none : Error::too_many_launches;
 }
 
-// The shape was judged when it was given, but lies where kernels can write.
-Error launch(Caller& c, ChildPlace& place, StreamHandle stream) {
+// Judges in any case: the place lies where kernels can write.
+Error launch(const Caller& c, ChildPlace& place, StreamHandle stream) {
   const ChildPlace& p = place;
-  Error error = shape(c, place, p.function, p.blocks, p.threads, p.dynamic_shared);
+  const Kernel* kernel = nullptr;
+  Error error = judge(c, p, kernel);
   if (error == Error::none) {
-    const Kernel* const kernel = kernel_at(c.program, p.function);
     error = put_in_line(c, {kernel,
                             p.blocks,
                             p.threads,
@@ -196,7 +200,9 @@ Error launch(Caller& c, ChildPlace& place, StreamHandle stream) {
 u64 get_parameter_buffer_v2(Caller& c, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
   ChildPlace* const place = take_place(c);
   if (place == nullptr) return 0;
-  const Error error = shape(c, *place, function, blocks, threads, shared);
+  shape(*place, function, blocks, threads, shared);
+  const Kernel* kernel = nullptr;
+  const Error error = judge(c, *place, kernel);
   if (error == Error::none) return address_of(c, *place) + kParameters;
   give_back(*place);
   c.last_error() = static_cast<u32>(error);
@@ -218,10 +224,8 @@ u64 get_parameter_buffer(Caller& c, u64 alignment, u64 size) {
 Error launch_device(Caller& c, u64 function, u64 buffer, Dim3 blocks, Dim3 threads, u32 shared, StreamHandle stream) {
   ChildPlace* const place = place_of(c, buffer);
   if (place == nullptr) return Error::too_many_launches;
-  const Error error = shape(c, *place, function, blocks, threads, shared);
-  if (error == Error::none) return launch(c, *place, stream);
-  give_back(*place);
-  return error;
+  shape(*place, function, blocks, threads, shared);
+  return launch(c, *place, stream);
 }
 
 // ---- Memory
