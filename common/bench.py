@@ -1,7 +1,7 @@
 # make bench: runs the lessons that measure, on the device at hand, and keeps what they said in build/bench/:
 #   results.json   device, driver, toolkit, date, and each lesson's rows as numbers
 #   results.md     the same to read, with a picture of each output
-#   03-04.svg …    those pictures
+#   03-05.svg …    those pictures
 # A lesson measures if its text says of a shown output that measured numbers vary in it.
 import datetime
 import json
@@ -46,7 +46,7 @@ def rows(lines):
 
 
 def number_of(lesson):
-    """'03-memory/04-pageable-vs-pinned' is 03-04."""
+    """'03-memory/05-pageable-vs-pinned' is 03-05."""
     return "-".join(part[:2] for part in lesson.split("/"))
 
 

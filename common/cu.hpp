@@ -16,7 +16,7 @@
 //   cu::Pinned             page-locked host memory
 //   cu::Stream, cu::Event  a stream that does not wait for the default one, and a mark in a stream that knows the time
 //
-// A report reads "file:line: call -> CUDA_ERROR_NAME: what it means". Lesson 01-03 builds it up step by step.
+// A report reads "file:line: call -> CUDA_ERROR_NAME: what it means". Lesson 01-04 builds it up step by step.
 // Source of the codes and names: CUDA Driver API manual, "Data types used by CUDA driver", enum CUresult.
 #pragma once
 #include <cuda.h>

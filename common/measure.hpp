@@ -10,7 +10,7 @@
 //   cu::print_device_and_link(…)     and the limit of the link, in the second
 //   cu::bar(value, full_scale, n)    a bar of at most n characters, n of them for the full scale
 //
-// Lesson 03-04 explains how a figure is made. What median_seconds measures must have ended before work() returns:
+// Lesson 03-05 explains how a figure is made. What median_seconds measures must have ended before work() returns:
 // cuCtxSynchronize or cuStreamSynchronize belong inside. For median_device_seconds, work() need not wait.
 #pragma once
 #include "common/cu.hpp"

@@ -1,5 +1,5 @@
 // Every CUDA Toolkit since 8.0: the oldest Linux driver that serves all of it, the PTX version that its nvcc writes,
-// the newest g++ that its nvcc takes. Used by lesson 01-06, and read as text by common/diagnosis.
+// the newest g++ that its nvcc takes. Used by lesson 01-07, and read as text by common/diagnosis.
 //
 // Sources: CUDA Toolkit Release Notes, "CUDA Toolkit and Corresponding Driver Versions" (13.3 and earlier ones); PTX
 // ISA, "Release Notes"; g++ as crt/host_config.h of the toolkits has it. Since 13.4 a toolkit comes without a driver:

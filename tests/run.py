@@ -22,7 +22,7 @@ import texts
 import tools
 
 
-DOCTOR = "01-driver-init/09-doctor"  # the lesson whose tool is tested on made-up machines
+DOCTOR = "01-driver-init/10-doctor"  # the lesson whose tool is tested on made-up machines
 LONGEST = 100  # lines that one failure is told in
 # Of the processor's time, for a lesson's program on the simulator where CI judges: 3 seconds on two cores, and as much again, for cores
 # differ. bash sees to it, the program is killed by signal 24.

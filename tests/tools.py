@@ -114,7 +114,7 @@ def only_what_is_intended_may_be_found_and_it_must_be():
 
 
 def a_lesson_measures_if_its_text_says_so():
-    assert bench.measures("03-memory/04-pageable-vs-pinned")
+    assert bench.measures("03-memory/05-pageable-vs-pinned")
     assert not bench.measures("03-memory/01-alloc-copy-free")
 
 
@@ -366,8 +366,8 @@ def what_the_simulators_checks_find_in_a_right_answer_is_no_solution():
         return lines[1:]
 
     # What is not given back is this lesson's subject.
-    assert told("03-memory/16-leaks", "simulator", "all") == [f"   - {device_side.CASE}", "      a race, exercise.cu:7"]
-    assert told("03-memory/16-leaks", "simulator", "") == told("03-memory/16-leaks", "gpu", "all") == []
+    assert told("03-memory/15-leaks", "simulator", "all") == [f"   - {device_side.CASE}", "      a race, exercise.cu:7"]
+    assert told("03-memory/15-leaks", "simulator", "") == told("03-memory/15-leaks", "gpu", "all") == []
     assert told("04-kernels/08-warps", "simulator", "")[1:] == ["      a race, exercise.cu:7", "      not given back: 4 bytes"]
     assert told("04-kernels/08-warps", "gpu", "all") == []
 
@@ -542,7 +542,7 @@ SHORT = [
     ("02", ".", "02-context"),
     ("03", "02-context", "02-context/03-stack"),
     ("04", "02-context/03-stack", "02-context/04-ownership"),
-    ("03-05", "02-context", "03-memory/05-pinned-kinds"),
+    ("03-06", "02-context", "03-memory/06-pinned-kinds"),
 ]
 
 

@@ -1,0 +1,98 @@
+// Self-check of 01-driver-init/04-checking: judges the learner's device_name().
+#include "common/cu.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <string>
+#include <utility>
+
+CUresult device_name(int ordinal, std::string* name);
+
+MAY_BE_REFUSED(cuInit, (unsigned int flags), (flags))
+namespace {
+
+// What the machine is made out to be: two devices of these names. While the first is empty, it is what it is.
+std::string names[2];
+
+}  // namespace
+
+// The answer's calls come through here.
+CUresult CUDAAPI cuDeviceGetCount(int* count) {
+  if (names[0].empty()) return DRIVERS(cuDeviceGetCount)(count);
+  *count = 2;
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuDeviceGet(CUdevice* device, int ordinal) {
+  if (Refusal::meets("cuDeviceGet")) return kRefused;
+  if (names[0].empty()) return DRIVERS(cuDeviceGet)(device, ordinal);
+  if (ordinal < 0 || ordinal > 1) return CUDA_ERROR_INVALID_DEVICE;
+  *device = ordinal;
+  return CUDA_SUCCESS;
+}
+
+CUresult CUDAAPI cuDeviceGetName(char* name, int length, CUdevice device) {
+  if (Refusal::meets("cuDeviceGetName")) return kRefused;
+  if (names[0].empty()) return DRIVERS(cuDeviceGetName)(name, length, device);
+  if (name == nullptr || length < 1) return CUDA_ERROR_INVALID_VALUE;
+  if (device < 0 || device > 1) return CUDA_ERROR_INVALID_DEVICE;
+  name[names[device].copy(name, length - 1)] = 0;  // as a driver does it: what does not fit is cut off
+  return CUDA_SUCCESS;
+}
+
+TEST_CASE("the name of the first device is found, and nobody else has to call cuInit") {
+  std::string name;
+  CHECK(device_name(0, &name) == CUDA_SUCCESS);
+
+  char expected[100];
+  CU_CHECK(cuInit(0));
+  CUdevice device;
+  CU_CHECK(cuDeviceGet(&device, 0));
+  CU_CHECK(cuDeviceGetName(expected, sizeof expected, device));
+  CHECK(name == expected);
+}
+
+TEST_CASE("a device that does not exist is an error, not the name of another one") {
+  std::string name;
+  CHECK(device_name(99, &name) != CUDA_SUCCESS);
+  CHECK(device_name(-1, &name) != CUDA_SUCCESS);
+}
+
+TEST_CASE("the code is the one that the driver answered") {
+  std::string name;
+  CHECK(device_name(99, &name) == CUDA_ERROR_INVALID_DEVICE);
+}
+
+TEST_CASE("a failure comes back as a code: nothing is thrown") {
+  std::string name;
+  CHECK_NOTHROW(device_name(99, &name));
+}
+
+TEST_CASE("after a failure the name is what it was before") {
+  std::string name = "untouched";
+  CHECK_NOTHROW(device_name(99, &name));
+  CHECK(name == "untouched");
+}
+
+TEST_CASE("a long name comes back whole, and each device has its own") {
+  names[0] = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition";
+  names[1] = "NVIDIA T400 4GB";
+  std::string found[2];
+  const bool all_well = device_name(0, &found[0]) == CUDA_SUCCESS && device_name(1, &found[1]) == CUDA_SUCCESS;
+  const std::string wanted[2] = {std::exchange(names[0], ""), std::exchange(names[1], "")};
+  CHECK(all_well);
+  CHECK(found[0] == wanted[0]);
+  CHECK(found[1] == wanted[1]);
+}
+
+TEST_CASE("each call is checked: the code of the first that fails comes back") {
+  for (const char* call : {"cuInit", "cuDeviceGet", "cuDeviceGetName"}) {
+    std::string name = "untouched";
+    const Refusal refusal(call);
+    const CUresult answer = device_name(0, &name);
+    INFO(refusal.told() << ", and device_name answered " << cu::name(answer));
+    if (!refusal.met()) continue;
+    CHECK(answer == kRefused);
+    CHECK(name == "untouched");
+  }
+}
