@@ -242,6 +242,10 @@ class Test:
                 lambda: texts.broken_names(path, content, self.files),
                 lambda: texts.broken_targets(path, content, known),
                 lambda: texts.too_long(path, content),
+                lambda: texts.misshapen(path, content),
+                lambda: texts.misquoted(path, content),
+                lambda: texts.unknown_terms(path, content),
+                lambda: texts.disordered_glossary(path, content),
             ):
                 problems = check()
                 if problems:

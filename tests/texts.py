@@ -22,7 +22,9 @@ import text
 
 LIMIT = 60  # seconds for an edited program
 LONGER = 240  # for one that imports PyTorch: on a busy machine, that alone is half a minute
-WORDS = 900  # in a lesson's text, at most: what a reader reads in one go
+WORDS = 900  # in a lesson's prose, at most: what a reader reads in one go
+WORDS_OF_A_LADDER = 1800  # in a lesson that measures, where each rung has its figure and its explanation
+GLOSSARY = "common/glossary.md"
 PARTLY = ("run", "check", "walk", "test", "bench")  # targets that do the part of the course named beside them
 
 
@@ -302,14 +304,103 @@ def misnamed(lesson, content, chapters_content):
     return wrong
 
 
+def prose(content):
+    """What counts as prose: no code, tables, folded parts, comments, or link targets."""
+    plain = re.sub(r"<!--.*?-->|<details>.*?</details>", "", text.without_blocks(content), flags=re.DOTALL)
+    plain = "\n".join(line for line in plain.splitlines() if not line.lstrip().startswith("|"))
+    return re.sub(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|</?[a-z]+>", " ", plain)
+
+
+def is_lesson_text(path):
+    return bool(re.search(r"/\d\d-[\w-]+/\d\d-[\w-]+/README\.md$", str(path)))
+
+
 def too_long(path, content):
-    """A lesson's text of more words than WORDS, counted as a reader does: without blocks, comments and where links lead."""
-    if not re.search(r"/\d\d-[\w-]+/\d\d-[\w-]+/README\.md$", str(path)):
+    """A lesson with more words of prose than WORDS, or WORDS_OF_A_LADDER if it measures."""
+    if not is_lesson_text(path):
         return []
-    read = re.sub(r"<!--.*?-->", "", text.without_blocks(content), flags=re.DOTALL)
-    read = re.sub(r"!\[[^\]]*\]\([^)]*\)|\]\([^)]*\)|</?[a-z]+>", " ", read)
-    count = sum(1 for word in read.split() if re.search(r"\w", word))
-    return [f"{count} words: at most {WORDS} are read"] if count > WORDS else []
+    measures = any("measured" in block.notes.get("varies", []) for block in text.blocks(content))
+    limit = WORDS_OF_A_LADDER if measures else WORDS
+    count = sum(1 for word in prose(content).split() if re.search(r"\w", word))
+    return [f"{count} words of prose: at most {limit} are read"] if count > limit else []
+
+
+# ---- the shape of a lesson, its quotations and its terms ---------------------------------------------------------------------
+
+SHAPE = ["Predict", "The code", "Run", "What happened", "Break it", "Exercise"]
+QUOTED = ("cpp", "cuda", "python", "make", "cmake")
+
+
+def is_second_edition(content):
+    """Lessons of the first edition do not show their code. They are not held to the shape."""
+    return "\n## The code\n" in content
+
+
+def misshapen(path, content):
+    """Sections of style.md's lesson that are missing or out of order, and prose without a question or references."""
+    if not is_lesson_text(path) or not is_second_edition(content):
+        return []
+    headings = [heading for heading, _ in text.sections(content)[1:]]
+    problems = []
+    if headings != SHAPE:
+        problems.append(f"its sections are {', '.join(headings)}; a lesson has {', '.join(SHAPE)}")
+    if not re.match(r"# [^\n]+\n\n\*\*[^\n]+\?\*\*\n", content):
+        problems.append("below the title, it does not begin with a question in bold")
+    for part in ("**References.**", "> **For the teacher.**"):
+        if part not in content:
+            problems.append(f"it has no paragraph that begins with {part}")
+    return problems
+
+
+def unindented(lines):
+    """The lines without the indentation that all of them share, and without trailing spaces."""
+    lines = [line.rstrip() for line in lines]
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line), default=0)
+    return [line[margin:] for line in lines]
+
+
+def occurs_in(quoted, lines):
+    length = len(quoted)
+    return any(unindented(lines[at : at + length]) == quoted for at in range(len(lines) - length + 1))
+
+
+def misquoted(path, content):
+    """Quoted code that is in no file of the lesson's folder or of common/ as it is shown. Answers to exercises are not quoted."""
+    if not is_lesson_text(path) or not is_second_edition(content):
+        return []
+    sources = [file for file in path.parent.iterdir() if file.is_file() and file.suffix != ".md" and file.stem != "solution"]
+    sources += [file for file in (course.ROOT / "common").iterdir() if file.is_file() and file.suffix != ".md"]
+    contents = None
+    problems = []
+    for block in text.blocks(content):
+        if block.kind not in QUOTED:
+            continue
+        contents = contents or [file.read_text(encoding="utf-8", errors="replace").splitlines() for file in sources]
+        if not any(occurs_in(unindented(block.lines), lines) for lines in contents):
+            problems.append(f"line {block.number}: this code is in no file of the lesson or of common/:\n" + "\n".join(block.lines))
+    return problems
+
+
+def unknown_terms(path, content):
+    """Bold terms that do not link to the glossary. A bold span that ends like a sentence is a lead-in, not a term."""
+    if not is_lesson_text(path) or not is_second_edition(content):
+        return []
+    plain = re.sub(r"`[^`\n]*`", "X", text.without_blocks(content))
+    return [
+        f"the bold term {term} does not link to {GLOSSARY}"
+        for before, term, after in re.findall(r"(\[?)\*\*([^*]+)\*\*(\]\([^)]*\))?", plain)
+        if term[-1] not in ".?!:" and f"/{GLOSSARY}#" not in after
+    ]
+
+
+def disordered_glossary(path, content):
+    """Terms of the glossary that are out of order, twice there, or without a lesson that introduces them."""
+    if path != course.ROOT / GLOSSARY:
+        return []
+    terms = [(heading, body) for heading, body in re.findall(r"^### (.*)\n((?:(?!###).*\n?)*)", content, re.MULTILINE)]
+    names = [heading.lower() for heading, _ in terms]
+    problems = [f"{after} comes after {before}" for before, after in zip(names, names[1:]) if after <= before]
+    return problems + [f"{heading} names no lesson" for heading, body in terms if not re.search(r"\]\(\.\./\d\d-[^)]*README\.md\)", body)]
 
 
 def files_of_repository():

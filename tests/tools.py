@@ -941,10 +941,97 @@ def a_picture_is_refused_for_what_nobody_would_see_in_it():
 def a_lesson_of_too_many_words_is_refused():
     lesson = pathlib.Path("/course/02-context/03-stack/README.md")
     said = "[one](two/README.md) <!-- three --> `four` | - ![five](six.svg)\n\n```text\nseven\n```\n"
-    with mock.patch.object(texts, "WORDS", 2):
+    with mock.patch.object(texts, "WORDS", 2), mock.patch.object(texts, "WORDS_OF_A_LADDER", 3):
         assert texts.too_long(lesson, said) == []
-        assert texts.too_long(lesson, said + "and more") == ["4 words: at most 2 are read"]
+        assert texts.too_long(lesson, said + "and more") == ["4 words of prose: at most 2 are read"]
+        assert texts.too_long(lesson, said + "and more\n<!-- varies: measured -->\n```console\n```\n") == ["4 words of prose: at most 3 are read"]
         assert texts.too_long(lesson.parents[1] / "README.md", said + "and more") == []
+
+
+def tables_and_folded_parts_are_no_prose():
+    lesson = pathlib.Path("/course/02-context/03-stack/README.md")
+    with mock.patch.object(texts, "WORDS", 2):
+        assert texts.too_long(lesson, "one two\n\n| three | four |\n\n<details><summary>Hint</summary>\n\nfive\n</details>\n") == []
+
+
+A_LESSON = """# 02-03 The stack
+
+**Which context is current?**
+
+The top one.
+
+## Predict
+
+## The code
+
+```cpp
+{code}
+```
+
+## Run
+
+## What happened
+
+## Break it
+
+## Exercise
+
+**References.** None.
+
+> **For the teacher.** 5 minutes.
+"""
+
+
+@contextlib.contextmanager
+def a_lesson_beside(source):
+    """The path of a lesson's text in a course of its own, whose main.cpp is `source`."""
+    with tempfile.TemporaryDirectory() as folder:
+        lesson = pathlib.Path(folder) / "02-context" / "03-stack"
+        lesson.mkdir(parents=True)
+        (pathlib.Path(folder) / "common").mkdir()
+        (lesson / "main.cpp").write_text(source, encoding="utf-8")
+        with mock.patch.object(course, "ROOT", pathlib.Path(folder)):
+            yield lesson / "README.md"
+
+
+def quoted_code_is_equal_to_the_file_but_for_its_indentation():
+    with a_lesson_beside("int main() {\n  if (a) {\n    b();\n  }\n}\n") as readme:
+        assert texts.misquoted(readme, A_LESSON.format(code="if (a) {\n  b();\n}")) == []
+        assert "line 11" in texts.misquoted(readme, A_LESSON.format(code="if (a) {\n  c();\n}"))[0]
+        assert texts.misquoted(readme, A_LESSON.format(code="if (a) {\n}")) != []  # a line was left out
+
+
+def the_answer_to_an_exercise_is_not_quoted():
+    with a_lesson_beside("") as readme:
+        (readme.parent / "solution.cpp").write_text("answer();\n", encoding="utf-8")
+        assert texts.misquoted(readme, A_LESSON.format(code="answer();")) != []
+
+
+def a_lesson_has_its_sections_in_order():
+    with a_lesson_beside("") as readme:
+        assert texts.misshapen(readme, A_LESSON) == []
+        assert "its sections are" in texts.misshapen(readme, A_LESSON.replace("## Run\n", ""))[0]
+        assert texts.misshapen(readme, A_LESSON.replace("**Which context is current?**", "Contexts.")) == [
+            "below the title, it does not begin with a question in bold"
+        ]
+        assert texts.misshapen(readme, A_LESSON.replace("**References.**", "See")) == [
+            "it has no paragraph that begins with **References.**"
+        ]
+
+
+def a_bold_term_links_to_the_glossary():
+    with a_lesson_beside("") as readme:
+        assert texts.unknown_terms(readme, A_LESSON + "**A lead-in.** A [**term**](../../common/glossary.md#term).\n") == []
+        assert texts.unknown_terms(readme, A_LESSON + "A **term**.\n") == ["the bold term term does not link to common/glossary.md"]
+
+
+def the_glossary_is_in_order_and_names_lessons():
+    with a_lesson_beside("") as readme:
+        glossary = course.ROOT / texts.GLOSSARY
+        entry = "### {}\n\nA thing. Introduced in [02-03](../02-context/03-stack/README.md).\n\n"
+        assert texts.disordered_glossary(glossary, entry.format("b") + entry.format("c")) == []
+        assert texts.disordered_glossary(glossary, entry.format("c") + entry.format("b")) == ["b comes after c"]
+        assert texts.disordered_glossary(glossary, "### a\n\nA thing.\n") == ["a names no lesson"]
 
 
 def a_part_beside_a_target_is_known():
@@ -998,5 +1085,5 @@ def the_readme_builds_a_program_of_your_own_as_it_says():
 
 def all_tests():
     """{name as a sentence: function}"""
-    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("cases_of_program", "make", "refuses", "set_up", "running_lessons", "all_tests")}
+    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in ("cases_of_program", "make", "refuses", "set_up", "running_lessons", "all_tests", "a_lesson_beside")}
     return {name.replace("_", " "): thing for name, thing in own.items()}
