@@ -78,13 +78,13 @@ TEST_CASE("each of two devices is found") {
 
 TEST_CASE("a UUID that differs in its first byte belongs to no device") {
   CUuuid uuid = uuid_of(0);
-  uuid.bytes[0] ^= 1;
+  uuid.bytes[0] ^= 0x40;
   CHECK(ordinal_of(uuid) == -1);
 }
 
 TEST_CASE("a UUID that differs in its last byte belongs to no device") {
   CUuuid uuid = uuid_of(0);
-  uuid.bytes[15] ^= 1;
+  uuid.bytes[15] ^= 0x40;
   CHECK(ordinal_of(uuid) == -1);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a zero byte does not end a UUID") {
   begins_with_zero = true;
   const CUuuid own = uuid_of(0);
   CUuuid other = own;
-  other.bytes[15] ^= 1;
+  other.bytes[15] ^= 0x40;
   const int found = ordinal_of(own), none = ordinal_of(other);
   begins_with_zero = false;
   CHECK(found == 0);
