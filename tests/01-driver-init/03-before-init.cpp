@@ -13,9 +13,7 @@ TEST_CASE("an error is described by name, number and description") {
   CHECK(describe(CUDA_ERROR_NO_DEVICE) == "CUDA_ERROR_NO_DEVICE (100): no CUDA-capable device is detected");
 }
 
-TEST_CASE("success is described like any other code") {
-  CHECK(describe(CUDA_SUCCESS) == "CUDA_SUCCESS (0): no error");
-}
+TEST_CASE("success is described like any other code") { CHECK(describe(CUDA_SUCCESS) == "CUDA_SUCCESS (0): no error"); }
 
 TEST_CASE("an unknown code is described by its number and does not crash") {
   CHECK(describe(static_cast<CUresult>(12345)) == "12345: unknown to this driver");

@@ -78,8 +78,7 @@ TEST_CASE("a long name is not truncated, and each device has its own") {
   names[0] = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition";
   names[1] = "NVIDIA T400 4GB";
   std::string found[2];
-  const bool both_succeeded =
-      device_name(0, &found[0]) == CUDA_SUCCESS && device_name(1, &found[1]) == CUDA_SUCCESS;
+  const bool both_succeeded = device_name(0, &found[0]) == CUDA_SUCCESS && device_name(1, &found[1]) == CUDA_SUCCESS;
   const std::string expected[2] = {std::exchange(names[0], ""), std::exchange(names[1], "")};
   CHECK(both_succeeded);
   CHECK(found[0] == expected[0]);
