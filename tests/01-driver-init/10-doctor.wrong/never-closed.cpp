@@ -1,5 +1,5 @@
-// Rejected with: "nothing stays loaded that was not loaded before"
-// Asking must not change what is asked about: each dlopen is counted, and only as many dlcloses let go.
+// Rejected with: "no library stays loaded that was not loaded before"
+// The loader counts every dlopen and unloads a library only after as many calls of dlclose.
 #include <dlfcn.h>
 #include <link.h>
 
