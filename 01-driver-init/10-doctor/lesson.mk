@@ -2,8 +2,8 @@
 # as an rpath, and as a runpath.
 DOCTOR := build/01-driver-init/10-doctor
 EXTRA.01-driver-init/10-doctor = $(DOCTOR)/libframework-rpath.so $(DOCTOR)/libframework-runpath.so $(DOCTOR)/older/libdnn.so.9
-# The program, and its edited copies, find the framework.
-LIBS.01-driver-init/10-doctor = '-Wl,-rpath,$$ORIGIN:$$ORIGIN/../../../../01-driver-init/10-doctor'
+# The program, and its edited copies, find the framework. (An rpath: under AddressSanitizer, dlopen() ignores the program's runpath.)
+LIBS.01-driver-init/10-doctor = -Wl,--disable-new-dtags '-Wl,-rpath,$$ORIGIN:$$ORIGIN/../../../../01-driver-init/10-doctor'
 DNN_VERSION.own := 9.19
 DNN_VERSION.older := 9.1
 
