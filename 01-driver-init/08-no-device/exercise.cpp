@@ -3,7 +3,7 @@
 // A status page shows for each machine how many GPUs are usable, and the sentence in *why. Its users complain:
 //
 //   "Whatever is wrong, it says 'the driver does not start: CUDA_ERROR_NOT_INITIALIZED'. A reinstalled driver did not
-//    help: in the end, it was a hidden GPU on one machine, and the toolkit's stub library on another."
+//    help. In the end, it was a hidden GPU on one machine, and an outdated kernel module on another."
 //   "Since we repaired the machine, it says 4 GPUs. But the old sentence is still there."
 //   "A driver was installed and the machine had no GPU. The page showed 0, and no reason."
 #include "common/cu.hpp"

@@ -3,8 +3,8 @@
 // A monitoring service calls taken_for() once a minute for every NVIDIA library on a server, and shows the results. At
 // first, they are correct. Its users report:
 //
-//   "Last night we installed a new NCCL, and libnccl.so.2 now links to it. The page still shows the old file. After a
-//    restart of the service, it shows the new one."
+//   "Last night we installed a new libnccl.so.2 in /usr/local/lib, and every program that we start gets it. The page
+//    still shows the old file in /usr/lib. After a restart of the service, it shows the new one."
 //   "The service uses 3 GB of address space. It had 20 MB when it started."
 #include <dlfcn.h>
 #include <link.h>

@@ -93,6 +93,21 @@ TEST_CASE("after an update, the result is the new file") {
   CHECK(taken_for(link) == after);
 }
 
+// lesson.mk gives this program two folders to search: its own, and then that of the lesson's libraries.
+TEST_CASE("after an installation in a folder that is searched earlier, the result is the new file") {
+  const fs::path own = fs::read_symlink("/proc/self/exe").parent_path();
+  const std::string name = "libinstalled-" + std::to_string(getpid()) + ".so.1";
+  const fs::path earlier = own / name, later = own / "../../../../01-driver-init/10-doctor" / name;
+  fs::copy_file(unused_file(), later);
+  const std::string before = taken_for(name), expected_before = fs::canonical(later);
+  fs::copy_file(unused_file(), earlier);
+  const std::string after = taken_for(name), expected_after = fs::canonical(earlier);
+  fs::remove(earlier);
+  fs::remove(later);
+  CHECK(before == expected_before);
+  CHECK(after == expected_after);
+}
+
 TEST_CASE("a file that is not a library is not taken") {
   const Folder folder;
   const std::string file = folder.path / "libtext.so.1";

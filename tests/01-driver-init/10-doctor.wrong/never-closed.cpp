@@ -1,4 +1,4 @@
-// Rejected with: "no library stays loaded that was not loaded before"
+// Rejected with: "after an installation in a folder that is searched earlier, the result is the new file"
 // The loader counts every dlopen and unloads a library only after as many calls of dlclose.
 #include <dlfcn.h>
 #include <link.h>
