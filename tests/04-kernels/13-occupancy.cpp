@@ -85,7 +85,7 @@ TEST_CASE_METHOD(Asking, "more threads than a multiprocessor has never fit") {
   CHECK(largest_shared(plain, 256, threads / 256 + 1) == -1);
 }
 
-TEST_CASE_METHOD(Asking, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(Asking, "every call is checked") {
   CHECK(goes_on({"cuCtxGetDevice", "cuDeviceGetAttribute", "cuFuncGetAttribute",
                  "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuOccupancyAvailableDynamicSMemPerBlock"},
                 [&] { largest_shared(plain, 256, 2); }) == "");
