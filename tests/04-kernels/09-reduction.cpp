@@ -62,7 +62,7 @@ TEST_CASE("one block: the largest is found wherever it lies") {
   }
 }
 
-TEST_CASE("a block whose size is no power of two: the largest is found wherever it lies") {
+TEST_CASE("a block whose size is not a power of two: the largest is found wherever it lies") {
   for (int place = 0; place < 96; ++place) {
     CAPTURE(place);
     CHECK(maximum(one_peak(96, place), 1, 96) == -5);
