@@ -1,4 +1,5 @@
-// Places kernels on the roofline of the device: arithmetic intensity, attainable speed, and measured speed.
+// Places kernels on the roofline of the device: arithmetic intensity, attainable speed, and measured speed. With
+// --profile, it launches each kernel once and measures nothing, for use with a profiler.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -6,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <vector>
 
 using u64 = unsigned long long;
@@ -71,18 +73,19 @@ struct Experiment {
   }
 };
 
-// Returns how many floats to use: enough for a few milliseconds on this device, judged by a small run, because a launch
+// Returns how many floats to use: enough to keep this device busy for a while, judged by a small run, because a launch
 // takes some microseconds whatever the kernel does.
 u64 count_for(int multiprocessors, std::size_t free_bytes) {
   u64 count = 1 << 17;
   Experiment small(multiprocessors, count);
   const double seconds = cu::median_device_seconds([&] { small.launch(kRows[3]); }, 3);
   const double speed = count / seconds;
-  while (2 * count < speed * 0.004 && 2 * count * sizeof(float) < free_bytes / 16) count *= 2;
+  while (2 * count < speed * 0.016 && 2 * count * sizeof(float) < free_bytes / 16) count *= 2;
   return count;
 }
 
-int main() try {
+int main(int argc, char** argv) try {
+  const bool measure = argc < 2 || std::strcmp(argv[1], "--profile") != 0;
   cu::Context context;
   cu::print_device(context.device);
   int multiprocessors;
@@ -92,7 +95,7 @@ int main() try {
   const double bandwidth = cu::memory_limit(context.device);       // GB/s
   const double arithmetic = cu::arithmetic_limit(context.device);  // GFLOP/s
   const double ridge = arithmetic / bandwidth;                     // FLOP per byte
-  Experiment experiment(multiprocessors, count_for(multiprocessors, free_bytes));
+  Experiment experiment(multiprocessors, measure ? count_for(multiprocessors, free_bytes) : 1 << 20);
   std::printf("peak %.0f GB/s and %.0f GFLOP/s, ridge point at %.1f FLOP/byte, %.2f Mi floats\n\n", bandwidth,
               arithmetic, ridge, experiment.count / 1048576.0);
 
@@ -104,6 +107,7 @@ int main() try {
       right = false;
       continue;
     }
+    if (!measure) continue;
     const double bytes = 2.0 * sizeof(float) * experiment.count;
     const double flops = 2.0 * row.steps * experiment.count;
     const double seconds = cu::median_device_seconds([&] { experiment.launch(row); });
