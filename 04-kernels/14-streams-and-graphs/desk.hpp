@@ -19,7 +19,8 @@ struct Desk {
   }
   static void set(const cu::Memory& memory, int value) {
     CU_CHECK(cuMemcpyHtoD(memory.address, &value, sizeof value));
-    CU_CHECK(cuStreamSynchronize(nullptr));  // the call may return before the value is there, and `stream` does not wait
+    CU_CHECK(
+        cuStreamSynchronize(nullptr));  // the call may return before the value is there, and `stream` does not wait
   }
   static int get(const cu::Memory& memory) {
     int value;

@@ -1,5 +1,5 @@
-// Rejected with: "after an exception of the work, the stream can be used"
-// The exception jumps over the end of the capture, and everything that is put into the stream from now on is written
+// Rejected with: "after an exception of the work, the stream is usable"
+// The exception skips the end of the capture, and everything that is enqueued in the stream from now on is recorded
 // down.
 #include "common/cu.hpp"
 
