@@ -1,5 +1,5 @@
-// Rejected with: "nothing but the image stays in the folder"
-// A name of its own, and then a second one for the same file: each process that ever compiled leaves its first one
+// Rejected with: "only the image remains in the folder"
+// Writes a temporary file and links it to the final name: each process that ever compiled leaves its temporary file
 // behind.
 #include <unistd.h>
 

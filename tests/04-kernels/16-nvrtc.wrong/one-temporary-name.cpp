@@ -1,5 +1,5 @@
 // Rejected with: "two processes never write to the same file"
-// Renamed, and yet not safe: two that compile at once write into the same file, and one of them renames the other one's
+// Renames, but all processes use the same temporary name: two of them write into one file, and one renames the other's
 // half.
 #include <unistd.h>
 
