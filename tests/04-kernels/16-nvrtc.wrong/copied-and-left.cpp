@@ -1,6 +1,5 @@
 // Rejected with: "only the image remains in the folder"
-// Writes a temporary file and links it to the final name: each process that ever compiled leaves its temporary file
-// behind.
+// Links the temporary file to the final name, so the temporary file of every process remains.
 #include <unistd.h>
 
 #include <cstdio>

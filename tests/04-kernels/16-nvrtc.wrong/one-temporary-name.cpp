@@ -1,6 +1,5 @@
 // Rejected with: "two processes never write to the same file"
-// Renames, but all processes use the same temporary name: two of them write into one file, and one renames the other's
-// half.
+// Renames, but all processes use one temporary name: one of them can rename a half-written file of another.
 #include <unistd.h>
 
 #include <cstdio>
