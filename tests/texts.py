@@ -353,10 +353,10 @@ def misshapen(path, content):
 
 
 def unindented(lines):
-    """The lines without the indentation that all of them share, and without trailing spaces."""
+    """The lines without the indentation that all of them share, and without trailing spaces. A preprocessor line has none."""
     lines = [line.rstrip() for line in lines]
-    margin = min((len(line) - len(line.lstrip()) for line in lines if line), default=0)
-    return [line[margin:] for line in lines]
+    margin = min((len(line) - len(line.lstrip()) for line in lines if line and not line.startswith("#")), default=0)
+    return [line if line.startswith("#") else line[margin:] for line in lines]
 
 
 def occurs_in(quoted, lines):
