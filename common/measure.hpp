@@ -5,6 +5,7 @@
 //   cu::median_device_seconds(work)  how long the device is busy with what work() puts into the default stream
 //   cu::median(measure)              the same of what measure() returns
 //   cu::memory_limit(device)         GB/s that the device's memory gives at most; 0 if the driver does not say
+//   cu::arithmetic_limit(device)     GFLOP/s of FP32 multiply-adds that the device reaches at most
 //   cu::link_limit(device)           GB/s that the link to the device carries at most; 0 if Linux does not say
 //   cu::print_device(device)         the first line of a measured lesson: whose figures these are
 //   cu::print_device_and_link(…)     and the limit of the link, in the second
@@ -74,6 +75,18 @@ inline double memory_limit(CUdevice device) {
   CU_THROW(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device));
   CU_THROW(cuDeviceGetAttribute(&bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device));
   return 2e3 * kilohertz * (bits / 8) / 1e9;
+}
+
+// FP32 lanes per multiprocessor × 2 operations per multiply-add × clock. Source of the lanes: CUDA C++ Programming
+// Guide, "Arithmetic Instructions", row "32-bit floating-point add, multiply, multiply-add".
+inline double arithmetic_limit(CUdevice device) {
+  int major, minor, multiprocessors, kilohertz;
+  CU_THROW(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+  CU_THROW(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+  CU_THROW(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  CU_THROW(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device));
+  const int lanes = major < 8 || (major == 8 && minor == 0) ? 64 : 128;
+  return 2.0 * lanes * multiprocessors * kilohertz / 1e6;
 }
 
 // As Linux knows the card's end of the link; the driver API has no call for this. (The slot's end may carry less. It is
