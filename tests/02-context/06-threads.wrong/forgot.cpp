@@ -1,5 +1,5 @@
-// Rejected with: "the work is done in the caller's context"
-// The worker that forgot: a new thread starts with an empty stack.
+// Rejected with: "the work runs in the caller's context"
+// Forgets to make the context current: a new thread starts with an empty stack.
 #include "common/cu.hpp"
 
 #include <exception>

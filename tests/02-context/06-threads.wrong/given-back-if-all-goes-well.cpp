@@ -1,5 +1,5 @@
-// Rejected with: "the caller's stack stays as it is when the work throws, too"
-// Lent out and put back, by a line that an exception does not come to.
+// Rejected with: "the caller's stack does not change when the work throws"
+// Pops the context for the worker and pushes it back afterwards, but an exception skips the push.
 #include "common/cu.hpp"
 
 #include <exception>

@@ -1,5 +1,5 @@
-// Rejected with: "it arrives as what it is, with all that it carries"
-// The words are carried over, and the code that the caller would look at is not.
+// Rejected with: "the exception keeps its type and its contents"
+// Passes on only the message. The caller can no longer examine the error code.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Rejected with: "what the work throws arrives at the caller"
-// An exception that leaves a thread's function ends the program.
+// Rejected with: "an exception from the work reaches the caller"
+// Catches nothing on the worker. An exception that escapes from a thread's function terminates the program.
 #include "common/cu.hpp"
 
 #include <exception>

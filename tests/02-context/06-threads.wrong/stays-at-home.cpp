@@ -1,5 +1,5 @@
-// Rejected with: "the work is done on another thread, and is done when the call returns"
-// The context is right, because the thread is the caller's.
+// Rejected with: "the work runs on another thread and has finished when in_worker returns"
+// Runs the work on the calling thread, where the context is of course the right one.
 #include "common/cu.hpp"
 
 #include <exception>

@@ -1,5 +1,5 @@
-// Rejected with: "the caller's stack stays as it is"
-// The context is handed over as if it could be current in one place only, and is not given back.
+// Rejected with: "the caller's stack does not change"
+// Pops the context from the caller's stack, as if it could be current on only one thread, and never pushes it back.
 #include "common/cu.hpp"
 
 #include <exception>

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown to the caller"
-// What the work throws is caught. What is thrown one line above it ends the program.
+// Rejected with: "every driver error is thrown to the caller"
+// Catches what the work throws, but not the error of the line above it, which terminates the program.
 #include "common/cu.hpp"
 
 #include <exception>
