@@ -1,14 +1,14 @@
-// Rejected with: "asking creates no context"
-// Where there is no context, it makes one, and nobody asked for it.
+// Rejected with: "ready() does not create a context"
+// Creates a context if there is none, although the caller only asked a question.
 #include "common/cu.hpp"
 
-enum class Ready { yes, not_initialised, no_context };
+enum class Ready { yes, not_initialized, no_context };
 
 Ready ready() {
   CUcontext context;
-  CUresult answer = cuCtxGetCurrent(&context);
-  if (answer == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialised;
-  CU_THROW(answer);
+  CUresult result = cuCtxGetCurrent(&context);
+  if (result == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialized;
+  CU_THROW(result);
   if (context != nullptr) return Ready::yes;
   CU_THROW(cuCtxCreate(&context, nullptr, 0, 0));
   return Ready::no_context;

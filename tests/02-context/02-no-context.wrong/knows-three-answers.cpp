@@ -1,12 +1,12 @@
-// Rejected with: "other trouble is thrown, and not called by another name"
-// Whatever is no success and no missing cuInit is called a missing context, a crashed driver, too.
+// Rejected with: "any other error is thrown"
+// Reports every error except CUDA_ERROR_NOT_INITIALIZED as a missing context, even that of a broken driver.
 #include "common/cu.hpp"
 
-enum class Ready { yes, not_initialised, no_context };
+enum class Ready { yes, not_initialized, no_context };
 
 Ready ready() {
   CUdevice device;
-  const CUresult answer = cuCtxGetDevice(&device);
-  if (answer == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialised;
-  return answer == CUDA_SUCCESS ? Ready::yes : Ready::no_context;
+  const CUresult result = cuCtxGetDevice(&device);
+  if (result == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialized;
+  return result == CUDA_SUCCESS ? Ready::yes : Ready::no_context;
 }
