@@ -1,5 +1,5 @@
-// Rejected with: "they belong to the heir, whoever was current"
-// cuMemAlloc gives memory to whoever is current, and here that is whoever the caller works in.
+// Rejected with: "the copy belongs to the heir, whichever context was current"
+// Allocates in the caller's current context instead of the heir.
 #include "common/cu.hpp"
 
 CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcontext heir) {

@@ -1,5 +1,5 @@
-// Rejected with: "the bytes outlive the context that owned them"
-// The copy is made in the context that is about to go, and goes with it.
+// Rejected with: "the copy can be used after the old context is destroyed"
+// Makes the copy in the context that is about to be destroyed, so the copy is released with it.
 #include "common/cu.hpp"
 
 CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcontext) {

@@ -1,5 +1,5 @@
-// Rejected with: "what cannot be copied is not thrown away"
-// The context is destroyed before anybody has looked whether the copy succeeded.
+// Rejected with: "if the copy fails, the old context is not destroyed"
+// Destroys the context before it looks at the result of the copy.
 #include "common/cu.hpp"
 
 CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcontext heir) {

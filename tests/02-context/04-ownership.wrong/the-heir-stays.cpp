@@ -1,5 +1,5 @@
-// Rejected with: "the caller's context is current again, and nothing lies above or below it"
-// The heir is pushed and never popped: the caller's next allocation belongs to it.
+// Rejected with: "the caller's context is current again, and its stack has one entry as before"
+// Pushes the heir and never pops it. The caller's next allocation belongs to the heir.
 #include "common/cu.hpp"
 
 CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcontext heir) {
