@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown"
-// Who thinks that the context is current allocates in another one, or is told that there is none.
+// Rejected with: "every driver error is thrown"
+// Ignores the result of cuCtxSetCurrent. The caller then works in a different context, or in none.
 #include "common/cu.hpp"
 
 #include <map>

@@ -1,5 +1,5 @@
-// Rejected with: "many threads that come at once retain once"
-// Between the question and the answer, another thread asks the same question.
+// Rejected with: "many threads at the same time retain the context once"
+// Tests and retains without a lock. Another thread can do the same between the two steps.
 #include "common/cu.hpp"
 
 #include <array>

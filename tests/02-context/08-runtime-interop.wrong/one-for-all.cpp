@@ -1,5 +1,5 @@
-// Rejected with: "each device has its own, and one can go to and fro"
-// Retained once, as it should be, but once for all devices: whoever asks for the second gets the first.
+// Rejected with: "each device has its own context, and a thread can switch between them"
+// Retains once for all devices, so a request for the second device returns the context of the first.
 #include "common/cu.hpp"
 
 #include <mutex>
