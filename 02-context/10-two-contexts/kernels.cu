@@ -1,2 +1,2 @@
-// One thread writes one number.
-extern "C" __global__ void store(unsigned* where, unsigned number) { *where = number; }
+// Stores a number with a single thread.
+extern "C" __global__ void store(unsigned* address, unsigned number) { *address = number; }

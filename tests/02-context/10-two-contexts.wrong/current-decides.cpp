@@ -1,5 +1,5 @@
-// Rejected with: "the stream decides, not what is current"
-// It asks the thread where the stream should have been asked.
+// Rejected with: "the stream's context decides, not the current context"
+// Compares the memory with the current context instead of the stream's context.
 #include "common/cu.hpp"
 
 #include <vector>

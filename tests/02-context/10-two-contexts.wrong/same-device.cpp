@@ -1,5 +1,5 @@
-// Rejected with: "two contexts are two, although the device is one"
-// It compares devices: enough for the runtime API, where a device has one context.
+// Rejected with: "memory of another context on the same device does not belong to the stream"
+// Compares devices. That is enough for runtime programs, where a device has a single context.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Rejected with: "every address counts, the last one, too"
-// Each answer overwrites the one before.
+// Rejected with: "every address counts, not only the last one"
+// Overwrites the result with each address, so only the last one counts.
 #include "common/cu.hpp"
 
 #include <vector>

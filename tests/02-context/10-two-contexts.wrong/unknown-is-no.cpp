@@ -1,5 +1,5 @@
-// Rejected with: "an address that nobody owns is an error"
-// What the driver refuses to tell is taken for a "no": the caller will look for another context instead of his bug.
+// Rejected with: "an address that belongs to no allocation is an error"
+// Treats a driver error as a "no". The caller then looks for another context instead of for a bug.
 #include "common/cu.hpp"
 
 #include <vector>
