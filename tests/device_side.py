@@ -19,7 +19,6 @@ INTENDED = {
     "02-context/04-ownership": (["not given back"], ["Leaked"]),
     "02-context/07-scope": (["not given back"], ["Leaked"]),
     "02-context/10-two-contexts": (["illegal address"], ["Invalid __global__ write", "Leaked"]),
-    "02-context/11-two-devices": (["not given back"], []),
     "03-memory/15-leaks": (["not given back"], ["Leaked"]),
     "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
     "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),  # of volatile words, which the simulator takes for atomic

@@ -1,5 +1,5 @@
-// Rejected with: "both ways are open"
-// As if the two contexts were always on devices 0 and 1: the contexts are not asked.
+// Rejected with: "both directions are enabled"
+// Assumes that the contexts are on devices 0 and 1, instead of asking them.
 #include "common/cu.hpp"
 
 bool share(CUcontext a, CUcontext b) {

@@ -1,5 +1,5 @@
-// Rejected with: "both ways are open"
-// Peer access has a direction: A may use what B has, and B still nothing of A's.
+// Rejected with: "both directions are enabled"
+// Enables only one direction: kernels of `a` can use memory of `b`, but not the reverse.
 #include "common/cu.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-// Rejected with: "a way may have been open before"
-// Somebody else has opened it already: good news, reported as a failure.
+// Rejected with: "a direction may have been enabled before"
+// Reports an error if another library has already enabled the access.
 #include "common/cu.hpp"
 
 namespace {

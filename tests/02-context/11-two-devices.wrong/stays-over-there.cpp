@@ -1,5 +1,5 @@
-// Rejected with: "the caller's stack is the same afterwards"
-// The second context stays current: the caller goes on working on the other device.
+// Rejected with: "the caller's context stack does not change"
+// Leaves the second context current, so the caller continues on another device.
 #include "common/cu.hpp"
 
 namespace {

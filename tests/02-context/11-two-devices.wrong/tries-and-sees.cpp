@@ -1,5 +1,5 @@
-// Rejected with: "where only one way can be opened, none is"
-// It opens what it can, and finds out too late that the other way is closed.
+// Rejected with: "if only one direction is possible, none is enabled"
+// Enables the first direction before it knows whether the second one is possible.
 #include "common/cu.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown, and leaves the stack alone"
-// A driver that cannot say whether there is a way has not said that there is none.
+// Rejected with: "every driver error is thrown, and the stack does not change"
+// Treats an error of cuDeviceCanAccessPeer as a "no".
 #include "common/cu.hpp"
 
 namespace {

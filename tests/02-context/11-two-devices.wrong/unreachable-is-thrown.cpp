@@ -1,5 +1,5 @@
-// Rejected with: "devices that cannot reach each other are no error"
-// It never asks, and throws what the driver then says.
+// Rejected with: "devices that cannot access each other are not an error"
+// Does not ask first, and throws the error of cuCtxEnablePeerAccess.
 #include "common/cu.hpp"
 
 namespace {
