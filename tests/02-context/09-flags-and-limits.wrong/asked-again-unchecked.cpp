@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked, also when the limit is asked for again"
-// It worked a moment ago, so it will work again; if not, the value from before is returned.
+// Rejected with: "every driver error is thrown, also that of the second query"
+// Ignores an error of the second query and returns the value from before.
 #include "common/cu.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Rejected with: "what is returned is what the driver gave, not what was asked for"
-// A limit is a request; the driver rounds it as it likes.
+// Rejected with: "the result is the driver's value, not the requested one"
+// Returns the requested value. A limit is a request, and the driver may change it.
 #include "common/cu.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Rejected with: "a value that the driver refuses is an error, too"
-// Nobody looks whether the limit was set: the caller gets a number, and it is too small.
+// Rejected with: "a value that the driver rejects is an error"
+// Ignores the result of cuCtxSetLimit. The caller receives a value that is too small, and no error.
 #include "common/cu.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Rejected with: "a limit that this device does not know is no error"
-// It throws where the caller was to be told that there is no such limit here.
+// Rejected with: "a limit that the device does not support is not an error"
+// Throws for a limit that the device does not support, instead of returning an empty optional.
 #include "common/cu.hpp"
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Rejected with: "which limits it knows, the device says itself"
-// The limit that this device does not know is known by name. Other devices do not know other ones.
+// Rejected with: "the driver decides which limits are supported"
+// Knows by name which limit is unsupported. Other devices may not support other limits.
 #include "common/cu.hpp"
 
 #include <optional>

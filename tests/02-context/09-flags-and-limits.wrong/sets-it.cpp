@@ -1,5 +1,5 @@
-// Rejected with: "a limit that is large enough stays as it is"
-// Setting is not raising: whoever needed more before has less now.
+// Rejected with: "a limit that is large enough does not change"
+// Sets the limit without comparing. Code that needed a larger limit no longer has it.
 #include "common/cu.hpp"
 
 #include <optional>

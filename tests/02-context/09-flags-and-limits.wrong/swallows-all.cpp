@@ -1,5 +1,5 @@
-// Rejected with: "every other refusal is one"
-// Without a context it says that the device does not know the limit.
+// Rejected with: "a missing context is an error"
+// Reports every error as an unsupported limit, even a missing context.
 #include "common/cu.hpp"
 
 #include <optional>
