@@ -42,8 +42,8 @@ struct Functions {
   int (*enable)(std::uint32_t on, void* subscriber, Domain domain) = nullptr;
   int (*unsubscribe)(void* subscriber) = nullptr;
 
-  // Returns the functions of the installed library, or null pointers if there is none. The library is never unloaded,
-  // because another thread may still be executing its code after the listener has unsubscribed.
+  // Returns the functions of the installed library, or null pointers if it is not installed. The library is never
+  // unloaded, because another thread may still be executing its code after the listener has unsubscribed.
   static Functions load() {
     void* library = nullptr;
     for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {

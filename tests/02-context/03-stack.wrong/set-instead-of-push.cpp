@@ -49,7 +49,8 @@ void cache_store(Cache* cache, const std::string& key, const std::vector<unsigne
   cache->arrays[key] = array;
 }
 
-// Copies the array with this key to `numbers`. Returns false if there is none. Throws cu::Error if a driver call fails.
+// Copies the array with this key to `numbers`. Returns false if the key is unknown. Throws cu::Error if a driver call
+// fails.
 bool cache_load(Cache* cache, const std::string& key, std::vector<unsigned>& numbers) {
   const auto found = cache->arrays.find(key);
   if (found == cache->arrays.end()) return false;

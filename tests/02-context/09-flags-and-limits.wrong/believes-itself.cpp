@@ -6,9 +6,9 @@
 
 std::optional<std::size_t> raise_limit(CUlimit limit, std::size_t bytes) {
   std::size_t value = 0;
-  const CUresult answer = cuCtxGetLimit(&value, limit);
-  if (answer == CUDA_ERROR_UNSUPPORTED_LIMIT) return std::nullopt;
-  CU_THROW(answer);
+  const CUresult result = cuCtxGetLimit(&value, limit);
+  if (result == CUDA_ERROR_UNSUPPORTED_LIMIT) return std::nullopt;
+  CU_THROW(result);
   if (value >= bytes) return value;
   CU_THROW(cuCtxSetLimit(limit, bytes));
   return bytes;

@@ -5,9 +5,9 @@
 #include <optional>
 
 std::optional<std::size_t> raise_limit(CUlimit limit, std::size_t bytes) {
-  const CUresult answer = cuCtxSetLimit(limit, bytes);
-  if (answer == CUDA_ERROR_UNSUPPORTED_LIMIT) return std::nullopt;
-  CU_THROW(answer);
+  const CUresult result = cuCtxSetLimit(limit, bytes);
+  if (result == CUDA_ERROR_UNSUPPORTED_LIMIT) return std::nullopt;
+  CU_THROW(result);
   std::size_t value;
   CU_THROW(cuCtxGetLimit(&value, limit));
   return value;

@@ -9,8 +9,8 @@ bool share(CUcontext a, CUcontext b) {
   if (!there || !back) return false;
   for (const auto& way : {std::pair(a, b), std::pair(b, a)}) {
     cu::Current in(way.first);
-    const CUresult answer = cuCtxEnablePeerAccess(way.second, 0);
-    if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+    const CUresult result = cuCtxEnablePeerAccess(way.second, 0);
+    if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(result);
   }
   return true;
 }

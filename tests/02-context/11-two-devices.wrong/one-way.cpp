@@ -20,7 +20,7 @@ bool share(CUcontext a, CUcontext b) {
   CU_THROW(cuDeviceCanAccessPeer(&back, device_b, device_a));
   if (!there || !back) return false;
   cu::Current in(a);
-  const CUresult answer = cuCtxEnablePeerAccess(b, 0);
-  if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+  const CUresult result = cuCtxEnablePeerAccess(b, 0);
+  if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(result);
   return true;
 }

@@ -12,8 +12,8 @@ CUdevice device_of(CUcontext context) {
 }
 
 void open(CUcontext to) {
-  const CUresult answer = cuCtxEnablePeerAccess(to, 0);
-  if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+  const CUresult result = cuCtxEnablePeerAccess(to, 0);
+  if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(result);
 }
 
 }  // namespace

@@ -6,9 +6,9 @@ namespace {
 
 bool open(CUcontext from, CUcontext to) {
   cu::Current in(from);
-  const CUresult answer = cuCtxEnablePeerAccess(to, 0);
-  if (answer == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED) return false;
-  if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+  const CUresult result = cuCtxEnablePeerAccess(to, 0);
+  if (result == CUDA_ERROR_PEER_ACCESS_UNSUPPORTED) return false;
+  if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(result);
   return true;
 }
 

@@ -14,8 +14,8 @@ CUdevice device_of(CUcontext context) {
 // Kernels of `from` may use memory of `to` afterwards.
 void open(CUcontext from, CUcontext to) {
   cu::Current in(from);
-  const CUresult answer = cuCtxEnablePeerAccess(to, 0);
-  if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+  const CUresult result = cuCtxEnablePeerAccess(to, 0);
+  if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(result);
 }
 
 }  // namespace
