@@ -128,11 +128,11 @@ TEST_CASE_METHOD(TwoContexts, "a null context is an error, and the stack does no
 }
 
 TEST_CASE_METHOD(TwoContexts, "every driver error is thrown, and the stack does not change") {
-  const auto answer = [&] {
+  const auto solution = [&] {
     simulated.open.clear();
     share(a, b);
   };
-  CHECK(goes_on({"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"}, answer) == "");
+  CHECK(goes_on({"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"}, solution) == "");
   CHECK(current() == other);
 }
 
