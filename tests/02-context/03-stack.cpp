@@ -22,8 +22,8 @@ int created = 0;                   // contexts
 std::vector<CUcontext> destroyed;  // contexts
 std::vector<CUcontext> allocated;  // the current context at each cuMemAlloc
 
-// This thread's stack, top first. The stack is empty afterwards. Once a context may have been destroyed, checks use this
-// function, because pushing a destroyed context is undefined.
+// This thread's stack, top first. The stack is empty afterwards. Checks use this function once a context may have been
+// destroyed, because pushing a destroyed context is undefined.
 Stack emptied() {
   Stack from_top;
   CUcontext top;
