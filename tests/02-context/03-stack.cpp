@@ -181,7 +181,7 @@ TEST_CASE_METHOD(Application, "a caller without a context can use the cache and 
   CHECK(afterwards.empty());
 }
 
-TEST_CASE_METHOD(Application, "the arrays are in the cache's own context, and outlive the application's") {
+TEST_CASE_METHOD(Application, "the arrays are in the cache's own context") {
   Cache* const cache = cache_open(device);
   allocated.clear();
   cache_store(cache, "pi", kNumbers);

@@ -1,4 +1,4 @@
-// Rejected with: "the arrays are in the cache's own context, and outlive the application's"
+// Rejected with: "the arrays are in the cache's own context"
 // Hides the symptom by giving up the cache's own context while it stores and loads. The arrays now belong to the
 // application's context and disappear with it.
 #include "common/cu.hpp"
