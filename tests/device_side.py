@@ -27,8 +27,10 @@ INTENDED = {
 }
 # And the check of its exercise, which gets the same from an answer that is right: a context takes along what is left in it.
 INTENDED_BY_CHECKS = {
+    "02-context/03-stack": ["not given back"],
     "02-context/04-ownership": ["not given back"],
     "02-context/05-primary": ["not given back"],
+    "02-context/07-scope": ["not given back"],
     "02-context/08-runtime-interop": ["not given back"],
     "02-context/10-two-contexts": ["not given back"],
     "03-memory/15-leaks": ["not given back"],
