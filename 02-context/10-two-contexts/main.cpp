@@ -1,4 +1,6 @@
 // Creates two contexts on one device, uses resources of one while the other is current, and lets a kernel fault.
+#include "controls.hpp"
+
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
@@ -53,7 +55,8 @@ CUcontext create(const char* name, CUdevice device) {
 
 // A kernel fault leaves the contexts unusable, so this program has no owners for what is in them. Destroying the
 // contexts releases everything.
-int main() try {
+int main(int count, char** options) try {
+  if (count > 1 && options[1] == std::string("--controls")) return controls::run();
   const Neighbor neighbor = start_neighbor();
   CU_CHECK(cuInit(0));
   CUdevice device;
