@@ -1,9 +1,11 @@
 // Measures copies of many sizes between host and device, with pageable and with pinned memory, and fits a model.
 #include "common/cu.hpp"
 #include "common/measure.hpp"
+#include "controls.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 #include <vector>
 
 constexpr std::size_t kSmallest = 4 << 10, kLargest = 64 << 20;  // bytes
@@ -58,7 +60,9 @@ void send_in_pieces(const cu::CopyModel& model, CUdeviceptr device, const char* 
               1e3 * measured);
 }
 
-int main() try {
+int main(int count, char** arguments) try {
+  if (count > 1 && arguments[1] == std::string("--controls")) return controls::run();
+
   cu::Context context;
   const double limit = cu::print_device_and_link(context.device);
 
