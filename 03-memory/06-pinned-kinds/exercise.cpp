@@ -1,4 +1,4 @@
-// Choose the flags of pinned memory from facts: what the buffer is for, what the device reports, and what you measured.
+// Choose the flags of pinned memory: from what the buffer is for, what the device reports, and what you measured.
 #include "common/cu.hpp"
 
 // What a buffer is for. The host writes to it in any case.
@@ -14,9 +14,9 @@ struct Measured {
   double write_combined;  // from write-combined memory
 };
 
-// Returns the flags for cuMemHostAlloc that the buffer needs, and no others. It needs mapped and portable memory only on
-// a device without unified addressing. It needs write-combined memory only if the host never reads the buffer and the
-// measured bandwidth is more than 5 % higher. Throws cu::Error if a driver call fails (CU_THROW).
+// Returns the flags for cuMemHostAlloc that the buffer needs, and no others. Mapped and portable memory are needed only
+// on a device without unified addressing. Write-combined memory is needed only if the host never reads the buffer and
+// the measured bandwidth is more than 5 % higher. Throws cu::Error if a driver call fails (CU_THROW).
 unsigned flags_for(CUdevice device, const Use& use, const Measured& measured) {
   // Your code here.
   (void)device, (void)use, (void)measured;

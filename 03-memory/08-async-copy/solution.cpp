@@ -11,8 +11,8 @@ struct Slot {
 };
 
 // Copies `bytes` bytes to the device, in the order of the stream, through the slot's buffer. When it returns, the
-// caller may change `from`. Waits only for the previous copy from the same slot, not for this one. Throws cu::Error if a
-// driver call fails (CU_THROW).
+// caller may change `from`. Waits only for the previous copy from the same slot, not for this one. Throws cu::Error if
+// a driver call fails (CU_THROW).
 void send(Slot& slot, CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
   CU_THROW(cuEventSynchronize(slot.free));
   std::memcpy(slot.pinned, from, bytes);
