@@ -1,10 +1,10 @@
-// What the lessons that measure share: the time of some work, a model of copies, the limits of the device, and text bars.
+// What the lessons that measure share: the time of some work, a model of copies, limits of the device, and text bars.
 //
 //   cu::median_seconds(work)         how long work() takes: the median of several runs after one that does not count,
 //                                    and of fewer runs if they take long
 //   cu::median_device_seconds(work)  how long the device is busy with what work() puts into the default stream
 //   cu::median(measure)              the same for the numbers that measure() returns
-//   cu::fit(copies)                  latency and bandwidth of a cu::CopyModel, from the times of copies of several sizes
+//   cu::fit(copies)                  the cu::CopyModel (latency, bandwidth) for the times of copies of several sizes
 //   cu::largest_error(model, copies) how far the model is from the measured times, at most
 //   cu::memory_limit(device)         the peak bandwidth of the device's memory in GB/s; 0 if the driver reports none
 //   cu::link_limit(device)           the peak bandwidth of the device's PCIe link in GB/s; 0 if Linux reports none
@@ -86,8 +86,8 @@ struct CopyModel {
   double half_size() const { return latency * bandwidth; }  // a copy of this size reaches half of the bandwidth
 };
 
-// The least-squares fit of relative errors. Each copy gives one equation, latency + bytes × slope = seconds. Divided by
-// its seconds, it counts as much for a small copy as for a large one.
+// The least-squares fit of relative errors. Each copy gives one equation, latency + bytes × slope = seconds. Divided
+// by its seconds, it counts as much for a small copy as for a large one.
 inline CopyModel fit(const std::vector<TimedCopy>& copies) {
   double aa = 0, ab = 0, bb = 0, a = 0, b = 0;
   for (const TimedCopy& copy : copies) {
@@ -116,8 +116,8 @@ inline double memory_limit(CUdevice device) {
   return 2e3 * kilohertz * (bits / 8) / 1e9;
 }
 
-// The driver API has no call for this, so Linux is asked about the card's end of the link. The slot's end may be slower,
-// but a virtual machine invents that number.
+// The driver API has no call for this, so Linux is asked about the card's end of the link. The slot's end may be
+// slower, but a virtual machine invents that number.
 inline double link_limit(CUdevice device) {
   char address[20] = "";
   CU_THROW(cuDeviceGetPCIBusId(address, sizeof address, device));

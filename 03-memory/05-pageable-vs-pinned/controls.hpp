@@ -4,7 +4,9 @@
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
+#include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <vector>
 
 namespace controls {
@@ -76,6 +78,26 @@ inline RangeCopies time_copies_in_range(CUdeviceptr device, std::vector<char>& a
   return {kPiece / in / 1e9, kPiece / out / 1e9};
 }
 
+// How long it takes to allocate host memory, in ms: pinned, and with malloc and a first write to every page.
+struct Allocation {
+  double pinned, pageable;
+};
+
+inline Allocation time_allocation(std::size_t bytes) {
+  const double pinned = cu::median([&] {
+    const auto start = Clock::now();
+    const cu::Pinned memory(bytes);
+    return microseconds_since(start) / 1e3;
+  });
+  const double pageable = cu::median([&] {
+    const auto start = Clock::now();
+    const std::unique_ptr<char, void (*)(void*)> memory(static_cast<char*>(std::malloc(bytes)), std::free);
+    for (std::size_t page = 0; page < bytes; page += 4096) memory.get()[page] = 1;
+    return microseconds_since(start) / 1e3;
+  });
+  return {pinned, pageable};
+}
+
 inline int run() {
   constexpr std::size_t kBytes = std::size_t{256} << 20;
   cu::Context context;
@@ -106,6 +128,12 @@ inline int run() {
   for (const std::size_t mib : {1, 16, 256}) {
     const RangeCopies copies = time_copies_in_range(target.address, pageable, mib << 20);
     std::printf("in an array of %8zu MiB    | %13.1f | %15.1f\n", mib, copies.to_device, copies.from_device);
+  }
+
+  std::printf("\nallocate, ms | cuMemHostAlloc | malloc and write\n");
+  for (const std::size_t kib : {64, 1024, 65536}) {
+    const Allocation times = time_allocation(kib << 10);
+    std::printf("%8zu KiB | %14.3f | %16.3f\n", kib, times.pinned, times.pageable);
   }
   return 0;
 }
