@@ -23,6 +23,7 @@
 #include <cmath>
 #include <cstddef>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -86,17 +87,19 @@ struct CopyModel {
   double half_size() const { return latency * bandwidth; }  // a copy of this size reaches half of the bandwidth
 };
 
-// The least-squares fit of relative errors. Each copy gives one equation, latency + bytes × slope = seconds. Divided
-// by its seconds, it counts as much for a small copy as for a large one.
+// The model with the smallest squares of relative errors. Each copy gives one equation, latency + slope × bytes =
+// seconds. Divided by the seconds, it counts as much for a small copy as for a large one.
 inline CopyModel fit(const std::vector<TimedCopy>& copies) {
-  double aa = 0, ab = 0, bb = 0, a = 0, b = 0;
+  double xx = 0, xy = 0, yy = 0, x_sum = 0, y_sum = 0;
   for (const TimedCopy& copy : copies) {
-    const double x = 1 / copy.seconds, y = copy.bytes / copy.seconds;
-    aa += x * x, ab += x * y, bb += y * y, a += x, b += y;
+    const double x = 1 / copy.seconds, y = copy.bytes / copy.seconds;  // latency * x + slope * y = 1
+    xx += x * x, xy += x * y, yy += y * y, x_sum += x, y_sum += y;
   }
-  const double latency = (a * bb - b * ab) / (aa * bb - ab * ab);
-  if (latency < 0) return {0, bb / b};  // no latency can be seen in these times
-  return {latency, (aa * bb - ab * ab) / (aa * b - ab * a)};
+  const double determinant = xx * yy - xy * xy;
+  const double latency = (x_sum * yy - y_sum * xy) / determinant, slope = (y_sum * xx - x_sum * xy) / determinant;
+  if (latency < 0) return {0, yy / y_sum};  // these times show no latency
+  if (slope <= 0) return {x_sum / xx, std::numeric_limits<double>::infinity()};  // the size makes no difference
+  return {latency, 1 / slope};
 }
 
 // 0.1 if the model is 10 % too high or too low for one copy, and closer for all others.

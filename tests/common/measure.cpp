@@ -77,6 +77,13 @@ TEST_CASE("a fit never has a latency below zero") {
   CHECK(found.bandwidth > 0);
 }
 
+TEST_CASE("a fit never has a bandwidth below zero") {
+  const cu::CopyModel found = cu::fit({{1000, 4e-6}, {2000, 3e-6}, {4000, 3e-6}});
+  CHECK(found.latency > 3e-6);
+  CHECK(found.latency < 4e-6);
+  CHECK(found.bandwidth > 0);
+}
+
 TEST_CASE("the largest error is that of the worst copy, too high or too low") {
   const cu::CopyModel model{1, 1};
   CHECK(std::abs(cu::largest_error(model, {{1, 2}, {3, 5}}) - 0.2) < 1e-9);
