@@ -22,7 +22,7 @@ def draw(figure, record):
             axes.plot(curve, modelled, "--", linewidth=1.2, color=colour, label=f"{kind}, model")
             if kind == "pinned":
                 axes.plot([half * 1024] * 2, [0.3, bandwidth / 2], ":", linewidth=1.2, color=plots.LIGHT_QUIET)
-                axes.text(half * 1024 * 1.2, 0.36, "n½", color=plots.LIGHT_QUIET)
+                axes.text(half * 1024 * 1.2, 3, "n½", color=plots.LIGHT_QUIET)
         axes.set_title(direction)
         plots.axis_of_bytes(axes, sizes[::2])
     plots.axis_of_decades(panels[0].yaxis, "GB/s")
