@@ -8,10 +8,11 @@
 #include <memory>
 #include <vector>
 
-constexpr double kStageMilliseconds = 10;                      // roughly, for each of the three stages alone
+constexpr double kStageMilliseconds = 10;  // roughly, for each of the three stages alone
 constexpr int kColumns = 72, kPiecesDrawn = 6, kMostPieces = 512;
 
 enum Stage { kCopyIn, kCompute, kCopyOut, kStages };
+constexpr const char* kStageNames[] = {"copy in", "compute", "copy out"};
 
 // What happens to `count` numbers, and the events before and after each stage of each piece.
 struct Job {
@@ -108,7 +109,7 @@ class Pipeline {
         const long end = std::min<long>(column(job_.pieces[i].end[stage]), kColumns);
         for (long c = column(job_.pieces[i].begin[stage]); c < end; ++c) line[c] = static_cast<char>('1' + i);
       }
-      std::printf("%-8s [%s]\n", stage == kCopyIn ? "copy in" : stage == kCompute ? "compute" : "copy out", line.c_str());
+      std::printf("%-8s [%s]\n", kStageNames[stage], line.c_str());
     }
   }
 
@@ -187,7 +188,7 @@ int main() try {
   const float in_three = drawn.stream_per_stage(in.handle, compute.handle, out.handle, true);
   drawn.draw("a stream per stage", in_three, in_one);
 
-  std::printf("\n       | ms\npieces | model   | stream per stage | stream per piece | longest stage / stream per stage\n");
+  std::printf("\npieces | model   | stream per stage | stream per piece | longest stage / stream per stage  (ms)\n");
   for (int pieces = 1; pieces <= kMostPieces; pieces *= 2) {
     const Pipeline pipeline(*job, work, pieces);
     const double model = (alone.sum() + (pieces - 1) * alone.longest()) / pieces + pieces * overhead;

@@ -8,10 +8,10 @@
 #include <future>
 #include <thread>
 
-constexpr std::size_t kPiece = 4 << 20;           // bytes in a buffer
-constexpr int kBuffers = 2, kMostThreads = 16;    // buffers of a thread: one is filled while the device reads the other
-constexpr double kSeconds = 20e-3;                // the array is as large as what pinned memory transfers in this time,
-constexpr std::size_t kShare = 32;                // but at most a 32nd of the device's memory
+constexpr std::size_t kPiece = 4 << 20;         // bytes in a buffer
+constexpr int kBuffers = 2, kMostThreads = 16;  // buffers of a thread: one is filled while the device reads the other
+constexpr double kSeconds = 20e-3;              // the array is as large as what pinned memory transfers in this time,
+constexpr std::size_t kShare = 32;              // but at most a 32nd of the device's memory
 
 // A pinned buffer, and the event after the last copy that reads it.
 struct Buffer {
@@ -57,14 +57,29 @@ void run(const Upload& upload, const std::vector<Ring>& rings, int threads) {
   CU_THROW(cuStreamSynchronize(upload.stream));
 }
 
-// GB/s of one pinned copy of that size.
+// GB/s of work that copies that many bytes.
+template <class Work>
+double speed_of(std::size_t bytes, Work work) {
+  return static_cast<double>(bytes) / cu::median_seconds(work, 3) / 1e9;
+}
+
 double pinned_speed(std::size_t bytes) {
   const cu::Pinned pinned(bytes);
   const cu::Memory device(bytes);
-  return bytes / cu::median_seconds([&] { CU_CHECK(cuMemcpyHtoD(device.address, pinned.address, bytes)); }) / 1e9;
+  return speed_of(bytes, [&] { CU_CHECK(cuMemcpyHtoD(device.address, pinned.address, bytes)); });
 }
 
-// As much as fits into kSeconds, and a last piece that is not full.
+// One thread copies all whole pieces of an array into its two pinned buffers, and nothing else.
+double memcpy_speed(const std::vector<char>& array, const Ring& ring) {
+  const std::size_t pieces = array.size() / kPiece;
+  return speed_of(pieces * kPiece, [&] {
+    for (std::size_t i = 0; i < pieces; ++i) {
+      std::memcpy(ring.buffers[i % kBuffers].memory.address, array.data() + i * kPiece, kPiece);
+    }
+  });
+}
+
+// As many bytes as pinned memory transfers in kSeconds. The last piece is not full.
 std::size_t fitting_size() {
   std::size_t free, total;
   CU_CHECK(cuMemGetInfo(&free, &total));
@@ -82,25 +97,22 @@ int main() try {
   std::vector<char> pageable(bytes);
   for (std::size_t i = 0; i < bytes; ++i) pageable[i] = static_cast<char>(i * 31 >> 8);
   const std::vector<Ring> rings(kMostThreads);
-  const double memcpy_speed = bytes / kPiece * kPiece / 1e9 / cu::median_seconds([&] {
-    for (std::size_t at = 0; at + kPiece <= bytes; at += kPiece) {
-      std::memcpy(rings[0].buffers[at / kPiece % kBuffers].memory.address, pageable.data() + at, kPiece);
-    }
-  }, 3);
-  std::printf("memcpy into a pinned buffer, one thread: %.1f GB/s\n", memcpy_speed);
+  const double by_cpu = memcpy_speed(pageable, rings[0]);
+  std::printf("memcpy into a pinned buffer, one thread: %.1f GB/s\n", by_cpu);
   std::printf("pinned memory, pieces of %zu MiB: %.1f GB/s\n", kPiece >> 20, pinned_pieces);
 
-  std::printf("\n%4zu MiB to the device |  GB/s | model | as a share of pinned memory\n", bytes >> 20);
-  const auto show = [&](const std::string& name, double speed, double model) {
-    const std::string predicted = model > 0 ? std::to_string(model).substr(0, std::to_string(model).find('.') + 2) : "";
-    std::printf("%-22s | %5.1f | %5s | %4.2f %s\n", name.c_str(), speed, predicted.c_str(), speed / pinned,
+  std::printf("\n%4zu MiB to the device | GB/s  | model | as a share of pinned memory\n", bytes >> 20);
+  const auto show = [&](const std::string& name, double speed, double model = 0) {
+    char predicted[16] = "";
+    if (model > 0) std::snprintf(predicted, sizeof predicted, "%.1f", model);
+    std::printf("%-22s | %5.1f | %5s | %4.2f %s\n", name.c_str(), speed, predicted, speed / pinned,
                 cu::bar(speed, limit > 0 ? limit : pinned, 30).c_str());
   };
-  show("pinned memory", pinned, 0);
-  show("pageable memory", bytes / 1e9 / cu::median_seconds([&] {
-    CU_CHECK(cuMemcpyHtoD(device.address, pageable.data(), bytes));
-    CU_CHECK(cuCtxSynchronize());
-  }, 3), 0);
+  show("pinned memory", pinned);
+  show("pageable memory", speed_of(bytes, [&] {
+         CU_CHECK(cuMemcpyHtoD(device.address, pageable.data(), bytes));
+         CU_CHECK(cuCtxSynchronize());
+       }));
 
   bool correct = true;
   const cu::Stream stream;
@@ -108,9 +120,8 @@ int main() try {
   for (int threads = 1; threads <= kMostThreads; threads *= 2) {
     CU_CHECK(cuMemsetD8(device.address, 0, bytes));
     CU_CHECK(cuCtxSynchronize());  // the stream is non-blocking: it would not wait for the memset
-    const double speed = bytes / 1e9 / cu::median_seconds([&] { run(upload, rings, threads); }, 3);
-    show("a ring, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"), speed,
-         std::min(threads * memcpy_speed, pinned_pieces));
+    show("a ring, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
+         speed_of(bytes, [&] { run(upload, rings, threads); }), std::min(threads * by_cpu, pinned_pieces));
     std::vector<char> back(bytes);
     CU_CHECK(cuMemcpyDtoH(back.data(), device.address, bytes));
     correct &= back == pageable;

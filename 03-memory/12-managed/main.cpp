@@ -184,8 +184,8 @@ void control_sizes(const cu::Module& module, CUdevice device) {
         CU_CHECK(cuCtxSynchronize());
       });
     }
-    std::printf("%4zu %s | %19.3f | %21.3f | %23.3f\n", kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB", times.median("faults"), times.median("prefetch"),
-                times.median("copy"));
+    std::printf("%4zu %s | %19.3f | %21.3f | %23.3f\n", kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB",
+                times.median("faults"), times.median("prefetch"), times.median("copy"));
   }
 }
 

@@ -155,11 +155,11 @@ bool compare_policies(CUdevice device) {
   };
   bool correct = true;
   std::printf("\na second stream; the first one is: | busy   | busy, with an event | finished\n");
-  for (const Policy& policy : {Policy{"no policy", 0},
-                               Policy{"REUSE_FOLLOW_EVENT_DEPENDENCIES", CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES},
-                               Policy{"REUSE_ALLOW_OPPORTUNISTIC", CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC},
-                               Policy{"REUSE_ALLOW_INTERNAL_DEPENDENCIES",
-                                      CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES}}) {
+  for (const Policy& policy :
+       {Policy{"no policy", 0},
+        Policy{"REUSE_FOLLOW_EVENT_DEPENDENCIES", CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES},
+        Policy{"REUSE_ALLOW_OPPORTUNISTIC", CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC},
+        Policy{"REUSE_ALLOW_INTERNAL_DEPENDENCIES", CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES}}) {
     const char* memory[3];
     for (const First state : {First::busy, First::busy_with_event, First::finished}) {
       const Pool pool(device, policy.attribute);

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-constexpr int kWidth = 26, kHeight = 5;                // of the picture, in bytes and rows
-constexpr int kWide = 4004;                            // bytes in a row of the image that is measured
-constexpr int kMostRows = 1 << 18, kRowsInBlock = 8;   // one warp for each row
-constexpr double kLongEnough = 1e-3;                   // seconds
+constexpr int kWidth = 26, kHeight = 5;               // of the picture, in bytes and rows
+constexpr int kWide = 4004;                           // bytes in a row of the image that is measured
+constexpr int kMostRows = 1 << 18, kRowsInBlock = 8;  // one warp for each row
+constexpr double kLongEnough = 1e-3;                  // seconds
 
 struct Rectangle {
   int x, y, width, height;
@@ -20,7 +20,9 @@ struct Image {
   cu::Memory memory;
   std::size_t pitch = 0;
 
-  Image(std::size_t width, std::size_t height) { CU_THROW(cuMemAllocPitch(&memory.address, &pitch, width, height, 16)); }
+  Image(std::size_t width, std::size_t height) {
+    CU_THROW(cuMemAllocPitch(&memory.address, &pitch, width, height, 16));
+  }
 };
 
 // Copies a rectangle of an image. On the host, its rows follow each other without padding.
@@ -68,7 +70,8 @@ bool copy_rectangles() {
   }
   CU_CHECK(cuMemsetD8(image.memory.address, '~', image.pitch * kHeight));  // makes the padding visible
   copy_to_device(image.memory.address, image.pitch, picture);
-  CU_CHECK(cuMemsetD2D8(image.memory.address + 1 * image.pitch + 4, image.pitch, '#', 10, 3));  // from column 4 of row 1
+  CU_CHECK(
+      cuMemsetD2D8(image.memory.address + 1 * image.pitch + 4, image.pitch, '#', 10, 3));  // from column 4 of row 1
 
   const std::string all = copy_to_host(image.memory.address, image.pitch, {0, 0, kWidth, kHeight});
   show("the picture, copied back", all, kWidth);
@@ -88,7 +91,8 @@ double row_sum_speed(CUfunction kernel, CUdeviceptr image, std::size_t pitch, in
   const double seconds = cu::median_device_seconds([&] {
     CUdeviceptr to = sums.address;
     void* arguments[] = {&image, &pitch, &width, &to};
-    CU_CHECK(cuLaunchKernel(kernel, rows / kRowsInBlock, 1, 1, 32 * kRowsInBlock, 1, 1, 0, nullptr, arguments, nullptr));
+    CU_CHECK(
+        cuLaunchKernel(kernel, rows / kRowsInBlock, 1, 1, 32 * kRowsInBlock, 1, 1, 0, nullptr, arguments, nullptr));
   });
   std::vector<unsigned> found(rows);
   CU_CHECK(cuMemcpyDtoH(found.data(), sums.address, rows * sizeof(unsigned)));
@@ -121,11 +125,13 @@ bool measure_row_sums() {
   };
   bool correct = show_speed("packed, 4-byte loads", row_sum_speed(by_4, packed.address, kWide, kWide, rows));
   correct &= show_speed("padded, 4-byte loads", row_sum_speed(by_4, padded.memory.address, padded.pitch, kWide, rows));
-  correct &= show_speed("padded, 16-byte loads", row_sum_speed(by_16, padded.memory.address, padded.pitch, kWide, rows));
+  correct &=
+      show_speed("padded, 16-byte loads", row_sum_speed(by_16, padded.memory.address, padded.pitch, kWide, rows));
   for (const int strip : {32, 128}) {
     std::printf("\nthe first %d bytes of each row\n", strip);
     correct &= show_speed("packed, 4-byte loads", row_sum_speed(by_4, packed.address, kWide, strip, rows));
-    correct &= show_speed("padded, 4-byte loads", row_sum_speed(by_4, padded.memory.address, padded.pitch, strip, rows));
+    correct &=
+        show_speed("padded, 4-byte loads", row_sum_speed(by_4, padded.memory.address, padded.pitch, strip, rows));
   }
   return correct;
 }

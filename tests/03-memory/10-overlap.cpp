@@ -32,10 +32,10 @@ void CUDA_CB wait_at(void* gate_of_a_stream) {
   if (!gate.open) gate.timed_out = true;
 }
 
-int events = 0;                                // that process() has created and not destroyed
-int copies_in = 0, copies_out = 0;             // that it has enqueued
-Gate* before_second_copy_in = nullptr;         // this gate is put before the second copy in, in its stream
-Gate* before_second_copy_out = nullptr;        // the same for copies out
+int events = 0;                          // that process() has created and not destroyed
+int copies_in = 0, copies_out = 0;       // that it has enqueued
+Gate* before_second_copy_in = nullptr;   // this gate is put before the second copy in, in its stream
+Gate* before_second_copy_out = nullptr;  // the same for copies out
 
 float result(int i) { return static_cast<float>(i) * 0.5f + 1.0f; }
 
@@ -61,9 +61,7 @@ struct Pipeline : cu::Context {
     CU_REPORT(cuCtxSynchronize());
   }
   void hold(const cu::Stream& stream) { CU_CHECK(cuLaunchHostFunc(stream.handle, wait_at, &gate)); }
-  void run() {
-    process(kernel, host.as<float>(), kPieces, kFloats, buffers, {in.handle, work.handle, out.handle});
-  }
+  void run() { process(kernel, host.as<float>(), kPieces, kFloats, buffers, {in.handle, work.handle, out.handle}); }
   // Waits for the device, and says which number is wrong, if one is.
   std::string numbers() {
     gate.open = true;

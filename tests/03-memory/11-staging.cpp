@@ -142,17 +142,17 @@ CUresult cuCtxSynchronize() {
   return answer;
 }
 
-TEST_CASE_METHOD(Download, "whole pieces arrive, more than there are slots") { CHECK(arrive(8 * kSize)); }
+TEST_CASE_METHOD(Download, "more whole pieces than there are slots are copied") { CHECK(arrive(8 * kSize)); }
 
-TEST_CASE_METHOD(Download, "a last piece that is shorter arrives, and nothing behind it") {
+TEST_CASE_METHOD(Download, "a shorter last piece is copied, and nothing behind it is touched") {
   CHECK(arrive(4 * kSize + 12345));
   CHECK(arrive(kSize - 1));
   CHECK(arrive(1));
 }
 
-TEST_CASE_METHOD(Download, "no bytes: nothing happens") { CHECK(arrive(0)); }
+TEST_CASE_METHOD(Download, "zero bytes are allowed, and nothing happens") { CHECK(arrive(0)); }
 
-TEST_CASE_METHOD(Download, "the bytes are those of the stream's turn, even if it is busy") {
+TEST_CASE_METHOD(Download, "the copies are made in stream order, even if the stream is busy") {
   CU_CHECK(cuLaunchHostFunc(stream.handle, sleep_a_while, nullptr));
   CU_CHECK(cuMemsetD8Async(device.address, 0xee, kMost, stream.handle));
   std::vector<unsigned char> got(8 * kSize);
@@ -160,13 +160,13 @@ TEST_CASE_METHOD(Download, "the bytes are those of the stream's turn, even if it
   CHECK((got == std::vector<unsigned char>(8 * kSize, 0xee)));
 }
 
-TEST_CASE_METHOD(Download, "all slots are under way before the host waits for the first") {
+TEST_CASE_METHOD(Download, "a copy into every slot is enqueued before the host waits for the first") {
   CHECK(arrive(8 * kSize));
   REQUIRE_FALSE(waits.empty());
   CHECK(waits.front().asked_for == static_cast<int>(kSlots));
 }
 
-TEST_CASE_METHOD(Download, "a slot that is emptied is asked for again before the host waits for the next") {
+TEST_CASE_METHOD(Download, "an emptied slot gets its next copy before the host waits again") {
   constexpr int kPieces = 8;
   CHECK(arrive(kPieces * kSize));
   for (const Wait& wait : waits) {
@@ -177,7 +177,7 @@ TEST_CASE_METHOD(Download, "a slot that is emptied is asked for again before the
   }
 }
 
-TEST_CASE_METHOD(Download, "copies go into the slots only") {
+TEST_CASE_METHOD(Download, "the device copies only into the slots") {
   CHECK(arrive(8 * kSize));
   CHECK(copies_past_slots == 0);
   CHECK(copies == 8);
