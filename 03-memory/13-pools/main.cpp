@@ -73,22 +73,23 @@ bool watch_one_stream(CUdevice device) {
   return expected;
 }
 
-// A pool of our own, in which only the given policy allows reuse across streams (none, if it is 0).
+// A pool of our own, with a maximum size (0: none). At most one policy allows reuse across streams (0: none does).
 struct Pool {
   CUmemoryPool handle = nullptr;
 
-  Pool(CUdevice device, int policy) {
+  Pool(CUdevice device, int policy, std::size_t most) {
     CUmemPoolProps properties{};
     properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     properties.location.id = device;
+    properties.maxSize = most;
     CU_THROW(cuMemPoolCreate(&handle, &properties));
     cuuint64_t threshold = kKeepEverything;
     CU_REPORT(cuMemPoolSetAttribute(handle, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD, &threshold));
-    for (const auto each : {CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
-                            CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES}) {
+    for (const int each : {CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES, CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC,
+                           CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES}) {
       int allowed = each == policy;
-      CU_REPORT(cuMemPoolSetAttribute(handle, each, &allowed));
+      CU_REPORT(cuMemPoolSetAttribute(handle, static_cast<CUmemPool_attribute>(each), &allowed));
     }
   }
   ~Pool() { CU_REPORT(cuMemPoolDestroy(handle)); }
@@ -115,14 +116,21 @@ class Hold {
   std::atomic<bool> released_{false};
 };
 
-enum class First { busy, busy_with_event, finished };
+// Waits until a stream has come to this point, without a call that synchronizes: pools release memory in those.
+void wait_without_synchronizing(CUstream stream) {
+  std::atomic<bool> reached{false};
+  const auto reach = [](void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; };
+  CU_THROW(cuLaunchHostFunc(stream, reach, &reached));
+  while (!reached) std::this_thread::sleep_for(std::chrono::microseconds(100));
+}
 
-struct Outcome {
-  bool reused, correct;
-};
+// What the first stream is doing when the second one allocates, after the first one has enqueued its free.
+enum class First { busy, busy_with_event, finished, busy_pool_full };
 
-// The first stream uses memory and frees it; then the second one allocates. Does it receive the same memory?
-Outcome allocate_in_second_stream(const Pool& pool, First state) {
+// The first stream uses memory and frees it; then the second one allocates. Returns whether it receives the same
+// memory. Throws if the two streams have overwritten each other's data.
+const char* allocate_in_second_stream(CUdevice device, int policy, First state) {
+  const Pool pool(device, policy, state == First::busy_pool_full ? kSize : 0);
   const cu::Stream first, second;
   const cu::Event freed(CU_EVENT_DISABLE_TIMING);
   const cu::Pinned bytes(2);  // the last byte of each allocation
@@ -134,40 +142,41 @@ Outcome allocate_in_second_stream(const Pool& pool, First state) {
   CU_THROW(cuMemcpyDtoHAsync(bytes.as<char>(), of_first + kSize - 1, 1, first.handle));
   CU_THROW(cuMemFreeAsync(of_first, first.handle));
 
-  if (state == First::finished) CU_THROW(cuStreamSynchronize(first.handle));
+  if (state == First::finished) wait_without_synchronizing(first.handle);
   if (state == First::busy_with_event) {
     CU_THROW(cuEventRecord(freed.handle, first.handle));
     CU_THROW(cuStreamWaitEvent(second.handle, freed.handle, 0));
   }
-  CU_THROW(cuMemAllocFromPoolAsync(&of_second, kSize, pool.handle, second.handle));
+  const CUresult allocated = cuMemAllocFromPoolAsync(&of_second, kSize, pool.handle, second.handle);
+  if (allocated == CUDA_ERROR_OUT_OF_MEMORY && state == First::busy_pool_full) return "no memory";
+  CU_THROW(allocated);
   CU_THROW(cuMemsetD8Async(of_second, 2, kSize, second.handle));
   CU_THROW(cuMemcpyDtoHAsync(bytes.as<char>() + 1, of_second + kSize - 1, 1, second.handle));
   CU_THROW(cuMemFreeAsync(of_second, second.handle));
   hold.reset();
   CU_THROW(cuCtxSynchronize());
-  return {of_first == of_second, bytes.as<char>()[0] == 1 && bytes.as<char>()[1] == 2};
+  if (bytes.as<char>()[0] != 1 || bytes.as<char>()[1] != 2) throw std::runtime_error("the streams shared memory");
+  return of_first == of_second ? "reused" : "new";
 }
 
+// Returns whether no stream gets memory that it must not get.
 bool compare_policies(CUdevice device) {
   struct Policy {
     const char* name;
     int attribute;
   };
+  std::printf("\na second stream; the first one is: | busy   | busy, event | finished | busy, pool full\n");
   bool correct = true;
-  std::printf("\na second stream; the first one is: | busy   | busy, with an event | finished\n");
-  for (const Policy& policy :
-       {Policy{"no policy", 0},
-        Policy{"REUSE_FOLLOW_EVENT_DEPENDENCIES", CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES},
-        Policy{"REUSE_ALLOW_OPPORTUNISTIC", CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC},
-        Policy{"REUSE_ALLOW_INTERNAL_DEPENDENCIES", CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES}}) {
-    const char* memory[3];
-    for (const First state : {First::busy, First::busy_with_event, First::finished}) {
-      const Pool pool(device, policy.attribute);
-      const Outcome outcome = allocate_in_second_stream(pool, state);
-      memory[static_cast<int>(state)] = outcome.reused ? "reused" : "new";
-      correct &= outcome.correct && !(outcome.reused && policy.attribute == 0 && state == First::busy);
-    }
-    std::printf("%-34s | %-6s | %-19s | %s\n", policy.name, memory[0], memory[1], memory[2]);
+  for (const auto& [name, attribute] :
+       {Policy{"no policy", 0}, Policy{"FOLLOW_EVENT_DEPENDENCIES", CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES},
+        Policy{"ALLOW_OPPORTUNISTIC", CU_MEMPOOL_ATTR_REUSE_ALLOW_OPPORTUNISTIC},
+        Policy{"ALLOW_INTERNAL_DEPENDENCIES", CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES}}) {
+    const char* busy = allocate_in_second_stream(device, attribute, First::busy);
+    const char* with_event = allocate_in_second_stream(device, attribute, First::busy_with_event);
+    const char* finished = allocate_in_second_stream(device, attribute, First::finished);
+    const char* full = allocate_in_second_stream(device, attribute, First::busy_pool_full);
+    std::printf("%-34s | %-6s | %-11s | %-8s | %s\n", name, busy, with_event, finished, full);
+    if (attribute == 0) correct = busy == std::string("new") && full == std::string("no memory");
   }
   return correct;
 }
@@ -205,7 +214,7 @@ int main() try {
   correct &= compare_policies(context.device);
   compare_costs(context.device);
   return correct ? 0 : 1;
-} catch (const cu::Error& error) {
+} catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;
 }
