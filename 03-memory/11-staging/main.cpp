@@ -1,4 +1,5 @@
-// Copies from pageable memory at nearly the speed of pinned memory: host threads fill a ring of pinned buffers.
+// Copies from pageable memory at nearly the speed of pinned memory: host threads fill a ring of pinned buffers. With
+// --controls, it measures pageable memory over sizes, and memcpy beside it.
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
@@ -87,9 +88,27 @@ std::size_t fitting_size() {
   return bytes / kPiece * kPiece + kPiece / 2;
 }
 
-int main() try {
+// Why pageable memory is slower in large arrays: the driver's copy beside memcpy alone.
+void compare_sizes(const Ring& ring) {
+  std::printf("\n         | GB/s, pageable to the device | memcpy, one thread\n");
+  for (std::size_t bytes = kPiece; bytes <= std::size_t{1} << 30; bytes *= 2) {
+    const cu::Memory device(bytes);
+    const std::vector<char> array(bytes, 1);
+    const double by_driver = speed_of(bytes, [&] {
+      CU_CHECK(cuMemcpyHtoD(device.address, array.data(), bytes));
+      CU_CHECK(cuCtxSynchronize());
+    });
+    std::printf("%4zu MiB | %28.1f | %18.1f\n", bytes >> 20, by_driver, memcpy_speed(array, ring));
+  }
+}
+
+int main(int argc, char** argv) try {
   cu::Context context;
   const double limit = cu::print_device_and_link(context.device);
+  if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
+    compare_sizes(Ring());
+    return 0;
+  }
   const std::size_t bytes = fitting_size();
   const double pinned = pinned_speed(bytes), pinned_pieces = pinned_speed(kPiece);
 

@@ -1,5 +1,5 @@
 // Uses one pointer on the host and on the device, and measures what it costs to keep the bytes where they are used.
-// With --controls, it runs the measurements that explain the bars.
+// With --controls, it measures what a write of the host costs after different histories, and what one page fault costs.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -126,6 +126,33 @@ bool compare(const cu::Module& module, CUdevice device) {
   return correct;
 }
 
+// The three ways to bring data to the device, over sizes.
+void compare_sizes(const cu::Module& module, CUdevice device) {
+  std::printf("\nms       | kernel, page faults | prefetch, then kernel | copy from pinned memory\n");
+  for (std::size_t kib = 64; kib <= 64 << 10; kib *= 4) {
+    const int n = static_cast<int>(kib * 1024 / sizeof(int));
+    const Managed memory(module, device, n);
+    const cu::Memory plain(memory.bytes());
+    const cu::Pinned pinned(memory.bytes());
+    Times times;
+    for (int round = 0; round < kRounds; ++round) {
+      memory.host_writes(round);
+      times.measure("faults", [&] { memory.kernel_reads(); });
+      memory.host_writes(round);
+      times.measure("prefetch", [&] {
+        memory.prefetch_to_device();
+        memory.kernel_reads();
+      });
+      times.measure("copy", [&] {
+        CU_CHECK(cuMemcpyHtoD(plain.address, pinned.address, memory.bytes()));
+        CU_CHECK(cuCtxSynchronize());
+      });
+    }
+    std::printf("%4zu %s | %19.3f | %21.3f | %23.3f\n", kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB",
+                times.median("faults"), times.median("prefetch"), times.median("copy"));
+  }
+}
+
 // Why a write of the host takes as long as it does: the same loop, after different histories.
 void control_host_writes(const cu::Module& module, CUdevice device) {
   Times times;
@@ -162,33 +189,6 @@ void control_host_writes(const cu::Module& module, CUdevice device) {
   times.print("the host writes 8 MiB, after");
 }
 
-// Page faults are handled in batches, and a fault migrates more than its own page: the cost over sizes.
-void control_sizes(const cu::Module& module, CUdevice device) {
-  std::printf("\nms       | kernel, page faults | prefetch, then kernel | copy from pinned memory\n");
-  for (std::size_t kib = 64; kib <= 256 << 10; kib *= 4) {
-    const int n = static_cast<int>(kib * 1024 / sizeof(int));
-    const Managed memory(module, device, n);
-    const cu::Memory plain(memory.bytes());
-    const cu::Pinned pinned(memory.bytes());
-    Times times;
-    for (int round = 0; round < kRounds; ++round) {
-      memory.host_writes(round);
-      times.measure("faults", [&] { memory.kernel_reads(); });
-      memory.host_writes(round);
-      times.measure("prefetch", [&] {
-        memory.prefetch_to_device();
-        memory.kernel_reads();
-      });
-      times.measure("copy", [&] {
-        CU_CHECK(cuMemcpyHtoD(plain.address, pinned.address, memory.bytes()));
-        CU_CHECK(cuCtxSynchronize());
-      });
-    }
-    std::printf("%4zu %s | %19.3f | %21.3f | %23.3f\n", kib < 1024 ? kib : kib / 1024, kib < 1024 ? "KiB" : "MiB",
-                times.median("faults"), times.median("prefetch"), times.median("copy"));
-  }
-}
-
 // One thread reads one number per step, so that at most one page fault is pending: how many faults does it take?
 void control_single_faults(const cu::Module& module, CUdevice device) {
   std::printf("\none thread, 8 MiB, one number every | reads |       ms | us per read\n");
@@ -212,11 +212,11 @@ int main(int argc, char** argv) try {
   const cu::Module module(cu::image("kernels.ptx"));
   if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
     control_host_writes(module, context.device);
-    control_sizes(module, context.device);
     control_single_faults(module, context.device);
     return 0;
   }
   const bool correct = compare(module, context.device);
+  compare_sizes(module, context.device);
   std::printf("\n%s\n", correct ? "Host and device have seen the same numbers." : "Some numbers are wrong.");
   return correct ? 0 : 1;
 } catch (const cu::Error& error) {

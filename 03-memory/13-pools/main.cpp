@@ -207,12 +207,33 @@ void compare_costs(CUdevice device) {
   CU_CHECK(cuMemPoolTrimTo(pool, 0));
 }
 
+// How long the host waits to free memory while a stream, which does not use it, is busy for 20 ms.
+void compare_waits() {
+  const cu::Stream stream;
+  const auto milliseconds = [&](auto free) {
+    const auto nap = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(20)); };
+    CU_CHECK(cuLaunchHostFunc(stream.handle, nap, nullptr));
+    const auto start = std::chrono::steady_clock::now();
+    free();
+    const std::chrono::duration<double, std::milli> waited = std::chrono::steady_clock::now() - start;
+    CU_CHECK(cuStreamSynchronize(stream.handle));
+    return waited.count();
+  };
+  CUdeviceptr plain, pooled;
+  CU_CHECK(cuMemAlloc(&plain, kMiB));
+  CU_CHECK(cuMemAllocAsync(&pooled, kMiB, stream.handle));
+  const double by_free = milliseconds([&] { CU_CHECK(cuMemFree(plain)); });
+  const double in_order = milliseconds([&] { CU_CHECK(cuMemFreeAsync(pooled, stream.handle)); });
+  std::printf("\nms to free memory while a stream is busy: cuMemFree %.2f, cuMemFreeAsync %.2f\n", by_free, in_order);
+}
+
 int main() try {
   const cu::Context context;
   cu::print_device(context.device);
   bool correct = watch_one_stream(context.device);
   correct &= compare_policies(context.device);
   compare_costs(context.device);
+  compare_waits();
   return correct ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -1,8 +1,10 @@
 // Stores a picture with padded rows, copies rectangles of it, forgets the padding once, and measures what it is for.
+// With --controls, it measures copies of rectangles.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
 
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -133,9 +135,54 @@ bool measure_row_sums() {
   return correct;
 }
 
-int main() try {
+// Which pitches cuMemcpy2D accepts within the device, and what short rows cost.
+void compare_copies() {
+  constexpr int kRows = 1 << 15, kWidth = 4000;
+  constexpr std::size_t kBytes = 32 << 20;
+  const auto speed_of = [](CUresult (*copy)(const CUDA_MEMCPY2D*), const CUDA_MEMCPY2D& what) {
+    const double seconds = cu::median_seconds([&] {
+      CU_CHECK(copy(&what));
+      CU_CHECK(cuCtxSynchronize());
+    });
+    return static_cast<double>(what.WidthInBytes) * what.Height / seconds / 1e9;
+  };
+  std::printf("\n%d rows of %d bytes within the device, GB/s\npitch | cuMemcpy2D | cuMemcpy2DUnaligned\n", kRows,
+              kWidth);
+  for (const std::size_t pitch : {4000, 4001, 4002, 4004, 4096, 4097}) {
+    const cu::Memory from(pitch * kRows), to(pitch * kRows);
+    CUDA_MEMCPY2D copy{};
+    copy.srcMemoryType = copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.srcDevice = from.address;
+    copy.dstDevice = to.address;
+    copy.srcPitch = copy.dstPitch = pitch;
+    copy.WidthInBytes = kWidth;
+    copy.Height = kRows;
+    std::printf("%5zu | %10.1f | %19.1f\n", pitch, speed_of(cuMemcpy2D, copy), speed_of(cuMemcpy2DUnaligned, copy));
+  }
+  std::printf("\n32 MiB from pinned memory, GB/s\nbytes in a row | cuMemcpy2D\n");
+  const cu::Pinned pinned(kBytes);
+  for (const std::size_t width : {16, 64, 512, 4096, 65536}) {
+    const Image image(width, kBytes / width);
+    CUDA_MEMCPY2D copy{};
+    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+    copy.srcHost = pinned.address;
+    copy.srcPitch = width;
+    copy.dstMemoryType = CU_MEMORYTYPE_DEVICE;
+    copy.dstDevice = image.memory.address;
+    copy.dstPitch = image.pitch;
+    copy.WidthInBytes = width;
+    copy.Height = kBytes / width;
+    std::printf("%14zu | %10.1f\n", width, speed_of(cuMemcpy2D, copy));
+  }
+}
+
+int main(int argc, char** argv) try {
   const cu::Context context;
   cu::print_device(context.device);
+  if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
+    compare_copies();
+    return 0;
+  }
   int most;
   CU_CHECK(cuDeviceGetAttribute(&most, CU_DEVICE_ATTRIBUTE_MAX_PITCH, context.device));
   std::printf("Pitches up to %d bytes can be copied.\n\nbytes in a row | pitch\n", most);
