@@ -31,7 +31,8 @@ int main() try {
   std::printf("\nms, result on the host         | copy, then compute | compute on mapped memory | speedup\n");
   for (Work work :
        {Work{"each number once", "add_up", 1, 1}, Work{"four times, volatile loads", "add_up_volatile", 1, 4},
-        Work{"four times, ordinary loads", "add_up", 1, 4}, Work{"one number in 1024", "add_up", 1024, 1}}) {
+        Work{"four times, ordinary loads", "add_up", 1, 4}, Work{"four times, L2 only (ld.cg)", "add_up_cg", 1, 4},
+        Work{"one number in 1024", "add_up", 1024, 1}}) {
     const CUfunction kernel = module.function(work.kernel);
     int n = kNumbers;
     auto launch_on = [&](CUdeviceptr address) {
