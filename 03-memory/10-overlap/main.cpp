@@ -1,10 +1,12 @@
-// Copies in, computes and copies out, in one stream and in several, and draws when each piece was processed.
+// Copies in, computes and copies out, in one stream and in several, and draws when each piece was processed. With
+// --controls, it uses a second stream for kernels.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -58,10 +60,13 @@ class Pipeline {
  public:
   Pipeline(const Job& job, CUfunction work, int pieces) : job_(job), work_(work), pieces_(pieces) {}
 
-  // Each stage has its own stream. Returns milliseconds from the first event to the last. The events before each stage
-  // cost a little time of their own, so they are recorded only for the drawing.
-  float stream_per_stage(CUstream in, CUstream work, CUstream out, bool for_drawing = false) const {
+  // Each stage has its own stream; kernels may have several, used alternately. Returns milliseconds from the first
+  // event to the last. The events before each stage cost a little time of their own, so they are recorded only for the
+  // drawing.
+  float stream_per_stage(CUstream in, const std::vector<CUstream>& for_kernels, CUstream out,
+                         bool for_drawing = false) const {
     for (int i = 0; i < pieces_; ++i) {
+      const CUstream work = for_kernels[i % for_kernels.size()];
       const auto& [begin, end] = job_.pieces[i];
       const auto mark = [&](Stage stage, CUstream stream) {
         if (for_drawing || (i == 0 && stage == kCopyIn)) CU_CHECK(cuEventRecord(begin[stage].handle, stream));
@@ -84,7 +89,7 @@ class Pipeline {
     return milliseconds(job_.pieces[0].begin[kCopyIn], job_.pieces[pieces_ - 1].end[kCopyOut]);
   }
 
-  // Each piece has its own stream; the streams take turns. No events are needed between the stages.
+  // Each piece uses the next of the given streams. No events are needed between the stages.
   float stream_per_piece(const std::vector<cu::Stream>& streams) const {
     CU_CHECK(cuEventRecord(job_.pieces[0].begin[kCopyIn].handle, streams[0].handle));
     for (int i = 0; i < pieces_; ++i) {
@@ -136,7 +141,7 @@ Alone measure_alone(const Job& job, CUfunction work, CUstream stream) {
   Alone alone;
   for (const Stage stage : {kCopyIn, kCompute, kCopyOut}) {
     alone.of[stage] = cu::median([&] {
-      Pipeline(job, work, 1).stream_per_stage(stream, stream, stream, true);
+      Pipeline(job, work, 1).stream_per_stage(stream, {stream}, stream, true);
       return milliseconds(job.pieces[0].begin[stage], job.pieces[0].end[stage]);
     });
   }
@@ -161,7 +166,7 @@ std::unique_ptr<Job> fitting_job(CUfunction work, CUstream stream) {
   }
 }
 
-int main() try {
+int main(int argc, char** argv) try {
   cu::Context context;
   cu::print_device_and_link(context.device);
   cu::Module module(cu::image("kernels.ptx"));
@@ -174,25 +179,38 @@ int main() try {
   // What a piece costs whatever its size: 512 pieces of one number each.
   const Job tiny(kMostPieces);
   const double overhead = cu::median([&] {
-    return Pipeline(tiny, work, kMostPieces).stream_per_stage(in.handle, compute.handle, out.handle) / kMostPieces;
+    return Pipeline(tiny, work, kMostPieces).stream_per_stage(in.handle, {compute.handle}, out.handle) / kMostPieces;
   });
   std::printf("%d MiB alone: copy in %.2f ms, compute %.2f ms, copy out %.2f ms.\n", job->count >> 18,
               alone.of[kCopyIn], alone.of[kCompute], alone.of[kCopyOut]);
   std::printf("Each piece adds an overhead of %.1f us.\n", overhead * 1e3);
 
+  if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {  // do kernels of different pieces overlap?
+    std::printf("\n       | ms, streams for kernels\npieces |     one |     two\n");
+    for (int pieces = 1; pieces <= kMostPieces; pieces *= 2) {
+      const Pipeline pipeline(*job, work, pieces);
+      const auto time = [&](const std::vector<CUstream>& for_kernels) {
+        return cu::median([&] { return pipeline.stream_per_stage(in.handle, for_kernels, out.handle); });
+      };
+      std::printf("%6d | %7.2f | %7.2f\n", pieces, time({compute.handle}), time({compute.handle, three[0].handle}));
+    }
+    return 0;
+  }
+
   const Pipeline drawn(*job, work, kPiecesDrawn);
-  drawn.stream_per_stage(in.handle, in.handle, in.handle, true);
-  const float in_one = drawn.stream_per_stage(in.handle, in.handle, in.handle, true);
+  drawn.stream_per_stage(in.handle, {in.handle}, in.handle, true);
+  const float in_one = drawn.stream_per_stage(in.handle, {in.handle}, in.handle, true);
   drawn.draw("one stream", in_one, in_one);
-  drawn.stream_per_stage(in.handle, compute.handle, out.handle, true);
-  const float in_three = drawn.stream_per_stage(in.handle, compute.handle, out.handle, true);
+  drawn.stream_per_stage(in.handle, {compute.handle}, out.handle, true);
+  const float in_three = drawn.stream_per_stage(in.handle, {compute.handle}, out.handle, true);
   drawn.draw("a stream per stage", in_three, in_one);
 
   std::printf("\npieces | model   | stream per stage | stream per piece | longest stage / stream per stage  (ms)\n");
   for (int pieces = 1; pieces <= kMostPieces; pieces *= 2) {
     const Pipeline pipeline(*job, work, pieces);
     const double model = (alone.sum() + (pieces - 1) * alone.longest()) / pieces + pieces * overhead;
-    const double stages = cu::median([&] { return pipeline.stream_per_stage(in.handle, compute.handle, out.handle); });
+    const double stages =
+        cu::median([&] { return pipeline.stream_per_stage(in.handle, {compute.handle}, out.handle); });
     const double in_turn = cu::median([&] { return pipeline.stream_per_piece(three); });
     const double share = alone.longest() / stages;
     std::printf("%6d | %7.2f | %16.2f | %16.2f | %4.2f %s\n", pieces, model, stages, in_turn, share,
@@ -210,8 +228,9 @@ int main() try {
     }
     return true;
   };
-  const bool correct = verify([&](const Pipeline& p) { p.stream_per_stage(in.handle, compute.handle, out.handle); }) &&
-                       verify([&](const Pipeline& p) { p.stream_per_piece(three); });
+  const bool correct =
+      verify([&](const Pipeline& p) { p.stream_per_stage(in.handle, {compute.handle}, out.handle); }) &&
+      verify([&](const Pipeline& p) { p.stream_per_piece(three); });
   std::printf("\n%s\n", correct ? "All results are correct." : "Some results are wrong.");
   return correct ? 0 : 1;
 } catch (const cu::Error& error) {
