@@ -33,7 +33,7 @@ struct Upload {
   std::size_t bytes;
 };
 
-// What each thread does: take pieces until there are none left.
+// Each thread sends pieces until all of them have been taken.
 void send_pieces(const Ring& ring, std::atomic<std::size_t>& next_piece, const Upload& upload) {
   const cu::Current current(upload.context);
   int count = 0;
