@@ -94,7 +94,7 @@ class Times {
   std::vector<std::string> order_;
 };
 
-// The lesson: who has used the memory last decides what the next access costs. Each round starts with new memory.
+// What an access costs depends on which side has used the memory last. Each round starts with new memory.
 bool compare(const cu::Module& module, CUdevice device) {
   const cu::Memory plain(kBytes);
   const cu::Pinned pinned(kBytes);

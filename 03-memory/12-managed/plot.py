@@ -14,7 +14,7 @@ def draw(figure, record):
     for column, (name, colour, style) in enumerate(lines):
         axes.plot(sizes, [values[column] for _, values in rows], style, color=colour, label=name)
     axes.set_xscale("log", base=2)
-    plots.axis_of_bytes(axes, sizes)
+    plots.axis_of_bytes(axes, sizes, "size of the memory")
     plots.axis_of_decades(axes.yaxis, "ms")
     axes.legend()
 
