@@ -123,7 +123,7 @@ TEST_CASE_METHOD(Reserved, "unmapping the array frees its memory") {
   CHECK(free_bytes() == free_at_start);
 }
 
-// (A little more than is reserved would not do: a driver may reserve more than it was asked for.)
+// (Asking for a little more than is reserved would not do: a driver may reserve more than the requested size.)
 TEST_CASE_METHOD(Reserved, "addresses that are not reserved are refused: that is thrown, and no memory leaks") {
   CUdeviceptr given_back = 0;
   CU_CHECK(cuMemAddressReserve(&given_back, 8 * granularity, 0, 0, 0));
