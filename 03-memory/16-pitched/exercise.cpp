@@ -15,6 +15,6 @@ struct Image {
 // the image (CU_THROW(CUDA_ERROR_INVALID_VALUE)): the driver knows the allocation, but not the image.
 std::vector<float> crop(const Image& image, int x, int y, int width, int height) {
   // Your code here.
-  (void)image, (void)x, (void)y;
-  return std::vector<float>(width * height);
+  (void)image, (void)x, (void)y, (void)width, (void)height;
+  return {};
 }

@@ -66,6 +66,9 @@ CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned int flags) {
   return DRIVERS(cuMemHostAlloc)(address, bytes, flags);
 }
 
+MAY_BE_REFUSED(cuPointerGetAttribute, (void* value, CUpointer_attribute attribute, CUdeviceptr address),
+               (value, attribute, address))
+MAY_BE_REFUSED(cuMemHostGetFlags, (unsigned int* flags, void* memory), (flags, memory))
 MAY_BE_REFUSED(cuMemHostRegister, (void* memory, std::size_t bytes, unsigned int flags), (memory, bytes, flags))
 MAY_BE_REFUSED(cuMemHostGetDevicePointer, (CUdeviceptr * address, void* memory, unsigned int flags),
                (address, memory, flags))
@@ -147,8 +150,8 @@ TEST_CASE_METHOD(Squares, "what the driver refuses is thrown, and the vector is 
 
 TEST_CASE_METHOD(Squares, "each call is checked, and the vector is pageable again if one fails") {
   std::vector<float> numbers(kNumbers);
-  CHECK(goes_on({"cuMemHostRegister", "cuMemHostGetDevicePointer", "cuLaunchKernel", "cuCtxSynchronize",
-                 "cuStreamSynchronize"},
+  CHECK(goes_on({"cuPointerGetAttribute", "cuMemHostGetFlags", "cuMemHostRegister", "cuMemHostGetDevicePointer",
+                 "cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"},
                 [&] { run_in_place(square, numbers.data(), kNumbers); }) == "");
   CHECK_FALSE(page_locked(numbers.data()));
 }
