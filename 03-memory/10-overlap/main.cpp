@@ -67,23 +67,23 @@ class Pipeline {
                          bool for_drawing = false) const {
     for (int i = 0; i < pieces_; ++i) {
       const CUstream work = for_kernels[i % for_kernels.size()];
-      const auto& [begin, end] = job_.pieces[i];
+      const Job::Piece& piece = job_.pieces[i];
       const auto mark = [&](Stage stage, CUstream stream) {
-        if (for_drawing || (i == 0 && stage == kCopyIn)) CU_CHECK(cuEventRecord(begin[stage].handle, stream));
+        if (for_drawing || (i == 0 && stage == kCopyIn)) CU_CHECK(cuEventRecord(piece.begin[stage].handle, stream));
       };
       mark(kCopyIn, in);
       copy_in(range(i), in);
-      CU_CHECK(cuEventRecord(end[kCopyIn].handle, in));
+      CU_CHECK(cuEventRecord(piece.end[kCopyIn].handle, in));
 
-      CU_CHECK(cuStreamWaitEvent(work, end[kCopyIn].handle, 0));
+      CU_CHECK(cuStreamWaitEvent(work, piece.end[kCopyIn].handle, 0));
       mark(kCompute, work);
       compute(range(i), work_, job_.rounds, work);
-      CU_CHECK(cuEventRecord(end[kCompute].handle, work));
+      CU_CHECK(cuEventRecord(piece.end[kCompute].handle, work));
 
-      CU_CHECK(cuStreamWaitEvent(out, end[kCompute].handle, 0));
+      CU_CHECK(cuStreamWaitEvent(out, piece.end[kCompute].handle, 0));
       mark(kCopyOut, out);
       copy_out(range(i), out);
-      CU_CHECK(cuEventRecord(end[kCopyOut].handle, out));
+      CU_CHECK(cuEventRecord(piece.end[kCopyOut].handle, out));
     }
     CU_CHECK(cuCtxSynchronize());
     return milliseconds(job_.pieces[0].begin[kCopyIn], job_.pieces[pieces_ - 1].end[kCopyOut]);
