@@ -18,4 +18,4 @@ def draw(figure, record):
     axes.legend()
 
 
-plots.main(draw, "Cost of allocating and freeing over the size: the pool needs less than a microsecond for every size")
+plots.main(draw, "Cost of allocating and freeing over the size: the pool costs the same for every size")
