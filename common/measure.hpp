@@ -7,10 +7,7 @@
 //   cu::fit(copies)                  the cu::CopyModel (latency, bandwidth) for the times of copies of several sizes
 //   cu::largest_error(model, copies) how far the model is from the measured times, at most
 //   cu::memory_limit(device)         the peak bandwidth of the device's memory in GB/s; 0 if the driver reports none
-<<<<<<< HEAD
 //   cu::arithmetic_limit(device)     the peak speed of FP32 multiply-adds in GFLOP/s
-=======
->>>>>>> c64409095aebda46379cac3aee44dc9af193ba89
 //   cu::link_limit(device)           the peak bandwidth of the device's PCIe link in GB/s; 0 if Linux reports none
 //   cu::print_device(device)         the first line of a measured lesson: the device's name
 //   cu::print_device_and_link(…)     and a second line with the limit of the link
@@ -123,7 +120,6 @@ inline double memory_limit(CUdevice device) {
   return 2e3 * kilohertz * (bits / 8) / 1e9;
 }
 
-<<<<<<< HEAD
 // FP32 lanes per multiprocessor × 2 operations per multiply-add × clock. Source of the lanes: CUDA C++ Programming
 // Guide, "Arithmetic Instructions", row "32-bit floating-point add, multiply, multiply-add".
 inline double arithmetic_limit(CUdevice device) {
@@ -136,8 +132,6 @@ inline double arithmetic_limit(CUdevice device) {
   return 2.0 * lanes * multiprocessors * kilohertz / 1e6;
 }
 
-=======
->>>>>>> c64409095aebda46379cac3aee44dc9af193ba89
 // The driver API has no call for this, so Linux is asked about the card's end of the link. The slot's end may be
 // slower, but a virtual machine invents that number.
 inline double link_limit(CUdevice device) {
