@@ -1,11 +1,12 @@
 // A block while it runs: gives its warps their turns, opens its barriers, and says so when nobody can go on.
 #include "common/simulator/exec/block.hpp"
 
-#include "common/simulator/check/report.hpp"
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/hardware.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -43,11 +44,11 @@ Block::Block(Grid& grid)
       registers_(u64{grid.warps} * grid.frame_stride),
       shared_(grid.stored_shared_bytes) {
   shared = shared_.get();
-  if (grid.watch != nullptr) watch = std::make_unique<Watch>(*grid.watch, *this);
+  if (grid.observer != nullptr) observer = grid.observer->observe(*this);
   for (u32 w = 0; w < grid.warps; ++w) {
     Warp& warp = warps[w];
     warp.block = this;
-    warp.watch = watch.get();
+    warp.observer = observer.get();
     warp.index = w;
     const u32 threads = grid.threads - w * kWarpSize;
     warp.present = threads >= kWarpSize ? kAllLanes : (1u << threads) - 1;
@@ -90,8 +91,8 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
   }
   // Its barriers are expected to be zero, for nobody prepares them.
   if (grid->kernel.reserved_shared) std::memset(shared + reserved_shared_at(shared_bytes), 0, kSharedReserved);
-  if (watch != nullptr) watch->start();
-  quick_shared_bytes = watch != nullptr && watch->accesses() ? 0 : shared_bytes;
+  if (observer != nullptr) observer->start();
+  quick_shared_bytes = observer != nullptr && observer->wants_accesses() ? 0 : shared_bytes;
 }
 
 Outcome Block::run(Executor& executor, i64& budget) {
@@ -101,7 +102,7 @@ Outcome Block::run(Executor& executor, i64& budget) {
     bool progress = false;
     for (u32 rest = runnable; rest != 0; rest &= rest - 1) {
       Warp& warp = warps[static_cast<u32>(__builtin_ctz(rest))];
-      warp.views = watch != nullptr && watch->accesses() ? kNoViews : executor.views;
+      warp.views = observer != nullptr && observer->wants_accesses() ? kNoViews : executor.views;
       executor.refresh();
       i64 left = kTurn;
       const Pause pause = run_hearing_all(warp, left);
@@ -171,7 +172,7 @@ void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wa
     barrier.reduced += popcount(warp.mask);
     barrier.holding += popcount(holding & warp.mask);
   }
-  if (watch != nullptr) watch->arrive(warp, at, id, count);
+  if (observer != nullptr) observer->arrive(warp, at, id, count);
   if (wait) {
     Fragment& fragment = park(warp, at, Wait::barrier, warp.pc);
     fragment.barrier = id;
@@ -193,7 +194,7 @@ bool Block::complete(const Barrier& barrier) const {
 
 void Block::open(u32 id) {
   const Barrier& barrier = barriers[id];
-  if (watch != nullptr) watch->open(id);
+  if (observer != nullptr) observer->open(id);
   for (Warp& warp : warps) {
     if (barrier.arrived[warp.index] == 0) continue;
     for (Fragment& f : warp.fragments) {
@@ -241,7 +242,7 @@ u32 Cluster::live_threads() const {
 void Cluster::look_again() {
   if (arrived == 0 || arrived < live_threads()) return;
   arrived = 0;
-  if (blocks.front()->watch != nullptr) blocks.front()->watch->cluster_open();
+  if (blocks.front()->observer != nullptr) blocks.front()->observer->cluster_open();
   for (auto& block : blocks) {
     for (Warp& warp : block->warps) {
       warp.cluster_pending = 0;
@@ -281,7 +282,7 @@ void Cluster::deadlocked() const {
     fault.what += block->who_waits_where();
     for (const Warp& warp : block->warps) {
       if (warp.fragments.empty()) continue;
-      place(fault, warp, warp.fragments.front());
+      locate(fault, warp, warp.fragments.front());
       throw fault;
     }
   }

@@ -81,10 +81,10 @@ struct Block {
   std::byte* shared = nullptr;
   u32 shared_bytes = 0;
   u32 shared_begin = 0;        // its first address, in which the block's rank is
-  u32 quick_shared_bytes = 0;  // what instructions may touch without access(): none, if the accesses are watched
+  u32 quick_shared_bytes = 0;  // what instructions may touch without access(): none, if an observer wants accesses
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;
-  std::unique_ptr<Watch> watch;  // what checks see of it; null: nobody checks
+  std::unique_ptr<BlockObserver> observer;  // null: nothing looks on
   AsyncGroups async;
 
   explicit Block(Grid& grid);

@@ -3,11 +3,11 @@
 // Allocation and Operations", "Assertion", "Conditional Graph Nodes".
 #include "common/simulator/exec/builtins.hpp"
 
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/numbers.hpp"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ void give_result(Warp& warp, const CallSite& site, u32 lane, u64 value) {
   const CallSite::Argument& r = site.results[0];
   std::byte* to = r.in_register ? warp.out<std::byte>(r.slot) + lane * r.size
                                 : warp.block->local(warp, lane) + warp.frame->local_base + r.local;
-  if (warp.watch != nullptr && !r.in_register)
-    warp.watch->local_is_written(warp, 1u << lane, warp.frame->local_base + r.local, r.size);
+  if (warp.observer != nullptr && !r.in_register)
+    warp.observer->local_is_written(warp, 1u << lane, warp.frame->local_base + r.local, r.size);
   std::memcpy(to, &value, std::min<u32>(r.size, 8));
 }
 

@@ -1,9 +1,9 @@
 // Calls and returns: frames, and what is copied between them.
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/numbers.hpp"
 
@@ -31,7 +31,7 @@ void copy(Warp& warp, const Passed& to, const Passed& from, u32 size) {
     std::memcpy(const_cast<std::byte*>(to.base), &bits, sizeof bits);
     return;
   }
-  if (warp.watch != nullptr && !to.in_register) warp.watch->local_is_written(warp, warp.mask, to.local, size);
+  if (warp.observer != nullptr && !to.in_register) warp.observer->local_is_written(warp, warp.mask, to.local, size);
   for_lanes(warp.mask, [&](u32 lane) {
     const std::byte* source = from.in_register ? from.base + lane * size : warp.block->local(warp, lane) + from.local;
     std::byte* target =
@@ -111,7 +111,7 @@ void call(Warp& warp, const CallSite& site, u32 function) {
               std::to_string(warp.block->grid->launch.stack_bytes) + ")");
   }
   leave_rest_behind(warp);
-  if (warp.watch != nullptr) warp.watch->local_is_new(warp, warp.mask, base, callee.local_bytes);
+  if (warp.observer != nullptr) warp.observer->local_is_new(warp, warp.mask, base, callee.local_bytes);
   Frame* frame = alone(warp) ? nullptr : call_under_way(warp, caller, site, callee, base);
   if (frame != nullptr) {
     frame->lanes |= warp.mask;

@@ -7,9 +7,10 @@
 // others; and a fragment that has used up its share lets the others go first.
 #include "common/simulator/exec/fragments.hpp"
 
-#include "common/simulator/check/report.hpp"
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/exec/report.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -167,7 +168,7 @@ void wake_met(Warp& warp) {
   for (const Fragment& f : warp.fragments) waiting |= f.wait == Wait::warp_sync ? f.lanes : 0;
   for (Fragment& f : warp.fragments) {
     if (f.wait != Wait::warp_sync || (f.members & warp.live & ~waiting) != 0) continue;
-    if (warp.watch != nullptr) warp.watch->met(warp, (f.members | f.lanes) & waiting);
+    if (warp.observer != nullptr) warp.observer->met(warp, (f.members | f.lanes) & waiting);
     f.wait = Wait::none;
   }
 }
@@ -307,7 +308,7 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   u32 all = 0;
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
   if ((all & warp.live & ~warp.mask) == 0) {
-    if (warp.watch != nullptr) warp.watch->meet(warp, instruction, members);
+    if (warp.observer != nullptr) warp.observer->meet(warp, instruction, members);
     return true;
   }
 
@@ -343,7 +344,7 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   }
   warp.mask = ready;
   plan(warp);
-  if (warp.watch != nullptr) warp.watch->meet(warp, instruction, members);
+  if (warp.observer != nullptr) warp.observer->meet(warp, instruction, members);
   return true;
 }
 
@@ -351,9 +352,9 @@ void meet_in_warp(Warp& warp, const Instruction& instruction, Slot slot) {
   const u32* members = warp.in<u32>(slot);
   u32 all = 0;
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
-  if (warp.watch != nullptr) warp.watch->come(warp, instruction, members);
+  if (warp.observer != nullptr) warp.observer->come(warp, instruction, members);
   if ((all & warp.live & ~warp.mask) == 0) {
-    if (warp.watch != nullptr) warp.watch->met(warp, warp.mask);
+    if (warp.observer != nullptr) warp.observer->met(warp, warp.mask);
     return;
   }
   park(warp, instruction, Wait::warp_sync, warp.pc).members = all;

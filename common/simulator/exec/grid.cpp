@@ -5,16 +5,13 @@
 // that ask for each would wait for each other. A small grid never leaves the thread that launched it.
 #include "common/simulator/exec/grid.hpp"
 
-#include "common/simulator/check/checks.hpp"
-#include "common/simulator/check/report.hpp"
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/pool.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/hardware.hpp"
 #include "common/simulator/numbers.hpp"
-#include "common/simulator/profile/timeline.hpp"
-#include "common/simulator/profile/wanted.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 #include <cfenv>
@@ -108,7 +105,6 @@ Grid::Grid(const Launch& l)
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
       budget_(budget_wanted()),
       next_note_(kFirstNote) {
-  const Checks& wanted = checks();
   for (auto& t : tid) t.resize(warps * kWarpSize);
   u32 thread = 0;
   for (u32 z = 0; z < l.block.z; ++z) {
@@ -117,10 +113,7 @@ Grid::Grid(const Launch& l)
     }
   }
   set_constants();
-  if (wanted.race || wanted.init || wanted.sync || notes_wanted()) {
-    watch = std::make_unique<GridWatch>(*this);
-    if (!watch->needed()) watch.reset();
-  }
+  if (l.observe != nullptr) observer = l.observe(*this);
   if (l.cooperative) {
     Allocation wanted;
     wanted.size = kWorkspace;
@@ -238,7 +231,7 @@ Fault Grid::endless(const Cluster& c, const std::string& why) const {
     fault.what += block->who_waits_where();
     for (const Warp& warp : block->warps) {
       if (warp.fragments.empty()) continue;
-      place(fault, warp, warp.fragments.front());
+      locate(fault, warp, warp.fragments.front());
       break;
     }
     break;
@@ -342,7 +335,7 @@ void Grid::cancel() {
 bool Grid::work(bool caller) {
   const Arithmetic arithmetic;
   Executor executor(*this);
-  bool offered = !caller || watch != nullptr;  // a watched grid stays on one thread
+  bool offered = !caller || observer != nullptr;  // an observed grid stays on one thread
   i64 done = 0, cost = 0;  // cost: of the last cluster that ended
   const i64 slice = std::min(kSlice, budget_);
   for (Share share; (share = take(caller, offered ? cost : 0)).cluster != nullptr;) {
@@ -385,8 +378,6 @@ bool Grid::work(bool caller) {
 
 std::optional<Fault> run(const Launch& launch) {
   AddressSpace::Hold hold;
-  if (timeline_on())
-    timeline_note("\"grid\": \"" + coordinates(launch.grid) + "\", \"block\": \"" + coordinates(launch.block) + "\"");
   Grid grid(launch);
   grid.work(true);
   withdraw(grid);

@@ -1,6 +1,7 @@
 // A grid while it runs: which blocks are to start, which go on, what went wrong first.
 #pragma once
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/observer.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -8,8 +9,6 @@
 #include <mutex>
 
 namespace cudasim {
-
-class GridWatch;
 
 struct Grid {
   const Launch& launch;
@@ -39,7 +38,7 @@ struct Grid {
   bool work(bool caller);
   bool has_work();
 
-  std::unique_ptr<GridWatch> watch;  // what checks see of it; null: nobody checks
+  std::unique_ptr<GridObserver> observer;  // null: nothing looks on
   std::optional<Fault> fault;
   u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
 

@@ -58,7 +58,7 @@ struct StatementInfo {  // for reports and traces
   SourceLine source;
 };
 
-struct Notes;  // what profile/ wants to know of a function's text (profile/notes.hpp)
+struct Notes;  // ptx/notes.hpp
 
 // A function, ready to run.
 struct Code {
@@ -104,6 +104,13 @@ struct Code {
   std::shared_ptr<const Notes> notes;  // null unless CUDASIM_PROFILE or CUDASIM_TRACE=ptx asks for them
 };
 
+// An instruction of a function, for reports.
+struct Site {
+  const Code* code = nullptr;
+  const Instruction* instruction = nullptr;
+  bool operator==(const Site& other) const { return instruction == other.instruction; }
+};
+
 // A kernel's performance-tuning directives. 0: the text does not give it.
 struct Directives {
   Dim3 max_threads{0, 0, 0}, required_threads{0, 0, 0}, required_cluster{0, 0, 0};
@@ -144,6 +151,8 @@ struct Global {  // a variable of the module in device memory
 
 // Kernels whose names begin so are the device runtime's own: launched by address, and not to be found by name.
 constexpr const char* kRuntimeKernels = "cudasim_";
+// The variable in which kernels store the parameters of those that they launch (state/children.hpp).
+constexpr const char* kChildTable = "cudasim_children";
 
 // A loaded module. Immutable once made; shared by every launch that runs it.
 struct Program {

@@ -12,6 +12,8 @@ namespace cudasim {
 
 class AddressSpace;
 class Context;
+class GridObserver;
+struct Grid;
 
 // Everything a grid needs, copied: nothing points into the caller's memory.
 struct Launch {
@@ -30,6 +32,8 @@ struct Launch {
   u64 grid_id = 0;
   int priority = 0;  // of its stream: lower is more urgent
   const std::atomic<bool>* cancelled = nullptr;  // set when the context is destroyed: stop soon
+  // Makes what looks on while the grid runs, or null (exec/observer.hpp). Null: nothing does.
+  std::unique_ptr<GridObserver> (*observe)(Grid& grid) = nullptr;
   // Sets the condition of a graph (cudaGraphSetConditional); false if there is none of that handle. Null: there are
   // none.
   bool (*set_condition)(u64 handle, u32 value) = nullptr;

@@ -15,7 +15,7 @@
 
 namespace cudasim {
 
-class Watch;
+class BlockObserver;
 struct Block;
 struct Join;
 
@@ -78,7 +78,7 @@ struct Warp {
   u32 present = 0;          // lanes that exist: all but in the last warp of an odd-sized block
   u32 live = 0;             // lanes that have not exited
   Block* block = nullptr;
-  Watch* watch = nullptr;  // what checks see of the block, if any do
+  BlockObserver* observer = nullptr;  // null: nothing looks on
   View* views = nullptr;   // of global memory, kViews of them: each instruction has its place
 
   // The fragment that runs; lanes 0: none does.

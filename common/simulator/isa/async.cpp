@@ -3,10 +3,10 @@
 //
 // What is copied into shared memory is read at once, and written when somebody waits for it; what is copied out of it
 // is read then, too (exec/async.hpp).
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/bulk.hpp"
 
@@ -136,7 +136,7 @@ void run_arrive(Warp& warp, const Instruction& i) {
       p.complete_if_due();
       if (i.slot[0] != kNoSlot) warp.out<u64>(i.slot[0])[lane] = state;
     });
-    if (warp.watch != nullptr) warp.watch->release(warp, lane, at);
+    if (warp.observer != nullptr) warp.observer->release(warp, lane, at);
   });
   warp.polls = 0;
 }
@@ -153,7 +153,7 @@ void run_test(Warp& warp, const Instruction& i) {
     std::byte* at = object(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[1], lane));
     warp.block->cluster->signals.settle(at);
     complete |= u32{Phases(raw_load<u64>(at)).phase != asked} << lane;
-    if (warp.watch != nullptr && (complete >> lane & 1) != 0) warp.watch->acquire(warp, lane, at);
+    if (warp.observer != nullptr && (complete >> lane & 1) != 0) warp.observer->acquire(warp, lane, at);
   });
   raw_fence_acquire();
   const u32 incomplete = warp.mask & ~complete;
@@ -175,7 +175,7 @@ void run_pending_count(Warp& warp, const Instruction& i) {
 
 // cp.async [to], [from], size [, bytes of them to read, or a predicate to read none; the rest is zero]
 void run_copy(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     if (size != 4 && size != 8 && size != 16) refuse(lane, "cp.async of " + std::to_string(size) + " bytes");
@@ -202,16 +202,16 @@ void run_copy(Warp& warp, const Instruction& i) {
 void run_nothing(Warp&, const Instruction&) {}
 void run_commit(Warp& warp, const Instruction&) {
   warp.block->async.commit(warp);
-  if (warp.watch != nullptr) warp.watch->commit(warp, false);
+  if (warp.observer != nullptr) warp.observer->commit(warp, false);
 }
 void run_wait_all(Warp& warp, const Instruction&) {
   warp.block->async.wait_all(warp);
-  if (warp.watch != nullptr) warp.watch->wait_all(warp);
+  if (warp.observer != nullptr) warp.observer->wait_all(warp);
 }
 void run_wait(Warp& warp, const Instruction& i) {
   const u32* left = warp.in<u32>(i.slot[0]);
   warp.block->async.wait(warp, left[__builtin_ctz(warp.mask)]);
-  if (warp.watch != nullptr) for_each_lane(warp, [&](u32 lane) { warp.watch->wait(warp, lane, left[lane], false); });
+  if (warp.observer != nullptr) for_each_lane(warp, [&](u32 lane) { warp.observer->wait(warp, lane, left[lane], false); });
 }
 
 // When the copies before it have completed, it arrives; without .noinc it first makes room for the arrival.
@@ -234,7 +234,7 @@ void run_copy_arrive(Warp& warp, const Instruction& i) {
       p.complete_if_due();
       raw_store<u64>(at, p.bits());
     });
-    if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
+    if (warp.observer != nullptr) warp.observer->release_copies(warp, lane, at);
   });
   warp.polls = 0;
 }
@@ -259,7 +259,7 @@ void deliver_bytes(Warp& warp, u32 lane, std::byte* barrier, std::byte* to, std:
 // the same offset in its shared memory.
 template <bool kMulticast>
 void run_bulk_to_shared(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
@@ -291,7 +291,7 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
 // happens in the end.
 template <class Perform>
 void run_in_bulk_group(Warp& warp, const Instruction& i, Access to_access, Perform perform) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
@@ -321,7 +321,7 @@ void run_bulk_reduction(Warp& warp, const Instruction& i) {
 
 // [to], [from], size, [mbarrier]: into the shared memory of a block of the cluster.
 void run_bulk_reduction_in_cluster(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   const auto operation = static_cast<BulkReduction>(i.control >> kFlags & 7);
   const auto type = static_cast<Type>(i.control >> (kFlags + 3) & 0xff);
   for_each_lane(warp, [&](u32 lane) {
@@ -345,13 +345,13 @@ void run_bulk_reduction_in_cluster(Warp& warp, const Instruction& i) {
 }
 void run_commit_bulk(Warp& warp, const Instruction&) {
   warp.block->async.commit_bulk(warp);
-  if (warp.watch != nullptr) warp.watch->commit(warp, true);
+  if (warp.observer != nullptr) warp.observer->commit(warp, true);
 }
 void run_wait_bulk(Warp& warp, const Instruction& i) {
   for_each_lane(warp, [&](u32 lane) {
     const u32 left = warp.in<u32>(i.slot[0])[lane];
     warp.block->async.wait_bulk(warp, lane, left);
-    if (warp.watch != nullptr) warp.watch->wait(warp, lane, left, true);
+    if (warp.observer != nullptr) warp.observer->wait(warp, lane, left, true);
   });
 }
 
@@ -360,7 +360,7 @@ template <class T>
 void run_store_async(Warp& warp, const Instruction& i) {
   const u32 elements = i.control >> kFlags & 7, size = elements * sizeof(T);
   const auto slot = [&](u32 n) { return i.wide != nullptr ? i.wide[n] : i.slot[n]; };
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   for_each_lane(warp, [&](u32 lane) {
     std::byte* to = access(warp, lane, Space::shared_cluster, operand_address(warp, i, 0, slot(0), lane), size, size,
                            Access::write, nullptr);
@@ -444,7 +444,7 @@ Bound bind_store_async(const Form& form) {
 // red.async [to], value, [mbarrier]
 template <class T>
 void run_reduce_async(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   const auto operation = static_cast<BulkReduction>(i.control >> kFlags & 7);
   const auto type = static_cast<Type>(i.control >> (kFlags + 3) & 0xff);
   for_each_lane(warp, [&](u32 lane) {
@@ -573,7 +573,7 @@ void copy_bytes(std::byte* to, const std::byte* from, u64 size) {
 std::byte* mbarrier_at(Warp& warp, u32 lane, Space space, u64 address) { return object(warp, lane, space, address); }
 
 void deliver(Warp& warp, u32 lane, std::byte* barrier, u32 bytes, Completion copy) {
-  if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, barrier);
+  if (warp.observer != nullptr) warp.observer->release_copies(warp, lane, barrier);
   warp.block->cluster->signals.add(barrier, [barrier, bytes, copy = std::move(copy)] {
     copy();
     count_bytes(barrier, bytes);

@@ -4,9 +4,9 @@
 // cluster's) shared memory is touched by one thread of the machine at a time and needs none. Lanes go in order.
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
-#include "common/simulator/exec/order.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/floats.hpp"
+#include "common/simulator/isa/order.hpp"
 #include "common/simulator/isa/row.hpp"
 
 #include <algorithm>

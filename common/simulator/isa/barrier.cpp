@@ -1,10 +1,10 @@
 // Barriers of a block, a warp and a cluster, and fences. PTX ISA, "Parallel Synchronization and Communication
 // Instructions": bar, barrier, bar.warp.sync, barrier.cluster, membar, fence.
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
-#include "common/simulator/exec/order.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/raw.hpp"
+#include "common/simulator/isa/order.hpp"
 #include "common/simulator/isa/row.hpp"
 
 namespace cudasim {
@@ -64,7 +64,7 @@ void run_cluster_arrive(Warp& warp, const Instruction& i) {
   }
   (void)i;
   raw_fence_release();
-  if (warp.watch != nullptr) warp.watch->cluster_arrive(warp);
+  if (warp.observer != nullptr) warp.observer->cluster_arrive(warp);
   warp.cluster_pending |= warp.mask;
   warp.block->cluster->arrived += static_cast<u32>(__builtin_popcount(warp.mask));
   warp.block->cluster->look_again();
@@ -79,7 +79,7 @@ void run_cluster_wait(Warp& warp, const Instruction& i) {
 // One thread of the machine runs a block, and x86 and Arm order what it does as C++ says.
 void run_fence(Warp& warp, const Instruction& i) {
   raw_fence();
-  if (warp.watch != nullptr) warp.watch->fence(warp, i);
+  if (warp.observer != nullptr) warp.observer->fence(warp, i);
 }
 Bound bind_fence(const Form& form) { return {run_fence, order_of(form, true)}; }
 

@@ -3,12 +3,12 @@
 //
 // The warp's accesses are checked all at once: the lowest and the highest address against the allocation that this
 // instruction has met before (view_of). When that does not settle it, each lane's address is looked up (exec/access).
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/grid.hpp"
-#include "common/simulator/exec/order.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/raw.hpp"
+#include "common/simulator/isa/order.hpp"
 #include "common/simulator/isa/row.hpp"
 
 #include <algorithm>
@@ -439,7 +439,7 @@ bool in_frame(const Warp& warp, const Instruction& i, Slot base, u32& at) {
   const u64 size = (i.control & kElements) * sizeof(M), offset = offset_of(i);
   at = warp.frame->local_base + static_cast<u32>(offset);
   const u32 end = warp.frame->code->local_bytes;
-  if (warp.watch != nullptr && warp.watch->accesses()) return false;  // each is to be seen
+  if (warp.observer != nullptr && warp.observer->wants_accesses()) return false;  // each is to be seen
   return base == kNoSlot && offset <= end && size <= end - offset && offset % size == 0;
 }
 

@@ -1,6 +1,6 @@
 // Copies of boxes of tensors, as a tensor map describes them. PTX ISA, "cp.async.bulk.tensor",
 // "cp.reduce.async.bulk.tensor", "tensormap.replace", "Tensors".
-#include "common/simulator/check/watch.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/isa/bulk.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/memory/tensor_map.hpp"
@@ -190,7 +190,7 @@ std::vector<std::byte> read_box(Warp& warp, u32 lane, const Box& box) {
 
 // [to], [map, {coordinates}], [mbarrier] [, offsets of im2col] [, mask of the cluster's blocks]
 void run_load(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
   const Control c = unpacked(i.control);
   for_each_lane(warp, [&](u32 lane) {
@@ -230,7 +230,7 @@ void check_store(const Box& box, u32 lane) {
 // [map, {coordinates}], [from]. What lies outside of the tensor is not written.
 template <bool kReduce>
 void run_store(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
   const Control c = unpacked(i.control);
   for_each_lane(warp, [&](u32 lane) {

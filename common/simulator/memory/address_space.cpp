@@ -1,7 +1,7 @@
 // The map of device addresses: handing them out, finding what lies at one, and saying in words where a bad one points.
 #include "common/simulator/memory/address_space.hpp"
 
-#include "common/simulator/check/init.hpp"
+#include "common/simulator/memory/written.hpp"
 #include "common/simulator/numbers.hpp"
 
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // What is counted: for each instruction of a kernel, from which everything else is summed up.
 #pragma once
-#include "common/simulator/check/touch.hpp"
-#include "common/simulator/profile/notes.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/ptx/notes.hpp"
 
 #include <array>
 #include <unordered_map>

@@ -5,7 +5,7 @@
 #include "common/simulator/profile/counters.hpp"
 #include "common/simulator/profile/report.hpp"
 #include "common/simulator/profile/trace.hpp"
-#include "common/simulator/profile/wanted.hpp"
+#include "common/simulator/wanted.hpp"
 
 namespace cudasim {
 

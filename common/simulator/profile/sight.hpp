@@ -1,7 +1,7 @@
 // What those who look on (CUDASIM_PROFILE, CUDASIM_TRACE=ptx) see of a grid while it runs. The watch of its blocks
-// (check/watch.hpp) tells of each instruction; where nobody looks on there is no watch.
+// (watch/watch.hpp) tells of each instruction; where nobody looks on there is no watch.
 #pragma once
-#include "common/simulator/check/touch.hpp"
+#include "common/simulator/exec/observer.hpp"
 
 #include <memory>
 #include <vector>

@@ -1,10 +1,10 @@
 #include "common/simulator/profile/trace.hpp"
 
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/report.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-// What a function's text says, for those who look on while it runs (profile/notes.hpp).
+// What a function's text says, for those who look on while it runs (ptx/notes.hpp).
 #include "common/simulator/ptx/resolver.hpp"
 
 namespace cudasim::ptx {

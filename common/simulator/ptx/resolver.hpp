@@ -9,13 +9,13 @@
 #pragma once
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/isa/row.hpp"
-#include "common/simulator/profile/notes.hpp"
-#include "common/simulator/profile/wanted.hpp"
 #include "common/simulator/ptx/cursor.hpp"
 #include "common/simulator/ptx/flow.hpp"
 #include "common/simulator/ptx/names.hpp"
+#include "common/simulator/ptx/notes.hpp"
 #include "common/simulator/ptx/resolve.hpp"
 #include "common/simulator/ptx/slots.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <algorithm>
 #include <optional>

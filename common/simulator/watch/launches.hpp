@@ -6,18 +6,16 @@
 // Whether they do run at the same time does not matter. Launches that talk to each other, by strong accesses to the
 // same place, are left alone; so are writes of what is there already.
 #pragma once
-#include "common/simulator/state/scheduler.hpp"
-
-#include <span>
+#include <vector>
 
 namespace cudasim {
 
 class GridRaces;
 
 // From the scheduler: a task is entered, comes to run on this thread, ends.
-void launches_enter(const Task* task, bool is_kernel, std::span<const TaskPtr> after);
-void launches_run(const Task* task);
-void launches_end(const Task* task);
+void launches_enter(const void* task, bool is_kernel, const std::vector<const void*>& after);
+void launches_run(const void* task);
+void launches_end(const void* task);
 
 // The grid that this thread runs has ended, having touched all this.
 void launches_left(GridRaces& races);

@@ -1,8 +1,9 @@
-#include "common/simulator/check/sync.hpp"
+#include "common/simulator/watch/sync.hpp"
 
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/report.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/report.hpp"
+#include "common/simulator/text.hpp"
+#include "common/simulator/watch/finding.hpp"
 
 namespace cudasim {
 namespace {
@@ -15,7 +16,7 @@ void BlockSync::start() {
   for (Phase& phase : phases_) phase = Phase();
 }
 
-void BlockSync::say(Warp& warp, u32 lane, const Place& at, const char* title, const std::string& why) {
+void BlockSync::say(Warp& warp, u32 lane, const Site& at, const char* title, const std::string& why) {
   const Grid& grid = *block_.grid;
   const std::string place = where(grid.program, at);
   find(grid, title, "sync " + place + title,
@@ -23,7 +24,7 @@ void BlockSync::say(Warp& warp, u32 lane, const Place& at, const char* title, co
 }
 
 // Lanes of a warp come to a barrier together, at one instruction; all who come to it mean the same number of threads.
-void BlockSync::arrive(Warp& warp, const Place& at, u32 id, u32 count) {
+void BlockSync::arrive(Warp& warp, const Site& at, u32 id, u32 count) {
   Phase& phase = phases_[id];
   const Grid& grid = *block_.grid;
   const u32 lane = first_of(warp.mask);
@@ -33,14 +34,14 @@ void BlockSync::arrive(Warp& warp, const Place& at, u32 id, u32 count) {
     phase.count = count;
     phase.warp = warp.index;
     phase.lane = lane;
-    phase.by_warp.assign(block_.warps.size(), Place());
+    phase.by_warp.assign(block_.warps.size(), Site());
   } else if (phase.count != count) {
     const auto threads = [](u32 n) { return n == 0 ? std::string("all threads") : std::to_string(n) + " threads"; };
     say(warp, lane, at, "barrier with different counts",
         "it waits at barrier " + std::to_string(id) + " for " + threads(count) + ", and warp " +
             std::to_string(phase.warp) + " at " + where(grid.program, phase.at) + " for " + threads(phase.count));
   }
-  Place& others = phase.by_warp[warp.index];
+  Site& others = phase.by_warp[warp.index];
   if (others.instruction != nullptr && !(others == at)) {
     say(warp, lane, at, "barrier in divergent code",
         "other lanes of its warp have come to the same barrier at " + where(grid.program, others) +
@@ -65,7 +66,7 @@ void BlockSync::open(u32 id) {
 
 // PTX ISA: an executing lane is named by its own member mask, and all who are named, and have not exited, execute the
 // same instruction with the same mask; else the behaviour is undefined.
-void BlockSync::come(Warp& warp, const Place& at, const u32* masks) {
+void BlockSync::come(Warp& warp, const Site& at, const u32* masks) {
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = first_of(rest), mask = masks[lane];
     if ((mask >> lane & 1) == 0) {
@@ -82,7 +83,7 @@ void BlockSync::come(Warp& warp, const Place& at, const u32* masks) {
   }
 }
 
-void BlockSync::meet(Warp& warp, const Place& at, const u32* masks) {
+void BlockSync::meet(Warp& warp, const Site& at, const u32* masks) {
   come(warp, at, masks);
   for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
     const u32 lane = first_of(rest), gone = masks[lane] & warp.present & ~warp.live;

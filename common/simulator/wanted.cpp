@@ -1,4 +1,4 @@
-#include "common/simulator/profile/wanted.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <unistd.h>
 
@@ -74,6 +74,22 @@ void say(const std::string& complaint) {
   if (!complaint.empty()) std::fprintf(stderr, "cudasim: %s\n", complaint.c_str());
 }
 
+Checks parse_checks(const char* text, std::string& complaint) {
+  Checks wanted;
+  if (text == nullptr) return wanted;
+  each_word(text, ", ", [&](const std::string& word) {
+    const bool all = word == "all";
+    wanted.race |= all || word == "race";
+    wanted.init |= all || word == "init";
+    wanted.sync |= all || word == "sync";
+    wanted.leak |= all || word == "leak";
+    if (all || word == "race" || word == "init" || word == "sync" || word == "leak" || word == "memory") return;
+    complaint = std::string("CUDASIM_CHECK=") + text + ": '" + word +
+                "' is no check; there are race, init, sync, leak (or all of them: all), and memory, which is always on";
+  });
+  return wanted;
+}
+
 bool off(const char* text) { return text == nullptr || *text == 0 || std::strcmp(text, "0") == 0; }
 
 TraceWanted parse_trace(const char* what, const char* only, std::string& complaint) {
@@ -114,6 +130,16 @@ ProfileWanted parse_profile(const char* text, std::string& complaint) {
 }
 
 }  // namespace
+
+const Checks& checks() {
+  static const Checks wanted = [] {
+    std::string complaint;
+    const Checks parsed = parse_checks(std::getenv("CUDASIM_CHECK"), complaint);
+    say(complaint);
+    return parsed;
+  }();
+  return wanted;
+}
 
 const TraceWanted& trace_wanted() {
   static const TraceWanted wanted = [] {

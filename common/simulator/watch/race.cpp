@@ -1,11 +1,12 @@
-#include "common/simulator/check/race.hpp"
+#include "common/simulator/watch/race.hpp"
 
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/grid.hpp"
-#include "common/simulator/exec/order.hpp"
+#include "common/simulator/exec/report.hpp"
+#include "common/simulator/isa/order.hpp"
 #include "common/simulator/numbers.hpp"
-#include "common/simulator/state/children.hpp"
+#include "common/simulator/text.hpp"
+#include "common/simulator/watch/finding.hpp"
+#include "common/simulator/watch/watch.hpp"
 
 #include <algorithm>
 
@@ -53,15 +54,14 @@ void Shadow::split(Page& page) {
 // ---- The grid
 
 GridRaces::GridRaces(Grid& grid) : grid(grid) {
-  const Global* const table = runtime_variable(grid.program, kChildTable);
-  if (table == nullptr) return;
-  left_out_ = table->address;
-  left_out_size_ = kPlaces * sizeof(ChildPlace);
+  for (const Global& global : grid.program.globals) {
+    if (global.name == kChildTable) left_out_ = global.address, left_out_size_ = global.size;
+  }
 }
 
-u32 GridRaces::site(const Place& place) {
-  const auto [at, fresh] = numbers_.try_emplace(place.instruction, static_cast<u32>(sites_.size()));
-  if (fresh) sites_.push_back(place);
+u32 GridRaces::site(const Site& site) {
+  const auto [at, fresh] = numbers_.try_emplace(site.instruction, static_cast<u32>(sites_.size()));
+  if (fresh) sites_.push_back(site);
   return at->second;
 }
 
@@ -104,19 +104,19 @@ AccessLog& BlockRaces::log() { return block_.cluster->blocks.size() > 1 ? grid_.
 // ---- Accesses
 
 // Accesses by one instruction of a warp at one time are one entry.
-u32 BlockRaces::entry(Warp& warp, const Place& place, bool shared, u8 kind) {
+u32 BlockRaces::entry(Warp& warp, const Site& site, bool shared, u8 kind) {
   const u32 time = (kind & AccessLog::kAsync) != 0 ? copies_now_[warp.index] : now_[warp.index];
-  const u64 hash = reinterpret_cast<u64>(place.instruction) / sizeof(Instruction) * 2 + (shared ? 1 : 0) + kind;
+  const u64 hash = reinterpret_cast<u64>(site.instruction) / sizeof(Instruction) * 2 + (shared ? 1 : 0) + kind;
   Recent& recent = recent_[warp.index * kRecent + hash % kRecent];
-  if (recent.instruction == place.instruction && recent.time == time && recent.kind == kind && recent.shared == shared)
+  if (recent.instruction == site.instruction && recent.time == time && recent.kind == kind && recent.shared == shared)
     return recent.index;
   AccessLog::Entry e;
   e.block = static_cast<u32>(block_.number);
   e.time = time;
-  e.site = grid_.site(place);
+  e.site = grid_.site(site);
   e.warp = static_cast<u8>(warp.index);
   e.kind = kind;
-  recent = {place.instruction, time, (shared ? log() : grid_.log).add(e), kind, shared};
+  recent = {site.instruction, time, (shared ? log() : grid_.log).add(e), kind, shared};
   return recent.index;
 }
 
@@ -153,7 +153,7 @@ bool covered(u8 now, u8 before) {
 
 }  // namespace
 
-void BlockRaces::check(Warp& warp, const Place& place, const Touch& touch, u8 kind, AccessLog& log, Shadow& shadow,
+void BlockRaces::check(Warp& warp, const Site& site, const Touch& touch, u8 kind, AccessLog& log, Shadow& shadow,
                        u32 index) {
   const Thread& self = thread(warp, touch.lane);
   const Access32 now{index << 5 | touch.lane};
@@ -179,7 +179,7 @@ void BlockRaces::check(Warp& warp, const Place& place, const Touch& touch, u8 ki
       const AccessLog::Entry& e = log[other.index()];
       const bool before = known(self, warp, touch.lane, e, other.lane()) || has_followed(cell, i);
       if (!before && !reported && conflict(kind, block_.number, touch.silent, e)) {
-        report(warp, place, touch, kind, e, other.lane());
+        report(warp, site, touch, kind, e, other.lane());
         reported = true;
       }
       if (before && covered(kind, e.kind)) continue;
@@ -202,8 +202,8 @@ void BlockRaces::check(Warp& warp, const Place& place, const Touch& touch, u8 ki
   });
 }
 
-void BlockRaces::touched(Warp& warp, const Place& place, const std::vector<Touch>& touches) {
-  const u32 control = place.instruction->control;
+void BlockRaces::touched(Warp& warp, const Site& site, const std::vector<Touch>& touches) {
+  const u32 control = site.instruction->control;
   for (const Touch& touch : touches) {
     if (touch.space == Space::local || grid_.left_out(touch)) continue;
     u8 kind = 0;
@@ -214,9 +214,9 @@ void BlockRaces::touched(Warp& warp, const Place& place, const std::vector<Touch
     if (touch.asynchronous) kind |= AccessLog::kAsync;
     if (touch.silent) kind |= AccessLog::kSilent;
     const bool shared = touch.space == Space::shared;
-    const u32 index = entry(warp, place, shared, kind);
-    check(warp, place, touch, kind, shared ? log() : grid_.log,
-          shared ? touch.owner->watch->races()->shadow_ : grid_.shadow, index);
+    const u32 index = entry(warp, site, shared, kind);
+    check(warp, site, touch, kind, shared ? log() : grid_.log,
+          shared ? Watch::of(*touch.owner).races()->shadow_ : grid_.shadow, index);
   }
   if ((control & (kStrong | kAcquires | kReleases)) == 0) return;
   bool released = false;
@@ -232,7 +232,7 @@ void BlockRaces::touched(Warp& warp, const Place& place, const std::vector<Touch
 
 // By a strong access.
 void BlockRaces::converse(Warp& warp, const Touch& touch, u32 control) {
-  Messages& messages = touch.space == Space::shared ? touch.owner->watch->races()->messages_ : grid_.messages;
+  Messages& messages = touch.space == Space::shared ? Watch::of(*touch.owner).races()->messages_ : grid_.messages;
   Thread& self = thread(warp, touch.lane);
   const u32 whose = member(warp, touch.lane);
   const bool in_block = (control & kBlockScope) != 0;
@@ -343,7 +343,7 @@ void BlockRaces::meet(Warp& warp, u32 lanes) {
 
 void BlockRaces::cluster_arrive(Warp& warp, u32 lanes) {
   // Among blocks a thread's own block is one of many.
-  BlockRaces& first = *block_.cluster->blocks.front()->watch->races();
+  BlockRaces& first = *Watch::of(*block_.cluster->blocks.front()).races();
   Meeting mine;
   bring(mine, warp, lanes);
   join(first.cluster_.seen.others, mine.seen.others);
@@ -351,10 +351,10 @@ void BlockRaces::cluster_arrive(Warp& warp, u32 lanes) {
 }
 
 void BlockRaces::cluster_open() {
-  BlockRaces& first = *block_.cluster->blocks.front()->watch->races();
+  BlockRaces& first = *Watch::of(*block_.cluster->blocks.front()).races();
   const Ref<Blocks> all = first.cluster_.seen.others;
   for (const auto& block : block_.cluster->blocks) {
-    BlockRaces& races = *block->watch->races();
+    BlockRaces& races = *Watch::of(*block).races();
     for (Warp& warp : block->warps) {
       // Those that have arrived and not yet waited learn of it now, which is a little early.
       each_lane(warp.cluster_pending, [&](u32 lane) {
@@ -369,7 +369,7 @@ void BlockRaces::cluster_open() {
 // ---- mbarriers and asynchronous copies
 
 void BlockRaces::release(Warp& warp, u32 lane, u64 address, Block& owner, bool copies) {
-  Message& message = owner.watch->races()->messages_[address];
+  Message& message = Watch::of(owner).races()->messages_[address];
   const u32 whose = member(warp, lane);
   if (copies) {
     const u32 time = copies_now_[warp.index]++;
@@ -381,7 +381,7 @@ void BlockRaces::release(Warp& warp, u32 lane, u64 address, Block& owner, bool c
 }
 
 void BlockRaces::acquire(Warp& warp, u32 lane, u64 address, Block& owner) {
-  const Messages& messages = owner.watch->races()->messages_;
+  const Messages& messages = Watch::of(owner).races()->messages_;
   const auto found = messages.find(address);
   if (found != messages.end()) hear(thread(warp, lane), found->second, true, false);
 }
@@ -430,11 +430,11 @@ std::string done(u8 kind, bool now, u32 size) {
 
 }  // namespace
 
-void BlockRaces::report(Warp& warp, const Place& place, const Touch& touch, u8 kind, const AccessLog::Entry& other,
+void BlockRaces::report(Warp& warp, const Site& site, const Touch& touch, u8 kind, const AccessLog::Entry& other,
                         u32 lane) {
   const Grid& grid = *block_.grid;
-  const Place& there = grid_.site(other.site);
-  std::string here_at = where(grid.program, place), there_at = where(grid.program, there);
+  const Site& there = grid_.site(other.site);
+  std::string here_at = where(grid.program, site), there_at = where(grid.program, there);
   const bool shared = touch.space == Space::shared;
   const std::string key = std::string("race ") + std::min(here_at, there_at) + " " + std::max(here_at, there_at);
   std::string lies;
@@ -452,7 +452,7 @@ void BlockRaces::report(Warp& warp, const Place& place, const Touch& touch, u8 k
               ? "the copy may still be going on: nothing has waited for it (cp.async.wait_group, an mbarrier)"
               : "between a copy and another thread there has to be a wait for the copy, and a barrier behind that, or "
                 "the mbarrier that counts it";
-  } else if (other.site == grid_.site(place) && same_block && other.warp == warp.index && kind == other.kind &&
+  } else if (other.site == grid_.site(site) && same_block && other.warp == warp.index && kind == other.kind &&
              (kind & AccessLog::kWrites) != 0 && (kind & AccessLog::kAsync) == 0) {
     why = "lanes of one warp write different values to one place: which of them stays is left to chance";
   } else if ((kind & other.kind & AccessLog::kIsStrong) != 0) {

@@ -1,10 +1,11 @@
-#include "common/simulator/check/between.hpp"
+#include "common/simulator/watch/launches.hpp"
 
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/race.hpp"
-#include "common/simulator/check/report.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/text.hpp"
+#include "common/simulator/watch/finding.hpp"
+#include "common/simulator/watch/race.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -49,7 +50,7 @@ struct Ran {
   std::string kernel;
   std::shared_ptr<const Program> program;
   Dim3 grid, block;
-  std::vector<Place> sites;
+  std::vector<Site> sites;
   std::vector<AccessLog::Entry> entries;
 };
 
@@ -85,8 +86,8 @@ struct Launched {
 struct Launches {
   std::mutex mutex;
   u64 count = 0;
-  std::map<const Task*, std::set<u64>> before;  // launches not ended yet that each task comes after, itself included
-  std::map<const Task*, u64> numbers;           // of tasks that are launches
+  std::map<const void*, std::set<u64>> before;  // launches not ended yet that each task comes after, itself included
+  std::map<const void*, u64> numbers;           // of tasks that are launches
   std::map<u64, Launched> launched;
 
   void forget_old() {
@@ -196,13 +197,13 @@ Remains remains_of(GridRaces& races) {
 
 }  // namespace
 
-void launches_enter(const Task* task, bool is_kernel, std::span<const TaskPtr> after) {
+void launches_enter(const void* task, bool is_kernel, const std::vector<const void*>& after) {
   Launches& all = launches();
   const std::scoped_lock lock(all.mutex);
   std::set<u64>& before = all.before[task];
   before.clear();
-  for (const TaskPtr& other : after) {
-    const auto found = other == nullptr ? all.before.end() : all.before.find(other.get());
+  for (const void* other : after) {
+    const auto found = other == nullptr ? all.before.end() : all.before.find(other);
     if (found != all.before.end()) before.insert(found->second.begin(), found->second.end());
   }
   if (!is_kernel || all.numbers.size() >= kMostWaiting) return;
@@ -216,14 +217,14 @@ void launches_enter(const Task* task, bool is_kernel, std::span<const TaskPtr> a
   before.insert(number);
 }
 
-void launches_run(const Task* task) {
+void launches_run(const void* task) {
   Launches& all = launches();
   const std::scoped_lock lock(all.mutex);
   const auto found = all.numbers.find(task);
   running = found == all.numbers.end() ? 0 : found->second;
 }
 
-void launches_end(const Task* task) {
+void launches_end(const void* task) {
   Launches& all = launches();
   const std::scoped_lock lock(all.mutex);
   all.before.erase(task);

@@ -1,48 +1,46 @@
-#include "common/simulator/check/watch.hpp"
+#include "common/simulator/watch/watch.hpp"
 
-#include "common/simulator/check/between.hpp"
-#include "common/simulator/check/checks.hpp"
 #include "common/simulator/exec/grid.hpp"
-#include "common/simulator/exec/order.hpp"
 #include "common/simulator/exec/raw.hpp"
+#include "common/simulator/isa/order.hpp"
+#include "common/simulator/wanted.hpp"
+#include "common/simulator/watch/launches.hpp"
 
 #include <cstring>
 
 namespace cudasim {
 
-GridWatch::GridWatch(Grid& grid) : grid(grid) {
-  if (checks().race) races = std::make_unique<GridRaces>(grid);
-  // What copies and fills of the device runtime read and write is told when they have run.
-  if (checks().init && !grid.kernel.name.starts_with(kRuntimeKernels)) reads = std::make_unique<GridReads>(grid);
-  sync = checks().sync;
-  sight = Sight::of(grid);
+std::unique_ptr<GridObserver> watch_grid(Grid& grid) {
+  const Checks& wanted = checks();
+  if (!wanted.race && !wanted.init && !wanted.sync && !notes_wanted()) return nullptr;
+  auto watch = std::make_unique<GridWatch>(grid);
+  const bool needed = watch->races != nullptr || watch->reads != nullptr || watch->sync || watch->sight != nullptr;
+  return needed ? std::move(watch) : nullptr;
 }
+
+GridWatch::GridWatch(Grid& grid) : sync(checks().sync), sight(Sight::of(grid)) {
+  if (checks().race) races = std::make_unique<GridRaces>(grid);
+  // Copies and fills of the device runtime report what they have read and written when they have run.
+  if (checks().init && !grid.kernel.name.starts_with(kRuntimeKernels)) reads = std::make_unique<GridReads>(grid);
+}
+
 GridWatch::~GridWatch() {
   if (races != nullptr) launches_left(*races);
 }
 
-View& GridWatch::view_of(u64 address) {
-  const u64 now = AddressSpace::instance().epoch();
-  if (epoch_ != now) {
-    epoch_ = now;
-    for (View& view : views_) view = View();
-  }
-  // Allocations are at least 64 KiB apart.
-  return views_[(address >> 16) % kViews];
-}
+std::unique_ptr<BlockObserver> GridWatch::observe(Block& block) { return std::make_unique<Watch>(*this, block); }
 
 Watch::Watch(GridWatch& grid, Block& block) : grid_(grid), block_(block) {
   if (grid.races != nullptr) races_ = std::make_unique<BlockRaces>(*grid.races, block);
   if (grid.reads != nullptr) reads_ = std::make_unique<BlockReads>(*grid.reads, block);
   if (grid.sync) sync_ = std::make_unique<BlockSync>(block);
 }
-Watch::~Watch() = default;
 
 void Watch::start() {
   touches_.clear();
   asynchronous_ = false;
   sight_ = grid_.sight != nullptr && grid_.sight->sees(block_) ? grid_.sight.get() : nullptr;
-  accesses_ = grid_.checks_accesses() || sight_ != nullptr;
+  wants_accesses_ = races_ != nullptr || reads_ != nullptr || sight_ != nullptr;
   if (races_ != nullptr) races_->start();
   if (reads_ != nullptr) reads_->start();
   if (sync_ != nullptr) sync_->start();
@@ -80,8 +78,7 @@ bool same(const std::byte* before, const std::byte* at, u32 size) {
 
 }  // namespace
 
-void Watch::touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind) {
-  (void)warp;
+void Watch::touch(u32 lane, Space space, u64 address, std::byte* at, u32 size, Access kind) {
   if (space == Space::param || space == Space::constant) return;
   Touch& touch = touches_.emplace_back();
   touch.lane = lane;
@@ -100,6 +97,14 @@ void Watch::touch(Warp& warp, u32 lane, Space space, u64 address, std::byte* at,
   if (kind == Access::write && size <= Touch::kKept) keep(touch.before, at, size);
 }
 
+void Watch::begins(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
+  if (sight_ != nullptr) sight_->begin(warp, code, instruction, mask);
+}
+
+void Watch::failed(Warp& warp, const Fault& fault) {
+  if (sight_ != nullptr) sight_->fault(warp, fault);
+}
+
 void Watch::executed(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
   if (sight_ != nullptr) sight_->end(warp, touches_);
   if (mask == 0) return;
@@ -107,11 +112,11 @@ void Watch::executed(Warp& warp, const Code& code, const Instruction& instructio
   asynchronous_ = false;
 }
 
-void Watch::hand_on(Warp& warp, const Place& place) {
+void Watch::hand_on(Warp& warp, const Site& site) {
   for (Touch& t : touches_)
     t.silent = t.kind == Access::write && t.size <= Touch::kKept && same(t.before, t.at, t.size);
-  if (reads_ != nullptr) reads_->touched(warp, place, touches_);
-  if (races_ != nullptr) races_->touched(warp, place, touches_);
+  if (reads_ != nullptr) reads_->touched(warp, site, touches_);
+  if (races_ != nullptr) races_->touched(warp, site, touches_);
   touches_.clear();
 }
 
@@ -122,7 +127,7 @@ void Watch::local_is_written(const Warp& warp, u32 lanes, u32 offset, u32 size) 
   if (reads_ != nullptr) reads_->local_is_written(warp, lanes, offset, size);
 }
 
-// ---- Synchronisation
+// ---- Synchronization
 
 void Watch::arrive(Warp& warp, const Instruction& at, u32 id, u32 count) {
   if (sync_ != nullptr) sync_->arrive(warp, {warp.frame->code, &at}, id, count);

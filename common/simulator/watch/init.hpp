@@ -5,7 +5,8 @@
 // module's variables count as written. A block's shared memory begins unwritten with the block, a function's local
 // memory with each call.
 #pragma once
-#include "common/simulator/check/touch.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/memory/written.hpp"
 
 #include <memory>
 #include <vector>
@@ -14,29 +15,6 @@ namespace cudasim {
 
 struct Grid;
 
-// One bit a byte of an allocation.
-class Written {
- public:
-  explicit Written(u64 size);
-  ~Written();
-  Written(const Written&) = delete;
-  Written& operator=(const Written&) = delete;
-  void set(u64 offset, u64 size);
-  void unset(u64 offset, u64 size);
-  // Of [offset, offset + size) the first byte that nobody has written; `size` if all have been.
-  u64 first_unwritten(u64 offset, u64 size) const;
-
- private:
-  u64 words_;
-  u64* bits_;
-};
-
-// Device memory, of all contexts. Nothing is kept unless the check is on.
-void memory_begins(u64 base, u64 size);
-void memory_ends(u64 base);
-void memory_is_written(u64 address, u64 size);
-// `to` becomes as written as `from` is; what is not tracked counts as written.
-void memory_is_copied(u64 to, u64 from, u64 size);
 // The host reads device memory: reported if part of it was never written. `by`: the call.
 void memory_is_read(u64 address, u64 size, const char* by);
 
@@ -44,26 +22,26 @@ void memory_is_read(u64 address, u64 size, const char* by);
 class GridReads {
  public:
   explicit GridReads(Grid& grid) : grid(grid) {}
-  // The tracked allocation that holds `address`, and where it begins; null if there is none.
+  // Of the tracked allocation at `address`, and where it begins; null if there is none.
   Written* find(u64 address, u64& base);
   Grid& grid;
 
  private:
-  std::shared_ptr<Written> last_;
-  u64 begin_ = 0, end_ = 0, generation_ = ~u64{0};
+  Tracked last_;
+  u64 generation_ = ~u64{0};
 };
 
 class BlockReads {
  public:
   BlockReads(GridReads& grid, Block& block);
   void start();
-  void touched(Warp& warp, const Place& place, const std::vector<Touch>& touches);
+  void touched(Warp& warp, const Site& site, const std::vector<Touch>& touches);
   void local_begins(const Warp& warp, u32 lanes, u32 offset, u32 size);
   void local_is_written(const Warp& warp, u32 lanes, u32 offset, u32 size);
 
  private:
   Written& local(u32 thread);
-  void report(Warp& warp, const Place& place, const Touch& touch, u64 missing);
+  void report(Warp& warp, const Site& site, const Touch& touch, u64 missing);
 
   GridReads& grid_;
   Block& block_;

@@ -1,16 +1,11 @@
 // What a fault looks like to the person who wrote the kernel: which kernel, line and thread, what it tried, and where
 // that lies.
-#include "common/simulator/check/report.hpp"
+#include "common/simulator/exec/report.hpp"
 
-#include "common/simulator/check/finding.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/text.hpp"
 
-#include <cxxabi.h>
-
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <map>
 
 namespace cudasim {
@@ -42,43 +37,42 @@ void fill(Fault& fault, const Warp& warp, const Frame& frame, const Instruction&
 
 bool is_access(const Fault& fault) { return fault.size != 0; }
 
-// Breaks a sentence at blanks so that it fits the width, with the lines after the first indented.
-std::string wrapped(const std::string& text, std::size_t indent) {
-  constexpr std::size_t kWidth = 100;
-  std::string out;
-  std::size_t column = indent, begin = 0;
-  while (begin < text.size()) {
-    const std::size_t end = std::min(text.find_first_of(" \n", begin), text.size());
-    if (column > indent && column + (end - begin) > kWidth) {
-      if (!out.empty() && out.back() == ' ') out.pop_back();
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    }
-    out.append(text, begin, end - begin);
-    column += end - begin + 1;
-    if (end < text.size()) {
-      if (text[end] == '\n') {
-        out += "\n" + std::string(indent, ' ');
-        column = indent;
-      } else {
-        out += ' ';
-      }
-    }
-    begin = end + 1;
-  }
-  return out;
-}
-
 }  // namespace
 
-std::string row(const char* title, const std::string& text) {
-  char head[16];
-  std::snprintf(head, sizeof head, "  %-9s", title);
-  return head + wrapped(text, 11) + "\n";
+std::string where(const Program& program, const Site& site) {
+  if (site.instruction->statement >= site.code->statements.size()) return site.code->name;
+  const StatementInfo& info = site.code->statements[site.instruction->statement];
+  const std::string line = "PTX line " + std::to_string(info.line);
+  if (info.source.file == 0 || info.source.file >= program.files.size()) return line;
+  const auto written = [&](u32 file, u32 number) {
+    const std::string& path = program.files[file];
+    return path.substr(path.rfind('/') + 1) + ":" + std::to_string(number);
+  };
+  const std::string own = written(info.source.file, info.source.line);
+  if (info.source.outer_file == 0 || info.source.outer_file >= program.files.size()) return own;
+  return written(info.source.outer_file, info.source.outer_line) + " (in " + own + ")";
 }
 
-std::string source_of(const Program& program, const Frame& frame, const Instruction& instruction) {
-  return where(program, {frame.code, &instruction});
+std::string thread_name(const Grid& grid, u64 block, u32 thread) {
+  const Dim3 size = grid.launch.grid;
+  const Dim3 index{static_cast<u32>(block % size.x), static_cast<u32>(block / size.x % size.y),
+                   static_cast<u32>(block / size.x / size.y)};
+  const Dim3 own{grid.tid[0][thread], grid.tid[1][thread], grid.tid[2][thread]};
+  return coordinates(own) + " of block " + coordinates(index);
+}
+
+std::string shared_name(const Grid& grid, u64 address) {
+  std::string text = "byte " + std::to_string(address) + " of the block's shared memory";
+  const Kernel::SharedVariable* found = nullptr;
+  for (const auto& variable : grid.kernel.shared_variables) {
+    if (address < variable.offset || (variable.size != 0 && address >= variable.offset + variable.size)) continue;
+    found = &variable;
+    if (variable.size != 0) break;
+  }
+  if (found == nullptr) return text;
+  std::string name = demangled(found->name);
+  if (const std::size_t scope = name.rfind("::"); scope != std::string::npos) name = name.substr(scope + 2);
+  return "byte " + std::to_string(address - found->offset) + " of '" + name + "', " + text;
 }
 
 void locate(Fault& fault, const Warp& warp) {
@@ -86,41 +80,10 @@ void locate(Fault& fault, const Warp& warp) {
   fill(fault, warp, *warp.frame, warp.frame->code->instructions[warp.pc - 1]);
 }
 
-void place(Fault& fault, const Warp& warp, const Fragment& fragment) {
+void locate(Fault& fault, const Warp& warp, const Fragment& fragment) {
   fault.lane = static_cast<u32>(__builtin_ctz(fragment.lanes));
   const u32 pc = fragment.pc < fragment.frame->code->instructions.size() ? fragment.pc : 0;
   fill(fault, warp, *fragment.frame, fragment.at != nullptr ? *fragment.at : fragment.frame->code->instructions[pc]);
-}
-
-// A plain name may be a type's to the library: "rd" is "double restrict".
-std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) return name;
-  int status = 0;
-  char* text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
-  const std::string result = status == 0 && text != nullptr ? text : name;
-  std::free(text);
-  return result;
-}
-
-std::string coordinates(Dim3 d) {
-  return "(" + std::to_string(d.x) + "," + std::to_string(d.y) + "," + std::to_string(d.z) + ")";
-}
-
-std::string members(const char* one, u32 set) {
-  std::string text = one;
-  if (__builtin_popcount(set) != 1) text += "s";
-  const char* separator = " ";
-  for (u32 i = 0; i < 32; ++i) {
-    if ((set >> i & 1) == 0) continue;
-    u32 last = i;
-    while (last + 1 < 32 && (set >> (last + 1) & 1) != 0) ++last;
-    text += separator + std::to_string(i);
-    if (last == i + 1) text += ", " + std::to_string(last);
-    if (last > i + 1) text += " to " + std::to_string(last);
-    separator = ", ";
-    i = last;
-  }
-  return text;
 }
 
 const char* name(FaultKind kind) {
@@ -176,7 +139,7 @@ std::string Block::who_waits_where() const {
       const Instruction& at = f.at != nullptr ? *f.at : f.frame->code->instructions[f.pc];
       const std::string does = f.wait == Wait::none ? "run" : "wait";
       const std::string line =
-          (f.wait == Wait::none ? "" : " for " + what) + " at " + source_of(grid->program, *f.frame, at);
+          (f.wait == Wait::none ? "" : " for " + what) + " at " + where(grid->program, {f.frame->code, &at});
       if (f.lanes == warp.present)
         whole[{does, line}] |= 1u << warp.index;
       else

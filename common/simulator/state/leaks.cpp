@@ -1,12 +1,12 @@
-#include "common/simulator/check/leak.hpp"
+#include "common/simulator/state/leaks.hpp"
 
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/report.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/context.hpp"
 #include "common/simulator/state/device.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/thread.hpp"
+#include "common/simulator/text.hpp"
+#include "common/simulator/watch/finding.hpp"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -1,4 +1,4 @@
-#include "common/simulator/profile/notes.hpp"
+#include "common/simulator/ptx/notes.hpp"
 
 #include <algorithm>
 #include <array>

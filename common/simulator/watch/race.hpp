@@ -10,8 +10,8 @@
 // member mask order memory, though the manual promises that for bar.warp.sync only; and threads that write the value
 // that is there already do not race with other writers.
 #pragma once
-#include "common/simulator/check/clock.hpp"
-#include "common/simulator/check/touch.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/watch/clock.hpp"
 
 #include <array>
 #include <memory>
@@ -99,8 +99,8 @@ class GridRaces {
   bool left_out(const Touch& touch) const {
     return touch.space == Space::global && touch.address - left_out_ < left_out_size_;
   }
-  u32 site(const Place& place);
-  const Place& site(u32 index) const { return sites_[index]; }
+  u32 site(const Site& site);
+  const Site& site(u32 index) const { return sites_[index]; }
   u32 sites() const { return static_cast<u32>(sites_.size()); }
   void make_room();  // forgets all accesses if they take too much memory
 
@@ -111,7 +111,7 @@ class GridRaces {
 
  private:
   std::unordered_map<const Instruction*, u32> numbers_;
-  std::vector<Place> sites_;
+  std::vector<Site> sites_;
   u64 left_out_ = 0, left_out_size_ = 0;
   bool told_ = false;
 };
@@ -121,7 +121,7 @@ class BlockRaces {
   BlockRaces(GridRaces& grid, Block& block);
   void start();
 
-  void touched(Warp& warp, const Place& place, const std::vector<Touch>& touches);
+  void touched(Warp& warp, const Site& site, const std::vector<Touch>& touches);
 
   void arrive(Warp& warp, u32 lanes, u32 id);
   void open(u32 id);
@@ -156,10 +156,10 @@ class BlockRaces {
   void settle_heard(Thread& thread);
   void bring(Meeting& meeting, Warp& warp, u32 lanes);
   void take(const Meeting& meeting, Warp& warp, u32 lanes);
-  u32 entry(Warp& warp, const Place& place, bool shared, u8 kind);
+  u32 entry(Warp& warp, const Site& site, bool shared, u8 kind);
   bool known(const Thread& thread, const Warp& warp, u32 lane, const AccessLog::Entry& e, u32 e_lane) const;
-  void check(Warp& warp, const Place& place, const Touch& touch, u8 kind, AccessLog& log, Shadow& shadow, u32 index);
-  void report(Warp& warp, const Place& place, const Touch& touch, u8 kind, const AccessLog::Entry& other, u32 lane);
+  void check(Warp& warp, const Site& site, const Touch& touch, u8 kind, AccessLog& log, Shadow& shadow, u32 index);
+  void report(Warp& warp, const Site& site, const Touch& touch, u8 kind, const AccessLog::Entry& other, u32 lane);
   void converse(Warp& warp, const Touch& touch, u32 control);
   void publish(Message& message, const Clock& clock, u32 member, u32 time, bool wide);
   void hear(Thread& thread, const Message& message, bool at_once, bool in_block);

@@ -1,5 +1,5 @@
-// What the program's owner wants to see: CUDASIM_TRACE, CUDASIM_PROFILE and CUDASIM_TIMELINE. Each is read once; what
-// is no value of theirs is told of on stderr, in one sentence.
+// What the environment asks the simulator to check and to show: CUDASIM_CHECK, CUDASIM_TRACE, CUDASIM_PROFILE and
+// CUDASIM_TIMELINE. Each is read once, when first asked for. A value that means nothing is reported on stderr.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -8,6 +8,15 @@
 #include <vector>
 
 namespace cudasim {
+
+// CUDASIM_CHECK=race,init,sync,leak or all.
+struct Checks {
+  bool race = false;  // two threads access one place, one of them writes, and nothing orders them
+  bool init = false;  // reads of memory that was never written
+  bool sync = false;  // barriers and masks that some of the threads miss
+  bool leak = false;  // resources that are never freed
+};
+const Checks& checks();
 
 // Whole numbers from `first` to `last`.
 struct Range {
@@ -41,7 +50,7 @@ const ProfileWanted& profile_wanted();
 // The file of the timeline; empty: none is wanted.
 const std::string& timeline_wanted();
 
-// Whether functions keep notes of their text (profile/notes.hpp).
+// Whether functions keep notes of their text (ptx/notes.hpp).
 inline bool notes_wanted() { return trace_wanted().ptx || profile_wanted().on; }
 
 }  // namespace cudasim

@@ -2,8 +2,8 @@
 // the program, with its calls of the driver, and one for each stream, with its copies, kernels, host functions and
 // events. An arrow leads from a call to what it has entered.
 #pragma once
-#include "common/simulator/profile/wanted.hpp"
 #include "common/simulator/state/scheduler.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <chrono>
 

@@ -1,10 +1,8 @@
-#include "common/simulator/profile/timeline.hpp"
+#include "common/simulator/state/timeline.hpp"
 
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/report.hpp"
-#include "common/simulator/profile/json.hpp"
 #include "common/simulator/state/errors.hpp"
 #include "common/simulator/state/thread.hpp"
+#include "common/simulator/text.hpp"
 
 #include <unistd.h>
 
