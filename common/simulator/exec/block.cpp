@@ -100,8 +100,8 @@ Outcome Block::run(Executor& executor, i64& budget) {
   while (live_threads != 0) {
     if (runnable == 0) return Outcome::spins;
     bool progress = false;
-    for (u32 rest = runnable; rest != 0; rest &= rest - 1) {
-      Warp& warp = warps[static_cast<u32>(__builtin_ctz(rest))];
+    for (const u32 index : set_bits(runnable)) {
+      Warp& warp = warps[index];
       warp.views = observer != nullptr && observer->wants_accesses() ? kNoViews : executor.views;
       executor.refresh();
       i64 left = kTurn;
@@ -154,13 +154,13 @@ void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wa
   if (id >= kBarriers) {
     throw Fault{.kind = FaultKind::illegal_instruction,
                 .what = "there is no barrier " + std::to_string(id) + ": a block has barriers 0 to 15",
-                .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+                .lane = first_lane(warp.mask)};
   }
   if (count % kWarpSize != 0) {
     throw Fault{.kind = FaultKind::illegal_instruction,
                 .what = "barrier " + std::to_string(id) + " for " + std::to_string(count) +
                         " threads: the count has to be a multiple of the warp's size",
-                .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+                .lane = first_lane(warp.mask)};
   }
   Barrier& barrier = barriers[id];
   if (barrier.threads == 0) barrier.wanted = 0;
@@ -221,8 +221,7 @@ void Block::open(u32 id) {
 void Block::threads_exited(Warp&, u32 lanes) {
   live_threads -= popcount(lanes);
   if (live_threads == 0) async.end();
-  for (u32 rest = busy_barriers; rest != 0; rest &= rest - 1) {
-    const u32 id = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 id : set_bits(busy_barriers)) {
     if (live_threads != 0 && complete(barriers[id])) open(id);
   }
   if (live_threads == 0 && busy_barriers != 0) {

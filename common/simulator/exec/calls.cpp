@@ -52,7 +52,7 @@ Passed place_of(const Frame& frame, const Code::Parameter& p) {
 }
 
 [[noreturn]] void fault(const Warp& warp, FaultKind kind, std::string what) {
-  throw Fault{.kind = kind, .what = std::move(what), .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+  throw Fault{.kind = kind, .what = std::move(what), .lane = first_lane(warp.mask)};
 }
 
 u32 local_end(const Frame& frame) {
@@ -116,8 +116,7 @@ void call(Warp& warp, const CallSite& site, u32 function) {
   if (frame != nullptr) {
     frame->lanes |= warp.mask;
     if (frame->caller_join != warp.join) come_later(*frame, warp.mask, warp.join);
-    for (u32 rest = frame->tops.empty() ? 0 : warp.mask; rest != 0; rest &= rest - 1)
-      frame->tops[static_cast<u32>(__builtin_ctz(rest))] = base + callee.local_bytes;
+    for (const u32 lane : set_bits(frame->tops.empty() ? 0 : warp.mask)) frame->tops[lane] = base + callee.local_bytes;
   } else {
     frame = new_frame(callee);
     frame->caller = &caller;
@@ -136,13 +135,9 @@ void call(Warp& warp, const CallSite& site, u32 function) {
 // Lanes may call different functions: those with the first one's target go, the others come to this instruction again.
 u32 function_called(Warp& warp, const Instruction& instruction, const CallSite& site) {
   const u64* pointers = warp.in<u64>(site.pointer);
-  const u32 first = static_cast<u32>(__builtin_ctz(warp.mask));
+  const u32 first = first_lane(warp.mask);
   const u64 target = pointers[first];
-  u32 same = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-    if (pointers[lane] == target) same |= 1u << lane;
-  }
+  const u32 same = lanes_where(warp.mask, [&](u32 lane) { return pointers[lane] == target; });
   if (same != warp.mask) {
     leave_rest_behind(warp);  // those that the guard excludes
     split_off(warp, warp.mask & ~same, index_of(warp, instruction), warp.pc);

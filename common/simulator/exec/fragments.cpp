@@ -293,7 +293,7 @@ void refuse_other_calls(const Warp& warp, const Instruction& instruction, u32 he
                       cudasim::members("lane", anywhere & ~here) +
                       " have come to by different calls of the function that it is in: they wait for each other, and " +
                       "the simulator lets only lanes of one call exchange values",
-              .lane = static_cast<u32>(__builtin_ctz(here))};
+              .lane = first_lane(here)};
 }
 
 }  // namespace
@@ -306,7 +306,7 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   }();
   const u32* members = slot == kNoSlot ? kEverybody.data() : warp.in<u32>(slot);
   u32 all = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
+  for (const u32 lane : set_bits(warp.mask)) all |= members[lane];
   if ((all & warp.live & ~warp.mask) == 0) {
     if (warp.observer != nullptr) warp.observer->meet(warp, instruction, members);
     return true;
@@ -317,16 +317,12 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   };
   u32 here = warp.mask;
   for (const Fragment& f : warp.fragments) here |= waits_here(f) ? f.lanes : 0;
-  u32 ready = 0;
-  for (u32 rest = here; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-    if ((members[lane] & warp.live & ~here) == 0) ready |= 1u << lane;
-  }
+  const u32 ready = lanes_where(here, [&](u32 lane) { return (members[lane] & warp.live & ~here) == 0; });
   if (const u32 early = warp.mask & ~ready; early != 0) {
     const u32 executing = warp.mask;
     warp.mask = early;
     Fragment& parked = park(warp, instruction, Wait::sync, index_of(warp, instruction));
-    for (u32 rest = early; rest != 0; rest &= rest - 1) parked.members |= members[__builtin_ctz(rest)];
+    for (const u32 lane : set_bits(early)) parked.members |= members[lane];
     warp.mask = executing & ready;
   }
   if (ready == 0) return refuse_other_calls(warp, instruction, here), false;
@@ -351,7 +347,7 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
 void meet_in_warp(Warp& warp, const Instruction& instruction, Slot slot) {
   const u32* members = warp.in<u32>(slot);
   u32 all = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
+  for (const u32 lane : set_bits(warp.mask)) all |= members[lane];
   if (warp.observer != nullptr) warp.observer->come(warp, instruction, members);
   if ((all & warp.live & ~warp.mask) == 0) {
     if (warp.observer != nullptr) warp.observer->met(warp, warp.mask);

@@ -81,7 +81,7 @@ void locate(Fault& fault, const Warp& warp) {
 }
 
 void locate(Fault& fault, const Warp& warp, const Fragment& fragment) {
-  fault.lane = static_cast<u32>(__builtin_ctz(fragment.lanes));
+  fault.lane = first_lane(fragment.lanes);
   const u32 pc = fragment.pc < fragment.frame->code->instructions.size() ? fragment.pc : 0;
   fill(fault, warp, *fragment.frame, fragment.at != nullptr ? *fragment.at : fragment.frame->code->instructions[pc]);
 }

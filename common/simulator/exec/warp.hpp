@@ -9,6 +9,7 @@
 #include "common/simulator/exec/fault.hpp"
 #include "common/simulator/exec/instruction.hpp"
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <cstring>
 #include <vector>
@@ -87,7 +88,6 @@ struct Warp {
   u32 turns = 0;
   u32 polls = 0;            // reads that may be a spin on somebody else's write, since the warp last changed memory
   bool yield = false;       // let others run
-  bool ascending = false;   // the last access with an index register: of all lanes, and it was by one more in each
   u32 cluster_pending = 0;  // lanes that have arrived at barrier.cluster, in its present phase
   const Instruction* code = nullptr;
   Frame* frame = nullptr;
@@ -136,7 +136,7 @@ inline void for_lanes(u32 mask, F&& f) {
 #endif
     for (u32 lane = 0; lane < kWarpSize; ++lane) f(lane);
   } else {
-    for (u32 rest = mask; rest != 0; rest &= rest - 1) f(static_cast<u32>(__builtin_ctz(rest)));
+    for (const u32 lane : set_bits(mask)) f(lane);
   }
 }
 

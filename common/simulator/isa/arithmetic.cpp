@@ -299,8 +299,7 @@ void run_carry(Warp& warp, const Instruction& i) {
   const T* b = warp.in<T>(i.slot[2]);
   const u32 before = kUse ? warp.carry : kSubtract ? kAllLanes : 0;
   u32 after = warp.carry;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const T in = before >> lane & 1, x = a[lane], y = kSubtract ? T(~b[lane]) : b[lane];
     T sum;
     bool out = __builtin_add_overflow(x, y, &sum);
@@ -320,8 +319,7 @@ void run_mad_carry(Warp& warp, const Instruction& i) {
   const U* c = warp.in<U>(i.slot[3]);
   const u32 before = kUse ? warp.carry : 0;
   u32 after = warp.carry;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const U product = U(kHigh ? MulHi::of(a[lane], b[lane]) : MulLo::of(a[lane], b[lane]));
     U sum;
     bool out = __builtin_add_overflow(product, c[lane], &sum);

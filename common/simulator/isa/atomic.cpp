@@ -194,8 +194,7 @@ void run_atomic(Warp& warp, const Instruction& i) {
   const Slot third = base_at + 2 < 6 && i.wide == nullptr ? i.slot[base_at + 2] : kNoSlot;
   const bool has_third = std::is_same_v<Op, CompareAndSwap>;
   bool changed = false;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = address_of(warp, i, base, (i.control & kNarrow) != 0, lane);
     std::byte* at = bytes_at(warp, i, lane, space, address, elements * sizeof(T));
     const bool shared = space == Space::shared || space == Space::shared_cluster ||
@@ -288,7 +287,7 @@ Bound bind_atomic(const Form& form) {
 void run_multimem(Warp& warp, const Instruction&) {
   throw Fault{.kind = FaultKind::illegal_instruction,
               .what = "multimem, where no address is one of a multicast object",
-              .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+              .lane = first_lane(warp.mask)};
 }
 Bound bind_multimem(const Form&) { return run_multimem; }
 

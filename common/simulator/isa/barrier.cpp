@@ -17,12 +17,8 @@ void for_each_barrier(Warp& warp, Slot id_slot, Slot count_slot, F f) {
   const u32* counts = count_slot == kNoSlot ? nullptr : warp.in<u32>(count_slot);
   const auto count_of = [&](u32 lane) { return counts == nullptr ? 0 : counts[lane]; };
   for (u32 rest = warp.mask; rest != 0;) {
-    const u32 first = static_cast<u32>(__builtin_ctz(rest)), id = ids[first], count = count_of(first);
-    u32 group = 0;
-    for (u32 others = rest; others != 0; others &= others - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(others));
-      if (ids[lane] == id && count_of(lane) == count) group |= 1u << lane;
-    }
+    const u32 first = first_lane(rest), id = ids[first], count = count_of(first);
+    const u32 group = lanes_where(rest, [&](u32 lane) { return ids[lane] == id && count_of(lane) == count; });
     rest &= ~group;
     warp.mask = group;
     f(id, count);
@@ -60,7 +56,7 @@ void run_cluster_arrive(Warp& warp, const Instruction& i) {
   if ((warp.cluster_pending & warp.mask) != 0) {
     throw Fault{.kind = FaultKind::illegal_instruction,
                 .what = "barrier.cluster.arrive twice, without a wait between",
-                .lane = static_cast<u32>(__builtin_ctz(warp.cluster_pending & warp.mask))};
+                .lane = first_lane(warp.cluster_pending & warp.mask)};
   }
   (void)i;
   raw_fence_release();

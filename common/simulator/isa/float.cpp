@@ -232,8 +232,7 @@ template <class T>
 void run_testp(Warp& warp, const Instruction& i) {
   const T* a = warp.in<T>(i.slot[1]);
   u32 result = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     result |= u32{holds(Test{i.control}, a[lane])} << lane;
   }
   warp.set_predicate(i.slot[0], result);

@@ -57,7 +57,7 @@ Shape unpacked(u32 c) {
 
 // Where elements lie -------------------------------------------------------------------------------------------------
 
-struct Place {
+struct Cell {
   u32 row, column;
 };
 enum class Role { a, b, c };
@@ -69,7 +69,7 @@ u32 elements_of(const Shape& s, Role role) {
 // The manual's figures of mma fragments follow one rule: a group of four lanes holds a row (of A, C, D) or a column (of
 // B); within it, each lane holds what fits a register, four lanes side by side; further registers go eight rows down
 // first, then on along the row. Element `e` of `lane`, of which `per_register` share a register.
-Place place_of_mma(Role role, const Shape& s, u32 lane, u32 e, u32 per_register) {
+Cell cell_of_mma(Role role, const Shape& s, u32 lane, u32 e, u32 per_register) {
   const u32 group = lane / 4, within = lane % 4;
   if (role == Role::c) return {group + 8 * (e / 2), within * 2 + e % 2};
   const u32 reg = e / per_register, along = within * per_register + e % per_register;
@@ -78,13 +78,13 @@ Place place_of_mma(Role role, const Shape& s, u32 lane, u32 e, u32 per_register)
   return {group + 8 * (reg % blocks), along + 4 * per_register * (reg / blocks)};
 }
 // wmma: a matrix's elements, row by row, in equal shares. A fragment with room for more repeats them.
-Place place_of_wmma(Role role, const Shape& s, u32 lane, u32 e) {
+Cell cell_of_wmma(Role role, const Shape& s, u32 lane, u32 e) {
   const u32 columns = role == Role::a ? s.k : s.n, share = elements_of(s, role) / kWarpSize;
   const u32 linear = lane * share + e % share;
   return {linear / columns, linear % columns};
 }
-Place place_of(Role role, const Shape& s, u32 lane, u32 e, u32 per_register) {
-  return s.wmma ? place_of_wmma(role, s, lane, e) : place_of_mma(role, s, lane, e, per_register);
+Cell cell_of(Role role, const Shape& s, u32 lane, u32 e, u32 per_register) {
+  return s.wmma ? cell_of_wmma(role, s, lane, e) : cell_of_mma(role, s, lane, e, per_register);
 }
 
 // 32-bit (f64: 64-bit) registers of one lane's fragment.
@@ -104,7 +104,7 @@ void for_elements(const Warp& warp, const Slot* slot, const Shape& s, Role role,
     for (u32 lane = 0; lane < kWarpSize; ++lane) {
       u64 word = width == 64 ? warp.in<u64>(slot[r])[lane] : warp.in<u32>(slot[r])[lane];
       for (u32 k = 0; k < per; ++k) {
-        const Place p = place_of(role, s, lane, r * per + k, per);
+        const Cell p = cell_of(role, s, lane, r * per + k, per);
         f(p.row, p.column, word & mask);
         if (width < 64) word >>= width;
       }
@@ -117,11 +117,10 @@ void store_elements(Warp& warp, const Slot* slot, const Shape& s, Role role, Typ
   const u32 width = type == Type::tf32 ? 32 : bits(type), per = register_bits(type) / width;
   const u32 registers = registers_of(s, role, type);
   for (u32 r = 0; r < registers; ++r) {
-    for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-      const u32 lane = u32(std::countr_zero(rest));
+    for (const u32 lane : set_bits(warp.mask)) {
       u64 word = 0;
       for (u32 k = 0; k < per; ++k) {
-        const Place p = place_of(role, s, lane, r * per + k, per);
+        const Cell p = cell_of(role, s, lane, r * per + k, per);
         word |= u64(f(p.row, p.column)) << width * k % 64;
       }
       if (width == 64)
@@ -273,14 +272,14 @@ void run_mma_bits(Warp& warp, const Instruction& i) {
 }
 
 // m8n8k4 of half precision is four multiplications, one for each pair of groups of four lanes (0–3 with 16–19 …).
-Place place_of_m8n8k4(Role role, bool by_column, Type type, u32 lane, u32 e) {
+Cell cell_of_m8n8k4(Role role, bool by_column, Type type, u32 lane, u32 e) {
   const u32 within = lane % 4, upper = lane < 16 ? 0 : 4;
   if (role == Role::c) {
     if (type == Type::f16) return {within + upper, e};
     return {(lane & 1) + (e & 2) + upper, (e & 4) + (lane & 2) + (e & 1)};
   }
-  if (role == Role::a) return by_column ? Place{e + upper, within} : Place{within + upper, e};
-  return by_column ? Place{e, within + upper} : Place{within, e + upper};
+  if (role == Role::a) return by_column ? Cell{e + upper, within} : Cell{within + upper, e};
+  return by_column ? Cell{e, within + upper} : Cell{within, e + upper};
 }
 void run_mma_m8n8k4(Warp& warp, const Instruction& i) {
   if (!gather(warp, i, kNoSlot)) return;
@@ -295,13 +294,13 @@ void run_mma_m8n8k4(Warp& warp, const Instruction& i) {
       return double(from_f16(u16(warp.in<u32>(slot)[lane] >> 16 * (e % 2))));
     };
     for (u32 e = 0; e < 4; ++e) {
-      const Place pa = place_of_m8n8k4(Role::a, s.a_column, s.a, lane, e);
-      const Place pb = place_of_m8n8k4(Role::b, s.b_column, s.b, lane, e);
+      const Cell pa = cell_of_m8n8k4(Role::a, s.a_column, s.a, lane, e);
+      const Cell pb = cell_of_m8n8k4(Role::b, s.b_column, s.b, lane, e);
       ma[q][pa.row][pa.column] = halfword(a[e / 2], e);
       mb[q][pb.row][pb.column] = halfword(b[e / 2], e);
     }
     for (u32 e = 0; e < 8; ++e) {
-      const Place p = place_of_m8n8k4(Role::c, false, s.c, lane, e);
+      const Cell p = cell_of_m8n8k4(Role::c, false, s.c, lane, e);
       mc[q][p.row][p.column] = s.c == Type::f16 ? halfword(c[e / 2], e) : double(warp.in<float>(c[e])[lane]);
     }
   }
@@ -312,11 +311,10 @@ void run_mma_m8n8k4(Warp& warp, const Instruction& i) {
       }
     }
   }
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     u32 word = 0;
     for (u32 e = 0; e < 8; ++e) {
-      const Place p = place_of_m8n8k4(Role::c, false, s.d, lane, e);
+      const Cell p = cell_of_m8n8k4(Role::c, false, s.d, lane, e);
       const u32 raw = u32(code(s.d, mc[lane % 16 / 4][p.row][p.column]));
       if (s.d == Type::f32) {
         warp.out<u32>(d[e])[lane] = raw;

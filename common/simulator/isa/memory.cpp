@@ -25,7 +25,6 @@ constexpr u32 kNarrow = 1 << 7;  // the base register has 4 bytes
 constexpr u32 kSpaceShift = 8;
 constexpr u32 kScaleShift = 12;  // Form::scale
 constexpr u32 kSignedIndex = 1u << 31;
-constexpr u32 kIndexAgain = 1u << 30;  // Form::index_again
 static_assert(kMaxScale < 1u << (24 - kScaleShift));  // there begins what order_of() tells
 
 Space space_in(const Instruction& i) { return static_cast<Space>(i.control >> kSpaceShift & 15); }
@@ -183,17 +182,12 @@ template <u32 kBytes, class Where>
   return found == Pattern::scattered ? scattered<kBytes>(where, region) : found;
 }
 
-// Whether they touch a row, as most do, and may. The last access may have found out how the indices lie.
+// Whether the lanes may touch one contiguous row, as most instructions do.
 template <u32 kBytes, class Where>
-[[gnu::always_inline]] inline bool is_row(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
+[[gnu::always_inline]] inline bool is_row(const Where& where, const Region& region) {
   constexpr u32 kStep = Where::kIndexed ? 1 : kBytes;
-  if constexpr (Where::kIndexed) {
-    if (where.scale != kBytes) return warp.ascending = false;
-    if ((i.control & kIndexAgain) == 0 || !warp.ascending) warp.ascending = in_steps<kStep, kWarpSize>(where.values);
-    if (!warp.ascending) return false;
-  } else {
-    if (!in_steps<kStep, kWarpSize>(where.values)) return false;
-  }
+  if (Where::kIndexed && where.scale != kBytes) return false;
+  if (!in_steps<kStep, kWarpSize>(where.values)) return false;
   return may_touch<kBytes, kBytes, kWarpSize>(region, where[0], where[kWarpSize - 1]);
 }
 
@@ -201,8 +195,8 @@ template <u32 kBytes, class Where>
 template <u32 kBytes, class Where>
 inline bool inside(const Where& where, const Region& region, u32 mask) {
   u64 least = ~u64{0}, most = 0, all = 0;
-  for (u32 rest = mask; rest != 0; rest &= rest - 1) {
-    const u64 address = where[static_cast<u32>(__builtin_ctz(rest))];
+  for (const u32 lane : set_bits(mask)) {
+    const u64 address = where[lane];
     least = std::min(least, address);
     most = std::max(most, address);
     all |= address;
@@ -256,8 +250,8 @@ template <class M, class R>
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   const Slot base = i.slot[elements];
   const std::byte* last = nullptr;
-  for (u32 rest = warp.mask, before = 0; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  u32 before = 0;
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = checked_address(warp, i, base, lane);
     const std::byte* const place =
         access(warp, lane, space_in(i), address, size, size, Access::read, &view_of(warp, i));
@@ -275,8 +269,7 @@ template <class M, class R>
 [[gnu::noinline]] void store_carefully(Warp& warp, const Instruction& i) {
   const u32 elements = i.control & kElements, size = elements * sizeof(M);
   before_store(i);
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = checked_address(warp, i, i.slot[0], lane);
     store_lane<M, R>(warp, i, lane,
                      access(warp, lane, space_in(i), address, size, size, Access::write, &view_of(warp, i)));
@@ -347,7 +340,7 @@ inline void load_points(Warp& warp, const Instruction& i, const Where& where, u6
 template <class M, class R, u32 V, class Where>
 inline void load_with(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
-  if (warp.mask == kAllLanes && is_row<kBytes>(warp, i, where, region)) {
+  if (warp.mask == kAllLanes && is_row<kBytes>(where, region)) {
     load_rows<M, R, V, kWarpSize>(warp, i, where, region.host);
   } else if (warp.mask == kAllLanes) {
     switch (pattern_of<kBytes>(where, region)) {
@@ -359,11 +352,10 @@ inline void load_with(Warp& warp, const Instruction& i, const Where& where, cons
         for (u32 lane = 0; lane < kWarpSize; ++lane) load_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
     }
   } else {
-    if constexpr (Where::kIndexed) warp.ascending = false;
     if (!inside<kBytes>(where, region, warp.mask)) return load_carefully<M, R>(warp, i);
     const std::byte* last = nullptr;
-    for (u32 rest = warp.mask, before = 0; rest != 0; rest &= rest - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    u32 before = 0;
+    for (const u32 lane : set_bits(warp.mask)) {
       const std::byte* const place = at(region.host + where[lane]);
       if (place == last) {
         copy_lane<R>(warp, i, V, before, lane);
@@ -379,7 +371,7 @@ inline void load_with(Warp& warp, const Instruction& i, const Where& where, cons
 template <class M, class R, u32 V, class Where>
 inline void store_with(Warp& warp, const Instruction& i, const Where& where, const Region& region) {
   constexpr u32 kBytes = V * sizeof(M);
-  if (warp.mask == kAllLanes && is_row<kBytes>(warp, i, where, region)) {
+  if (warp.mask == kAllLanes && is_row<kBytes>(where, region)) {
     before_store(i);
     store_rows<M, R, V, kWarpSize>(warp, i, where, region.host);
   } else if (warp.mask == kAllLanes) {
@@ -392,11 +384,9 @@ inline void store_with(Warp& warp, const Instruction& i, const Where& where, con
       for (u32 lane = 0; lane < kWarpSize; ++lane) store_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
     }
   } else {
-    if constexpr (Where::kIndexed) warp.ascending = false;
     if (!inside<kBytes>(where, region, warp.mask)) return store_carefully<M, R>(warp, i);
     before_store(i);
-    for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+    for (const u32 lane : set_bits(warp.mask)) {
       store_lane<M, R>(warp, i, lane, at(region.host + where[lane]));
     }
   }
@@ -407,15 +397,14 @@ inline void store_with(Warp& warp, const Instruction& i, const Where& where, con
 template <class M, class R, u32 V, class Where>
 void load_global(Warp& warp, const Instruction& i) {
   const Where where(warp, i, i.slot[V]);
-  load_with<M, R, V>(warp, i, where, global_region(warp, i, where[static_cast<u32>(__builtin_ctz(warp.mask))]));
+  load_with<M, R, V>(warp, i, where, global_region(warp, i, where[first_lane(warp.mask)]));
 }
 template <class M, class R, u32 V, class Where>
 void store_global(Warp& warp, const Instruction& i) {
   const Where where(warp, i, i.slot[0]);
-  const u64 address = where[static_cast<u32>(__builtin_ctz(warp.mask))];
+  const u64 address = where[first_lane(warp.mask)];
   const bool in_shared = space_in(i) == Space::generic && space_of(address) == Space::shared;
   if (!in_shared && !view_of(warp, i).writable) {
-    if constexpr (Where::kIndexed) warp.ascending = false;
     return store_carefully<M, R>(warp, i);
   }
   store_with<M, R, V>(warp, i, where, global_region(warp, i, address));
@@ -457,8 +446,7 @@ void load_local(Warp& warp, const Instruction& i) {
     for_lanes(warp.mask, [&](u32 lane) { load_lane<M, R>(warp, i, lane, warp.block->local(warp, lane) + at); });
     return;
   }
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = local_address(warp, i, base, lane);
     load_lane<M, R>(warp, i, lane, access(warp, lane, Space::local, address, size, size, Access::read, nullptr));
   }
@@ -472,8 +460,7 @@ void store_local(Warp& warp, const Instruction& i) {
     for_lanes(warp.mask, [&](u32 lane) { store_lane<M, R>(warp, i, lane, warp.block->local(warp, lane) + at); });
     return;
   }
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = local_address(warp, i, i.slot[0], lane);
     store_lane<M, R>(warp, i, lane, access(warp, lane, Space::local, address, size, size, Access::write, nullptr));
   }
@@ -504,7 +491,6 @@ u32 control_of(const Form& form) {
   if (form.address_bytes == 4) control |= kNarrow;
   control |= form.scale << kScaleShift;
   if (form.index_signed) control |= kSignedIndex;
-  if (form.index_again) control |= kIndexAgain;
   return control;
 }
 
@@ -652,8 +638,7 @@ void run_is_space(Warp& warp, const Instruction& i) {
   const T* a = warp.in<T>(i.slot[1]);
   const Space wanted = static_cast<Space>(i.control);
   u32 result = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const Space space = space_of(a[lane]);
     bool is = space == wanted;
     if (space == Space::shared) {  // another block's shared memory is in shared::cluster only

@@ -59,7 +59,6 @@ struct Form {
   u32 address_bytes = 8;  // of the memory operand's base register
   u32 scale = 0;          // what its index register counts, in bytes; 0: it has none (kTakesIndex)
   bool index_signed = false;
-  bool index_again = false;  // the last access with an index register had this one, with the same values
   u32 predicate = 0;      // operands that took what their ^ allows instead, a bit each
 
   bool has(std::string_view modifier) const;
@@ -103,22 +102,14 @@ struct Row {
 constexpr u32 kMaxScale = 0xfff;  // Form::scale
 constexpr u32 kOnly90a = 901;  // Row::target of what sm_90a alone has
 
-// Each family's file defines one of these; table.cpp joins them.
-std::span<const Row> arithmetic_rows();
-std::span<const Row> float_rows();
-std::span<const Row> logic_rows();
-std::span<const Row> compare_rows();
-std::span<const Row> convert_rows();
-std::span<const Row> memory_rows();
-std::span<const Row> atomic_rows();
-std::span<const Row> control_rows();
-std::span<const Row> warp_rows();
-std::span<const Row> barrier_rows();
-std::span<const Row> async_rows();
-std::span<const Row> matrix_rows();
-std::span<const Row> wgmma_rows();
-std::span<const Row> texture_rows();
-std::span<const Row> video_rows();
+// The families of instructions. A family's file, isa/<family>.cpp, defines its rows, std::span<const Row>
+// <family>_rows(); table.cpp joins them.
+#define CUDASIM_FAMILIES(f)                                                                                       \
+  f(arithmetic) f(float) f(logic) f(compare) f(convert) f(memory) f(atomic) f(control) f(warp) f(barrier) f(async) \
+      f(tensor) f(matrix) f(wgmma) f(texture) f(surface) f(video)
+#define CUDASIM_ROWS_OF(family) std::span<const Row> family##_rows();
+CUDASIM_FAMILIES(CUDASIM_ROWS_OF)
+#undef CUDASIM_ROWS_OF
 
 // One operand of a row's signature.
 struct OperandRule {

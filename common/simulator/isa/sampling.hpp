@@ -65,6 +65,5 @@ bool gives_floats(const Texture& texture);
 u32 channel_data_type(const Texture& texture);
 u32 channel_order(const Texture& texture);
 
-std::span<const Row> surface_rows();  // isa/surface.cpp; see row.hpp
 
 }  // namespace cudasim

@@ -193,7 +193,7 @@ void run_load(Warp& warp, const Instruction& i) {
   if (warp.observer != nullptr) warp.observer->asynchronous();
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
   const Control c = unpacked(i.control);
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const Slot* after = slot + 3 + c.dimensions;
     const Box box = box_of(warp, i, 1, slot[1], slot + 2, after, lane);
     const std::vector<std::byte> bytes = read_box(warp, lane, box);
@@ -205,12 +205,15 @@ void run_load(Warp& warp, const Instruction& i) {
                 for (std::size_t k = 0; k < places.size(); ++k) copy_bytes(places[k], &bytes[k * 16], 16);
               });
     };
-    if (!c.multicast) return send(space_of_operand(i, 0), to, space_of_operand(i, 2), barrier);
-    for (u32 rest = warp.in<u16>(after[c.im2col ? c.dimensions - 2 : 0])[lane]; rest != 0; rest &= rest - 1) {
-      const u64 block = u64{static_cast<u32>(__builtin_ctz(rest))} * kSharedStride;
+    if (!c.multicast) {
+      send(space_of_operand(i, 0), to, space_of_operand(i, 2), barrier);
+      continue;
+    }
+    for (const u32 rank : set_bits(warp.in<u16>(after[c.im2col ? c.dimensions - 2 : 0])[lane])) {
+      const u64 block = u64{rank} * kSharedStride;
       send(Space::shared_cluster, block + to % kSharedStride, Space::shared_cluster, block + barrier % kSharedStride);
     }
-  });
+  }
   warp.polls = 0;
 }
 
@@ -233,7 +236,7 @@ void run_store(Warp& warp, const Instruction& i) {
   if (warp.observer != nullptr) warp.observer->asynchronous();
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
   const Control c = unpacked(i.control);
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const Box box = box_of(warp, i, 0, slot[0], slot + 1, nullptr, lane);
     check_store(box, lane);
     const u64 from = operand_address(warp, i, 1, slot[1 + c.dimensions], lane);
@@ -257,15 +260,15 @@ void run_store(Warp& warp, const Instruction& i) {
                                  copy_bytes(s.to, &bytes[s.offset], s.size);
                              }
                            });
-  });
+  }
   warp.polls = 0;
 }
 
 // [map, {coordinates}]: only the map is looked at.
 void run_prefetch(Warp& warp, const Instruction& i) {
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
-  for_each_lane(
-      warp, [&](u32 lane) { box_of(warp, i, 0, slot[0], slot + 1, slot + 1 + unpacked(i.control).dimensions, lane); });
+  for (const u32 lane : set_bits(warp.mask))
+    box_of(warp, i, 0, slot[0], slot + 1, slot + 1 + unpacked(i.control).dimensions, lane);
 }
 
 u32 dimensions(const Form& form) {
@@ -351,7 +354,7 @@ void replace(TensorMap& map, u32 field, u32 ordinal, u64 value, u32 lane) {
 void run_replace(Warp& warp, const Instruction& i) {
   const u32 field = i.control >> kFlags & 15;
   const bool dimension = field >= kBox && field <= kStep, wide = field == kAddress || field == kStride;
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     std::byte* at = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane),
                            sizeof(TensorMap), alignof(TensorMap), Access::write, nullptr);
     TensorMap map;
@@ -362,7 +365,7 @@ void run_replace(Warp& warp, const Instruction& i) {
     replace(map, field, dimension ? warp.in<u32>(i.slot[1])[lane] : 0,
             wide ? warp.in<u64>(value)[lane] : warp.in<u32>(value)[lane], lane);
     std::memcpy(at, &map, sizeof map);
-  });
+  }
 }
 Bound bind_replace(const Form& form) {
   const auto* field =
@@ -372,14 +375,14 @@ Bound bind_replace(const Form& form) {
 
 // A tensor map from shared memory, where it was changed, to global memory, where copies find it.
 void run_copy_map(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     if (warp.in<u32>(i.slot[2])[lane] != sizeof(TensorMap)) refuse(lane, "a tensor map of a size other than 128 bytes");
     const auto place = [&](u32 operand, Access kind) {
       return access(warp, lane, space_of_operand(i, operand), operand_address(warp, i, operand, i.slot[operand], lane),
                     sizeof(TensorMap), alignof(TensorMap), kind, nullptr);
     };
     copy_bytes(place(0, Access::write), place(1, Access::read), sizeof(TensorMap));
-  });
+  }
 }
 Bound bind_copy_map(const Form& form) {
   return {run_copy_map, operand_control(Space::global, form.width[0]) | operand_control(Space::shared, form.width[1])

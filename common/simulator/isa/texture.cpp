@@ -81,8 +81,7 @@ void run_tex(Warp& warp, const Instruction& i) {
   const Slot* more = c + coordinates(geometry);
   TextureOperand object(warp, i, o[1]);
   Texel result[kWarpSize] = {};
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const Texture& t = object.of(lane);
     Sample s;
     s.level = level;
@@ -124,8 +123,7 @@ void run_tld4(Warp& warp, const Instruction& i) {
   const Slot* o = slots(i);
   TextureOperand object(warp, i, o[5]);
   Texel result[kWarpSize] = {};
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const Texture& t = object.of(lane);
     Sample s;
     take_coordinates(warp, lane, geometry, false, o + 7, s);
@@ -198,8 +196,7 @@ constexpr u32 kOfLevel = 16;
 // What is asked of samplers is asked of a texture object, a .texref, or a .samplerref.
 void run_sampler_query(Warp& warp, const Instruction& i) {
   u32* d = warp.out<u32>(i.slot[0]);
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 handle = address_of(warp, i, i.slot[1], false, lane);
     Texture sampler;
     sampler.sampler.normalized = true;
@@ -213,8 +210,7 @@ void run_sampler_query(Warp& warp, const Instruction& i) {
 void run_query(Warp& warp, const Instruction& i) {
   TextureOperand object(warp, i, i.slot[1]);
   u32* d = warp.out<u32>(i.slot[0]);
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     d[lane] = answer(object.of(lane), i.control & 15, i.control & kOfLevel ? warp.in<u32>(i.slot[2])[lane] : 0);
   }
 }

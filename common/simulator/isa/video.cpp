@@ -53,27 +53,27 @@ i64 clamp(i64 value, u32 width, bool sign) {
 // Scalar --------------------------------------------------------------------------------------------------------------
 
 // A part of a register: b0 … b3, h0, h1, or all of it.
-struct Part {
+struct BitField {
   u32 shift = 0, width = 32;
 };
 constexpr std::string_view kParts[] = {"", "b0", "b1", "b2", "b3", "h0", "h1"};
 constexpr u32 kNoPart = 7;
 
-Part part(u32 index) {
+BitField part(u32 index) {
   if (index == 0) return {};
-  return index < 5 ? Part{8 * (index - 1), 8} : Part{16 * (index - 5), 16};
+  return index < 5 ? BitField{8 * (index - 1), 8} : BitField{16 * (index - 5), 16};
 }
 u32 part_index(std::string_view selector) {
   const auto* found = std::find(std::begin(kParts), std::end(kParts), selector);
   return u32(found - std::begin(kParts));  // kNoPart: none of them
 }
-i64 select(u32 value, Part p, bool sign) { return extend(value >> p.shift, p.width, sign); }
+i64 select(u32 value, BitField p, bool sign) { return extend(value >> p.shift, p.width, sign); }
 
 enum : u32 { kThenNothing, kThenAdd, kThenMin, kThenMax };
 
 // Instruction::control of the scalar operations.
 struct Scalar {
-  Part d, a, b;
+  BitField d, a, b;
   bool d_signed, a_signed, b_signed, sat;
   u32 then;
 };

@@ -160,8 +160,7 @@ void run_multiply(Warp& warp, const Instruction& i) {
       }
     }
   }
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     for (u32 e = 0; e < c.columns / 2; ++e) {
       u32& word = warp.out<u32>(d[e / per])[lane];
       const T sum = mc[place(lane, e)];

@@ -8,8 +8,8 @@
 
 namespace cudasim {
 
-// One lane's part of a warp's access.
-struct Part {
+// One lane's access of a warp's access.
+struct LaneAccess {
   u32 lane = 0, size = 0;  // bytes
   u64 address = 0;
 };
@@ -21,7 +21,7 @@ struct GlobalCost {
   u64 bytes = 0;  // that anybody wanted, each counted once
 };
 // `changes`: atomically. Lanes that want the same place have to go to its sector one after the other.
-GlobalCost global_cost(const Part* parts, std::size_t count, bool changes = false);
+GlobalCost global_cost(const LaneAccess* accesses, std::size_t count, bool changes = false);
 
 // Turns that the banks of shared memory take, and how many it would take if no two lanes wanted different words of one
 // bank.
@@ -35,6 +35,6 @@ enum class SharedAccess : u8 {
   counting,  // atomic additions of one whose results nobody wants: lanes of one place are counted, and go together
   matrix,
 };
-SharedCost shared_cost(const Part* parts, std::size_t count, SharedAccess access);
+SharedCost shared_cost(const LaneAccess* accesses, std::size_t count, SharedAccess access);
 
 }  // namespace cudasim

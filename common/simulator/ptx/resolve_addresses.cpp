@@ -64,13 +64,6 @@ Slot Resolver::take_index(Draft& draft, Slot reg) {
   draft.index_register = found->index;
   draft.form.scale = found->scale;
   draft.form.index_signed = found->is_signed;
-  // A guard may keep an access from running, and it would not have looked at the index.
-  draft.form.index_again =
-      last_index_.reg == found->index && last_index_.at >= straight_since_ && written(found->index) <= last_index_.at;
-  if (!draft.form.index_again) {
-    const u32 at = static_cast<u32>(out_.code->instructions.size());
-    last_index_ = {draft.statement->guard.empty() ? found->index : kNoSlot, at};
-  }
   return found->base;
 }
 

@@ -191,7 +191,7 @@ bool Resolver::is_known_before(const Statement& s, const Match& found) {
     return false;
   if (const std::optional<Slot> constant = of_launch(s, found)) {
     of_launch_.push_back({reg->id, *constant});
-  } else if (const std::optional<Part> part = part_read(s, found); part && part->name == "%tid") {
+  } else if (const std::optional<SpecialAxis> part = axis_read(s, found); part && part->name == "%tid") {
     indices_.push_back({reg->id, {Code::Index::thread, part->axis}});
   } else if (part && part->name == "%ctaid") {
     indices_.push_back({reg->id, {Code::Index::block, part->axis}});
@@ -221,14 +221,14 @@ std::optional<Slot> Resolver::of_launch(const Statement& s, const Match& found) 
       return std::nullopt;
     return out_.constants.of_launch(Code::OfLaunch::parameter, static_cast<u32>(parameter.offset + offset), size);
   }
-  const std::optional<Part> part = part_read(s, found);
+  const std::optional<SpecialAxis> part = axis_read(s, found);
   if (!part || (part->name != "%ntid" && part->name != "%nctaid")) return std::nullopt;
   return out_.constants.of_launch(part->name == "%ntid" ? Code::OfLaunch::block_size : Code::OfLaunch::grid_size,
                                   part->axis, 4);
 }
 
 // %tid.x in mov.u32 %r1, %tid.x, and its kin; not what the text has given such a name.
-std::optional<Resolver::Part> Resolver::part_read(const Statement& s, const Match& found) {
+std::optional<Resolver::SpecialAxis> Resolver::axis_read(const Statement& s, const Match& found) {
   const Operand& from = s.operands[1];
   const Name* name = std::get_if<Name>(&from.value);
   const bool moves = found.row->is(kTakesSpecial) && found.row->is(kTakesAddress);
@@ -238,7 +238,7 @@ std::optional<Resolver::Part> Resolver::part_read(const Statement& s, const Matc
     return std::nullopt;
   const std::size_t axis = std::string_view("xyz").find(name->selector);
   if (axis == std::string_view::npos) return std::nullopt;
-  return Part{name->text, static_cast<u32>(axis)};
+  return SpecialAxis{name->text, static_cast<u32>(axis)};
 }
 
 // cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so that %rd4 is only another name of

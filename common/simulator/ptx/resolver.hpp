@@ -79,11 +79,11 @@ class Resolver {
   void count_writes();
   void count_writes(const Operand& operand);
   bool loads_parameter(const Statement& statement) const;
-  struct Part {  // of a special register
+  struct SpecialAxis {  // of a special register
     std::string_view name;
     u32 axis;  // 0 for x, 1 for y, 2 for z
   };
-  std::optional<Part> part_read(const Statement& statement, const Match& found);
+  std::optional<SpecialAxis> axis_read(const Statement& statement, const Match& found);
   bool is_known_before(const Statement& statement, const Match& found);
   std::optional<Slot> of_launch(const Statement& statement, const Match& found);
   bool renames(const Statement& statement);
@@ -207,10 +207,6 @@ class Resolver {
   std::vector<std::pair<u32, Slot>> of_launch_;         // registers that are, all the time, a constant of the launch
   std::vector<std::pair<u32, Code::Index>> indices_;    // registers that are, all the time, a %tid or a %ctaid
   std::unordered_map<Slot, IndexedAddress> addresses_;  // by register
-  struct {
-    Slot reg = kNoSlot;
-    u32 at = 0;   // instruction
-  } last_index_;  // that an access has taken
   struct Producer {
     u32 at = 0;  // instruction
     std::vector<Slot> slots;

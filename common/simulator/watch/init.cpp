@@ -52,15 +52,14 @@ Written& BlockReads::local(u32 thread) {
 }
 
 void BlockReads::local_begins(const Warp& warp, u32 lanes, u32 offset, u32 size) {
-  for (; lanes != 0; lanes &= lanes - 1) {
-    const u32 thread = warp.index * kWarpSize + static_cast<u32>(__builtin_ctz(lanes));
+  for (const u32 lane : set_bits(lanes)) {
+    const u32 thread = warp.index * kWarpSize + lane;
     if (local_[thread] != nullptr) local_[thread]->unset(offset, size);
   }
 }
 
 void BlockReads::local_is_written(const Warp& warp, u32 lanes, u32 offset, u32 size) {
-  for (; lanes != 0; lanes &= lanes - 1)
-    local(warp.index * kWarpSize + static_cast<u32>(__builtin_ctz(lanes))).set(offset, size);
+  for (const u32 lane : set_bits(lanes)) local(warp.index * kWarpSize + lane).set(offset, size);
 }
 
 // First what is read, then what is written: an instruction reads before it writes.

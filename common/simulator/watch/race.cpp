@@ -284,20 +284,20 @@ void BlockRaces::settle_heard(Thread& self) {
 
 void BlockRaces::fence(Warp& warp, bool in_block) {
   const u32 time = now_[warp.index]++;
-  each_lane(warp.mask, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     Thread& self = thread(warp, lane);
     settle_heard(self);
     self.fenced_here = self.seen;
     self.fenced_here_at = time;
-    if (in_block) return;
+    if (in_block) continue;
     self.fenced = self.seen;
     self.fenced_at = time;
-  });
+  }
 }
 
 void BlockRaces::bring(Meeting& meeting, Warp& warp, u32 lanes) {
   const u32 time = now_[warp.index]++;
-  each_lane(lanes, [&](u32 lane) {
+  for (const u32 lane : set_bits(lanes)) {
     Thread& self = thread(warp, lane);
     settle_heard(self);
     if (!(meeting.any && meeting.last == self.seen)) meeting.seen.join(self.seen);
@@ -308,18 +308,18 @@ void BlockRaces::bring(Meeting& meeting, Warp& warp, u32 lanes) {
     if (self.fenced_at != 0) meeting.fenced.own.own().set(whose, self.fenced_at);
     meeting.fenced_here.join(self.fenced_here);
     if (self.fenced_here_at != 0) meeting.fenced_here.own.own().set(whose, self.fenced_here_at);
-  });
+  }
   TimesValue& times = meeting.seen.own.own();
-  each_lane(lanes, [&](u32 lane) { times.set(member(warp, lane), time); });
+  for (const u32 lane : set_bits(lanes)) times.set(member(warp, lane), time);
 }
 
 void BlockRaces::take(const Meeting& meeting, Warp& warp, u32 lanes) {
-  each_lane(lanes, [&](u32 lane) {
+  for (const u32 lane : set_bits(lanes)) {
     Thread& self = thread(warp, lane);
     self.seen = meeting.seen;
     self.fenced = meeting.fenced;
     self.fenced_here = meeting.fenced_here;
-  });
+  }
 }
 
 void BlockRaces::arrive(Warp& warp, u32 lanes, u32 id) { bring(barriers_[id], warp, lanes); }
@@ -357,10 +357,10 @@ void BlockRaces::cluster_open() {
     BlockRaces& races = *Watch::of(*block).races();
     for (Warp& warp : block->warps) {
       // Those that have arrived and not yet waited learn of it now, which is a little early.
-      each_lane(warp.cluster_pending, [&](u32 lane) {
+      for (const u32 lane : set_bits(warp.cluster_pending)) {
         Thread& self = races.thread(warp, lane);
         self.seen.join(block->number, all);
-      });
+      }
     }
   }
   first.cluster_ = Meeting();
@@ -388,10 +388,10 @@ void BlockRaces::acquire(Warp& warp, u32 lane, u64 address, Block& owner) {
 
 void BlockRaces::commit(Warp& warp, u32 lanes, bool bulk) {
   const u32 time = copies_now_[warp.index]++;
-  each_lane(lanes, [&](u32 lane) {
+  for (const u32 lane : set_bits(lanes)) {
     Thread& self = thread(warp, lane);
     (bulk ? self.bulk : self.groups).push_back(time);
-  });
+  }
 }
 
 // Copies of the other sort that are as old are taken for complete, too: their groups share a clock.
@@ -406,11 +406,11 @@ void BlockRaces::wait(Warp& warp, u32 lane, u32 pending, bool bulk) {
 
 void BlockRaces::wait_all(Warp& warp, u32 lanes) {
   const u32 time = copies_now_[warp.index]++;
-  each_lane(lanes, [&](u32 lane) {
+  for (const u32 lane : set_bits(lanes)) {
     Thread& self = thread(warp, lane);
     self.seen.own.own().set(member(warp, lane) + static_cast<u32>(threads_.size()), time);
     self.groups.clear();
-  });
+  }
 }
 
 // ---- What is said of it

@@ -8,8 +8,6 @@
 namespace cudasim {
 namespace {
 
-u32 first_of(u32 lanes) { return static_cast<u32>(__builtin_ctz(lanes)); }
-
 }  // namespace
 
 void BlockSync::start() {
@@ -27,7 +25,7 @@ void BlockSync::say(Warp& warp, u32 lane, const Site& at, const char* title, con
 void BlockSync::arrive(Warp& warp, const Site& at, u32 id, u32 count) {
   Phase& phase = phases_[id];
   const Grid& grid = *block_.grid;
-  const u32 lane = first_of(warp.mask);
+  const u32 lane = first_lane(warp.mask);
   if (!phase.any) {
     phase.any = true;
     phase.at = at;
@@ -67,14 +65,14 @@ void BlockSync::open(u32 id) {
 // PTX ISA: an executing lane is named by its own member mask, and all who are named, and have not exited, execute the
 // same instruction with the same mask; else the behaviour is undefined.
 void BlockSync::come(Warp& warp, const Site& at, const u32* masks) {
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = first_of(rest), mask = masks[lane];
+  for (const u32 lane : set_bits(warp.mask)) {
+    const u32 mask = masks[lane];
     if ((mask >> lane & 1) == 0) {
       return say(warp, lane, at, "lane that its own mask does not name",
                  "lane " + std::to_string(lane) + " executes it with a mask of " + members("lane", mask));
     }
     for (u32 named = mask & warp.mask; named != 0; named &= named - 1) {
-      const u32 other = first_of(named);
+      const u32 other = first_lane(named);
       if (masks[other] == mask) continue;
       return say(warp, lane, at, "masks that differ",
                  "lane " + std::to_string(lane) + " says " + members("lane", mask) + ", and lane " +
@@ -85,8 +83,8 @@ void BlockSync::come(Warp& warp, const Site& at, const u32* masks) {
 
 void BlockSync::meet(Warp& warp, const Site& at, const u32* masks) {
   come(warp, at, masks);
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = first_of(rest), gone = masks[lane] & warp.present & ~warp.live;
+  for (const u32 lane : set_bits(warp.mask)) {
+    const u32 gone = masks[lane] & warp.present & ~warp.live;
     if (gone == 0) continue;
     return say(warp, lane, at, "mask that names lanes which have exited",
                "the mask of lane " + std::to_string(lane) + " names " + members("lane", gone) + ", which " +

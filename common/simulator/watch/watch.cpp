@@ -143,12 +143,8 @@ void Watch::meet(Warp& warp, const Instruction& at, const u32* members) {
   if (sync_ != nullptr) sync_->meet(warp, {warp.frame->code, &at}, members);
   if (races_ == nullptr) return;
   for (u32 rest = warp.mask; rest != 0;) {
-    const u32 mask = members[__builtin_ctz(rest)];
-    u32 group = 0;
-    for (u32 others = rest; others != 0; others &= others - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(others));
-      if (members[lane] == mask) group |= 1u << lane;
-    }
+    const u32 mask = members[first_lane(rest)];
+    const u32 group = lanes_where(rest, [&](u32 lane) { return members[lane] == mask; });
     rest &= ~group;
     races_->meet(warp, group);
   }
