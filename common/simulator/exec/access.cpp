@@ -1,4 +1,4 @@
-// One lane's access to memory, checked against what lies there.
+// One lane's access to memory, checked against the allocation at that address.
 #include "common/simulator/exec/access.hpp"
 
 #include "common/simulator/exec/block.hpp"
@@ -83,7 +83,7 @@ std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
   const u32 rank = shared_rank(address);
   if (rank != block->rank) {
     const auto& blocks = block->cluster->blocks;
-    // The kinds are those that an H200 answers with.
+    // The kinds of fault are those that an H200 reports.
     if (rank >= blocks.size()) {
       fault_if_before_shared(*block, wrong, address, FaultKind::trap);
       fault_if_before_a_window(warp, wrong);

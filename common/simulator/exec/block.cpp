@@ -1,4 +1,4 @@
-// A block while it runs: gives its warps their turns, opens its barriers, and says so when nobody can go on.
+// A block while it runs: schedules its warps, opens its barriers, and reports a deadlock.
 #include "common/simulator/exec/block.hpp"
 
 #include "common/simulator/exec/fragments.hpp"
@@ -19,7 +19,7 @@ constexpr i64 kTurnCost = 20;      // what a turn costs at least, in instruction
 constexpr u32 kIdleRounds = 4;     // of all warps, in which each only spins, until the next block has its turn
 constexpr u32 kLocalPadding = 64;  // keeps the threads' local memories from falling on the same lines of the cache
 
-// What a block sees whose accesses are watched: nobody writes here, so nothing is ever found.
+// The views of a block whose accesses are observed. They stay empty, so a look-up never finds anything.
 View kNoViews[kViews];
 
 u32* index_at(const Warp& warp, const Code::Index& index) {
@@ -89,7 +89,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
         std::fill_n(index_at(warp, each), kWarpSize, axes[each.axis]);
     }
   }
-  // Its barriers are expected to be zero, for nobody prepares them.
+  // Programs expect barriers in it to be zero: they do not initialize them.
   if (grid->kernel.reserved_shared) std::memset(shared + reserved_shared_at(shared_bytes), 0, kSharedReserved);
   if (observer != nullptr) observer->start();
   quick_shared_bytes = observer != nullptr && observer->wants_accesses() ? 0 : shared_bytes;
@@ -269,7 +269,7 @@ Outcome Cluster::run(Executor& executor, i64& budget) {
   return expired ? Outcome::expired : Outcome::spins;
 }
 
-// All threads wait at barriers that nobody is left to complete.
+// All threads wait at barriers, and no thread is left that could complete one.
 void Cluster::deadlocked() const {
   Fault fault{.kind = FaultKind::barrier,
               .what =

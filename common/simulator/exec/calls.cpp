@@ -69,9 +69,9 @@ bool fits(const std::vector<CallSite::Argument>& passed, const std::vector<Code:
   return true;
 }
 
-// The same call, which other lanes have made before and have not returned from; null if there is none. Lanes that a
-// spin has kept back make it later than their neighbours, who wait for them in it: compilers that do not optimise have
-// a function of its own for each warp-wide operation.
+// The frame of the same call that other lanes have made and have not returned from, or null. Lanes that a spin has
+// delayed call later than their neighbors, which wait for them inside the function: without optimization, a compiler
+// makes each warp-wide operation a function of its own.
 Frame* call_under_way(const Warp& warp, const Frame& caller, const CallSite& site, const Code& callee, u32 base) {
   const auto find = [&](Frame* frame) -> Frame* {
     while (frame->depth > caller.depth + 1) frame = frame->caller;

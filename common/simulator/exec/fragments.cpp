@@ -1,10 +1,10 @@
-// The lanes of a warp that stand at different places: how they part, meet, wait for each other, and take turns.
+// Divergence and reconvergence: how the lanes of a warp split into fragments, wait for each other and reconverge.
 //
-// A branch that parts the lanes makes a Join at its immediate post-dominator. Who comes there waits, until all that are
-// expected have come. Of those that can run, the one that stands lowest in the text goes first, and whoever reaches the
-// place of another joins it: this brings lanes together also where no post-dominator says so. Three things keep a lane
-// from waiting for ever: when nobody can run, and when the one that runs spins, lanes leave their join without the
-// others; and a fragment that has used up its share lets the others go first.
+// A divergent branch makes a Join at its immediate post-dominator, where lanes wait until all that are expected have
+// arrived. Among the fragments that can run, the one at the lowest instruction runs first; a fragment that reaches the
+// instruction of another merges with it, so lanes also reconverge where no post-dominator requires it. Three rules
+// prevent a deadlock: if no fragment can run, or if the running one spins, lanes leave their join without the others; and
+// a fragment that has used up its share lets the others run first.
 #include "common/simulator/exec/fragments.hpp"
 
 #include "common/simulator/exec/block.hpp"
@@ -100,7 +100,7 @@ void abandon(Warp& warp, Join* join, u32 lanes) {
   }
 }
 
-// Who goes first: fair turns, then the innermost call, then the text's order.
+// Which fragment runs first: the one with the smallest share used, then the innermost call, then the lowest pc.
 bool before(const Fragment& a, const Fragment& b) {
   if (a.turns != b.turns) return a.turns < b.turns;
   if (a.frame->depth != b.frame->depth) return a.frame->depth > b.frame->depth;
@@ -278,8 +278,8 @@ Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc) {
 
 namespace {
 
-// Lanes that have called a function separately have its registers in different places, and cannot exchange them. If
-// that is all that is missing they would wait for ever. `here`: those that wait in the running fragment's call.
+// Lanes that have called a function separately have its registers in different frames and cannot exchange them. Lanes
+// that wait for nothing else would deadlock. `here`: those that wait in the running fragment's call.
 void refuse_other_calls(const Warp& warp, const Instruction& instruction, u32 here) {
   u32 anywhere = 0, members = 0;
   for (const Fragment& f : warp.fragments) {

@@ -1,8 +1,8 @@
-// Runs a grid: blocks start in order, those that spin take turns, and the first fault ends it all.
+// Runs a grid: blocks start in order, blocks that spin are run in rotation, and the first fault ends the grid.
 //
-// A thread of the machine stays with a cluster of blocks until it ends or spins. If all that have started spin, more
-// start: they may be what the others wait for. Of clusters that end soon a thread takes several at a time, for threads
-// that ask for each would wait for each other. A small grid never leaves the thread that launched it.
+// A thread of the machine runs a cluster of blocks until it ends or spins. If all started clusters spin, more are
+// started: the others may wait for them. A thread takes several short clusters at a time, because threads that asked for
+// each one would contend for the lock. A small grid never leaves the thread that launched it.
 #include "common/simulator/exec/grid.hpp"
 
 #include "common/simulator/exec/access.hpp"
@@ -32,7 +32,7 @@ constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that end
 constexpr i64 kSpinRate = 100'000'000;  // of them in a second, when only time passes
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
 constexpr std::size_t kOthersTold = 3;  // blocks, in the report of an endless kernel, beside the one that ran
-constexpr u64 kTurns = 1024;            // of clusters, until somebody looks at the clock
+constexpr u64 kTurns = 1024;            // slices of clusters between two looks at the clock
 constexpr i64 kFirstNote = 20;  // seconds until a kernel is said to be still at it; then after twice as long each time
 constexpr u64 kWorkspace = 64;  // bytes for a cooperative grid's barrier
 
@@ -178,7 +178,7 @@ void Grid::start(Cluster& c, u64 number) {
   }
 }
 
-// The next that wait, as many as are worth a share if each costs so many instructions (0: who knows).
+// The next clusters: as many as make a share if each costs so many instructions (0: unknown).
 Grid::Numbers Grid::take_waiting(i64 cost) {
   Numbers& first = waiting_.front();
   const u64 all = first.end - first.begin, fair = all / (kShares * machine_threads()),
@@ -189,7 +189,7 @@ Grid::Numbers Grid::take_waiting(i64 cost) {
   return taken;
 }
 
-// The next cluster to run; null if there is none. `wait`: unless one that others run comes back, or all have ended.
+// The next cluster to run, or null. `wait`: waits until another thread returns one, or all have ended.
 // cost: see take_waiting.
 Grid::Share Grid::take(bool wait, i64 cost) {
   Share taken;

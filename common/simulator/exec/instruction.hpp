@@ -132,8 +132,8 @@ struct Kernel {
   };
   std::vector<SharedVariable> shared_variables;  // in the order of their offsets, for reports
   std::map<u32, u32> shared_offset;              // shared variable (its id) → offset in the block's shared memory
-  u32 local_bytes = 0;                           // the deepest chain of calls that can be told beforehand
-  u32 stack_bytes = 0;                           // the same as a program is told it: Code::variable_bytes
+  u32 local_bytes = 0;                           // the deepest chain of calls that is known at load time
+  u32 stack_bytes = 0;                           // the same as programs see it: Code::variable_bytes
   u32 constant_bytes = 0;
   u32 registers = 0;
   u32 barriers = 0;

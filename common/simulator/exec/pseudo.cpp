@@ -45,7 +45,7 @@ void own_shared_address(Warp& warp, const Instruction& i) {
   fill<T>(warp, i.slot[0], warp.block->shared_begin + static_cast<u64>(i.offset));
 }
 
-// The first element lies in the lowest bits.
+// The first element has the lowest bits.
 template <class Whole, class Piece, u32 kCount>
 void pack(Warp& warp, const Instruction& i) {
   Whole* d = warp.out<Whole>(i.slot[0]);

@@ -104,7 +104,7 @@ const char* name(FaultKind kind) {
 }
 
 std::string report(const Fault& fault) {
-  // What a device answers as if a kernel had trapped, without one having asked for it.
+  // A device reports some bad accesses as if the kernel had executed `trap`.
   const FaultKind kind = fault.kind == FaultKind::trap && is_access(fault) ? FaultKind::illegal_address : fault.kind;
   std::string text = std::string("========= simulated GPU: ") + name(kind) + "\n";
   text += row("kernel", demangled(fault.kernel));

@@ -33,7 +33,7 @@ inline void run_straight(Warp& warp, i64& left) {
   } while (warp.pc < warp.stop && left > 0);
 }
 
-// The same, with somebody who is told of each instruction.
+// The same with an observer, which is told each instruction.
 [[gnu::noinline]] void run_watched(Warp& warp, i64& left) {
   do {
     const Code& code = *warp.frame->code;

@@ -1,8 +1,8 @@
 // Asynchronous copies and the barriers that count them. PTX ISA, "Data Movement and Conversion Instructions:
 // Asynchronous copy", "mbarrier", "st.async", "red.async".
 //
-// What is copied into shared memory is read at once, and written when somebody waits for it; what is copied out of it
-// is read then, too (exec/async.hpp).
+// A copy into shared memory reads its source at once and writes when a thread waits for it. A copy out of shared memory
+// also reads only then (exec/async.hpp).
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/grid.hpp"
@@ -21,7 +21,7 @@ constexpr u32 kIgnore = 1u << 15;  // of cp.async, see bulk.hpp
   throw Fault{.kind = FaultKind::illegal_instruction, .what = std::move(what), .lane = lane};
 }
 
-// No manual says so, but an H200 stops at these in a grid that nobody has asked to have clusters.
+// Not in the manual: on an H200 these are an error in a grid that was not launched with clusters.
 template <Handler run>
 void with_clusters(Warp& warp, const Instruction& i) {
   if (!warp.block->grid->explicit_cluster)

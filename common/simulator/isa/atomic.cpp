@@ -281,9 +281,9 @@ Bound bind_atomic(const Form& form) {
     RED(CACHED) form, operands " b64", bind_atomic<false>, 74, 80, kAtomic \
   }
 
-// multimem works on memory of several devices behind one address, which nobody can have here:
-// CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0. A module that holds such a kernel among others loads; who comes to one
-// is told.
+// multimem works on memory of several devices behind one address, which no program can create here:
+// CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0. A module that contains such a kernel loads; executing the instruction is
+// a fault.
 void run_multimem(Warp& warp, const Instruction&) {
   throw Fault{.kind = FaultKind::illegal_instruction,
               .what = "multimem, where no address is one of a multicast object",

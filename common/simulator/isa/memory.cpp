@@ -1,17 +1,15 @@
-// Loads, stores, and what else is about addresses. PTX ISA, "Data Movement and Conversion Instructions": ld, ldu, st,
-// prefetch, applypriority, discard, createpolicy, cvta, isspacep, mapa, getctarank.
+// Loads and stores. PTX ISA, "Data Movement and Conversion Instructions": ld, ldu, st.
 //
-// The warp's accesses are checked all at once: the lowest and the highest address against the allocation that this
-// instruction has met before (view_of). When that does not settle it, each lane's address is looked up (exec/access).
+// All addresses of a warp are checked at once (isa/pattern.hpp) against the allocation that this instruction accessed
+// last (view_of). If that does not settle it, each lane's address is looked up (exec/access.hpp).
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/order.hpp"
+#include "common/simulator/isa/pattern.hpp"
 #include "common/simulator/isa/row.hpp"
-
-#include <algorithm>
 
 namespace cudasim {
 namespace {
@@ -36,14 +34,7 @@ const Address* base_of(const Warp& warp, Slot slot) {
   return slot == kNoSlot ? reinterpret_cast<const Address*>(kNoBase) : warp.in<Address>(slot);
 }
 
-// Memory that may be touched at once.
-struct Region {
-  u64 begin, size;
-  u64 host;  // address on the host - address, modulo 2^64
-  bool holds(u64 address, u64 bytes) const { return size >= bytes && address - begin <= size - bytes; }
-};
-
-// `address`: one of those that the instruction uses; a generic one may lie in the block's shared memory.
+// `address`: one of those that the instruction uses; a generic one may be in the block's shared memory.
 Region global_region(Warp& warp, const Instruction& i, u64 address) {
   const u64 own = kSharedWindow + warp.block->shared_begin;
   if (space_in(i) == Space::generic && address - own < kSharedStride) {
@@ -98,112 +89,6 @@ struct Indexed {
 
 bool is_indexed(const Instruction& i) { return (i.control >> kScaleShift & kMaxScale) != 0; }
 
-// How the addresses of a full warp lie, if not in one row: all the same (point); one after the other, or the same, in
-// each of four groups of eight lanes (rows, points: tiles and broadcasts are such); or otherwise (scattered). outside:
-// see load_carefully.
-enum class Pattern : u8 { outside, point, rows, points, scattered };
-constexpr u32 kGroups = 4, kGroup = 8;
-
-template <class T>
-struct GroupOf {
-  typedef T type __attribute__((vector_size(kGroup * sizeof(T))));
-  typedef u64 words __attribute__((vector_size(kGroup * sizeof(T))));
-};
-
-typedef long long TestedWords __attribute__((vector_size(32)));
-
-// Whether of kRun lanes each, a group or all of them, every value is by kStep more than that of the lane before.
-template <u32 kStep, u32 kRun, class Value>
-inline bool in_steps(const Value* values) {
-  using Group = typename GroupOf<Value>::type;
-  using Words = typename GroupOf<Value>::words;
-  constexpr Group steps = {0, kStep, 2 * kStep, 3 * kStep, 4 * kStep, 5 * kStep, 6 * kStep, 7 * kStep};
-  if (values[kRun - 1] - values[0] != Value{kStep} * (kRun - 1)) return false;
-  Group wrong = {};
-  for (u32 g = 0; g < kGroups; ++g) {
-    Group group;
-    std::memcpy(&group, values + g * kGroup, sizeof group);
-    wrong |= (group - values[g * kGroup / kRun * kRun]) ^ (steps + Value{kStep} * (g * kGroup % kRun));
-  }
-  const Words words = (Words)wrong;
-#if defined(__AVX__)
-  if constexpr (sizeof words == 32) return __builtin_ia32_ptestz256((TestedWords)words, (TestedWords)words) != 0;
-#endif
-  u64 any = 0;
-  for (u32 w = 0; w < sizeof words / sizeof any; ++w) any |= words[w];
-  return any == 0;
-}
-
-// `kRun` lanes from `first` to `last` touch kBytes each, kStride apart: whether they may.
-template <u32 kBytes, u32 kStride, u32 kRun>
-inline bool may_touch(const Region& region, u64 first, u64 last) {
-  constexpr u64 kWidth = u64{kStride} * (kRun - 1);
-  return last - first == kWidth && region.holds(first, kWidth + kBytes) && first % kBytes == 0;
-}
-
-// Whether each value is by kStep, and the address by kStride, more than that of the lane before.
-template <u32 kBytes, u32 kStep, u32 kStride, class Where>
-inline Pattern in_groups(const Where& where, const Region& region) {
-  if (kStride == 0 && in_steps<0, kWarpSize>(where.values)) {
-    return may_touch<kBytes, 0, kWarpSize>(region, where[0], where[0]) ? Pattern::point : Pattern::outside;
-  }
-  if (!in_steps<kStep, kGroup>(where.values)) return Pattern::scattered;
-  for (u32 g = 0; g < kWarpSize; g += kGroup) {
-    if (!may_touch<kBytes, kStride, kGroup>(region, where[g], where[g + kGroup - 1])) return Pattern::outside;
-  }
-  return kStride == 0 ? Pattern::points : Pattern::rows;
-}
-
-// Addresses that lie anyhow. Those that wrap around are outside.
-template <u32 kBytes, class Where>
-[[gnu::noinline]] Pattern scattered(const Where& where, const Region& region) {
-  using Value = typename Where::Value;
-  Value least = ~Value{0}, most = 0, all = 0;
-  for (u32 lane = 0; lane < kWarpSize; ++lane) {
-    const Value value = where.values[lane];
-    least = std::min(least, where.rank(value));
-    most = std::max(most, where.rank(value));
-    all |= where.low(value);
-  }
-  const u64 low = where.of(least), high = where.of(most);
-  const bool inside = low <= high && region.holds(low, kBytes) && region.holds(high, kBytes) && all % kBytes == 0;
-  return inside ? Pattern::scattered : Pattern::outside;
-}
-
-// Each lane touches kBytes.
-template <u32 kBytes, class Where>
-[[gnu::noinline]] Pattern pattern_of(const Where& where, const Region& region) {
-  using Value = typename Where::Value;
-  constexpr u32 kStep = Where::kIndexed ? 1 : kBytes;
-  const Value step = where.values[1] - where.values[0];
-  Pattern found = Pattern::scattered;
-  if (step == 0) found = in_groups<kBytes, 0, 0>(where, region);
-  if (step == kStep && where.scale * kStep == kBytes) found = in_groups<kBytes, kStep, kBytes>(where, region);
-  return found == Pattern::scattered ? scattered<kBytes>(where, region) : found;
-}
-
-// Whether the lanes may touch one contiguous row, as most instructions do.
-template <u32 kBytes, class Where>
-[[gnu::always_inline]] inline bool is_row(const Where& where, const Region& region) {
-  constexpr u32 kStep = Where::kIndexed ? 1 : kBytes;
-  if (Where::kIndexed && where.scale != kBytes) return false;
-  if (!in_steps<kStep, kWarpSize>(where.values)) return false;
-  return may_touch<kBytes, kBytes, kWarpSize>(region, where[0], where[kWarpSize - 1]);
-}
-
-// The same for some lanes only: true if all are inside and aligned.
-template <u32 kBytes, class Where>
-inline bool inside(const Where& where, const Region& region, u32 mask) {
-  u64 least = ~u64{0}, most = 0, all = 0;
-  for (const u32 lane : set_bits(mask)) {
-    const u64 address = where[lane];
-    least = std::min(least, address);
-    most = std::max(most, address);
-    all |= address;
-  }
-  return region.holds(least, kBytes) && region.holds(most, kBytes) && all % kBytes == 0;
-}
-
 void after_load(Warp& warp, const Instruction& i) {
   if ((i.control & kAcquire) != 0) raw_fence_acquire();
   warp.poll();
@@ -213,7 +98,7 @@ void before_store(const Instruction& i) {
   if ((i.control & kRelease) != 0) raw_fence_release();
 }
 
-// A lane's elements, from memory to its registers: M as it lies there, R as the register holds it.
+// A lane's elements, from memory to its registers. M: the type in memory, R: in the register.
 template <class M, class R>
 void load_lane(Warp& warp, const Instruction& i, u32 lane, const std::byte* from) {
   const u32 elements = i.control & kElements;
@@ -228,8 +113,8 @@ void store_lane(Warp& warp, const Instruction& i, u32 lane, std::byte* to) {
   for (u32 e = 0; e < elements; ++e) raw_store<M>(to + e * sizeof(M), static_cast<M>(warp.in<R>(i.slot[1 + e])[lane]));
 }
 
-// What one lane has loaded, for another that reads the same place: lanes of a warp that do so are served by one access,
-// and get the same value whatever others write meanwhile. GCC's OpenMP relies on it.
+// Copies what one lane has loaded to another that reads the same address. One access serves all such lanes of a warp, so
+// they get the same value even if another thread writes at that moment. GCC's OpenMP relies on it.
 template <class R>
 void copy_lane(Warp& warp, const Instruction& i, u32 elements, u32 from, u32 to) {
   for (u32 e = 0; e < elements; ++e) {
@@ -610,90 +495,6 @@ Bound bind_store(const Form& form) {
   }
 }
 
-// ---- What only looks at addresses
-
-void run_nothing(Warp&, const Instruction&) {}
-
-// A cache policy is opaque, and there is no cache whose lines it could keep.
-void run_create_policy(Warp& warp, const Instruction& i) {
-  u64* d = warp.out<u64>(i.slot[0]);
-  for_lanes(warp.mask, [=](u32 lane) { d[lane] = u64{1} << 52; });
-}
-
-// cvta: control is the space.
-template <bool kTo>
-void run_convert_address(Warp& warp, const Instruction& i) {
-  u64* d = warp.out<u64>(i.slot[0]);
-  const u64* a = warp.in<u64>(i.slot[1]);
-  const u64 begin = window(static_cast<Space>(i.control));
-  for_lanes(warp.mask, [=](u32 lane) { d[lane] = kTo ? a[lane] - begin : a[lane] + begin; });
-}
-Bound bind_convert_address(const Form& form) {
-  const u32 control = static_cast<u32>(form.space);
-  return form.has("to") ? Bound(run_convert_address<true>, control) : Bound(run_convert_address<false>, control);
-}
-
-template <class T>
-void run_is_space(Warp& warp, const Instruction& i) {
-  const T* a = warp.in<T>(i.slot[1]);
-  const Space wanted = static_cast<Space>(i.control);
-  u32 result = 0;
-  for (const u32 lane : set_bits(warp.mask)) {
-    const Space space = space_of(a[lane]);
-    bool is = space == wanted;
-    if (space == Space::shared) {  // another block's shared memory is in shared::cluster only
-      const bool own = shared_rank(a[lane] - kSharedWindow) == warp.block->rank;
-      is = wanted == Space::shared_cluster || (wanted == Space::shared && own);
-    }
-    if (wanted == Space::constant && space == Space::global) {
-      const auto found = AddressSpace::instance().find(a[lane]);
-      is = found != nullptr && found->kind == MemoryKind::module_constant;
-    }
-    if (is) result |= 1u << lane;
-  }
-  warp.set_predicate(i.slot[0], result);
-}
-
-Bound bind_is_space(const Form& form) {
-  const u32 control = static_cast<u32>(form.space);
-  return form.width[1] == 8 ? Bound(run_is_space<u64>, control) : Bound(run_is_space<u32>, control);
-}
-
-// mapa: the address in another block of the cluster that corresponds to one in this block's shared memory.
-template <class T, bool kGeneric>
-void run_map_address(Warp& warp, const Instruction& i) {
-  T* d = warp.out<T>(i.slot[0]);
-  const T* a = warp.in<T>(i.slot[1]);
-  const u32* rank = warp.in<u32>(i.slot[2]);
-  const u64 begin = kGeneric ? kSharedWindow : 0;
-  for_lanes(warp.mask, [=](u32 lane) {
-    const u64 offset = (a[lane] - begin) % kSharedStride;
-    d[lane] = static_cast<T>(begin + u64{rank[lane]} * kSharedStride + offset);
-  });
-}
-Bound bind_map_address(const Form& form) {
-  const bool generic = form.space == Space::generic;
-  if (bits(form.type[0]) == 64) return generic ? run_map_address<u64, true> : run_map_address<u64, false>;
-  return generic ? Bound() : Bound(run_map_address<u32, false>);
-}
-
-template <class T, bool kGeneric>
-void run_rank_of(Warp& warp, const Instruction& i) {
-  u32* d = warp.out<u32>(i.slot[0]);
-  const T* a = warp.in<T>(i.slot[1]);
-  for_lanes(warp.mask, [=](u32 lane) { d[lane] = shared_rank(a[lane] - (kGeneric ? kSharedWindow : 0)); });
-}
-Bound bind_rank_of(const Form& form) {
-  const bool generic = form.space == Space::generic;
-  if (bits(form.type[0]) == 64) return generic ? run_rank_of<u64, true> : run_rank_of<u64, false>;
-  return generic ? Bound() : Bound(run_rank_of<u32, false>);
-}
-
-template <Handler run>
-Bound bind(const Form&) {
-  return run;
-}
-
 // Where caches have their say, where only some of it, and what threads share.
 #define LOADED_NEAR ".const|local|param|param::entry|param::func|shared|shared::cta|shared::cluster"
 #define STORED_NEAR ".local|param|param::func|shared|shared::cta|shared::cluster"
@@ -722,9 +523,7 @@ constexpr u32 kAddressed = kSharedOffset | kTakesIndex;
   STORES(syntax, "", ptx, target), STORES(syntax ".L2::cache_hint", " b64", 74, 80)
 
 const Row kRows[] = {
-    // Caching is the device's affair: operators, priorities and prefetch sizes are allowed where the manual allows
-    // them,
-    // and change nothing here.
+    // Cache operators, priorities and prefetch sizes are accepted where the manual allows them. They change nothing.
     LOADS_HINT("ld{.weak}{.global}{.ca|cg|cs|lu|cv}", 0, 0),
     LOADS("ld{.weak}" LOADED_NEAR "{.ca|cg|cs|lu|cv}", "", 0, 0),
     LOADS_HINT("ld{.weak}{.global}" EVICT, 74, 70),
@@ -748,33 +547,6 @@ const Row kRows[] = {
     STORES_HINT("st.relaxed|release.scope{.global}" EVICT, 74, 70),
     {"st.mmio.relaxed.sys{.global}" UP_TO_64, "[m] t0~", bind_store, 82, 70},
     {"st.mmio.relaxed.sys{.global}.b128", "[m] t0", bind_store, 84, 70},
-
-    // Prefetching does nothing, whatever the address; nor does the priority of a line. What discard leaves in memory is
-    // undefined, so it may stay.
-    {"prefetch{.global|local}.L1|L2", "[m]", bind<run_nothing>},
-    {"prefetch.global.L2::evict_last|L2::evict_normal", "[m]", bind<run_nothing>, 74, 80},
-    {"prefetch{.const|param}.tensormap", "[m]", bind<run_nothing>, 80, 90},
-    {"prefetchu.L1", "[m]", bind<run_nothing>},
-    {"applypriority{.global}.L2::evict_normal", "[m] imm(128)", bind<run_nothing>, 74, 80},
-    {"discard{.global}.L2", "[m] imm(128)", bind<run_nothing>, 74, 80},
-    {"createpolicy.fractional.L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
-     "{.L2::evict_first|L2::evict_unchanged}.b64",
-     "=b64 f32?", bind<run_create_policy>, 74, 80},
-    {"createpolicy.range{.global}.L2::evict_last|L2::evict_normal|L2::evict_first|L2::evict_unchanged"
-     "{.L2::evict_first|L2::evict_unchanged}.b64",
-     "=b64 [m] u32 u32", bind<run_create_policy>, 74, 80},
-    {"createpolicy.cvt.L2.b64", "=b64 b64", bind<run_create_policy>, 74, 80},
-
-    // 32-bit addresses went with 32-bit devices: there is no room in them for windows.
-    {"cvta.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
-     bind_convert_address, 0, 0, kTakesAddress},
-    {"cvta.to.const|global|local|shared|shared::cta|shared::cluster|param|param::entry.u64", "=t0 t0",
-     bind_convert_address},
-    {"isspacep.const|global|local|shared|shared::cta|shared::cluster|param|param::entry", "=pred u32~", bind_is_space},
-    {"mapa.u64", "=t0 t0 u32", bind_map_address, 78, 90},
-    {"mapa.shared::cluster.u32|u64", "=t0 t0 u32", bind_map_address, 78, 90, kTakesAddress},
-    {"getctarank.u64", "=u32 t0", bind_rank_of, 78, 90},
-    {"getctarank.shared::cluster.u32|u64", "=u32 t0", bind_rank_of, 78, 90, kTakesAddress},
 };
 
 }  // namespace

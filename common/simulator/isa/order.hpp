@@ -11,7 +11,7 @@ constexpr u32 kAcquires = 1u << 25;
 constexpr u32 kReleases = 1u << 26;
 constexpr u32 kBlockScope = 1u << 27;  // .cta: promises nothing to other blocks
 
-// `atomic`: strong even if no modifier says so.
+// `atomic`: strong even without a modifier.
 inline u32 order_of(const Form& form, bool atomic) {
   u32 order = 0;
   if (atomic || form.has("relaxed") || form.has("volatile") || form.has("mmio")) order |= kStrong;

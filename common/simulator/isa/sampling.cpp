@@ -178,9 +178,9 @@ Texel corner(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const Tex
   return read_texel(warp, lane, t, level, at[0], at[1], at[2]);
 }
 
-// The weights of a cell's corners, in 256ths, all together 256. An H200 has eight bits of each, not of each factor: it
-// divides between the two sides in z, then in x, then in y, and rounds each time, a half up at the corners that lie at
-// the lower and the upper end in both x and y. (The sum of the weighted texels is exact, then rounded once.)
+// The weights of a cell's corners, in 256ths; their sum is 256. An H200 has eight bits of each weight, not of each
+// factor: it divides between the two sides in z, then in x, then in y, and rounds each time, a half up at the corners
+// that are at the lower or the upper end in both x and y. (The sum of the weighted texels is exact, then rounded once.)
 void weigh(const Point& p, u32 axes, u32* weight) {
   const u32 x = p.axis[0].weight, y = axes > 1 ? p.axis[1].weight : 0, z = axes > 2 ? p.axis[2].weight : 0;
   for (const u32 side : {256 - z, z}) {
@@ -193,8 +193,8 @@ void weigh(const Point& p, u32 axes, u32* weight) {
   }
 }
 
-// The texel beyond the edges of a cube's face: on the face that is there, as if both were rolled out. Beyond two edges
-// there is none: -1.
+// The texel beyond the edge of a cube's face: on the adjacent face, as if both were unfolded. Beyond two edges there is
+// no texel: -1.
 struct FaceTexel {
   i32 face, x, y;
 };

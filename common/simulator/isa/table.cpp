@@ -27,7 +27,7 @@ Words split(std::string_view text, char separator) {
   return words;
 }
 
-// One place of a row's syntax: what may stand there.
+// One modifier of a row's syntax: its alternatives.
 struct Choice {
   Words alternatives;
   bool is_type = false;

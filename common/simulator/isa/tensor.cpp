@@ -44,7 +44,7 @@ struct Box {
   u32 bytes() const { return rows * row_bytes; }
 };
 
-// `offsets`: of im2col, one for each dimension between the first and the last; null: there are none.
+// `offsets`: of im2col, one for each dimension between the first and the last, or null.
 Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot* coordinates, const Slot* offsets,
            u32 lane) {
   const auto [dimensions, multicast, operation, im2col] = unpacked(i.control);
@@ -64,7 +64,7 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
   if (box.map.interleave != 0) refuse(lane, "a tensor copy in an interleaved layout, which is not simulated");
   box.map.step[0] = 1;  // copies have no steps in the first dimension
   box.element = box.map.element();
-  // No manual says so, but an H200 stops at others.
+  // Not in the manual: others are an error on an H200.
   if (warp.in<i32>(coordinates[0])[lane] * i64{box.element} % 16 != 0) {
     refuse(lane, "a tensor copy from or to coordinate " + std::to_string(warp.in<i32>(coordinates[0])[lane]) +
                      ", which is not at a multiple of 16 bytes");
@@ -217,8 +217,8 @@ void run_load(Warp& warp, const Instruction& i) {
   warp.polls = 0;
 }
 
-// No manual says so, but an H200 stops at stores that begin before the tensor (one may go beyond its end), and of pixels
-// whose bounding box is larger than the tensor on any side.
+// Not in the manual: an H200 stops at stores that begin before the tensor (they may go beyond its end), and at im2col
+// stores whose bounding box is larger than the tensor on any side.
 void check_store(const Box& box, u32 lane) {
   for (u32 k = 0; k < box.map.dimensions; ++k) {
     if (box.start[k] < 0)

@@ -26,7 +26,7 @@ Sampler sampler_at(Warp& warp, u32 lane, u64 address, Sampler sampler) {
   return sampler;
 }
 
-// In independent mode a sampler stands beside the texture: another texture object's, or a .samplerref variable.
+// In independent mode the sampler is an operand of its own: another texture object's, or a .samplerref variable.
 Sampler sampler_of(Warp& warp, u32 lane, const Texture& t, Slot slot) {
   if (slot == kNoSlot) return t.sampler;
   const u64 handle = warp.in<u64>(slot)[lane];
@@ -188,7 +188,7 @@ u32 answer(const Texture& t, u32 query, u32 level) {
     case kOrder: return channel_order(t);
     case kFilter: return t.sampler.linear;
     case kUnnormalized: return !t.sampler.normalized;
-    case kLayout: return 0;  // an array's rows are nobody's business
+    case kLayout: return 0;  // the layout of an array is opaque
     default: return u32(t.sampler.addressing[query - kMode0]);
   }
 }

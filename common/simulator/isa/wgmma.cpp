@@ -1,7 +1,7 @@
-// Matrix products of a warpgroup, whose operands lie in shared memory. PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Matrix products of a warpgroup with operands in shared memory. PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Multiply-Accumulate Instructions".
 //
-// Each of the four warps multiplies its 16 of the 64 rows by itself, at once: it need not be waited for. Sums as in
+// Each of the four warps multiplies its 16 of the 64 rows immediately, so a wait has nothing to do. Sums as in
 // matrix.cpp.
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"

@@ -151,7 +151,7 @@ void Counter::touched(SiteCount& count, const Notes::Statement& statement, const
   } else if (!global.empty()) {
     count_global(count.global, global, count.kind == Access::atomic && !one_for_all(global, statement));
   }
-  // What a call passes lies in local memory here, and in a GPU's registers.
+  // Arguments of calls are in local memory here, and in registers on a GPU.
   const bool passed = statement.kind == Class::load_constant || statement.kind == Class::move;
   if (!local.empty() && !passed) count_local(count.local, local);
   if (shared.empty() || statement.kind == Class::copy_async) return;

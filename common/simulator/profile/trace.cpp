@@ -176,7 +176,7 @@ bool Tracer::shows(const Warp& warp) {
 }
 
 void Tracer::head(const Warp& warp) {
-  // Grids that run at the same time take turns on stderr.
+  // Grids that run at the same time write to stderr one after the other.
   static std::atomic<const Tracer*> last_tracer{nullptr};
   if (last_tracer.exchange(this) == this && &warp == last_ && warp.block->number == last_block_) return;
   last_ = &warp;

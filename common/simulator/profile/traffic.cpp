@@ -116,8 +116,8 @@ bool in_pairs(const LaneAccess* begin, const LaneAccess* end, u32 distance) {
 
 }  // namespace
 
-// A turn gives at most 128 bytes, so of wider accesses halves or quarters of the warp go by themselves. Of loads two of
-// those go together if all lanes of the warp want the same in pairs.
+// A wavefront transfers at most 128 bytes, so wider accesses are served in halves or quarters of the warp. Two of these
+// parts of a load are combined if all lanes of the warp want the same words in pairs.
 SharedCost shared_cost(const LaneAccess* accesses, std::size_t count, SharedAccess access) {
   SharedCost cost;
   if (count == 0) return cost;

@@ -18,7 +18,7 @@ constexpr u32 kSector = 32;  // bytes that memory gives at a time
 
 struct GlobalCost {
   u64 sectors = 0;
-  u64 bytes = 0;  // that anybody wanted, each counted once
+  u64 bytes = 0;  // requested bytes, each counted once
 };
 // `changes`: atomically. Lanes that want the same place have to go to its sector one after the other.
 GlobalCost global_cost(const LaneAccess* accesses, std::size_t count, bool changes = false);
@@ -32,7 +32,7 @@ enum class SharedAccess : u8 {
   load,
   store,
   atomic,
-  counting,  // atomic additions of one whose results nobody wants: lanes of one place are counted, and go together
+  counting,  // atomic additions of one without a result: lanes with one address are combined
   matrix,
 };
 SharedCost shared_cost(const LaneAccess* accesses, std::size_t count, SharedAccess access);

@@ -103,8 +103,8 @@ class Loader {
     return found;
   }
 
-  // How deep its stack of frames gets, as far as that can be told: a function that calls itself again counts once.
-  // `of_frame` says what a frame takes, and each call costs.
+  // The depth of its stack of frames, as far as that is known: a recursive function counts once. `of_frame` is the size
+  // of a frame; each call adds its cost.
   u64 stack_depth(u32 start, u32 Code::* of_frame, u64 call_cost) const {
     constexpr u64 kOpen = ~u64{0};
     struct Visit {
@@ -140,8 +140,8 @@ class Loader {
     }
   }
 
-  // A function with several results has compilers give up the calling conventions everywhere. Without them predicates
-  // and short integers may be handed over in registers, too; but nobody then calls what he does not see, or himself.
+  // In a module with a function of several results, compilers give up the calling conventions everywhere. Predicates and
+  // short integers may then be passed in registers, but no function may call an external function, or itself.
   void check_conventions(const std::vector<u32>& reached, bool conventions) {
     for (u32 each : reached) {
       const Resolved& resolved = functions_[each];

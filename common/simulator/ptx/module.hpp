@@ -12,7 +12,7 @@
 
 namespace cudasim::ptx {
 
-// Where something stands in the PTX text; both count from 1.
+// A position in the PTX text; both count from 1.
 struct Position {
   u32 line = 0, column = 0;
 };

@@ -52,7 +52,7 @@ struct Notes {
     u32 instruction = kNoTarget;  // the one that counts for it; others prepare its operands
     bool branches = false;        // under a condition
     bool barrier = false;         // of the block or of the cluster
-    bool quiet = false;           // changes memory atomically, and nobody wants to know what was there
+    bool quiet = false;           // changes memory atomically, and the old value is not used
     bool adds_one = false;        // atomically
   };
   std::vector<Statement> statements;  // by the index of Code::statements

@@ -5,7 +5,7 @@
 
 namespace cudasim::ptx {
 
-// Where nobody looks on, who is to see each statement: see is_known_before().
+// Not if notes are kept: every statement is then to run. See is_known_before().
 bool Resolver::is_launch_constant(Slot reg) const {
   return std::any_of(of_launch_.begin(), of_launch_.end(), [&](const auto& each) { return each.first == reg; });
 }
@@ -67,7 +67,7 @@ Slot Resolver::take_index(Draft& draft, Slot reg) {
   return found->base;
 }
 
-// Leaves out what worked out addresses that nobody reads any more.
+// Deletes the instructions whose only results are addresses that are not read any more.
 void Resolver::leave_out_unread() {
   if (producers_.empty()) return;
   std::vector<u32> reads(registers_.size(), 0);

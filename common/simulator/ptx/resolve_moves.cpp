@@ -115,7 +115,7 @@ void Resolver::unpack(const Statement& s, Type type) {
   emit(instruction, {from}, {to[0], to[1], to[2], to[3]});
 }
 
-// mov.v4.f32 v, {a, b, c, d}: one mov for each element; through temporaries, since v may stand on both sides.
+// mov.v4.f32 v, {a, b, c, d}: one mov for each element, through temporaries, because v may be on both sides.
 void Resolver::move_vector(const Statement& s, Type type, u32 count) {
   const std::string modifier[] = {name(type)};
   const Match found = match("mov", modifier);
@@ -161,7 +161,7 @@ void Resolver::move_vector(const Statement& s, Type type, u32 count) {
   }
 }
 
-// ld.param.u64 %rd1, [p]: from then on the register is the kernel's parameter, in all threads and for ever.
+// ld.param.u64 %rd1, [p]: from then on the register equals the kernel's parameter in all threads.
 bool Resolver::loads_parameter(const Statement& s) const {
   if (s.opcode != "ld" || !s.guard.empty() || s.operands.size() != 2) return false;
   if (s.modifiers.size() != 2 || s.modifiers[0] != "param") return false;
@@ -241,8 +241,8 @@ std::optional<Resolver::SpecialAxis> Resolver::axis_read(const Statement& s, con
   return SpecialAxis{name->text, static_cast<u32>(axis)};
 }
 
-// cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so that %rd4 is only another name of
-// %rd1, and nothing needs to run. Not where somebody looks on, who is to see each statement.
+// cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so %rd4 is only another name of %rd1,
+// and nothing needs to run. Not if notes are kept: every statement is then to run.
 bool Resolver::renames(const Statement& s) {
   const bool to = !s.modifiers.empty() && s.modifiers[0] == "to";
   if (!s.guard.empty() || s.modifiers.size() != (to ? 3 : 2) || s.modifiers.back() != "u64") return false;

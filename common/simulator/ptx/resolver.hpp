@@ -1,11 +1,10 @@
-// What turns a function's statements into instructions, one function at a time. Its parts, each in a file of its own:
-// resolve.cpp (the order of things: declarations, registers, output), resolve_control.cpp (branches and calls),
-// resolve_moves.cpp (the forms of mov, and what need not run), resolve_rows.cpp (instructions with a row, and their
-// operands), resolve_values.cpp (what an operand names), resolve_addresses.cpp (arrays and indices), resolve_notes.cpp
-// (for those who look on).
+// Translates a function's statements into instructions, one function at a time. The files: resolve.cpp (declarations,
+// registers, output), resolve_control.cpp (branches and calls), resolve_moves.cpp (the forms of mov, and what need not
+// run), resolve_rows.cpp (instructions with a row, and their operands), resolve_values.cpp (what an operand names),
+// resolve_addresses.cpp (arrays and indices), resolve_notes.cpp (notes for profiles and traces).
 //
-// Of an instruction they know what its row says. Only bra, brx, ret and call have none: they are the shape of the
-// program.
+// The row of an instruction is all that they know about it. Only bra, brx, ret and call have no row: they are the shape
+// of the program.
 #pragma once
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/isa/row.hpp"
@@ -218,8 +217,8 @@ class Resolver {
   std::vector<u32> parameter_local_, result_local_;
   std::vector<u32> table_of_;  // by Function::tables: in Code::tables
   std::unordered_map<u64, u32> parameter_registers_;
-  std::shared_ptr<Notes> notes_;  // null: nobody wants them
-  std::vector<u32> read_;         // registers that anything reads, if somebody wants notes
+  std::shared_ptr<Notes> notes_;  // null: not asked for
+  std::vector<u32> read_;         // registers that are read, if there are notes
   std::size_t text_at_ = 0;       // a place in the module's text, and its line
   u32 text_line_ = 1;
 };

@@ -1,9 +1,9 @@
-// Up to when a thread knows what other threads have done.
+// Vector clocks: up to which time each thread knows what the other threads have done.
 //
-// Each warp counts its own time, which goes on with everything by which one of its lanes lets others know what it has
-// done. An access lies at its warp's time; it is known to a thread whose clock has that time, or a later one, for the
-// lane. Clocks are shared between all who know the same, so that a barrier costs one clock, not one for each thread.
-// All clocks of a grid are used by one thread of the machine.
+// Each warp counts its own time, which advances whenever one of its lanes publishes what it has done. An access happens
+// at its warp's time. A thread knows it if its clock has that time, or a later one, for the lane. Threads that know the
+// same share a clock, so a barrier costs one clock, not one per thread. One thread of the machine uses all clocks of a
+// grid.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -36,7 +36,7 @@ class Ref {
   const T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
   bool operator==(const Ref& other) const { return object_ == other.object_; }
-  // To be changed: a copy, unless nobody else uses it.
+  // To be changed: a copy, unless it has only one user.
   T& own() {
     if (object_ == nullptr) {
       *this = make();
@@ -128,7 +128,7 @@ struct Clock {
     cudasim::join(own, other.own);
     cudasim::join(others, other.others);
   }
-  // Of a clock that is not of this block, too.
+  // Also from the clock of another block.
   void join(u64 block, const Ref<Blocks>& all) {
     if (!all) return;
     if (all->known.size() == 1 && all->known.front().first == block)

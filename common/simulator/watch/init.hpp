@@ -1,9 +1,9 @@
-// Reads of memory that nobody has written, byte by byte.
+// Reads of memory that was never written, byte by byte.
 //
-// Device memory (cuMemAlloc and its kin, malloc in a kernel) begins unwritten; kernels, copies and fills write it, and
-// a copy from one allocation to another carries along what is unwritten. Memory that the host can write, too, and a
-// module's variables count as written. A block's shared memory begins unwritten with the block, a function's local
-// memory with each call.
+// Device memory (cuMemAlloc and the like, malloc in a kernel) begins unwritten. Kernels, copies and fills write it; a
+// copy from one allocation to another also copies which bytes are unwritten. Memory that the host can write without a
+// call and a module's variables count as written. A block's shared memory becomes unwritten when the block begins, a
+// function's local memory with each call.
 #pragma once
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/memory/written.hpp"
@@ -22,7 +22,7 @@ void memory_is_read(u64 address, u64 size, const char* by);
 class GridReads {
  public:
   explicit GridReads(Grid& grid) : grid(grid) {}
-  // Of the tracked allocation at `address`, and where it begins; null if there is none.
+  // The marks of the tracked allocation at `address`, and where it begins; null if none is tracked.
   Written* find(u64 address, u64& base);
   Grid& grid;
 

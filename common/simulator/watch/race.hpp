@@ -1,14 +1,14 @@
 // Data races: two threads touch the same bytes, one of them writes, and nothing says which comes first.
 //
-// The rules are those of PTX ISA, "Memory Consistency Model", and of its barriers. Each byte that is touched remembers
-// up to four accesses that matter; each thread knows up to when it has heard of others (clock.hpp). What counts as a
-// way to hear of others: barriers of the block, its warps and its cluster, release and acquire, fences with strong
-// accesses (volatile, relaxed, atomic) behind and before them, mbarriers, waiting for asynchronous copies.
+// The rules are those of PTX ISA, "Memory Consistency Model", and of its barriers. Each accessed byte remembers up to
+// four accesses; each thread knows up to which time it knows those of others (clock.hpp). These establish an order:
+// barriers of the block, its warps and its cluster; release and acquire; fences with strong accesses (volatile, relaxed,
+// atomic) after and before them; mbarriers; waits for asynchronous copies.
 //
-// Gentler than the manual, where programs that everybody writes would be called wrong: a barrier makes what an atomic
-// operation or a volatile read before it has seen known to the block, as a fence does; warp-wide operations with a
-// member mask order memory, though the manual promises that for bar.warp.sync only; and threads that write the value
-// that is there already do not race with other writers.
+// Three rules are weaker than the manual's, because common programs would be reported otherwise. A barrier makes what an
+// earlier atomic operation or volatile read has seen known to the block, as a fence does. Warp-wide operations with a
+// member mask order memory, which the manual promises for bar.warp.sync only. Threads that write the value that is there
+// already do not race with other writers.
 #pragma once
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/watch/clock.hpp"
@@ -52,7 +52,7 @@ class AccessLog {
   std::vector<Entry> entries_;
 };
 
-// What has touched each byte; words are split into bytes where somebody does.
+// What has touched each byte; words are split into bytes where an access does.
 class Shadow {
  public:
   struct Cell {
@@ -86,7 +86,7 @@ class Shadow {
 
 // A place that threads tell each other something through.
 struct Message {
-  Ref<Blocks> wide;   // for everybody
+  Ref<Blocks> wide;   // for all threads
   Ref<Times> narrow;  // for the block only
   u64 narrow_block = 0;
 };
@@ -138,7 +138,7 @@ class BlockRaces {
  private:
   struct Thread {
     Clock seen;
-    Clock fenced;                           // what everybody may learn of it by a strong write …
+    Clock fenced;                           // what all threads may learn of it by a strong write …
     Clock fenced_here;                      // … and its block
     u32 fenced_at = 0, fenced_here_at = 0;  // its own time in them
     Clock heard;                            // by strong reads: known behind a fence or barrier

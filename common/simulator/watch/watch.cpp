@@ -58,7 +58,7 @@ Block* owner_of(Block& block, const std::byte* at) {
   return &block;
 }
 
-// What a write finds, which other threads of the kernel may write meanwhile.
+// Keeps what a write overwrites. Other threads of the kernel may write there at the same time.
 void keep(std::byte* to, const std::byte* from, u32 size) {
   const auto by = [&](auto word) {
     for (u32 at = 0; at < size; at += sizeof word) {

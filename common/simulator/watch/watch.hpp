@@ -1,4 +1,4 @@
-// Hands what the executor tells of a grid on to the checks, the counters and the trace that the environment asks for.
+// Passes what the executor reports about a grid to the checks, the counters and the trace that the environment asks for.
 #pragma once
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/observer.hpp"
