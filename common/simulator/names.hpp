@@ -1,4 +1,4 @@
-// The driver API's exported names, as they are in the library: this header undefines cuda.h's macros, which turn
+// The driver API's exported names, as they are in the library: this header takes away cuda.h's macros, which turn
 // `cuMemAlloc` into `cuMemAlloc_v2`, so that each version is defined under the name it is exported by. Every file in
 // api/ includes this header instead of cuda.h, and differences between the toolkits' headers end here.
 //
