@@ -104,9 +104,9 @@ constexpr u32 kOnly90a = 901;  // Row::target of what sm_90a alone has
 
 // The families of instructions. A family's file, isa/<family>.cpp, defines its rows, std::span<const Row>
 // <family>_rows(); table.cpp joins them.
-#define CUDASIM_FAMILIES(f)                                                                                       \
-  f(arithmetic) f(float) f(logic) f(compare) f(convert) f(memory) f(address) f(atomic) f(control) f(warp) f(barrier) \
-      f(async) f(tensor) f(matrix) f(ldmatrix) f(wgmma) f(texture) f(surface) f(video)
+#define CUDASIM_FAMILIES(f)                                                                                         \
+  f(arithmetic) f(float) f(logic) f(compare) f(convert) f(load) f(store) f(address) f(atomic) f(control) f(warp)    \
+  f(barrier) f(async) f(tensor) f(matrix) f(ldmatrix) f(wgmma) f(texture) f(surface) f(video)
 #define CUDASIM_ROWS_OF(family) std::span<const Row> family##_rows();
 CUDASIM_FAMILIES(CUDASIM_ROWS_OF)
 #undef CUDASIM_ROWS_OF

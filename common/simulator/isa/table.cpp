@@ -291,6 +291,7 @@ OperandRule::Numbers parse_numbers(std::string_view text) {
   return numbers;
 }
 
+// Long because it reads the notation's marks from the outside in, a line or two for each.
 OperandRule parse_operand(std::string_view text, const Row& row) {
   const auto wrong = [&] {
     return std::logic_error("operand '" + std::string(text) + "' of " + row.syntax + " is none");

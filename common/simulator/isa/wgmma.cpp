@@ -94,6 +94,7 @@ void for_stored(Warp& warp, const Stored& matrix, u32 first, u32 count, Type typ
 }
 
 // d, a (descriptor, or four registers), b, scale-d [, scale-a, scale-b [, transpose-a], transpose-b]
+// Long because unpacking, multiplying and packing share all of the instruction's decoded operands.
 template <class T>
 void run_multiply(Warp& warp, const Instruction& i) {
   if (!gather(warp, i, kNoSlot)) return;

@@ -3,6 +3,7 @@
 #include "common/simulator/ptx/version.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <optional>
 #include <span>

@@ -168,7 +168,8 @@ void Resolver::call(const Statement& s) {
   emit(instruction, {pointer}, {});
 }
 
-// Finds what is called, and gives immediate arguments the types of its parameters.
+// Finds what is called, and gives immediate arguments the types of its parameters. Long because each kind of callee has
+// errors of its own, in ptxas's words.
 void Resolver::call_target(const Statement& s, CallSite& site) {
   const Name* name = std::get_if<Name>(&s.operands[1].value);
   if (name == nullptr) mismatch();

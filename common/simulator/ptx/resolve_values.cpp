@@ -193,6 +193,7 @@ void Resolver::further_memory(Draft& draft, const Operand& given) {
   draft.form.address_bytes = address_bytes;
 }
 
+// Long because each kind of name between the brackets has rules and errors of its own.
 void Resolver::memory(Draft& draft, const Operand& given) {
   // array[1] without brackets is an address too.
   const Address* address = std::get_if<Address>(&given.value);
