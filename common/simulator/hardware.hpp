@@ -1,5 +1,5 @@
-// The figures of an H200 (compute capability 9.0) that the simulator reckons with. Source: CUDA Programming Guide,
-// "Compute Capabilities", and what an H200's driver answers (state/attributes.cpp has all of that).
+// The limits of an H200 (compute capability 9.0). Source: CUDA Programming Guide, "Compute Capabilities", and the
+// attributes that an H200's driver reports (state/attributes.cpp has all of them).
 #pragma once
 #include "common/simulator/types.hpp"
 

@@ -15,10 +15,28 @@ inline std::string hex(u64 value) {
   return text;
 }
 
-// f(lane) for each lane of the mask, in order.
+// The bits that are set, the lowest first: for (const u32 lane : set_bits(mask)) …
+struct SetBits {
+  struct Iterator {
+    u32 rest;
+    u32 operator*() const { return static_cast<u32>(__builtin_ctz(rest)); }
+    Iterator& operator++() { return rest &= rest - 1, *this; }
+    bool operator!=(const Iterator& other) const { return rest != other.rest; }
+  };
+  u32 mask;
+  Iterator begin() const { return {mask}; }
+  Iterator end() const { return {0}; }
+};
+inline SetBits set_bits(u32 mask) { return {mask}; }
+
+inline u32 first_lane(u32 mask) { return static_cast<u32>(__builtin_ctz(mask)); }
+
+// Those lanes of a mask for which holds(lane) is true.
 template <class F>
-void each_lane(u32 mask, F f) {
-  for (; mask != 0; mask &= mask - 1) f(static_cast<u32>(__builtin_ctz(mask)));
+u32 lanes_where(u32 mask, F holds) {
+  u32 result = 0;
+  for (const u32 lane : set_bits(mask)) result |= u32{holds(lane)} << lane;
+  return result;
 }
 
 }  // namespace cudasim

@@ -82,7 +82,7 @@ bool is_signed(Type type);               // s8 … s64, s16x2, s8x4, s4, s2
 bool is_unsigned(Type type);             // u8 … u64 and their packed forms
 bool is_float(Type type);                // every floating-point format
 const char* name(Type type);             // as PTX writes it, without the dot
-Type type_named(std::string_view name);  // Type::none if there is none of that name
+Type type_named(std::string_view name);  // Type::none if the name is unknown
 
 // PTX ISA, "State spaces".
 enum class Space : u8 { generic, reg, sreg, constant, global, local, param, shared, shared_cluster, tex };

@@ -4,11 +4,11 @@
 
 namespace cudasim {
 
-// Names on stderr what begins with CUDASIM_ and is none of them: a misspelt one would change nothing, silently.
+// Names unknown variables that begin with CUDASIM_ on stderr: a misspelt one would silently change nothing.
 void name_unknown_variables();
 
-// The whole number that a variable has; `otherwise`, if it is not set, or is none from `least` to `most`: then stderr
-// is told what was `expected`.
+// The whole number in a variable, or `otherwise` if it is not set. If it is not a number from `least` to `most`, says
+// what was `expected` on stderr and returns `otherwise`.
 u32 number_in(const char* variable, u32 least, u32 most, u32 otherwise, const char* expected);
 
 // CUDASIM_QUIET: stderr is not for what a driver would not say.

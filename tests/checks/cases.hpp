@@ -20,7 +20,7 @@ constexpr unsigned kWords = 4096;  // of `in` and of `out`
 
 enum Flags : unsigned {
   kPlain = 0,
-  kUnwritten = 1,    // nobody has written `in`
+  kUnwritten = 1,    // `in` is never written
   kByteMissing = 2,  // all of `in` is written but its byte 77
   kDynamic = 4,      // 1 KiB of dynamic shared memory
   kCooperative = 8,
@@ -57,7 +57,7 @@ struct Program {
     CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
     if (!image.empty()) CU_CHECK(cuModuleLoadData(&module, text_of(image).c_str()));
   }
-  // After a fault these only answer with it again.
+  // After a fault these only return it again.
   ~Program() {
     if (module != nullptr) cuModuleUnload(module);
     cuCtxDestroy(context);
@@ -93,7 +93,7 @@ inline CUresult launch(CUfunction f, unsigned grid, unsigned block, CUdeviceptr 
   return cuCtxSynchronize();
 }
 
-// What the kernel's last call answered: faults are for the caller to look at.
+// The result of the kernel's last call: the caller looks at faults.
 inline CUresult run(const Case& c, const std::string& folder, const std::string& suffix) {
   if (c.host != nullptr) return c.host(), CUDA_SUCCESS;
   const char* image = c.flags & kLibrary ? "library" : c.flags & kModern ? "modern" : "kernels";

@@ -14,7 +14,7 @@ const char* kVariable = "CHECKS_CASES";  // names, separated by blanks
 std::map<std::string, std::string> said(const std::vector<std::string>& names, const char* wanted) {
   std::string list;
   for (const std::string& name : names) list += name + " ";
-  const auto ending = conformance::spawn({cu::image("check"), "The child runs the cases that it is told to"},
+  const auto ending = conformance::spawn({cu::image("check"), "The child runs the cases that it is given"},
                                          {{kVariable, list.c_str()}, {"CUDASIM_CHECK", wanted}});
   INFO(ending.output);
   REQUIRE(ending.good());
@@ -76,7 +76,7 @@ void each_is_found(const std::string& kind, const char* title) {
 
 }  // namespace
 
-TEST_CASE("The child runs the cases that it is told to", "[.child]") {
+TEST_CASE("The child runs the cases that it is given", "[.child]") {
   const char* list = std::getenv(kVariable);
   if (list == nullptr) return;
   std::istringstream names(list);
@@ -120,7 +120,7 @@ TEST_CASE("Every barrier and mask that threads miss is found", "[sync]") {
 TEST_CASE("Whatever is not given back is found", "[leak]") {
   ON_THE_SIMULATOR_ONLY();
   auto names = named("leak_");
-  names.pop_back();  // the context, which is told of at the end
+  names.pop_back();  // the context, which is reported at the end
   auto texts = said(names, "leak");
   for (const std::string& name : names) {
     INFO(name << "\n" << texts[name]);
@@ -159,7 +159,7 @@ TEST_CASE("Unless they are asked for, the checks say nothing", "[fine]") {
   for (const std::string& name : names) CHECK(texts[name] == "");
 }
 
-TEST_CASE("A race's report names both accesses, and what lies there", "[race]") {
+TEST_CASE("A race's report names both accesses, and the memory", "[race]") {
   ON_THE_SIMULATOR_ONLY();
   const std::string shared = said_of("race_shared_neighbour", "race");
   INFO(shared);
@@ -177,13 +177,13 @@ TEST_CASE("A race's report names both accesses, and what lies there", "[race]") 
   CHECK(contains(global, "blocks run in any order"));
 }
 
-TEST_CASE("A finding is told once", "[race]") {
+TEST_CASE("A finding is reported once", "[race]") {
   ON_THE_SIMULATOR_ONLY();
   auto ending = said({"race_histogram", "fine_reduction", "race_histogram"}, "race");
   CHECK(count(ending["race_histogram"], "=========") == 1);
 }
 
-TEST_CASE("A read of memory never written is told with its byte", "[init]") {
+TEST_CASE("A read of memory never written is reported with its byte", "[init]") {
   ON_THE_SIMULATOR_ONLY();
   const std::string text = said_of("init_bytes", "init");
   INFO(text);
@@ -195,7 +195,7 @@ TEST_CASE("A read of memory never written is told with its byte", "[init]") {
   CHECK(contains(copy, "cuMemcpyDtoH"));
 }
 
-TEST_CASE("A word that is no check is told of", "[words]") {
+TEST_CASE("A word that is no check is reported", "[words]") {
   ON_THE_SIMULATOR_ONLY();
   const std::string text = said_of("fine_copies", "race,sink");
   INFO(text);

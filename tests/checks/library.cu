@@ -1,4 +1,4 @@
-// The same for what needs compute capability 8.0, and for what libraries bring along: cooperative groups, libcu++, CUB.
+// The same for what needs compute capability 8.0, and for libraries: cooperative groups, libcu++, CUB.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_pipeline_primitives.h>

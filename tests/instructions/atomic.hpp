@@ -1,5 +1,5 @@
-// Atomic operations: on a word of each thread's own, whose old value and new value are told apart, and on words that
-// all threads share.
+// Atomic operations: on a word of each thread's own, with checks of its old and its new value, and on words that all
+// threads share.
 #pragma once
 #include "tests/instructions/memory.hpp"
 

@@ -81,7 +81,7 @@ inline Programs bulk_cases() {
       }
     }
   }
-  // st.async: the other block's shared memory, and its barrier is told.
+  // st.async: writes to the other block's shared memory and signals its barrier.
   const std::vector<std::string> types = {"b32", "b64", "u32", "u64", "s32", "s64", "f32", "f64"};
   for (const auto& words : covering(
            {{"", ".weak"}, {"", ".shared::cluster"}, {".mbarrier::complete_tx::bytes"}, {"", ".v2", ".v4"}, types})) {

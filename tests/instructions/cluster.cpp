@@ -1,4 +1,4 @@
-// Shared memory in a cluster, as an H200 (driver 580) answered: an address has its block's rank in bits 24 and up.
+// Shared memory in a cluster, as observed on an H200 (driver 580): an address has its block's rank in bits 24 and up.
 #include "tests/catch.hpp"
 #include "tests/instructions/device.hpp"
 

@@ -171,7 +171,7 @@ const std::vector<Text>& texts() {
        ".reg .u32 a,b,x,y; mov.u32 a,3; call (b), inc, (a, 4); call (x,y), two; call nothing;"
        "st.global.v4.u32 [%out],{a,b,x,y};",
        {3, 7, 1, 2}},
-      // Where a function has two results, compilers give up the conventions by which predicates cannot be handed over.
+      // If a function has two results, compilers give up the conventions that forbid predicates as arguments.
       {"predicates and short integers as parameters and results, of lanes that part and of those that stay",
        ".func (.reg .pred q, .reg .u32 s) both(.reg .pred p, .reg .u32 a, .reg .pred b)\n"
        "{ and.pred q,p,b; selp.u32 s,a,7,p; ret; }\n"
@@ -397,12 +397,12 @@ const std::vector<Refused>& refused() {
        "Multiple return parameters"},
       {"a kernel's result", ".entry (.param .u32 r) g() { ret; }", "", "", "syntax error"},
       {"a result of what does not return", ".func (.reg .u32 r) g() .noreturn { trap; }", "", "", ".noreturn"},
-      {"a predicate handed over by convention", ".func f(.reg .pred p) { ret; }", "", ".reg .pred p; call f, (p);",
+      {"a predicate passed by convention", ".func f(.reg .pred p) { ret; }", "", ".reg .pred p; call f, (p);",
        "passing predicate"},
       {"a predicate returned by convention", ".func (.reg .pred p) f() { ret; }", "",
        ".reg .pred p; .reg .b64 a; mov.u64 a, f; P: .callprototype (.reg .pred _) _ (); call (p), a, P;",
        "returning predicate"},
-      {"a short integer handed over by convention", ".func f(.reg .u16 h) { ret; }", "", ".reg .u16 h; call f, (h);",
+      {"a short integer passed by convention", ".func f(.reg .u16 h) { ret; }", "", ".reg .u16 h; call f, (h);",
        "passing predicate, 8-bit and 16-bit"},
       {"a call through a pointer where a function has two results",
        ".func (.reg .b32 a, .reg .b32 b) two() { ret; }\n.func f() { ret; }", "",
@@ -504,8 +504,8 @@ TEST_CASE("PTX as compilers and people write it loads and computes") {
   }
 }
 
-// What works on a multicast object's memory, in all its forms, behind a predicate that is never true: no such object is
-// to be had everywhere.
+// What works on a multicast object's memory, in all its forms, guarded by a predicate that is never true: not every
+// device can create such an object.
 TEST_CASE("what needs a multicast object loads without one") {
   const Device device;
   if (device.architecture() < 90) SKIP_TEST("multimem needs compute capability 9.0");

@@ -54,7 +54,7 @@ inline double repaired(double r, double a, double b = 0, double c = 0) {
   return from_bits<double>(kNan64);
 }
 
-// Is one of the answers of IEEE 754 where the manual leaves the NaN's payload open.
+// Is one of the results that IEEE 754 allows where the manual leaves the NaN's payload open.
 inline bool same_f64(u64 got, u64 want) {
   return got == want || (is_nan(from_bits<double>(got)) && is_nan(from_bits<double>(want)));
 }
@@ -187,7 +187,7 @@ struct Codes {
   std::function<u32(u32, u32, u32)> call;
 };
 
-// a * b + c, exact but for an addend so far below the other that only its sign can matter: it is moved up, to where 113
+// a * b + c, exact except for an addend so far below the other that only its sign can matter: it is moved up, to where 113
 // bits still hold both.
 inline quad exact_fma(quad a, quad b, quad c) {
   quad product = a * b;

@@ -28,7 +28,7 @@ inline std::string all_words_to_x() {
   return text;
 }
 
-// Of a space: where the thread's words are, and whose they are.
+// For a space: where the thread's words are, and who owns them.
 inline std::string load_address(const std::string& space, u32 k) {
   if (space == ".const") return "constants";
   if (space == ".param" || space == ".param::entry") return "given";
@@ -80,7 +80,7 @@ inline Program load_case(const std::string& form, const std::string& space, cons
     p.before = through_function("mov.b64 %d0, 0; mov.b64 %d1, 0; mov.b64 %d2, 0; mov.b64 %d3, 0;\n" + load("given") +
                                 e.to_results);
     p.body = call_of_it(all_words_to_x());
-    p.only_simulated = type == "b128";  // the compiler in driver 580 hands over the lower half
+    p.only_simulated = type == "b128";  // the compiler in driver 580 passes the lower half
   } else {
     p.body =
         (hint ? kPolicy : "") + ("@!%go bra SKIP;\nmov.b64 %d0, 0; mov.b64 %d1, 0; mov.b64 %d2, 0; mov.b64 %d3, 0;\n" +
@@ -112,7 +112,7 @@ inline Program store_case(const std::string& form, const std::string& space, con
   if (space == ".param" || space == ".param::func") {
     p.before = through_function("ld.param.v2.b64 {%d0, %d1}, [given]; ld.param.v2.b64 {%d2, %d3}, [given+16];\n");
     p.body = call_of_it(all_words_to_x() + values + store("x"));
-    p.only_simulated = whole < 4;  // the compiler in driver 580 forgets what lies beside, in the same word
+    p.only_simulated = whole < 4;  // the compiler in driver 580 forgets the rest of the same word
   } else {
     const std::string to = space == ".local"                ? "own"
                            : space.rfind(".shared", 0) == 0 ? "%s"
@@ -277,7 +277,7 @@ inline Programs hint_cases() {
   return all;
 }
 
-// There and back is where it was; what is read through the generic address is what lies there; which space it is in.
+// There and back is where it was; a read through the generic address returns the same value; which space it is in.
 inline Programs address_cases() {
   Programs all;
   const struct {
@@ -306,7 +306,7 @@ inline Programs address_cases() {
     u64 bits = 0;
     u32 k = 0;
     for (const auto& in : spaces) {
-      // Whether constants and parameters lie in global memory's window, too, is the device's affair.
+      // Whether constants and parameters are also in global memory's window depends on the device.
       if (in.name == std::string("global") && (name == "const" || name.rfind("param", 0) == 0)) continue;
       p.body += std::string("isspacep.") + in.name + " %p1, %a2; selp.b64 %a4, " + number(u64{1} << k) +
                 ", 0, %p1; or.b64 %d3, %d3, %a4;\n";

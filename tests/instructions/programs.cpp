@@ -90,7 +90,7 @@ void check(const Programs& programs) {
 
 }  // namespace
 
-TEST_CASE("loads take what lies there, in each space, width and order") { check(load_cases()); }
+TEST_CASE("loads read what is stored, in each space, width and order") { check(load_cases()); }
 TEST_CASE("stores change what they name, in each space, width and order") { check(store_cases()); }
 TEST_CASE("hints to caches change nothing") { check(hint_cases()); }
 TEST_CASE("addresses of one space become those of another") { check(address_cases()); }

@@ -19,7 +19,7 @@ constexpr u32 kColumn = kThreads * 8;  // bytes of one operand: 8 a thread
 
 std::string bits_type(const Kind& k) { return k.register_bits == 1 ? ".pred" : ".b" + std::to_string(k.register_bits); }
 
-// A kernel (in, out): loads the sources, runs the instruction where the last column of `in` says so, stores the
+// A kernel (in, out): loads the sources, runs the instruction if the last column of `in` is set, stores the
 // destinations.
 std::string kernel(const Case& c, std::size_t index) {
   const Operands o = operands(c);

@@ -1,5 +1,5 @@
-// Tensor copies: boxes into shared memory and back, as the manual describes tensor maps. The kernel lays the whole box
-// open as it lies in shared memory, swizzled or not.
+// Tensor copies: boxes into shared memory and back, as the manual describes tensor maps. The kernel writes out the
+// whole box as it is in shared memory, swizzled or not.
 #include "tests/catch.hpp"
 #include "tests/instructions/case.hpp"
 #include "tests/instructions/device.hpp"
@@ -45,7 +45,7 @@ CUtensorMap encoded(const Tensor& t, CUdeviceptr address) {
   return map;
 }
 
-// Where byte `at` of a box lies in shared memory that is aligned to 1,024 bytes.
+// Where byte `at` of a box is in shared memory that is aligned to 1,024 bytes.
 u32 place(u32 at, CUtensorMapSwizzle swizzle) {
   const u32 bits = swizzle == CU_TENSOR_MAP_SWIZZLE_32B    ? 1
                    : swizzle == CU_TENSOR_MAP_SWIZZLE_64B  ? 3
@@ -143,7 +143,7 @@ std::vector<How> forms() {
   return all;
 }
 
-// Loads the box at `start` of the first tensor, writes it to `out` as it lies in shared memory, then stores it to
+// Loads the box at `start` of the first tensor, writes it to `out` as it is in shared memory, then stores it to
 // `there` in the second tensor, or adds it to what is there.
 std::string kernel(const Tensor& t, const std::vector<i32>& start, const std::vector<i32>& there, Then then,
                    const How& how = {}) {

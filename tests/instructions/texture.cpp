@@ -301,7 +301,7 @@ TEST_CASE("a texture over plain memory reads texels by number, and zero outside 
   CU_CHECK(cuMemFree(memory));
 }
 
-// The texels are 10 y² + 3 x², the answers an H200's.
+// The texels are 10 y² + 3 x², the expected values an H200's.
 TEST_CASE("a linear filter works on whole numbers, too") {
   const Device device;
   const struct {
@@ -427,7 +427,7 @@ TEST_CASE("a seamless cube map is filtered across its edges as an H200 does it")
     CU_CHECK(cuTexObjectDestroy(texture));
   }
   CU_CHECK(cuArrayDestroy(array));
-  // The flag is for cubes; whether their coordinates are normalised, nobody asks.
+  // The flag is for cubes; it does not matter whether their coordinates are normalized.
   CUDA_ARRAY3D_DESCRIPTOR plain{};
   plain.Width = plain.Height = kSide;
   plain.Format = CU_AD_FORMAT_FLOAT;
@@ -627,7 +627,7 @@ TEST_CASE("between texels of 8 and 16 bits a filter computes in 16 bits, between
     u32 bytes;
     u32 raw[2];
     float at;
-    u32 want;  // as an H200 answered
+    u32 want;  // an H200's result
   } cases[] = {{CU_AD_FORMAT_UNSIGNED_INT8, 1, {0, 1}, 1.0f, 0x3b010081},
                {CU_AD_FORMAT_UNSIGNED_INT16, 2, {7, 1038}, 1.0f, 0x3c02c083},
                {CU_AD_FORMAT_HALF, 2, {0x3c00, 0x3c71}, 1.0f, 0x3f872000}};
@@ -1175,7 +1175,7 @@ TEST_CASE("each form of tex and tld4 reads the texels that it names, in each geo
   }
 }
 
-TEST_CASE("txq and suq answer each question") {
+TEST_CASE("txq and suq return each property") {
   const Device device;
   const Small& g = kSmall[4];
   const Numbered texels(g, CU_AD_FORMAT_FLOAT, 2, CUDA_ARRAY3D_SURFACE_LDST);

@@ -217,7 +217,7 @@ inline Programs barrier_cases() {
     p.want = [](u32 x) { return Results{(1 - x / 64) * 64 + x % 64, kUntouched, kUntouched, kUntouched}; };
     all.push_back(p);
   }
-  // A word, a fence, a flag; whoever sees the flag sees the word.
+  // A word, a fence, a flag: a thread that sees the flag sees the word.
   std::vector<std::string> fences = {"membar.cta;",
                                      "membar.gl;",
                                      "membar.sys;",
@@ -387,7 +387,7 @@ inline Programs copy_cases() {
       }
     }
   }
-  // Of three groups the oldest two are awaited.
+  // Waits for the oldest two of three groups.
   add(
       "cp.async.ca.shared.global [%r1], [%in], 8;\ncp.async.commit_group;\ncp.async.ca.shared.global [%r1+8], [%in+8], "
       "8;\ncp.async.commit_group;\ncp.async.ca.shared.global [%r1+16], [%in+16], 8;\ncp.async.commit_group;\n"
@@ -397,7 +397,7 @@ inline Programs copy_cases() {
         return Results{word(t, 0), word(t, 1), word(t, 2), 0};
       },
       "");
-  // An mbarrier is told that the copies before are done.
+  // An mbarrier is signaled when the earlier copies are complete.
   for (const std::string space : {"", ".shared", ".shared::cta"}) {
     for (const bool noinc : {false, true}) {
       const std::string at = space.empty() ? "[%a2+56]" : "[%r1+56]";
@@ -413,8 +413,8 @@ inline Programs copy_cases() {
           back);
     }
   }
-  // Bulk copies, 16 bytes and more at a time; `all_words` is not needed meanwhile, and the barrier lies behind the
-  // bytes.
+  // Bulk copies, 16 bytes and more at a time; `all_words` is not needed at that time, and the barrier follows
+  // the bytes.
   const std::string barrier =
                         "mbarrier.init.shared.b64 [%r1+56], 1; fence.proxy.async; mbarrier.arrive.expect_tx.shared.b64 "
                         "_, [%r1+56], 32;\n",

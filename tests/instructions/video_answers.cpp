@@ -1,6 +1,5 @@
-// Scalar video instructions: what an H200 (driver 580) answered, an answer for each form and choice of destination;
-// where it differs from the manual, one that shows it. A GPU of another kind may compose them otherwise: it is not
-// judged.
+// Scalar video instructions: results of an H200 (driver 580), one for each form and choice of destination; where it
+// differs from the manual, one that shows the difference. Other GPUs may compose them differently and are not compared.
 #include "tests/catch.hpp"
 #include "tests/instructions/device.hpp"
 
@@ -20,7 +19,7 @@ constexpr Answer kAnswers[] = {
 
 }  // namespace
 
-TEST_CASE("scalar video instructions answer what an H200 answered") {
+TEST_CASE("scalar video instructions return what an H200 returns") {
   const instructions::Device device;
   constexpr std::size_t kInModule = 200;
   CUdeviceptr out = 0;

@@ -14,7 +14,7 @@ u32 row_bytes(u32 swizzle) { return swizzle == k128 ? 128 : swizzle == k64 ? 64 
 // One operand in shared memory: `count` rows of A, or columns of B, each `depth` elements of k long.
 struct Operand {
   std::vector<u8> bytes;
-  u64 descriptor = 0;  // but for the address
+  u64 descriptor = 0;  // except for the address
 };
 Operand laid_out(u32 count, u32 depth, u32 bits, u32 swizzle, bool mn_major,
                  const std::function<u64(u32, u32)>& element) {
@@ -180,21 +180,21 @@ void check(const Form& f) {
 }  // namespace
 
 // A driver takes seconds for a module with a large wgmma: so there are many cases, for one to be asked for alone.
-TEST_CASE("wgmma multiplies matrices whose elements of k lie side by side in shared memory, in every layout") {
+TEST_CASE("wgmma multiplies matrices whose elements of k are adjacent in shared memory, in every layout") {
   for (const u32 swizzle : {kNone, k128, k64, k32}) {
     check({16, "f32", "f16", "f16", swizzle, swizzle});
     check({64, "f32", "bf16", "bf16", swizzle, kNone});
   }
   check({256, "f32", "bf16", "bf16", k128, k128});
 }
-TEST_CASE("wgmma multiplies matrices whose rows or columns lie side by side in shared memory, in every layout") {
+TEST_CASE("wgmma multiplies matrices whose rows or columns are adjacent in shared memory, in every layout") {
   for (const u32 swizzle : {kNone, k128, k64, k32}) {
     check({32, "f32", "f16", "f16", swizzle, swizzle, swizzle != kNone, swizzle != kNone});
     check({128, "f32", "f16", "f16", kNone, swizzle, false, true});
   }
   check({64, "f16", "f16", "f16", kNone, kNone, true, true});
 }
-TEST_CASE("wgmma is told by a base offset where a swizzle's pattern begins") {
+TEST_CASE("wgmma takes the beginning of a swizzle's pattern from a base offset") {
   for (const u32 base : {1u, 2u, 3u, 4u, 7u}) {
     for (const u32 swizzle : {k128, k64, k32}) {
       Form f{16, "f32", "f16", "f16", swizzle, swizzle};

@@ -13,7 +13,7 @@
 namespace {
 
 const char* kVariable = "PROFILE_CASES";  // "lessons", how the names of probes begin, or one of the scenes below
-const char* kChild = "The child launches the cases that it is told to";
+const char* kChild = "The child launches the cases that it is given";
 
 using Cases = std::vector<profile::Case>;
 
@@ -168,7 +168,7 @@ double number(const std::string& line, std::initializer_list<const char*> keys) 
 
 }  // namespace
 
-TEST_CASE("The child launches the cases that it is told to", "[.child]") {
+TEST_CASE("The child launches the cases that it is given", "[.child]") {
   const char* which = std::getenv(kVariable);
   if (which == nullptr) return;
   if (std::string(which) == "out of bounds") return out_of_bounds();
@@ -440,7 +440,7 @@ TEST_CASE("The timeline has rows for threads and streams", "[timeline]") {
 
 // ---- The variables
 
-TEST_CASE("What is no value of a variable is told of in a sentence", "[values]") {
+TEST_CASE("An invalid value of a variable is reported in a sentence", "[values]") {
   ON_THE_SIMULATOR_ONLY();
   const auto says = [](const char* variable, const char* value, const char* pattern) {
     const Said said = child("warps/part", {{"CUDASIM_TRACE", "0"}, {variable, value}});
@@ -456,7 +456,7 @@ TEST_CASE("What is no value of a variable is told of in a sentence", "[values]")
         "CUDASIM_TRACE_ONLY=warp=x: 'warp=x' says nothing");
 }
 
-TEST_CASE("Where nobody looks on, nothing is said", "[values]") {
+TEST_CASE("Without a profile or a trace, nothing is printed", "[values]") {
   ON_THE_SIMULATOR_ONLY();
   const Said said = child("vector_add/", {{"CUDASIM_PROFILE", "0"}, {"CUDASIM_TRACE", ""}, {"CUDASIM_TIMELINE", ""}});
   shows_not(said, "cudasim|simulated GPU|----");

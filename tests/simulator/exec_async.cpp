@@ -55,7 +55,7 @@ TEST_CASE("Whoever does not wait for a copy finds what was there before") {
   }
 }
 
-TEST_CASE("A bulk copy is there when its mbarrier says so, and reads shared memory as late as it may") {
+TEST_CASE("A bulk copy is complete when its mbarrier is, and reads shared memory as late as allowed") {
   Module module(kernel(R"(
     mov.u32 %r1, barrier;
     mov.u32 %r2, box;

@@ -108,9 +108,9 @@ TEST_CASE("printf takes 32 arguments and prints the conversions beyond as they a
   CHECK(printed(format, stores) == expected);
 }
 
-TEST_CASE("printf leaves a conversion that is none as it is written") { CHECK(printed("%y %", "") == "%y %"); }
+TEST_CASE("printf prints an unknown conversion as it is written") { CHECK(printed("%y %", "") == "%y %"); }
 
-TEST_CASE("A printf whose string lies in memory that is gone is a fault") {
+TEST_CASE("A printf whose string is in freed memory is a fault") {
   Module module(kernel(R"({ .param .b64 f; .param .b64 v; .param .b32 r;
       st.param.b64 [f], 64; st.param.b64 [v], 0; call (r), vprintf, (f, v); })",
                        kRuntime));
@@ -161,7 +161,7 @@ TEST_CASE("malloc in a kernel gives each thread memory of its own, free takes it
   for (u32 i = 0; i < 64; ++i) CHECK(out[i] == i);
 }
 
-TEST_CASE("malloc answers null when the heap's limit is reached") {
+TEST_CASE("malloc returns null when the heap's limit is reached") {
   Module module(kernel(std::string("mov.u64 %a1, 60000;") + kMalloc +
                            "setp.eq.u64 %p1, %a2, 0; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%slot], %r1;" + kFree,
                        kRuntime));

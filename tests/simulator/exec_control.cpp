@@ -230,7 +230,7 @@ TEST_CASE("A recursive function returns to each lane what it asked for, and all 
 }
 
 // LLVM does so with pairs of bytes.
-TEST_CASE("A parameter of two bytes that lies at a word hands a word over, and its neighbour stays as it is") {
+TEST_CASE("A parameter of two bytes at the address of a word is passed as a word, and its neighbor does not change") {
   Module module(kernel(R"(
     { .param .align 4 .b8 a[2]; .param .align 1 .b8 b[1]; .param .align 4 .b8 r[2]; .param .align 4 .b8 next[1];
       st.param.b32 [a], 0x12345678; st.param.b8 [b], 9; st.param.b8 [next], 7;
@@ -351,7 +351,7 @@ TEST_CASE("A kernel that never ends is stopped by the budget and says where its 
   CHECK(fault->what.find("\nwarps 0, 1: run at PTX line ") != std::string::npos);
 }
 
-TEST_CASE("Where many blocks wait for each other in vain, several of them are told of") {
+TEST_CASE("If many blocks wait for each other in vain, several of them are reported") {
   setenv("CUDASIM_BUDGET", "200000", 1);
   Module module(kernel(R"(
   WAIT:

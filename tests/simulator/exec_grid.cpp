@@ -43,7 +43,7 @@ TEST_CASE("Grids that several threads run at the same time do not disturb each o
   }
 }
 
-TEST_CASE("Of blocks that a thread has taken together each may wait for any other") {
+TEST_CASE("Blocks that a thread has taken together may wait for each other") {
   // The block %r2, of one thread, waits until the block `first` has been there.
   Module module(kernel(R"(
     mov.u32 %r1, %ctaid.x;

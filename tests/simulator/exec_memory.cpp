@@ -1,4 +1,4 @@
-// Loads and stores of every width and space, atomic operations, and what a bad address is told.
+// Loads and stores of every width and space, atomic operations, and the reports of bad addresses.
 #include "tests/simulator/exec_kernel.hpp"
 
 using namespace cudasim;
@@ -139,7 +139,7 @@ TEST_CASE("Generic addresses reach shared, local and global memory") {
   for (u32 i = 0; i < 32; ++i) CHECK(values[i] == 311100 + i);
 }
 
-TEST_CASE("A store one element past the end says so, with the allocation, the thread and the kernel") {
+TEST_CASE("A store one element past the end is reported with the allocation, the thread and the kernel") {
   Buffer<u32> out(100);
   const Fault fault = fault_of("st.global.u32 [%slot], %t;", 128, out.address());
   CHECK(fault.kind == FaultKind::illegal_address);
@@ -197,7 +197,7 @@ TEST_CASE("Shared and local memory are checked, too") {
       "just past the end of the 16 bytes of local memory that the thread uses now");
 }
 
-TEST_CASE("An index below 0 is told from one too large, in every space and through generic addresses") {
+TEST_CASE("An index below 0 is distinguished from one too large, in every space and through generic addresses") {
   Buffer<u32> out(100);
   const std::string box = ".shared .align 4 .b8 box[64];\n";
   const std::string mine = ".local .align 4 .b8 mine[16]; mov.u64 %a1, mine; ";
@@ -250,7 +250,7 @@ TEST_CASE("Memory of another context is out of reach") {
   CHECK(fault->where.find("of another context") != std::string::npos);
 }
 
-TEST_CASE("Atomic operations answer the old value and leave the new one") {
+TEST_CASE("Atomic operations return the old value and store the new one") {
   struct Case {
     const char* operation;
     u32 before, operand, after;

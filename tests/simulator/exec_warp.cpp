@@ -117,7 +117,7 @@ TEST_CASE("Members that have exited are not waited for") {
   for (u32 i = 0; i < 32; ++i) CHECK(values[i] == (i < 4 ? 0u : 0xf0u));
 }
 
-TEST_CASE("vote, match and elect answer for each group of members") {
+TEST_CASE("vote, match and elect work on each group of members") {
   const auto values = results(R"(
     shr.u32 %r1, %t, 2;
     match.any.sync.b32 %r2, %r1, 0xffffffff;
@@ -263,7 +263,7 @@ TEST_CASE("Lanes that wait for each other at different .sync instructions are a 
   CHECK(fault.what.find("warp 0, lanes 0 to 15:") != std::string::npos);
 }
 
-TEST_CASE("Lanes that come to a .sync instruction by different calls are told of at once, by name") {
+TEST_CASE("Lanes that reach a .sync instruction through different calls are reported at once, by name") {
   Module module(kHeader + R"(
 .func (.reg .b32 %v) pick (.reg .b32 %mask) { .reg .pred %q; setp.ne.u32 %q, %mask, 0;
   vote.sync.ballot.b32 %v, %q, %mask; ret; }
@@ -333,7 +333,7 @@ END: mad.wide.u32 %o, %r1, 4, %o; st.global.u32 [%o+4], %r2; ret; }
   for (u32 i = 0; i < 32; ++i) CHECK(out[i + 1] == (i ^ 2) + (i % 2 == 0 ? 1000 : 0));
 }
 
-TEST_CASE("What the system keeps of shared memory is there for who asks, zero at first, and apart from the block's") {
+TEST_CASE("The system's part of shared memory exists for kernels that ask for it, is zero at first, and is apart from the block's") {
   const std::string begin = "mov.u32 %r1, %reserved_smem_offset_1; mov.u32 %r2, %reserved_smem_offset_end; ";
   Module module(kernel(begin + R"(
     sub.u32 %r3, %r2, %r1; ld.shared.u32 %r4, [%r1]; ld.shared.u32 %r5, [%r1+284];

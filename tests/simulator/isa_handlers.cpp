@@ -22,7 +22,7 @@ using instructions::kThreads;
 
 namespace {
 
-// A frame of registers for one warp: operand k lies at 512 k.
+// A frame of registers for one warp: operand k is at 512 k.
 struct Frame {
   alignas(64) std::byte registers[8 * 512] = {};
   void set(u32 operand, u32 bits, u32 lane, u64 value) {

@@ -84,7 +84,7 @@ TEST_CASE("Registers that are not needed at the same time share a slot") {
   const std::vector<Mention> mentions = {{0, 0, true}, {1, 0, false}, {1, 1, true}, {2, 1, false}, {2, 2, true}};
   const SlotMap map = allot(intervals(flow, mentions, 3), {Type::b32, Type::b32, Type::b32});
   CHECK(map.slot[0] == map.slot[2]);
-  CHECK(map.slot[0] != map.slot[1]);  // a destination never lies on a source
+  CHECK(map.slot[0] != map.slot[1]);  // a destination never overlaps a source
   CHECK(map.bytes == 256);
 }
 

@@ -85,7 +85,7 @@ T constant(const Code& code, Slot slot, u32 lane = 0) {
 
 }  // namespace
 
-TEST_CASE("Registers become slots by width, constants are shared and stand in every lane") {
+TEST_CASE("Registers become slots by width, constants are shared and repeated for every lane") {
   const auto program = loaded(
       ".entry k() { .reg .b32 %r<4>; .reg .b64 %rd<3>; .reg .f32 %f<3>; .reg .pred %p<3>;\n"
       "add.u32 %r1, %r2, 7; add.s32 %r3, %r1, 7; mul.wide.u32 %rd1, %r1, 7; add.f32 %f1, %f2, 1.5;\n"
@@ -374,7 +374,7 @@ TEST_CASE("A special register is refused where the text's version or target does
   CHECK(error(".version 6.0\n.target sm_60", "mov.u32 r, %total_smem_size;") == "");
 }
 
-TEST_CASE("An extern variable that nobody defines is made here, with a warning") {
+TEST_CASE("An extern variable without a definition is defined here, with a warning") {
   Memory memory;
   const Loaded result = load_texts({".extern .global .u32 x; .entry k() { .reg .b64 a; mov.u64 a, x; }"}, memory);
   REQUIRE(result.program != nullptr);

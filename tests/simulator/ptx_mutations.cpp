@@ -1,4 +1,4 @@
-// Whatever becomes of a text, the loader answers: with a program or with errors, soon, and never by crashing.
+// Whatever happens to a text, the loader returns a program or errors, soon, and never crashes.
 #include "common/simulator/ptx/load.hpp"
 #include "tests/catch.hpp"
 
@@ -133,7 +133,7 @@ TEST_CASE("No change to a text makes the loader crash or hang") {
   for (int i = 0; i < 2'000; ++i) survives(mutated(kText, random));
 }
 
-TEST_CASE("Statements without their operands, with one, or with all of them twice are answered") {
+TEST_CASE("Statements without their operands, with one, or with all of them twice load or are refused") {
   for (std::size_t end = kText.find(';'); end != std::string::npos; end = kText.find(';', end + 1)) {
     const std::size_t line = kText.find_last_of(";{\n", end - 1) + 1, opcode = kText.find_first_not_of(" \t", line);
     const std::size_t operands = std::min(kText.find(' ', opcode), end);
@@ -145,7 +145,7 @@ TEST_CASE("Statements without their operands, with one, or with all of them twic
   }
 }
 
-TEST_CASE("Every beginning of a text is answered") {
+TEST_CASE("Every prefix of a text loads or is refused") {
   for (std::size_t length = 0; length < kText.size(); length += 7) survives(kText.substr(0, length));
 }
 

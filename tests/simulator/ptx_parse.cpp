@@ -449,7 +449,7 @@ TEST_CASE("What came later than the rest of PTX needs its version and its archit
   }
 }
 
-TEST_CASE("A directive stands where it belongs, and beside those that it goes with") {
+TEST_CASE("A directive is accepted only where it belongs, and only with those that it goes with") {
   const std::pair<std::string, const char*> rows[] = {
       {".entry k() .noreturn { ret; }", "Parsing error near '.noreturn': syntax error"},
       {".entry k() .abi_preserve 8 { ret; }", "Parsing error near '.abi_preserve': syntax error"},

@@ -1,10 +1,9 @@
 #include "common/simulator/api/guard.hpp"
 
 #include "common/simulator/api/logs.hpp"
-#include "common/simulator/check/checks.hpp"
-#include "common/simulator/check/leak.hpp"
-#include "common/simulator/profile/timeline.hpp"
-#include "common/simulator/profile/wanted.hpp"
+#include "common/simulator/state/leaks.hpp"
+#include "common/simulator/state/timeline.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <cstdio>
 #include <exception>

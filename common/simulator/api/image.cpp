@@ -1,8 +1,8 @@
 #include "common/simulator/api/image.hpp"
 
-#include "common/simulator/profile/wanted.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/variables.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <algorithm>
 #include <chrono>

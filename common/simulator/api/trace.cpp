@@ -7,11 +7,10 @@
 // Made for a terminal of 100 columns before a class: handles have short names (the number itself is shown once),
 // enumerators and flags their own, lines are broken between arguments.
 #include "common/simulator/api/guard.hpp"
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/report.hpp"
 #include "common/simulator/state/library.hpp"
 #include "common/simulator/state/module.hpp"
 #include "common/simulator/state/thread.hpp"
+#include "common/simulator/text.hpp"
 
 #include <string.h>
 #include <unistd.h>

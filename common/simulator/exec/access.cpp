@@ -1,10 +1,10 @@
-// One lane's access to memory, checked against what lies there.
+// One lane's access to memory, checked against the allocation at that address.
 #include "common/simulator/exec/access.hpp"
 
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/hardware.hpp"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
   const u32 rank = shared_rank(address);
   if (rank != block->rank) {
     const auto& blocks = block->cluster->blocks;
-    // The kinds are those that an H200 answers with.
+    // The kinds of fault are those that an H200 reports.
     if (rank >= blocks.size()) {
       fault_if_before_shared(*block, wrong, address, FaultKind::trap);
       fault_if_before_a_window(warp, wrong);
@@ -202,6 +202,16 @@ u32 local_limit(const Warp& warp, u32 lane) {
   return frame.tops.empty() ? end : std::max(end, frame.tops[lane]);
 }
 
+View& GridObserver::view_of(u64 address) {
+  const u64 now = AddressSpace::instance().epoch();
+  if (epoch_ != now) {
+    epoch_ = now;
+    for (View& view : views_) view = View();
+  }
+  // Allocations are at least 64 KiB apart.
+  return views_[(address >> 16) % kViews];
+}
+
 std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 align, Access kind, View* view) {
   Wrong wrong{lane, space, address, size, kind};
   if (address % align != 0) {
@@ -218,9 +228,9 @@ std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 
     if (wrong.space != Space::global) space = wrong.space, address -= window(space);
     if (space == Space::shared) space = Space::shared_cluster;
   }
-  if (warp.watch == nullptr || !warp.watch->accesses()) return find(warp, wrong, space, address, view);
-  std::byte* at = find(warp, wrong, space, address, &warp.block->grid->watch->view_of(address));
-  warp.watch->touch(warp, lane, space, address, at, wrong.size, kind);
+  if (warp.observer == nullptr || !warp.observer->wants_accesses()) return find(warp, wrong, space, address, view);
+  std::byte* at = find(warp, wrong, space, address, &warp.block->grid->observer->view_of(address));
+  warp.observer->touch(lane, space, address, at, wrong.size, kind);
   return at;
 }
 

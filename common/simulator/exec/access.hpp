@@ -21,7 +21,7 @@ inline std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 siz
   return access(warp, lane, space, address, size, 1, kind, nullptr);
 }
 
-// The state space that a generic address lies in: shared, local, param or global.
+// The state space of a generic address: shared, local, param or global.
 Space space_of(u64 generic);
 u64 window(Space space);  // the first generic address of a space; 0 for global
 
@@ -31,8 +31,8 @@ u32 local_limit(const Warp& warp, u32 lane);
 // Whether it is an alloca's (isa/control.cpp).
 bool is_alloca(Handler handler);
 
-// In addresses of shared memory: the rank in its cluster of the block whose memory it is. What a program is told of its
-// own block's addresses (mov, cvta) has it, as on hardware.
+// The rank, in its cluster, of the block to which an address of shared memory belongs. The addresses that mov and cvta
+// give a program contain it, as on hardware.
 inline u32 shared_rank(u64 address) { return static_cast<u32>(address / kSharedStride); }
 
 }  // namespace cudasim

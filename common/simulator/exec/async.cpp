@@ -47,9 +47,8 @@ void AsyncGroups::commit(const Warp& warp) {
 
 void AsyncGroups::wait(const Warp& warp, u32 left) {
   if (threads_.empty()) return;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    Thread& t = thread(warp, static_cast<u32>(__builtin_ctz(rest)));
-    const u64 end = t.committed > left ? t.committed - left : 0;
+  for (const u32 lane : set_bits(warp.mask)) {
+    Thread& t = thread(warp, lane);    const u64 end = t.committed > left ? t.committed - left : 0;
     std::size_t count = 0;
     while (count < t.copies.size() && t.copies[count].group < end) ++count;
     complete(t, count);
@@ -58,9 +57,8 @@ void AsyncGroups::wait(const Warp& warp, u32 left) {
 
 void AsyncGroups::wait_all(const Warp& warp) {
   if (threads_.empty()) return;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    Thread& t = thread(warp, static_cast<u32>(__builtin_ctz(rest)));
-    complete(t, t.copies.size());
+  for (const u32 lane : set_bits(warp.mask)) {
+    Thread& t = thread(warp, lane);    complete(t, t.copies.size());
   }
 }
 

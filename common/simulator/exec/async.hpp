@@ -1,6 +1,6 @@
-// What asynchronous copies still have to do. A copy may complete at any time between the instruction and the wait for
-// it; here it completes as late as that: at the wait for its group, when somebody looks at the mbarrier that it
-// signals, or at the block's end. So a program that forgets to wait sees what was there before, every time.
+// Asynchronous copies that have not completed. A copy may complete at any time between the instruction and the wait for
+// it. Here it completes as late as possible: at the wait for its group, when a thread tests the mbarrier that it
+// signals, or at the block's end. A program that forgets to wait therefore sees the old data, every time.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -21,7 +21,7 @@ class AsyncGroups {
   // cp.async of the thread `lane` of `warp`: the bytes go to `to`.
   void copy(const Warp& warp, u32 lane, std::byte* to, const std::byte* bytes, u32 size);
   void commit(const Warp& warp);
-  // Of the executing lanes: all groups but the newest `left`; or everything, committed or not.
+  // Complete, for the executing lanes, all groups except the newest `left`; or everything, committed or not.
   void wait(const Warp& warp, u32 left);
   void wait_all(const Warp& warp);
   // Completes what a thread has begun before now, whenever it is called.

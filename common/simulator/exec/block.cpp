@@ -1,11 +1,12 @@
-// A block while it runs: gives its warps their turns, opens its barriers, and says so when nobody can go on.
+// A block while it runs: schedules its warps, opens its barriers, and reports a deadlock.
 #include "common/simulator/exec/block.hpp"
 
-#include "common/simulator/check/report.hpp"
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/hardware.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -18,7 +19,7 @@ constexpr i64 kTurnCost = 20;      // what a turn costs at least, in instruction
 constexpr u32 kIdleRounds = 4;     // of all warps, in which each only spins, until the next block has its turn
 constexpr u32 kLocalPadding = 64;  // keeps the threads' local memories from falling on the same lines of the cache
 
-// What a block sees whose accesses are watched: nobody writes here, so nothing is ever found.
+// The views of a block whose accesses are observed. They stay empty, so a look-up never finds anything.
 View kNoViews[kViews];
 
 u32* index_at(const Warp& warp, const Code::Index& index) {
@@ -43,11 +44,11 @@ Block::Block(Grid& grid)
       registers_(u64{grid.warps} * grid.frame_stride),
       shared_(grid.stored_shared_bytes) {
   shared = shared_.get();
-  if (grid.watch != nullptr) watch = std::make_unique<Watch>(*grid.watch, *this);
+  if (grid.observer != nullptr) observer = grid.observer->observe(*this);
   for (u32 w = 0; w < grid.warps; ++w) {
     Warp& warp = warps[w];
     warp.block = this;
-    warp.watch = watch.get();
+    warp.observer = observer.get();
     warp.index = w;
     const u32 threads = grid.threads - w * kWarpSize;
     warp.present = threads >= kWarpSize ? kAllLanes : (1u << threads) - 1;
@@ -88,10 +89,10 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
         std::fill_n(index_at(warp, each), kWarpSize, axes[each.axis]);
     }
   }
-  // Its barriers are expected to be zero, for nobody prepares them.
+  // Programs expect barriers in it to be zero: they do not initialize them.
   if (grid->kernel.reserved_shared) std::memset(shared + reserved_shared_at(shared_bytes), 0, kSharedReserved);
-  if (watch != nullptr) watch->start();
-  quick_shared_bytes = watch != nullptr && watch->accesses() ? 0 : shared_bytes;
+  if (observer != nullptr) observer->start();
+  quick_shared_bytes = observer != nullptr && observer->wants_accesses() ? 0 : shared_bytes;
 }
 
 Outcome Block::run(Executor& executor, i64& budget) {
@@ -99,9 +100,9 @@ Outcome Block::run(Executor& executor, i64& budget) {
   while (live_threads != 0) {
     if (runnable == 0) return Outcome::spins;
     bool progress = false;
-    for (u32 rest = runnable; rest != 0; rest &= rest - 1) {
-      Warp& warp = warps[static_cast<u32>(__builtin_ctz(rest))];
-      warp.views = watch != nullptr && watch->accesses() ? kNoViews : executor.views;
+    for (const u32 index : set_bits(runnable)) {
+      Warp& warp = warps[index];
+      warp.views = observer != nullptr && observer->wants_accesses() ? kNoViews : executor.views;
       executor.refresh();
       i64 left = kTurn;
       const Pause pause = run_hearing_all(warp, left);
@@ -153,13 +154,13 @@ void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wa
   if (id >= kBarriers) {
     throw Fault{.kind = FaultKind::illegal_instruction,
                 .what = "there is no barrier " + std::to_string(id) + ": a block has barriers 0 to 15",
-                .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+                .lane = first_lane(warp.mask)};
   }
   if (count % kWarpSize != 0) {
     throw Fault{.kind = FaultKind::illegal_instruction,
                 .what = "barrier " + std::to_string(id) + " for " + std::to_string(count) +
                         " threads: the count has to be a multiple of the warp's size",
-                .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+                .lane = first_lane(warp.mask)};
   }
   Barrier& barrier = barriers[id];
   if (barrier.threads == 0) barrier.wanted = 0;
@@ -171,7 +172,7 @@ void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wa
     barrier.reduced += popcount(warp.mask);
     barrier.holding += popcount(holding & warp.mask);
   }
-  if (watch != nullptr) watch->arrive(warp, at, id, count);
+  if (observer != nullptr) observer->arrive(warp, at, id, count);
   if (wait) {
     Fragment& fragment = park(warp, at, Wait::barrier, warp.pc);
     fragment.barrier = id;
@@ -193,7 +194,7 @@ bool Block::complete(const Barrier& barrier) const {
 
 void Block::open(u32 id) {
   const Barrier& barrier = barriers[id];
-  if (watch != nullptr) watch->open(id);
+  if (observer != nullptr) observer->open(id);
   for (Warp& warp : warps) {
     if (barrier.arrived[warp.index] == 0) continue;
     for (Fragment& f : warp.fragments) {
@@ -220,8 +221,7 @@ void Block::open(u32 id) {
 void Block::threads_exited(Warp&, u32 lanes) {
   live_threads -= popcount(lanes);
   if (live_threads == 0) async.end();
-  for (u32 rest = busy_barriers; rest != 0; rest &= rest - 1) {
-    const u32 id = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 id : set_bits(busy_barriers)) {
     if (live_threads != 0 && complete(barriers[id])) open(id);
   }
   if (live_threads == 0 && busy_barriers != 0) {
@@ -241,7 +241,7 @@ u32 Cluster::live_threads() const {
 void Cluster::look_again() {
   if (arrived == 0 || arrived < live_threads()) return;
   arrived = 0;
-  if (blocks.front()->watch != nullptr) blocks.front()->watch->cluster_open();
+  if (blocks.front()->observer != nullptr) blocks.front()->observer->cluster_open();
   for (auto& block : blocks) {
     for (Warp& warp : block->warps) {
       warp.cluster_pending = 0;
@@ -269,7 +269,7 @@ Outcome Cluster::run(Executor& executor, i64& budget) {
   return expired ? Outcome::expired : Outcome::spins;
 }
 
-// All threads wait at barriers that nobody is left to complete.
+// All threads wait at barriers, and no thread is left that could complete one.
 void Cluster::deadlocked() const {
   Fault fault{.kind = FaultKind::barrier,
               .what =
@@ -281,7 +281,7 @@ void Cluster::deadlocked() const {
     fault.what += block->who_waits_where();
     for (const Warp& warp : block->warps) {
       if (warp.fragments.empty()) continue;
-      place(fault, warp, warp.fragments.front());
+      locate(fault, warp, warp.fragments.front());
       throw fault;
     }
   }

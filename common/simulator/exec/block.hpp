@@ -77,14 +77,14 @@ struct Block {
   u32 rank = 0;    // in its cluster
   u32 live_threads = 0;
   u32 runnable = 0;       // warps, a bit each
-  u32 busy_barriers = 0;  // those at which somebody has arrived
+  u32 busy_barriers = 0;  // those at which threads have arrived
   std::byte* shared = nullptr;
   u32 shared_bytes = 0;
   u32 shared_begin = 0;        // its first address, in which the block's rank is
-  u32 quick_shared_bytes = 0;  // what instructions may touch without access(): none, if the accesses are watched
+  u32 quick_shared_bytes = 0;  // what instructions may touch without access(): none, if an observer wants accesses
   std::vector<Warp> warps;
   std::array<Barrier, kBarriers> barriers;
-  std::unique_ptr<Watch> watch;  // what checks see of it; null: nobody checks
+  std::unique_ptr<BlockObserver> observer;  // null: nothing looks on
   AsyncGroups async;
 
   explicit Block(Grid& grid);
@@ -102,7 +102,7 @@ struct Block {
   u32& last_error(const Warp& warp, u32 lane);
 
   // The executing lanes arrive at a barrier; with `wait` they also wait there. count 0: all threads of the block.
-  // holding: lanes whose predicate is true. Throws Fault if the barrier's use is none.
+  // holding: lanes whose predicate is true. Throws Fault if the barrier is used incorrectly.
   void arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wait, Reduction reduction = Reduction::none,
               u32 holding = 0);
   void threads_exited(Warp& warp, u32 lanes);
@@ -125,7 +125,7 @@ struct Cluster {
 
   Outcome run(Executor& executor, i64& budget);
   u32 live_threads() const;
-  void look_again();  // somebody has arrived at barrier.cluster, or exited
+  void look_again();  // a thread has arrived at barrier.cluster, or exited
 
  private:
   [[noreturn]] void deadlocked() const;

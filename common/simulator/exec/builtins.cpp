@@ -3,11 +3,11 @@
 // Allocation and Operations", "Assertion", "Conditional Graph Nodes".
 #include "common/simulator/exec/builtins.hpp"
 
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/numbers.hpp"
 
 #include <algorithm>
@@ -35,8 +35,8 @@ void give_result(Warp& warp, const CallSite& site, u32 lane, u64 value) {
   const CallSite::Argument& r = site.results[0];
   std::byte* to = r.in_register ? warp.out<std::byte>(r.slot) + lane * r.size
                                 : warp.block->local(warp, lane) + warp.frame->local_base + r.local;
-  if (warp.watch != nullptr && !r.in_register)
-    warp.watch->local_is_written(warp, 1u << lane, warp.frame->local_base + r.local, r.size);
+  if (warp.observer != nullptr && !r.in_register)
+    warp.observer->local_is_written(warp, 1u << lane, warp.frame->local_base + r.local, r.size);
   std::memcpy(to, &value, std::min<u32>(r.size, 8));
 }
 
@@ -188,8 +188,7 @@ std::string formatted(Warp& warp, u32 lane, const std::string& format, u64 value
 
 void run_printf(Warp& warp, const CallSite& site) {
   std::string out;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 format = argument(warp, site, 0, lane);
     u32 taken = ~0u;  // -1 for a null format
     if (format != 0) out += formatted(warp, lane, string_at(warp, lane, format), argument(warp, site, 1, lane), taken);
@@ -210,24 +209,21 @@ Heap& heap() {
 const char kHeapLabel[] = "malloc in a kernel";
 
 void run_malloc(Warp& warp, const CallSite& site) {
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 size = argument(warp, site, 0, lane);
     give_result(warp, site, lane, size == 0 ? 0 : heap_allocate(warp.block->grid->launch, size));
   }
 }
 
 void run_free(Warp& warp, const CallSite& site) {
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     heap_free(warp, lane, argument(warp, site, 0, lane));
   }
 }
 
 void run_set_condition(Warp& warp, const CallSite& site) {
   const Launch& launch = warp.block->grid->launch;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 handle = argument(warp, site, 0, lane);
     if (launch.set_condition != nullptr &&
         launch.set_condition(handle, static_cast<u32>(argument(warp, site, 1, lane))))
@@ -241,8 +237,7 @@ void run_set_condition(Warp& warp, const CallSite& site) {
 
 void run_device_runtime(Warp& warp, const CallSite& site) {
   const Launch& launch = warp.block->grid->launch;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 function = static_cast<u32>(argument(warp, site, 0, lane));
     const std::byte* arguments =
         warp.block->local(warp, lane) + warp.frame->local_base + site.arguments.at(1).local;
@@ -256,10 +251,9 @@ std::string bracketed(Dim3 d) {
 
 // The line is the real driver's; it is all the report there is.
 [[noreturn]] void run_assertfail(Warp& warp, const CallSite& site) {
-  Fault fault{.kind = FaultKind::assertion, .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+  Fault fault{.kind = FaultKind::assertion, .lane = first_lane(warp.mask)};
   const Grid& grid = *warp.block->grid;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 thread = warp.index * kWarpSize + lane;
     const std::string message = readable_string_at(warp, lane, argument(warp, site, 0, lane));
     const std::string file = readable_string_at(warp, lane, argument(warp, site, 1, lane));

@@ -1,9 +1,9 @@
 // Calls and returns: frames, and what is copied between them.
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/exec/fragments.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/numbers.hpp"
 
@@ -31,7 +31,7 @@ void copy(Warp& warp, const Passed& to, const Passed& from, u32 size) {
     std::memcpy(const_cast<std::byte*>(to.base), &bits, sizeof bits);
     return;
   }
-  if (warp.watch != nullptr && !to.in_register) warp.watch->local_is_written(warp, warp.mask, to.local, size);
+  if (warp.observer != nullptr && !to.in_register) warp.observer->local_is_written(warp, warp.mask, to.local, size);
   for_lanes(warp.mask, [&](u32 lane) {
     const std::byte* source = from.in_register ? from.base + lane * size : warp.block->local(warp, lane) + from.local;
     std::byte* target =
@@ -52,7 +52,7 @@ Passed place_of(const Frame& frame, const Code::Parameter& p) {
 }
 
 [[noreturn]] void fault(const Warp& warp, FaultKind kind, std::string what) {
-  throw Fault{.kind = kind, .what = std::move(what), .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+  throw Fault{.kind = kind, .what = std::move(what), .lane = first_lane(warp.mask)};
 }
 
 u32 local_end(const Frame& frame) {
@@ -69,9 +69,9 @@ bool fits(const std::vector<CallSite::Argument>& passed, const std::vector<Code:
   return true;
 }
 
-// The same call, which other lanes have made before and have not returned from; null if there is none. Lanes that a
-// spin has kept back make it later than their neighbours, who wait for them in it: compilers that do not optimise have
-// a function of its own for each warp-wide operation.
+// The frame of the same call that other lanes have made and have not returned from, or null. Lanes that a spin has
+// delayed call later than their neighbors, which wait for them inside the function: without optimization, a compiler
+// makes each warp-wide operation a function of its own.
 Frame* call_under_way(const Warp& warp, const Frame& caller, const CallSite& site, const Code& callee, u32 base) {
   const auto find = [&](Frame* frame) -> Frame* {
     while (frame->depth > caller.depth + 1) frame = frame->caller;
@@ -111,13 +111,12 @@ void call(Warp& warp, const CallSite& site, u32 function) {
               std::to_string(warp.block->grid->launch.stack_bytes) + ")");
   }
   leave_rest_behind(warp);
-  if (warp.watch != nullptr) warp.watch->local_is_new(warp, warp.mask, base, callee.local_bytes);
+  if (warp.observer != nullptr) warp.observer->local_is_new(warp, warp.mask, base, callee.local_bytes);
   Frame* frame = alone(warp) ? nullptr : call_under_way(warp, caller, site, callee, base);
   if (frame != nullptr) {
     frame->lanes |= warp.mask;
     if (frame->caller_join != warp.join) come_later(*frame, warp.mask, warp.join);
-    for (u32 rest = frame->tops.empty() ? 0 : warp.mask; rest != 0; rest &= rest - 1)
-      frame->tops[static_cast<u32>(__builtin_ctz(rest))] = base + callee.local_bytes;
+    for (const u32 lane : set_bits(frame->tops.empty() ? 0 : warp.mask)) frame->tops[lane] = base + callee.local_bytes;
   } else {
     frame = new_frame(callee);
     frame->caller = &caller;
@@ -136,13 +135,9 @@ void call(Warp& warp, const CallSite& site, u32 function) {
 // Lanes may call different functions: those with the first one's target go, the others come to this instruction again.
 u32 function_called(Warp& warp, const Instruction& instruction, const CallSite& site) {
   const u64* pointers = warp.in<u64>(site.pointer);
-  const u32 first = static_cast<u32>(__builtin_ctz(warp.mask));
+  const u32 first = first_lane(warp.mask);
   const u64 target = pointers[first];
-  u32 same = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-    if (pointers[lane] == target) same |= 1u << lane;
-  }
+  const u32 same = lanes_where(warp.mask, [&](u32 lane) { return pointers[lane] == target; });
   if (same != warp.mask) {
     leave_rest_behind(warp);  // those that the guard excludes
     split_off(warp, warp.mask & ~same, index_of(warp, instruction), warp.pc);

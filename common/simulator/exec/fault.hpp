@@ -28,8 +28,8 @@ struct Fault {
   u64 address = 0;  // as the instruction used it
   u32 size = 0;     // bytes
   u32 lane = 0;
-  std::string where = {};  // of an access: what lies at the address (AddressSpace::describe)
-  // Filled in by whoever catches it.
+  std::string where = {};  // of an access: what is at the address (AddressSpace::describe)
+  // Filled in where it is caught.
   std::string kernel = {}, file = {};  // file: of .loc, if the PTX has it
   u32 line = 0, ptx_line = 0;
   Dim3 block{0, 0, 0}, thread{0, 0, 0};

@@ -1,15 +1,16 @@
-// The lanes of a warp that stand at different places: how they part, meet, wait for each other, and take turns.
+// Divergence and reconvergence: how the lanes of a warp split into fragments, wait for each other and reconverge.
 //
-// A branch that parts the lanes makes a Join at its immediate post-dominator. Who comes there waits, until all that are
-// expected have come. Of those that can run, the one that stands lowest in the text goes first, and whoever reaches the
-// place of another joins it: this brings lanes together also where no post-dominator says so. Three things keep a lane
-// from waiting for ever: when nobody can run, and when the one that runs spins, lanes leave their join without the
-// others; and a fragment that has used up its share lets the others go first.
+// A divergent branch makes a Join at its immediate post-dominator, where lanes wait until all that are expected have
+// arrived. Among the fragments that can run, the one at the lowest instruction runs first; a fragment that reaches the
+// instruction of another merges with it, so lanes also reconverge where no post-dominator requires it. Three rules
+// prevent a deadlock: if no fragment can run, or if the running one spins, lanes leave their join without the others; and
+// a fragment that has used up its share lets the others run first.
 #include "common/simulator/exec/fragments.hpp"
 
-#include "common/simulator/check/report.hpp"
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/exec/report.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 #include <array>
@@ -99,7 +100,7 @@ void abandon(Warp& warp, Join* join, u32 lanes) {
   }
 }
 
-// Who goes first: fair turns, then the innermost call, then the text's order.
+// Which fragment runs first: the one with the smallest share used, then the innermost call, then the lowest pc.
 bool before(const Fragment& a, const Fragment& b) {
   if (a.turns != b.turns) return a.turns < b.turns;
   if (a.frame->depth != b.frame->depth) return a.frame->depth > b.frame->depth;
@@ -167,7 +168,7 @@ void wake_met(Warp& warp) {
   for (const Fragment& f : warp.fragments) waiting |= f.wait == Wait::warp_sync ? f.lanes : 0;
   for (Fragment& f : warp.fragments) {
     if (f.wait != Wait::warp_sync || (f.members & warp.live & ~waiting) != 0) continue;
-    if (warp.watch != nullptr) warp.watch->met(warp, (f.members | f.lanes) & waiting);
+    if (warp.observer != nullptr) warp.observer->met(warp, (f.members | f.lanes) & waiting);
     f.wait = Wait::none;
   }
 }
@@ -277,8 +278,8 @@ Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc) {
 
 namespace {
 
-// Lanes that have called a function separately have its registers in different places, and cannot exchange them. If
-// that is all that is missing they would wait for ever. `here`: those that wait in the running fragment's call.
+// Lanes that have called a function separately have its registers in different frames and cannot exchange them. Lanes
+// that wait for nothing else would deadlock. `here`: those that wait in the running fragment's call.
 void refuse_other_calls(const Warp& warp, const Instruction& instruction, u32 here) {
   u32 anywhere = 0, members = 0;
   for (const Fragment& f : warp.fragments) {
@@ -292,7 +293,7 @@ void refuse_other_calls(const Warp& warp, const Instruction& instruction, u32 he
                       cudasim::members("lane", anywhere & ~here) +
                       " have come to by different calls of the function that it is in: they wait for each other, and " +
                       "the simulator lets only lanes of one call exchange values",
-              .lane = static_cast<u32>(__builtin_ctz(here))};
+              .lane = first_lane(here)};
 }
 
 }  // namespace
@@ -305,9 +306,9 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   }();
   const u32* members = slot == kNoSlot ? kEverybody.data() : warp.in<u32>(slot);
   u32 all = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
+  for (const u32 lane : set_bits(warp.mask)) all |= members[lane];
   if ((all & warp.live & ~warp.mask) == 0) {
-    if (warp.watch != nullptr) warp.watch->meet(warp, instruction, members);
+    if (warp.observer != nullptr) warp.observer->meet(warp, instruction, members);
     return true;
   }
 
@@ -316,16 +317,12 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   };
   u32 here = warp.mask;
   for (const Fragment& f : warp.fragments) here |= waits_here(f) ? f.lanes : 0;
-  u32 ready = 0;
-  for (u32 rest = here; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-    if ((members[lane] & warp.live & ~here) == 0) ready |= 1u << lane;
-  }
+  const u32 ready = lanes_where(here, [&](u32 lane) { return (members[lane] & warp.live & ~here) == 0; });
   if (const u32 early = warp.mask & ~ready; early != 0) {
     const u32 executing = warp.mask;
     warp.mask = early;
     Fragment& parked = park(warp, instruction, Wait::sync, index_of(warp, instruction));
-    for (u32 rest = early; rest != 0; rest &= rest - 1) parked.members |= members[__builtin_ctz(rest)];
+    for (const u32 lane : set_bits(early)) parked.members |= members[lane];
     warp.mask = executing & ready;
   }
   if (ready == 0) return refuse_other_calls(warp, instruction, here), false;
@@ -343,17 +340,17 @@ bool gather(Warp& warp, const Instruction& instruction, Slot slot) {
   }
   warp.mask = ready;
   plan(warp);
-  if (warp.watch != nullptr) warp.watch->meet(warp, instruction, members);
+  if (warp.observer != nullptr) warp.observer->meet(warp, instruction, members);
   return true;
 }
 
 void meet_in_warp(Warp& warp, const Instruction& instruction, Slot slot) {
   const u32* members = warp.in<u32>(slot);
   u32 all = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) all |= members[__builtin_ctz(rest)];
-  if (warp.watch != nullptr) warp.watch->come(warp, instruction, members);
+  for (const u32 lane : set_bits(warp.mask)) all |= members[lane];
+  if (warp.observer != nullptr) warp.observer->come(warp, instruction, members);
   if ((all & warp.live & ~warp.mask) == 0) {
-    if (warp.watch != nullptr) warp.watch->met(warp, warp.mask);
+    if (warp.observer != nullptr) warp.observer->met(warp, warp.mask);
     return;
   }
   park(warp, instruction, Wait::warp_sync, warp.pc).members = all;

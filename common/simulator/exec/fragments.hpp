@@ -1,4 +1,4 @@
-// The lanes of a warp that stand at different places: how they part, meet, wait for each other, and take turns.
+// Divergence and reconvergence: how the lanes of a warp split into fragments, wait for each other and reconverge.
 #pragma once
 #include "common/simulator/exec/warp.hpp"
 
@@ -15,7 +15,7 @@ void split_off(Warp& warp, u32 lanes, u32 pc, u32 meet);
 // The executing lanes end.
 void exit_lanes(Warp& warp);
 
-// The executing lanes stop here, others go on; whoever sets `wait` back to none wakes them up at `pc`.
+// The executing lanes stop here while others continue. Setting `wait` back to none wakes them up at `pc`.
 Fragment& park(Warp& warp, const Instruction& at, Wait wait, u32 pc);
 
 // For .sync operations, before anything else: true once all live lanes of the member mask (a register or constant;
@@ -29,7 +29,7 @@ void meet_in_warp(Warp& warp, const Instruction& instruction, Slot members);
 void plan(Warp& warp);
 inline bool alone(const Warp& warp) { return warp.join == nullptr && warp.fragments.empty(); }
 
-// The fragment has come to warp.stop: joins what it meets there and picks who goes on. False: nobody can.
+// The fragment has reached warp.stop: merges it with what waits there and picks the next one. False: none can run.
 bool settle(Warp& warp);
 // Puts the running fragment back among the others. `impatient`: lanes that wait for others at a join go on without.
 void suspend(Warp& warp, bool impatient);

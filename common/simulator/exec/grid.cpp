@@ -1,20 +1,17 @@
-// Runs a grid: blocks start in order, those that spin take turns, and the first fault ends it all.
+// Runs a grid: blocks start in order, blocks that spin are run in rotation, and the first fault ends the grid.
 //
-// A thread of the machine stays with a cluster of blocks until it ends or spins. If all that have started spin, more
-// start: they may be what the others wait for. Of clusters that end soon a thread takes several at a time, for threads
-// that ask for each would wait for each other. A small grid never leaves the thread that launched it.
+// A thread of the machine runs a cluster of blocks until it ends or spins. If all started clusters spin, more are
+// started: the others may wait for them. A thread takes several short clusters at a time, because threads that asked for
+// each one would contend for the lock. A small grid never leaves the thread that launched it.
 #include "common/simulator/exec/grid.hpp"
 
-#include "common/simulator/check/checks.hpp"
-#include "common/simulator/check/report.hpp"
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/pool.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/hardware.hpp"
 #include "common/simulator/numbers.hpp"
-#include "common/simulator/profile/timeline.hpp"
-#include "common/simulator/profile/wanted.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 #include <cfenv>
@@ -35,7 +32,7 @@ constexpr i64 kBudget = 6'000'000'000;  // instructions without a block that end
 constexpr i64 kSpinRate = 100'000'000;  // of them in a second, when only time passes
 constexpr u64 kStorage = u64{2} << 30;  // bytes of blocks that have started, unless all have to
 constexpr std::size_t kOthersTold = 3;  // blocks, in the report of an endless kernel, beside the one that ran
-constexpr u64 kTurns = 1024;            // of clusters, until somebody looks at the clock
+constexpr u64 kTurns = 1024;            // slices of clusters between two looks at the clock
 constexpr i64 kFirstNote = 20;  // seconds until a kernel is said to be still at it; then after twice as long each time
 constexpr u64 kWorkspace = 64;  // bytes for a cooperative grid's barrier
 
@@ -108,7 +105,6 @@ Grid::Grid(const Launch& l)
       limit_(residency(*this, l.cluster.count(), l.cooperative)),
       budget_(budget_wanted()),
       next_note_(kFirstNote) {
-  const Checks& wanted = checks();
   for (auto& t : tid) t.resize(warps * kWarpSize);
   u32 thread = 0;
   for (u32 z = 0; z < l.block.z; ++z) {
@@ -117,10 +113,7 @@ Grid::Grid(const Launch& l)
     }
   }
   set_constants();
-  if (wanted.race || wanted.init || wanted.sync || notes_wanted()) {
-    watch = std::make_unique<GridWatch>(*this);
-    if (!watch->needed()) watch.reset();
-  }
+  if (l.observe != nullptr) observer = l.observe(*this);
   if (l.cooperative) {
     Allocation wanted;
     wanted.size = kWorkspace;
@@ -185,7 +178,7 @@ void Grid::start(Cluster& c, u64 number) {
   }
 }
 
-// The next that wait, as many as are worth a share if each costs so many instructions (0: who knows).
+// The next clusters: as many as make a share if each costs so many instructions (0: unknown).
 Grid::Numbers Grid::take_waiting(i64 cost) {
   Numbers& first = waiting_.front();
   const u64 all = first.end - first.begin, fair = all / (kShares * machine_threads()),
@@ -196,7 +189,7 @@ Grid::Numbers Grid::take_waiting(i64 cost) {
   return taken;
 }
 
-// The next cluster to run; null if there is none. `wait`: unless one that others run comes back, or all have ended.
+// The next cluster to run, or null. `wait`: waits until another thread returns one, or all have ended.
 // cost: see take_waiting.
 Grid::Share Grid::take(bool wait, i64 cost) {
   Share taken;
@@ -238,7 +231,7 @@ Fault Grid::endless(const Cluster& c, const std::string& why) const {
     fault.what += block->who_waits_where();
     for (const Warp& warp : block->warps) {
       if (warp.fragments.empty()) continue;
-      place(fault, warp, warp.fragments.front());
+      locate(fault, warp, warp.fragments.front());
       break;
     }
     break;
@@ -342,7 +335,7 @@ void Grid::cancel() {
 bool Grid::work(bool caller) {
   const Arithmetic arithmetic;
   Executor executor(*this);
-  bool offered = !caller || watch != nullptr;  // a watched grid stays on one thread
+  bool offered = !caller || observer != nullptr;  // an observed grid stays on one thread
   i64 done = 0, cost = 0;  // cost: of the last cluster that ended
   const i64 slice = std::min(kSlice, budget_);
   for (Share share; (share = take(caller, offered ? cost : 0)).cluster != nullptr;) {
@@ -385,8 +378,6 @@ bool Grid::work(bool caller) {
 
 std::optional<Fault> run(const Launch& launch) {
   AddressSpace::Hold hold;
-  if (timeline_on())
-    timeline_note("\"grid\": \"" + coordinates(launch.grid) + "\", \"block\": \"" + coordinates(launch.block) + "\"");
   Grid grid(launch);
   grid.work(true);
   withdraw(grid);

@@ -1,6 +1,7 @@
 // A grid while it runs: which blocks are to start, which go on, what went wrong first.
 #pragma once
 #include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/observer.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -9,8 +10,6 @@
 
 namespace cudasim {
 
-class GridWatch;
-
 struct Grid {
   const Launch& launch;
   const Program& program;
@@ -18,7 +17,7 @@ struct Grid {
   const Code& entry;
   u32 threads, warps;       // of a block
   Dim3 cluster;             // blocks of a cluster
-  bool explicit_cluster;    // that somebody has asked for
+  bool explicit_cluster;    // that the kernel or the launch has asked for
   u32 shared_bytes;         // static and dynamic
   u32 stored_shared_bytes;  // and what the system keeps behind them, if the kernel asks where
   u32 local_bytes;          // of a thread
@@ -34,12 +33,12 @@ struct Grid {
   // their address, or 0.
   u64 workspace() const { return workspace_ != nullptr ? workspace_->base : 0; }
 
-  // Runs blocks until there are none for this thread. The caller of run() waits for those that others run; another
-  // thread leaves, with true, when a more urgent grid could do with it.
+  // Runs blocks until none is left for this thread. The caller of run() also waits for those that others run. Another
+  // thread returns early, with true, when a more urgent grid needs it.
   bool work(bool caller);
   bool has_work();
 
-  std::unique_ptr<GridWatch> watch;  // what checks see of it; null: nobody checks
+  std::unique_ptr<GridObserver> observer;  // null: nothing looks on
   std::optional<Fault> fault;
   u32 helpers = 0;  // threads of the pool that work on it; the pool's to count
 

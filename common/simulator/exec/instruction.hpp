@@ -1,6 +1,5 @@
 // A resolved program: no strings to look up, operands are slots, labels are indices, each instruction a function.
 #pragma once
-#include "common/simulator/ptx/module.hpp"
 #include "common/simulator/types.hpp"
 
 #include <map>
@@ -48,12 +47,18 @@ struct CallSite {          // what a call copies; slots are the caller's, offset
   std::vector<Argument> results, arguments;
 };
 
-struct StatementInfo {  // for reports and traces
-  u32 line = 0;         // in the PTX text
-  ptx::SourceLine source;
+// A place in the program that the PTX was compiled from: the `.loc` in force. file 0: unknown.
+struct SourceLine {
+  u32 file = 0, line = 0, column = 0;
+  u32 outer_file = 0, outer_line = 0;  // where the outermost inlined function was called; file 0: nothing was inlined
 };
 
-struct Notes;  // what profile/ wants to know of a function's text (profile/notes.hpp)
+struct StatementInfo {  // for reports and traces
+  u32 line = 0;         // in the PTX text
+  SourceLine source;
+};
+
+struct Notes;  // ptx/notes.hpp
 
 // A function, ready to run.
 struct Code {
@@ -99,6 +104,20 @@ struct Code {
   std::shared_ptr<const Notes> notes;  // null unless CUDASIM_PROFILE or CUDASIM_TRACE=ptx asks for them
 };
 
+// An instruction of a function, for reports.
+struct Site {
+  const Code* code = nullptr;
+  const Instruction* instruction = nullptr;
+  bool operator==(const Site& other) const { return instruction == other.instruction; }
+};
+
+// A kernel's performance-tuning directives. 0: the text does not give it.
+struct Directives {
+  Dim3 max_threads{0, 0, 0}, required_threads{0, 0, 0}, required_cluster{0, 0, 0};
+  u32 max_registers = 0, min_blocks = 0, max_cluster_rank = 0;
+  bool explicit_cluster = false, blocks_are_clusters = false;
+};
+
 // An entry function, as the launch sees it.
 struct Kernel {
   std::string name;
@@ -113,14 +132,14 @@ struct Kernel {
   };
   std::vector<SharedVariable> shared_variables;  // in the order of their offsets, for reports
   std::map<u32, u32> shared_offset;              // shared variable (its id) → offset in the block's shared memory
-  u32 local_bytes = 0;                           // the deepest chain of calls that can be told beforehand
-  u32 stack_bytes = 0;                           // the same as a program is told it: Code::variable_bytes
+  u32 local_bytes = 0;                           // the deepest chain of calls that is known at load time
+  u32 stack_bytes = 0;                           // the same as programs see it: Code::variable_bytes
   u32 constant_bytes = 0;
   u32 registers = 0;
   u32 barriers = 0;
   bool reserved_shared = false;  // it or a function it calls asks where the system's part of shared memory is
   u32 builtins = 0;          // that it or a function it calls names: a bit for each Builtin (pseudo.hpp)
-  ptx::Function directives;  // name, parameters and the tuning directives only
+  Directives directives;
 };
 
 struct Global {  // a variable of the module in device memory
@@ -132,6 +151,8 @@ struct Global {  // a variable of the module in device memory
 
 // Kernels whose names begin so are the device runtime's own: launched by address, and not to be found by name.
 constexpr const char* kRuntimeKernels = "cudasim_";
+// The variable in which kernels store the parameters of those that they launch (state/children.hpp).
+constexpr const char* kChildTable = "cudasim_children";
 
 // A loaded module. Immutable once made; shared by every launch that runs it.
 struct Program {

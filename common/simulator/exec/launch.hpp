@@ -12,13 +12,15 @@ namespace cudasim {
 
 class AddressSpace;
 class Context;
+class GridObserver;
+struct Grid;
 
 // Everything a grid needs, copied: nothing points into the caller's memory.
 struct Launch {
   std::shared_ptr<const Program> program;
   const Kernel* kernel = nullptr;
   Dim3 grid, block, cluster;
-  bool explicit_cluster = false;  // be it of one block: the kernel or the launch says so
+  bool explicit_cluster = false;  // even of one block: the kernel or the launch asks for it
   u32 dynamic_shared = 0;
   bool cooperative = false;
   std::vector<std::byte> parameters;  // laid out as Code::Parameter::offset says
@@ -30,10 +32,11 @@ struct Launch {
   u64 grid_id = 0;
   int priority = 0;  // of its stream: lower is more urgent
   const std::atomic<bool>* cancelled = nullptr;  // set when the context is destroyed: stop soon
-  // Sets the condition of a graph (cudaGraphSetConditional); false if there is none of that handle. Null: there are
-  // none.
+  // Makes what looks on while the grid runs, or null (exec/observer.hpp). Null: nothing does.
+  std::unique_ptr<GridObserver> (*observe)(Grid& grid) = nullptr;
+  // Sets the condition of a graph (cudaGraphSetConditional); false if the handle is unknown. May be null.
   bool (*set_condition)(u64 handle, u32 value) = nullptr;
-  // What a function of the device runtime answers a thread (state/device_runtime.hpp); null: there are none.
+  // Calls a function of the device runtime for a thread (state/device_runtime.hpp). May be null.
   u64 (*device_runtime)(Warp& warp, u32 lane, u32 function, const std::byte* arguments) = nullptr;
 };
 

@@ -35,7 +35,7 @@ void shared_address(Warp& warp, const Instruction& i) {
   if (found == offsets.end()) {
     throw Fault{.kind = FaultKind::illegal_address,
                 .what = "a shared variable that the kernel has no memory for",
-                .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+                .lane = first_lane(warp.mask)};
   }
   fill<T>(warp, i.slot[0], warp.block->shared_begin + found->second + static_cast<u64>(i.offset));
 }
@@ -45,21 +45,21 @@ void own_shared_address(Warp& warp, const Instruction& i) {
   fill<T>(warp, i.slot[0], warp.block->shared_begin + static_cast<u64>(i.offset));
 }
 
-// The first element lies in the lowest bits.
-template <class Whole, class Part, u32 kCount>
+// The first element has the lowest bits.
+template <class Whole, class Piece, u32 kCount>
 void pack(Warp& warp, const Instruction& i) {
   Whole* d = warp.out<Whole>(i.slot[0]);
-  const Part* parts[kCount];
-  for (u32 p = 0; p < kCount; ++p) parts[p] = warp.in<Part>(i.slot[1 + p]);
+  const Piece* pieces[kCount];
+  for (u32 p = 0; p < kCount; ++p) pieces[p] = warp.in<Piece>(i.slot[1 + p]);
   for_lanes(warp.mask, [=](u32 lane) {
     Whole whole = 0;
     for (u32 p = 0; p < kCount; ++p)
-      whole |= static_cast<Whole>(static_cast<Whole>(parts[p][lane]) << (8 * sizeof(Part) * p));
+      whole |= static_cast<Whole>(static_cast<Whole>(pieces[p][lane]) << (8 * sizeof(Piece) * p));
     d[lane] = whole;
   });
 }
 
-template <class Whole, class Part, u32 kCount>
+template <class Whole, class Piece, u32 kCount>
 void unpack(Warp& warp, const Instruction& i) {
   const Whole* a = warp.in<Whole>(i.slot[kCount]);
   // A destination may share its slot with nothing, but the source is read before any is written all the same.
@@ -67,8 +67,8 @@ void unpack(Warp& warp, const Instruction& i) {
   for_lanes(warp.mask, [&](u32 lane) { whole[lane] = a[lane]; });
   for (u32 p = 0; p < kCount; ++p) {
     if (i.slot[p] == kNoSlot) continue;
-    Part* d = warp.out<Part>(i.slot[p]);
-    for_lanes(warp.mask, [&](u32 lane) { d[lane] = static_cast<Part>(whole[lane] >> (8 * sizeof(Part) * p)); });
+    Piece* d = warp.out<Piece>(i.slot[p]);
+    for_lanes(warp.mask, [&](u32 lane) { d[lane] = static_cast<Piece>(whole[lane] >> (8 * sizeof(Piece) * p)); });
   }
 }
 

@@ -36,8 +36,8 @@ struct Since {
   u32 ptx = 0, target = 0;
 };
 Since special_register_since(std::string_view name);
-// Whether it is one of those that tell where the system's part of shared memory is; who reads none of them has no use
-// for it.
+// Whether the register says where the system's part of shared memory is. A kernel that reads none of these does not
+// need that part.
 bool tells_of_reserved_shared(std::string_view name);
 
 // mov.b64 d, {a, b}: slots d, a, b …; elements 2 or 4, each of `bytes`.  mov.b64 {a, b}, d: slots a, b …, d (kNoSlot

@@ -106,7 +106,7 @@ void run_is_explicit_cluster(Warp& warp, const Instruction& i) {
   warp.set_predicate(i.slot[0], explicit_cluster(warp) != 0 ? kAllLanes : 0);
 }
 
-// Time passes for whoever reads the clock in a loop: others get their turn.
+// A thread may read the clock in a loop to wait: let others run.
 template <Uniform value, class T>
 void run_clock(Warp& warp, const Instruction& i) {
   run_uniform<value, T>(warp, i);
@@ -201,7 +201,7 @@ constexpr Register kRegisters[] = {
     uniform<zero>("%current_graph_exec"),  // no graph is instantiated for launches from a device
 };
 
-// %pm0 … %pm7, %pm0_64 … and the other %envreg0 … %envreg31: counters that nobody has started and a driver's own
+// %pm0 … %pm7, %pm0_64 … and the other %envreg0 … %envreg31: counters that are not started and the driver's own
 // registers; zero.
 bool is_numbered(std::string_view name, std::string_view prefix, u32 count, std::string_view suffix) {
   if (!name.starts_with(prefix) || !name.ends_with(suffix) || name.size() < prefix.size() + suffix.size()) return false;

@@ -1,10 +1,10 @@
 // The loop that runs a warp's instructions.
 #include "common/simulator/exec/warp.hpp"
 
-#include "common/simulator/check/report.hpp"
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/exec/report.hpp"
 
 namespace cudasim {
 namespace {
@@ -33,19 +33,19 @@ inline void run_straight(Warp& warp, i64& left) {
   } while (warp.pc < warp.stop && left > 0);
 }
 
-// The same, with somebody who is told of each instruction.
+// The same with an observer, which is told each instruction.
 [[gnu::noinline]] void run_watched(Warp& warp, i64& left) {
   do {
     const Code& code = *warp.frame->code;
     const Instruction& instruction = warp.code[warp.pc++];
     const u32 mask = guarded(warp, instruction);
     --left;
-    warp.watch->begins(warp, code, instruction, mask);
+    warp.observer->begins(warp, code, instruction, mask);
     if (mask != 0) {
       warp.mask = mask;
       instruction.run(warp, instruction);
     }
-    warp.watch->executed(warp, code, instruction, mask);
+    warp.observer->executed(warp, code, instruction, mask);
   } while (warp.pc < warp.stop && left > 0);
 }
 
@@ -71,14 +71,14 @@ Pause run_warp(Warp& warp, i64& budget) {
         budget = left;
         return Pause::expired;
       }
-      if (warp.watch == nullptr || !warp.watch->accesses())
+      if (warp.observer == nullptr || !warp.observer->wants_accesses())
         run_straight(warp, left);
       else
         run_watched(warp, left);
     }
   } catch (Fault& fault) {
     locate(fault, warp);
-    if (warp.watch != nullptr) warp.watch->failed(warp, fault);
+    if (warp.observer != nullptr) warp.observer->failed(warp, fault);
     throw;
   }
 }

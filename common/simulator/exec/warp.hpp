@@ -1,21 +1,21 @@
-// A warp, as instructions see it: registers lane by lane, the mask of lanes that execute, and what control flow may ask
-// for.
+// A warp, as instructions see it: registers lane by lane, the mask of lanes that execute, and what control flow needs.
 //
-// Lanes of a warp that stand at different places are its fragments. Each has its own pc, mask and call frame; lanes
-// that diverged at a branch meet again at the branch's immediate post-dominator, but a fragment never waits there for
-// ever: lanes make progress independently (compute capability 7.0), so one that spins on its neighbour's lock gets the
-// lock. exec/fragments.cpp has the rules.
+// Lanes that have diverged are fragments of their warp. Each fragment has its own pc, mask and call frame. Lanes that
+// diverged at a branch reconverge at the branch's immediate post-dominator, but they never wait there indefinitely: lanes
+// make progress independently (compute capability 7.0), so one that spins on its neighbor's lock gets the lock.
+// exec/fragments.cpp has the rules.
 #pragma once
 #include "common/simulator/exec/fault.hpp"
 #include "common/simulator/exec/instruction.hpp"
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/numbers.hpp"
 
 #include <cstring>
 #include <vector>
 
 namespace cudasim {
 
-class Watch;
+class BlockObserver;
 struct Block;
 struct Join;
 
@@ -26,8 +26,8 @@ struct Frame {
   std::byte* registers = nullptr;
   const std::byte* constants = nullptr;
   Frame* caller = nullptr;
-  Join* caller_join = nullptr;  // where the lanes go on to meet, once they have returned
-  struct Later {                // but for those that have made the call later, from another path
+  Join* caller_join = nullptr;  // where the lanes reconverge once they have returned
+  struct Later {                // except for those that have made the call later, from another path
     u32 lanes = 0;
     Join* caller_join = nullptr;
   };
@@ -40,7 +40,7 @@ struct Frame {
   std::vector<u32> tops;  // with alloca: one end of the local memory for each lane
 };
 
-// A place where lanes that diverged meet again.
+// Where lanes that diverged reconverge.
 struct Join {
   u32 pc = 0;
   u32 expected = 0, arrived = 0;  // lanes
@@ -69,7 +69,7 @@ struct Fragment {
 };
 
 struct Warp {
-  // What an instruction may use.
+  // For instructions.
   u32 mask = 0;             // lanes that execute it: the fragment's lanes under the guard
   u32 pc = 0;               // of the next instruction; control flow sets it
   std::byte* base[2] = {};  // [0] the frame's registers, [1] the function's constants
@@ -78,16 +78,15 @@ struct Warp {
   u32 present = 0;          // lanes that exist: all but in the last warp of an odd-sized block
   u32 live = 0;             // lanes that have not exited
   Block* block = nullptr;
-  Watch* watch = nullptr;  // what checks see of the block, if any do
+  BlockObserver* observer = nullptr;  // null: nothing looks on
   View* views = nullptr;   // of global memory, kViews of them: each instruction has its place
 
   // The fragment that runs; lanes 0: none does.
   u32 lanes = 0;
   u32 stop = 0;  // at this pc and beyond, settle() looks whom the fragment has met. 0: look at once
   u32 turns = 0;
-  u32 polls = 0;            // reads that may be a spin on somebody else's write, since the warp last changed memory
+  u32 polls = 0;            // reads that may belong to a spin, since the warp last changed memory
   bool yield = false;       // let others run
-  bool ascending = false;   // the last access with an index register: of all lanes, and it was by one more in each
   u32 cluster_pending = 0;  // lanes that have arrived at barrier.cluster, in its present phase
   const Instruction* code = nullptr;
   Frame* frame = nullptr;
@@ -124,8 +123,8 @@ inline View& view_of(Warp& warp, const Instruction& instruction) {
   return warp.views[reinterpret_cast<u64>(&instruction) / sizeof(Instruction) % kViews];
 }
 
-// Calls f(lane) for each executing lane. The full mask has a loop of its own, which the compiler turns into vector
-// code: f must not depend on the order of lanes.
+// Calls f(lane) for each executing lane, in any order: the full mask has a loop of its own, which the compiler
+// vectorizes.
 template <class F>
 inline void for_lanes(u32 mask, F&& f) {
   if (mask == kAllLanes) {
@@ -136,7 +135,7 @@ inline void for_lanes(u32 mask, F&& f) {
 #endif
     for (u32 lane = 0; lane < kWarpSize; ++lane) f(lane);
   } else {
-    for (u32 rest = mask; rest != 0; rest &= rest - 1) f(static_cast<u32>(__builtin_ctz(rest)));
+    for (const u32 lane : set_bits(mask)) f(lane);
   }
 }
 

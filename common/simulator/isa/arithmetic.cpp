@@ -113,8 +113,8 @@ struct Sad {
   }
 };
 
-// The manual leaves division by zero open: an H200 answers all ones, for the remainder, too. The smallest number
-// divided by -1 wraps.
+// The manual leaves division by zero open. On an H200, quotient and remainder are all ones. The smallest number divided
+// by -1 wraps.
 struct Div {
   template <class T>
   static T of(T a, T b) {
@@ -207,8 +207,8 @@ struct Brev {
     return T(__builtin_bswap32(u32(a)));
   }
 };
-// A field's position and length are in [0, 255], the manual says. Of larger ones, an H200 takes the low eight bits if
-// the operation is on 32 bits, and all of them if it is on 64.
+// The manual restricts a field's position and length to [0, 255]. An H200 takes the low eight bits of larger ones in
+// 32-bit operations, and all bits in 64-bit operations.
 template <class T>
 u32 field_bound(u32 n) {
   return sizeof(T) == 8 ? std::min(n, 255u) : n & 0xff;
@@ -299,8 +299,7 @@ void run_carry(Warp& warp, const Instruction& i) {
   const T* b = warp.in<T>(i.slot[2]);
   const u32 before = kUse ? warp.carry : kSubtract ? kAllLanes : 0;
   u32 after = warp.carry;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const T in = before >> lane & 1, x = a[lane], y = kSubtract ? T(~b[lane]) : b[lane];
     T sum;
     bool out = __builtin_add_overflow(x, y, &sum);
@@ -320,8 +319,7 @@ void run_mad_carry(Warp& warp, const Instruction& i) {
   const U* c = warp.in<U>(i.slot[3]);
   const u32 before = kUse ? warp.carry : 0;
   u32 after = warp.carry;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const U product = U(kHigh ? MulHi::of(a[lane], b[lane]) : MulLo::of(a[lane], b[lane]));
     U sum;
     bool out = __builtin_add_overflow(product, c[lane], &sum);

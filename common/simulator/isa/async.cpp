@@ -1,12 +1,12 @@
 // Asynchronous copies and the barriers that count them. PTX ISA, "Data Movement and Conversion Instructions:
 // Asynchronous copy", "mbarrier", "st.async", "red.async".
 //
-// What is copied into shared memory is read at once, and written when somebody waits for it; what is copied out of it
-// is read then, too (exec/async.hpp).
-#include "common/simulator/check/watch.hpp"
+// A copy into shared memory reads its source at once and writes when a thread waits for it. A copy out of shared memory
+// also reads only then (exec/async.hpp).
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/bulk.hpp"
 
@@ -21,7 +21,7 @@ constexpr u32 kIgnore = 1u << 15;  // of cp.async, see bulk.hpp
   throw Fault{.kind = FaultKind::illegal_instruction, .what = std::move(what), .lane = lane};
 }
 
-// No manual says so, but an H200 stops at these in a grid that nobody has asked to have clusters.
+// Not in the manual: on an H200 these are an error in a grid that was not launched with clusters.
 template <Handler run>
 void with_clusters(Warp& warp, const Instruction& i) {
   if (!warp.block->grid->explicit_cluster)
@@ -90,31 +90,31 @@ void arrive(Phases& phases, u32 lane, u32 count) {
 }
 
 void run_init(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 count = warp.in<u32>(i.slot[1])[lane];
     if (count == 0 || count > Phases::kMost) refuse(lane, "mbarrier.init with a count of " + std::to_string(count));
     change(
         warp, i, 0, i.slot[0], lane, [&](Phases& p) { p = Phases(u64{count} | u64{count} << 20); }, Access::write);
-  });
+  }
   warp.polls = 0;
 }
 
 void run_invalidate(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     change(
         warp, i, 0, i.slot[0], lane, [](Phases& p) { p = Phases(0); }, Access::write);
-  });
+  }
 }
 
 template <bool kComplete>
 void run_transactions(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const i64 count = warp.in<u32>(i.slot[1])[lane];
     change(warp, i, 0, i.slot[0], lane, [&](Phases& p) {
       transactions(p, lane, kComplete ? -count : count);
       if (kComplete) p.complete_if_due();
     });
-  });
+  }
   warp.polls = 0;
 }
 
@@ -124,7 +124,7 @@ constexpr u32 kExpect = 2u << kFlags;  // the third operand is a transaction cou
 // state, [a] [, count]. The state is the object's before the arrival: its phase is what test_wait asks for.
 void run_arrive(Warp& warp, const Instruction& i) {
   raw_fence_release();
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const bool expect = (i.control & kExpect) != 0;
     const u32 operand = i.slot[2] == kNoSlot ? 1 : warp.in<u32>(i.slot[2])[lane];
     std::byte* at = change(warp, i, 0, i.slot[1], lane, [&](Phases& p) {
@@ -136,8 +136,8 @@ void run_arrive(Warp& warp, const Instruction& i) {
       p.complete_if_due();
       if (i.slot[0] != kNoSlot) warp.out<u64>(i.slot[0])[lane] = state;
     });
-    if (warp.watch != nullptr) warp.watch->release(warp, lane, at);
-  });
+    if (warp.observer != nullptr) warp.observer->release(warp, lane, at);
+  }
   warp.polls = 0;
 }
 
@@ -147,14 +147,14 @@ constexpr u32 kTry = 2u << kFlags;  // it may put the thread to sleep for a whil
 // d, [a], state (64 bits) or parity (32 bits) [, time]
 void run_test(Warp& warp, const Instruction& i) {
   u32 complete = 0;
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 asked = (i.control & kParity) != 0 ? warp.in<u32>(i.slot[2])[lane] & 1
                                                  : static_cast<u32>(warp.in<u64>(i.slot[2])[lane] >> 63);
     std::byte* at = object(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[1], lane));
     warp.block->cluster->signals.settle(at);
     complete |= u32{Phases(raw_load<u64>(at)).phase != asked} << lane;
-    if (warp.watch != nullptr && (complete >> lane & 1) != 0) warp.watch->acquire(warp, lane, at);
-  });
+    if (warp.observer != nullptr && (complete >> lane & 1) != 0) warp.observer->acquire(warp, lane, at);
+  }
   raw_fence_acquire();
   const u32 incomplete = warp.mask & ~complete;
   warp.set_predicate(i.slot[0], complete);
@@ -175,8 +175,8 @@ void run_pending_count(Warp& warp, const Instruction& i) {
 
 // cp.async [to], [from], size [, bytes of them to read, or a predicate to read none; the rest is zero]
 void run_copy(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
-  for_each_lane(warp, [&](u32 lane) {
+  if (warp.observer != nullptr) warp.observer->asynchronous();
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     if (size != 4 && size != 8 && size != 16) refuse(lane, "cp.async of " + std::to_string(size) + " bytes");
     u32 wanted = size;
@@ -195,29 +195,30 @@ void run_copy(Warp& warp, const Instruction& i) {
                  wanted);
     }
     warp.block->async.copy(warp, lane, to, bytes, size);
-  });
+  }
   warp.polls = 0;
 }
 
 void run_nothing(Warp&, const Instruction&) {}
 void run_commit(Warp& warp, const Instruction&) {
   warp.block->async.commit(warp);
-  if (warp.watch != nullptr) warp.watch->commit(warp, false);
+  if (warp.observer != nullptr) warp.observer->commit(warp, false);
 }
 void run_wait_all(Warp& warp, const Instruction&) {
   warp.block->async.wait_all(warp);
-  if (warp.watch != nullptr) warp.watch->wait_all(warp);
+  if (warp.observer != nullptr) warp.observer->wait_all(warp);
 }
 void run_wait(Warp& warp, const Instruction& i) {
   const u32* left = warp.in<u32>(i.slot[0]);
-  warp.block->async.wait(warp, left[__builtin_ctz(warp.mask)]);
-  if (warp.watch != nullptr) for_each_lane(warp, [&](u32 lane) { warp.watch->wait(warp, lane, left[lane], false); });
+  warp.block->async.wait(warp, left[first_lane(warp.mask)]);
+  if (warp.observer == nullptr) return;
+  for (const u32 lane : set_bits(warp.mask)) warp.observer->wait(warp, lane, left[lane], false);
 }
 
 // When the copies before it have completed, it arrives; without .noinc it first makes room for the arrival.
 constexpr u32 kNoIncrement = 1u << kFlags;
 void run_copy_arrive(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     std::byte* at = object(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane));
     Phases now(raw_load<u64>(at));
     if ((i.control & kNoIncrement) == 0) {
@@ -234,8 +235,8 @@ void run_copy_arrive(Warp& warp, const Instruction& i) {
       p.complete_if_due();
       raw_store<u64>(at, p.bits());
     });
-    if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, at);
-  });
+    if (warp.observer != nullptr) warp.observer->release_copies(warp, lane, at);
+  }
   warp.polls = 0;
 }
 
@@ -259,8 +260,8 @@ void deliver_bytes(Warp& warp, u32 lane, std::byte* barrier, std::byte* to, std:
 // the same offset in its shared memory.
 template <bool kMulticast>
 void run_bulk_to_shared(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
-  for_each_lane(warp, [&](u32 lane) {
+  if (warp.observer != nullptr) warp.observer->asynchronous();
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
     std::vector<std::byte> bytes(size);
@@ -276,14 +277,14 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
       deliver_bytes(warp, lane, object(warp, lane, barrier_space, barrier), place, bytes);
     };
     if constexpr (kMulticast) {
-      for (u32 rest = warp.in<u16>(i.slot[4])[lane]; rest != 0; rest &= rest - 1) {
-        const u64 block = u64{static_cast<u32>(__builtin_ctz(rest))} * kSharedStride;
+      for (const u32 rank : set_bits(warp.in<u16>(i.slot[4])[lane])) {
+        const u64 block = u64{rank} * kSharedStride;
         send(Space::shared_cluster, block + to % kSharedStride, Space::shared_cluster, block + barrier % kSharedStride);
       }
     } else {
       send(space_of_operand(i, 0), to, space_of_operand(i, 2), barrier);
     }
-  });
+  }
   warp.polls = 0;
 }
 
@@ -291,17 +292,17 @@ void run_bulk_to_shared(Warp& warp, const Instruction& i) {
 // happens in the end.
 template <class Perform>
 void run_in_bulk_group(Warp& warp, const Instruction& i, Access to_access, Perform perform) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
-  for_each_lane(warp, [&](u32 lane) {
+  if (warp.observer != nullptr) warp.observer->asynchronous();
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
-    if (size == 0) return;
+    if (size == 0) continue;
     std::byte* to = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane), size, 16,
                            to_access, nullptr);
     const std::byte* from = access(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[1], lane),
                                    size, 16, Access::read, nullptr);
     warp.block->async.bulk(warp, lane, [=] { perform(to, from, size); });
-  });
+  }
   warp.polls = 0;
 }
 
@@ -321,10 +322,10 @@ void run_bulk_reduction(Warp& warp, const Instruction& i) {
 
 // [to], [from], size, [mbarrier]: into the shared memory of a block of the cluster.
 void run_bulk_reduction_in_cluster(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   const auto operation = static_cast<BulkReduction>(i.control >> kFlags & 7);
   const auto type = static_cast<Type>(i.control >> (kFlags + 3) & 0xff);
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 size = warp.in<u32>(i.slot[2])[lane];
     check_bulk(lane, size);
     std::byte* to = size == 0 ? nullptr
@@ -340,19 +341,19 @@ void run_bulk_reduction_in_cluster(Warp& warp, const Instruction& i) {
     std::byte* barrier = object(warp, lane, space_of_operand(i, 2), operand_address(warp, i, 2, i.slot[3], lane));
     deliver(warp, lane, barrier, size,
             [=, bytes = std::move(bytes)] { reduce_bytes(operation, type, to, bytes.data(), bytes.size()); });
-  });
+  }
   warp.polls = 0;
 }
 void run_commit_bulk(Warp& warp, const Instruction&) {
   warp.block->async.commit_bulk(warp);
-  if (warp.watch != nullptr) warp.watch->commit(warp, true);
+  if (warp.observer != nullptr) warp.observer->commit(warp, true);
 }
 void run_wait_bulk(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 left = warp.in<u32>(i.slot[0])[lane];
     warp.block->async.wait_bulk(warp, lane, left);
-    if (warp.watch != nullptr) warp.watch->wait(warp, lane, left, true);
-  });
+    if (warp.observer != nullptr) warp.observer->wait(warp, lane, left, true);
+  }
 }
 
 // st.async [to], values, [mbarrier]
@@ -360,8 +361,8 @@ template <class T>
 void run_store_async(Warp& warp, const Instruction& i) {
   const u32 elements = i.control >> kFlags & 7, size = elements * sizeof(T);
   const auto slot = [&](u32 n) { return i.wide != nullptr ? i.wide[n] : i.slot[n]; };
-  if (warp.watch != nullptr) warp.watch->asynchronous();
-  for_each_lane(warp, [&](u32 lane) {
+  if (warp.observer != nullptr) warp.observer->asynchronous();
+  for (const u32 lane : set_bits(warp.mask)) {
     std::byte* to = access(warp, lane, Space::shared_cluster, operand_address(warp, i, 0, slot(0), lane), size, size,
                            Access::write, nullptr);
     std::vector<std::byte> bytes(size);
@@ -369,7 +370,7 @@ void run_store_async(Warp& warp, const Instruction& i) {
     deliver_bytes(warp, lane,
                   object(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, slot(1 + elements), lane)), to,
                   std::move(bytes));
-  });
+  }
   warp.polls = 0;
 }
 
@@ -444,10 +445,10 @@ Bound bind_store_async(const Form& form) {
 // red.async [to], value, [mbarrier]
 template <class T>
 void run_reduce_async(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   const auto operation = static_cast<BulkReduction>(i.control >> kFlags & 7);
   const auto type = static_cast<Type>(i.control >> (kFlags + 3) & 0xff);
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     std::byte* to = access(warp, lane, Space::shared_cluster, operand_address(warp, i, 0, i.slot[0], lane), sizeof(T),
                            sizeof(T), Access::atomic, nullptr);
     std::byte* barrier = object(warp, lane, space_of_operand(i, 1), operand_address(warp, i, 1, i.slot[2], lane));
@@ -456,7 +457,7 @@ void run_reduce_async(Warp& warp, const Instruction& i) {
       raw_store<T>(bytes, value);
       reduce_bytes(operation, type, to, bytes, sizeof(T));
     });
-  });
+  }
   warp.polls = 0;
 }
 Bound bind_reduce_async(const Form& form) {
@@ -573,7 +574,7 @@ void copy_bytes(std::byte* to, const std::byte* from, u64 size) {
 std::byte* mbarrier_at(Warp& warp, u32 lane, Space space, u64 address) { return object(warp, lane, space, address); }
 
 void deliver(Warp& warp, u32 lane, std::byte* barrier, u32 bytes, Completion copy) {
-  if (warp.watch != nullptr) warp.watch->release_copies(warp, lane, barrier);
+  if (warp.observer != nullptr) warp.observer->release_copies(warp, lane, barrier);
   warp.block->cluster->signals.add(barrier, [barrier, bytes, copy = std::move(copy)] {
     copy();
     count_bytes(barrier, bytes);

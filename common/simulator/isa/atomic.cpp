@@ -4,9 +4,9 @@
 // cluster's) shared memory is touched by one thread of the machine at a time and needs none. Lanes go in order.
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
-#include "common/simulator/exec/order.hpp"
 #include "common/simulator/exec/raw.hpp"
 #include "common/simulator/isa/floats.hpp"
+#include "common/simulator/isa/order.hpp"
 #include "common/simulator/isa/row.hpp"
 
 #include <algorithm>
@@ -194,8 +194,7 @@ void run_atomic(Warp& warp, const Instruction& i) {
   const Slot third = base_at + 2 < 6 && i.wide == nullptr ? i.slot[base_at + 2] : kNoSlot;
   const bool has_third = std::is_same_v<Op, CompareAndSwap>;
   bool changed = false;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 address = address_of(warp, i, base, (i.control & kNarrow) != 0, lane);
     std::byte* at = bytes_at(warp, i, lane, space, address, elements * sizeof(T));
     const bool shared = space == Space::shared || space == Space::shared_cluster ||
@@ -282,13 +281,13 @@ Bound bind_atomic(const Form& form) {
     RED(CACHED) form, operands " b64", bind_atomic<false>, 74, 80, kAtomic \
   }
 
-// multimem works on memory of several devices behind one address, which nobody can have here:
-// CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0. A module that holds such a kernel among others loads; who comes to one
-// is told.
+// multimem works on memory of several devices behind one address, which no program can create here:
+// CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0. A module that contains such a kernel loads; executing the instruction is
+// a fault.
 void run_multimem(Warp& warp, const Instruction&) {
   throw Fault{.kind = FaultKind::illegal_instruction,
               .what = "multimem, where no address is one of a multicast object",
-              .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+              .lane = first_lane(warp.mask)};
 }
 Bound bind_multimem(const Form&) { return run_multimem; }
 

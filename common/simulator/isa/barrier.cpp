@@ -1,10 +1,10 @@
 // Barriers of a block, a warp and a cluster, and fences. PTX ISA, "Parallel Synchronization and Communication
 // Instructions": bar, barrier, bar.warp.sync, barrier.cluster, membar, fence.
-#include "common/simulator/check/watch.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/fragments.hpp"
-#include "common/simulator/exec/order.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/exec/raw.hpp"
+#include "common/simulator/isa/order.hpp"
 #include "common/simulator/isa/row.hpp"
 
 namespace cudasim {
@@ -17,12 +17,8 @@ void for_each_barrier(Warp& warp, Slot id_slot, Slot count_slot, F f) {
   const u32* counts = count_slot == kNoSlot ? nullptr : warp.in<u32>(count_slot);
   const auto count_of = [&](u32 lane) { return counts == nullptr ? 0 : counts[lane]; };
   for (u32 rest = warp.mask; rest != 0;) {
-    const u32 first = static_cast<u32>(__builtin_ctz(rest)), id = ids[first], count = count_of(first);
-    u32 group = 0;
-    for (u32 others = rest; others != 0; others &= others - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(others));
-      if (ids[lane] == id && count_of(lane) == count) group |= 1u << lane;
-    }
+    const u32 first = first_lane(rest), id = ids[first], count = count_of(first);
+    const u32 group = lanes_where(rest, [&](u32 lane) { return ids[lane] == id && count_of(lane) == count; });
     rest &= ~group;
     warp.mask = group;
     f(id, count);
@@ -60,11 +56,11 @@ void run_cluster_arrive(Warp& warp, const Instruction& i) {
   if ((warp.cluster_pending & warp.mask) != 0) {
     throw Fault{.kind = FaultKind::illegal_instruction,
                 .what = "barrier.cluster.arrive twice, without a wait between",
-                .lane = static_cast<u32>(__builtin_ctz(warp.cluster_pending & warp.mask))};
+                .lane = first_lane(warp.cluster_pending & warp.mask)};
   }
   (void)i;
   raw_fence_release();
-  if (warp.watch != nullptr) warp.watch->cluster_arrive(warp);
+  if (warp.observer != nullptr) warp.observer->cluster_arrive(warp);
   warp.cluster_pending |= warp.mask;
   warp.block->cluster->arrived += static_cast<u32>(__builtin_popcount(warp.mask));
   warp.block->cluster->look_again();
@@ -79,7 +75,7 @@ void run_cluster_wait(Warp& warp, const Instruction& i) {
 // One thread of the machine runs a block, and x86 and Arm order what it does as C++ says.
 void run_fence(Warp& warp, const Instruction& i) {
   raw_fence();
-  if (warp.watch != nullptr) warp.watch->fence(warp, i);
+  if (warp.observer != nullptr) warp.observer->fence(warp, i);
 }
 Bound bind_fence(const Form& form) { return {run_fence, order_of(form, true)}; }
 

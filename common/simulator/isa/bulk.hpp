@@ -27,13 +27,6 @@ inline u64 operand_address(const Warp& warp, const Instruction& i, u32 n, Slot s
   return narrow ? warp.in<u32>(slot)[lane] : warp.in<u64>(slot)[lane];
 }
 
-template <class F>
-void for_each_lane(const Warp& warp, F f) {
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) f(static_cast<u32>(__builtin_ctz(rest)));
-}
-
-std::span<const Row> tensor_rows();  // isa/tensor.cpp; see row.hpp
-
 // An mbarrier's 64 bits, checked.
 std::byte* mbarrier_at(Warp& warp, u32 lane, Space space, u64 address);
 // When `barrier` is looked at: `copy`, then `bytes` of its transactions are there.

@@ -76,7 +76,7 @@ struct BfHalfAt {
 
 // One bit a lane: does `holds` hold for the two values? Lanes that do not execute may read anything.
 template <class How, class F>
-u32 each_lane(const Warp& warp, Slot x, Slot y, F holds) {
+u32 compare_lanes(const Warp& warp, Slot x, Slot y, F holds) {
   const auto* a = warp.in<typename How::Memory>(x);
   const auto* b = warp.in<typename How::Memory>(y);
   return lanes_where([=](u32 lane) { return holds(How::load(a[lane]), How::load(b[lane])); });
@@ -85,13 +85,13 @@ u32 each_lane(const Warp& warp, Slot x, Slot y, F holds) {
 template <class How>
 u32 compare(const Warp& warp, Slot x, Slot y, u32 relations) {
   switch (relations & 15) {
-    case kEqual: return each_lane<How>(warp, x, y, [](auto a, auto b) { return a == b; });
-    case kLess: return each_lane<How>(warp, x, y, [](auto a, auto b) { return a < b; });
-    case kGreater: return each_lane<How>(warp, x, y, [](auto a, auto b) { return a > b; });
-    case kLess | kEqual: return each_lane<How>(warp, x, y, [](auto a, auto b) { return a <= b; });
-    case kGreater | kEqual: return each_lane<How>(warp, x, y, [](auto a, auto b) { return a >= b; });
-    case kLess | kGreater: return each_lane<How>(warp, x, y, [](auto a, auto b) { return (a < b) | (a > b); });
-    case kUnordered: return each_lane<How>(warp, x, y, [](auto a, auto b) { return (a != a) | (b != b); });
+    case kEqual: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return a == b; });
+    case kLess: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return a < b; });
+    case kGreater: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return a > b; });
+    case kLess | kEqual: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return a <= b; });
+    case kGreater | kEqual: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return a >= b; });
+    case kLess | kGreater: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return (a < b) | (a > b); });
+    case kUnordered: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return (a != a) | (b != b); });
     default: return ~compare<How>(warp, x, y, ~relations & 15);
   }
 }
@@ -99,9 +99,9 @@ u32 compare(const Warp& warp, Slot x, Slot y, u32 relations) {
 template <class How>
 u32 compare_integers(const Warp& warp, Slot x, Slot y, u32 relations) {
   switch (relations & 7) {
-    case kEqual: return each_lane<How>(warp, x, y, [](auto a, auto b) { return a == b; });
-    case kLess: return each_lane<How>(warp, x, y, [](auto a, auto b) { return a < b; });
-    case kGreater: return each_lane<How>(warp, x, y, [](auto a, auto b) { return a > b; });
+    case kEqual: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return a == b; });
+    case kLess: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return a < b; });
+    case kGreater: return compare_lanes<How>(warp, x, y, [](auto a, auto b) { return a > b; });
     default: return ~compare_integers<How>(warp, x, y, ~relations & 7);
   }
 }

@@ -24,18 +24,14 @@ void run_branch_indexed(Warp& warp, const Instruction& instruction) {
   const Code& code = *warp.frame->code;
   const std::vector<u32>& table = code.tables[instruction.target];
   const u32* indices = warp.in<u32>(instruction.slot[0]);
-  const u32 first = static_cast<u32>(__builtin_ctz(warp.mask));
+  const u32 first = first_lane(warp.mask);
   const u32 index = indices[first];
   if (index >= table.size()) {
     throw Fault{.kind = FaultKind::invalid_pc,
                 .what = "brx.idx to entry " + std::to_string(index) + " of a table of " + std::to_string(table.size()),
                 .lane = first};
   }
-  u32 same = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-    if (indices[lane] == index) same |= 1u << lane;
-  }
+  const u32 same = lanes_where(warp.mask, [&](u32 lane) { return indices[lane] == index; });
   const u32 here = index_of(warp, instruction);
   const u32 meet = code.reconverge[here];
   const u32 others = warp.mask & ~same;
@@ -56,13 +52,13 @@ void run_exit(Warp& warp, const Instruction&) { exit_lanes(warp); }
 [[noreturn]] void run_trap(Warp& warp, const Instruction&) {
   throw Fault{.kind = FaultKind::trap,
               .what = "the kernel has executed `trap`",
-              .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+              .lane = first_lane(warp.mask)};
 }
 
 [[noreturn]] void run_breakpoint(Warp& warp, const Instruction&) {
   throw Fault{.kind = FaultKind::breakpoint,
               .what = "the kernel has executed `brkpt`, and no debugger is there",
-              .lane = static_cast<u32>(__builtin_ctz(warp.mask))};
+              .lane = first_lane(warp.mask)};
 }
 
 void run_rest(Warp& warp, const Instruction&) { warp.rest(); }
@@ -78,8 +74,7 @@ u32 top_of(Warp& warp, u32 lane) {
 template <class Address>
 void run_stacksave(Warp& warp, const Instruction& i) {
   Address* d = warp.out<Address>(i.slot[0]);
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     d[lane] = top_of(warp, lane);
   }
 }
@@ -88,8 +83,7 @@ template <class Address>
 void run_stackrestore(Warp& warp, const Instruction& i) {
   const Address* a = warp.in<Address>(i.slot[0]);
   const u32 least = warp.frame->local_base + warp.frame->code->local_bytes;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 top = top_of(warp, lane);
     if (a[lane] < least || a[lane] > top) {
       throw Fault{.kind = FaultKind::illegal_instruction,
@@ -106,8 +100,7 @@ void run_alloca(Warp& warp, const Instruction& i) {
   Address* d = warp.out<Address>(i.slot[0]);
   const Address* size = warp.in<Address>(i.slot[1]);
   const u64 align = i.offset != 0 ? static_cast<u64>(i.offset) : 8;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 at = round_up(top_of(warp, lane), align);
     if (size[lane] > warp.block->grid->local_bytes || at + size[lane] > warp.block->grid->local_bytes) {
       throw Fault{.kind = FaultKind::stack_overflow,

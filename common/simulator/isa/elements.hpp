@@ -1,5 +1,6 @@
 // Elements of matrices: what their bits mean, and a sum's bits.
 #pragma once
+#include "common/simulator/isa/row.hpp"
 #include "common/simulator/isa/floats.hpp"
 
 namespace cudasim {
@@ -29,5 +30,14 @@ inline u64 code(Type type, double x) {
   if (type == Type::f16) return to_f16(odd_float(x));
   return bits_of(canonical(float(x)));
 }
+
+// The address operand of ldmatrix, stmatrix, wmma.load and wmma.store, as the lowest five bits of
+// Instruction::control.
+struct MatrixMemory {
+  Space space;
+  bool narrow;  // a 32-bit base register
+};
+inline u32 packed_memory(const Form& form) { return u32(form.space) | u32{form.address_bytes == 4} << 4; }
+inline MatrixMemory unpacked_memory(u32 control) { return {Space(control & 15), (control >> 4 & 1) != 0}; }
 
 }  // namespace cudasim

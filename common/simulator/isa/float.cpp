@@ -232,8 +232,7 @@ template <class T>
 void run_testp(Warp& warp, const Instruction& i) {
   const T* a = warp.in<T>(i.slot[1]);
   u32 result = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     result |= u32{holds(Test{i.control}, a[lane])} << lane;
   }
   warp.set_predicate(i.slot[0], result);
@@ -246,8 +245,8 @@ Bound bind_testp(const Form& form) {
 
 // Half precision ------------------------------------------------------------------------------------------------------
 
-// Values of both 16-bit formats travel as single precision; operations answer with what store() rounds right: the exact
-// result, or one rounded to odd.
+// Both 16-bit formats are computed in single precision. An operation returns what store() rounds correctly: the exact
+// result, or the result rounded to odd.
 struct F16 {
   static float load(u16 h) { return from_f16(h); }
   static u16 store(float x) { return to_f16(x); }
@@ -262,7 +261,7 @@ struct Bf16 {
   static constexpr u16 kExponent = 0x7f80;
   static constexpr float kLeast = 0x1p-126f - 0x1p-135f;
   [[maybe_unused]] static constexpr u16 kOne = 0x3f80;
-  static float product(float a, float b) { return odd_float(double(a) * b); }  // exact but for subnormals
+  static float product(float a, float b) { return odd_float(double(a) * b); }  // exact except for subnormals
 };
 
 struct HalfAdd {  // single precision has more than twice the digits, so that the second rounding does no harm
@@ -386,7 +385,7 @@ struct HalfSign {
     return kNegate ? a ^ 0x8000u : a & 0x7fffu;
   }
 };
-inline i32 half_order(u16 h) { return h & 0x8000u ? -1 - i32(h & 0x7fffu) : i32(h); }  // -0 lies below +0
+inline i32 half_order(u16 h) { return h & 0x8000u ? -1 - i32(h & 0x7fffu) : i32(h); }  // -0 is below +0
 template <class F, bool kFlush, bool kLess, bool kNan, bool kXorSign>
 struct HalfExtreme {
   static u16 of(u16 a, u16 b) {

@@ -9,9 +9,9 @@
 
 namespace cudasim {
 
-// What a single-precision operation answers when the result is not a number.
+// The NaN that a single-precision operation returns.
 constexpr u32 kNan32 = 0x7fff'ffffu;
-// What a double-precision operation answers when no operand was a NaN.
+// The NaN that a double-precision operation returns if no operand was one.
 constexpr u64 kNan64 = 0xfff8'0000'0000'0000u;
 constexpr u16 kNan16 = 0x7fffu;  // f16 and bf16
 

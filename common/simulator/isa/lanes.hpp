@@ -9,8 +9,8 @@
 
 namespace cudasim {
 
-// d[lane] = f(lane) for each executing lane. Of a mask with some lanes missing all are computed and those kept that
-// execute: vector code all the same. So f must answer for any operands, and only reads.
+// d[lane] = f(lane) for each executing lane. If some lanes are missing, all are computed and the executing ones kept,
+// which is still vector code. f must therefore be defined for any operands, and only read.
 constexpr int kWorthAll = 7;  // with fewer lanes it is faster to go from one to the next
 template <class D, class F>
 [[gnu::noinline]] void write_some_lanes(u32 mask, D* d, F f) {

@@ -132,8 +132,7 @@ void run_lop3_predicate(Warp& warp, const Instruction& i) {
   run_lop3(warp, plain, [&value](u32 lane, u32 v) { value[lane] = v; });
   const u32 q = warp.predicate(i.slot[5]);
   u32 nonzero = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     nonzero |= u32{value[lane] != 0} << lane;
     if (i.slot[0] != kNoSlot) warp.out<u32>(i.slot[0])[lane] = value[lane];
   }

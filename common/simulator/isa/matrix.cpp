@@ -57,7 +57,7 @@ Shape unpacked(u32 c) {
 
 // Where elements lie -------------------------------------------------------------------------------------------------
 
-struct Place {
+struct Cell {
   u32 row, column;
 };
 enum class Role { a, b, c };
@@ -66,10 +66,10 @@ u32 elements_of(const Shape& s, Role role) {
   return role == Role::a ? s.m * s.k : role == Role::b ? s.k * s.n : s.m * s.n;
 }
 
-// The manual's figures of mma fragments follow one rule: a group of four lanes holds a row (of A, C, D) or a column (of
-// B); within it, each lane holds what fits a register, four lanes side by side; further registers go eight rows down
-// first, then on along the row. Element `e` of `lane`, of which `per_register` share a register.
-Place place_of_mma(Role role, const Shape& s, u32 lane, u32 e, u32 per_register) {
+// The manual's figures of mma fragments follow one rule. A group of four lanes holds a row (of A, C, D) or a column (of
+// B); its lanes hold one register's elements each, in order. The next register is eight rows below, then further along
+// the row. `e` is an element of `lane`; `per_register` elements share a register.
+Cell cell_of_mma(Role role, const Shape& s, u32 lane, u32 e, u32 per_register) {
   const u32 group = lane / 4, within = lane % 4;
   if (role == Role::c) return {group + 8 * (e / 2), within * 2 + e % 2};
   const u32 reg = e / per_register, along = within * per_register + e % per_register;
@@ -78,13 +78,13 @@ Place place_of_mma(Role role, const Shape& s, u32 lane, u32 e, u32 per_register)
   return {group + 8 * (reg % blocks), along + 4 * per_register * (reg / blocks)};
 }
 // wmma: a matrix's elements, row by row, in equal shares. A fragment with room for more repeats them.
-Place place_of_wmma(Role role, const Shape& s, u32 lane, u32 e) {
+Cell cell_of_wmma(Role role, const Shape& s, u32 lane, u32 e) {
   const u32 columns = role == Role::a ? s.k : s.n, share = elements_of(s, role) / kWarpSize;
   const u32 linear = lane * share + e % share;
   return {linear / columns, linear % columns};
 }
-Place place_of(Role role, const Shape& s, u32 lane, u32 e, u32 per_register) {
-  return s.wmma ? place_of_wmma(role, s, lane, e) : place_of_mma(role, s, lane, e, per_register);
+Cell cell_of(Role role, const Shape& s, u32 lane, u32 e, u32 per_register) {
+  return s.wmma ? cell_of_wmma(role, s, lane, e) : cell_of_mma(role, s, lane, e, per_register);
 }
 
 // 32-bit (f64: 64-bit) registers of one lane's fragment.
@@ -104,7 +104,7 @@ void for_elements(const Warp& warp, const Slot* slot, const Shape& s, Role role,
     for (u32 lane = 0; lane < kWarpSize; ++lane) {
       u64 word = width == 64 ? warp.in<u64>(slot[r])[lane] : warp.in<u32>(slot[r])[lane];
       for (u32 k = 0; k < per; ++k) {
-        const Place p = place_of(role, s, lane, r * per + k, per);
+        const Cell p = cell_of(role, s, lane, r * per + k, per);
         f(p.row, p.column, word & mask);
         if (width < 64) word >>= width;
       }
@@ -117,11 +117,10 @@ void store_elements(Warp& warp, const Slot* slot, const Shape& s, Role role, Typ
   const u32 width = type == Type::tf32 ? 32 : bits(type), per = register_bits(type) / width;
   const u32 registers = registers_of(s, role, type);
   for (u32 r = 0; r < registers; ++r) {
-    for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-      const u32 lane = u32(std::countr_zero(rest));
+    for (const u32 lane : set_bits(warp.mask)) {
       u64 word = 0;
       for (u32 k = 0; k < per; ++k) {
-        const Place p = place_of(role, s, lane, r * per + k, per);
+        const Cell p = cell_of(role, s, lane, r * per + k, per);
         word |= u64(f(p.row, p.column)) << width * k % 64;
       }
       if (width == 64)
@@ -176,12 +175,12 @@ Slots operands(const Instruction& i, const Shape& s) {
   return {d, a, b, b + registers_of(s, Role::b, s.b)};
 }
 
-// Where the elements of a sparse A belong: of each chunk of a row (four neighbours, eight of 4-bit integers, two of
-// tf32) half are there, in order, and four bits of metadata hold their two places, the first one's in the lower two
-// (of tf32's only one: places of halves of elements). Of each four lanes that hold a row of C the selector says which
-// have the metadata of that row and of the one eight below: of 16-bit and wider elements, four chunks of both rows in
-// one lane, the upper row's in its lower half; of narrower ones, eight chunks of the upper row, then of the lower row
-// in the next lane. (As an H200 has it.)
+// Expands a sparse A. Half of each chunk of a row is stored, in order (a chunk is four elements; eight 4-bit integers;
+// two tf32). Four bits of metadata hold the two positions, the first one's in the lower two bits (tf32: positions of
+// halves of elements). The selector picks, among the four lanes that hold a row of C, those with the metadata of that
+// row and of the row eight below. For elements of 16 bits and more, one lane has four chunks of both rows, the upper
+// row's in the lower half. For narrower ones, one lane has eight chunks of the upper row, the next lane those of the
+// lower row. (Observed on an H200.)
 template <class T>
 void spread(const Warp& warp, const Instruction& i, const Shape& s, Slot metadata, const T* stored, T* dense) {
   const u32 width = s.a == Type::tf32 ? 32 : bits(s.a), chunk = width == 4 ? 8 : width == 32 ? 2 : 4;
@@ -273,14 +272,14 @@ void run_mma_bits(Warp& warp, const Instruction& i) {
 }
 
 // m8n8k4 of half precision is four multiplications, one for each pair of groups of four lanes (0–3 with 16–19 …).
-Place place_of_m8n8k4(Role role, bool by_column, Type type, u32 lane, u32 e) {
+Cell cell_of_m8n8k4(Role role, bool by_column, Type type, u32 lane, u32 e) {
   const u32 within = lane % 4, upper = lane < 16 ? 0 : 4;
   if (role == Role::c) {
     if (type == Type::f16) return {within + upper, e};
     return {(lane & 1) + (e & 2) + upper, (e & 4) + (lane & 2) + (e & 1)};
   }
-  if (role == Role::a) return by_column ? Place{e + upper, within} : Place{within + upper, e};
-  return by_column ? Place{e, within + upper} : Place{within, e + upper};
+  if (role == Role::a) return by_column ? Cell{e + upper, within} : Cell{within + upper, e};
+  return by_column ? Cell{e, within + upper} : Cell{within, e + upper};
 }
 void run_mma_m8n8k4(Warp& warp, const Instruction& i) {
   if (!gather(warp, i, kNoSlot)) return;
@@ -295,13 +294,13 @@ void run_mma_m8n8k4(Warp& warp, const Instruction& i) {
       return double(from_f16(u16(warp.in<u32>(slot)[lane] >> 16 * (e % 2))));
     };
     for (u32 e = 0; e < 4; ++e) {
-      const Place pa = place_of_m8n8k4(Role::a, s.a_column, s.a, lane, e);
-      const Place pb = place_of_m8n8k4(Role::b, s.b_column, s.b, lane, e);
+      const Cell pa = cell_of_m8n8k4(Role::a, s.a_column, s.a, lane, e);
+      const Cell pb = cell_of_m8n8k4(Role::b, s.b_column, s.b, lane, e);
       ma[q][pa.row][pa.column] = halfword(a[e / 2], e);
       mb[q][pb.row][pb.column] = halfword(b[e / 2], e);
     }
     for (u32 e = 0; e < 8; ++e) {
-      const Place p = place_of_m8n8k4(Role::c, false, s.c, lane, e);
+      const Cell p = cell_of_m8n8k4(Role::c, false, s.c, lane, e);
       mc[q][p.row][p.column] = s.c == Type::f16 ? halfword(c[e / 2], e) : double(warp.in<float>(c[e])[lane]);
     }
   }
@@ -312,11 +311,10 @@ void run_mma_m8n8k4(Warp& warp, const Instruction& i) {
       }
     }
   }
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     u32 word = 0;
     for (u32 e = 0; e < 8; ++e) {
-      const Place p = place_of_m8n8k4(Role::c, false, s.d, lane, e);
+      const Cell p = cell_of_m8n8k4(Role::c, false, s.d, lane, e);
       const u32 raw = u32(code(s.d, mc[lane % 16 / 4][p.row][p.column]));
       if (s.d == Type::f32) {
         warp.out<u32>(d[e])[lane] = raw;
@@ -393,73 +391,13 @@ Bound bind_wmma(const Form& form) {
 
 // Matrices in memory -------------------------------------------------------------------------------------------------
 
-struct Memory {
-  Space space;
-  bool narrow;  // a 32-bit base register
-};
-u32 packed_memory(const Form& form) { return u32(form.space) | u32{form.address_bytes == 4} << 4; }
-Memory unpacked_memory(u32 control) { return {Space(control & 15), (control >> 4 & 1) != 0}; }
-
-// ldmatrix: eight lanes give the rows of each 8 × 8 matrix; a lane gets two neighbours of a row, or of a column
-// (.trans). control: memory, then 5: .trans, 6–8: how many matrices.
-template <bool kStore>
-void run_ldmatrix(Warp& warp, const Instruction& i) {
-  if (!gather(warp, i, kNoSlot)) return;
-  const Memory memory = unpacked_memory(i.control);
-  const bool transposed = i.control >> 5 & 1;
-  const u32 count = i.control >> 6 & 7;
-  const Slot base = i.slot[kStore ? 0 : count];
-  const Slot* fragment = i.slot + (kStore ? 1 : 0);
-  std::byte* rows[4][8];  // all of them first: a destination may be the register that holds the addresses
-  for (u32 matrix = 0; matrix < count; ++matrix) {
-    for (u32 row = 0; row < 8; ++row) {
-      const u32 lane = matrix * 8 + row;
-      rows[matrix][row] = access(warp, lane, memory.space, address_of(warp, i, base, memory.narrow, lane), 16, 16,
-                                 kStore ? Access::write : Access::read, nullptr);
-    }
-  }
-  for (u32 matrix = 0; matrix < count; ++matrix) {
-    u32* words = warp.out<u32>(fragment[matrix]);
-    for (u32 lane = 0; lane < kWarpSize; ++lane) {
-      for (u32 k = 0; k < 2; ++k) {
-        const u32 row = transposed ? lane % 4 * 2 + k : lane / 4, column = transposed ? lane / 4 : lane % 4 * 2 + k;
-        u16 element;
-        if (kStore) {
-          element = u16(words[lane] >> 16 * k);
-          std::memcpy(rows[matrix][row] + 2 * column, &element, 2);
-        } else {
-          std::memcpy(&element, rows[matrix][row] + 2 * column, 2);
-          words[lane] = k == 0 ? element : words[lane] | u32{element} << 16;
-        }
-      }
-    }
-  }
-}
-template <bool kStore>
-Bound bind_ldmatrix(const Form& form) {
-  const u32 count = form.has("x4") ? 4 : form.has("x2") ? 2 : 1;
-  return {run_ldmatrix<kStore>, packed_memory(form) | u32{form.has("trans")} << 5 | count << 6};
-}
-void run_movmatrix(Warp& warp, const Instruction& i) {
-  if (!gather(warp, i, kNoSlot)) return;
-  const u32* a = warp.in<u32>(i.slot[1]);
-  u32 result[kWarpSize];
-  for (u32 lane = 0; lane < kWarpSize; ++lane) {
-    const auto element = [&](u32 row, u32 column) { return a[row * 4 + column / 2] >> 16 * (column % 2) & 0xffff; };
-    result[lane] = element(lane % 4 * 2, lane / 4) | element(lane % 4 * 2 + 1, lane / 4) << 16;
-  }
-  u32* d = warp.out<u32>(i.slot[0]);
-  for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane]; });
-}
-Bound bind_movmatrix(const Form&) { return run_movmatrix; }
-
 // wmma.load and wmma.store.
 struct Transfer {
   Shape shape;
   Role role;
   Type type;
   bool by_column;
-  Memory memory;
+  MatrixMemory memory;
 };
 constexpr Type kMemoryTypes[] = {Type::f16, Type::bf16, Type::tf32, Type::f32, Type::f64, Type::u8,
                                  Type::s8,  Type::u4,   Type::s4,   Type::b1,  Type::s32};
@@ -546,14 +484,6 @@ Bound bind_transfer(const Form& form) {
 #define LARGE ".m16n16k16|m8n32k16|m32n8k16"
 
 constexpr Row kRows[] = {
-    {"ldmatrix.sync.aligned.m8n8.x1{.trans}{.shared|shared::cta}.b16", "={b32}1 [m]", bind_ldmatrix<false>, 65, 75},
-    {"ldmatrix.sync.aligned.m8n8.x2{.trans}{.shared|shared::cta}.b16", "={b32}2 [m]", bind_ldmatrix<false>, 65, 75},
-    {"ldmatrix.sync.aligned.m8n8.x4{.trans}{.shared|shared::cta}.b16", "={b32}4 [m]", bind_ldmatrix<false>, 65, 75},
-    {"stmatrix.sync.aligned.m8n8.x1{.trans}{.shared|shared::cta}.b16", "[m] {b32}1", bind_ldmatrix<true>, 78, 90},
-    {"stmatrix.sync.aligned.m8n8.x2{.trans}{.shared|shared::cta}.b16", "[m] {b32}2", bind_ldmatrix<true>, 78, 90},
-    {"stmatrix.sync.aligned.m8n8.x4{.trans}{.shared|shared::cta}.b16", "[m] {b32}4", bind_ldmatrix<true>, 78, 90},
-    {"movmatrix.sync.aligned.m8n8.trans.b16", "=b32 b32", bind_movmatrix, 78, 75},
-
     {MMA "m8n8k4.row|col.row|col.f16.f16.f16.f16", "={b32}4 {b32}2 {b32}2 {b32}4", bind_mma, 64, 70},
     {MMA "m8n8k4.row|col.row|col.f32.f16.f16.f16", "={f32}8 {b32}2 {b32}2 {b32}4", bind_mma, 64, 70},
     {MMA "m8n8k4.row|col.row|col.f32.f16.f16.f32", "={f32}8 {b32}2 {b32}2 {f32}8", bind_mma, 64, 70},

@@ -18,7 +18,7 @@
 //   +…                 read and written
 //   |pred              the second destination of p|q; may be left out
 //   |-                 a handler has a place for one, but this row has none
-//   =…_                the destination may be `_`: somebody wants what else the instruction does
+//   =…_                the destination may be `_`: the instruction has other effects
 //   …!                 must be there (a second destination), must be a number (a source)
 //   …(4|8), …(0-255), …(24-256/8)  if it is a number, then one of these; of 24 to 256, a multiple of 8
 //   barrier, threads   the number of one of the block's 16 barriers; how many threads meet there, whole warps
@@ -30,8 +30,8 @@
 // resolver makes the space local); param: the offset in the launch's parameters; shared: in the block's shared memory;
 // global, constant and generic: the address itself. With a base register: the address is base + offset, in local space
 // an offset in the thread's whole local memory (local_address_handler makes such), .const variables have global
-// addresses. Of several memory operands only the first has its offset in the instruction; the others' are added
-// beforehand, and Form::width has the widths of their registers.
+// addresses. If there are several memory operands, only the first has its offset in the instruction; the offsets of the
+// others are added beforehand, and Form::width has the widths of their registers.
 #pragma once
 #include "common/simulator/exec/instruction.hpp"
 #include "common/simulator/types.hpp"
@@ -59,7 +59,6 @@ struct Form {
   u32 address_bytes = 8;  // of the memory operand's base register
   u32 scale = 0;          // what its index register counts, in bytes; 0: it has none (kTakesIndex)
   bool index_signed = false;
-  bool index_again = false;  // the last access with an index register had this one, with the same values
   u32 predicate = 0;      // operands that took what their ^ allows instead, a bit each
 
   bool has(std::string_view modifier) const;
@@ -81,7 +80,7 @@ enum Traits : u32 {
   kEnds = 1,           // the thread is at its end here
   kWithoutSync = 2,    // on sm_70 and higher only until PTX ISA 6.3
   kMeets = 4,          // threads of a block, or of a cluster, wait here for one another
-  kAtomic = 8,         // changes memory, whether somebody wants to know what was there or not
+  kAtomic = 8,         // changes memory, whether the old value is used or not
   kSharedOffset = 16,  // knows what an address without a register means in shared memory, in a cluster, too
   kTakesSpecial = 32,  // a source may be a special register …
   kTakesAddress = 64,  // … or the name of a variable or function: its address
@@ -103,22 +102,14 @@ struct Row {
 constexpr u32 kMaxScale = 0xfff;  // Form::scale
 constexpr u32 kOnly90a = 901;  // Row::target of what sm_90a alone has
 
-// Each family's file defines one of these; table.cpp joins them.
-std::span<const Row> arithmetic_rows();
-std::span<const Row> float_rows();
-std::span<const Row> logic_rows();
-std::span<const Row> compare_rows();
-std::span<const Row> convert_rows();
-std::span<const Row> memory_rows();
-std::span<const Row> atomic_rows();
-std::span<const Row> control_rows();
-std::span<const Row> warp_rows();
-std::span<const Row> barrier_rows();
-std::span<const Row> async_rows();
-std::span<const Row> matrix_rows();
-std::span<const Row> wgmma_rows();
-std::span<const Row> texture_rows();
-std::span<const Row> video_rows();
+// The families of instructions. A family's file, isa/<family>.cpp, defines its rows, std::span<const Row>
+// <family>_rows(); table.cpp joins them.
+#define CUDASIM_FAMILIES(f)                                                                                         \
+  f(arithmetic) f(float) f(logic) f(compare) f(convert) f(load) f(store) f(address) f(atomic) f(control) f(warp)    \
+  f(barrier) f(async) f(tensor) f(matrix) f(ldmatrix) f(wgmma) f(texture) f(surface) f(video)
+#define CUDASIM_ROWS_OF(family) std::span<const Row> family##_rows();
+CUDASIM_FAMILIES(CUDASIM_ROWS_OF)
+#undef CUDASIM_ROWS_OF
 
 // One operand of a row's signature.
 struct OperandRule {
@@ -147,7 +138,7 @@ struct OperandRule {
 // Bytes of one element's register in `form`, at least (wider) or exactly; 0: a predicate.
 u32 width(const OperandRule& rule, const Form& form);
 
-// A row's signature, taken apart; throws std::logic_error if it is none.
+// A row's signature, parsed; throws std::logic_error if it is malformed.
 std::vector<OperandRule> rules(const Row& row);
 
 struct Match {
@@ -170,7 +161,7 @@ std::vector<Row> all_rows();
 // `limit` forms.
 std::vector<std::string> forms(const Row& row, std::size_t limit);
 
-// What may stand in each place of a row's syntax, likewise.
+// The alternatives of each modifier of a row's syntax, likewise.
 struct Alternatives {
   std::vector<std::string_view> words;
   bool is_type = false;

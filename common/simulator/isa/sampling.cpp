@@ -178,9 +178,9 @@ Texel corner(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const Tex
   return read_texel(warp, lane, t, level, at[0], at[1], at[2]);
 }
 
-// The weights of a cell's corners, in 256ths, all together 256. An H200 has eight bits of each, not of each factor: it
-// divides between the two sides in z, then in x, then in y, and rounds each time, a half up at the corners that lie at
-// the lower and the upper end in both x and y. (The sum of the weighted texels is exact, then rounded once.)
+// The weights of a cell's corners, in 256ths; their sum is 256. An H200 has eight bits of each weight, not of each
+// factor: it divides between the two sides in z, then in x, then in y, and rounds each time, a half up at the corners
+// that are at the lower or the upper end in both x and y. (The sum of the weighted texels is exact, then rounded once.)
 void weigh(const Point& p, u32 axes, u32* weight) {
   const u32 x = p.axis[0].weight, y = axes > 1 ? p.axis[1].weight : 0, z = axes > 2 ? p.axis[2].weight : 0;
   for (const u32 side : {256 - z, z}) {
@@ -193,12 +193,12 @@ void weigh(const Point& p, u32 axes, u32* weight) {
   }
 }
 
-// The texel beyond the edges of a cube's face: on the face that is there, as if both were rolled out. Beyond two edges
-// there is none: -1.
-struct Place {
+// The texel beyond the edge of a cube's face: on the adjacent face, as if both were unfolded. Beyond two edges there is
+// no texel: -1.
+struct FaceTexel {
   i32 face, x, y;
 };
-Place beyond(u32 face, i32 x, i32 y, i32 n) {
+FaceTexel beyond(u32 face, i32 x, i32 y, i32 n) {
   const bool out_x = x < 0 || x >= n, out_y = y < 0 || y >= n;
   if (!out_x && !out_y) return {i32(face), x, y};
   if (out_x && out_y) return {-1, 0, 0};
@@ -217,7 +217,7 @@ Place beyond(u32 face, i32 x, i32 y, i32 n) {
 // The cell of four texels around a point on a cube's face, across its edges, and their weights in 256ths. At a corner
 // of the cube three faces meet: the weight of the fourth texel is divided among the others, and its diagonal neighbour
 // takes what a third, rounded, leaves (as on an H200: 864 samples).
-void across_edges(u32 face, const Sample& flat, const TextureLevel& level, Place* cell, u32* weight) {
+void across_edges(u32 face, const Sample& flat, const TextureLevel& level, FaceTexel* cell, u32* weight) {
   const i32 n = i32(level.width);
   Point p;
   i32 first[2];
@@ -272,7 +272,7 @@ Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const T
   const u32 axes = dimensions(geometry);
   const bool seamless = s.seamless && is_cube(geometry);
   u32 weight[8] = {};
-  Place cell[4];
+  FaceTexel cell[4];
   if (seamless) {
     u32 face = 0;
     const Sample flat = flattened(at, face);

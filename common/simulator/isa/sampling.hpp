@@ -61,10 +61,9 @@ Texel gather(Warp& warp, u32 lane, const Texture& texture, const Sampler& sample
              u32 channel);
 
 bool gives_floats(const Texture& texture);
-// What txq and suq answer: the numbers that OpenCL's header has for formats.
+// What txq and suq return: OpenCL's numbers for formats.
 u32 channel_data_type(const Texture& texture);
 u32 channel_order(const Texture& texture);
 
-std::span<const Row> surface_rows();  // isa/surface.cpp; see row.hpp
 
 }  // namespace cudasim

@@ -66,8 +66,7 @@ void run_surface(Warp& warp, const Instruction& i) {
   TextureOperand object(warp, i, kStore ? o[0] : o[s.elements]);
   const Slot* at = kStore ? o + 1 : o + s.elements + 1;
   const Slot* data = kStore ? at + coordinates(s.geometry) : o;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 size = s.elements * s.bytes;
     const u64 address = surface_address(warp, lane, object.of(lane), s, at, size);
     if (kStore && address == 0) continue;
@@ -121,8 +120,7 @@ void run_sust_p(Warp& warp, const Instruction& i) {
   const Slot* o = slots(i);
   TextureOperand object(warp, i, o[0]);
   const Slot* data = o + 1 + coordinates(s.geometry);
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const Texture& t = object.of(lane);
     const u64 address = surface_address(warp, lane, t, s, o + 1, t.texel_bytes());
     if (address == 0) continue;
@@ -157,8 +155,7 @@ void run_sured(Warp& warp, const Instruction& i) {
   const Slot* o = slots(i);
   TextureOperand object(warp, i, o[0]);
   const Slot data = o[1 + coordinates(s.geometry)];
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const Texture& t = object.of(lane);
     const u64 address = surface_address(warp, lane, t, s, o + 1, s.bytes);
     if (address == 0) continue;

@@ -27,8 +27,8 @@ Words split(std::string_view text, char separator) {
   return words;
 }
 
-// One place of a row's syntax: what may stand there.
-struct Place {
+// One modifier of a row's syntax: its alternatives.
+struct Choice {
   Words alternatives;
   bool is_type = false;
   u32 group = 0;  // 0: must be there; else the optional group it belongs to, counted from 1
@@ -36,29 +36,29 @@ struct Place {
 
 struct Syntax {
   std::string_view opcode;
-  std::vector<Place> places;
+  std::vector<Choice> choices;
   u32 groups = 0;
 };
 
-Place parse_place(std::string_view text, u32 group) {
-  Place place;
-  place.group = group;
+Choice parse_choice(std::string_view text, u32 group) {
+  Choice choice;
+  choice.group = group;
   for (const std::string_view word : split(text, '|')) {
     const auto* set = std::find_if(std::begin(kSets), std::end(kSets), [&](const auto& s) { return s.name == word; });
     if (set == std::end(kSets)) {
-      place.alternatives.push_back(word);
+      choice.alternatives.push_back(word);
     } else {
       const Words members = split(set->members, '|');
-      place.alternatives.insert(place.alternatives.end(), members.begin(), members.end());
+      choice.alternatives.insert(choice.alternatives.end(), members.begin(), members.end());
     }
   }
   const auto is_type = [](std::string_view word) { return type_named(word) != Type::none; };
-  place.is_type = std::all_of(place.alternatives.begin(), place.alternatives.end(), is_type);
-  if (place.alternatives.empty() ||
-      (!place.is_type && std::any_of(place.alternatives.begin(), place.alternatives.end(), is_type))) {
+  choice.is_type = std::all_of(choice.alternatives.begin(), choice.alternatives.end(), is_type);
+  if (choice.alternatives.empty() ||
+      (!choice.is_type && std::any_of(choice.alternatives.begin(), choice.alternatives.end(), is_type))) {
     throw std::logic_error("a place of an instruction holds types or modifiers: " + std::string(text));
   }
-  return place;
+  return choice;
 }
 
 // "add{.rnd}{.ftz}.f32"
@@ -76,7 +76,7 @@ Syntax parse_syntax(std::string_view text) {
       ++at;
     } else if (text[at] == '.') {
       const std::size_t end = std::min(text.find_first_of(".{}", at + 1), text.size());
-      syntax.places.push_back(parse_place(text.substr(at + 1, end - at - 1), group));
+      syntax.choices.push_back(parse_choice(text.substr(at + 1, end - at - 1), group));
       at = end;
     } else {
       throw std::logic_error("not the syntax of an instruction: " + std::string(text));
@@ -98,9 +98,9 @@ struct Table {
 };
 
 std::vector<std::span<const Row>> families() {
-  return {arithmetic_rows(), float_rows(),   logic_rows(),   compare_rows(), convert_rows(), memory_rows(),
-          atomic_rows(),     control_rows(), warp_rows(),    barrier_rows(), async_rows(),   tensor_rows(),
-          matrix_rows(),     wgmma_rows(),   texture_rows(), surface_rows(), video_rows()};
+#define CUDASIM_ROWS_OF(family) family##_rows(),
+  return {CUDASIM_FAMILIES(CUDASIM_ROWS_OF)};
+#undef CUDASIM_ROWS_OF
 }
 
 const Table& table() {
@@ -109,8 +109,8 @@ const Table& table() {
     for (const auto family : families()) {
       for (const Row& row : family) {
         Entry entry{&row, parse_syntax(row.syntax), rules(row)};
-        for (const Place& place : entry.syntax.places) {
-          t.words.insert(place.alternatives.begin(), place.alternatives.end());
+        for (const Choice& choice : entry.syntax.choices) {
+          t.words.insert(choice.alternatives.begin(), choice.alternatives.end());
         }
         auto& entries = t.by_opcode[entry.syntax.opcode];
         entries.push_back(std::move(entry));
@@ -147,21 +147,21 @@ void note(Form& form, std::string_view word, bool is_type) {
 // Gives each word the first free place that admits it; types may not go back. False if a word is left over or a place
 // stays empty that must not. The form's words live in the row, not in the program's text.
 bool fits(const Syntax& syntax, std::span<const std::string> words, Form* form) {
-  if (words.size() > syntax.places.size()) return false;
-  std::vector<bool> taken(syntax.places.size());
+  if (words.size() > syntax.choices.size()) return false;
+  std::vector<bool> taken(syntax.choices.size());
   std::size_t next_type = 0;
   for (const std::string& word : words) {
     const bool is_type = type_named(word) != Type::none;
     std::size_t i = is_type ? next_type : 0;
     std::string_view found;
-    for (; i < syntax.places.size() && found.empty(); ++i) {
-      const Place& place = syntax.places[i];
-      if (taken[i] || place.is_type != is_type) continue;
-      const auto at = std::find(place.alternatives.begin(), place.alternatives.end(), word);
-      if (at != place.alternatives.end()) {
+    for (; i < syntax.choices.size() && found.empty(); ++i) {
+      const Choice& choice = syntax.choices[i];
+      if (taken[i] || choice.is_type != is_type) continue;
+      const auto at = std::find(choice.alternatives.begin(), choice.alternatives.end(), word);
+      if (at != choice.alternatives.end()) {
         found = *at;
         taken[i] = true;
-      } else if (is_type && place.group == 0) {
+      } else if (is_type && choice.group == 0) {
         return false;
       }
     }
@@ -171,8 +171,8 @@ bool fits(const Syntax& syntax, std::span<const std::string> words, Form* form) 
   }
   std::vector<i8> groups(syntax.groups + 1, -1);  // -1: nothing known, 0: left out, 1: there
   for (std::size_t i = 0; i < taken.size(); ++i) {
-    i8& group = groups[syntax.places[i].group];
-    if (syntax.places[i].group == 0 ? !taken[i] : group >= 0 && group != i8(taken[i])) return false;
+    i8& group = groups[syntax.choices[i].group];
+    if (syntax.choices[i].group == 0 ? !taken[i] : group >= 0 && group != i8(taken[i])) return false;
     group = i8(taken[i]);
   }
   return true;
@@ -210,8 +210,8 @@ std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, s
   }
   std::set<std::string_view> admitted;
   for (const Entry& entry : entries) {
-    for (const Place& place : entry.syntax.places)
-      admitted.insert(place.alternatives.begin(), place.alternatives.end());
+    for (const Choice& choice : entry.syntax.choices)
+      admitted.insert(choice.alternatives.begin(), choice.alternatives.end());
   }
   std::set<std::string_view> seen;
   for (const std::string& word : words) {
@@ -232,8 +232,8 @@ std::string refuse(std::string_view opcode, const std::vector<Entry>& entries, s
   const bool types_known = std::any_of(entries.begin(), entries.end(), [&](const Entry& entry) {
     Syntax only_types;
     only_types.groups = entry.syntax.groups;
-    for (const Place& place : entry.syntax.places) {
-      if (place.is_type) only_types.places.push_back(place);
+    for (const Choice& choice : entry.syntax.choices) {
+      if (choice.is_type) only_types.choices.push_back(choice);
     }
     return fits(only_types, types, nullptr);
   });
@@ -291,6 +291,7 @@ OperandRule::Numbers parse_numbers(std::string_view text) {
   return numbers;
 }
 
+// Long because it reads the notation's marks from the outside in, a line or two for each.
 OperandRule parse_operand(std::string_view text, const Row& row) {
   const auto wrong = [&] {
     return std::logic_error("operand '" + std::string(text) + "' of " + row.syntax + " is none");
@@ -361,11 +362,11 @@ OperandRule parse_operand(std::string_view text, const Row& row) {
 void expand(const Syntax& syntax, std::size_t place, u32 groups, std::string text, std::size_t limit,
             std::vector<std::string>& out) {
   if (out.size() >= limit) return;
-  if (place == syntax.places.size()) {
+  if (place == syntax.choices.size()) {
     out.push_back(std::move(text));
     return;
   }
-  const Place& p = syntax.places[place];
+  const Choice& p = syntax.choices[place];
   if (p.group != 0 && (groups >> p.group & 1) == 0) return expand(syntax, place + 1, groups, text, limit, out);
   for (const std::string_view word : p.alternatives) {
     expand(syntax, place + 1, groups, text + "." + std::string(word), limit, out);
@@ -441,7 +442,8 @@ std::vector<std::string> forms(const Row& row, std::size_t limit) {
 
 std::vector<Alternatives> alternatives(const Row& row) {
   std::vector<Alternatives> result;
-  for (Place& place : parse_syntax(row.syntax).places) result.push_back({std::move(place.alternatives), place.is_type});
+  for (Choice& choice : parse_syntax(row.syntax).choices)
+    result.push_back({std::move(choice.alternatives), choice.is_type});
   return result;
 }
 

@@ -1,6 +1,6 @@
 // Copies of boxes of tensors, as a tensor map describes them. PTX ISA, "cp.async.bulk.tensor",
 // "cp.reduce.async.bulk.tensor", "tensormap.replace", "Tensors".
-#include "common/simulator/check/watch.hpp"
+#include "common/simulator/exec/observer.hpp"
 #include "common/simulator/isa/bulk.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/memory/tensor_map.hpp"
@@ -44,7 +44,7 @@ struct Box {
   u32 bytes() const { return rows * row_bytes; }
 };
 
-// `offsets`: of im2col, one for each dimension between the first and the last; null: there are none.
+// `offsets`: of im2col, one for each dimension between the first and the last, or null.
 Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot* coordinates, const Slot* offsets,
            u32 lane) {
   const auto [dimensions, multicast, operation, im2col] = unpacked(i.control);
@@ -64,7 +64,7 @@ Box box_of(Warp& warp, const Instruction& i, u32 operand, Slot slot, const Slot*
   if (box.map.interleave != 0) refuse(lane, "a tensor copy in an interleaved layout, which is not simulated");
   box.map.step[0] = 1;  // copies have no steps in the first dimension
   box.element = box.map.element();
-  // No manual says so, but an H200 stops at others.
+  // Not in the manual: others are an error on an H200.
   if (warp.in<i32>(coordinates[0])[lane] * i64{box.element} % 16 != 0) {
     refuse(lane, "a tensor copy from or to coordinate " + std::to_string(warp.in<i32>(coordinates[0])[lane]) +
                      ", which is not at a multiple of 16 bytes");
@@ -190,10 +190,10 @@ std::vector<std::byte> read_box(Warp& warp, u32 lane, const Box& box) {
 
 // [to], [map, {coordinates}], [mbarrier] [, offsets of im2col] [, mask of the cluster's blocks]
 void run_load(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
   const Control c = unpacked(i.control);
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const Slot* after = slot + 3 + c.dimensions;
     const Box box = box_of(warp, i, 1, slot[1], slot + 2, after, lane);
     const std::vector<std::byte> bytes = read_box(warp, lane, box);
@@ -205,17 +205,20 @@ void run_load(Warp& warp, const Instruction& i) {
                 for (std::size_t k = 0; k < places.size(); ++k) copy_bytes(places[k], &bytes[k * 16], 16);
               });
     };
-    if (!c.multicast) return send(space_of_operand(i, 0), to, space_of_operand(i, 2), barrier);
-    for (u32 rest = warp.in<u16>(after[c.im2col ? c.dimensions - 2 : 0])[lane]; rest != 0; rest &= rest - 1) {
-      const u64 block = u64{static_cast<u32>(__builtin_ctz(rest))} * kSharedStride;
+    if (!c.multicast) {
+      send(space_of_operand(i, 0), to, space_of_operand(i, 2), barrier);
+      continue;
+    }
+    for (const u32 rank : set_bits(warp.in<u16>(after[c.im2col ? c.dimensions - 2 : 0])[lane])) {
+      const u64 block = u64{rank} * kSharedStride;
       send(Space::shared_cluster, block + to % kSharedStride, Space::shared_cluster, block + barrier % kSharedStride);
     }
-  });
+  }
   warp.polls = 0;
 }
 
-// No manual says so, but an H200 stops at stores that begin before the tensor (one may go beyond its end), and of pixels
-// whose bounding box is larger than the tensor on any side.
+// Not in the manual: an H200 stops at stores that begin before the tensor (they may go beyond its end), and at im2col
+// stores whose bounding box is larger than the tensor on any side.
 void check_store(const Box& box, u32 lane) {
   for (u32 k = 0; k < box.map.dimensions; ++k) {
     if (box.start[k] < 0)
@@ -230,10 +233,10 @@ void check_store(const Box& box, u32 lane) {
 // [map, {coordinates}], [from]. What lies outside of the tensor is not written.
 template <bool kReduce>
 void run_store(Warp& warp, const Instruction& i) {
-  if (warp.watch != nullptr) warp.watch->asynchronous();
+  if (warp.observer != nullptr) warp.observer->asynchronous();
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
   const Control c = unpacked(i.control);
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     const Box box = box_of(warp, i, 0, slot[0], slot + 1, nullptr, lane);
     check_store(box, lane);
     const u64 from = operand_address(warp, i, 1, slot[1 + c.dimensions], lane);
@@ -257,15 +260,15 @@ void run_store(Warp& warp, const Instruction& i) {
                                  copy_bytes(s.to, &bytes[s.offset], s.size);
                              }
                            });
-  });
+  }
   warp.polls = 0;
 }
 
 // [map, {coordinates}]: only the map is looked at.
 void run_prefetch(Warp& warp, const Instruction& i) {
   const Slot* slot = i.wide != nullptr ? i.wide : i.slot;
-  for_each_lane(
-      warp, [&](u32 lane) { box_of(warp, i, 0, slot[0], slot + 1, slot + 1 + unpacked(i.control).dimensions, lane); });
+  for (const u32 lane : set_bits(warp.mask))
+    box_of(warp, i, 0, slot[0], slot + 1, slot + 1 + unpacked(i.control).dimensions, lane);
 }
 
 u32 dimensions(const Form& form) {
@@ -351,7 +354,7 @@ void replace(TensorMap& map, u32 field, u32 ordinal, u64 value, u32 lane) {
 void run_replace(Warp& warp, const Instruction& i) {
   const u32 field = i.control >> kFlags & 15;
   const bool dimension = field >= kBox && field <= kStep, wide = field == kAddress || field == kStride;
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     std::byte* at = access(warp, lane, space_of_operand(i, 0), operand_address(warp, i, 0, i.slot[0], lane),
                            sizeof(TensorMap), alignof(TensorMap), Access::write, nullptr);
     TensorMap map;
@@ -362,7 +365,7 @@ void run_replace(Warp& warp, const Instruction& i) {
     replace(map, field, dimension ? warp.in<u32>(i.slot[1])[lane] : 0,
             wide ? warp.in<u64>(value)[lane] : warp.in<u32>(value)[lane], lane);
     std::memcpy(at, &map, sizeof map);
-  });
+  }
 }
 Bound bind_replace(const Form& form) {
   const auto* field =
@@ -372,14 +375,14 @@ Bound bind_replace(const Form& form) {
 
 // A tensor map from shared memory, where it was changed, to global memory, where copies find it.
 void run_copy_map(Warp& warp, const Instruction& i) {
-  for_each_lane(warp, [&](u32 lane) {
+  for (const u32 lane : set_bits(warp.mask)) {
     if (warp.in<u32>(i.slot[2])[lane] != sizeof(TensorMap)) refuse(lane, "a tensor map of a size other than 128 bytes");
     const auto place = [&](u32 operand, Access kind) {
       return access(warp, lane, space_of_operand(i, operand), operand_address(warp, i, operand, i.slot[operand], lane),
                     sizeof(TensorMap), alignof(TensorMap), kind, nullptr);
     };
     copy_bytes(place(0, Access::write), place(1, Access::read), sizeof(TensorMap));
-  });
+  }
 }
 Bound bind_copy_map(const Form& form) {
   return {run_copy_map, operand_control(Space::global, form.width[0]) | operand_control(Space::shared, form.width[1])

@@ -26,7 +26,7 @@ Sampler sampler_at(Warp& warp, u32 lane, u64 address, Sampler sampler) {
   return sampler;
 }
 
-// In independent mode a sampler stands beside the texture: another texture object's, or a .samplerref variable.
+// In independent mode the sampler is an operand of its own: another texture object's, or a .samplerref variable.
 Sampler sampler_of(Warp& warp, u32 lane, const Texture& t, Slot slot) {
   if (slot == kNoSlot) return t.sampler;
   const u64 handle = warp.in<u64>(slot)[lane];
@@ -81,8 +81,7 @@ void run_tex(Warp& warp, const Instruction& i) {
   const Slot* more = c + coordinates(geometry);
   TextureOperand object(warp, i, o[1]);
   Texel result[kWarpSize] = {};
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const Texture& t = object.of(lane);
     Sample s;
     s.level = level;
@@ -124,8 +123,7 @@ void run_tld4(Warp& warp, const Instruction& i) {
   const Slot* o = slots(i);
   TextureOperand object(warp, i, o[5]);
   Texel result[kWarpSize] = {};
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const Texture& t = object.of(lane);
     Sample s;
     take_coordinates(warp, lane, geometry, false, o + 7, s);
@@ -190,7 +188,7 @@ u32 answer(const Texture& t, u32 query, u32 level) {
     case kOrder: return channel_order(t);
     case kFilter: return t.sampler.linear;
     case kUnnormalized: return !t.sampler.normalized;
-    case kLayout: return 0;  // an array's rows are nobody's business
+    case kLayout: return 0;  // the layout of an array is opaque
     default: return u32(t.sampler.addressing[query - kMode0]);
   }
 }
@@ -198,8 +196,7 @@ constexpr u32 kOfLevel = 16;
 // What is asked of samplers is asked of a texture object, a .texref, or a .samplerref.
 void run_sampler_query(Warp& warp, const Instruction& i) {
   u32* d = warp.out<u32>(i.slot[0]);
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u64 handle = address_of(warp, i, i.slot[1], false, lane);
     Texture sampler;
     sampler.sampler.normalized = true;
@@ -213,8 +210,7 @@ void run_sampler_query(Warp& warp, const Instruction& i) {
 void run_query(Warp& warp, const Instruction& i) {
   TextureOperand object(warp, i, i.slot[1]);
   u32* d = warp.out<u32>(i.slot[0]);
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     d[lane] = answer(object.of(lane), i.control & 15, i.control & kOfLevel ? warp.in<u32>(i.slot[2])[lane] : 0);
   }
 }

@@ -25,7 +25,7 @@ struct Min {
 struct Max {
   static i64 of(i64 a, i64 b) { return std::max(a, b); }
 };
-struct Average {  // rounded up, but for negative sums
+struct Average {  // rounded up, except for negative sums
   static i64 of(i64 a, i64 b) { return (a + b + (a + b >= 0)) >> 1; }
 };
 template <bool kWrap>
@@ -53,27 +53,27 @@ i64 clamp(i64 value, u32 width, bool sign) {
 // Scalar --------------------------------------------------------------------------------------------------------------
 
 // A part of a register: b0 … b3, h0, h1, or all of it.
-struct Part {
+struct BitField {
   u32 shift = 0, width = 32;
 };
 constexpr std::string_view kParts[] = {"", "b0", "b1", "b2", "b3", "h0", "h1"};
 constexpr u32 kNoPart = 7;
 
-Part part(u32 index) {
+BitField part(u32 index) {
   if (index == 0) return {};
-  return index < 5 ? Part{8 * (index - 1), 8} : Part{16 * (index - 5), 16};
+  return index < 5 ? BitField{8 * (index - 1), 8} : BitField{16 * (index - 5), 16};
 }
 u32 part_index(std::string_view selector) {
   const auto* found = std::find(std::begin(kParts), std::end(kParts), selector);
   return u32(found - std::begin(kParts));  // kNoPart: none of them
 }
-i64 select(u32 value, Part p, bool sign) { return extend(value >> p.shift, p.width, sign); }
+i64 select(u32 value, BitField p, bool sign) { return extend(value >> p.shift, p.width, sign); }
 
 enum : u32 { kThenNothing, kThenAdd, kThenMin, kThenMax };
 
 // Instruction::control of the scalar operations.
 struct Scalar {
-  Part d, a, b;
+  BitField d, a, b;
   bool d_signed, a_signed, b_signed, sat;
   u32 then;
 };
@@ -82,9 +82,8 @@ Scalar scalar(u32 control) {
           (control >> 10 & 1) != 0, (control >> 11 & 1) != 0, (control >> 12 & 1) != 0, control >> 13 & 3};
 }
 
-// What ptxas composes the scalar operations of for sm_90 shows through where they are saturated, merged or compared.
-// The rules here are those that 7,722 answers of an H200 follow; some of them are in
-// tests/instructions/video_answers.inc.
+// ptxas composes the scalar operations of other instructions for sm_90, which shows where they saturate, merge or
+// compare. The rules here agree with 7,722 results of an H200; some of them are in tests/instructions/video_answers.inc.
 template <class Op>
 constexpr bool kGrows = std::is_same_v<Op, Shl<false>> || std::is_same_v<Op, Shl<true>>;
 template <class Op>
@@ -214,7 +213,7 @@ Bound bind_vmad(const Form& form) {
 // SIMD ----------------------------------------------------------------------------------------------------------------
 
 // Which parts of b:a go where: kParts numbers of three bits each, the lowest element in the lowest bits.
-// "b7654" → 4, 5, 6, 7; ~0u if the selector is none.
+// "b7654" → 4, 5, 6, 7; ~0u if the selector is malformed.
 template <u32 kParts>
 u32 choice(std::string_view selector, u32 otherwise) {
   if (selector.empty()) return otherwise;
@@ -226,7 +225,7 @@ u32 choice(std::string_view selector, u32 otherwise) {
   }
   return result;
 }
-// "b20" → elements 2 and 0; 0 if the selector is none.
+// "b20" → elements 2 and 0; 0 if the selector is malformed.
 template <u32 kParts>
 u32 element_mask(std::string_view selector) {
   if (selector.empty()) return (1u << kParts) - 1;

@@ -18,8 +18,7 @@ void run_shuffle(Warp& warp, const Instruction& i) {
   const u32* b = warp.in<u32>(i.slot[3]);
   const u32* c = warp.in<u32>(i.slot[4]);
   u32 value[kWarpSize], valid = 0;
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = static_cast<u32>(__builtin_ctz(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     const u32 bval = b[lane] & 31, cval = c[lane] & 31, segments = c[lane] >> 8 & 31;
     const u32 most = (lane & segments) | (cval & ~segments), least = lane & segments;
     u32 from = 0;
@@ -63,12 +62,8 @@ void for_groups(Warp& warp, Slot members, F f) {
   if (!kSync) return f(warp.mask);
   const u32* masks = warp.in<u32>(members);
   for (u32 rest = warp.mask; rest != 0;) {
-    const u32 wanted = masks[__builtin_ctz(rest)];
-    u32 group = 0;
-    for (u32 others = rest; others != 0; others &= others - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(others));
-      if (masks[lane] == wanted) group |= 1u << lane;
-    }
+    const u32 wanted = masks[first_lane(rest)];
+    const u32 group = lanes_where(rest, [&](u32 lane) { return masks[lane] == wanted; });
     f(group);
     rest &= ~group;
   }
@@ -86,7 +81,7 @@ void run_vote(Warp& warp, const Instruction& i) {
   for_groups<kSync>(warp, i.slot[2], [&](u32 group) {
     const u32 in_favour = a & group;
     if (kMode == kBallot) {
-      for (u32 rest = group; rest != 0; rest &= rest - 1) d[__builtin_ctz(rest)] = in_favour;
+      for (const u32 lane : set_bits(group)) d[lane] = in_favour;
     } else if (kMode == kAll   ? in_favour == group
                : kMode == kAny ? in_favour != 0
                                : in_favour == 0 || in_favour == group) {
@@ -111,13 +106,8 @@ void run_match_any(Warp& warp, const Instruction& i) {
   u32* d = warp.out<u32>(i.slot[0]);
   u32 result[kWarpSize];
   for_groups<true>(warp, i.slot[2], [&](u32 group) {
-    for (u32 rest = group; rest != 0; rest &= rest - 1) {
-      const u32 lane = static_cast<u32>(__builtin_ctz(rest));
-      u32 same = 0;
-      for (u32 others = group; others != 0; others &= others - 1) {
-        const u32 other = static_cast<u32>(__builtin_ctz(others));
-        if (a[other] == a[lane]) same |= 1u << other;
-      }
+    for (const u32 lane : set_bits(group)) {
+      const u32 same = lanes_where(group, [&](u32 other) { return a[other] == a[lane]; });
       result[lane] = same;
     }
   });
@@ -132,10 +122,10 @@ void run_match_all(Warp& warp, const Instruction& i) {
   u32* d = warp.out<u32>(i.slot[0]);
   u32 result[kWarpSize], matched = 0;
   for_groups<true>(warp, i.slot[3], [&](u32 group) {
-    const T value = a[__builtin_ctz(group)];
+    const T value = a[first_lane(group)];
     bool same = true;
-    for (u32 rest = group; rest != 0; rest &= rest - 1) same &= a[__builtin_ctz(rest)] == value;
-    for (u32 rest = group; rest != 0; rest &= rest - 1) result[__builtin_ctz(rest)] = same ? group : 0;
+    for (const u32 lane : set_bits(group)) same &= a[lane] == value;
+    for (const u32 lane : set_bits(group)) result[lane] = same ? group : 0;
     matched |= same ? group : 0;
   });
   for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane]; });
@@ -180,10 +170,9 @@ void run_redux(Warp& warp, const Instruction& i) {
   T* d = warp.out<T>(i.slot[0]);
   T result[kWarpSize];
   for_groups<true>(warp, i.slot[2], [&](u32 group) {
-    T sum = a[__builtin_ctz(group)];
-    for (u32 rest = group & (group - 1); rest != 0; rest &= rest - 1)
-      sum = static_cast<T>(Op::of(sum, a[__builtin_ctz(rest)]));
-    for (u32 rest = group; rest != 0; rest &= rest - 1) result[__builtin_ctz(rest)] = sum;
+    T sum = a[first_lane(group)];
+    for (const u32 lane : set_bits(group & (group - 1))) sum = static_cast<T>(Op::of(sum, a[lane]));
+    for (const u32 lane : set_bits(group)) result[lane] = sum;
   });
   for_lanes(warp.mask, [&](u32 lane) { d[lane] = result[lane]; });
 }
@@ -209,10 +198,10 @@ void run_elect(Warp& warp, const Instruction& i) {
   if (!gather(warp, i, i.slot[2])) return;
   u32 elected = 0;
   for_groups<true>(warp, i.slot[2], [&](u32 group) {
-    const u32 leader = static_cast<u32>(__builtin_ctz(group));
+    const u32 leader = first_lane(group);
     elected |= 1u << leader;
     if (i.slot[0] == kNoSlot) return;
-    for (u32 rest = group; rest != 0; rest &= rest - 1) warp.out<u32>(i.slot[0])[__builtin_ctz(rest)] = leader;
+    for (const u32 lane : set_bits(group)) warp.out<u32>(i.slot[0])[lane] = leader;
   });
   if (i.slot[1] != kNoSlot) warp.set_predicate(i.slot[1], elected);
 }

@@ -1,7 +1,7 @@
-// Matrix products of a warpgroup, whose operands lie in shared memory. PTX ISA, "Asynchronous Warpgroup Level Matrix
+// Matrix products of a warpgroup with operands in shared memory. PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Multiply-Accumulate Instructions".
 //
-// Each of the four warps multiplies its 16 of the 64 rows by itself, at once: it need not be waited for. Sums as in
+// Each of the four warps multiplies its 16 of the 64 rows immediately, so a wait has nothing to do. Sums as in
 // matrix.cpp.
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
@@ -94,6 +94,7 @@ void for_stored(Warp& warp, const Stored& matrix, u32 first, u32 count, Type typ
 }
 
 // d, a (descriptor, or four registers), b, scale-d [, scale-a, scale-b [, transpose-a], transpose-b]
+// Long because unpacking, multiplying and packing share all of the instruction's decoded operands.
 template <class T>
 void run_multiply(Warp& warp, const Instruction& i) {
   if (!gather(warp, i, kNoSlot)) return;
@@ -160,8 +161,7 @@ void run_multiply(Warp& warp, const Instruction& i) {
       }
     }
   }
-  for (u32 rest = warp.mask; rest != 0; rest &= rest - 1) {
-    const u32 lane = u32(std::countr_zero(rest));
+  for (const u32 lane : set_bits(warp.mask)) {
     for (u32 e = 0; e < c.columns / 2; ++e) {
       u32& word = warp.out<u32>(d[e / per])[lane];
       const T sum = mc[place(lane, e)];

@@ -1,7 +1,7 @@
-// The map of device addresses: handing them out, finding what lies at one, and saying in words where a bad one points.
+// The map of device addresses: allocating them, finding the allocation at one, and describing where a bad one points.
 #include "common/simulator/memory/address_space.hpp"
 
-#include "common/simulator/check/init.hpp"
+#include "common/simulator/memory/written.hpp"
 #include "common/simulator/numbers.hpp"
 
 #include <sys/mman.h>
@@ -166,7 +166,7 @@ bool AddressSpace::release(u64 base, const std::string& by) {
   if (found == live_.end()) return false;
   freed_.push_back({*found->second.allocation, by});
   auto keep = std::move(freed_.back().allocation.keep);
-  found->second.allocation->keep.reset();  // whoever still has the allocation has no claim on its bytes
+  found->second.allocation->keep.reset();  // other owners of the allocation have no claim on its bytes
   if (freed_.size() > kFreedRemembered) freed_.pop_front();
   graves_.push_back(
       {epoch_.fetch_add(1, std::memory_order_acq_rel), std::move(found->second.storage), std::move(keep)});

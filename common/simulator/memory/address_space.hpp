@@ -1,7 +1,7 @@
-// All memory that a device address can mean, of every device and context: what lies where, and whose it is.
+// All memory that a device address can mean, of every device and context: which allocation is where, and who owns it.
 //
-// One address space serves the process (unified addressing). Allocations stand far apart and their addresses are not
-// handed out again, so that an index one too far or a pointer to freed memory never lands in a neighbour.
+// One address space serves the process (unified addressing). Allocations are far apart and their addresses are not
+// reused, so an index one too far or a pointer to freed memory never reaches another allocation.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -43,7 +43,7 @@ struct Allocation {
   bool device_readable = true, device_writable = true;
   u64 id = 0;         // CU_POINTER_ATTRIBUTE_BUFFER_ID; AddressSpace chooses one if it is 0
   std::string label;  // "cuMemAlloc", or the variable's name, for reports
-  // For memory that is entered: what owns its bytes, let go when nobody can look at them any more.
+  // For memory that is entered: what owns its bytes, released when no thread can access them any more.
   std::shared_ptr<const void> keep;
 };
 
@@ -55,9 +55,8 @@ struct View {
   u64 epoch = ~u64{0};
 };
 
-// Thread-safe. Whoever uses a View checks view.epoch == epoch() before each use: any change to the map makes views
-// stale. Whoever touches memory through views or Allocation::host without owning the allocation holds a Hold
-// meanwhile.
+// Thread-safe. Check view.epoch == epoch() before each use of a View: any change to the map makes views stale. Hold a
+// Hold while you access memory through views or Allocation::host without owning the allocation.
 class AddressSpace {
  public:
   static AddressSpace& instance();
@@ -68,7 +67,7 @@ class AddressSpace {
   static constexpr u64 kJunkLimit = u64{1} << 20;
   static constexpr u8 kJunk = 0xCD;
   std::shared_ptr<Allocation> allocate(Allocation wanted, u64 align, bool zeroed);
-  // Chooses addresses for cuMemAddressReserve: nothing lies there until something is entered. Never given out again.
+  // Chooses addresses for cuMemAddressReserve: there is nothing until something is entered. Never reused.
   u64 reserve(u64 size, u64 align);
   // The same among the host's own addresses, so that what is entered there can be the host's, too: until then touching
   // them ends the program, as on a real machine. 0 if the system has none to give.
@@ -97,8 +96,8 @@ class AddressSpace {
   std::optional<View> view(u64 address, u64 size, u64 context) const;
   u64 epoch() const { return epoch_.load(std::memory_order_acquire); }
 
-  // Where an address lies, for reports: "4 bytes past the end of the allocation of 400 bytes at 0x… (cuMemAlloc)".
-  // Freed allocations are named too. `context`: who asks; 0: do not look at the owner.
+  // Describes an address for reports: "4 bytes past the end of the allocation of 400 bytes at 0x… (cuMemAlloc)".
+  // Freed allocations are named too. `context`: the asking one; 0: any.
   std::string describe(u64 address, u32 size, u64 context = 0) const;
 
   // While one exists, memory that is released stays mapped: a running grid may have just checked an address in it.

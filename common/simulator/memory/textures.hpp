@@ -53,6 +53,6 @@ static_assert(sizeof(SamplerState) == 8);
 // Live objects, by handle. Thread-safe.
 void enter_texture(u64 handle, std::shared_ptr<const Texture> texture);
 bool remove_texture(u64 handle);
-std::shared_ptr<const Texture> find_texture(u64 handle);  // null if there is none
+std::shared_ptr<const Texture> find_texture(u64 handle);  // or null
 
 }  // namespace cudasim

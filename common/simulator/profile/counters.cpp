@@ -7,33 +7,34 @@
 namespace cudasim {
 namespace {
 
-using Parts = std::vector<Part>;
+using Accesses = std::vector<LaneAccess>;
 
-// Lanes that touch several places are served in as many requests: f(parts) for each.
+// Lanes that touch several places are served in as many requests: f(accesses) for each.
 template <class F>
-void each_request(const Parts& all, F f) {
-  const auto in_order = [](const Part& a, const Part& b) { return a.lane >= b.lane; };
+void each_request(const Accesses& all, F f) {
+  const auto in_order = [](const LaneAccess& a, const LaneAccess& b) { return a.lane >= b.lane; };
   if (std::adjacent_find(all.begin(), all.end(), in_order) == all.end()) return f(all);
   std::array<u32, kWarpSize> seen{};
-  std::vector<Parts> rounds;
-  for (const Part& part : all) {
-    const u32 round = seen[part.lane]++;
+  std::vector<Accesses> rounds;
+  for (const LaneAccess& access : all) {
+    const u32 round = seen[access.lane]++;
     if (round >= rounds.size()) rounds.emplace_back();
-    rounds[round].push_back(part);
+    rounds[round].push_back(access);
   }
-  for (const Parts& round : rounds) f(round);
+  for (const Accesses& round : rounds) f(round);
 }
 
 // If all lanes change one place and none wants to know what was there, the compiler of a GPU lets one do it for all.
-bool one_for_all(const Parts& parts, const Notes::Statement& statement) {
+bool one_for_all(const Accesses& accesses, const Notes::Statement& statement) {
   const bool integer = bytes(statement.type) == 4 && !is_float(statement.type);
   return statement.quiet && integer &&
-         std::all_of(parts.begin(), parts.end(), [&](const Part& part) { return part.address == parts[0].address; });
+         std::all_of(accesses.begin(), accesses.end(),
+                     [&](const LaneAccess& each) { return each.address == accesses[0].address; });
 }
 
-void count_global(GlobalCount& count, const Parts& all, bool changes) {
-  each_request(all, [&](const Parts& parts) {
-    const GlobalCost cost = global_cost(parts.data(), parts.size(), changes);
+void count_global(GlobalCount& count, const Accesses& all, bool changes) {
+  each_request(all, [&](const Accesses& accesses) {
+    const GlobalCost cost = global_cost(accesses.data(), accesses.size(), changes);
     ++count.requests;
     count.sectors += cost.sectors;
     count.bytes += cost.bytes;
@@ -41,13 +42,13 @@ void count_global(GlobalCount& count, const Parts& all, bool changes) {
 }
 
 // The threads' local memories lie interleaved: word n of all lanes of a warp is one line.
-void count_local(GlobalCount& count, const Parts& all) {
-  each_request(all, [&](const Parts& parts) {
-    Parts words;
-    for (const Part& part : parts) {
-      for (u64 at = part.address; at < part.address + part.size; at = at / 4 * 4 + 4)
-        words.push_back({part.lane, 1, at / 4 * 4 * kWarpSize + part.lane * 4});
-      count.bytes += part.size;
+void count_local(GlobalCount& count, const Accesses& all) {
+  each_request(all, [&](const Accesses& accesses) {
+    Accesses words;
+    for (const LaneAccess& access : accesses) {
+      for (u64 at = access.address; at < access.address + access.size; at = at / 4 * 4 + 4)
+        words.push_back({access.lane, 1, at / 4 * 4 * kWarpSize + access.lane * 4});
+      count.bytes += access.size;
     }
     count.sectors += global_cost(words.data(), words.size()).sectors;
     ++count.requests;
@@ -61,16 +62,16 @@ void add_shared(SharedCount& count, const SharedCost& cost) {
 }
 
 // Matrices come by rows of 16 bytes, eight of them at a time. Rows that are longer are so many columns of such rows.
-void count_matrices(SharedCount& count, const Parts& all) {
+void count_matrices(SharedCount& count, const Accesses& all) {
   constexpr u32 kRow = 16, kRows = 8;
   u32 longest = 0;
-  for (const Part& part : all) longest = std::max(longest, part.size);
-  Parts rows;
+  for (const LaneAccess& access : all) longest = std::max(longest, access.size);
+  Accesses rows;
   for (u32 column = 0; column < longest; column += kRow) {
-    for (const Part& part : all) {
-      if (column >= part.size) continue;
+    for (const LaneAccess& access : all) {
+      if (column >= access.size) continue;
       const u32 row = static_cast<u32>(rows.size());
-      rows.push_back({row / kRows * kRows % kWarpSize, std::min(kRow, part.size - column), part.address + column});
+      rows.push_back({row / kRows * kRows % kWarpSize, std::min(kRow, access.size - column), access.address + column});
     }
   }
   if (rows.empty()) return;
@@ -132,7 +133,7 @@ void Counter::executed(const Code& code, const Instruction& instruction, u32 lan
 }
 
 void Counter::touched(SiteCount& count, const Notes::Statement& statement, const std::vector<Touch>& touches) {
-  Parts global, shared, local;
+  Accesses global, shared, local;
   const bool matrix = statement.kind == Class::matrix;
   for (const Touch& touch : touches) {
     // What a thread asks to be copied in bulk goes past the paths that serve the warps.
@@ -140,8 +141,8 @@ void Counter::touched(SiteCount& count, const Notes::Statement& statement, const
       if (touch.space == Space::global) count.bulk_bytes += touch.size;
       continue;
     }
-    Parts& parts = touch.space == Space::shared ? shared : touch.space == Space::local ? local : global;
-    parts.push_back({touch.lane, touch.size, touch.address});
+    Accesses& accesses = touch.space == Space::shared ? shared : touch.space == Space::local ? local : global;
+    accesses.push_back({touch.lane, touch.size, touch.address});
     if (statement.kind != Class::copy_async || touch.space == Space::global) count.kind = touch.kind;
   }
   if (!global.empty() && matrix) {  // all lanes together ask for all rows
@@ -150,7 +151,7 @@ void Counter::touched(SiteCount& count, const Notes::Statement& statement, const
   } else if (!global.empty()) {
     count_global(count.global, global, count.kind == Access::atomic && !one_for_all(global, statement));
   }
-  // What a call passes lies in local memory here, and in a GPU's registers.
+  // Arguments of calls are in local memory here, and in registers on a GPU.
   const bool passed = statement.kind == Class::load_constant || statement.kind == Class::move;
   if (!local.empty() && !passed) count_local(count.local, local);
   if (shared.empty() || statement.kind == Class::copy_async) return;
@@ -160,7 +161,7 @@ void Counter::touched(SiteCount& count, const Notes::Statement& statement, const
                               : count.kind == Access::write ? SharedAccess::store
                                                             : SharedAccess::load;
   each_request(shared,
-               [&](const Parts& parts) { add_shared(count.shared, shared_cost(parts.data(), parts.size(), access)); });
+               [&](const Accesses& of_it) { add_shared(count.shared, shared_cost(of_it.data(), of_it.size(), access)); });
 }
 
 KernelCount Counter::sum() const {

@@ -1,7 +1,7 @@
 // What is counted: for each instruction of a kernel, from which everything else is summed up.
 #pragma once
-#include "common/simulator/check/touch.hpp"
-#include "common/simulator/profile/notes.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/ptx/notes.hpp"
 
 #include <array>
 #include <unordered_map>
@@ -19,7 +19,7 @@ struct SharedCount {
   void add(const SharedCount& other);
 };
 
-// Of one instruction.
+// The counts of one instruction.
 struct SiteCount {
   u64 warps = 0, lanes = 0;  // that executed it
   u64 parted = 0;            // branches at which lanes went different ways
@@ -29,7 +29,7 @@ struct SiteCount {
   Access kind = Access::read;  // of what touches memory
 };
 
-// Of a kernel's launch, or of several.
+// The counts of one or more launches of a kernel.
 struct KernelCount {
   u64 launches = 0;
   u64 warps = 0, lanes = 0;
@@ -41,7 +41,7 @@ struct KernelCount {
   void add(const KernelCount& other);
 };
 
-// Counts one grid. Only one thread of the machine runs it meanwhile.
+// Counts one grid, which one thread of the machine runs.
 class Counter {
  public:
   void executed(const Code& code, const Instruction& instruction, u32 lanes, bool parted,

@@ -1,12 +1,12 @@
 #include "common/simulator/profile/report.hpp"
 
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/report.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/occupancy.hpp"
+#include "common/simulator/exec/report.hpp"
+#include "common/simulator/hardware.hpp"
 #include "common/simulator/profile/counters.hpp"
-#include "common/simulator/profile/json.hpp"
-#include "common/simulator/profile/wanted.hpp"
-#include "common/simulator/state/occupancy.hpp"
+#include "common/simulator/text.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <unistd.h>
 

@@ -5,7 +5,7 @@
 #include "common/simulator/profile/counters.hpp"
 #include "common/simulator/profile/report.hpp"
 #include "common/simulator/profile/trace.hpp"
-#include "common/simulator/profile/wanted.hpp"
+#include "common/simulator/wanted.hpp"
 
 namespace cudasim {
 
@@ -35,7 +35,7 @@ void Sight::begin(Warp& warp, const Code& code, const Instruction& instruction, 
 void Sight::end(Warp& warp, const std::vector<Touch>& touches) {
   u32 done = now_.mask;
   if (done != 0) {
-    // A .sync operation runs once all lanes that it needs have come; those that wait will be told of then.
+    // A .sync operation runs once all lanes that it needs have arrived; those that still wait are counted then.
     done |= warp.mask;
     for (const Fragment& f : warp.fragments) {
       if (f.wait == Wait::sync && f.at == now_.instruction) done &= ~f.lanes;

@@ -1,7 +1,6 @@
-// What those who look on (CUDASIM_PROFILE, CUDASIM_TRACE=ptx) see of a grid while it runs. The watch of its blocks
-// (check/watch.hpp) tells of each instruction; where nobody looks on there is no watch.
+// Passes each instruction of a grid to the counters (CUDASIM_PROFILE) and the trace (CUDASIM_TRACE=ptx).
 #pragma once
-#include "common/simulator/check/touch.hpp"
+#include "common/simulator/exec/observer.hpp"
 
 #include <memory>
 #include <vector>
@@ -14,7 +13,7 @@ struct Grid;
 
 class Sight {
  public:
-  // Null if nobody looks at this grid.
+  // Null if neither wants this grid.
   static std::unique_ptr<Sight> of(Grid& grid);
   ~Sight();
 

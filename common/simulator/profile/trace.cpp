@@ -1,10 +1,10 @@
 #include "common/simulator/profile/trace.hpp"
 
-#include "common/simulator/check/finding.hpp"
-#include "common/simulator/check/report.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/isa/floats.hpp"
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/text.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -137,10 +137,10 @@ std::string shown_values(const std::byte* values, Type type, u32 mask, std::size
   const u32 size = bytes(type);
   std::vector<u64> raw;
   std::vector<std::string> each;
-  each_lane(mask, [&](u32 lane) {
+  for (const u32 lane : set_bits(mask)) {
     raw.push_back(raw_value(values, lane, size));
     each.push_back(shown_value(raw.back(), type, size));
-  });
+  }
   if (each.empty()) return "";
   if (std::all_of(raw.begin(), raw.end(), [&](u64 v) { return v == raw[0]; })) return each[0];
   const std::string steps = series(raw, type, size);
@@ -176,7 +176,7 @@ bool Tracer::shows(const Warp& warp) {
 }
 
 void Tracer::head(const Warp& warp) {
-  // Grids that run at the same time take turns on stderr.
+  // Grids that run at the same time write to stderr one after the other.
   static std::atomic<const Tracer*> last_tracer{nullptr};
   if (last_tracer.exchange(this) == this && &warp == last_ && warp.block->number == last_block_) return;
   last_ = &warp;
@@ -262,11 +262,11 @@ bool is_mask(const Notes::Statement& statement) {
 
 std::string shown_masks(const std::byte* values, u32 lanes, std::size_t room) {
   std::vector<std::string> each;
-  each_lane(lanes, [&](u32 lane) {
+  for (const u32 lane : set_bits(lanes)) {
     char text[16];
     std::snprintf(text, sizeof text, "0x%08x", static_cast<u32>(raw_value(values, lane, 4)));
     each.push_back(text);
-  });
+  }
   const bool same = std::all_of(each.begin(), each.end(), [&](const std::string& text) { return text == each[0]; });
   return same ? each[0] : listed(each, room);
 }
@@ -285,7 +285,7 @@ void Tracer::executed(const Warp& warp, const Code& code, const Instruction& ins
 
   std::vector<std::string> came;
   u32 shown = 0;
-  each_lane(mask, [&](u32 lane) { shown |= among(choice_.lanes, lane) ? 1u << lane : 0; });
+  for (const u32 lane : set_bits(mask)) shown |= among(choice_.lanes, lane) ? 1u << lane : 0;
   const auto first = std::lower_bound(notes.results.begin(), notes.results.end(), index,
                                       [](const Notes::Result& r, u32 i) { return r.instruction < i; });
   const bool waits =

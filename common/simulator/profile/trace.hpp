@@ -1,9 +1,9 @@
 // CUDASIM_TRACE=ptx: what a teacher projects. The instructions of a warp, one after the other, with the lanes that ran
 // them, what came out in each register, and which addresses were touched; at most 100 columns.
 #pragma once
-#include "common/simulator/check/touch.hpp"
-#include "common/simulator/profile/notes.hpp"
-#include "common/simulator/profile/wanted.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/ptx/notes.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <map>
 #include <memory>

@@ -38,12 +38,12 @@ class Different {
   bool sorted_ = true;
 };
 
-// How often the fullest bank has to give a word, to the parts [begin, end). `each`: to each lane by itself.
-u64 turns(const Part* begin, const Part* end, bool each) {
+// How often the fullest bank has to give a word, to the accesses [begin, end). `each`: to each lane by itself.
+u64 turns(const LaneAccess* begin, const LaneAccess* end, bool each) {
   std::array<u32, kBanks> load{};
   Different<kWarpSize * 8> words;
-  for (const Part* part = begin; part != end; ++part) {
-    for (u64 word = part->address / kWord; word <= (part->address + part->size - 1) / kWord; ++word) {
+  for (const LaneAccess* access = begin; access != end; ++access) {
+    for (u64 word = access->address / kWord; word <= (access->address + access->size - 1) / kWord; ++word) {
       if (each)
         ++load[word % kBanks];
       else
@@ -56,10 +56,10 @@ u64 turns(const Part* begin, const Part* end, bool each) {
 }
 
 // How often each sector is gone to, if lanes that want the same place go one after the other.
-u64 visits(const Part* parts, std::size_t count) {
+u64 visits(const LaneAccess* accesses, std::size_t count) {
   std::array<u64, kWarpSize> address;
   std::size_t lanes = 0;
-  for (std::size_t i = 0; i < count && lanes < kWarpSize; ++i) address[lanes++] = parts[i].address;
+  for (std::size_t i = 0; i < count && lanes < kWarpSize; ++i) address[lanes++] = accesses[i].address;
   std::sort(address.begin(), address.begin() + static_cast<std::ptrdiff_t>(lanes));
   u64 sum = 0, most = 0;
   for (std::size_t i = 0, same = 0; i < lanes; ++i) {
@@ -73,25 +73,25 @@ u64 visits(const Part* parts, std::size_t count) {
 
 }  // namespace
 
-GlobalCost global_cost(const Part* parts, std::size_t count, bool changes) {
+GlobalCost global_cost(const LaneAccess* accesses, std::size_t count, bool changes) {
   GlobalCost cost;
   Different<kWarpSize * 4> sectors;
-  std::array<Part, kWarpSize> sorted;
+  std::array<LaneAccess, kWarpSize> sorted;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    const Part& part = parts[i];
-    for (u64 sector = part.address / kSector; sector <= (part.address + part.size - 1) / kSector; ++sector)
+    const LaneAccess& access = accesses[i];
+    for (u64 sector = access.address / kSector; sector <= (access.address + access.size - 1) / kSector; ++sector)
       sectors.add(sector);
-    if (kept < kWarpSize) sorted[kept++] = part;
+    if (kept < kWarpSize) sorted[kept++] = access;
   }
-  cost.sectors = changes ? visits(parts, count) : sectors.count();
+  cost.sectors = changes ? visits(accesses, count) : sectors.count();
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(kept);
-  if (!std::is_sorted(sorted.begin(), end, [](const Part& a, const Part& b) { return a.address < b.address; }))
-    std::sort(sorted.begin(), end, [](const Part& a, const Part& b) { return a.address < b.address; });
+  const auto lower = [](const LaneAccess& a, const LaneAccess& b) { return a.address < b.address; };
+  if (!std::is_sorted(sorted.begin(), end, lower)) std::sort(sorted.begin(), end, lower);
   u64 reached = 0;
-  for (auto part = sorted.begin(); part != end; ++part) {
-    const u64 last = part->address + part->size;
-    const u64 first = std::max(part->address, reached);
+  for (auto access = sorted.begin(); access != end; ++access) {
+    const u64 last = access->address + access->size;
+    const u64 first = std::max(access->address, reached);
     if (last > first) cost.bytes += last - first;
     reached = std::max(reached, last);
   }
@@ -101,33 +101,33 @@ GlobalCost global_cost(const Part* parts, std::size_t count, bool changes) {
 namespace {
 
 // Whether each lane's neighbour at this distance wants the same, or nothing.
-bool in_pairs(const Part* begin, const Part* end, u32 distance) {
+bool in_pairs(const LaneAccess* begin, const LaneAccess* end, u32 distance) {
   std::array<u64, kWarpSize> address;
   u32 active = 0;
-  for (const Part* part = begin; part != end; ++part) {
-    address[part->lane] = part->address;
-    active |= 1u << part->lane;
+  for (const LaneAccess* access = begin; access != end; ++access) {
+    address[access->lane] = access->address;
+    active |= 1u << access->lane;
   }
-  return std::all_of(begin, end, [&](const Part& part) {
-    const u32 other = part.lane ^ distance;
-    return (active >> other & 1) == 0 || address[other] == part.address;
+  return std::all_of(begin, end, [&](const LaneAccess& access) {
+    const u32 other = access.lane ^ distance;
+    return (active >> other & 1) == 0 || address[other] == access.address;
   });
 }
 
 }  // namespace
 
-// A turn gives at most 128 bytes, so of wider accesses halves or quarters of the warp go by themselves. Of loads two of
-// those go together if all lanes of the warp want the same in pairs.
-SharedCost shared_cost(const Part* parts, std::size_t count, SharedAccess access) {
+// A wavefront transfers at most 128 bytes, so wider accesses are served in halves or quarters of the warp. Two of these
+// parts of a load are combined if all lanes of the warp want the same words in pairs.
+SharedCost shared_cost(const LaneAccess* accesses, std::size_t count, SharedAccess access) {
   SharedCost cost;
   if (count == 0) return cost;
   const bool matrix = access == SharedAccess::matrix, load = access == SharedAccess::load;
-  const u32 least = matrix ? 8 : parts[0].size <= 4 ? 32 : parts[0].size <= 8 ? 16 : 8;
-  const Part* const end = parts + count;
-  const bool pairs = load && least < kWarpSize && (in_pairs(parts, end, 1) || in_pairs(parts, end, 2));
+  const u32 least = matrix ? 8 : accesses[0].size <= 4 ? 32 : accesses[0].size <= 8 ? 16 : 8;
+  const LaneAccess* const end = accesses + count;
+  const bool pairs = load && least < kWarpSize && (in_pairs(accesses, end, 1) || in_pairs(accesses, end, 2));
   const u32 together = pairs ? 2 * least : least;
-  for (const Part* begin = parts; begin != end; ++cost.least) {
-    const Part* next = begin;
+  for (const LaneAccess* begin = accesses; begin != end; ++cost.least) {
+    const LaneAccess* next = begin;
     while (next != end && next->lane / together == begin->lane / together) ++next;
     cost.wavefronts += turns(begin, next, access == SharedAccess::atomic);
     begin = next;

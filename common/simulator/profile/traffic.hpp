@@ -8,8 +8,8 @@
 
 namespace cudasim {
 
-// One lane's part of a warp's access.
-struct Part {
+// One lane's access of a warp's access.
+struct LaneAccess {
   u32 lane = 0, size = 0;  // bytes
   u64 address = 0;
 };
@@ -18,10 +18,10 @@ constexpr u32 kSector = 32;  // bytes that memory gives at a time
 
 struct GlobalCost {
   u64 sectors = 0;
-  u64 bytes = 0;  // that anybody wanted, each counted once
+  u64 bytes = 0;  // requested bytes, each counted once
 };
 // `changes`: atomically. Lanes that want the same place have to go to its sector one after the other.
-GlobalCost global_cost(const Part* parts, std::size_t count, bool changes = false);
+GlobalCost global_cost(const LaneAccess* accesses, std::size_t count, bool changes = false);
 
 // Turns that the banks of shared memory take, and how many it would take if no two lanes wanted different words of one
 // bank.
@@ -32,9 +32,9 @@ enum class SharedAccess : u8 {
   load,
   store,
   atomic,
-  counting,  // atomic additions of one whose results nobody wants: lanes of one place are counted, and go together
+  counting,  // atomic additions of one without a result: lanes with one address are combined
   matrix,
 };
-SharedCost shared_cost(const Part* parts, std::size_t count, SharedAccess access);
+SharedCost shared_cost(const LaneAccess* accesses, std::size_t count, SharedAccess access);
 
 }  // namespace cudasim

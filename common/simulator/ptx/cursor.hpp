@@ -1,4 +1,4 @@
-// The parser's place in the tokens, and its way of saying that it did not expect what stands there.
+// The parser's position in the tokens, and its errors about an unexpected one.
 #pragma once
 #include "common/simulator/ptx/lex.hpp"
 #include "common/simulator/ptx/module.hpp"

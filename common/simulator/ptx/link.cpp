@@ -240,7 +240,7 @@ class Linker {
     }
   }
 
-  // An extern that nobody defines: ptxas warns and makes it a variable of this module.
+  // An extern without a definition: ptxas warns and makes it a variable of this module.
   void resolve_externs() {
     for (LinkedVariable& linked : link_.variables) {
       const Variable& variable = *linked.variable;

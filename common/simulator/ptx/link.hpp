@@ -26,7 +26,7 @@ struct LinkedFunction {
 struct Symbol {
   enum Kind : u8 { variable, function } kind = variable;
   u32 index = 0;      // of Link::variables or Link::functions
-  Position declared{};  // where the module first names it: what stands before that does not know it
+  Position declared{};  // where the module first names it; the text before that does not know it
 };
 
 struct Link {

@@ -103,8 +103,8 @@ class Loader {
     return found;
   }
 
-  // How deep its stack of frames gets, as far as that can be told: a function that calls itself again counts once.
-  // `of_frame` says what a frame takes, and each call costs.
+  // The depth of its stack of frames, as far as that is known: a recursive function counts once. `of_frame` is the size
+  // of a frame; each call adds its cost.
   u64 stack_depth(u32 start, u32 Code::* of_frame, u64 call_cost) const {
     constexpr u64 kOpen = ~u64{0};
     struct Visit {
@@ -140,8 +140,8 @@ class Loader {
     }
   }
 
-  // A function with several results has compilers give up the calling conventions everywhere. Without them predicates
-  // and short integers may be handed over in registers, too; but nobody then calls what he does not see, or himself.
+  // In a module with a function of several results, compilers give up the calling conventions everywhere. Predicates and
+  // short integers may then be passed in registers, but no function may call an external function, or itself.
   void check_conventions(const std::vector<u32>& reached, bool conventions) {
     for (u32 each : reached) {
       const Resolved& resolved = functions_[each];
@@ -203,7 +203,7 @@ class Loader {
     const u32 most = most_registers(function);
     kernel.registers =
         std::clamp<u32>(static_cast<u32>(round_up(words + 2, 2)), std::min(kFewestRegisters, most), most);
-    kernel.directives = directives_of(function);
+    kernel.directives = function;
     auto& kernels = kernel.name.starts_with(kRuntimeKernels) ? program_->runtime_kernels : program_->kernels;
     kernels.push_back(std::move(kernel));
   }
@@ -219,25 +219,6 @@ class Loader {
     const u32 fitting = static_cast<u32>(std::max<u64>(kRegisterFile / resident / 8 * 8, kFewestRegisters));
     const u32 asked = function.max_registers != 0 ? function.max_registers : kMostRegisters;
     return std::min({fitting, asked, kMostRegisters});
-  }
-
-  static Function directives_of(const Function& function) {
-    Function kept;
-    kept.name = function.name;
-    kept.is_entry = true;
-    kept.has_body = true;
-    kept.linkage = function.linkage;
-    kept.parameters = function.parameters;
-    kept.max_threads = function.max_threads;
-    kept.required_threads = function.required_threads;
-    kept.required_cluster = function.required_cluster;
-    kept.max_registers = function.max_registers;
-    kept.min_blocks = function.min_blocks;
-    kept.max_cluster_rank = function.max_cluster_rank;
-    kept.explicit_cluster = function.explicit_cluster;
-    kept.blocks_are_clusters = function.blocks_are_clusters;
-    kept.at = function.at;
-    return kept;
   }
 
   // Static variables in the order of their declarations, then the dynamic memory, to which all extern arrays lead.

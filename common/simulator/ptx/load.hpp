@@ -31,7 +31,7 @@ Loaded load(std::span<const ptx::Module> modules, const Placement& placement);
 // The error log of cuModuleLoadDataEx, in ptxas's form, with the line and a caret below each message.
 std::string log_text(std::span<const ptx::Diagnostic> diagnostics, std::string_view text, bool fatal);
 
-// Of the same errors, what a failed call says to who looks on: the first, in a sentence, and its line with the caret.
+// The first of these errors, for the trace of a failed call: one sentence, and its line with the caret.
 std::string reason_text(std::span<const ptx::Diagnostic> errors, std::string_view text);
 
 }  // namespace cudasim

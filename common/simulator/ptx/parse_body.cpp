@@ -108,7 +108,7 @@ void Parser::location() {
       cursor_.unexpected();
     }
   }
-  // nvcc writes line 0 for what belongs to no line of its own: it is then the call's, or nobody's.
+  // nvcc writes line 0 for code without a line of its own: it belongs to the call, if there is one.
   if (here.outer_line == 0) here.outer_file = 0;
   if (here.line == 0) here = {here.outer_file, here.outer_line};
   if (function_ != nullptr) source_ = here;
@@ -147,7 +147,7 @@ bool Parser::declare(Position at, const std::string& name, u32 count) {
   };
   if (!declared_.insert(scope + name + (count != 0 ? "<" : "")).second) return twice(name);
   if (count == 0 && declared_.count(scope + name + ":") != 0) return twice(name);
-  // Of x<n> and x7 in one scope, whichever comes second.
+  // x<n> and x7 in one scope: the second one is the error.
   const Scope& here = function_->scopes[open_scopes_.back()];
   if (count != 0) {
     families_.push_back({open_scopes_.back(), name, count});

@@ -20,7 +20,7 @@ class Parser {
   Parsed run();
 
  private:
-  struct Linking {  // .extern, .visible, .weak, .common: what may stand before a declaration
+  struct Linking {  // .extern, .visible, .weak, .common before a declaration
     Linkage linkage = Linkage::local;
     Position at;
   };
@@ -109,7 +109,7 @@ class Parser {
   u32 last_error_line_ = 0;
   std::optional<Position> debug_at_;    // of .target debug
   bool has_debug_information_ = false;  // a .section, or a line of @@DWARF
-  // Of the body being read.
+  // For the body that is being read.
   Function* function_ = nullptr;
   std::vector<u32> open_scopes_;
   SourceLine source_;

@@ -122,8 +122,8 @@ void Resolver::count_writes(const Operand& operand) {
 
 // --- Declarations ----------------------------------------------------------------------------------------------------
 
-// What of a device function's parameter there is room for, and is handed over: whole words, as in the registers of a
-// GPU. LLVM stores a word into a parameter of two bytes.
+// The size of a device function's parameter in memory: whole words, as in the registers of a GPU. LLVM stores a word
+// into a parameter of two bytes.
 u32 handed_over(u64 size, u32 align) { return static_cast<u32>(align % 4 == 0 ? round_up(size, 4) : size); }
 
 u32 Resolver::place_local(u64 size, u32 align, Position at) {
@@ -174,7 +174,7 @@ void Resolver::lay_out_parameters() {
   out_.parameter_bytes = static_cast<u32>(offset);
 }
 
-// .local and .param variables lie in the frame; the others join those of the module.
+// .local and .param variables are in the frame; the others join those of the module.
 void Resolver::enter_variables() {
   for (const Variable& variable : function_.variables) {
     if (variable.space == Space::local || variable.space == Space::param) {

@@ -24,11 +24,11 @@ struct Resolved {
   std::vector<u32> constants_used;
   std::vector<u32> callees;  // indices in Program::functions
   bool calls_indirectly = false;
-  Position calls_by_convention{};  // a call through a pointer, or of what the driver brings along; line 0: none
+  Position calls_by_convention{};  // a call through a pointer, or of a function of the driver's; line 0: none
   struct Narrow {
     Position at{};  // line 0: none
     const char* what = nullptr;
-  } narrow;  // a call that hands over a predicate or a short integer in a register, or such a function's address
+  } narrow;  // a call that passes a predicate or a short integer in a register, or such a function's address
   std::vector<u32> addresses_taken;  // of functions, in Program::functions
   u32 barriers = 0;
   bool reserved_shared = false;  // it reads a %reserved_smem_offset register

@@ -5,7 +5,7 @@
 
 namespace cudasim::ptx {
 
-// Where nobody looks on, who is to see each statement: see is_known_before().
+// Not if notes are kept: every statement is then to run. See is_known_before().
 bool Resolver::is_launch_constant(Slot reg) const {
   return std::any_of(of_launch_.begin(), of_launch_.end(), [&](const auto& each) { return each.first == reg; });
 }
@@ -64,17 +64,10 @@ Slot Resolver::take_index(Draft& draft, Slot reg) {
   draft.index_register = found->index;
   draft.form.scale = found->scale;
   draft.form.index_signed = found->is_signed;
-  // A guard may keep an access from running, and it would not have looked at the index.
-  draft.form.index_again =
-      last_index_.reg == found->index && last_index_.at >= straight_since_ && written(found->index) <= last_index_.at;
-  if (!draft.form.index_again) {
-    const u32 at = static_cast<u32>(out_.code->instructions.size());
-    last_index_ = {draft.statement->guard.empty() ? found->index : kNoSlot, at};
-  }
   return found->base;
 }
 
-// Leaves out what worked out addresses that nobody reads any more.
+// Deletes the instructions whose only results are addresses that are not read any more.
 void Resolver::leave_out_unread() {
   if (producers_.empty()) return;
   std::vector<u32> reads(registers_.size(), 0);

@@ -84,7 +84,7 @@ void Resolver::leave(const Statement& s) {
   instruction.run = run_branch;
   instruction.guard = guard(s);
   instruction.target = static_cast<u32>(function_.statements.size());
-  if (&s == &function_.statements.back() && s.guard.empty()) return;  // what stands at the end anyway
+  if (&s == &function_.statements.back() && s.guard.empty()) return;  // there is one at the end anyway
   Step step;
   step.falls_through = !s.guard.empty();
   step.target = instruction.target;
@@ -127,7 +127,7 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
   return all;
 }
 
-// Remembers what not every call may hand over: see Loader::check_conventions().
+// Remembers what not every call may pass: see Loader::check_conventions().
 void Resolver::note_narrow(const std::vector<Parameter>& results, const std::vector<Parameter>& parameters,
                            Position at) {
   if (has_narrow(parameters))
@@ -168,7 +168,8 @@ void Resolver::call(const Statement& s) {
   emit(instruction, {pointer}, {});
 }
 
-// Finds what is called, and gives immediate arguments the types of its parameters.
+// Finds what is called, and gives immediate arguments the types of its parameters. Long because each kind of callee has
+// errors of its own, in ptxas's words.
 void Resolver::call_target(const Statement& s, CallSite& site) {
   const Name* name = std::get_if<Name>(&s.operands[1].value);
   if (name == nullptr) mismatch();

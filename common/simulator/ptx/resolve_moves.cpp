@@ -115,7 +115,7 @@ void Resolver::unpack(const Statement& s, Type type) {
   emit(instruction, {from}, {to[0], to[1], to[2], to[3]});
 }
 
-// mov.v4.f32 v, {a, b, c, d}: one mov for each element; through temporaries, since v may stand on both sides.
+// mov.v4.f32 v, {a, b, c, d}: one mov for each element, through temporaries, because v may be on both sides.
 void Resolver::move_vector(const Statement& s, Type type, u32 count) {
   const std::string modifier[] = {name(type)};
   const Match found = match("mov", modifier);
@@ -161,7 +161,7 @@ void Resolver::move_vector(const Statement& s, Type type, u32 count) {
   }
 }
 
-// ld.param.u64 %rd1, [p]: from then on the register is the kernel's parameter, in all threads and for ever.
+// ld.param.u64 %rd1, [p]: from then on the register equals the kernel's parameter in all threads.
 bool Resolver::loads_parameter(const Statement& s) const {
   if (s.opcode != "ld" || !s.guard.empty() || s.operands.size() != 2) return false;
   if (s.modifiers.size() != 2 || s.modifiers[0] != "param") return false;
@@ -191,7 +191,7 @@ bool Resolver::is_known_before(const Statement& s, const Match& found) {
     return false;
   if (const std::optional<Slot> constant = of_launch(s, found)) {
     of_launch_.push_back({reg->id, *constant});
-  } else if (const std::optional<Part> part = part_read(s, found); part && part->name == "%tid") {
+  } else if (const std::optional<SpecialAxis> part = axis_read(s, found); part && part->name == "%tid") {
     indices_.push_back({reg->id, {Code::Index::thread, part->axis}});
   } else if (part && part->name == "%ctaid") {
     indices_.push_back({reg->id, {Code::Index::block, part->axis}});
@@ -221,14 +221,14 @@ std::optional<Slot> Resolver::of_launch(const Statement& s, const Match& found) 
       return std::nullopt;
     return out_.constants.of_launch(Code::OfLaunch::parameter, static_cast<u32>(parameter.offset + offset), size);
   }
-  const std::optional<Part> part = part_read(s, found);
+  const std::optional<SpecialAxis> part = axis_read(s, found);
   if (!part || (part->name != "%ntid" && part->name != "%nctaid")) return std::nullopt;
   return out_.constants.of_launch(part->name == "%ntid" ? Code::OfLaunch::block_size : Code::OfLaunch::grid_size,
                                   part->axis, 4);
 }
 
 // %tid.x in mov.u32 %r1, %tid.x, and its kin; not what the text has given such a name.
-std::optional<Resolver::Part> Resolver::part_read(const Statement& s, const Match& found) {
+std::optional<Resolver::SpecialAxis> Resolver::axis_read(const Statement& s, const Match& found) {
   const Operand& from = s.operands[1];
   const Name* name = std::get_if<Name>(&from.value);
   const bool moves = found.row->is(kTakesSpecial) && found.row->is(kTakesAddress);
@@ -238,11 +238,11 @@ std::optional<Resolver::Part> Resolver::part_read(const Statement& s, const Matc
     return std::nullopt;
   const std::size_t axis = std::string_view("xyz").find(name->selector);
   if (axis == std::string_view::npos) return std::nullopt;
-  return Part{name->text, static_cast<u32>(axis)};
+  return SpecialAxis{name->text, static_cast<u32>(axis)};
 }
 
-// cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so that %rd4 is only another name of
-// %rd1, and nothing needs to run. Not where somebody looks on, who is to see each statement.
+// cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so %rd4 is only another name of %rd1,
+// and nothing needs to run. Not if notes are kept: every statement is then to run.
 bool Resolver::renames(const Statement& s) {
   const bool to = !s.modifiers.empty() && s.modifiers[0] == "to";
   if (!s.guard.empty() || s.modifiers.size() != (to ? 3 : 2) || s.modifiers.back() != "u64") return false;

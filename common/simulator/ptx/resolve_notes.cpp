@@ -1,4 +1,4 @@
-// What a function's text says, for those who look on while it runs (profile/notes.hpp).
+// What a function's text says, for those who look on while it runs (ptx/notes.hpp).
 #include "common/simulator/ptx/resolver.hpp"
 
 namespace cudasim::ptx {
@@ -34,14 +34,14 @@ void Resolver::note(const Statement& s) {
   statement.barrier = row_is(kMeets);
   const Immediate* last = s.operands.empty() ? nullptr : std::get_if<Immediate>(&s.operands.back().value);
   const bool adds = std::find(s.modifiers.begin(), s.modifiers.end(), "add") != s.modifiers.end();
-  statement.quiet = row_is(kAtomic);  // unless somebody reads it: finish_notes()
+  statement.quiet = row_is(kAtomic);  // unless the old value is read: finish_notes()
   statement.adds_one = adds && last != nullptr && !is_float(last->type) && last->bits == 1;
   const u32 end = static_cast<u32>(out_.code->instructions.size());
   if (end != first_.back()) statement.instruction = end - 1;
   notes_->statements.push_back(std::move(statement));
 }
 
-// Numbers of registers become names and slots; what has no name nobody asks for.
+// Numbers of registers become names and slots. Registers without a name are left out.
 void Resolver::finish_notes(const SlotMap& slots) {
   std::unordered_map<u32, std::string> names;
   for (u32 r = 0; r < function_.registers.size(); ++r) {

@@ -89,7 +89,7 @@ void Resolver::check_version(const Statement& s, const Row& row) const {
   } else if (module_.target < row.target) {
     fail(s.at, "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(row.target) + " or higher");
   }
-  // Lanes that make progress independently need to be told for whom to wait.
+  // With independent progress, an instruction must name the lanes that it waits for.
   if (row.is(kWithoutSync) && module_.target >= 70 && version >= 64) {
     fail(s.at, "Instruction '" + s.opcode +
                    "' without '.sync' is not supported on .target sm_70 and higher from PTX ISA version 6.4");
@@ -191,7 +191,7 @@ void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
         if (rule.written) fail(at_, "Predicate output not allowed for instruction '" + current_->opcode + "'");
         mismatch();
       }
-      // As ptxas counts them: a register that is written is none.
+      // As ptxas counts them: a register that is written does not count.
       const bool result_first = !draft.written.empty() && draft.written.front();
       if (!rule.written) check_number(rule, draft.index + (result_first ? 0 : 1), *before);
       operand(draft, rule, *before);

@@ -88,14 +88,14 @@ Resolver::Value Resolver::special_register(const std::string& written, Type type
   return {instruction.slot[0]};
 }
 
-// Whether it is a .samplerref variable, which stands beside a texture in independent mode.
+// Whether it is a .samplerref variable, a separate operand in independent mode.
 bool Resolver::names_sampler(const std::string& text) const {
   const Symbol* symbol = symbol_of(text);
   return symbol != nullptr && symbol->kind == Symbol::variable &&
          link_.variables[symbol->index].variable->type == Type::samplerref;
 }
 
-// The address of a variable, parameter or function, in its own state space; none if there is none of that name.
+// The address of a variable, parameter or function in its own state space, if there is one of that name.
 std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32 bytes) {
   const Name& name = std::get<Name>(given.value);
   const auto sized = [&](bool any) {
@@ -193,6 +193,7 @@ void Resolver::further_memory(Draft& draft, const Operand& given) {
   draft.form.address_bytes = address_bytes;
 }
 
+// Long because each kind of name between the brackets has rules and errors of its own.
 void Resolver::memory(Draft& draft, const Operand& given) {
   // array[1] without brackets is an address too.
   const Address* address = std::get_if<Address>(&given.value);
@@ -203,7 +204,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
     bare = {name->text, given.addend};
     address = &bare;
   }
-  // A register that may hold the address of a parameter: in device functions those lie in the frame.
+  // A register that may hold the address of a parameter: in device functions those are in the frame.
   if (address->base.empty()) {
     if (draft.form.space != Space::local) fail(at_, "Immediate addresses allowed only for .local state space");
     draft.instruction.offset = address->offset;

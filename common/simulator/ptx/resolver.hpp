@@ -1,21 +1,20 @@
-// What turns a function's statements into instructions, one function at a time. Its parts, each in a file of its own:
-// resolve.cpp (the order of things: declarations, registers, output), resolve_control.cpp (branches and calls),
-// resolve_moves.cpp (the forms of mov, and what need not run), resolve_rows.cpp (instructions with a row, and their
-// operands), resolve_values.cpp (what an operand names), resolve_addresses.cpp (arrays and indices), resolve_notes.cpp
-// (for those who look on).
+// Translates a function's statements into instructions, one function at a time. The files: resolve.cpp (declarations,
+// registers, output), resolve_control.cpp (branches and calls), resolve_moves.cpp (the forms of mov, and what need not
+// run), resolve_rows.cpp (instructions with a row, and their operands), resolve_values.cpp (what an operand names),
+// resolve_addresses.cpp (arrays and indices), resolve_notes.cpp (notes for profiles and traces).
 //
-// Of an instruction they know what its row says. Only bra, brx, ret and call have none: they are the shape of the
-// program.
+// The row of an instruction is all that they know about it. Only bra, brx, ret and call have no row: they are the shape
+// of the program.
 #pragma once
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/isa/row.hpp"
-#include "common/simulator/profile/notes.hpp"
-#include "common/simulator/profile/wanted.hpp"
 #include "common/simulator/ptx/cursor.hpp"
 #include "common/simulator/ptx/flow.hpp"
 #include "common/simulator/ptx/names.hpp"
+#include "common/simulator/ptx/notes.hpp"
 #include "common/simulator/ptx/resolve.hpp"
 #include "common/simulator/ptx/slots.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -79,11 +78,11 @@ class Resolver {
   void count_writes();
   void count_writes(const Operand& operand);
   bool loads_parameter(const Statement& statement) const;
-  struct Part {  // of a special register
+  struct SpecialAxis {  // of a special register
     std::string_view name;
     u32 axis;  // 0 for x, 1 for y, 2 for z
   };
-  std::optional<Part> part_read(const Statement& statement, const Match& found);
+  std::optional<SpecialAxis> axis_read(const Statement& statement, const Match& found);
   bool is_known_before(const Statement& statement, const Match& found);
   std::optional<Slot> of_launch(const Statement& statement, const Match& found);
   bool renames(const Statement& statement);
@@ -207,10 +206,6 @@ class Resolver {
   std::vector<std::pair<u32, Slot>> of_launch_;         // registers that are, all the time, a constant of the launch
   std::vector<std::pair<u32, Code::Index>> indices_;    // registers that are, all the time, a %tid or a %ctaid
   std::unordered_map<Slot, IndexedAddress> addresses_;  // by register
-  struct {
-    Slot reg = kNoSlot;
-    u32 at = 0;   // instruction
-  } last_index_;  // that an access has taken
   struct Producer {
     u32 at = 0;  // instruction
     std::vector<Slot> slots;
@@ -222,8 +217,8 @@ class Resolver {
   std::vector<u32> parameter_local_, result_local_;
   std::vector<u32> table_of_;  // by Function::tables: in Code::tables
   std::unordered_map<u64, u32> parameter_registers_;
-  std::shared_ptr<Notes> notes_;  // null: nobody wants them
-  std::vector<u32> read_;         // registers that anything reads, if somebody wants notes
+  std::shared_ptr<Notes> notes_;  // null: not asked for
+  std::vector<u32> read_;         // registers that are read, if there are notes
   std::size_t text_at_ = 0;       // a place in the module's text, and its line
   u32 text_line_ = 1;
 };

@@ -16,7 +16,7 @@ u32 newest_ptx();
 bool is_release(u32 version);
 
 struct Target {
-  u32 number = 0;  // 90 for sm_90 and sm_90a; 0: there is none of that name
+  u32 number = 0;  // 90 for sm_90 and sm_90a; 0: unknown name
   u32 since = 0;   // the first PTX version that knows it
 };
 Target target_named(std::string_view name);

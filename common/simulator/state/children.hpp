@@ -25,7 +25,6 @@ struct ChildPlace {
 };
 static_assert(sizeof(ChildPlace) == 64 + 4096);
 constexpr u32 kPlaces = 2048;
-constexpr const char* kChildTable = "cudasim_children";
 
 // All places of a program: an array of kPlaces.
 struct ChildTable {

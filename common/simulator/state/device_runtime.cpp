@@ -1,7 +1,5 @@
 #include "common/simulator/state/device_runtime.hpp"
 
-#include "common/simulator/check/checks.hpp"
-#include "common/simulator/check/init.hpp"
 #include "common/simulator/exec/access.hpp"
 #include "common/simulator/exec/block.hpp"
 #include "common/simulator/exec/builtins.hpp"
@@ -14,6 +12,8 @@
 #include "common/simulator/state/occupancy.hpp"
 #include "common/simulator/state/runtime_errors.hpp"
 #include "common/simulator/variables.hpp"
+#include "common/simulator/wanted.hpp"
+#include "common/simulator/watch/init.hpp"
 
 #include <atomic>
 #include <cstdio>

@@ -8,6 +8,9 @@
 #include "common/simulator/state/device_runtime.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/occupancy.hpp"
+#include "common/simulator/state/timeline.hpp"
+#include "common/simulator/text.hpp"
+#include "common/simulator/watch/watch.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -145,6 +148,8 @@ CUresult code_of(FaultKind kind) {
 
 // A kernel's end as the context sees it. The executor has told on stderr what went wrong.
 CUresult run_grid(const Launch& launch) {
+  if (timeline_on())
+    timeline_note("\"grid\": \"" + coordinates(launch.grid) + "\", \"block\": \"" + coordinates(launch.block) + "\"");
   const std::optional<Fault> fault = run(launch);
   return fault ? code_of(fault->kind) : CUDA_SUCCESS;
 }
@@ -227,6 +232,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
   launch.grid_id = next_grid_id();
   launch.priority = shape.priority;
   launch.cancelled = &function->health->ended;
+  launch.observe = watch_grid;
   launch.set_condition = set_condition;
   launch.device_runtime = call_device_runtime;
 

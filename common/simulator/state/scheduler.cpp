@@ -1,10 +1,10 @@
 #include "common/simulator/state/scheduler.hpp"
 
-#include "common/simulator/check/between.hpp"
-#include "common/simulator/check/checks.hpp"
-#include "common/simulator/profile/timeline.hpp"
 #include "common/simulator/state/checkpoint.hpp"
+#include "common/simulator/state/timeline.hpp"
 #include "common/simulator/variables.hpp"
+#include "common/simulator/wanted.hpp"
+#include "common/simulator/watch/launches.hpp"
 
 #include <chrono>
 #include <condition_variable>
@@ -78,7 +78,11 @@ TaskPtr Scheduler::enter(std::shared_ptr<Health> health, Operation operation, in
   if (timeline_on()) task->operation_.arrow = timeline_enters(task->operation_);
   {
     const std::scoped_lock lock(state_->mutex);
-    if (checks().race) launches_enter(task.get(), task->operation_.kind == OperationKind::kernel, after);
+    if (checks().race) {
+      std::vector<const void*> earlier(after.size());
+      std::transform(after.begin(), after.end(), earlier.begin(), [](const TaskPtr& other) { return other.get(); });
+      launches_enter(task.get(), task->operation_.kind == OperationKind::kernel, earlier);
+    }
     for (const TaskPtr& other : after) {
       if (!other || other->done()) continue;
       other->dependents_.push_back(task);

@@ -1,10 +1,10 @@
 #include "common/simulator/state/transfer.hpp"
 
-#include "common/simulator/check/init.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/graph.hpp"
 #include "common/simulator/state/pools.hpp"
+#include "common/simulator/watch/init.hpp"
 
 #include <sys/mman.h>
 

@@ -1,0 +1,167 @@
+// What a fault looks like to the person who wrote the kernel: which kernel, line and thread, what it tried, and where
+// that lies.
+#include "common/simulator/exec/report.hpp"
+
+#include "common/simulator/exec/grid.hpp"
+#include "common/simulator/numbers.hpp"
+#include "common/simulator/text.hpp"
+
+#include <map>
+
+namespace cudasim {
+namespace {
+
+std::string base_name(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+void fill(Fault& fault, const Warp& warp, const Frame& frame, const Instruction& instruction) {
+  const Code& code = *frame.code;
+  if (instruction.statement < code.statements.size()) {
+    const StatementInfo& info = code.statements[instruction.statement];
+    const auto& files = warp.block->grid->program.files;
+    fault.ptx_line = info.line;
+    // A header's function, inlined, says less than the line that calls it.
+    const bool called = info.source.outer_file != 0 && info.source.outer_file != info.source.file;
+    const u32 file = called ? info.source.outer_file : info.source.file;
+    fault.line = called ? info.source.outer_line : info.source.line;
+    if (file != 0 && file < files.size()) fault.file = base_name(files[file]);
+  }
+  const Block& block = *warp.block;
+  fault.block = block.index;
+  const u32 thread = warp.index * kWarpSize + fault.lane;
+  const Grid& grid = *block.grid;
+  fault.thread = {grid.tid[0][thread], grid.tid[1][thread], grid.tid[2][thread]};
+}
+
+bool is_access(const Fault& fault) { return fault.size != 0; }
+
+}  // namespace
+
+std::string where(const Program& program, const Site& site) {
+  if (site.instruction->statement >= site.code->statements.size()) return site.code->name;
+  const StatementInfo& info = site.code->statements[site.instruction->statement];
+  const std::string line = "PTX line " + std::to_string(info.line);
+  if (info.source.file == 0 || info.source.file >= program.files.size()) return line;
+  const auto written = [&](u32 file, u32 number) {
+    const std::string& path = program.files[file];
+    return path.substr(path.rfind('/') + 1) + ":" + std::to_string(number);
+  };
+  const std::string own = written(info.source.file, info.source.line);
+  if (info.source.outer_file == 0 || info.source.outer_file >= program.files.size()) return own;
+  return written(info.source.outer_file, info.source.outer_line) + " (in " + own + ")";
+}
+
+std::string thread_name(const Grid& grid, u64 block, u32 thread) {
+  const Dim3 size = grid.launch.grid;
+  const Dim3 index{static_cast<u32>(block % size.x), static_cast<u32>(block / size.x % size.y),
+                   static_cast<u32>(block / size.x / size.y)};
+  const Dim3 own{grid.tid[0][thread], grid.tid[1][thread], grid.tid[2][thread]};
+  return coordinates(own) + " of block " + coordinates(index);
+}
+
+std::string shared_name(const Grid& grid, u64 address) {
+  std::string text = "byte " + std::to_string(address) + " of the block's shared memory";
+  const Kernel::SharedVariable* found = nullptr;
+  for (const auto& variable : grid.kernel.shared_variables) {
+    if (address < variable.offset || (variable.size != 0 && address >= variable.offset + variable.size)) continue;
+    found = &variable;
+    if (variable.size != 0) break;
+  }
+  if (found == nullptr) return text;
+  std::string name = demangled(found->name);
+  if (const std::size_t scope = name.rfind("::"); scope != std::string::npos) name = name.substr(scope + 2);
+  return "byte " + std::to_string(address - found->offset) + " of '" + name + "', " + text;
+}
+
+void locate(Fault& fault, const Warp& warp) {
+  if (warp.frame == nullptr || warp.pc == 0) return;
+  fill(fault, warp, *warp.frame, warp.frame->code->instructions[warp.pc - 1]);
+}
+
+void locate(Fault& fault, const Warp& warp, const Fragment& fragment) {
+  fault.lane = first_lane(fragment.lanes);
+  const u32 pc = fragment.pc < fragment.frame->code->instructions.size() ? fragment.pc : 0;
+  fill(fault, warp, *fragment.frame, fragment.at != nullptr ? *fragment.at : fragment.frame->code->instructions[pc]);
+}
+
+const char* name(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::illegal_address: return "illegal address";
+    case FaultKind::misaligned_address: return "misaligned address";
+    case FaultKind::invalid_address_space: return "address of the wrong state space";
+    case FaultKind::invalid_pc: return "jump to no instruction";
+    case FaultKind::illegal_instruction: return "illegal instruction";
+    case FaultKind::trap: return "trap";
+    case FaultKind::assertion: return "assertion failed";
+    case FaultKind::stack_overflow: return "stack overflow";
+    case FaultKind::timeout: return "the kernel does not end";
+    case FaultKind::barrier: return "a barrier that can never be complete";
+    case FaultKind::breakpoint: return "breakpoint";
+  }
+  return "fault";
+}
+
+std::string report(const Fault& fault) {
+  // A device reports some bad accesses as if the kernel had executed `trap`.
+  const FaultKind kind = fault.kind == FaultKind::trap && is_access(fault) ? FaultKind::illegal_address : fault.kind;
+  std::string text = std::string("========= simulated GPU: ") + name(kind) + "\n";
+  text += row("kernel", demangled(fault.kernel));
+  std::string at = fault.file.empty() ? "" : fault.file + ":" + std::to_string(fault.line);
+  if (fault.ptx_line != 0) {
+    const std::string line = "line " + std::to_string(fault.ptx_line) + " of the PTX";
+    at += at.empty() ? line : " (" + line + ")";
+  }
+  if (!at.empty()) text += row("at", at);
+  text += row("thread", coordinates(fault.thread) + " of block " + coordinates(fault.block));
+  if (!is_access(fault)) return text + row("why", fault.what);
+  text += row("tried", fault.what + " at " + hex(fault.address) +
+                           (fault.space == Space::generic ? "" : std::string(" (") + name(fault.space) + ")"));
+  return text + row("which is", fault.where);
+}
+
+// One line for each group of lanes that wait for the same thing at the same place.
+std::string Block::who_waits_where() const {
+  std::map<std::pair<std::string, std::string>, u32> whole;  // verb and place → warps that are there with all lanes
+  const auto verb = [](const std::string& word, bool one) { return one ? word + "s" : word; };
+  std::string parts;
+  for (const Warp& warp : warps) {
+    for (const Fragment& f : warp.fragments) {
+      std::string what;
+      switch (f.wait) {
+        case Wait::barrier: what = "barrier " + std::to_string(f.barrier); break;
+        case Wait::sync: what = "the other lanes of a .sync instruction (" + members("lane", f.members) + ")"; break;
+        case Wait::warp_sync: what = "bar.warp.sync of " + members("lane", f.members); break;
+        case Wait::cluster: what = "the cluster's barrier"; break;
+        case Wait::none: what = "nothing"; break;
+      }
+      const Instruction& at = f.at != nullptr ? *f.at : f.frame->code->instructions[f.pc];
+      const std::string does = f.wait == Wait::none ? "run" : "wait";
+      const std::string line =
+          (f.wait == Wait::none ? "" : " for " + what) + " at " + where(grid->program, {f.frame->code, &at});
+      if (f.lanes == warp.present)
+        whole[{does, line}] |= 1u << warp.index;
+      else
+        parts += "\nwarp " + std::to_string(warp.index) + ", " + members("lane", f.lanes) + ": " +
+                 verb(does, __builtin_popcount(f.lanes) == 1) + line;
+    }
+  }
+  std::string text;
+  for (const auto& [line, set] : whole)
+    text += "\n" + members("warp", set) + ": " + verb(line.first, __builtin_popcount(set) == 1) + line.second;
+  text += parts;
+  u32 gone = 0, some = 0;
+  for (const Warp& warp : warps) {
+    if (warp.live == 0) gone |= 1u << warp.index;
+    if (warp.live != 0 && warp.live != warp.present) some |= 1u << warp.index;
+  }
+  const auto have = [](u32 set) { return __builtin_popcount(set) == 1 ? ": has ended" : ": have ended"; };
+  if (gone != 0) text += "\n" + members("warp", gone) + have(gone);
+  if (some != 0) text += "\n" + members("warp", some) + ": part of the lanes have ended";
+  constexpr std::size_t kMost = 1200;
+  if (text.size() > kMost) text = text.substr(0, text.rfind('\n', kMost)) + "\n…";
+  return text;
+}
+
+}  // namespace cudasim

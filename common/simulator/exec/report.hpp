@@ -1,0 +1,24 @@
+// Describes places in a kernel, and faults, to the person who wrote it.
+#pragma once
+#include "common/simulator/exec/block.hpp"
+
+#include <string>
+
+namespace cudasim {
+
+// Fills in where the instruction that warp.pc has just passed comes from, and which thread ran it.
+void locate(Fault& fault, const Warp& warp);
+// The same for a fragment that waits.
+void locate(Fault& fault, const Warp& warp, const Fragment& fragment);
+
+// "kernels.cu:12", "kernels.cu:12 (in header.hpp:340)" for an inlined function, or "PTX line 93".
+std::string where(const Program& program, const Site& site);
+std::string thread_name(const Grid& grid, u64 block, u32 thread);  // "(3,0,0) of block (0,0,0)"
+// What is at an address of shared memory: "byte 12 of 'tile', byte 140 of the block's shared memory".
+std::string shared_name(const Grid& grid, u64 address);
+
+// The report of a fault for stderr, several lines.
+std::string report(const Fault& fault);
+const char* name(FaultKind kind);
+
+}  // namespace cudasim

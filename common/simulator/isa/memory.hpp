@@ -1,0 +1,184 @@
+// What loads and stores have in common: Instruction::control, the addresses of a warp, and the choice of a handler.
+//
+// All addresses of a warp are checked at once (pattern.hpp) against the allocation that this instruction accessed last
+// (view_of). If that does not settle it, each lane's address is looked up (exec/access.hpp).
+#pragma once
+#include "common/simulator/exec/access.hpp"
+#include "common/simulator/exec/block.hpp"
+#include "common/simulator/exec/observer.hpp"
+#include "common/simulator/exec/raw.hpp"
+#include "common/simulator/isa/order.hpp"
+#include "common/simulator/isa/pattern.hpp"
+#include "common/simulator/isa/row.hpp"
+
+namespace cudasim {
+
+// Instruction::control of a load or store.
+constexpr u32 kElements = 15;  // of the vector
+constexpr u32 kPoll = 1 << 4;  // may be a spin's read
+constexpr u32 kAcquire = 1 << 5;
+constexpr u32 kRelease = 1 << 6;
+constexpr u32 kNarrow = 1 << 7;  // the base register has 4 bytes
+constexpr u32 kSpaceShift = 8;
+constexpr u32 kScaleShift = 12;  // Form::scale
+constexpr u32 kSignedIndex = 1u << 31;
+static_assert(kMaxScale < 1u << (24 - kScaleShift));  // there begins what order_of() tells
+
+inline Space space_in(const Instruction& i) { return static_cast<Space>(i.control >> kSpaceShift & 15); }
+
+alignas(64) inline constexpr u64 kNoBase[kWarpSize] = {};
+
+template <class Address>
+const Address* base_of(const Warp& warp, Slot slot) {
+  return slot == kNoSlot ? reinterpret_cast<const Address*>(kNoBase) : warp.in<Address>(slot);
+}
+
+// `address`: one of those that the instruction uses; a generic one may be in the block's shared memory.
+inline Region global_region(Warp& warp, const Instruction& i, u64 address) {
+  const u64 own = kSharedWindow + warp.block->shared_begin;
+  if (space_in(i) == Space::generic && address - own < kSharedStride) {
+    return {own, warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared) - own};
+  }
+  const View& view = view_of(warp, i);
+  return {view.begin, view.end - view.begin, static_cast<u64>(view.delta)};
+}
+// Without a base register, an address is an offset in the block's own memory, whichever block that is.
+inline Region shared_region(Warp& warp, Slot base) {
+  const u64 begin = base == kNoSlot ? 0 : warp.block->shared_begin;
+  return {begin, warp.block->quick_shared_bytes, reinterpret_cast<u64>(warp.block->shared) - begin};
+}
+
+inline std::byte* at(u64 host) { return reinterpret_cast<std::byte*>(host); }
+
+inline u64 offset_of(const Instruction& i) { return static_cast<u64>(i.offset); }
+
+// Where the lanes touch memory: a register and an offset.
+template <class T>
+struct Based {
+  using Value = T;
+  static constexpr bool kIndexed = false;
+  static constexpr u64 scale = 1;
+  const Value* values;
+  u64 offset;
+
+  Based(const Warp& warp, const Instruction& i, Slot base) : values(base_of<Value>(warp, base)), offset(offset_of(i)) {}
+  static Value rank(Value value) { return value; }                // the higher, the higher the address …
+  u64 of(Value rank) const { return u64{rank} + offset; }         // … which is this
+  Value low(Value value) const { return value + Value(offset); }  // its low bits
+  u64 operator[](u32 lane) const { return of(values[lane]); }
+};
+
+// The same with an index register: one address for all lanes, plus an index times the scale.
+struct Indexed {
+  using Value = u32;
+  static constexpr bool kIndexed = true;
+  const Value* values;
+  u64 begin, scale, sign;  // sign: the bit that makes an index negative, if any does
+
+  Indexed(const Warp& warp, const Instruction& i, Slot base)
+      : values(warp.in<Value>(i.slot[(i.control & kElements) + 1])),
+        begin(*warp.in<u64>(base) + offset_of(i)),
+        scale(i.control >> kScaleShift & kMaxScale),
+        sign((i.control & kSignedIndex) != 0 ? u64{1} << 31 : 0) {}
+  Value rank(Value value) const { return value ^ Value(sign); }
+  u64 of(Value rank) const { return begin + (rank - sign) * scale; }
+  Value low(Value value) const { return Value(begin) + value * Value(scale); }
+  u64 operator[](u32 lane) const { return of(rank(values[lane])); }
+};
+
+inline bool is_indexed(const Instruction& i) { return (i.control >> kScaleShift & kMaxScale) != 0; }
+
+// A lane's address; the name of a shared variable, without a register, stands for the block's own memory.
+inline u64 checked_address(const Warp& warp, const Instruction& i, Slot base, u32 lane) {
+  if (is_indexed(i)) return Indexed(warp, i, base)[lane];
+  const bool own = base == kNoSlot && space_in(i) == Space::shared;
+  return address_of(warp, i, base, (i.control & kNarrow) != 0, lane) + (own ? warp.block->shared_begin : 0);
+}
+
+// Local memory: each lane has its own. A variable of the frame is at the same place in all.
+template <class M>
+inline bool in_frame(const Warp& warp, const Instruction& i, Slot base, u32& at) {
+  const u64 size = (i.control & kElements) * sizeof(M), offset = offset_of(i);
+  at = warp.frame->local_base + static_cast<u32>(offset);
+  const u32 end = warp.frame->code->local_bytes;
+  if (warp.observer != nullptr && warp.observer->wants_accesses()) return false;  // each is to be seen
+  return base == kNoSlot && offset <= end && size <= end - offset && offset % size == 0;
+}
+
+// In local space an address is relative to the frame if there is no base register.
+inline u64 local_address(const Warp& warp, const Instruction& i, Slot base, u32 lane) {
+  return address_of(warp, i, base, (i.control & kNarrow) != 0, lane) + (base == kNoSlot ? warp.frame->local_base : 0);
+}
+
+inline u32 control_of(const Form& form) {
+  u32 control = form.vector | static_cast<u32>(form.space) << kSpaceShift | order_of(form, false);
+  const bool shared_between_threads = form.space != Space::local && form.space != Space::param;
+  if (form.has("volatile") || form.has("relaxed") || form.has("mmio")) control |= shared_between_threads ? kPoll : 0;
+  if (form.has("acquire")) control |= kAcquire;
+  if (form.has("release")) control |= kRelease;
+  if (form.address_bytes == 4) control |= kNarrow;
+  control |= form.scale << kScaleShift;
+  if (form.index_signed) control |= kSignedIndex;
+  return control;
+}
+
+enum class Way : u8 { global, indexed, shared, shared_wide, local, parameter, carefully };
+
+inline Way way_of(const Form& form) {
+  const bool narrow = form.address_bytes == 4;
+  switch (form.space) {
+    case Space::generic:
+    case Space::global:
+    case Space::constant: return narrow ? Way::carefully : form.scale != 0 ? Way::indexed : Way::global;
+    case Space::shared: return narrow ? Way::shared : Way::shared_wide;
+    case Space::local: return Way::local;
+    case Space::param: return Way::parameter;
+    default: return Way::carefully;
+  }
+}
+
+// Access: Loads (load.cpp) or Stores (store.cpp), whose handler<M, R, V>(way) is the function for values that are an M in
+// memory and an R in a register, V of them a lane.
+template <class Access, class M, class R>
+Handler by_vector(const Form& form) {
+  const Way way = way_of(form);
+  switch (form.vector) {
+    case 1: return Access::template handler<M, R, 1>(way);
+    case 2: return Access::template handler<M, R, 2>(way);
+    case 4: return Access::template handler<M, R, 4>(way);
+    default: return nullptr;
+  }
+}
+
+// The register may be wider than what is read or written.
+template <class Access, class M>
+Handler by_register(const Form& form, u32 width) {
+  if (width < sizeof(M)) return nullptr;
+  switch (width) {
+    case 1:
+      if constexpr (sizeof(M) <= 1) return by_vector<Access, M, u8>(form);
+      break;
+    case 2:
+      if constexpr (sizeof(M) <= 2) return by_vector<Access, M, u16>(form);
+      break;
+    case 4:
+      if constexpr (sizeof(M) <= 4) return by_vector<Access, M, u32>(form);
+      break;
+    case 8:
+      if constexpr (sizeof(M) <= 8) return by_vector<Access, M, u64>(form);
+      break;
+    case 16:
+      if constexpr (sizeof(M) == 16) return by_vector<Access, M, u128>(form);
+      break;
+  }
+  return nullptr;
+}
+
+// Parts of the rows. All widths: at most 16 bytes a lane.
+#define SHARED_NEAR ".shared|shared::cta|shared::cluster"
+#define EVICT ".L1::evict_normal|L1::evict_unchanged|L1::evict_first|L1::evict_last|L1::no_allocate"
+#define UP_TO_32 "b8|b16|b32|u8|u16|u32|s8|s16|s32|f32"
+#define UP_TO_64 "." UP_TO_32 "|b64|u64|s64|f64"
+constexpr u32 kAddressed = kSharedOffset | kTakesIndex;
+
+}  // namespace cudasim

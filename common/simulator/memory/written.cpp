@@ -1,0 +1,165 @@
+#include "common/simulator/memory/written.hpp"
+
+#include "common/simulator/wanted.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+#include <utility>
+#include <vector>
+
+namespace cudasim {
+namespace {
+
+// f(word, mask) for each word of bits that [offset, offset + size) has a part in; stops when f returns false.
+template <class F>
+void each_word(u64 offset, u64 size, F f) {
+  const u64 end = offset + size;
+  while (offset < end) {
+    const u64 word = offset / 64, first = offset % 64, count = std::min<u64>(64 - first, end - offset);
+    const u64 mask = (count == 64 ? ~u64{0} : (u64{1} << count) - 1) << first;
+    if (!f(word, mask)) return;
+    offset += count;
+  }
+}
+
+}  // namespace
+
+// Pages from the system: zero, and free of cost until they are touched.
+Written::Written(u64 size) : words_((size + 63) / 64) {
+  void* memory = mmap(nullptr, std::max<u64>(words_, 1) * 8, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) throw std::bad_alloc();
+  bits_ = static_cast<u64*>(memory);
+}
+Written::~Written() { munmap(bits_, std::max<u64>(words_, 1) * 8); }
+
+// Copies and kernels may write at the same time.
+void Written::set(u64 offset, u64 size) {
+  each_word(offset, size, [&](u64 word, u64 mask) {
+    if ((__atomic_load_n(&bits_[word], __ATOMIC_RELAXED) & mask) != mask)
+      __atomic_fetch_or(&bits_[word], mask, __ATOMIC_RELAXED);
+    return true;
+  });
+}
+void Written::unset(u64 offset, u64 size) {
+  each_word(offset, size, [&](u64 word, u64 mask) {
+    __atomic_fetch_and(&bits_[word], ~mask, __ATOMIC_RELAXED);
+    return true;
+  });
+}
+u64 Written::first_unwritten(u64 offset, u64 size) const {
+  u64 found = size;
+  each_word(offset, size, [&](u64 word, u64 mask) {
+    const u64 missing = mask & ~__atomic_load_n(&bits_[word], __ATOMIC_RELAXED);
+    if (missing == 0) return true;
+    found = word * 64 + static_cast<u64>(__builtin_ctzll(missing)) - offset;
+    return false;
+  });
+  return found;
+}
+
+// ---- Device memory
+
+namespace {
+
+struct Entry {
+  u64 size = 0;
+  std::shared_ptr<Written> written;
+};
+struct Memory {
+  std::shared_mutex mutex;
+  std::map<u64, Entry> tracked;
+  std::atomic<u64> generation{0};  // changes with every begin and end
+};
+Memory& memory() {
+  static Memory& only = *new Memory;
+  return only;
+}
+
+// f(written, offset, address, size) for each tracked part of [address, address + size).
+template <class F>
+void each_tracked(u64 address, u64 size, F f) {
+  Memory& all = memory();
+  const std::shared_lock lock(all.mutex);
+  const u64 end = address + size;
+  auto at = all.tracked.upper_bound(address);
+  if (at != all.tracked.begin()) --at;
+  for (; at != all.tracked.end() && at->first < end; ++at) {
+    const u64 first = std::max(address, at->first), last = std::min(end, at->first + at->second.size);
+    if (first < last) f(*at->second.written, first - at->first, first, last - first);
+  }
+}
+
+}  // namespace
+
+void memory_begins(u64 base, u64 size) {
+  if (!checks().init) return;
+  Memory& all = memory();
+  const std::unique_lock lock(all.mutex);
+  all.tracked[base] = {size, std::make_shared<Written>(size)};
+  ++all.generation;
+}
+
+void memory_ends(u64 base) {
+  if (!checks().init) return;
+  Memory& all = memory();
+  const std::unique_lock lock(all.mutex);
+  all.tracked.erase(base);
+  ++all.generation;
+}
+
+void memory_is_written(u64 address, u64 size) {
+  if (!checks().init) return;
+  each_tracked(address, size, [](Written& w, u64 offset, u64, u64 part) { w.set(offset, part); });
+}
+
+void memory_is_copied(u64 to, u64 from, u64 size) {
+  if (!checks().init) return;
+  memory_is_written(to, size);
+  std::vector<std::pair<u64, u64>> holes;  // offset, size
+  each_tracked(from, size, [&](Written& w, u64 offset, u64 address, u64 part) {
+    for (u64 done = 0; done < part;) {
+      const u64 hole = done + w.first_unwritten(offset + done, part - done);
+      if (hole >= part) break;
+      u64 end = hole;
+      while (end < part && w.first_unwritten(offset + end, 1) == 0) ++end;
+      holes.emplace_back(address - from + hole, end - hole);
+      done = end;
+    }
+  });
+  for (const auto& [at, bytes] : holes)
+    each_tracked(to + at, bytes, [](Written& w, u64 offset, u64, u64 part) { w.unset(offset, part); });
+}
+
+std::optional<u64> first_unwritten(u64 address, u64 size) {
+  std::optional<u64> missing;
+  each_tracked(address, size, [&](Written& w, u64 offset, u64 at, u64 part) {
+    const u64 first = w.first_unwritten(offset, part);
+    if (first < part && !missing) missing = at + first;
+  });
+  return missing;
+}
+
+Tracked tracked_at(u64 address) {
+  Memory& all = memory();
+  const std::shared_lock lock(all.mutex);
+  const auto after = all.tracked.upper_bound(address);
+  Tracked gap;
+  gap.end = after == all.tracked.end() ? ~u64{0} : after->first;
+  if (after == all.tracked.begin()) return gap;
+  const auto& [begin, entry] = *std::prev(after);
+  const u64 end = begin + entry.size;
+  if (address < end) return {begin, end, entry.written};
+  gap.begin = end;
+  return gap;
+}
+
+u64 tracked_generation() { return memory().generation.load(std::memory_order_acquire); }
+
+}  // namespace cudasim

@@ -1,0 +1,45 @@
+// Which bytes of device memory have been written. Nothing is kept unless CUDASIM_CHECK=init asks for it.
+#pragma once
+#include "common/simulator/types.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace cudasim {
+
+// One bit for each byte of an allocation.
+class Written {
+ public:
+  explicit Written(u64 size);
+  ~Written();
+  Written(const Written&) = delete;
+  Written& operator=(const Written&) = delete;
+  void set(u64 offset, u64 size);
+  void unset(u64 offset, u64 size);
+  // The first byte of [offset, offset + size) that has not been written; `size` if all have been.
+  u64 first_unwritten(u64 offset, u64 size) const;
+
+ private:
+  u64 words_;
+  u64* bits_;
+};
+
+// Device memory, of all contexts.
+void memory_begins(u64 base, u64 size);
+void memory_ends(u64 base);
+void memory_is_written(u64 address, u64 size);
+// `to` becomes as written as `from` is. Memory that is not tracked counts as written.
+void memory_is_copied(u64 to, u64 from, u64 size);
+
+// The address of the first byte that has not been written, if there is one.
+std::optional<u64> first_unwritten(u64 address, u64 size);
+
+// The tracked allocation at an address, or the gap there (`written` is null). Valid until the generation changes.
+struct Tracked {
+  u64 begin = 0, end = 0;
+  std::shared_ptr<Written> written;
+};
+Tracked tracked_at(u64 address);
+u64 tracked_generation();
+
+}  // namespace cudasim

@@ -1,0 +1,62 @@
+// What a function's text says, for those who look on while it runs: kept if CUDASIM_PROFILE or CUDASIM_TRACE=ptx asks.
+#pragma once
+#include "common/simulator/exec/instruction.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudasim {
+
+// Kinds of instructions, as the profile counts them.
+enum class Class : u8 {
+  integer,
+  floating,
+  convert,
+  compare,  // setp, set, selp, slct, testp
+  move,     // mov, cvta, special registers
+  control,
+  warp,  // shfl, vote, match, redux, activemask, elect
+  barrier,
+  matrix,
+  texture,
+  load_global,
+  store_global,
+  atomic_global,
+  copy_async,  // cp.async, global to shared
+  load_shared,
+  store_shared,
+  atomic_shared,
+  load_local,
+  store_local,
+  load_constant,  // .const and the kernel's parameters
+  memory_other,   // generic addresses, clusters, bulk copies, mbarriers, prefetches
+  other,
+};
+constexpr u32 kClasses = static_cast<u32>(Class::other) + 1;
+const char* name(Class c);
+
+Class class_of(std::string_view opcode, const std::vector<std::string>& modifiers);
+
+struct Notes {
+  struct Result {
+    u32 instruction = 0;
+    Slot slot = kNoSlot;
+    Type type = Type::none;
+    std::string name;
+  };
+  struct Statement {
+    std::string text;  // as it is written, without line breaks
+    Class kind = Class::other;
+    Type type = Type::none;       // the first that it names
+    u32 instruction = kNoTarget;  // the one that counts for it; others prepare its operands
+    bool branches = false;        // under a condition
+    bool barrier = false;         // of the block or of the cluster
+    bool quiet = false;           // changes memory atomically, and the old value is not used
+    bool adds_one = false;        // atomically
+  };
+  std::vector<Statement> statements;  // by the index of Code::statements
+  std::vector<Result> results;        // in the order of their instructions
+};
+
+}  // namespace cudasim

@@ -1,0 +1,179 @@
+#include "common/simulator/wanted.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace cudasim {
+namespace {
+
+// f(word) for each of the words between any of `separators`.
+template <class F>
+void each_word(const std::string& text, const char* separators, F f) {
+  for (std::size_t begin = text.find_first_not_of(separators); begin != std::string::npos;) {
+    const std::size_t end = std::min(text.find_first_of(separators, begin), text.size());
+    f(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(separators, end);
+  }
+}
+
+std::optional<u64> number(const std::string& text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos || text.size() > 18)
+    return std::nullopt;
+  return std::strtoull(text.c_str(), nullptr, 10);
+}
+
+// "3", "0-3", "0-3,8", "all".
+bool read(const std::string& text, Ranges& ranges) {
+  ranges.clear();
+  if (text == "all") return true;
+  bool good = true;
+  each_word(text, ",", [&](const std::string& word) {
+    const std::size_t dash = word.find('-');
+    const auto first = number(word.substr(0, dash));
+    const auto last = dash == std::string::npos ? first : number(word.substr(dash + 1));
+    good = good && first && last && *first <= *last;
+    if (good) ranges.push_back({*first, *last});
+  });
+  return good && !ranges.empty();
+}
+
+// "(1,0,2)", the way reports write a block.
+std::optional<Dim3> coordinates(const std::string& text) {
+  if (text.size() < 3 || text.front() != '(' || text.back() != ')') return std::nullopt;
+  u32 at[3] = {0, 0, 0}, count = 0;
+  bool good = true;
+  each_word(text.substr(1, text.size() - 2), ",", [&](const std::string& word) {
+    const auto n = number(word);
+    good = good && n && *n <= ~u32{0} && count < 3;
+    if (good) at[count++] = static_cast<u32>(*n);
+  });
+  if (!good || count == 0) return std::nullopt;
+  return Dim3{at[0], at[1], at[2]};
+}
+
+bool choose(TraceChoice& only, const std::string& word) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos) return false;
+  const std::string key = word.substr(0, equals), value = word.substr(equals + 1);
+  if (key == "kernel") return only.kernel = value, !value.empty();
+  if (key == "launch") return read(value, only.launches);
+  if (key == "warp") return read(value, only.warps);
+  if (key == "lane") return read(value, only.lanes);
+  if (key == "block") return (only.block = coordinates(value)) || read(value, only.blocks);
+  if (key != "limit") return false;
+  const auto limit = number(value);
+  only.limit = limit.value_or(0);
+  return limit.has_value();
+}
+
+void say(const std::string& complaint) {
+  if (!complaint.empty()) std::fprintf(stderr, "cudasim: %s\n", complaint.c_str());
+}
+
+Checks parse_checks(const char* text, std::string& complaint) {
+  Checks wanted;
+  if (text == nullptr) return wanted;
+  each_word(text, ", ", [&](const std::string& word) {
+    const bool all = word == "all";
+    wanted.race |= all || word == "race";
+    wanted.init |= all || word == "init";
+    wanted.sync |= all || word == "sync";
+    wanted.leak |= all || word == "leak";
+    if (all || word == "race" || word == "init" || word == "sync" || word == "leak" || word == "memory") return;
+    complaint = std::string("CUDASIM_CHECK=") + text + ": '" + word +
+                "' is no check; there are race, init, sync, leak (or all of them: all), and memory, which is always on";
+  });
+  return wanted;
+}
+
+bool off(const char* text) { return text == nullptr || *text == 0 || std::strcmp(text, "0") == 0; }
+
+TraceWanted parse_trace(const char* what, const char* only, std::string& complaint) {
+  TraceWanted wanted;
+  if (!off(what)) {
+    each_word(what, ", ", [&](const std::string& word) {
+      wanted.api |= word == "api";
+      wanted.ptx |= word == "ptx";
+      if (word != "api" && word != "ptx") {
+        complaint = std::string("CUDASIM_TRACE=") + what + ": '" + word +
+                    "' cannot be traced; api (the driver's calls) and ptx (a warp's instructions) can, or api,ptx";
+      }
+    });
+  }
+  if (off(only)) return wanted;
+  each_word(only, " ;", [&](const std::string& word) {
+    if (choose(wanted.only, word)) return;
+    complaint = std::string("CUDASIM_TRACE_ONLY=") + only + ": '" + word +
+                "' says nothing; words like these do: kernel=add launch=1 block=0-3 block=(1,0,0) warp=all lane=0,31 "
+                "limit=1000";
+  });
+  return wanted;
+}
+
+ProfileWanted parse_profile(const char* text, std::string& complaint) {
+  ProfileWanted wanted;
+  if (off(text)) return wanted;
+  const std::string value = text;
+  wanted.on = true;
+  if (value.size() > 5 && value.ends_with(".json")) {
+    wanted.file = value;
+  } else if (value != "1") {
+    wanted.on = false;
+    complaint =
+        "CUDASIM_PROFILE=" + value + ": 1 asks for a table on stderr, a name that ends in .json for that file, too";
+  }
+  return wanted;
+}
+
+}  // namespace
+
+const Checks& checks() {
+  static const Checks wanted = [] {
+    std::string complaint;
+    const Checks parsed = parse_checks(std::getenv("CUDASIM_CHECK"), complaint);
+    say(complaint);
+    return parsed;
+  }();
+  return wanted;
+}
+
+const TraceWanted& trace_wanted() {
+  static const TraceWanted wanted = [] {
+    std::string complaint;
+    TraceWanted parsed = parse_trace(std::getenv("CUDASIM_TRACE"), std::getenv("CUDASIM_TRACE_ONLY"), complaint);
+    say(complaint);
+    return parsed;
+  }();
+  return wanted;
+}
+
+const ProfileWanted& profile_wanted() {
+  static const ProfileWanted wanted = [] {
+    std::string complaint;
+    ProfileWanted parsed = parse_profile(std::getenv("CUDASIM_PROFILE"), complaint);
+    say(complaint);
+    return parsed;
+  }();
+  return wanted;
+}
+
+const std::string& timeline_wanted() {
+  static const std::string wanted = [] {
+    const char* text = std::getenv("CUDASIM_TIMELINE");
+    std::string file = off(text) ? "" : text;
+    if (file.empty()) return file;
+    if (std::FILE* opened = std::fopen(file.c_str(), "w")) {
+      std::fclose(opened);
+      return file;
+    }
+    say("CUDASIM_TIMELINE=" + file + ": this file cannot be written");
+    return std::string();
+  }();
+  return wanted;
+}
+
+}  // namespace cudasim

@@ -1,0 +1,95 @@
+#include "common/simulator/watch/sync.hpp"
+
+#include "common/simulator/exec/grid.hpp"
+#include "common/simulator/exec/report.hpp"
+#include "common/simulator/text.hpp"
+#include "common/simulator/watch/finding.hpp"
+
+namespace cudasim {
+namespace {
+
+}  // namespace
+
+void BlockSync::start() {
+  for (Phase& phase : phases_) phase = Phase();
+}
+
+void BlockSync::say(Warp& warp, u32 lane, const Site& at, const char* title, const std::string& why) {
+  const Grid& grid = *block_.grid;
+  const std::string place = where(grid.program, at);
+  find(grid, title, "sync " + place + title,
+       {{"at", place}, {"thread", thread_name(grid, block_.number, warp.index * kWarpSize + lane)}, {"why", why}});
+}
+
+// Lanes of a warp come to a barrier together, at one instruction; all who come to it mean the same number of threads.
+void BlockSync::arrive(Warp& warp, const Site& at, u32 id, u32 count) {
+  Phase& phase = phases_[id];
+  const Grid& grid = *block_.grid;
+  const u32 lane = first_lane(warp.mask);
+  if (!phase.any) {
+    phase.any = true;
+    phase.at = at;
+    phase.count = count;
+    phase.warp = warp.index;
+    phase.lane = lane;
+    phase.by_warp.assign(block_.warps.size(), Site());
+  } else if (phase.count != count) {
+    const auto threads = [](u32 n) { return n == 0 ? std::string("all threads") : std::to_string(n) + " threads"; };
+    say(warp, lane, at, "barrier with different counts",
+        "it waits at barrier " + std::to_string(id) + " for " + threads(count) + ", and warp " +
+            std::to_string(phase.warp) + " at " + where(grid.program, phase.at) + " for " + threads(phase.count));
+  }
+  Site& others = phase.by_warp[warp.index];
+  if (others.instruction != nullptr && !(others == at)) {
+    say(warp, lane, at, "barrier in divergent code",
+        "other lanes of its warp have come to the same barrier at " + where(grid.program, others) +
+            ": a barrier is for whole warps, at one place");
+  }
+  others = at;
+}
+
+// Without a count a barrier is for all threads of the block. Those that have exited are not waited for, but they were
+// meant to come.
+void BlockSync::open(u32 id) {
+  Phase& phase = phases_[id];
+  const u32 threads = block_.grid->threads;
+  if (phase.any && phase.count == 0 && block_.live_threads < threads) {
+    const u32 gone = threads - block_.live_threads;
+    say(block_.warps[phase.warp], phase.lane, phase.at, "barrier that part of the block misses",
+        std::to_string(gone) + (gone == 1 ? " thread" : " threads") + " of the block's " + std::to_string(threads) +
+            (gone == 1 ? " has" : " have") + " exited and will not come");
+  }
+  phase = Phase();
+}
+
+// PTX ISA: an executing lane is named by its own member mask, and all who are named, and have not exited, execute the
+// same instruction with the same mask; else the behaviour is undefined.
+void BlockSync::come(Warp& warp, const Site& at, const u32* masks) {
+  for (const u32 lane : set_bits(warp.mask)) {
+    const u32 mask = masks[lane];
+    if ((mask >> lane & 1) == 0) {
+      return say(warp, lane, at, "lane that its own mask does not name",
+                 "lane " + std::to_string(lane) + " executes it with a mask of " + members("lane", mask));
+    }
+    for (u32 named = mask & warp.mask; named != 0; named &= named - 1) {
+      const u32 other = first_lane(named);
+      if (masks[other] == mask) continue;
+      return say(warp, lane, at, "masks that differ",
+                 "lane " + std::to_string(lane) + " says " + members("lane", mask) + ", and lane " +
+                     std::to_string(other) + ", which that names, says " + members("lane", masks[other]));
+    }
+  }
+}
+
+void BlockSync::meet(Warp& warp, const Site& at, const u32* masks) {
+  come(warp, at, masks);
+  for (const u32 lane : set_bits(warp.mask)) {
+    const u32 gone = masks[lane] & warp.present & ~warp.live;
+    if (gone == 0) continue;
+    return say(warp, lane, at, "mask that names lanes which have exited",
+               "the mask of lane " + std::to_string(lane) + " names " + members("lane", gone) + ", which " +
+                   (__builtin_popcount(gone) == 1 ? "has" : "have") + " exited and will never come");
+  }
+}
+
+}  // namespace cudasim
