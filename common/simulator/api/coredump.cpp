@@ -3,7 +3,7 @@
 // the report on stderr says what there is to say.
 #include "common/simulator/api/coredump.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 
 #include <unistd.h>
 
@@ -162,41 +162,31 @@ void begin_coredump_settings(Context& context) {
   say_that_none_is_made();
 }
 
+CUresult driver::call_cuCoredumpGetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
+  Own& own = current_context_even_faulted()->parts.get<Own>();
+  require(attrib != CU_COREDUMP_ENABLE_USER_TRIGGER && attrib != CU_COREDUMP_PIPE);  // the process's only
+  const std::scoped_lock lock(own.mutex);
+  return get(own.settings, attrib, value, size);
+}
+
+CUresult driver::call_cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void* value, size_t* size) {
+  require_calls_permitted();
+  const std::scoped_lock lock(global().mutex);
+  return get(global().settings, attrib, value, size);
+}
+
+CUresult driver::call_cuCoredumpSetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
+  Own& own = current_context_even_faulted()->parts.get<Own>();
+  require(attrib != CU_COREDUMP_ENABLE_USER_TRIGGER && attrib != CU_COREDUMP_PIPE);  // the process's only
+  const std::scoped_lock lock(own.mutex);
+  return set(own.settings, attrib, value, size);
+}
+
+CUresult driver::call_cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void* value, size_t* size) {
+  require_calls_permitted();
+  const std::scoped_lock lock(global().mutex);
+  return set(global().settings, attrib, value, size);
+}
+
 }  // namespace cudasim
-
-using namespace cudasim;
-
-CUDASIM_API CUresult cuCoredumpGetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
-  return CUDASIM_CALL(attrib, value, size) {
-    Own& own = current_context_even_faulted()->parts.get<Own>();
-    require(attrib != CU_COREDUMP_ENABLE_USER_TRIGGER && attrib != CU_COREDUMP_PIPE);  // the process's only
-    const std::scoped_lock lock(own.mutex);
-    return get(own.settings, attrib, value, size);
-  };
-}
-
-CUDASIM_API CUresult cuCoredumpGetAttributeGlobal(CUcoredumpSettings attrib, void* value, size_t* size) {
-  return CUDASIM_CALL(attrib, value, size) {
-    require_calls_permitted();
-    const std::scoped_lock lock(global().mutex);
-    return get(global().settings, attrib, value, size);
-  };
-}
-
-CUDASIM_API CUresult cuCoredumpSetAttribute(CUcoredumpSettings attrib, void* value, size_t* size) {
-  return CUDASIM_CALL(attrib, value, size) {
-    Own& own = current_context_even_faulted()->parts.get<Own>();
-    require(attrib != CU_COREDUMP_ENABLE_USER_TRIGGER && attrib != CU_COREDUMP_PIPE);  // the process's only
-    const std::scoped_lock lock(own.mutex);
-    return set(own.settings, attrib, value, size);
-  };
-}
-
-CUDASIM_API CUresult cuCoredumpSetAttributeGlobal(CUcoredumpSettings attrib, void* value, size_t* size) {
-  return CUDASIM_CALL(attrib, value, size) {
-    require_calls_permitted();
-    const std::scoped_lock lock(global().mutex);
-    return set(global().settings, attrib, value, size);
-  };
-}
 #endif

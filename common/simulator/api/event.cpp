@@ -1,11 +1,11 @@
 // Events (CUDA Driver API manual, "Event Management").
 #include "common/simulator/state/event.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/graph.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -60,69 +60,51 @@ CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) 
 
 }  // namespace
 
-CUDASIM_API CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
-  return CUDASIM_CALL(phEvent, Flags) {
-    const auto context = current_context();
-    require(phEvent != nullptr);
-    constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
-    require((Flags & ~kKnown) == 0);
-    require((Flags & CU_EVENT_INTERPROCESS) == 0 || (Flags & CU_EVENT_DISABLE_TIMING) != 0);
-    const auto event =
-        std::make_shared<Event>(*context, Flags, (Flags & CU_EVENT_INTERPROCESS) != 0 ? SharedMarks::make() : nullptr);
-    event->handle = events().add(event);
-    *phEvent = event->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuEventCreate(CUevent* phEvent, unsigned int Flags) {
+  const auto context = current_context();
+  require(phEvent != nullptr);
+  constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+  require((Flags & ~kKnown) == 0);
+  require((Flags & CU_EVENT_INTERPROCESS) == 0 || (Flags & CU_EVENT_DISABLE_TIMING) != 0);
+  const auto event =
+      std::make_shared<Event>(*context, Flags, (Flags & CU_EVENT_INTERPROCESS) != 0 ? SharedMarks::make() : nullptr);
+  event->handle = events().add(event);
+  *phEvent = event->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuEventDestroy(CUevent hEvent) {
-  return CUDASIM_CALL(hEvent) { return destroy(hEvent); };
+CUresult driver::call_cuEventDestroy(CUevent hEvent) { return destroy(hEvent); }
+
+CUresult driver::call_cuEventDestroy_v2(CUevent hEvent) { return destroy(hEvent); }
+
+CUresult driver::call_cuEventRecord(CUevent hEvent, CUstream hStream) { return record(hEvent, hStream, 0); }
+
+CUresult driver::call_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
+  return record(hEvent, hStream, flags);
 }
 
-CUDASIM_API CUresult cuEventDestroy_v2(CUevent hEvent) {
-  return CUDASIM_CALL(hEvent) { return destroy(hEvent); };
+CUresult driver::call_cuEventQuery(CUevent hEvent) {
+  const auto event = get_event(hEvent);
+  require_not_captured(*event);
+  require_no_unsafe_capture();
+  return event->reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-CUDASIM_API CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
-  return CUDASIM_CALL(hEvent, hStream) { return record(hEvent, hStream, 0); };
+CUresult driver::call_cuEventSynchronize(CUevent hEvent) {
+  const auto event = get_event(hEvent);
+  require_not_captured(*event);
+  require_no_unsafe_capture();
+  event->wait();
+  require_no_fault(*event->health);  // that the context has been ended meanwhile is no matter
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
-  return CUDASIM_CALL(hEvent, hStream) { return record(hEvent, per_thread(hStream), 0); };
+CUresult driver::call_cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return elapsed(pMilliseconds, hStart, hEnd);
 }
 
-CUDASIM_API CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
-  return CUDASIM_CALL(hEvent, hStream, flags) { return record(hEvent, hStream, flags); };
+CUresult driver::call_cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return elapsed(pMilliseconds, hStart, hEnd);
 }
 
-CUDASIM_API CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
-  return CUDASIM_CALL(hEvent, hStream, flags) { return record(hEvent, per_thread(hStream), flags); };
-}
-
-CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
-  return CUDASIM_CALL(hEvent) {
-    const auto event = get_event(hEvent);
-    require_not_captured(*event);
-    require_no_unsafe_capture();
-    return event->reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-  };
-}
-
-CUDASIM_API CUresult cuEventSynchronize(CUevent hEvent) {
-  return CUDASIM_CALL(hEvent) {
-    const auto event = get_event(hEvent);
-    require_not_captured(*event);
-    require_no_unsafe_capture();
-    event->wait();
-    require_no_fault(*event->health);  // that the context has been ended meanwhile is no matter
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
-  return CUDASIM_CALL(pMilliseconds, hStart, hEnd) { return elapsed(pMilliseconds, hStart, hEnd); };
-}
-
-CUDASIM_API CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
-  return CUDASIM_CALL(pMilliseconds, hStart, hEnd) { return elapsed(pMilliseconds, hStart, hEnd); };
-}
+}  // namespace cudasim

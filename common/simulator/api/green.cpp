@@ -4,7 +4,7 @@
 // cuCtxFromGreenCtx answers with is another name of it.
 #include "common/simulator/api/green.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/primary.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
@@ -99,11 +99,7 @@ u64 green_id_of(CUcontext handle) {
   return green ? green->id : 0;
 }
 
-}  // namespace cudasim
-
 #if CUDA_VERSION >= 13000
-using namespace cudasim;
-
 namespace {
 
 // Blocks of a cluster run on multiprocessors that stand together, eight of them; alone they come in twos.
@@ -167,185 +163,156 @@ std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuDeviceGetDevResource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
-  return CUDASIM_CALL(device, resource, type) {
-    require_calls_permitted();
-    device_at(device);
-    return give(resource, type, kMultiprocessors);
-  };
+CUresult driver::call_cuDeviceGetDevResource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
+  require_calls_permitted();
+  device_at(device);
+  return give(resource, type, kMultiprocessors);
 }
 
-CUDASIM_API CUresult cuCtxGetDevResource(CUcontext hCtx, CUdevResource* resource, CUdevResourceType type) {
-  return CUDASIM_CALL(hCtx, resource, type) {
-    require_calls_permitted();
-    get_context(hCtx);
-    const auto green = green_named(hCtx);
-    return give(resource, type, green ? green->count : kMultiprocessors);
-  };
+CUresult driver::call_cuCtxGetDevResource(CUcontext hCtx, CUdevResource* resource, CUdevResourceType type) {
+  require_calls_permitted();
+  get_context(hCtx);
+  const auto green = green_named(hCtx);
+  return give(resource, type, green ? green->count : kMultiprocessors);
 }
 
-CUDASIM_API CUresult cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource, CUdevResourceType type) {
-  return CUDASIM_CALL(hCtx, resource, type) { return give(resource, type, get_green(hCtx)->count); };
+CUresult driver::call_cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource, CUdevResourceType type) {
+  return give(resource, type, get_green(hCtx)->count);
 }
 
-CUDASIM_API CUresult cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups,
-                                                 const CUdevResource* input, CUdevResource* remaining,
-                                                 unsigned int flags, unsigned int minCount) {
-  return CUDASIM_CALL(result, nbGroups, input, remaining, flags, minCount) {
-    require_calls_permitted();
-    require(nbGroups != nullptr && input != nullptr);
-    require(input->type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
-    require(input->_internal_padding[0] == 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
-    const u32 total = input->sm.smCount;
-    require(minCount <= total && total <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
-    const u32 unit = (flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) != 0 ? kAlone : kTogether;
-    const u32 size = std::min(total, std::max((minCount + unit - 1) / unit * unit, unit));
-    require(size != 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
-    const u32 possible = unit == kTogether ? std::min(total / size, kMostTogether) : total / size;
-    *nbGroups = result == nullptr ? possible : std::min(*nbGroups, possible);
-    if (result != nullptr) std::fill_n(result, *nbGroups, multiprocessors(size, true));
-    if (remaining != nullptr) *remaining = multiprocessors(total - *nbGroups * size);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups,
+                                                  const CUdevResource* input, CUdevResource* remaining,
+                                                  unsigned int flags, unsigned int minCount) {
+  require_calls_permitted();
+  require(nbGroups != nullptr && input != nullptr);
+  require(input->type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
+  require(input->_internal_padding[0] == 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+  const u32 total = input->sm.smCount;
+  require(minCount <= total && total <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+  const u32 unit = (flags & CU_DEV_SM_RESOURCE_SPLIT_IGNORE_SM_COSCHEDULING) != 0 ? kAlone : kTogether;
+  const u32 size = std::min(total, std::max((minCount + unit - 1) / unit * unit, unit));
+  require(size != 0, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+  const u32 possible = unit == kTogether ? std::min(total / size, kMostTogether) : total / size;
+  *nbGroups = result == nullptr ? possible : std::min(*nbGroups, possible);
+  if (result != nullptr) std::fill_n(result, *nbGroups, multiprocessors(size, true));
+  if (remaining != nullptr) *remaining = multiprocessors(total - *nbGroups * size);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* resources,
-                                               unsigned int nbResources) {
-  return CUDASIM_CALL(phDesc, resources, nbResources) {
-    require_calls_permitted();
-    require(phDesc != nullptr && resources != nullptr && nbResources != 0);
-    u64 count = 0;
-    for (unsigned i = 0; i < nbResources; ++i) {
-      require(resources[i].type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
-      count += resources[i].sm.smCount;
-    }
-    require(count != 0 && count <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
-    *phDesc = reinterpret_cast<CUdevResourceDesc>(kDescriptors + count);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuDevResourceGenerateDesc(CUdevResourceDesc* phDesc, CUdevResource* resources,
+                                                unsigned int nbResources) {
+  require_calls_permitted();
+  require(phDesc != nullptr && resources != nullptr && nbResources != 0);
+  u64 count = 0;
+  for (unsigned i = 0; i < nbResources; ++i) {
+    require(resources[i].type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
+    count += resources[i].sm.smCount;
+  }
+  require(count != 0 && count <= kMultiprocessors, CUDA_ERROR_INVALID_RESOURCE_CONFIGURATION);
+  *phDesc = reinterpret_cast<CUdevResourceDesc>(kDescriptors + count);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags) {
-  return CUDASIM_CALL(phCtx, desc, dev, flags) {
-    require_calls_permitted();
-    Device& device = device_at(dev);
-    const std::uintptr_t count = reinterpret_cast<std::uintptr_t>(desc) - kDescriptors;
-    require(phCtx != nullptr && count >= 1 && count <= kMultiprocessors && flags == CU_GREEN_CTX_DEFAULT_STREAM);
-    const auto made = std::make_shared<GreenContext>(device, static_cast<u32>(count));
-    *phCtx = made->handle = green_contexts().add(made);
-    const std::scoped_lock lock(owners().mutex);
-    owners().by_name[made->name] = made->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGreenCtxCreate(CUgreenCtx* phCtx, CUdevResourceDesc desc, CUdevice dev, unsigned int flags) {
+  require_calls_permitted();
+  Device& device = device_at(dev);
+  const std::uintptr_t count = reinterpret_cast<std::uintptr_t>(desc) - kDescriptors;
+  require(phCtx != nullptr && count >= 1 && count <= kMultiprocessors && flags == CU_GREEN_CTX_DEFAULT_STREAM);
+  const auto made = std::make_shared<GreenContext>(device, static_cast<u32>(count));
+  *phCtx = made->handle = green_contexts().add(made);
+  const std::scoped_lock lock(owners().mutex);
+  owners().by_name[made->name] = made->handle;
+  return CUDA_SUCCESS;
 }
 
 // Its streams end with it.
-CUDASIM_API CUresult cuGreenCtxDestroy(CUgreenCtx hCtx) {
-  return CUDASIM_CALL(hCtx) {
-    const auto green = get_green(hCtx);
-    const std::scoped_lock lock(green->mutex, owners().mutex);
-    require(green_contexts().remove(hCtx) != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-    owners().destroyed.insert(hCtx);
-    for (const auto& weak : green->streams) {
-      const auto stream = weak.lock();
-      if (!stream) continue;
-      stream->closed = stream->orphaned = true;
-    }
-    std::erase_if(owners().by_stream, [&](const auto& entry) { return entry.second == hCtx; });
-    owners().by_name.erase(green->name);
-    end_name(green->name);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGreenCtxDestroy(CUgreenCtx hCtx) {
+  const auto green = get_green(hCtx);
+  const std::scoped_lock lock(green->mutex, owners().mutex);
+  require(green_contexts().remove(hCtx) != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  owners().destroyed.insert(hCtx);
+  for (const auto& weak : green->streams) {
+    const auto stream = weak.lock();
+    if (!stream) continue;
+    stream->closed = stream->orphaned = true;
+  }
+  std::erase_if(owners().by_stream, [&](const auto& entry) { return entry.second == hCtx; });
+  owners().by_name.erase(green->name);
+  end_name(green->name);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxFromGreenCtx(CUcontext* pContext, CUgreenCtx hCtx) {
-  return CUDASIM_CALL(pContext, hCtx) {
-    const auto green = get_green(hCtx);
-    require(pContext != nullptr);
-    *pContext = green->name;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxFromGreenCtx(CUcontext* pContext, CUgreenCtx hCtx) {
+  const auto green = get_green(hCtx);
+  require(pContext != nullptr);
+  *pContext = green->name;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long* greenCtxId) {
-  return CUDASIM_CALL(greenCtx, greenCtxId) {
-    require_calls_permitted();
-    const auto& stack = this_thread().stack;
-    const auto green = greenCtx != nullptr ? get_green(greenCtx)
-                       : stack.empty()     ? nullptr
-                                           : green_named(stack.back());
-    require(green != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-    require(greenCtxId != nullptr);
-    *greenCtxId = green->id;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGreenCtxGetId(CUgreenCtx greenCtx, unsigned long long* greenCtxId) {
+  require_calls_permitted();
+  const auto& stack = this_thread().stack;
+  const auto green = greenCtx != nullptr ? get_green(greenCtx) : stack.empty() ? nullptr : green_named(stack.back());
+  require(green != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  require(greenCtxId != nullptr);
+  *greenCtxId = green->id;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx greenCtx, unsigned int flags, int priority) {
-  return CUDASIM_CALL(phStream, greenCtx, flags, priority) {
-    const auto green = get_green(greenCtx);
-    require_healthy(*green->primary->health);
-    require(phStream != nullptr && flags == CU_STREAM_NON_BLOCKING);
-    priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
-    const auto stream =
-        std::make_shared<Stream>(green->primary, green->primary->health, unsigned{flags}, priority, false);
-    stream->handle = streams().add(stream);
-    green->primary->add_stream(stream);
-    join_green_context(greenCtx, stream);
-    *phStream = stream->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx greenCtx, unsigned int flags,
+                                             int priority) {
+  const auto green = get_green(greenCtx);
+  require_healthy(*green->primary->health);
+  require(phStream != nullptr && flags == CU_STREAM_NON_BLOCKING);
+  priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
+  const auto stream =
+      std::make_shared<Stream>(green->primary, green->primary->health, unsigned{flags}, priority, false);
+  stream->handle = streams().add(stream);
+  green->primary->add_stream(stream);
+  join_green_context(greenCtx, stream);
+  *phStream = stream->handle;
+  return CUDA_SUCCESS;
 }
 
 // Declared since CUDA 13.1.
-CUDASIM_API CUresult cuStreamGetDevResource(CUstream hStream, CUdevResource* resource, CUdevResourceType type) {
-  return CUDASIM_CALL(hStream, resource, type) { return give_of_stream(get_stream(hStream), resource, type); };
+CUresult driver::call_cuStreamGetDevResource(CUstream hStream, CUdevResource* resource, CUdevResourceType type) {
+  return give_of_stream(get_stream(hStream), resource, type);
 }
 
-CUDASIM_API CUresult cuStreamGetDevResource_ptsz(CUstream hStream, CUdevResource* resource, CUdevResourceType type) {
-  return CUDASIM_CALL(hStream, resource, type) {
-    return give_of_stream(get_stream(per_thread(hStream)), resource, type);
-  };
-}
-
-CUDASIM_API CUresult cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
-  return CUDASIM_CALL(hStream, phCtx) {
-    const auto stream = get_stream(hStream);
-    require(phCtx != nullptr);
-    *phCtx = green_context_of(*stream);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
+  const auto stream = get_stream(hStream);
+  require(phCtx != nullptr);
+  *phCtx = green_context_of(*stream);
+  return CUDA_SUCCESS;
 }
 
 // All that its streams have been given so far; the primary context's other work may be among it, which is more than is
 // promised and never less.
-CUDASIM_API CUresult cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) {
-  return CUDASIM_CALL(hCtx, hEvent) {
-    const auto green = get_green(hCtx);
-    const auto event = events().get(hEvent);
-    require_healthy(*green->primary->health);
-    require(event->health == green->primary->health, CUDA_ERROR_INVALID_HANDLE);
-    require_no_capture(*green);
-    event->record(*green->primary);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) {
+  const auto green = get_green(hCtx);
+  const auto event = events().get(hEvent);
+  require_healthy(*green->primary->health);
+  require(event->health == green->primary->health, CUDA_ERROR_INVALID_HANDLE);
+  require_no_capture(*green);
+  event->record(*green->primary);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) {
-  return CUDASIM_CALL(hCtx, hEvent) {
-    const auto green = get_green(hCtx);
-    const auto event = events().get(hEvent);
-    if (auto capture = event->captured()) invalidate({std::move(capture)});
-    require_no_capture(*green);
-    const TaskPtr after[] = {event->awaited()};
-    if (!after[0] || after[0]->done()) return CUDA_SUCCESS;
-    const std::scoped_lock lock(green->mutex);
-    std::erase_if(green->before, [](const TaskPtr& task) { return task->done(); });
-    green->before.push_back(after[0]);
-    for (const auto& weak : green->streams) {
-      if (const auto stream = weak.lock(); stream && !stream->closed) stream->enqueue({}, after);
-    }
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGreenCtxWaitEvent(CUgreenCtx hCtx, CUevent hEvent) {
+  const auto green = get_green(hCtx);
+  const auto event = events().get(hEvent);
+  if (auto capture = event->captured()) invalidate({std::move(capture)});
+  require_no_capture(*green);
+  const TaskPtr after[] = {event->awaited()};
+  if (!after[0] || after[0]->done()) return CUDA_SUCCESS;
+  const std::scoped_lock lock(green->mutex);
+  std::erase_if(green->before, [](const TaskPtr& task) { return task->done(); });
+  green->before.push_back(after[0]);
+  for (const auto& weak : green->streams) {
+    if (const auto stream = weak.lock(); stream && !stream->closed) stream->enqueue({}, after);
+  }
+  return CUDA_SUCCESS;
 }
 #endif
+
+}  // namespace cudasim

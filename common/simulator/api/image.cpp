@@ -180,7 +180,7 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
         const u32 target = static_cast<u32>(number) & 0xffff;
         require(target >= 30 && (static_cast<u32>(number) >> 16) <= 2);
         require(target >= 75, CUDA_ERROR_INVALID_IMAGE);  // what the compiler of CUDA 13 has forgotten
-        require(target <= 121);  // of no device that there is
+        require(target <= 121);                           // of no device that there is
         require(target <= 90, CUDA_ERROR_NO_BINARY_FOR_GPU);
         break;
       }

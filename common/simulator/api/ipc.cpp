@@ -1,6 +1,6 @@
 // Handles for other processes: of memory, and of events. What a handle leads to is open in the process that made it.
 // And descriptors of memory for other devices of the machine.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/virtual_memory.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/event.hpp"
@@ -112,94 +112,83 @@ CUresult open_memory(CUdeviceptr* pointer, const CUipcMemHandle& opaque, unsigne
 }
 
 }  // namespace
-}  // namespace cudasim
 
-using namespace cudasim;
-
-CUDASIM_API CUresult cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
-  return CUDASIM_CALL(handle, pointer) {
-    const auto context = current_context();
-    require(handle != nullptr);
-    const auto allocation = AddressSpace::instance().find(pointer);
-    require(allocation && allocation->kind == MemoryKind::device);
-    const auto owner = owner_of(*allocation);
-    require(owner != nullptr);
-    const auto memory = shared_bytes(*allocation, *owner);
-    *handle = pack<MemoryHandle, CUipcMemHandle>({kMemoryMagic, memory->locator(), allocation->size});
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuIpcGetMemHandle(CUipcMemHandle* handle, CUdeviceptr pointer) {
+  const auto context = current_context();
+  require(handle != nullptr);
+  const auto allocation = AddressSpace::instance().find(pointer);
+  require(allocation && allocation->kind == MemoryKind::device);
+  const auto owner = owner_of(*allocation);
+  require(owner != nullptr);
+  const auto memory = shared_bytes(*allocation, *owner);
+  *handle = pack<MemoryHandle, CUipcMemHandle>({kMemoryMagic, memory->locator(), allocation->size});
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuIpcOpenMemHandle(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned int flags) {
-  return CUDASIM_CALL(pointer, flags) { return open_memory(pointer, handle, flags); };
+CUresult driver::call_cuIpcOpenMemHandle(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned int flags) {
+  return open_memory(pointer, handle, flags);
 }
 
-CUDASIM_API CUresult cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned int flags) {
-  return CUDASIM_CALL(pointer, flags) { return open_memory(pointer, handle, flags); };
+CUresult driver::call_cuIpcOpenMemHandle_v2(CUdeviceptr* pointer, CUipcMemHandle handle, unsigned int flags) {
+  return open_memory(pointer, handle, flags);
 }
 
 // The last of as many as there were opens takes the memory away, once the work that may use it is done.
-CUDASIM_API CUresult cuIpcCloseMemHandle(CUdeviceptr pointer) {
-  return CUDASIM_CALL(pointer) {
-    const auto context = current_context();
-    Imports& all = context->parts.get<Imports>();
-    const std::scoped_lock lock(all.mutex);
-    for (auto import = all.by_serial.begin(); import != all.by_serial.end(); ++import) {
-      if (import->second.base != pointer) continue;
-      if (--import->second.opened != 0) return CUDA_SUCCESS;
-      all.by_serial.erase(import);
-      context->synchronize();
-      end_allocation(pointer, "cuIpcCloseMemHandle");
-      return CUDA_SUCCESS;
-    }
-    return CUDA_ERROR_INVALID_VALUE;
-  };
+CUresult driver::call_cuIpcCloseMemHandle(CUdeviceptr pointer) {
+  const auto context = current_context();
+  Imports& all = context->parts.get<Imports>();
+  const std::scoped_lock lock(all.mutex);
+  for (auto import = all.by_serial.begin(); import != all.by_serial.end(); ++import) {
+    if (import->second.base != pointer) continue;
+    if (--import->second.opened != 0) return CUDA_SUCCESS;
+    all.by_serial.erase(import);
+    context->synchronize();
+    end_allocation(pointer, "cuIpcCloseMemHandle");
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUDASIM_API CUresult cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
-  return CUDASIM_CALL(handle, event) {
-    const auto context = current_context();
-    require(handle != nullptr);
-    const auto named = events().get(event);
-    require(named->marks != nullptr && !named->opened, CUDA_ERROR_INVALID_HANDLE);
-    *handle = pack<EventHandle, CUipcEventHandle>({kEventMagic, named->marks->memory().locator()});
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuIpcGetEventHandle(CUipcEventHandle* handle, CUevent event) {
+  const auto context = current_context();
+  require(handle != nullptr);
+  const auto named = events().get(event);
+  require(named->marks != nullptr && !named->opened, CUDA_ERROR_INVALID_HANDLE);
+  *handle = pack<EventHandle, CUipcEventHandle>({kEventMagic, named->marks->memory().locator()});
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle opaque) {
-  return CUDASIM_CALL(event) {
-    const auto context = current_context();
-    require(event != nullptr);
-    const auto handle = unpack<EventHandle>(opaque, kEventMagic);
-    auto marks = std::make_shared<SharedMarks>(SharedMemory::open(SharedMemory::Purpose::marks, handle.where));
-    const auto made = std::make_shared<Event>(*context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, marks);
-    made->opened = true;
-    *event = made->handle = events().add(made);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle opaque) {
+  const auto context = current_context();
+  require(event != nullptr);
+  const auto handle = unpack<EventHandle>(opaque, kEventMagic);
+  auto marks = std::make_shared<SharedMarks>(SharedMemory::open(SharedMemory::Purpose::marks, handle.where));
+  const auto made = std::make_shared<Event>(*context, CU_EVENT_INTERPROCESS | CU_EVENT_DISABLE_TIMING, marks);
+  made->opened = true;
+  *event = made->handle = events().add(made);
+  return CUDA_SUCCESS;
 }
 
 #if CUDA_VERSION >= 11070
 // For a network card or another driver: a DMA-BUF. Here it is a descriptor that whoever has it can map; it begins where
 // its memory does.
-CUDASIM_API CUresult cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, size_t size,
-                                                   CUmemRangeHandleType type, unsigned long long flags) {
-  return CUDASIM_CALL(handle, address, size, type, flags) {
-    current_context();
-    constexpr u64 kPage = 4096;
-    constexpr unsigned long long kByPcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE
-    require(handle != nullptr && type == CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD && flags <= kByPcie);
-    require(size != 0 && address % kPage == 0 && size % kPage == 0);
-    const auto allocation = AddressSpace::instance().find(address);
-    require(allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::virtual_mapping));
-    require(size <= allocation->base + allocation->size - address);
-    require(flags != kByPcie, CUDA_ERROR_NOT_SUPPORTED);  // as an H200 answers
-    if (address != allocation->base) {
-      return refuse("cuMemGetHandleForAddressRange", "for a range that begins within an allocation");
-    }
-    *static_cast<int*>(handle) = describable(*allocation)->descriptor();
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, size_t size,
+                                                    CUmemRangeHandleType type, unsigned long long flags) {
+  current_context();
+  constexpr u64 kPage = 4096;
+  constexpr unsigned long long kByPcie = 1;  // CU_MEM_RANGE_FLAG_DMA_BUF_MAPPING_TYPE_PCIE
+  require(handle != nullptr && type == CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD && flags <= kByPcie);
+  require(size != 0 && address % kPage == 0 && size % kPage == 0);
+  const auto allocation = AddressSpace::instance().find(address);
+  require(allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::virtual_mapping));
+  require(size <= allocation->base + allocation->size - address);
+  require(flags != kByPcie, CUDA_ERROR_NOT_SUPPORTED);  // as an H200 answers
+  if (address != allocation->base) {
+    return refuse("cuMemGetHandleForAddressRange", "for a range that begins within an allocation");
+  }
+  *static_cast<int*>(handle) = describable(*allocation)->descriptor();
+  return CUDA_SUCCESS;
 }
 #endif
+
+}  // namespace cudasim

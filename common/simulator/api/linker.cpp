@@ -1,13 +1,13 @@
 // Linking (CUDA Driver API manual, "Module Management": cuLink*). PTX only: what comes out holds the texts that went
 // in, checked together; loading it links them.
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/device_runtime.hpp"
-#include "common/simulator/api/guard.hpp"
 #include "common/simulator/api/image.hpp"
 #include "common/simulator/state/device_runtime.hpp"
 
 #include <set>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -214,72 +214,59 @@ CUresult add_file(CUlinkState state, CUjitInputType type, const char* path, unsi
 
 }  // namespace
 
-CUDASIM_API CUresult cuLinkCreate(unsigned int numOptions, CUjit_option* options, void** optionValues,
-                                  CUlinkState* stateOut) {
-  return CUDASIM_CALL(numOptions, options, optionValues, stateOut) {
-    return create(numOptions, options, optionValues, stateOut);
-  };
+CUresult driver::call_cuLinkCreate(unsigned int numOptions, CUjit_option* options, void** optionValues,
+                                   CUlinkState* stateOut) {
+  return create(numOptions, options, optionValues, stateOut);
 }
 
-CUDASIM_API CUresult cuLinkCreate_v2(unsigned int numOptions, CUjit_option* options, void** optionValues,
-                                     CUlinkState* stateOut) {
-  return CUDASIM_CALL(numOptions, options, optionValues, stateOut) {
-    return create(numOptions, options, optionValues, stateOut);
-  };
+CUresult driver::call_cuLinkCreate_v2(unsigned int numOptions, CUjit_option* options, void** optionValues,
+                                      CUlinkState* stateOut) {
+  return create(numOptions, options, optionValues, stateOut);
 }
 
-CUDASIM_API CUresult cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
-                                   unsigned int numOptions, CUjit_option* options, void** optionValues) {
-  return CUDASIM_CALL(state, type, data, size, name, numOptions, options, optionValues) {
-    return add_data(state, type, data, size, name, numOptions, options, optionValues);
-  };
+CUresult driver::call_cuLinkAddData(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
+                                    unsigned int numOptions, CUjit_option* options, void** optionValues) {
+  return add_data(state, type, data, size, name, numOptions, options, optionValues);
 }
 
-CUDASIM_API CUresult cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name,
-                                      unsigned int numOptions, CUjit_option* options, void** optionValues) {
-  return CUDASIM_CALL(state, type, data, size, name, numOptions, options, optionValues) {
-    return add_data(state, type, data, size, name, numOptions, options, optionValues);
-  };
+CUresult driver::call_cuLinkAddData_v2(CUlinkState state, CUjitInputType type, void* data, size_t size,
+                                       const char* name, unsigned int numOptions, CUjit_option* options,
+                                       void** optionValues) {
+  return add_data(state, type, data, size, name, numOptions, options, optionValues);
 }
 
-CUDASIM_API CUresult cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned int numOptions,
-                                   CUjit_option* options, void** optionValues) {
-  return CUDASIM_CALL(state, type, path, numOptions, options, optionValues) {
-    return add_file(state, type, path, numOptions, options, optionValues);
-  };
+CUresult driver::call_cuLinkAddFile(CUlinkState state, CUjitInputType type, const char* path, unsigned int numOptions,
+                                    CUjit_option* options, void** optionValues) {
+  return add_file(state, type, path, numOptions, options, optionValues);
 }
 
-CUDASIM_API CUresult cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path, unsigned int numOptions,
-                                      CUjit_option* options, void** optionValues) {
-  return CUDASIM_CALL(state, type, path, numOptions, options, optionValues) {
-    return add_file(state, type, path, numOptions, options, optionValues);
-  };
+CUresult driver::call_cuLinkAddFile_v2(CUlinkState state, CUjitInputType type, const char* path,
+                                       unsigned int numOptions, CUjit_option* options, void** optionValues) {
+  return add_file(state, type, path, numOptions, options, optionValues);
 }
 
 // The image belongs to the linker and goes with it.
-CUDASIM_API CUresult cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
-  return CUDASIM_CALL(state, cubinOut, sizeOut) {
-    const auto linker = get_linker(state);
-    require(cubinOut != nullptr);
-    const std::scoped_lock lock(linker->mutex);
-    require(!linker->complete, CUDA_ERROR_INVALID_HANDLE);
-    if (linker->failed != CUDA_SUCCESS) fail(linker->failed, "what was to be linked has been refused before");
-    add_device_runtime(*linker);
-    if (!linker->texts.empty()) {
-      if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);
-      check_ptx(linker->texts, linker->options);
-    }
-    linker->image = linked_image(linker->texts, linker->options.max_registers());
-    linker->complete = true;
-    *cubinOut = linker->image.data();
-    if (sizeOut != nullptr) *sizeOut = linker->image.size() + 1;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuLinkComplete(CUlinkState state, void** cubinOut, size_t* sizeOut) {
+  const auto linker = get_linker(state);
+  require(cubinOut != nullptr);
+  const std::scoped_lock lock(linker->mutex);
+  require(!linker->complete, CUDA_ERROR_INVALID_HANDLE);
+  if (linker->failed != CUDA_SUCCESS) fail(linker->failed, "what was to be linked has been refused before");
+  add_device_runtime(*linker);
+  if (!linker->texts.empty()) {
+    if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);
+    check_ptx(linker->texts, linker->options);
+  }
+  linker->image = linked_image(linker->texts, linker->options.max_registers());
+  linker->complete = true;
+  *cubinOut = linker->image.data();
+  if (sizeOut != nullptr) *sizeOut = linker->image.size() + 1;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuLinkDestroy(CUlinkState state) {
-  return CUDASIM_CALL(state) {
-    require_calls_permitted();
-    return linkers().remove(state) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-  };
+CUresult driver::call_cuLinkDestroy(CUlinkState state) {
+  require_calls_permitted();
+  return linkers().remove(state) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
+
+}  // namespace cudasim

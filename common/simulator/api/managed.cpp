@@ -1,6 +1,6 @@
 // Unified memory: one pointer for host and devices. The simulated device reads and writes the host's bytes in place, so
 // prefetching and advice move nothing; what was said is kept, and can be asked for.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/capture.hpp"
@@ -140,18 +140,6 @@ CUresult prefetch(CUdeviceptr pointer, std::size_t count, const Location& where,
   return CUDA_SUCCESS;
 }
 
-CUresult prefetch_to_device(CUdeviceptr pointer, std::size_t count, CUdevice dev, CUstream handle) {
-  const auto stream = get_stream(handle);
-  return prefetch(pointer, count, from_number(dev), *stream);
-}
-
-CUresult prefetch_to_location(CUdeviceptr pointer, std::size_t count, CUmemLocation location, unsigned flags,
-                              CUstream handle) {
-  const auto stream = get_stream(handle);
-  require(flags == 0);
-  return prefetch(pointer, count, from_location(location), *stream);
-}
-
 // The location that all of the range has in common, none if it has several.
 Location common(CUdeviceptr pointer, std::size_t count, Location Advice::*which) {
   Location location;
@@ -222,21 +210,6 @@ CUresult range_attribute(void* data, std::size_t size, int attribute, CUdevicept
   }
 }
 
-CUresult attach(CUstream handle, CUdeviceptr pointer, std::size_t length, unsigned flags) {
-  const auto stream = get_stream(handle);
-  require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE);
-  require(flags != CU_MEM_ATTACH_SINGLE || !stream->legacy);
-  const auto allocation = AddressSpace::instance().find(pointer);
-  require(allocation && allocation->kind == MemoryKind::managed && allocation->base == pointer);
-  require(length == 0 || length == allocation->size);
-  // Host and devices may touch managed memory at any time here (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), so
-  // that the visibility asked for is there already; the call only takes its place in the stream.
-  Operation operation;
-  operation.label = "cuStreamAttachMemAsync";
-  stream->enqueue(std::move(operation));
-  return CUDA_SUCCESS;
-}
-
 #if CUDA_VERSION >= 13000
 // Checks the arrays of the batch calls, and calls `each` with pointer, size and the index of its location.
 template <class Each>
@@ -263,146 +236,98 @@ CUresult prefetch_batch(CUdeviceptr* pointers, size_t* sizes, size_t count, CUme
                });
 }
 
-// The contents may be anything afterwards, also what they were.
-CUresult discard_batch(CUdeviceptr* pointers, size_t* sizes, size_t count, unsigned long long flags, CUstream stream) {
-  require(!get_stream(stream)->legacy);
-  return batch(pointers, sizes, count, nullptr, 0, false, flags, [](CUdeviceptr, size_t, size_t) {});
-}
 #endif
 
 }  // namespace
-}  // namespace cudasim
 
-using namespace cudasim;
-
-CUDASIM_API CUresult cuMemAllocManaged(CUdeviceptr* pointer, size_t bytes, unsigned int flags) {
-  return CUDASIM_CALL(pointer, bytes, flags) {
-    const auto context = current_context();
-    require(pointer != nullptr && bytes != 0 && (flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST));
-    require_no_unsafe_capture();
-    require_host_memory(bytes);
-    const auto memory = std::make_shared<HostBytes>(bytes);
-    advice().forget(reinterpret_cast<u64>(memory->get()), reinterpret_cast<u64>(memory->get()) + bytes);
-    enter_host_memory(*context, MemoryKind::managed, memory->get(), bytes, flags, "cuMemAllocManaged", memory);
-    *pointer = reinterpret_cast<CUdeviceptr>(memory->get());
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuMemAllocManaged(CUdeviceptr* pointer, size_t bytes, unsigned int flags) {
+  const auto context = current_context();
+  require(pointer != nullptr && bytes != 0 && (flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST));
+  require_no_unsafe_capture();
+  require_host_memory(bytes);
+  const auto memory = std::make_shared<HostBytes>(bytes);
+  advice().forget(reinterpret_cast<u64>(memory->get()), reinterpret_cast<u64>(memory->get()) + bytes);
+  enter_host_memory(*context, MemoryKind::managed, memory->get(), bytes, flags, "cuMemAllocManaged", memory);
+  *pointer = reinterpret_cast<CUdeviceptr>(memory->get());
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t count, CUdevice dev, CUstream stream) {
-  return CUDASIM_CALL(pointer, count, dev, stream) { return prefetch_to_device(pointer, count, dev, stream); };
+CUresult driver::call_cuMemPrefetchAsync(CUdeviceptr pointer, std::size_t count, CUdevice dev, CUstream handle) {
+  const auto stream = get_stream(handle);
+  return prefetch(pointer, count, from_number(dev), *stream);
 }
 
-CUDASIM_API CUresult cuMemPrefetchAsync_ptsz(CUdeviceptr pointer, size_t count, CUdevice dev, CUstream stream) {
-  return CUDASIM_CALL(pointer, count, dev, stream) {
-    return prefetch_to_device(pointer, count, dev, per_thread(stream));
-  };
+CUresult driver::call_cuMemPrefetchAsync_v2(CUdeviceptr pointer, std::size_t count, CUmemLocation location,
+                                            unsigned flags, CUstream handle) {
+  const auto stream = get_stream(handle);
+  require(flags == 0);
+  return prefetch(pointer, count, from_location(location), *stream);
 }
 
-CUDASIM_API CUresult cuMemPrefetchAsync_v2(CUdeviceptr pointer, size_t count, CUmemLocation location,
-                                           unsigned int flags, CUstream stream) {
-  return CUDASIM_CALL(pointer, count, location, flags, stream) {
-    return prefetch_to_location(pointer, count, location, flags, stream);
-  };
+CUresult driver::call_cuMemAdvise(CUdeviceptr pointer, size_t count, CUmem_advise what, CUdevice dev) {
+  const auto context = current_context();
+  return advise(pointer, count, what, concerns_place(what) ? from_number(dev) : Location{});
 }
 
-CUDASIM_API CUresult cuMemPrefetchAsync_v2_ptsz(CUdeviceptr pointer, size_t count, CUmemLocation location,
-                                                unsigned int flags, CUstream stream) {
-  return CUDASIM_CALL(pointer, count, location, flags, stream) {
-    return prefetch_to_location(pointer, count, location, flags, per_thread(stream));
-  };
+CUresult driver::call_cuMemAdvise_v2(CUdeviceptr pointer, size_t count, CUmem_advise what, CUmemLocation location) {
+  const auto context = current_context();
+  if (!concerns_place(what)) return advise(pointer, count, what, Location{});
+  if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) device_at(location.id, CUDA_ERROR_INVALID_VALUE);
+  return advise(pointer, count, what, from_location(location));
 }
 
-CUDASIM_API CUresult cuMemAdvise(CUdeviceptr pointer, size_t count, CUmem_advise what, CUdevice dev) {
-  return CUDASIM_CALL(pointer, count, what, dev) {
-    const auto context = current_context();
-    return advise(pointer, count, what, concerns_place(what) ? from_number(dev) : Location{});
-  };
+CUresult driver::call_cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute attribute,
+                                             CUdeviceptr pointer, size_t count) {
+  const auto context = current_context();
+  return range_attribute(data, size, attribute, pointer, count);
 }
 
-CUDASIM_API CUresult cuMemAdvise_v2(CUdeviceptr pointer, size_t count, CUmem_advise what, CUmemLocation location) {
-  return CUDASIM_CALL(pointer, count, what, location) {
-    const auto context = current_context();
-    if (!concerns_place(what)) return advise(pointer, count, what, Location{});
-    if (location.type == CU_MEM_LOCATION_TYPE_DEVICE) device_at(location.id, CUDA_ERROR_INVALID_VALUE);
-    return advise(pointer, count, what, from_location(location));
-  };
+CUresult driver::call_cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribute* attributes,
+                                              size_t attribute_count, CUdeviceptr pointer, size_t count) {
+  const auto context = current_context();
+  require(data != nullptr && sizes != nullptr && attributes != nullptr && attribute_count != 0);
+  for (size_t i = 0; i < attribute_count; ++i) {
+    const CUresult answer = range_attribute(data[i], sizes[i], attributes[i], pointer, count);
+    if (answer != CUDA_SUCCESS) return answer;
+  }
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemRangeGetAttribute(void* data, size_t size, CUmem_range_attribute attribute,
-                                            CUdeviceptr pointer, size_t count) {
-  return CUDASIM_CALL(data, size, attribute, pointer, count) {
-    const auto context = current_context();
-    return range_attribute(data, size, attribute, pointer, count);
-  };
-}
-
-CUDASIM_API CUresult cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_range_attribute* attributes,
-                                             size_t attribute_count, CUdeviceptr pointer, size_t count) {
-  return CUDASIM_CALL(data, sizes, attributes, attribute_count, pointer, count) {
-    const auto context = current_context();
-    require(data != nullptr && sizes != nullptr && attributes != nullptr && attribute_count != 0);
-    for (size_t i = 0; i < attribute_count; ++i) {
-      const CUresult answer = range_attribute(data[i], sizes[i], attributes[i], pointer, count);
-      if (answer != CUDA_SUCCESS) return answer;
-    }
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuStreamAttachMemAsync(CUstream stream, CUdeviceptr pointer, size_t length, unsigned int flags) {
-  return CUDASIM_CALL(stream, pointer, length, flags) { return attach(stream, pointer, length, flags); };
-}
-
-CUDASIM_API CUresult cuStreamAttachMemAsync_ptsz(CUstream stream, CUdeviceptr pointer, size_t length,
-                                                 unsigned int flags) {
-  return CUDASIM_CALL(stream, pointer, length, flags) { return attach(per_thread(stream), pointer, length, flags); };
+CUresult driver::call_cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, std::size_t length, unsigned flags) {
+  const auto stream = get_stream(handle);
+  require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE);
+  require(flags != CU_MEM_ATTACH_SINGLE || !stream->legacy);
+  const auto allocation = AddressSpace::instance().find(pointer);
+  require(allocation && allocation->kind == MemoryKind::managed && allocation->base == pointer);
+  require(length == 0 || length == allocation->size);
+  // Host and devices may touch managed memory at any time here (CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS), so
+  // that the visibility asked for is there already; the call only takes its place in the stream.
+  Operation operation;
+  operation.label = "cuStreamAttachMemAsync";
+  stream->enqueue(std::move(operation));
+  return CUDA_SUCCESS;
 }
 
 #if CUDA_VERSION >= 13000
-CUDASIM_API CUresult cuMemPrefetchBatchAsync(CUdeviceptr* pointers, size_t* sizes, size_t count, CUmemLocation* places,
-                                             size_t* starts, size_t locations, unsigned long long flags,
-                                             CUstream stream) {
-  return CUDASIM_CALL(pointers, sizes, count, places, starts, locations, flags, stream) {
-    return prefetch_batch(pointers, sizes, count, places, starts, locations, flags, stream);
-  };
+CUresult driver::call_cuMemPrefetchBatchAsync(CUdeviceptr* pointers, size_t* sizes, size_t count, CUmemLocation* places,
+                                              size_t* starts, size_t locations, unsigned long long flags,
+                                              CUstream stream) {
+  return prefetch_batch(pointers, sizes, count, places, starts, locations, flags, stream);
 }
 
-CUDASIM_API CUresult cuMemPrefetchBatchAsync_ptsz(CUdeviceptr* pointers, size_t* sizes, size_t count,
-                                                  CUmemLocation* places, size_t* starts, size_t locations,
-                                                  unsigned long long flags, CUstream stream) {
-  return CUDASIM_CALL(pointers, sizes, count, places, starts, locations, flags, stream) {
-    return prefetch_batch(pointers, sizes, count, places, starts, locations, flags, per_thread(stream));
-  };
+// The contents may be anything afterwards, also what they were.
+CUresult driver::call_cuMemDiscardBatchAsync(CUdeviceptr* pointers, size_t* sizes, size_t count,
+                                             unsigned long long flags, CUstream stream) {
+  require(!get_stream(stream)->legacy);
+  return batch(pointers, sizes, count, nullptr, 0, false, flags, [](CUdeviceptr, size_t, size_t) {});
 }
 
-CUDASIM_API CUresult cuMemDiscardBatchAsync(CUdeviceptr* pointers, size_t* sizes, size_t count,
-                                            unsigned long long flags, CUstream stream) {
-  return CUDASIM_CALL(pointers, sizes, count, flags, stream) {
-    return discard_batch(pointers, sizes, count, flags, stream);
-  };
+CUresult driver::call_cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* pointers, size_t* sizes, size_t count,
+                                                        CUmemLocation* places, size_t* starts, size_t locations,
+                                                        unsigned long long flags, CUstream stream) {
+  return prefetch_batch(pointers, sizes, count, places, starts, locations, flags, stream);
 }
 
-CUDASIM_API CUresult cuMemDiscardBatchAsync_ptsz(CUdeviceptr* pointers, size_t* sizes, size_t count,
-                                                 unsigned long long flags, CUstream stream) {
-  return CUDASIM_CALL(pointers, sizes, count, flags, stream) {
-    return discard_batch(pointers, sizes, count, flags, per_thread(stream));
-  };
-}
-
-CUDASIM_API CUresult cuMemDiscardAndPrefetchBatchAsync(CUdeviceptr* pointers, size_t* sizes, size_t count,
-                                                       CUmemLocation* places, size_t* starts, size_t locations,
-                                                       unsigned long long flags, CUstream stream) {
-  return CUDASIM_CALL(pointers, sizes, count, places, starts, locations, flags, stream) {
-    return prefetch_batch(pointers, sizes, count, places, starts, locations, flags, stream);
-  };
-}
-
-CUDASIM_API CUresult cuMemDiscardAndPrefetchBatchAsync_ptsz(CUdeviceptr* pointers, size_t* sizes, size_t count,
-                                                            CUmemLocation* places, size_t* starts, size_t locations,
-                                                            unsigned long long flags, CUstream stream) {
-  return CUDASIM_CALL(pointers, sizes, count, places, starts, locations, flags, stream) {
-    return prefetch_batch(pointers, sizes, count, places, starts, locations, flags, per_thread(stream));
-  };
-}
 #endif
+
+}  // namespace cudasim

@@ -1,5 +1,5 @@
 // Unified addressing: what is known of a pointer.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/virtual_memory.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/pools.hpp"
@@ -139,54 +139,47 @@ void store_default(void* data, int attribute) {
 }
 
 }  // namespace
-}  // namespace cudasim
 
-using namespace cudasim;
-
-CUDASIM_API CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
-  return CUDASIM_CALL(data, attribute, pointer) {
-    require_calls_permitted();
-    require(data != nullptr);
-    const auto allocation = AddressSpace::instance().find(pointer);
-    require(allocation != nullptr);
-    return get_attribute(data, attribute, *allocation, pointer);
-  };
+CUresult driver::call_cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  require_calls_permitted();
+  require(data != nullptr);
+  const auto allocation = AddressSpace::instance().find(pointer);
+  require(allocation != nullptr);
+  return get_attribute(data, attribute, *allocation, pointer);
 }
 
-CUDASIM_API CUresult cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data,
-                                            CUdeviceptr pointer) {
-  return CUDASIM_CALL(count, attributes, data, pointer) {
-    require_calls_permitted();
-    require(attributes != nullptr && data != nullptr && count != 0);
-    const auto allocation = AddressSpace::instance().find(pointer);
-    for (unsigned i = 0; i < count; ++i) {
-      require(data[i] != nullptr);
-      // Of memory that nobody knows a real driver says what it is not, but leaves what would be its range alone.
-      const bool range =
-          attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR || attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE;
-      if (allocation || !range) store_default(data[i], attributes[i]);
-      try {
-        if (allocation) get_attribute(data[i], attributes[i], *allocation, pointer);
-      } catch (const Failure&) {
-        // Does not apply to this pointer: the default stays.
-      }
+CUresult driver::call_cuPointerGetAttributes(unsigned int count, CUpointer_attribute* attributes, void** data,
+                                             CUdeviceptr pointer) {
+  require_calls_permitted();
+  require(attributes != nullptr && data != nullptr && count != 0);
+  const auto allocation = AddressSpace::instance().find(pointer);
+  for (unsigned i = 0; i < count; ++i) {
+    require(data[i] != nullptr);
+    // Of memory that nobody knows a real driver says what it is not, but leaves what would be its range alone.
+    const bool range =
+        attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR || attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE;
+    if (allocation || !range) store_default(data[i], attributes[i]);
+    try {
+      if (allocation) get_attribute(data[i], attributes[i], *allocation, pointer);
+    } catch (const Failure&) {
+      // Does not apply to this pointer: the default stays.
     }
-    return CUDA_SUCCESS;
-  };
+  }
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr pointer) {
-  return CUDASIM_CALL(value, attribute, pointer) {
-    require_calls_permitted();
-    require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
-    const auto allocation = AddressSpace::instance().find(pointer);
-    require(allocation != nullptr);
-    SyncFlags& flags = sync_flags();
-    const std::scoped_lock lock(flags.mutex);
-    if ((*static_cast<const int*>(value) != 0) != (allocation->kind == MemoryKind::managed))
-      flags.changed.insert(allocation->id);
-    else
-      flags.changed.erase(allocation->id);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuPointerSetAttribute(const void* value, CUpointer_attribute attribute, CUdeviceptr pointer) {
+  require_calls_permitted();
+  require(value != nullptr && attribute == CU_POINTER_ATTRIBUTE_SYNC_MEMOPS);
+  const auto allocation = AddressSpace::instance().find(pointer);
+  require(allocation != nullptr);
+  SyncFlags& flags = sync_flags();
+  const std::scoped_lock lock(flags.mutex);
+  if ((*static_cast<const int*>(value) != 0) != (allocation->kind == MemoryKind::managed))
+    flags.changed.insert(allocation->id);
+  else
+    flags.changed.erase(allocation->id);
+  return CUDA_SUCCESS;
 }
+
+}  // namespace cudasim

@@ -2,11 +2,11 @@
 // destroyed by handle; its handle is the same whenever it lives; it is made current by nobody but the program.
 #include "common/simulator/api/primary.hpp"
 
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/context_flags.hpp"
 #include "common/simulator/api/coredump.hpp"
-#include "common/simulator/api/guard.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -51,8 +51,6 @@ CUresult set_flags(CUdevice dev, unsigned flags) {
 
 }  // namespace
 
-namespace cudasim {
-
 CUcontext retain_primary(Device& device) {
   Device::Primary& primary = device.primary;
   const std::scoped_lock lock(primary.mutex);
@@ -73,48 +71,32 @@ void release_primary(Device& device) {
   if (--primary.retained == 0) end(primary);
 }
 
+CUresult driver::call_cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
+  Device& device = permitted_device(dev);
+  require(pctx != nullptr);
+  *pctx = retain_primary(device);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuDevicePrimaryCtxRelease(CUdevice dev) { return release(dev); }
+
+CUresult driver::call_cuDevicePrimaryCtxRelease_v2(CUdevice dev) { return release(dev); }
+
+CUresult driver::call_cuDevicePrimaryCtxReset(CUdevice dev) { return reset(dev); }
+
+CUresult driver::call_cuDevicePrimaryCtxReset_v2(CUdevice dev) { return reset(dev); }
+
+CUresult driver::call_cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) { return set_flags(dev, flags); }
+
+CUresult driver::call_cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) { return set_flags(dev, flags); }
+
+CUresult driver::call_cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {
+  Device& device = permitted_device(dev);
+  require(flags != nullptr && active != nullptr);
+  const std::scoped_lock lock(device.primary.mutex);
+  *flags = device.primary.flags;
+  *active = find_context(device.primary.handle) ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
 }  // namespace cudasim
-
-CUDASIM_API CUresult cuDevicePrimaryCtxRetain(CUcontext* pctx, CUdevice dev) {
-  return CUDASIM_CALL(pctx, dev) {
-    Device& device = permitted_device(dev);
-    require(pctx != nullptr);
-    *pctx = retain_primary(device);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuDevicePrimaryCtxRelease(CUdevice dev) {
-  return CUDASIM_CALL(dev) { return release(dev); };
-}
-
-CUDASIM_API CUresult cuDevicePrimaryCtxRelease_v2(CUdevice dev) {
-  return CUDASIM_CALL(dev) { return release(dev); };
-}
-
-CUDASIM_API CUresult cuDevicePrimaryCtxReset(CUdevice dev) {
-  return CUDASIM_CALL(dev) { return reset(dev); };
-}
-
-CUDASIM_API CUresult cuDevicePrimaryCtxReset_v2(CUdevice dev) {
-  return CUDASIM_CALL(dev) { return reset(dev); };
-}
-
-CUDASIM_API CUresult cuDevicePrimaryCtxSetFlags(CUdevice dev, unsigned int flags) {
-  return CUDASIM_CALL(dev, flags) { return set_flags(dev, flags); };
-}
-
-CUDASIM_API CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice dev, unsigned int flags) {
-  return CUDASIM_CALL(dev, flags) { return set_flags(dev, flags); };
-}
-
-CUDASIM_API CUresult cuDevicePrimaryCtxGetState(CUdevice dev, unsigned int* flags, int* active) {
-  return CUDASIM_CALL(dev, flags, active) {
-    Device& device = permitted_device(dev);
-    require(flags != nullptr && active != nullptr);
-    const std::scoped_lock lock(device.primary.mutex);
-    *flags = device.primary.flags;
-    *active = find_context(device.primary.handle) ? 1 : 0;
-    return CUDA_SUCCESS;
-  };
-}

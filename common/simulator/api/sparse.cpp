@@ -5,7 +5,7 @@
 // An array has addresses of its own here, tiles or not. A tile that is mapped gets the bytes that its memory holds, and
 // gives them back when it is unmapped; an unmapped one reads as zero. So one piece of memory is in one place at a time:
 // two tiles of the same memory are refused.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/virtual_memory.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/numbers.hpp"
@@ -260,7 +260,31 @@ void set_extent(CUDA_ARRAY_SPARSE_PROPERTIES& properties, const Extent& tile) {
   properties.tileExtent.depth = static_cast<unsigned>(tile.z);
 }
 
-CUresult map_arrays(const CUarrayMapInfo* list, unsigned count, CUstream handle) {
+}  // namespace
+
+CUresult driver::call_cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* properties, CUarray array) {
+  require_calls_permitted();
+  require(properties != nullptr);
+  const Extent tile = tile_of(*sparse_array(array));
+  *properties = {};
+  set_extent(*properties, tile);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* properties,
+                                                          CUmipmappedArray array) {
+  require_calls_permitted();
+  const auto mipmap = sparse_mipmap(array);
+  require(properties != nullptr);
+  *properties = {};
+  set_extent(*properties, tile_of(*level_of(*mipmap, 0)));
+  properties->miptailFirstLevel = static_cast<unsigned>(tail_begins(*mipmap));
+  properties->miptailSize = tail_size(*mipmap);
+  if (properties->miptailFirstLevel == 0) properties->flags = CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMemMapArrayAsync(CUarrayMapInfo* list, unsigned count, CUstream handle) {
   const auto stream = get_stream(handle);
   require(list != nullptr && count != 0);
   require_not_captured(*stream);
@@ -290,41 +314,4 @@ CUresult map_arrays(const CUarrayMapInfo* list, unsigned count, CUstream handle)
   return CUDA_SUCCESS;
 }
 
-}  // namespace
 }  // namespace cudasim
-
-using namespace cudasim;
-
-CUDASIM_API CUresult cuArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* properties, CUarray array) {
-  return CUDASIM_CALL(properties, array) {
-    require_calls_permitted();
-    require(properties != nullptr);
-    const Extent tile = tile_of(*sparse_array(array));
-    *properties = {};
-    set_extent(*properties, tile);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMipmappedArrayGetSparseProperties(CUDA_ARRAY_SPARSE_PROPERTIES* properties,
-                                                         CUmipmappedArray array) {
-  return CUDASIM_CALL(properties, array) {
-    require_calls_permitted();
-    const auto mipmap = sparse_mipmap(array);
-    require(properties != nullptr);
-    *properties = {};
-    set_extent(*properties, tile_of(*level_of(*mipmap, 0)));
-    properties->miptailFirstLevel = static_cast<unsigned>(tail_begins(*mipmap));
-    properties->miptailSize = tail_size(*mipmap);
-    if (properties->miptailFirstLevel == 0) properties->flags = CU_ARRAY_SPARSE_PROPERTIES_SINGLE_MIPTAIL;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMemMapArrayAsync(CUarrayMapInfo* mapInfoList, unsigned int count, CUstream stream) {
-  return CUDASIM_CALL(mapInfoList, count, stream) { return map_arrays(mapInfoList, count, stream); };
-}
-
-CUDASIM_API CUresult cuMemMapArrayAsync_ptsz(CUarrayMapInfo* mapInfoList, unsigned int count, CUstream stream) {
-  return CUDASIM_CALL(mapInfoList, count, stream) { return map_arrays(mapInfoList, count, per_thread(stream)); };
-}

@@ -3,7 +3,7 @@
 //
 // To instructions a reference is an object whose handle is the variable's address. A launch sees what was set before
 // it: so whoever sets something waits for the launches that came before.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/sampled.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/library.hpp"
@@ -137,287 +137,225 @@ CUresult set_address_2d(CUtexref handle, const CUDA_ARRAY_DESCRIPTOR* desc, CUde
 }
 
 }  // namespace
-}  // namespace cudasim
 
-using namespace cudasim;
-
-CUDASIM_API CUresult cuModuleGetTexRef(CUtexref* pTexRef, CUmodule hmod, const char* name) {
-  return CUDASIM_CALL(pTexRef, hmod, name) {
-    require(pTexRef != nullptr);
-    *pTexRef = handle_of<CUtexref>(hmod, name);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuModuleGetTexRef(CUtexref* pTexRef, CUmodule hmod, const char* name) {
+  require(pTexRef != nullptr);
+  *pTexRef = handle_of<CUtexref>(hmod, name);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuModuleGetSurfRef(CUsurfref* pSurfRef, CUmodule hmod, const char* name) {
-  return CUDASIM_CALL(pSurfRef, hmod, name) {
-    require(pSurfRef != nullptr);
-    *pSurfRef = handle_of<CUsurfref>(hmod, name);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuModuleGetSurfRef(CUsurfref* pSurfRef, CUmodule hmod, const char* name) {
+  require(pSurfRef != nullptr);
+  *pSurfRef = handle_of<CUsurfref>(hmod, name);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef) {
-  return CUDASIM_CALL(hfunc, texunit, hTexRef) {
-    require(texunit == CU_PARAM_TR_DEFAULT);
-    get_function_or_kernel(hfunc, current_context());
-    named(hTexRef);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuParamSetTexRef(CUfunction hfunc, int texunit, CUtexref hTexRef) {
+  require(texunit == CU_PARAM_TR_DEFAULT);
+  get_function_or_kernel(hfunc, current_context());
+  named(hTexRef);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuTexRefCreate(CUtexref* pTexRef) {
-  return CUDASIM_CALL(pTexRef) {
-    const auto context = current_context();
-    require(pTexRef != nullptr);
-    const auto made = std::make_shared<Reference>();
-    made->context = context->id;
-    *pTexRef = references<CUtexref>().add(made);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuTexRefCreate(CUtexref* pTexRef) {
+  const auto context = current_context();
+  require(pTexRef != nullptr);
+  const auto made = std::make_shared<Reference>();
+  made->context = context->id;
+  *pTexRef = references<CUtexref>().add(made);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuTexRefDestroy(CUtexref hTexRef) {
-  return CUDASIM_CALL(hTexRef) {
-    require(named(hTexRef)->address == 0);  // a module's ends with it
-    references<CUtexref>().remove(hTexRef);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuTexRefDestroy(CUtexref hTexRef) {
+  require(named(hTexRef)->address == 0);  // a module's ends with it
+  references<CUtexref>().remove(hTexRef);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
-  return CUDASIM_CALL(hTexRef, hArray, Flags) {
-    require((Flags & ~unsigned{CU_TRSA_OVERRIDE_FORMAT}) == 0);  // a driver takes 0, which the manual forbids
-    const auto array = arrays().get(hArray);
-    CUDA_RESOURCE_DESC resource{};
-    resource.resType = CU_RESOURCE_TYPE_ARRAY;
-    resource.res.array.hArray = hArray;
-    return bind_stored(hTexRef, resource, array->descriptor.Format, array->descriptor.NumChannels);
-  };
+CUresult driver::call_cuTexRefSetArray(CUtexref hTexRef, CUarray hArray, unsigned int Flags) {
+  require((Flags & ~unsigned{CU_TRSA_OVERRIDE_FORMAT}) == 0);  // a driver takes 0, which the manual forbids
+  const auto array = arrays().get(hArray);
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = hArray;
+  return bind_stored(hTexRef, resource, array->descriptor.Format, array->descriptor.NumChannels);
 }
 
-CUDASIM_API CUresult cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray, unsigned int Flags) {
-  return CUDASIM_CALL(hTexRef, hMipmappedArray, Flags) {
-    require((Flags & ~unsigned{CU_TRSA_OVERRIDE_FORMAT}) == 0);  // a driver takes 0, which the manual forbids
-    const auto array = arrays().get(mipmapped_arrays().get(hMipmappedArray)->levels.front());
-    CUDA_RESOURCE_DESC resource{};
-    resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
-    resource.res.mipmap.hMipmappedArray = hMipmappedArray;
-    return bind_stored(hTexRef, resource, array->descriptor.Format, array->descriptor.NumChannels);
-  };
+CUresult driver::call_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArray hMipmappedArray,
+                                                unsigned int Flags) {
+  require((Flags & ~unsigned{CU_TRSA_OVERRIDE_FORMAT}) == 0);  // a driver takes 0, which the manual forbids
+  const auto array = arrays().get(mipmapped_arrays().get(hMipmappedArray)->levels.front());
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+  resource.res.mipmap.hMipmappedArray = hMipmappedArray;
+  return bind_stored(hTexRef, resource, array->descriptor.Format, array->descriptor.NumChannels);
 }
 
 // Memory that does not begin where textures may: the texture begins before it, and the program is told by how much.
-CUDASIM_API CUresult cuTexRefSetAddress_v2(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes) {
-  return CUDASIM_CALL(ByteOffset, hTexRef, dptr, bytes) {
-    const u64 offset = dptr % kTextureAlignment;
-    require(ByteOffset != nullptr || offset == 0);
-    return set(hTexRef, [&](Reference& r) {
-      CUDA_RESOURCE_DESC resource{};
-      resource.resType = CU_RESOURCE_TYPE_LINEAR;
-      resource.res.linear = {dptr - offset, r.format, unsigned(r.channels), bytes + offset};
-      bind(r, resource);
-      if (ByteOffset != nullptr) *ByteOffset = offset;
-    });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr,
-                                             size_t Pitch) {
-  return CUDASIM_CALL(hTexRef, desc, dptr, Pitch) { return set_address_2d(hTexRef, desc, dptr, Pitch); };
-}
-
-CUDASIM_API CUresult cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr,
-                                             size_t Pitch) {
-  return CUDASIM_CALL(hTexRef, desc, dptr, Pitch) { return set_address_2d(hTexRef, desc, dptr, Pitch); };
-}
-
-CUDASIM_API CUresult cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents) {
-  return CUDASIM_CALL(hTexRef, fmt, NumPackedComponents) {
-    require(NumPackedComponents == 1 || NumPackedComponents == 2 || NumPackedComponents == 4);
-    return set(hTexRef, [&](Reference& r) {
-      r.format = fmt, r.channels = NumPackedComponents;
-      if (r.bound && r.resource.resType == CU_RESOURCE_TYPE_LINEAR) {
-        r.resource.res.linear.format = fmt, r.resource.res.linear.numChannels = unsigned(NumPackedComponents);
-      }
-    });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am) {
-  return CUDASIM_CALL(hTexRef, dim, am) {
-    require(dim >= 0 && dim < 3 && am >= CU_TR_ADDRESS_MODE_WRAP && am <= CU_TR_ADDRESS_MODE_BORDER);
-    return set(hTexRef, [&](Reference& r) { r.sampling.addressMode[dim] = am; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
-  return CUDASIM_CALL(hTexRef, fm) {
-    require(fm == CU_TR_FILTER_MODE_POINT || fm == CU_TR_FILTER_MODE_LINEAR);
-    return set(hTexRef, [&](Reference& r) { r.sampling.filterMode = fm; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
-  return CUDASIM_CALL(hTexRef, fm) {
-    require(fm == CU_TR_FILTER_MODE_POINT || fm == CU_TR_FILTER_MODE_LINEAR);
-    return set(hTexRef, [&](Reference& r) { r.sampling.mipmapFilterMode = fm; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias) {
-  return CUDASIM_CALL(hTexRef, bias) {
-    return set(hTexRef, [&](Reference& r) { r.sampling.mipmapLevelBias = bias; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp,
-                                                 float maxMipmapLevelClamp) {
-  return CUDASIM_CALL(hTexRef, minMipmapLevelClamp, maxMipmapLevelClamp) {
-    return set(hTexRef, [&](Reference& r) {
-      r.sampling.minMipmapLevelClamp = minMipmapLevelClamp, r.sampling.maxMipmapLevelClamp = maxMipmapLevelClamp;
-    });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso) {
-  return CUDASIM_CALL(hTexRef, maxAniso) {
-    return set(hTexRef, [&](Reference& r) { r.sampling.maxAnisotropy = maxAniso; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetBorderColor(CUtexref hTexRef, float* pBorderColor) {
-  return CUDASIM_CALL(hTexRef, pBorderColor) {
-    require(pBorderColor != nullptr);
-    return set(hTexRef, [&](Reference& r) { std::copy_n(pBorderColor, 4, r.sampling.borderColor); });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags) {
-  return CUDASIM_CALL(hTexRef, Flags) {
-    constexpr unsigned kKnown = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
-                                CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
-    require((Flags & ~kKnown) == 0);
-    return set(hTexRef, [&](Reference& r) { r.sampling.flags = Flags; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetAddress_v2(CUdeviceptr* pdptr, CUtexref hTexRef) {
-  return CUDASIM_CALL(pdptr, hTexRef) {
-    return get(pdptr, hTexRef, [](const Reference& r) -> CUdeviceptr {
-      require(r.bound);
-      if (r.resource.resType == CU_RESOURCE_TYPE_PITCH2D) return r.resource.res.pitch2D.devPtr;
-      require(r.resource.resType == CU_RESOURCE_TYPE_LINEAR);
-      return r.resource.res.linear.devPtr;
-    });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetArray(CUarray* phArray, CUtexref hTexRef) {
-  return CUDASIM_CALL(phArray, hTexRef) {
-    return get(phArray, hTexRef, [](const Reference& r) {
-      require(r.bound && r.resource.resType == CU_RESOURCE_TYPE_ARRAY);
-      return r.resource.res.array.hArray;
-    });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetMipmappedArray(CUmipmappedArray* phMipmappedArray, CUtexref hTexRef) {
-  return CUDASIM_CALL(phMipmappedArray, hTexRef) {
-    return get(phMipmappedArray, hTexRef, [](const Reference& r) {
-      require(r.bound && r.resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
-      return r.resource.res.mipmap.hMipmappedArray;
-    });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetAddressMode(CUaddress_mode* pam, CUtexref hTexRef, int dim) {
-  return CUDASIM_CALL(pam, hTexRef, dim) {
-    require(dim >= 0 && dim < 3);
-    return get(pam, hTexRef, [dim](const Reference& r) { return r.sampling.addressMode[dim]; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
-  return CUDASIM_CALL(pfm, hTexRef) {
-    return get(pfm, hTexRef, [](const Reference& r) { return r.sampling.filterMode; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetFormat(CUarray_format* pFormat, int* pNumChannels, CUtexref hTexRef) {
-  return CUDASIM_CALL(pFormat, pNumChannels, hTexRef) {
-    const auto reference = named(hTexRef);
-    const std::scoped_lock lock(reference->mutex);
-    if (pFormat != nullptr) *pFormat = reference->format;
-    if (pNumChannels != nullptr) *pNumChannels = reference->channels;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetMipmapFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
-  return CUDASIM_CALL(pfm, hTexRef) {
-    return get(pfm, hTexRef, [](const Reference& r) { return r.sampling.mipmapFilterMode; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetMipmapLevelBias(float* pbias, CUtexref hTexRef) {
-  return CUDASIM_CALL(pbias, hTexRef) {
-    return get(pbias, hTexRef, [](const Reference& r) { return r.sampling.mipmapLevelBias; });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetMipmapLevelClamp(float* pminMipmapLevelClamp, float* pmaxMipmapLevelClamp,
-                                                 CUtexref hTexRef) {
-  return CUDASIM_CALL(pminMipmapLevelClamp, pmaxMipmapLevelClamp, hTexRef) {
-    const auto reference = named(hTexRef);
-    const std::scoped_lock lock(reference->mutex);
-    if (pminMipmapLevelClamp != nullptr) *pminMipmapLevelClamp = reference->sampling.minMipmapLevelClamp;
-    if (pmaxMipmapLevelClamp != nullptr) *pmaxMipmapLevelClamp = reference->sampling.maxMipmapLevelClamp;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetMaxAnisotropy(int* pmaxAniso, CUtexref hTexRef) {
-  return CUDASIM_CALL(pmaxAniso, hTexRef) {
-    return get(pmaxAniso, hTexRef, [](const Reference& r) { return int(r.sampling.maxAnisotropy); });
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetBorderColor(float* pBorderColor, CUtexref hTexRef) {
-  return CUDASIM_CALL(pBorderColor, hTexRef) {
-    const auto reference = named(hTexRef);
-    require(pBorderColor != nullptr);
-    const std::scoped_lock lock(reference->mutex);
-    std::copy_n(reference->sampling.borderColor, 4, pBorderColor);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuTexRefGetFlags(unsigned int* pFlags, CUtexref hTexRef) {
-  return CUDASIM_CALL(pFlags, hTexRef) {
-    return get(pFlags, hTexRef, [](const Reference& r) { return r.sampling.flags; });
-  };
-}
-
-CUDASIM_API CUresult cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
-  return CUDASIM_CALL(hSurfRef, hArray, Flags) {
-    require(Flags == 0);
-    const auto array = arrays().get(hArray);
-    require((array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0);
+CUresult driver::call_cuTexRefSetAddress_v2(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes) {
+  const u64 offset = dptr % kTextureAlignment;
+  require(ByteOffset != nullptr || offset == 0);
+  return set(hTexRef, [&](Reference& r) {
     CUDA_RESOURCE_DESC resource{};
-    resource.resType = CU_RESOURCE_TYPE_ARRAY;
-    resource.res.array.hArray = hArray;
-    return set(hSurfRef, [&](Reference& r) { bind(r, resource); });
-  };
+    resource.resType = CU_RESOURCE_TYPE_LINEAR;
+    resource.res.linear = {dptr - offset, r.format, unsigned(r.channels), bytes + offset};
+    bind(r, resource);
+    if (ByteOffset != nullptr) *ByteOffset = offset;
+  });
 }
 
-CUDASIM_API CUresult cuSurfRefGetArray(CUarray* phArray, CUsurfref hSurfRef) {
-  return CUDASIM_CALL(phArray, hSurfRef) {
-    const auto reference = named(hSurfRef);
-    require(phArray != nullptr);
-    const std::scoped_lock lock(reference->mutex);
-    require(reference->bound);
-    *phArray = reference->resource.res.array.hArray;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuTexRefSetAddress2D_v3(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr,
+                                              size_t Pitch) {
+  return set_address_2d(hTexRef, desc, dptr, Pitch);
 }
+
+CUresult driver::call_cuTexRefSetAddress2D_v2(CUtexref hTexRef, const CUDA_ARRAY_DESCRIPTOR* desc, CUdeviceptr dptr,
+                                              size_t Pitch) {
+  return set_address_2d(hTexRef, desc, dptr, Pitch);
+}
+
+CUresult driver::call_cuTexRefSetFormat(CUtexref hTexRef, CUarray_format fmt, int NumPackedComponents) {
+  require(NumPackedComponents == 1 || NumPackedComponents == 2 || NumPackedComponents == 4);
+  return set(hTexRef, [&](Reference& r) {
+    r.format = fmt, r.channels = NumPackedComponents;
+    if (r.bound && r.resource.resType == CU_RESOURCE_TYPE_LINEAR) {
+      r.resource.res.linear.format = fmt, r.resource.res.linear.numChannels = unsigned(NumPackedComponents);
+    }
+  });
+}
+
+CUresult driver::call_cuTexRefSetAddressMode(CUtexref hTexRef, int dim, CUaddress_mode am) {
+  require(dim >= 0 && dim < 3 && am >= CU_TR_ADDRESS_MODE_WRAP && am <= CU_TR_ADDRESS_MODE_BORDER);
+  return set(hTexRef, [&](Reference& r) { r.sampling.addressMode[dim] = am; });
+}
+
+CUresult driver::call_cuTexRefSetFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
+  require(fm == CU_TR_FILTER_MODE_POINT || fm == CU_TR_FILTER_MODE_LINEAR);
+  return set(hTexRef, [&](Reference& r) { r.sampling.filterMode = fm; });
+}
+
+CUresult driver::call_cuTexRefSetMipmapFilterMode(CUtexref hTexRef, CUfilter_mode fm) {
+  require(fm == CU_TR_FILTER_MODE_POINT || fm == CU_TR_FILTER_MODE_LINEAR);
+  return set(hTexRef, [&](Reference& r) { r.sampling.mipmapFilterMode = fm; });
+}
+
+CUresult driver::call_cuTexRefSetMipmapLevelBias(CUtexref hTexRef, float bias) {
+  return set(hTexRef, [&](Reference& r) { r.sampling.mipmapLevelBias = bias; });
+}
+
+CUresult driver::call_cuTexRefSetMipmapLevelClamp(CUtexref hTexRef, float minMipmapLevelClamp,
+                                                  float maxMipmapLevelClamp) {
+  return set(hTexRef, [&](Reference& r) {
+    r.sampling.minMipmapLevelClamp = minMipmapLevelClamp, r.sampling.maxMipmapLevelClamp = maxMipmapLevelClamp;
+  });
+}
+
+CUresult driver::call_cuTexRefSetMaxAnisotropy(CUtexref hTexRef, unsigned int maxAniso) {
+  return set(hTexRef, [&](Reference& r) { r.sampling.maxAnisotropy = maxAniso; });
+}
+
+CUresult driver::call_cuTexRefSetBorderColor(CUtexref hTexRef, float* pBorderColor) {
+  require(pBorderColor != nullptr);
+  return set(hTexRef, [&](Reference& r) { std::copy_n(pBorderColor, 4, r.sampling.borderColor); });
+}
+
+CUresult driver::call_cuTexRefSetFlags(CUtexref hTexRef, unsigned int Flags) {
+  constexpr unsigned kKnown =
+      CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB | CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION;
+  require((Flags & ~kKnown) == 0);
+  return set(hTexRef, [&](Reference& r) { r.sampling.flags = Flags; });
+}
+
+CUresult driver::call_cuTexRefGetAddress_v2(CUdeviceptr* pdptr, CUtexref hTexRef) {
+  return get(pdptr, hTexRef, [](const Reference& r) -> CUdeviceptr {
+    require(r.bound);
+    if (r.resource.resType == CU_RESOURCE_TYPE_PITCH2D) return r.resource.res.pitch2D.devPtr;
+    require(r.resource.resType == CU_RESOURCE_TYPE_LINEAR);
+    return r.resource.res.linear.devPtr;
+  });
+}
+
+CUresult driver::call_cuTexRefGetArray(CUarray* phArray, CUtexref hTexRef) {
+  return get(phArray, hTexRef, [](const Reference& r) {
+    require(r.bound && r.resource.resType == CU_RESOURCE_TYPE_ARRAY);
+    return r.resource.res.array.hArray;
+  });
+}
+
+CUresult driver::call_cuTexRefGetMipmappedArray(CUmipmappedArray* phMipmappedArray, CUtexref hTexRef) {
+  return get(phMipmappedArray, hTexRef, [](const Reference& r) {
+    require(r.bound && r.resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
+    return r.resource.res.mipmap.hMipmappedArray;
+  });
+}
+
+CUresult driver::call_cuTexRefGetAddressMode(CUaddress_mode* pam, CUtexref hTexRef, int dim) {
+  require(dim >= 0 && dim < 3);
+  return get(pam, hTexRef, [dim](const Reference& r) { return r.sampling.addressMode[dim]; });
+}
+
+CUresult driver::call_cuTexRefGetFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
+  return get(pfm, hTexRef, [](const Reference& r) { return r.sampling.filterMode; });
+}
+
+CUresult driver::call_cuTexRefGetFormat(CUarray_format* pFormat, int* pNumChannels, CUtexref hTexRef) {
+  const auto reference = named(hTexRef);
+  const std::scoped_lock lock(reference->mutex);
+  if (pFormat != nullptr) *pFormat = reference->format;
+  if (pNumChannels != nullptr) *pNumChannels = reference->channels;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuTexRefGetMipmapFilterMode(CUfilter_mode* pfm, CUtexref hTexRef) {
+  return get(pfm, hTexRef, [](const Reference& r) { return r.sampling.mipmapFilterMode; });
+}
+
+CUresult driver::call_cuTexRefGetMipmapLevelBias(float* pbias, CUtexref hTexRef) {
+  return get(pbias, hTexRef, [](const Reference& r) { return r.sampling.mipmapLevelBias; });
+}
+
+CUresult driver::call_cuTexRefGetMipmapLevelClamp(float* pminMipmapLevelClamp, float* pmaxMipmapLevelClamp,
+                                                  CUtexref hTexRef) {
+  const auto reference = named(hTexRef);
+  const std::scoped_lock lock(reference->mutex);
+  if (pminMipmapLevelClamp != nullptr) *pminMipmapLevelClamp = reference->sampling.minMipmapLevelClamp;
+  if (pmaxMipmapLevelClamp != nullptr) *pmaxMipmapLevelClamp = reference->sampling.maxMipmapLevelClamp;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuTexRefGetMaxAnisotropy(int* pmaxAniso, CUtexref hTexRef) {
+  return get(pmaxAniso, hTexRef, [](const Reference& r) { return int(r.sampling.maxAnisotropy); });
+}
+
+CUresult driver::call_cuTexRefGetBorderColor(float* pBorderColor, CUtexref hTexRef) {
+  const auto reference = named(hTexRef);
+  require(pBorderColor != nullptr);
+  const std::scoped_lock lock(reference->mutex);
+  std::copy_n(reference->sampling.borderColor, 4, pBorderColor);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuTexRefGetFlags(unsigned int* pFlags, CUtexref hTexRef) {
+  return get(pFlags, hTexRef, [](const Reference& r) { return r.sampling.flags; });
+}
+
+CUresult driver::call_cuSurfRefSetArray(CUsurfref hSurfRef, CUarray hArray, unsigned int Flags) {
+  require(Flags == 0);
+  const auto array = arrays().get(hArray);
+  require((array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0);
+  CUDA_RESOURCE_DESC resource{};
+  resource.resType = CU_RESOURCE_TYPE_ARRAY;
+  resource.res.array.hArray = hArray;
+  return set(hSurfRef, [&](Reference& r) { bind(r, resource); });
+}
+
+CUresult driver::call_cuSurfRefGetArray(CUarray* phArray, CUsurfref hSurfRef) {
+  const auto reference = named(hSurfRef);
+  require(phArray != nullptr);
+  const std::scoped_lock lock(reference->mutex);
+  require(reference->bound);
+  *phArray = reference->resource.res.array.hArray;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cudasim

@@ -7,6 +7,7 @@
 // Made for a terminal of 100 columns before a class: handles have short names (the number itself is shown once),
 // enumerators and flags their own, lines are broken between arguments.
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/print.hpp"
 #include "common/simulator/state/library.hpp"
 #include "common/simulator/state/module.hpp"
 #include "common/simulator/state/thread.hpp"
@@ -29,17 +30,6 @@
 namespace cudasim {
 namespace {
 
-struct ManualFunction {
-  std::string_view name;
-  std::size_t count;
-  std::string_view arguments;
-};
-constexpr ManualFunction kManualFunctions[] = {
-#define FUNCTION(name, count, arguments) {#name, count, arguments},
-#include "common/simulator/api/manual.inc"
-#undef FUNCTION
-};
-
 struct Enumerator {
   std::string_view type;
   long long value;
@@ -47,7 +37,7 @@ struct Enumerator {
 };
 constexpr Enumerator kEnumerators[] = {
 #define ENUMERATOR(type, value, name) {#type, value, #name},
-#include "common/simulator/api/manual.inc"
+#include "common/simulator/api/enumerators.inc"
 #undef ENUMERATOR
 };
 
@@ -161,14 +151,6 @@ std::string_view next_name(std::string_view& names) {
   names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
   while (!names.empty() && names.front() == ' ') names.remove_prefix(1);
   return name;
-}
-
-// The manual's names, else those that the definition here uses.
-std::string_view argument_names(std::string_view function, std::size_t count, std::string_view otherwise) {
-  for (const ManualFunction& known : kManualFunctions) {
-    if (known.name == function && known.count == count) return known.arguments;
-  }
-  return otherwise;
 }
 
 std::string_view flags_of(std::string_view function, std::string_view argument) {
@@ -376,23 +358,22 @@ std::string shown(std::string_view function, std::string_view name, const Argume
 
 }  // namespace
 
-void trace_call(const char* function, const char* names, const Argument* arguments, std::size_t count, CUresult result,
-                const std::string& why) {
+void trace_call(const Call& call, CUresult result, const std::string& why) {
   const Thread& thread = this_thread();
   const std::size_t indent = (thread.number - 1) * 4;
-  const std::string plain = plain_name(function);
-  std::string_view rest = argument_names(plain, count, names);
-  Line line(std::string(indent, ' ') + std::to_string(thread.number) + ": " + function + "(", indent + 7);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string_view name = next_name(rest);
-    line.add(shown(plain, name, arguments[i], arguments, result == CUDA_SUCCESS) + (i + 1 == count ? ")" : ", "));
+  std::string_view names = call.arguments;
+  Line line(std::string(indent, ' ') + std::to_string(thread.number) + ": " + call.symbol + "(", indent + 7);
+  for (std::size_t i = 0; i < call.count; ++i) {
+    const std::string_view name = next_name(names);
+    line.add(shown(call.name, name, call.values[i], call.values, result == CUDA_SUCCESS) +
+             (i + 1 == call.count ? ")" : ", "));
   }
   std::string stack = "  [";
   for (const CUcontext context : thread.stack) {
     if (stack.back() != '[') stack += ' ';
     print_handle(stack, "CUctx_st", context);
   }
-  line.add((count == 0 ? ") -> " : " -> ") + answer(result) + stack + "]");
+  line.add((call.count == 0 ? ") -> " : " -> ") + answer(result) + stack + "]");
   std::fputs((line.text() + "\n" + reason(why, indent + 7)).c_str(), stderr);
 }
 
