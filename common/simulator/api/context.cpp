@@ -3,14 +3,14 @@
 // The stack holds handles, not contexts: a destroyed context stays on every stack it was pushed to, can even be pushed
 // again, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED to whoever uses it.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/api/context_flags.hpp"
-#include "common/simulator/api/coredump.hpp"
-#include "common/simulator/api/green.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/context_flags.hpp"
+#include "common/simulator/state/coredump.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/green.hpp"
 #include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"
 

@@ -2,182 +2,35 @@
 // Contexts"). The arithmetic of parts is a device's; the machine's threads are not shared out by it, so that a kernel
 // in a green context runs as it would anywhere. Everything else of a green context is the primary one's: what
 // cuCtxFromGreenCtx answers with is another name of it.
-#include "common/simulator/api/green.hpp"
-
+#include "common/simulator/state/green.hpp"
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/api/primary.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/green.hpp"
+#include "common/simulator/state/primary.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 
 namespace cudasim {
-namespace {
-
-struct GreenContext {
-  GreenContext(Device& on, u32 multiprocessors)
-      : device(on), count(multiprocessors), primary(get_context(retain_primary(on))), name(name_context(primary)) {}
-  ~GreenContext() {
-    try {
-      release_primary(device);
-    } catch (const Failure&) {  // the program has released it more often than it retained it
-    }
-  }
-  GreenContext(const GreenContext&) = delete;
-  GreenContext& operator=(const GreenContext&) = delete;
-
-  Device& device;
-  const u32 count;  // of multiprocessors
-  const std::shared_ptr<Context> primary;
-  const CUcontext name;
-  const u64 id = fresh_handle();
-  CUgreenCtx handle = nullptr;
-  std::mutex mutex;  // for the following
-  std::vector<std::weak_ptr<Stream>> streams;
-  std::vector<TaskPtr> before;  // what streams to come have to wait for
-};
-
-Registry<GreenContext, CUgreenCtx>& green_contexts() {
-  static auto& all = *new Registry<GreenContext, CUgreenCtx>;
-  return all;
-}
-
-// Which streams, and which names of contexts, are whose; no handle is used twice.
-struct Owners {
-  std::mutex mutex;
-  std::map<CUstream, CUgreenCtx> by_stream;
-  std::map<CUcontext, CUgreenCtx> by_name;
-  std::set<CUgreenCtx> destroyed;
-};
-
-Owners& owners() {
-  static auto& all = *new Owners;
-  return all;
-}
-
-// Null for other contexts.
-std::shared_ptr<GreenContext> green_named(CUcontext handle) {
-  const std::scoped_lock lock(owners().mutex);
-  const auto found = owners().by_name.find(handle);
-  return found == owners().by_name.end() ? nullptr : green_contexts().find(found->second);
-}
-
-}  // namespace
-
-CUgreenCtx current_green_context() {
-  const auto& stack = this_thread().stack;
-  const auto green = stack.empty() ? nullptr : green_named(stack.back());
-  return green ? green->handle : nullptr;
-}
-
-CUgreenCtx green_context_of(const Stream& stream) {
-  if (stream.legacy) return current_green_context();
-  const std::scoped_lock lock(owners().mutex);
-  const auto found = owners().by_stream.find(stream.handle);
-  return found == owners().by_stream.end() ? nullptr : found->second;
-}
-
-CUcontext context_of_green(CUgreenCtx handle) {
-  const auto green = green_contexts().find(handle);
-  return green ? green->name : nullptr;
-}
-
-void join_green_context(CUgreenCtx handle, const std::shared_ptr<Stream>& stream) {
-  const auto green = green_contexts().get(handle, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  const std::scoped_lock lock(green->mutex, owners().mutex);
-  if (!green->before.empty()) stream->enqueue({}, green->before);
-  std::erase_if(green->streams, [](const auto& weak) { return weak.expired(); });
-  green->streams.push_back(stream);
-  owners().by_stream[stream->handle] = handle;
-}
-
-u64 green_id_of(CUcontext handle) {
-  const auto green = green_named(handle);
-  return green ? green->id : 0;
-}
 
 #if CUDA_VERSION >= 13000
-namespace {
-
-// Blocks of a cluster run on multiprocessors that stand together, eight of them; alone they come in twos.
-constexpr u32 kTogether = 8, kAlone = 2;
-constexpr u32 kMostTogether = 15;  // parts of such multiprocessors, as driver 580 has it
-// A descriptor says how many multiprocessors, and nothing else: there is no call that would end one.
-constexpr std::uintptr_t kDescriptors = 0x3d0000000000;
-
-// `part`: a group that a split has made, which is not split again.
-CUdevResource multiprocessors(u32 count, bool part = false) {
-  CUdevResource resource{};
-  if (count == 0) return resource;  // CU_DEV_RESOURCE_TYPE_INVALID
-  resource.type = CU_DEV_RESOURCE_TYPE_SM;
-  resource._internal_padding[0] = part;
-  resource.sm.smCount = count;
-  resource.sm.minSmPartitionSize = kTogether;
-  resource.sm.smCoscheduledAlignment = kTogether;
-  return resource;
-}
-
-CUresult give(CUdevResource* out, CUdevResourceType type, u32 count) {
-  require(out != nullptr);
-  require(type == CU_DEV_RESOURCE_TYPE_SM, CUDA_ERROR_INVALID_RESOURCE_TYPE);
-  *out = multiprocessors(count);
-  return CUDA_SUCCESS;
-}
-
-CUresult give_of_stream(const std::shared_ptr<Stream>& stream, CUdevResource* out, CUdevResourceType type) {
-  const CUgreenCtx green = green_context_of(*stream);
-  const auto found = green != nullptr ? green_contexts().find(green) : nullptr;
-  return give(out, type, found ? found->count : kMultiprocessors);
-}
-
-// For a mark of, or a wait for, all work, while some of it is being captured.
-void invalidate(const std::vector<std::shared_ptr<Capture>>& captures) {
-  if (captures.empty()) return;
-  const std::scoped_lock lock(Graph::mutex());
-  for (const auto& capture : captures) capture->invalidated = true;
-  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call could not be part of it");
-}
-
-void require_no_capture(GreenContext& green) {
-  std::vector<std::shared_ptr<Capture>> captures;
-  {
-    const std::scoped_lock lock(green.mutex);
-    for (const auto& weak : green.streams) {
-      const auto stream = weak.lock();
-      if (auto capture = stream ? capture_of(*stream) : nullptr) captures.push_back(std::move(capture));
-    }
-  }
-  invalidate(captures);
-}
-
-// Tells a destroyed one from what was none.
-std::shared_ptr<GreenContext> get_green(CUgreenCtx handle) {
-  require_calls_permitted();
-  if (auto green = green_contexts().find(handle)) return green;
-  const std::scoped_lock lock(owners().mutex);
-  fail(owners().destroyed.contains(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT);
-}
-
-}  // namespace
 
 CUresult driver::call_cuDeviceGetDevResource(CUdevice device, CUdevResource* resource, CUdevResourceType type) {
   require_calls_permitted();
   device_at(device);
-  return give(resource, type, kMultiprocessors);
+  return give_resource(resource, type, kMultiprocessors);
 }
 
 CUresult driver::call_cuCtxGetDevResource(CUcontext hCtx, CUdevResource* resource, CUdevResourceType type) {
   require_calls_permitted();
   get_context(hCtx);
   const auto green = green_named(hCtx);
-  return give(resource, type, green ? green->count : kMultiprocessors);
+  return give_resource(resource, type, green ? green->count : kMultiprocessors);
 }
 
 CUresult driver::call_cuGreenCtxGetDevResource(CUgreenCtx hCtx, CUdevResource* resource, CUdevResourceType type) {
-  return give(resource, type, get_green(hCtx)->count);
+  return give_resource(resource, type, get_green(hCtx)->count);
 }
 
 CUresult driver::call_cuDevSmResourceSplitByCount(CUdevResource* result, unsigned int* nbGroups,
@@ -276,7 +129,7 @@ CUresult driver::call_cuGreenCtxStreamCreate(CUstream* phStream, CUgreenCtx gree
 
 // Declared since CUDA 13.1.
 CUresult driver::call_cuStreamGetDevResource(CUstream hStream, CUdevResource* resource, CUdevResourceType type) {
-  return give_of_stream(get_stream(hStream), resource, type);
+  return give_resource_of_stream(get_stream(hStream), resource, type);
 }
 
 CUresult driver::call_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {

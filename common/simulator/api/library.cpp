@@ -3,8 +3,8 @@
 #include "common/simulator/state/library.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/api/image.hpp"
 #include "common/simulator/state/function_attributes.hpp"
+#include "common/simulator/state/image.hpp"
 
 namespace cudasim {
 

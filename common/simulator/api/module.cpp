@@ -3,8 +3,8 @@
 //
 // A module is asked by handle, whichever context is current; only loading needs one.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/api/image.hpp"
 #include "common/simulator/state/function_attributes.hpp"
+#include "common/simulator/state/image.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,30 +1,20 @@
 // Stream-ordered memory allocator: pools, and allocations in a stream's order.
-#include "common/simulator/state/pools.hpp"
-
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/pools.hpp"
+#include "common/simulator/state/stream_allocations.hpp"
 
 #include <algorithm>
 
 namespace cudasim {
-namespace {
 
-std::shared_ptr<Pool> pool_named(CUmemoryPool handle) {
-  require(handle != nullptr);
-  return pools().get(handle, CUDA_ERROR_INVALID_VALUE);
-}
+namespace {
 
 // The host as a whole, or its first node of memory: there are no others here.
 bool is_host(const CUmemLocation& location) {
   const int type = static_cast<int>(location.type);
   return type == 2 ||
          (type == 3 && location.id == 0);  // CU_MEM_LOCATION_TYPE_HOST, _HOST_NUMA: newer than some headers
-}
-
-Device& device_of(const Stream& stream) {
-  const auto context = stream.context.lock();
-  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  return context->device;
 }
 
 // What properties or a location ask for. Throws CUDA_ERROR_INVALID_VALUE for what no pool deals in.
@@ -43,94 +33,19 @@ void require_device_if_any(const PoolPlace& place, CUresult otherwise) {
   if (place.location == CU_MEM_LOCATION_TYPE_DEVICE) device_at(place.id, otherwise);
 }
 
-// In a captured stream, an allocation and a free become nodes: the graph's memory comes and goes with its launches.
-void capture_part(Stream& stream, Part part) {
-  Operation operation;
-  operation.kind = OperationKind::allocation;
-  operation.parameters = std::make_shared<const Part>(std::move(part));
-  stream.enqueue(std::move(operation));
-}
-
-CUdeviceptr capture_allocation(Stream& stream, const Device& device, u64 bytes) {
-  AllocatePart part;
-  part.properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  part.properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  part.properties.location.id = part.device = device.ordinal;
-  part.bytes = bytes;
-  part.address = reserve_graph_memory(bytes);
-  const CUdeviceptr address = part.address;
-  capture_part(stream, std::move(part));
-  return address;
-}
-
-// `pool` null: the current one of the stream's device.
-CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, const CUmemoryPool* pool, CUstream handle) {
-  const auto stream = get_stream(handle);
-  require(pointer != nullptr);
-  const auto from = pool != nullptr ? pool_named(*pool) : current_pool(memory_of(device_of(*stream)));
-  if (capture_of(*stream)) {
-    *pointer = bytes == 0 ? 0 : capture_allocation(*stream, from->device, bytes);
-    return CUDA_SUCCESS;
-  }
-  require_no_unsafe_capture();
-  *pointer = bytes == 0 ? 0 : from->allocate(*stream, bytes);
-  return CUDA_SUCCESS;
-}
-
-CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
-  const auto stream = get_stream(handle);
-  if (pointer == 0) return CUDA_SUCCESS;
-  if (capture_of(*stream)) {
-    const auto capture = capture_of(*stream);
-    require(is_graph_memory(pointer));
-    {
-      const std::scoped_lock lock(Graph::mutex());
-      require(!capture->graph->frees(pointer));
-    }
-    capture_part(*stream, FreePart{pointer});
-    return CUDA_SUCCESS;
-  }
-  if (const auto pool = pool_of(pointer)) {
-    pool->free_in_order(pointer, *stream);
-    return CUDA_SUCCESS;
-  }
-  Operation operation;
-  operation.kind = OperationKind::allocation;
-  operation.label = "cuMemFreeAsync";
-  if (graph_memory_allocated(pointer)) {  // by a launch that may be still to come in the stream
-    set_graph_memory_allocated(pointer, false);
-    operation.run = [pointer] {
-      return AddressSpace::instance().release(pointer, "cuMemFreeAsync") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    };
-    stream->enqueue(std::move(operation));
-    return CUDA_SUCCESS;
-  }
-  // Memory of cuMemAlloc may be freed in a stream's order too.
-  const auto allocation = AddressSpace::instance().find(pointer);
-  require(allocation && allocation->base == pointer);
-  require(allocation->kind != MemoryKind::managed, CUDA_ERROR_NOT_SUPPORTED);
-  require(allocation->kind == MemoryKind::device);
-  auto claim = claim_allocation(pointer, "cuMemFreeAsync");
-  require(claim != nullptr);  // else it is freed already, and only the stream has not come to it
-  operation.run = [claim = std::move(claim)]() mutable {
-    claim.reset();
-    return CUDA_SUCCESS;
-  };
-  stream->enqueue(std::move(operation));
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
 
 CUresult driver::call_cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
-  return allocate(pointer, bytes, nullptr, stream);
+  return allocate_in_order(pointer, bytes, nullptr, stream);
 }
 
 CUresult driver::call_cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
-  return allocate(pointer, bytes, &pool, stream);
+  return allocate_in_order(pointer, bytes, &pool, stream);
 }
 
-CUresult driver::call_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) { return free_in_order(pointer, stream); }
+CUresult driver::call_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
+  return free_in_stream_order(pointer, stream);
+}
 
 CUresult driver::call_cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice dev) {
   require_calls_permitted();
@@ -150,7 +65,7 @@ CUresult driver::call_cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
 CUresult driver::call_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
   require_calls_permitted();
   const PoolPlace place = memory_of(device_at(dev, CUDA_ERROR_INVALID_VALUE));
-  const auto wanted = pool_named(pool);
+  const auto wanted = get_pool(pool);
   require(wanted->place == place);
   set_current_pool(place, wanted);
   return CUDA_SUCCESS;
@@ -187,7 +102,7 @@ CUresult driver::call_cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* 
 // Allocations from it stay until they are freed; their pool lasts as long.
 CUresult driver::call_cuMemPoolDestroy(CUmemoryPool pool) {
   require_calls_permitted();
-  const auto ended = pool_named(pool);
+  const auto ended = get_pool(pool);
   require(!ended->is_default);
   pools().remove(pool);
   if (current_pool(ended->place) == ended) set_current_pool(ended->place, nullptr);
@@ -197,28 +112,28 @@ CUresult driver::call_cuMemPoolDestroy(CUmemoryPool pool) {
 
 CUresult driver::call_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
   require_calls_permitted();
-  pool_named(pool)->trim(keep);
+  get_pool(pool)->trim(keep);
   return CUDA_SUCCESS;
 }
 
 CUresult driver::call_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
   require_calls_permitted();
   require(value != nullptr);
-  pool_named(pool)->get(attribute, value);
+  get_pool(pool)->get(attribute, value);
   return CUDA_SUCCESS;
 }
 
 CUresult driver::call_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
   require_calls_permitted();
   require(value != nullptr);
-  pool_named(pool)->set(attribute, value);
+  get_pool(pool)->set(attribute, value);
   return CUDA_SUCCESS;
 }
 
 CUresult driver::call_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
   require_calls_permitted();
   require(map != nullptr || count == 0);
-  const auto named = pool_named(pool);
+  const auto named = get_pool(pool);
   for (size_t i = 0; i < count; ++i) {
     const CUmemAccess_flags wanted = map[i].flags;
     require(wanted != CU_MEM_ACCESS_FLAGS_PROT_READ, CUDA_ERROR_NOT_SUPPORTED);
@@ -237,7 +152,7 @@ CUresult driver::call_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDes
 CUresult driver::call_cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
   require_calls_permitted();
   require(flags != nullptr && location != nullptr);
-  const auto named = pool_named(pool);
+  const auto named = get_pool(pool);
   if (is_host(*location)) {
     *flags = named->place.on_host() || named->place.managed ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
                                                             : CU_MEM_ACCESS_FLAGS_PROT_NONE;
@@ -250,7 +165,7 @@ CUresult driver::call_cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool 
 }
 
 #if CUDA_VERSION >= 13000
-// The same by location and kind of memory.
+
 namespace {
 
 PoolPlace given_place(const CUmemLocation* location, CUmemAllocationType type) {
@@ -280,7 +195,7 @@ CUresult driver::call_cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* locatio
 
 CUresult driver::call_cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
   const PoolPlace place = given_place(location, type);
-  const auto wanted = pool_named(pool);
+  const auto wanted = get_pool(pool);
   require(wanted->place == place);
   set_current_pool(place, wanted);
   return CUDA_SUCCESS;

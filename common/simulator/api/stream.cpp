@@ -1,8 +1,8 @@
 // Streams (CUDA Driver API manual, "Stream Management"). Capture is in api/capture.cpp.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/api/green.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/green.hpp"
 #include "common/simulator/state/launch.hpp"
 #include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"

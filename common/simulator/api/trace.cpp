@@ -25,7 +25,6 @@
 #include <mutex>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 namespace cudasim {
 namespace {

@@ -5,7 +5,6 @@
 #include "common/simulator/state/context.hpp"
 
 #include <memory>
-#include <string>
 
 namespace cudasim {
 

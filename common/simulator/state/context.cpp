@@ -161,7 +161,6 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   }
   Scheduler::instance().drain(*context->health);
   for (const ContextEnd end : all.ends) end(*context);
-  context->parts.clear();
   AddressSpace::instance().leave(context->id);
 }
 

@@ -1,8 +1,9 @@
 // Contexts: what a process has on a device. Everything a program makes belongs to one and ends with it.
 #pragma once
+#include "common/simulator/state/coredump.hpp"
 #include "common/simulator/state/device.hpp"
-#include "common/simulator/state/parts.hpp"
 #include "common/simulator/state/scheduler.hpp"
+#include "common/simulator/state/shared_memory.hpp"
 #include "common/simulator/state/stream.hpp"
 
 #include <algorithm>
@@ -25,9 +26,8 @@ class Context : public std::enable_shared_from_this<Context> {
   CUcontext handle = nullptr;
   std::atomic<u32> attached{1};  // cuCtxAttach, cuCtxDetach
 
-  // Allocations, pools, textures: whatever other files keep with a context. Destroyed when the context ends, after its
-  // work has ended and before its handle dies.
-  Parts parts;
+  ContextCoredump coredump;
+  OpenedMemory opened_memory;  // of other processes
 
   std::mutex settings;  // for the following
   u32 flags;

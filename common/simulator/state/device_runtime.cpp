@@ -22,7 +22,6 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <span>
 #include <tuple>
 
 namespace cudasim {

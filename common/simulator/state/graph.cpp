@@ -705,8 +705,8 @@ std::pair<unsigned, unsigned> unchanging(const CUstreamBatchMemOpParams& given) 
 }
 
 CUgraphExecUpdateResult may_become(const MemoryPart& now, const MemoryPart& next) {
-  const bool same = now.context == next.context &&
-                    std::ranges::equal(now.operations, next.operations, {}, unchanging, unchanging);
+  const bool same =
+      now.context == next.context && std::ranges::equal(now.operations, next.operations, {}, unchanging, unchanging);
   return same ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_PARAMETERS_CHANGED;
 }
 

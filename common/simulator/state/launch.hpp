@@ -14,7 +14,7 @@ struct LaunchShape {
   Dim3 grid, block;
   std::optional<Dim3> cluster;            // what the launch asked for, if anything
   std::optional<Dim3> preferred_cluster;  // a hint, which changes nothing but must divide the grid
-  u32 dynamic_shared = 0;       // bytes
+  u32 dynamic_shared = 0;                 // bytes
   bool cooperative = false;
   int priority = 0;  // CU_LAUNCH_ATTRIBUTE_PRIORITY, else the stream's; a lower number is more urgent
 };

@@ -6,7 +6,6 @@
 #include "common/simulator/state/registry.hpp"
 
 #include <map>
-#include <span>
 #include <string>
 
 namespace cudasim {

@@ -102,6 +102,8 @@ class Pool : public std::enable_shared_from_this<Pool> {
 };
 
 Registry<Pool, CUmemoryPool>& pools();
+// Throws CUDA_ERROR_INVALID_VALUE if the handle is none.
+std::shared_ptr<Pool> get_pool(CUmemoryPool handle);
 std::shared_ptr<Pool> make_pool(Device& device, const PoolPlace& place, u64 max_size,
                                 Pool::Sharing sharing = Pool::Sharing::none,
                                 std::shared_ptr<SharedMemory> shared = nullptr);

@@ -95,8 +95,8 @@ class Scheduler {
  private:
   struct State;
   Scheduler();
-  void make_ready(const TaskPtr& task);              // with the lock held
-  CUresult execute(Task& task);                      // without the lock
+  void make_ready(const TaskPtr& task);  // with the lock held
+  CUresult execute(Task& task);          // without the lock
   CUresult execute_untimed(Task& task);
   std::vector<TaskPtr> finish(const TaskPtr& task);  // takes the lock; the tasks that a worker can run now
   void hand_out(std::vector<TaskPtr> tasks);

@@ -4,7 +4,9 @@
 #include "common/simulator/state/failure.hpp"
 #include "common/simulator/types.hpp"
 
+#include <map>
 #include <memory>
+#include <mutex>
 
 namespace cudasim {
 
@@ -51,12 +53,21 @@ class SharedMemory {
   };
   SharedMemory(int file, const Label& label);
   // Takes the descriptor over.
-  static std::shared_ptr<SharedMemory> adopt(Purpose purpose, int file,
-                                             CUresult otherwise = CUDA_ERROR_INVALID_VALUE);
+  static std::shared_ptr<SharedMemory> adopt(Purpose purpose, int file, CUresult otherwise = CUDA_ERROR_INVALID_VALUE);
 
   int file_;
   Label label_;
   std::byte* bytes_ = nullptr;
+};
+
+// The memory of other processes that a context has opened, by serial number. It ends with the context.
+struct OpenedMemory {
+  struct Opening {
+    u64 base;
+    u32 count;
+  };
+  std::mutex mutex;
+  std::map<u64, Opening> by_serial;
 };
 
 }  // namespace cudasim

@@ -21,9 +21,9 @@ class Stream {
 
   const std::weak_ptr<Context> context;
   const std::shared_ptr<Health> health;
-  const u32 flags;     // CU_STREAM_NON_BLOCKING or 0
+  const u32 flags;            // CU_STREAM_NON_BLOCKING or 0
   std::atomic<int> priority;  // 0 … -5: lower is more urgent
-  const bool legacy;   // the context's stream 0
+  const bool legacy;          // the context's stream 0
   const u64 id;
   CUstream handle = nullptr;  // as the program knows it
 

@@ -1,4 +1,4 @@
-#include "common/simulator/api/image.hpp"
+#include "common/simulator/state/image.hpp"
 
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/variables.hpp"

@@ -1,0 +1,87 @@
+// Green contexts: a part of a device's multiprocessors, with streams of its own (CUDA Driver API manual, "Green
+// Contexts"). The arithmetic of parts is a device's; the machine's threads are not shared out by it, so that a kernel
+// in a green context runs as it would anywhere. Everything else of a green context is the primary one's: what
+// cuCtxFromGreenCtx answers with is another name of it.
+#pragma once
+#include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/context.hpp"
+#include "common/simulator/state/driver.hpp"
+#include "common/simulator/state/event.hpp"
+#include "common/simulator/state/primary.hpp"
+#include "common/simulator/state/thread.hpp"
+
+#include <map>
+#include <set>
+
+namespace cudasim {
+
+struct GreenContext {
+  GreenContext(Device& on, u32 multiprocessors)
+      : device(on), count(multiprocessors), primary(get_context(retain_primary(on))), name(name_context(primary)) {}
+  ~GreenContext() {
+    try {
+      release_primary(device);
+    } catch (const Failure&) {  // the program has released it more often than it retained it
+    }
+  }
+  GreenContext(const GreenContext&) = delete;
+  GreenContext& operator=(const GreenContext&) = delete;
+
+  Device& device;
+  const u32 count;  // of multiprocessors
+  const std::shared_ptr<Context> primary;
+  const CUcontext name;
+  const u64 id = fresh_handle();
+  CUgreenCtx handle = nullptr;
+  std::mutex mutex;  // for the following
+  std::vector<std::weak_ptr<Stream>> streams;
+  std::vector<TaskPtr> before;  // what streams to come have to wait for
+};
+Registry<GreenContext, CUgreenCtx>& green_contexts();
+
+// Which streams, and which names of contexts, are whose; no handle is used twice.
+struct Owners {
+  std::mutex mutex;
+  std::map<CUstream, CUgreenCtx> by_stream;
+  std::map<CUcontext, CUgreenCtx> by_name;
+  std::set<CUgreenCtx> destroyed;
+};
+Owners& owners();
+
+// Null for other contexts.
+std::shared_ptr<GreenContext> green_named(CUcontext handle);
+
+// That a stream belongs to, or, of the null stream, that is current to the thread (which is to say: what
+// cuCtxFromGreenCtx made of it). Null if there is none.
+CUgreenCtx green_context_of(const Stream& stream);
+CUgreenCtx current_green_context();
+// What cuCtxFromGreenCtx makes of it; null if it has been destroyed.
+CUcontext context_of_green(CUgreenCtx handle);
+// A stream that is new belongs to the green context from now on.
+void join_green_context(CUgreenCtx handle, const std::shared_ptr<Stream>& stream);
+
+// What cuCtxGetId answers for a context that cuCtxFromGreenCtx has given out; 0 for others.
+u64 green_id_of(CUcontext handle);
+
+#if CUDA_VERSION >= 13000
+
+// Blocks of a cluster run on multiprocessors that stand together, eight of them; alone they come in twos.
+constexpr u32 kTogether = 8, kAlone = 2;
+constexpr u32 kMostTogether = 15;  // parts of such multiprocessors, as driver 580 has it
+// A descriptor says how many multiprocessors, and nothing else: there is no call that would end one.
+constexpr std::uintptr_t kDescriptors = 0x3d0000000000;
+
+// `part`: a group that a split has made, which is not split again.
+CUdevResource multiprocessors(u32 count, bool part = false);
+CUresult give_resource(CUdevResource* out, CUdevResourceType type, u32 count);
+CUresult give_resource_of_stream(const std::shared_ptr<Stream>& stream, CUdevResource* out, CUdevResourceType type);
+
+// For a mark of, or a wait for, all work, while some of it is being captured.
+void invalidate(const std::vector<std::shared_ptr<Capture>>& captures);
+void require_no_capture(GreenContext& green);
+
+// Tells a destroyed one from what was none.
+std::shared_ptr<GreenContext> get_green(CUgreenCtx handle);
+#endif
+
+}  // namespace cudasim
