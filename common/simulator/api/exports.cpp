@@ -4,7 +4,7 @@
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/api/entry_points.hpp"
 #include "common/simulator/api/guard.hpp"
-#include "common/simulator/api/print.hpp"
+#include "common/simulator/state/print.hpp"
 
 namespace cudasim {
 namespace {

@@ -1,9 +1,10 @@
 #include "common/simulator/api/guard.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/api/logs.hpp"
 #include "common/simulator/state/leaks.hpp"
+#include "common/simulator/state/logs.hpp"
 #include "common/simulator/state/timeline.hpp"
+#include "common/simulator/state/trace.hpp"
 #include "common/simulator/wanted.hpp"
 
 #include <cstdio>

@@ -6,24 +6,9 @@
 
 #include <cuda.h>
 
-#include <cstddef>
-#include <string>
-
 namespace cudasim {
-
-struct Call {
-  const char* name;       // "cuMemcpyHtoD"
-  const char* symbol;     // "cuMemcpyHtoD_v2_ptds"
-  bool per_thread;        // a form for per-thread default streams
-  const char* arguments;  // their names: "dstDevice, srcHost, ByteCount"
-  const Argument* values;
-  std::size_t count;
-};
 
 // Runs `body(object)`, which returns a CUresult or throws.
 CUresult run_call(const Call& call, CUresult (*body)(void* object), void* object) noexcept;
-
-// Writes the call to stderr. `why` explains a failure.
-void trace_call(const Call& call, CUresult result, const std::string& why);
 
 }  // namespace cudasim

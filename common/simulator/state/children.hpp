@@ -13,6 +13,8 @@
 
 namespace cudasim {
 
+class Context;
+
 // A place in a module's memory where a kernel stores the parameters of a child, which it asks for before it launches.
 struct ChildPlace {
   u32 state;  // 0: free, 1: being filled
@@ -33,9 +35,11 @@ struct ChildTable {
 };
 ChildTable child_table(const Program& program);
 
-// A free place, for the grid; null if there is none.
-ChildPlace* take_place(const Program& program, u64 grid);
-void give_back(ChildPlace& place);
+// A free place for a child of the grid. Null if there is none, or if the context's limit of pending launches is
+// reached: the places that have been taken, and the tail launches, count until they begin.
+ChildPlace* take_place(const Launch& parent);
+// `still_pending`: the launch goes on counting.
+void give_back(Context& context, ChildPlace& place, bool still_pending = false);
 
 // One launch.
 struct Child {
@@ -45,9 +49,14 @@ struct Child {
   u64 stream;
   std::vector<std::byte> parameters;
   std::function<void()> then;  // when it has run; empty: nothing
+  bool counts = false;         // as a pending launch, until it begins
 };
-constexpr u64 kTailStream = 3;          // cudaStreamTailLaunch
-constexpr u32 kMostChildren = 1 << 20;  // of one grid: an H200 ran 5,000 of one thread, though its limit says 2,048
+constexpr u64 kTailStream = 3;  // cudaStreamTailLaunch
+// The limit of pending launches counts children that have not ended. On hardware those of other streams may end while
+// their parent runs, and then count no longer: on an H200 (driver 580) one thread launched 10,240 with a limit of
+// 2,048, but exactly 2,048 tails, and exactly 2,048 that waited for their parent. Here such children always count as
+// ended.
+constexpr u32 kMostChildren = 1 << 20;  // of one grid
 
 // False if the grid has launched kMostChildren.
 bool put_in_line(u64 grid, Child child);

@@ -31,9 +31,10 @@ class Context : public std::enable_shared_from_this<Context> {
 
   std::mutex settings;  // for the following
   u32 flags;
-  std::array<u64, 16> limits{};  // by CUlimit
-  std::atomic<u32> builtins{0};  // Kernel::builtins of all that has been launched
-  std::set<u64> peers;           // ids of the contexts whose memory kernels may touch
+  std::array<u64, 16> limits{};          // by CUlimit
+  std::atomic<u64> pending_launches{0};  // by kernels (children.hpp)
+  std::atomic<u32> builtins{0};          // Kernel::builtins of all that has been launched
+  std::set<u64> peers;                   // ids of the contexts whose memory kernels may touch
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
 

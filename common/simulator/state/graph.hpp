@@ -79,6 +79,7 @@ using Part = std::variant<EmptyPart, KernelPart, CopyPart, FillPart, HostPart, C
                           AllocatePart, FreePart, MemoryPart, ConditionalPart, SignalPart, AwaitPart>;
 
 CUgraphNodeType type_of(const Part& part);
+bool is_single(const Part& part);  // allocates or frees memory, or is conditional
 
 // Whether a node of an executable graph can become `next` (manual, cuGraphExecUpdate, "Limitations").
 CUgraphExecUpdateResult may_become(const Part& now, const Part& next);
@@ -175,6 +176,9 @@ class Executable {
     std::vector<std::size_t> after;         // indices of steps
     std::vector<std::vector<Step>> bodies;  // of a conditional node
   };
+
+  // The steps of a graph and of its child graphs. Throws as the constructor does.
+  static std::vector<Step> steps_of(const Graph& graph, CUgraphNode* culprit);
 
   TaskPtr launch(Stream& stream);  // the task that ends it
   // A graph that does the same, for a launch into a captured stream. With this one's lock and the graphs'

@@ -6,10 +6,11 @@
 //
 // Made for a terminal of 100 columns before a class: handles have short names (the number itself is shown once),
 // enumerators and flags their own, lines are broken between arguments.
-#include "common/simulator/api/guard.hpp"
-#include "common/simulator/api/print.hpp"
+#include "common/simulator/state/trace.hpp"
+
 #include "common/simulator/state/library.hpp"
 #include "common/simulator/state/module.hpp"
+#include "common/simulator/state/print.hpp"
 #include "common/simulator/state/thread.hpp"
 #include "common/simulator/text.hpp"
 
@@ -36,7 +37,7 @@ struct Enumerator {
 };
 constexpr Enumerator kEnumerators[] = {
 #define ENUMERATOR(type, value, name) {#type, value, #name},
-#include "common/simulator/api/enumerators.inc"
+#include "common/simulator/state/enumerators.inc"
 #undef ENUMERATOR
 };
 
