@@ -24,7 +24,7 @@ bool is_zero(const void* bytes, std::size_t size) {
   return std::all_of(begin, begin + size, [](unsigned char byte) { return byte == 0; });
 }
 
-// False if the time is over, in milliseconds. The other process may end meanwhile.
+// False if the time, in milliseconds, has run out. The other process may end while this one waits.
 template <class Left>
 bool wait_until_none(const Left& left, i32 process, unsigned milliseconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);

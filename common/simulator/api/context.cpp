@@ -1,7 +1,7 @@
 // Contexts (CUDA Driver API manual, "Context Management", "Context Management [DEPRECATED]").
 //
 // The stack holds handles, not contexts: a destroyed context stays on every stack it was pushed to, can even be pushed
-// again, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED to whoever uses it.
+// again, and every call that uses it fails with CUDA_ERROR_CONTEXT_IS_DESTROYED.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/memory/address_space.hpp"
@@ -117,7 +117,7 @@ u64 largest(CUlimit limit, const Device& device) {
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: return 128;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
       return static_cast<u64>(*attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE));
-    case CU_LIMIT_PRINTF_FIFO_SIZE:  // nobody looks before a kernel needs it
+    case CU_LIMIT_PRINTF_FIFO_SIZE:  // not checked before a kernel needs it
     case CU_LIMIT_MALLOC_HEAP_SIZE: return ~u64{0};
     default: return device.memory;
   }
@@ -362,7 +362,7 @@ CUresult driver::call_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
   const auto event = events().get(hEvent);
   if (const auto capture = event->captured()) {
     const std::scoped_lock lock(Graph::mutex());
-    require(!capture->invalidated);  // as driver 580 answers
+    require(!capture->invalidated);  // as driver 580 does
     capture->invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   }

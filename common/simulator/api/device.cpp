@@ -25,7 +25,7 @@ void copy_text(char* out, int size, const std::string& text) {
   out[count] = '\0';
 }
 
-// "0000:00:06.0", "0000:00:06", "00:06.0", in hexadecimal. False if it is none of these.
+// "0000:00:06.0", "0000:00:06", "00:06.0", in hexadecimal. False for any other text.
 bool parse_bus_id(const char* text, unsigned& domain, unsigned& bus, unsigned& slot) {
   unsigned function = 0;
   int end = 0;
@@ -73,7 +73,7 @@ CUresult driver::call_cuDeviceGetUuid(CUuuid* uuid, CUdevice dev) { return get_u
 
 CUresult driver::call_cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice dev) { return get_uuid(uuid, dev); }
 
-// A LUID is Windows' name for an adapter; elsewhere there is none.
+// A LUID is Windows' name for an adapter; other systems have no LUIDs.
 CUresult driver::call_cuDeviceGetLuid(char* luid, unsigned int* deviceNodeMask, CUdevice dev) {
   initialized_device(dev);
   require(luid != nullptr && deviceNodeMask != nullptr);
@@ -116,7 +116,7 @@ CUresult driver::call_cuDeviceGetTexture1DLinearMaxWidth(size_t* maxWidthInEleme
   return CUDA_SUCCESS;
 }
 
-// Execution affinity exists under MPS only, of which there is none here.
+// Execution affinity exists under MPS only, which is not simulated.
 CUresult driver::call_cuDeviceGetExecAffinitySupport(int* pi, CUexecAffinityType, CUdevice dev) {
   initialized_device(dev);
   require(pi != nullptr);
@@ -200,7 +200,7 @@ CUresult driver::call_cuDeviceGetP2PAttribute(int* value, CUdevice_P2PAttribute 
 #if CUDA_VERSION >= 13000
 namespace {
 
-// Of each operation asked about: none over the link to the host or between the devices, as an H200 on PCI Express says.
+// No operation is atomic across PCI Express, to the host or between devices, as an H200 reports.
 CUresult no_atomics(unsigned* capabilities, const CUatomicOperation* operations, unsigned count) {
   require(capabilities != nullptr && operations != nullptr && count != 0);
   require(std::all_of(operations, operations + count,

@@ -95,7 +95,7 @@ CUresult driver::call_cuEventSynchronize(CUevent hEvent) {
   require_not_captured(*event);
   require_no_unsafe_capture();
   event->wait();
-  require_no_fault(*event->health);  // that the context has been ended meanwhile is no matter
+  require_no_fault(*event->health);  // a context that was destroyed while the call waited is not an error
   return CUDA_SUCCESS;
 }
 

@@ -26,7 +26,7 @@ std::shared_ptr<SharedMemory> open(int descriptor) {
   try {
     return SharedMemory::open(SharedMemory::Purpose::physical_memory, descriptor);
   } catch (const Failure&) {
-    fail(CUDA_ERROR_UNKNOWN);  // as driver 580 answers
+    fail(CUDA_ERROR_UNKNOWN);  // as driver 580 does
   }
 }
 
@@ -66,7 +66,7 @@ CUresult driver::call_cuExternalMemoryGetMappedBuffer(CUdeviceptr* pointer, CUex
   return CUDA_SUCCESS;
 }
 
-// The levels follow each other; how a device would lay them out nobody has said.
+// The levels follow each other; how a device would lay them out is not documented.
 CUresult driver::call_cuExternalMemoryGetMappedMipmappedArray(
     CUmipmappedArray* mipmap, CUexternalMemory memory, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC* description) {
   const auto context = current_context();
@@ -91,7 +91,7 @@ CUresult driver::call_cuImportExternalSemaphore(CUexternalSemaphore* out,
   current_context();
   require(out != nullptr && description != nullptr);
   switch (description->type) {
-    case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD: return CUDA_ERROR_UNKNOWN;  // as driver 580 answers
+    case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD: return CUDA_ERROR_UNKNOWN;  // as driver 580 does
     case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32: return CUDA_ERROR_NOT_SUPPORTED;
     default: return CUDA_ERROR_INVALID_VALUE;
   }

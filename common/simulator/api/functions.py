@@ -47,7 +47,7 @@ REASONS = {
     "graphics: a device without any has nothing to share": (
         "cuEGL", "cuGL", "cuGraphics", "cuVDPAU", "cuEventCreateFromEGLSync", "cuStreamBeginCaptureToCig",
         "cuStreamEndCaptureToCig"),
-    "links between machines: there are none": (
+    "links between machines: the simulated machine is alone": (
         "cuDeviceGetClique", "cuDeviceGetFabric", "cuFabric", "cuLogicalEndpoint"),
     "notification of core dumps: none are written": ("cuCoredump",),
     "a thread that restores a checkpoint: the simulated device's memory is the process's own": ("cuCheckpoint",),

@@ -17,7 +17,7 @@ CUresult list(const std::vector<NodePtr>& nodes, CUgraphNode* out, std::size_t* 
     *count = nodes.size();
     return CUDA_SUCCESS;
   }
-  const std::size_t room = *count;  // which may lie in `out`, for all that is known
+  const std::size_t room = *count;  // which may be inside `out`
   for (std::size_t i = 0; i < room; ++i) out[i] = i < nodes.size() ? nodes[i]->handle : nullptr;
   *count = std::min(room, nodes.size());
   return CUDA_SUCCESS;
@@ -31,7 +31,7 @@ std::shared_ptr<Graph> graph_of(const Node& node) {
 
 void write(const EdgeKind& kind, EdgeData* data) { *data = {kind.from_port, kind.to_port, kind.type, {}}; }
 
-// An answer without the kinds of edges is one only where all are plain.
+// Without the kinds of the edges the result is complete only if all edges are plain.
 void require_lossless(const EdgeKind& kind, const EdgeData* data) {
   require(data != nullptr || kind == EdgeKind{}, CUDA_ERROR_LOSSY_QUERY);
 }

@@ -1,7 +1,7 @@
 // Green contexts: a part of a device's multiprocessors, with streams of its own (CUDA Driver API manual, "Green
 // Contexts"). The arithmetic of parts is a device's; the machine's threads are not shared out by it, so that a kernel
 // in a green context runs as it would anywhere. Everything else of a green context is the primary one's: what
-// cuCtxFromGreenCtx answers with is another name of it.
+// cuCtxFromGreenCtx returns is another name for it.
 #include "common/simulator/state/green.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"

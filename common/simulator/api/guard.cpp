@@ -17,7 +17,7 @@ namespace {
 
 thread_local CallInProgress in_progress{};
 
-// The calls that a locked process still answers: those that describe the library, and those that lock and unlock.
+// The calls that go on in a locked process: those that describe the library, and those that lock and unlock.
 WhenLocked when_locked(std::string_view name) {
   for (const std::string_view each : {"cuCheckpoint", "cuDriverGetVersion", "cuGetError", "cuGetProcAddress"}) {
     if (name.starts_with(each)) return WhenLocked::goes_on;

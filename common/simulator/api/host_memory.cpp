@@ -37,7 +37,7 @@ bool is_mapped_host(const Allocation& a) {
   return a.kind == MemoryKind::virtual_mapping && (a.flags & Allocation::kOnHost) != 0 && a.device_readable;
 }
 
-// The page-locked memory that holds `pointer`; throws CUDA_ERROR_INVALID_VALUE if there is none.
+// The page-locked memory that holds `pointer`; throws CUDA_ERROR_INVALID_VALUE if it is not in page-locked memory.
 std::shared_ptr<Allocation> host_allocation(const void* pointer) {
   require(pointer != nullptr);
   auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
@@ -110,7 +110,7 @@ CUresult driver::call_cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned
   require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0);  // no memory of this process belongs to another device
   const u64 address = reinterpret_cast<u64>(pointer);
   require(address + bytes > address && address + bytes <= kDeviceBase && host_range_is_mapped(address, bytes));
-  // Memory of the driver's own is not "already registered" (which is what the same answers a second time).
+  // Memory of the driver's own is not "already registered" (the error for registering a range twice).
   const auto held = AddressSpace::instance().find(address);
   require(held == nullptr || held->kind != MemoryKind::host_pinned);
   if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0) {

@@ -97,8 +97,8 @@ CUresult driver::call_cuIpcOpenEventHandle(CUevent* event, CUipcEventHandle opaq
 
 #if CUDA_VERSION >= 11070
 
-// For a network card or another driver: a DMA-BUF. Here it is a descriptor that whoever has it can map; it begins where
-// its memory does.
+// For a network card or another driver: a DMA-BUF. Here it is a descriptor that any process which has it can map; it
+// begins where its memory does.
 CUresult driver::call_cuMemGetHandleForAddressRange(void* handle, CUdeviceptr address, size_t size,
                                                     CUmemRangeHandleType type, unsigned long long flags) {
   current_context();
@@ -109,7 +109,7 @@ CUresult driver::call_cuMemGetHandleForAddressRange(void* handle, CUdeviceptr ad
   const auto allocation = AddressSpace::instance().find(address);
   require(allocation && (allocation->kind == MemoryKind::device || allocation->kind == MemoryKind::virtual_mapping));
   require(size <= allocation->base + allocation->size - address);
-  require(flags != kByPcie, CUDA_ERROR_NOT_SUPPORTED);  // as an H200 answers
+  require(flags != kByPcie, CUDA_ERROR_NOT_SUPPORTED);  // as on an H200
   if (address != allocation->base) {
     return refuse("cuMemGetHandleForAddressRange", "for a range that begins within an allocation");
   }

@@ -40,7 +40,7 @@ struct LaunchAttributes {
 
 constexpr unsigned kMemorySyncDomains = 4;  // CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT
 
-// Of an attribute that older headers lack.
+// For attributes that older headers lack.
 unsigned first_word_of(const CUlaunchAttributeValue& value) {
   unsigned word = 0;
   std::memcpy(&word, &value, sizeof word);
@@ -87,7 +87,7 @@ LaunchAttributes read(const CUlaunchConfig& config) {
         break;
       case 13: fail(refuse("CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-        read.overlaps = value.programmaticStreamSerializationAllowed != 0;  // it need not; but a capture says so
+        read.overlaps = value.programmaticStreamSerializationAllowed != 0;  // it need not, but a capture records it
         break;
       // The rest are hints.
       case CU_LAUNCH_ATTRIBUTE_IGNORE:

@@ -96,7 +96,7 @@ CUresult driver::call_cuLibraryLoadFromFile(CUlibrary* library, const char* file
   require(fileName != nullptr);
   const std::string bytes = read_file(fileName);
   for (unsigned i = 0; i < numLibraryOptions && libraryOptions != nullptr; ++i) {
-    require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // nobody holds a file's contents
+    require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // the program does not keep a file's contents
   }
   return load(library, texts_of_bytes(bytes), JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
               libraryOptionValues, numLibraryOptions);
@@ -155,7 +155,7 @@ CUresult driver::call_cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUli
 CUresult driver::call_cuLibraryGetUnifiedFunction(void** fptr, CUlibrary library, const char* symbol) {
   get_code(library);
   require(fptr != nullptr && symbol != nullptr);
-  return CUDA_ERROR_INVALID_VALUE;  // no PTX makes one; driver 580 answers so, the manual has NOT_FOUND
+  return CUDA_ERROR_INVALID_VALUE;  // no PTX makes one; as driver 580; the manual has NOT_FOUND
 }
 
 CUresult driver::call_cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) {

@@ -84,7 +84,7 @@ CUresult driver::call_cuMemGetAddressRange_v2(CUdeviceptr* base, size_t* size, C
   const auto context = current_context();
   const auto allocation = AddressSpace::instance().find(pointer);
   require(allocation != nullptr, CUDA_ERROR_NOT_FOUND);
-  // Of mappings, and of a pool on the host, devices know once they are let.
+  // A device knows mappings, and a pool on the host, once it has been given access.
   require(allocation->device_readable, CUDA_ERROR_NOT_FOUND);
   if (base != nullptr) *base = allocation->base;
   if (size != nullptr) *size = allocation->size;

@@ -28,7 +28,7 @@ std::shared_ptr<Function> permitted_function(CUfunction handle) {
   return get_function(handle);
 }
 
-// For who has asked for another: a C++ compiler changes names that are not extern "C".
+// A hint for a name that was not found: a C++ compiler changes names that are not extern "C".
 std::string kernels_of(const Module& module) {
   std::string text = "the module has no kernel of that name; there are";
   const auto& kernels = module.program->kernels;

@@ -24,7 +24,7 @@ CUresult driver::call_cuPointerGetAttributes(unsigned int count, CUpointer_attri
   const auto allocation = AddressSpace::instance().find(pointer);
   for (unsigned i = 0; i < count; ++i) {
     require(data[i] != nullptr);
-    // Of memory that nobody knows a real driver says what it is not, but leaves what would be its range alone.
+    // For an unknown address, a real driver fills in defaults, except for the range attributes.
     const bool range =
         attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_START_ADDR || attributes[i] == CU_POINTER_ATTRIBUTE_RANGE_SIZE;
     if (allocation || !range) store_default_attribute(data[i], attributes[i]);

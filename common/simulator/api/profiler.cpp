@@ -1,4 +1,5 @@
-// Profiler control (CUDA Driver API manual, "Profiler Control"): marks for a profiler outside, of which there is none.
+// Profiler control (CUDA Driver API manual, "Profiler Control"): marks for an external profiler, which the simulator
+// does not have.
 #include "common/simulator/api/call.hpp"
 
 namespace cudasim {

@@ -1,5 +1,5 @@
 // Sparse arrays: arrays whose memory comes tile by tile, from memory that was made for it
-// (CU_MEM_CREATE_USAGE_TILE_POOL). Of a mipmapped one, the levels that are too small for a tile get theirs together,
+// (CU_MEM_CREATE_USAGE_TILE_POOL). In a mipmapped array, the levels that are too small for a tile share theirs,
 // layer by layer: its tail.
 //
 // An array has addresses of its own here, tiles or not. A tile that is mapped gets the bytes that its memory holds, and

@@ -44,7 +44,7 @@ CUresult synchronize(CUstream handle) {
   require_no_unsafe_capture();
   stream->synchronize();
   if (const auto context = stream->context.lock()) trim_pools(context->device);
-  require_no_fault(*stream->health);  // that the context has been ended meanwhile is no matter
+  require_no_fault(*stream->health);  // a context that was destroyed while the call waited is not an error
   return CUDA_SUCCESS;
 }
 
@@ -58,7 +58,7 @@ bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
     stream->capture->invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
   }
-  require(!capture->invalidated);  // as driver 580 answers
+  require(!capture->invalidated);  // as driver 580 does
   require(!stream->legacy, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   if (stream->capture && stream->capture != capture) {
     stream->capture->invalidated = capture->invalidated = true;
@@ -183,7 +183,7 @@ CUresult driver::call_cuStreamGetId(CUstream handle, unsigned long long* id) {
   return CUDA_SUCCESS;
 }
 
-// Of a stream of a green context, what cuCtxFromGreenCtx makes of that.
+// For a stream of a green context: the context that cuCtxFromGreenCtx returns.
 CUresult driver::call_cuStreamGetCtx(CUstream handle, CUcontext* out) {
   const auto stream = get_stream(handle);
   const auto context = context_of(handle);

@@ -1,7 +1,8 @@
 // Tensor maps, for the bulk copies of tiles. CUDA Driver API manual, "Tensor Map Object Management".
 //
 // Interleaved layouts are not simulated: an H200 counts in them what no manual says. Nor is im2col::w, which compute
-// capability 9.0 does not have. Maps of both are made, as a driver makes them; a copy that uses one stops and says so.
+// capability 9.0 does not have. Both kinds of maps can be encoded, as with a driver, but a copy that uses one stops
+// with a report.
 #include "common/simulator/memory/tensor_map.hpp"
 
 #include "common/simulator/api/call.hpp"

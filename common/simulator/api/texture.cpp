@@ -10,7 +10,7 @@
 namespace cudasim {
 namespace {
 
-// What a program asked for, to be told again. What kernels read by lives as long as this.
+// What a program asked for, so that it can be queried. The texture that kernels use lives as long as this.
 struct Object {
   CUDA_RESOURCE_DESC resource{};
   CUDA_TEXTURE_DESC texture{};
@@ -59,8 +59,8 @@ u64 make(Objects& objects, const std::shared_ptr<Object>& object, Texture textur
   enter_texture(object->handle, std::make_shared<const Texture>(std::move(texture)));
   return object->handle;
 }
-// The handle is gone at once; kernels that run or wait in a stream still read by the object. (On an H200 they do so
-// until another object is made, which gets the same place.)
+// The handle is gone at once; kernels that run or wait in a stream still read through the object. (On an H200 they do
+// so until another object is made, which gets the same place.)
 void end(Context& context, Objects& objects, u64 handle) {
   std::shared_ptr<Object> object = objects.remove(as_handle(handle));
   require(object != nullptr);

@@ -2,7 +2,7 @@
 // "Texture TextureReference Management [DEPRECATED]", "Surface TextureReference Management [DEPRECATED]".
 //
 // To instructions a reference is an object whose handle is the variable's address. A launch sees what was set_reference
-// before it: so whoever sets something waits for the launches that came before.
+// before it: so a call that sets something waits for the launches that came before.
 #include "common/simulator/state/texture_reference.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/arrays.hpp"
@@ -68,7 +68,7 @@ CUresult driver::call_cuTexRefSetMipmappedArray(CUtexref hTexRef, CUmipmappedArr
   return bind_stored(hTexRef, resource, array->descriptor.Format, array->descriptor.NumChannels);
 }
 
-// Memory that does not begin where textures may: the texture begins before it, and the program is told by how much.
+// Memory that is not aligned for a texture: the texture begins before it, and the program learns by how much.
 CUresult driver::call_cuTexRefSetAddress_v2(size_t* ByteOffset, CUtexref hTexRef, CUdeviceptr dptr, size_t bytes) {
   const u64 offset = dptr % kTextureAlignment;
   require(ByteOffset != nullptr || offset == 0);

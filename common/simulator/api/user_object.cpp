@@ -58,7 +58,7 @@ CUresult driver::call_cuUserObjectRelease(CUuserObject object, unsigned int coun
   return CUDA_SUCCESS;
 }
 
-// CU_GRAPH_USER_OBJECT_MOVE: the references are the program's own, handed over.
+// CU_GRAPH_USER_OBJECT_MOVE: the program's own references move to the graph.
 CUresult driver::call_cuGraphRetainUserObject(CUgraph graph, CUuserObject object, unsigned int count,
                                               unsigned int flags) {
   const auto holder = get_graph(graph);

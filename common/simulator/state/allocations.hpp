@@ -31,7 +31,7 @@ u64 free_memory(Device& device);
 void require_host_memory(u64 bytes);
 
 // Bytes on the host, page by page from the system: zero, and free of cost until they are touched. Throws
-// CUDA_ERROR_OUT_OF_MEMORY if there are none.
+// CUDA_ERROR_OUT_OF_MEMORY if the system has none left.
 class HostBytes {
  public:
   explicit HostBytes(u64 size, u64 align = 4096);
@@ -64,11 +64,11 @@ std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind,
 std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
                                                 const char* label, std::shared_ptr<const void> keep,
                                                 MemoryKind kind = MemoryKind::device);
-// Ends an allocation made by one of these; false if there is none (any more) at `base`. Does not wait for anything.
+// Ends an allocation made by one of these; false if no such allocation begins at `base`. Does not wait for anything.
 bool end_allocation(u64 base, const char* by);
 
 // The same in two steps, for frees in a stream's order: from the first step on the program cannot free it (again); it
-// ends when the object does. Null if there is none.
+// ends when the object does. Null if no such allocation begins at `base`.
 std::shared_ptr<void> claim_allocation(u64 base, const char* by);
 
 // The context that an allocation belongs to; null if it has none or it is gone.

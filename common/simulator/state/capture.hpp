@@ -6,7 +6,7 @@
 
 namespace cudasim {
 
-// Under Graph::mutex(), but for what never changes.
+// Under Graph::mutex(), except for members that never change.
 class Capture : public std::enable_shared_from_this<Capture> {
  public:
   Capture(std::shared_ptr<Graph> graph, CUstreamCaptureMode mode, const std::shared_ptr<Stream>& origin, u32 thread);

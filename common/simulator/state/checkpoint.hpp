@@ -29,7 +29,7 @@ struct ProcessPage {
 // unlock, go on.
 enum class WhenLocked { waits, goes_on };
 
-// cuInit's part: without a page nobody can lock the process, but nothing else is amiss.
+// cuInit's part: without a page the process cannot be locked, but everything else works.
 void make_process_page();
 // In a child made by fork: the page is its parent's.
 void forget_process_page();

@@ -1,7 +1,7 @@
 // Grids that a kernel launches itself (dynamic parallelism): the device runtime (device_runtime.cpp) puts them in line;
 // they run when their parent's grid has ended, and belong to it: the parent is done when they are. Nothing on the
-// device can wait for a child (that went with the first version of dynamic parallelism), so nobody sees that they begin
-// late.
+// device can wait for a child (that went with the first version of dynamic parallelism), so no program sees that they
+// begin late.
 #pragma once
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/state/failure.hpp"
@@ -35,7 +35,7 @@ struct ChildTable {
 };
 ChildTable child_table(const Program& program);
 
-// A free place for a child of the grid. Null if there is none, or if the context's limit of pending launches is
+// A free place for a child of the grid. Null if all are taken, or if the context's limit of pending launches is
 // reached: the places that have been taken, and the tail launches, count until they begin.
 ChildPlace* take_place(const Launch& parent);
 // `still_pending`: the launch goes on counting.
@@ -64,7 +64,7 @@ bool put_in_line(u64 grid, Child child);
 // A variable that the device runtime has brought into a program; null if it has not.
 const Global* runtime_variable(const Program& program, std::string_view name);
 
-// The kernel at an address on the device; null if there is none.
+// The kernel at an address on the device; null if no kernel is there.
 const Kernel* kernel_at(const Program& program, u64 address);
 u64 address_of(const Kernel& kernel);
 

@@ -23,7 +23,7 @@ struct Condition {
 
 std::shared_ptr<Condition> make_condition(u32 initial, bool assigned);
 
-// Null if there is none of that handle (any more).
+// Null if the handle is not, or no longer, a condition's.
 std::shared_ptr<Condition> find_condition(u64 handle);
 
 // What a kernel calls; false if there is no such condition (any more).

@@ -79,7 +79,7 @@ class Context : public std::enable_shared_from_this<Context> {
   TaskPtr gate_;                                  // under `order`: see hold_back
 };
 
-// Every context that ever was: a destroyed one can still be current, and answers so.
+// Every context that ever was: a destroyed one can still be current, and calls then fail.
 enum class ContextState : u8 { unknown, destroyed, live };
 ContextState context_state(CUcontext handle);
 // Null unless it is live.
@@ -100,7 +100,7 @@ void destroy_context(const std::shared_ptr<Context>& context);
 void require_healthy_device(const Device& device);
 
 // The first line of every call that needs a context: initialised, not inside a callback, a live context current, no
-// fault in it; throws what the driver answers otherwise.
+// fault in it; throws the driver's error otherwise.
 std::shared_ptr<Context> current_context();
 // The same for calls that do not mind a fault.
 std::shared_ptr<Context> current_context_even_faulted();

@@ -148,7 +148,7 @@ void begin_coredump_settings(Context& context) {
   constexpr u32 kEnable = 0x20, kUser = 0x40;  // CU_CTX_COREDUMP_ENABLE, CU_CTX_USER_COREDUMP_ENABLE
   CoredumpSettings& settings = context.coredump.settings;
   if ((context.flags & (kEnable | kUser)) == 0) return;
-  settings.on_exception = true;  // the one implies the other
+  settings.on_exception = true;  // each flag implies this
   say_that_none_is_made();
 }
 

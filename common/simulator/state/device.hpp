@@ -36,8 +36,8 @@ struct Device {
     std::vector<std::weak_ptr<GraphMemoryHold>> holds;
   } graph_memory;
 
-  // The first fault of a kernel on it. All its contexts answer with that from then on, new ones are refused, and
-  // nothing but the end of the process heals it (seen with driver 580; manual, CUDA_ERROR_ILLEGAL_ADDRESS).
+  // The first fault of a kernel on it. Every call in its contexts fails with that from then on, new ones are refused,
+  // and nothing but the end of the process heals it (seen with driver 580; manual, CUDA_ERROR_ILLEGAL_ADDRESS).
   std::atomic<CUresult> fault{CUDA_SUCCESS};
 
   // The primary context: made by the first retain, gone with the last release, its handle always the same.

@@ -29,7 +29,7 @@ namespace cudasim {
 namespace device_runtime {
 namespace {
 
-// cudaError_t. A function that answers with one leaves it behind as its thread's last error, unless it is none.
+// cudaError_t. A function that returns an error also leaves it behind as its thread's last error.
 enum class Error : u32 {
   none = 0,
   invalid_value = 1,
@@ -109,7 +109,7 @@ u64 fresh_number() {
 
 // ---- Launches
 
-// Nobody sees an error that he does not ask for; so it is told, once for each two kernels.
+// A program may never ask for the error, so it is reported on stderr, once for each pair of kernels.
 void tell_refused(const Caller& c, const Kernel& child, const std::string& why) {
   if (quiet()) return;
   static std::mutex mutex;
@@ -141,7 +141,7 @@ void tell_no_place(Context& context) {
   });
 }
 
-// A place for a child's parameters; null if there is none.
+// A place for a child's parameters; null if all are taken.
 ChildPlace* take_place(Caller& c) {
   ChildPlace* const place = cudasim::take_place(c.launch);
   if (place == nullptr) {
@@ -181,7 +181,7 @@ Error put_in_line(const Caller& c, Child child) {
   return cudasim::put_in_line(c.launch.grid_id, std::move(child)) ? Error::none : Error::too_many_launches;
 }
 
-// Judges in any case: the place lies where kernels can write.
+// Checks the launch again: kernels can write to the place.
 Error launch(const Caller& c, ChildPlace& place, StreamHandle stream) {
   const Kernel* kernel = nullptr;
   Error error = judge(c, place, kernel);
@@ -200,8 +200,8 @@ Error launch(const Caller& c, ChildPlace& place, StreamHandle stream) {
   return error;
 }
 
-// What the compiler writes for kernel<<<…>>> in a kernel: a place for the arguments is asked for, and if there is one,
-// filled and launched.
+// The compiler turns kernel<<<…>>> in a kernel into a request for a place, and if that succeeds, stores of the
+// arguments and a launch.
 u64 get_parameter_buffer_v2(Caller& c, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
   ChildPlace* const place = take_place(c);
   if (place == nullptr) return 0;
@@ -251,7 +251,8 @@ Error free(Caller& c, u64 pointer) {
 u64 bytes_of(const Extent& e) { return e.width * e.height * e.depth; }
 
 // Copies and fills are children, too, of the kernels in kOwnKernels, with as many threads as they need. What they have
-// written the check for it hears afterwards, `then`: a copy may copy what nobody has written, as those of the host may.
+// written, the check for initialized memory learns afterwards, in `then`: like a copy by the host, it may copy
+// unwritten bytes.
 Error launch_own(Caller& c, const char* name, std::initializer_list<u64> parameters, const Extent& extent,
                  StreamHandle stream, std::function<void()> then) {
   const auto& kernels = c.program.runtime_kernels;
@@ -267,7 +268,7 @@ Error launch_own(Caller& c, const char* name, std::initializer_list<u64> paramet
                          std::move(then)});
 }
 
-// f(y, z) for each row of a box, where somebody checks what is written.
+// f(y, z) for each row of a box, if a check follows what is written.
 template <class F>
 void each_row(const Extent& box, F f) {
   if (!checks().init) return;
@@ -300,7 +301,7 @@ Error memcpy_1d(Caller& c, u64 to, u64 from, u64 bytes, u32 kind, StreamHandle s
   return memcpy_2d(c, to, bytes, from, bytes, bytes, 1, kind, stream);
 }
 
-// Whether a box at `place` is inside; beyond the last slice nobody knows.
+// Whether a box at `place` is inside; the number of slices is not known.
 bool inside(const Pitched& memory, const Extent& place, const Extent& extent) {
   return extent.depth <= 1 || place.height + extent.height <= memory.height;
 }
@@ -355,7 +356,7 @@ Error event_record_with_flags(Caller&, u64, StreamHandle, u32) { return Error::n
 
 // ---- Errors
 
-// These answer with an error, and do not fail with it.
+// These return an error as their result; they do not fail with it.
 u32 get_last_error(Caller& c) { return std::exchange(c.last_error(), 0); }
 u32 peek_at_last_error(Caller& c) { return c.last_error(); }
 
@@ -403,7 +404,7 @@ Error get_device(Caller& c, u64 to) { return c.give(to, int{c.context.device.ord
 Error get_device_count(Caller& c, u64 to) { return c.give(to, static_cast<int>(devices().size())); }
 Error runtime_get_version(Caller& c, u64 to) { return c.give(to, kVersion); }
 
-// An H200 answers for whatever device it is asked about.
+// An H200 reports its own attributes for any ordinal.
 Error device_get_attribute(Caller& c, u64 to, u32 attribute, u32 ordinal) {
   const Device& device = ordinal < devices().size() ? *devices()[ordinal] : c.context.device;
   const auto value = attribute_value(device, static_cast<int>(attribute));

@@ -13,7 +13,7 @@ struct Caller;  // a thread in a call
 
 constexpr u32 kMostArgumentBytes = 96;
 
-// A parameter, or where its value lies behind those before it.
+// A parameter: its place behind those before it.
 struct Parameter {
   u32 offset, size, align;
   bool array;  // of bytes, as PTX passes a struct

@@ -103,7 +103,7 @@ void assign_conditions(const Steps& steps) {
 
 Operation work_of(const Executable::Step& step, const std::shared_ptr<Context>& context, int priority);
 
-// True if each step comes after the one before it: nothing could run side by side.
+// True if each step comes after the one before it: no two could run concurrently.
 bool is_chain(const Steps& steps) {
   for (std::size_t i = 1; i < steps.size(); ++i) {
     const auto& after = steps[i].after;
@@ -135,7 +135,7 @@ CUresult run_body(const Steps& steps, const std::shared_ptr<Context>& context, i
   return CUDA_SUCCESS;
 }
 
-// A loop whose condition nothing ever sets to zero, as far as anybody cares to wait.
+// After so many rounds, a loop counts as endless.
 constexpr u64 kMostRounds = 20'000'000;
 
 CUresult run_conditional(const Executable::Step& step, const std::weak_ptr<Context>& weak, const Health& health,

@@ -71,7 +71,7 @@ struct ConditionalPart {
   std::vector<std::shared_ptr<Graph>> bodies;
   std::shared_ptr<std::vector<CUgraph>> handles;  // of the bodies: what phGraph_out points to
 };
-// Of external semaphores. There are none on this machine, so such a node names none.
+// External semaphores are not simulated, so such a node has an empty list of them.
 struct SignalPart {};
 struct AwaitPart {};
 struct EmptyPart {};
@@ -207,12 +207,12 @@ Registry<Node, CUgraphNode>& graph_nodes();
 Registry<Executable, CUgraphExec>& executables();
 Registry<UserObjectEntry, CUuserObject>& user_objects();
 
-// Each throws CUDA_ERROR_INVALID_VALUE for a handle that is none.
+// Each throws CUDA_ERROR_INVALID_VALUE for an unknown handle.
 std::shared_ptr<Graph> get_graph(CUgraph handle);
 NodePtr get_node(CUgraphNode handle);
 std::shared_ptr<Executable> get_executable(CUgraphExec handle);
 
-// What a part does, as work for a stream of `context`. Throws what the call would answer.
+// What a part does, as work for a stream of `context`. Throws the error of the corresponding call.
 Operation operation_of(const Part& part, const std::shared_ptr<Context>& context, int priority);
 
 }  // namespace cudasim

@@ -9,7 +9,7 @@
 namespace cudasim {
 namespace {
 
-// Null if nobody can say: then nothing is compared.
+// Null if it is not known: then nothing is compared.
 std::shared_ptr<Context> home_of(const KernelPart& part) {
   if (part.context != nullptr) return find_context(part.context);
   const auto function = functions().find(part.function);
@@ -23,7 +23,7 @@ CUgraphExecUpdateResult may_become(const KernelPart& now, const KernelPart& next
                                                          : CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED;
 }
 
-// Of one context and device; memory that is not there yet can be any.
+// Whether both belong to one context and device; memory that is still to be allocated may belong to any.
 bool are_neighbours(u64 address, u64 next_address) {
   const auto now = AddressSpace::instance().find(address), next = AddressSpace::instance().find(next_address);
   if (!now || !next) return true;

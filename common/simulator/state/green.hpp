@@ -1,7 +1,7 @@
 // Green contexts: a part of a device's multiprocessors, with streams of its own (CUDA Driver API manual, "Green
 // Contexts"). The arithmetic of parts is a device's; the machine's threads are not shared out by it, so that a kernel
 // in a green context runs as it would anywhere. Everything else of a green context is the primary one's: what
-// cuCtxFromGreenCtx answers with is another name of it.
+// cuCtxFromGreenCtx returns is another name for it.
 #pragma once
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/context.hpp"
@@ -52,7 +52,7 @@ Owners& owners();
 std::shared_ptr<GreenContext> green_named(CUcontext handle);
 
 // That a stream belongs to, or, of the null stream, that is current to the thread (which is to say: what
-// cuCtxFromGreenCtx made of it). Null if there is none.
+// cuCtxFromGreenCtx made of it). Null otherwise.
 CUgreenCtx green_context_of(const Stream& stream);
 CUgreenCtx current_green_context();
 // What cuCtxFromGreenCtx makes of it; null if it has been destroyed.
@@ -60,7 +60,7 @@ CUcontext context_of_green(CUgreenCtx handle);
 // A stream that is new belongs to the green context from now on.
 void join_green_context(CUgreenCtx handle, const std::shared_ptr<Stream>& stream);
 
-// What cuCtxGetId answers for a context that cuCtxFromGreenCtx has given out; 0 for others.
+// The id of a context that cuCtxFromGreenCtx has returned (cuCtxGetId); 0 for others.
 u64 green_id_of(CUcontext handle);
 
 #if CUDA_VERSION >= 13000
@@ -80,7 +80,7 @@ CUresult give_resource_of_stream(const std::shared_ptr<Stream>& stream, CUdevRes
 void invalidate(const std::vector<std::shared_ptr<Capture>>& captures);
 void require_no_capture(GreenContext& green);
 
-// Tells a destroyed one from what was none.
+// Fails differently for a destroyed one and for a handle that never was one.
 std::shared_ptr<GreenContext> get_green(CUgreenCtx handle);
 #endif
 

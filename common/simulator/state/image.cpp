@@ -96,18 +96,18 @@ Texts split(std::string_view image) {
   }
 }
 
-// Of an image that begins as an ELF file does, and is as long as a header of one if it goes on like one.
+// For an image that begins like an ELF file and is at least as long as an ELF header.
 [[noreturn]] void refuse_elf(const char* image) {
   constexpr int kClass64 = 2, kLittleEndian = 1, kVersion = 1, kMachine = 18, kDevice = 190;  // EM_CUDA
   const auto byte = [&](int at) { return static_cast<unsigned char>(image[at]); };
   if (byte(4) == kClass64 && byte(5) == kLittleEndian && byte(6) == kVersion && byte(kMachine) == kDevice &&
       byte(kMachine + 1) == 0) {
-    constexpr const char* kWhy = "this image is a cubin; hand over PTX (nvcc -ptx)";
+    constexpr const char* kWhy = "this image is a cubin; load PTX instead (nvcc -ptx)";
     refuse("machine code", kWhy);
     fail(CUDA_ERROR_NO_BINARY_FOR_GPU, kWhy);
   }
   // A program or an object of the host, or no such file at all.
-  fail(CUDA_ERROR_INVALID_IMAGE, "this begins as an ELF file, and is none of a GPU's");
+  fail(CUDA_ERROR_INVALID_IMAGE, "this begins like an ELF file, but not one for a GPU");
 }
 
 CUresult code_of(const ptx::Diagnostic& diagnostic) {
@@ -199,7 +199,7 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
       case 33: break;  // CU_JIT_OVERRIDE_DIRECTIVE_VALUES
       case 34:
         break;  // CU_JIT_SPLIT_COMPILE
-      // They speak of NVVM code (LTO), which is refused where it is handed over.
+      // They speak of NVVM code (LTO), which is refused when it is loaded.
       case CU_JIT_LTO:
       case CU_JIT_FTZ:
       case CU_JIT_PREC_DIV:

@@ -1,4 +1,4 @@
-// From what a program hands over as a module's image to a loaded module: the kinds of images, the JIT's options and
+// From an image that a program passes to a loaded module: the kinds of images, the JIT's options and
 // logs.
 #pragma once
 #include "common/simulator/state/module.hpp"
@@ -40,13 +40,13 @@ class JitOptions {
   u32 max_registers_ = 0;
 };
 
-// Why code is refused, in a line on stderr, where nobody else tells it: neither a log buffer, nor a trace, nor
+// Why code is refused, in a line on stderr, unless a log buffer, a trace or
 // CUDA_LOG_FILE.
 void tell_refused(const JitOptions& options, const std::string& why);
 
 // The PTX texts of an image. Usually one; what cuLinkComplete made holds all that were linked.
 using Texts = std::vector<std::string>;
-// Of an image in memory: text ending in a zero byte, or a fat binary that carries PTX as plain text.
+// From an image in memory: text ending in a zero byte, or a fat binary that carries PTX as plain text.
 // Throws CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU (machine code), CUDA_ERROR_INVALID_VALUE (null).
 Texts texts_of_image(const void* image);
 // The same for bytes of known length: a file's.

@@ -31,7 +31,7 @@ Dim3 cluster_of(const Function& function, const LaunchShape& shape);
 // dynamic shared memory that its blocks may have.
 std::string misfit(const Kernel& kernel, const Dim3& grid, const Dim3& block, u64 dynamic_shared, u64 most_dynamic);
 
-// Throws what the driver answers for a shape that this kernel cannot have on this device.
+// Throws the driver's error for a shape that this kernel cannot have on this device.
 void require_shape(const Function& function, const LaunchShape& shape);
 
 // The kernel's parameters, copied from `kernelParams` or `extra` of a launch, laid out as the kernel reads them.

@@ -171,7 +171,8 @@ void add_device_runtime(Linker& linker) {
 
 namespace {
 
-// A link that is given no machine code where some was announced has failed; a text that is none leaves it as it was.
+// Adding something that is not the machine code it was announced as makes the link fail; invalid PTX leaves it as it
+// was.
 Texts texts_to_add(CUlinkState state, CUjitInputType type, std::string_view bytes) {
   try {
     return texts_of_input(type, bytes);

@@ -72,7 +72,7 @@ Listeners& listeners() {
 
 namespace {
 
-// A listener's own calls are written down like others, but not told: one that fails would be told of that for ever.
+// A listener's own calls are logged like others, but not reported to it: a failing call would report itself for ever.
 thread_local bool telling = false;
 
 void tell_listeners(const std::string& line) {
@@ -143,7 +143,7 @@ void log_answer(const char* function, CUresult result, const std::string& why) n
     if (!why.empty()) write_log(log_line(why));
     write_log(log_line(returning(function, result)));
   } catch (const std::exception&) {
-    // No memory for a line of text: the call's own answer is what matters.
+    // No memory for a line of text: the call's own result matters more.
   }
 }
 

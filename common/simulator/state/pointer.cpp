@@ -99,7 +99,7 @@ CUresult pointer_attribute(void* data, int attribute, const Allocation& a, u64 p
     case kMappingSize: return store<std::size_t>(data, a.size);
     case kMappingBase: return store<CUdeviceptr>(data, a.base);
     case kMemoryBlockId: return store<unsigned long long>(data, a.id);
-    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:  // for kernel modules of other devices, of which there are none
+    case CU_POINTER_ATTRIBUTE_P2P_TOKENS:  // for kernel modules of other devices, which are not simulated
       require(!on_host(a));
       return store(data, CUDA_POINTER_ATTRIBUTE_P2P_TOKENS{});
     default: return CUDA_ERROR_INVALID_VALUE;

@@ -42,7 +42,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   CUmemoryPool handle = nullptr;
   bool is_default = false;
 
-  // The address is the program's at once; the memory, from the stream's next operation on.
+  // The program gets the address at once, and the memory in the order of the stream.
   u64 allocate(Stream& stream, u64 size);
   // Throws CUDA_ERROR_INVALID_VALUE if `base` is no allocation of this pool, or freed already.
   void free_in_order(u64 base, Stream& stream);
@@ -102,12 +102,12 @@ class Pool : public std::enable_shared_from_this<Pool> {
 };
 
 Registry<Pool, CUmemoryPool>& pools();
-// Throws CUDA_ERROR_INVALID_VALUE if the handle is none.
+// Throws CUDA_ERROR_INVALID_VALUE for an unknown handle.
 std::shared_ptr<Pool> get_pool(CUmemoryPool handle);
 std::shared_ptr<Pool> make_pool(Device& device, const PoolPlace& place, u64 max_size,
                                 Pool::Sharing sharing = Pool::Sharing::none,
                                 std::shared_ptr<SharedMemory> shared = nullptr);
-// Of each place, the one that is always there, and the one that was set last.
+// For each place: its default pool, and the one that was set last.
 std::shared_ptr<Pool> default_pool(const PoolPlace& place);
 std::shared_ptr<Pool> current_pool(const PoolPlace& place);
 void set_current_pool(const PoolPlace& place, std::shared_ptr<Pool> pool);

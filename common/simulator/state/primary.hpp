@@ -1,5 +1,5 @@
 // The primary context of each device (CUDA Driver API manual, "Primary Context Management"). It is counted, not
-// destroyed by handle; its handle is the same whenever it lives; it is made current by nobody but the program.
+// destroyed by handle; its handle is the same whenever it lives; only the program makes it current.
 #pragma once
 #include "common/simulator/state/context.hpp"
 #include "common/simulator/state/context_flags.hpp"

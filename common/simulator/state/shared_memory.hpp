@@ -12,7 +12,7 @@ namespace cudasim {
 
 class SharedMemory {
  public:
-  // What it is stands behind its bytes, for whoever opens it.
+  // The purpose is stored behind the bytes, for the process that opens them.
   enum class Purpose : u32 { physical_memory, allocation, pool, pool_block, marks };
   static constexpr u64 kNotes = 192;  // bytes that its maker may add to that
 

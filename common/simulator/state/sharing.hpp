@@ -18,7 +18,7 @@ struct MemoryHandle {
 };
 std::shared_ptr<SharedMemory> shared_bytes(const Allocation& allocation, Context& owner);
 
-// The memory that the range lies in, as one that has a descriptor.
+// The memory that contains the range, as memory with a descriptor.
 std::shared_ptr<SharedMemory> describable(const Allocation& allocation);
 
 // The address at which the context has opened the memory. The second open of the same memory finds the first one's.

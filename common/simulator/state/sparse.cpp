@@ -39,7 +39,7 @@ std::shared_ptr<Array> sparse_array(CUarray handle) {
 
 namespace {
 
-// A tile, or what a tail holds of one level: where it lies in its array, and in the memory of its mapping.
+// A tile, or what a tail holds of one level: its place in the array, and in the memory of the mapping.
 struct Tile {
   std::shared_ptr<Array> array;
   TileExtent from, size;

@@ -1,5 +1,5 @@
 // Sparse arrays: arrays whose memory comes tile by tile, from memory that was made for it
-// (CU_MEM_CREATE_USAGE_TILE_POOL). Of a mipmapped one, the levels that are too small for a tile get theirs together,
+// (CU_MEM_CREATE_USAGE_TILE_POOL). In a mipmapped array, the levels that are too small for a tile share theirs,
 // layer by layer: its tail.
 //
 // An array has addresses of its own here, tiles or not. A tile that is mapped gets the bytes that its memory holds, and
@@ -22,7 +22,7 @@ struct TileExtent {
   u64 x, y, z;
 };
 
-// As driver 580 answers for an H200: 64 KiB, as square as they get, by the bytes of an element.
+// As driver 580 reports for an H200: 64 KiB, as square as they get, by the bytes of an element.
 TileExtent tile_of(const Array& array);
 std::shared_ptr<Array> sparse_array(CUarray handle);
 std::shared_ptr<Array> level_of(const MipmappedArray& mipmap, std::size_t level);

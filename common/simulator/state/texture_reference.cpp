@@ -13,7 +13,7 @@ void show(const TextureReference& r, bool is_texture) {
 }
 
 void bind_resource(TextureReference& r, const CUDA_RESOURCE_DESC& resource) {
-  texels_of(resource);  // throws if it is none
+  texels_of(resource);  // throws if it is invalid
   r.resource = resource;
   r.bound = true;
 }

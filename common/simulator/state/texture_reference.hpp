@@ -2,7 +2,7 @@
 // "Texture TextureReference Management [DEPRECATED]", "Surface TextureReference Management [DEPRECATED]".
 //
 // To instructions a reference is an object whose handle is the variable's address. A launch sees what was set_reference
-// before it: so whoever sets something waits for the launches that came before.
+// before it: so a call that sets something waits for the launches that came before.
 #pragma once
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/context.hpp"

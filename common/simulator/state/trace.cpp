@@ -1,4 +1,4 @@
-// CUDASIM_TRACE=api: each driver call on stderr, with its arguments by the manual's names, its answer, and the calling
+// CUDASIM_TRACE=api: each driver call on stderr, with its arguments by the manual's names, its result, and the calling
 // thread's context stack after it. Threads are numbered in the order of their first calls, and indented by that.
 //
 //   1: cuCtxCreate_v4(*pctx=ctx1 (0x3c0000000040), ctxCreateParams=null, flags=CU_CTX_SCHED_AUTO, dev=0)
@@ -265,7 +265,7 @@ std::string reason(const std::string& why, std::size_t indent) {
   return text;
 }
 
-// What failed is red where somebody looks.
+// Failures are red on a terminal.
 std::string answer(CUresult result) {
   static const bool coloured = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   const bool failed = result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
@@ -293,7 +293,7 @@ void print_pointer(std::string& out, const void* value) {
   out += text;
 }
 
-// Of what is long, the beginning; of a path, the end.
+// Shows the beginning of a long text, and the end of a path.
 void print_text(std::string& out, const char* value) {
   if (value == nullptr) {
     out += "null";

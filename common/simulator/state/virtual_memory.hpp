@@ -128,8 +128,8 @@ struct VirtualMemory {
     require(at == address + size);
   }
 
-  // A program that grows a range wishes for the addresses behind it: it gets them if nobody has them. Without a wish,
-  // addresses are not given out twice, and stand apart.
+  // A program that grows a range wishes for the addresses behind it: it gets them if they are free. Without a wish,
+  // addresses are not reused, and reservations are far apart.
   u64 choose(u64 size, u64 align, u64 wish) {
     const u64 gap = std::max(size / 2, kLeastGap);
     const auto in_order = [&](u64 first) { return first % align == 0 && first >= begin && first + size <= end; };
