@@ -23,7 +23,7 @@ void end_array(const Array& array, CUarray handle) {
   end_allocation(array.address, "cuArrayDestroy");
 }
 
-// Work that may still use it comes to its end first.
+// Waits for work that may still use it.
 void finish_work(const Array& array) {
   const auto allocation = AddressSpace::instance().find(array.address);
   const auto owner = allocation ? owner_of(*allocation) : nullptr;
@@ -77,8 +77,8 @@ CUresult driver::call_cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA
   require(array != nullptr && descriptor != nullptr);
   const unsigned cube = descriptor->Flags & (CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED);
   require((descriptor->Flags & CUDA_ARRAY3D_SPARSE) == 0 || cube != CUDA_ARRAY3D_CUBEMAP);
-  // A wish for none, or for more than are possible, gets what is possible, as the manual says.
-  const unsigned possible = std::max(most_levels(*descriptor), 1u);  // nothing wide: refused as an array
+  // 0 levels, or more than are possible, become as many as are possible (manual).
+  const unsigned possible = std::max(most_levels(*descriptor), 1u);  // a width of 0 is refused as an array
   *array = make_mipmapped_array(*context, *descriptor, std::clamp(levels, 1u, possible));
   return CUDA_SUCCESS;
 }

@@ -1,5 +1,5 @@
-// What is known of an array's memory (CUDA Driver API manual, "Memory Management"). None here has its memory mapped
-// later as a whole, or consists of planes: those kinds are refused when an array is made.
+// The layout of an array's memory (CUDA Driver API manual, "Memory Management"). Arrays with deferred mapping or
+// several planes are refused when they are made, so every query about them fails.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/arrays.hpp"
 

@@ -40,7 +40,7 @@ std::vector<Dependency> dependencies_of(const CUgraphNode* nodes, const void* ed
   return all;
 }
 
-// The graph, or nothing if what was captured is no whole graph; the streams are ordinary ones again in any case.
+// The graph, or nothing if the capture was invalidated. The streams leave the capture in any case.
 CUresult end(CUstream handle, CUgraph* out) {
   const auto stream = get_stream(handle);
   const std::scoped_lock lock(Graph::mutex());
@@ -50,7 +50,7 @@ CUresult end(CUstream handle, CUgraph* out) {
   require(capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread == this_thread().number,
           CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
   if (capture->origin.lock() != stream) {
-    capture->invalidated = true;  // as driver 580 has it
+    capture->invalidated = true;  // as driver 580 does
     fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   }
   const CUresult result = capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
@@ -116,7 +116,7 @@ CUresult update(CUstream handle, const CUgraphNode* dependencies, const void* ed
 
 CUresult driver::call_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
   require_initialized();
-  require(mode != nullptr);  // any number is taken (driver 580)
+  require(mode != nullptr);  // any number is accepted (driver 580)
   std::swap(*mode, this_thread().capture_mode);
   return CUDA_SUCCESS;
 }

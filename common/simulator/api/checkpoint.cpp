@@ -57,7 +57,7 @@ CUresult checkpoint(i32 process) {
   return CUDA_SUCCESS;
 }
 
-// Devices cannot change places here: each must come back as itself.
+// Devices cannot be exchanged: each must be restored as itself.
 void require_same_devices(const CUcheckpointRestoreArgs& args) {
 #if CUDA_VERSION >= 13000
   require(args.gpuPairsCount == 0 || args.gpuPairs != nullptr);

@@ -103,7 +103,7 @@ void require_limit(CUlimit limit) {
   require(which != LimitRule::unsupported, CUDA_ERROR_UNSUPPORTED_LIMIT);
 }
 
-// Whether a kernel has been launched that uses what the limit is of: then it is no longer changed.
+// Whether a kernel that uses the limited resource has been launched. The limit can no longer change then.
 bool in_use(CUlimit limit, const Context& context) {
   const auto used = [&](Builtin which) { return (context.builtins >> static_cast<u32>(which) & 1) != 0; };
   if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return used(Builtin::vprintf) || used(Builtin::assertfail);
@@ -341,7 +341,7 @@ CUresult driver::call_cuCtxDetach(CUcontext ctx) {
   return CUDA_SUCCESS;
 }
 
-// All that the context has been given so far, in whatever stream.
+// Marks all work in all streams of the context so far.
 CUresult driver::call_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
   require_calls_permitted();
   require(hCtx != nullptr, CUDA_ERROR_INVALID_CONTEXT);

@@ -29,7 +29,7 @@ CUresult copy_now(Describe describe) {
   return CUDA_SUCCESS;
 }
 
-// The same copy out of bytes of our own.
+// The same copy from a private copy of the source.
 Copy staged(const CUDA_MEMCPY3D& description) {
   const auto bytes = std::make_shared<std::vector<std::byte>>(description.WidthInBytes);
   std::memcpy(bytes->data(),
@@ -138,7 +138,7 @@ CUDA_MEMCPY3D from_peer(const CUDA_MEMCPY3D_PEER* copy) {
   return plain;
 }
 
-// An address says itself whose it is: where no context is named, driver 580 does not miss it.
+// The address alone identifies the owner, and driver 580 accepts a null context.
 CUDA_MEMCPY3D peer(CUcontext to, CUdeviceptr target, CUcontext from, CUdeviceptr source, std::size_t bytes) {
   if (to != nullptr) get_context(to);
   if (from != nullptr) get_context(from);

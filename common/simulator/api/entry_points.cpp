@@ -39,7 +39,7 @@ Found look_up_checked(const char* name, void** address, int version, cuuint64_t 
   constexpr cuuint64_t kKnown = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   require(name != nullptr && address != nullptr && (flags & ~kKnown) == 0);
   require(version <= kDriverVersion);
-  if (version < 0) version = kDriverVersion;  // as driver 580 has it
+  if (version < 0) version = kDriverVersion;  // as driver 580 does
   const Found found = look_up(name, version, (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0);
   *address = found.address;
   return found;
@@ -54,13 +54,13 @@ CUresult driver::call_cuGetProcAddress_v2(const char* symbol, void** function, i
   return CUDA_SUCCESS;
 }
 
-// The first form of the call: what is not found is an error.
+// In the first version of the call, an unknown name is an error.
 CUresult driver::call_cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
   const Found found = look_up_checked(symbol, function, version, flags);
   return found.address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-// Tables that no manual describes, for libraries of the toolkit's maker. Not served.
+// Undocumented tables for NVIDIA's own libraries: not simulated.
 CUresult driver::call_cuGetExportTable(const void** table, const CUuuid* id) {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
   if (!quiet() && !said.test_and_set()) {

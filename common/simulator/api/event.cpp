@@ -35,7 +35,7 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags) {
 }
 
 // The time between two marks that have been reached. Both events must measure time and belong to one context.
-// Whether it has been reached is a question that a graph cannot hold.
+// A graph cannot contain the question whether an event has been reached.
 void require_not_captured(const Event& event) {
   if (const auto capture = event.captured()) {
     const std::scoped_lock lock(Graph::mutex());
@@ -46,7 +46,7 @@ void require_not_captured(const Event& event) {
 
 CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) {
   const auto start = get_event(start_handle), end = get_event(end_handle);
-  require(milliseconds != nullptr, CUDA_ERROR_INVALID_HANDLE);  // as driver 580 calls it
+  require(milliseconds != nullptr, CUDA_ERROR_INVALID_HANDLE);  // as driver 580
   require(!start->captured() && !end->captured(), CUDA_ERROR_CAPTURED_EVENT);
   const auto from = start->recording(), to = end->recording();
   constexpr CUresult kWrong = CUDA_ERROR_INVALID_HANDLE;

@@ -1,6 +1,6 @@
-// External memory: what other programs' descriptors lead to, as buffers. Here those can only be descriptors that
-// cuMemExportToShareableHandle has made, of this process or another: nothing else on the machine has device memory.
-// And external semaphores: no descriptor leads to one, so none can be imported, and no handle is one.
+// External memory and semaphores (CUDA Driver API manual, "External Resource Interoperability"). Only descriptors from
+// cuMemExportToShareableHandle can be imported, of this process or another. Semaphores cannot be imported, so every
+// handle of one is invalid.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/arrays.hpp"

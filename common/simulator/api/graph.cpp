@@ -10,7 +10,7 @@ namespace cudasim {
 
 namespace {
 
-// How many there are, or as many as there is room for; the rest of the room is filled with null.
+// Without an array, the number of objects; else as many as fit, and null in the rest of the array.
 CUresult list(const std::vector<NodePtr>& nodes, CUgraphNode* out, std::size_t* count) {
   require(count != nullptr);
   if (out == nullptr) {
@@ -56,7 +56,7 @@ CUresult edges_of(CUgraph handle, CUgraphNode* from, CUgraphNode* to, EdgeData* 
   return CUDA_SUCCESS;
 }
 
-// Forwards: what comes after the node. Backwards: what it comes after.
+// Forwards: the nodes that depend on this one. Backwards: its dependencies.
 CUresult neighbours(CUgraphNode handle, bool forwards, CUgraphNode* out, EdgeData* data, std::size_t* count) {
   const NodePtr node = get_node(handle);
   require(count != nullptr && (data == nullptr || out != nullptr));

@@ -132,7 +132,7 @@ CUresult driver::call_cuGraphExecDestroy(CUgraphExec hGraphExec) {
 CUresult driver::call_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
   const auto executable = get_executable(hGraphExec);
   require(flags != nullptr);
-  // An upload was done, and is over; of priorities an H200 says nothing either.
+  // An H200 does not report these two flags either.
   constexpr u64 kNotTold = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   *flags = executable->flags & ~kNotTold;
   return CUDA_SUCCESS;

@@ -10,7 +10,7 @@ namespace cudasim {
 
 namespace {
 
-// `make` describes the node; it is called when the rest has been judged.
+// `make` describes the node. It is called after the other arguments have been checked.
 template <class Make>
 CUresult add(CUgraphNode* out, CUgraph handle, const CUgraphNode* dependencies, std::size_t count, Make make) {
   const auto graph = get_graph(handle);
@@ -28,7 +28,7 @@ void require_not_freed(const Graph& graph, CUdeviceptr address) {
   require(!graph.frees(address));
 }
 
-// Hands the node's part to `fill`, which writes it to `out`.
+// Calls `fill` with the node's part to write it to `out`.
 template <class T, class Out, class Fill>
 CUresult show(CUgraphNode handle, Out* out, Fill fill) {
   const NodePtr node = get_node(handle);

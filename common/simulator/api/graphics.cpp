@@ -1,5 +1,5 @@
-// What graphics libraries' resources are to a device (CUDA Driver API manual, "Graphics Interoperability"). Registering
-// one is refused, for no such library draws with a simulated device; so no handle is one.
+// Resources of graphics libraries (CUDA Driver API manual, "Graphics Interoperability"). No such library can draw with
+// a simulated device, so registering a resource is refused, and every handle of one is invalid.
 #include "common/simulator/api/call.hpp"
 
 namespace cudasim {

@@ -1,7 +1,4 @@
-// Green contexts: a part of a device's multiprocessors, with streams of its own (CUDA Driver API manual, "Green
-// Contexts"). The arithmetic of parts is a device's; the machine's threads are not shared out by it, so that a kernel
-// in a green context runs as it would anywhere. Everything else of a green context is the primary one's: what
-// cuCtxFromGreenCtx returns is another name for it.
+// Green contexts (CUDA Driver API manual, "Green Contexts").
 #include "common/simulator/state/green.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
@@ -139,8 +136,7 @@ CUresult driver::call_cuStreamGetGreenCtx(CUstream hStream, CUgreenCtx* phCtx) {
   return CUDA_SUCCESS;
 }
 
-// All that its streams have been given so far; the primary context's other work may be among it, which is more than is
-// promised and never less.
+// Marks the work in its streams so far. The mark may include other work of the primary context, which is allowed.
 CUresult driver::call_cuGreenCtxRecordEvent(CUgreenCtx hCtx, CUevent hEvent) {
   const auto green = get_green(hCtx);
   const auto event = events().get(hEvent);

@@ -32,7 +32,7 @@ bool is_host(const Allocation& allocation) {
   return allocation.kind == MemoryKind::host_pinned || allocation.kind == MemoryKind::host_registered;
 }
 
-// Memory of the host that virtual addresses lead to, for a device.
+// Host memory that is mapped to virtual addresses.
 bool is_mapped_host(const Allocation& a) {
   return a.kind == MemoryKind::virtual_mapping && (a.flags & Allocation::kOnHost) != 0 && a.device_readable;
 }

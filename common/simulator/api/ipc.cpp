@@ -1,5 +1,5 @@
-// Handles for other processes: of memory, and of events. What a handle leads to is open in the process that made it.
-// And descriptors of memory for other devices of the machine.
+// Handles of memory and events for other processes (CUDA Driver API manual, "Memory Management": cuIpc*), and
+// descriptors of memory for other devices.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/event.hpp"
@@ -30,7 +30,7 @@ Opaque pack(const Handle& handle) {
   return opaque;
 }
 
-// Throws for bytes that are no handle, and for a handle of this process: those cannot be opened where they were made.
+// Throws for an invalid handle and for a handle of this process, which cannot be opened where it was made.
 template <class Handle, class Opaque>
 Handle unpack(const Opaque& opaque, u64 magic) {
   Handle handle{};

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -47,6 +48,13 @@ unsigned first_word_of(const CUlaunchAttributeValue& value) {
   return word;
 }
 
+// Nothing if all three numbers are 0.
+std::optional<Dim3> cluster_size(const CUlaunchAttributeValue& value) {
+  const auto& size = value.clusterDim;
+  if (size.x == 0 && size.y == 0 && size.z == 0) return std::nullopt;
+  return Dim3{size.x, size.y, size.z};
+}
+
 // An event that a launch records measures no time and is the process's own.
 void require_mark(CUevent handle, int flags) {
   const auto event = events().get(handle);
@@ -66,9 +74,7 @@ LaunchAttributes read(const CUlaunchConfig& config) {
     switch (static_cast<int>(config.attrs[i].id)) {
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: read.shape.cooperative = value.cooperative != 0; break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        if (value.clusterDim.x != 0 || value.clusterDim.y != 0 || value.clusterDim.z != 0) {
-          read.shape.cluster = Dim3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
-        }
+        if (const auto size = cluster_size(value)) read.shape.cluster = *size;
         break;
       // The grid's blocks have all begun, and ended, when the kernel has: recording then is within the promise.
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -93,9 +99,7 @@ LaunchAttributes read(const CUlaunchConfig& config) {
       case CU_LAUNCH_ATTRIBUTE_IGNORE:
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: break;
       case 11:  // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: a hint, but one that must make sense
-        if (value.clusterDim.x != 0 || value.clusterDim.y != 0 || value.clusterDim.z != 0) {
-          read.shape.preferred_cluster = Dim3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
-        }
+        if (const auto size = cluster_size(value)) read.shape.preferred_cluster = *size;
         break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         require(value.clusterSchedulingPolicyPreference >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT &&

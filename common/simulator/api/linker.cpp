@@ -1,5 +1,4 @@
-// Linking (CUDA Driver API manual, "Module Management": cuLink*). PTX only: what comes out holds the texts that went
-// in, checked together; loading it links them.
+// Linking (CUDA Driver API manual, "Module Management": cuLink*).
 #include "common/simulator/state/linker.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/device_runtime.hpp"

@@ -1,5 +1,4 @@
-// Unified memory: one pointer for host and devices. The simulated device reads and writes the host's bytes in place, so
-// prefetching and advice move nothing; what was said is kept, and can be asked for.
+// Unified memory (CUDA Driver API manual, "Memory Management", "Unified Addressing").
 #include "common/simulator/state/managed.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/numbers.hpp"
@@ -24,7 +23,7 @@ ManagedLocation from_location(const CUmemLocation& location) {
   return {type, type == ManagedLocation::kNumaHere || type == ManagedLocation::kHost ? 0 : location.id};
 }
 
-// Advice that does not concern a place ignores the one it is given.
+// Other advice ignores its location.
 bool concerns_place(CUmem_advise what) {
   return what == CU_MEM_ADVISE_SET_PREFERRED_LOCATION || what == CU_MEM_ADVISE_SET_ACCESSED_BY ||
          what == CU_MEM_ADVISE_UNSET_ACCESSED_BY;
@@ -136,7 +135,7 @@ CUresult driver::call_cuMemPrefetchBatchAsync(CUdeviceptr* pointers, size_t* siz
   return prefetch_batch(pointers, sizes, count, places, starts, locations, flags, stream);
 }
 
-// The contents may be anything afterwards, also what they were.
+// The contents are undefined afterwards, so they may stay as they are.
 CUresult driver::call_cuMemDiscardBatchAsync(CUdeviceptr* pointers, size_t* sizes, size_t count,
                                              unsigned long long flags, CUstream stream) {
   require(!get_stream(stream)->legacy);

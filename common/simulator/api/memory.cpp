@@ -9,7 +9,7 @@ namespace cudasim {
 
 namespace {
 
-// What rows of a pitched allocation begin at multiples of: CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT.
+// Rows of a pitched allocation begin at multiples of CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT.
 constexpr u64 kPitch = 512;
 
 }  // namespace
@@ -67,7 +67,7 @@ CUresult driver::call_cuMemFree_v2(CUdeviceptr pointer) {
   switch (allocation->kind) {
     case MemoryKind::device:
     case MemoryKind::managed: {
-      // Work that may still use it comes to its end first.
+      // Waits for work that may still use it.
       const auto owner = owner_of(*allocation);
       const bool opened = allocation->kind == MemoryKind::device && allocation->flags != 0;  // cuIpcOpenMemHandle
       require(owner != nullptr && !opened);

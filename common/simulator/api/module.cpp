@@ -1,7 +1,7 @@
 // Modules and their functions (CUDA Driver API manual, "Module Management", the functions' part of "Execution
 // Control").
 //
-// A module is asked by handle, whichever context is current; only loading needs one.
+// Queries use the module's handle, whichever context is current; only loading needs a current context.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/function_attributes.hpp"
 #include "common/simulator/state/image.hpp"

@@ -1,5 +1,5 @@
 // Multicast objects: memory of several devices behind one address. CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0, as it
-// is for an H200 without the switch that does it; so none can be made, and no handle is one.
+// is for an H200 without an NVLink switch, so none can be made and every handle is invalid.
 #include "common/simulator/api/call.hpp"
 
 #if CUDA_VERSION >= 12010

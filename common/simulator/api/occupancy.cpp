@@ -26,7 +26,7 @@ CUresult max_active_blocks(int* count, CUfunction func, int block_size, size_t d
   return CUDA_SUCCESS;
 }
 
-// The block size that keeps the most threads on a multiprocessor; of equals the largest.
+// The block size that keeps the most threads on a multiprocessor; the largest if several do.
 CUresult potential_block_size(int* grid_size, int* block_size, CUfunction func, CUoccupancyB2DSize shared_of,
                               size_t dynamic_shared, int limit, unsigned flags) {
   const auto function = function_or_kernel(func);
@@ -50,7 +50,7 @@ CUresult potential_block_size(int* grid_size, int* block_size, CUfunction func, 
 }
 
 // A cluster's blocks run at the same time on one group of multiprocessors. The sizes of an H200's groups are these:
-// with them `clusters_that_fit` tells all 90 numbers that one told of kernels with 1, 2, 3 and 8 blocks on a
+// with them `clusters_that_fit` reproduces all 90 numbers that one returned for kernels with 1, 2, 3 and 8 blocks on a
 // multiprocessor and clusters of 1 to 16 blocks. (Eights of them make the 15 parts of cuDevSmResourceSplitByCount.)
 constexpr u32 kGroups[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
 static_assert(std::accumulate(std::begin(kGroups), std::end(kGroups), 0u) == kMultiprocessors);
@@ -133,12 +133,12 @@ CUresult driver::call_cuOccupancyMaxActiveClusters(int* numClusters, CUfunction 
   require(numClusters != nullptr && config != nullptr);
   const LaunchShape shape = shape_of(*config);
   if (!shape.cluster && !required_cluster(*function) && !function->kernel->directives.explicit_cluster) {
-    *numClusters = 0;  // the manual has an error for it, driver 580 this
+    *numClusters = 0;  // as driver 580; the manual has an error
     return CUDA_SUCCESS;
   }
   if (function->current_settings().non_portable_cluster != 0 && shape.cluster &&
       shape.cluster->count() > kLargestCluster) {
-    *numClusters = 0;  // only a launch calls it an error
+    *numClusters = 0;  // only a launch treats it as an error
     return CUDA_SUCCESS;
   }
   const u64 size = cluster_of(*function, shape).count();

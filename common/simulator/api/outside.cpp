@@ -1,6 +1,5 @@
-// What other devices of the machine, and the driver by itself, have to do with a device's memory: network cards that
-// write to it (GPUDirect RDMA), and news that the driver has to tell. There are no such cards here, and there is no
-// news. Descriptors for such cards are in api/ipc.cpp.
+// Access to device memory by other devices (GPUDirect RDMA), asynchronous notifications, and the decompression engine.
+// The simulated machine has no such devices and sends no notifications.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"
@@ -22,7 +21,7 @@ Registry<NewsListener, CUasyncCallbackHandle>& news_listeners() {
 }  // namespace
 #endif
 
-// What has been written from outside is there for all at once.
+// Writes are visible to every device at once.
 CUresult driver::call_cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget target,
                                                  CUflushGPUDirectRDMAWritesScope scope) {
   current_context();
@@ -32,7 +31,7 @@ CUresult driver::call_cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarge
 }
 
 #if CUDA_VERSION >= 12040
-// The only news there is, that a device's memory is being given to others, never comes.
+// The only kind of notification, about a device's memory budget, is never sent.
 CUresult driver::call_cuDeviceRegisterAsyncNotification(CUdevice device, CUasyncCallback callback, void*,
                                                         CUasyncCallbackHandle* handle) {
   require_calls_permitted();
@@ -62,7 +61,7 @@ CUresult driver::call_cuMemBatchDecompressAsync(CUmemDecompressParams*, size_t, 
 
 #endif
 
-// For a synchronisation that exists on other machines only.
+// For a kind of synchronization that only other machines have.
 CUresult driver::call_cuDeviceGetNvSciSyncAttributes(void* nvSciSyncAttrList, CUdevice dev, int) {
   require_calls_permitted();
   device_at(dev);

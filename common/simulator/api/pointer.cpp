@@ -1,4 +1,4 @@
-// Unified addressing: what is known of a pointer.
+// Queries about a pointer (CUDA Driver API manual, "Unified Addressing").
 #include "common/simulator/state/pointer.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/allocations.hpp"

@@ -1,4 +1,4 @@
-// Stream-ordered memory allocator: pools, and allocations in a stream's order.
+// Memory pools (CUDA Driver API manual, "Stream Ordered Memory Allocator").
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/pools.hpp"
@@ -10,14 +10,14 @@ namespace cudasim {
 
 namespace {
 
-// The host as a whole, or its first node of memory: there are no others here.
+// The host, or its only memory node.
 bool is_host(const CUmemLocation& location) {
   const int type = static_cast<int>(location.type);
   return type == 2 ||
          (type == 3 && location.id == 0);  // CU_MEM_LOCATION_TYPE_HOST, _HOST_NUMA: newer than some headers
 }
 
-// What properties or a location ask for. Throws CUDA_ERROR_INVALID_VALUE for what no pool deals in.
+// The place that properties or a location name. Throws CUDA_ERROR_INVALID_VALUE for places without pools.
 PoolPlace place_of(const CUmemLocation& location, CUmemAllocationType type) {
   const int kind = static_cast<int>(type), where = static_cast<int>(location.type);
   constexpr int kManaged = 2;  // CU_MEM_ALLOCATION_TYPE_MANAGED: newer than some headers
@@ -99,7 +99,7 @@ CUresult driver::call_cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* 
   return CUDA_SUCCESS;
 }
 
-// Allocations from it stay until they are freed; their pool lasts as long.
+// Its allocations stay valid until they are freed, and keep the pool alive.
 CUresult driver::call_cuMemPoolDestroy(CUmemoryPool pool) {
   require_calls_permitted();
   const auto ended = get_pool(pool);

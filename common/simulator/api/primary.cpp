@@ -1,5 +1,4 @@
-// The primary context of each device (CUDA Driver API manual, "Primary Context Management"). It is counted, not
-// destroyed by handle; its handle is the same whenever it lives; only the program makes it current.
+// Primary contexts (CUDA Driver API manual, "Primary Context Management").
 #include "common/simulator/state/primary.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/context_flags.hpp"

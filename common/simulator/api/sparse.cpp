@@ -1,10 +1,4 @@
-// Sparse arrays: arrays whose memory comes tile by tile, from memory that was made for it
-// (CU_MEM_CREATE_USAGE_TILE_POOL). In a mipmapped array, the levels that are too small for a tile share theirs,
-// layer by layer: its tail.
-//
-// An array has addresses of its own here, tiles or not. A tile that is mapped gets the bytes that its memory holds, and
-// gives them back when it is unmapped; an unmapped one reads as zero. So one piece of memory is in one place at a time:
-// two tiles of the same memory are refused.
+// Sparse arrays (CUDA Driver API manual, "Virtual Memory Management", "Memory Management").
 #include "common/simulator/state/sparse.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/memory/address_space.hpp"

@@ -26,7 +26,7 @@ CUresult create(CUstream* out, unsigned flags, int priority) {
   return CUDA_SUCCESS;
 }
 
-// What has been entered is still done; the handle is gone at once.
+// Work that has been entered still runs, but the handle is invalid at once.
 CUresult destroy(CUstream handle) {
   require_calls_permitted();
   const auto stream = streams().get(handle);
@@ -48,7 +48,7 @@ CUresult synchronize(CUstream handle) {
   return CUDA_SUCCESS;
 }
 
-// An event of a capture takes the stream into it. One of other work cannot be waited for by a captured stream.
+// Waiting for an event of a capture makes the stream join the capture. A captured stream cannot wait for other events.
 bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
   std::vector<Dependency> nodes;
   const auto capture = event.captured(&nodes);
@@ -146,7 +146,7 @@ CUresult driver::call_cuStreamWaitEvent(CUstream handle, CUevent event_handle, u
   return CUDA_SUCCESS;
 }
 
-// The callback hears what became of the work before it, a fault too.
+// The callback receives the result of the work before it, even a fault.
 CUresult driver::call_cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* data, unsigned flags) {
   const auto stream = get_stream(handle);
   require(callback != nullptr && flags == 0);

@@ -51,7 +51,7 @@ void require_place(const CUtensorMap* map) {
   require(map != nullptr && reinterpret_cast<u64>(map) % alignof(TensorMap) == 0);
 }
 
-// What tiles and im2col have in common: the tensor.
+// The part that tiles and im2col have in common: the tensor.
 TensorMap tensor(CUtensorMapDataType type, u32 rank, u32 least_rank, void* address, const cuuint64_t* size,
                  const cuuint64_t* stride, const cuuint32_t* step) {
   require(rank >= least_rank && rank <= TensorMap::kMostDimensions);
@@ -81,7 +81,7 @@ void interleaved(TensorMap& map, CUtensorMapInterleave interleave) {
   require(map.address % map.interleave == 0);
   for (u32 k = 0; k + 1 < map.dimensions; ++k) require(map.stride[k] % map.interleave == 0);
 }
-// And how the box comes into shared memory.
+// How the box is stored in shared memory.
 void describe_copy(TensorMap& map, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                    CUtensorMapFloatOOBfill fill) {
   require(static_cast<unsigned>(promotion) <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B);  // there is no cache to promote in

@@ -72,7 +72,7 @@ void end(Context& context, Objects& objects, u64 handle) {
   };
   context.enter_after_all(std::move(last_use));
 }
-// A texture that has been destroyed can be destroyed again (H200, driver 580).
+// Destroying a texture twice succeeds (H200, driver 580).
 bool ended_before(u64 handle) {
   const std::scoped_lock lock(both().mutex);
   return both().ended_textures.contains(handle);

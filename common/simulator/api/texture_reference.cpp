@@ -1,8 +1,5 @@
-// Texture and surface references: variables of a module that the host gives a meaning to. CUDA Driver API manual,
-// "Texture TextureReference Management [DEPRECATED]", "Surface TextureReference Management [DEPRECATED]".
-//
-// To instructions a reference is an object whose handle is the variable's address. A launch sees what was set_reference
-// before it: so a call that sets something waits for the launches that came before.
+// Texture and surface references (CUDA Driver API manual, "Texture Reference Management [DEPRECATED]", "Surface
+// Reference Management [DEPRECATED]").
 #include "common/simulator/state/texture_reference.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/arrays.hpp"

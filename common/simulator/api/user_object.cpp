@@ -19,7 +19,7 @@ std::shared_ptr<UserObject> object_of(const UserObjectEntry& entry) {
 }
 
 void release(UserObjectEntry& entry, unsigned count) {
-  std::shared_ptr<UserObject> last;  // let go when the lock is given back
+  std::shared_ptr<UserObject> last;  // released after the lock
   const std::scoped_lock lock(entry.mutex);
   require(count != 0 && count <= entry.references);
   entry.references -= count;
@@ -77,7 +77,7 @@ CUresult driver::call_cuGraphReleaseUserObject(CUgraph graph, CUuserObject objec
   const std::scoped_lock lock(Graph::mutex());
   require(count != 0);
   const auto held = holder->objects.find(found);
-  if (held == holder->objects.end()) return CUDA_SUCCESS;  // nothing to let go: driver 580 has nothing to say
+  if (held == holder->objects.end()) return CUDA_SUCCESS;  // nothing to release: no error, as driver 580
   require(count <= held->second);
   held->second -= count;
   if (held->second == 0) holder->objects.erase(held);

@@ -1,7 +1,4 @@
-// Virtual memory management: addresses without memory, memory without addresses, and mappings that bring them together.
-//
-// The addresses are the host's, too (AddressSpace::reserve_for_both), so that memory on the host can be mapped there
-// for both sides.
+// Virtual memory (CUDA Driver API manual, "Virtual Memory Management").
 #include "common/simulator/state/virtual_memory.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/numbers.hpp"

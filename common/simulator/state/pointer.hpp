@@ -1,4 +1,4 @@
-// Unified addressing: what is known of a pointer.
+// What the driver reports about a pointer.
 #pragma once
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/context.hpp"

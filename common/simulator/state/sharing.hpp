@@ -1,5 +1,4 @@
-// Handles for other processes: of memory, and of events. What a handle leads to is open in the process that made it.
-// And descriptors of memory for other devices of the machine.
+// Memory that other processes open through a handle: the process that made it keeps it open for them.
 #pragma once
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/context.hpp"

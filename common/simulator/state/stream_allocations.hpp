@@ -1,4 +1,4 @@
-// Stream-ordered memory allocator: pools, and allocations in a stream's order.
+// Allocating and freeing memory in the order of a stream.
 #pragma once
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/context.hpp"

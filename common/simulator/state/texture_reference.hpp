@@ -1,7 +1,7 @@
 // Texture and surface references: variables of a module that the host gives a meaning to. CUDA Driver API manual,
-// "Texture TextureReference Management [DEPRECATED]", "Surface TextureReference Management [DEPRECATED]".
+// "Texture Reference Management [DEPRECATED]", "Surface Reference Management [DEPRECATED]".
 //
-// To instructions a reference is an object whose handle is the variable's address. A launch sees what was set_reference
+// To instructions a reference is an object whose handle is the variable's address. A launch sees what was set
 // before it: so a call that sets something waits for the launches that came before.
 #pragma once
 #include "common/simulator/state/arrays.hpp"
