@@ -1,5 +1,5 @@
-// Whose memory it is: what each device has given out, and what ends with which context. The addresses themselves are
-// AddressSpace's.
+// Ownership of memory: how much each device has allocated, and which allocations end with which context. AddressSpace
+// manages the addresses.
 #pragma once
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/context.hpp"
@@ -8,7 +8,7 @@
 
 namespace cudasim {
 
-// A part of a device's memory, given back when it ends.
+// A part of a device's memory, released by the destructor.
 class Share {
  public:
   // Throws CUDA_ERROR_OUT_OF_MEMORY if the device has not that much left.
@@ -23,7 +23,7 @@ class Share {
   u64 bytes_;
 };
 
-// Bytes of the device's memory that are not given out.
+// Bytes of the device's memory that are not allocated.
 u64 free_memory(Device& device);
 
 // Throws CUDA_ERROR_OUT_OF_MEMORY unless the host, and the control group that this process is in, have as much left:
@@ -50,8 +50,8 @@ class HostBytes {
   u64 size_ = 0;
 };
 
-// For the calls that free: they find the owner by the address, so no context need be current; but one that is must be
-// sound, as for every other call.
+// For the calls that free memory: they find the owner by the address and need no current context. If there is one, it
+// must not have a fault.
 void require_sound_context_if_any();
 
 // Device memory that belongs to a context: cuMemAlloc and its kin, a module's variables. Aligned to at least 512 bytes.

@@ -1,7 +1,6 @@
-// Grids that a kernel launches itself (dynamic parallelism): the device runtime (device_runtime.cpp) puts them in line;
-// they run when their parent's grid has ended, and belong to it: the parent is done when they are. Nothing on the
-// device can wait for a child (that went with the first version of dynamic parallelism), so no program sees that they
-// begin late.
+// Grids that a kernel launches itself (dynamic parallelism): the device runtime (device_runtime.cpp) queues them.
+// They run after their parent's grid, which counts as done when they are. Nothing on the device can wait for a child
+// since the second version of dynamic parallelism, so no program sees that they begin late.
 #pragma once
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/state/failure.hpp"
@@ -71,7 +70,8 @@ u64 address_of(const Kernel& kernel);
 // Why the device cannot have a child; empty if it can.
 std::string why_not(const Kernel& kernel, const ChildPlace& child);
 
-// What the grid of `parent`, which has ended, launched, in its order; each with its own children. `run` runs a grid.
+// Runs what the grid of `parent`, which has ended, has launched, in order, each with its own children. `run` runs a
+// grid.
 CUresult run_children(const Launch& parent, const std::function<CUresult(const Launch&)>& run);
 
 // Numbers grids: %gridid.

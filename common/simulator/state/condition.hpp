@@ -1,4 +1,4 @@
-// Conditions: numbers that the kernels of a graph set (cudaGraphSetConditional) and its conditional nodes go by.
+// Conditions: numbers that a graph's kernels set (cudaGraphSetConditional) and its conditional nodes test.
 #pragma once
 #include "common/simulator/types.hpp"
 

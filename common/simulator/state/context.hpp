@@ -65,7 +65,7 @@ class Context : public std::enable_shared_from_this<Context> {
     const std::scoped_lock lock(settings);
     return limits.at(which);
   }
-  // The device sets apart what its deepest kernel needs, and the limit tells it.
+  // Launching a kernel that needs more raises the limit, as on hardware.
   void raise_limit(CUlimit which, u64 least) {
     const std::scoped_lock lock(settings);
     limits.at(which) = std::max(limits.at(which), least);
@@ -102,7 +102,7 @@ void require_healthy_device(const Device& device);
 // The first line of every call that needs a context: initialised, not inside a callback, a live context current, no
 // fault in it; throws the driver's error otherwise.
 std::shared_ptr<Context> current_context();
-// The same for calls that do not mind a fault.
+// The same for calls that work after a fault.
 std::shared_ptr<Context> current_context_even_faulted();
 // For calls that name an object of some context: initialised, not in a callback.
 void require_calls_permitted();

@@ -1,7 +1,6 @@
 // Green contexts: a part of a device's multiprocessors, with streams of its own (CUDA Driver API manual, "Green
-// Contexts"). The arithmetic of parts is a device's; the machine's threads are not shared out by it, so that a kernel
-// in a green context runs as it would anywhere. Everything else of a green context is the primary one's: what
-// cuCtxFromGreenCtx returns is another name for it.
+// Contexts"). The parts are counted as on a device, but a kernel in a green context uses the same threads as any other.
+// Everything else belongs to the primary context: cuCtxFromGreenCtx returns another name for it.
 #pragma once
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/context.hpp"
@@ -39,7 +38,7 @@ struct GreenContext {
 };
 Registry<GreenContext, CUgreenCtx>& green_contexts();
 
-// Which streams, and which names of contexts, are whose; no handle is used twice.
+// Maps streams and names of contexts to green contexts. No handle is used twice.
 struct Owners {
   std::mutex mutex;
   std::map<CUstream, CUgreenCtx> by_stream;
@@ -51,8 +50,8 @@ Owners& owners();
 // Null for other contexts.
 std::shared_ptr<GreenContext> green_named(CUcontext handle);
 
-// That a stream belongs to, or, of the null stream, that is current to the thread (which is to say: what
-// cuCtxFromGreenCtx made of it). Null otherwise.
+// The green context of a stream. For the null stream: the one whose cuCtxFromGreenCtx is current to the thread. Null if
+// there is none of them.
 CUgreenCtx green_context_of(const Stream& stream);
 CUgreenCtx current_green_context();
 // What cuCtxFromGreenCtx makes of it; null if it has been destroyed.
@@ -65,7 +64,7 @@ u64 green_id_of(CUcontext handle);
 
 #if CUDA_VERSION >= 13000
 
-// Blocks of a cluster run on multiprocessors that stand together, eight of them; alone they come in twos.
+// Multiprocessors are divided in groups of eight, which can run clusters, or else in pairs.
 constexpr u32 kTogether = 8, kAlone = 2;
 constexpr u32 kMostTogether = 15;  // parts of such multiprocessors, as driver 580 has it
 // A descriptor says how many multiprocessors, and nothing else: there is no call that would end one.

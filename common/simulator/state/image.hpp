@@ -1,5 +1,4 @@
-// From an image that a program passes to a loaded module: the kinds of images, the JIT's options and
-// logs.
+// From an image that a program passes to a loaded module: the kinds of images, the JIT's options and logs.
 #pragma once
 #include "common/simulator/state/module.hpp"
 
@@ -40,8 +39,7 @@ class JitOptions {
   u32 max_registers_ = 0;
 };
 
-// Why code is refused, in a line on stderr, unless a log buffer, a trace or
-// CUDA_LOG_FILE.
+// Writes to stderr why code is refused, unless a log buffer, a trace or CUDA_LOG_FILE shows it.
 void tell_refused(const JitOptions& options, const std::string& why);
 
 // The PTX texts of an image. Usually one; what cuLinkComplete made holds all that were linked.
@@ -62,7 +60,7 @@ std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const 
 // The same without a context: the program's variables lie nowhere, but everything is checked.
 std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options);
 
-// What speaks against linking the texts. A single one is as if alone.
+// The errors that prevent linking the texts. A single text is checked alone.
 std::vector<ptx::Diagnostic> link_errors(const Texts& texts);
 // Throws the errors of one text, after having written them to the error log.
 [[noreturn]] void reject_text(const std::vector<ptx::Diagnostic>& errors, const std::string& text, JitOptions& options);

@@ -37,7 +37,7 @@ class Library : public std::enable_shared_from_this<Library> {
   std::shared_ptr<Module> module_in(const std::shared_ptr<Context>& context);
   // Every module that it has been loaded as and that still lives.
   std::vector<std::shared_ptr<Module>> loaded() const;
-  // Takes back its modules and kernels.
+  // Unloads its modules and kernels.
   void close();
 
  private:

@@ -23,10 +23,10 @@ Registry<Linker, CUlinkState>& linkers();
 CUresult create_linker(unsigned count, CUjit_option* options, void** values, CUlinkState* out);
 std::shared_ptr<Linker> get_linker(CUlinkState handle);
 
-// What texts say of each other, in the words of a linker.
+// Throws for texts that contradict each other, with a linker's messages.
 [[noreturn]] void reject_link(Linker& linker, const std::vector<ptx::Diagnostic>& errors);
 
-// What an archive gives to a link: what is missing in it.
+// Adds the functions of the device runtime that the link lacks.
 void add_device_runtime(Linker& linker);
 CUresult link_data(CUlinkState state, CUjitInputType type, void* data, size_t size, const char* name, unsigned count,
                    CUjit_option* options, void** values);

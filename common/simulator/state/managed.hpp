@@ -1,5 +1,5 @@
 // Unified memory: one pointer for host and devices. The simulated device reads and writes the host's bytes in place, so
-// prefetching and advice move nothing; what was said is kept, and can be asked for.
+// prefetching and advice move nothing. They are remembered, and can be queried.
 #pragma once
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/allocations.hpp"

@@ -14,7 +14,7 @@
 
 namespace cudasim {
 
-// Which memory a pool deals in, and where that lies: CUmemLocation, without the numbers that mean nothing.
+// The kind of memory of a pool and its location: CUmemLocation, without numbers that have no meaning.
 struct PoolPlace {
   bool managed = false;
   int location = CU_MEM_LOCATION_TYPE_DEVICE;  // 0: nowhere in particular, of managed memory; 2, 3: on the host
@@ -27,7 +27,7 @@ struct PoolPlace {
 
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
-  // How other processes have to do with it.
+  // Whether the pool is shared with other processes.
   enum class Sharing : u8 { none, exported, imported };
 
   // `shared`: stands for the pool where it is known by a file descriptor; null unless it is shared.
@@ -47,7 +47,7 @@ class Pool : public std::enable_shared_from_this<Pool> {
   // Throws CUDA_ERROR_INVALID_VALUE if `base` is no allocation of this pool, or freed already.
   void free_in_order(u64 base, Stream& stream);
   void free_now(u64 base);
-  // Gives unused memory back until at most `keep` bytes are held.
+  // Releases unused memory until at most `keep` bytes are held.
   void trim(u64 keep);
   void trim_to_threshold();
 

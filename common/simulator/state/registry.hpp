@@ -1,5 +1,5 @@
-// Handles: what a program holds instead of a pointer. A handle looks like one, is never dereferenced, and is not used
-// twice, so that a lookup tells a stale, foreign or random value from a live one.
+// Handles, which a program holds instead of pointers. A handle looks like a pointer, is never dereferenced, and is not
+// used twice, so that a lookup tells a stale, foreign or random value from a live one.
 #pragma once
 #include "common/simulator/state/failure.hpp"
 #include "common/simulator/types.hpp"
