@@ -1,4 +1,4 @@
-// What no program should do, and some do: random calls with stale, foreign and inner pointers. Every answer is a code
+// What no program should do, and some do: random calls with stale, foreign and inner pointers. Every result is a code
 // of the manual's, and afterwards the context works and all memory is back.
 #include "tests/conformance/scenario.hpp"
 
@@ -103,7 +103,7 @@ class Abuser {
 
 }  // namespace
 
-FRESH_CASE("Random calls on random pointers are answered, and leave the context as it was", "[abuse][alone]") {
+FRESH_CASE("Random calls on random pointers return, and leave the context as it was", "[abuse][alone]") {
   if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver (580) does not come back from some of these calls");
   conformance::context();
   std::size_t before = 0, after = 0, total = 0;

@@ -216,7 +216,7 @@ FRESH_CASE("A sparse array gets its memory tile by tile", "[array]") {
   ANSWERS(cuMemRelease(memory), CUDA_SUCCESS);
 }
 
-FRESH_CASE("Of a sparse mipmapped array the small levels have their memory together", "[arrays]") {
+FRESH_CASE("The small levels of a sparse mipmapped array share their memory", "[arrays]") {
   conformance::context();
   CUDA_ARRAY3D_DESCRIPTOR d{};
   d.Width = d.Height = 1024;
@@ -362,9 +362,9 @@ FRESH_CASE("A copy wants an array, and a linear texture is as wide as its texels
     CUarray_format format;
     unsigned channels;
     std::size_t width;
-  } known[] = {{CU_AD_FORMAT_UNSIGNED_INT8, 1, 1u << 30},  {CU_AD_FORMAT_UNSIGNED_INT8, 4, 1u << 30},
-               {CU_AD_FORMAT_HALF, 2, 1u << 30},           {CU_AD_FORMAT_SIGNED_INT16, 4, 1u << 29},
-               {CU_AD_FORMAT_FLOAT, 1, 1u << 30},          {CU_AD_FORMAT_FLOAT, 2, 1u << 29},
+  } known[] = {{CU_AD_FORMAT_UNSIGNED_INT8, 1, 1u << 30}, {CU_AD_FORMAT_UNSIGNED_INT8, 4, 1u << 30},
+               {CU_AD_FORMAT_HALF, 2, 1u << 30},          {CU_AD_FORMAT_SIGNED_INT16, 4, 1u << 29},
+               {CU_AD_FORMAT_FLOAT, 1, 1u << 30},         {CU_AD_FORMAT_FLOAT, 2, 1u << 29},
                {CU_AD_FORMAT_UNSIGNED_INT32, 4, 1u << 28}};
   std::size_t width = 0;
   for (const auto& [format, channels, wanted] : known) {

@@ -35,7 +35,7 @@ const char kText[] = R"(
   }
   ret;
 }
-.visible .entry meet() {  // adds one and waits until somebody else has, or adds 100 after two seconds
+.visible .entry meet() {  // adds one and waits until another thread has, or adds 100 after two seconds
   .reg .u32 %c, %r;
   .reg .u64 %from, %now;
   .reg .pred %p;
@@ -142,7 +142,7 @@ FRESH_CASE("A loop's body runs until a kernel in it sets the condition to zero",
   ANSWERS(cuGraphAddChildGraphNode(&child, outer, nullptr, 0, scene.g), CUDA_ERROR_NOT_SUPPORTED);
 }
 
-FRESH_CASE("What no edge orders in a body runs side by side", "[graph]") {
+FRESH_CASE("Nodes of a body that no edge orders run concurrently", "[graph]") {
   Scene scene;
   CUgraphConditionalHandle handle = scene.condition(1, CU_GRAPH_COND_ASSIGN_DEFAULT);
   CUgraphNode branch = nullptr;

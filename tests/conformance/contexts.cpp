@@ -1,4 +1,4 @@
-// Contexts: each thread's stack of them, what a destroyed one still answers, primary contexts, limits.
+// Contexts: each thread's stack of them, calls with a destroyed one, primary contexts, limits.
 #include "tests/conformance/scenario.hpp"
 
 #include <thread>
@@ -40,7 +40,7 @@ FRESH_CASE("Without a context, calls that need one say so", "[context]") {
   ANSWERS(cuLaunchKernel(nullptr, 1, 1, 1, 1, 1, 1, 0, 0, nullptr, nullptr), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-FRESH_CASE("Contexts stand on a stack: create and push put on top, pop takes off", "[context]") {
+FRESH_CASE("Contexts are on a stack: create and push put one on top, pop takes it off", "[context]") {
   const CUdevice dev = conformance::device().dev;
   CUcontext a = nullptr, b = nullptr, c = nullptr, x = nullptr;
   ANSWERS(cuCtxCreate(&a, nullptr, 0, dev), CUDA_SUCCESS);
@@ -73,7 +73,7 @@ FRESH_CASE("Contexts stand on a stack: create and push put on top, pop takes off
   ANSWERS(cuCtxDestroy(b), CUDA_SUCCESS);
   ANSWERS(cuCtxDestroy(a), CUDA_SUCCESS);
   ANSWERS(cuCtxPushCurrent(a), CUDA_SUCCESS);
-  // A dead handle: the same driver answered the one when recorded, and the other here.
+  // A dead handle: the same driver returned one when recorded, and the other here.
   const std::string again = conformance::answer("cuCtxDestroy(a)", cuCtxDestroy(a));
   CAPTURE(again);
   CHECK((again == "CUDA_ERROR_INVALID_CONTEXT" || again == "CUDA_ERROR_CONTEXT_IS_DESTROYED"));
@@ -304,7 +304,7 @@ FRESH_CASE("Streams and events of a destroyed context say so; its modules and me
   ANSWERS(cuMemFree(p), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemFreeHost(h), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemHostGetFlags(&flags, h), CUDA_ERROR_INVALID_VALUE);
-  // A real driver follows these handles: it gave these answers once, and crashed another time.
+  // A real driver follows these handles: it returned these results once, and crashed another time.
   if (!conformance::on_simulator()) return;
   ANSWERS(cuStreamQuery(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
   ANSWERS(cuStreamSynchronize(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
@@ -415,7 +415,7 @@ done: ret;
   CU_CHECK(cuModuleGetFunction(&deep, mod, "deep"));
   unsigned long long zero = 0;
   void* a[] = {&zero};
-  ANSWERS(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{1} << 50), CUDA_SUCCESS);  // nobody looks
+  ANSWERS(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, std::size_t{1} << 50), CUDA_SUCCESS);  // not checked
   ANSWERS(cuCtxSetLimit(CU_LIMIT_PRINTF_FIFO_SIZE, 1 << 20), CUDA_SUCCESS);
   ANSWERS(cuLaunchKernel(asserts, 1, 1, 1, 1, 1, 1, 0, nullptr, a, nullptr), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <typeindex>
 
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // those answer, too
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // those are called, too
 #if CUDA_VERSION >= 13000
 namespace {
 
@@ -73,7 +73,7 @@ class EveryCall {
       which = random_() % std::size(calls);
       last = names[which];
     } while (std::strncmp(last, "cuCheckpoint", 12) ==
-             0);  // a number could be this process's, which then waits for ever
+             0);  // a number could be this process's, which would then wait forever
     scratch_.refill();
     (this->*calls[which])();
   }
@@ -230,7 +230,7 @@ struct Elsewhere {
 
 }  // namespace
 
-FRESH_CASE("Every function answers to arguments of the right types and no sense", "[abuse]") {
+FRESH_CASE("Every function returns for arguments of the right types without meaning", "[abuse]") {
   conformance::context();
   if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver (580) does not come back from some of these calls");
   const char* count = std::getenv("CONFORMANCE_CALLS");

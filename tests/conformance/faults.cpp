@@ -177,8 +177,7 @@ FRESH_CASE("A store past shared memory faults", "[fault]") {
   ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-FRESH_CASE("With CUDA_LAUNCH_BLOCKING the launch itself answers with the fault", "[fault]",
-           {"CUDA_LAUNCH_BLOCKING", "1"}) {
+FRESH_CASE("With CUDA_LAUNCH_BLOCKING the launch itself returns the fault", "[fault]", {"CUDA_LAUNCH_BLOCKING", "1"}) {
   const auto F = conformance::module();
   CUdeviceptr null = 0;
   void* a[] = {&null};

@@ -129,7 +129,7 @@ FRESH_CASE("A green context has streams of its own, in the primary context", "[g
   CHECK(whose == green);
   ANSWERS(cuStreamGetCtx_v2(s, &regular, &whose), CUDA_SUCCESS);
   CHECK(regular != nullptr);
-  if (conformance::on_simulator()) CHECK(regular == primary);  // as documented; of a GPU nobody has looked
+  if (conformance::on_simulator()) CHECK(regular == primary);  // as documented; not measured on a GPU
   CHECK(whose == green);
   CU_CHECK(cuStreamCreate(&plain, CU_STREAM_NON_BLOCKING));
   ANSWERS(cuStreamGetGreenCtx(plain, &whose), CUDA_SUCCESS);

@@ -1,4 +1,4 @@
-// Virtual memory whose bytes lie on the host: mapped once, there for both sides.
+// Virtual memory whose bytes are on the host: mapped once, and usable from both sides.
 #include "tests/conformance/scenario.hpp"
 
 #if CUDA_VERSION >= 12020

@@ -1,7 +1,7 @@
-// What answers before cuInit, which devices a process sees, and what a forked child may do.
+// What works before cuInit, which devices a process sees, and what a forked child may do.
 #include "tests/conformance/scenario.hpp"
 
-FRESH_CASE("Before cuInit, only the version and the error names answer", "[init]") {
+FRESH_CASE("Before cuInit, only the version and the error names can be queried", "[init]") {
   int v = 0, c = 0;
   CUdevice d = 0;
   CUcontext x = nullptr;

@@ -131,7 +131,7 @@ FRESH_CASE("Asynchronous copies and fills keep the order of their stream", "[mem
   ANSWERS(cuMemsetD32Async(a + 2, 0, 1, s), CUDA_ERROR_INVALID_VALUE);
 }
 
-FRESH_CASE("A device that has no more memory says so, and goes on", "[memory][alone]") {
+FRESH_CASE("A device without free memory reports that, and works on", "[memory][alone]") {
   conformance::context();
   std::size_t free_bytes = 0, total = 0, after = 0;
   CU_CHECK(cuMemGetInfo(&free_bytes, &total));

@@ -341,7 +341,7 @@ FRESH_CASE("A register of several elements is packed and unpacked whole", "[modu
   CHECK(value[1] == value[0]);
 }
 
-FRESH_CASE("A kernel has no more registers than its loader, or the linker, was told", "[module]") {
+FRESH_CASE("A kernel has no more registers than its loader's or linker's option allows", "[module]") {
   conformance::context();
   const std::string image = conformance::image();
   CUmodule m = nullptr;

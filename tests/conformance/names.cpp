@@ -101,7 +101,7 @@ FRESH_CASE("cuGetProcAddress checks its arguments", "[names]") {
 }
 
 // The header gives these names to the second versions, so they are asked for by text.
-FRESH_CASE("First versions, with pointers of 32 bits, want a context that nobody can make any more", "[names]") {
+FRESH_CASE("First versions, with pointers of 32 bits, need a context that can no longer be made", "[names]") {
   conformance::context();
   for (const char* name : {"cuMemGetInfo", "cuMemAllocHost", "cuArrayCreate"}) {
     CAPTURE(name);
@@ -113,7 +113,7 @@ FRESH_CASE("First versions, with pointers of 32 bits, want a context that nobody
 }
 
 #if CUDA_VERSION >= 12090
-FRESH_CASE("The driver's log says which call answered what", "[names]") {
+FRESH_CASE("The driver's log lists the calls that failed, and their results", "[names]") {
   conformance::context();
   CUlogIterator from = 0;
   ANSWERS(cuLogsCurrent(nullptr, 0), CUDA_ERROR_INVALID_VALUE);
@@ -137,13 +137,13 @@ FRESH_CASE("The driver's log says which call answered what", "[names]") {
   ANSWERS(cuLogsUnregisterCallback(listener), CUDA_SUCCESS);
 }
 
-FRESH_CASE("Who listens to the driver's log may make calls that fail", "[names]") {
+FRESH_CASE("A callback of the driver's log may make calls that fail", "[names]") {
   conformance::context();
   if (!conformance::on_simulator()) SKIP_TEST("not asked of a GPU's driver");
   static int told = 0;
   ANSWERS(cuLogsRegisterCallback([](void*, CUlogLevel, char*, size_t) { ++told, cuMemFree(1); }, nullptr, nullptr),
           CUDA_SUCCESS);
   ANSWERS(cuMemFree(0x1234), CUDA_ERROR_INVALID_VALUE);
-  CHECK(told <= 2);  // why, and what was answered; not what the listener's own calls answer
+  CHECK(told <= 2);  // the reason and the result; not the results of the callback's own calls
 }
 #endif

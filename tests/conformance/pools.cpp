@@ -313,7 +313,7 @@ FRESH_CASE("Every place that memory can be in has a pool of its own", "[pool]") 
 }
 #endif
 
-FRESH_CASE("Who may touch a pool's memory is said device by device, and all or nothing", "[pool]") {
+FRESH_CASE("Access to a pool's memory is set device by device, and all or nothing", "[pool]") {
   conformance::context();
   CUmemoryPool pool = nullptr, host = nullptr, fabric = nullptr;
   CUmemPoolProps properties{};
@@ -351,7 +351,7 @@ FRESH_CASE("Who may touch a pool's memory is said device by device, and all or n
   ANSWERS(cuMemFreeAsync(managed, nullptr), CUDA_ERROR_NOT_SUPPORTED);
 }
 
-FRESH_CASE("A host pool's memory is copied as the host's or as anybody's, and filled if a device is let", "[pool]") {
+FRESH_CASE("A host pool's memory is copied as host or unified memory, and filled if a device has access", "[pool]") {
   conformance::context();
   CUmemPoolProps properties{};
   properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
@@ -417,5 +417,5 @@ FRESH_CASE("Addresses are unmapped whether there is something or not, but no map
   ANSWERS(cuMemUnmap(va, 4 * g), CUDA_SUCCESS);
   ANSWERS(cuMemUnmap(va + 3 * g, g), CUDA_SUCCESS);
   ANSWERS(cuMemAddressFree(va, 4 * g), CUDA_SUCCESS);
-  ANSWERS(cuMemUnmap(va, 2 * g), CUDA_ERROR_INVALID_VALUE);  // nobody's addresses
+  ANSWERS(cuMemUnmap(va, 2 * g), CUDA_ERROR_INVALID_VALUE);  // addresses without a mapping
 }

@@ -59,7 +59,7 @@ class Side {
   int socket_;
 };
 
-// Runs `other` in a process of its own, before either of the two has a driver; it ends with the number of the answers
+// Runs `other` in a process of its own, before either of the two has a driver; it exits with the number of the results
 // that were not as expected, and says which on stderr.
 void in_two_processes(const std::function<void(const Side&)>& first, const std::function<int(const Side&)>& other) {
   int ends[2];

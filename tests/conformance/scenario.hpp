@@ -1,13 +1,13 @@
-// How the conformance suite asks the driver: each case in a process of its own (many need one: what answers before
-// cuInit, sticky faults, an environment), each call with the answer it must give.
+// How the conformance suite calls the driver: each case in a process of its own (many need one: what works before
+// cuInit, sticky faults, an environment), each call with the result it must return.
 //
 //   FRESH_CASE("name", "[tags]", {"CUDA_LAUNCH_BLOCKING", "1"}, …) { … }   a test case, with its environment
-//   ANSWERS(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);    makes the call; it must answer exactly this
+//   ANSWERS(cuMemAlloc(&p, 0), CUDA_ERROR_INVALID_VALUE);    makes the call; it must return exactly this
 //   SHOWS("flags 7", "flags " << flags);                     a value, as the driver record writes it
 //   NOTES("total " << bytes);                                 a value that differs between devices: recorded, not
 //   judged DIFFERS("why", call, gpu_answer, simulator_answer);      an intended difference (README.md lists them)
 //
-// With CONFORMANCE_RECORD=<file> in the environment, the cases also append what the driver answered to that file, in
+// With CONFORMANCE_RECORD=<file> in the environment, the cases also append the driver's results to that file, in
 // the driver record's form.
 #pragma once
 #include "common/cu.hpp"
@@ -45,7 +45,7 @@ inline void record(const std::string& line) {
   if (const char* path = std::getenv("CONFORMANCE_RECORD")) std::ofstream(path, std::ios::app) << line << '\n';
 }
 
-// The answer's name, noted on the way.
+// The result's name, which is also recorded.
 inline std::string answer(const char* call, CUresult result) {
   record(std::string("  ") + call + " -> " + cu::name(result));
   return cu::name(result);

@@ -90,7 +90,7 @@ FRESH_CASE("A context whose core dumps are to be asked for has core dumps", "[se
   std::filesystem::remove_all(folder);
 }
 
-FRESH_CASE("No multicast object is made where the device's attribute says that there is none", "[seldom]") {
+FRESH_CASE("No multicast object can be made on a device without the attribute", "[seldom]") {
   const auto made = conformance::context();
   if (!conformance::on_simulator()) {  // on a shared host it could stop the work of all its users
     SKIP_TEST("a multicast object takes the switch between the GPUs, which a test leaves alone");
@@ -106,8 +106,7 @@ FRESH_CASE("No multicast object is made where the device's attribute says that t
   ANSWERS(cuMulticastCreate(nullptr, &wanted), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMulticastCreate(&object, nullptr), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMulticastGetGranularity(&granularity, nullptr, CU_MULTICAST_GRANULARITY_MINIMUM), CUDA_ERROR_INVALID_VALUE);
-  ANSWERS(cuMulticastGetGranularity(&granularity, &wanted, CU_MULTICAST_GRANULARITY_MINIMUM),
-          CUDA_ERROR_NOT_SUPPORTED);
+  ANSWERS(cuMulticastGetGranularity(&granularity, &wanted, CU_MULTICAST_GRANULARITY_MINIMUM), CUDA_ERROR_NOT_SUPPORTED);
   ANSWERS(cuMulticastCreate(&object, &wanted), CUDA_ERROR_NOT_SUPPORTED);
   ANSWERS(cuMulticastAddDevice(object, made.dev), CUDA_ERROR_INVALID_VALUE);
 }
@@ -238,7 +237,7 @@ FRESH_CASE("Tensor maps are made where a context is, interleaved ones and those 
   int major = 0, minor = 0;
   CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, dev));
   CU_CHECK(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, dev));
-  if (major != 9 || minor != 0) SKIP_TEST("the answers are those of compute capability 9.0");
+  if (major != 9 || minor != 0) SKIP_TEST("the results are those of compute capability 9.0");
   CUtensorMap map;
   const cuuint64_t size[] = {64, 64, 64, 64}, stride[] = {128, 128 * 64, 128 * 64 * 64};
   const cuuint32_t box[] = {32, 8, 8, 8}, step[] = {1, 1, 1, 1};
@@ -267,7 +266,7 @@ FRESH_CASE("Tensor maps are made where a context is, interleaved ones and those 
   ANSWERS(wide(CU_TENSOR_MAP_IM2COL_WIDE_MODE_W, CU_TENSOR_MAP_SWIZZLE_NONE), CUDA_SUCCESS);
 }
 
-FRESH_CASE("A copy by a tensor map that is not simulated stops and says so", "[seldom]") {
+FRESH_CASE("A copy with a tensor map that is not simulated stops with a report", "[seldom]") {
   conformance::context();
   if (!conformance::on_simulator()) SKIP_TEST("a GPU copies");
   CUdeviceptr p = 0;

@@ -201,7 +201,7 @@ FRESH_CASE("Virtual memory is made for handles that the machine has, and mapped 
   ANSWERS(cuMemMap(address, size, 0, made, 0), CUDA_SUCCESS);
 }
 
-FRESH_CASE("Of a pointer into a mapping it is known which handles its memory may leave by", "[vmm]") {
+FRESH_CASE("A pointer into a mapping has the handle types of its memory", "[vmm]") {
   conformance::context();
   constexpr std::size_t size = 2 << 20;
   const auto types_of = [](CUdeviceptr pointer) {
@@ -236,7 +236,7 @@ FRESH_CASE("Memory of a device has a descriptor for the machine's other devices"
   CU_CHECK(cuMemAllocHost(&host, 4096));
   ANSWERS(cuMemGetHandleForAddressRange(&file, memory, kBytes, kKind, 0), CUDA_SUCCESS);
   CHECK(lseek(file, 0, SEEK_END) >= static_cast<off_t>(kBytes));
-  if (conformance::on_simulator()) {  // anybody who has it can look
+  if (conformance::on_simulator()) {  // every process that has it can look
     const void* seen = mmap(nullptr, kBytes, PROT_READ, MAP_SHARED, file, 0);
     REQUIRE(seen != MAP_FAILED);
     CHECK(static_cast<const unsigned char*>(seen)[kBytes - 1] == 7);

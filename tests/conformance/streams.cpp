@@ -5,7 +5,7 @@
 #include <chrono>
 #include <thread>
 
-FRESH_CASE("Streams and events answer while work is pending, and after it", "[stream]") {
+FRESH_CASE("Streams and events can be queried while work is pending, and after it", "[stream]") {
   const auto F = conformance::module();
   CUstream s = nullptr, t = nullptr;
   CUevent a = nullptr, b = nullptr, c = nullptr;
@@ -269,7 +269,7 @@ FRESH_CASE("CUDASIM_DELAY: what is given to a stream begins late, and in its ord
   CHECK(last == kTasks);
 }
 
-FRESH_CASE("A stream's priority can be set, and a question without a place for the answer is judged late", "[stream]") {
+FRESH_CASE("A stream's priority can be set, and a query without a place for its result fails late", "[stream]") {
   conformance::context();
   CUstream s = nullptr;
   CUevent e = nullptr;

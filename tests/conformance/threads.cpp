@@ -57,7 +57,7 @@ FRESH_CASE("Sixteen threads allocate, copy and free at the same time", "[threads
 }
 
 // A GPU's driver crashes in the waiting thread, so only a simulated device is asked.
-FRESH_CASE("Who waits for a stream gets its end, though another thread destroys the context meanwhile", "[threads]") {
+FRESH_CASE("A thread that waits for a stream returns even if another thread destroys the context", "[threads]") {
   const auto F = conformance::module();
   if (!conformance::on_simulator()) SKIP_TEST("a GPU's driver (580) crashes here");
   CUstream s = nullptr;
@@ -77,7 +77,7 @@ FRESH_CASE("Who waits for a stream gets its end, though another thread destroys 
   ANSWERS(cuStreamSynchronize(s), CUDA_ERROR_CONTEXT_IS_DESTROYED);
 }
 
-// Of a GPU's driver nothing says that it can do without threads of its own, so only a simulated device is asked.
+// No manual promises that a GPU's driver can do without threads of its own, so only the simulator is tested.
 FRESH_CASE("Where the system gives no more threads, those that there are do the work", "[threads]",
            {"CUDASIM_THREADS", "8"}) {
   const conformance::Module loaded = conformance::module();

@@ -1,4 +1,4 @@
-// CUDASIM_TRACE=api: what a teacher projects; and what else stderr tells of calls. A GPU's driver has no such thing.
+// CUDASIM_TRACE=api: what a teacher projects; and what else stderr shows of calls. A GPU's driver has no such thing.
 #include "tests/conformance/scenario.hpp"
 
 #include <regex>
@@ -6,7 +6,7 @@
 
 namespace {
 
-constexpr const char* kTraced = "CUDASIM_TRACE=api shows each call, its arguments by name, its answer, and the stack";
+constexpr const char* kTraced = "CUDASIM_TRACE=api shows each call, its arguments by name, its result, and the stack";
 
 void traced_calls() {
   CUcontext a = nullptr, b = nullptr;
@@ -78,7 +78,7 @@ TEST_CASE(kTraced, "[trace]") {
 
 namespace {
 
-// Of its output, words only: lines may break anywhere.
+// The words of its output only: lines may break anywhere.
 std::string words_of(const conformance::Ending& ending) {
   std::istringstream words(ending.output);
   std::string told;
@@ -86,7 +86,7 @@ std::string words_of(const conformance::Ending& ending) {
   return told;
 }
 
-constexpr const char* kReasons = "Why a call has failed is told to who looks on, and written to CUDA_LOG_FILE";
+constexpr const char* kReasons = "The reason for a failed call is traced and written to CUDA_LOG_FILE";
 
 void mistakes() {
   const auto F = conformance::module();
@@ -159,7 +159,7 @@ int times(const std::string& text, const std::string& part) {
   return count;
 }
 
-constexpr const char* kRefused = "Why PTX is refused is told to who looks on, to CUDA_LOG_FILE, or in a line on stderr";
+constexpr const char* kRefused = "The reason for refused PTX is traced, written to CUDA_LOG_FILE, or a line on stderr";
 
 // A driver of before CUDA 12.7 gets no further than the version.
 constexpr bool kKnowsVersion = CUDA_VERSION >= 12070;
@@ -206,7 +206,7 @@ void refused_texts() {
   CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
   CU_CHECK(add(kUndefined, "undefined.ptx"));
   CHECK(cuLinkComplete(link, &image, &size) == CUDA_ERROR_INVALID_SOURCE);
-  // Who hands over a buffer is told there.
+  // A program that passes a buffer finds it there.
   char log[4096];
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
@@ -285,8 +285,9 @@ TEST_CASE(kFaulted, "[trace]") {
   CAPTURE(ending.output);
   CHECK(ending.good());
   if (ending.output.find("on the simulator") == std::string::npos) SKIP_TEST("it is about the simulator");
-  CHECK(times(words_of(ending), "because something that was launched before has failed: until the process ends, what "
-                                "needs its device answers so, cuCtxCreate too; cuCtxDestroy still succeeds") == 4);
+  CHECK(times(words_of(ending),
+              "because earlier work on the device has failed: until the process ends, every call that "
+              "needs the device fails like this, even cuCtxCreate; cuCtxDestroy still succeeds") == 4);
 }
 
 namespace {
@@ -304,14 +305,14 @@ void initialised_twice() {
 TEST_CASE(kMisspelt, "[trace]") {
   if (conformance::in_child()) return initialised_twice();
   for (const char* quiet : {"", "1"}) {
-    const auto ending = conformance::spawn({"conformance", conformance::as_pattern(kMisspelt)},
-                                           {{"CONFORMANCE_CHILD", "1"},
-                                            {"CUDASIM_PROFIL", "1"},
-                                            {"CUDASIM_TRACEE", "api"},
-                                            {"CUDASIM_trace_only", "warp=all"},
-                                            {"CUDASIM_COLOUR", "1"},
-                                            {"CUDASIM_TRACE_ONLY", "warp=all"},
-                                            {"CUDASIM_QUIET", quiet}});
+    const auto ending =
+        conformance::spawn({"conformance", conformance::as_pattern(kMisspelt)}, {{"CONFORMANCE_CHILD", "1"},
+                                                                                 {"CUDASIM_PROFIL", "1"},
+                                                                                 {"CUDASIM_TRACEE", "api"},
+                                                                                 {"CUDASIM_trace_only", "warp=all"},
+                                                                                 {"CUDASIM_COLOUR", "1"},
+                                                                                 {"CUDASIM_TRACE_ONLY", "warp=all"},
+                                                                                 {"CUDASIM_QUIET", quiet}});
     CAPTURE(ending.output);
     CHECK(ending.good());
     if (ending.output.find("on the simulator") == std::string::npos) SKIP_TEST("it is about the simulator");

@@ -1,4 +1,4 @@
-// The table of the driver API's names (common/simulator/api/entry_points.inc).
+// The table of the driver's functions (common/simulator/api/functions.inc).
 #include "common/simulator/api/entry_points.hpp"
 
 #include "tests/catch.hpp"
@@ -59,17 +59,17 @@ std::pair<std::string, bool> ask(const std::string& command) {
 
 }  // namespace
 
-// A new toolkit brings new names: this test lists them, and entry_points.py adds them.
+// A new toolkit brings new functions: this test lists them, and functions.py adds them.
 TEST_CASE("The table has every name of this toolkit's headers", "[names]") {
   const char* const include = std::getenv("CUDA_INCLUDE");
   if (include == nullptr || *include == '\0') SKIP_TEST("CUDA_INCLUDE does not say where the headers are");
-  const auto [text, good] = ask("python3 common/simulator/api/entry_points.py --check \"$CUDA_INCLUDE\"");
+  const auto [text, good] = ask("python3 common/simulator/api/functions.py --check \"$CUDA_INCLUDE\"");
   CAPTURE(text);
   CHECK(good);
 }
 
 TEST_CASE("The simulator's README lists the functions that are implemented", "[names]") {
-  const auto [text, good] = ask("python3 common/simulator/api/functions.py --check");
+  const auto [text, good] = ask("python3 common/simulator/api/functions.py --readme --check");
   CAPTURE(text);
   CHECK(good);
 }

@@ -1,5 +1,5 @@
 // Memory management: CUDA arrays and mipmapped arrays.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/arrays.hpp"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ void end_array(const Array& array, CUarray handle) {
   end_allocation(array.address, "cuArrayDestroy");
 }
 
-// Work that may still use it comes to its end first.
+// Waits for work that may still use it.
 void finish_work(const Array& array) {
   const auto allocation = AddressSpace::instance().find(array.address);
   const auto owner = allocation ? owner_of(*allocation) : nullptr;
@@ -31,91 +31,74 @@ void finish_work(const Array& array) {
 }
 
 }  // namespace
+
+CUresult driver::call_cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor) {
+  const auto context = current_context();
+  require(array != nullptr && descriptor != nullptr);
+  *array = arrays().add(make_array(*context, as_3d(*descriptor)));
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
+  const auto context = current_context();
+  require(array != nullptr && descriptor != nullptr);
+  *array = arrays().add(make_array(*context, *descriptor));
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) {
+  const auto context = current_context();
+  require(descriptor != nullptr);
+  const auto found = named(array);
+  *descriptor = {found->descriptor.Width, found->descriptor.Height, found->descriptor.Format,
+                 found->descriptor.NumChannels};
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray array) {
+  const auto context = current_context();
+  require(descriptor != nullptr);
+  *descriptor = named(array)->descriptor;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuArrayDestroy(CUarray array) {
+  require_sound_context_if_any();
+  const auto found = named(array);
+  require(!found->is_level, CUDA_ERROR_INVALID_HANDLE);
+  finish_work(*found);
+  end_array(*found, array);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor,
+                                             unsigned int levels) {
+  const auto context = current_context();
+  require(array != nullptr && descriptor != nullptr);
+  const unsigned cube = descriptor->Flags & (CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED);
+  require((descriptor->Flags & CUDA_ARRAY3D_SPARSE) == 0 || cube != CUDA_ARRAY3D_CUBEMAP);
+  // 0 levels, or more than are possible, become as many as are possible (manual).
+  const unsigned possible = std::max(most_levels(*descriptor), 1u);  // a width of 0 is refused as an array
+  *array = make_mipmapped_array(*context, *descriptor, std::clamp(levels, 1u, possible));
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray array, unsigned int number) {
+  const auto context = current_context();
+  require(level != nullptr);
+  const auto found = mipmapped_arrays().get(array);
+  require(number < found->levels.size());
+  *level = found->levels[number];
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMipmappedArrayDestroy(CUmipmappedArray array) {
+  const auto context = current_context();
+  const auto found = mipmapped_arrays().get(array);
+  finish_work(*named(found->levels.front()));
+  mipmapped_arrays().remove(array);
+  for (const CUarray level : found->levels) end_array(*named(level), level);
+  return CUDA_SUCCESS;
+}
+
 }  // namespace cudasim
-
-using namespace cudasim;
-
-CUDASIM_API CUresult cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* descriptor) {
-  return CUDASIM_CALL(array, descriptor) {
-    const auto context = current_context();
-    require(array != nullptr && descriptor != nullptr);
-    *array = arrays().add(make_array(*context, as_3d(*descriptor)));
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuArray3DCreate_v2(CUarray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor) {
-  return CUDASIM_CALL(array, descriptor) {
-    const auto context = current_context();
-    require(array != nullptr && descriptor != nullptr);
-    *array = arrays().add(make_array(*context, *descriptor));
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuArrayGetDescriptor_v2(CUDA_ARRAY_DESCRIPTOR* descriptor, CUarray array) {
-  return CUDASIM_CALL(descriptor, array) {
-    const auto context = current_context();
-    require(descriptor != nullptr);
-    const auto found = named(array);
-    *descriptor = {found->descriptor.Width, found->descriptor.Height, found->descriptor.Format,
-                   found->descriptor.NumChannels};
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* descriptor, CUarray array) {
-  return CUDASIM_CALL(descriptor, array) {
-    const auto context = current_context();
-    require(descriptor != nullptr);
-    *descriptor = named(array)->descriptor;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuArrayDestroy(CUarray array) {
-  return CUDASIM_CALL(array) {
-    require_sound_context_if_any();
-    const auto found = named(array);
-    require(!found->is_level, CUDA_ERROR_INVALID_HANDLE);
-    finish_work(*found);
-    end_array(*found, array);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMipmappedArrayCreate(CUmipmappedArray* array, const CUDA_ARRAY3D_DESCRIPTOR* descriptor,
-                                            unsigned int levels) {
-  return CUDASIM_CALL(array, descriptor, levels) {
-    const auto context = current_context();
-    require(array != nullptr && descriptor != nullptr);
-    const unsigned cube = descriptor->Flags & (CUDA_ARRAY3D_CUBEMAP | CUDA_ARRAY3D_LAYERED);
-    require((descriptor->Flags & CUDA_ARRAY3D_SPARSE) == 0 || cube != CUDA_ARRAY3D_CUBEMAP);
-    // A wish for none, or for more than are possible, gets what is possible, as the manual says.
-    const unsigned possible = std::max(most_levels(*descriptor), 1u);  // nothing wide: refused as an array
-    *array = make_mipmapped_array(*context, *descriptor, std::clamp(levels, 1u, possible));
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMipmappedArrayGetLevel(CUarray* level, CUmipmappedArray array, unsigned int number) {
-  return CUDASIM_CALL(level, array, number) {
-    const auto context = current_context();
-    require(level != nullptr);
-    const auto found = mipmapped_arrays().get(array);
-    require(number < found->levels.size());
-    *level = found->levels[number];
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMipmappedArrayDestroy(CUmipmappedArray array) {
-  return CUDASIM_CALL(array) {
-    const auto context = current_context();
-    const auto found = mipmapped_arrays().get(array);
-    finish_work(*named(found->levels.front()));
-    mipmapped_arrays().remove(array);
-    for (const CUarray level : found->levels) end_array(*named(level), level);
-    return CUDA_SUCCESS;
-  };
-}

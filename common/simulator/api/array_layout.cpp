@@ -1,9 +1,9 @@
-// What is known of an array's memory (CUDA Driver API manual, "Memory Management"). None here has its memory mapped
-// later as a whole, or consists of planes: those kinds are refused when an array is made.
-#include "common/simulator/api/guard.hpp"
+// The layout of an array's memory (CUDA Driver API manual, "Memory Management"). Arrays with deferred mapping or
+// several planes are refused when they are made, so every query about them fails.
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/arrays.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -21,16 +21,15 @@ CUresult of_another_kind(CUmipmappedArray array) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements, CUarray array,
-                                                  CUdevice device) {
-  return CUDASIM_CALL(memoryRequirements, array, device) { return of_another_kind(array); };
+CUresult driver::call_cuArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS*, CUarray array, CUdevice) {
+  return of_another_kind(array);
 }
 
-CUDASIM_API CUresult cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS* memoryRequirements,
-                                                           CUmipmappedArray mipmap, CUdevice device) {
-  return CUDASIM_CALL(memoryRequirements, mipmap, device) { return of_another_kind(mipmap); };
+CUresult driver::call_cuMipmappedArrayGetMemoryRequirements(CUDA_ARRAY_MEMORY_REQUIREMENTS*, CUmipmappedArray mipmap,
+                                                            CUdevice) {
+  return of_another_kind(mipmap);
 }
 
-CUDASIM_API CUresult cuArrayGetPlane(CUarray* pPlaneArray, CUarray hArray, unsigned int planeIdx) {
-  return CUDASIM_CALL(pPlaneArray, hArray, planeIdx) { return of_another_kind(hArray); };
-}
+CUresult driver::call_cuArrayGetPlane(CUarray*, CUarray hArray, unsigned int) { return of_another_kind(hArray); }
+
+}  // namespace cudasim

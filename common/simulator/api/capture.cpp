@@ -1,13 +1,13 @@
 // Stream capture (CUDA Driver API manual, "Stream Management").
 #include "common/simulator/state/capture.hpp"
 
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/graph_parts.hpp"
-#include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <cstring>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -40,13 +40,7 @@ std::vector<Dependency> dependencies_of(const CUgraphNode* nodes, const void* ed
   return all;
 }
 
-CUresult begin_to_graph(CUstream stream, CUgraph graph, const CUgraphNode* dependencies, const void* edges,
-                        std::size_t count, CUstreamCaptureMode mode) {
-  const auto into = get_graph(graph);
-  return begin(stream, into, dependencies_of(dependencies, edges, count), mode);
-}
-
-// The graph, or nothing if what was captured is no whole graph; the streams are ordinary ones again in any case.
+// The graph, or nothing if the capture was invalidated. The streams leave the capture in any case.
 CUresult end(CUstream handle, CUgraph* out) {
   const auto stream = get_stream(handle);
   const std::scoped_lock lock(Graph::mutex());
@@ -56,7 +50,7 @@ CUresult end(CUstream handle, CUgraph* out) {
   require(capture->mode == CU_STREAM_CAPTURE_MODE_RELAXED || capture->thread == this_thread().number,
           CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD);
   if (capture->origin.lock() != stream) {
-    capture->invalidated = true;  // as driver 580 has it
+    capture->invalidated = true;  // as driver 580 does
     fail(CUDA_ERROR_STREAM_CAPTURE_UNMATCHED);
   }
   const CUresult result = capture->invalidated ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED
@@ -75,15 +69,6 @@ CUresult end(CUstream handle, CUgraph* out) {
 CUstreamCaptureStatus status_of(const std::shared_ptr<Capture>& capture) {
   if (!capture) return CU_STREAM_CAPTURE_STATUS_NONE;
   return capture->invalidated ? CU_STREAM_CAPTURE_STATUS_INVALIDATED : CU_STREAM_CAPTURE_STATUS_ACTIVE;
-}
-
-CUresult is_capturing(CUstream handle, CUstreamCaptureStatus* status) {
-  const auto stream = get_stream(handle);
-  require(status != nullptr);
-  require_no_implicit_capture(*stream, Use::question);
-  const std::scoped_lock lock(Graph::mutex());
-  *status = status_of(stream->capture);
-  return CUDA_SUCCESS;
 }
 
 CUresult info(CUstream handle, CUstreamCaptureStatus* status, cuuint64_t* id, CUgraph* graph,
@@ -129,144 +114,71 @@ CUresult update(CUstream handle, const CUgraphNode* dependencies, const void* ed
 
 }  // namespace
 
-CUDASIM_API CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
-  return CUDASIM_CALL(mode) {
-    require_initialized();
-    require(mode != nullptr);  // any number is taken (driver 580)
-    std::swap(*mode, this_thread().capture_mode);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
+  require_initialized();
+  require(mode != nullptr);  // any number is accepted (driver 580)
+  std::swap(*mode, this_thread().capture_mode);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamBeginCapture(CUstream hStream) {
-  return CUDASIM_CALL(hStream) { return begin(hStream, nullptr, {}, CU_STREAM_CAPTURE_MODE_GLOBAL); };
+CUresult driver::call_cuStreamBeginCapture(CUstream hStream) {
+  return begin(hStream, nullptr, {}, CU_STREAM_CAPTURE_MODE_GLOBAL);
 }
 
-CUDASIM_API CUresult cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
-  return CUDASIM_CALL(hStream, mode) { return begin(hStream, nullptr, {}, mode); };
+CUresult driver::call_cuStreamBeginCapture_v2(CUstream hStream, CUstreamCaptureMode mode) {
+  return begin(hStream, nullptr, {}, mode);
 }
 
-CUDASIM_API CUresult cuStreamEndCapture(CUstream hStream, CUgraph* phGraph) {
-  return CUDASIM_CALL(hStream, phGraph) { return end(hStream, phGraph); };
+CUresult driver::call_cuStreamEndCapture(CUstream hStream, CUgraph* phGraph) { return end(hStream, phGraph); }
+
+CUresult driver::call_cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus* status) {
+  const auto stream = get_stream(handle);
+  require(status != nullptr);
+  require_no_implicit_capture(*stream, Use::question);
+  const std::scoped_lock lock(Graph::mutex());
+  *status = status_of(stream->capture);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamIsCapturing(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
-  return CUDASIM_CALL(hStream, captureStatus) { return is_capturing(hStream, captureStatus); };
+CUresult driver::call_cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                             cuuint64_t* id_out) {
+  return info(hStream, captureStatus_out, id_out, nullptr, nullptr, nullptr);
 }
 
-CUDASIM_API CUresult cuStreamGetCaptureInfo(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                            cuuint64_t* id_out) {
-  return CUDASIM_CALL(hStream, captureStatus_out, id_out) {
-    return info(hStream, captureStatus_out, id_out, nullptr, nullptr, nullptr);
-  };
+CUresult driver::call_cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                                cuuint64_t* id_out, CUgraph* graph_out,
+                                                const CUgraphNode** dependencies_out, size_t* numDependencies_out) {
+  return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
 }
 
-CUDASIM_API CUresult cuStreamGetCaptureInfo_v2(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                               cuuint64_t* id_out, CUgraph* graph_out,
-                                               const CUgraphNode** dependencies_out, size_t* numDependencies_out) {
-  return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out) {
-    return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
-  };
-}
-
-CUDASIM_API CUresult cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode* dependencies,
-                                                       size_t numDependencies, unsigned int flags) {
-  return CUDASIM_CALL(hStream, dependencies, numDependencies, flags) {
-    return update(hStream, dependencies, nullptr, numDependencies, flags);
-  };
-}
-
-CUDASIM_API CUresult cuStreamBeginCapture_ptsz(CUstream hStream) {
-  return CUDASIM_CALL(hStream) { return begin(per_thread(hStream), nullptr, {}, CU_STREAM_CAPTURE_MODE_GLOBAL); };
-}
-
-CUDASIM_API CUresult cuStreamBeginCapture_v2_ptsz(CUstream hStream, CUstreamCaptureMode mode) {
-  return CUDASIM_CALL(hStream, mode) { return begin(per_thread(hStream), nullptr, {}, mode); };
-}
-
-CUDASIM_API CUresult cuStreamEndCapture_ptsz(CUstream hStream, CUgraph* phGraph) {
-  return CUDASIM_CALL(hStream, phGraph) { return end(per_thread(hStream), phGraph); };
-}
-
-CUDASIM_API CUresult cuStreamIsCapturing_ptsz(CUstream hStream, CUstreamCaptureStatus* captureStatus) {
-  return CUDASIM_CALL(hStream, captureStatus) { return is_capturing(per_thread(hStream), captureStatus); };
-}
-
-CUDASIM_API CUresult cuStreamGetCaptureInfo_ptsz(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                                 cuuint64_t* id_out) {
-  return CUDASIM_CALL(hStream, captureStatus_out, id_out) {
-    return info(per_thread(hStream), captureStatus_out, id_out, nullptr, nullptr, nullptr);
-  };
-}
-
-CUDASIM_API CUresult cuStreamGetCaptureInfo_v2_ptsz(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                                    cuuint64_t* id_out, CUgraph* graph_out,
-                                                    const CUgraphNode** dependencies_out, size_t* numDependencies_out) {
-  return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out) {
-    return info(per_thread(hStream), captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out);
-  };
-}
-
-CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_ptsz(CUstream hStream, CUgraphNode* dependencies,
-                                                            size_t numDependencies, unsigned int flags) {
-  return CUDASIM_CALL(hStream, dependencies, numDependencies, flags) {
-    return update(per_thread(hStream), dependencies, nullptr, numDependencies, flags);
-  };
+CUresult driver::call_cuStreamUpdateCaptureDependencies(CUstream hStream, CUgraphNode* dependencies,
+                                                        size_t numDependencies, unsigned int flags) {
+  return update(hStream, dependencies, nullptr, numDependencies, flags);
 }
 
 #if CUDA_VERSION >= 12030
 
-CUDASIM_API CUresult cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                               cuuint64_t* id_out, CUgraph* graph_out,
-                                               const CUgraphNode** dependencies_out,
-                                               const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
-  return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
-                      numDependencies_out) {
-    return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out,
-                reinterpret_cast<const void**>(edgeData_out));
-  };
+CUresult driver::call_cuStreamGetCaptureInfo_v3(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
+                                                cuuint64_t* id_out, CUgraph* graph_out,
+                                                const CUgraphNode** dependencies_out,
+                                                const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
+  return info(hStream, captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out,
+              reinterpret_cast<const void**>(edgeData_out));
 }
 
-CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode* dependencies,
-                                                          const CUgraphEdgeData* dependencyData, size_t numDependencies,
-                                                          unsigned int flags) {
-  return CUDASIM_CALL(hStream, dependencies, dependencyData, numDependencies, flags) {
-    return update(hStream, dependencies, dependencyData, numDependencies, flags);
-  };
+CUresult driver::call_cuStreamUpdateCaptureDependencies_v2(CUstream hStream, CUgraphNode* dependencies,
+                                                           const CUgraphEdgeData* dependencyData,
+                                                           size_t numDependencies, unsigned int flags) {
+  return update(hStream, dependencies, dependencyData, numDependencies, flags);
 }
 
-CUDASIM_API CUresult cuStreamBeginCaptureToGraph(CUstream hStream, CUgraph hGraph, const CUgraphNode* dependencies,
-                                                 const CUgraphEdgeData* dependencyData, size_t numDependencies,
-                                                 CUstreamCaptureMode mode) {
-  return CUDASIM_CALL(hStream, hGraph, dependencies, dependencyData, numDependencies, mode) {
-    return begin_to_graph(hStream, hGraph, dependencies, dependencyData, numDependencies, mode);
-  };
+CUresult driver::call_cuStreamBeginCaptureToGraph(CUstream stream, CUgraph graph, const CUgraphNode* dependencies,
+                                                  const CUgraphEdgeData* edges, std::size_t count,
+                                                  CUstreamCaptureMode mode) {
+  const auto into = get_graph(graph);
+  return begin(stream, into, dependencies_of(dependencies, edges, count), mode);
 }
 
-CUDASIM_API CUresult cuStreamGetCaptureInfo_v3_ptsz(CUstream hStream, CUstreamCaptureStatus* captureStatus_out,
-                                                    cuuint64_t* id_out, CUgraph* graph_out,
-                                                    const CUgraphNode** dependencies_out,
-                                                    const CUgraphEdgeData** edgeData_out, size_t* numDependencies_out) {
-  return CUDASIM_CALL(hStream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
-                      numDependencies_out) {
-    return info(per_thread(hStream), captureStatus_out, id_out, graph_out, dependencies_out, numDependencies_out,
-                reinterpret_cast<const void**>(edgeData_out));
-  };
-}
-
-CUDASIM_API CUresult cuStreamUpdateCaptureDependencies_v2_ptsz(CUstream hStream, CUgraphNode* dependencies,
-                                                               const CUgraphEdgeData* dependencyData,
-                                                               size_t numDependencies, unsigned int flags) {
-  return CUDASIM_CALL(hStream, dependencies, dependencyData, numDependencies, flags) {
-    return update(per_thread(hStream), dependencies, dependencyData, numDependencies, flags);
-  };
-}
-
-CUDASIM_API CUresult cuStreamBeginCaptureToGraph_ptsz(CUstream hStream, CUgraph hGraph, const CUgraphNode* dependencies,
-                                                      const CUgraphEdgeData* dependencyData, size_t numDependencies,
-                                                      CUstreamCaptureMode mode) {
-  return CUDASIM_CALL(hStream, hGraph, dependencies, dependencyData, numDependencies, mode) {
-    return begin_to_graph(per_thread(hStream), hGraph, dependencies, dependencyData, numDependencies, mode);
-  };
-}
 #endif
+
+}  // namespace cudasim

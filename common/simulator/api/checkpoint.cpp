@@ -2,19 +2,18 @@
 // wait, checkpointed when its work is done, restored, and unlocked; by itself or by another of the same user. What a
 // simulated device holds is the process's own memory, so that there is nothing to move. There is no thread that would
 // restore: cuCheckpointProcessGetRestoreThreadId refuses.
-#include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/checkpoint.hpp"
+#include "common/simulator/api/call.hpp"
 
 #include <signal.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <thread>
 
 #if CUDA_VERSION >= 12080
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -25,7 +24,7 @@ bool is_zero(const void* bytes, std::size_t size) {
   return std::all_of(begin, begin + size, [](unsigned char byte) { return byte == 0; });
 }
 
-// False if the time is over, in milliseconds. The other process may end meanwhile.
+// False if the time, in milliseconds, has run out. The other process may end while this one waits.
 template <class Left>
 bool wait_until_none(const Left& left, i32 process, unsigned milliseconds) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
@@ -58,7 +57,7 @@ CUresult checkpoint(i32 process) {
   return CUDA_SUCCESS;
 }
 
-// Devices cannot change places here: each must come back as itself.
+// Devices cannot be exchanged: each must be restored as itself.
 void require_same_devices(const CUcheckpointRestoreArgs& args) {
 #if CUDA_VERSION >= 13000
   require(args.gpuPairsCount == 0 || args.gpuPairs != nullptr);
@@ -78,42 +77,34 @@ void require_same_devices(const CUcheckpointRestoreArgs& args) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuCheckpointProcessGetState(int pid, CUprocessState* state) {
-  return CUDASIM_CALL_WHEN_LOCKED(pid, state) {
-    require(state != nullptr);
-    *state = static_cast<CUprocessState>(process_page(pid)->state.load());
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCheckpointProcessGetState(int pid, CUprocessState* state) {
+  require(state != nullptr);
+  *state = static_cast<CUprocessState>(process_page(pid)->state.load());
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCheckpointProcessLock(int pid, CUcheckpointLockArgs* args) {
-  return CUDASIM_CALL_WHEN_LOCKED(pid, args) {
-    const unsigned limit = args != nullptr && args->timeoutMs != 0 ? args->timeoutMs : kNever;
-    require(args == nullptr || is_zero(&args->reserved0, sizeof *args - offsetof(CUcheckpointLockArgs, reserved0)));
-    return lock(pid, limit);
-  };
+CUresult driver::call_cuCheckpointProcessLock(int pid, CUcheckpointLockArgs* args) {
+  const unsigned limit = args != nullptr && args->timeoutMs != 0 ? args->timeoutMs : kNever;
+  require(args == nullptr || is_zero(&args->reserved0, sizeof *args - offsetof(CUcheckpointLockArgs, reserved0)));
+  return lock(pid, limit);
 }
 
-CUDASIM_API CUresult cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs* args) {
-  return CUDASIM_CALL_WHEN_LOCKED(pid, args) {
-    require(args == nullptr || is_zero(args, sizeof *args));
-    return checkpoint(pid);
-  };
+CUresult driver::call_cuCheckpointProcessCheckpoint(int pid, CUcheckpointCheckpointArgs* args) {
+  require(args == nullptr || is_zero(args, sizeof *args));
+  return checkpoint(pid);
 }
 
-CUDASIM_API CUresult cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs* args) {
-  return CUDASIM_CALL_WHEN_LOCKED(pid, args) {
-    if (args != nullptr) require_same_devices(*args);
-    change(*process_page(pid), CU_PROCESS_STATE_CHECKPOINTED, CU_PROCESS_STATE_LOCKED);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCheckpointProcessRestore(int pid, CUcheckpointRestoreArgs* args) {
+  if (args != nullptr) require_same_devices(*args);
+  change(*process_page(pid), CU_PROCESS_STATE_CHECKPOINTED, CU_PROCESS_STATE_LOCKED);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs* args) {
-  return CUDASIM_CALL_WHEN_LOCKED(pid, args) {
-    require(args == nullptr || is_zero(args, sizeof *args));
-    change(*process_page(pid), CU_PROCESS_STATE_LOCKED, CU_PROCESS_STATE_RUNNING);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCheckpointProcessUnlock(int pid, CUcheckpointUnlockArgs* args) {
+  require(args == nullptr || is_zero(args, sizeof *args));
+  change(*process_page(pid), CU_PROCESS_STATE_LOCKED, CU_PROCESS_STATE_RUNNING);
+  return CUDA_SUCCESS;
 }
+
+}  // namespace cudasim
 #endif

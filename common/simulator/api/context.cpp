@@ -1,22 +1,22 @@
 // Contexts (CUDA Driver API manual, "Context Management", "Context Management [DEPRECATED]").
 //
 // The stack holds handles, not contexts: a destroyed context stays on every stack it was pushed to, can even be pushed
-// again, and answers CUDA_ERROR_CONTEXT_IS_DESTROYED to whoever uses it.
-#include "common/simulator/api/context_flags.hpp"
-#include "common/simulator/api/coredump.hpp"
-#include "common/simulator/api/green.hpp"
-#include "common/simulator/api/guard.hpp"
+// again, and every call that uses it fails with CUDA_ERROR_CONTEXT_IS_DESTROYED.
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/context_flags.hpp"
+#include "common/simulator/state/coredump.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/green.hpp"
 #include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -103,7 +103,7 @@ void require_limit(CUlimit limit) {
   require(which != LimitRule::unsupported, CUDA_ERROR_UNSUPPORTED_LIMIT);
 }
 
-// Whether a kernel has been launched that uses what the limit is of: then it is no longer changed.
+// Whether a kernel that uses the limited resource has been launched. The limit can no longer change then.
 bool in_use(CUlimit limit, const Context& context) {
   const auto used = [&](Builtin which) { return (context.builtins >> static_cast<u32>(which) & 1) != 0; };
   if (limit == CU_LIMIT_PRINTF_FIFO_SIZE) return used(Builtin::vprintf) || used(Builtin::assertfail);
@@ -117,7 +117,7 @@ u64 largest(CUlimit limit, const Device& device) {
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: return 128;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
       return static_cast<u64>(*attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE));
-    case CU_LIMIT_PRINTF_FIFO_SIZE:  // nobody looks before a kernel needs it
+    case CU_LIMIT_PRINTF_FIFO_SIZE:  // not checked before a kernel needs it
     case CU_LIMIT_MALLOC_HEAP_SIZE: return ~u64{0};
     default: return device.memory;
   }
@@ -138,323 +138,260 @@ u64 granted(CUlimit limit, u64 wanted) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuCtxCreate(CUcontext* pctx, unsigned int flags, CUdevice dev) {
-  return CUDASIM_CALL(pctx, flags, dev) { return create(pctx, flags, dev, kApiVersion1); };
+CUresult driver::call_cuCtxCreate(CUcontext* pctx, unsigned int flags, CUdevice dev) {
+  return create(pctx, flags, dev, kApiVersion1);
 }
 
-CUDASIM_API CUresult cuCtxCreate_v2(CUcontext* pctx, unsigned int flags, CUdevice dev) {
-  return CUDASIM_CALL(pctx, flags, dev) { return create(pctx, flags, dev, kApiVersion2); };
+CUresult driver::call_cuCtxCreate_v2(CUcontext* pctx, unsigned int flags, CUdevice dev) {
+  return create(pctx, flags, dev, kApiVersion2);
 }
 
 // Execution affinity exists under MPS only.
-CUDASIM_API CUresult cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam* paramsArray, int numParams,
-                                    unsigned int flags, CUdevice dev) {
-  return CUDASIM_CALL(pctx, paramsArray, numParams, flags, dev) {
-    require_initialized();
-    require(numParams >= 0 && (numParams == 0) == (paramsArray == nullptr));
-    require(numParams == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
-    return create(pctx, flags, dev, kApiVersion2);
-  };
+CUresult driver::call_cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam* paramsArray, int numParams,
+                                     unsigned int flags, CUdevice dev) {
+  require_initialized();
+  require(numParams >= 0 && (numParams == 0) == (paramsArray == nullptr));
+  require(numParams == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+  return create(pctx, flags, dev, kApiVersion2);
 }
 
-CUDASIM_API CUresult cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, unsigned int flags,
-                                    CUdevice dev) {
-  return CUDASIM_CALL(pctx, ctxCreateParams, flags, dev) {
-    require_initialized();
-    if (ctxCreateParams != nullptr) {
-      const bool affinity =
-          ctxCreateParams->numExecAffinityParams != 0 || ctxCreateParams->execAffinityParams != nullptr;
-      const bool graphics = ctxCreateParams->cigParams != nullptr;
-      require(!(affinity && graphics) && ctxCreateParams->numExecAffinityParams >= 0);
-      require(!affinity, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
-      if (graphics) return refuse("cuCtxCreate_v4", "contexts for graphics interoperability");
-    }
-    return create(pctx, flags, dev, kApiVersion2);
-  };
+#if CUDA_VERSION >= 12050
+CUresult driver::call_cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCreateParams, unsigned int flags,
+                                     CUdevice dev) {
+  require_initialized();
+  if (ctxCreateParams != nullptr) {
+    const bool affinity = ctxCreateParams->numExecAffinityParams != 0 || ctxCreateParams->execAffinityParams != nullptr;
+    const bool graphics = ctxCreateParams->cigParams != nullptr;
+    require(!(affinity && graphics) && ctxCreateParams->numExecAffinityParams >= 0);
+    require(!affinity, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+    if (graphics) return refuse("cuCtxCreate_v4", "contexts for graphics interoperability");
+  }
+  return create(pctx, flags, dev, kApiVersion2);
 }
+#endif
 
-CUDASIM_API CUresult cuCtxDestroy(CUcontext ctx) {
-  return CUDASIM_CALL(ctx) { return destroy(ctx); };
-}
+CUresult driver::call_cuCtxDestroy(CUcontext ctx) { return destroy(ctx); }
 
-CUDASIM_API CUresult cuCtxDestroy_v2(CUcontext ctx) {
-  return CUDASIM_CALL(ctx) { return destroy(ctx); };
-}
+CUresult driver::call_cuCtxDestroy_v2(CUcontext ctx) { return destroy(ctx); }
 
-CUDASIM_API CUresult cuCtxPushCurrent(CUcontext ctx) {
-  return CUDASIM_CALL(ctx) { return push(ctx); };
-}
+CUresult driver::call_cuCtxPushCurrent(CUcontext ctx) { return push(ctx); }
 
-CUDASIM_API CUresult cuCtxPushCurrent_v2(CUcontext ctx) {
-  return CUDASIM_CALL(ctx) { return push(ctx); };
-}
+CUresult driver::call_cuCtxPushCurrent_v2(CUcontext ctx) { return push(ctx); }
 
-CUDASIM_API CUresult cuCtxPopCurrent(CUcontext* pctx) {
-  return CUDASIM_CALL(pctx) { return pop(pctx); };
-}
+CUresult driver::call_cuCtxPopCurrent(CUcontext* pctx) { return pop(pctx); }
 
-CUDASIM_API CUresult cuCtxPopCurrent_v2(CUcontext* pctx) {
-  return CUDASIM_CALL(pctx) { return pop(pctx); };
-}
+CUresult driver::call_cuCtxPopCurrent_v2(CUcontext* pctx) { return pop(pctx); }
 
 // Replaces the top of the stack; null takes the top away, which may uncover another context.
-CUDASIM_API CUresult cuCtxSetCurrent(CUcontext ctx) {
-  return CUDASIM_CALL(ctx) {
-    require_initialized();
-    require(ctx == nullptr || context_state(ctx) != ContextState::unknown, CUDA_ERROR_INVALID_CONTEXT);
-    auto& stack = this_thread().stack;
-    if (!stack.empty()) stack.pop_back();
-    if (ctx != nullptr) stack.push_back(ctx);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxSetCurrent(CUcontext ctx) {
+  require_initialized();
+  require(ctx == nullptr || context_state(ctx) != ContextState::unknown, CUDA_ERROR_INVALID_CONTEXT);
+  auto& stack = this_thread().stack;
+  if (!stack.empty()) stack.pop_back();
+  if (ctx != nullptr) stack.push_back(ctx);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetCurrent(CUcontext* pctx) {
-  return CUDASIM_CALL(pctx) {
-    require_initialized();
-    require(pctx != nullptr);
-    const auto& stack = this_thread().stack;
-    *pctx = stack.empty() ? nullptr : stack.back();
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetCurrent(CUcontext* pctx) {
+  require_initialized();
+  require(pctx != nullptr);
+  const auto& stack = this_thread().stack;
+  *pctx = stack.empty() ? nullptr : stack.back();
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetDevice(CUdevice* device) {
-  return CUDASIM_CALL(device) {
-    const auto context = current_context_even_faulted();
-    require(device != nullptr);
-    *device = context->device.ordinal;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetDevice(CUdevice* device) {
+  const auto context = current_context_even_faulted();
+  require(device != nullptr);
+  *device = context->device.ordinal;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
-  return CUDASIM_CALL(device, ctx) {
-    const auto context = named_or_current(ctx);
-    require(device != nullptr);
-    *device = context->device.ordinal;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
+  const auto context = named_or_current(ctx);
+  require(device != nullptr);
+  *device = context->device.ordinal;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetFlags(unsigned int* flags) {
-  return CUDASIM_CALL(flags) {
-    require_calls_permitted();
-    require(flags != nullptr);
-    const auto context = current_context_even_faulted();
-    const std::scoped_lock lock(context->settings);
-    *flags = told_flags(context->flags);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetFlags(unsigned int* flags) {
+  require_calls_permitted();
+  require(flags != nullptr);
+  const auto context = current_context_even_faulted();
+  const std::scoped_lock lock(context->settings);
+  *flags = told_flags(context->flags);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxSetFlags(unsigned int flags) {
-  return CUDASIM_CALL(flags) {
-    const auto context = current_context();
-    require_context_flags(flags);
-    const std::scoped_lock lock(context->settings);
-    context->flags = (context->flags & kMadeWith) | (flags & ~kMadeWith);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxSetFlags(unsigned int flags) {
+  const auto context = current_context();
+  require_context_flags(flags);
+  const std::scoped_lock lock(context->settings);
+  context->flags = (context->flags & kMadeWith) | (flags & ~kMadeWith);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
-  return CUDASIM_CALL(ctx, ctxId) {
-    const auto context = named_or_current(ctx);
-    require(ctxId != nullptr);
-    const u64 green = green_id_of(ctx != nullptr ? ctx : this_thread().stack.back());
-    *ctxId = green != 0 ? green : context->id;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
+  const auto context = named_or_current(ctx);
+  require(ctxId != nullptr);
+  const u64 green = green_id_of(ctx != nullptr ? ctx : this_thread().stack.back());
+  *ctxId = green != 0 ? green : context->id;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
-  return CUDASIM_CALL(ctx, version) {
-    const auto context = named_or_current(ctx);
-    require(version != nullptr);
-    *version = context->api_version;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
+  const auto context = named_or_current(ctx);
+  require(version != nullptr);
+  *version = context->api_version;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxSynchronize() {
-  return CUDASIM_CALL() { return synchronize(current_context()); };
+CUresult driver::call_cuCtxSynchronize() { return synchronize(current_context()); }
+
+CUresult driver::call_cuCtxSynchronize_v2(CUcontext ctx) { return synchronize(named_or_current(ctx)); }
+
+CUresult driver::call_cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
+  const auto context = current_context();
+  require(pvalue != nullptr);
+  require_limit(limit);
+  *pvalue = context->limit(limit);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxSynchronize_v2(CUcontext ctx) {
-  return CUDASIM_CALL(ctx) { return synchronize(named_or_current(ctx)); };
+CUresult driver::call_cuCtxSetLimit(CUlimit limit, size_t value) {
+  const auto context = current_context();
+  require_limit(limit);
+  require(rule(limit) == LimitRule::settable, CUDA_ERROR_NOT_PERMITTED);
+  require(value <= largest(limit, context->device));
+  require(!in_use(limit, *context), CUDA_ERROR_INVALID_VALUE,
+          [] { return "a kernel that uses this has been launched, and its room is no longer changed"; });
+  require_no_unsafe_capture();
+  const std::scoped_lock lock(context->settings);
+  context->limits.at(limit) = granted(limit, value);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetLimit(size_t* pvalue, CUlimit limit) {
-  return CUDASIM_CALL(pvalue, limit) {
-    const auto context = current_context();
-    require(pvalue != nullptr);
-    require_limit(limit);
-    *pvalue = context->limit(limit);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuCtxSetLimit(CUlimit limit, size_t value) {
-  return CUDASIM_CALL(limit, value) {
-    const auto context = current_context();
-    require_limit(limit);
-    require(rule(limit) == LimitRule::settable, CUDA_ERROR_NOT_PERMITTED);
-    require(value <= largest(limit, context->device));
-    require(!in_use(limit, *context), CUDA_ERROR_INVALID_VALUE,
-            [] { return "a kernel that uses this has been launched, and its room is no longer changed"; });
-    require_no_unsafe_capture();
-    const std::scoped_lock lock(context->settings);
-    context->limits.at(limit) = granted(limit, value);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
-  return CUDASIM_CALL(pconfig) {
-    const auto context = current_context();
-    require(pconfig != nullptr);
-    const std::scoped_lock lock(context->settings);
-    *pconfig = context->cache_config;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetCacheConfig(CUfunc_cache* pconfig) {
+  const auto context = current_context();
+  require(pconfig != nullptr);
+  const std::scoped_lock lock(context->settings);
+  *pconfig = context->cache_config;
+  return CUDA_SUCCESS;
 }
 
 // A preference only: it changes no result, and there is no cache to size.
-CUDASIM_API CUresult cuCtxSetCacheConfig(CUfunc_cache config) {
-  return CUDASIM_CALL(config) {
-    const auto context = current_context();
-    require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
-    const std::scoped_lock lock(context->settings);
-    context->cache_config = config;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxSetCacheConfig(CUfunc_cache config) {
+  const auto context = current_context();
+  require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
+  const std::scoped_lock lock(context->settings);
+  context->cache_config = config;
+  return CUDA_SUCCESS;
 }
 
 // The bank size is fixed since compute capability 5.0, whatever was asked for.
-CUDASIM_API CUresult cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
-  return CUDASIM_CALL(pConfig) {
-    const auto context = current_context();
-    require(pConfig != nullptr);
-    *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetSharedMemConfig(CUsharedconfig* pConfig) {
+  const auto context = current_context();
+  require(pConfig != nullptr);
+  *pConfig = CU_SHARED_MEM_CONFIG_FOUR_BYTE_BANK_SIZE;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxSetSharedMemConfig(CUsharedconfig config) {
-  return CUDASIM_CALL(config) {
-    const auto context = current_context();
-    require(config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE && config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxSetSharedMemConfig(CUsharedconfig config) {
+  const auto context = current_context();
+  require(config >= CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE && config <= CU_SHARED_MEM_CONFIG_EIGHT_BYTE_BANK_SIZE);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {
-  return CUDASIM_CALL(leastPriority, greatestPriority) {
-    const auto context = current_context();
-    if (leastPriority != nullptr) *leastPriority = kLeastPriority;
-    if (greatestPriority != nullptr) *greatestPriority = kGreatestPriority;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetStreamPriorityRange(int* leastPriority, int* greatestPriority) {
+  const auto context = current_context();
+  if (leastPriority != nullptr) *leastPriority = kLeastPriority;
+  if (greatestPriority != nullptr) *greatestPriority = kGreatestPriority;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxResetPersistingL2Cache() {
-  return CUDASIM_CALL() {
-    current_context();
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxResetPersistingL2Cache() {
+  current_context();
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
-  return CUDASIM_CALL(pExecAffinity, type) {
-    current_context();
-    require(pExecAffinity != nullptr);
-    require(type == CU_EXEC_AFFINITY_TYPE_SM_COUNT, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
-    *pExecAffinity = {};
-    pExecAffinity->type = type;
-    pExecAffinity->param.smCount.val = kMultiprocessors;  // all of them: contexts with fewer are not supported
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxGetExecAffinity(CUexecAffinityParam* pExecAffinity, CUexecAffinityType type) {
+  current_context();
+  require(pExecAffinity != nullptr);
+  require(type == CU_EXEC_AFFINITY_TYPE_SM_COUNT, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
+  *pExecAffinity = {};
+  pExecAffinity->type = type;
+  pExecAffinity->param.smCount.val = kMultiprocessors;  // all of them: contexts with fewer are not supported
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxAttach(CUcontext* pctx, unsigned int flags) {
-  return CUDASIM_CALL(pctx, flags) {
-    const auto context = current_context();
-    require(pctx != nullptr && flags == 0);
-    ++context->attached;
-    *pctx = context->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxAttach(CUcontext* pctx, unsigned int flags) {
+  const auto context = current_context();
+  require(pctx != nullptr && flags == 0);
+  ++context->attached;
+  *pctx = context->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxDetach(CUcontext ctx) {
-  return CUDASIM_CALL(ctx) {
-    require_calls_permitted();
-    const auto context = find_context(ctx);
-    const auto& stack = this_thread().stack;
-    require(context != nullptr && !stack.empty() && stack.back() == ctx, CUDA_ERROR_INVALID_CONTEXT);
-    if (--context->attached == 0) return destroy(ctx);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxDetach(CUcontext ctx) {
+  require_calls_permitted();
+  const auto context = find_context(ctx);
+  const auto& stack = this_thread().stack;
+  require(context != nullptr && !stack.empty() && stack.back() == ctx, CUDA_ERROR_INVALID_CONTEXT);
+  if (--context->attached == 0) return destroy(ctx);
+  return CUDA_SUCCESS;
 }
 
-// All that the context has been given so far, in whatever stream.
-CUDASIM_API CUresult cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
-  return CUDASIM_CALL(hCtx, hEvent) {
-    require_calls_permitted();
-    require(hCtx != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-    const auto context = named_or_current(hCtx);
-    require_healthy(*context->health);
-    const auto event = events().get(hEvent);
-    require(event->health == context->health, CUDA_ERROR_INVALID_HANDLE);
-    require_no_capture(*context);
-    event->record(*context);
-    return CUDA_SUCCESS;
-  };
+// Marks all work in all streams of the context so far.
+CUresult driver::call_cuCtxRecordEvent(CUcontext hCtx, CUevent hEvent) {
+  require_calls_permitted();
+  require(hCtx != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  const auto context = named_or_current(hCtx);
+  require_healthy(*context->health);
+  const auto event = events().get(hEvent);
+  require(event->health == context->health, CUDA_ERROR_INVALID_HANDLE);
+  require_no_capture(*context);
+  event->record(*context);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
-  return CUDASIM_CALL(hCtx, hEvent) {
-    require_calls_permitted();
-    require(hCtx != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-    const auto context = named_or_current(hCtx);
-    require_healthy(*context->health);
-    const auto event = events().get(hEvent);
-    if (const auto capture = event->captured()) {
-      const std::scoped_lock lock(Graph::mutex());
-      require(!capture->invalidated);  // as driver 580 answers
-      capture->invalidated = true;
-      fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
-    }
-    require_no_capture(*context);
-    if (const TaskPtr awaited = event->awaited()) context->hold_back(awaited);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxWaitEvent(CUcontext hCtx, CUevent hEvent) {
+  require_calls_permitted();
+  require(hCtx != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  const auto context = named_or_current(hCtx);
+  require_healthy(*context->health);
+  const auto event = events().get(hEvent);
+  if (const auto capture = event->captured()) {
+    const std::scoped_lock lock(Graph::mutex());
+    require(!capture->invalidated);  // as driver 580 does
+    capture->invalidated = true;
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  }
+  require_no_capture(*context);
+  if (const TaskPtr awaited = event->awaited()) context->hold_back(awaited);
+  return CUDA_SUCCESS;
 }
 
 // Kernels of the current context may touch what the peer's has allocated.
-CUDASIM_API CUresult cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
-  return CUDASIM_CALL(peerContext, Flags) {
-    const auto context = current_context();
-    require(Flags == 0);
-    const auto peer = find_context(peerContext);
-    require(peer != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-    require(&peer->device != &context->device, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
-    const std::scoped_lock lock(context->settings);
-    require(context->peers.insert(peer->id).second, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
-    AddressSpace::instance().grant(context->id, peer->id);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxEnablePeerAccess(CUcontext peerContext, unsigned int Flags) {
+  const auto context = current_context();
+  require(Flags == 0);
+  const auto peer = find_context(peerContext);
+  require(peer != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  require(&peer->device != &context->device, CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  const std::scoped_lock lock(context->settings);
+  require(context->peers.insert(peer->id).second, CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED);
+  AddressSpace::instance().grant(context->id, peer->id);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuCtxDisablePeerAccess(CUcontext peerContext) {
-  return CUDASIM_CALL(peerContext) {
-    const auto context = current_context();
-    const auto peer = find_context(peerContext);
-    require(peer != nullptr, CUDA_ERROR_INVALID_CONTEXT);
-    const std::scoped_lock lock(context->settings);
-    require(context->peers.erase(peer->id) != 0, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
-    AddressSpace::instance().revoke(context->id, peer->id);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuCtxDisablePeerAccess(CUcontext peerContext) {
+  const auto context = current_context();
+  const auto peer = find_context(peerContext);
+  require(peer != nullptr, CUDA_ERROR_INVALID_CONTEXT);
+  const std::scoped_lock lock(context->settings);
+  require(context->peers.erase(peer->id) != 0, CUDA_ERROR_PEER_ACCESS_NOT_ENABLED);
+  AddressSpace::instance().revoke(context->id, peer->id);
+  return CUDA_SUCCESS;
 }
+
+}  // namespace cudasim

@@ -1,7 +1,7 @@
 // Memory management: copies of every kind.
 #include "common/simulator/state/transfer.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/capture.hpp"
 
@@ -19,18 +19,18 @@ constexpr u64 kStagedAtOnce = u64{2} << 20;
 
 // Manual, "API synchronization behavior": between two places on devices the call returns at once, else when it is done.
 template <class Describe>
-CUresult copy_now(Describe describe, CUstream default_stream, const char* label) {
+CUresult copy_now(Describe describe) {
   const auto context = current_context();
-  Copy copy = make_copy(describe(), label);
+  Copy copy = make_copy(describe(), call_in_progress().symbol);
   if (!copy.operation.run) return CUDA_SUCCESS;
-  const auto stream = get_stream(default_stream);
+  const auto stream = get_stream(default_stream());
   if (copy.touches_host()) return stream->run_here(std::move(copy.operation));
   stream->enqueue(std::move(copy.operation));
   return CUDA_SUCCESS;
 }
 
-// The same copy out of bytes of our own.
-Copy staged(const CUDA_MEMCPY3D& description, const char* label) {
+// The same copy from a private copy of the source.
+Copy staged(const CUDA_MEMCPY3D& description) {
   const auto bytes = std::make_shared<std::vector<std::byte>>(description.WidthInBytes);
   std::memcpy(bytes->data(),
               description.srcMemoryType == CU_MEMORYTYPE_HOST ? description.srcHost
@@ -39,7 +39,7 @@ Copy staged(const CUDA_MEMCPY3D& description, const char* label) {
   CUDA_MEMCPY3D from_bytes = description;
   from_bytes.srcMemoryType = CU_MEMORYTYPE_HOST;
   from_bytes.srcHost = bytes->data();
-  Copy copy = make_copy(from_bytes, label);
+  Copy copy = make_copy(from_bytes, call_in_progress().symbol);
   copy.operation.run = [bytes, run = std::move(copy.operation.run)] { return run(); };
   return copy;
 }
@@ -47,11 +47,11 @@ Copy staged(const CUDA_MEMCPY3D& description, const char* label) {
 // Copies from or to pageable memory, and from host to host, may not return before they are done: the program may use
 // the memory again at once.
 template <class Describe>
-CUresult copy_later(Describe describe, CUstream handle, const char* label) {
+CUresult copy_later(Describe describe, CUstream handle) {
   const auto stream = get_stream(handle);
   const CUDA_MEMCPY3D description = describe();
   const bool captured = capture_of(*stream) != nullptr;
-  Copy copy = make_copy(description, label, captured);
+  Copy copy = make_copy(description, call_in_progress().symbol, captured);
   const bool pageable = copy.from == Side::pageable || copy.to == Side::pageable;
   const bool between_hosts = copy.from != Side::device && copy.to != Side::device;
   if (captured || !(pageable || between_hosts)) {
@@ -61,7 +61,7 @@ CUresult copy_later(Describe describe, CUstream handle, const char* label) {
   const bool simple = description.Height == 1 && description.Depth == 1 && description.srcXInBytes == 0 &&
                       description.srcY == 0 && description.srcZ == 0;
   if (copy.from == Side::pageable && copy.to == Side::device && copy.bytes <= kStagedAtOnce && simple) {
-    stream->enqueue(staged(description, label).operation);
+    stream->enqueue(staged(description).operation);
     return CUDA_SUCCESS;
   }
   return stream->run_here(std::move(copy.operation));
@@ -138,7 +138,7 @@ CUDA_MEMCPY3D from_peer(const CUDA_MEMCPY3D_PEER* copy) {
   return plain;
 }
 
-// An address says itself whose it is: where no context is named, driver 580 does not miss it.
+// The address alone identifies the owner, and driver 580 accepts a null context.
 CUDA_MEMCPY3D peer(CUcontext to, CUdeviceptr target, CUcontext from, CUdeviceptr source, std::size_t bytes) {
   if (to != nullptr) get_context(to);
   if (from != nullptr) get_context(from);
@@ -174,15 +174,15 @@ CUDA_MEMCPY3D between_arrays(CUarray to, std::size_t to_offset, CUarray from, st
 // The batch calls: `one(i)` describes copy i. Each is entered like an asynchronous copy of its own, one after another,
 // which is one of the orders that the manual allows; *failed gets the number of the one that was refused.
 template <class Describe>
-CUresult copy_batch(std::size_t count, std::size_t* failed, CUstream handle, const char* label, Describe one) {
+CUresult copy_batch(std::size_t count, std::size_t* failed, CUstream handle, Describe one) {
   const auto stream = get_stream(handle);
   require(count != 0 && !stream->legacy);
   for (std::size_t i = 0; i < count; ++i) {
     if (failed != nullptr) *failed = i;
-    make_copy(one(i), label);
+    make_copy(one(i), call_in_progress().symbol);
   }
   for (std::size_t i = 0; i < count; ++i) {
-    const CUresult answer = copy_later([&] { return one(i); }, handle, label);
+    const CUresult answer = copy_later([&] { return one(i); }, handle);
     if (answer != CUDA_SUCCESS) return answer;
   }
   if (failed != nullptr) *failed = SIZE_MAX;
@@ -202,12 +202,12 @@ void require_attributes(const CUmemcpyAttributes* attributes, const std::size_t*
 
 CUresult copy_pointers(CUdeviceptr* to, CUdeviceptr* from, std::size_t* sizes, std::size_t count,
                        const CUmemcpyAttributes* attributes, const std::size_t* starts, std::size_t attribute_count,
-                       std::size_t* failed, CUstream stream, const char* label) {
+                       std::size_t* failed, CUstream stream) {
   if (failed != nullptr) *failed = SIZE_MAX;
   require_calls_permitted();
   require(to != nullptr && from != nullptr && sizes != nullptr);
   require_attributes(attributes, starts, attribute_count, count);
-  return copy_batch(count, failed, stream, label, [&](std::size_t i) {
+  return copy_batch(count, failed, stream, [&](std::size_t i) {
     require(sizes[i] != 0);
     return linear(kUnified, from[i], kUnified, to[i], sizes[i]);
   });
@@ -262,157 +262,162 @@ CUDA_MEMCPY3D from_operation(const CUDA_MEMCPY3D_BATCH_OP& operation) {
 
 #if CUDA_VERSION >= 13020
 CUresult copy_with_attributes(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, const CUmemcpyAttributes* attributes,
-                              CUstream stream, const char* label) {
+                              CUstream stream) {
   constexpr std::size_t first = 0;
   require_calls_permitted();
   require_attributes(attributes, &first, 1, 1);
-  return copy_later([&] { return linear(kUnified, from, kUnified, to, bytes); }, stream, label);
+  return copy_later([&] { return linear(kUnified, from, kUnified, to, bytes); }, stream);
 }
 
-CUresult copy_box(const CUDA_MEMCPY3D_BATCH_OP* operation, unsigned long long flags, CUstream stream,
-                  const char* label) {
+CUresult copy_box(const CUDA_MEMCPY3D_BATCH_OP* operation, unsigned long long flags, CUstream stream) {
   require_calls_permitted();
   require(operation != nullptr && flags == 0);
-  return copy_later([&] { return from_operation(*operation); }, stream, label);
+  return copy_later([&] { return from_operation(*operation); }, stream);
 }
 #endif
 
 CUresult copy_boxes(std::size_t count, const CUDA_MEMCPY3D_BATCH_OP* operations, std::size_t* failed,
-                    unsigned long long flags, CUstream stream, const char* label) {
+                    unsigned long long flags, CUstream stream) {
   if (failed != nullptr) *failed = SIZE_MAX;
   require_calls_permitted();
   require(operations != nullptr && flags == 0);
-  return copy_batch(count, failed, stream, label, [&](std::size_t i) { return from_operation(operations[i]); });
+  return copy_batch(count, failed, stream, [&](std::size_t i) { return from_operation(operations[i]); });
 }
 #endif
 
 }  // namespace
-}  // namespace cudasim
 
-using namespace cudasim;
+CUresult driver::call_cuMemcpy(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
+  return copy_now([&] { return linear(kUnified, src, kUnified, dst, bytes); });
+}
 
-// A synchronous copy and its form for per-thread default streams; `description` may use the parameters.
-#define SYNCHRONOUS_COPY(symbol, per_thread_symbol, parameters, names, description)           \
-  CUDASIM_API CUresult symbol parameters {                                                    \
-    return CUDASIM_CALL names {                                                               \
-      return copy_now([&] { return description; }, CU_STREAM_LEGACY, #symbol);                \
-    };                                                                                        \
-  }                                                                                           \
-  CUDASIM_API CUresult per_thread_symbol parameters {                                         \
-    return CUDASIM_CALL names {                                                               \
-      return copy_now([&] { return description; }, CU_STREAM_PER_THREAD, #per_thread_symbol); \
-    };                                                                                        \
-  }
-// An asynchronous one, whose last parameter is `stream`.
-#define ASYNCHRONOUS_COPY(symbol, per_thread_symbol, parameters, names, description)          \
-  CUDASIM_API CUresult symbol parameters {                                                    \
-    return CUDASIM_CALL names {                                                               \
-      return copy_later([&] { return description; }, stream, #symbol);                        \
-    };                                                                                        \
-  }                                                                                           \
-  CUDASIM_API CUresult per_thread_symbol parameters {                                         \
-    return CUDASIM_CALL names {                                                               \
-      return copy_later([&] { return description; }, per_thread(stream), #per_thread_symbol); \
-    };                                                                                        \
-  }
+CUresult driver::call_cuMemcpyHtoD_v2(CUdeviceptr dst, const void* src, size_t bytes) {
+  return copy_now([&] { return linear(kHost, number(src), kDevice, dst, bytes); });
+}
 
-// clang-format off
-SYNCHRONOUS_COPY(cuMemcpy, cuMemcpy_ptds, (CUdeviceptr dst, CUdeviceptr src, size_t bytes), (dst, src, bytes),
-                 linear(kUnified, src, kUnified, dst, bytes))
-SYNCHRONOUS_COPY(cuMemcpyHtoD_v2, cuMemcpyHtoD_v2_ptds, (CUdeviceptr dst, const void* src, size_t bytes),
-                 (dst, src, bytes), linear(kHost, number(src), kDevice, dst, bytes))
-SYNCHRONOUS_COPY(cuMemcpyDtoH_v2, cuMemcpyDtoH_v2_ptds, (void* dst, CUdeviceptr src, size_t bytes),
-                 (dst, src, bytes), linear(kDevice, src, kHost, number(dst), bytes))
-SYNCHRONOUS_COPY(cuMemcpyDtoD_v2, cuMemcpyDtoD_v2_ptds, (CUdeviceptr dst, CUdeviceptr src, size_t bytes),
-                 (dst, src, bytes), linear(kDevice, src, kDevice, dst, bytes))
-SYNCHRONOUS_COPY(cuMemcpyPeer, cuMemcpyPeer_ptds,
-                 (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes),
-                 (dst, dst_context, src, src_context, bytes), peer(dst_context, dst, src_context, src, bytes))
-SYNCHRONOUS_COPY(cuMemcpyHtoA_v2, cuMemcpyHtoA_v2_ptds, (CUarray dst, size_t offset, const void* src, size_t bytes),
-                 (dst, offset, src, bytes), into_array(kHost, number(src), dst, offset, bytes))
-SYNCHRONOUS_COPY(cuMemcpyDtoA_v2, cuMemcpyDtoA_v2_ptds, (CUarray dst, size_t offset, CUdeviceptr src, size_t bytes),
-                 (dst, offset, src, bytes), into_array(kDevice, src, dst, offset, bytes))
-SYNCHRONOUS_COPY(cuMemcpyAtoH_v2, cuMemcpyAtoH_v2_ptds, (void* dst, CUarray src, size_t offset, size_t bytes),
-                 (dst, src, offset, bytes), out_of_array(src, offset, kHost, number(dst), bytes))
-SYNCHRONOUS_COPY(cuMemcpyAtoD_v2, cuMemcpyAtoD_v2_ptds, (CUdeviceptr dst, CUarray src, size_t offset, size_t bytes),
-                 (dst, src, offset, bytes), out_of_array(src, offset, kDevice, dst, bytes))
-SYNCHRONOUS_COPY(cuMemcpyAtoA_v2, cuMemcpyAtoA_v2_ptds,
-                 (CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes),
-                 (dst, dst_offset, src, src_offset, bytes), between_arrays(dst, dst_offset, src, src_offset, bytes))
-SYNCHRONOUS_COPY(cuMemcpy2D_v2, cuMemcpy2D_v2_ptds, (const CUDA_MEMCPY2D* copy), (copy), from_2d(copy))
-SYNCHRONOUS_COPY(cuMemcpy2DUnaligned_v2, cuMemcpy2DUnaligned_v2_ptds, (const CUDA_MEMCPY2D* copy), (copy),
-                 from_2d(copy))
-SYNCHRONOUS_COPY(cuMemcpy3D_v2, cuMemcpy3D_v2_ptds, (const CUDA_MEMCPY3D* copy), (copy), given(copy))
-SYNCHRONOUS_COPY(cuMemcpy3DPeer, cuMemcpy3DPeer_ptds, (const CUDA_MEMCPY3D_PEER* copy), (copy), from_peer(copy))
+CUresult driver::call_cuMemcpyDtoH_v2(void* dst, CUdeviceptr src, size_t bytes) {
+  return copy_now([&] { return linear(kDevice, src, kHost, number(dst), bytes); });
+}
 
-ASYNCHRONOUS_COPY(cuMemcpyAsync, cuMemcpyAsync_ptsz, (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream),
-                  (dst, src, bytes, stream), linear(kUnified, src, kUnified, dst, bytes))
-ASYNCHRONOUS_COPY(cuMemcpyHtoDAsync_v2, cuMemcpyHtoDAsync_v2_ptsz,
-                  (CUdeviceptr dst, const void* src, size_t bytes, CUstream stream), (dst, src, bytes, stream),
-                  linear(kHost, number(src), kDevice, dst, bytes))
-ASYNCHRONOUS_COPY(cuMemcpyDtoHAsync_v2, cuMemcpyDtoHAsync_v2_ptsz,
-                  (void* dst, CUdeviceptr src, size_t bytes, CUstream stream), (dst, src, bytes, stream),
-                  linear(kDevice, src, kHost, number(dst), bytes))
-ASYNCHRONOUS_COPY(cuMemcpyDtoDAsync_v2, cuMemcpyDtoDAsync_v2_ptsz,
-                  (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream), (dst, src, bytes, stream),
-                  linear(kDevice, src, kDevice, dst, bytes))
-ASYNCHRONOUS_COPY(cuMemcpyPeerAsync, cuMemcpyPeerAsync_ptsz,
-                  (CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context, size_t bytes,
-                   CUstream stream),
-                  (dst, dst_context, src, src_context, bytes, stream),
-                  peer(dst_context, dst, src_context, src, bytes))
-ASYNCHRONOUS_COPY(cuMemcpyHtoAAsync_v2, cuMemcpyHtoAAsync_v2_ptsz,
-                  (CUarray dst, size_t offset, const void* src, size_t bytes, CUstream stream),
-                  (dst, offset, src, bytes, stream), into_array(kHost, number(src), dst, offset, bytes))
-ASYNCHRONOUS_COPY(cuMemcpyAtoHAsync_v2, cuMemcpyAtoHAsync_v2_ptsz,
-                  (void* dst, CUarray src, size_t offset, size_t bytes, CUstream stream),
-                  (dst, src, offset, bytes, stream), out_of_array(src, offset, kHost, number(dst), bytes))
-ASYNCHRONOUS_COPY(cuMemcpy2DAsync_v2, cuMemcpy2DAsync_v2_ptsz, (const CUDA_MEMCPY2D* copy, CUstream stream),
-                  (copy, stream), from_2d(copy))
-ASYNCHRONOUS_COPY(cuMemcpy3DAsync_v2, cuMemcpy3DAsync_v2_ptsz, (const CUDA_MEMCPY3D* copy, CUstream stream),
-                  (copy, stream), given(copy))
-ASYNCHRONOUS_COPY(cuMemcpy3DPeerAsync, cuMemcpy3DPeerAsync_ptsz, (const CUDA_MEMCPY3D_PEER* copy, CUstream stream),
-                  (copy, stream), from_peer(copy))
-// clang-format on
+CUresult driver::call_cuMemcpyDtoD_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes) {
+  return copy_now([&] { return linear(kDevice, src, kDevice, dst, bytes); });
+}
+
+CUresult driver::call_cuMemcpyPeer(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
+                                   size_t bytes) {
+  return copy_now([&] { return peer(dst_context, dst, src_context, src, bytes); });
+}
+
+CUresult driver::call_cuMemcpyHtoA_v2(CUarray dst, size_t offset, const void* src, size_t bytes) {
+  return copy_now([&] { return into_array(kHost, number(src), dst, offset, bytes); });
+}
+
+CUresult driver::call_cuMemcpyDtoA_v2(CUarray dst, size_t offset, CUdeviceptr src, size_t bytes) {
+  return copy_now([&] { return into_array(kDevice, src, dst, offset, bytes); });
+}
+
+CUresult driver::call_cuMemcpyAtoH_v2(void* dst, CUarray src, size_t offset, size_t bytes) {
+  return copy_now([&] { return out_of_array(src, offset, kHost, number(dst), bytes); });
+}
+
+CUresult driver::call_cuMemcpyAtoD_v2(CUdeviceptr dst, CUarray src, size_t offset, size_t bytes) {
+  return copy_now([&] { return out_of_array(src, offset, kDevice, dst, bytes); });
+}
+
+CUresult driver::call_cuMemcpyAtoA_v2(CUarray dst, size_t dst_offset, CUarray src, size_t src_offset, size_t bytes) {
+  return copy_now([&] { return between_arrays(dst, dst_offset, src, src_offset, bytes); });
+}
+
+CUresult driver::call_cuMemcpy2D_v2(const CUDA_MEMCPY2D* copy) {
+  return copy_now([&] { return from_2d(copy); });
+}
+
+CUresult driver::call_cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* copy) {
+  return copy_now([&] { return from_2d(copy); });
+}
+
+CUresult driver::call_cuMemcpy3D_v2(const CUDA_MEMCPY3D* copy) {
+  return copy_now([&] { return given(copy); });
+}
+
+CUresult driver::call_cuMemcpy3DPeer(const CUDA_MEMCPY3D_PEER* copy) {
+  return copy_now([&] { return from_peer(copy); });
+}
+
+CUresult driver::call_cuMemcpyAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream) {
+  return copy_later([&] { return linear(kUnified, src, kUnified, dst, bytes); }, stream);
+}
+
+CUresult driver::call_cuMemcpyHtoDAsync_v2(CUdeviceptr dst, const void* src, size_t bytes, CUstream stream) {
+  return copy_later([&] { return linear(kHost, number(src), kDevice, dst, bytes); }, stream);
+}
+
+CUresult driver::call_cuMemcpyDtoHAsync_v2(void* dst, CUdeviceptr src, size_t bytes, CUstream stream) {
+  return copy_later([&] { return linear(kDevice, src, kHost, number(dst), bytes); }, stream);
+}
+
+CUresult driver::call_cuMemcpyDtoDAsync_v2(CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUstream stream) {
+  return copy_later([&] { return linear(kDevice, src, kDevice, dst, bytes); }, stream);
+}
+
+CUresult driver::call_cuMemcpyPeerAsync(CUdeviceptr dst, CUcontext dst_context, CUdeviceptr src, CUcontext src_context,
+                                        size_t bytes, CUstream stream) {
+  return copy_later([&] { return peer(dst_context, dst, src_context, src, bytes); }, stream);
+}
+
+CUresult driver::call_cuMemcpyHtoAAsync_v2(CUarray dst, size_t offset, const void* src, size_t bytes, CUstream stream) {
+  return copy_later([&] { return into_array(kHost, number(src), dst, offset, bytes); }, stream);
+}
+
+CUresult driver::call_cuMemcpyAtoHAsync_v2(void* dst, CUarray src, size_t offset, size_t bytes, CUstream stream) {
+  return copy_later([&] { return out_of_array(src, offset, kHost, number(dst), bytes); }, stream);
+}
+
+CUresult driver::call_cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* copy, CUstream stream) {
+  return copy_later([&] { return from_2d(copy); }, stream);
+}
+
+CUresult driver::call_cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* copy, CUstream stream) {
+  return copy_later([&] { return given(copy); }, stream);
+}
+
+CUresult driver::call_cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D_PEER* copy, CUstream stream) {
+  return copy_later([&] { return from_peer(copy); }, stream);
+}
 
 #if CUDA_VERSION >= 12080
-// The first forms name the copy that failed, the second ones do not.
-#define BATCH_COPY(symbol, per_thread_symbol, parameters, names, call)       \
-  CUDASIM_API CUresult symbol parameters {                                   \
-    constexpr const char* label = #symbol;                                   \
-    return CUDASIM_CALL names { return call; };                              \
-  }                                                                          \
-  CUDASIM_API CUresult per_thread_symbol parameters {                        \
-    constexpr const char* label = #per_thread_symbol;                        \
-    return CUDASIM_CALL names { return stream = per_thread(stream), call; }; \
-  }
+CUresult driver::call_cuMemcpyBatchAsync(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
+                                         CUmemcpyAttributes* attributes, size_t* starts, size_t attribute_count,
+                                         size_t* failed, CUstream stream) {
+  return copy_pointers(dsts, srcs, sizes, count, attributes, starts, attribute_count, failed, stream);
+}
 
-// clang-format off
-BATCH_COPY(cuMemcpyBatchAsync, cuMemcpyBatchAsync_ptsz,
-           (CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count, CUmemcpyAttributes* attributes,
-            size_t* starts, size_t attribute_count, size_t* failed, CUstream stream),
-           (dsts, srcs, sizes, count, attributes, starts, attribute_count, failed, stream),
-           copy_pointers(dsts, srcs, sizes, count, attributes, starts, attribute_count, failed, stream, label))
-BATCH_COPY(cuMemcpyBatchAsync_v2, cuMemcpyBatchAsync_v2_ptsz,
-           (CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count, CUmemcpyAttributes* attributes,
-            size_t* starts, size_t attribute_count, CUstream stream),
-           (dsts, srcs, sizes, count, attributes, starts, attribute_count, stream),
-           copy_pointers(dsts, srcs, sizes, count, attributes, starts, attribute_count, nullptr, stream, label))
-BATCH_COPY(cuMemcpy3DBatchAsync, cuMemcpy3DBatchAsync_ptsz,
-           (size_t count, CUDA_MEMCPY3D_BATCH_OP* operations, size_t* failed, unsigned long long flags,
-            CUstream stream),
-           (count, operations, failed, flags, stream),
-           copy_boxes(count, operations, failed, flags, stream, label))
-BATCH_COPY(cuMemcpy3DBatchAsync_v2, cuMemcpy3DBatchAsync_v2_ptsz,
-           (size_t count, CUDA_MEMCPY3D_BATCH_OP* operations, unsigned long long flags, CUstream stream),
-           (count, operations, flags, stream), copy_boxes(count, operations, nullptr, flags, stream, label))
+CUresult driver::call_cuMemcpyBatchAsync_v2(CUdeviceptr* dsts, CUdeviceptr* srcs, size_t* sizes, size_t count,
+                                            CUmemcpyAttributes* attributes, size_t* starts, size_t attribute_count,
+                                            CUstream stream) {
+  return copy_pointers(dsts, srcs, sizes, count, attributes, starts, attribute_count, nullptr, stream);
+}
+
+CUresult driver::call_cuMemcpy3DBatchAsync(size_t count, CUDA_MEMCPY3D_BATCH_OP* operations, size_t* failed,
+                                           unsigned long long flags, CUstream stream) {
+  return copy_boxes(count, operations, failed, flags, stream);
+}
+
+CUresult driver::call_cuMemcpy3DBatchAsync_v2(size_t count, CUDA_MEMCPY3D_BATCH_OP* operations,
+                                              unsigned long long flags, CUstream stream) {
+  return copy_boxes(count, operations, nullptr, flags, stream);
+}
 #if CUDA_VERSION >= 13020
-BATCH_COPY(cuMemcpyWithAttributesAsync, cuMemcpyWithAttributesAsync_ptsz,
-           (CUdeviceptr dst, CUdeviceptr src, size_t bytes, CUmemcpyAttributes* attributes, CUstream stream),
-           (dst, src, bytes, attributes, stream), copy_with_attributes(dst, src, bytes, attributes, stream, label))
-BATCH_COPY(cuMemcpy3DWithAttributesAsync, cuMemcpy3DWithAttributesAsync_ptsz,
-           (CUDA_MEMCPY3D_BATCH_OP* operation, unsigned long long flags, CUstream stream),
-           (operation, flags, stream), copy_box(operation, flags, stream, label))
+CUresult driver::call_cuMemcpyWithAttributesAsync(CUdeviceptr dst, CUdeviceptr src, size_t bytes,
+                                                  CUmemcpyAttributes* attributes, CUstream stream) {
+  return copy_with_attributes(dst, src, bytes, attributes, stream);
+}
+
+CUresult driver::call_cuMemcpy3DWithAttributesAsync(CUDA_MEMCPY3D_BATCH_OP* operation, unsigned long long flags,
+                                                    CUstream stream) {
+  return copy_box(operation, flags, stream);
+}
 #endif
-// clang-format on
 #endif
+
+}  // namespace cudasim

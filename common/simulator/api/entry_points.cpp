@@ -1,7 +1,7 @@
 // Driver entry point access: finding a function by its public name and the CUDA version whose form of it is wanted.
 #include "common/simulator/api/entry_points.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/variables.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ Found look_up_checked(const char* name, void** address, int version, cuuint64_t 
   constexpr cuuint64_t kKnown = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   require(name != nullptr && address != nullptr && (flags & ~kKnown) == 0);
   require(version <= kDriverVersion);
-  if (version < 0) version = kDriverVersion;  // as driver 580 has it
+  if (version < 0) version = kDriverVersion;  // as driver 580 does
   const Found found = look_up(name, version, (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0);
   *address = found.address;
   return found;
@@ -47,46 +47,31 @@ Found look_up_checked(const char* name, void** address, int version, cuuint64_t 
 
 }  // namespace
 
-int refused_call(const char* symbol) {
-  return run_call(
-      {symbol, "", nullptr, 0, WhenLocked::waits},
-      [](void* name) { return refuse(static_cast<const char*>(name)); }, const_cast<char*>(symbol));
+CUresult driver::call_cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
+                                          CUdriverProcAddressQueryResult* status) {
+  const Found found = look_up_checked(symbol, function, version, flags);
+  if (status != nullptr) *status = found.status;
+  return CUDA_SUCCESS;
+}
+
+// In the first version of the call, an unknown name is an error.
+CUresult driver::call_cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
+  const Found found = look_up_checked(symbol, function, version, flags);
+  return found.address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
+}
+
+// Undocumented tables for NVIDIA's own libraries: not simulated.
+CUresult driver::call_cuGetExportTable(const void** table, const CUuuid* id) {
+  static std::atomic_flag said = ATOMIC_FLAG_INIT;
+  if (!quiet() && !said.test_and_set()) {
+    std::fprintf(stderr,
+                 "cudasim: the CUDA runtime library (libcudart, in this program or in a library that it uses) needs\n"
+                 "         tables of the driver that no manual describes: not simulated. Call the driver API, or the\n"
+                 "         small runtime of lesson 05-09, instead.\n");
+  }
+  require(table != nullptr && id != nullptr);
+  *table = nullptr;
+  return CUDA_ERROR_NOT_FOUND;
 }
 
 }  // namespace cudasim
-
-using namespace cudasim;
-
-CUDASIM_API CUresult cuGetProcAddress_v2(const char* symbol, void** function, int version, cuuint64_t flags,
-                                         CUdriverProcAddressQueryResult* status) {
-  return CUDASIM_CALL_WHEN_LOCKED(symbol, function, version, flags, status) {
-    const Found found = look_up_checked(symbol, function, version, flags);
-    if (status != nullptr) *status = found.status;
-    return CUDA_SUCCESS;
-  };
-}
-
-// The first form of the call: what is not found is an error.
-CUDASIM_API CUresult cuGetProcAddress(const char* symbol, void** function, int version, cuuint64_t flags) {
-  return CUDASIM_CALL_WHEN_LOCKED(symbol, function, version, flags) {
-    const Found found = look_up_checked(symbol, function, version, flags);
-    return found.address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
-  };
-}
-
-// Tables that no manual describes, for libraries of the toolkit's maker. Not served.
-CUDASIM_API CUresult cuGetExportTable(const void** table, const CUuuid* id) {
-  return CUDASIM_CALL(table, id) {
-    static std::atomic_flag said = ATOMIC_FLAG_INIT;
-    if (!quiet() && !said.test_and_set()) {
-      std::fprintf(
-          stderr,
-          "cudasim: the CUDA runtime library (libcudart, in this program or in a library that it uses) needs\n"
-          "         tables of the driver that no manual describes: not simulated. Call the driver API, or the\n"
-          "         small runtime of lesson 05-09, instead.\n");
-    }
-    require(table != nullptr && id != nullptr);
-    *table = nullptr;
-    return CUDA_ERROR_NOT_FOUND;
-  };
-}

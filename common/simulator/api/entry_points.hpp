@@ -13,10 +13,7 @@ struct EntryPoint {
   void* per_thread_address;  // "…_ptsz" or "…_ptds"
 };
 
-// Sorted by name (entry_points.py), the forms of one name from the oldest to the newest.
+// Sorted by name, the forms of one name from the oldest to the newest.
 std::span<const EntryPoint> entry_points();
-
-// What the functions that are not simulated do: traced, said once, answered with CUDA_ERROR_NOT_SUPPORTED.
-int refused_call(const char* symbol);
 
 }  // namespace cudasim

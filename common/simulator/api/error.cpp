@@ -1,7 +1,7 @@
 // Error handling (CUDA Driver API manual, "Error Handling").
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -14,10 +14,10 @@ CUresult tell(const char** out, CUresult code, const char* ErrorText::*part) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuGetErrorName(CUresult error, const char** text) {
-  return CUDASIM_CALL_WHEN_LOCKED(error, text) { return tell(text, error, &ErrorText::name); };
+CUresult driver::call_cuGetErrorName(CUresult error, const char** text) { return tell(text, error, &ErrorText::name); }
+
+CUresult driver::call_cuGetErrorString(CUresult error, const char** text) {
+  return tell(text, error, &ErrorText::sentence);
 }
 
-CUDASIM_API CUresult cuGetErrorString(CUresult error, const char** text) {
-  return CUDASIM_CALL_WHEN_LOCKED(error, text) { return tell(text, error, &ErrorText::sentence); };
-}
+}  // namespace cudasim

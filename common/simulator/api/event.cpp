@@ -1,11 +1,11 @@
 // Events (CUDA Driver API manual, "Event Management").
 #include "common/simulator/state/event.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/graph.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -35,7 +35,7 @@ CUresult record(CUevent handle, CUstream stream_handle, unsigned flags) {
 }
 
 // The time between two marks that have been reached. Both events must measure time and belong to one context.
-// Whether it has been reached is a question that a graph cannot hold.
+// A graph cannot contain the question whether an event has been reached.
 void require_not_captured(const Event& event) {
   if (const auto capture = event.captured()) {
     const std::scoped_lock lock(Graph::mutex());
@@ -46,7 +46,7 @@ void require_not_captured(const Event& event) {
 
 CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) {
   const auto start = get_event(start_handle), end = get_event(end_handle);
-  require(milliseconds != nullptr, CUDA_ERROR_INVALID_HANDLE);  // as driver 580 calls it
+  require(milliseconds != nullptr, CUDA_ERROR_INVALID_HANDLE);  // as driver 580
   require(!start->captured() && !end->captured(), CUDA_ERROR_CAPTURED_EVENT);
   const auto from = start->recording(), to = end->recording();
   constexpr CUresult kWrong = CUDA_ERROR_INVALID_HANDLE;
@@ -60,69 +60,51 @@ CUresult elapsed(float* milliseconds, CUevent start_handle, CUevent end_handle) 
 
 }  // namespace
 
-CUDASIM_API CUresult cuEventCreate(CUevent* phEvent, unsigned int Flags) {
-  return CUDASIM_CALL(phEvent, Flags) {
-    const auto context = current_context();
-    require(phEvent != nullptr);
-    constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
-    require((Flags & ~kKnown) == 0);
-    require((Flags & CU_EVENT_INTERPROCESS) == 0 || (Flags & CU_EVENT_DISABLE_TIMING) != 0);
-    const auto event =
-        std::make_shared<Event>(*context, Flags, (Flags & CU_EVENT_INTERPROCESS) != 0 ? SharedMarks::make() : nullptr);
-    event->handle = events().add(event);
-    *phEvent = event->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuEventCreate(CUevent* phEvent, unsigned int Flags) {
+  const auto context = current_context();
+  require(phEvent != nullptr);
+  constexpr unsigned kKnown = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING | CU_EVENT_INTERPROCESS;
+  require((Flags & ~kKnown) == 0);
+  require((Flags & CU_EVENT_INTERPROCESS) == 0 || (Flags & CU_EVENT_DISABLE_TIMING) != 0);
+  const auto event =
+      std::make_shared<Event>(*context, Flags, (Flags & CU_EVENT_INTERPROCESS) != 0 ? SharedMarks::make() : nullptr);
+  event->handle = events().add(event);
+  *phEvent = event->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuEventDestroy(CUevent hEvent) {
-  return CUDASIM_CALL(hEvent) { return destroy(hEvent); };
+CUresult driver::call_cuEventDestroy(CUevent hEvent) { return destroy(hEvent); }
+
+CUresult driver::call_cuEventDestroy_v2(CUevent hEvent) { return destroy(hEvent); }
+
+CUresult driver::call_cuEventRecord(CUevent hEvent, CUstream hStream) { return record(hEvent, hStream, 0); }
+
+CUresult driver::call_cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
+  return record(hEvent, hStream, flags);
 }
 
-CUDASIM_API CUresult cuEventDestroy_v2(CUevent hEvent) {
-  return CUDASIM_CALL(hEvent) { return destroy(hEvent); };
+CUresult driver::call_cuEventQuery(CUevent hEvent) {
+  const auto event = get_event(hEvent);
+  require_not_captured(*event);
+  require_no_unsafe_capture();
+  return event->reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
 }
 
-CUDASIM_API CUresult cuEventRecord(CUevent hEvent, CUstream hStream) {
-  return CUDASIM_CALL(hEvent, hStream) { return record(hEvent, hStream, 0); };
+CUresult driver::call_cuEventSynchronize(CUevent hEvent) {
+  const auto event = get_event(hEvent);
+  require_not_captured(*event);
+  require_no_unsafe_capture();
+  event->wait();
+  require_no_fault(*event->health);  // a context that was destroyed while the call waited is not an error
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuEventRecord_ptsz(CUevent hEvent, CUstream hStream) {
-  return CUDASIM_CALL(hEvent, hStream) { return record(hEvent, per_thread(hStream), 0); };
+CUresult driver::call_cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return elapsed(pMilliseconds, hStart, hEnd);
 }
 
-CUDASIM_API CUresult cuEventRecordWithFlags(CUevent hEvent, CUstream hStream, unsigned int flags) {
-  return CUDASIM_CALL(hEvent, hStream, flags) { return record(hEvent, hStream, flags); };
+CUresult driver::call_cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
+  return elapsed(pMilliseconds, hStart, hEnd);
 }
 
-CUDASIM_API CUresult cuEventRecordWithFlags_ptsz(CUevent hEvent, CUstream hStream, unsigned int flags) {
-  return CUDASIM_CALL(hEvent, hStream, flags) { return record(hEvent, per_thread(hStream), flags); };
-}
-
-CUDASIM_API CUresult cuEventQuery(CUevent hEvent) {
-  return CUDASIM_CALL(hEvent) {
-    const auto event = get_event(hEvent);
-    require_not_captured(*event);
-    require_no_unsafe_capture();
-    return event->reached() ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY;
-  };
-}
-
-CUDASIM_API CUresult cuEventSynchronize(CUevent hEvent) {
-  return CUDASIM_CALL(hEvent) {
-    const auto event = get_event(hEvent);
-    require_not_captured(*event);
-    require_no_unsafe_capture();
-    event->wait();
-    require_no_fault(*event->health);  // that the context has been ended meanwhile is no matter
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuEventElapsedTime(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
-  return CUDASIM_CALL(pMilliseconds, hStart, hEnd) { return elapsed(pMilliseconds, hStart, hEnd); };
-}
-
-CUDASIM_API CUresult cuEventElapsedTime_v2(float* pMilliseconds, CUevent hStart, CUevent hEnd) {
-  return CUDASIM_CALL(pMilliseconds, hStart, hEnd) { return elapsed(pMilliseconds, hStart, hEnd); };
-}
+}  // namespace cudasim

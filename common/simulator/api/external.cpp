@@ -1,7 +1,7 @@
-// External memory: what other programs' descriptors lead to, as buffers. Here those can only be descriptors that
-// cuMemExportToShareableHandle has made, of this process or another: nothing else on the machine has device memory.
-// And external semaphores: no descriptor leads to one, so none can be imported, and no handle is one.
-#include "common/simulator/api/guard.hpp"
+// External memory and semaphores (CUDA Driver API manual, "External Resource Interoperability"). Only descriptors from
+// cuMemExportToShareableHandle can be imported, of this process or another. Semaphores cannot be imported, so every
+// handle of one is invalid.
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/registry.hpp"
@@ -26,96 +26,80 @@ std::shared_ptr<SharedMemory> open(int descriptor) {
   try {
     return SharedMemory::open(SharedMemory::Purpose::physical_memory, descriptor);
   } catch (const Failure&) {
-    fail(CUDA_ERROR_UNKNOWN);  // as driver 580 answers
+    fail(CUDA_ERROR_UNKNOWN);  // as driver 580 does
   }
 }
 
 }  // namespace
-}  // namespace cudasim
-
-using namespace cudasim;
 
 // The descriptor belongs to the driver from then on.
-CUDASIM_API CUresult cuImportExternalMemory(CUexternalMemory* out,
-                                            const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* description) {
-  return CUDASIM_CALL(out, description) {
-    current_context();
-    require(out != nullptr && description != nullptr && description->size != 0);
-    require((description->flags & ~unsigned{CUDA_EXTERNAL_MEMORY_DEDICATED}) == 0);
-    require(description->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, CUDA_ERROR_NOT_SUPPORTED);
-    require(description->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD);
-    auto bytes = open(description->handle.fd);
-    require(description->size <= bytes->size());
-    close(description->handle.fd);
-    *out = external_memories().add(std::make_shared<ExternalMemory>(ExternalMemory{bytes, description->size}));
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuImportExternalMemory(CUexternalMemory* out,
+                                             const CUDA_EXTERNAL_MEMORY_HANDLE_DESC* description) {
+  current_context();
+  require(out != nullptr && description != nullptr && description->size != 0);
+  require((description->flags & ~unsigned{CUDA_EXTERNAL_MEMORY_DEDICATED}) == 0);
+  require(description->type != CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_WIN32, CUDA_ERROR_NOT_SUPPORTED);
+  require(description->type == CU_EXTERNAL_MEMORY_HANDLE_TYPE_OPAQUE_FD);
+  auto bytes = open(description->handle.fd);
+  require(description->size <= bytes->size());
+  close(description->handle.fd);
+  *out = external_memories().add(std::make_shared<ExternalMemory>(ExternalMemory{bytes, description->size}));
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuDestroyExternalMemory(CUexternalMemory memory) {
-  return CUDASIM_CALL(memory) {
-    require_calls_permitted();
-    require(memory != nullptr);
-    return external_memories().remove(memory) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
-  };
+CUresult driver::call_cuDestroyExternalMemory(CUexternalMemory memory) {
+  require_calls_permitted();
+  require(memory != nullptr);
+  return external_memories().remove(memory) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 
 // Freed by cuMemFree, also after the object is gone.
-CUDASIM_API CUresult cuExternalMemoryGetMappedBuffer(CUdeviceptr* pointer, CUexternalMemory memory,
-                                                     const CUDA_EXTERNAL_MEMORY_BUFFER_DESC* description) {
-  return CUDASIM_CALL(pointer, memory, description) {
-    const auto context = current_context();
-    require(pointer != nullptr && description != nullptr && description->flags == 0 && description->size != 0);
-    const auto named = external_memories().get(memory);
-    require(description->offset <= named->size && description->size <= named->size - description->offset);
-    *pointer = enter_shared_memory(*context, named->bytes->get() + description->offset, description->size, 0,
-                                   "cuExternalMemoryGetMappedBuffer", named->bytes)
-                   ->base;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuExternalMemoryGetMappedBuffer(CUdeviceptr* pointer, CUexternalMemory memory,
+                                                      const CUDA_EXTERNAL_MEMORY_BUFFER_DESC* description) {
+  const auto context = current_context();
+  require(pointer != nullptr && description != nullptr && description->flags == 0 && description->size != 0);
+  const auto named = external_memories().get(memory);
+  require(description->offset <= named->size && description->size <= named->size - description->offset);
+  *pointer = enter_shared_memory(*context, named->bytes->get() + description->offset, description->size, 0,
+                                 "cuExternalMemoryGetMappedBuffer", named->bytes)
+                 ->base;
+  return CUDA_SUCCESS;
 }
 
-// The levels follow each other; how a device would lay them out nobody has said.
-CUDASIM_API CUresult cuExternalMemoryGetMappedMipmappedArray(
+// The levels follow each other; how a device would lay them out is not documented.
+CUresult driver::call_cuExternalMemoryGetMappedMipmappedArray(
     CUmipmappedArray* mipmap, CUexternalMemory memory, const CUDA_EXTERNAL_MEMORY_MIPMAPPED_ARRAY_DESC* description) {
-  return CUDASIM_CALL(mipmap, memory, description) {
-    const auto context = current_context();
-    require(mipmap != nullptr && memory != nullptr && description != nullptr);
-    const auto named = external_memories().get(memory);
-    constexpr u64 kWhole = 4096;
-    require(description->offset % kWhole == 0 && description->offset <= named->size);
-    require(description->numLevels != 0 && description->numLevels <= most_levels(description->arrayDesc));
-    u64 at = description->offset;
-    *mipmap = make_mipmapped_array(*context, description->arrayDesc, description->numLevels, [&](u64 bytes) {
-      require(bytes <= named->size - at);
-      const auto level =
-          enter_shared_memory(*context, named->bytes->get() + at, bytes, 0, "cuExternalMemoryGetMappedMipmappedArray",
-                              named->bytes, MemoryKind::array);
-      at += bytes;
-      return level->base;
-    });
-    return CUDA_SUCCESS;
-  };
+  const auto context = current_context();
+  require(mipmap != nullptr && memory != nullptr && description != nullptr);
+  const auto named = external_memories().get(memory);
+  constexpr u64 kWhole = 4096;
+  require(description->offset % kWhole == 0 && description->offset <= named->size);
+  require(description->numLevels != 0 && description->numLevels <= most_levels(description->arrayDesc));
+  u64 at = description->offset;
+  *mipmap = make_mipmapped_array(*context, description->arrayDesc, description->numLevels, [&](u64 bytes) {
+    require(bytes <= named->size - at);
+    const auto level = enter_shared_memory(*context, named->bytes->get() + at, bytes, 0,
+                                           "cuExternalMemoryGetMappedMipmappedArray", named->bytes, MemoryKind::array);
+    at += bytes;
+    return level->base;
+  });
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuImportExternalSemaphore(CUexternalSemaphore* out,
-                                               const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC* description) {
-  return CUDASIM_CALL(out, description) {
-    current_context();
-    require(out != nullptr && description != nullptr);
-    switch (description->type) {
-      case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD: return CUDA_ERROR_UNKNOWN;  // as driver 580 answers
-      case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32: return CUDA_ERROR_NOT_SUPPORTED;
-      default: return CUDA_ERROR_INVALID_VALUE;
-    }
-  };
+CUresult driver::call_cuImportExternalSemaphore(CUexternalSemaphore* out,
+                                                const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC* description) {
+  current_context();
+  require(out != nullptr && description != nullptr);
+  switch (description->type) {
+    case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD: return CUDA_ERROR_UNKNOWN;  // as driver 580 does
+    case CU_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_WIN32: return CUDA_ERROR_NOT_SUPPORTED;
+    default: return CUDA_ERROR_INVALID_VALUE;
+  }
 }
 
-CUDASIM_API CUresult cuDestroyExternalSemaphore(CUexternalSemaphore semaphore) {
-  return CUDASIM_CALL(semaphore) {
-    require_calls_permitted();
-    return semaphore == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-  };
+CUresult driver::call_cuDestroyExternalSemaphore(CUexternalSemaphore semaphore) {
+  require_calls_permitted();
+  return semaphore == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
 }
 
 namespace {
@@ -128,34 +112,16 @@ CUresult no_semaphore(const CUexternalSemaphore* semaphores, const void* paramet
 
 }  // namespace
 
-CUDASIM_API CUresult cuSignalExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
-                                                     const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* parameters,
-                                                     unsigned int count, CUstream stream) {
-  return CUDASIM_CALL(semaphores, parameters, count, stream) {
-    return no_semaphore(semaphores, parameters, count, stream);
-  };
+CUresult driver::call_cuSignalExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
+                                                      const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* parameters,
+                                                      unsigned int count, CUstream stream) {
+  return no_semaphore(semaphores, parameters, count, stream);
 }
 
-CUDASIM_API CUresult cuSignalExternalSemaphoresAsync_ptsz(const CUexternalSemaphore* semaphores,
-                                                          const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS* parameters,
-                                                          unsigned int count, CUstream stream) {
-  return CUDASIM_CALL(semaphores, parameters, count, stream) {
-    return no_semaphore(semaphores, parameters, count, per_thread(stream));
-  };
+CUresult driver::call_cuWaitExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
+                                                    const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* parameters,
+                                                    unsigned int count, CUstream stream) {
+  return no_semaphore(semaphores, parameters, count, stream);
 }
 
-CUDASIM_API CUresult cuWaitExternalSemaphoresAsync(const CUexternalSemaphore* semaphores,
-                                                   const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* parameters,
-                                                   unsigned int count, CUstream stream) {
-  return CUDASIM_CALL(semaphores, parameters, count, stream) {
-    return no_semaphore(semaphores, parameters, count, stream);
-  };
-}
-
-CUDASIM_API CUresult cuWaitExternalSemaphoresAsync_ptsz(const CUexternalSemaphore* semaphores,
-                                                        const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS* parameters,
-                                                        unsigned int count, CUstream stream) {
-  return CUDASIM_CALL(semaphores, parameters, count, stream) {
-    return no_semaphore(semaphores, parameters, count, per_thread(stream));
-  };
-}
+}  // namespace cudasim

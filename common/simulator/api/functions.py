@@ -1,100 +1,285 @@
 #!/usr/bin/env python3
-"""Writes the table of the driver API's functions into the simulator's README, from the code: which are implemented, and where.
+"""Describes the driver's functions once: writes functions.inc and state/enumerators.inc from the toolkit's headers.
 
-    functions.py            writes it
-    functions.py --check    says where README and code disagree; exit status 1 if they do
+    functions.py INCLUDE...           writes both tables from the headers in these folders, the newest toolkit first
+    functions.py --check INCLUDE...   lists the functions that these headers have and functions.inc lacks
+    functions.py --readme [--check]   writes (or checks) the list of implemented functions in the simulator's README
 
-A function is implemented if a file of this folder defines it (CUDASIM_API CUresult name, or by a macro that is told its
-name); the other names of entry_points.inc exist and refuse. Names are given without the suffixes of their versions and per-thread forms.
+cuda*Typedefs.h says which versions of a function exist and which release introduced each (PFN_<name>_v<release>, and
+PFN_<name>_v<release>_ptsz or _ptds for per-thread default streams). The first version's symbol is the name itself, the second's
+ends in _v2, and so on. cuda.h says what the parameters of each symbol are.
 """
 import collections
+import glob
 import os
 import re
+import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+FUNCTIONS = os.path.join(HERE, "functions.inc")
+ENUMERATORS = os.path.join(HERE, "..", "state", "enumerators.inc")
 README = os.path.join(HERE, "..", "README.md")
-BEGIN, END = "<!-- functions.py writes this -->\n", "<!-- functions.py wrote this -->\n"
-ENTRY = re.compile(r"ENTRY(?:_PER_THREAD)?\((\w+), (\d+), (\w+)")
-DEFINITION = re.compile(r"^CUDASIM_API CUresult (\w+)\(", re.MULTILINE)
-BY_MACRO = re.compile(r"^[A-Z][A-Z_0-9]+\((cu\w+),\s*(cu\w+)", re.MULTILINE)
+OLDEST_TOOLKIT = 12000
 
+TYPEDEF = re.compile(r"PFN_(cu[A-Z]\w*?)_v(\d+)(_ptsz|_ptds)?\)")
+PROTOTYPE = re.compile(r"\bCUresult\s+(cu[A-Z]\w*)\s*\(([^()]*)\)\s*;")
+ROW = re.compile(r"^[A-Z_0-9()]+\((\w+), (\d+), (\w+)", re.MULTILINE)
+ENUM = re.compile(r"typedef\s+enum\s+(\w+)\s*\{(.*?)\}\s*\w+\s*;", re.DOTALL)
+MACRO = re.compile(r"^#define\s+(\w+)\s+\(?(0[xX][0-9a-fA-F]+|\d+)\)?\s*$", re.MULTILINE)
 
-# Why what refuses does, by the beginning of its name.
-WHY = {
-    "graphics, which a device without any has nothing to share with": (
+WINDOWS_ONLY = {"cuWGLGetDevice"}
+# Besides those whose parameters have a type of their own: first versions that need a context with 32-bit pointers.
+SIZES_OF_32_BITS = {"cuMemAllocHost", "cuMemGetInfo", "cuMemHostRegister", "cuMemcpyAtoA", "cuMemcpyAtoH",
+                    "cuMemcpyAtoHAsync", "cuMemcpyHtoA", "cuMemcpyHtoAAsync"}
+# First versions for which no driver's result is recorded.
+UNRECORDED = ("cuTexRef", "cuGraphics")
+
+# Enumerations and macros whose values are passed as plain numbers; trace.cpp knows which argument takes which.
+FLAGS = ("CUctx_flags", "CUevent_flags", "CUevent_record_flags", "CUevent_wait_flags", "CUgraphInstantiate_flags",
+         "CUipcMem_flags", "CUmemAttach_flags", "CUoccupancy_flags", "CUstream_flags", "CUstreamWaitValue_flags",
+         "CUstreamWriteValue_flags", "CUuserObject_flags", "CUuserObjectRetain_flags", "CUgraphDebugDot_flags",
+         "CUgreenCtxCreate_flags", "CUdriverProcAddress_flags")
+MACRO_FAMILIES = ("CU_MEMHOSTALLOC", "CU_MEMHOSTREGISTER", "CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE")
+
+# Why the functions that are not implemented are refused, by the beginning of their names.
+REASONS = {
+    "graphics: a device without any has nothing to share": (
         "cuEGL", "cuGL", "cuGraphics", "cuVDPAU", "cuEventCreateFromEGLSync", "cuStreamBeginCaptureToCig",
         "cuStreamEndCaptureToCig"),
-    "links between machines, of which there are none": (
+    "links between machines: the simulated machine is alone": (
         "cuDeviceGetClique", "cuDeviceGetFabric", "cuFabric", "cuLogicalEndpoint"),
-    "news of core dumps, of which none is made": ("cuCoredump",),
-    "a thread that restores, which memory of the process's own does not need": ("cuCheckpoint",),
-    "newer than CUDA 13.0, and no answer of a driver is recorded": (
+    "notification of core dumps: none are written": ("cuCoredump",),
+    "a thread that restores a checkpoint: the simulated device's memory is the process's own": ("cuCheckpoint",),
+    "newer than CUDA 13.0: no driver's result is recorded": (
         "cuDevSmResourceSplit", "cuMemGetLocationInfo", "cuStreamBeginRecaptureToGraph",
         "cuTensorMapSetAllocationClass"),
 }
 
 
-def reason(name):
-    for why, beginnings in WHY.items():
-        if name.startswith(beginnings):
-            return why
-    sys.exit(f"{name} refuses: say why in functions.py")
-
-
-def read(name):
-    with open(os.path.join(HERE, name), encoding="utf-8") as file:
+def read(path):
+    with open(path, encoding="utf-8") as file:
         return file.read()
 
 
-def defined():
-    """{symbol: file}"""
-    found = {}
-    for name in sorted(os.listdir(HERE)):
-        if name.endswith(".cpp"):
-            text = read(name)
-            for symbol in DEFINITION.findall(text) + [symbol for pair in BY_MACRO.findall(text) for symbol in pair]:
-                found[symbol] = name
+# ---- Reading the headers
+
+def versions(folders):
+    """{name: ({release}, {(release, suffix of the per-thread form)})}"""
+    found = collections.defaultdict(lambda: (set(), set()))
+    for folder in folders:
+        for path in glob.glob(os.path.join(folder, "cuda*Typedefs.h")):
+            for name, release, suffix in TYPEDEF.findall(read(path)):
+                if name not in WINDOWS_ONLY:
+                    found[name][1 if suffix else 0].add((int(release), suffix) if suffix else int(release))
     return found
 
 
-def table():
-    symbols = defined()
-    places, refused, old = collections.defaultdict(list), [], []
-    forms = collections.defaultdict(list)
-    for name, _, symbol in ENTRY.findall(read("entry_points.inc")):
+def symbols(found):
+    """(name, release, symbol, release of the per-thread form or 0, its suffix)"""
+    for name, (plain, per_thread) in sorted(found.items()):
+        plain, per_thread = sorted(plain), sorted(per_thread)
+        first = len(plain) - len(per_thread)  # versions older than CUDA 7.0 have no per-thread form
+        for index, since in enumerate(plain):
+            symbol = name if index == 0 else f"{name}_v{index + 1}"
+            yield (name, since, symbol) + (per_thread[index - first] if per_thread and index >= first else (0, ""))
+
+
+def prototypes(folders):
+    """{symbol: [parameter, ...]}, and the words in the headers of each release, the oldest last.
+
+    With this macro cuda.h declares every version of a function under its own symbol.
+    """
+    found, words = {}, {}
+    for folder in folders:
+        headers = [header for header in ("cuda.h", "cudaProfiler.h") if os.path.exists(os.path.join(folder, header))]
+        text = "".join(f'#include "{os.path.join(folder, header)}"\n' for header in headers)
+        compiled = subprocess.run(["g++", "-E", "-P", "-x", "c++", "-D__CUDA_API_VERSION_INTERNAL", "-I", folder, "-"],
+                                  input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+        words[int(re.search(r"#define CUDA_VERSION (\d+)", read(os.path.join(folder, "cuda.h"))).group(1))] = set(
+            re.findall(r"\w+", compiled))
+        for symbol, parameters in PROTOTYPE.findall(compiled):
+            parameters = [re.sub(r"\s*\*\s*", "* ", " ".join(each.split())).replace("* *", "**").replace("* *", "**")
+                          for each in parameters.split(",")]
+            # cudaProfiler.h, which declares this type, is not in every toolkit.
+            parameters = [re.sub("^CUoutput_mode ", "int ", each) for each in parameters if each not in ("", "void")]
+            found.setdefault(re.sub("_pt[ds][sz]$", "", symbol), parameters)
+    return found, words
+
+
+def release_of_types(parameters, since, words):
+    """The oldest release whose cuda.h is known to declare all that the parameters need."""
+    needed = {word for each in parameters for word in re.findall(r"\w+", each)[:-1]}
+    return min([since] + [release for release, known in words.items() if needed <= known])
+
+
+def without_comments(text):
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.DOTALL)
+    return re.sub(r"^#(?!define).*$", "", re.sub(r"//.*", "", text), flags=re.MULTILINE)
+
+
+def enumerators(body, known):
+    value = -1
+    for entry in body.split(","):
+        name, _, text = (part.strip() for part in entry.partition("="))
+        if not re.fullmatch(r"\w+", name):
+            continue
+        try:
+            value = eval(re.sub(r"(?<=[0-9a-fA-F])[uUlL]+\b", "", text), {}, known) if text else value + 1
+        except (NameError, SyntaxError):
+            continue
+        known[name] = value
+        yield name, value
+
+
+def enumerations(folders):
+    """{type: {enumerator: value}}"""
+    found = {}
+    for folder in folders:
+        text, known = without_comments(read(os.path.join(folder, "cuda.h"))), {}
+        for tag, body in ENUM.findall(text):
+            named = found.setdefault(tag.removesuffix("_enum"), {})
+            for name, value in enumerators(body, known):
+                if not name.endswith(("_MASK", "_MAX")) and value not in named.values():
+                    named[name] = value
+        for name, value in MACRO.findall(text):
+            for family in MACRO_FAMILIES:
+                if name.startswith(family + "_"):
+                    found.setdefault(family, {}).setdefault(name, int(value, 0))
+    return found
+
+
+# ---- Writing the tables
+
+def row(known, words, name, since, symbol, per_thread_since, suffix):
+    parameters, head = known.get(symbol), f"({name}, {since}, {symbol}"
+    kind, per_thread = ("PER_THREAD", f", {per_thread_since}, {suffix}") if suffix else ("FUNCTION", "")
+    old = symbol in SIZES_OF_32_BITS or (since < 3020 and parameters and any("_v1" in each for each in parameters))
+    if old and not name.startswith(UNRECORDED):
+        return f"FIRST_VERSION{head})"
+    if old or parameters is None:
+        return f"UNKNOWN_{kind}{head}{per_thread})"
+    arguments = "".join(", " + re.search(r"\w+$", each).group() for each in parameters)
+    needs = release_of_types(parameters, since, words)
+    kind = kind if needs <= OLDEST_TOOLKIT else f"SINCE_{needs // 1000}_{needs % 1000 // 10}({kind})"
+    return f"{kind}{head}{per_thread}, ({', '.join(parameters)}){arguments})"
+
+
+def write_functions(folders):
+    known, words = prototypes(folders)
+    written = [row(known, words, *each) for each in symbols(versions(folders))]
+    releases = sorted({int(major) * 1000 + int(minor) * 10
+                       for major, minor in re.findall(r"^SINCE_(\d+)_(\d+)", "\n".join(written), re.MULTILINE)})
+    with open(FUNCTIONS, "w", encoding="utf-8") as table:
+        table.write("""\
+// Every function that the driver exports. Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.
+//
+//   FUNCTION(name, release that introduced it, symbol, (parameters), arguments...)
+//   PER_THREAD(name, release, symbol, release and suffix of its form for per-thread default streams, (parameters), arguments...)
+//   FIRST_VERSION(name, release, symbol)                   needs a context with 32-bit pointers
+//   UNKNOWN_FUNCTION(...), UNKNOWN_PER_THREAD(...)         cuda.h does not declare the types of its parameters
+//
+// The file that includes this one defines the five macros.
+""")
+        for since in releases:
+            name = f"SINCE_{since // 1000}_{since % 1000 // 10}(kind)"
+            table.write(f"#if CUDA_VERSION >= {since}\n#define {name} kind\n#else\n#define {name} UNKNOWN_##kind\n#endif\n")
+        table.write("\n".join(written) + "\n")
+        for since in releases:
+            table.write(f"#undef SINCE_{since // 1000}_{since % 1000 // 10}\n")
+        for kind in ("FUNCTION", "PER_THREAD", "FIRST_VERSION", "UNKNOWN_FUNCTION", "UNKNOWN_PER_THREAD"):
+            table.write(f"#undef {kind}\n")
+
+
+def write_enumerators(folders):
+    used = set(FLAGS) | set(MACRO_FAMILIES)
+    for parameters in prototypes(folders)[0].values():
+        used.update(word.removesuffix("_enum") for each in parameters for word in re.findall(r"\bCU\w+", each))
+    used.discard("CUresult")
+    known = enumerations(folders)
+    with open(ENUMERATORS, "w", encoding="utf-8") as table:
+        table.write("// Enumerators of the types that the driver's functions take: ENUMERATOR(type, value, name).\n"
+                    "// Written by functions.py from the headers of CUDA 13.5 to 12.0; do not edit.\n")
+        for tag in sorted(used & set(known)):
+            for name, value in sorted(known[tag].items(), key=lambda item: item[1]):
+                table.write(f"ENUMERATOR({tag}, {value}, {name})\n")
+
+
+def check(folders):
+    known = set(ROW.findall(read(FUNCTIONS)))
+    missing = [name + " of CUDA " + str(since) for name, since, symbol, *_ in symbols(versions(folders))
+               if (name, str(since), symbol) not in known]
+    print("\n".join(missing) or "functions.inc has every function of " + ", ".join(folders))
+    return 1 if missing else 0
+
+
+# ---- The README's list
+
+def implemented():
+    """{symbol: file}"""
+    return {symbol: name for name in sorted(os.listdir(HERE)) if name.endswith(".cpp")
+            for symbol in re.findall(r"^CUresult driver::call_(\w+)\(", read(os.path.join(HERE, name)), re.MULTILINE)}
+
+
+def reason(name):
+    for why, beginnings in REASONS.items():
+        if name.startswith(beginnings):
+            return why
+    sys.exit(f"functions.py: {name} is refused, and REASONS does not say why")
+
+
+def readme():
+    files, forms = implemented(), collections.defaultdict(list)
+    chapters, refused, old = collections.defaultdict(list), [], []
+    for name, _, symbol in ROW.findall(read(FUNCTIONS)):
         forms[name].append(symbol)
     for name, all_forms in sorted(forms.items()):
-        here = [symbols[form] for form in [name] + all_forms if form in symbols]
+        here = [files[form] for form in all_forms if form in files]
         if not here:
             refused.append(name)
             continue
-        places[here[-1]].append(name)
-        if all_forms[0] not in symbols:
+        chapters[here[-1]].append(name)
+        if all_forms[0] not in files:
             old.append(name)
-    count = sum(len(names) for names in places.values())
+    count = sum(len(names) for names in chapters.values())
     text = f"<details><summary>{count} of the API's {len(forms)} functions are implemented; the others refuse</summary>\n\n"
     text += "| in | functions |\n| --- | --- |\n"
-    for file, names in sorted(places.items()):
+    for file, names in sorted(chapters.items()):
         text += f"| `{file}` | {', '.join(names)} |\n"
-    text += f"| first versions refuse, as a driver of 64 bits does | {', '.join(old)} |\n"
-    for why in WHY:
+    text += f"| the first version only is refused, as a 64-bit driver does | {', '.join(old)} |\n"
+    for why in REASONS:
         text += f"| refused: {why} | {', '.join(name for name in refused if reason(name) == why)} |\n"
     return text + "\n</details>\n"
 
 
+def write_readme(only_check):
+    begin, end = "<!-- functions.py writes this -->\n", "<!-- functions.py wrote this -->\n"
+    before, rest = read(README).split(begin)
+    written, after = rest.split(end)
+    wanted = readme()
+    if not only_check:
+        with open(README, "w", encoding="utf-8") as file:
+            file.write(before + begin + wanted + end + after)
+    elif written != wanted:
+        print("The list of functions in common/simulator/README.md is out of date: "
+              "run python3 common/simulator/api/functions.py --readme")
+        return 1
+    return 0
+
+
 def main():
-    with open(README, encoding="utf-8") as file:
-        before, rest = file.read().split(BEGIN)
-    written, after = rest.split(END)
-    wanted = table()
-    if "--check" in sys.argv:
-        if written != wanted:
-            sys.exit("The table in common/simulator/README.md is not what the code says: run common/simulator/api/functions.py")
-        return
-    with open(README, "w", encoding="utf-8") as file:
-        file.write(before + BEGIN + wanted + END + after)
+    options = {argument for argument in sys.argv[1:] if argument.startswith("--")}
+    folders = [argument for argument in sys.argv[1:] if not argument.startswith("--")]
+    if "--readme" in options:
+        return write_readme("--check" in options)
+    if not any(glob.glob(os.path.join(folder, "cudaTypedefs.h")) for folder in folders):
+        sys.exit("functions.py: no cudaTypedefs.h in " + (", ".join(folders) or "no folder") + ". Name the toolkits' include folders")
+    if "--check" in options:
+        return check(folders)
+    write_functions(folders)
+    write_enumerators(folders)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,23 +1,23 @@
 // Graphs: building, asking and changing them (CUDA Driver API manual, "Graph Management"). What concerns one kind of
 // node is in graph_nodes.cpp, what concerns executable graphs in graph_executables.cpp.
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/graph_parts.hpp"
-#include "common/simulator/api/guard.hpp"
 
 #include <algorithm>
 #include <fstream>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
-// How many there are, or as many as there is room for; the rest of the room is filled with null.
+// Without an array, the number of objects; else as many as fit, and null in the rest of the array.
 CUresult list(const std::vector<NodePtr>& nodes, CUgraphNode* out, std::size_t* count) {
   require(count != nullptr);
   if (out == nullptr) {
     *count = nodes.size();
     return CUDA_SUCCESS;
   }
-  const std::size_t room = *count;  // which may lie in `out`, for all that is known
+  const std::size_t room = *count;  // which may be inside `out`
   for (std::size_t i = 0; i < room; ++i) out[i] = i < nodes.size() ? nodes[i]->handle : nullptr;
   *count = std::min(room, nodes.size());
   return CUDA_SUCCESS;
@@ -31,7 +31,7 @@ std::shared_ptr<Graph> graph_of(const Node& node) {
 
 void write(const EdgeKind& kind, EdgeData* data) { *data = {kind.from_port, kind.to_port, kind.type, {}}; }
 
-// An answer without the kinds of edges is one only where all are plain.
+// Without the kinds of the edges the result is complete only if all edges are plain.
 void require_lossless(const EdgeKind& kind, const EdgeData* data) {
   require(data != nullptr || kind == EdgeKind{}, CUDA_ERROR_LOSSY_QUERY);
 }
@@ -56,7 +56,7 @@ CUresult edges_of(CUgraph handle, CUgraphNode* from, CUgraphNode* to, EdgeData* 
   return CUDA_SUCCESS;
 }
 
-// Forwards: what comes after the node. Backwards: what it comes after.
+// Forwards: the nodes that depend on this one. Backwards: its dependencies.
 CUresult neighbours(CUgraphNode handle, bool forwards, CUgraphNode* out, EdgeData* data, std::size_t* count) {
   const NodePtr node = get_node(handle);
   require(count != nullptr && (data == nullptr || out != nullptr));
@@ -153,216 +153,173 @@ void print(const Graph& graph, std::ostream& out) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuGraphCreate(CUgraph* phGraph, unsigned int flags) {
-  return CUDASIM_CALL(phGraph, flags) {
-    require_calls_permitted();
-    require(phGraph != nullptr && flags == 0);
-    const auto graph = std::make_shared<Graph>();
-    graph->handle = graphs().add(graph);
-    *phGraph = graph->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphCreate(CUgraph* phGraph, unsigned int flags) {
+  require_calls_permitted();
+  require(phGraph != nullptr && flags == 0);
+  const auto graph = std::make_shared<Graph>();
+  graph->handle = graphs().add(graph);
+  *phGraph = graph->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphDestroy(CUgraph hGraph) {
-  return CUDASIM_CALL(hGraph) {
-    const auto graph = get_graph(hGraph);
-    const std::scoped_lock lock(Graph::mutex());
-    require(graph->owner == nullptr);  // a child graph goes with its node
-    graph->close();
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphDestroy(CUgraph hGraph) {
+  const auto graph = get_graph(hGraph);
+  const std::scoped_lock lock(Graph::mutex());
+  require(graph->owner == nullptr);  // a child graph goes with its node
+  graph->close();
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphClone(CUgraph* phGraphClone, CUgraph originalGraph) {
-  return CUDASIM_CALL(phGraphClone, originalGraph) {
-    const auto graph = get_graph(originalGraph);
-    require(phGraphClone != nullptr);
-    const std::scoped_lock lock(Graph::mutex());
-    *phGraphClone = graph->clone()->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphClone(CUgraph* phGraphClone, CUgraph originalGraph) {
+  const auto graph = get_graph(originalGraph);
+  require(phGraphClone != nullptr);
+  const std::scoped_lock lock(Graph::mutex());
+  *phGraphClone = graph->clone()->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphNodeFindInClone(CUgraphNode* phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph) {
-  return CUDASIM_CALL(phNode, hOriginalNode, hClonedGraph) {
-    get_node(hOriginalNode);
-    const auto graph = get_graph(hClonedGraph);
-    require(phNode != nullptr);
-    const std::scoped_lock lock(Graph::mutex());
-    for (const NodePtr& node : graph->nodes) {
-      if (node->original != hOriginalNode) continue;
-      *phNode = node->handle;
-      return CUDA_SUCCESS;
-    }
-    return CUDA_ERROR_INVALID_VALUE;
-  };
+CUresult driver::call_cuGraphNodeFindInClone(CUgraphNode* phNode, CUgraphNode hOriginalNode, CUgraph hClonedGraph) {
+  get_node(hOriginalNode);
+  const auto graph = get_graph(hClonedGraph);
+  require(phNode != nullptr);
+  const std::scoped_lock lock(Graph::mutex());
+  for (const NodePtr& node : graph->nodes) {
+    if (node->original != hOriginalNode) continue;
+    *phNode = node->handle;
+    return CUDA_SUCCESS;
+  }
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUDASIM_API CUresult cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType* type) {
-  return CUDASIM_CALL(hNode, type) {
-    const NodePtr node = get_node(hNode);
-    require(type != nullptr);
-    const std::scoped_lock lock(Graph::mutex());
-    *type = type_of(node->part);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphNodeGetType(CUgraphNode hNode, CUgraphNodeType* type) {
+  const NodePtr node = get_node(hNode);
+  require(type != nullptr);
+  const std::scoped_lock lock(Graph::mutex());
+  *type = type_of(node->part);
+  return CUDA_SUCCESS;
 }
 
 // The ids, declared since CUDA 13.1, are those that cuGraphDebugDotPrint prints.
-CUDASIM_API CUresult cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph* phGraph) {
-  return CUDASIM_CALL(hNode, phGraph) {
-    const NodePtr node = get_node(hNode);
-    require(phGraph != nullptr);
-    *phGraph = graph_of(*node)->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphNodeGetContainingGraph(CUgraphNode hNode, CUgraph* phGraph) {
+  const NodePtr node = get_node(hNode);
+  require(phGraph != nullptr);
+  *phGraph = graph_of(*node)->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int* nodeId) {
-  return CUDASIM_CALL(hNode, nodeId) {
-    const NodePtr node = get_node(hNode);
-    require(nodeId != nullptr);
-    *nodeId = node->local_id;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphNodeGetLocalId(CUgraphNode hNode, unsigned int* nodeId) {
+  const NodePtr node = get_node(hNode);
+  require(nodeId != nullptr);
+  *nodeId = node->local_id;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long* toolsNodeId) {
-  return CUDASIM_CALL(hNode, toolsNodeId) {
-    const NodePtr node = get_node(hNode);
-    require(toolsNodeId != nullptr);
-    *toolsNodeId = u64{graph_of(*node)->id} << 32 | node->local_id;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphNodeGetToolsId(CUgraphNode hNode, unsigned long long* toolsNodeId) {
+  const NodePtr node = get_node(hNode);
+  require(toolsNodeId != nullptr);
+  *toolsNodeId = u64{graph_of(*node)->id} << 32 | node->local_id;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphGetId(CUgraph hGraph, unsigned int* graphId) {
-  return CUDASIM_CALL(hGraph, graphId) {
-    const auto graph = get_graph(hGraph);
-    require(graphId != nullptr);
-    *graphId = graph->id;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphGetId(CUgraph hGraph, unsigned int* graphId) {
+  const auto graph = get_graph(hGraph);
+  require(graphId != nullptr);
+  *graphId = graph->id;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int* graphId) {
-  return CUDASIM_CALL(hGraphExec, graphId) {
-    const auto executable = get_executable(hGraphExec);
-    require(graphId != nullptr);
-    *graphId = executable->id;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphExecGetId(CUgraphExec hGraphExec, unsigned int* graphId) {
+  const auto executable = get_executable(hGraphExec);
+  require(graphId != nullptr);
+  *graphId = executable->id;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode* nodes, size_t* numNodes) {
-  return CUDASIM_CALL(hGraph, nodes, numNodes) {
-    const auto graph = get_graph(hGraph);
-    const std::scoped_lock lock(Graph::mutex());
-    return list(graph->nodes, nodes, numNodes);
-  };
+CUresult driver::call_cuGraphGetNodes(CUgraph hGraph, CUgraphNode* nodes, size_t* numNodes) {
+  const auto graph = get_graph(hGraph);
+  const std::scoped_lock lock(Graph::mutex());
+  return list(graph->nodes, nodes, numNodes);
 }
 
-CUDASIM_API CUresult cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode* rootNodes, size_t* numRootNodes) {
-  return CUDASIM_CALL(hGraph, rootNodes, numRootNodes) {
-    const auto graph = get_graph(hGraph);
-    const std::scoped_lock lock(Graph::mutex());
-    std::vector<NodePtr> roots;
-    for (const NodePtr& node : graph->nodes) {
-      if (graph->before(*node).empty()) roots.push_back(node);
-    }
-    return list(roots, rootNodes, numRootNodes);
-  };
+CUresult driver::call_cuGraphGetRootNodes(CUgraph hGraph, CUgraphNode* rootNodes, size_t* numRootNodes) {
+  const auto graph = get_graph(hGraph);
+  const std::scoped_lock lock(Graph::mutex());
+  std::vector<NodePtr> roots;
+  for (const NodePtr& node : graph->nodes) {
+    if (graph->before(*node).empty()) roots.push_back(node);
+  }
+  return list(roots, rootNodes, numRootNodes);
 }
 
-CUDASIM_API CUresult cuGraphGetEdges(CUgraph hGraph, CUgraphNode* from, CUgraphNode* to, size_t* numEdges) {
-  return CUDASIM_CALL(hGraph, from, to, numEdges) { return edges_of(hGraph, from, to, nullptr, numEdges); };
+CUresult driver::call_cuGraphGetEdges(CUgraph hGraph, CUgraphNode* from, CUgraphNode* to, size_t* numEdges) {
+  return edges_of(hGraph, from, to, nullptr, numEdges);
 }
 
-CUDASIM_API CUresult cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode* dependencies, size_t* numDependencies) {
-  return CUDASIM_CALL(hNode, dependencies, numDependencies) {
-    return neighbours(hNode, false, dependencies, nullptr, numDependencies);
-  };
+CUresult driver::call_cuGraphNodeGetDependencies(CUgraphNode hNode, CUgraphNode* dependencies,
+                                                 size_t* numDependencies) {
+  return neighbours(hNode, false, dependencies, nullptr, numDependencies);
 }
 
-CUDASIM_API CUresult cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode* dependentNodes,
-                                                  size_t* numDependentNodes) {
-  return CUDASIM_CALL(hNode, dependentNodes, numDependentNodes) {
-    return neighbours(hNode, true, dependentNodes, nullptr, numDependentNodes);
-  };
+CUresult driver::call_cuGraphNodeGetDependentNodes(CUgraphNode hNode, CUgraphNode* dependentNodes,
+                                                   size_t* numDependentNodes) {
+  return neighbours(hNode, true, dependentNodes, nullptr, numDependentNodes);
 }
 
-CUDASIM_API CUresult cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
-                                            size_t numDependencies) {
-  return CUDASIM_CALL(hGraph, from, to, numDependencies) {
-    return connect(hGraph, from, to, nullptr, numDependencies);
-  };
+CUresult driver::call_cuGraphAddDependencies(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
+                                             size_t numDependencies) {
+  return connect(hGraph, from, to, nullptr, numDependencies);
 }
 
-CUDASIM_API CUresult cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
-                                               size_t numDependencies) {
-  return CUDASIM_CALL(hGraph, from, to, numDependencies) {
-    return disconnect(hGraph, from, to, nullptr, numDependencies);
-  };
+CUresult driver::call_cuGraphRemoveDependencies(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
+                                                size_t numDependencies) {
+  return disconnect(hGraph, from, to, nullptr, numDependencies);
 }
 
 #if CUDA_VERSION >= 12030
-CUDASIM_API CUresult cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* edgeData,
-                                        size_t* numEdges) {
-  return CUDASIM_CALL(hGraph, from, to, edgeData, numEdges) {
-    return edges_of(hGraph, from, to, reinterpret_cast<EdgeData*>(edgeData), numEdges);
-  };
+CUresult driver::call_cuGraphGetEdges_v2(CUgraph hGraph, CUgraphNode* from, CUgraphNode* to, CUgraphEdgeData* edgeData,
+                                         size_t* numEdges) {
+  return edges_of(hGraph, from, to, reinterpret_cast<EdgeData*>(edgeData), numEdges);
 }
 
-CUDASIM_API CUresult cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode* dependencies,
-                                                   CUgraphEdgeData* edgeData, size_t* numDependencies) {
-  return CUDASIM_CALL(hNode, dependencies, edgeData, numDependencies) {
-    return neighbours(hNode, false, dependencies, reinterpret_cast<EdgeData*>(edgeData), numDependencies);
-  };
+CUresult driver::call_cuGraphNodeGetDependencies_v2(CUgraphNode hNode, CUgraphNode* dependencies,
+                                                    CUgraphEdgeData* edgeData, size_t* numDependencies) {
+  return neighbours(hNode, false, dependencies, reinterpret_cast<EdgeData*>(edgeData), numDependencies);
 }
 
-CUDASIM_API CUresult cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode* dependentNodes,
-                                                     CUgraphEdgeData* edgeData, size_t* numDependentNodes) {
-  return CUDASIM_CALL(hNode, dependentNodes, edgeData, numDependentNodes) {
-    return neighbours(hNode, true, dependentNodes, reinterpret_cast<EdgeData*>(edgeData), numDependentNodes);
-  };
+CUresult driver::call_cuGraphNodeGetDependentNodes_v2(CUgraphNode hNode, CUgraphNode* dependentNodes,
+                                                      CUgraphEdgeData* edgeData, size_t* numDependentNodes) {
+  return neighbours(hNode, true, dependentNodes, reinterpret_cast<EdgeData*>(edgeData), numDependentNodes);
 }
 
-CUDASIM_API CUresult cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
-                                               const CUgraphEdgeData* edgeData, size_t numDependencies) {
-  return CUDASIM_CALL(hGraph, from, to, edgeData, numDependencies) {
-    return connect(hGraph, from, to, reinterpret_cast<const EdgeData*>(edgeData), numDependencies);
-  };
+CUresult driver::call_cuGraphAddDependencies_v2(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
+                                                const CUgraphEdgeData* edgeData, size_t numDependencies) {
+  return connect(hGraph, from, to, reinterpret_cast<const EdgeData*>(edgeData), numDependencies);
 }
 
-CUDASIM_API CUresult cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
-                                                  const CUgraphEdgeData* edgeData, size_t numDependencies) {
-  return CUDASIM_CALL(hGraph, from, to, edgeData, numDependencies) {
-    return disconnect(hGraph, from, to, reinterpret_cast<const EdgeData*>(edgeData), numDependencies);
-  };
+CUresult driver::call_cuGraphRemoveDependencies_v2(CUgraph hGraph, const CUgraphNode* from, const CUgraphNode* to,
+                                                   const CUgraphEdgeData* edgeData, size_t numDependencies) {
+  return disconnect(hGraph, from, to, reinterpret_cast<const EdgeData*>(edgeData), numDependencies);
 }
 #endif
 
-CUDASIM_API CUresult cuGraphDestroyNode(CUgraphNode hNode) {
-  return CUDASIM_CALL(hNode) {
-    const NodePtr node = get_node(hNode);
-    const std::scoped_lock lock(Graph::mutex());
-    require_removable(*node);
-    graph_of(*node)->remove(node);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuGraphDestroyNode(CUgraphNode hNode) {
+  const NodePtr node = get_node(hNode);
+  const std::scoped_lock lock(Graph::mutex());
+  require_removable(*node);
+  graph_of(*node)->remove(node);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuGraphDebugDotPrint(CUgraph hGraph, const char* path, unsigned int flags) {
-  return CUDASIM_CALL(hGraph, path, flags) {
-    const auto graph = get_graph(hGraph);
-    require(path != nullptr);
-    std::ofstream out(path);
-    require(out.good(), CUDA_ERROR_OPERATING_SYSTEM);
-    const std::scoped_lock lock(Graph::mutex());
-    out << "digraph dot {\n";
-    print(*graph, out);
-    out << "}\n";
-    return out.good() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
-  };
+CUresult driver::call_cuGraphDebugDotPrint(CUgraph hGraph, const char* path, unsigned int) {
+  const auto graph = get_graph(hGraph);
+  require(path != nullptr);
+  std::ofstream out(path);
+  require(out.good(), CUDA_ERROR_OPERATING_SYSTEM);
+  const std::scoped_lock lock(Graph::mutex());
+  out << "digraph dot {\n";
+  print(*graph, out);
+  out << "}\n";
+  return out.good() ? CUDA_SUCCESS : CUDA_ERROR_OPERATING_SYSTEM;
 }
+
+}  // namespace cudasim

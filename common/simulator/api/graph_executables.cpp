@@ -1,12 +1,12 @@
 // Executable graphs: made, launched, changed (CUDA Driver API manual, "Graph Management").
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/api/graph_parts.hpp"
-#include "common/simulator/api/guard.hpp"
 #include "common/simulator/state/capture.hpp"
 
 #include <algorithm>
 #include <cstdio>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -34,8 +34,7 @@ CUresult instantiate(CUgraphExec* out, CUgraph handle, u64 flags, CUgraphNode* c
   constexpr u64 kKnown = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD |
                          CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
   require((flags & ~kKnown) == 0);
-  constexpr u64 kNotBoth =
-      CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+  constexpr u64 kNotBoth = CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH | CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
   require((flags & kNotBoth) != kNotBoth);
   require_no_unsafe_capture();
   const std::scoped_lock lock(Graph::mutex());
@@ -61,37 +60,6 @@ CUresult instantiate_with_log(CUgraphExec* out, CUgraph handle, CUgraphNode* cul
   }
 }
 
-CUresult instantiate_with(CUgraphExec* out, CUgraph handle, CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
-  require_calls_permitted();
-  require(parameters != nullptr);
-  parameters->hErrNode_out = nullptr;
-  parameters->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
-  try {
-    instantiate(out, handle, parameters->flags, &parameters->hErrNode_out, &parameters->result_out);
-    parameters->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
-    return CUDA_SUCCESS;
-  } catch (const Failure&) {
-    if (parameters->hErrNode_out != nullptr) parameters->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
-    throw;
-  }
-}
-
-CUresult launch_graph(CUgraphExec handle, CUstream stream) {
-  const auto into = get_stream(stream);
-  const auto executable = get_executable(handle);
-  if (const auto capture = capture_of(*into)) {
-    const std::scoped_lock lock(Graph::mutex(), executable->mutex);
-    capture->add(*into, ChildPart{executable->as_graph()});
-    return CUDA_SUCCESS;
-  }
-  const TaskPtr last = executable->launch(*into);
-  if (launch_blocking()) {
-    last->wait();
-    require_healthy(*into->health);
-  }
-  return CUDA_SUCCESS;
-}
-
 CUresult upload(CUgraphExec handle, CUstream stream) {
   get_stream(stream);
   get_executable(handle);
@@ -107,127 +75,114 @@ CUgraphExecUpdateResult update(CUgraphExec handle, CUgraph graph_handle, CUgraph
 
 }  // namespace
 
-CUDASIM_API CUresult cuGraphInstantiate(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
-                                        char* logBuffer, size_t bufferSize) {
-  return CUDASIM_CALL(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize) {
-    return instantiate_with_log(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
-  };
+CUresult driver::call_cuGraphInstantiate(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
+                                         char* logBuffer, size_t bufferSize) {
+  return instantiate_with_log(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
 }
 
-CUDASIM_API CUresult cuGraphInstantiate_v2(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
-                                           char* logBuffer, size_t bufferSize) {
-  return CUDASIM_CALL(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize) {
-    return instantiate_with_log(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
-  };
+CUresult driver::call_cuGraphInstantiate_v2(CUgraphExec* phGraphExec, CUgraph hGraph, CUgraphNode* phErrorNode,
+                                            char* logBuffer, size_t bufferSize) {
+  return instantiate_with_log(phGraphExec, hGraph, phErrorNode, logBuffer, bufferSize);
 }
 
-CUDASIM_API CUresult cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph, unsigned long long flags) {
-  return CUDASIM_CALL(phGraphExec, hGraph, flags) {
-    require((flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) == 0);  // there is no stream to upload it in
-    return instantiate(phGraphExec, hGraph, flags, nullptr);
-  };
+CUresult driver::call_cuGraphInstantiateWithFlags(CUgraphExec* phGraphExec, CUgraph hGraph, unsigned long long flags) {
+  require((flags & CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD) == 0);  // there is no stream to upload it in
+  return instantiate(phGraphExec, hGraph, flags, nullptr);
 }
 
-CUDASIM_API CUresult cuGraphInstantiateWithParams(CUgraphExec* phGraphExec, CUgraph hGraph,
-                                                  CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) {
-  return CUDASIM_CALL(phGraphExec, hGraph, instantiateParams) {
-    return instantiate_with(phGraphExec, hGraph, instantiateParams);
-  };
-}
-
-CUDASIM_API CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream) {
-  return CUDASIM_CALL(hGraphExec, hStream) { return launch_graph(hGraphExec, hStream); };
-}
-
-CUDASIM_API CUresult cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) {
-  return CUDASIM_CALL(hGraphExec, hStream) { return upload(hGraphExec, hStream); };
-}
-
-CUDASIM_API CUresult cuGraphInstantiateWithParams_ptsz(CUgraphExec* phGraphExec, CUgraph hGraph,
-                                                       CUDA_GRAPH_INSTANTIATE_PARAMS* instantiateParams) {
-  return CUDASIM_CALL(phGraphExec, hGraph, instantiateParams) {
-    return instantiate_with(phGraphExec, hGraph, instantiateParams);
-  };
-}
-
-CUDASIM_API CUresult cuGraphLaunch_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
-  return CUDASIM_CALL(hGraphExec, hStream) { return launch_graph(hGraphExec, per_thread(hStream)); };
-}
-
-CUDASIM_API CUresult cuGraphUpload_ptsz(CUgraphExec hGraphExec, CUstream hStream) {
-  return CUDASIM_CALL(hGraphExec, hStream) { return upload(hGraphExec, per_thread(hStream)); };
-}
-
-CUDASIM_API CUresult cuGraphExecDestroy(CUgraphExec hGraphExec) {
-  return CUDASIM_CALL(hGraphExec) {
-    get_executable(hGraphExec);
-    return executables().remove(hGraphExec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-  };
-}
-
-CUDASIM_API CUresult cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
-  return CUDASIM_CALL(hGraphExec, flags) {
-    const auto executable = get_executable(hGraphExec);
-    require(flags != nullptr);
-    // An upload was done, and is over; of priorities an H200 says nothing either.
-    constexpr u64 kNotTold = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
-    *flags = executable->flags & ~kNotTold;
+CUresult driver::call_cuGraphInstantiateWithParams(CUgraphExec* out, CUgraph handle,
+                                                   CUDA_GRAPH_INSTANTIATE_PARAMS* parameters) {
+  require_calls_permitted();
+  require(parameters != nullptr);
+  parameters->hErrNode_out = nullptr;
+  parameters->result_out = CUDA_GRAPH_INSTANTIATE_ERROR;
+  try {
+    instantiate(out, handle, parameters->flags, &parameters->hErrNode_out, &parameters->result_out);
+    parameters->result_out = CUDA_GRAPH_INSTANTIATE_SUCCESS;
     return CUDA_SUCCESS;
-  };
+  } catch (const Failure&) {
+    if (parameters->hErrNode_out != nullptr) parameters->result_out = CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE;
+    throw;
+  }
 }
 
-CUDASIM_API CUresult cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
-  return CUDASIM_CALL(hGraphExec, hNode, isEnabled) {
-    const auto executable = get_executable(hGraphExec);
-    const std::scoped_lock lock(executable->mutex);
-    Executable::Step& step = executable->step(hNode);
-    require(can_be_disabled(step));
-    step.enabled = isEnabled != 0;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int* isEnabled) {
-  return CUDASIM_CALL(hGraphExec, hNode, isEnabled) {
-    const auto executable = get_executable(hGraphExec);
-    require(isEnabled != nullptr);
-    const std::scoped_lock lock(executable->mutex);
-    const Executable::Step& step = executable->step(hNode);
-    require(can_be_disabled(step));
-    *isEnabled = step.enabled ? 1 : 0;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode* hErrorNode_out,
-                                       CUgraphExecUpdateResult* updateResult_out) {
-  return CUDASIM_CALL(hGraphExec, hGraph, hErrorNode_out, updateResult_out) {
-    require_calls_permitted();
-    require(updateResult_out != nullptr);
-    CUgraphNode culprit = nullptr, from = nullptr;
-    *updateResult_out = update(hGraphExec, hGraph, &culprit, &from);
-    if (hErrorNode_out != nullptr) *hErrorNode_out = culprit;
-    return *updateResult_out == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-  };
-}
-
-CUDASIM_API CUresult cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
-                                          CUgraphExecUpdateResultInfo* resultInfo) {
-  return CUDASIM_CALL(hGraphExec, hGraph, resultInfo) {
-    require_calls_permitted();
-    require(resultInfo != nullptr);
-    *resultInfo = {};
-    resultInfo->result = update(hGraphExec, hGraph, &resultInfo->errorNode, &resultInfo->errorFromNode);
-    return resultInfo->result == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
-  };
-}
-
-CUDASIM_API CUresult cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode, CUgraph childGraph) {
-  return CUDASIM_CALL(hGraphExec, hNode, childGraph) {
-    const auto executable = get_executable(hGraphExec);
-    const auto child = get_graph(childGraph);
+CUresult driver::call_cuGraphLaunch(CUgraphExec handle, CUstream stream) {
+  const auto into = get_stream(stream);
+  const auto executable = get_executable(handle);
+  if (const auto capture = capture_of(*into)) {
     const std::scoped_lock lock(Graph::mutex(), executable->mutex);
-    executable->set_child(hNode, *child);
+    capture->add(*into, ChildPart{executable->as_graph()});
     return CUDA_SUCCESS;
-  };
+  }
+  const TaskPtr last = executable->launch(*into);
+  if (launch_blocking()) {
+    last->wait();
+    require_healthy(*into->health);
+  }
+  return CUDA_SUCCESS;
 }
+
+CUresult driver::call_cuGraphUpload(CUgraphExec hGraphExec, CUstream hStream) { return upload(hGraphExec, hStream); }
+
+CUresult driver::call_cuGraphExecDestroy(CUgraphExec hGraphExec) {
+  get_executable(hGraphExec);
+  return executables().remove(hGraphExec) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult driver::call_cuGraphExecGetFlags(CUgraphExec hGraphExec, cuuint64_t* flags) {
+  const auto executable = get_executable(hGraphExec);
+  require(flags != nullptr);
+  // An H200 does not report these two flags either.
+  constexpr u64 kNotTold = CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD | CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+  *flags = executable->flags & ~kNotTold;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuGraphNodeSetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int isEnabled) {
+  const auto executable = get_executable(hGraphExec);
+  const std::scoped_lock lock(executable->mutex);
+  Executable::Step& step = executable->step(hNode);
+  require(can_be_disabled(step));
+  step.enabled = isEnabled != 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuGraphNodeGetEnabled(CUgraphExec hGraphExec, CUgraphNode hNode, unsigned int* isEnabled) {
+  const auto executable = get_executable(hGraphExec);
+  require(isEnabled != nullptr);
+  const std::scoped_lock lock(executable->mutex);
+  const Executable::Step& step = executable->step(hNode);
+  require(can_be_disabled(step));
+  *isEnabled = step.enabled ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphNode* hErrorNode_out,
+                                        CUgraphExecUpdateResult* updateResult_out) {
+  require_calls_permitted();
+  require(updateResult_out != nullptr);
+  CUgraphNode culprit = nullptr, from = nullptr;
+  *updateResult_out = update(hGraphExec, hGraph, &culprit, &from);
+  if (hErrorNode_out != nullptr) *hErrorNode_out = culprit;
+  return *updateResult_out == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+CUresult driver::call_cuGraphExecUpdate_v2(CUgraphExec hGraphExec, CUgraph hGraph,
+                                           CUgraphExecUpdateResultInfo* resultInfo) {
+  require_calls_permitted();
+  require(resultInfo != nullptr);
+  *resultInfo = {};
+  resultInfo->result = update(hGraphExec, hGraph, &resultInfo->errorNode, &resultInfo->errorFromNode);
+  return resultInfo->result == CU_GRAPH_EXEC_UPDATE_SUCCESS ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE;
+}
+
+CUresult driver::call_cuGraphExecChildGraphNodeSetParams(CUgraphExec hGraphExec, CUgraphNode hNode,
+                                                         CUgraph childGraph) {
+  const auto executable = get_executable(hGraphExec);
+  const auto child = get_graph(childGraph);
+  const std::scoped_lock lock(Graph::mutex(), executable->mutex);
+  executable->set_child(hNode, *child);
+  return CUDA_SUCCESS;
+}
+
+}  // namespace cudasim

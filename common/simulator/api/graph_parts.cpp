@@ -108,7 +108,7 @@ Part copy_part(const CUDA_MEMCPY3D* copy, CUcontext context) {
   require(copy != nullptr && copy->WidthInBytes != 0 && copy->Height != 0 && copy->Depth != 0);
   if (context != nullptr) get_context(context);
   const bool yet_to_come = is_graph_memory(copy->srcDevice) || is_graph_memory(copy->dstDevice);
-  if (!yet_to_come) make_copy(*copy, "graph copy");  // judges the arguments
+  if (!yet_to_come) make_copy(*copy, "graph copy");  // checks the arguments
   return CopyPart{*copy, context};
 }
 
@@ -242,8 +242,8 @@ Part any_allocate_part(CUDA_MEM_ALLOC_NODE_PARAMS_v2& given) {
   return part;
 }
 
-// The node goes by a condition that was made for its graph, or for one around that, and that no other node goes by; its
-// bodies are empty graphs, whose handles the program gets.
+// The node uses a condition that was made for its graph or for an enclosing one, and that no other node uses. Its
+// bodies begin as empty graphs, whose handles the program receives.
 Part conditional_part(CUDA_CONDITIONAL_NODE_PARAMS& given) {
   const auto choice = static_cast<Choice>(given.type);
   const bool right_size = choice == Choice::loop      ? given.size == 1

@@ -5,7 +5,7 @@
 
 namespace cudasim {
 
-// Of any version; the older ones lack `kern` and `ctx`.
+// Structures of any version; the older ones lack `kern` and `ctx`.
 Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v2* parameters);
 Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v1* parameters);
 void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v2* out);
@@ -43,10 +43,11 @@ struct EdgeData {
 static_assert(sizeof(EdgeData) == sizeof(CUgraphEdgeData));
 #endif
 
-// What the array's i-th edge is; a null array stands for plain ones. Throws CUDA_ERROR_INVALID_VALUE for what is none.
+// What the array's i-th edge is; a null array stands for plain ones. Throws CUDA_ERROR_INVALID_VALUE for an impossible
+// edge.
 EdgeKind kind_of(const EdgeData* data, std::size_t i);
 
-// The nodes of an array of handles. Throws CUDA_ERROR_INVALID_VALUE if one is none.
+// The nodes of an array of handles. Throws CUDA_ERROR_INVALID_VALUE if one is not a node's handle.
 std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count);
 
 #if CUDA_VERSION >= 12030

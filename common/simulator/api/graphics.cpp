@@ -1,8 +1,8 @@
-// What graphics libraries' resources are to a device (CUDA Driver API manual, "Graphics Interoperability"). Registering
-// one is refused, for no such library draws with a simulated device; so no handle is one.
-#include "common/simulator/api/guard.hpp"
+// Resources of graphics libraries (CUDA Driver API manual, "Graphics Interoperability"). No such library can draw with
+// a simulated device, so registering a resource is refused, and every handle of one is invalid.
+#include "common/simulator/api/call.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -19,44 +19,30 @@ CUresult no_resources(const CUgraphicsResource* resources, unsigned count, CUstr
 
 }  // namespace
 
-CUDASIM_API CUresult cuGraphicsUnregisterResource(CUgraphicsResource resource) {
-  return CUDASIM_CALL(resource) { return no_resource(); };
+CUresult driver::call_cuGraphicsUnregisterResource(CUgraphicsResource) { return no_resource(); }
+
+CUresult driver::call_cuGraphicsSubResourceGetMappedArray(CUarray*, CUgraphicsResource, unsigned int, unsigned int) {
+  return no_resource();
 }
 
-CUDASIM_API CUresult cuGraphicsSubResourceGetMappedArray(CUarray* array, CUgraphicsResource resource,
-                                                         unsigned int index, unsigned int level) {
-  return CUDASIM_CALL(array, resource, index, level) { return no_resource(); };
+CUresult driver::call_cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray*, CUgraphicsResource) {
+  return no_resource();
 }
 
-CUDASIM_API CUresult cuGraphicsResourceGetMappedMipmappedArray(CUmipmappedArray* array, CUgraphicsResource resource) {
-  return CUDASIM_CALL(array, resource) { return no_resource(); };
+CUresult driver::call_cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr*, size_t*, CUgraphicsResource) {
+  return no_resource();
 }
 
-CUDASIM_API CUresult cuGraphicsResourceGetMappedPointer_v2(CUdeviceptr* pointer, size_t* size,
-                                                           CUgraphicsResource resource) {
-  return CUDASIM_CALL(pointer, size, resource) { return no_resource(); };
+CUresult driver::call_cuGraphicsResourceSetMapFlags(CUgraphicsResource, unsigned int) { return no_resource(); }
+
+CUresult driver::call_cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource, unsigned int) { return no_resource(); }
+
+CUresult driver::call_cuGraphicsMapResources(unsigned int count, CUgraphicsResource* resources, CUstream stream) {
+  return no_resources(resources, count, stream);
 }
 
-CUDASIM_API CUresult cuGraphicsResourceSetMapFlags(CUgraphicsResource resource, unsigned int flags) {
-  return CUDASIM_CALL(resource, flags) { return no_resource(); };
+CUresult driver::call_cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource* resources, CUstream stream) {
+  return no_resources(resources, count, stream);
 }
 
-CUDASIM_API CUresult cuGraphicsResourceSetMapFlags_v2(CUgraphicsResource resource, unsigned int flags) {
-  return CUDASIM_CALL(resource, flags) { return no_resource(); };
-}
-
-CUDASIM_API CUresult cuGraphicsMapResources(unsigned int count, CUgraphicsResource* resources, CUstream stream) {
-  return CUDASIM_CALL(count, resources, stream) { return no_resources(resources, count, stream); };
-}
-
-CUDASIM_API CUresult cuGraphicsMapResources_ptsz(unsigned int count, CUgraphicsResource* resources, CUstream stream) {
-  return CUDASIM_CALL(count, resources, stream) { return no_resources(resources, count, per_thread(stream)); };
-}
-
-CUDASIM_API CUresult cuGraphicsUnmapResources(unsigned int count, CUgraphicsResource* resources, CUstream stream) {
-  return CUDASIM_CALL(count, resources, stream) { return no_resources(resources, count, stream); };
-}
-
-CUDASIM_API CUresult cuGraphicsUnmapResources_ptsz(unsigned int count, CUgraphicsResource* resources, CUstream stream) {
-  return CUDASIM_CALL(count, resources, stream) { return no_resources(resources, count, per_thread(stream)); };
-}
+}  // namespace cudasim

@@ -1,16 +1,29 @@
 #include "common/simulator/api/guard.hpp"
 
-#include "common/simulator/api/logs.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/leaks.hpp"
+#include "common/simulator/state/logs.hpp"
 #include "common/simulator/state/timeline.hpp"
+#include "common/simulator/state/trace.hpp"
 #include "common/simulator/wanted.hpp"
 
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <string_view>
 
 namespace cudasim {
 namespace {
+
+thread_local CallInProgress in_progress{};
+
+// The calls that go on in a locked process: those that describe the library, and those that lock and unlock.
+WhenLocked when_locked(std::string_view name) {
+  for (const std::string_view each : {"cuCheckpoint", "cuDriverGetVersion", "cuGetError", "cuGetProcAddress"}) {
+    if (name.starts_with(each)) return WhenLocked::goes_on;
+  }
+  return WhenLocked::waits;
+}
 
 CUresult guarded(CUresult (*body)(void*), void* object, std::string& why) noexcept {
   try {
@@ -20,7 +33,7 @@ CUresult guarded(CUresult (*body)(void*), void* object, std::string& why) noexce
     return failure.code;
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;
-  } catch (const std::exception& e) {  // a mistake of ours, which the answer alone would hide
+  } catch (const std::exception& e) {  // a bug of the simulator, which the result alone would hide
     std::fprintf(stderr, "cudasim: the simulator failed: %s\n", e.what());
     return CUDA_ERROR_UNKNOWN;
   } catch (...) {
@@ -30,18 +43,19 @@ CUresult guarded(CUresult (*body)(void*), void* object, std::string& why) noexce
 
 }  // namespace
 
-void trace_call(const char* function, const char* names, const Argument* arguments, std::size_t count, CUresult result,
-                const std::string& why);
+const CallInProgress& call_in_progress() { return in_progress; }
 
-CUresult run_call(const CallInfo& call, CUresult (*body)(void* object), void* object) noexcept {
-  const Passage passage(call.when_locked);
+CUresult run_call(const Call& call, CUresult (*body)(void* object), void* object) noexcept {
+  const Passage passage(when_locked(call.name));
   TimelineCall timed;
   std::string why;
+  const CallInProgress outer = std::exchange(in_progress, {call.symbol, call.per_thread});  // callbacks make calls
   const CUresult result = guarded(body, object, why);
-  if (timeline_on()) timed.ends(call.function, result);
-  if (result == CUDA_SUCCESS && checks().leak) note_call(call.function, call.arguments, call.count);
-  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) log_answer(call.function, result, why);
-  if (trace_wanted().api) trace_call(call.function, call.names, call.arguments, call.count, result, why);
+  in_progress = outer;
+  if (timeline_on()) timed.ends(call.symbol, result);
+  if (result == CUDA_SUCCESS && checks().leak) note_call(call.symbol, call.values, call.count);
+  if (result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY) log_answer(call.symbol, result, why);
+  if (trace_wanted().api) trace_call(call, result, why);
   return result;
 }
 

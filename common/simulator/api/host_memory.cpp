@@ -1,5 +1,5 @@
 // Memory management: host memory that the device can reach: allocated page-locked, or registered.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/pools.hpp"
@@ -32,12 +32,12 @@ bool is_host(const Allocation& allocation) {
   return allocation.kind == MemoryKind::host_pinned || allocation.kind == MemoryKind::host_registered;
 }
 
-// Memory of the host that virtual addresses lead to, for a device.
+// Host memory that is mapped to virtual addresses.
 bool is_mapped_host(const Allocation& a) {
   return a.kind == MemoryKind::virtual_mapping && (a.flags & Allocation::kOnHost) != 0 && a.device_readable;
 }
 
-// The page-locked memory that holds `pointer`; throws CUDA_ERROR_INVALID_VALUE if there is none.
+// The page-locked memory that holds `pointer`; throws CUDA_ERROR_INVALID_VALUE if it is not in page-locked memory.
 std::shared_ptr<Allocation> host_allocation(const void* pointer) {
   require(pointer != nullptr);
   auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
@@ -65,84 +65,73 @@ void end_host(const Allocation& allocation, const char* by) {
 }
 
 }  // namespace
+
+CUresult driver::call_cuMemAllocHost_v2(void** pointer, size_t bytes) {
+  return allocate_host(pointer, bytes, 0, "cuMemAllocHost");
+}
+
+CUresult driver::call_cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
+  return allocate_host(pointer, bytes, flags, "cuMemHostAlloc");
+}
+
+CUresult driver::call_cuMemFreeHost(void* pointer) {
+  require_calls_permitted();
+  require_no_unsafe_capture();
+  if (pointer == nullptr) return CUDA_SUCCESS;
+  require_sound_context_if_any();
+  const auto allocation = host_allocation(pointer);
+  require(allocation->kind == MemoryKind::host_pinned && allocation->host == pointer);
+  end_host(*allocation, "cuMemFreeHost");
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* pointer, unsigned int flags) {
+  const auto context = current_context();
+  require(device != nullptr && flags == 0);
+  host_allocation(pointer);
+  *device = reinterpret_cast<CUdeviceptr>(pointer);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMemHostGetFlags(unsigned int* flags, void* pointer) {
+  const auto context = current_context();
+  require(flags != nullptr);
+  const auto allocation = host_allocation(pointer);
+  require(pool_of(allocation->base) == nullptr);
+  *flags = is_host(*allocation) ? allocation->flags : 0;
+  *flags |= CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing, all of it is
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned int flags) {
+  const auto context = current_context();
+  require(pointer != nullptr && bytes != 0 && (flags & ~kRegisterFlags) == 0);
+  require_no_unsafe_capture();
+  require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0);  // no memory of this process belongs to another device
+  const u64 address = reinterpret_cast<u64>(pointer);
+  require(address + bytes > address && address + bytes <= kDeviceBase && host_range_is_mapped(address, bytes));
+  // Memory of the driver's own is not "already registered" (the error for registering a range twice).
+  const auto held = AddressSpace::instance().find(address);
+  require(held == nullptr || held->kind != MemoryKind::host_pinned);
+  if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0) {
+    const auto supported = attribute_value(context->device, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED);
+    require(supported.value_or(0) != 0, CUDA_ERROR_NOT_SUPPORTED);
+  } else {
+    require(host_range_is_writable(address, bytes));
+  }
+  enter_host_memory(*context, MemoryKind::host_registered, pointer, bytes, flags, "cuMemHostRegister", nullptr);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuMemHostUnregister(void* pointer) {
+  const auto context = current_context();
+  require(pointer != nullptr);
+  require_no_unsafe_capture();
+  const auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
+  require(allocation != nullptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
+  require(allocation->kind == MemoryKind::host_registered && allocation->host == pointer);
+  end_host(*allocation, "cuMemHostUnregister");
+  return CUDA_SUCCESS;
+}
+
 }  // namespace cudasim
-
-using namespace cudasim;
-
-CUDASIM_API CUresult cuMemAllocHost_v2(void** pointer, size_t bytes) {
-  return CUDASIM_CALL(pointer, bytes) { return allocate_host(pointer, bytes, 0, "cuMemAllocHost"); };
-}
-
-CUDASIM_API CUresult cuMemHostAlloc(void** pointer, size_t bytes, unsigned int flags) {
-  return CUDASIM_CALL(pointer, bytes, flags) { return allocate_host(pointer, bytes, flags, "cuMemHostAlloc"); };
-}
-
-CUDASIM_API CUresult cuMemFreeHost(void* pointer) {
-  return CUDASIM_CALL(pointer) {
-    require_calls_permitted();
-    require_no_unsafe_capture();
-    if (pointer == nullptr) return CUDA_SUCCESS;
-    require_sound_context_if_any();
-    const auto allocation = host_allocation(pointer);
-    require(allocation->kind == MemoryKind::host_pinned && allocation->host == pointer);
-    end_host(*allocation, "cuMemFreeHost");
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr* device, void* pointer, unsigned int flags) {
-  return CUDASIM_CALL(device, pointer, flags) {
-    const auto context = current_context();
-    require(device != nullptr && flags == 0);
-    host_allocation(pointer);
-    *device = reinterpret_cast<CUdeviceptr>(pointer);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMemHostGetFlags(unsigned int* flags, void* pointer) {
-  return CUDASIM_CALL(flags, pointer) {
-    const auto context = current_context();
-    require(flags != nullptr);
-    const auto allocation = host_allocation(pointer);
-    require(pool_of(allocation->base) == nullptr);
-    *flags = is_host(*allocation) ? allocation->flags : 0;
-    *flags |= CU_MEMHOSTALLOC_DEVICEMAP;  // with unified addressing, all of it is
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned int flags) {
-  return CUDASIM_CALL(pointer, bytes, flags) {
-    const auto context = current_context();
-    require(pointer != nullptr && bytes != 0 && (flags & ~kRegisterFlags) == 0);
-    require_no_unsafe_capture();
-    require((flags & CU_MEMHOSTREGISTER_IOMEMORY) == 0);  // no memory of this process belongs to another device
-    const u64 address = reinterpret_cast<u64>(pointer);
-    require(address + bytes > address && address + bytes <= kDeviceBase && host_range_is_mapped(address, bytes));
-    // Memory of the driver's own is not "already registered" (which is what the same answers a second time).
-    const auto held = AddressSpace::instance().find(address);
-    require(held == nullptr || held->kind != MemoryKind::host_pinned);
-    if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0) {
-      const auto supported = attribute_value(context->device, CU_DEVICE_ATTRIBUTE_READ_ONLY_HOST_REGISTER_SUPPORTED);
-      require(supported.value_or(0) != 0, CUDA_ERROR_NOT_SUPPORTED);
-    } else {
-      require(host_range_is_writable(address, bytes));
-    }
-    enter_host_memory(*context, MemoryKind::host_registered, pointer, bytes, flags, "cuMemHostRegister", nullptr);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMemHostUnregister(void* pointer) {
-  return CUDASIM_CALL(pointer) {
-    const auto context = current_context();
-    require(pointer != nullptr);
-    require_no_unsafe_capture();
-    const auto allocation = AddressSpace::instance().find(reinterpret_cast<u64>(pointer));
-    require(allocation != nullptr, CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED);
-    require(allocation->kind == MemoryKind::host_registered && allocation->host == pointer);
-    end_host(*allocation, "cuMemHostUnregister");
-    return CUDA_SUCCESS;
-  };
-}

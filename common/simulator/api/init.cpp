@@ -1,19 +1,17 @@
 // Initialisation and version (CUDA Driver API manual, "Initialization", "Version Management").
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
-CUDASIM_API CUresult cuInit(unsigned int flags) {
-  return CUDASIM_CALL(flags) {
-    require(flags == 0);
-    return initialize();
-  };
+CUresult driver::call_cuInit(unsigned int flags) {
+  require(flags == 0);
+  return initialize();
 }
 
-CUDASIM_API CUresult cuDriverGetVersion(int* version) {
-  return CUDASIM_CALL_WHEN_LOCKED(version) {
-    require(version != nullptr);
-    *version = kDriverVersion;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuDriverGetVersion(int* version) {
+  require(version != nullptr);
+  *version = kDriverVersion;
+  return CUDA_SUCCESS;
 }
+
+}  // namespace cudasim

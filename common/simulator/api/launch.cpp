@@ -1,7 +1,7 @@
 // Launching kernels and host functions (CUDA Driver API manual, "Execution Control").
 #include "common/simulator/state/launch.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
 #include "common/simulator/state/graph.hpp"
@@ -9,10 +9,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <set>
 #include <span>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -40,11 +41,18 @@ struct LaunchAttributes {
 
 constexpr unsigned kMemorySyncDomains = 4;  // CU_DEVICE_ATTRIBUTE_MEM_SYNC_DOMAIN_COUNT
 
-// Of an attribute that older headers lack.
+// For attributes that older headers lack.
 unsigned first_word_of(const CUlaunchAttributeValue& value) {
   unsigned word = 0;
   std::memcpy(&word, &value, sizeof word);
   return word;
+}
+
+// Nothing if all three numbers are 0.
+std::optional<Dim3> cluster_size(const CUlaunchAttributeValue& value) {
+  const auto& size = value.clusterDim;
+  if (size.x == 0 && size.y == 0 && size.z == 0) return std::nullopt;
+  return Dim3{size.x, size.y, size.z};
 }
 
 // An event that a launch records measures no time and is the process's own.
@@ -66,9 +74,7 @@ LaunchAttributes read(const CUlaunchConfig& config) {
     switch (static_cast<int>(config.attrs[i].id)) {
       case CU_LAUNCH_ATTRIBUTE_COOPERATIVE: read.shape.cooperative = value.cooperative != 0; break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
-        if (value.clusterDim.x != 0 || value.clusterDim.y != 0 || value.clusterDim.z != 0) {
-          read.shape.cluster = Dim3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
-        }
+        if (const auto size = cluster_size(value)) read.shape.cluster = *size;
         break;
       // The grid's blocks have all begun, and ended, when the kernel has: recording then is within the promise.
       case CU_LAUNCH_ATTRIBUTE_PRIORITY:
@@ -87,15 +93,13 @@ LaunchAttributes read(const CUlaunchConfig& config) {
         break;
       case 13: fail(refuse("CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE"));
       case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
-        read.overlaps = value.programmaticStreamSerializationAllowed != 0;  // it need not; but a capture says so
+        read.overlaps = value.programmaticStreamSerializationAllowed != 0;  // it need not, but a capture records it
         break;
       // The rest are hints.
       case CU_LAUNCH_ATTRIBUTE_IGNORE:
       case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW: break;
       case 11:  // CU_LAUNCH_ATTRIBUTE_PREFERRED_CLUSTER_DIMENSION: a hint, but one that must make sense
-        if (value.clusterDim.x != 0 || value.clusterDim.y != 0 || value.clusterDim.z != 0) {
-          read.shape.preferred_cluster = Dim3{value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
-        }
+        if (const auto size = cluster_size(value)) read.shape.preferred_cluster = *size;
         break;
       case CU_LAUNCH_ATTRIBUTE_CLUSTER_SCHEDULING_POLICY_PREFERENCE:
         require(value.clusterSchedulingPolicyPreference >= CU_CLUSTER_SCHEDULING_POLICY_DEFAULT &&
@@ -117,11 +121,29 @@ LaunchAttributes read(const CUlaunchConfig& config) {
   return read;
 }
 
-CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** params, void** extra,
-                          bool per_thread_stream) {
+LaunchShape make_shape(Dim3 grid, Dim3 block, unsigned shared, bool cooperative = false) {
+  LaunchShape shape;
+  shape.grid = grid;
+  shape.block = block;
+  shape.dynamic_shared = shared;
+  shape.cooperative = cooperative;
+  return shape;
+}
+
+}  // namespace
+
+CUresult driver::call_cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+                                     unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
+                                     unsigned int sharedMemBytes, CUstream hStream, void** kernelParams, void** extra) {
+  const LaunchShape shape =
+      make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes);
+  return launch_kernel(f, shape, hStream, kernelParams, extra);
+}
+
+CUresult driver::call_cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** params, void** extra) {
   require_calls_permitted();
   require(config != nullptr);
-  const auto stream = get_stream(per_thread_stream ? per_thread(config->hStream) : config->hStream);
+  const auto stream = get_stream(or_default_stream(config->hStream));
   const auto function = get_function_or_kernel(f, context_of(*stream));
   const LaunchAttributes wanted = read(*config);
   require_shape(*function, wanted.shape);
@@ -134,7 +156,16 @@ CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction f, void** par
   return CUDA_SUCCESS;
 }
 
-CUresult launch_host(CUstream handle, CUhostFn function, void* data) {
+CUresult driver::call_cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+                                                unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
+                                                unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
+                                                void** kernelParams) {
+  const LaunchShape shape =
+      make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true);
+  return launch_kernel(f, shape, hStream, kernelParams, nullptr);
+}
+
+CUresult driver::call_cuLaunchHostFunc(CUstream handle, CUhostFn function, void* data) {
   const auto stream = get_stream(handle);
   require(function != nullptr);
   Operation call;
@@ -149,18 +180,9 @@ CUresult launch_host(CUstream handle, CUhostFn function, void* data) {
   return CUDA_SUCCESS;
 }
 
-LaunchShape make_shape(Dim3 grid, Dim3 block, unsigned shared, bool cooperative = false) {
-  LaunchShape shape;
-  shape.grid = grid;
-  shape.block = block;
-  shape.dynamic_shared = shared;
-  shape.cooperative = cooperative;
-  return shape;
-}
-
 // One kernel on each of several devices. Unless told otherwise each begins when all the streams have come to it, and
 // the streams go on when all of the kernels have ended.
-CUresult launch_on_devices(const CUDA_LAUNCH_PARAMS* list, unsigned count, unsigned flags) {
+CUresult driver::call_cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* list, unsigned count, unsigned flags) {
   require_calls_permitted();
   constexpr unsigned kNotBefore = CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_PRE_LAUNCH_SYNC;
   constexpr unsigned kNotBehind = CUDA_COOPERATIVE_LAUNCH_MULTI_DEVICE_NO_POST_LAUNCH_SYNC;
@@ -202,80 +224,4 @@ CUresult launch_on_devices(const CUDA_LAUNCH_PARAMS* list, unsigned count, unsig
   return CUDA_SUCCESS;
 }
 
-}  // namespace
-
-CUDASIM_API CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
-                                    unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
-                                    unsigned int sharedMemBytes, CUstream hStream, void** kernelParams, void** extra) {
-  return CUDASIM_CALL(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
-                      kernelParams, extra) {
-    const LaunchShape shape =
-        make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes);
-    return launch_kernel(f, shape, hStream, kernelParams, extra);
-  };
-}
-
-CUDASIM_API CUresult cuLaunchKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-                                         unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-                                         unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-                                         void** kernelParams, void** extra) {
-  return CUDASIM_CALL(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
-                      kernelParams, extra) {
-    const LaunchShape shape =
-        make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes);
-    return launch_kernel(f, shape, per_thread(hStream), kernelParams, extra);
-  };
-}
-
-CUDASIM_API CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction f, void** kernelParams, void** extra) {
-  return CUDASIM_CALL(config, f, kernelParams, extra) {
-    return launch_kernel_ex(config, f, kernelParams, extra, false);
-  };
-}
-
-CUDASIM_API CUresult cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction f, void** kernelParams,
-                                           void** extra) {
-  return CUDASIM_CALL(config, f, kernelParams, extra) {
-    return launch_kernel_ex(config, f, kernelParams, extra, true);
-  };
-}
-
-CUDASIM_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-                                               unsigned int gridDimZ, unsigned int blockDimX, unsigned int blockDimY,
-                                               unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
-                                               void** kernelParams) {
-  return CUDASIM_CALL(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
-                      kernelParams) {
-    const LaunchShape shape =
-        make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true);
-    return launch_kernel(f, shape, hStream, kernelParams, nullptr);
-  };
-}
-
-CUDASIM_API CUresult cuLaunchCooperativeKernel_ptsz(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
-                                                    unsigned int gridDimZ, unsigned int blockDimX,
-                                                    unsigned int blockDimY, unsigned int blockDimZ,
-                                                    unsigned int sharedMemBytes, CUstream hStream,
-                                                    void** kernelParams) {
-  return CUDASIM_CALL(f, gridDimX, gridDimY, gridDimZ, blockDimX, blockDimY, blockDimZ, sharedMemBytes, hStream,
-                      kernelParams) {
-    const LaunchShape shape =
-        make_shape({gridDimX, gridDimY, gridDimZ}, {blockDimX, blockDimY, blockDimZ}, sharedMemBytes, true);
-    return launch_kernel(f, shape, per_thread(hStream), kernelParams, nullptr);
-  };
-}
-
-CUDASIM_API CUresult cuLaunchHostFunc(CUstream hStream, CUhostFn fn, void* userData) {
-  return CUDASIM_CALL(hStream, fn, userData) { return launch_host(hStream, fn, userData); };
-}
-
-CUDASIM_API CUresult cuLaunchHostFunc_ptsz(CUstream hStream, CUhostFn fn, void* userData) {
-  return CUDASIM_CALL(hStream, fn, userData) { return launch_host(per_thread(hStream), fn, userData); };
-}
-
-CUDASIM_API CUresult cuLaunchCooperativeKernelMultiDevice(CUDA_LAUNCH_PARAMS* launchParamsList, unsigned int numDevices,
-                                                          unsigned int flags) {
-  return CUDASIM_CALL(launchParamsList, numDevices, flags) {
-    return launch_on_devices(launchParamsList, numDevices, flags);
-  };
-}
+}  // namespace cudasim

@@ -1,13 +1,13 @@
 // Launches of the first API (CUDA Driver API manual, "Execution Control [DEPRECATED]"): a function is given its block
 // shape and its parameters call by call, then launched. Old programs and bindings still use it.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/launch.hpp"
 #include "common/simulator/state/library.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -48,69 +48,57 @@ CUresult launch_grid(CUfunction handle, int width, int height, CUstream stream) 
 
 }  // namespace
 
-CUDASIM_API CUresult cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
-  return CUDASIM_CALL(hfunc, x, y, z) {
-    const auto function = function_to_launch(hfunc);
-    require(x > 0 && y > 0 && z > 0);
-    LaunchShape shape;
-    shape.block = {static_cast<u32>(x), static_cast<u32>(y), static_cast<u32>(z)};
-    require_shape(*function, shape);
-    const std::scoped_lock lock(function->mutex);
-    function->block_shape = shape.block;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuFuncSetBlockShape(CUfunction hfunc, int x, int y, int z) {
+  const auto function = function_to_launch(hfunc);
+  require(x > 0 && y > 0 && z > 0);
+  LaunchShape shape;
+  shape.block = {static_cast<u32>(x), static_cast<u32>(y), static_cast<u32>(z)};
+  require_shape(*function, shape);
+  const std::scoped_lock lock(function->mutex);
+  function->block_shape = shape.block;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
-  return CUDASIM_CALL(hfunc, bytes) {
-    const auto function = function_to_launch(hfunc);
-    const std::scoped_lock lock(function->mutex);
-    require(bytes <= kMostShared);
-    function->shared_size = bytes;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuFuncSetSharedSize(CUfunction hfunc, unsigned int bytes) {
+  const auto function = function_to_launch(hfunc);
+  const std::scoped_lock lock(function->mutex);
+  require(bytes <= kMostShared);
+  function->shared_size = bytes;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
-  return CUDASIM_CALL(hfunc, numbytes) {
-    const auto function = function_to_launch(hfunc);  // too many are found at the launch; how many it takes is known
-    const std::scoped_lock lock(function->mutex);
-    function->parameter_size = numbytes;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuParamSetSize(CUfunction hfunc, unsigned int numbytes) {
+  const auto function = function_to_launch(hfunc);  // too many are found at the launch; how many it takes is known
+  const std::scoped_lock lock(function->mutex);
+  function->parameter_size = numbytes;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuParamSeti(CUfunction hfunc, int offset, unsigned int value) {
-  return CUDASIM_CALL(hfunc, offset, value) {
-    put(*function_to_launch(hfunc), offset, &value, sizeof value);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuParamSeti(CUfunction hfunc, int offset, unsigned int value) {
+  put(*function_to_launch(hfunc), offset, &value, sizeof value);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuParamSetf(CUfunction hfunc, int offset, float value) {
-  return CUDASIM_CALL(hfunc, offset, value) {
-    put(*function_to_launch(hfunc), offset, &value, sizeof value);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuParamSetf(CUfunction hfunc, int offset, float value) {
+  put(*function_to_launch(hfunc), offset, &value, sizeof value);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuParamSetv(CUfunction hfunc, int offset, void* ptr, unsigned int numbytes) {
-  return CUDASIM_CALL(hfunc, offset, ptr, numbytes) {
-    const auto function = function_to_launch(hfunc);
-    require(ptr != nullptr || numbytes == 0);
-    put(*function, offset, ptr, numbytes);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuParamSetv(CUfunction hfunc, int offset, void* ptr, unsigned int numbytes) {
+  const auto function = function_to_launch(hfunc);
+  require(ptr != nullptr || numbytes == 0);
+  put(*function, offset, ptr, numbytes);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuLaunch(CUfunction f) {
-  return CUDASIM_CALL(f) { return launch_grid(f, 1, 1, nullptr); };
+CUresult driver::call_cuLaunch(CUfunction f) { return launch_grid(f, 1, 1, nullptr); }
+
+CUresult driver::call_cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
+  return launch_grid(f, grid_width, grid_height, nullptr);
 }
 
-CUDASIM_API CUresult cuLaunchGrid(CUfunction f, int grid_width, int grid_height) {
-  return CUDASIM_CALL(f, grid_width, grid_height) { return launch_grid(f, grid_width, grid_height, nullptr); };
+CUresult driver::call_cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
+  return launch_grid(f, grid_width, grid_height, hStream);
 }
 
-CUDASIM_API CUresult cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
-  return CUDASIM_CALL(f, grid_width, grid_height, hStream) { return launch_grid(f, grid_width, grid_height, hStream); };
-}
+}  // namespace cudasim

@@ -2,11 +2,11 @@
 // loaded into each when needed.
 #include "common/simulator/state/library.hpp"
 
-#include "common/simulator/api/guard.hpp"
-#include "common/simulator/api/image.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/function_attributes.hpp"
+#include "common/simulator/state/image.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -71,195 +71,159 @@ CUresult get_variable(CUdeviceptr* address, size_t* bytes, const Program& progra
 
 }  // namespace
 
-CUDASIM_API CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jitOptions,
-                                       void** jitOptionsValues, unsigned int numJitOptions,
-                                       CUlibraryOption* libraryOptions, void** libraryOptionValues,
-                                       unsigned int numLibraryOptions) {
-  return CUDASIM_CALL(library, code, jitOptions, jitOptionsValues, numJitOptions, libraryOptions, libraryOptionValues,
-                      numLibraryOptions) {
-    require_calls_permitted();
-    Texts texts;
-    CUresult failed = CUDA_SUCCESS;
-    try {
-      texts = texts_of_image(code);
-    } catch (const Failure& failure) {
-      failed = failure.code;
-      if (failed != CUDA_ERROR_INVALID_IMAGE) throw;
-    }
-    return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
-                libraryOptionValues, numLibraryOptions, failed);
-  };
+CUresult driver::call_cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option* jitOptions,
+                                        void** jitOptionsValues, unsigned int numJitOptions,
+                                        CUlibraryOption* libraryOptions, void** libraryOptionValues,
+                                        unsigned int numLibraryOptions) {
+  require_calls_permitted();
+  Texts texts;
+  CUresult failed = CUDA_SUCCESS;
+  try {
+    texts = texts_of_image(code);
+  } catch (const Failure& failure) {
+    failed = failure.code;
+    if (failed != CUDA_ERROR_INVALID_IMAGE) throw;
+  }
+  return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
+              libraryOptionValues, numLibraryOptions, failed);
 }
 
-CUDASIM_API CUresult cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
-                                           void** jitOptionsValues, unsigned int numJitOptions,
-                                           CUlibraryOption* libraryOptions, void** libraryOptionValues,
-                                           unsigned int numLibraryOptions) {
-  return CUDASIM_CALL(library, fileName, jitOptions, jitOptionsValues, numJitOptions, libraryOptions,
-                      libraryOptionValues, numLibraryOptions) {
-    require_calls_permitted();
-    require(fileName != nullptr);
-    const std::string bytes = read_file(fileName);
-    for (unsigned i = 0; i < numLibraryOptions && libraryOptions != nullptr; ++i) {
-      require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // nobody holds a file's contents
-    }
-    return load(library, texts_of_bytes(bytes), JitOptions(numJitOptions, jitOptions, jitOptionsValues),
-                libraryOptions, libraryOptionValues, numLibraryOptions);
-  };
+CUresult driver::call_cuLibraryLoadFromFile(CUlibrary* library, const char* fileName, CUjit_option* jitOptions,
+                                            void** jitOptionsValues, unsigned int numJitOptions,
+                                            CUlibraryOption* libraryOptions, void** libraryOptionValues,
+                                            unsigned int numLibraryOptions) {
+  require_calls_permitted();
+  require(fileName != nullptr);
+  const std::string bytes = read_file(fileName);
+  for (unsigned i = 0; i < numLibraryOptions && libraryOptions != nullptr; ++i) {
+    require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // the program does not keep a file's contents
+  }
+  return load(library, texts_of_bytes(bytes), JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
+              libraryOptionValues, numLibraryOptions);
 }
 
-CUDASIM_API CUresult cuLibraryUnload(CUlibrary library) {
-  return CUDASIM_CALL(library) {
-    get_library(library);
-    const auto removed = libraries().remove(library);
-    require(removed != nullptr, CUDA_ERROR_INVALID_HANDLE);
-    removed->close();
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuLibraryUnload(CUlibrary library) {
+  get_library(library);
+  const auto removed = libraries().remove(library);
+  require(removed != nullptr, CUDA_ERROR_INVALID_HANDLE);
+  removed->close();
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* name) {
-  return CUDASIM_CALL(pKernel, library, name) {
-    const auto found = get_code(library);
-    require(pKernel != nullptr && name != nullptr);
-    const CUkernel kernel = found->kernel(name);
-    require(kernel != nullptr, CUDA_ERROR_NOT_FOUND);
-    *pKernel = kernel;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuLibraryGetKernel(CUkernel* pKernel, CUlibrary library, const char* name) {
+  const auto found = get_code(library);
+  require(pKernel != nullptr && name != nullptr);
+  const CUkernel kernel = found->kernel(name);
+  require(kernel != nullptr, CUDA_ERROR_NOT_FOUND);
+  *pKernel = kernel;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuLibraryGetKernelCount(unsigned int* count, CUlibrary lib) {
-  return CUDASIM_CALL(count, lib) {
-    const auto found = get_code(lib);
-    require(count != nullptr);
-    *count = static_cast<unsigned>(found->kernels().size());
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuLibraryGetKernelCount(unsigned int* count, CUlibrary lib) {
+  const auto found = get_code(lib);
+  require(count != nullptr);
+  *count = static_cast<unsigned>(found->kernels().size());
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int numKernels, CUlibrary lib) {
-  return CUDASIM_CALL(kernels, numKernels, lib) {
-    const auto found = get_code(lib);
-    require(kernels != nullptr);
-    const auto& all = found->kernels();
-    for (unsigned i = 0; i < numKernels && i < all.size(); ++i) kernels[i] = all[i];
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuLibraryEnumerateKernels(CUkernel* kernels, unsigned int numKernels, CUlibrary lib) {
+  const auto found = get_code(lib);
+  require(kernels != nullptr);
+  const auto& all = found->kernels();
+  for (unsigned i = 0; i < numKernels && i < all.size(); ++i) kernels[i] = all[i];
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
-  return CUDASIM_CALL(pMod, library) {
-    const auto context = current_context();
-    const auto found = get_code(library);
-    require(pMod != nullptr);
-    *pMod = found->module_in(context)->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuLibraryGetModule(CUmodule* pMod, CUlibrary library) {
+  const auto context = current_context();
+  const auto found = get_code(library);
+  require(pMod != nullptr);
+  *pMod = found->module_in(context)->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
-  return CUDASIM_CALL(dptr, bytes, library, name) {
-    const auto context = current_context();
-    return get_variable(dptr, bytes, *get_code(library)->module_in(context)->program, name, false);
-  };
+CUresult driver::call_cuLibraryGetGlobal(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
+  const auto context = current_context();
+  return get_variable(dptr, bytes, *get_code(library)->module_in(context)->program, name, false);
 }
 
-CUDASIM_API CUresult cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
-  return CUDASIM_CALL(dptr, bytes, library, name) {
-    const auto context = current_context();
-    return get_variable(dptr, bytes, *get_code(library)->module_in(context)->program, name, true);
-  };
+CUresult driver::call_cuLibraryGetManaged(CUdeviceptr* dptr, size_t* bytes, CUlibrary library, const char* name) {
+  const auto context = current_context();
+  return get_variable(dptr, bytes, *get_code(library)->module_in(context)->program, name, true);
 }
 
-CUDASIM_API CUresult cuLibraryGetUnifiedFunction(void** fptr, CUlibrary library, const char* symbol) {
-  return CUDASIM_CALL(fptr, library, symbol) {
-    get_code(library);
-    require(fptr != nullptr && symbol != nullptr);
-    return CUDA_ERROR_INVALID_VALUE;  // no PTX makes one; driver 580 answers so, the manual has NOT_FOUND
-  };
+CUresult driver::call_cuLibraryGetUnifiedFunction(void** fptr, CUlibrary library, const char* symbol) {
+  get_code(library);
+  require(fptr != nullptr && symbol != nullptr);
+  return CUDA_ERROR_INVALID_VALUE;  // no PTX makes one; as driver 580; the manual has NOT_FOUND
 }
 
-CUDASIM_API CUresult cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) {
-  return CUDASIM_CALL(pFunc, kernel) {
-    const auto context = current_context();
-    const auto found = get_kernel(kernel);
-    require(pFunc != nullptr);
-    *pFunc = function_of(*found, context)->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuKernelGetFunction(CUfunction* pFunc, CUkernel kernel) {
+  const auto context = current_context();
+  const auto found = get_kernel(kernel);
+  require(pFunc != nullptr);
+  *pFunc = function_of(*found, context)->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) {
-  return CUDASIM_CALL(pLib, kernel) {
-    const auto found = get_kernel(kernel);
-    require(pLib != nullptr);
-    *pLib = library_of(*found)->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuKernelGetLibrary(CUlibrary* pLib, CUkernel kernel) {
+  const auto found = get_kernel(kernel);
+  require(pLib != nullptr);
+  *pLib = library_of(*found)->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuKernelGetName(const char** name, CUkernel hfunc) {
-  return CUDASIM_CALL(name, hfunc) {
-    require(hfunc != nullptr);
-    const auto found = get_kernel(hfunc);
-    require(name != nullptr);
-    *name = found->kernel->name.c_str();
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuKernelGetName(const char** name, CUkernel hfunc) {
+  require(hfunc != nullptr);
+  const auto found = get_kernel(hfunc);
+  require(name != nullptr);
+  *name = found->kernel->name.c_str();
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev) {
-  return CUDASIM_CALL(pi, attrib, kernel, dev) {
-    const auto found = get_kernel(kernel);
-    device_at(dev);
-    require(pi != nullptr);
-    *pi = function_attribute(*library_of(*found)->program, *found->kernel, found->settings_on(dev), attrib);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuKernelGetAttribute(int* pi, CUfunction_attribute attrib, CUkernel kernel, CUdevice dev) {
+  const auto found = get_kernel(kernel);
+  device_at(dev);
+  require(pi != nullptr);
+  *pi = function_attribute(*library_of(*found)->program, *found->kernel, found->settings_on(dev), attrib);
+  return CUDA_SUCCESS;
 }
 
 // Holds for every context of the device, those that have the library loaded too.
-CUDASIM_API CUresult cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) {
-  return CUDASIM_CALL(attrib, val, kernel, dev) {
-    const auto found = get_kernel(kernel);
-    device_at(dev);
-    FunctionSettings settings = found->settings_on(dev);
-    set_function_attribute(*found->kernel, settings, attrib, val);
-    {
-      const std::scoped_lock lock(found->mutex);
-      found->settings[dev] = settings;
-    }
-    for (const auto& module : library_of(*found)->loaded()) {
-      const auto context = module->context.lock();
-      if (context && context->device.ordinal == dev) function_of(*found, context);
-    }
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuKernelSetAttribute(CUfunction_attribute attrib, int val, CUkernel kernel, CUdevice dev) {
+  const auto found = get_kernel(kernel);
+  device_at(dev);
+  FunctionSettings settings = found->settings_on(dev);
+  set_function_attribute(*found->kernel, settings, attrib, val);
+  {
+    const std::scoped_lock lock(found->mutex);
+    found->settings[dev] = settings;
+  }
+  for (const auto& module : library_of(*found)->loaded()) {
+    const auto context = module->context.lock();
+    if (context && context->device.ordinal == dev) function_of(*found, context);
+  }
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) {
-  return CUDASIM_CALL(kernel, config, dev) {
-    get_kernel(kernel);
-    device_at(dev);
-    require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuKernelSetCacheConfig(CUkernel kernel, CUfunc_cache config, CUdevice dev) {
+  get_kernel(kernel);
+  device_at(dev);
+  require(config >= CU_FUNC_CACHE_PREFER_NONE && config <= CU_FUNC_CACHE_PREFER_EQUAL);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
-  return CUDASIM_CALL(kernel, paramIndex, paramOffset, paramSize) {
-    const auto found = get_kernel(kernel);
-    parameter_place(*library_of(*found)->program, *found->kernel, paramIndex, paramOffset, paramSize);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuKernelGetParamInfo(CUkernel kernel, size_t paramIndex, size_t* paramOffset, size_t* paramSize) {
+  const auto found = get_kernel(kernel);
+  parameter_place(*library_of(*found)->program, *found->kernel, paramIndex, paramOffset, paramSize);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuKernelGetParamCount(CUkernel kernel, size_t* paramCount) {
-  return CUDASIM_CALL(kernel, paramCount) {
-    const auto found = get_kernel(kernel);
-    require(paramCount != nullptr);
-    *paramCount = library_of(*found)->program->functions[found->kernel->function]->parameters.size();
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuKernelGetParamCount(CUkernel kernel, size_t* paramCount) {
+  const auto found = get_kernel(kernel);
+  require(paramCount != nullptr);
+  *paramCount = library_of(*found)->program->functions[found->kernel->function]->parameters.size();
+  return CUDA_SUCCESS;
 }
+
+}  // namespace cudasim

@@ -2,9 +2,9 @@
 // one to have a value. The second versions only; the first need a driver option that is off by default.
 #include "common/simulator/state/memory_operations.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -20,7 +20,26 @@ CUresult write_value(CUstream handle, CUdeviceptr address, u64 value, u32 size, 
   return CUDA_SUCCESS;
 }
 
-CUresult batch(CUstream handle, unsigned count, const CUstreamBatchMemOpParams* given, unsigned flags) {
+}  // namespace
+
+CUresult driver::call_cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
+  return wait_value(stream, addr, value, 4, flags);
+}
+
+CUresult driver::call_cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
+  return wait_value(stream, addr, value, 8, flags);
+}
+
+CUresult driver::call_cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
+  return write_value(stream, addr, value, 4, flags);
+}
+
+CUresult driver::call_cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
+  return write_value(stream, addr, value, 8, flags);
+}
+
+CUresult driver::call_cuStreamBatchMemOp_v2(CUstream handle, unsigned count, CUstreamBatchMemOpParams* given,
+                                            unsigned flags) {
   const auto stream = get_stream(handle);
   require(count < kBatchLimit && (count == 0 || given != nullptr) && flags == 0);
   std::vector<Operation> operations;
@@ -29,50 +48,4 @@ CUresult batch(CUstream handle, unsigned count, const CUstreamBatchMemOpParams* 
   return CUDA_SUCCESS;
 }
 
-}  // namespace
-
-CUDASIM_API CUresult cuStreamWaitValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
-  return CUDASIM_CALL(stream, addr, value, flags) { return wait_value(stream, addr, value, 4, flags); };
-}
-
-CUDASIM_API CUresult cuStreamWaitValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-                                                 unsigned int flags) {
-  return CUDASIM_CALL(stream, addr, value, flags) { return wait_value(per_thread(stream), addr, value, 4, flags); };
-}
-
-CUDASIM_API CUresult cuStreamWaitValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
-  return CUDASIM_CALL(stream, addr, value, flags) { return wait_value(stream, addr, value, 8, flags); };
-}
-
-CUDASIM_API CUresult cuStreamWaitValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-                                                 unsigned int flags) {
-  return CUDASIM_CALL(stream, addr, value, flags) { return wait_value(per_thread(stream), addr, value, 8, flags); };
-}
-
-CUDASIM_API CUresult cuStreamWriteValue32_v2(CUstream stream, CUdeviceptr addr, cuuint32_t value, unsigned int flags) {
-  return CUDASIM_CALL(stream, addr, value, flags) { return write_value(stream, addr, value, 4, flags); };
-}
-
-CUDASIM_API CUresult cuStreamWriteValue32_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint32_t value,
-                                                  unsigned int flags) {
-  return CUDASIM_CALL(stream, addr, value, flags) { return write_value(per_thread(stream), addr, value, 4, flags); };
-}
-
-CUDASIM_API CUresult cuStreamWriteValue64_v2(CUstream stream, CUdeviceptr addr, cuuint64_t value, unsigned int flags) {
-  return CUDASIM_CALL(stream, addr, value, flags) { return write_value(stream, addr, value, 8, flags); };
-}
-
-CUDASIM_API CUresult cuStreamWriteValue64_v2_ptsz(CUstream stream, CUdeviceptr addr, cuuint64_t value,
-                                                  unsigned int flags) {
-  return CUDASIM_CALL(stream, addr, value, flags) { return write_value(per_thread(stream), addr, value, 8, flags); };
-}
-
-CUDASIM_API CUresult cuStreamBatchMemOp_v2(CUstream stream, unsigned int count, CUstreamBatchMemOpParams* paramArray,
-                                           unsigned int flags) {
-  return CUDASIM_CALL(stream, count, paramArray, flags) { return batch(stream, count, paramArray, flags); };
-}
-
-CUDASIM_API CUresult cuStreamBatchMemOp_v2_ptsz(CUstream stream, unsigned int count,
-                                                CUstreamBatchMemOpParams* paramArray, unsigned int flags) {
-  return CUDASIM_CALL(stream, count, paramArray, flags) { return batch(per_thread(stream), count, paramArray, flags); };
-}
+}  // namespace cudasim

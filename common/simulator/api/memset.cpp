@@ -1,5 +1,5 @@
 // Memory management: fills.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/transfer.hpp"
 
@@ -24,78 +24,76 @@ CUDA_MEMSET_NODE_PARAMS rows(CUdeviceptr dst, std::size_t pitch, unsigned value,
   return fill;
 }
 
-CUresult fill_later(const CUDA_MEMSET_NODE_PARAMS& description, CUstream handle, const char* label) {
+CUresult fill_later(const CUDA_MEMSET_NODE_PARAMS& description, CUstream handle) {
   const auto stream = get_stream(handle);
-  Fill fill = make_fill(description, label, capture_of(*stream) != nullptr);
+  Fill fill = make_fill(description, call_in_progress().symbol, capture_of(*stream) != nullptr);
   if (fill.operation.run) stream->enqueue(std::move(fill.operation));
   return CUDA_SUCCESS;
 }
 
 // Manual, "API synchronization behavior": returns at once unless the target is pinned or managed memory.
-CUresult fill_now(const CUDA_MEMSET_NODE_PARAMS& description, CUstream handle, const char* label) {
+CUresult fill_now(const CUDA_MEMSET_NODE_PARAMS& description) {
   const auto context = current_context();
-  Fill fill = make_fill(description, label);
+  Fill fill = make_fill(description, call_in_progress().symbol);
   if (!fill.operation.run) return CUDA_SUCCESS;
-  const auto stream = get_stream(handle);
+  const auto stream = get_stream(default_stream());
   if (fill.target != Side::device) return stream->run_here(std::move(fill.operation));
   stream->enqueue(std::move(fill.operation));
   return CUDA_SUCCESS;
 }
 
 }  // namespace
+
+CUresult driver::call_cuMemsetD8_v2(CUdeviceptr dst, unsigned char value, size_t count) {
+  return fill_now(row(dst, value, 1, count));
+}
+
+CUresult driver::call_cuMemsetD8Async(CUdeviceptr dst, unsigned char value, size_t count, CUstream stream) {
+  return fill_later(row(dst, value, 1, count), stream);
+}
+
+CUresult driver::call_cuMemsetD16_v2(CUdeviceptr dst, unsigned short value, size_t count) {
+  return fill_now(row(dst, value, 2, count));
+}
+
+CUresult driver::call_cuMemsetD16Async(CUdeviceptr dst, unsigned short value, size_t count, CUstream stream) {
+  return fill_later(row(dst, value, 2, count), stream);
+}
+
+CUresult driver::call_cuMemsetD32_v2(CUdeviceptr dst, unsigned int value, size_t count) {
+  return fill_now(row(dst, value, 4, count));
+}
+
+CUresult driver::call_cuMemsetD32Async(CUdeviceptr dst, unsigned int value, size_t count, CUstream stream) {
+  return fill_later(row(dst, value, 4, count), stream);
+}
+
+CUresult driver::call_cuMemsetD2D8_v2(CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height) {
+  return fill_now(rows(dst, pitch, value, 1, width, height));
+}
+
+CUresult driver::call_cuMemsetD2D8Async(CUdeviceptr dst, size_t pitch, unsigned char value, size_t width, size_t height,
+                                        CUstream stream) {
+  return fill_later(rows(dst, pitch, value, 1, width, height), stream);
+}
+
+CUresult driver::call_cuMemsetD2D16_v2(CUdeviceptr dst, size_t pitch, unsigned short value, size_t width,
+                                       size_t height) {
+  return fill_now(rows(dst, pitch, value, 2, width, height));
+}
+
+CUresult driver::call_cuMemsetD2D16Async(CUdeviceptr dst, size_t pitch, unsigned short value, size_t width,
+                                         size_t height, CUstream stream) {
+  return fill_later(rows(dst, pitch, value, 2, width, height), stream);
+}
+
+CUresult driver::call_cuMemsetD2D32_v2(CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height) {
+  return fill_now(rows(dst, pitch, value, 4, width, height));
+}
+
+CUresult driver::call_cuMemsetD2D32Async(CUdeviceptr dst, size_t pitch, unsigned int value, size_t width, size_t height,
+                                         CUstream stream) {
+  return fill_later(rows(dst, pitch, value, 4, width, height), stream);
+}
+
 }  // namespace cudasim
-
-using namespace cudasim;
-
-// One fill in its four forms: now and later, for the legacy default stream and the thread's own.
-#define FILL(now, later, Value, element)                                                           \
-  CUDASIM_API CUresult now##_v2(CUdeviceptr dst, Value value, size_t count) {                      \
-    return CUDASIM_CALL(dst, value, count) {                                                       \
-      return fill_now(row(dst, value, element, count), CU_STREAM_LEGACY, #now "_v2");              \
-    };                                                                                             \
-  }                                                                                                \
-  CUDASIM_API CUresult now##_v2_ptds(CUdeviceptr dst, Value value, size_t count) {                 \
-    return CUDASIM_CALL(dst, value, count) {                                                       \
-      return fill_now(row(dst, value, element, count), CU_STREAM_PER_THREAD, #now "_v2_ptds");     \
-    };                                                                                             \
-  }                                                                                                \
-  CUDASIM_API CUresult later(CUdeviceptr dst, Value value, size_t count, CUstream stream) {        \
-    return CUDASIM_CALL(dst, value, count, stream) {                                               \
-      return fill_later(row(dst, value, element, count), stream, #later);                          \
-    };                                                                                             \
-  }                                                                                                \
-  CUDASIM_API CUresult later##_ptsz(CUdeviceptr dst, Value value, size_t count, CUstream stream) { \
-    return CUDASIM_CALL(dst, value, count, stream) {                                               \
-      return fill_later(row(dst, value, element, count), per_thread(stream), #later "_ptsz");      \
-    };                                                                                             \
-  }
-#define FILL_2D(now, later, Value, element)                                                                     \
-  CUDASIM_API CUresult now##_v2(CUdeviceptr dst, size_t pitch, Value value, size_t width, size_t height) {      \
-    return CUDASIM_CALL(dst, pitch, value, width, height) {                                                     \
-      return fill_now(rows(dst, pitch, value, element, width, height), CU_STREAM_LEGACY, #now "_v2");           \
-    };                                                                                                          \
-  }                                                                                                             \
-  CUDASIM_API CUresult now##_v2_ptds(CUdeviceptr dst, size_t pitch, Value value, size_t width, size_t height) { \
-    return CUDASIM_CALL(dst, pitch, value, width, height) {                                                     \
-      return fill_now(rows(dst, pitch, value, element, width, height), CU_STREAM_PER_THREAD, #now "_v2_ptds");  \
-    };                                                                                                          \
-  }                                                                                                             \
-  CUDASIM_API CUresult later(CUdeviceptr dst, size_t pitch, Value value, size_t width, size_t height,           \
-                             CUstream stream) {                                                                 \
-    return CUDASIM_CALL(dst, pitch, value, width, height, stream) {                                             \
-      return fill_later(rows(dst, pitch, value, element, width, height), stream, #later);                       \
-    };                                                                                                          \
-  }                                                                                                             \
-  CUDASIM_API CUresult later##_ptsz(CUdeviceptr dst, size_t pitch, Value value, size_t width, size_t height,    \
-                                    CUstream stream) {                                                          \
-    return CUDASIM_CALL(dst, pitch, value, width, height, stream) {                                             \
-      return fill_later(rows(dst, pitch, value, element, width, height), per_thread(stream), #later "_ptsz");   \
-    };                                                                                                          \
-  }
-
-FILL(cuMemsetD8, cuMemsetD8Async, unsigned char, 1)
-FILL(cuMemsetD16, cuMemsetD16Async, unsigned short, 2)
-FILL(cuMemsetD32, cuMemsetD32Async, unsigned int, 4)
-FILL_2D(cuMemsetD2D8, cuMemsetD2D8Async, unsigned char, 1)
-FILL_2D(cuMemsetD2D16, cuMemsetD2D16Async, unsigned short, 2)
-FILL_2D(cuMemsetD2D32, cuMemsetD2D32Async, unsigned int, 4)

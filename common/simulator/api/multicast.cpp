@@ -1,9 +1,9 @@
 // Multicast objects: memory of several devices behind one address. CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0, as it
-// is for an H200 without the switch that does it; so none can be made, and no handle is one.
-#include "common/simulator/api/guard.hpp"
+// is for an H200 without an NVLink switch, so none can be made and every handle is invalid.
+#include "common/simulator/api/call.hpp"
 
 #if CUDA_VERSION >= 12010
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -14,40 +14,32 @@ CUresult no_object() {
 
 }  // namespace
 
-CUDASIM_API CUresult cuMulticastGetGranularity(size_t* granularity, const CUmulticastObjectProp* prop,
-                                               CUmulticastGranularity_flags option) {
-  return CUDASIM_CALL(granularity, prop, option) {
-    require_calls_permitted();
-    require(granularity != nullptr && prop != nullptr);
-    return CUDA_ERROR_NOT_SUPPORTED;
-  };
+CUresult driver::call_cuMulticastGetGranularity(size_t* granularity, const CUmulticastObjectProp* prop,
+                                                CUmulticastGranularity_flags) {
+  require_calls_permitted();
+  require(granularity != nullptr && prop != nullptr);
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUDASIM_API CUresult cuMulticastCreate(CUmemGenericAllocationHandle* mcHandle, const CUmulticastObjectProp* prop) {
-  return CUDASIM_CALL(mcHandle, prop) {
-    require_calls_permitted();
-    require(mcHandle != nullptr && prop != nullptr);
-    return CUDA_ERROR_NOT_SUPPORTED;
-  };
+CUresult driver::call_cuMulticastCreate(CUmemGenericAllocationHandle* mcHandle, const CUmulticastObjectProp* prop) {
+  require_calls_permitted();
+  require(mcHandle != nullptr && prop != nullptr);
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
-CUDASIM_API CUresult cuMulticastAddDevice(CUmemGenericAllocationHandle mcHandle, CUdevice dev) {
-  return CUDASIM_CALL(mcHandle, dev) { return no_object(); };
+CUresult driver::call_cuMulticastAddDevice(CUmemGenericAllocationHandle, CUdevice) { return no_object(); }
+
+CUresult driver::call_cuMulticastBindMem(CUmemGenericAllocationHandle, size_t, CUmemGenericAllocationHandle, size_t,
+                                         size_t, unsigned long long) {
+  return no_object();
 }
 
-CUDASIM_API CUresult cuMulticastBindMem(CUmemGenericAllocationHandle mcHandle, size_t mcOffset,
-                                        CUmemGenericAllocationHandle memHandle, size_t memOffset, size_t size,
-                                        unsigned long long flags) {
-  return CUDASIM_CALL(mcHandle, mcOffset, memHandle, memOffset, size, flags) { return no_object(); };
+CUresult driver::call_cuMulticastBindAddr(CUmemGenericAllocationHandle, size_t, CUdeviceptr, size_t,
+                                          unsigned long long) {
+  return no_object();
 }
 
-CUDASIM_API CUresult cuMulticastBindAddr(CUmemGenericAllocationHandle mcHandle, size_t mcOffset, CUdeviceptr memptr,
-                                         size_t size, unsigned long long flags) {
-  return CUDASIM_CALL(mcHandle, mcOffset, memptr, size, flags) { return no_object(); };
-}
+CUresult driver::call_cuMulticastUnbind(CUmemGenericAllocationHandle, CUdevice, size_t, size_t) { return no_object(); }
 
-CUDASIM_API CUresult cuMulticastUnbind(CUmemGenericAllocationHandle mcHandle, CUdevice dev, size_t mcOffset,
-                                       size_t size) {
-  return CUDASIM_CALL(mcHandle, dev, mcOffset, size) { return no_object(); };
-}
+}  // namespace cudasim
 #endif

@@ -1,7 +1,7 @@
 // Occupancy (CUDA Driver API manual, "Occupancy").
 #include "common/simulator/state/occupancy.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/launch.hpp"
 #include "common/simulator/state/library.hpp"
@@ -10,7 +10,7 @@
 #include <iterator>
 #include <numeric>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -26,7 +26,7 @@ CUresult max_active_blocks(int* count, CUfunction func, int block_size, size_t d
   return CUDA_SUCCESS;
 }
 
-// The block size that keeps the most threads on a multiprocessor; of equals the largest.
+// The block size that keeps the most threads on a multiprocessor; the largest if several do.
 CUresult potential_block_size(int* grid_size, int* block_size, CUfunction func, CUoccupancyB2DSize shared_of,
                               size_t dynamic_shared, int limit, unsigned flags) {
   const auto function = function_or_kernel(func);
@@ -50,7 +50,7 @@ CUresult potential_block_size(int* grid_size, int* block_size, CUfunction func, 
 }
 
 // A cluster's blocks run at the same time on one group of multiprocessors. The sizes of an H200's groups are these:
-// with them `clusters_that_fit` tells all 90 numbers that one told of kernels with 1, 2, 3 and 8 blocks on a
+// with them `clusters_that_fit` reproduces all 90 numbers that one returned for kernels with 1, 2, 3 and 8 blocks on a
 // multiprocessor and clusters of 1 to 16 blocks. (Eights of them make the 15 parts of cuDevSmResourceSplitByCount.)
 constexpr u32 kGroups[] = {18, 18, 16, 16, 16, 16, 16, 8, 2, 2, 2, 2};
 static_assert(std::accumulate(std::begin(kGroups), std::end(kGroups), 0u) == kMultiprocessors);
@@ -78,91 +78,78 @@ LaunchShape shape_of(const CUlaunchConfig& config) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, CUfunction func, int blockSize,
-                                                                 size_t dynamicSMemSize) {
-  return CUDASIM_CALL(numBlocks, func, blockSize, dynamicSMemSize) {
-    return max_active_blocks(numBlocks, func, blockSize, dynamicSMemSize, 0);
-  };
+CUresult driver::call_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* numBlocks, CUfunction func, int blockSize,
+                                                                  size_t dynamicSMemSize) {
+  return max_active_blocks(numBlocks, func, blockSize, dynamicSMemSize, 0);
 }
 
-CUDASIM_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CUfunction func,
-                                                                          int blockSize, size_t dynamicSMemSize,
-                                                                          unsigned int flags) {
-  return CUDASIM_CALL(numBlocks, func, blockSize, dynamicSMemSize, flags) {
-    return max_active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags);
-  };
+CUresult driver::call_cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* numBlocks, CUfunction func,
+                                                                           int blockSize, size_t dynamicSMemSize,
+                                                                           unsigned int flags) {
+  return max_active_blocks(numBlocks, func, blockSize, dynamicSMemSize, flags);
 }
 
-CUDASIM_API CUresult cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfunction func,
-                                                      CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                                      size_t dynamicSMemSize, int blockSizeLimit) {
-  return CUDASIM_CALL(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit) {
-    return potential_block_size(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
-                                blockSizeLimit, 0);
-  };
+CUresult driver::call_cuOccupancyMaxPotentialBlockSize(int* minGridSize, int* blockSize, CUfunction func,
+                                                       CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                       size_t dynamicSMemSize, int blockSizeLimit) {
+  return potential_block_size(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit,
+                              0);
 }
 
-CUDASIM_API CUresult cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, CUfunction func,
-                                                               CUoccupancyB2DSize blockSizeToDynamicSMemSize,
-                                                               size_t dynamicSMemSize, int blockSizeLimit,
-                                                               unsigned int flags) {
-  return CUDASIM_CALL(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit,
-                      flags) {
-    return potential_block_size(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize,
-                                blockSizeLimit, flags);
-  };
+CUresult driver::call_cuOccupancyMaxPotentialBlockSizeWithFlags(int* minGridSize, int* blockSize, CUfunction func,
+                                                                CUoccupancyB2DSize blockSizeToDynamicSMemSize,
+                                                                size_t dynamicSMemSize, int blockSizeLimit,
+                                                                unsigned int flags) {
+  return potential_block_size(minGridSize, blockSize, func, blockSizeToDynamicSMemSize, dynamicSMemSize, blockSizeLimit,
+                              flags);
 }
 
-CUDASIM_API CUresult cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func, int numBlocks,
-                                                             int blockSize) {
-  return CUDASIM_CALL(dynamicSmemSize, func, numBlocks, blockSize) {
-    const auto function = function_or_kernel(func);
-    require(dynamicSmemSize != nullptr && numBlocks > 0 && blockSize > 0);
-    require(static_cast<u32>(numBlocks) <= kMaxBlocksPerMultiprocessor);
-    require(static_cast<u32>(blockSize) <= kMaxThreadsPerBlock);
-    const u64 share = kSharedPerMultiprocessor / static_cast<u64>(numBlocks) / kSharedUnit * kSharedUnit;
-    const u64 taken = u64{function->kernel->static_shared} + kSharedReserved;
-    const u64 most = kSharedPerBlockOptin - function->kernel->static_shared;
-    *dynamicSmemSize = share > taken ? std::min(share - taken, most) : 0;
+CUresult driver::call_cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSmemSize, CUfunction func, int numBlocks,
+                                                              int blockSize) {
+  const auto function = function_or_kernel(func);
+  require(dynamicSmemSize != nullptr && numBlocks > 0 && blockSize > 0);
+  require(static_cast<u32>(numBlocks) <= kMaxBlocksPerMultiprocessor);
+  require(static_cast<u32>(blockSize) <= kMaxThreadsPerBlock);
+  const u64 share = kSharedPerMultiprocessor / static_cast<u64>(numBlocks) / kSharedUnit * kSharedUnit;
+  const u64 taken = u64{function->kernel->static_shared} + kSharedReserved;
+  const u64 most = kSharedPerBlockOptin - function->kernel->static_shared;
+  *dynamicSmemSize = share > taken ? std::min(share - taken, most) : 0;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
+                                                         const CUlaunchConfig* config) {
+  const auto function = function_or_kernel(func);
+  require(clusterSize != nullptr && config != nullptr);
+  const LaunchShape shape = shape_of(*config);
+  const bool fits = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared) != 0;
+  const bool more = function->current_settings().non_portable_cluster != 0;
+  *clusterSize = static_cast<int>(!fits ? 0 : more ? kLargestCluster : kPortableCluster);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
+  const auto function = function_or_kernel(func);
+  require(numClusters != nullptr && config != nullptr);
+  const LaunchShape shape = shape_of(*config);
+  if (!shape.cluster && !required_cluster(*function) && !function->kernel->directives.explicit_cluster) {
+    *numClusters = 0;  // as driver 580; the manual has an error
     return CUDA_SUCCESS;
-  };
+  }
+  if (function->current_settings().non_portable_cluster != 0 && shape.cluster &&
+      shape.cluster->count() > kLargestCluster) {
+    *numClusters = 0;  // only a launch treats it as an error
+    return CUDA_SUCCESS;
+  }
+  const u64 size = cluster_of(*function, shape).count();
+  u64 blocks = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared);
+  // For a kernel that has no shared memory of its own an H200 counts 8 blocks of 128 threads, not 16: as many as the
+  // smallest share of 8 KiB has room for what the system keeps.
+  constexpr u64 kSmallestShare = 8192;
+  if (function->kernel->static_shared + u64{shape.dynamic_shared} == 0)
+    blocks = std::min(blocks, kSmallestShare / kSharedReserved);
+  *numClusters = static_cast<int>(clusters_that_fit(size, blocks));
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuOccupancyMaxPotentialClusterSize(int* clusterSize, CUfunction func,
-                                                        const CUlaunchConfig* config) {
-  return CUDASIM_CALL(clusterSize, func, config) {
-    const auto function = function_or_kernel(func);
-    require(clusterSize != nullptr && config != nullptr);
-    const LaunchShape shape = shape_of(*config);
-    const bool fits = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared) != 0;
-    const bool more = function->current_settings().non_portable_cluster != 0;
-    *clusterSize = static_cast<int>(!fits ? 0 : more ? kLargestCluster : kPortableCluster);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuOccupancyMaxActiveClusters(int* numClusters, CUfunction func, const CUlaunchConfig* config) {
-  return CUDASIM_CALL(numClusters, func, config) {
-    const auto function = function_or_kernel(func);
-    require(numClusters != nullptr && config != nullptr);
-    const LaunchShape shape = shape_of(*config);
-    if (!shape.cluster && !required_cluster(*function) && !function->kernel->directives.explicit_cluster) {
-      *numClusters = 0;  // the manual has an error for it, driver 580 this
-      return CUDA_SUCCESS;
-    }
-    if (function->current_settings().non_portable_cluster != 0 && shape.cluster &&
-        shape.cluster->count() > kLargestCluster) {
-      *numClusters = 0;  // only a launch calls it an error
-      return CUDA_SUCCESS;
-    }
-    const u64 size = cluster_of(*function, shape).count();
-    u64 blocks = blocks_per_multiprocessor(*function, shape.block.count(), shape.dynamic_shared);
-    // For a kernel that has no shared memory of its own an H200 counts 8 blocks of 128 threads, not 16: as many as the
-    // smallest share of 8 KiB has room for what the system keeps.
-    constexpr u64 kSmallestShare = 8192;
-    if (function->kernel->static_shared + u64{shape.dynamic_shared} == 0)
-      blocks = std::min(blocks, kSmallestShare / kSharedReserved);
-    *numClusters = static_cast<int>(clusters_that_fit(size, blocks));
-    return CUDA_SUCCESS;
-  };
-}
+}  // namespace cudasim

@@ -1,33 +1,23 @@
-// Stream-ordered memory allocator: pools, and allocations in a stream's order.
-#include "common/simulator/state/pools.hpp"
-
-#include "common/simulator/api/guard.hpp"
+// Memory pools (CUDA Driver API manual, "Stream Ordered Memory Allocator").
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/pools.hpp"
+#include "common/simulator/state/stream_allocations.hpp"
 
 #include <algorithm>
 
 namespace cudasim {
+
 namespace {
 
-std::shared_ptr<Pool> pool_named(CUmemoryPool handle) {
-  require(handle != nullptr);
-  return pools().get(handle, CUDA_ERROR_INVALID_VALUE);
-}
-
-// The host as a whole, or its first node of memory: there are no others here.
+// The host, or its only memory node.
 bool is_host(const CUmemLocation& location) {
   const int type = static_cast<int>(location.type);
   return type == 2 ||
          (type == 3 && location.id == 0);  // CU_MEM_LOCATION_TYPE_HOST, _HOST_NUMA: newer than some headers
 }
 
-Device& device_of(const Stream& stream) {
-  const auto context = stream.context.lock();
-  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  return context->device;
-}
-
-// What properties or a location ask for. Throws CUDA_ERROR_INVALID_VALUE for what no pool deals in.
+// The place that properties or a location name. Throws CUDA_ERROR_INVALID_VALUE for places without pools.
 PoolPlace place_of(const CUmemLocation& location, CUmemAllocationType type) {
   const int kind = static_cast<int>(type), where = static_cast<int>(location.type);
   constexpr int kManaged = 2;  // CU_MEM_ALLOCATION_TYPE_MANAGED: newer than some headers
@@ -43,252 +33,139 @@ void require_device_if_any(const PoolPlace& place, CUresult otherwise) {
   if (place.location == CU_MEM_LOCATION_TYPE_DEVICE) device_at(place.id, otherwise);
 }
 
-// In a captured stream, an allocation and a free become nodes: the graph's memory comes and goes with its launches.
-void capture_part(Stream& stream, Part part) {
-  Operation operation;
-  operation.kind = OperationKind::allocation;
-  operation.parameters = std::make_shared<const Part>(std::move(part));
-  stream.enqueue(std::move(operation));
-}
-
-CUdeviceptr capture_allocation(Stream& stream, const Device& device, u64 bytes) {
-  AllocatePart part;
-  part.properties.allocType = CU_MEM_ALLOCATION_TYPE_PINNED;
-  part.properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  part.properties.location.id = part.device = device.ordinal;
-  part.bytes = bytes;
-  part.address = reserve_graph_memory(bytes);
-  const CUdeviceptr address = part.address;
-  capture_part(stream, std::move(part));
-  return address;
-}
-
-// `pool` null: the current one of the stream's device.
-CUresult allocate(CUdeviceptr* pointer, std::size_t bytes, const CUmemoryPool* pool, CUstream handle) {
-  const auto stream = get_stream(handle);
-  require(pointer != nullptr);
-  const auto from = pool != nullptr ? pool_named(*pool) : current_pool(memory_of(device_of(*stream)));
-  if (capture_of(*stream)) {
-    *pointer = bytes == 0 ? 0 : capture_allocation(*stream, from->device, bytes);
-    return CUDA_SUCCESS;
-  }
-  require_no_unsafe_capture();
-  *pointer = bytes == 0 ? 0 : from->allocate(*stream, bytes);
-  return CUDA_SUCCESS;
-}
-
-CUresult free_in_order(CUdeviceptr pointer, CUstream handle) {
-  const auto stream = get_stream(handle);
-  if (pointer == 0) return CUDA_SUCCESS;
-  if (capture_of(*stream)) {
-    const auto capture = capture_of(*stream);
-    require(is_graph_memory(pointer));
-    {
-      const std::scoped_lock lock(Graph::mutex());
-      require(!capture->graph->frees(pointer));
-    }
-    capture_part(*stream, FreePart{pointer});
-    return CUDA_SUCCESS;
-  }
-  if (const auto pool = pool_of(pointer)) {
-    pool->free_in_order(pointer, *stream);
-    return CUDA_SUCCESS;
-  }
-  Operation operation;
-  operation.kind = OperationKind::allocation;
-  operation.label = "cuMemFreeAsync";
-  if (graph_memory_allocated(pointer)) {  // by a launch that may be still to come in the stream
-    set_graph_memory_allocated(pointer, false);
-    operation.run = [pointer] {
-      return AddressSpace::instance().release(pointer, "cuMemFreeAsync") ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-    };
-    stream->enqueue(std::move(operation));
-    return CUDA_SUCCESS;
-  }
-  // Memory of cuMemAlloc may be freed in a stream's order too.
-  const auto allocation = AddressSpace::instance().find(pointer);
-  require(allocation && allocation->base == pointer);
-  require(allocation->kind != MemoryKind::managed, CUDA_ERROR_NOT_SUPPORTED);
-  require(allocation->kind == MemoryKind::device);
-  auto claim = claim_allocation(pointer, "cuMemFreeAsync");
-  require(claim != nullptr);  // else it is freed already, and only the stream has not come to it
-  operation.run = [claim = std::move(claim)]() mutable {
-    claim.reset();
-    return CUDA_SUCCESS;
-  };
-  stream->enqueue(std::move(operation));
-  return CUDA_SUCCESS;
-}
-
 }  // namespace
-}  // namespace cudasim
 
-using namespace cudasim;
-
-CUDASIM_API CUresult cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
-  return CUDASIM_CALL(pointer, bytes, stream) { return allocate(pointer, bytes, nullptr, stream); };
+CUresult driver::call_cuMemAllocAsync(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
+  return allocate_in_order(pointer, bytes, nullptr, stream);
 }
 
-CUDASIM_API CUresult cuMemAllocAsync_ptsz(CUdeviceptr* pointer, size_t bytes, CUstream stream) {
-  return CUDASIM_CALL(pointer, bytes, stream) { return allocate(pointer, bytes, nullptr, per_thread(stream)); };
+CUresult driver::call_cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+  return allocate_in_order(pointer, bytes, &pool, stream);
 }
 
-CUDASIM_API CUresult cuMemAllocFromPoolAsync(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
-  return CUDASIM_CALL(pointer, bytes, pool, stream) { return allocate(pointer, bytes, &pool, stream); };
+CUresult driver::call_cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
+  return free_in_stream_order(pointer, stream);
 }
 
-CUDASIM_API CUresult cuMemAllocFromPoolAsync_ptsz(CUdeviceptr* pointer, size_t bytes, CUmemoryPool pool,
-                                                  CUstream stream) {
-  return CUDASIM_CALL(pointer, bytes, pool, stream) { return allocate(pointer, bytes, &pool, per_thread(stream)); };
+CUresult driver::call_cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice dev) {
+  require_calls_permitted();
+  require(pool != nullptr);
+  *pool = default_pool(memory_of(device_at(dev)))->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
-  return CUDASIM_CALL(pointer, stream) { return free_in_order(pointer, stream); };
+CUresult driver::call_cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
+  require_calls_permitted();
+  require(pool != nullptr);
+  const PoolPlace place = memory_of(device_at(dev, CUDA_ERROR_INVALID_VALUE));
+  *pool = current_pool(place)->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemFreeAsync_ptsz(CUdeviceptr pointer, CUstream stream) {
-  return CUDASIM_CALL(pointer, stream) { return free_in_order(pointer, per_thread(stream)); };
+CUresult driver::call_cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
+  require_calls_permitted();
+  const PoolPlace place = memory_of(device_at(dev, CUDA_ERROR_INVALID_VALUE));
+  const auto wanted = get_pool(pool);
+  require(wanted->place == place);
+  set_current_pool(place, wanted);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice dev) {
-  return CUDASIM_CALL(pool, dev) {
-    require_calls_permitted();
-    require(pool != nullptr);
-    *pool = default_pool(memory_of(device_at(dev)))->handle;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice dev) {
-  return CUDASIM_CALL(pool, dev) {
-    require_calls_permitted();
-    require(pool != nullptr);
-    const PoolPlace place = memory_of(device_at(dev, CUDA_ERROR_INVALID_VALUE));
-    *pool = current_pool(place)->handle;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuDeviceSetMemPool(CUdevice dev, CUmemoryPool pool) {
-  return CUDASIM_CALL(dev, pool) {
-    require_calls_permitted();
-    const PoolPlace place = memory_of(device_at(dev, CUDA_ERROR_INVALID_VALUE));
-    const auto wanted = pool_named(pool);
-    require(wanted->place == place);
-    set_current_pool(place, wanted);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
-  return CUDASIM_CALL(pool, properties) {
-    require_calls_permitted();
-    require(pool != nullptr && properties != nullptr);
-    const auto empty = [](unsigned char byte) { return byte == 0; };
-    require(std::all_of(std::begin(properties->reserved), std::end(properties->reserved), empty));
-    require_no_unsafe_capture();
-    const PoolPlace place = place_of(properties->location, properties->allocType);
-    require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);
-    Pool::Sharing sharing = Pool::Sharing::none;
-    std::shared_ptr<SharedMemory> shared;
-    if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
-      constexpr int kFabric = 8;  // CU_MEM_HANDLE_TYPE_FABRIC: taken, though nothing here could be exported by it
-      const int handles = static_cast<int>(properties->handleTypes);
-      require(place.on_device() && (handles == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || handles == kFabric));
-      if (handles == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
-        sharing = Pool::Sharing::exported;
-        shared = SharedMemory::make(SharedMemory::Purpose::pool, 1, &place.id, sizeof place.id);
-      }
+CUresult driver::call_cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps* properties) {
+  require_calls_permitted();
+  require(pool != nullptr && properties != nullptr);
+  const auto empty = [](unsigned char byte) { return byte == 0; };
+  require(std::all_of(std::begin(properties->reserved), std::end(properties->reserved), empty));
+  require_no_unsafe_capture();
+  const PoolPlace place = place_of(properties->location, properties->allocType);
+  require_device_if_any(place, CUDA_ERROR_INVALID_VALUE);
+  Pool::Sharing sharing = Pool::Sharing::none;
+  std::shared_ptr<SharedMemory> shared;
+  if (properties->handleTypes != CU_MEM_HANDLE_TYPE_NONE) {
+    constexpr int kFabric = 8;  // CU_MEM_HANDLE_TYPE_FABRIC: taken, though nothing here could be exported by it
+    const int handles = static_cast<int>(properties->handleTypes);
+    require(place.on_device() && (handles == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR || handles == kFabric));
+    if (handles == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
+      sharing = Pool::Sharing::exported;
+      shared = SharedMemory::make(SharedMemory::Purpose::pool, 1, &place.id, sizeof place.id);
     }
-    u64 max_size = 0;
+  }
+  u64 max_size = 0;
 #if CUDA_VERSION >= 12020
-    max_size = properties->maxSize;
+  max_size = properties->maxSize;
 #endif
-    Device& device = device_at(place.location == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : 0);
-    *pool = make_pool(device, place, max_size, sharing, std::move(shared))->handle;
-    return CUDA_SUCCESS;
-  };
+  Device& device = device_at(place.location == CU_MEM_LOCATION_TYPE_DEVICE ? place.id : 0);
+  *pool = make_pool(device, place, max_size, sharing, std::move(shared))->handle;
+  return CUDA_SUCCESS;
 }
 
-// Allocations from it stay until they are freed; their pool lasts as long.
-CUDASIM_API CUresult cuMemPoolDestroy(CUmemoryPool pool) {
-  return CUDASIM_CALL(pool) {
-    require_calls_permitted();
-    const auto ended = pool_named(pool);
-    require(!ended->is_default);
-    pools().remove(pool);
-    if (current_pool(ended->place) == ended) set_current_pool(ended->place, nullptr);
-    ended->trim(0);
-    return CUDA_SUCCESS;
-  };
+// Its allocations stay valid until they are freed, and keep the pool alive.
+CUresult driver::call_cuMemPoolDestroy(CUmemoryPool pool) {
+  require_calls_permitted();
+  const auto ended = get_pool(pool);
+  require(!ended->is_default);
+  pools().remove(pool);
+  if (current_pool(ended->place) == ended) set_current_pool(ended->place, nullptr);
+  ended->trim(0);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
-  return CUDASIM_CALL(pool, keep) {
-    require_calls_permitted();
-    pool_named(pool)->trim(keep);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
+  require_calls_permitted();
+  get_pool(pool)->trim(keep);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  return CUDASIM_CALL(pool, attribute, value) {
-    require_calls_permitted();
-    require(value != nullptr);
-    pool_named(pool)->get(attribute, value);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuMemPoolGetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  require_calls_permitted();
+  require(value != nullptr);
+  get_pool(pool)->get(attribute, value);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
-  return CUDASIM_CALL(pool, attribute, value) {
-    require_calls_permitted();
-    require(value != nullptr);
-    pool_named(pool)->set(attribute, value);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuMemPoolSetAttribute(CUmemoryPool pool, CUmemPool_attribute attribute, void* value) {
+  require_calls_permitted();
+  require(value != nullptr);
+  get_pool(pool)->set(attribute, value);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
-  return CUDASIM_CALL(pool, map, count) {
-    require_calls_permitted();
-    require(map != nullptr || count == 0);
-    const auto named = pool_named(pool);
-    for (size_t i = 0; i < count; ++i) {
-      const CUmemAccess_flags wanted = map[i].flags;
-      require(wanted != CU_MEM_ACCESS_FLAGS_PROT_READ, CUDA_ERROR_NOT_SUPPORTED);
-      require(wanted == CU_MEM_ACCESS_FLAGS_PROT_NONE || wanted == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-      if (is_host(map[i].location)) {
-        require(named->place.on_host(), CUDA_ERROR_NOT_SUPPORTED);  // whose own memory the host touches in any case
-        continue;
-      }
-      require(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE);
-      device_at(map[i].location.id);
-      named->set_access(map[i].location.id, map[i].flags);
+CUresult driver::call_cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc* map, size_t count) {
+  require_calls_permitted();
+  require(map != nullptr || count == 0);
+  const auto named = get_pool(pool);
+  for (size_t i = 0; i < count; ++i) {
+    const CUmemAccess_flags wanted = map[i].flags;
+    require(wanted != CU_MEM_ACCESS_FLAGS_PROT_READ, CUDA_ERROR_NOT_SUPPORTED);
+    require(wanted == CU_MEM_ACCESS_FLAGS_PROT_NONE || wanted == CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
+    if (is_host(map[i].location)) {
+      require(named->place.on_host(), CUDA_ERROR_NOT_SUPPORTED);  // whose own memory the host touches in any case
+      continue;
     }
-    return CUDA_SUCCESS;
-  };
+    require(map[i].location.type == CU_MEM_LOCATION_TYPE_DEVICE);
+    device_at(map[i].location.id);
+    named->set_access(map[i].location.id, map[i].flags);
+  }
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
-  return CUDASIM_CALL(flags, pool, location) {
-    require_calls_permitted();
-    require(flags != nullptr && location != nullptr);
-    const auto named = pool_named(pool);
-    if (is_host(*location)) {
-      *flags = named->place.on_host() || named->place.managed ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-                                                              : CU_MEM_ACCESS_FLAGS_PROT_NONE;
-      return CUDA_SUCCESS;
-    }
-    require(location->type == CU_MEM_LOCATION_TYPE_DEVICE);
-    device_at(location->id, CUDA_ERROR_INVALID_VALUE);
-    *flags = named->access(location->id);
+CUresult driver::call_cuMemPoolGetAccess(CUmemAccess_flags* flags, CUmemoryPool pool, CUmemLocation* location) {
+  require_calls_permitted();
+  require(flags != nullptr && location != nullptr);
+  const auto named = get_pool(pool);
+  if (is_host(*location)) {
+    *flags = named->place.on_host() || named->place.managed ? CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+                                                            : CU_MEM_ACCESS_FLAGS_PROT_NONE;
     return CUDA_SUCCESS;
-  };
+  }
+  require(location->type == CU_MEM_LOCATION_TYPE_DEVICE);
+  device_at(location->id, CUDA_ERROR_INVALID_VALUE);
+  *flags = named->access(location->id);
+  return CUDA_SUCCESS;
 }
 
 #if CUDA_VERSION >= 13000
-// The same by location and kind of memory.
+
 namespace {
 
 PoolPlace given_place(const CUmemLocation* location, CUmemAllocationType type) {
@@ -302,31 +179,27 @@ PoolPlace given_place(const CUmemLocation* location, CUmemAllocationType type) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
-  return CUDASIM_CALL(pool, location, type) {
-    const PoolPlace place = given_place(location, type);
-    require(pool != nullptr);
-    *pool = default_pool(place)->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuMemGetDefaultMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  const PoolPlace place = given_place(location, type);
+  require(pool != nullptr);
+  *pool = default_pool(place)->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
-  return CUDASIM_CALL(pool, location, type) {
-    const PoolPlace place = given_place(location, type);
-    require(pool != nullptr);
-    *pool = current_pool(place)->handle;
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuMemGetMemPool(CUmemoryPool* pool, CUmemLocation* location, CUmemAllocationType type) {
+  const PoolPlace place = given_place(location, type);
+  require(pool != nullptr);
+  *pool = current_pool(place)->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
-  return CUDASIM_CALL(location, type, pool) {
-    const PoolPlace place = given_place(location, type);
-    const auto wanted = pool_named(pool);
-    require(wanted->place == place);
-    set_current_pool(place, wanted);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuMemSetMemPool(CUmemLocation* location, CUmemAllocationType type, CUmemoryPool pool) {
+  const PoolPlace place = given_place(location, type);
+  const auto wanted = get_pool(pool);
+  require(wanted->place == place);
+  set_current_pool(place, wanted);
+  return CUDA_SUCCESS;
 }
 #endif
+
+}  // namespace cudasim

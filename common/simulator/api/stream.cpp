@@ -1,15 +1,15 @@
 // Streams (CUDA Driver API manual, "Stream Management"). Capture is in api/capture.cpp.
-#include "common/simulator/api/green.hpp"
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/green.hpp"
 #include "common/simulator/state/launch.hpp"
 #include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
 
-using namespace cudasim;
+namespace cudasim {
 
 namespace {
 
@@ -26,7 +26,7 @@ CUresult create(CUstream* out, unsigned flags, int priority) {
   return CUDA_SUCCESS;
 }
 
-// What has been entered is still done; the handle is gone at once.
+// Work that has been entered still runs, but the handle is invalid at once.
 CUresult destroy(CUstream handle) {
   require_calls_permitted();
   const auto stream = streams().get(handle);
@@ -37,16 +37,6 @@ CUresult destroy(CUstream handle) {
   return CUDA_SUCCESS;
 }
 
-CUresult query(CUstream handle) {
-  const auto stream = get_stream(handle);
-  require_not_captured(*stream);
-  require_no_implicit_capture(*stream, Use::work);
-  require_no_unsafe_capture();
-  if (!stream->idle()) return CUDA_ERROR_NOT_READY;
-  require_no_fault(*stream->health);
-  return CUDA_SUCCESS;
-}
-
 CUresult synchronize(CUstream handle) {
   const auto stream = get_stream(handle);
   require_not_captured(*stream);
@@ -54,11 +44,11 @@ CUresult synchronize(CUstream handle) {
   require_no_unsafe_capture();
   stream->synchronize();
   if (const auto context = stream->context.lock()) trim_pools(context->device);
-  require_no_fault(*stream->health);  // that the context has been ended meanwhile is no matter
+  require_no_fault(*stream->health);  // a context that was destroyed while the call waited is not an error
   return CUDA_SUCCESS;
 }
 
-// An event of a capture takes the stream into it. One of other work cannot be waited for by a captured stream.
+// Waiting for an event of a capture makes the stream join the capture. A captured stream cannot wait for other events.
 bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
   std::vector<Dependency> nodes;
   const auto capture = event.captured(&nodes);
@@ -68,7 +58,7 @@ bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
     stream->capture->invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
   }
-  require(!capture->invalidated);  // as driver 580 answers
+  require(!capture->invalidated);  // as driver 580 does
   require(!stream->legacy, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
   if (stream->capture && stream->capture != capture) {
     stream->capture->invalidated = capture->invalidated = true;
@@ -78,95 +68,10 @@ bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
   return true;
 }
 
-CUresult wait_event(CUstream handle, CUevent event_handle, unsigned flags) {
-  const auto stream = get_stream(handle);
-  const auto event = events().get(event_handle);
-  require(!event->health->ended, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
-  if ((flags & CU_EVENT_WAIT_EXTERNAL) != 0) {
-    add_to_capture(*stream, WaitPart{event_handle});
-    return CUDA_SUCCESS;
-  }
-  if (join_capture(stream, *event)) return CUDA_SUCCESS;
-  const TaskPtr awaited = event->awaited();
-  if (!awaited) return CUDA_SUCCESS;  // never recorded: nothing to wait for
-  Operation wait;
-  wait.kind = OperationKind::event_wait;
-  wait.label = "cuStreamWaitEvent";
-  stream->enqueue(std::move(wait), {&awaited, 1});
-  return CUDA_SUCCESS;
-}
-
-// The callback hears what became of the work before it, a fault too.
-CUresult add_callback(CUstream handle, CUstreamCallback callback, void* data, unsigned flags) {
-  const auto stream = get_stream(handle);
-  require(callback != nullptr && flags == 0);
-  Operation call;
-  call.kind = OperationKind::host;
-  call.label = "cuStreamAddCallback";
-  call.even_after_fault = true;
-  call.run = [handle, callback, data, health = stream->health] {
-    callback(handle, health->fault, data);
-    return CUDA_SUCCESS;
-  };
-  stream->enqueue(std::move(call));
-  return CUDA_SUCCESS;
-}
-
-CUresult get_flags(CUstream handle, unsigned* flags) {
-  const auto stream = get_stream(handle);
-  require(flags != nullptr);
-  *flags = stream->flags;
-  return CUDA_SUCCESS;
-}
-
-CUresult get_priority(CUstream handle, int* priority) {
-  const auto stream = get_stream(handle);
-  require(priority != nullptr);
-  *priority = stream->priority;
-  return CUDA_SUCCESS;
-}
-
-CUresult get_id(CUstream handle, unsigned long long* id) {
-  const auto stream = get_stream(handle);
-  require(id != nullptr);
-  *id = stream->id;
-  return CUDA_SUCCESS;
-}
-
 std::shared_ptr<Context> context_of(CUstream handle) {
   auto context = get_stream(handle)->context.lock();
   require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   return context;
-}
-
-// Of a stream of a green context, what cuCtxFromGreenCtx makes of that.
-CUresult get_context_of(CUstream handle, CUcontext* out) {
-  const auto stream = get_stream(handle);
-  const auto context = context_of(handle);
-  require(out != nullptr);
-  const CUgreenCtx green = green_context_of(*stream);
-  *out = green != nullptr ? context_of_green(green) : context->handle;
-  return CUDA_SUCCESS;
-}
-
-// A stream of a green context is in the primary context as well.
-CUresult get_contexts(CUstream handle, CUcontext* out, CUgreenCtx* green) {
-  require(handle != CU_STREAM_PER_THREAD || current_green_context() == nullptr, CUDA_ERROR_INVALID_HANDLE);
-  const auto stream = get_stream(handle);
-  require(out != nullptr && green != nullptr);
-  *green = green_context_of(*stream);
-  const auto context = stream->context.lock();
-  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
-  *out = context->handle;
-  return CUDA_SUCCESS;
-}
-
-CUresult get_device(CUstream handle, CUdevice* device) {
-  const auto context = context_of(handle);
-  require(device != nullptr);
-  *device = context->device.ordinal;
-  return CUDA_SUCCESS;
 }
 
 bool settable(CUstreamAttrID which) {
@@ -178,13 +83,6 @@ bool settable(CUstreamAttrID which) {
     case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN: return true;
     default: return false;
   }
-}
-
-CUresult get_attribute(CUstream handle, CUstreamAttrID which, CUstreamAttrValue* out) {
-  const auto stream = get_stream(handle);
-  require(out != nullptr && settable(which));
-  *out = stream->attribute(which);
-  return CUDA_SUCCESS;
 }
 
 CUresult set_attribute(CUstream handle, CUstreamAttrID which, const CUstreamAttrValue* value) {
@@ -205,126 +103,128 @@ CUresult copy_attributes(CUstream target, CUstream source) {
 
 }  // namespace
 
-CUDASIM_API CUresult cuStreamCreate(CUstream* phStream, unsigned int Flags) {
-  return CUDASIM_CALL(phStream, Flags) { return create(phStream, Flags, kLeastPriority); };
+CUresult driver::call_cuStreamCreate(CUstream* phStream, unsigned int Flags) {
+  return create(phStream, Flags, kLeastPriority);
 }
 
-CUDASIM_API CUresult cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) {
-  return CUDASIM_CALL(phStream, flags, priority) { return create(phStream, flags, priority); };
+CUresult driver::call_cuStreamCreateWithPriority(CUstream* phStream, unsigned int flags, int priority) {
+  return create(phStream, flags, priority);
 }
 
-CUDASIM_API CUresult cuStreamDestroy(CUstream hStream) {
-  return CUDASIM_CALL(hStream) { return destroy(hStream); };
+CUresult driver::call_cuStreamDestroy(CUstream hStream) { return destroy(hStream); }
+
+CUresult driver::call_cuStreamDestroy_v2(CUstream hStream) { return destroy(hStream); }
+
+CUresult driver::call_cuStreamQuery(CUstream handle) {
+  const auto stream = get_stream(handle);
+  require_not_captured(*stream);
+  require_no_implicit_capture(*stream, Use::work);
+  require_no_unsafe_capture();
+  if (!stream->idle()) return CUDA_ERROR_NOT_READY;
+  require_no_fault(*stream->health);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamDestroy_v2(CUstream hStream) {
-  return CUDASIM_CALL(hStream) { return destroy(hStream); };
+CUresult driver::call_cuStreamSynchronize(CUstream hStream) { return synchronize(hStream); }
+
+CUresult driver::call_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
+  const auto stream = get_stream(handle);
+  const auto event = events().get(event_handle);
+  require(!event->health->ended, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
+  if ((flags & CU_EVENT_WAIT_EXTERNAL) != 0) {
+    add_to_capture(*stream, WaitPart{event_handle});
+    return CUDA_SUCCESS;
+  }
+  if (join_capture(stream, *event)) return CUDA_SUCCESS;
+  const TaskPtr awaited = event->awaited();
+  if (!awaited) return CUDA_SUCCESS;  // never recorded: nothing to wait for
+  Operation wait;
+  wait.kind = OperationKind::event_wait;
+  wait.label = "cuStreamWaitEvent";
+  stream->enqueue(std::move(wait), {&awaited, 1});
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamQuery(CUstream hStream) {
-  return CUDASIM_CALL(hStream) { return query(hStream); };
-}
-
-CUDASIM_API CUresult cuStreamQuery_ptsz(CUstream hStream) {
-  return CUDASIM_CALL(hStream) { return query(per_thread(hStream)); };
-}
-
-CUDASIM_API CUresult cuStreamSynchronize(CUstream hStream) {
-  return CUDASIM_CALL(hStream) { return synchronize(hStream); };
-}
-
-CUDASIM_API CUresult cuStreamSynchronize_ptsz(CUstream hStream) {
-  return CUDASIM_CALL(hStream) { return synchronize(per_thread(hStream)); };
-}
-
-CUDASIM_API CUresult cuStreamWaitEvent(CUstream hStream, CUevent hEvent, unsigned int Flags) {
-  return CUDASIM_CALL(hStream, hEvent, Flags) { return wait_event(hStream, hEvent, Flags); };
-}
-
-CUDASIM_API CUresult cuStreamWaitEvent_ptsz(CUstream hStream, CUevent hEvent, unsigned int Flags) {
-  return CUDASIM_CALL(hStream, hEvent, Flags) { return wait_event(per_thread(hStream), hEvent, Flags); };
-}
-
-CUDASIM_API CUresult cuStreamAddCallback(CUstream hStream, CUstreamCallback callback, void* userData,
-                                         unsigned int flags) {
-  return CUDASIM_CALL(hStream, callback, userData, flags) { return add_callback(hStream, callback, userData, flags); };
-}
-
-CUDASIM_API CUresult cuStreamAddCallback_ptsz(CUstream hStream, CUstreamCallback callback, void* userData,
-                                              unsigned int flags) {
-  return CUDASIM_CALL(hStream, callback, userData, flags) {
-    return add_callback(per_thread(hStream), callback, userData, flags);
+// The callback receives the result of the work before it, even a fault.
+CUresult driver::call_cuStreamAddCallback(CUstream handle, CUstreamCallback callback, void* data, unsigned flags) {
+  const auto stream = get_stream(handle);
+  require(callback != nullptr && flags == 0);
+  Operation call;
+  call.kind = OperationKind::host;
+  call.label = "cuStreamAddCallback";
+  call.even_after_fault = true;
+  call.run = [handle, callback, data, health = stream->health] {
+    callback(handle, health->fault, data);
+    return CUDA_SUCCESS;
   };
+  stream->enqueue(std::move(call));
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamGetFlags(CUstream hStream, unsigned int* flags) {
-  return CUDASIM_CALL(hStream, flags) { return get_flags(hStream, flags); };
+CUresult driver::call_cuStreamGetFlags(CUstream handle, unsigned* flags) {
+  const auto stream = get_stream(handle);
+  require(flags != nullptr);
+  *flags = stream->flags;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamGetFlags_ptsz(CUstream hStream, unsigned int* flags) {
-  return CUDASIM_CALL(hStream, flags) { return get_flags(per_thread(hStream), flags); };
+CUresult driver::call_cuStreamGetPriority(CUstream handle, int* priority) {
+  const auto stream = get_stream(handle);
+  require(priority != nullptr);
+  *priority = stream->priority;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamGetPriority(CUstream hStream, int* priority) {
-  return CUDASIM_CALL(hStream, priority) { return get_priority(hStream, priority); };
+CUresult driver::call_cuStreamGetId(CUstream handle, unsigned long long* id) {
+  const auto stream = get_stream(handle);
+  require(id != nullptr);
+  *id = stream->id;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamGetPriority_ptsz(CUstream hStream, int* priority) {
-  return CUDASIM_CALL(hStream, priority) { return get_priority(per_thread(hStream), priority); };
+// For a stream of a green context: the context that cuCtxFromGreenCtx returns.
+CUresult driver::call_cuStreamGetCtx(CUstream handle, CUcontext* out) {
+  const auto stream = get_stream(handle);
+  const auto context = context_of(handle);
+  require(out != nullptr);
+  const CUgreenCtx green = green_context_of(*stream);
+  *out = green != nullptr ? context_of_green(green) : context->handle;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamGetId(CUstream hStream, unsigned long long* streamId) {
-  return CUDASIM_CALL(hStream, streamId) { return get_id(hStream, streamId); };
+#if CUDA_VERSION >= 12050
+// A stream of a green context is in the primary context as well.
+CUresult driver::call_cuStreamGetCtx_v2(CUstream handle, CUcontext* out, CUgreenCtx* green) {
+  require(handle != CU_STREAM_PER_THREAD || current_green_context() == nullptr, CUDA_ERROR_INVALID_HANDLE);
+  const auto stream = get_stream(handle);
+  require(out != nullptr && green != nullptr);
+  *green = green_context_of(*stream);
+  const auto context = stream->context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  *out = context->handle;
+  return CUDA_SUCCESS;
+}
+#endif
+
+CUresult driver::call_cuStreamGetDevice(CUstream handle, CUdevice* device) {
+  const auto context = context_of(handle);
+  require(device != nullptr);
+  *device = context->device.ordinal;
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamGetId_ptsz(CUstream hStream, unsigned long long* streamId) {
-  return CUDASIM_CALL(hStream, streamId) { return get_id(per_thread(hStream), streamId); };
+CUresult driver::call_cuStreamGetAttribute(CUstream handle, CUstreamAttrID which, CUstreamAttrValue* out) {
+  const auto stream = get_stream(handle);
+  require(out != nullptr && settable(which));
+  *out = stream->attribute(which);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuStreamGetCtx(CUstream hStream, CUcontext* pctx) {
-  return CUDASIM_CALL(hStream, pctx) { return get_context_of(hStream, pctx); };
+CUresult driver::call_cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value) {
+  return set_attribute(hStream, attr, value);
 }
 
-CUDASIM_API CUresult cuStreamGetCtx_ptsz(CUstream hStream, CUcontext* pctx) {
-  return CUDASIM_CALL(hStream, pctx) { return get_context_of(per_thread(hStream), pctx); };
-}
+CUresult driver::call_cuStreamCopyAttributes(CUstream dst, CUstream src) { return copy_attributes(dst, src); }
 
-CUDASIM_API CUresult cuStreamGetCtx_v2(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
-  return CUDASIM_CALL(hStream, pCtx, pGreenCtx) { return get_contexts(hStream, pCtx, pGreenCtx); };
-}
-
-CUDASIM_API CUresult cuStreamGetCtx_v2_ptsz(CUstream hStream, CUcontext* pCtx, CUgreenCtx* pGreenCtx) {
-  return CUDASIM_CALL(hStream, pCtx, pGreenCtx) { return get_contexts(per_thread(hStream), pCtx, pGreenCtx); };
-}
-
-CUDASIM_API CUresult cuStreamGetDevice(CUstream hStream, CUdevice* device) {
-  return CUDASIM_CALL(hStream, device) { return get_device(hStream, device); };
-}
-
-CUDASIM_API CUresult cuStreamGetDevice_ptsz(CUstream hStream, CUdevice* device) {
-  return CUDASIM_CALL(hStream, device) { return get_device(per_thread(hStream), device); };
-}
-
-CUDASIM_API CUresult cuStreamGetAttribute(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value_out) {
-  return CUDASIM_CALL(hStream, attr, value_out) { return get_attribute(hStream, attr, value_out); };
-}
-
-CUDASIM_API CUresult cuStreamGetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, CUstreamAttrValue* value_out) {
-  return CUDASIM_CALL(hStream, attr, value_out) { return get_attribute(per_thread(hStream), attr, value_out); };
-}
-
-CUDASIM_API CUresult cuStreamSetAttribute(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value) {
-  return CUDASIM_CALL(hStream, attr, value) { return set_attribute(hStream, attr, value); };
-}
-
-CUDASIM_API CUresult cuStreamSetAttribute_ptsz(CUstream hStream, CUstreamAttrID attr, const CUstreamAttrValue* value) {
-  return CUDASIM_CALL(hStream, attr, value) { return set_attribute(per_thread(hStream), attr, value); };
-}
-
-CUDASIM_API CUresult cuStreamCopyAttributes(CUstream dst, CUstream src) {
-  return CUDASIM_CALL(dst, src) { return copy_attributes(dst, src); };
-}
-
-CUDASIM_API CUresult cuStreamCopyAttributes_ptsz(CUstream dst, CUstream src) {
-  return CUDASIM_CALL(dst, src) { return copy_attributes(per_thread(dst), per_thread(src)); };
-}
+}  // namespace cudasim

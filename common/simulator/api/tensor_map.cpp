@@ -1,10 +1,11 @@
 // Tensor maps, for the bulk copies of tiles. CUDA Driver API manual, "Tensor Map Object Management".
 //
 // Interleaved layouts are not simulated: an H200 counts in them what no manual says. Nor is im2col::w, which compute
-// capability 9.0 does not have. Maps of both are made, as a driver makes them; a copy that uses one stops and says so.
+// capability 9.0 does not have. Both kinds of maps can be encoded, as with a driver, but a copy that uses one stops
+// with a report.
 #include "common/simulator/memory/tensor_map.hpp"
 
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/api/call.hpp"
 
 #include <cstring>
 
@@ -50,7 +51,7 @@ void require_place(const CUtensorMap* map) {
   require(map != nullptr && reinterpret_cast<u64>(map) % alignof(TensorMap) == 0);
 }
 
-// What tiles and im2col have in common: the tensor.
+// The part that tiles and im2col have in common: the tensor.
 TensorMap tensor(CUtensorMapDataType type, u32 rank, u32 least_rank, void* address, const cuuint64_t* size,
                  const cuuint64_t* stride, const cuuint32_t* step) {
   require(rank >= least_rank && rank <= TensorMap::kMostDimensions);
@@ -80,7 +81,7 @@ void interleaved(TensorMap& map, CUtensorMapInterleave interleave) {
   require(map.address % map.interleave == 0);
   for (u32 k = 0; k + 1 < map.dimensions; ++k) require(map.stride[k] % map.interleave == 0);
 }
-// And how the box comes into shared memory.
+// How the box is stored in shared memory.
 void describe_copy(TensorMap& map, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                    CUtensorMapFloatOOBfill fill) {
   require(static_cast<unsigned>(promotion) <= CU_TENSOR_MAP_L2_PROMOTION_L2_256B);  // there is no cache to promote in
@@ -103,105 +104,90 @@ void describe_pixels(TensorMap& map, u32 channels, u32 pixels) {
 }
 
 }  // namespace
-}  // namespace cudasim
 
-using namespace cudasim;
-
-CUDASIM_API CUresult cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
-                                            cuuint32_t tensorRank, void* globalAddress, const cuuint64_t* globalDim,
-                                            const cuuint64_t* globalStrides, const cuuint32_t* boxDim,
-                                            const cuuint32_t* elementStrides, CUtensorMapInterleave interleave,
-                                            CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
-                                            CUtensorMapFloatOOBfill oobFill) {
-  return CUDASIM_CALL(tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides, boxDim,
-                      elementStrides, interleave, swizzle, l2Promotion, oobFill) {
-    require_place(tensorMap);
-    require(boxDim != nullptr);
-    TensorMap map = tensor(tensorDataType, tensorRank, 1, globalAddress, globalDim, globalStrides, elementStrides);
-    interleaved(map, interleave);
-    for (u32 k = 0; k < tensorRank; ++k) {
-      require(boxDim[k] != 0 && boxDim[k] <= kMostBox);
-      map.box[k] = u16(boxDim[k]);
-    }
-    describe_copy(map, swizzle, l2Promotion, oobFill);
-    std::memcpy(tensorMap, &map, sizeof map);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuTensorMapEncodeTiled(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
+                                             cuuint32_t tensorRank, void* globalAddress, const cuuint64_t* globalDim,
+                                             const cuuint64_t* globalStrides, const cuuint32_t* boxDim,
+                                             const cuuint32_t* elementStrides, CUtensorMapInterleave interleave,
+                                             CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion,
+                                             CUtensorMapFloatOOBfill oobFill) {
+  require_place(tensorMap);
+  require(boxDim != nullptr);
+  TensorMap map = tensor(tensorDataType, tensorRank, 1, globalAddress, globalDim, globalStrides, elementStrides);
+  interleaved(map, interleave);
+  for (u32 k = 0; k < tensorRank; ++k) {
+    require(boxDim[k] != 0 && boxDim[k] <= kMostBox);
+    map.box[k] = u16(boxDim[k]);
+  }
+  describe_copy(map, swizzle, l2Promotion, oobFill);
+  std::memcpy(tensorMap, &map, sizeof map);
+  return CUDA_SUCCESS;
 }
 
-CUDASIM_API CUresult cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
-                                             cuuint32_t tensorRank, void* globalAddress, const cuuint64_t* globalDim,
-                                             const cuuint64_t* globalStrides, const int* pixelBoxLowerCorner,
-                                             const int* pixelBoxUpperCorner, cuuint32_t channelsPerPixel,
-                                             cuuint32_t pixelsPerColumn, const cuuint32_t* elementStrides,
-                                             CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                                             CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
-  return CUDASIM_CALL(tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
-                      pixelBoxLowerCorner, pixelBoxUpperCorner, channelsPerPixel, pixelsPerColumn, elementStrides,
-                      interleave, swizzle, l2Promotion, oobFill) {
-    require_place(tensorMap);
-    require(pixelBoxLowerCorner != nullptr && pixelBoxUpperCorner != nullptr);
-    TensorMap map = tensor(tensorDataType, tensorRank, 3, globalAddress, globalDim, globalStrides, elementStrides);
-    interleaved(map, interleave);
-    describe_pixels(map, channelsPerPixel, pixelsPerColumn);
-    // One corner's offsets have 16 bits together, W first.
-    const int bits = tensorRank == 3 ? 16 : tensorRank == 4 ? 8 : 5, most = (1 << (bits - 1)) - 1;
-    for (u32 k = 0; k < tensorRank - 2; ++k) {
-      const int lower = pixelBoxLowerCorner[k], upper = pixelBoxUpperCorner[k];
-      require(lower >= -most - 1 && lower <= most && upper >= -most - 1 && upper <= most);
-      require(i64{map.size[k + 1]} + upper >= lower);
-      map.lower[k] = i16(lower);
-      map.upper[k] = i16(upper);
-    }
-    describe_copy(map, swizzle, l2Promotion, oobFill);
-    std::memcpy(tensorMap, &map, sizeof map);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuTensorMapEncodeIm2col(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
+                                              cuuint32_t tensorRank, void* globalAddress, const cuuint64_t* globalDim,
+                                              const cuuint64_t* globalStrides, const int* pixelBoxLowerCorner,
+                                              const int* pixelBoxUpperCorner, cuuint32_t channelsPerPixel,
+                                              cuuint32_t pixelsPerColumn, const cuuint32_t* elementStrides,
+                                              CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                              CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
+  require_place(tensorMap);
+  require(pixelBoxLowerCorner != nullptr && pixelBoxUpperCorner != nullptr);
+  TensorMap map = tensor(tensorDataType, tensorRank, 3, globalAddress, globalDim, globalStrides, elementStrides);
+  interleaved(map, interleave);
+  describe_pixels(map, channelsPerPixel, pixelsPerColumn);
+  // One corner's offsets have 16 bits together, W first.
+  const int bits = tensorRank == 3 ? 16 : tensorRank == 4 ? 8 : 5, most = (1 << (bits - 1)) - 1;
+  for (u32 k = 0; k < tensorRank - 2; ++k) {
+    const int lower = pixelBoxLowerCorner[k], upper = pixelBoxUpperCorner[k];
+    require(lower >= -most - 1 && lower <= most && upper >= -most - 1 && upper <= most);
+    require(i64{map.size[k + 1]} + upper >= lower);
+    map.lower[k] = i16(lower);
+    map.upper[k] = i16(upper);
+  }
+  describe_copy(map, swizzle, l2Promotion, oobFill);
+  std::memcpy(tensorMap, &map, sizeof map);
+  return CUDA_SUCCESS;
 }
 
 #if CUDA_VERSION >= 12080
-CUDASIM_API CUresult cuTensorMapEncodeIm2colWide(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
-                                                 cuuint32_t tensorRank, void* globalAddress,
-                                                 const cuuint64_t* globalDim, const cuuint64_t* globalStrides,
-                                                 int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth,
-                                                 cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn,
-                                                 const cuuint32_t* elementStrides, CUtensorMapInterleave interleave,
-                                                 CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
-                                                 CUtensorMapL2promotion l2Promotion,
-                                                 CUtensorMapFloatOOBfill oobFill) {
-  return CUDASIM_CALL(tensorMap, tensorDataType, tensorRank, globalAddress, globalDim, globalStrides,
-                      pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth, channelsPerPixel, pixelsPerColumn,
-                      elementStrides, interleave, mode, swizzle, l2Promotion, oobFill) {
-    require_place(tensorMap);
-    require(mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W || mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128);
-    TensorMap map = tensor(tensorDataType, tensorRank, 3, globalAddress, globalDim, globalStrides, elementStrides);
-    interleaved(map, interleave);
-    describe_pixels(map, channelsPerPixel, pixelsPerColumn);
-    map.wide = true;
-    constexpr int kMost = 32767;
-    for (const int corner : {pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth}) {
-      require(corner >= -kMost - 1 && corner <= kMost);
-    }
-    map.lower[0] = i16(pixelBoxLowerCornerWidth);
-    map.upper[0] = i16(pixelBoxUpperCornerWidth);
-    describe_copy(map, swizzle, l2Promotion, oobFill);
-    std::memcpy(tensorMap, &map, sizeof map);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuTensorMapEncodeIm2colWide(CUtensorMap* tensorMap, CUtensorMapDataType tensorDataType,
+                                                  cuuint32_t tensorRank, void* globalAddress,
+                                                  const cuuint64_t* globalDim, const cuuint64_t* globalStrides,
+                                                  int pixelBoxLowerCornerWidth, int pixelBoxUpperCornerWidth,
+                                                  cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn,
+                                                  const cuuint32_t* elementStrides, CUtensorMapInterleave interleave,
+                                                  CUtensorMapIm2ColWideMode mode, CUtensorMapSwizzle swizzle,
+                                                  CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill) {
+  require_place(tensorMap);
+  require(mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W || mode == CU_TENSOR_MAP_IM2COL_WIDE_MODE_W128);
+  TensorMap map = tensor(tensorDataType, tensorRank, 3, globalAddress, globalDim, globalStrides, elementStrides);
+  interleaved(map, interleave);
+  describe_pixels(map, channelsPerPixel, pixelsPerColumn);
+  map.wide = true;
+  constexpr int kMost = 32767;
+  for (const int corner : {pixelBoxLowerCornerWidth, pixelBoxUpperCornerWidth}) {
+    require(corner >= -kMost - 1 && corner <= kMost);
+  }
+  map.lower[0] = i16(pixelBoxLowerCornerWidth);
+  map.upper[0] = i16(pixelBoxUpperCornerWidth);
+  describe_copy(map, swizzle, l2Promotion, oobFill);
+  std::memcpy(tensorMap, &map, sizeof map);
+  return CUDA_SUCCESS;
 }
 #endif
 
-CUDASIM_API CUresult cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) {
-  return CUDASIM_CALL(tensorMap, globalAddress) {
-    require(tensorMap != nullptr && reinterpret_cast<u64>(tensorMap) % alignof(TensorMap) == 0);
-    TensorMap map;
-    std::memcpy(static_cast<void*>(&map), tensorMap, sizeof map);
-    require(map.mark == TensorMap::kMark);
-    map.address = reinterpret_cast<u64>(globalAddress);
-    require(map.address != 0 && map.address % 16 == 0);
-    std::memcpy(tensorMap, &map, sizeof map);
-    return CUDA_SUCCESS;
-  };
+CUresult driver::call_cuTensorMapReplaceAddress(CUtensorMap* tensorMap, void* globalAddress) {
+  require(tensorMap != nullptr && reinterpret_cast<u64>(tensorMap) % alignof(TensorMap) == 0);
+  TensorMap map;
+  std::memcpy(static_cast<void*>(&map), tensorMap, sizeof map);
+  require(map.mark == TensorMap::kMark);
+  map.address = reinterpret_cast<u64>(globalAddress);
+  require(map.address != 0 && map.address % 16 == 0);
+  std::memcpy(tensorMap, &map, sizeof map);
+  return CUDA_SUCCESS;
 }
 
 #endif
+
+}  // namespace cudasim

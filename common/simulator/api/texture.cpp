@@ -1,7 +1,7 @@
 // Texture and surface objects. CUDA Driver API manual, "Texture Object Management", "Surface Object Management".
-#include "common/simulator/api/guard.hpp"
-#include "common/simulator/api/sampled.hpp"
+#include "common/simulator/api/call.hpp"
 #include "common/simulator/state/arrays.hpp"
+#include "common/simulator/state/sampled.hpp"
 
 #include <mutex>
 #include <optional>
@@ -10,7 +10,7 @@
 namespace cudasim {
 namespace {
 
-// What a program asked for, to be told again. What kernels read by lives as long as this.
+// What a program asked for, so that it can be queried. The texture that kernels use lives as long as this.
 struct Object {
   CUDA_RESOURCE_DESC resource{};
   CUDA_TEXTURE_DESC texture{};
@@ -59,8 +59,8 @@ u64 make(Objects& objects, const std::shared_ptr<Object>& object, Texture textur
   enter_texture(object->handle, std::make_shared<const Texture>(std::move(texture)));
   return object->handle;
 }
-// The handle is gone at once; kernels that run or wait in a stream still read by the object. (On an H200 they do so
-// until another object is made, which gets the same place.)
+// The handle is gone at once; kernels that run or wait in a stream still read through the object. (On an H200 they do
+// so until another object is made, which gets the same place.)
 void end(Context& context, Objects& objects, u64 handle) {
   std::shared_ptr<Object> object = objects.remove(as_handle(handle));
   require(object != nullptr);
@@ -72,7 +72,7 @@ void end(Context& context, Objects& objects, u64 handle) {
   };
   context.enter_after_all(std::move(last_use));
 }
-// A texture that has been destroyed can be destroyed again (H200, driver 580).
+// Destroying a texture twice succeeds (H200, driver 580).
 bool ended_before(u64 handle) {
   const std::scoped_lock lock(both().mutex);
   return both().ended_textures.contains(handle);
@@ -82,89 +82,73 @@ std::shared_ptr<Object> described(Objects& objects, u64 handle) {
 }
 
 }  // namespace
+
+CUresult driver::call_cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pResDesc,
+                                        const CUDA_TEXTURE_DESC* pTexDesc,
+                                        const CUDA_RESOURCE_VIEW_DESC* pResViewDesc) {
+  const auto context = current_context();
+  require(pTexObject != nullptr && pResDesc != nullptr && pTexDesc != nullptr);
+  Texture texture = sampled(*pResDesc, *pTexDesc, pResViewDesc);
+  *pTexObject =
+      make(textures(), std::make_shared<Object>(*pResDesc, *pTexDesc, pResViewDesc, *context), std::move(texture));
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuTexObjectDestroy(CUtexObject texObject) {
+  const auto context = current_context();
+  if (texObject == 0 || ended_before(texObject)) return CUDA_SUCCESS;  // no object, as driver 580 takes it
+  end(*context, textures(), texObject);
+  const std::scoped_lock lock(both().mutex);
+  both().ended_textures.insert(texObject);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUtexObject texObject) {
+  const auto context = current_context();
+  require(pResDesc != nullptr);
+  *pResDesc = described(textures(), texObject)->resource;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUtexObject texObject) {
+  const auto context = current_context();
+  require(pTexDesc != nullptr);
+  *pTexDesc = described(textures(), texObject)->texture;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* pResViewDesc, CUtexObject texObject) {
+  const auto context = current_context();
+  require(pResViewDesc != nullptr);
+  const auto object = described(textures(), texObject);
+  require(object->view.has_value());
+  *pResViewDesc = *object->view;
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RESOURCE_DESC* pResDesc) {
+  const auto context = current_context();
+  require(pSurfObject != nullptr && pResDesc != nullptr && pResDesc->resType == CU_RESOURCE_TYPE_ARRAY);
+  Texture surface = texels_of(*pResDesc);
+  const auto array = arrays().get(pResDesc->res.array.hArray);
+  require((array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0);
+  *pSurfObject =
+      make(surfaces(), std::make_shared<Object>(*pResDesc, CUDA_TEXTURE_DESC{}, nullptr, *context), std::move(surface));
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuSurfObjectDestroy(CUsurfObject surfObject) {
+  const auto context = current_context();
+  if (surfObject == 0) return CUDA_SUCCESS;
+  end(*context, surfaces(), surfObject);
+  return CUDA_SUCCESS;
+}
+
+CUresult driver::call_cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUsurfObject surfObject) {
+  const auto context = current_context();
+  require(pResDesc != nullptr);
+  *pResDesc = described(surfaces(), surfObject)->resource;
+  return CUDA_SUCCESS;
+}
+
 }  // namespace cudasim
-
-using namespace cudasim;
-
-CUDASIM_API CUresult cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESOURCE_DESC* pResDesc,
-                                       const CUDA_TEXTURE_DESC* pTexDesc, const CUDA_RESOURCE_VIEW_DESC* pResViewDesc) {
-  return CUDASIM_CALL(pTexObject, pResDesc, pTexDesc, pResViewDesc) {
-    const auto context = current_context();
-    require(pTexObject != nullptr && pResDesc != nullptr && pTexDesc != nullptr);
-    Texture texture = sampled(*pResDesc, *pTexDesc, pResViewDesc);
-    *pTexObject =
-        make(textures(), std::make_shared<Object>(*pResDesc, *pTexDesc, pResViewDesc, *context), std::move(texture));
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuTexObjectDestroy(CUtexObject texObject) {
-  return CUDASIM_CALL(texObject) {
-    const auto context = current_context();
-    if (texObject == 0 || ended_before(texObject)) return CUDA_SUCCESS;  // no object, as driver 580 takes it
-    end(*context, textures(), texObject);
-    const std::scoped_lock lock(both().mutex);
-    both().ended_textures.insert(texObject);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuTexObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUtexObject texObject) {
-  return CUDASIM_CALL(pResDesc, texObject) {
-    const auto context = current_context();
-    require(pResDesc != nullptr);
-    *pResDesc = described(textures(), texObject)->resource;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuTexObjectGetTextureDesc(CUDA_TEXTURE_DESC* pTexDesc, CUtexObject texObject) {
-  return CUDASIM_CALL(pTexDesc, texObject) {
-    const auto context = current_context();
-    require(pTexDesc != nullptr);
-    *pTexDesc = described(textures(), texObject)->texture;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuTexObjectGetResourceViewDesc(CUDA_RESOURCE_VIEW_DESC* pResViewDesc, CUtexObject texObject) {
-  return CUDASIM_CALL(pResViewDesc, texObject) {
-    const auto context = current_context();
-    require(pResViewDesc != nullptr);
-    const auto object = described(textures(), texObject);
-    require(object->view.has_value());
-    *pResViewDesc = *object->view;
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_RESOURCE_DESC* pResDesc) {
-  return CUDASIM_CALL(pSurfObject, pResDesc) {
-    const auto context = current_context();
-    require(pSurfObject != nullptr && pResDesc != nullptr && pResDesc->resType == CU_RESOURCE_TYPE_ARRAY);
-    Texture surface = texels_of(*pResDesc);
-    const auto array = arrays().get(pResDesc->res.array.hArray);
-    require((array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0);
-    *pSurfObject = make(surfaces(), std::make_shared<Object>(*pResDesc, CUDA_TEXTURE_DESC{}, nullptr, *context),
-                        std::move(surface));
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuSurfObjectDestroy(CUsurfObject surfObject) {
-  return CUDASIM_CALL(surfObject) {
-    const auto context = current_context();
-    if (surfObject == 0) return CUDA_SUCCESS;
-    end(*context, surfaces(), surfObject);
-    return CUDA_SUCCESS;
-  };
-}
-
-CUDASIM_API CUresult cuSurfObjectGetResourceDesc(CUDA_RESOURCE_DESC* pResDesc, CUsurfObject surfObject) {
-  return CUDASIM_CALL(pResDesc, surfObject) {
-    const auto context = current_context();
-    require(pResDesc != nullptr);
-    *pResDesc = described(surfaces(), surfObject)->resource;
-    return CUDA_SUCCESS;
-  };
-}

@@ -18,10 +18,6 @@ namespace {
 constexpr u64 kUnit = 512;
 constexpr u64 kBig = u64{1} << 20, kBigAlign = u64{2} << 20;
 
-struct Account {
-  std::atomic<u64> used{0};
-};
-
 // What AddressSpace does not know of an allocation.
 struct Owned {
   std::weak_ptr<Context> context;
@@ -71,7 +67,7 @@ void remember(u64 base, Context& context, std::shared_ptr<Share> share) {
 
 Share::Share(Device& device, u64 bytes) : device_(device), bytes_(round_up(bytes, kUnit)) {
   require(bytes_ >= bytes, CUDA_ERROR_OUT_OF_MEMORY);
-  std::atomic<u64>& used = device.parts.get<Account>().used;
+  std::atomic<u64>& used = device.memory_used;
   u64 before = used.load();
   do {
     require(bytes_ <= device.memory - before, CUDA_ERROR_OUT_OF_MEMORY, [&] {
@@ -81,9 +77,9 @@ Share::Share(Device& device, u64 bytes) : device_(device), bytes_(round_up(bytes
   } while (!used.compare_exchange_weak(before, before + bytes_));
 }
 
-Share::~Share() { device_.parts.get<Account>().used -= bytes_; }
+Share::~Share() { device_.memory_used -= bytes_; }
 
-u64 free_memory(Device& device) { return device.memory - device.parts.get<Account>().used; }
+u64 free_memory(Device& device) { return device.memory - device.memory_used; }
 
 void require_host_memory(u64 bytes) {
   constexpr u64 kAlwaysThere = u64{64} << 20;  // too little to ask about

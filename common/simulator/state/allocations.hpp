@@ -1,15 +1,14 @@
-// Whose memory it is: what each device has given out, and what ends with which context. The addresses themselves are
-// AddressSpace's.
+// Ownership of memory: how much each device has allocated, and which allocations end with which context. AddressSpace
+// manages the addresses.
 #pragma once
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/context.hpp"
 
 #include <memory>
-#include <string>
 
 namespace cudasim {
 
-// A part of a device's memory, given back when it ends.
+// A part of a device's memory, released by the destructor.
 class Share {
  public:
   // Throws CUDA_ERROR_OUT_OF_MEMORY if the device has not that much left.
@@ -24,7 +23,7 @@ class Share {
   u64 bytes_;
 };
 
-// Bytes of the device's memory that are not given out.
+// Bytes of the device's memory that are not allocated.
 u64 free_memory(Device& device);
 
 // Throws CUDA_ERROR_OUT_OF_MEMORY unless the host, and the control group that this process is in, have as much left:
@@ -32,7 +31,7 @@ u64 free_memory(Device& device);
 void require_host_memory(u64 bytes);
 
 // Bytes on the host, page by page from the system: zero, and free of cost until they are touched. Throws
-// CUDA_ERROR_OUT_OF_MEMORY if there are none.
+// CUDA_ERROR_OUT_OF_MEMORY if the system has none left.
 class HostBytes {
  public:
   explicit HostBytes(u64 size, u64 align = 4096);
@@ -51,8 +50,8 @@ class HostBytes {
   u64 size_ = 0;
 };
 
-// For the calls that free: they find the owner by the address, so no context need be current; but one that is must be
-// sound, as for every other call.
+// For the calls that free memory: they find the owner by the address and need no current context. If there is one, it
+// must not have a fault.
 void require_sound_context_if_any();
 
 // Device memory that belongs to a context: cuMemAlloc and its kin, a module's variables. Aligned to at least 512 bytes.
@@ -65,11 +64,11 @@ std::shared_ptr<Allocation> enter_host_memory(Context& context, MemoryKind kind,
 std::shared_ptr<Allocation> enter_shared_memory(Context& context, std::byte* host, u64 size, u32 flags,
                                                 const char* label, std::shared_ptr<const void> keep,
                                                 MemoryKind kind = MemoryKind::device);
-// Ends an allocation made by one of these; false if there is none (any more) at `base`. Does not wait for anything.
+// Ends an allocation made by one of these; false if no such allocation begins at `base`. Does not wait for anything.
 bool end_allocation(u64 base, const char* by);
 
 // The same in two steps, for frees in a stream's order: from the first step on the program cannot free it (again); it
-// ends when the object does. Null if there is none.
+// ends when the object does. Null if no such allocation begins at `base`.
 std::shared_ptr<void> claim_allocation(u64 base, const char* by);
 
 // The context that an allocation belongs to; null if it has none or it is gone.

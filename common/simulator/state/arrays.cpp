@@ -26,7 +26,8 @@ namespace {
 constexpr unsigned kSimulatedFlags = CUDA_ARRAY3D_LAYERED | CUDA_ARRAY3D_SURFACE_LDST | CUDA_ARRAY3D_CUBEMAP |
                                      CUDA_ARRAY3D_TEXTURE_GATHER | CUDA_ARRAY3D_SPARSE;
 
-// What an H200 makes, and nobody here: memory that comes later as a whole, pictures of a decoder, a bit without a name.
+// Kinds that an H200 has and the simulator refuses: memory that comes later as a whole, pictures of a decoder, a bit
+// without a name.
 constexpr unsigned kOtherFlags = 0x80 | 0x100 | 0x8000'0000u;
 
 // How many channels the formats have that are not simulated and fix their number, by the header; 0: there is no such
@@ -37,15 +38,15 @@ u32 channels_of_other(int format) {
     case 0x97:
     case 0x98: return 1;  // CU_AD_FORMAT_BC4_…
     case 0x99:
-    case 0x9a:            // CU_AD_FORMAT_BC5_…
+    case 0x9a:  // CU_AD_FORMAT_BC5_…
     case 0xa5:
     case 0xa6:
     case 0xa7: return 2;  // CU_AD_FORMAT_YUY2, _Y210, _Y216
     case 0x50:            // CU_AD_FORMAT_UNORM_INT_101010_2
     case 0xa8:
-    case 0xb1:            // CU_AD_FORMAT_AYUV, _Y416
+    case 0xb1:  // CU_AD_FORMAT_AYUV, _Y416
     case 0x9d:
-    case 0x9e: return 4;  // CU_AD_FORMAT_BC7_…
+    case 0x9e: return 4;                                       // CU_AD_FORMAT_BC7_…
     default: return format >= 0x91 && format <= 0x96 ? 4 : 0;  // CU_AD_FORMAT_BC1_… to _BC3_…
   }
 }
@@ -81,7 +82,7 @@ std::shared_ptr<Array> make_array(Context& context, const CUDA_ARRAY3D_DESCRIPTO
   require(descriptor.NumChannels == 1 || descriptor.NumChannels == 2 || descriptor.NumChannels == 4);
   require_shape(descriptor);
   require((descriptor.Flags & CUDA_ARRAY3D_DEPTH_TEXTURE) ==
-          0);  // for graphics only: an H200 answers so, whatever the format
+          0);  // for graphics only: as on an H200, whatever the format
   require((descriptor.Flags & ~(kSimulatedFlags | kOtherFlags)) == 0);
   if ((descriptor.Flags & kOtherFlags) != 0) fail(refuse("cuArray3DCreate", "with these flags"));
   const u32 channel = channel_bytes(descriptor.Format);

@@ -1,5 +1,5 @@
-// CUDA arrays: memory whose layout is the device's own affair, addressed by element. Here rows follow each other
-// without gaps, slices too, in an allocation that no pointer is given out for.
+// CUDA arrays: memory with an opaque layout, addressed by element. Here rows and slices are contiguous, in an
+// allocation whose address no program learns.
 #pragma once
 #include "common/simulator/state/allocations.hpp"
 #include "common/simulator/state/registry.hpp"

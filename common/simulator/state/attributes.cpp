@@ -1,4 +1,4 @@
-// What the simulated device answers for each CUdevice_attribute, by number: an H200's values, recorded from one, but
+// The simulated device's value of each CUdevice_attribute, by number: an H200's, recorded from one, except
 // for those that depend on which of the simulated devices is asked.
 #include "common/simulator/state/device.hpp"
 

@@ -79,7 +79,7 @@ void Capture::add(const Stream& stream, Part part) {
 }
 
 void Capture::begin() {
-  for (const auto& weak : under_way()) {  // two into one graph: as driver 580 answers
+  for (const auto& weak : under_way()) {  // two into one graph: as driver 580
     const auto other = weak.lock();
     require(!other || other->graph != graph, CUDA_ERROR_ILLEGAL_STATE);
   }

@@ -6,7 +6,7 @@
 
 namespace cudasim {
 
-// Under Graph::mutex(), but for what never changes.
+// Under Graph::mutex(), except for members that never change.
 class Capture : public std::enable_shared_from_this<Capture> {
  public:
   Capture(std::shared_ptr<Graph> graph, CUstreamCaptureMode mode, const std::shared_ptr<Stream>& origin, u32 thread);
@@ -43,11 +43,11 @@ std::shared_ptr<Capture> capture_of(const Stream& stream);
 void add_to_capture(const Stream& stream, Part part);
 // The stream's next node, if it is captured, may begin before the kernels that it comes after have ended.
 void allow_overlap(const Stream& stream);
-// Throws CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, and makes the capture useless, if the stream is captured: for calls
-// that ask about work which is not there.
+// For calls that ask about work: if the stream is captured, invalidates the capture and throws
+// CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED.
 void require_not_captured(const Stream& stream);
-// The legacy stream stands for the context's blocking streams, too: throws CUDA_ERROR_STREAM_CAPTURE_IMPLICIT while one
-// of these is captured, and makes the capture useless if the call would have been a use of it.
+// The legacy stream synchronizes with the context's blocking streams: throws CUDA_ERROR_STREAM_CAPTURE_IMPLICIT while
+// one of these is captured, and invalidates the capture if the call would have been a use of it.
 enum class Use : bool { question, work };
 void require_no_implicit_capture(const Stream& stream, Use use);
 // The same as require_not_captured for calls that concern every stream of the context.

@@ -109,7 +109,7 @@ Passage::Passage(WhenLocked when_locked) {
   ProcessPage* const page = own_page.load(std::memory_order_acquire);
   if (page == nullptr || when_locked == WhenLocked::goes_on) return;
   seat_ = &own_seat(*page);
-  ++seat_->calls;  // first counted, then looked: who locks does it the other way round
+  ++seat_->calls;  // first counted, then looked: a process that locks does it the other way round
   if (page->state != 0 && !must_go_on()) wait_until_unlocked(*page, *seat_);
 }
 

@@ -1,6 +1,6 @@
-// The process as others see it that lock and checkpoint it (CUDA Driver API manual, "CUDA Checkpointing"): a page that
-// they find among its descriptors. While its process does not run, a call waits at the door. Every call counts itself,
-// so this is kept cheap: no two threads count in one place, unless there are many.
+// The page through which other processes lock and checkpoint this one (CUDA Driver API manual, "CUDA Checkpointing").
+// They find it among the process's descriptors. While the process is locked, its calls wait. Every call is counted, so
+// counting is cheap: threads share a counter only if there are many.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -25,11 +25,11 @@ struct ProcessPage {
   u32 calls() const;  // that are being made
 };
 
-// What a call does while its process is locked. Those that say something of the library alone, and those that lock and
-// unlock, go on.
+// What a call does while its process is locked. Calls that describe only the library, and those that lock and unlock,
+// go on.
 enum class WhenLocked { waits, goes_on };
 
-// cuInit's part: without a page nobody can lock the process, but nothing else is amiss.
+// cuInit's part: without a page the process cannot be locked, but everything else works.
 void make_process_page();
 // In a child made by fork: the page is its parent's.
 void forget_process_page();
@@ -38,7 +38,7 @@ void forget_process_page();
 // CUDA_ERROR_NOT_INITIALIZED if it has not called cuInit.
 std::shared_ptr<ProcessPage> process_page(i32 process);
 
-// A call on its way through the door.
+// Counts a call, and waits while the process is locked.
 class Passage {
  public:
   explicit Passage(WhenLocked when_locked);

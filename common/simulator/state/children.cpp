@@ -1,7 +1,7 @@
 #include "common/simulator/state/children.hpp"
 
 #include "common/simulator/memory/address_space.hpp"
-#include "common/simulator/state/device.hpp"
+#include "common/simulator/state/context.hpp"
 #include "common/simulator/state/launch.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ Line& line() {
 }
 
 // What the grid, which has ended, launched, in its order; those in the stream for tails last.
-std::vector<Child> take_launched(ChildTable table, u64 grid) {
+std::vector<Child> take_launched(Context& context, ChildTable table, u64 grid) {
   Asked asked;
   {
     const std::scoped_lock lock(line().mutex);
@@ -43,6 +43,7 @@ std::vector<Child> take_launched(ChildTable table, u64 grid) {
     std::atomic_ref<u64>(place.grid) = 0;
     std::atomic_ref<u32>(place.state) = 0;
     --asked.places;
+    --context.pending_launches;
   }
   std::stable_partition(asked.children.begin(), asked.children.end(),
                         [](const Child& child) { return child.stream != kTailStream; });
@@ -51,25 +52,31 @@ std::vector<Child> take_launched(ChildTable table, u64 grid) {
 
 }  // namespace
 
-ChildPlace* take_place(const Program& program, u64 grid) {
-  const ChildTable table = child_table(program);
+ChildPlace* take_place(const Launch& parent) {
+  std::atomic<u64>& pending = parent.owner->pending_launches;
+  if (pending++ >= parent.owner->limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)) {
+    --pending;
+    return nullptr;
+  }
+  const ChildTable table = child_table(*parent.program);
   static std::atomic<u32> next{0};  // behind the place that was taken last, most are free
   for (u32 i = 0; i < kPlaces; ++i) {
-    const u32 index = next++ % kPlaces;
-    ChildPlace& place = table.places[index];
+    ChildPlace& place = table.places[next++ % kPlaces];
     u32 free = 0;
     if (!std::atomic_ref<u32>(place.state).compare_exchange_strong(free, 1)) continue;
-    std::atomic_ref<u64>(place.grid) = grid;
+    std::atomic_ref<u64>(place.grid) = parent.grid_id;
     const std::scoped_lock lock(line().mutex);
-    ++line().of_grid[grid].places;
+    ++line().of_grid[parent.grid_id].places;
     return &place;
   }
+  --pending;
   return nullptr;
 }
 
-void give_back(ChildPlace& place) {
+void give_back(Context& context, ChildPlace& place, bool still_pending) {
   const u64 grid = std::atomic_ref<u64>(place.grid).exchange(0);
   std::atomic_ref<u32>(place.state) = 0;
+  if (!still_pending) --context.pending_launches;
   const std::scoped_lock lock(line().mutex);
   --line().of_grid[grid].places;
 }
@@ -131,7 +138,7 @@ CUresult run_children(const Launch& parent, const std::function<CUresult(const L
   // as its tail any number of times.
   std::vector<Child> next;
   const auto put_those_of = [&](u64 grid) {
-    std::vector<Child> launched = take_launched(table, grid);
+    std::vector<Child> launched = take_launched(*parent.owner, table, grid);
     next.insert(next.end(), std::move_iterator(launched.rbegin()), std::move_iterator(launched.rend()));
   };
   put_those_of(parent.grid_id);
@@ -139,6 +146,7 @@ CUresult run_children(const Launch& parent, const std::function<CUresult(const L
   while (!next.empty()) {
     Child child = std::move(next.back());
     next.pop_back();
+    if (child.counts) --parent.owner->pending_launches;
     launch.kernel = child.kernel;
     launch.grid = child.blocks;
     launch.block = child.threads;

@@ -1,4 +1,4 @@
-// Conditions: numbers that the kernels of a graph set (cudaGraphSetConditional) and its conditional nodes go by.
+// Conditions: numbers that a graph's kernels set (cudaGraphSetConditional) and its conditional nodes test.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -23,7 +23,7 @@ struct Condition {
 
 std::shared_ptr<Condition> make_condition(u32 initial, bool assigned);
 
-// Null if there is none of that handle (any more).
+// Null if the handle is not, or no longer, a condition's.
 std::shared_ptr<Condition> find_condition(u64 handle);
 
 // What a kernel calls; false if there is no such condition (any more).

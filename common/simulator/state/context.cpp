@@ -12,7 +12,7 @@
 namespace cudasim {
 namespace {
 
-// A destroyed context keeps its place here, empty: its handle still answers that it was one.
+// A destroyed context keeps its place here, empty: so that calls with its handle can tell it from an unknown one.
 struct Contexts {
   std::shared_mutex mutex;
   std::unordered_map<CUcontext, std::shared_ptr<Context>> by_handle;
@@ -161,7 +161,6 @@ void destroy_context(const std::shared_ptr<Context>& context) {
   }
   Scheduler::instance().drain(*context->health);
   for (const ContextEnd end : all.ends) end(*context);
-  context->parts.clear();
   AddressSpace::instance().leave(context->id);
 }
 
@@ -173,11 +172,11 @@ void at_context_end(ContextEnd hook) {
 
 namespace {
 
-// A fault is the process's on that device, in whichever context it has happened, or is asked about.
+// A fault affects every context that the process has on the device.
 [[noreturn]] void fail_by_fault(CUresult fault) {
   fail(fault,
-       "something that was launched before has failed: until the process ends, what needs its device answers so, "
-       "cuCtxCreate too; cuCtxDestroy still succeeds");
+       "earlier work on the device has failed: until the process ends, every call that needs the device fails "
+       "like this, even cuCtxCreate; cuCtxDestroy still succeeds");
 }
 
 }  // namespace
@@ -213,7 +212,7 @@ std::shared_ptr<Context> current_context() {
   return context;
 }
 
-// Streams and events of a context that has ended keep their places: their handles answer
+// Streams and events of a context that has ended keep their places: calls with their handles fail with
 // CUDA_ERROR_CONTEXT_IS_DESTROYED, as the driver's do.
 Registry<Stream, CUstream>& streams() {
   static auto& all = *new Registry<Stream, CUstream>;

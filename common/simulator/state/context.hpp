@@ -1,8 +1,9 @@
 // Contexts: what a process has on a device. Everything a program makes belongs to one and ends with it.
 #pragma once
+#include "common/simulator/state/coredump.hpp"
 #include "common/simulator/state/device.hpp"
-#include "common/simulator/state/parts.hpp"
 #include "common/simulator/state/scheduler.hpp"
+#include "common/simulator/state/shared_memory.hpp"
 #include "common/simulator/state/stream.hpp"
 
 #include <algorithm>
@@ -25,15 +26,15 @@ class Context : public std::enable_shared_from_this<Context> {
   CUcontext handle = nullptr;
   std::atomic<u32> attached{1};  // cuCtxAttach, cuCtxDetach
 
-  // Allocations, pools, textures: whatever other files keep with a context. Destroyed when the context ends, after its
-  // work has ended and before its handle dies.
-  Parts parts;
+  ContextCoredump coredump;
+  OpenedMemory opened_memory;  // of other processes
 
   std::mutex settings;  // for the following
   u32 flags;
-  std::array<u64, 16> limits{};  // by CUlimit
-  std::atomic<u32> builtins{0};  // Kernel::builtins of all that has been launched
-  std::set<u64> peers;           // ids of the contexts whose memory kernels may touch
+  std::array<u64, 16> limits{};          // by CUlimit
+  std::atomic<u64> pending_launches{0};  // by kernels (children.hpp)
+  std::atomic<u32> builtins{0};          // Kernel::builtins of all that has been launched
+  std::set<u64> peers;                   // ids of the contexts whose memory kernels may touch
   CUfunc_cache cache_config = CU_FUNC_CACHE_PREFER_NONE;
   CUsharedconfig shared_config = CU_SHARED_MEM_CONFIG_DEFAULT_BANK_SIZE;
 
@@ -64,7 +65,7 @@ class Context : public std::enable_shared_from_this<Context> {
     const std::scoped_lock lock(settings);
     return limits.at(which);
   }
-  // The device sets apart what its deepest kernel needs, and the limit tells it.
+  // Launching a kernel that needs more raises the limit, as on hardware.
   void raise_limit(CUlimit which, u64 least) {
     const std::scoped_lock lock(settings);
     limits.at(which) = std::max(limits.at(which), least);
@@ -78,7 +79,7 @@ class Context : public std::enable_shared_from_this<Context> {
   TaskPtr gate_;                                  // under `order`: see hold_back
 };
 
-// Every context that ever was: a destroyed one can still be current, and answers so.
+// Every context that ever was: a destroyed one can still be current, and calls then fail.
 enum class ContextState : u8 { unknown, destroyed, live };
 ContextState context_state(CUcontext handle);
 // Null unless it is live.
@@ -99,9 +100,9 @@ void destroy_context(const std::shared_ptr<Context>& context);
 void require_healthy_device(const Device& device);
 
 // The first line of every call that needs a context: initialised, not inside a callback, a live context current, no
-// fault in it; throws what the driver answers otherwise.
+// fault in it; throws the driver's error otherwise.
 std::shared_ptr<Context> current_context();
-// The same for calls that do not mind a fault.
+// The same for calls that work after a fault.
 std::shared_ptr<Context> current_context_even_faulted();
 // For calls that name an object of some context: initialised, not in a callback.
 void require_calls_permitted();

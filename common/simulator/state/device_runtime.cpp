@@ -6,6 +6,7 @@
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/state/children.hpp"
 #include "common/simulator/state/context.hpp"
+#include "common/simulator/state/device_runtime_rows.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/errors.hpp"
 #include "common/simulator/state/function_attributes.hpp"
@@ -22,14 +23,13 @@
 #include <map>
 #include <mutex>
 #include <set>
-#include <span>
 #include <tuple>
 
 namespace cudasim {
 namespace device_runtime {
 namespace {
 
-// cudaError_t. A function that answers with one leaves it behind as its thread's last error, unless it is none.
+// cudaError_t. A function that returns an error also leaves it behind as its thread's last error.
 enum class Error : u32 {
   none = 0,
   invalid_value = 1,
@@ -71,7 +71,8 @@ constexpr u32 kNonBlocking = 1;                       // of a stream
 constexpr u32 kDisableTiming = 2, kInterprocess = 4;  // of an event
 constexpr int kVersion = 6000;                        // what an H200's device runtime of CUDA 13.0 calls itself
 constexpr u64 kThreads = 256, kMostBlocks = 256;      // of a child that copies or fills
-constexpr const char* kErrorTable = "cudasim_errors";
+
+}  // namespace
 
 // A thread in a call.
 struct Caller {
@@ -99,6 +100,8 @@ struct Caller {
   }
 };
 
+namespace {
+
 u64 fresh_number() {
   static std::atomic<u64> numbers{1 << 16};  // above the handles that mean something
   return ++numbers;
@@ -106,7 +109,7 @@ u64 fresh_number() {
 
 // ---- Launches
 
-// Nobody sees an error that he does not ask for; so it is told, once for each two kernels.
+// A program may never ask for the error, so it is reported on stderr, once for each pair of kernels.
 void tell_refused(const Caller& c, const Kernel& child, const std::string& why) {
   if (quiet()) return;
   static std::mutex mutex;
@@ -126,22 +129,23 @@ u64 address_of(const Caller& c, const ChildPlace& place) {
   return table.address + static_cast<u64>(&place - table.places) * sizeof place;
 }
 
-void tell_no_place() {
+void tell_no_place(Context& context) {
   static std::once_flag told;
   if (quiet()) return;
-  std::call_once(told, [] {
+  std::call_once(told, [&] {
     std::fprintf(stderr,
-                 "cudasim: there is no place for one more child's parameters (cudaErrorLaunchPendingCountExceeded): %u "
-                 "have been asked for and not launched\n",
-                 kPlaces);
+                 "cudasim: a kernel cannot launch another child (cudaErrorLaunchPendingCountExceeded): "
+                 "CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT allows %llu pending launches, and at most %u may have "
+                 "their parameters stored but not be launched\n",
+                 static_cast<unsigned long long>(context.limit(CU_LIMIT_DEV_RUNTIME_PENDING_LAUNCH_COUNT)), kPlaces);
   });
 }
 
-// A place for a child's parameters; null if there is none.
+// A place for a child's parameters; null if all are taken.
 ChildPlace* take_place(Caller& c) {
-  ChildPlace* const place = cudasim::take_place(c.program, c.launch.grid_id);
+  ChildPlace* const place = cudasim::take_place(c.launch);
   if (place == nullptr) {
-    tell_no_place();
+    tell_no_place(c.context);
     c.last_error() = static_cast<u32>(Error::too_many_launches);
   }
   return place;
@@ -177,26 +181,27 @@ Error put_in_line(const Caller& c, Child child) {
   return cudasim::put_in_line(c.launch.grid_id, std::move(child)) ? Error::none : Error::too_many_launches;
 }
 
-// Judges in any case: the place lies where kernels can write.
+// Checks the launch again: kernels can write to the place.
 Error launch(const Caller& c, ChildPlace& place, StreamHandle stream) {
-  const ChildPlace& p = place;
   const Kernel* kernel = nullptr;
-  Error error = judge(c, p, kernel);
+  Error error = judge(c, place, kernel);
+  const bool tail = static_cast<u64>(stream) == kTailStream;
   if (error == Error::none) {
-    error = put_in_line(c, {kernel,
-                            p.blocks,
-                            p.threads,
-                            p.dynamic_shared,
-                            static_cast<u64>(stream),
-                            {p.parameters, p.parameters + kernel->parameter_bytes},
-                            {}});
+    error = put_in_line(c, {.kernel = kernel,
+                            .blocks = place.blocks,
+                            .threads = place.threads,
+                            .dynamic_shared = place.dynamic_shared,
+                            .stream = static_cast<u64>(stream),
+                            .parameters = {place.parameters, place.parameters + kernel->parameter_bytes},
+                            .then = {},
+                            .counts = tail});
   }
-  give_back(place);
+  give_back(c.context, place, tail && error == Error::none);
   return error;
 }
 
-// What the compiler writes for kernel<<<…>>> in a kernel: a place for the arguments is asked for, and if there is one,
-// filled and launched.
+// The compiler turns kernel<<<…>>> in a kernel into a request for a place, and if that succeeds, stores of the
+// arguments and a launch.
 u64 get_parameter_buffer_v2(Caller& c, u64 function, Dim3 blocks, Dim3 threads, u32 shared) {
   ChildPlace* const place = take_place(c);
   if (place == nullptr) return 0;
@@ -204,7 +209,7 @@ u64 get_parameter_buffer_v2(Caller& c, u64 function, Dim3 blocks, Dim3 threads, 
   const Kernel* kernel = nullptr;
   const Error error = judge(c, *place, kernel);
   if (error == Error::none) return address_of(c, *place) + kParameters;
-  give_back(*place);
+  give_back(c.context, *place);
   c.last_error() = static_cast<u32>(error);
   return 0;
 }
@@ -246,7 +251,8 @@ Error free(Caller& c, u64 pointer) {
 u64 bytes_of(const Extent& e) { return e.width * e.height * e.depth; }
 
 // Copies and fills are children, too, of the kernels in kOwnKernels, with as many threads as they need. What they have
-// written the check for it hears afterwards, `then`: a copy may copy what nobody has written, as those of the host may.
+// written, the check for initialized memory learns afterwards, in `then`: like a copy by the host, it may copy
+// unwritten bytes.
 Error launch_own(Caller& c, const char* name, std::initializer_list<u64> parameters, const Extent& extent,
                  StreamHandle stream, std::function<void()> then) {
   const auto& kernels = c.program.runtime_kernels;
@@ -262,7 +268,7 @@ Error launch_own(Caller& c, const char* name, std::initializer_list<u64> paramet
                          std::move(then)});
 }
 
-// f(y, z) for each row of a box, where somebody checks what is written.
+// f(y, z) for each row of a box, if a check follows what is written.
 template <class F>
 void each_row(const Extent& box, F f) {
   if (!checks().init) return;
@@ -295,7 +301,7 @@ Error memcpy_1d(Caller& c, u64 to, u64 from, u64 bytes, u32 kind, StreamHandle s
   return memcpy_2d(c, to, bytes, from, bytes, bytes, 1, kind, stream);
 }
 
-// Whether a box at `place` is inside; beyond the last slice nobody knows.
+// Whether a box at `place` is inside; the number of slices is not known.
 bool inside(const Pitched& memory, const Extent& place, const Extent& extent) {
   return extent.depth <= 1 || place.height + extent.height <= memory.height;
 }
@@ -350,7 +356,7 @@ Error event_record_with_flags(Caller&, u64, StreamHandle, u32) { return Error::n
 
 // ---- Errors
 
-// These answer with an error, and do not fail with it.
+// These return an error as their result; they do not fail with it.
 u32 get_last_error(Caller& c) { return std::exchange(c.last_error(), 0); }
 u32 peek_at_last_error(Caller& c) { return c.last_error(); }
 
@@ -398,7 +404,7 @@ Error get_device(Caller& c, u64 to) { return c.give(to, int{c.context.device.ord
 Error get_device_count(Caller& c, u64 to) { return c.give(to, static_cast<int>(devices().size())); }
 Error runtime_get_version(Caller& c, u64 to) { return c.give(to, kVersion); }
 
-// An H200 answers for whatever device it is asked about.
+// An H200 reports its own attributes for any ordinal.
 Error device_get_attribute(Caller& c, u64 to, u32 attribute, u32 ordinal) {
   const Device& device = ordinal < devices().size() ? *devices()[ordinal] : c.context.device;
   const auto value = attribute_value(device, static_cast<int>(attribute));
@@ -453,22 +459,6 @@ Error func_get_attributes(Caller& c, u64 to, u64 function) {
 
 // ---- The table, and the PTX that is made of it
 
-constexpr u32 kMostArgumentBytes = 96;
-
-// A parameter, or where its value lies behind those before it.
-struct Parameter {
-  u32 offset, size, align;
-  bool array;  // of bytes, as PTX passes a struct
-};
-
-struct Row {
-  const char* name;  // behind "cuda" or "__cudaCDP2"
-  u32 result_bytes;
-  bool takes_stream;
-  std::vector<Parameter> parameters;
-  u64 (*call)(Caller& caller, const std::byte* arguments);
-};
-
 // A function's row, made of its type.
 template <auto F>
 struct Entry;
@@ -505,6 +495,10 @@ struct Entry<F> {
             call};
   }
 };
+
+}  // namespace
+
+const std::string& error_words_text() { return error_words().text; }
 
 const std::vector<Row>& rows() {
   static const auto& all = *new std::vector<Row>{
@@ -545,130 +539,11 @@ const std::vector<Row>& rows() {
   return all;
 }
 
-// Kernels that no module lists (kRuntimeKernels): byte `at` of `bytes`, then as many further on as there are threads.
-// NAME is one's, PARAMETERS, LOAD and STORE its own part.
-constexpr const char* kOwnKernel = R"(
-.visible .entry NAME(PARAMETERS.param .u64 width, .param .u64 height, .param .u64 bytes)
-{
-  .reg .b64 %width, %height, %bytes, %at, %step, %column, %row, %slice, %place, %number;
-  .reg .b32 %x, %y, %z;
-  .reg .b16 %byte;
-  .reg .pred %more;
-  ld.param.u64 %width, [width];
-  ld.param.u64 %height, [height];
-  ld.param.u64 %bytes, [bytes];
-  mov.u32 %x, %ntid.x;
-  mov.u32 %y, %ctaid.x;
-  mov.u32 %z, %tid.x;
-  mul.wide.u32 %at, %x, %y;
-  cvt.u64.u32 %step, %z;
-  add.u64 %at, %at, %step;
-  mov.u32 %y, %nctaid.x;
-  mul.wide.u32 %step, %x, %y;
-LOOP:
-  setp.lt.u64 %more, %at, %bytes;
-  @!%more ret;
-  rem.u64 %column, %at, %width;
-  div.u64 %row, %at, %width;
-  div.u64 %slice, %row, %height;
-  rem.u64 %row, %row, %height;
-BODY  add.u64 %at, %at, %step;
-  bra LOOP;
-}
-)";
-
-// %place in memory, of which the kernel has parameters THING, THING_pitch and THING_slice.
-constexpr const char* kPlace = R"(  ld.param.u64 %number, [THING];
-  add.u64 %place, %number, %column;
-  ld.param.u64 %number, [THING_pitch];
-  mad.lo.u64 %place, %row, %number, %place;
-  ld.param.u64 %number, [THING_slice];
-  mad.lo.u64 %place, %slice, %number, %place;
-)";
-constexpr const char* kMemory = ".param .u64 THING, .param .u64 THING_pitch, .param .u64 THING_slice, ";
-
-std::string filled_in(std::string text, std::string_view what, std::string_view by) {
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
-    text.replace(at, what.size(), by);
-  return text;
-}
-
-std::string own_kernel(const char* name, const std::string& parameters, const std::string& body) {
-  return filled_in(filled_in(filled_in(kOwnKernel, "NAME", name), "PARAMETERS", parameters), "BODY", body);
-}
-
-std::string own_kernels() {
-  const auto to = [](const char* text) { return filled_in(text, "THING", "to"); };
-  const auto from = [](const char* text) { return filled_in(text, "THING", "from"); };
-  return own_kernel("cudasim_copy", to(kMemory) + from(kMemory),
-                    from(kPlace) + "  ld.u8 %byte, [%place];\n" + to(kPlace) + "  st.u8 [%place], %byte;\n") +
-         own_kernel("cudasim_fill", to(kMemory) + ".param .u64 value, ",
-                    to(kPlace) + "  ld.param.u64 %number, [value];\n  st.u8 [%place], %number;\n");
-}
-
-std::string number(u64 value) { return std::to_string(value); }
-
-// A function that hands its arguments on, as bytes one behind the other, with the row's number.
-std::string as_ptx(std::size_t index, const std::string& name) {
-  const Row& row = rows()[index];
-  const std::string result = ".b" + number(row.result_bytes * 8);
-  std::string text = ".visible .func (.param " + result + " result) " + name + "(";
-  std::string pass;
-  for (std::size_t i = 0; i < row.parameters.size(); ++i) {
-    const Parameter& p = row.parameters[i];
-    const std::string parameter = "p" + number(i);
-    const u32 word = p.array ? p.align : p.size;
-    text += i == 0 ? "" : ", ";
-    text += p.array ? ".param .align " + number(p.align) + " .b8 " + parameter + "[" + number(p.size) + "]"
-                    : ".param .b" + number(p.size * 8) + " " + parameter;
-    for (u32 at = 0; at < p.size; at += word) {
-      const std::string type = ".b" + number(word * 8) + " ", with = word == 8 ? "%wide" : "%word";
-      pass += "  ld.param" + type + with + ", [" + parameter + "+" + number(at) + "];\n";
-      pass += "  st.param" + type + "[arguments+" + number(p.offset + at) + "], " + with + ";\n";
-    }
-  }
-  text += ")\n{\n  .reg .b64 %wide;\n  .reg .b32 %word;\n";
-  text += "  .param .b32 row;\n  .param .align 8 .b8 arguments[" + number(kMostArgumentBytes) + "];\n";
-  text += "  .param .b64 answer;\n  st.param.b32 [row], " + number(index) + ";\n" + pass;
-  text += "  call.uni (answer), " + std::string(kDeviceRuntimeCall) + ", (row, arguments);\n";
-  text += "  ld.param.b64 %wide, [answer];\n";
-  if (row.result_bytes == 8) return text + "  st.param.b64 [result], %wide;\n  ret;\n}\n";
-  return text + "  cvt.u32.u64 %word, %wide;\n  st.param.b32 [result], %word;\n  ret;\n}\n";
-}
-
-std::string head() {
-  const std::string& words = error_words().text;
-  std::string bytes;
-  for (const char each : words) bytes += number(static_cast<unsigned char>(each)) + ",";
-  bytes.pop_back();
-  return ".version 7.0\n.target sm_70\n.address_size 64\n.global .b8 " + std::string(kErrorTable) + "[" +
-         number(words.size()) + "] = {" + bytes + "};\n.visible .global .align 16 .b8 " + kChildTable + "[" +
-         number(kPlaces * sizeof(ChildPlace)) + "];\n.extern .func (.param .b64 answer) " + kDeviceRuntimeCall +
-         "(.param .b32 row, .param .align 8 .b8 arguments[" + number(kMostArgumentBytes) + "]);\n";
-}
-
-}  // namespace
 }  // namespace device_runtime
 
-using namespace device_runtime;
-
-// The compilers of CUDA 12 and later write names of the second kind.
-std::string device_runtime_module(const std::function<bool(const std::string& name)>& wanted) {
-  std::string functions;
-  for (std::size_t i = 0; i < rows().size(); ++i) {
-    for (const char* prefix : {"cuda", "__cudaCDP2"}) {
-      for (const char* suffix : {"", "_ptsz"}) {
-        const std::string name = std::string(prefix) + rows()[i].name + suffix;
-        if ((*suffix == 0 || rows()[i].takes_stream) && wanted(name)) functions += as_ptx(i, name);
-      }
-    }
-  }
-  return functions.empty() ? "" : head() + own_kernels() + functions;
-}
-
 u64 call_device_runtime(Warp& warp, u32 lane, u32 function, const std::byte* arguments) {
-  Caller caller{warp, lane};
-  return rows().at(function).call(caller, arguments);
+  device_runtime::Caller caller{warp, lane};
+  return device_runtime::rows().at(function).call(caller, arguments);
 }
 
 }  // namespace cudasim

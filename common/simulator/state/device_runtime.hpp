@@ -1,6 +1,6 @@
-// The functions of libcudadevrt by which kernels launch grids, take, fill and copy memory, ask what there is, and ask
-// after errors (cuda_device_runtime_api.h; CUDA C++ Programming Guide, "CUDA Dynamic Parallelism"). For the linker they
-// are PTX, a few lines each that hand their arguments on; what they do is here.
+// The functions of libcudadevrt with which kernels launch grids, allocate, fill and copy memory, and query devices and
+// errors (cuda_device_runtime_api.h; CUDA C++ Programming Guide, "CUDA Dynamic Parallelism"). The linker gets a few
+// lines of PTX for each, which pass the arguments to the simulator.
 #pragma once
 #include "common/simulator/exec/instruction.hpp"
 

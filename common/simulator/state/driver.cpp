@@ -25,7 +25,7 @@ struct Driver {
   std::mutex mutex;
   std::vector<std::unique_ptr<Device>> machine;  // all there are
   std::vector<Device*> visible;                  // those that this process sees, in its order
-  CUresult without = CUDA_ERROR_NO_DEVICE;       // what cuInit answers where it sees none
+  CUresult without = CUDA_ERROR_NO_DEVICE;       // what cuInit returns if no device is visible
 };
 
 Driver& driver() {

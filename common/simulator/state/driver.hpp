@@ -6,7 +6,7 @@
 
 namespace cudasim {
 
-// cuInit. Reads CUDASIM_DEVICES, CUDASIM_MEMORY, CUDA_VISIBLE_DEVICES, and names variables that nobody reads.
+// cuInit. Reads CUDASIM_DEVICES, CUDASIM_MEMORY, CUDA_VISIBLE_DEVICES, and reports unknown CUDASIM_ variables.
 // CUDA_ERROR_NO_DEVICE if no device is visible.
 CUresult initialize();
 
@@ -16,10 +16,10 @@ void require_initialized();
 // All devices that the process sees. Empty before cuInit.
 std::span<Device* const> devices();
 
-// Throws `otherwise` for an ordinal that is none.
+// Throws `otherwise` for an unknown ordinal.
 Device& device_at(CUdevice ordinal, CUresult otherwise = CUDA_ERROR_INVALID_DEVICE);
 
-// Says once per name on stderr that the simulator does not have this function, and answers CUDA_ERROR_NOT_SUPPORTED.
+// Reports once per name on stderr that the simulator does not have this function. Returns CUDA_ERROR_NOT_SUPPORTED.
 // `why` is appended if given.
 CUresult refuse(const char* function, const char* why = nullptr);
 

@@ -1,4 +1,4 @@
-// What is said of the order of two nodes of a graph.
+// The kind of an edge between two nodes of a graph.
 #pragma once
 #include "common/simulator/types.hpp"
 

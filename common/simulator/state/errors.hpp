@@ -5,7 +5,7 @@
 
 namespace cudasim {
 
-// Null for what is no code.
+// Null for an unknown code.
 const ErrorText* error_text(CUresult code);
 
 // For reports: of everything.

@@ -69,7 +69,8 @@ void Event::record(Context& context) {
 
 TaskPtr Event::record(const std::function<TaskPtr(Operation)>& enter) {
   auto recording = std::make_shared<Recording>();
-  // Work that is dropped will not be waited for, by other processes either: the mark is reached when nobody holds it.
+  // Work that is dropped will not be waited for, by other processes either: the mark counts as reached when the last
+  // owner drops it.
   std::shared_ptr<void> mark_of_all;
   if (marks) {
     recording->number = marks->begin();

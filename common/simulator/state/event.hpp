@@ -30,7 +30,7 @@ class Event {
   bool opened = false;  // by a handle of another process's: it gives out none of its own
 
   bool timed() const { return (flags & CU_EVENT_DISABLE_TIMING) == 0; }
-  // The latest cuEventRecord; null if there was none.
+  // The latest cuEventRecord; null if it was never recorded.
   std::shared_ptr<const Recording> recording() const {
     const std::scoped_lock lock(mutex_);
     return recording_;
@@ -40,8 +40,8 @@ class Event {
   void wait() const;  // sleeps until then
   // A task that ends then; null if nothing was recorded.
   TaskPtr awaited() const;
-  // Puts a mark at the end of the stream; of a captured one, at what it has recorded so far. What waits for a kernel
-  // that said so goes on at this port of it (EdgeKind); 0: when it has ended.
+  // Puts a mark at the end of the stream; of a captured one, at what it has recorded so far. `port` (EdgeKind) says
+  // at which point of the last kernel the mark is reached; 0: when the kernel has ended.
   void record(Stream& stream, u8 port = 0);
   // The capture whose nodes it marks, and these; null if it was last recorded in work that runs.
   std::shared_ptr<Capture> captured(std::vector<Dependency>* nodes = nullptr) const;

@@ -1,4 +1,4 @@
-// How the simulator's inside says that a call fails: by throwing the code. api/guard.hpp turns it into the answer.
+// Inside the simulator, a call fails by throwing a Failure. api/guard.hpp turns it into the result.
 #pragma once
 #include "common/simulator/names.hpp"
 
@@ -8,7 +8,7 @@ namespace cudasim {
 
 struct Failure {
   CUresult code;
-  std::string why;  // for who looks on (CUDASIM_TRACE=api, the driver's log): what the code does not say; a sentence,
+  std::string why;  // for CUDASIM_TRACE=api and the driver's log: what the code does not say; a sentence,
                     // and perhaps lines of a text below it
 };
 

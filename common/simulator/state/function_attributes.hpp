@@ -11,7 +11,7 @@ int function_attribute(const Program& program, const Kernel& kernel, const Funct
 // Throws CUDA_ERROR_INVALID_VALUE for one that cannot be set, or not to this value.
 void set_function_attribute(const Kernel& kernel, FunctionSettings& settings, CUfunction_attribute which, int value);
 
-// Where parameter `index` lies in the launch's buffer.
+// The place of parameter `index` in the launch's buffer.
 void parameter_place(const Program& program, const Kernel& kernel, std::size_t index, std::size_t* offset,
                      std::size_t* size);
 

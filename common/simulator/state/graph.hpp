@@ -71,7 +71,7 @@ struct ConditionalPart {
   std::vector<std::shared_ptr<Graph>> bodies;
   std::shared_ptr<std::vector<CUgraph>> handles;  // of the bodies: what phGraph_out points to
 };
-// Of external semaphores. There are none on this machine, so such a node names none.
+// External semaphores are not simulated, so such a node has an empty list of them.
 struct SignalPart {};
 struct AwaitPart {};
 struct EmptyPart {};
@@ -79,6 +79,7 @@ using Part = std::variant<EmptyPart, KernelPart, CopyPart, FillPart, HostPart, C
                           AllocatePart, FreePart, MemoryPart, ConditionalPart, SignalPart, AwaitPart>;
 
 CUgraphNodeType type_of(const Part& part);
+bool is_single(const Part& part);  // allocates or frees memory, or is conditional
 
 // Whether a node of an executable graph can become `next` (manual, cuGraphExecUpdate, "Limitations").
 CUgraphExecUpdateResult may_become(const Part& now, const Part& next);
@@ -176,6 +177,9 @@ class Executable {
     std::vector<std::vector<Step>> bodies;  // of a conditional node
   };
 
+  // The steps of a graph and of its child graphs. Throws as the constructor does.
+  static std::vector<Step> steps_of(const Graph& graph, CUgraphNode* culprit);
+
   TaskPtr launch(Stream& stream);  // the task that ends it
   // A graph that does the same, for a launch into a captured stream. With this one's lock and the graphs'
   // held.
@@ -203,12 +207,12 @@ Registry<Node, CUgraphNode>& graph_nodes();
 Registry<Executable, CUgraphExec>& executables();
 Registry<UserObjectEntry, CUuserObject>& user_objects();
 
-// Each throws CUDA_ERROR_INVALID_VALUE for a handle that is none.
+// Each throws CUDA_ERROR_INVALID_VALUE for an unknown handle.
 std::shared_ptr<Graph> get_graph(CUgraph handle);
 NodePtr get_node(CUgraphNode handle);
 std::shared_ptr<Executable> get_executable(CUgraphExec handle);
 
-// What a part does, as work for a stream of `context`. Throws what the call would answer.
+// What a part does, as work for a stream of `context`. Throws the error of the corresponding call.
 Operation operation_of(const Part& part, const std::shared_ptr<Context>& context, int priority);
 
 }  // namespace cudasim

@@ -27,15 +27,6 @@ Reservations& reservations() {
   return all;
 }
 
-// With a device.
-struct GraphAccount {
-  std::recursive_mutex mutex;  // a hold may end while holds are trimmed
-  GraphMemoryUse use;
-  std::vector<std::weak_ptr<GraphMemoryHold>> holds;
-};
-
-GraphAccount& account_of(Device& device) { return device.parts.get<GraphAccount>(); }
-
 }  // namespace
 
 u64 reserve_graph_memory(u64 bytes) {
@@ -64,13 +55,13 @@ void set_graph_memory_allocated(u64 base, bool allocated) {
 }
 
 GraphMemoryUse graph_memory_use(Device& device) {
-  GraphAccount& account = account_of(device);
+  Device::GraphMemory& account = device.graph_memory;
   const std::scoped_lock lock(account.mutex);
   return account.use;
 }
 
 void reset_graph_memory_high(Device& device, bool of_reserved) {
-  GraphAccount& account = account_of(device);
+  Device::GraphMemory& account = device.graph_memory;
   const std::scoped_lock lock(account.mutex);
   GraphMemoryUse& use = account.use;
   (of_reserved ? use.reserved_high : use.used_high) = of_reserved ? use.reserved : use.used;
@@ -80,7 +71,7 @@ GraphMemoryHold::GraphMemoryHold(Device& device, std::vector<u64> addresses, u64
     : device_(device), addresses_(std::move(addresses)), bytes_(round_up(bytes, kGraphUnit)) {}
 
 void GraphMemoryHold::take() {
-  GraphAccount& account = account_of(device_);
+  Device::GraphMemory& account = device_.graph_memory;
   const std::scoped_lock lock(account.mutex);
   if (taken_) return;
   taken_ = true;
@@ -90,7 +81,7 @@ void GraphMemoryHold::take() {
 }
 
 void GraphMemoryHold::drop() {
-  GraphAccount& account = account_of(device_);
+  Device::GraphMemory& account = device_.graph_memory;
   const std::scoped_lock lock(account.mutex);
   if (!taken_) return;
   taken_ = false;
@@ -104,7 +95,7 @@ bool GraphMemoryHold::idle() const {
 
 std::shared_ptr<GraphMemoryHold> hold_graph_memory(Device& device, std::vector<u64> addresses, u64 bytes) {
   auto made = std::make_shared<GraphMemoryHold>(device, std::move(addresses), bytes);
-  GraphAccount& account = account_of(device);
+  Device::GraphMemory& account = device.graph_memory;
   const std::scoped_lock lock(account.mutex);
   std::erase_if(account.holds, [](const auto& weak) { return weak.expired(); });
   account.holds.push_back(made);
@@ -112,7 +103,7 @@ std::shared_ptr<GraphMemoryHold> hold_graph_memory(Device& device, std::vector<u
 }
 
 void trim_graph_memory(Device& device) {
-  GraphAccount& account = account_of(device);
+  Device::GraphMemory& account = device.graph_memory;
   const std::scoped_lock lock(account.mutex);
   for (const auto& weak : account.holds) {
     if (const auto hold = weak.lock(); hold && hold->idle()) hold->drop();

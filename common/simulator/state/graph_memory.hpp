@@ -17,10 +17,6 @@ bool is_graph_memory(u64 address);
 bool graph_memory_allocated(u64 base);
 void set_graph_memory_allocated(u64 base, bool allocated);
 
-// What CUgraphMem_attribute counts, in bytes.
-struct GraphMemoryUse {
-  u64 used = 0, used_high = 0, reserved = 0, reserved_high = 0;
-};
 GraphMemoryUse graph_memory_use(Device& device);
 void reset_graph_memory_high(Device& device, bool of_reserved);
 

@@ -14,7 +14,7 @@ struct LaunchShape {
   Dim3 grid, block;
   std::optional<Dim3> cluster;            // what the launch asked for, if anything
   std::optional<Dim3> preferred_cluster;  // a hint, which changes nothing but must divide the grid
-  u32 dynamic_shared = 0;       // bytes
+  u32 dynamic_shared = 0;                 // bytes
   bool cooperative = false;
   int priority = 0;  // CU_LAUNCH_ATTRIBUTE_PRIORITY, else the stream's; a lower number is more urgent
 };
@@ -31,7 +31,7 @@ Dim3 cluster_of(const Function& function, const LaunchShape& shape);
 // dynamic shared memory that its blocks may have.
 std::string misfit(const Kernel& kernel, const Dim3& grid, const Dim3& block, u64 dynamic_shared, u64 most_dynamic);
 
-// Throws what the driver answers for a shape that this kernel cannot have on this device.
+// Throws the driver's error for a shape that this kernel cannot have on this device.
 void require_shape(const Function& function, const LaunchShape& shape);
 
 // The kernel's parameters, copied from `kernelParams` or `extra` of a launch, laid out as the kernel reads them.

@@ -125,7 +125,7 @@ std::string called_from(const void* address) {
   return ", from " + path.substr(path.rfind('/') + 1) + offset;
 }
 
-// Behind a fault nothing can be given back: every call answers with it.
+// After a fault nothing can be freed: every call fails with it.
 bool anything_faulted() {
   for (const Device* device : devices()) {
     if (device->fault != CUDA_SUCCESS) return true;

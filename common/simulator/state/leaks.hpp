@@ -1,6 +1,6 @@
-// What a program has made and not given back: told when its context is destroyed, and when the process ends.
+// Reports what a program has not freed, when its context is destroyed and when the process ends.
 //
-// The check looks at the door of the driver only: which calls have succeeded, with which handle.
+// The check sees only which calls have succeeded, and with which handle.
 #pragma once
 #include "common/simulator/state/argument.hpp"
 

@@ -27,17 +27,17 @@ class Library : public std::enable_shared_from_this<Library> {
 
   const std::shared_ptr<const Program> program;
   CUlibrary handle = nullptr;
-  // Why there is nothing in it: of what is no code at all a driver takes note, and says so when it is asked for some.
+  // Why there is nothing in it: a driver accepts an image without any code, and fails only when code is requested.
   CUresult failed = CUDA_SUCCESS;
 
   void make_kernels();  // after construction: they refer to their library
   const std::vector<CUkernel>& kernels() const { return kernels_; }
-  CUkernel kernel(const std::string& name) const;  // null if there is none
+  CUkernel kernel(const std::string& name) const;  // null if it has none of that name
   // The module of this library in a context; loaded if it is not yet.
   std::shared_ptr<Module> module_in(const std::shared_ptr<Context>& context);
   // Every module that it has been loaded as and that still lives.
   std::vector<std::shared_ptr<Module>> loaded() const;
-  // Takes back its modules and kernels.
+  // Unloads its modules and kernels.
   void close();
 
  private:

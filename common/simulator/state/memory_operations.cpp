@@ -10,7 +10,7 @@
 namespace cudasim {
 namespace {
 
-// A word in memory that lives as long as this does, whatever is freed meanwhile.
+// A word in memory that lives as long as this does, whatever is freed in the meantime.
 struct Word {
   AddressSpace::Hold hold;
   std::byte* bytes = nullptr;
@@ -52,7 +52,8 @@ bool fulfilled(u64 found, u64 wanted, u32 size, unsigned how) {
   }
 }
 
-// Looks again and again, less and less often: memory tells nobody that it changed. Gives up when the context ends.
+// Looks again and again, less and less often: there is no notification when memory changes. Gives up when the context
+// ends.
 CUresult wait_for(u64 address, u64 value, u32 size, unsigned how, const Health& health) {
   std::chrono::microseconds pause{10};
   while (!health.ended && !health.ending && health.fault == CUDA_SUCCESS) {

@@ -6,7 +6,7 @@ namespace cudasim {
 
 constexpr unsigned kBatchLimit = 256;  // a batch has fewer operations
 
-// Of a word of `size` bytes. Both throw what memory_operation does.
+// For a word of `size` bytes. Both throw what memory_operation does.
 Operation wait_operation(u64 address, u64 value, u32 size, unsigned flags, const std::shared_ptr<Health>& health);
 Operation write_operation(u64 address, u64 value, u32 size, unsigned flags);
 

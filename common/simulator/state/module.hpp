@@ -6,7 +6,6 @@
 #include "common/simulator/state/registry.hpp"
 
 #include <map>
-#include <span>
 #include <string>
 
 namespace cudasim {
@@ -37,7 +36,7 @@ struct FunctionSettings {
 };
 
 FunctionSettings default_settings(const Kernel& kernel);
-// A library kernel's settings, but for those that were set on the function itself: a bit for each CUfunction_attribute.
+// A library kernel's settings, except those that were set on the function itself: a bit for each CUfunction_attribute.
 FunctionSettings merged(const FunctionSettings& of_kernel, const FunctionSettings& of_function, u32 own);
 
 class Module;
@@ -79,7 +78,7 @@ class Module {
   CUmodule handle = nullptr;
   bool of_library = false;  // belongs to a CUlibrary: cuModuleUnload must not take it
 
-  // The handle of a function, the same each time; null if there is none of that name.
+  // The handle of a function, the same each time; null if the module has none of that name.
   CUfunction function(const std::string& name);
   CUfunction function(const Kernel& kernel);
   // Forgets the functions' handles.
@@ -92,13 +91,13 @@ class Module {
 };
 
 // A variable by name, .visible ones first; the driver finds the others too (nvcc writes no .visible for the variables
-// of a whole program). Null if there is none.
+// of a whole program). Null otherwise.
 const Global* find_variable(const Program& program, const std::string& name);
 
 Registry<Module, CUmodule>& modules();
 Registry<Function, CUfunction>& functions();
 
-// Throws CUDA_ERROR_INVALID_HANDLE if it is none, and the fault of its context.
+// Throws CUDA_ERROR_INVALID_HANDLE for an unknown handle, and the fault of its context.
 std::shared_ptr<Module> get_module(CUmodule handle);
 std::shared_ptr<Function> get_function(CUfunction handle);
 

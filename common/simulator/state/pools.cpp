@@ -43,6 +43,8 @@ Registry<Pool, CUmemoryPool>& pools() {
   return all;
 }
 
+std::shared_ptr<Pool> get_pool(CUmemoryPool handle) { return pools().get(handle, CUDA_ERROR_INVALID_VALUE); }
+
 std::shared_ptr<Pool> make_pool(Device& device, const PoolPlace& place, u64 max_size, Pool::Sharing sharing,
                                 std::shared_ptr<SharedMemory> shared) {
   auto made = std::make_shared<Pool>(device, place, max_size, sharing, std::move(shared));
@@ -308,9 +310,7 @@ void Pool::get(CUmemPool_attribute attribute, void* value) {
 
 void Pool::set(CUmemPool_attribute attribute, const void* value) {
   const std::scoped_lock lock(mutex_);
-  const auto flag = [value](int& into) {
-    into = *static_cast<const int*>(value) != 0;
-  };
+  const auto flag = [value](int& into) { into = *static_cast<const int*>(value) != 0; };
   const cuuint64_t* const bytes = static_cast<const cuuint64_t*>(value);
   switch (attribute) {
     case CU_MEMPOOL_ATTR_REUSE_FOLLOW_EVENT_DEPENDENCIES: return flag(follow_events_);

@@ -14,7 +14,7 @@
 
 namespace cudasim {
 
-// Which memory a pool deals in, and where that lies: CUmemLocation, without the numbers that mean nothing.
+// The kind of memory of a pool and its location: CUmemLocation, without numbers that have no meaning.
 struct PoolPlace {
   bool managed = false;
   int location = CU_MEM_LOCATION_TYPE_DEVICE;  // 0: nowhere in particular, of managed memory; 2, 3: on the host
@@ -27,7 +27,7 @@ struct PoolPlace {
 
 class Pool : public std::enable_shared_from_this<Pool> {
  public:
-  // How other processes have to do with it.
+  // Whether the pool is shared with other processes.
   enum class Sharing : u8 { none, exported, imported };
 
   // `shared`: stands for the pool where it is known by a file descriptor; null unless it is shared.
@@ -42,12 +42,12 @@ class Pool : public std::enable_shared_from_this<Pool> {
   CUmemoryPool handle = nullptr;
   bool is_default = false;
 
-  // The address is the program's at once; the memory, from the stream's next operation on.
+  // The program gets the address at once, and the memory in the order of the stream.
   u64 allocate(Stream& stream, u64 size);
   // Throws CUDA_ERROR_INVALID_VALUE if `base` is no allocation of this pool, or freed already.
   void free_in_order(u64 base, Stream& stream);
   void free_now(u64 base);
-  // Gives unused memory back until at most `keep` bytes are held.
+  // Releases unused memory until at most `keep` bytes are held.
   void trim(u64 keep);
   void trim_to_threshold();
 
@@ -102,10 +102,12 @@ class Pool : public std::enable_shared_from_this<Pool> {
 };
 
 Registry<Pool, CUmemoryPool>& pools();
+// Throws CUDA_ERROR_INVALID_VALUE for an unknown handle.
+std::shared_ptr<Pool> get_pool(CUmemoryPool handle);
 std::shared_ptr<Pool> make_pool(Device& device, const PoolPlace& place, u64 max_size,
                                 Pool::Sharing sharing = Pool::Sharing::none,
                                 std::shared_ptr<SharedMemory> shared = nullptr);
-// Of each place, the one that is always there, and the one that was set last.
+// For each place: its default pool, and the one that was set last.
 std::shared_ptr<Pool> default_pool(const PoolPlace& place);
 std::shared_ptr<Pool> current_pool(const PoolPlace& place);
 void set_current_pool(const PoolPlace& place, std::shared_ptr<Pool> pool);

@@ -1,5 +1,5 @@
-// Handles: what a program holds instead of a pointer. A handle looks like one, is never dereferenced, and is not used
-// twice, so that a stale, foreign or random value is told from a live one by looking it up.
+// Handles, which a program holds instead of pointers. A handle looks like a pointer, is never dereferenced, and is not
+// used twice, so that a lookup tells a stale, foreign or random value from a live one.
 #pragma once
 #include "common/simulator/state/failure.hpp"
 #include "common/simulator/types.hpp"
@@ -17,7 +17,7 @@ namespace cudasim {
 // Lies where neither the processor's programs nor the simulated device have memory; never 0, 1 or 2.
 u64 fresh_handle();
 
-// Of a value that no object of the kind that was wanted has: "handle 0x3c0000000040 …".
+// For a value that is not a handle of the expected kind: "handle 0x3c0000000040 …".
 std::string no_such_handle(u64 value);
 
 // All live objects of one kind, by handle. Thread-safe. Handle is the driver's opaque pointer type.
@@ -31,21 +31,21 @@ class Registry {
     return reinterpret_cast<Handle>(value);
   }
 
-  // Null if there is none.
+  // Null if it is unknown.
   std::shared_ptr<Object> find(Handle handle) const {
     const std::shared_lock lock(mutex_);
     const auto found = objects_.find(reinterpret_cast<u64>(handle));
     return found == objects_.end() ? nullptr : found->second;
   }
 
-  // Throws `otherwise` if there is none.
+  // Throws `otherwise` if it is unknown.
   std::shared_ptr<Object> get(Handle handle, CUresult otherwise = CUDA_ERROR_INVALID_HANDLE) const {
     auto object = find(handle);
     if (!object) fail(otherwise, no_such_handle(reinterpret_cast<u64>(handle)));
     return object;
   }
 
-  // Takes it out; null if there is none. Of two threads that remove the same handle one gets the object.
+  // Takes it out; null if it is unknown. If two threads remove the same handle, one gets the object.
   std::shared_ptr<Object> remove(Handle handle) {
     const std::unique_lock lock(mutex_);
     const auto found = objects_.find(reinterpret_cast<u64>(handle));

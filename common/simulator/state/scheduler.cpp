@@ -33,7 +33,7 @@ void come_late() {
   std::this_thread::sleep_for(std::chrono::microseconds(random() % (most * 1000)));
 }
 
-// The answer alone, CUDA_ERROR_UNKNOWN, would hide it.
+// The result alone, CUDA_ERROR_UNKNOWN, would hide it.
 void tell_thrown(const Operation& operation, const char* what) {
   const char* name = operation.label.empty() ? "a task" : operation.label.c_str();
   std::fprintf(stderr, "cudasim: %s has thrown an exception: %s\n", name, what);
@@ -131,7 +131,7 @@ CUresult Scheduler::execute_untimed(Task& task) {
     result = failure.code;
   } catch (const std::bad_alloc&) {
     result = CUDA_ERROR_OUT_OF_MEMORY;
-  } catch (const std::exception& e) {  // a host function's, or a mistake of ours: nobody else is there to catch it
+  } catch (const std::exception& e) {  // a host function's, or a bug of the simulator; nothing else catches it
     tell_thrown(task.operation_, e.what());
   } catch (...) {
     tell_thrown(task.operation_, "no std::exception");

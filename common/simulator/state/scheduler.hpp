@@ -21,7 +21,7 @@ namespace cudasim {
 struct Health {
   explicit Health(std::atomic<CUresult>& of_device) : fault(of_device) {}
 
-  std::atomic<CUresult>& fault;     // the device's (Device::fault): what every later call answers
+  std::atomic<CUresult>& fault;     // the device's (Device::fault): what every later call returns
   std::atomic<bool> ending{false};  // it is being destroyed: work that waits for memory gives up
   std::atomic<bool> ended{false};   // the context is destroyed: work not begun is dropped
   std::atomic<u32> active{0};       // tasks that run or could run now
@@ -46,15 +46,15 @@ enum class OperationKind : u8 {
 };
 
 // One piece of work for the device, complete in itself: nothing in it points into memory of the caller's that may go
-// away, but for what the manual says must stay.
+// away, except for what the manual says must stay.
 struct Operation {
   OperationKind kind = OperationKind::empty;
-  std::string label;              // for timelines: the kernel's name, "cuMemcpyHtoDAsync" …
-  u64 bytes = 0;                  // for timelines: that a copy or fill moves
-  u64 stream = 0;                 // for timelines: Stream::id; 0: of no stream in particular
-  u64 arrow = 0;                  // for timelines: from the call that entered it
-  std::function<CUresult()> run;  // an answer other than CUDA_SUCCESS poisons the context; empty: nothing to do
-  bool even_after_fault = false;  // runs also when the context is poisoned (cuStreamAddCallback)
+  std::string label;                       // for timelines: the kernel's name, "cuMemcpyHtoDAsync" …
+  u64 bytes = 0;                           // for timelines: that a copy or fill moves
+  u64 stream = 0;                          // for timelines: Stream::id; 0: of no stream in particular
+  u64 arrow = 0;                           // for timelines: from the call that entered it
+  std::function<CUresult()> run;           // a result other than CUDA_SUCCESS poisons the context; empty: nothing to do
+  bool even_after_fault = false;           // runs also when the context is poisoned (cuStreamAddCallback)
   std::shared_ptr<const void> parameters;  // what a graph node of this kind would keep, for capture
 };
 
@@ -86,7 +86,7 @@ class Scheduler {
   // thread must call run() next, for synchronous calls.
   TaskPtr enter(std::shared_ptr<Health> health, Operation operation, int priority, std::span<const TaskPtr> after,
                 Where where = Where::worker);
-  // Waits for a Where::caller task's turn and runs it. The answer is the operation's, or the context's fault.
+  // Waits for a Where::caller task's turn and runs it. Returns the operation's result, or the context's fault.
   CUresult run(const TaskPtr& task);
 
   // Ends a context's work: what runs or can run is run to its end, what waits for others is dropped.
@@ -95,8 +95,8 @@ class Scheduler {
  private:
   struct State;
   Scheduler();
-  void make_ready(const TaskPtr& task);              // with the lock held
-  CUresult execute(Task& task);                      // without the lock
+  void make_ready(const TaskPtr& task);  // with the lock held
+  CUresult execute(Task& task);          // without the lock
   CUresult execute_untimed(Task& task);
   std::vector<TaskPtr> finish(const TaskPtr& task);  // takes the lock; the tasks that a worker can run now
   void hand_out(std::vector<TaskPtr> tasks);

@@ -19,7 +19,7 @@ class SharedMarks {
   u64 latest() const;
   // True for 0, which stands for no record; for a process that ended before it came to its mark, too.
   bool reached(u64 number) const;
-  // Sleeps until then, or until `give_up` says so, which is asked now and then.
+  // Sleeps until then, or until `give_up`, called now and then, returns true.
   void wait(u64 number, const std::function<bool()>& give_up) const;
 
  private:

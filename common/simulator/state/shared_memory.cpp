@@ -62,7 +62,7 @@ std::shared_ptr<SharedMemory> SharedMemory::adopt(Purpose purpose, int file, CUr
 
 std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, int descriptor) {
   const int own = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  require(own >= 0, CUDA_ERROR_UNKNOWN);  // as driver 580 answers if there is no such descriptor
+  require(own >= 0, CUDA_ERROR_UNKNOWN);  // as driver 580 for an unknown descriptor
   // And of physical memory, if it is a descriptor of something else.
   return adopt(purpose, own, purpose == Purpose::physical_memory ? CUDA_ERROR_UNKNOWN : CUDA_ERROR_INVALID_VALUE);
 }

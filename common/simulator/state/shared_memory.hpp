@@ -4,13 +4,15 @@
 #include "common/simulator/state/failure.hpp"
 #include "common/simulator/types.hpp"
 
+#include <map>
 #include <memory>
+#include <mutex>
 
 namespace cudasim {
 
 class SharedMemory {
  public:
-  // What it is stands behind its bytes, for whoever opens it.
+  // The purpose is stored behind the bytes, for the process that opens them.
   enum class Purpose : u32 { physical_memory, allocation, pool, pool_block, marks };
   static constexpr u64 kNotes = 192;  // bytes that its maker may add to that
 
@@ -51,12 +53,21 @@ class SharedMemory {
   };
   SharedMemory(int file, const Label& label);
   // Takes the descriptor over.
-  static std::shared_ptr<SharedMemory> adopt(Purpose purpose, int file,
-                                             CUresult otherwise = CUDA_ERROR_INVALID_VALUE);
+  static std::shared_ptr<SharedMemory> adopt(Purpose purpose, int file, CUresult otherwise = CUDA_ERROR_INVALID_VALUE);
 
   int file_;
   Label label_;
   std::byte* bytes_ = nullptr;
+};
+
+// The memory of other processes that a context has opened, by serial number. It ends with the context.
+struct OpenedMemory {
+  struct Opening {
+    u64 base;
+    u32 count;
+  };
+  std::mutex mutex;
+  std::map<u64, Opening> by_serial;
 };
 
 }  // namespace cudasim

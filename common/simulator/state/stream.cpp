@@ -111,7 +111,7 @@ CUstreamAttrValue Stream::attribute(CUstreamAttrID which) const {
   const auto found = attributes_.find(which);
   if (found != attributes_.end()) return found->second;
   CUstreamAttrValue value{};
-  // As driver 580 answers; the manual names no value for "never set".
+  // As driver 580 does; the manual names no value for "never set".
   if (which == CU_LAUNCH_ATTRIBUTE_SYNCHRONIZATION_POLICY) value.syncPolicy = static_cast<CUsynchronizationPolicy>(-1);
   if (which == CU_LAUNCH_ATTRIBUTE_PRIORITY) value.priority = priority;
   if (which == CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP) value.memSyncDomainMap.remote = 1;

@@ -1,5 +1,5 @@
 // Streams: work in order. A stream is the last task entered into it; the next one comes after that, after what the
-// legacy default stream demands, and after the events it was told to wait for.
+// legacy default stream demands, and after the events that it waits for.
 #pragma once
 #include "common/simulator/state/scheduler.hpp"
 
@@ -12,7 +12,7 @@ namespace cudasim {
 class Context;
 class Capture;
 
-// As cuCtxGetStreamPriorityRange answers: a lower number is more urgent.
+// As cuCtxGetStreamPriorityRange reports: a lower number is more urgent.
 constexpr int kLeastPriority = 0, kGreatestPriority = -5;
 
 class Stream {
@@ -21,9 +21,9 @@ class Stream {
 
   const std::weak_ptr<Context> context;
   const std::shared_ptr<Health> health;
-  const u32 flags;     // CU_STREAM_NON_BLOCKING or 0
+  const u32 flags;            // CU_STREAM_NON_BLOCKING or 0
   std::atomic<int> priority;  // 0 … -5: lower is more urgent
-  const bool legacy;   // the context's stream 0
+  const bool legacy;          // the context's stream 0
   const u64 id;
   CUstream handle = nullptr;  // as the program knows it
 
@@ -32,9 +32,9 @@ class Stream {
   // Puts work at the end of the stream, after the tasks of `after` too. Null while the stream is captured: the work is
   // a node of a graph then.
   TaskPtr enqueue(Operation operation, std::span<const TaskPtr> after = {});
-  // Enters many tasks as one: `enter` is told what they come after, and answers with the task that ends them all.
+  // Enters many tasks as one: `enter` receives the tasks that they follow, and returns the task that ends them all.
   TaskPtr enqueue_group(const std::function<TaskPtr(std::vector<TaskPtr> before)>& enter);
-  // Does work in the stream's order, but on the calling thread: returns when it is done, with its answer.
+  // Does work in the stream's order, but on the calling thread: returns its result when it is done.
   CUresult run_here(Operation operation);
 
   // What a task entered now would come after: for the legacy stream, the blocking streams' work too.
@@ -45,7 +45,7 @@ class Stream {
   void synchronize() const;
   // No handle leads to it any more (cuStreamDestroy, the end of its thread): what was entered is still done.
   std::atomic<bool> closed{false};
-  std::atomic<bool> orphaned{false};  // its green context has been destroyed; calls that name it answer that
+  std::atomic<bool> orphaned{false};  // its green context has been destroyed; calls that name it fail with that
 
   // cuStreamSetAttribute: kept and given back; none of them changes a result.
   CUstreamAttrValue attribute(CUstreamAttrID which) const;

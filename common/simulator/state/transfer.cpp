@@ -39,7 +39,7 @@ bool host_may_touch(const Allocation& allocation) {
   return allocation.base < kDeviceBase;
 }
 
-// Where a stretch of device addresses lies on the host: one piece for each allocation (mappings may adjoin).
+// The host memory behind a stretch of device addresses: one piece for each allocation (mappings may adjoin).
 class Pieces {
  public:
   // False if part of it is not there, or not to be touched like this.
@@ -65,7 +65,7 @@ class Pieces {
     return true;
   }
 
-  // The memory at `address`, and in `size` how many of the bytes wanted lie in a row there.
+  // The memory at `address`, and in `size` how many of the bytes wanted are contiguous there.
   std::byte* at(u64 address, u64& size) const {
     auto piece = pieces_.begin();
     while (address - piece->begin >= piece->size) ++piece;
@@ -255,7 +255,7 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
   };
   if (in_graph && !by_host_pointer && is_graph_memory(rows.address)) return side = Side::device, rows;
   const auto allocation = AddressSpace::instance().find(rows.address);
-  // What a pool has on the host is copied as the host's, or as anybody's, but not as a device's (driver 580).
+  // What a pool has on the host is copied as the host's, or as unified memory, but not as a device's (driver 580).
   require(!allocation || !copied || end.type != CU_MEMORYTYPE_DEVICE || allocation->kind != MemoryKind::host_pinned ||
           pool_of(allocation->base) == nullptr);
   if (allocation && (!by_host_pointer || host_may_touch(*allocation))) {
@@ -313,7 +313,7 @@ bool host_range_is_mapped(u64 address, u64 size) {
   const u64 begin = address / kPage * kPage;
   const u64 end = round_up(address + size, kPage);
   if (end < begin) return false;
-  // Which pages are resident does not matter here: for unmapped memory it answers ENOMEM. (msync answers the same, but
+  // Which pages are resident does not matter here: for unmapped memory it fails with ENOMEM. (So does msync, but
   // valgrind takes it for a use of the bytes.)
   constexpr u64 kAtOnce = 4096;  // pages
   unsigned char resident[kAtOnce];

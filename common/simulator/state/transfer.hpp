@@ -1,7 +1,7 @@
 // Moving bytes: copies of every kind between host and device, and fills, as the driver's structures describe them.
 //
 // A call checks its ranges at once and makes an Operation; the operation finds the memory again when its turn comes,
-// since it may have been freed meanwhile, which is then a fault as on a device.
+// since it may have been freed by then, which is a fault as on a device.
 #pragma once
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/names.hpp"
@@ -20,7 +20,7 @@ struct Copy {
 };
 
 // Checks the copy and makes the operation. Throws CUDA_ERROR_INVALID_VALUE for what the manual forbids and for ranges
-// that do not lie in memory of the kind they are said to be in. `label`: the call, for timelines and reports.
+// that are not in memory of the stated kind. `label`: the call, for timelines and reports.
 // `in_graph`: memory that a graph's launch will allocate counts as there.
 Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label, bool in_graph = false);
 

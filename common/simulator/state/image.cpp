@@ -1,4 +1,4 @@
-#include "common/simulator/api/image.hpp"
+#include "common/simulator/state/image.hpp"
 
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/variables.hpp"
@@ -96,18 +96,18 @@ Texts split(std::string_view image) {
   }
 }
 
-// Of an image that begins as an ELF file does, and is as long as a header of one if it goes on like one.
+// For an image that begins like an ELF file and is at least as long as an ELF header.
 [[noreturn]] void refuse_elf(const char* image) {
   constexpr int kClass64 = 2, kLittleEndian = 1, kVersion = 1, kMachine = 18, kDevice = 190;  // EM_CUDA
   const auto byte = [&](int at) { return static_cast<unsigned char>(image[at]); };
   if (byte(4) == kClass64 && byte(5) == kLittleEndian && byte(6) == kVersion && byte(kMachine) == kDevice &&
       byte(kMachine + 1) == 0) {
-    constexpr const char* kWhy = "this image is a cubin; hand over PTX (nvcc -ptx)";
+    constexpr const char* kWhy = "this image is a cubin; load PTX instead (nvcc -ptx)";
     refuse("machine code", kWhy);
     fail(CUDA_ERROR_NO_BINARY_FOR_GPU, kWhy);
   }
   // A program or an object of the host, or no such file at all.
-  fail(CUDA_ERROR_INVALID_IMAGE, "this begins as an ELF file, and is none of a GPU's");
+  fail(CUDA_ERROR_INVALID_IMAGE, "this begins like an ELF file, but not one for a GPU");
 }
 
 CUresult code_of(const ptx::Diagnostic& diagnostic) {
@@ -160,6 +160,15 @@ std::string summary(const Program& program) {
 
 }  // namespace
 
+// The device's target or an older one. Accelerated and family targets are numbered from 0x10000 and 0x20000.
+static void require_target(u32 number) {
+  const u32 target = number & 0xffff;
+  require(target >= 30 && number >> 16 <= 2);
+  require(target >= 75, CUDA_ERROR_INVALID_IMAGE);  // the compiler of CUDA 13 has dropped these
+  require(target <= 121);                           // the newest that exists
+  require(target <= 90, CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
 JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
   require(count == 0 || (options != nullptr && values != nullptr));
   for (unsigned i = 0; i < count; ++i) {
@@ -174,16 +183,7 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
       case CU_JIT_THREADS_PER_BLOCK: threads_ = value; break;
       case CU_JIT_LOG_VERBOSE: verbose_ = number != 0; break;
       case CU_JIT_OPTIMIZATION_LEVEL: break;  // any number is taken; nothing here is optimised by it
-      case CU_JIT_TARGET: {
-        // Up to that of the device; code for a newer one would not run here. Accelerated and family targets are
-        // numbered from 0x10000 and 0x20000 on.
-        const u32 target = static_cast<u32>(number) & 0xffff;
-        require(target >= 30 && (static_cast<u32>(number) >> 16) <= 2);
-        require(target >= 75, CUDA_ERROR_INVALID_IMAGE);  // what the compiler of CUDA 13 has forgotten
-        require(target <= 121);  // of no device that there is
-        require(target <= 90, CUDA_ERROR_NO_BINARY_FOR_GPU);
-        break;
-      }
+      case CU_JIT_TARGET: require_target(static_cast<u32>(number)); break;
       case CU_JIT_MAX_REGISTERS: max_registers_ = static_cast<u32>(number); break;
       // What only a compiler to machine code could make a difference of.
       case CU_JIT_TARGET_FROM_CUCONTEXT:
@@ -199,7 +199,7 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
       case 33: break;  // CU_JIT_OVERRIDE_DIRECTIVE_VALUES
       case 34:
         break;  // CU_JIT_SPLIT_COMPILE
-      // They speak of NVVM code (LTO), which is refused where it is handed over.
+      // These concern NVVM code (LTO), which is refused when it is loaded.
       case CU_JIT_LTO:
       case CU_JIT_FTZ:
       case CU_JIT_PREC_DIV:

@@ -1,4 +1,4 @@
-// CUDASIM_TRACE=api: each driver call on stderr, with its arguments by the manual's names, its answer, and the calling
+// CUDASIM_TRACE=api: each driver call on stderr, with its arguments by the manual's names, its result, and the calling
 // thread's context stack after it. Threads are numbered in the order of their first calls, and indented by that.
 //
 //   1: cuCtxCreate_v4(*pctx=ctx1 (0x3c0000000040), ctxCreateParams=null, flags=CU_CTX_SCHED_AUTO, dev=0)
@@ -6,9 +6,11 @@
 //
 // Made for a terminal of 100 columns before a class: handles have short names (the number itself is shown once),
 // enumerators and flags their own, lines are broken between arguments.
-#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/trace.hpp"
+
 #include "common/simulator/state/library.hpp"
 #include "common/simulator/state/module.hpp"
+#include "common/simulator/state/print.hpp"
 #include "common/simulator/state/thread.hpp"
 #include "common/simulator/text.hpp"
 
@@ -24,21 +26,9 @@
 #include <mutex>
 #include <sstream>
 #include <string_view>
-#include <vector>
 
 namespace cudasim {
 namespace {
-
-struct ManualFunction {
-  std::string_view name;
-  std::size_t count;
-  std::string_view arguments;
-};
-constexpr ManualFunction kManualFunctions[] = {
-#define FUNCTION(name, count, arguments) {#name, count, arguments},
-#include "common/simulator/api/manual.inc"
-#undef FUNCTION
-};
 
 struct Enumerator {
   std::string_view type;
@@ -47,7 +37,7 @@ struct Enumerator {
 };
 constexpr Enumerator kEnumerators[] = {
 #define ENUMERATOR(type, value, name) {#type, value, #name},
-#include "common/simulator/api/manual.inc"
+#include "common/simulator/state/enumerators.inc"
 #undef ENUMERATOR
 };
 
@@ -163,14 +153,6 @@ std::string_view next_name(std::string_view& names) {
   return name;
 }
 
-// The manual's names, else those that the definition here uses.
-std::string_view argument_names(std::string_view function, std::size_t count, std::string_view otherwise) {
-  for (const ManualFunction& known : kManualFunctions) {
-    if (known.name == function && known.count == count) return known.arguments;
-  }
-  return otherwise;
-}
-
 std::string_view flags_of(std::string_view function, std::string_view argument) {
   for (const FlagArgument& known : kFlagArguments) {
     if (known.function == function && known.argument == argument) return known.type;
@@ -283,7 +265,7 @@ std::string reason(const std::string& why, std::size_t indent) {
   return text;
 }
 
-// What failed is red where somebody looks.
+// Failures are red on a terminal.
 std::string answer(CUresult result) {
   static const bool coloured = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
   const bool failed = result != CUDA_SUCCESS && result != CUDA_ERROR_NOT_READY;
@@ -311,7 +293,7 @@ void print_pointer(std::string& out, const void* value) {
   out += text;
 }
 
-// Of what is long, the beginning; of a path, the end.
+// Shows the beginning of a long text, and the end of a path.
 void print_text(std::string& out, const char* value) {
   if (value == nullptr) {
     out += "null";
@@ -376,23 +358,22 @@ std::string shown(std::string_view function, std::string_view name, const Argume
 
 }  // namespace
 
-void trace_call(const char* function, const char* names, const Argument* arguments, std::size_t count, CUresult result,
-                const std::string& why) {
+void trace_call(const Call& call, CUresult result, const std::string& why) {
   const Thread& thread = this_thread();
   const std::size_t indent = (thread.number - 1) * 4;
-  const std::string plain = plain_name(function);
-  std::string_view rest = argument_names(plain, count, names);
-  Line line(std::string(indent, ' ') + std::to_string(thread.number) + ": " + function + "(", indent + 7);
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::string_view name = next_name(rest);
-    line.add(shown(plain, name, arguments[i], arguments, result == CUDA_SUCCESS) + (i + 1 == count ? ")" : ", "));
+  std::string_view names = call.arguments;
+  Line line(std::string(indent, ' ') + std::to_string(thread.number) + ": " + call.symbol + "(", indent + 7);
+  for (std::size_t i = 0; i < call.count; ++i) {
+    const std::string_view name = next_name(names);
+    line.add(shown(call.name, name, call.values[i], call.values, result == CUDA_SUCCESS) +
+             (i + 1 == call.count ? ")" : ", "));
   }
   std::string stack = "  [";
   for (const CUcontext context : thread.stack) {
     if (stack.back() != '[') stack += ' ';
     print_handle(stack, "CUctx_st", context);
   }
-  line.add((count == 0 ? ") -> " : " -> ") + answer(result) + stack + "]");
+  line.add((call.count == 0 ? ") -> " : " -> ") + answer(result) + stack + "]");
   std::fputs((line.text() + "\n" + reason(why, indent + 7)).c_str(), stderr);
 }
 

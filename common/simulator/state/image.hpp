@@ -1,5 +1,4 @@
-// From what a program hands over as a module's image to a loaded module: the kinds of images, the JIT's options and
-// logs.
+// From an image that a program passes to a loaded module: the kinds of images, the JIT's options and logs.
 #pragma once
 #include "common/simulator/state/module.hpp"
 
@@ -40,13 +39,12 @@ class JitOptions {
   u32 max_registers_ = 0;
 };
 
-// Why code is refused, in a line on stderr, where nobody else tells it: neither a log buffer, nor a trace, nor
-// CUDA_LOG_FILE.
+// Writes to stderr why code is refused, unless a log buffer, a trace or CUDA_LOG_FILE shows it.
 void tell_refused(const JitOptions& options, const std::string& why);
 
 // The PTX texts of an image. Usually one; what cuLinkComplete made holds all that were linked.
 using Texts = std::vector<std::string>;
-// Of an image in memory: text ending in a zero byte, or a fat binary that carries PTX as plain text.
+// From an image in memory: text ending in a zero byte, or a fat binary that carries PTX as plain text.
 // Throws CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU (machine code), CUDA_ERROR_INVALID_VALUE (null).
 Texts texts_of_image(const void* image);
 // The same for bytes of known length: a file's.
@@ -62,7 +60,7 @@ std::shared_ptr<Module> load_ptx(const std::shared_ptr<Context>& context, const 
 // The same without a context: the program's variables lie nowhere, but everything is checked.
 std::shared_ptr<const Program> check_ptx(const Texts& texts, JitOptions& options);
 
-// What speaks against linking the texts. A single one is as if alone.
+// The errors that prevent linking the texts. A single text is checked alone.
 std::vector<ptx::Diagnostic> link_errors(const Texts& texts);
 // Throws the errors of one text, after having written them to the error log.
 [[noreturn]] void reject_text(const std::vector<ptx::Diagnostic>& errors, const std::string& text, JitOptions& options);

@@ -1,4 +1,4 @@
-#include "common/simulator/api/sampled.hpp"
+#include "common/simulator/state/sampled.hpp"
 
 #include "common/simulator/state/arrays.hpp"
 

@@ -10,7 +10,7 @@ constexpr unsigned kMapHost = 0x08, kResize = 0x10, kCoredump = 0x20, kUserCored
 // Those that a context is made with; cuCtxSetFlags takes them and changes nothing (H200, driver 580).
 constexpr unsigned kMadeWith = context_flag::kMapHost | context_flag::kCoredump | context_flag::kUserCoredump;
 
-// A wish for core dumps that are asked for is told as one for core dumps.
+// The flag for user-triggered core dumps is reported as the flag for core dumps.
 inline unsigned told_flags(unsigned flags) {
   using namespace context_flag;
   return (flags & kUserCoredump) == 0 ? flags : (flags & ~kUserCoredump) | kCoredump;

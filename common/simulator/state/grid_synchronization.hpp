@@ -1,6 +1,6 @@
-// The part of libcudadevrt by which grids synchronise (cudaCG…), in PTX of our own. A cooperative launch gives its grid
-// a few words of memory; the last one counts the blocks that came to the barrier. The other part is
-// state/device_runtime.hpp.
+// The functions of libcudadevrt that synchronize a grid (cudaCG…), in PTX of our own. A cooperative launch gives its
+// grid a few words of memory; the last one counts the blocks that have reached the barrier. device_runtime.hpp has the
+// other functions.
 #pragma once
 
 namespace cudasim {

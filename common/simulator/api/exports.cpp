@@ -1,0 +1,113 @@
+// The driver's exported functions, and the table in which cuGetProcAddress finds them. Both follow from functions.inc.
+// A function that no file of this folder implements is exported as well, and refuses.
+#define DRIVER_CALL_LINKAGE __attribute__((weak))  // null where there is no implementation
+#include "common/simulator/api/call.hpp"
+#include "common/simulator/api/entry_points.hpp"
+#include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/print.hpp"
+
+namespace cudasim {
+namespace {
+
+template <class Body>
+CUresult run(const Call& call, Body&& body) noexcept {
+  using Plain = std::remove_reference_t<Body>;
+  return run_call(
+      call, [](void* object) -> CUresult { return (*static_cast<Plain*>(object))(); }, &body);
+}
+
+CUresult not_implemented(const char* name, const char* symbol) noexcept {
+  return run({name, symbol, false, "", nullptr, 0}, [&] { return refuse(symbol); });
+}
+
+// The first versions of the time when device pointers and sizes had 32 bits. They need a context that a program of that
+// time has made; a 64-bit driver has none (driver 580).
+CUresult first_version(const char* name) noexcept {
+  return run({name, name, false, "", nullptr, 0}, []() -> CUresult {
+    require_calls_permitted();
+    return CUDA_ERROR_INVALID_CONTEXT;
+  });
+}
+
+template <class T>
+T replaced(const T& argument, bool per_thread) {
+  if constexpr (std::is_same_v<T, CUstream>) {
+    if (per_thread && argument == nullptr) return CU_STREAM_PER_THREAD;
+  }
+  return argument;
+}
+
+template <class T>
+Argument shown(const T& value) {
+  return {&value,
+          [](std::string& out, const void* at, bool succeeded) {
+            print_argument(out, *static_cast<const T*>(at), succeeded);
+          },
+          is_output<T>()};
+}
+
+// `call` has no values yet.
+template <class... T>
+CUresult forward(Call call, CUresult (*implementation)(T...), const std::type_identity_t<T>&... arguments) noexcept {
+  if (implementation == nullptr) return not_implemented(call.name, call.symbol);
+  const Argument values[sizeof...(T) + 1] = {shown(arguments)...};
+  call.values = values;
+  call.count = sizeof...(T);
+  return run(call, [&] { return implementation(replaced(arguments, call.per_thread)...); });
+}
+
+}  // namespace
+}  // namespace cudasim
+
+using namespace cudasim;
+
+// The label gives the function its exported name, which cuda.h may define as a macro or declare otherwise.
+#define EXPORTED(function, symbol, parameters)                                                    \
+  extern "C" __attribute__((visibility("default"))) CUresult function parameters __asm__(symbol); \
+  CUresult function parameters
+
+#define FUNCTION(name, release, symbol, parameters, ...)              \
+  EXPORTED(export_##symbol, #symbol, parameters) {                    \
+    return forward({#name, #symbol, false, #__VA_ARGS__, nullptr, 0}, \
+                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__); \
+  }
+#define PER_THREAD(name, release, symbol, per_thread_release, suffix, parameters, ...) \
+  EXPORTED(export_##symbol, #symbol, parameters) {                                     \
+    return forward({#name, #symbol, false, #__VA_ARGS__, nullptr, 0},                  \
+                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                  \
+  }                                                                                    \
+  EXPORTED(export_##symbol##suffix, #symbol #suffix, parameters) {                     \
+    return forward({#name, #symbol #suffix, true, #__VA_ARGS__, nullptr, 0},           \
+                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                  \
+  }
+#define FIRST_VERSION(name, release, symbol) \
+  EXPORTED(export_##symbol, #symbol, ()) { return first_version(#name); }
+#define UNKNOWN_FUNCTION(name, release, symbol, ...) \
+  EXPORTED(export_##symbol, #symbol, ()) { return not_implemented(#name, #symbol); }
+#define UNKNOWN_PER_THREAD(name, release, symbol, per_thread_release, suffix, ...)   \
+  EXPORTED(export_##symbol, #symbol, ()) { return not_implemented(#name, #symbol); } \
+  EXPORTED(export_##symbol##suffix, #symbol #suffix, ()) { return not_implemented(#name, #symbol #suffix); }
+#include "common/simulator/api/functions.inc"
+
+namespace cudasim {
+
+std::span<const EntryPoint> entry_points() {
+  static const EntryPoint table[] = {
+#define FUNCTION(name, release, symbol, ...) \
+  {#name, release, #symbol, reinterpret_cast<void*>(export_##symbol), 0, nullptr},
+#define PER_THREAD(name, release, symbol, per_thread_release, suffix, ...) \
+  {#name,                                                                  \
+   release,                                                                \
+   #symbol,                                                                \
+   reinterpret_cast<void*>(export_##symbol),                               \
+   per_thread_release,                                                     \
+   reinterpret_cast<void*>(export_##symbol##suffix)},
+#define FIRST_VERSION FUNCTION
+#define UNKNOWN_FUNCTION FUNCTION
+#define UNKNOWN_PER_THREAD PER_THREAD
+#include "common/simulator/api/functions.inc"
+  };
+  return table;
+}
+
+}  // namespace cudasim
