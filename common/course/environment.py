@@ -1,0 +1,101 @@
+"""build/python: the one Python environment of the course, made when a command first needs it.
+
+Its packages are pinned in common/requirements. They are fetched into folders of their own, which the environment only names, beside
+the packages of the user's own python3. So it takes a moment to make, and a download is shared by all copies of the course.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+import sys
+import sysconfig
+import zlib
+
+from course import ROOT, fetch
+from course.fetch import Missing, output
+
+ENVIRONMENT, REQUIREMENTS = ROOT / "build" / "python", ROOT / "common" / "requirements"
+TAG = "py%d%d" % sys.version_info[:2]  # what is fetched for one Python does not serve another
+# The files of common/requirements: the MB of room that they need, what they are, and the size to announce.
+PACKAGES = {
+    "pytest": (20, "pytest, which checks the lessons in Python", "2 MB"),
+    "tools": (50, "rich, with other packages that the course's commands use", "5 MB"),
+    "builders": (60, "setuptools, with pip and ninja, which lessons in Python build with", "4 MB"),
+    "plots": (250, "matplotlib, which draws the plots", "40 MB to download, up to 170 MB on disk"),
+}
+
+
+def users_python() -> str:
+    """The python3 that the environment was made from."""
+    (paths,) = ENVIRONMENT.glob("lib/python*/site-packages/course.pth")
+    return paths.read_text(encoding="utf-8").splitlines()[0][2:]
+
+
+def pins(name: str) -> list[str]:
+    """The packages in common/requirements/<name>.txt and in the files that it includes."""
+    lines = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and line[0] not in "#-"] + [pin for line in lines if line.startswith("-r ") for pin in pins(line[3:-4])]
+
+
+def pip_advice(package: str) -> str:
+    """What a person types. Debian's Python comes without pip, and then has it in an environment only."""
+    first = "" if importlib.util.find_spec("pip") else "sudo apt-get install python3-venv; python3 -m venv env; . env/bin/activate; "
+    return f"Type: {first}python3 -m pip install {package}"
+
+
+class Environment:
+    def __init__(self):
+        import venv
+
+        self.folders: dict[str, pathlib.Path] = {}
+        if not self.runs(f"import os, sys; os.path.samefile(sys.base_prefix, {sys.base_prefix!r}) or sys.exit(1)"):
+            venv.EnvBuilder(symlinks=True, clear=True).create(ENVIRONMENT)
+        self.write_paths()
+
+    def runs(self, code: str) -> bool:
+        return bool(output(ENVIRONMENT / "bin/python3", "-W", "ignore", "-c", f"{code}; print('yes')"))
+
+    def add(self, name: str, folder: pathlib.Path) -> None:
+        self.folders[name] = folder
+        self.write_paths()
+
+    def write_paths(self) -> None:
+        """Ours come first, then the user's own. matplotlib comes last: it brings a numpy, which must not hide the one of a PyTorch."""
+        ours, last = ([str(path) for name, path in self.folders.items() if (name == "plots") == is_last] for is_last in (False, True))
+        users = [f"import site; site.addsitedir({path!r})" for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+        (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
+        (packages / "course.pth").write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
+
+    def has_installed(self, name: str) -> bool:
+        distributions = [pin.split("==")[0] for pin in pins(name) if ";" not in pin]
+        return self.runs("import importlib.metadata as m; " + "; ".join(f"m.version({each!r})" for each in distributions))
+
+    def find_packages(self, name: str) -> dict[str, str]:
+        """The pinned packages; without a network, those of the user's own python3. matplotlib, which is large, the other way around."""
+        if not (name == "plots" and self.has_installed(name)):
+            room, what, size = PACKAGES[name]
+            announcement = f"{what}: not here. Fetching a private copy ({size})."
+            checksum = zlib.crc32("".join(pins(name)).encode())
+            try:
+                words = ["-r", REQUIREMENTS / f"{name}.txt"]
+                folder = fetch.fetch(f"{name}-{TAG}-{checksum:08x}", room, what.split(",")[0], announcement, lambda part: fetch.pip(part, *words))
+                self.add(name, folder)
+            except Missing:
+                if not self.has_installed(name):
+                    raise
+        ninja = self.folders.get(name, ENVIRONMENT) / "bin" / "ninja"
+        if ninja.exists() and not (ENVIRONMENT / "bin" / "ninja").exists():
+            (ENVIRONMENT / "bin" / "ninja").symlink_to(ninja)
+        return {name.upper(): "yes"}
+
+    def find_headers(self) -> dict[str, str]:
+        """Python.h, which a distribution's Python comes without. setuptools looks for it in build/python/include, too."""
+        if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
+            version, what = "%d.%d" % sys.version_info[:2], "Python.h is not here. Fetching the distribution's package, unpacked for us only (5 MB)."
+            folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, lambda part: fetch.debian(part, part.files, f"libpython{version}-dev"))
+            for file in (*folder.glob(f"usr/include/python{version}/*"), *folder.glob("usr/include/*-linux-gnu")):
+                if not (ENVIRONMENT / "include" / file.name).exists():
+                    (ENVIRONMENT / "include" / file.name).symlink_to(file)
+        return {"PYTHON_HEADERS": "yes"}
