@@ -34,14 +34,14 @@ NVCC_FLAGS := -std=c++17 -lineinfo -arch=$(PTX_ARCH) -I. -MMD -MP
 NVCC_FLAGS += -ccbin $(or $(firstword $(filter-out -% %ccache,$(CXX))),g++)
 NVCC_FLAGS += -allow-unsupported-compiler -Wno-deprecated-gpu-targets
 
-LESSON_FLAGS := -std=c++17 -O2 -g -pthread $(WARNINGS) -Wpedantic $(PARSED:%=-Ibuild/parsed)
-LESSON_FLAGS += -I. -isystem $(CUDA_INCLUDE) -MMD -MP $(HOST_FLAGS)
+LESSON_FLAGS := -std=c++17 -O2 -g -pthread $(WARNINGS) -Wpedantic -MMD -MP
+LESSON_FLAGS += $(PARSED:%=-Ibuild/parsed) -I. -isystem $(CUDA_INCLUDE) $(HOST_FLAGS)
 # A message names a file as the lesson does: main.cpp, without its folder.
 SHORT_NAMES = -fmacro-prefix-map=$(<D)/=
 
 # libcuda is linked by its name. The loader decides when the program starts which one it gets:
 # that of NVIDIA's driver, or the simulated GPU. (At link time, the simulator's is always there.)
-DRIVER := -Lbuild/simulator -lcuda $(HOST_FLAGS)
+DRIVER := -Lbuild/simulator -lcuda $(HOST_FLAGS) $(LDFLAGS)
 
 # ---- The three rules -----------------------------------------------------------------------------
 
@@ -51,10 +51,10 @@ build/%.ptx: %.cu build/flags.lessons
 
 build/%.o: %.cpp build/flags.lessons $(PARSED)
 	$(call step,compile)
-	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
+	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) -c $< -o $@ $(CXXFLAGS)
 
 build/%/main: build/%/main.o | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS) -o $@
+	$(Q)$(CXX) -pthread $< -o $@ $(DRIVER) $(LIBS)
 
 # ---- Everything else -----------------------------------------------------------------------------
 

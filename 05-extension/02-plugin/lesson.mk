@@ -12,4 +12,4 @@ $(PLUGIN)/plugin.o: 05-extension/02-plugin/plugin.cpp $(PLUGIN)/kernels.ptx.inc 
 	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC -fvisibility=hidden -I$(PLUGIN) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 $(PLUGIN)/libop.so: $(PLUGIN)/plugin.o | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -shared -pthread $< $(DRIVER) -o $@
+	$(Q)$(CXX) -shared -pthread $< $(DRIVER) -o $@

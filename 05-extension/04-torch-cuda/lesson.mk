@@ -17,7 +17,7 @@ $(TORCH_CUDA)/host.o: 05-extension/04-torch-cuda/host.cpp build/flags.lessons $(
 	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 $(TORCH_CUDA)/libsquare.so: $(TORCH_CUDA)/kernels.o $(TORCH_CUDA)/host.o | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -shared -pthread $^ $(DRIVER) $(RUNTIME) -o $@
+	$(Q)$(CXX) -shared -pthread $^ $(DRIVER) $(RUNTIME) -o $@
 
 $(TORCH_CUDA)/op.so: | $(TORCH_CUDA)/libsquare.so
 

@@ -11,7 +11,8 @@ def setup():
     file = ROOT / "build" / "setup.mk"
     if not file.exists():
         return {}
-    return dict(line.split(" = ", 1) for line in file.read_text(encoding="utf-8").splitlines())
+    lines = file.read_text(encoding="utf-8").splitlines()
+    return dict(line.split(" = ", 1) for line in lines if " = " in line)  # a file from before the second edition has no such line
 
 
 def why_not(lesson, for_check=False):

@@ -2,6 +2,7 @@
 
 import difflib
 import os
+import re
 import shlex
 import sys
 
@@ -35,7 +36,8 @@ def meant_by(name):
 
 def from_root(name, chapter):
     """A name typed in a chapter's folder: 03-stack, or 03, is a lesson of this chapter; 02-03 and 03-memory mean the same everywhere."""
-    if not is_numbered(name) or (ROOT / name).is_dir() or len(name) == 5 and meant_by(name) != [name]:
+    both_numbers = re.fullmatch(r"\d\d-\d\d", name) and meant_by(name) != [name]
+    if not chapter or not is_numbered(name) or (ROOT / name).is_dir() or both_numbers:
         return name
     return f"{chapter}/{name}"
 
@@ -212,6 +214,8 @@ def main(typed):
     if wished_device_matters(goals):
         choose_device()  # says so if there is no GPU
     todo = steps(goals, part)
+    if os.environ.get("ARGS") and max(len(step.about) for step in todo) != 1:
+        sys.exit("ARGS is for the program of one lesson: make 03-12 ARGS=--controls")
     if any("$" in str(ROOT) and is_python(lesson) for step in todo for lesson in step.about):
         sys.exit(f"PyTorch's builder takes a $ in a path for the beginning of a variable, so chapter 05 cannot be built in {ROOT}. Give the folder another name")
     if build.is_dry_run():

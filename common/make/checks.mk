@@ -48,7 +48,7 @@ JUDGED := $(filter-out $(patsubst %,build/tests/%/check,$(notdir $(wildcard test
 $(JUDGED): build/tests/%/check: $$(call objects_of,$$*,$$(call lesson_in,$$*)) \
     | $$(call kernels_of,$$*,$$(call lesson_in,$$*)) build/simulator/libcuda.so
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(LDFLAGS) -pthread $(filter %.o,$^) $(CATCH_LIBS) $(DRIVER) $(LIBS) -o $@
+	$(Q)$(CXX) -pthread $(filter %.o,$^) $(CATCH_LIBS) $(DRIVER) $(LIBS) -o $@
 
 # ---- Suites ----------------------------------------------------------------------------------------------------------------
 #
@@ -63,7 +63,7 @@ suite_kernels = $(patsubst %.cu,build/%.ptx,$(filter-out $(if $(WITHOUT_HOST_NVC
 $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests/%/check: \
     $$(call suite_objects,$$*) | $$(call suite_kernels,$$*) build/simulator/libcuda.so
 	$(call step,link)
-	$(Q)$(CXX) $(LDFLAGS) -pthread $^ $(CATCH_LIBS) $(DRIVER) -o $@
+	$(Q)$(CXX) -pthread $^ $(CATCH_LIBS) $(DRIVER) -o $@
 
 # It runs the instructions' suite, too. After the library: both makes would build the same objects.
 build/tests/simulator/check: always | build/tests/instructions/check build/simulator/libcuda.so
@@ -81,11 +81,11 @@ endif
 
 build/bench/driver: common/bench/driver.cpp build/flags.lessons | build/simulator/libcuda.so
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(LESSON_FLAGS) $(CXXFLAGS) -MF $@.d $(LDFLAGS) $< $(DRIVER) -o $@
+	$(Q)$(CXX) $(LESSON_FLAGS) $(CXXFLAGS) -MF $@.d $< $(DRIVER) -o $@
 
 build/bench/opencl: common/bench/opencl.cpp build/flags.lessons
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(LESSON_FLAGS) $(CXXFLAGS) -MF $@.d $(LDFLAGS) $< -lOpenCL -o $@ || \
+	$(Q)$(CXX) $(LESSON_FLAGS) $(CXXFLAGS) -MF $@.d $< -lOpenCL -o $@ || \
 	  { echo 'OpenCL was not found. On Debian and Ubuntu: apt-get install pocl-opencl-icd ocl-icd-opencl-dev'; exit 1; }
 
 build/bench/kernels.ptx: common/bench/kernels.cu build/flags.lessons

@@ -45,4 +45,4 @@ EDITED := $(filter build/texts/%/main,$(WANTED) $(MAKECMDGOALS))
 edited_lesson = $(patsubst texts/%/,%,$(dir $1))
 
 $(EDITED): build/%/main: build/%/main.o $$(EXTRA.$$(call edited_lesson,$$*)) | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -pthread $< $(DRIVER) $(LIBS) -o $@
+	$(Q)$(CXX) -pthread $< $(DRIVER) $(LIBS) -o $@
