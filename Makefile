@@ -12,7 +12,7 @@
 #: CUDA_HOME=/path            another CUDA toolkit
 #: TOOLKIT_VERSION=13.5       the version of the private one, where it is fetched
 #: TORCH_INDEX=https://…      the package index that PyTorch is fetched from
-#: SIM_ARCH=-march=native     what the simulator is compiled for
+#: SIM_ARCH=-march=native     what the simulator is compiled for; AVX2 by default, where the CPU has it
 #: SANITIZE=address,undefined  with test: simulator and suites built with these sanitizers (or: thread), in a folder of their own;
 #:                            with IN=02-context: its lessons on the host's side; SANITIZE=valgrind: lessons;
 #:                            SANITIZE=checks (simulator), compute-sanitizer (GPU): what the lessons' kernels do
@@ -143,8 +143,6 @@ override CXX := $(CXX_INSTEAD)
 export CXX
 endif
 
-# The simulator's build, where it is known what of it is missing, and there is a cuda.h to build it with.
-ANNOUNCED := $(if $(INSIDE)$(wildcard build/simulator/libcuda.so.1),,$(if $(CUDA_INCLUDE),$(filter-out help clean doctor,$(GOALS))))
 export INSIDE := 1
 
 # ---- Flags: in variables of our own, so that CXXFLAGS= and LDFLAGS= of the user add to them and never wipe them -----------
@@ -153,9 +151,6 @@ INCLUDES := -I. $(if $(CUDA_INCLUDE),-isystem $(call quoted,$(CUDA_INCLUDE)))
 DEPENDS = -MMD -MP -MF $(@:.o=.d)
 # g++ 12's -Wrestrict fires on std::string's own operator+ (GCC bug 105651); clang++ does not know the warning.
 WARNINGS := -Wall -Wextra $(if $(findstring clang,$(COMPILER)),,-Wno-restrict)
-# clang++ tells which of g++'s hints to vectorise it does not take. g++ 12 forgets that what it parsed before lies in the system's headers, and has
-# the same false alarms about std::string there.
-SIM_WARNINGS := $(WARNINGS) $(if $(findstring clang,$(COMPILER)),-Wno-pass-failed -Wno-unknown-pragmas,-Wno-stringop-overflow -Wno-stringop-overread -Wno-array-bounds)
 # g++ parses the header that most files begin with once; it takes build/parsed/common/cu.hpp.gch where common/cu.hpp is the first that a file includes.
 # The lessons' checks and the suites begin with Catch2 in the same way. Half the time of a build goes into headers otherwise.
 PARSED := $(if $(findstring clang,$(COMPILER)),,yes)
@@ -164,11 +159,6 @@ SHORT_NAMES = -fmacro-prefix-map=$(<D)/=
 # HOST_FLAGS: what tests/host_side.py adds to lessons and checks, a sanitizer; compiling and linking.
 LESSON_FLAGS := -std=c++17 -O2 -g $(WARNINGS) -Wpedantic -pthread $(if $(PARSED),-Ibuild/parsed) $(INCLUDES) $(HOST_FLAGS)
 TEST_FLAGS := -std=c++17 -O1 $(WARNINGS) -pthread $(INCLUDES) $(CATCH_FLAGS) $(HOST_FLAGS)
-SIM_FLAGS := -std=c++20 -O3 $(SIM_ARCH) -ffp-contract=off -fno-math-errno -fno-trapping-math -fPIC -fvisibility=hidden $(SIM_WARNINGS) -pthread $(INCLUDES)
-# What no kernel's instruction runs through.
-SIM_COLD_FLAGS := $(SIM_FLAGS) -O1
-# The simulator brings its own C++ library along, so that a program built with another one can load it.
-SIM_LINK := -shared -Wl,-soname,libcuda.so.1 -Wl,--no-undefined -Wl,-z,nodelete -static-libstdc++ -static-libgcc -pthread -ldl
 # The driver's library: linked by name only. Which one is loaded is decided when a program starts.
 DRIVER := -Lbuild/simulator -lcuda
 # -lineinfo: the simulator's reports name the kernel's line.
@@ -182,7 +172,6 @@ TORCH_FLAGS := $(filter-out -g,$(LESSON_FLAGS)) $(if $(filter yes,$(TORCH_OLD_ST
 # What was built with other flags, another compiler or another toolkit is built again. Several stamps: getting Catch2 later must not
 # build the simulator again.
 TOOLCHAIN := $(COMPILER) $(CXX) $(CUDA_INCLUDE) $(CUDA_VERSION) $(CXXFLAGS) $(LDFLAGS)
-BUILT_WITH.simulator := $(TOOLCHAIN) $(SIM_COLD_FLAGS) $(SIM_LINK)
 BUILT_WITH.lessons := $(TOOLCHAIN) $(LESSON_FLAGS) $(DRIVER) $(NVCC) $(NVCC_FLAGS)
 BUILT_WITH.torch := $(TOOLCHAIN) $(TORCH_FLAGS) $(TORCH)
 BUILT_WITH.tests := $(TOOLCHAIN) $(TEST_FLAGS) $(SIM_ARCH) $(CATCH_LIBS)
@@ -195,7 +184,7 @@ endif
 build/flags.$1: ;
 endef
 ifneq ($(wildcard build/setup.mk),)
-$(foreach part,simulator lessons tests torch,$(eval $(call stamp,$(part))))
+$(foreach part,lessons tests torch,$(eval $(call stamp,$(part))))
 endif
 
 ##@ Running and learning
@@ -273,88 +262,14 @@ parse_header = $(Q)mkdir -p $(@D) && echo '\#include "$(subst $() ,/,$(patsubst 
 
 # ---- The simulated GPU ---------------------------------------------------------------------------------------------------
 
-# Not by sort(1), whose order is the locale's: the tools call make in another one than the user does.
-SIM_SOURCES := $(sort $(shell find common/simulator -name '*.cpp' 2>/dev/null))
-SIM_EXPORTS := $(wildcard common/simulator/exports.map)
-# What no kernel's instruction runs through is compiled four files at a time and optimised less: a third of the whole build less. The four share what is in their unnamed namespaces, so no name may occur there twice.
-SIM_COLD := $(filter-out %/race.cpp %/watch.cpp %/check/init.cpp %/counters.cpp %/traffic.cpp, \
-  $(filter $(patsubst %,common/simulator/%/%,api check profile ptx state),$(SIM_SOURCES))) common/simulator/isa/table.cpp common/simulator/isa/video.cpp
-# These declare otherwise what <cuda.h> declares, or want an older <cuda.h>; or are alone in their folder.
-SIM_ALONE := $(filter %/refused.cpp %/first_versions.cpp %/version.cpp common/simulator/isa/%,$(SIM_COLD))
-SIM_JOINED :=
-# $1: a folder, $2: its files. JOINED.state.event is the four that begin with state/event.cpp; what build/joined/state.event.cpp includes.
-joined_name = $1.$(basename $(notdir $(firstword $2)))
-by_fours = $(if $2,$(eval SIM_JOINED += $(joined_name))$(eval JOINED.$(joined_name) := $(wordlist 1,4,$2))$(call by_fours,$1,$(wordlist 5,$(words $2),$2)))
-$(foreach folder,api check profile ptx state,$(call by_fours,$(folder),$(filter-out $(SIM_ALONE),$(filter common/simulator/$(folder)/%,$(SIM_COLD)))))
-SIM_SINGLE := $(filter-out $(foreach name,$(SIM_JOINED),$(JOINED.$(name))),$(SIM_SOURCES))
-# The instructions first: the longest.
-SIM_OBJECTS := $(patsubst common/simulator/%.cpp,build/simulator/%.o,$(filter common/simulator/isa/%,$(SIM_SINGLE)) \
-  $(filter-out common/simulator/isa/%,$(SIM_SINGLE))) $(SIM_JOINED:%=build/simulator/joined/%.o)
+# It has its own Makefile, which knows its sources and its flags.
+SIMULATOR = +$(Q)$(MAKE) -f common/simulator/Makefile SANITIZE= CXX=$(call quoted,$(CXX)) CUDA_INCLUDE=$(call quoted,$(CUDA_INCLUDE)) \
+  CATCH_FLAGS=$(call quoted,$(CATCH_FLAGS)) CATCH_LIBS=$(call quoted,$(CATCH_LIBS))
 
-# 37/73: how many of those that are not there yet have been begun.
-SIM_TO_BUILD := $(filter-out $(wildcard $(SIM_OBJECTS)),$(SIM_OBJECTS))
-SIM_MISSING := $(words $(SIM_TO_BUILD))
-ifneq ($(and $(ANNOUNCED),$(SIM_TO_BUILD)),)
-# 3 seconds for two files, about, on one core.
-SIM_FILES := $(words $(foreach object,$(SIM_TO_BUILD),$(or $(JOINED.$(object:build/simulator/joined/%.o=%)),$(object))))
-CORES := $(shell nproc)
-$(info The simulated GPU is built first, once: $(SIM_MISSING) steps$(if $(filter $(SIM_MISSING),$(words $(SIM_OBJECTS))),, of $(words $(SIM_OBJECTS)) are left), about $(shell \
-  echo $$(($(SIM_FILES) * 3 / 120 / $(CORES) + 1))) min with $(CORES) cores.)
-ifneq ($(and $(filter run walk $(CHAPTERS),$(GOALS)),$(word 2,$(ASKED))),)
-$(info All $(words $(ASKED)) lessons are built next, and then they run. To begin at once with one: make $(firstword $(ASKED)))
-endif
-endif
-SIM_BEGUN :=
-sim_progress = $(if $(filter-out 0,$(SIM_MISSING)),$(eval SIM_BEGUN += .)$(words $(SIM_BEGUN))/$(SIM_MISSING) )
-
-PARSED.simulator := $(if $(PARSED),build/parsed/common/simulator/standard.hpp.gch)
-build/parsed/common/simulator/standard.hpp.gch: common/simulator/standard.hpp build/flags.simulator
-	$(call parse_header,$(SIM_FLAGS))
-
-# g++ 12 crashes where a header was parsed at another level of optimisation.
-PARSED.cold := $(if $(PARSED),build/parsed/cold/common/simulator/standard.hpp.gch)
-build/parsed/cold/common/simulator/standard.hpp.gch: common/simulator/standard.hpp build/flags.simulator
-	$(call parse_header,$(SIM_COLD_FLAGS))
-
-build/simulator/%.o: common/simulator/%.cpp build/flags.simulator $(PARSED.simulator)
-	$(call say,simulator,$(sim_progress)$<)
-	$(Q)mkdir -p $(@D) && $(CXX) $(SIM_FLAGS) $(PARSED.simulator:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
-
-compile_cold = $(Q)mkdir -p $(@D) && $(CXX) $(SIM_COLD_FLAGS) $(PARSED.cold:%.gch=-include %) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
-
-$(patsubst common/simulator/%.cpp,build/simulator/%.o,$(filter $(SIM_COLD),$(SIM_SINGLE))): build/simulator/%.o: common/simulator/%.cpp build/flags.simulator $(PARSED.cold)
-	$(call say,simulator,$(sim_progress)$<)
-	$(compile_cold)
-
-build/simulator/joined/%.o: build/joined/%.cpp build/flags.simulator $(PARSED.cold)
-	$(call say,simulator,$(sim_progress)$(firstword $(subst ., ,common/simulator/$*)): $(notdir $(JOINED.$*)))
-	$(compile_cold)
-
-# The includes of $1, a line each.
-define newline
-
-
-endef
-includes_of = $(subst $() ,$(newline),$(JOINED.$1:%=$(hash)include"%"))
-define joined_source
-ifneq ($$(call kept_text,build/joined/$1.cpp),$$(strip $$(call includes_of,$1)))
-$(if $(DRY_RUN),.PHONY: build/joined/$1.cpp,$$(file >build/joined/$1.cpp,$$(call includes_of,$1)))
-endif
-build/joined/$1.cpp: ;
-endef
-ifneq ($(wildcard build/setup.mk),)
-ifeq ($(DRY_RUN)$(wildcard build/joined),)
-$(shell mkdir -p build/joined)
-endif
-$(foreach name,$(SIM_JOINED),$(eval $(call joined_source,$(name))))
-endif
-
-build/simulator/libcuda.so.1: $(SIM_OBJECTS) $(SIM_EXPORTS)
-	$(call say,link,$@)
-	$(Q)mkdir -p $(@D) && $(CXX) $(LDFLAGS) $(SIM_OBJECTS) $(SIM_EXPORTS:%=-Wl,--version-script=%) $(SIM_LINK) -o $@
-
-build/simulator/libcuda.so: build/simulator/libcuda.so.1
-	$(Q){ ln -sf libcuda.so.1 $@ && touch -h $@; } 2>/dev/null || cp $< $@  # a file system without links
+build/simulator/libcuda.so: always
+	$(SIMULATOR) library
+always: ;
+.PHONY: always
 
 # ---- The simulator's benchmark: the same four kernels through the driver API and through OpenCL ---------------------------
 
@@ -502,14 +417,9 @@ suite_objects = $(patsubst %.cpp,build/%.o,$(wildcard tests/$1/*.cpp))
 # NVRTC of CUDA 12 does not take what library.cu includes.
 suite_kernels = $(patsubst %.cu,build/%.ptx,$(filter-out $(if $(WITHOUT_HOST_NVCC),%/library.cu),$(wildcard tests/$1/*.cu)))
 
-build/tests/simulator/%.o: tests/simulator/%.cpp build/flags.tests
-	$(call say,compile,$<)
-	$(Q)mkdir -p $(@D) && $(CXX) $(TEST_FLAGS) -std=c++20 $(SIM_ARCH) -ffp-contract=off $(CXXFLAGS) $(DEPENDS) -c $< -o $@
-
-# isa_rows.cpp runs the instructions' suite.
-build/tests/simulator/check: $(call suite_objects,simulator) build/tests/catch_main.o $(SIM_OBJECTS) | build/tests/instructions/check
-	$(call say,link,$@)
-	$(Q)$(CXX) $(LDFLAGS) -pthread $^ $(CATCH_LIBS) -ldl -o $@
+# isa_rows.cpp runs the instructions' suite. Not beside the library: both are made of the same objects.
+build/tests/simulator/check: always | build/tests/instructions/check build/simulator/libcuda.so
+	$(SIMULATOR) suite
 
 $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests/%/check: \
     $$(call suite_objects,$$*) build/tests/catch_main.o | $$(call suite_kernels,$$*) build/simulator/libcuda.so
@@ -520,17 +430,8 @@ $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests
 # rest of the simulator is what it is.
 
 FUZZ_SECONDS ?= 60
-FUZZ_SEEN := $(filter common/simulator/ptx/% common/simulator/isa/table.cpp common/simulator/types.cpp,$(SIM_SOURCES))
-FUZZ_FLAGS := -std=c++20 -O1 -g1 -fsanitize=address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=all -fno-omit-frame-pointer -pthread $(INCLUDES)
-
-build/fuzz/%.o: common/simulator/%.cpp build/flags.simulator
-	$(call say,fuzz,$<)
-	$(Q)mkdir -p $(@D) && clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link $(DEPENDS) -c $< -o $@
-
-build/fuzz/loader: tests/fuzz/loader.cc $(FUZZ_SEEN:common/simulator/%.cpp=build/fuzz/%.o) \
-    $(filter-out $(FUZZ_SEEN:common/simulator/%.cpp=build/simulator/%.o) build/simulator/joined/ptx.%,$(SIM_OBJECTS))
-	$(call say,link,$@)
-	$(Q)clang++ $(FUZZ_FLAGS) -fsanitize=fuzzer $^ -ldl -o $@
+build/fuzz/loader: always | build/simulator/libcuda.so
+	$(SIMULATOR) fuzz
 
 #: fuzz                 the loader fed with texts that libFuzzer makes up, FUZZ_SECONDS=60 long (clang++)
 fuzz:
