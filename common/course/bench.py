@@ -133,6 +133,3 @@ def main(chosen):
     print(f"kept in {RESULTS.relative_to(course.ROOT)}/: results.md, results.json and a picture of each")
     return 1 if any(result["status"] not in (0, course.SKIPPED) for result in results) else 0
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
