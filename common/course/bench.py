@@ -1,13 +1,15 @@
-# make bench: runs the lessons that measure, on the device at hand, and keeps what they said in build/bench/:
-#   results.json   device, driver, toolkit, date, and each lesson's rows as numbers
-#   results.md     the same to read, with a picture of each output
-#   03-05.svg …    those pictures
-#   03-05.json …   one lesson's record: device, driver, toolkit, date, rows and output
-#   03-05-plot.svg …  its plot, where the lesson has a plot.py (common/plots.py) and Python has matplotlib
-# With RECORD=1 in the environment, the record and the plot of a lesson that has a plot.py also go into its folder, under
-# the device's name: h200.json and h200.svg. The simulator's times are never recorded there.
-#
-# A lesson measures if its text says of a shown output that measured numbers vary in it.
+"""make bench: runs the lessons that measure, on the device at hand, and keeps what they said in build/bench/:
+  results.json   device, driver, toolkit, date, and each lesson's rows as numbers
+  results.md     the same to read, with a picture of each output
+  03-05.svg …    those pictures
+  03-05.json …   one lesson's record: device, driver, toolkit, date, rows and output
+  03-05-plot.svg …  its plot, where the lesson has a plot.py (common/plots.py) and Python has matplotlib
+With RECORD=1 in the environment, the record and the plot of a lesson that has a plot.py also go into its folder, under
+the device's name: h200.json and h200.svg. The simulator's times are never recorded there.
+
+A lesson measures if its text says of a shown output that measured numbers vary in it.
+"""
+
 import datetime
 import json
 import os
@@ -15,20 +17,21 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 import time
 
-import course
-import picture
-import text
+from course import ROOT, picture, text
+from course.device import choose_device
+from course.lessons import for_python, heading, is_python, number as number_of, program, python
+from course.possible import setup, why_not
+from course.process import SKIPPED, how_it_ended
 
-RESULTS = course.ROOT / "build" / "bench"
+RESULTS = ROOT / "build" / "bench"
 LIMIT = 600  # seconds for one lesson
 
 
 def measures(lesson):
     """Whether the lesson's text shows output in which measured numbers vary."""
-    readme = course.ROOT / lesson / "README.md"
+    readme = ROOT / lesson / "README.md"
     blocks = text.blocks(readme.read_text(encoding="utf-8")) if readme.exists() else []
     return any(block.kind == "console" and "measured" in block.notes.get("varies", []) for block in blocks)
 
@@ -63,17 +66,12 @@ def tables(lines):
     return [{"table": block[0].strip(), **row} for block in blocks for row in rows(block)]
 
 
-def number_of(lesson):
-    """'03-memory/05-pageable-vs-pinned' is 03-05."""
-    return "-".join(part[:2] for part in lesson.split("/"))
-
-
 def run(lesson, device):
     """Runs a lesson's program; returns what is kept of it."""
     start = time.time()
     try:
         ended = subprocess.run(
-            course.program(lesson),
+            program(lesson),
             env=device.environment_for(lesson),
             stdin=subprocess.DEVNULL,
             capture_output=True,
@@ -87,7 +85,7 @@ def run(lesson, device):
     lines = [line.rstrip() for line in printed.rstrip("\n").splitlines()]
     return {
         "lesson": lesson,
-        "title": course.heading(lesson),
+        "title": heading(lesson),
         "status": status,
         "seconds": round(time.time() - start, 2),
         "rows": tables(lines),
@@ -103,13 +101,13 @@ def record(facts, result):
 
 def plots_itself(lesson):
     """A lesson in Python draws its own plots when it runs."""
-    return course.is_python(lesson) or not (course.ROOT / lesson / "plot.py").exists()
+    return is_python(lesson) or not (ROOT / lesson / "plot.py").exists()
 
 
 def plot(lesson, kept, out):
     """Draws a record with the lesson's plot.py. Returns a sentence if there is no plot."""
-    command = [sys.executable, str(course.ROOT / lesson / "plot.py"), str(kept), str(out)]
-    drawn = subprocess.run(command, env={**os.environ, **course.for_python()}, capture_output=True, text=True)
+    command = [python(), str(ROOT / lesson / "plot.py"), str(kept), str(out)]
+    drawn = subprocess.run(command, env={**os.environ, **for_python()}, capture_output=True, text=True)
     said = drawn.stderr.strip().splitlines()
     return None if drawn.returncode == 0 else said[-1] if said else "plot.py failed"
 
@@ -155,9 +153,9 @@ def markdown(facts, lessons):
 def ending(lesson):
     if lesson["status"] is None:
         return f"did not end within {LIMIT} seconds"
-    if lesson["status"] == course.SKIPPED:
+    if lesson["status"] == SKIPPED:
         return "skipped"
-    return "well" if lesson["status"] == 0 else course.how_it_ended(lesson["status"])
+    return "well" if lesson["status"] == 0 else how_it_ended(lesson["status"])
 
 
 def keep(result, facts, device):
@@ -178,12 +176,12 @@ def keep(result, facts, device):
         return
     for made, name in ((written, f"{stem}.json"), (drawn, f"{stem}.svg")):
         if made.exists():
-            shutil.copyfile(made, course.ROOT / lesson / name)
+            shutil.copyfile(made, ROOT / lesson / name)
             print(f"     recorded in {lesson}/{name}")
 
 
 def main(chosen):
-    device = course.choose_device()
+    device = choose_device()
     print(device.headline(), flush=True)
     lessons = [lesson for lesson in chosen if measures(lesson)]
     RESULTS.mkdir(parents=True, exist_ok=True)
@@ -191,14 +189,14 @@ def main(chosen):
         "device": device.name,
         "driver": driver_release(device),
         "driver for CUDA": version(device.driver_version),
-        "toolkit": version(int(course.setup()["CUDA_VERSION"] or 0)),
+        "toolkit": version(int(setup()["CUDA_VERSION"] or 0)),
         "cores of the host": os.cpu_count(),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
     }
     results = []
     for count, lesson in enumerate(lessons, start=1):
-        print(f"{count:3} of {len(lessons)}  {course.heading(lesson)} … ", end="", flush=True)
-        reason = course.why_not(lesson)
+        print(f"{count:3} of {len(lessons)}  {heading(lesson)} … ", end="", flush=True)
+        reason = why_not(lesson)
         if reason:
             print(f"skipped: {reason}")
             continue
@@ -213,6 +211,6 @@ def main(chosen):
     kept = json.dumps({**facts, "lessons": results}, indent=1, ensure_ascii=False)
     (RESULTS / "results.json").write_text(kept + "\n", encoding="utf-8")
     (RESULTS / "results.md").write_text(markdown(facts, results), encoding="utf-8")
-    print(f"kept in {RESULTS.relative_to(course.ROOT)}/: results.md, results.json and a picture of each")
-    return 1 if any(result["status"] not in (0, course.SKIPPED) for result in results) else 0
+    print(f"kept in {RESULTS.relative_to(ROOT)}/: results.md, results.json and a picture of each")
+    return 1 if any(result["status"] not in (0, SKIPPED) for result in results) else 0
 

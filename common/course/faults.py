@@ -1,9 +1,12 @@
-# make test SANITIZE=checks IN=04-kernels (or SANITIZE=compute-sanitizer): what the lessons' kernels do wrong, and what is never given back, looked
-# for with all that there is: on the simulator its own checks (CUDASIM_CHECK=all), on a GPU the four tools of compute-sanitizer. Each lesson's
-# program, and on the simulator its check with the solution, too (on a GPU these would take longer than all the rest).
-#
-# What a lesson shows on purpose is listed here, and must be found; nothing else may be. What compute-sanitizer says of calls that answer an
-# error is left out: lessons make such calls on purpose. Ends with "N passed, N failed, N skipped", as make test.
+"""make test SANITIZE=checks 04-kernels (or SANITIZE=compute-sanitizer): what the lessons' kernels do wrong, and what is never freed.
+
+On the simulator, its own checks look for it (CUDASIM_CHECK=all), on a GPU the four tools of compute-sanitizer. Each lesson's program runs, and
+on the simulator its check with the solution, too (on a GPU these would take longer than everything else).
+
+Faults that a lesson shows on purpose are listed here, and must be found; no others may be. What compute-sanitizer says about calls that return
+an error is left out: lessons make such calls on purpose. Ends with "N passed, N failed, N skipped", as make test.
+"""
+
 import concurrent.futures
 import os
 import re
@@ -93,7 +96,7 @@ def tools_for(lesson, device):
     """Without kernels of its own, a lesson's program can only forget to give something back."""
     if device.kind == "simulator":
         return [None]
-    return list(TOOLS) if any((ROOT / lesson).glob("*.cu")) else ["memcheck"]
+    return list(TOOLS) if has_kernels(lesson) else ["memcheck"]
 
 
 def unexpected(found, intended):
@@ -101,7 +104,7 @@ def unexpected(found, intended):
     return [finding for finding in dict.fromkeys(found) if not finding.startswith(tuple(intended))]
 
 
-def judge(found, intended, by_all):
+def judge_findings(found, intended, by_all):
     """What is wrong with these findings, as lines. `intended`: the beginnings of what is to be found; each tool finds its own sort of
     mistake, so that they have to be in what all of them have found."""
     missing = [one for one in intended if not any(finding.startswith(one) for finding in by_all)]
@@ -158,7 +161,7 @@ def main(wish, parts):
                 tally.skip(told, why_not)
                 continue
             intended = intended_of(lesson, device, name)
-            problems = judge(found, intended, by_all[lesson, name])
+            problems = judge_findings(found, intended, by_all[lesson, name])
             # Under compute-sanitizer, other memory is taken and other codes are answered than the lesson expects.
             otherwise = tool and (intended or judge.looks_at_free_memory(lesson))
             problems += wrong if wrong and not otherwise else []
