@@ -88,6 +88,6 @@ typed: export PYTHONOPTIMIZE :=
 typed: export PYTHONSAFEPATH :=
 typed:
 	@+python3 -B -m course make $(MAKECMDGOALS) || { status=$$?; [ $$status != 127 ] || \
-	  echo 'python3 does not start, and it runs the lessons: sudo apt-get install python3' >&2; \
+	  echo 'There is no python3 here that starts. Type: sudo apt-get install python3' >&2; \
 	  exit $$status; }
 endif
