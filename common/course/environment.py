@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pathlib
+import site
 import sys
 import sysconfig
 import zlib
@@ -31,6 +32,12 @@ def users_python() -> str:
     """The python3 that the environment was made from."""
     (paths,) = ENVIRONMENT.glob("lib/python*/site-packages/course.pth")
     return paths.read_text(encoding="utf-8").splitlines()[0][2:]
+
+
+def use() -> None:
+    """Makes the environment's packages importable in this process, if they were fetched and python3 is still the same."""
+    for packages in ENVIRONMENT.glob("lib/python%d.%d/site-packages" % sys.version_info[:2]):
+        site.addsitedir(str(packages))
 
 
 def pins(name: str) -> list[str]:
