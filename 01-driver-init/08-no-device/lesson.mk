@@ -3,5 +3,5 @@ NO_DEVICE := build/01-driver-init/08-no-device
 EXTRA.01-driver-init/08-no-device = $(NO_DEVICE)/stub/libcuda.so.1
 
 $(NO_DEVICE)/stub/libcuda.so.1: 01-driver-init/08-no-device/stub.cpp build/flags.lessons
-	$(call say,compile,$<)
-	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(CXXFLAGS) $(LDFLAGS) -shared -fPIC -Wl,-soname,libcuda.so.1 $< -o $@
+	$(call step,compile)
+	$(Q)$(CXX) $(LESSON_FLAGS) $(CXXFLAGS) $(LDFLAGS) -shared -fPIC -Wl,-soname,libcuda.so.1 $< -o $@

@@ -1,10 +1,15 @@
-# make run: runs the lessons that are named, in order, each as `build/<chapter>/<lesson>/main`, and counts them.
+"""make run: runs lessons in order, each as `build/<chapter>/<lesson>/main`, and counts how they ended."""
+
 import os
+import shlex
 import subprocess
 import sys
 import tty
 
-import course
+from course.device import choose_device
+from course.lessons import heading, number, program
+from course.possible import why_not
+from course.process import SKIPPED, how_it_ended
 
 
 def title(text):
@@ -53,31 +58,31 @@ def read(source):
 
 def by_number(lessons):
     """' (05-08, 05-10)', or nothing."""
-    names = [f"{chapter[:2]}-{lesson[:2]}" for chapter, lesson in (name.split("/") for name in lessons)]
+    names = [number(lesson) for lesson in lessons]
     return f" ({', '.join(names)})" if names else ""
 
 
 def main(lessons):
-    device = course.choose_device()
+    device = choose_device()
     print(device.headline(), flush=True)
     failed, skipped, chapter = [], [], None
     for lesson in lessons:
         if len(lessons) > 1:
             if lesson.split("/")[0] != chapter:
                 chapter = lesson.split("/")[0]
-                print(f"\n==== {course.heading(chapter)} ====", flush=True)
-            title(course.heading(lesson))
-        reason = course.why_not(lesson)
+                print(f"\n==== {heading(chapter)} ====", flush=True)
+            title(heading(lesson))
+        reason = why_not(lesson)
         if reason:
             skipped.append(lesson)
             print(f"skipped: {lesson}: {reason}", flush=True)
             continue
-        status = show(course.program(lesson), device.environment_for(lesson))
-        if status == course.SKIPPED:
+        status = show(program(lesson) + shlex.split(os.environ.get("ARGS", "")), device.environment_for(lesson))
+        if status == SKIPPED:
             skipped.append(lesson)
         elif status != 0:
             failed.append(lesson)
-            print(f"FAILED: {lesson} {course.how_it_ended(status)}", flush=True)
+            print(f"FAILED: {lesson} {how_it_ended(status)}", flush=True)
     if failed:
         print("If you broke it on purpose, all is well; if not, `git diff` shows what is edited. make now reports an error.", flush=True)
     if len(lessons) > 1:
@@ -85,6 +90,3 @@ def main(lessons):
         print(f"\n{counts}")
     return 1 if failed else 0
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
