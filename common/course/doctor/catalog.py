@@ -21,7 +21,7 @@ PURPOSES = {
     "nvJitLink": "links device code at run time",
     "nvfatbin": "packs device code at run time",
     "nvptxcompiler": "compiles PTX without a driver",
-    "device": "math functions that nvcc compiles into kernels",
+    "device": "math functions in kernels that nvcc compiles",
     "nvvm": "compiles NVVM's intermediate language to PTX",
     "cublas": "linear algebra (BLAS)",
     "cublasLt": "matrix products with many options",
