@@ -57,7 +57,9 @@ class Environment:
         import venv
 
         self.folders: dict[str, pathlib.Path] = {}
-        if not self.runs(f"import os, sys; os.path.samefile(sys.base_prefix, {sys.base_prefix!r}) or sys.exit(1)"):
+        self.packages = ENVIRONMENT / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages"
+        same = f"import os, sys; os.path.samefile(sys.base_prefix, {sys.base_prefix!r}) or sys.exit(1)"
+        if not (self.packages.is_dir() and self.runs(same)):
             venv.EnvBuilder(symlinks=True, clear=True).create(ENVIRONMENT)
         self.write_paths()
 
@@ -72,8 +74,7 @@ class Environment:
         """Ours come first, then the user's own. matplotlib comes last: it brings a numpy, which must not hide the one of a PyTorch."""
         ours, last = ([str(path) for name, path in self.folders.items() if (name == "plots") == is_last] for is_last in (False, True))
         users = [f"import site; site.addsitedir({path!r})" for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-        (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
-        (packages / "course.pth").write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
+        (self.packages / "course.pth").write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
 
     def has_installed(self, name: str) -> bool:
         distributions = [pin.split("==")[0] for pin in pins(name) if ";" not in pin]
