@@ -30,13 +30,15 @@ CATCH_NAMES = "CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2".split()
 NAMES = """KEY PYTHON_KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH TOOLKIT WITHOUT_TOOLKIT
     WITHOUT_HOST_NVCC""".split() + CATCH_NAMES + PYTHON_NAMES  # fmt: skip
 OLDEST_TOOLKIT, NEWEST_TOOLKIT = 12000, "13.0"  # of a private one: as new as the driver can load, but no newer
+INSTALLED = ["/usr/local/cuda"]  # where a toolkit is looked for besides CUDA_HOME and nvcc on the PATH
 TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
 
 
 def main(needs: list[str]) -> int:
     """Returns 0 when everything was looked for, 1 if nothing can be built here, 130 if it was interrupted."""
     if os.path.realpath(sys.prefix) == os.path.realpath(ENVIRONMENT):  # the user's own python3 decides what the environment is made of
-        return subprocess.run([users_python(), "-m", "course", "setup", *needs], check=False).returncode
+        path = os.pathsep.join(filter(None, [str(ROOT / "common"), os.environ.get("PYTHONPATH")]))
+        return subprocess.run([users_python(), "-m", "course", "setup", *needs], env={**os.environ, "PYTHONPATH": path}, check=False).returncode
     try:
         check_temporary_folder()
         if is_complete(read(), needs):
@@ -152,7 +154,7 @@ def find_toolkit() -> dict[str, str]:
     driver = driver if result == 0 and not name.startswith("Simulated") else 0  # the simulator loads everything
     home, wish, nvcc = os.environ.get("CUDA_HOME"), os.environ.get("TOOLKIT_VERSION"), shutil.which("nvcc")
     programs = [os.path.realpath(nvcc), nvcc] if nvcc else []
-    roots = [home] if home else [os.path.dirname(os.path.dirname(program)) for program in programs] + ["/usr/local/cuda"]
+    roots = [home] if home else [os.path.dirname(os.path.dirname(program)) for program in programs] + INSTALLED
     found = next(filter(None, (look_at_toolkit(pathlib.Path(root).absolute()) for root in roots)), {})
     if home and not found:
         raise Refused(f"CUDA_HOME is {home}, but there is no include/cuda.h in it. Correct it, or unset it to have a toolkit looked for.")
