@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import pathlib
+import site
 import sys
 import sysconfig
 import zlib
@@ -33,6 +34,12 @@ def users_python() -> str:
     return paths.read_text(encoding="utf-8").splitlines()[0][2:]
 
 
+def use() -> None:
+    """Makes the environment's packages importable in this process, if they were fetched and python3 is still the same."""
+    for packages in ENVIRONMENT.glob("lib/python%d.%d/site-packages" % sys.version_info[:2]):
+        site.addsitedir(str(packages))
+
+
 def pins(name: str) -> list[str]:
     """The packages in common/requirements/<name>.txt and in the files that it includes."""
     lines = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
@@ -50,7 +57,9 @@ class Environment:
         import venv
 
         self.folders: dict[str, pathlib.Path] = {}
-        if not self.runs(f"import os, sys; os.path.samefile(sys.base_prefix, {sys.base_prefix!r}) or sys.exit(1)"):
+        self.packages = ENVIRONMENT / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages"
+        same = f"import os, sys; os.path.samefile(sys.base_prefix, {sys.base_prefix!r}) or sys.exit(1)"
+        if not (self.packages.is_dir() and self.runs(same)):
             venv.EnvBuilder(symlinks=True, clear=True).create(ENVIRONMENT)
         self.write_paths()
 
@@ -65,8 +74,7 @@ class Environment:
         """Ours come first, then the user's own. matplotlib comes last: it brings a numpy, which must not hide the one of a PyTorch."""
         ours, last = ([str(path) for name, path in self.folders.items() if (name == "plots") == is_last] for is_last in (False, True))
         users = [f"import site; site.addsitedir({path!r})" for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-        (packages,) = ENVIRONMENT.glob("lib/python*/site-packages")
-        (packages / "course.pth").write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
+        (self.packages / "course.pth").write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
 
     def has_installed(self, name: str) -> bool:
         distributions = [pin.split("==")[0] for pin in pins(name) if ";" not in pin]

@@ -127,7 +127,7 @@ def locked(file: pathlib.Path, waiting: str):
 
 
 def fetch(name: str, megabytes: int, what: str, announcement: str, fill: Callable[[Part], None]) -> pathlib.Path:
-    """The folder of an earlier download, or of a new one that fill() does; `megabytes` is the room that it needs meanwhile."""
+    """The folder of an earlier download, or of a new one that fill() does; `megabytes` is the room that it takes."""
     if folder := kept(name):
         return folder
     say(announcement)
@@ -198,7 +198,7 @@ def megabytes_in(*lists) -> int:
     paths = [path for each in lists for top in each for path in [top, *top.rglob("*")]]
     sizes = 0
     for path in paths:
-        with contextlib.suppress(OSError):  # pip works on them meanwhile
+        with contextlib.suppress(OSError):  # pip has removed it
             sizes += path.lstat().st_size
     return sizes >> 20
 

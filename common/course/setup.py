@@ -19,6 +19,7 @@ import sys
 import zlib
 
 from course import ROOT, device, fetch
+from course.compiler import check_build_folder, check_temporary_folder, compiler_asked, find_compiler
 from course.environment import ENVIRONMENT, PACKAGES, TAG, Environment, pins, pip_advice, users_python
 from course.fetch import Missing, Refused, attempt, link, output, say
 
@@ -29,13 +30,15 @@ CATCH_NAMES = "CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2".split()
 NAMES = """KEY PYTHON_KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH TOOLKIT WITHOUT_TOOLKIT
     WITHOUT_HOST_NVCC""".split() + CATCH_NAMES + PYTHON_NAMES  # fmt: skip
 OLDEST_TOOLKIT, NEWEST_TOOLKIT = 12000, "13.0"  # of a private one: as new as the driver can load, but no newer
+INSTALLED = ["/usr/local/cuda"]  # where a toolkit is looked for besides CUDA_HOME and nvcc on the PATH
 TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
 
 
 def main(needs: list[str]) -> int:
     """Returns 0 when everything was looked for, 1 if nothing can be built here, 130 if it was interrupted."""
-    if sys.prefix == str(ENVIRONMENT):  # the user's own python3 decides what the environment is made of
-        return subprocess.run([users_python(), "-m", "course", "setup", *needs], check=False).returncode
+    if os.path.realpath(sys.prefix) == os.path.realpath(ENVIRONMENT):  # the user's own python3 decides what the environment is made of
+        path = os.pathsep.join(filter(None, [str(ROOT / "common"), os.environ.get("PYTHONPATH")]))
+        return subprocess.run([users_python(), "-m", "course", "setup", *needs], env={**os.environ, "PYTHONPATH": path}, check=False).returncode
     try:
         check_temporary_folder()
         if is_complete(read(), needs):
@@ -71,16 +74,12 @@ def read() -> dict[str, str]:
 
 def write(found: dict[str, str]) -> None:
     new = RESULT.with_name(f"setup.mk.{os.getpid()}")
-    plain = lambda text: " ".join(re.sub(r"[$#\\'\"`()&|<>;*?\[\]{}!~%]", "_", text).split())
+    plain = lambda text: " ".join(re.sub(r"[$#\\'\"`&|<>;*?\[\]{}!~%]", "_", re.sub("[()]", "", text)).split())
     try:
         new.write_text("".join(f"{name} = {plain(found.get(name, ''))}\n" for name in NAMES), encoding="utf-8")
         os.replace(new, RESULT)
     finally:
         new.unlink(missing_ok=True)
-
-
-def compiler_asked() -> str:
-    return os.environ.get("CXX") or "g++"
 
 
 def keys() -> dict[str, str]:
@@ -96,7 +95,7 @@ def is_complete(found: dict[str, str], needs: list[str]) -> bool:
     """Did an earlier run find all of it, and is it still there?"""
     toolkit = found.get("CUDA_INCLUDE") and (ROOT / found["CUDA_INCLUDE"] / "cuda.h").exists()
     same = all(found.get(name) == value for name, value in keys().items())
-    return bool(same and toolkit and ("catch2" not in needs or found["CATCH_VERSION"]) and has_packages(found, needs))
+    return bool(same and toolkit and ("catch2" not in needs or found.get("CATCH_VERSION")) and has_packages(found, needs))
 
 
 def has_packages(found: dict[str, str], needs: list[str]) -> bool:
@@ -113,67 +112,12 @@ def look(needs: list[str], had: dict[str, str]) -> dict[str, str]:
     if "catch2" in needs:
         found |= attempt("CATCH2", lambda: find_catch2(compiler), "Type: sudo apt-get install catch2")
     elif had.get("KEY") == found["KEY"]:
-        found |= {name: had[name] for name in CATCH_NAMES}
+        found |= {name: had.get(name, "") for name in CATCH_NAMES}
     same_python = had.get("PYTHON_KEY") == found["PYTHON_KEY"]
     if same_python and has_packages(had, needs):
-        return found | {name: had[name] for name in PYTHON_NAMES}
-    earlier = [name for name in (*PACKAGES, "torch") if same_python and had[name.upper()]]
+        return found | {name: had.get(name, "") for name in PYTHON_NAMES}
+    earlier = [name for name in (*PACKAGES, "torch") if same_python and had.get(name.upper())]
     return found | (find_python([*needs, *earlier]) if set(needs) - {"catch2"} else {})
-
-
-# ---- the machine and its compiler ----------------------------------------------------------------------------------------
-
-
-def check_temporary_folder() -> None:
-    """A compiler that cannot write its temporary files names neither the folder nor the reason."""
-    folder = pathlib.Path(os.environ.get("TMPDIR") or "/tmp")
-    probe = folder / f"cuda-from-the-driver-up.{os.getpid()}"
-    try:
-        probe.write_bytes(bytes(65536))
-    except OSError as problem:
-        why = f"{problem.strerror}, with {fetch.free_megabytes(folder)} MB free" if folder.is_dir() else "there is no such folder"
-        raise Refused(f"The compilers cannot write their temporary files to {folder}: {why}. make … TMPDIR=/another/folder names another.") from None
-    finally:
-        if probe.exists():
-            probe.unlink()
-
-
-def check_build_folder() -> None:
-    """Before anything is fetched: can what is built be kept here, and started?"""
-    probe = ROOT / "build" / f"probe.{os.getpid()}"
-    try:
-        probe.parent.mkdir(exist_ok=True)
-        probe.touch(mode=0o755)
-    except OSError as problem:
-        raise Refused(f"The folder {probe.parent} cannot be written: {problem.strerror}. Make it yours, or copy the course to a folder of yours.") from None
-    starts = os.access(probe, os.X_OK)
-    probe.unlink()
-    if not starts:
-        raise Refused(f"No program can be started in {probe.parent}: its file system is mounted noexec. Move the course to another.")
-
-
-def shares_library(compiler: str) -> bool:
-    """Without a shared libstdc++, a compiler puts a copy into every library. Two in one process, PyTorch's and ours, crash."""
-    return output(*compiler.split(), "-print-file-name=libstdc++.so").startswith("/")
-
-
-def find_compiler(compiler: str) -> dict[str, str]:
-    others = [path for path in map(shutil.which, ("g++", "clang++")) if path]
-    version = output(*compiler.split(), "--version")
-    if not version:
-        advice = "sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
-        advice = f"make CXX={os.path.basename(others[0])} …, which is here; or install it" if others else advice
-        raise Refused(f"There is no C++ compiler called {compiler.split()[0]}. Type: {advice}")
-    small = '#include <concepts>\n#include <string>\nstd::integral auto one(std::string) { return 1; }\nint main() { return one(""); }\n'
-    ran = subprocess.run([*compiler.split(), *"-std=c++20 -x c++ - -o /dev/null".split()], input=small, capture_output=True, text=True, check=False)
-    if ran.returncode != 0:
-        why = next((line for line in ran.stderr.splitlines() if "error" in line.lower()), "it does not say why")
-        raise Refused(f"{compiler} does not compile a small C++20 program: {why}. Type: sudo apt-get install g++   (11 or newer)")
-    instead = "" if shares_library(compiler) else next(filter(shares_library, others), "")
-    if instead:
-        say(f"Note: {compiler} has no shared libstdc++, which a library for PyTorch needs: {instead} is used instead.")
-        version = output(instead, "--version")
-    return {"COMPILER": version.splitlines()[0], "CXX_INSTEAD": instead}
 
 
 # ---- the toolkit ---------------------------------------------------------------------------------------------------------
@@ -210,7 +154,7 @@ def find_toolkit() -> dict[str, str]:
     driver = driver if result == 0 and not name.startswith("Simulated") else 0  # the simulator loads everything
     home, wish, nvcc = os.environ.get("CUDA_HOME"), os.environ.get("TOOLKIT_VERSION"), shutil.which("nvcc")
     programs = [os.path.realpath(nvcc), nvcc] if nvcc else []
-    roots = [home] if home else [os.path.dirname(os.path.dirname(program)) for program in programs] + ["/usr/local/cuda"]
+    roots = [home] if home else [os.path.dirname(os.path.dirname(program)) for program in programs] + INSTALLED
     found = next(filter(None, (look_at_toolkit(pathlib.Path(root).absolute()) for root in roots)), {})
     if home and not found:
         raise Refused(f"CUDA_HOME is {home}, but there is no include/cuda.h in it. Correct it, or unset it to have a toolkit looked for.")
@@ -224,7 +168,7 @@ def find_toolkit() -> dict[str, str]:
             say(f"Note: the toolkit in {found['TOOLKIT']} is CUDA {as_text(version)}, and {why}.")
         if home or not why:
             if wish and wish != as_text(version):
-                say(f"Note: the toolkit in {found['TOOLKIT']}, CUDA {as_text(version)}, is used: TOOLKIT_VERSION is for a private one, fetched where there is none.")
+                say(f"Note: the toolkit in {found['TOOLKIT']}, CUDA {as_text(version)}, is used: TOOLKIT_VERSION chooses the private one, which is fetched only if no other will do.")
             return found
     if 0 < driver < OLDEST_TOOLKIT:
         raise Missing(f"the driver here is one for CUDA {as_text(driver)}, and the course needs {as_text(OLDEST_TOOLKIT)} or newer: update the driver")

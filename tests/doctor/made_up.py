@@ -1,4 +1,5 @@
-# Makes machines up: a folder with the files that an installation would have, for tests of the doctor.
+"""Makes machines up: a folder with the files that an installation would have, for tests of the doctor."""
+
 import functools
 import hashlib
 import os
@@ -7,11 +8,11 @@ import platform
 import subprocess
 import tempfile
 
-import course
-from diagnosis import findings, verdicts
-from diagnosis.machine import Machine
+from course import ROOT
+from course.doctor import findings, verdicts
+from course.doctor.machine import Machine
 
-BUILT = course.ROOT / "build" / "installations"
+BUILT = ROOT / "build" / "installations"
 SYSTEM = f"/usr/lib/{platform.machine()}-linux-gnu"
 TORCH = "/opt/env/lib/python3.11/site-packages"
 
@@ -25,7 +26,7 @@ static int shown(void) {
   for (; *list >= '0' && *list < '0' + DEVICES && (list[1] == ',' || !list[1]); list += list[1] ? 2 : 1) ++number;
   return number;
 }
-int cuInit(unsigned flags) { return ANSWER == 0 && DEVICES && !shown() ? 100 : flags + ANSWER; }
+int cuInit(unsigned flags) { return RESULT == 0 && DEVICES && !shown() ? 100 : flags + RESULT; }
 int cuDriverGetVersion(int* version) { *version = VERSION; return 0; }
 int cuGetErrorName(int code, const char** name) { *name = code ? "CUDA_ERROR_OF_SOME_KIND" : "CUDA_SUCCESS"; return 0; }
 int cuDeviceGetCount(int* count) { *count = shown(); return 0; }
@@ -122,8 +123,8 @@ class Installation:
         for name in ("nvidia0", "nvidiactl", "nvidia-uvm"):
             self.file(f"/dev/{name}")
 
-    def driver_library(self, version="580.65.06", cuda=13000, answer=0, devices=1, folder=SYSTEM):
-        defines = (f"ANSWER={answer}", f"VERSION={cuda}", f"DEVICES={devices}")
+    def driver_library(self, version="580.65.06", cuda=13000, result=0, devices=1, folder=SYSTEM):
+        defines = (f"RESULT={result}", f"VERSION={cuda}", f"DEVICES={devices}")
         self.library(folder, f"libcuda.so.{version}", source=DRIVER, defines=defines)
 
     def driver(self, version="580.65.06", **how):
@@ -145,7 +146,7 @@ class Installation:
         self.library(f"{folder}/lib64", f"libcudart.so.{version}.96")
         self.library(f"{folder}/lib64", f"libnvrtc.so.{version}.88")
         self.library(f"{folder}/lib64", f"libnvrtc-builtins.so.{version}")
-        self.file(f"{folder}/lib64/stubs/libcuda.so", library("libcuda.so.1", source=DRIVER, defines=("ANSWER=34", "VERSION=0", "DEVICES=0")))
+        self.file(f"{folder}/lib64/stubs/libcuda.so", library("libcuda.so.1", source=DRIVER, defines=("RESULT=34", "VERSION=0", "DEVICES=0")))
         if not root:
             self.link("/usr/local/cuda", f"cuda-{version}")
         return folder

@@ -1,11 +1,14 @@
-# Tests of the doctor on made-up machines, most of them broken: what it finds, which verdict it gives, what it says to type.
+"""Tests of the doctor on made-up machines, most of them broken: what it finds, its verdict, and the command that it suggests."""
+
 import json
 import os
+import pathlib
 import subprocess
 import sys
 
-import course
-from made_up import DRIVER, SYSTEM, TORCH, Installation, library, machine, verdicts
+from made_up import DRIVER, SYSTEM, TORCH, library, machine, verdicts
+
+from course import ROOT
 
 RUN = "run a driver program on the GPU"
 COMPILE = "compile a kernel with nvcc"
@@ -42,7 +45,7 @@ def healthy(made):
     made.environment["LD_LIBRARY_PATH"] = "/usr/local/cuda/lib64:/opt/env/lib/python3.11/site-packages/nvidia/cudnn/lib"
 
 
-def a_healthy_machine_does_all_nine_tasks_and_the_status_is_0():
+def test_a_healthy_machine_does_all_nine_tasks_and_the_status_is_0():
     with machine() as made:
         healthy(made)
         judged, status = made.judged()
@@ -50,7 +53,7 @@ def a_healthy_machine_does_all_nine_tasks_and_the_status_is_0():
         assert len(judged) == 9 and status == 0
 
 
-def a_machine_without_a_gpu_has_status_2_and_the_simulator():
+def test_a_machine_without_a_gpu_has_status_2_and_the_simulator():
     with machine() as made:
         made.toolkit()
         says(made, RUN, "no GPU", "no NVIDIA driver", remedy="make run", status=2)
@@ -61,20 +64,20 @@ def a_machine_without_a_gpu_has_status_2_and_the_simulator():
 # ---- the driver
 
 
-def a_card_without_a_driver_is_broken():
+def test_a_card_without_a_driver_is_broken():
     with machine() as made:
         made.card()
         says(made, RUN, "broken", "no NVIDIA driver", "0000:1b:00.0", remedy="apt-get install nvidia-driver", status=1)
 
 
-def nouveau_is_named_where_it_has_the_card():
+def test_nouveau_is_named_where_it_has_the_card():
     with machine() as made:
         made.card()
         made.file("/sys/module/nouveau/version", "1\n")
         says(made, RUN, "broken", "nouveau", status=1)
 
 
-def a_kernel_module_without_its_library_is_broken():
+def test_a_kernel_module_without_its_library_is_broken():
     with machine() as made:
         made.card()
         made.module("580.65.06")
@@ -82,7 +85,7 @@ def a_kernel_module_without_its_library_is_broken():
         says(made, RUN, "broken", "580.65.06", "no libcuda.so.1", status=1)
 
 
-def the_stub_in_the_loaders_path_is_recognised():
+def test_the_stub_in_the_loaders_path_is_recognised():
     with machine() as made:
         folder = made.toolkit()
         made.link(f"{folder}/lib64/stubs/libcuda.so.1", "libcuda.so")
@@ -90,17 +93,17 @@ def the_stub_in_the_loaders_path_is_recognised():
         says(made, RUN, "broken", "stub", "34", remedy=f"export LD_LIBRARY_PATH={folder}/lib64", status=1)
 
 
-def the_simulator_in_the_drivers_place_is_no_gpu():
+def test_the_simulator_in_the_drivers_place_is_no_gpu():
     with machine() as made:
         source = DRIVER.replace("NVIDIA H200", "Simulated H200")
-        made.library("/opt/simulator", "libcuda.so.1.0", source=source, defines=("ANSWER=0", "VERSION=13000", "DEVICES=1"))
+        made.library("/opt/simulator", "libcuda.so.1.0", source=source, defines=("RESULT=0", "VERSION=13000", "DEVICES=1"))
         made.environment["LD_LIBRARY_PATH"] = "/opt/simulator"
         says(made, RUN, "no GPU", "/opt/simulator/libcuda.so.1", "no NVIDIA GPU", status=2)
         made.card()
         says(made, RUN, "no GPU", "instead of the driver", remedy="unset LD_LIBRARY_PATH")
 
 
-def a_stub_that_the_loader_does_not_take_is_only_mentioned():
+def test_a_stub_that_the_loader_does_not_take_is_only_mentioned():
     with machine() as made:
         folder = made.toolkit()
         says(made, RUN, "no GPU", f"{folder}/lib64/stubs/libcuda.so is only the linker's stub", status=2)
@@ -108,21 +111,21 @@ def a_stub_that_the_loader_does_not_take_is_only_mentioned():
         assert "stub" in stub.purpose and not stub.for_programs
 
 
-def a_library_of_another_version_than_the_kernel_module_is_broken():
+def test_a_library_of_another_version_than_the_kernel_module_is_broken():
     with machine() as made:
-        made.driver("580.95.05", answer=803)
+        made.driver("580.95.05", result=803)
         made.module("580.65.06")
         says(made, RUN, "broken", "580.95.05", "580.65.06", "mismatch", remedy="sudo reboot", status=1)
 
 
-def other_versions_that_work_together_are_left_alone():
+def test_other_versions_that_work_together_are_left_alone():
     with machine() as made:  # cuda-compat: a newer library on an older module, on purpose
         made.driver("590.44.01", cuda=13010)
         made.module("580.65.06")
         says(made, RUN, "works")
 
 
-def libcuda_without_its_1_is_broken():
+def test_libcuda_without_its_1_is_broken():
     with machine() as made:
         made.driver()
         made.remove(f"{SYSTEM}/libcuda.so.1")
@@ -131,7 +134,7 @@ def libcuda_without_its_1_is_broken():
         says(made, RUN, "broken", f"{SYSTEM}/libcuda.so", "no libcuda.so.1", remedy=f"sudo ldconfig {SYSTEM}", status=1)
 
 
-def libcuda_1_that_leads_nowhere_is_as_good_as_none():
+def test_libcuda_1_that_leads_nowhere_is_as_good_as_none():
     with machine() as made:
         made.driver()
         made.remove(f"{SYSTEM}/libcuda.so.580.65.06")
@@ -139,7 +142,7 @@ def libcuda_1_that_leads_nowhere_is_as_good_as_none():
         assert [one.dangling for one in made.look().libraries] == [True]
 
 
-def a_driver_where_the_loader_does_not_look_is_found_all_the_same():
+def test_a_driver_where_the_loader_does_not_look_is_found_all_the_same():
     with machine() as made:
         made.card()
         made.module("580.65.06")
@@ -151,7 +154,7 @@ def a_driver_where_the_loader_does_not_look_is_found_all_the_same():
         says(made, RUN, "broken", "ldconfig has not seen", remedy="sudo ldconfig", status=1)
 
 
-def what_ldconfig_has_noted_comes_before_the_system_folders():
+def test_what_ldconfig_has_noted_comes_before_the_system_folders():
     with machine() as made:
         made.driver()
         made.driver_library("590.44.01", cuda=13010, folder="/opt/driver")
@@ -163,7 +166,7 @@ def what_ldconfig_has_noted_comes_before_the_system_folders():
         assert (found.library.path, found.library.why, found.version) == ("/opt/driver/libcuda.so.1", "ldconfig", 13010), found
 
 
-def a_library_for_another_processor_is_passed_over():
+def test_a_library_for_another_processor_is_passed_over():
     with machine() as made:
         made.driver()
         content = bytearray(library("libcuda.so.1"))
@@ -173,24 +176,24 @@ def a_library_for_another_processor_is_passed_over():
         says(made, RUN, "works")
 
 
-def a_container_without_devices_is_told_from_a_machine_without_them():
+def test_a_container_without_devices_is_told_from_a_machine_without_them():
     with machine() as made:
         made.module("580.65.06")
-        made.driver_library(answer=100, devices=0)
+        made.driver_library(result=100, devices=0)
         says(made, RUN, "broken", "/dev/nvidia0", remedy="nvidia-modprobe", status=1)
         made.file("/.dockerenv")
         says(made, RUN, "broken", "container was given no device", remedy="--gpus all", status=1)
         says(made, CONTAINER, "broken", "container was given no device", remedy="--gpus all")
 
 
-def a_container_without_the_drivers_library_is_told():
+def test_a_container_without_the_drivers_library_is_told():
     with machine() as made:
         made.module("580.65.06")
         made.file("/.dockerenv")
         says(made, RUN, "broken", "container was not given its library", remedy="--gpus all", status=1)
 
 
-def hidden_devices_are_laid_to_the_variable_that_hides_them():
+def test_hidden_devices_are_laid_to_the_variable_that_hides_them():
     with machine() as made:
         made.driver(devices=2)
         for value, parts in {"": ("is empty", "there are 2"), "7": ("is 7",), "GPU-of-another-machine": ("first entry",), "-1": ("is -1",)}.items():
@@ -200,10 +203,10 @@ def hidden_devices_are_laid_to_the_variable_that_hides_them():
         says(made, RUN, "works")
 
 
-def a_variable_that_hides_nothing_is_not_blamed():
+def test_a_variable_that_hides_nothing_is_not_blamed():
     with machine() as made:  # as a scheduler sets it, in a container that was given no device
         made.module("580.65.06")
-        made.driver_library(answer=100, devices=0)
+        made.driver_library(result=100, devices=0)
         made.file("/.dockerenv")
         made.environment["CUDA_VISIBLE_DEVICES"] = "0"
         says(made, RUN, "broken", "container was given no device", remedy="--gpus all", status=1)
@@ -211,45 +214,45 @@ def a_variable_that_hides_nothing_is_not_blamed():
         says(made, RUN, "no GPU", "sees no GPU", status=2)
 
 
-def device_files_that_this_user_may_not_open_are_named():
+def test_device_files_that_this_user_may_not_open_are_named():
     with machine() as made:
-        made.driver(answer=100, devices=0)
+        made.driver(result=100, devices=0)
         found = made.look()
         found.driver.forbidden = ["/dev/nvidia0"]  # root, who may run these tests, may open everything
         verdict = verdicts.judge(found)[0]
         assert verdict.state == "broken" and "may not open /dev/nvidia0" in verdict.reason and "usermod" in verdict.remedy, verdict
 
 
-def a_missing_uvm_device_is_named():
+def test_a_missing_uvm_device_is_named():
     with machine() as made:
-        made.driver(answer=999, devices=0)
+        made.driver(result=999, devices=0)
         says(made, RUN, "broken", "does not start", "999", remedy="dmesg", status=1)
         made.remove("/dev/nvidia-uvm")
         says(made, RUN, "broken", "/dev/nvidia-uvm", remedy="nvidia-modprobe -u", status=1)
 
 
-def a_card_that_the_driver_does_not_see_is_broken():
+def test_a_card_that_the_driver_does_not_see_is_broken():
     with machine() as made:
-        made.driver(answer=100, devices=0)
+        made.driver(result=100, devices=0)
         says(made, RUN, "broken", "sees no GPU", "0000:1b:00.0", remedy="dmesg", status=1)
 
 
-def an_image_that_brings_a_driver_along_is_told():
+def test_an_image_that_brings_a_driver_along_is_told():
     with machine() as made:
-        made.driver("535.183.01", answer=803, devices=0)
+        made.driver("535.183.01", result=803, devices=0)
         made.module("580.65.06")
         made.file("/.dockerenv")
         says(made, RUN, "broken", "535.183.01", "580.65.06", "image", remedy="purge 'libnvidia-compute-*'", status=1)
 
 
-def a_divided_gpu_without_an_instance_is_told():
+def test_a_divided_gpu_without_an_instance_is_told():
     with machine() as made:
-        made.driver(answer=100, devices=0)
+        made.driver(result=100, devices=0)
         made.command("/usr/bin/nvidia-smi", "Enabled")
         says(made, RUN, "broken", "MIG", remedy="nvidia-smi -L", status=1)
 
 
-def a_stub_before_a_driver_is_told_and_the_driver_is_kept():
+def test_a_stub_before_a_driver_is_told_and_the_driver_is_kept():
     with machine() as made:
         made.driver()
         folder = made.toolkit()
@@ -260,7 +263,7 @@ def a_stub_before_a_driver_is_told_and_the_driver_is_kept():
         says(made, RUN, "works", status=0)
 
 
-def wsl_has_its_driver_from_windows():
+def test_wsl_has_its_driver_from_windows():
     with machine() as made:
         made.file("/dev/dxg")
         says(made, RUN, "broken", "WSL", "no driver", remedy="on Windows", status=1)
@@ -269,11 +272,11 @@ def wsl_has_its_driver_from_windows():
         made.environment["LD_LIBRARY_PATH"] = "/usr/lib/wsl/lib"
         says(made, RUN, "works", status=0)
         made.environment.pop("LD_LIBRARY_PATH")
-        made.driver_library(answer=100, devices=0)  # somebody has installed a Linux driver, too
+        made.driver_library(result=100, devices=0)  # a Linux driver was installed, too
         says(made, RUN, "broken", "WSL", f"{SYSTEM}/libcuda.so.1", remedy="purge", status=1)
 
 
-def a_jetson_has_no_pci_bus_and_folders_of_its_own():
+def test_a_jetson_has_no_pci_bus_and_folders_of_its_own():
     with machine() as made:
         made.file("/etc/nv_tegra_release", "# R36 (release), REVISION: 4.3\n")
         made.file("/dev/nvhost-gpu")
@@ -288,12 +291,12 @@ def a_jetson_has_no_pci_bus_and_folders_of_its_own():
         says(made, RUN, "works", status=0)
 
 
-def condas_cuda_compat_is_found_and_told_where_it_does_not_serve():
+def test_condas_cuda_compat_is_found_and_told_where_it_does_not_serve():
     with machine() as made:
         made.driver("550.54.14", cuda=12040)
         made.environment["CONDA_PREFIX"] = "/opt/conda"
         folder = "/opt/conda/cuda-compat"
-        made.driver_library("580.95.05", answer=804, devices=0, folder=folder)
+        made.driver_library("580.95.05", result=804, devices=0, folder=folder)
         package = {"name": "cuda-compat", "version": "13.0.0", "files": ["cuda-compat/libcuda.so.580.95.05"]}
         made.file("/opt/conda/conda-meta/cuda-compat-13.0.0.json", json.dumps(package))
         compat = next(one for one in made.look().called("cuda") if one.path.startswith(folder))
@@ -303,7 +306,7 @@ def condas_cuda_compat_is_found_and_told_where_it_does_not_serve():
         says(made, RUN, "broken", "cuda-compat", folder, "804", remedy="export LD_LIBRARY_PATH=/opt/conda/lib", status=1)
 
 
-def a_driver_that_crashes_is_survived():
+def test_a_driver_that_crashes_is_survived():
     with machine() as made:
         made.driver()
         made.remove(f"{SYSTEM}/libcuda.so.580.65.06")
@@ -317,7 +320,7 @@ def a_driver_that_crashes_is_survived():
 # ---- toolkits
 
 
-def an_old_driver_under_a_new_toolkit_is_broken_across_major_versions():
+def test_an_old_driver_under_a_new_toolkit_is_broken_across_major_versions():
     with machine() as made:
         made.driver("535.54.03", cuda=12020)
         made.toolkit("13.0")
@@ -325,7 +328,7 @@ def an_old_driver_under_a_new_toolkit_is_broken_across_major_versions():
         says(made, RUN, "works")
 
 
-def an_old_driver_under_a_new_toolkit_is_limited_within_a_major_version():
+def test_an_old_driver_under_a_new_toolkit_is_limited_within_a_major_version():
     with machine() as made:
         made.driver("550.54.14", cuda=12040)
         made.toolkit("12.8", gcc=14)
@@ -333,14 +336,14 @@ def an_old_driver_under_a_new_toolkit_is_limited_within_a_major_version():
         says(made, COMPILE, "limited", remedy="570.26")
 
 
-def a_new_driver_serves_an_old_toolkit():
+def test_a_new_driver_serves_an_old_toolkit():
     with machine() as made:
         made.driver()
         made.toolkit("11.8", gcc=12)
         says(made, COMPILE, "works", status=0)
 
 
-def two_toolkits_that_are_both_meant_are_broken():
+def test_two_toolkits_that_are_both_meant_are_broken():
     with machine() as made:
         made.toolkit("11.8", gcc=12)
         home = made.toolkit("12.4", root="/opt/cuda-12.4")
@@ -350,14 +353,14 @@ def two_toolkits_that_are_both_meant_are_broken():
         says(made, COMPILE, "works")
 
 
-def a_cuda_home_that_is_nowhere_is_broken():
+def test_a_cuda_home_that_is_nowhere_is_broken():
     with machine() as made:
         folder = made.toolkit()
         made.environment["CUDA_HOME"] = "/usr/local/cuda-12.1"
         says(made, COMPILE, "broken", "CUDA_HOME is /usr/local/cuda-12.1", remedy=f"export CUDA_HOME={folder}", status=1)
 
 
-def two_toolkits_of_which_one_is_meant_are_fine_and_links_count_once():
+def test_two_toolkits_of_which_one_is_meant_are_fine_and_links_count_once():
     with machine() as made:
         made.toolkit("12.4", root="/usr/local/cuda-12.4")
         made.toolkit("13.0")
@@ -366,7 +369,7 @@ def two_toolkits_of_which_one_is_meant_are_fine_and_links_count_once():
         says(made, COMPILE, "works")
 
 
-def a_runtime_package_without_nvcc_and_headers_is_called_one():
+def test_a_runtime_package_without_nvcc_and_headers_is_called_one():
     with machine() as made:
         made.environment["CONDA_PREFIX"] = "/opt/conda"
         made.library("/opt/conda/lib", "libcudart.so.11.8.89")
@@ -377,7 +380,7 @@ def a_runtime_package_without_nvcc_and_headers_is_called_one():
         assert (runtime.version, runtime.origin) == ("11.8.89", "conda: cudatoolkit"), runtime
 
 
-def nvcc_without_headers_is_broken():
+def test_nvcc_without_headers_is_broken():
     with machine() as made:
         folder = made.toolkit()
         for name in ("cuda.h", "cuda_runtime.h"):
@@ -385,7 +388,7 @@ def nvcc_without_headers_is_broken():
         says(made, COMPILE, "broken", "without headers", status=1)
 
 
-def a_host_compiler_that_is_too_new_is_told_and_a_fitting_one_is_named():
+def test_a_host_compiler_that_is_too_new_is_told_and_a_fitting_one_is_named():
     with machine() as made:
         made.toolkit("11.8", gcc=11)
         says(made, COMPILE, "broken", "up to 11", "12", remedy="apt-get install g++-11", status=1)
@@ -394,7 +397,7 @@ def a_host_compiler_that_is_too_new_is_told_and_a_fitting_one_is_named():
         says(made, COMPILE, "broken", remedy="nvcc -ccbin g++-10")
 
 
-def clang_has_a_limit_of_its_own():
+def test_clang_has_a_limit_of_its_own():
     with machine() as made:
         made.toolkit("12.4", gcc=13)
         made.compiler(14, "clang++")
@@ -404,14 +407,14 @@ def clang_has_a_limit_of_its_own():
         says(made, COMPILE, "broken", "clang++ up to 17", "18", remedy="-ccbin clang++-17", status=1)
 
 
-def a_missing_compiler_is_told():
+def test_a_missing_compiler_is_told():
     with machine() as made:
         made.toolkit()
         made.remove("/usr/bin/g++")
         says(made, COMPILE, "missing", "no C++ compiler called g++", remedy="apt-get install g++")
 
 
-def linking_wants_a_libcuda_so_or_a_stub():
+def test_linking_wants_a_libcuda_so_or_a_stub():
     with machine() as made:
         folder = made.toolkit()
         says(made, LINK, "limited", remedy=f"-L{folder}/lib64/stubs")
@@ -425,7 +428,7 @@ def linking_wants_a_libcuda_so_or_a_stub():
         says(made, LINK, "missing", "no libcuda.so", remedy="-l:libcuda.so.1")
 
 
-def nvrtc_needs_the_builtins_of_just_its_version():
+def test_nvrtc_needs_the_builtins_of_just_its_version():
     with machine() as made:
         folder = made.toolkit()
         made.environment["LD_LIBRARY_PATH"] = f"{folder}/lib64"
@@ -437,7 +440,7 @@ def nvrtc_needs_the_builtins_of_just_its_version():
 # ---- PyTorch and cuDNN
 
 
-def cudnn_of_another_major_version_than_pytorch_needs_is_broken():
+def test_cudnn_of_another_major_version_than_pytorch_needs_is_broken():
     with machine() as made:
         healthy(made)
         made.environment.pop("LD_LIBRARY_PATH")
@@ -448,7 +451,7 @@ def cudnn_of_another_major_version_than_pytorch_needs_is_broken():
         says(made, EXTENSION, "broken", "needs libcudnn.so.9")
 
 
-def a_library_path_wins_over_pytorchs_runpath_and_loses_to_its_rpath():
+def test_a_library_path_wins_over_pytorchs_runpath_and_loses_to_its_rpath():
     with machine() as made:
         healthy(made)
         made.library("/opt/cudnn", "libcudnn.so.9.1.0")
@@ -460,7 +463,7 @@ def a_library_path_wins_over_pytorchs_runpath_and_loses_to_its_rpath():
         says(made, PYTORCH, "limited", "9.19.0.56", "9.1.0", "LD_LIBRARY_PATH", remedy="unset LD_LIBRARY_PATH")
 
 
-def an_interpreters_rpath_counts_for_pytorch_too():
+def test_an_interpreters_rpath_counts_for_pytorch_too():
     with machine() as made:  # as conda's python is built
         healthy(made)
         made.torch(rpath=False)
@@ -470,7 +473,7 @@ def an_interpreters_rpath_counts_for_pytorch_too():
         assert made.look().for_torch("cudnn").path == "/opt/env/lib/libcudnn.so.9.19.0"
 
 
-def parts_of_cudnn_of_different_versions_are_broken():
+def test_parts_of_cudnn_of_different_versions_are_broken():
     with machine() as made:
         made.library("/opt/new", "libcudnn.so.9.19.0")
         made.library("/opt/old", "libcudnn_ops.so.9.1.0")
@@ -478,21 +481,21 @@ def parts_of_cudnn_of_different_versions_are_broken():
         says(made, CUDNN, "broken", "9.19.0", "9.1.0", status=1)
 
 
-def cudnn_that_only_pytorch_finds_is_limited():
+def test_cudnn_that_only_pytorch_finds_is_limited():
     with machine() as made:
         healthy(made)
         made.environment.pop("LD_LIBRARY_PATH")
         says(made, CUDNN, "limited", "PyTorch finds its own", remedy="nvidia/cudnn/lib", status=0)
 
 
-def pytorch_for_the_cpu_is_told():
+def test_pytorch_for_the_cpu_is_told():
     with machine() as made:
         made.driver()
         made.torch(cuda="", needs=())
         says(made, PYTORCH, "missing", "CPU only")
 
 
-def pytorch_for_a_newer_cuda_than_the_driver_serves_is_broken():
+def test_pytorch_for_a_newer_cuda_than_the_driver_serves_is_broken():
     with machine() as made:
         healthy(made)
         for name in ("libcuda.so.580.65.06", "libcuda.so.1", "libcuda.so"):
@@ -501,7 +504,7 @@ def pytorch_for_a_newer_cuda_than_the_driver_serves_is_broken():
         says(made, PYTORCH, "broken", "built for CUDA 13.0", "12.2", status=1)
 
 
-def an_extension_needs_the_major_version_of_pytorchs_cuda():
+def test_an_extension_needs_the_major_version_of_pytorchs_cuda():
     with machine() as made:
         healthy(made)
         old = made.toolkit("12.4", root="/opt/cuda-12.4", gcc=13)
@@ -509,7 +512,7 @@ def an_extension_needs_the_major_version_of_pytorchs_cuda():
         says(made, EXTENSION, "broken", "13.0", "12.4", "another major version", remedy="CUDA_HOME=/usr/local/cuda-13.0", status=1)
 
 
-def an_extension_is_built_with_another_minor_version_under_a_warning():
+def test_an_extension_is_built_with_another_minor_version_under_a_warning():
     with machine() as made:
         made.torch("13.1")
         made.wheel("nvidia-cuda_runtime", "13.0.96", "libcudart.so.13")
@@ -519,21 +522,21 @@ def an_extension_is_built_with_another_minor_version_under_a_warning():
         says(made, EXTENSION, "limited", "warns")
 
 
-def an_extension_needs_the_headers_that_pytorchs_include():
+def test_an_extension_needs_the_headers_that_pytorchs_include():
     with machine() as made:
         healthy(made)
         made.remove("/usr/local/cuda/include/cusparse.h")
         says(made, EXTENSION, "broken", "cusparse.h", remedy="cuda-toolkit-13-0", status=1)
 
 
-def an_extension_needs_pythons_headers():
+def test_an_extension_needs_pythons_headers():
     with machine() as made:
         healthy(made)
         made.remove("/usr/include/python3.11/Python.h")
         says(made, EXTENSION, "missing", "Python.h", remedy="python3-dev")
 
 
-def what_the_course_has_fetched_breaks_no_machine():
+def test_what_the_course_has_fetched_breaks_no_machine():
     with machine() as made:
         made.torch()
         made.environment.pop("VIRTUAL_ENV")
@@ -551,14 +554,14 @@ def what_the_course_has_fetched_breaks_no_machine():
         says(made, COMPILE, "broken", status=1)
 
 
-def where_there_is_no_pip_an_environment_is_made_first():
+def test_where_there_is_no_pip_an_environment_is_made_first():
     with machine() as made:
         says(made, PYTORCH, "missing", "no PyTorch", remedy="apt-get install python3-venv; python3 -m venv env; env/bin/pip install torch")
         made.file("/usr/lib/python3/dist-packages/pip/__init__.py")
         says(made, PYTORCH, "missing", "no PyTorch", remedy="python3 -m pip install torch")
 
 
-def what_a_toolkit_has_is_told_before_what_it_lacks():
+def test_what_a_toolkit_has_is_told_before_what_it_lacks():
     with machine() as made:
         folder = made.toolkit()
         assert made.look().toolkit.contents() == "nvcc 13.0.88, headers, libraries"
@@ -566,7 +569,7 @@ def what_a_toolkit_has_is_told_before_what_it_lacks():
         assert made.look().toolkit.contents() == "headers, libraries, without nvcc"
 
 
-def a_wheels_version_comes_from_its_record():
+def test_a_wheels_version_comes_from_its_record():
     with machine() as made:
         made.torch()
         made.wheel("nvidia-cublas", "13.1.0.3", "libcublas.so.13")
@@ -577,22 +580,45 @@ def a_wheels_version_comes_from_its_record():
 # ---- the command
 
 
-def the_command_answers_in_json_and_in_lines_of_a_hundred_columns():
+def test_the_command_prints_json_and_lines_of_a_hundred_columns():
     with machine() as made:
         healthy(made)
         made.environment["CUDA_VISIBLE_DEVICES"] = "0"
-        command = [sys.executable, str(course.ROOT / "common" / "doctor.py"), "--root", made.root]
+        command = [sys.executable, "-m", "course", "doctor", "--root", made.root]
+        made.environment["PYTHONPATH"] = str(ROOT / "common")
         said = subprocess.run(command + ["--json"], env=made.environment, capture_output=True, text=True, check=False)
         assert said.returncode == 0, said.stdout + said.stderr
-        answer = json.loads(said.stdout)
-        assert answer["status"] == 0 and len(answer["tasks"]) == 9
-        assert {one["name"] for one in answer["libraries"]} >= {"cuda", "cudart", "cudnn", "torch_cuda"}
+        report = json.loads(said.stdout)
+        assert report["status"] == 0 and len(report["tasks"]) == 9
+        assert {one["name"] for one in report["libraries"]} >= {"cuda", "cudart", "cudnn", "torch_cuda"}
         told = subprocess.run(command, env=made.environment, capture_output=True, text=True, check=False).stdout.splitlines()
         assert "  GPU          NVIDIA H200, compute capability 9.0" in told, told
         assert [line for line in told if len(line) > 100] == []
 
 
-def two_cudnns_that_do_not_meet_are_told_and_nothing_is_wrong():
+def test_without_its_packages_the_command_finds_less_and_says_so():
+    with machine() as made:
+        healthy(made)
+        (pathlib.Path(made.root) / "hidden").mkdir()
+        for name in ("elftools", "packaging"):  # found first, and cannot be imported
+            (pathlib.Path(made.root) / "hidden" / f"{name}.py").write_text("raise ImportError\n")
+        made.environment["PYTHONPATH"] = f"{made.root}/hidden:{ROOT}/common"
+        command = [sys.executable, "-m", "course", "doctor", "--root", made.root]
+        said = subprocess.run(command, env=made.environment, capture_output=True, text=True, check=False)
+        assert said.returncode == 0 and "Not examined: the names and search paths inside libraries" in said.stdout, said.stderr
+        assert "  works    run a driver program on the GPU" in said.stdout.splitlines()
+
+
+def test_a_requirement_for_another_system_is_not_pytorchs():
+    with machine() as made:
+        healthy(made)
+        metadata = "Requires-Dist: nvidia-cudnn-cu13==9.1.0; platform_system == 'Windows'\nRequires-Dist: nvidia-cudnn-cu13 (==9.19.0.56)\n"
+        made.file(f"{TORCH}/torch-2.11.0.dist-info/METADATA", metadata)
+        assert made.look().torch.wants == {"nvidia-cudnn-cu13": "9.19.0.56"}
+        says(made, PYTORCH, "works")
+
+
+def test_two_cudnns_that_do_not_meet_are_told_and_nothing_is_wrong():
     with machine() as made:
         healthy(made)
         made.library("/opt/cudnn", "libcudnn.so.9.14.0")
@@ -601,14 +627,7 @@ def two_cudnns_that_do_not_meet_are_told_and_nothing_is_wrong():
         assert made.judged()[1] == 0
 
 
-def make_doctor_ends_well_whatever_the_verdict():
+def test_make_doctor_ends_well_whatever_the_verdict():
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "INSIDE", "IN")}
-    ended = subprocess.run(["make", "doctor"], cwd=course.ROOT, env=environment, capture_output=True, text=True, check=False)
+    ended = subprocess.run(["make", "doctor"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
     assert ended.returncode == 0 and "Error" not in ended.stderr and "Nine tasks" in ended.stdout, ended.stderr
-
-
-def all_tests():
-    """{name as a sentence: function}"""
-    helpers = {"says", "healthy", "machine", "library", "all_tests", Installation.__name__}
-    own = {name: thing for name, thing in globals().items() if callable(thing) and name not in helpers}
-    return {"doctor: " + name.replace("_", " "): thing for name, thing in own.items()}

@@ -1,4 +1,5 @@
-# The machine that the doctor looks at: its files, its environment, its commands. A made-up one lies below a folder (--root).
+"""The machine that the doctor examines: its files, its environment, its commands. A made-up one is below a folder (--root)."""
+
 from __future__ import annotations
 
 import fnmatch
@@ -9,7 +10,7 @@ LIMIT = 20  # seconds for one command
 
 
 class Machine:
-    """Paths go in and come out as the machine itself calls them: "/usr/lib" is the root folder's usr/lib."""
+    """All paths are the machine's own: "/usr/lib" means usr/lib below the root folder."""
 
     def __init__(self, root: str = "/", environment: dict[str, str] | None = None) -> None:
         self.root = "" if root == "/" else os.path.abspath(root)
@@ -22,7 +23,7 @@ class Machine:
     # ---- files
 
     def real(self, path: str) -> str:
-        """Where a path leads, symbolic links followed, absolute ones inside the root; a dangling link: where it points."""
+        """Resolves symbolic links, absolute ones below the root. A dangling link resolves to where it points."""
         if self.is_real:
             return os.path.realpath(path)
         done, left, followed = "/", [part for part in path.split("/") if part], 0
@@ -39,7 +40,7 @@ class Machine:
         return done
 
     def outside(self, path: str) -> str:
-        """The path by which we ourselves open it."""
+        """The path with which this process opens the file."""
         return self.root + self.real(path)
 
     def exists(self, path: str) -> bool:
@@ -57,14 +58,14 @@ class Machine:
             return None
 
     def names(self, folder: str) -> list[str]:
-        """What is in a folder, sorted; nothing where there is none."""
+        """The names in a folder, sorted; an empty list if it does not exist."""
         try:
             return sorted(os.listdir(self.outside(folder)))
         except OSError:
             return []
 
     def glob(self, pattern: str) -> list[str]:
-        """The paths that a pattern such as /usr/local/cuda*/bin finds."""
+        """The paths that match a pattern such as /usr/local/cuda*/bin."""
         found = ["/"]
         for part in pattern.strip("/").split("/"):
             if not any(sign in part for sign in "*?["):
@@ -79,7 +80,7 @@ class Machine:
         return self.environment.get(name, "")
 
     def folders(self, name: str) -> list[str]:
-        """A variable that lists folders. An empty entry means the current one and is left out; so is, elsewhere, a relative one."""
+        """A variable that lists folders. An empty entry means the current folder and is left out; on a made-up machine, so is a relative one."""
         listed = [folder for folder in self.variable(name).split(":") if folder]
         return [os.path.abspath(folder) if self.is_real else folder for folder in listed if self.is_real or folder.startswith("/")]
 
@@ -94,7 +95,7 @@ class Machine:
         return None
 
     def run(self, *command: str) -> str | None:
-        """What a command prints on stdout, or None if it cannot be run or fails. A made-up machine's commands are run, too."""
+        """What a command prints on stdout, or None if it cannot be run or fails. The commands of a made-up machine are run, too."""
         path = self.which(command[0])
         if not path:
             return None

@@ -1,4 +1,5 @@
-# The dynamic loader's search for a library, as ld.so(8) describes it: which file does a program get that asks for libcuda.so.1?
+"""The dynamic loader's search for a library, as ld.so(8) describes it: which file does a program get that needs libcuda.so.1?"""
+
 from __future__ import annotations
 
 import dataclasses
@@ -29,18 +30,18 @@ class Loader:
         self.configured = configured_folders(machine, "/etc/ld.so.conf")
 
     def folders(self) -> list[str]:
-        """Every folder in which the loader looks on its own account."""
+        """Every folder that the loader searches without being told."""
         cached = [os.path.dirname(path) for path in self.cache.values()]
         return list(dict.fromkeys(self.library_path + cached + self.system))
 
-    def find(self, name: str, asks: str = "", program: str = "") -> Found | None:
-        """The file for `name` when the library `asks` needs it in `program`; paths, and none: one that has no rpath.
+    def find(self, name: str, needs: str = "", program: str = "") -> Found | None:
+        """The file for `name` when the library `needs` needs it in `program`. Both are paths; an empty one has no rpath.
 
-        An rpath counts for everything that its owner has loaded, a runpath only for what the owner itself needs.
+        An rpath applies to everything that its owner loads, a runpath only to what the owner itself needs.
         """
-        search = self.named_by(asks, "rpath") + self.named_by(program, "rpath")
+        search = self.named_by(needs, "rpath") + self.named_by(program, "rpath")
         search += [(folder, "LD_LIBRARY_PATH") for folder in self.library_path]
-        search += self.named_by(asks or program, "runpath")
+        search += self.named_by(needs or program, "runpath")
         for folder, why in search:
             if self._fits(f"{folder}/{name}"):
                 return Found(f"{folder}/{name}", why)
@@ -52,7 +53,7 @@ class Loader:
         return None
 
     def named_by(self, file: str, tag: str) -> list[tuple[str, str]]:
-        """The folders that a file names, with the tag; a file that has a runpath has no say by its rpath."""
+        """The folders that a file names, with the tag. The rpath of a file with a runpath is ignored."""
         says = elf.read(self.machine.outside(file)) if file else None
         if not says or tag == "rpath" and says.runpath:
             return []
@@ -61,13 +62,13 @@ class Loader:
         return [(os.path.normpath(re.sub(r"\$(ORIGIN|\{ORIGIN\})", origin, folder)), tag) for folder in folders]
 
     def _fits(self, path: str) -> bool:
-        """The loader passes over files for another processor."""
+        """The loader skips files for another processor."""
         says = elf.read(self.machine.outside(path)) if self.machine.exists(path) else None
         return says is not None and says.machine == platform.machine()
 
 
 def read_cache(machine: Machine) -> dict[str, str]:
-    """What ldconfig has noted, {name: path}; the first entry of a name counts."""
+    """ldconfig's cache, {name: path}; the first entry of a name counts."""
     if not machine.exists(CACHE):
         return {}
     real = Machine(environment={**os.environ, "LC_ALL": "C"})
@@ -80,7 +81,7 @@ def read_cache(machine: Machine) -> dict[str, str]:
 
 
 def configured_folders(machine: Machine, file: str, depth: int = 0) -> list[str]:
-    """The folders that ld.so.conf names: ldconfig looks there when it is run next."""
+    """The folders in ld.so.conf: ldconfig will search them when it runs next."""
     found: list[str] = []
     for line in (machine.read(file) or "").splitlines():
         line = line.split("#")[0].strip()

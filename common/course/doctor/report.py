@@ -1,4 +1,5 @@
-# What was found, as text of at most 100 columns and as JSON.
+"""The findings, as text of at most 100 columns and as JSON."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -38,8 +39,8 @@ def as_text_lines(found: Findings, judged: list[verdicts.Verdict], more_rows: Se
     lines += ["", "NVIDIA's libraries here   (P: an ordinary program gets this one; T: PyTorch does)"] + library_lines(found)
     compared = verdicts.compare(found)
     lines += ["", "What fits together"] if compared else []
-    for what, answer in compared:
-        lines += wrapped("  ", f"{what}: {answer}", "    ")
+    for what, result in compared:
+        lines += wrapped("  ", f"{what}: {result}", "    ")
     lines += ["", "Nine tasks"]
     for verdict in judged:
         lines += task_lines(verdict)
@@ -69,20 +70,20 @@ def machine_rows(found: Findings) -> list[Row]:
 def driver_rows(found: Findings) -> list[Row]:
     driver = found.driver
     nodes = f", {', '.join(driver.nodes)}" if driver.nodes else ", no device files" if driver.module else ""
-    kernel = f"module nvidia {driver.module}{nodes}" if driver.module else "no module nvidia" + (", but nouveau" if driver.nouveau else "")
+    kernel = f"module nvidia {driver.module}{nodes}" if driver.module else "no module nvidia" + (", but nouveau is loaded" if driver.nouveau else "")
     rows = [("kernel side", kernel + (f"; GPU at {', '.join(driver.pci)}" if driver.pci else ""))]
     if not driver.library:
-        return rows + [("libcuda", "none where the loader looks")]
-    rows.append(("libcuda", f"{found.machine.real(driver.library.path)} (by {driver.library.why})"))
+        return rows + [("libcuda", "none in the folders that the loader searches")]
+    rows.append(("libcuda", f"{found.machine.real(driver.library.path)} (found by {driver.library.why})"))
     if driver.unloadable:
         return rows + [("driver", driver.unloadable)]
-    serves = f"serves CUDA {as_text(driver.version)}; " if driver.version else ""
-    rows.append(("driver", f"{serves}cuInit answers {driver.answer} {driver.error}".rstrip()))
+    supports = f"supports CUDA {as_text(driver.version)}; " if driver.version else ""
+    rows.append(("driver", f"{supports}cuInit returns {driver.result} {driver.error}".rstrip()))
     return rows + [("GPU", device) for device in driver.devices]
 
 
 def library_lines(found: Findings) -> list[str]:
-    """One block a folder: libraries that come together stand together."""
+    """One block per folder."""
     lines: list[str] = []
     blocks: dict[tuple[str, str], list[Library]] = {}
     for library in found.libraries:
@@ -93,7 +94,7 @@ def library_lines(found: Findings) -> list[str]:
         lines += [library_line(library) for library in libraries if not library.stub]
         stubs = [f"lib{library.name}" for library in libraries if library.stub]
         if stubs:
-            lines.append(f"       stubs for the linker, never to be loaded ({len(stubs)}): {', '.join(stubs[:3])}{', …' if stubs[3:] else ''}")
+            lines.append(f"       stubs for the linker, which must never be loaded ({len(stubs)}): {', '.join(stubs[:3])}{', …' if stubs[3:] else ''}")
     return lines or ["  none"]
 
 

@@ -1,4 +1,5 @@
-# Everything that was found on a machine, together.
+"""Everything that was found on a machine, together."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -17,7 +18,7 @@ from .toolkits import Toolkit
 
 @dataclasses.dataclass
 class Compiler:
-    """The C++ compiler that a build takes: CXX, else g++."""
+    """The C++ compiler that a build uses: CXX, else g++."""
 
     command: str
     path: str
@@ -39,7 +40,7 @@ class Findings:
     toolkits: list[Toolkit]
     libraries: list[Library]
     compiler: Compiler
-    other_gccs: list[int]  # g++-11, g++-12 … that are installed beside it
+    other_gccs: list[int]  # the versions of g++-11, g++-12 … that are installed, too
 
     @property
     def torch(self) -> Torch | None:
@@ -47,10 +48,10 @@ class Findings:
 
     @property
     def toolkit(self) -> Toolkit | None:
-        """The one that a build takes: the first that can compile, else the first."""
+        """The one that a build uses: the first that can compile, else the first."""
         return next((one for one in self.toolkits if one.compiles), self.toolkits[0] if self.toolkits else None)
 
-    def has_two_words_for_it(self) -> bool:
+    def is_named_twice(self) -> bool:
         """Do both CUDA_HOME and the PATH name a toolkit?"""
         named = [why for toolkit in self.toolkits for why in toolkit.why]
         return "CUDA_HOME" in named and "nvcc on the PATH" in named

@@ -1,6 +1,8 @@
-# Python environments: which there are, what NVIDIA's wheels and conda's packages in them say about their files, and PyTorch.
+"""Python environments: which there are, what the packages in them (wheels, conda) record about their files, and PyTorch."""
+
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import json
@@ -19,8 +21,8 @@ class Torch:
     folder: str  # site-packages/torch
     version: str  # 2.11.0+cu130
     cuda: str  # 13.0; empty: built for the CPU only
-    wants: dict[str, str]  # what its metadata asks for: {"nvidia-cudnn-cu13": "9.19.0.56"}
-    private: bool = False  # has the course fetched it, for nobody else?
+    wants: dict[str, str]  # the exact versions that its metadata requires: {"nvidia-cudnn-cu13": "9.19.0.56"}
+    private: bool = False  # was it fetched for this course alone?
 
     def library(self, name: str = "libtorch_cuda.so") -> str:
         return f"{self.folder}/lib/{name}"
@@ -28,7 +30,7 @@ class Torch:
 
 @dataclasses.dataclass
 class Python:
-    """The Python that is first on the PATH, and every folder of packages that this machine shows."""
+    """The Python that is first on the PATH, and every folder of packages that can be found."""
 
     version: str = ""
     path: str = ""
@@ -42,7 +44,7 @@ class Python:
 
 
 def look(machine: Machine, more_sites: Sequence[str] = ()) -> Python:
-    """`more_sites`: folders that hold packages and are on no path, such as the course's own PyTorch."""
+    """`more_sites`: folders with packages that are on no path, such as the course's own PyTorch."""
     found = Python(path=machine.which("python3") or machine.which("python") or "")
     said = machine.run(found.path, "-c", ASK) if found.path else None
     paths: list[str] = []
@@ -63,7 +65,7 @@ def look(machine: Machine, more_sites: Sequence[str] = ()) -> Python:
 
 
 def conda_environments(machine: Machine) -> list[str]:
-    """Active, base and others: folders with a conda-meta in them."""
+    """The active, the base and other environments: folders that contain conda-meta."""
     home = machine.variable("HOME") or "/root"
     patterns = [f"{home}/*conda*", f"{home}/*forge*", "/opt/*conda*", "/opt/*forge*", "/opt/*conda*/envs/*", f"{home}/*conda*/envs/*"]
     guesses = [machine.variable("CONDA_PREFIX"), *(path for pattern in patterns for path in machine.glob(pattern))]
@@ -71,7 +73,7 @@ def conda_environments(machine: Machine) -> list[str]:
 
 
 def sites(machine: Machine, paths: list[str], conda: list[str]) -> list[str]:
-    """Folders of packages, those that are searched first first; the same one by two names counts once."""
+    """Folders of packages in the order of Python's search; a folder with two names counts once."""
     prefixes = [machine.variable("VIRTUAL_ENV"), *conda, f"{machine.variable('HOME')}/.local", "/usr/local", "/usr"]
     patterns = [f"{prefix}/lib/python3*/{kind}" for prefix in prefixes if prefix for kind in ("site-packages", "dist-packages")]
     folders = machine.folders("PYTHONPATH") + list(paths) + [path for pattern in patterns for path in machine.glob(pattern)]
@@ -81,7 +83,7 @@ def sites(machine: Machine, paths: list[str], conda: list[str]) -> list[str]:
 
 
 def read_wheels(machine: Machine, site: str, found: Python) -> None:
-    """Which file belongs to which wheel: the RECORD of every installed one that could hold such libraries."""
+    """Reads which file belongs to which wheel, from the RECORD of every wheel that could contain such libraries."""
     for name in machine.names(site):
         parts = re.fullmatch(r"(.+?)-([^-]+)\.dist-info", name)
         if not parts or not NVIDIA.match(name):
@@ -105,13 +107,13 @@ def read_conda(machine: Machine, prefix: str, found: Python) -> None:
 
 
 def note(machine: Machine, file: str, package: str, version: str, found: Python) -> None:
-    if package != "torch":  # its version is no library's
+    if package != "torch":  # its version is not that of its libraries
         found.versions.setdefault(machine.real(file), version)
     found.packages.setdefault(machine.real(file), package)
 
 
 def read_torch(machine: Machine, site: str, private: bool) -> Torch | None:
-    """PyTorch as its files describe it: importing it would take seconds, and may fail for what we look for."""
+    """PyTorch as its files describe it. Importing it would take seconds, and might fail for the very reason that we look for."""
     text = machine.read(f"{site}/torch/version.py")
     if text is None:
         return None
@@ -119,12 +121,28 @@ def read_torch(machine: Machine, site: str, private: bool) -> Torch | None:
     cuda = re.search(r"^cuda[^=\n]*=\s*'([^']*)'", text, re.MULTILINE)
     name = next((name for name in machine.names(site) if re.fullmatch(r"torch-[^-]+\.dist-info", name)), "")
     metadata = machine.read(f"{site}/{name}/METADATA") if name else None
-    wants = dict(re.findall(r"^Requires-Dist: (nvidia-[\w-]+)\s*\(?==\s*([\w.]+)", metadata or "", re.MULTILINE))
+    wants = exact_requirements(metadata or "")
     return Torch(f"{site}/torch", version.group(1) if version else "?", cuda.group(1) if cuda else "", wants, private)
 
 
+def exact_requirements(metadata: str) -> dict[str, str]:
+    """The versions of NVIDIA's packages that a wheel's metadata requires on this machine."""
+    try:
+        from packaging.requirements import InvalidRequirement, Requirement
+    except ImportError:  # the environment was not made yet
+        return {}
+    exact = {}
+    for text in re.findall(r"^Requires-Dist: (nvidia-.*)", metadata, re.MULTILINE):
+        with contextlib.suppress(InvalidRequirement):
+            requirement = Requirement(text)
+            versions = [pin.version for pin in requirement.specifier if pin.operator == "=="]
+            if versions and (not requirement.marker or requirement.marker.evaluate({"extra": ""})):
+                exact[requirement.name] = versions[0]
+    return exact
+
+
 def owner(path: str, found: Python) -> str:
-    """conda, pip or PyTorch, for a file inside one of the environments; empty elsewhere."""
+    """conda, pip or PyTorch, for a file in one of the environments; empty elsewhere."""
     if found.torch and path.startswith(os.path.join(found.torch.folder, "")):
         return "PyTorch's own"
     if any(path.startswith(site + "/") for site in found.sites):

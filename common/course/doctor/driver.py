@@ -1,4 +1,5 @@
-# The driver: the kernel's side of it, the devices, the library that the loader takes, and what that one answers.
+"""The driver: its kernel module, the devices, the library that the loader finds, and what that library reports."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -10,7 +11,7 @@ import sys
 from .loader import Found, Loader
 from .machine import LIMIT, Machine
 
-# Runs in a process of its own: a driver may crash. One line a fact; what was not reached is not printed.
+# Runs in a process of its own, because a driver may crash. It prints one line per fact, as far as it gets.
 ASK = """
 import ctypes as c, sys
 try:
@@ -22,13 +23,13 @@ print("path=" + (loaded[0] if loaded else ""))
 version = c.c_int(0)
 cuda.cuDriverGetVersion(c.byref(version))
 print("version=%d" % version.value, flush=True)
-answer = cuda.cuInit(0)
+result = cuda.cuInit(0)
 text = c.c_char_p()
-cuda.cuGetErrorName(answer, c.byref(text))
-print("answer=%d" % answer)
+cuda.cuGetErrorName(result, c.byref(text))
+print("result=%d" % result)
 print("error=" + (text.value or b"").decode(), flush=True)
 count = c.c_int(0)
-if answer == 0:
+if result == 0:
     cuda.cuDeviceGetCount(c.byref(count))
 for number in range(count.value):
     name, major, minor = c.create_string_buffer(256), c.c_int(0), c.c_int(0)
@@ -43,20 +44,20 @@ for number in range(count.value):
 class Driver:
     module: str = ""  # the kernel module's version; empty: not loaded
     nouveau: bool = False
-    pci: list[str] = dataclasses.field(default_factory=list)  # NVIDIA's GPUs on the PCI bus, by address
+    pci: list[str] = dataclasses.field(default_factory=list)  # the PCI addresses of NVIDIA's GPUs
     nodes: list[str] = dataclasses.field(default_factory=list)  # /dev/nvidia0 …
-    forbidden: list[str] = dataclasses.field(default_factory=list)  # of those, what this user may not open
+    forbidden: list[str] = dataclasses.field(default_factory=list)  # those that this user may not open
     wsl: bool = False
-    jetson: bool = False  # the GPU is part of the processor: no PCI bus, device files of other names
+    jetson: bool = False  # the GPU is part of the processor, without a PCI bus and with device files of other names
     container: bool = False
     library: Found | None = None  # what an ordinary program gets for libcuda.so.1
     library_version: str = ""  # 580.65.06
     unloadable: str = ""
     version: int = 0  # 13000
-    answer: int | None = None  # cuInit's; None: it was not reached
+    result: int | None = None  # of cuInit; None: it was not reached
     error: str = ""
-    hidden: int = 0  # devices that only CUDA_VISIBLE_DEVICES keeps from programs, when none is left
-    mig: bool = False  # a GPU that is divided, so that its instances count, not itself; asked only when no device is left
+    hidden: int = 0  # if a program sees no device: the number of those that CUDA_VISIBLE_DEVICES hides
+    mig: bool = False  # if a program sees no device: is a GPU partitioned into instances?
     devices: list[str] = dataclasses.field(default_factory=list)
 
     @property
@@ -69,7 +70,7 @@ class Driver:
 
     @property
     def hardware(self) -> bool:
-        """Is there a GPU in this machine, whatever the software says?"""
+        """Is there a GPU in this machine, whether or not the software finds it?"""
         return bool(self.module or self.pci or self.nodes or self.wsl or self.jetson)
 
 
@@ -97,7 +98,7 @@ def kernel_module(machine: Machine) -> str:
 
 
 def graphics_cards(machine: Machine) -> list[str]:
-    """PCI devices of NVIDIA (vendor 10de) whose class is a display's or an accelerator's."""
+    """PCI devices of NVIDIA (vendor 10de) in the class of displays or of accelerators."""
     found = []
     for address in machine.names("/sys/bus/pci/devices"):
         folder = f"/sys/bus/pci/devices/{address}"
@@ -107,19 +108,19 @@ def graphics_cards(machine: Machine) -> list[str]:
 
 
 def ask(machine: Machine, found: Driver, library: Found) -> None:
-    """Loads the library as a program would, and asks it. A real machine's own loader chooses; a made-up one's file is named."""
+    """Loads the library as a program would, and queries it. On a real machine the loader chooses the file; on a made-up one we do."""
     name = "libcuda.so.1" if machine.is_real else machine.outside(library.path)
     said, refused = asked(name, machine.environment)
     facts = dict(said)
     found.devices = [text for fact, text in said if fact == "device"]
     found.version = int(facts.get("version", 0))
     found.error = facts.get("error", "")
-    found.answer = int(facts["answer"]) if "answer" in facts else None
+    found.result = int(facts["result"]) if "result" in facts else None
     if machine.is_real and facts.get("path") and os.path.realpath(library.path) != os.path.realpath(facts["path"]):
         found.library = Found(facts["path"], "the loader's own choice")
-    if found.answer is None:
+    if found.result is None:
         found.unloadable = refused
-    if found.answer == 100:
+    if found.result == 100:
         if "CUDA_VISIBLE_DEVICES" in machine.environment:
             without = {name: value for name, value in machine.environment.items() if name != "CUDA_VISIBLE_DEVICES"}
             found.hidden = sum(fact == "device" for fact, _ in asked(name, without)[0])
@@ -127,12 +128,12 @@ def ask(machine: Machine, found: Driver, library: Found) -> None:
 
 
 def asked(name: str, environment: dict[str, str]) -> tuple[list[tuple[str, str]], str]:
-    """What a driver's library says, fact by fact; and why it said nothing, if so."""
+    """The facts that a driver's library reports, or the reason why it reports none."""
     try:
         ended = subprocess.run(
             [sys.executable, "-c", ASK, name], env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
-        return [], f"it does not answer within {LIMIT} seconds"
+        return [], f"it does not respond within {LIMIT} seconds"
     refused = re.search(r"unloadable=(.*)", ended.stderr)
     return re.findall(r"^(\w+)=(.*)$", ended.stdout, re.MULTILINE), refused.group(1) if refused else "it crashes"

@@ -1,27 +1,28 @@
-# Which libraries NVIDIA's stack is made of, and what each is for.
+"""Which libraries NVIDIA's stack consists of, and what each is for."""
+
 from __future__ import annotations
 
 import re
 
-# Without "lib" and ".so". A name that ends in * stands for all that begin so; the first row that fits counts.
+# Without "lib" and ".so". A name that ends in * matches every name that begins like it; the first match counts.
 PURPOSES = {
     # with the display driver
-    "cuda": "the driver API: every CUDA program ends here",
+    "cuda": "the driver API, which every CUDA program calls",
     "cudadebugger": "the driver's side of cuda-gdb",
-    "nvidia-ml": "NVML, what nvidia-smi asks",
+    "nvidia-ml": "NVML, which nvidia-smi calls",
     "nvidia-ptxjitcompiler": "compiles PTX when a module is loaded",
     "nvidia-nvvm": "the driver's own compiler",
     "nvidia-gpucomp": "the driver's own compiler",
     # with the toolkit
     "cudart": "the runtime API (functions called cuda…)",
     "nvrtc": "compiles CUDA C++ at run time",
-    "nvrtc.alt": "the same, linked in another way",
-    "nvrtc-builtins*": "headers inside NVRTC, of just its version",
+    "nvrtc.alt": "the same, linked differently",
+    "nvrtc-builtins*": "headers for NVRTC, of exactly its version",
     "nvJitLink": "links device code at run time",
     "nvfatbin": "packs device code at run time",
     "nvptxcompiler": "compiles PTX without a driver",
-    "device": "mathematics that nvcc builds into kernels",
-    "nvvm": "from NVVM's intermediate language to PTX",
+    "device": "math functions in kernels that nvcc compiles",
+    "nvvm": "compiles NVVM's intermediate language to PTX",
     "cublas": "linear algebra (BLAS)",
     "cublasLt": "matrix products with many options",
     "nvblas": "BLAS calls of CPU programs, on the GPU",
@@ -35,15 +36,15 @@ PURPOSES = {
     "nvjpeg": "JPEG on the GPU",
     "cufile": "from disk to GPU (GPUDirect Storage)",
     "cufile_rdma": "from network storage to GPU",
-    "cupti": "for profilers: calls and counters (CUPTI)",
-    "cuinj64": "puts a profiler into a program (CUINJ)",
-    "nvToolsExt": "marks for the profiler's timeline (NVTX 1, 2)",
-    "nvtx3interop": "marks for the profiler's timeline (NVTX 3)",
-    "nvperf*": "counters, for profilers",
+    "cupti": "calls and counters for profilers (CUPTI)",
+    "cuinj64": "injects a profiler into a program (CUINJ)",
+    "nvToolsExt": "markers in a profiler's timeline (NVTX 1, 2)",
+    "nvtx3interop": "markers in a profiler's timeline (NVTX 3)",
+    "nvperf*": "performance counters, for profilers",
     "pcsamplingutil": "for profilers",
     # separate downloads
     "cudnn": "deep learning primitives (cuDNN)",
-    "cudnn_*": "a part of cuDNN, of just its version",
+    "cudnn_*": "a part of cuDNN, of exactly its version",
     "nccl": "communication between GPUs (NCCL)",
     "nvshmem*": "shared memory between GPUs",
     "cusparseLt": "matrices with structured zeros",
@@ -58,11 +59,11 @@ PURPOSES = {
 DRIVER = {"cuda", "cudadebugger", "nvidia-ml", "nvidia-ptxjitcompiler", "nvidia-nvvm", "nvidia-gpucomp"}
 SEPARATE = {"cudnn", "nccl", "cusparseLt", "cutensor", "nvinfer"}
 LIBRARY = re.compile(r"lib([\w.+-]+?)\.so((?:\.\d+)*)")
-BITCODE = re.compile(r"lib(device)\.(\d+)\.bc")  # no library of the loader's, but one all the same
+BITCODE = re.compile(r"lib(device)\.(\d+)\.bc")  # not loaded by the loader, but a library all the same
 
 
 def split(file: str) -> tuple[str, str] | None:
-    """("cudart", "12.4.127") of libcudart.so.12.4.127; None if it is no library of the catalog."""
+    """("cudart", "12.4.127") of libcudart.so.12.4.127; None if it is not in the catalog."""
     found = LIBRARY.fullmatch(file) or BITCODE.fullmatch(file)
     if not found or not purpose(found.group(1)):
         return None

@@ -1,4 +1,5 @@
-# Installations of the CUDA Toolkit: what each contains, its version, the host compilers its nvcc takes; and the table of all toolkits.
+"""Installations of the CUDA Toolkit: their contents, versions and the host compilers that their nvcc accepts; the table of all toolkits."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -14,8 +15,8 @@ from .python import Python
 Version = tuple  # (13, 0)
 PRIVATE = "this course's private one"
 
-TABLE = pathlib.Path(__file__).resolve().parent.parent / "toolkits.hpp"
-# What PyTorch's own headers include besides the runtime's: an extension does not compile without them.
+TABLE = pathlib.Path(__file__).resolve().parents[2] / "toolkits.hpp"
+# PyTorch's headers include these: an extension does not compile without them.
 EXTENSION_HEADERS = ("cuda_runtime.h", "cublas_v2.h", "cusparse.h", "cusolverDn.h")
 
 
@@ -43,14 +44,14 @@ def table() -> list[Row]:
 
 
 def oldest_driver(cuda: Version) -> str:
-    """The oldest driver on which something built with this toolkit starts."""
+    """The oldest driver on which a program built with this toolkit starts."""
     families = dict(re.findall(r'^ +\{(\d+), "(.*?)"\},', TABLE.read_text(encoding="utf-8"), re.MULTILINE))
     return families.get(str(cuda[0])) or next((row.driver for row in table() if row.cuda == cuda[:2]), "")
 
 
 @dataclasses.dataclass
 class Toolkit:
-    """A folder with at least one of nvcc, cuda.h and libcudart in it."""
+    """A folder that contains nvcc, cuda.h or libcudart."""
 
     root: str
     why: list[str]  # CUDA_HOME, nvcc on the PATH, /usr/local
@@ -60,7 +61,7 @@ class Toolkit:
     include: str = ""
     libraries: list[str] = dataclasses.field(default_factory=list)  # folders
     stub: str = ""  # the folder with the linker's libcuda.so
-    newest: dict[str, int] = dataclasses.field(default_factory=dict)  # {"g++": 15, "clang++": 20}: what its nvcc takes
+    newest: dict[str, int] = dataclasses.field(default_factory=dict)  # {"g++": 15, "clang++": 20}: the newest that its nvcc accepts
     missing_headers: list[str] = dataclasses.field(default_factory=list)
 
     def contents(self) -> str:
@@ -71,7 +72,7 @@ class Toolkit:
 
     @property
     def private(self) -> bool:
-        """Has the course fetched it, for nobody else?"""
+        """Hwas it fetched for this course alone?"""
         return self.why == [PRIVATE]
 
     @property
@@ -80,7 +81,7 @@ class Toolkit:
 
 
 def find(machine: Machine, python: Python, more: Sequence[str] = ()) -> list[Toolkit]:
-    """All installations; the first is the one that a build takes (PyTorch's rule: CUDA_HOME, nvcc on the PATH, /usr/local/cuda)."""
+    """All installations; a build uses the first one (PyTorch's rule: CUDA_HOME, nvcc on the PATH, /usr/local/cuda)."""
     candidates: list[tuple[str, str]] = []
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if machine.variable(variable):
@@ -127,7 +128,7 @@ def look(machine: Machine, root: str, why: str) -> Toolkit | None:
 
 
 def version_of(machine: Machine, toolkit: Toolkit) -> str:
-    """By cuda.h, else by nvcc, else by version.json, else by the runtime library's name."""
+    """From cuda.h, else nvcc, else version.json, else the runtime library's name."""
     header = re.search(r"^#define CUDA_VERSION (\d+)", machine.read(f"{toolkit.include}/cuda.h") or "", re.MULTILINE)
     if header:
         return as_text(int(header.group(1)))
@@ -142,7 +143,7 @@ def version_of(machine: Machine, toolkit: Toolkit) -> str:
 
 
 def newest_compilers(machine: Machine, toolkit: Toolkit) -> dict[str, int]:
-    """The newest compilers that nvcc takes: as its own header says, else, of g++, as the table does."""
+    """The newest compilers that nvcc accepts, according to its own header; else the newest g++ according to the table."""
     found = {}
     for name in ("crt/host_config.h", "host_config.h"):
         text = machine.read(f"{toolkit.include}/{name}") or ""

@@ -1,4 +1,5 @@
-# Every NVIDIA library that this machine could load: version, origin, and who would get it.
+"""Every NVIDIA library that this machine could load: its version, its origin, and which programs get it."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -13,7 +14,7 @@ from .machine import LIMIT, Machine
 from .python import Python, owner
 from .toolkits import Toolkit
 
-# The call that tells a library's version, and how to read it. Only of those that load in no time; each runs in a process of its own.
+# The function that returns a library's version, and how to read it, for libraries that load quickly. Each call runs in its own process.
 ASK = {
     "cudart": ("cudaRuntimeGetVersion", "v = i(); f(c.byref(v)); print(f'{v.value // 1000}.{v.value % 1000 // 10}')"),
     "nvrtc": ("nvrtcVersion", "v, w = i(), i(); f(c.byref(v), c.byref(w)); print(f'{v.value}.{w.value}')"),
@@ -22,7 +23,7 @@ ASK = {
 }
 
 
-# Where a driver's library lies besides: under WSL, in containers, on a Jetson (of two ages), under NixOS.
+# Further places of a driver's library: in WSL, in containers, on old and new Jetsons, on NixOS.
 DRIVERS = (
     "/usr/lib/wsl/lib", "/usr/local/nvidia/lib64", "/usr/lib/aarch64-linux-gnu/tegra", "/usr/lib/aarch64-linux-gnu/nvidia",
     "/run/opengl-driver/lib",
@@ -31,7 +32,7 @@ DRIVERS = (
 
 @dataclasses.dataclass
 class Library:
-    """One file, whatever the number of names that lead to it."""
+    """One file, however many names lead to it."""
 
     name: str  # cudart
     path: str  # links followed
@@ -39,15 +40,15 @@ class Library:
     soname: str
     version: str
     origin: str
-    for_programs: str = ""  # why the loader gives it to an ordinary program; empty: it does not
-    for_torch: str = ""  # why PyTorch gets it
+    for_programs: str = ""  # how the loader finds it for an ordinary program; empty: it does not
+    for_torch: str = ""  # how the loader finds it for PyTorch
     dangling: bool = False
     stub: bool = False
     machine: str = ""
 
     @property
     def purpose(self) -> str:
-        return "the linker's stub, never to be loaded" if self.stub else catalog.purpose(self.name)
+        return "the linker's stub, which must never be loaded" if self.stub else catalog.purpose(self.name)
 
     def major(self) -> str:
         return (self.soname.split(".so.") + [""])[1].split(".")[0]
@@ -67,7 +68,7 @@ def find(machine: Machine, loader: Loader, toolkits: list[Toolkit], python: Pyth
                 found[real] = look(machine, parts[0], path, origins, python, toolkits)
             found[real].names.append(path)
     everything = sorted(found.values(), key=lambda library: (rank(library), library.name.lower(), library.path))
-    say_who_wins(machine, loader, everything, python)
+    mark_winners(machine, loader, everything, python)
     return everything
 
 
@@ -77,7 +78,7 @@ def rank(library: Library) -> int:
 
 
 def folders(machine: Machine, loader: Loader, toolkits: list[Toolkit], python: Python) -> dict[str, str]:
-    """{folder: what it belongs to}, in the order in which we look; folders that are the same count once."""
+    """{folder: what it belongs to}, in the order of our search; a folder with two names counts once."""
     named: list[tuple[str, str]] = []
     named += [(folder, "") for folder in loader.folders() + loader.configured]
     for toolkit in toolkits:
@@ -115,7 +116,7 @@ def look(machine: Machine, name: str, path: str, origins: dict[str, str], python
 
 
 def version_of(machine: Machine, library: Library, python: Python) -> str:
-    """By the file's name, by its package, by the library's own word; else only the number in its name."""
+    """From the file's name, else its package, else the library itself; else only the number in its name."""
     in_name = (catalog.split(os.path.basename(library.path)) or ("", ""))[1]
     if in_name.count(".") >= 1 and library.name != "cudart" or in_name.count(".") >= 2:
         return in_name
@@ -151,14 +152,14 @@ def origin_of(machine: Machine, library: Library, origins: dict[str, str], pytho
     return label or "system"
 
 
-def say_who_wins(machine: Machine, loader: Loader, libraries: list[Library], python: Python) -> None:
-    """Marks what an ordinary program would get for each name that some file answers to, and what PyTorch would get."""
+def mark_winners(machine: Machine, loader: Loader, libraries: list[Library], python: Python) -> None:
+    """Marks the file that an ordinary program would get for each soname, and the one that PyTorch would get."""
     by_path = {library.path: library for library in libraries}
     torch = python.torch.library() if python.torch else ""
     torch = torch if torch and machine.exists(torch) else ""
     for soname in {library.soname for library in libraries if re.search(r"\.so\.\d", library.soname)}:
-        for asks, field in (("", "for_programs"), (torch, "for_torch")):
-            found = loader.find(soname, asks, python.path if asks else "") if asks or field == "for_programs" else None
+        for needs, field in (("", "for_programs"), (torch, "for_torch")):
+            found = loader.find(soname, needs, python.path if needs else "") if needs or field == "for_programs" else None
             winner = by_path.get(machine.real(found.path)) if found else None
             if found and winner:
                 setattr(winner, field, found.why)

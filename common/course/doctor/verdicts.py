@@ -1,4 +1,5 @@
-# Nine typical tasks. Each is a list of checks; the first check that objects gives the verdict, its reason and what to type.
+"""Nine typical tasks. Each is a list of checks; the first check that finds a problem gives the verdict, its reason and a command to type."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -16,7 +17,7 @@ WORKS, LIMITED, BROKEN, MISSING, NO_GPU = "works", "limited", "broken", "missing
 
 @dataclasses.dataclass(frozen=True)
 class Problem:
-    state: str  # LIMITED: it works, but; BROKEN: what is there does not fit together; MISSING: it is not installed; NO_GPU
+    state: str  # LIMITED: it works with a restriction; BROKEN: what is installed does not fit together; MISSING: it is not installed; NO_GPU
     reason: str
     remedy: str = ""  # what to type
 
@@ -46,12 +47,12 @@ def driver_is_there(found: Findings) -> Problem | None:
 
 
 def without_the_name(found: Findings) -> Problem | None:
-    """A driver's library that lies there, but not as libcuda.so.1, or where the loader does not look."""
+    """A driver's library that exists, but not as libcuda.so.1, or in a folder that the loader does not search."""
     for library in found.called("cuda"):
         folder = os.path.dirname(library.names[0])
         if f"{folder}/libcuda.so.1" not in library.names and not found.machine.exists(f"{folder}/libcuda.so.1"):
-            said = f"there is {library.names[0]}, but no libcuda.so.1 beside it, and that is the name that every program asks for"
-            return Problem(BROKEN, said, f"sudo ldconfig {folder}   (makes the link that is missing)")
+            said = f"there is {library.names[0]}, but no libcuda.so.1 beside it, which is the name that every program needs"
+            return Problem(BROKEN, said, f"sudo ldconfig {folder}   (creates the missing link)")
         if folder in found.loader.configured:
             return Problem(BROKEN, f"libcuda.so.1 is in {folder}, which ldconfig has not seen yet", "sudo ldconfig")
         return Problem(BROKEN, f"libcuda.so.1 is in {folder}, where the loader does not look", f"export LD_LIBRARY_PATH={folder}")
@@ -63,7 +64,7 @@ def without_library(found: Findings) -> Problem | None:
     stubs = [library.path for library in found.libraries if library.name == "cuda" and library.stub]
     stub = f"; {stubs[0]} is only the linker's stub" if stubs else ""
     if driver.wsl:
-        return Problem(BROKEN, f"this is WSL, and Windows has handed no driver in: there is no /usr/lib/wsl/lib/libcuda.so.1{stub}", "install NVIDIA's driver on Windows, then wsl --update")
+        return Problem(BROKEN, f"this is WSL, and Windows has provided no driver: there is no /usr/lib/wsl/lib/libcuda.so.1{stub}", "install NVIDIA's driver on Windows, then wsl --update")
     if driver.jetson:
         runs = "docker run --runtime nvidia …   (on the Jetson)" if driver.container else "sudo apt-get install nvidia-l4t-cuda"
         return Problem(BROKEN, f"this is a Jetson, and there is no libcuda.so.1{stub}", runs)
@@ -72,46 +73,46 @@ def without_library(found: Findings) -> Problem | None:
     if driver.module:
         return Problem(BROKEN, f"the kernel has the driver's module ({driver.module}), but there is no libcuda.so.1{stub}", INSTALL)
     if driver.pci:
-        more = "; the kernel uses nouveau, which knows no CUDA" if driver.nouveau else ""
+        more = "; the kernel uses nouveau, which does not support CUDA" if driver.nouveau else ""
         return Problem(BROKEN, f"there is an NVIDIA GPU ({driver.pci[0]}), but no NVIDIA driver{more}{stub}", INSTALL)
     return Problem(NO_GPU, f"no NVIDIA driver, and no NVIDIA GPU on the PCI bus{stub}", "make run   (for this course only: its own GPU is simulated)")
 
 
-def driver_answers(found: Findings) -> Problem | None:
-    """Does it start, and does it show a GPU?"""
+def driver_starts(found: Findings) -> Problem | None:
+    """Does the driver start, and does it find a GPU?"""
     driver = found.driver
     if driver.has_gpu:
         return None
     assert driver.library  # driver_is_there comes first
     if driver.simulated:
         there = "instead of the driver" if driver.hardware else "and there is no NVIDIA GPU"
-        said = f"the loader takes the simulator, {driver.library.path}, {there}"
+        said = f"the loader finds the simulator, {driver.library.path}, {there}"
         return Problem(NO_GPU, said, "unset LD_LIBRARY_PATH" if driver.hardware else "")
-    for objection in (stub_taken, mismatch, linux_driver_on_wsl, hidden, not_started, no_module):
-        problem = objection(found)
+    for problem_of in (stub_taken, mismatch, linux_driver_on_wsl, hidden, not_started, no_module):
+        problem = problem_of(found)
         if problem:
             return problem
-    said = f"the driver is there, but sees no GPU: cuInit answers {answer(found)}"
+    said = f"the driver is installed, but sees no GPU: cuInit returns {result(found)}"
     if driver.pci and driver.nodes:
-        return Problem(BROKEN, f"{said}, although {driver.pci[0]} is one", "sudo dmesg | grep -i -e nvrm -e xid   (has it failed, or fallen off the bus?)")
-    return Problem(NO_GPU, said, "lspci | grep -i nvidia   (is one plugged in?)")
+        return Problem(BROKEN, f"{said}, although {driver.pci[0]} is one", "sudo dmesg | grep -i -e nvrm -e xid   (has the GPU failed?)")
+    return Problem(NO_GPU, said, "lspci | grep -i nvidia   (is a GPU installed?)")
 
 
-def answer(found: Findings) -> str:
-    return f"{found.driver.answer} {found.driver.error}".strip()
+def result(found: Findings) -> str:
+    return f"{found.driver.result} {found.driver.error}".strip()
 
 
 def stub_taken(found: Findings) -> Problem | None:
     driver = found.driver
     assert driver.library
-    if driver.answer != 34 and "/stubs/" not in driver.library.path:
+    if driver.result != 34 and "/stubs/" not in driver.library.path:
         return None
-    said = f"the loader takes the linker's stub, {driver.library.path}: it answers every call with 34"
+    said = f"the loader finds the linker's stub, {driver.library.path}: it returns 34 from every call"
     return Problem(BROKEN, said, without_folder(found, os.path.dirname(driver.library.path)))
 
 
 def without_folder(found: Findings, where: str) -> str:
-    """What to type so that the loader does not look there."""
+    """A command after which the loader does not search that folder."""
     kept = ":".join(folder for folder in found.loader.library_path if folder.rstrip("/") != where)
     if kept == ":".join(found.loader.library_path):
         return f"remove {where} from /etc/ld.so.conf.d, then sudo ldconfig"
@@ -120,22 +121,22 @@ def without_folder(found: Findings, where: str) -> str:
 
 def mismatch(found: Findings) -> Problem | None:
     driver = found.driver
-    if driver.answer == 804 and driver.library:
-        said = f"cuda-compat does not serve this GPU: cuInit of {driver.library.path} answers {answer(found)}"
+    if driver.result == 804 and driver.library:
+        said = f"cuda-compat does not support this GPU: cuInit of {driver.library.path} returns {result(found)}"
         return Problem(BROKEN, said, without_folder(found, os.path.dirname(driver.library.path)))
     if driver.module and driver.library_version and driver.module != driver.library_version:
         said = f"the library is {driver.library_version}, the kernel's module {driver.module} (nvidia-smi: Driver/library version mismatch)"
         if driver.container and driver.library:
-            said += f"; {driver.library.path} belongs to this container's image, and the host's should be handed in"
-            return Problem(BROKEN, said, "apt-get purge 'libnvidia-compute-*'   (in the image: a container brings no driver along)")
-        return Problem(BROKEN, said, "sudo reboot   (the module of an updated driver is loaded then)")
-    if driver.answer == 803:
-        return Problem(BROKEN, f"library and kernel module do not fit: cuInit answers {answer(found)}", "sudo reboot")
+            said += f"; {driver.library.path} belongs to this container's image; the container should use the host's"
+            return Problem(BROKEN, said, "apt-get purge 'libnvidia-compute-*'   (in the image: a container must not contain a driver)")
+        return Problem(BROKEN, said, "sudo reboot   (loads the module of the updated driver)")
+    if driver.result == 803:
+        return Problem(BROKEN, f"library and kernel module do not match: cuInit returns {result(found)}", "sudo reboot")
     return None
 
 
 def hidden(found: Findings) -> Problem | None:
-    """Devices that exist, and are kept from this process."""
+    """Devices that exist, but that this process may not use."""
     driver, machine = found.driver, found.machine
     if not driver.hardware:
         return None
@@ -143,47 +144,47 @@ def hidden(found: Findings) -> Problem | None:
         return Problem(BROKEN, f"this user may not open {', '.join(driver.forbidden)}", "sudo usermod -aG video $USER   (then log in again)")
     if driver.module and not driver.nodes and not driver.wsl and not driver.jetson:
         if driver.container:
-            return Problem(BROKEN, "the driver is there, but this container was given no device: there is no /dev/nvidia0", CONTAINER)
-        return Problem(BROKEN, "the driver is there, but its device files are not: there is no /dev/nvidia0", "sudo nvidia-modprobe -u -c=0")
+            return Problem(BROKEN, "the driver is installed, but this container was given no device: there is no /dev/nvidia0", CONTAINER)
+        return Problem(BROKEN, "the driver is installed, but its device files do not exist: there is no /dev/nvidia0", "sudo nvidia-modprobe -u -c=0")
     if driver.hidden:
         value = machine.variable("CUDA_VISIBLE_DEVICES")
-        what = "is empty, which hides every GPU" if not value.strip() else f"is {value}, and its first entry names no device, which ends the list"
+        what = "is empty, which hides every GPU" if not value.strip() else f"is {value}, and its first entry does not name a device, so the list ends there"
         many = "is one" if driver.hidden == 1 else f"are {driver.hidden}"
         return Problem(NO_GPU, f"CUDA_VISIBLE_DEVICES {what}; without it there {many}", "unset CUDA_VISIBLE_DEVICES")
     if driver.mig:
-        said = "the GPU is divided (MIG), and this process sees no instance of it: cuInit answers " + answer(found)
-        return Problem(BROKEN, said, "nvidia-smi -L   (names them; sudo nvidia-smi mig -lgip says what can be made, -mig 0 undivides)")
+        said = "the GPU is partitioned (MIG), and this process sees no instance of it: cuInit returns " + result(found)
+        return Problem(BROKEN, said, "nvidia-smi -L   (lists them; sudo nvidia-smi mig -lgip shows what can be created, -mig 0 ends partitioning)")
     return None
 
 
 def not_started(found: Findings) -> Problem | None:
-    if found.driver.answer == 802:
-        return Problem(BROKEN, f"the driver is not ready: cuInit answers {answer(found)}", "sudo systemctl start nvidia-fabricmanager   (NVSwitch machines)")
-    if found.driver.answer == 999 and found.driver.nodes and "/dev/nvidia-uvm" not in found.driver.nodes:
-        return Problem(BROKEN, f"there is no /dev/nvidia-uvm, which CUDA needs besides /dev/nvidia0: cuInit answers {answer(found)}", "sudo nvidia-modprobe -u -c=0")
-    if found.driver.answer not in (0, 100) and found.driver.hardware:
-        return Problem(BROKEN, f"the driver does not start: cuInit answers {answer(found)}", "sudo dmesg | grep -i nvrm   (the kernel's side of the story)")
+    if found.driver.result == 802:
+        return Problem(BROKEN, f"the driver is not ready: cuInit returns {result(found)}", "sudo systemctl start nvidia-fabricmanager   (NVSwitch machines)")
+    if found.driver.result == 999 and found.driver.nodes and "/dev/nvidia-uvm" not in found.driver.nodes:
+        return Problem(BROKEN, f"there is no /dev/nvidia-uvm, which CUDA needs in addition to /dev/nvidia0: cuInit returns {result(found)}", "sudo nvidia-modprobe -u -c=0")
+    if found.driver.result not in (0, 100) and found.driver.hardware:
+        return Problem(BROKEN, f"the driver does not start: cuInit returns {result(found)}", "sudo dmesg | grep -i nvrm   (the kernel's messages)")
     return None
 
 
 def linux_driver_on_wsl(found: Findings) -> Problem | None:
-    """Under WSL the driver is Windows's, and its library lies in /usr/lib/wsl/lib; another one beside it finds no GPU."""
+    """In WSL, Windows provides the driver, with its library in /usr/lib/wsl/lib. A Linux driver installed in addition finds no GPU."""
     driver = found.driver
     windows = "/usr/lib/wsl/lib/libcuda.so.1"
     if not driver.wsl or not driver.library or found.machine.real(driver.library.path).startswith("/usr/lib/wsl/"):
         return None
     if not found.machine.exists(windows):
-        return Problem(BROKEN, f"this is WSL, and Windows has handed no driver in: there is no {windows}", "install NVIDIA's driver on Windows, then wsl --update")
-    said = f"this is WSL, whose driver is Windows's ({windows}), and the loader takes {driver.library.path}, of a Linux driver"
-    return Problem(BROKEN, said, "sudo apt-get purge '*nvidia*'; sudo ldconfig   (Windows's driver is all that WSL needs)")
+        return Problem(BROKEN, f"this is WSL, and Windows has provided no driver: there is no {windows}", "install NVIDIA's driver on Windows, then wsl --update")
+    said = f"this is WSL, where Windows provides the driver ({windows}), but the loader finds {driver.library.path} of a Linux driver"
+    return Problem(BROKEN, said, "sudo apt-get purge '*nvidia*'; sudo ldconfig   (WSL needs only the driver from Windows)")
 
 
 def no_module(found: Findings) -> Problem | None:
     driver = found.driver
     if driver.module or driver.wsl or not driver.pci:
         return None
-    more = "nouveau has taken the GPU" if driver.nouveau else "a new kernel, or Secure Boot, may be why"
-    return Problem(BROKEN, f"the kernel's module nvidia is not loaded: {more}", "sudo modprobe nvidia   (it says why not); else reinstall the driver")
+    more = "nouveau uses the GPU" if driver.nouveau else "a new kernel or Secure Boot may be the reason"
+    return Problem(BROKEN, f"the kernel module nvidia is not loaded: {more}", "sudo modprobe nvidia   (prints the reason); else reinstall the driver")
 
 
 # ---- toolkit and compiler ------------------------------------------------------------------------------------------------
@@ -194,17 +195,17 @@ def toolkit_compiles(found: Findings) -> Problem | None:
     if not toolkit:
         return Problem(MISSING, "no CUDA toolkit", "make run   (fetches a private one for this course); or sudo apt-get install nvidia-cuda-toolkit")
     if not toolkit.nvcc:
-        said = f"{toolkit.root} ({', '.join(toolkit.why)}) is a runtime package: libraries for programs that are built already, without nvcc"
+        said = f"{toolkit.root} ({', '.join(toolkit.why)}) is a runtime package, with libraries for finished programs, without nvcc"
         return Problem(MISSING, said + ("" if toolkit.include else " and headers"), install_toolkit(found))
     if not re.match(r"\d", toolkit.nvcc_version):
         return Problem(BROKEN, f"{toolkit.nvcc} does not run", f"{toolkit.nvcc} --version")
     if not toolkit.include:
-        return Problem(BROKEN, f"{toolkit.nvcc} is there without headers: no cuda_runtime.h in {toolkit.root}/include", install_toolkit(found))
+        return Problem(BROKEN, f"{toolkit.nvcc} is installed without headers: no cuda_runtime.h in {toolkit.root}/include", install_toolkit(found))
     return None
 
 
 def install_toolkit(found: Findings) -> str:
-    """Where PyTorch is to be served, of its version."""
+    """A toolkit of the version that PyTorch was built with, else of the one that the driver supports."""
     version = found.torch.cuda if found.torch and found.torch.cuda else as_text(found.driver.version) if found.driver.has_gpu else "13.0"
     if found.toolkit and "conda" in found.toolkit.why:
         return f"conda install -c nvidia cuda-toolkit={version}"
@@ -212,11 +213,11 @@ def install_toolkit(found: Findings) -> str:
 
 
 def one_toolkit(found: Findings) -> Problem | None:
-    """CUDA_HOME and the nvcc on the PATH must mean the same toolkit: builds ask the one for headers, the other for a compiler."""
+    """CUDA_HOME and the nvcc on the PATH must name the same toolkit: builds take headers from the first, the compiler from the second."""
     named = found.machine.variable("CUDA_HOME")
     if named and not any("CUDA_HOME" in toolkit.why for toolkit in found.toolkits):
         here = next((toolkit.root for toolkit in found.toolkits if toolkit.compiles), "")
-        said = f"CUDA_HOME is {named}, where there is no toolkit; a build of an extension looks nowhere else"
+        said = f"CUDA_HOME is {named}, where there is no toolkit; the build of an extension searches no other folder"
         return Problem(BROKEN, said, f"export CUDA_HOME={here}" if here else "unset CUDA_HOME")
     home = next((toolkit for toolkit in found.toolkits if "CUDA_HOME" in toolkit.why), None)
     path = next((toolkit for toolkit in found.toolkits if "nvcc on the PATH" in toolkit.why), None)
@@ -233,7 +234,7 @@ def host_compiler(found: Findings) -> Problem | None:
     newest = found.toolkit.newest.get(compiler.kind, 0) if found.toolkit else 0
     if not found.toolkit or not newest or compiler.major <= newest:
         return None
-    said = f"nvcc {found.toolkit.version} takes {compiler.kind} up to {newest}, and {compiler.command} is {compiler.major}"
+    said = f"nvcc {found.toolkit.version} accepts {compiler.kind} up to {newest}, and {compiler.command} is {compiler.major}"
     if compiler.kind != "g++":
         return Problem(BROKEN, said, f"sudo apt-get install clang-{newest}, then nvcc -ccbin clang++-{newest} …")
     fitting = max((version for version in found.other_gccs if version <= newest), default=0)
@@ -257,15 +258,15 @@ def older_driver(found: Findings, version: str, who: str, writes_ptx: bool) -> P
     if wants[0] == serves[0]:
         if not writes_ptx:
             return None
-        said = f"{who} writes PTX that a driver for {as_text(found.driver.version)} does not load (CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"
+        said = f"{who} writes PTX that a driver for CUDA {as_text(found.driver.version)} does not load (CUDA_ERROR_UNSUPPORTED_PTX_VERSION)"
         return Problem(LIMITED, said, f"nvcc -arch=native …   (machine code: minor-version compatibility), or {update}")
     compat = f"; on data-centre GPUs: sudo apt-get install cuda-compat-{wants[0]}-{wants[1]}"
-    said = f"{who} needs a driver from {oldest_driver(wants)} on, and this one serves CUDA {as_text(found.driver.version)}"
+    said = f"{who} needs driver {oldest_driver(wants)} or newer, and this one supports CUDA {as_text(found.driver.version)}"
     return Problem(BROKEN, said, update + compat)
 
 
 def can_link(found: Findings) -> Problem | None:
-    """-lcuda: the linker wants a libcuda.so, without .1, and cuda.h is wanted before that."""
+    """-lcuda: the linker needs a libcuda.so, without .1. Before that, the compiler needs cuda.h."""
     if not found.toolkit or not found.toolkit.include:
         return Problem(MISSING, "no cuda.h", install_toolkit(found))
     if not found.compiler.there:
@@ -274,9 +275,9 @@ def can_link(found: Findings) -> Problem | None:
     if any(found.machine.exists(f"{folder}/libcuda.so") for folder in searched):
         return None
     if found.toolkit.stub:
-        return Problem(LIMITED, "the linker finds libcuda.so only when told where the stub is", f"g++ … -L{found.toolkit.stub} -lcuda")
+        return Problem(LIMITED, "the linker does not search the folder with the stub, libcuda.so", f"g++ … -L{found.toolkit.stub} -lcuda")
     if found.driver.library:
-        said = f"there is {found.driver.library.path}, but no libcuda.so, the name that -lcuda looks for"
+        said = f"there is {found.driver.library.path}, but no libcuda.so, the name that -lcuda needs"
         return Problem(MISSING, said, f"g++ … -L{os.path.dirname(found.driver.library.path)} -l:libcuda.so.1")
     return Problem(LIMITED, "no libcuda.so and no stub; the simulator's will do", "make simulator; g++ … -Lbuild/simulator -lcuda")
 
@@ -285,7 +286,7 @@ def can_link(found: Findings) -> Problem | None:
 
 
 def pip_install(found: Findings, what: str) -> str:
-    """Debian's Python comes without pip, and has it in an environment only."""
+    """Debian's Python comes without pip, and has it only in a virtual environment."""
     if found.python.pip:
         return f"python3 -m pip install {what}"
     return f"sudo apt-get install python3-venv; python3 -m venv env; env/bin/pip install {what}   (there is no pip here)"
@@ -300,7 +301,7 @@ def torch_for_cuda(found: Findings) -> Problem | None:
 
 
 def torch_finds_its_libraries(found: Findings) -> Problem | None:
-    """Each library that PyTorch's own name as needed must be found, by its rpath or by the loader."""
+    """The loader must find every library that PyTorch's own libraries need."""
     assert found.torch  # torch_for_cuda comes first, here and below
     asks = found.torch.library()
     says = elf.read(found.machine.outside(asks))
@@ -308,8 +309,8 @@ def torch_finds_its_libraries(found: Findings) -> Problem | None:
         stem, _ = catalog.split(name) or ("", "")
         if stem and not found.loader.find(name, asks, found.python.path):
             others = sorted({library.soname or library.path for library in found.called(stem)})
-            there = f"; what is there is {', '.join(others)}" if others else ""
-            return Problem(BROKEN, f"PyTorch {found.torch.version} needs {name}, which is nowhere{there}", reinstall(found, stem))
+            there = f"; installed is {', '.join(others)}" if others else ""
+            return Problem(BROKEN, f"PyTorch {found.torch.version} needs {name}, which is not installed{there}", reinstall(found, stem))
     return None
 
 
@@ -320,7 +321,7 @@ def reinstall(found: Findings, stem: str) -> str:
 
 
 def torch_and_cudnn(found: Findings) -> Problem | None:
-    """The cuDNN that PyTorch gets should be the one that its package asks for."""
+    """PyTorch should get the cuDNN that its package requires."""
     assert found.torch
     wanted = next((version for package, version in found.torch.wants.items() if "cudnn" in package), "")
     got = found.for_torch("cudnn")
@@ -339,7 +340,7 @@ def torch_and_driver(found: Findings) -> Problem | None:
 
 
 def torch_and_toolkit(found: Findings) -> Problem | None:
-    """PyTorch refuses to build with a toolkit of another major version, and warns at another minor one."""
+    """PyTorch refuses to build with a toolkit of another major version, and warns about another minor one."""
     assert found.torch and found.toolkit  # toolkit_compiles comes first
     here, wants = as_version(found.toolkit.version)[:2], as_version(found.torch.cuda)[:2]
     if here == wants:
@@ -348,8 +349,8 @@ def torch_and_toolkit(found: Findings) -> Problem | None:
     fitting = next((toolkit for toolkit in found.toolkits if toolkit.compiles and as_version(toolkit.version)[0] == wants[0]), None)
     remedy = f"export CUDA_HOME={fitting.root} PATH={fitting.root}/bin:$PATH" if fitting else install_toolkit(found)
     if here[0] != wants[0]:
-        return Problem(BROKEN, said + ": another major version, which its build refuses", remedy)
-    return Problem(LIMITED, said + ": the build warns, and nearly always works", remedy if fitting and fitting is not found.toolkit else "")
+        return Problem(BROKEN, said + ": its build refuses another major version", remedy)
+    return Problem(LIMITED, said + ": the build warns, but nearly always works", remedy if fitting and fitting is not found.toolkit else "")
 
 
 def extension_headers(found: Findings) -> Problem | None:
@@ -373,7 +374,7 @@ def nvrtc(found: Findings) -> Problem | None:
     wanted = "libnvrtc-builtins.so." + ".".join(library.version.split(".")[:2])
     beside = found.machine.exists(f"{os.path.dirname(library.path)}/{wanted}")
     if library.version.count(".") and not beside and not found.loader.find(wanted):
-        return Problem(BROKEN, f"NVRTC {library.version} needs {wanted} of just its version, which is nowhere", "install NVRTC anew: its two libraries belong together")
+        return Problem(BROKEN, f"NVRTC {library.version} needs {wanted} of exactly its version, which is not installed", "reinstall NVRTC, so that its two libraries match")
     if not found.driver.has_gpu or not library.version.count("."):
         return None
     return older_driver(found, library.version, f"NVRTC {library.version}", writes_ptx=True)
@@ -383,7 +384,7 @@ def cudnn(found: Findings) -> Problem | None:
     library = found.for_programs("cudnn")
     if not library:
         elsewhere = found.for_torch("cudnn") or next(iter(found.called("cudnn")), None)
-        return nowhere(found, elsewhere, "cuDNN (no part of the toolkit: a download of its own)")
+        return nowhere(found, elsewhere, "cuDNN (not part of the toolkit, but a separate download)")
     for part in found.libraries:
         is_part = part.name.startswith("cudnn_") and part.for_programs
         if is_part and differ(part.version, library.version):
@@ -393,16 +394,16 @@ def cudnn(found: Findings) -> Problem | None:
 
 
 def differ(one: str, other: str) -> bool:
-    """Do two versions contradict each other, as far as both are known? (9 does not contradict 9.19.0.)"""
+    """Do two versions differ in the parts that both have? (9 and 9.19.0 do not.)"""
     here, there = as_version(one)[:3], as_version(other)[:3]
     length = min(len(here), len(there))
     return here[:length] != there[:length]
 
 
 def nowhere(found: Findings, elsewhere: Optional[Library], what: str) -> Problem:
-    """A library that no ordinary program gets: is it at least somewhere?"""
+    """A library that no ordinary program gets: is it installed elsewhere?"""
     if not elsewhere:
-        return Problem(MISSING, f"no {what}", pip_install(found, "torch") + "   (brings both); or NVIDIA's packages")
+        return Problem(MISSING, f"no {what}", pip_install(found, "torch") + "   (includes both); or NVIDIA's packages")
     folder = os.path.dirname(elsewhere.path)
     who = "PyTorch finds its own" if elsewhere.for_torch else f"it is in {folder}"
     return Problem(LIMITED, f"{who}; an ordinary program does not find it", f"export LD_LIBRARY_PATH={folder}")
@@ -413,12 +414,12 @@ def nowhere(found: Findings, elsewhere: Optional[Library], what: str) -> Problem
 
 def container_tools(found: Findings) -> Problem | None:
     if found.driver.container:
-        return None  # we are in one: the checks of the driver say it all
+        return None  # this is a container: the checks of the driver suffice
     engines = [name for name in ("docker", "podman", "nerdctl") if found.machine.which(name)]
     if not engines:
         return Problem(MISSING, "no docker and no podman", "sudo apt-get install podman")
     if not any(found.machine.which(name) for name in ("nvidia-ctk", "nvidia-container-runtime", "nvidia-container-cli")):
-        return Problem(MISSING, f"{engines[0]} is there, but not the NVIDIA Container Toolkit, which hands the GPU in", "sudo apt-get install nvidia-container-toolkit")
+        return Problem(MISSING, f"{engines[0]} is installed, but not the NVIDIA Container Toolkit, which gives a container access to the GPU", "sudo apt-get install nvidia-container-toolkit")
     return None
 
 
@@ -430,7 +431,7 @@ def simulator(found: Findings) -> Problem | None:
     return None
 
 
-DRIVER: list[Check] = [driver_is_there, driver_answers]
+DRIVER: list[Check] = [driver_is_there, driver_starts]
 COMPILE: list[Check] = [toolkit_compiles, one_toolkit, host_compiler, toolkit_and_driver]
 TORCH: list[Check] = [torch_for_cuda, torch_finds_its_libraries, torch_and_cudnn, torch_and_driver]
 TASKS: list[tuple[str, list[Check]]] = [
@@ -446,13 +447,13 @@ TASKS: list[tuple[str, list[Check]]] = [
 ]  # fmt: skip
 
 
-# Of which part each check speaks, where that may be the course's own.
+# The checks of a part that the course may have fetched for itself.
 OF_TOOLKIT = (toolkit_compiles, host_compiler, toolkit_and_driver, torch_and_toolkit, extension_headers)
 OF_TORCH = (torch_for_cuda, torch_finds_its_libraries, torch_and_cudnn, torch_and_driver, torch_and_toolkit)
 
 
-def asked(found: Findings, check: Check) -> Problem | None:
-    """What the course has fetched for its own lessons breaks nothing of this machine's: where it does not do, something is missing."""
+def outcome(found: Findings, check: Check) -> Problem | None:
+    """A part that the course fetched for its own lessons cannot break this machine. If it does not suffice, something is missing."""
     problem = check(found)
     if not problem or problem.state != BROKEN:
         return problem
@@ -462,7 +463,7 @@ def asked(found: Findings, check: Check) -> Problem | None:
         whose = "PyTorch"
     else:
         return problem
-    return dataclasses.replace(problem, state=MISSING, reason=f"{problem.reason}; it is the course's own {whose}, which does for the lessons")
+    return dataclasses.replace(problem, state=MISSING, reason=f"{problem.reason}; it is the course's own {whose}, which suffices for the lessons")
 
 
 def judge(found: Findings) -> list[Verdict]:
@@ -472,25 +473,25 @@ def judge(found: Findings) -> list[Verdict]:
 def verdict(found: Findings, task: str, checks: list[Check]) -> Verdict:
     limited = None
     for check in checks:
-        problem = asked(found, check)
+        problem = outcome(found, check)
         if problem and problem.state != LIMITED:
             return Verdict(task, problem.state, problem.reason, problem.remedy)
         limited = limited or problem
     return Verdict(task, LIMITED, limited.reason, limited.remedy) if limited else Verdict(task, WORKS)
 
 
-# ---- what was held against what ------------------------------------------------------------------------------------------
+# ---- comparisons ------------------------------------------------------------------------------------------
 
 
 def compare(found: Findings) -> list[tuple[str, str]]:
-    """(what, "fits" or what is wrong) for each pair of things that are here."""
+    """(what, "fits" or the problem) for each pair that is here."""
     pairs: list[tuple[str, bool, Check]] = []
     driver, toolkit, torch = found.driver, found.toolkit, found.torch
     if driver.module and driver.library_version:
-        pairs.append((f"driver's library {driver.library_version} and kernel module {driver.module}", True, mismatch))
+        pairs.append((f"driver library {driver.library_version} and kernel module {driver.module}", True, mismatch))
     if toolkit:
         pairs.append((f"toolkit {toolkit.version} and driver for CUDA {as_text(driver.version)}", driver.has_gpu, toolkit_and_driver))
-        pairs.append(("toolkit in CUDA_HOME and nvcc on the PATH", found.has_two_words_for_it(), one_toolkit))
+        pairs.append(("toolkit in CUDA_HOME and nvcc on the PATH", found.is_named_twice(), one_toolkit))
         pairs.append((f"nvcc {toolkit.version} and {found.compiler.command} {found.compiler.major or ''}".rstrip(), bool(toolkit.nvcc), host_compiler))
     if torch and torch.cuda:
         pairs.append((f"PyTorch's CUDA {torch.cuda} and driver for CUDA {as_text(driver.version)}", driver.has_gpu, torch_and_driver))
@@ -500,13 +501,13 @@ def compare(found: Findings) -> list[tuple[str, str]]:
     told = []
     for what, there, check in pairs:
         if there:
-            problem = asked(found, check)
+            problem = outcome(found, check)
             told.append((what, f"{problem.state}: {problem.reason}" if problem else "fits"))
     return told + two_cudnns(found)
 
 
 def two_cudnns(found: Findings) -> list[tuple[str, str]]:
-    """That PyTorch has one of its own is as it should be, and still worth knowing."""
+    """PyTorch should have a cuDNN of its own; the difference is worth knowing all the same."""
     ours, theirs = found.for_programs("cudnn"), found.for_torch("cudnn")
     if not ours or not theirs or ours is theirs:
         return []
