@@ -21,9 +21,9 @@ ENVIRONMENT, REQUIREMENTS = ROOT / "build" / "python", ROOT / "common" / "requir
 TAG = "py%d%d" % sys.version_info[:2]  # what is fetched for one Python does not serve another
 # The files of common/requirements: the MB of room that they need, what they are, and the size to announce.
 PACKAGES = {
-    "pytest": (20, "pytest, which checks the lessons in Python", "2 MB"),
-    "tools": (50, "rich, with other packages that the course's commands use", "5 MB"),
-    "builders": (60, "setuptools, with pip and ninja, which lessons in Python build with", "4 MB"),
+    "pytest": (20, "pytest, which checks the lessons in Python", "3 MB to download, 14 MB on disk"),
+    "tools": (50, "rich and other packages that the course's commands use", "3 MB to download, 16 MB on disk"),
+    "builders": (60, "setuptools, pip and ninja, with which lessons in Python build", "4 MB to download, 25 MB on disk"),
     "plots": (250, "matplotlib, which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }
 
@@ -84,11 +84,11 @@ class Environment:
         """The pinned packages; without a network, those of the user's own python3. matplotlib, which is large, the other way around."""
         if not (name == "plots" and self.has_installed(name)):
             room, what, size = PACKAGES[name]
-            announcement = f"{what}: not here. Fetching a private copy ({size})."
+            announcement = f"Fetching {what} ({size})."
             checksum = zlib.crc32("".join(pins(name)).encode())
             try:
                 words = ["-r", REQUIREMENTS / f"{name}.txt"]
-                folder = fetch.fetch(f"{name}-{TAG}-{checksum:08x}", room, what.split(",")[0], announcement, lambda part: fetch.pip(part, *words))
+                folder = fetch.fetch(f"{name}-{TAG}-{checksum:08x}", room, what.split(",")[0].split(" and ")[0], announcement, lambda part: fetch.pip(part, *words))
                 self.add(name, folder)
             except Missing:
                 if not self.has_installed(name):
@@ -101,7 +101,7 @@ class Environment:
     def find_headers(self) -> dict[str, str]:
         """Python.h, which a distribution's Python comes without. setuptools looks for it in build/python/include, too."""
         if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
-            version, what = "%d.%d" % sys.version_info[:2], "Python.h is not here. Fetching the distribution's package, unpacked for us only (5 MB)."
+            version, what = "%d.%d" % sys.version_info[:2], "Fetching Python.h from the distribution's package, unpacked for us only (6 MB to download, 27 MB on disk)."
             folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, lambda part: fetch.debian(part, part.files, f"libpython{version}-dev"))
             for file in (*folder.glob(f"usr/include/python{version}/*"), *folder.glob("usr/include/*-linux-gnu")):
                 if not (ENVIRONMENT / "include" / file.name).exists():

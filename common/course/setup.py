@@ -259,10 +259,11 @@ def find_python(needs: list[str]) -> dict[str, str]:
     """The environment, with the packages that are needed."""
     environment = Environment()
     found = {"PYTHON": "build/python/bin/python3"}
-    if "torch" in needs:
-        found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
-        found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
     for name in PACKAGES:
         if name in needs or name == "builders" and "torch" in needs:
-            found |= attempt(name.upper(), lambda: environment.find_packages(name), pip_advice(pins(name)[0].split("==")[0]))
+            advice = pip_advice(f"-r common/requirements/{name}.txt")
+            found |= attempt(name.upper(), lambda: environment.find_packages(name), advice)
+    if "torch" in needs:
+        found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
+        found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
     return found
