@@ -68,7 +68,7 @@ wanted: $(WANTED) ; @:
 
 # The simulated GPU has a Makefile of its own.
 build/simulator/libcuda.so: always
-	+@$(MAKE) -C common/simulator CUDA_INCLUDE=$(CUDA_INCLUDE)
+	+@$(MAKE) -f common/simulator/Makefile library SANITIZE= CUDA_INCLUDE=$(CUDA_INCLUDE) TOOLKIT='$(TOOLKIT)'
 
 include common/make/lessons.mk   # what some lessons build besides, and edited copies of lessons
 include common/make/checks.mk    # the checks of exercises, and the suites of tests/
@@ -88,6 +88,6 @@ typed: export PYTHONOPTIMIZE :=
 typed: export PYTHONSAFEPATH :=
 typed:
 	@+python3 -B -m course make $(MAKECMDGOALS) || { status=$$?; [ $$status != 127 ] || \
-	  echo 'python3 does not start, and it runs the lessons: sudo apt-get install python3' >&2; \
+	  echo 'There is no python3 here that starts. Type: sudo apt-get install python3' >&2; \
 	  exit $$status; }
 endif

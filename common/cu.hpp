@@ -1,23 +1,26 @@
-// The error-check macros of every lesson, and the few owners that lessons share.
+// Macros that check driver calls, and classes that own what the driver hands out. Every lesson includes this file.
 //
-//   CU_CHECK(call)         reports a failure on stderr and ends the program: for main() and for tests
-//   CU_THROW(call)         throws cu::Error: for code that has a caller who can do something about it
-//   CU_RETURN(call)        returns the CUresult from the enclosing function: for code behind a C interface
-//   CU_EXPECT(code, call)  for calls that must fail: ends the program unless the call answers exactly `code`; its value
-//                          is that code, to be shown
-//   CU_REPORT(call)        reports a failure on stderr and goes on: for destructors, which must not throw; silent when
-//                          the exception that is on its way up has the same code
+// The macros differ in what they do when a call fails. Lesson 01-04 develops the first three.
+//   CU_CHECK(call)         prints a report on stderr and exits with status 1. For main() and for tests. Not for a
+//                          thread that runs beside others: std::exit() is not safe there.
+//   CU_THROW(call)         throws cu::Error. For functions whose caller can handle the error.
+//   CU_RETURN(call)        returns the CUresult from the enclosing function. For functions behind a C interface.
+//   CU_EXPECT(code, call)  exits like CU_CHECK unless the call returns exactly `code`, and has that code as its value.
+//                          For calls that are meant to fail.
+//   CU_REPORT(call)        prints a report and continues. For destructors, which must not throw. It prints nothing
+//                          while an exception with the same error code is propagating.
+// A report reads "file:line: call -> CUDA_ERROR_NAME: description".
 //
-//   cu::Context            a context of our own, current from here to the end of the scope
-//   cu::Primary            the device's primary context, shared with others, current from here to the end of the scope
-//   cu::Current            somebody's context, current from here to the end of the scope
+// The owners acquire a resource in their constructor and release it in their destructor. Lesson 02-07 explains them.
+//   cu::Context            a new context, which becomes current
+//   cu::Primary            a reference to a device's primary context, current until the end of the scope
+//   cu::Current            an entry on the calling thread's context stack, removed at the end of the scope
 //   cu::Memory             device memory
 //   cu::Module             a loaded kernel image
 //   cu::Pinned             page-locked host memory
-//   cu::Stream, cu::Event  a stream that does not wait for the default one, and a mark in a stream that knows the time
+//   cu::Stream, cu::Event  a stream that does not synchronize with the default stream, and an event
 //
-// A report reads "file:line: call -> CUDA_ERROR_NAME: what it means". Lesson 01-04 builds it up step by step.
-// Source of the codes and names: CUDA Driver API manual, "Data types used by CUDA driver", enum CUresult.
+// Error codes and names: CUDA Driver API manual, "Data types used by CUDA driver", enum CUresult.
 #pragma once
 #include <cuda.h>
 
@@ -27,22 +30,23 @@
 #include <exception>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace cu {
 
-// The code's name, "CUDA_ERROR_INVALID_VALUE" for example. Works before cuInit.
+// Returns the name of an error code, for example "CUDA_ERROR_INVALID_VALUE". Works before cuInit.
 inline const char* name(CUresult result) noexcept {
   const char* text = nullptr;
   return cuGetErrorName(result, &text) == CUDA_SUCCESS ? text : "a code that this driver does not know";
 }
 
-// The driver's sentence for the code, "invalid argument" for example. Works before cuInit.
+// Returns the driver's description of an error code, for example "invalid argument". Works before cuInit.
 inline const char* meaning(CUresult result) noexcept {
   const char* text = nullptr;
   return cuGetErrorString(result, &text) == CUDA_SUCCESS ? text : "unknown";
 }
 
-// A failed driver call. what() is the report; code() is what the driver answered.
+// A driver call that failed. what() returns the report, and code() the error code.
 class Error : public std::runtime_error {
  public:
   Error(CUresult code, const std::string& report) : std::runtime_error(report), code_(code) {}
@@ -52,23 +56,23 @@ class Error : public std::runtime_error {
   CUresult code_;
 };
 
-// What the macros below expand to. They add what only a macro can see: the call's text, its file and its line.
+// The functions behind the macros. A macro adds what only the preprocessor knows: the text of the call, file and line.
 namespace detail {
 
 inline std::string report(CUresult result, const char* call, const char* file, int line) {
   return std::string(file) + ":" + std::to_string(line) + ": " + call + " -> " + name(result) + ": " + meaning(result);
 }
 
-// Builds no string: it must work when memory is short, and in destructors.
+// Does not build a string, because it also runs in destructors and when the host is out of memory.
 inline void print(CUresult result, const char* call, const char* file, int line) noexcept {
-  std::fflush(stdout);  // what the program has printed so far comes before the report, in a file or a pipe too
+  std::fflush(stdout);  // keeps earlier output above the report when both go to the same file or pipe
   std::fprintf(stderr, "%s:%d: %s -> %s: %s\n", file, line, call, name(result), meaning(result));
 }
 
 inline void check(CUresult result, const char* call, const char* file, int line) noexcept {
   if (result == CUDA_SUCCESS) return;
   print(result, call, file, line);
-  std::exit(EXIT_FAILURE);  // the driver takes back what the process owned
+  std::exit(EXIT_FAILURE);  // when the process ends, the driver releases everything that it owned
 }
 
 inline thread_local CUresult last_thrown = CUDA_SUCCESS;
@@ -79,7 +83,8 @@ inline void check_throw(CUresult result, const char* call, const char* file, int
   throw Error(result, report(result, call, file, line));
 }
 
-// A kernel's fault is answered by every later call: told again by each destructor, it would bury the call that threw.
+// After a kernel has faulted, every later call in its context returns the same error. If each destructor reported it
+// during stack unwinding, the call that threw would be hard to find.
 inline void check_report(CUresult result, const char* call, const char* file, int line) noexcept {
   if (result == CUDA_SUCCESS || (std::uncaught_exceptions() > 0 && result == last_thrown)) return;
   print(result, call, file, line);
@@ -95,14 +100,14 @@ inline CUresult expect(CUresult expected, CUresult result, const char* call, con
 }  // namespace detail
 }  // namespace cu
 
-// All take `...`, so that a comma inside braces in a call does not cut it in two.
+// The macros are variadic because the preprocessor would otherwise split a call at a comma between braces.
 #define CU_CHECK(...) cu::detail::check((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
 #define CU_THROW(...) cu::detail::check_throw((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
 #define CU_EXPECT(code, ...) cu::detail::expect((code), (__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
-// do … while (false): one statement that takes a semicolon, also between `if` and `else`.
+// `do … while (false)` makes the macro a single statement, which can also be placed between `if` and `else`.
 #define CU_RETURN(...)                                                           \
   do {                                                                           \
     if (const CUresult cu_result_ = (__VA_ARGS__); cu_result_ != CUDA_SUCCESS) { \
@@ -112,8 +117,8 @@ inline CUresult expect(CUresult expected, CUresult result, const char* call, con
 
 #define CU_REPORT(...) cu::detail::check_report((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 
-// CUDA 13 gave cuCtxCreate a fourth argument, the creation parameters, in second place. Lessons write the new form;
-// with the headers of CUDA 12, whose cuCtxCreate has three, this overload takes it (the parameters must be null).
+// CUDA 13 added a parameter to cuCtxCreate: the creation parameters, in second place. The lessons use the new form.
+// With the headers of CUDA 12, this overload accepts it, provided that the creation parameters are null.
 #if CUDA_VERSION < 13000
 #undef cuCtxCreate
 inline CUresult cuCtxCreate(CUcontext* context, std::nullptr_t, unsigned int flags, CUdevice device) {
@@ -121,14 +126,14 @@ inline CUresult cuCtxCreate(CUcontext* context, std::nullptr_t, unsigned int fla
 }
 #endif
 
-// The headers before CUDA 12.4 do not declare it; a driver of today has it.
+// Headers older than CUDA 12.4 do not declare this function. Current drivers export it.
 #if CUDA_VERSION < 12040
 extern "C" CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
                                                std::size_t* bytes);
 #endif
 
-// CUDA 13 also made prefetching and advice take a CUmemLocation, where a device number stood before (CU_DEVICE_CPU for
-// the host). Lessons write the new form. CUDA 12.0 and 12.1 have no name for the host's location.
+// Since CUDA 13, cuMemPrefetchAsync and cuMemAdvise take a CUmemLocation instead of a device (CU_DEVICE_CPU for the
+// host). The lessons use the new form. The headers of CUDA 12.0 and 12.1 have no name for the location "host".
 #if CUDA_VERSION < 13000
 #if CUDA_VERSION < 12020
 constexpr CUmemLocationType CU_MEM_LOCATION_TYPE_HOST = static_cast<CUmemLocationType>(2);
@@ -147,14 +152,26 @@ inline CUresult cuMemAdvise(CUdeviceptr address, std::size_t bytes, CUmem_advise
 }
 #endif
 
-// The owners: made by calls that throw, released by destructors that report. What they hold is public: a lesson passes
-// it to the driver as it is. A default argument is evaluated where the call stands, so `file` and `line` are those of
-// whoever makes an owner, and a report points there. They are neither copied nor moved: each ends with its scope.
+// The owners. Their constructors throw cu::Error, and their destructors report errors without throwing. Handles and
+// addresses are public, so that a lesson can pass them to any driver call. Resources belong to the context that is
+// current when they are created, so declare the context first: it is then destroyed last.
+//
+// `file` and `line` are default arguments, which are evaluated where the owner is declared. A report therefore names a
+// line of the program and not of this header.
+//
+// Owners cannot be copied, because each resource must be released exactly once. They can be moved: the new owner takes
+// over the resource, and the moved-from owner holds nothing and releases nothing. `operator=` takes its argument by
+// value and swaps; the argument's destructor then releases the resource that this owner had before.
+// cu::Primary and cu::Current cannot be moved either. They own an entry on the calling thread's context stack, and the
+// scope in which they are declared determines when that entry is removed.
 #define CU_THROW_AT(file, line, ...) cu::detail::check_throw((__VA_ARGS__), #__VA_ARGS__, file, line)
 
 namespace cu {
 
-// A context of our own on one device: created, hence current, by the constructor, and destroyed with everything in it.
+// A new context on the device with this ordinal. The constructor initializes the driver and makes the context current
+// for the calling thread. The destructor destroys the context and everything that it still owns; if the context is
+// current for the calling thread at that moment, it is also removed from that thread's stack. Moving the owner does not
+// change which context is current.
 struct Context {
   CUdevice device = 0;
   CUcontext handle = nullptr;
@@ -164,12 +181,18 @@ struct Context {
     CU_THROW_AT(file, line, cuDeviceGet(&device, ordinal));
     CU_THROW_AT(file, line, cuCtxCreate(&handle, nullptr, 0, device));
   }
-  ~Context() { CU_REPORT(cuCtxDestroy(handle)); }
-  Context(const Context&) = delete;
-  Context& operator=(const Context&) = delete;
+  ~Context() {
+    if (handle != nullptr) CU_REPORT(cuCtxDestroy(handle));
+  }
+  Context(Context&& other) noexcept : device(other.device), handle(std::exchange(other.handle, nullptr)) {}
+  Context& operator=(Context other) noexcept {
+    std::swap(device, other.device);
+    std::swap(handle, other.handle);
+    return *this;
+  }
 };
 
-// Makes a context current, whoever owns it, until the end of the scope; the thread's stack is then what it was before.
+// Pushes a context that it does not own. The destructor pops it, which restores the previous current context.
 struct Current {
   explicit Current(CUcontext context, const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     CU_THROW_AT(file, line, cuCtxPushCurrent(context));
@@ -182,7 +205,8 @@ struct Current {
   Current& operator=(const Current&) = delete;
 };
 
-// A share in the primary context of one device: retained and current, then popped and released.
+// A reference to the primary context of the device with this ordinal. The constructor initializes the driver, retains
+// the context and pushes it. The destructor pops the context and releases it.
 struct Primary {
   CUdevice device = 0;
   CUcontext handle = nullptr;
@@ -192,7 +216,7 @@ struct Primary {
     CU_THROW_AT(file, line, cuDeviceGet(&device, ordinal));
     CU_THROW_AT(file, line, cuDevicePrimaryCtxRetain(&handle, device));
     if (const CUresult pushed = cuCtxPushCurrent(handle); pushed != CUDA_SUCCESS) {
-      CU_REPORT(cuDevicePrimaryCtxRelease(device));  // no destructor runs for what was not constructed
+      CU_REPORT(cuDevicePrimaryCtxRelease(device));  // the destructor does not run if the constructor throws
       detail::check_throw(pushed, "cuCtxPushCurrent(handle)", file, line);
     }
   }
@@ -205,8 +229,8 @@ struct Primary {
   Primary& operator=(const Primary&) = delete;
 };
 
-// Device memory of the context that is current, `bytes` long. Without a size it owns nothing yet, and a caller that
-// must not throw writes CU_RETURN(cuMemAlloc(&memory.address, bytes)).
+// `bytes` bytes of device memory, allocated in the current context. A default-constructed owner holds nothing; code
+// that must not throw starts with one and writes CU_RETURN(cuMemAlloc(&memory.address, bytes)).
 struct Memory {
   CUdeviceptr address = 0;
 
@@ -217,11 +241,15 @@ struct Memory {
   ~Memory() {
     if (address != 0) CU_REPORT(cuMemFree(address));
   }
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
+  Memory(Memory&& other) noexcept : address(std::exchange(other.address, 0)) {}
+  Memory& operator=(Memory other) noexcept {
+    std::swap(address, other.address);
+    return *this;
+  }
 };
 
-// A kernel image (PTX, cubin or fatbin), loaded into the context that is current. Without a path it owns nothing yet.
+// A kernel image (a PTX, cubin or fatbin file), loaded into the current context. A default-constructed owner holds
+// nothing.
 struct Module {
   CUmodule handle = nullptr;
 
@@ -232,9 +260,13 @@ struct Module {
   ~Module() {
     if (handle != nullptr) CU_REPORT(cuModuleUnload(handle));
   }
-  Module(const Module&) = delete;
-  Module& operator=(const Module&) = delete;
+  Module(Module&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  Module& operator=(Module other) noexcept {
+    std::swap(handle, other.handle);
+    return *this;
+  }
 
+  // Returns the kernel with this name. It is valid until the module is unloaded.
   CUfunction function(const char* name, const char* file = __builtin_FILE(), int line = __builtin_LINE()) const {
     CUfunction found = nullptr;
     CU_THROW_AT(file, line, cuModuleGetFunction(&found, handle, name));
@@ -242,7 +274,7 @@ struct Module {
   }
 };
 
-// Page-locked host memory, `bytes` long. The flags are those of cuMemHostAlloc: CU_MEMHOSTALLOC_PORTABLE,
+// `bytes` bytes of page-locked host memory. The flags are those of cuMemHostAlloc: CU_MEMHOSTALLOC_PORTABLE,
 // CU_MEMHOSTALLOC_DEVICEMAP, CU_MEMHOSTALLOC_WRITECOMBINED.
 struct Pinned {
   void* address = nullptr;
@@ -251,9 +283,14 @@ struct Pinned {
                   int line = __builtin_LINE()) {
     CU_THROW_AT(file, line, cuMemHostAlloc(&address, bytes, flags));
   }
-  ~Pinned() { CU_REPORT(cuMemFreeHost(address)); }
-  Pinned(const Pinned&) = delete;
-  Pinned& operator=(const Pinned&) = delete;
+  ~Pinned() {
+    if (address != nullptr) CU_REPORT(cuMemFreeHost(address));
+  }
+  Pinned(Pinned&& other) noexcept : address(std::exchange(other.address, nullptr)) {}
+  Pinned& operator=(Pinned other) noexcept {
+    std::swap(address, other.address);
+    return *this;
+  }
 
   template <class T>
   T* as() const {
@@ -261,19 +298,25 @@ struct Pinned {
   }
 };
 
-// A stream of the context that is current. What is in it when it ends is still done.
+// A stream in the current context, which does not synchronize with the default stream. The destructor does not wait:
+// work that is still in the stream completes, and the driver then releases the stream.
 struct Stream {
   CUstream handle = nullptr;
 
   explicit Stream(const char* file = __builtin_FILE(), int line = __builtin_LINE()) {
     CU_THROW_AT(file, line, cuStreamCreate(&handle, CU_STREAM_NON_BLOCKING));
   }
-  ~Stream() { CU_REPORT(cuStreamDestroy(handle)); }
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
+  ~Stream() {
+    if (handle != nullptr) CU_REPORT(cuStreamDestroy(handle));
+  }
+  Stream(Stream&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  Stream& operator=(Stream other) noexcept {
+    std::swap(handle, other.handle);
+    return *this;
+  }
 };
 
-// An event of the context that is current; its default flags let cuEventElapsedTime use it.
+// An event in the current context. With the default flags, cuEventElapsedTime can use it; it measures in milliseconds.
 struct Event {
   CUevent handle = nullptr;
 
@@ -281,9 +324,14 @@ struct Event {
                  int line = __builtin_LINE()) {
     CU_THROW_AT(file, line, cuEventCreate(&handle, flags));
   }
-  ~Event() { CU_REPORT(cuEventDestroy(handle)); }
-  Event(const Event&) = delete;
-  Event& operator=(const Event&) = delete;
+  ~Event() {
+    if (handle != nullptr) CU_REPORT(cuEventDestroy(handle));
+  }
+  Event(Event&& other) noexcept : handle(std::exchange(other.handle, nullptr)) {}
+  Event& operator=(Event other) noexcept {
+    std::swap(handle, other.handle);
+    return *this;
+  }
 };
 
 }  // namespace cu

@@ -1,4 +1,4 @@
-// Where a lesson's kernel images are: beside its executable, whatever the current folder is.
+// Finds a lesson's kernel images: they are next to its executable, whatever the current folder is.
 #pragma once
 #include <unistd.h>
 
@@ -9,8 +9,8 @@
 
 namespace cu {
 
-// The path of the image called `file` ("kernels.ptx" for example), for cuModuleLoad, which says whether it is there.
-// Linux tells a process where its own executable lies; if it does not, a line on stderr says so and the program ends.
+// Returns the path of the image `file` ("kernels.ptx", for example) next to the executable, for cuModuleLoad. Does not
+// check that the file exists. If Linux does not provide the executable's path, prints an error and ends the program.
 inline std::string image(const std::string& file) {
   char self[PATH_MAX];
   const ssize_t length = readlink("/proc/self/exe", self, sizeof self);

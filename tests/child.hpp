@@ -1,4 +1,4 @@
-// Runs a part of a check in a process of its own: for what a process does not survive, a kernel's fault for one.
+// Runs part of a check in a process of its own, for what a process does not survive, such as a kernel's fault.
 #pragma once
 #include "tests/catch.hpp"
 

@@ -1,7 +1,7 @@
-// Counts what the threads of an answer's kernel come to, for the checks of 04-07, 04-08, 04-09, 04-11 and 04-12: in the
-// PTX that nvcc wrote, a counter is put before each barrier, each instruction that lanes execute together, and each
-// load from global memory or atomic operation on it. The kernel does what it did before, on any device; afterwards the
-// counters tell what cannot be seen by its results.
+// Counts what the threads of a learner's kernel execute, for the checks of 04-07, 04-08, 04-09, 04-11 and 04-12. In the
+// PTX that nvcc wrote, a counter is inserted before each barrier, each warp-level instruction, and each load from or
+// atomic operation on global memory. The kernel's results stay the same on any device; the counters show what the
+// results cannot.
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-// The image, with counters. The warps of a block are told apart by threadIdx.x only: all of a block with two
-// dimensions, whose rows are no longer than a warp, count as one, and its lanes may do nothing together.
+// The image with counters. A thread's warp is derived from threadIdx.x alone, so a two-dimensional block whose rows are
+// no longer than a warp counts as one warp, and it must not use warp-level instructions.
 class Counted {
  public:
   explicit Counted(const std::string& image) {
@@ -23,22 +23,22 @@ class Counted {
 
   CUfunction function(const char* name) const { return module_.function(name); }
 
-  // How many numbers each warp of a block has read from global memory, and changed there by atomic operations.
+  // Returns how many elements each warp of a block has loaded from global memory, or updated there with atomics.
   std::vector<std::size_t> fetched() const { return numbers(kLoad); }
   std::vector<std::size_t> changed() const { return numbers(kAtomic); }
 
-  // After a launch of blocks of so many threads: the first place to which only some have come of those who must come
-  // to it together; "" if there is none.
+  // After a launch with blocks of `threads` threads: describes the first barrier or warp-level instruction that only
+  // some of the threads it requires have reached. Returns "" if all of them did.
   std::string parted(int threads) const {
     for (const Place& place : places_) {
       const std::string where = place.name + " (line " + std::to_string(place.line) + ") ";
       if (place.kind == kBarrier && sum(place) % threads != 0) {
         return where + "was reached " + std::to_string(sum(place)) + " times by blocks of " + std::to_string(threads) +
-               " threads: not by all of them together";
+               " threads, so some threads skipped it";
       }
       for (const Count count : counts(place)) {
         if (place.kind == kTogether && count % kWhole != 0) {
-          return where + "was not reached by all lanes that its mask names";
+          return where + "was not executed by all lanes in its mask";
         }
       }
     }
@@ -50,15 +50,15 @@ class Counted {
   enum Kind { kLoad, kAtomic, kBarrier, kTogether };
   struct Place {
     Kind kind;
-    std::string name;  // the instruction's
-    int line;          // in the answer
-    int width;         // how many numbers it moves
+    std::string name;  // of the instruction
+    int line;          // in the learner's file
+    int width;         // elements that it moves
   };
 
-  static constexpr int kWarps = 32;                 // of a block, each with a counter of its own
-  static constexpr Count kWhole = 144403552893600;  // what all lanes of a mask add up to; 1, 2, … 32 all divide it
+  static constexpr int kWarps = 32;                 // per block, each with its own counter
+  static constexpr Count kWhole = 144403552893600;  // the sum over all lanes of a mask; a multiple of 1, 2, … 32
 
-  // Copies the image's text, and puts a counter before each place.
+  // Returns the image's text with a counter before each counted instruction.
   std::string with_counters(const std::string& image) {
     static const std::regex line_of(R"(\.loc\s+1 (\d+)|inlined_at 1 (\d+))");
     static const std::regex instruction(R"(\s*(@!?%\w+\s+)?([a-z][\w.]*)\s*(.*);)");
@@ -72,12 +72,12 @@ class Counted {
       text += line + '\n';
       if (line.rfind(".address_size", 0) == 0) declarations = text.size();
     }
-    if (declarations == 0) throw std::runtime_error(image + " is no PTX");
+    if (declarations == 0) throw std::runtime_error(image + " is not PTX");
     const std::size_t bytes = (places_.size() + 1) * kWarps * sizeof(Count);
     return text.insert(declarations, ".visible .global .align 8 .b8 counted[" + std::to_string(bytes) + "];\n");
   }
 
-  // What counts an instruction; "" if it is none of those that are counted.
+  // Returns the PTX that counts an instruction, or "" for instructions that are not counted.
   std::string counter(const std::string& guard, const std::string& name, const std::string& operands, int line) {
     static const std::regex load(R"(ld\.(?:\w+\.)*?global\b(?:.*\.v(\d)\b)?.*)");
     static const std::regex atomic(R"((atom|red)\.(?:\w+\.)*?global\b.*)");
@@ -92,7 +92,7 @@ class Counted {
       places_.push_back({kBarrier, name, line, 0});
     } else if (std::regex_match(name, together)) {
       places_.push_back({kTogether, name, line, 0});
-      // Each lane adds its share of the mask, the last operand.
+      // Each lane adds kWhole divided by the number of lanes in the mask, which is the last operand.
       const std::string mask = operands.substr(operands.find_last_of(" ,\t") + 1);
       step = "mov.b32 %warp, " + mask + "; popc.b32 %warp, %warp; cvt.u64.u32 %step, %warp;\n" +  //
              "div.u64 %step, " + std::to_string(kWhole) + ", %step;\n";
@@ -106,7 +106,7 @@ class Counted {
            guard + "red.global.add.u64 [%place], %step; }\n";
   }
 
-  // By warp: how many numbers all places of a kind have moved.
+  // Returns how many elements the instructions of one kind have moved, for each warp.
   std::vector<std::size_t> numbers(Kind kind) const {
     std::vector<std::size_t> moved(kWarps);
     for (const Place& place : places_) {

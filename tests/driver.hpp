@@ -1,4 +1,4 @@
-// What the checks of several lessons ask the driver, and how a check listens in on an answer's calls.
+// Driver helpers that several checks share, and the means to intercept the driver calls of a learner's solution.
 #pragma once
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-// A check that fails tells the driver's answer by its name.
+// A failed check prints a CUresult by its name.
 template <>
 struct Catch::StringMaker<CUresult> {
   static std::string convert(CUresult answer) { return cu::name(answer); }
@@ -29,17 +29,17 @@ inline std::size_t free_bytes() {
   return free;
 }
 
-// A function of the program takes the place of a library's of the same name. A check that defines cuCtxDestroy, say,
-// gets the answer's calls, counts them, and hands them on:
+// A function in the program replaces a library function of the same name. A check that defines cuCtxDestroy, for example,
+// receives the calls of the learner's solution, counts them, and forwards them to the driver:
 //   return DRIVERS(cuCtxDestroy)(context);
-// The name passes through a second macro, so that cuda.h turns it into the one that is exported, cuCtxDestroy_v2.
+// The name passes through a second macro, so that cuda.h replaces it with the exported name, cuCtxDestroy_v2.
 #define DRIVERS(call) DRIVERS_NAMED(call)
 #define DRIVERS_NAMED(call) reinterpret_cast<decltype(&call)>(dlsym(RTLD_NEXT, #call))
 
-// What the driver answers on a bad day. A check that lists the calls which an answer may make, outside its namespaces,
+// Simulated driver failures. A check lists the calls that a solution may make, outside of its namespaces:
 //   MAY_BE_REFUSED(cuDeviceGet, (CUdevice * device, int ordinal), (device, ordinal))
-// can have one of them refused: while there is a Refusal("cuDeviceGet", 2), the second such call is not handed on.
-constexpr CUresult kRefused = CUDA_ERROR_OPERATING_SYSTEM;  // none of these calls answers that by itself
+// While a Refusal("cuDeviceGet", 2) exists, the second such call fails with kRefused and does not reach the driver.
+constexpr CUresult kRefused = CUDA_ERROR_OPERATING_SYSTEM;  // none of these calls returns this code by itself
 
 class Refusal {
  public:
@@ -48,11 +48,11 @@ class Refusal {
   Refusal(const Refusal&) = delete;
   Refusal& operator=(const Refusal&) = delete;
 
-  // Has it come to that? Whoever never makes the call need not look at its answer.
+  // Whether the call was made, and so refused. A solution that never makes it does not have to check it.
   bool met() const { return made_ >= turn_; }
-  // For INFO: "cuDeviceGet was refused".
+  // For messages: "cuDeviceGet failed".
   std::string told() const {
-    return (turn_ == 1 ? "" : "call number " + std::to_string(turn_) + " of ") + call_ + " was refused";
+    return (turn_ == 1 ? "" : "call number " + std::to_string(turn_) + " of ") + call_ + " failed";
   }
   static bool meets(const char* call) { return now_ != nullptr && now_->call_ == call && ++now_->made_ == now_->turn_; }
 
@@ -67,8 +67,8 @@ class Refusal {
     return Refusal::meets(#call) ? kRefused : DRIVERS(call) arguments; \
   }
 
-// Has the answer run with each of these calls refused, one after the other, the first four times that it is made. An
-// answer that goes on as if nothing had happened is told of in a sentence; "" if it throws cu::Error each time.
+// Runs the solution once for each of these calls with that call refused, and again for its second to fourth occurrence.
+// Returns "" if the solution throws cu::Error each time; otherwise says which failure it ignored.
 inline std::string goes_on(std::initializer_list<const char*> calls, const std::function<void()>& answer) {
   for (const char* call : calls) {
     for (int turn = 1; turn <= 4; ++turn) {
@@ -78,7 +78,7 @@ inline std::string goes_on(std::initializer_list<const char*> calls, const std::
       } catch (const cu::Error&) {
         continue;
       }
-      if (refusal.met()) return refusal.told() + ", and no cu::Error was thrown";
+      if (refusal.met()) return refusal.told() + ", and the solution did not throw cu::Error";
     }
   }
   return "";

@@ -1,11 +1,14 @@
-# make check: judges the learner's exercises, lesson by lesson, and says in a sentence what is still wrong.
+"""make check: judges the learner's exercises, lesson by lesson, and says in a sentence what is still wrong."""
+
 import os
 import re
 import sys
 
-import checks
-import course
-import device_side
+from course import ROOT, build, faults
+from course import judge as judging
+from course.device import choose_device
+from course.lessons import heading, is_python, lessons as every_lesson
+from course.possible import why_not
 
 LIMIT = 20  # seconds for one exercise: people wait for this
 LONGER = 120  # where PyTorch has to be imported first
@@ -34,9 +37,9 @@ def condensed(complaints, file):
 def cases(lesson, source, device):
     """What came of each test case. The results of a kernel may be right by luck, so that the simulator looks at it once more; at other answers if
     CUDASIM_CHECK asks for it."""
-    found = checks.judge(lesson, "exercise", device, LONGER if course.is_python(lesson) else LIMIT)
+    found = judging.judge(lesson, "exercise", device, LONGER if is_python(lesson) else LIMIT)
     if not any(case.failure for case in found) and (source.suffix == ".cu" or os.environ.get("CUDASIM_CHECK")):
-        found += filter(None, [device_side.case_of(lesson, "exercise", device)])
+        found += filter(None, [faults.case_of(lesson, "exercise", device)])
     return found
 
 
@@ -45,14 +48,14 @@ def but_for_the_place_of_a_crash(failure):
     return re.sub(r"^after .*?:\d+: ", "", failure, flags=re.MULTILINE)
 
 
-def judge(lesson, build, device, in_full):
+def judge(lesson, built, device, in_full):
     """Prints the verdict on one exercise, details of one that nobody has begun only if `in_full`; true if it is solved."""
-    binary = checks.binary_of(lesson, "exercise")
-    source = checks.answers(lesson)["exercise"]
-    place = source.relative_to(course.ROOT)
-    wrong = checks.syntax_error(source)
-    if binary in build.failed:
-        wrong = condensed(build.complaints(f"build/tests/{lesson}/exercise/") or build.complaints(), source.name)
+    binary = judging.binary_of(lesson, "exercise")
+    source = judging.answers(lesson)["exercise"]
+    place = source.relative_to(ROOT)
+    wrong = judging.syntax_error(source)
+    if binary in built.failed:
+        wrong = condensed(built.complaint(binary), source.name)
     if wrong:
         print(f"{lesson}   does not compile yet: {place}")
         print(indented(wrong), flush=True)
@@ -61,7 +64,7 @@ def judge(lesson, build, device, in_full):
     if not failing:
         print(f"{lesson}   solved", flush=True)
         return True
-    if not in_full and checks.is_edited(source) is False:
+    if not in_full and judging.is_edited(source) is False:
         print(f"{lesson}   not begun: {place}", flush=True)
         return False
     print(f"{lesson}   not yet: {place}")
@@ -76,30 +79,30 @@ def judge(lesson, build, device, in_full):
 
 def where_next(lessons):
     """After the last of `lessons` is solved."""
-    every = course.lessons()
+    every = every_lesson()
     after = every[every.index(lessons[-1]) + 1 :]
-    return f"Next: {course.heading(after[0])}: {after[0]}/README.md" if after else "That was the last lesson."
+    return f"Next: {heading(after[0])}: {after[0]}/README.md" if after else "That was the last lesson."
 
 
 def main(chosen):
-    lessons = [lesson for lesson in chosen if "exercise" in checks.answers(lesson)]
+    lessons = [lesson for lesson in chosen if "exercise" in judging.answers(lesson)]
     for lesson in [lesson for lesson in chosen if lesson not in lessons]:
         print(f"{lesson}   has no exercise: is its file gone? `git status` names it, and `git checkout` and its name bring it back.")
     if not lessons:
         return 1
-    without = [lesson for lesson in lessons if course.why_not(lesson, for_check=True)]
+    without = [lesson for lesson in lessons if why_not(lesson, for_check=True)]
     able = [lesson for lesson in lessons if lesson not in without]
-    build = course.Build(able and ["build/simulator/libcuda.so"] + [checks.binary_of(lesson, "exercise") for lesson in able])
-    if "build/simulator/libcuda.so" in build.failed:
-        sys.exit("The simulated GPU was not built, so nothing can be linked:\n" + build.complaints())
+    built = build.Build(able and [build.SIMULATOR] + [target for lesson in able for target in judging.targets_of(lesson, "exercise")])
+    if build.SIMULATOR in built.failed:
+        sys.exit("The simulated GPU was not built, so nothing can be linked:\n" + built.complaint(build.SIMULATOR))
     os.environ.setdefault("CUDASIM_BUDGET", BUDGET)
-    device = course.choose_device()
+    device = choose_device()
     print(device.headline(), flush=True)
     solved = []
     for lesson in lessons:
         if lesson in without:
-            print(f"skipped: {lesson}: {course.why_not(lesson, for_check=True)}")
-        elif judge(lesson, build, device, len(lessons) == 1):
+            print(f"skipped: {lesson}: {why_not(lesson, for_check=True)}")
+        elif judge(lesson, built, device, len(lessons) == 1):
             solved.append(lesson)
     if not able:
         return 0
@@ -115,6 +118,3 @@ def main(chosen):
     print("What is not solved makes this command end with an error, which make now reports.", flush=True)
     return 1
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

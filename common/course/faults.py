@@ -1,18 +1,23 @@
-# make test SANITIZE=checks IN=04-kernels (or SANITIZE=compute-sanitizer): what the lessons' kernels do wrong, and what is never given back, looked
-# for with all that there is: on the simulator its own checks (CUDASIM_CHECK=all), on a GPU the four tools of compute-sanitizer. Each lesson's
-# program, and on the simulator its check with the solution, too (on a GPU these would take longer than all the rest).
-#
-# What a lesson shows on purpose is listed here, and must be found; nothing else may be. What compute-sanitizer says of calls that answer an
-# error is left out: lessons make such calls on purpose. Ends with "N passed, N failed, N skipped", as make test.
+"""make test SANITIZE=checks 04-kernels (or SANITIZE=compute-sanitizer): what the lessons' kernels do wrong, and what is never freed.
+
+On the simulator, its own checks look for it (CUDASIM_CHECK=all), on a GPU the four tools of compute-sanitizer. Each lesson's program runs, and
+on the simulator its check with the solution, too (on a GPU these would take longer than everything else).
+
+Faults that a lesson shows on purpose are listed here, and must be found; no others may be. What compute-sanitizer says about calls that return
+an error is left out: lessons make such calls on purpose. Ends with "N passed, N failed, N skipped", as make test.
+"""
+
 import concurrent.futures
 import os
 import re
 import shutil
 import subprocess
 
-import checks  # PYTHONPATH: the Makefile
-import course
-import under
+from course import ROOT, judge, under
+from course.build import Build
+from course.device import choose_device
+from course.lessons import has_kernels, is_python, lessons
+from course.process import SKIPPED, reason_given
 
 # What each lesson's program shows on purpose: as the simulator's report calls it, and as compute-sanitizer does.
 INTENDED = {
@@ -79,8 +84,8 @@ def watched(command, environment, tool):
     ended = under.run(wrapper + command, environment, subprocess.STDOUT if tool else subprocess.PIPE)
     if ended is None:
         return [], [f"it did not end within {under.LIMIT} s"], None
-    if ended.returncode == course.SKIPPED:
-        return [], None, course.reason_given(ended.stdout)
+    if ended.returncode == SKIPPED:
+        return [], None, reason_given(ended.stdout)
     if tool and NOTHING_SEEN in ended.stdout:
         return [], None, "it starts others that use the driver, or uses none"
     found = of_compute_sanitizer(ended.stdout) if tool else of_simulator(ended.stderr)
@@ -91,7 +96,7 @@ def tools_for(lesson, device):
     """Without kernels of its own, a lesson's program can only forget to give something back."""
     if device.kind == "simulator":
         return [None]
-    return list(TOOLS) if any((course.ROOT / lesson).glob("*.cu")) else ["memcheck"]
+    return list(TOOLS) if has_kernels(lesson) else ["memcheck"]
 
 
 def unexpected(found, intended):
@@ -99,7 +104,7 @@ def unexpected(found, intended):
     return [finding for finding in dict.fromkeys(found) if not finding.startswith(tuple(intended))]
 
 
-def judge(found, intended, by_all):
+def judge_findings(found, intended, by_all):
     """What is wrong with these findings, as lines. `intended`: the beginnings of what is to be found; each tool finds its own sort of
     mistake, so that they have to be in what all of them have found."""
     missing = [one for one in intended if not any(finding.startswith(one) for finding in by_all)]
@@ -113,17 +118,17 @@ def intended_of(lesson, device, name="the program"):
 def case_of(lesson, variant, device):
     """On the simulator, an answer whose results are right is looked at once more, with every check on: a test case of its own. On a GPU it is
     None; who has compute-sanitizer can have it look at the check that make has built."""
-    if device.kind != "simulator" or course.is_python(lesson):
+    if device.kind != "simulator" or is_python(lesson):
         return None
     environment = dict(device.environment_for(lesson), CUDASIM_CHECK=os.environ.get("CUDASIM_CHECK") or "all")
-    found, _, _ = watched([str(course.ROOT / checks.binary_of(lesson, variant))], environment, None)
-    case = checks.Case(CASE)
+    found, _, _ = watched([str(ROOT / judge.binary_of(lesson, variant))], environment, None)
+    case = judge.Case(CASE)
     case.failure = "\n".join(unexpected(found, intended_of(lesson, device, "the answer's check"))) or None
     return case
 
 
 def main(wish, parts):
-    device = course.choose_device()
+    device = choose_device()
     print(device.headline(), flush=True)
     if (wish == "compute-sanitizer") != (device.kind == "gpu"):
         print("skipped: " + ("compute-sanitizer needs a GPU" if device.kind == "simulator" else "these checks are the simulator's: DEVICE=simulator"))
@@ -131,12 +136,12 @@ def main(wish, parts):
     if device.kind == "gpu" and not shutil.which("compute-sanitizer"):
         print("skipped: compute-sanitizer is not in the path. It comes with the CUDA toolkit, in its folder bin")
         return 0
-    reasons = {lesson: under.why_not(lesson) for lesson in course.lessons(parts)}
+    reasons = {lesson: under.why_not(lesson) for lesson in lessons(parts)}
     able = [lesson for lesson, reason in reasons.items() if not reason]
     binaries = {(lesson, "the program"): f"build/{lesson}/main" for lesson in able}
     if device.kind == "simulator":
-        binaries.update({(lesson, "the solution's check"): checks.binary_of(lesson, "solution") for lesson in able})
-    if course.Build(list(binaries.values())).failed:
+        binaries.update({(lesson, "the solution's check"): judge.binary_of(lesson, "solution") for lesson in able})
+    if Build(list(binaries.values())).failed:
         return 1
     tally = under.Tally(reasons)
     # A GPU's programs mostly wait for each other and for the tool; the simulator's take the cores.
@@ -145,7 +150,7 @@ def main(wish, parts):
         for (lesson, name), binary in binaries.items():
             environment = {**device.environment_for(lesson), "CUDASIM_CHECK": "all"}
             for tool in tools_for(lesson, device):
-                work[lesson, name, tool] = pool.submit(watched, [str(course.ROOT / binary)], environment, tool)
+                work[lesson, name, tool] = pool.submit(watched, [str(ROOT / binary)], environment, tool)
         by_all = {}  # by lesson and name
         for (lesson, name, _), future in work.items():
             by_all.setdefault((lesson, name), []).extend(future.result()[0])
@@ -156,9 +161,9 @@ def main(wish, parts):
                 tally.skip(told, why_not)
                 continue
             intended = intended_of(lesson, device, name)
-            problems = judge(found, intended, by_all[lesson, name])
+            problems = judge_findings(found, intended, by_all[lesson, name])
             # Under compute-sanitizer, other memory is taken and other codes are answered than the lesson expects.
-            otherwise = tool and (intended or checks.looks_at_free_memory(lesson))
+            otherwise = tool and (intended or judge.looks_at_free_memory(lesson))
             problems += wrong if wrong and not otherwise else []
             if problems:
                 tally.fail(told, problems)

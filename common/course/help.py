@@ -28,7 +28,7 @@ VARIABLES = {
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
 }
 # Known, but not worth a line of the screen.
-MORE_VARIABLES = ("TOOLKIT_VERSION", "SIM_ARCH", "STRICT", "FUZZ_SECONDS", "CXXFLAGS", "LDFLAGS", "TMPDIR", "XDG_CACHE_HOME")
+MORE_VARIABLES = ("TOOLKIT_VERSION", "SIM_ARCH", "STRICT", "FUZZ_SECONDS", "RECORD", "CXXFLAGS", "LDFLAGS", "TMPDIR", "XDG_CACHE_HOME")
 
 
 def targets():

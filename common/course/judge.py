@@ -1,15 +1,17 @@
-# Runs Catch2 binaries and says what came of each test case; proves that exercises do what they promise.
+"""Judges answers to exercises: runs their Catch2 programs or pytest tests, and says what came of each test case."""
+
 import concurrent.futures
 import json
 import os
 import re
 import subprocess
-import sys
 import tempfile
 import traceback
 import xml.etree.ElementTree as ElementTree
 
-import course
+from course import ROOT, lessons
+from course.lessons import is_python
+from course.process import git, how_it_ended, run_limited
 
 UNFINISHED = "the program ended in the middle of it"
 LIMIT = 300  # seconds for one binary; a case that hangs is stopped and named
@@ -32,7 +34,7 @@ def _as_asked(text, kind):
 
 def _sentence(element):
     """One failed expression, exception or crash, as a line or two."""
-    where = f"{element.get('filename', '').removeprefix(str(course.ROOT) + '/')}:{element.get('line', '')}"
+    where = f"{element.get('filename', '').removeprefix(str(ROOT) + '/')}:{element.get('line', '')}"
     inner = (element.text or "").strip()
     crash = " ".join((child.text or "").strip() for child in element.iter("FatalErrorCondition"))
     if crash:  # Catch2 knows only which of its own lines it saw last
@@ -94,10 +96,10 @@ class Run:
             report = os.path.join(folder, "report.xml")
             command = [os.path.abspath(binary), "-r", "xml", "-o", report] + choice
             try:
-                ended = course.run_limited(
+                ended = run_limited(
                     command, limit, env=environment, cwd=current or folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
                 )
-                self.end, self.said = course.how_it_ended(ended.returncode), ended.stderr.strip()
+                self.end, self.said = how_it_ended(ended.returncode), ended.stderr.strip()
                 killed = ended.returncode < 0
                 self.status = ended.returncode
             except subprocess.TimeoutExpired as stopped:
@@ -187,7 +189,7 @@ def case_names(binary, environment, choice=""):
 def run_pytest(folder, environment, limit=LIMIT, until=None):
     """Every test of a folder's test_*.py, by the sentence that its name is: test_half_types_are_kept is "half types are kept".
 
-    tests/tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name. A test that ends it fails, and
+    tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name. A test that ends it fails, and
     so does one whose kernel faults: the others run without it. One that hangs, or whose kernel does not end, is the last.
     `until`: the test to begin with, or ANY; if it fails, the others need not be run.
     """
@@ -202,14 +204,14 @@ def _run_pytest(folder, environment, limit, cases):
     hung = False
     with tempfile.TemporaryDirectory() as empty:
         told = os.path.join(empty, "told")
-        places = [str(course.ROOT / "tests"), environment.get("PYTHONPATH", "")]
-        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "tell", "--rootdir", str(folder), str(folder)]
+        places = [environment.get("PYTHONPATH", ""), str(ROOT / "common")]
+        command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell", "--rootdir", str(folder), str(folder)]
         try:
-            ended = course.run_limited(
-                command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(places)),
+            ended = run_limited(
+                command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(filter(None, places))),
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )  # fmt: skip
-            how, said = f"the program {course.how_it_ended(ended.returncode)} in the middle of it", ended.stdout.strip()
+            how, said = f"the program {how_it_ended(ended.returncode)} in the middle of it", ended.stdout.strip()
         except subprocess.TimeoutExpired as stopped:
             how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the tests after it were not tried)"
             said, hung = (stopped.stdout or b"").decode(errors="replace").strip(), True
@@ -241,16 +243,16 @@ def answers(lesson):
     """{variant: source} of a lesson: the exercise, the solution and the wrong solutions that are kept."""
     found = {}
     for name in ("exercise", "solution"):
-        for source in sorted((course.ROOT / lesson).glob(name + ".[cp]*")):
+        for source in sorted((ROOT / lesson).glob(name + ".[cp]*")):
             found[name] = source
-    for source in sorted((course.ROOT / "tests" / (lesson + ".wrong")).glob("*.[cp]*")):
+    for source in sorted((ROOT / "tests" / (lesson + ".wrong")).glob("*.[cp]*")):
         found[source.stem] = source
     return found
 
 
 def is_edited(source):
     """Has somebody worked on this file since it was committed? (None where git cannot tell.)"""
-    committed = course.git(["show", f"HEAD:./{source.name}"], source.parent)
+    committed = git(["show", f"HEAD:./{source.name}"], source.parent)
     return None if committed is None else source.read_bytes() != committed
 
 
@@ -261,19 +263,24 @@ def is_learners(exercise):
 
 def of_lesson(lesson):
     """What judges the answers: tests/<lesson>.cpp, or for a lesson in Python the folder tests/<lesson>, whose test_*.py pytest runs."""
-    return course.ROOT / "tests" / (lesson if course.is_python(lesson) else lesson + ".cpp")
+    return ROOT / "tests" / (lesson if is_python(lesson) else lesson + ".cpp")
 
 
 def binary_of(lesson, variant):
     """What make has to build before an answer can be judged."""
-    if not course.is_python(lesson):
+    if not is_python(lesson):
         return f"build/tests/{lesson}/{variant}/check"
     made = {".cpp": f"build/tests/{lesson}/{variant}/answer.so", ".cu": f"build/tests/{lesson}/{variant}/exercise.ptx"}
     return made.get(answers(lesson)[variant].suffix, f"build/{lesson}/ready")
 
 
+def targets_of(lesson, variant):
+    """What else make has to build for that: a lesson in Python needs its own libraries, too."""
+    return [binary_of(lesson, variant)] + ([f"build/{lesson}/ready"] if is_python(lesson) else [])
+
+
 def looks_at_free_memory(lesson):
-    sources = [*(course.ROOT / lesson).iterdir(), *(course.ROOT / "tests").glob(f"{lesson}.*"), *(course.ROOT / "tests").glob(f"{lesson}/*")]
+    sources = [*(ROOT / lesson).iterdir(), *(ROOT / "tests").glob(f"{lesson}.*"), *(ROOT / "tests").glob(f"{lesson}/*")]
     asks = re.compile(r"cuMemGetInfo|free_bytes")
     return any(asks.search(source.read_text(encoding="utf-8")) for source in sources if source.suffix in (".cpp", ".hpp", ".cu", ".py"))
 
@@ -303,15 +310,15 @@ def misses_c_linkage(ptx, failure):
 def judge(lesson, variant, device, limit=LIMIT, until=None):
     """The test cases of a lesson's check for one of its answers; `until` is enough if it rejects it."""
     cases = _judge(lesson, variant, device, limit, until)
-    ptx = (course.ROOT / binary_of(lesson, variant)).parent / "exercise.ptx"
+    ptx = (ROOT / binary_of(lesson, variant)).parent / "exercise.ptx"
     for case in cases:
         case.failure = misses_c_linkage(ptx, case.failure or "") or case.failure
     return cases
 
 
 def _judge(lesson, variant, device, limit, until):
-    binary, environment = course.ROOT / binary_of(lesson, variant), device.environment_for(lesson)
-    if not course.is_python(lesson):
+    binary, environment = ROOT / binary_of(lesson, variant), device.environment_for(lesson)
+    if not is_python(lesson):
         return run_cases(binary, environment, limit=limit, until=until)
     answer = answers(lesson)[variant]
     return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit, until)

@@ -28,13 +28,13 @@ def why_not(lesson, for_check=False):
         return found.get("WITHOUT_TORCH") or TORCH_UNKNOWN
     if is_python(lesson) and includes_cuda_of_torch(lesson) and not found["TORCH_CUDA"]:
         return "the PyTorch here was built without CUDA"
-    return why_not_judged(lesson, found) if for_check else None
+    return why_not_judged(lesson) if for_check else None
 
 
-def why_not_judged(lesson, found=None):
-    """The reason why nothing can be judged: Catch2, or for a lesson in Python pytest, is missing. A suite of tests/ is judged like a lesson in C++."""
-    found = found or setup()
-    if is_python(lesson):
+def why_not_judged(lesson, needs_pytest=False):
+    """The reason why a lesson's answers, or without a lesson the suites of tests/, cannot be judged: Catch2 or pytest is missing."""
+    found = setup()
+    if needs_pytest or lesson and is_python(lesson):
         return None if found.get("PYTEST") else found.get("WITHOUT_PYTEST") or "pytest was not looked for"
     return None if found.get("CATCH_VERSION") else found.get("WITHOUT_CATCH2") or "Catch2 was not looked for"
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 from course import ROOT, build
+from course.possible import setup
 
 
 def bench():
@@ -22,6 +23,6 @@ def fuzz():
     except (FileNotFoundError, subprocess.CalledProcessError):
         print("skipped: make fuzz needs clang++ and its libFuzzer. On Debian and Ubuntu: apt-get install clang")
         return 0
-    if build.call(["-C", "common/simulator", "fuzz"]).returncode:
+    if build.call(["-f", "common/simulator/Makefile", "fuzz", "SANITIZE=", "CUDA_INCLUDE=" + setup()["CUDA_INCLUDE"]]).returncode:
         return 2
     return subprocess.run(["tests/fuzz/loader.sh", os.environ.get("FUZZ_SECONDS", "60")], cwd=ROOT).returncode

@@ -1,6 +1,8 @@
-# make walk: the classroom. Goes through the lessons in the terminal: the question and the prediction, the run, what happened, what is next.
-# Stops for Enter where people should think; without a terminal it never stops. Readable on 24 lines of 100 columns; a narrower terminal gets
-# shorter lines.
+"""make walk: the classroom. Goes through the lessons in the terminal: the question and the prediction, the run, what happened, what is next.
+Stops for Enter where people should think; without a terminal it never stops. Readable on 24 lines of 100 columns; a narrower terminal gets
+shorter lines.
+"""
+
 import os
 import re
 import subprocess
@@ -8,8 +10,11 @@ import sys
 import termios
 import textwrap
 
-import course
-import text
+from course import ROOT, text
+from course.device import choose_device
+from course.lessons import heading as heading_of, program
+from course.possible import why_not
+from course.process import how_it_ended
 
 
 
@@ -165,18 +170,18 @@ def folded(body):
 
 def run(screen, lesson, device):
     screen.show([f"$ make {lesson}"])
-    reason = course.why_not(lesson)
+    reason = why_not(lesson)
     if reason:
         screen.show([f"skipped: {reason}"])
         return
     ended = subprocess.run(
-        course.program(lesson),
+        program(lesson),
         env=device.environment_for(lesson), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
     )  # fmt: skip
     screen.show_as_they_are(ended.stdout.splitlines())
     screen.show_as_they_are(ended.stderr.splitlines())  # reports come last: into a pipe, a program's output waits until its end
     if ended.returncode:
-        screen.show([f"(it {course.how_it_ended(ended.returncode)})"])
+        screen.show([f"(it {how_it_ended(ended.returncode)})"])
 
 
 def recorded(body):
@@ -187,7 +192,7 @@ def recorded(body):
 
 def teach(screen, lesson, device, next_lesson):
     """One lesson: its sections in the README's order; Run really runs, the exercise and the edits stay in the text."""
-    readme = course.ROOT / lesson / "README.md"
+    readme = ROOT / lesson / "README.md"
     if not readme.exists():
         screen.show(["", f"{lesson} has no README.md: is the file gone? `git status` names it, and `git checkout` and its name bring it back."])
         return
@@ -210,13 +215,13 @@ def teach(screen, lesson, device, next_lesson):
                 screen.wait(summary)
                 screen.show(["", f"**{summary}**"] + rendered(answer))
     screen.show(["", f"To break it, and for the exercise: {lesson}/README.md", f"To have yours judged: make check {lesson}"])
-    screen.wait("next: " + course.heading(next_lesson) if next_lesson else "the end")
+    screen.wait("next: " + heading_of(next_lesson) if next_lesson else "the end")
 
 
 def main(lessons):
     if not lessons:
         sys.exit("There is no lesson to walk through.")
-    device, screen = course.choose_device(), Screen()
+    device, screen = choose_device(), Screen()
     print(device.headline())
     try:
         for lesson, next_lesson in zip(lessons, lessons[1:] + [None]):
@@ -225,6 +230,3 @@ def main(lessons):
         print()
     return 0
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

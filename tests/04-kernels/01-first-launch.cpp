@@ -36,7 +36,7 @@ CUresult counted(CUresult answer) {
 
 }  // namespace
 
-// The answer's calls come through here.
+// The solution's calls come through these functions.
 CUresult CUDAAPI cuModuleLoad(CUmodule* module, const char* file) {
   return Refusal::meets("cuModuleLoad") ? kRefused : counted(DRIVERS(cuModuleLoad)(module, file));
 }

@@ -8,7 +8,7 @@ extern "C" __global__ void increment(int* number) { atomicAdd(number, 1); }
 
 extern "C" __global__ void twice(int* number) { *number = 2 * *number; }
 
-// Takes a tenth of a second or more: long enough that whoever does not wait is caught.
+// Takes a tenth of a second or more, so that a solution that does not wait is detected.
 extern "C" __global__ void count(volatile int* number) {
   for (int i = 1; i <= 20000000; ++i) *number = i;
 }

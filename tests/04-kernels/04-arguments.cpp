@@ -16,7 +16,7 @@ std::size_t add(std::vector<char>& buffer, const T& value) {
   return append(buffer, &value, sizeof value, alignof(T));
 }
 
-// What lies in the buffer at this offset; zero if it is not that long.
+// Reads from the buffer at this offset; zero if the buffer is too short.
 template <class T>
 T at(const std::vector<char>& buffer, std::size_t offset) {
   T value{};
@@ -32,7 +32,7 @@ struct Pair {
 
 }  // namespace
 
-TEST_CASE("the first value lies at offset 0, and its bytes are in the buffer") {
+TEST_CASE("the first value is stored at offset 0") {
   std::vector<char> buffer;
   CHECK(add(buffer, 0x11223344) == 0);
   CHECK(buffer.size() == 4);

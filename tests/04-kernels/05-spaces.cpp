@@ -80,7 +80,7 @@ TEST_CASE_METHOD(Loaded, "each call is checked: what the driver refuses is throw
 }
 
 // There are more reasons than a missing name: a context that has died, a driver that is shutting down.
-TEST_CASE_METHOD(Loaded, "what is thrown is the driver's own answer, whatever it is") {
+TEST_CASE_METHOD(Loaded, "the exception carries the driver's own error code") {
   for (const char* call : {"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}) {
     const Refusal refusal(call);
     const CUresult thrown = answer(module.handle, "counts", kNew, 4 * sizeof(int));

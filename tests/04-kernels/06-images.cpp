@@ -94,7 +94,7 @@ TEST_CASE_METHOD(Loading, "what the compiler said about the mistake is in the lo
   CHECK(log.find("stt") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Loading, "if none fits, the last answer is returned") {
+TEST_CASE_METHOD(Loading, "if no image fits, the last error code is returned") {
   CHECK(load({for_another_gpu(), kFuture}) == CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
   CHECK(load({kFuture, for_another_gpu()}) == CUDA_ERROR_NO_BINARY_FOR_GPU);
   CHECK(load({}) == CUDA_ERROR_NO_BINARY_FOR_GPU);
@@ -112,7 +112,7 @@ TEST_CASE_METHOD(Loading, "a failure that is not the image's ends the search, to
   for (const char* call : {"cuModuleLoadData", "cuModuleLoadDataEx"}) {
     const Refusal refusal(call);
     const CUresult answer = load({kGood, kGood});
-    INFO(refusal.told() << " for the first of two images, and load_first answered " << cu::name(answer));
+    INFO(refusal.told() << " for the first of two images, and load_first returned " << cu::name(answer));
     if (refusal.met()) CHECK(answer == kRefused);
     if (module.handle != nullptr) CU_CHECK(cuModuleUnload(std::exchange(module.handle, nullptr)));
   }

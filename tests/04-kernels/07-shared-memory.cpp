@@ -32,7 +32,7 @@ Sums sums_of(int blocks, int threads) {
   cu::Memory in(numbers.size() * sizeof(int)), out(2048 * sizeof(int));
   CU_CHECK(cuMemcpyHtoD(in.address, numbers.data(), numbers.size() * sizeof(int)));
 
-  if (std::getenv("CUDASIM_CHECK") == nullptr) {  // that finds by itself who reads what nobody has written
+  if (std::getenv("CUDASIM_CHECK") == nullptr) {  // its own check finds reads of unwritten memory
     void* littering[] = {&out.address};
     CU_CHECK(cuLaunchKernel(check.function("litter"), 2048, 1, 1, 256, 1, 1, 32768, nullptr, littering, nullptr));
   }
@@ -102,15 +102,15 @@ TEST_CASE("many blocks of 1024 threads") {
   CHECK(sums.verdict() == kAllRight);
 }
 
-// Past the end of a shorter one lies the launch's dynamic memory, so that nobody would notice. (One number, or one for
-// each of the 32 warps, is no array for the threads.)
+// The launch's dynamic memory follows the end of a shorter array, so the overrun would go unnoticed. (One number, or
+// one for each of the 32 warps, is no array for the threads.)
 TEST_CASE("an array of fixed length, if there is one, has room for 1024 threads") {
   const int bytes = static_bytes();
   INFO("The kernel has " << bytes << " bytes of shared memory that do not follow the launch");
   CHECK((bytes <= 32 * 4 || bytes >= 1024 * 4));
 }
 
-// What comes out may be right, by luck; the next GPU may wait for ever.
+// The result may be right by luck; another GPU may deadlock.
 TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all lanes of its mask") {
   for (const int threads : {33, 96, 256}) {
     CAPTURE(threads);

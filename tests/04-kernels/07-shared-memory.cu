@@ -1,4 +1,4 @@
-// Leaves something behind in shared memory, so that nobody finds zeros, or the right numbers, by luck.
+// Leaves data in shared memory, so that no kernel finds zeros or correct values there by luck.
 extern "C" __global__ void litter(int* out) {
   extern __shared__ int row[];
   for (int i = threadIdx.x; i < 8192; i += blockDim.x) row[i] = 1000003;

@@ -69,14 +69,14 @@ TEST_CASE("every warp begins anew") { CHECK(verdict(different(96)) == kAllRight)
 
 TEST_CASE("as many warps as a block can have") { CHECK(verdict(different(1024)) == kAllRight); }
 
-// What comes out may be right, by luck; the next GPU may wait for ever.
+// The result may be right by luck; another GPU may deadlock.
 TEST_CASE("all lanes come to each shuffle whose mask names them") {
   CHECK(parted(32) == "");
   CHECK(parted(96) == "");
 }
 
 // With it, lanes agree on nothing, and may read from one that is not here.
-TEST_CASE("who takes part is said, not asked: no __activemask()") {
+TEST_CASE("the mask is written down, not taken from __activemask()") {
   std::ostringstream ptx;
   ptx << std::ifstream(cu::image("exercise.ptx")).rdbuf();
   const bool asks = ptx.str().find("activemask.b32") != std::string::npos;

@@ -91,7 +91,7 @@ TEST_CASE("a block of 1024 threads: the largest is found wherever it lies") {
   }
 }
 
-// What comes out may be right, by luck; the next GPU may wait for ever.
+// The result may be right by luck; another GPU may deadlock.
 TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all lanes of its mask") {
   CHECK(parted(1000, 1, 256) == "");
   CHECK(parted(50, 1, 96) == "");

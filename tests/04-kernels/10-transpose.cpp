@@ -92,7 +92,7 @@ TEST_CASE("a tile goes through shared memory") { CHECK(shared_bytes() >= 32 * 32
 // where. (If it does all of it, it goes by the block's size, and nothing can be seen.)
 const char* const kHalfATile = "the rest of the tile is never written, as CUDASIM_CHECK says";
 
-TEST_CASE("a warp writes numbers that lie side by side") {
+TEST_CASE("a warp stores to consecutive addresses") {
   if (std::getenv("CUDASIM_CHECK") != nullptr) SKIP_TEST(kHalfATile);
   const std::vector<float> out = by_one_warp(1);
   int rows_in_part = 0;
@@ -103,9 +103,9 @@ TEST_CASE("a warp writes numbers that lie side by side") {
   CHECK(rows_in_part == 0);
 }
 
-// What it has written and not read is left over in shared memory from somebody else, so each of two times something
-// else. A quarter of a line side by side, 8 numbers, are four in each column for 32 threads; a column would be 32.
-TEST_CASE("a warp reads numbers that lie side by side") {
+// What it has written and not read remains in shared memory from an earlier kernel, so each of two times something
+// else. A sector holds 8 elements, so 32 threads that read a row touch four sectors; a column would be 32.
+TEST_CASE("a warp loads from consecutive addresses") {
   if (std::getenv("CUDASIM_CHECK") != nullptr) SKIP_TEST(kHalfATile);
   const std::vector<float> once = by_one_warp(1), again = by_one_warp(5001);
   int most_of_a_column = 0, all = 0;
@@ -118,6 +118,6 @@ TEST_CASE("a warp reads numbers that lie side by side") {
     most_of_a_column = std::max(most_of_a_column, read);
     all += read;
   }
-  INFO("Of one column of in, in which each number has a line of its own, one warp has read " << most_of_a_column);
+  INFO("Of one column of in, in which each element is in a sector of its own, one warp has read " << most_of_a_column);
   CHECK((all == 1024 || most_of_a_column <= 16));
 }

@@ -105,7 +105,7 @@ TEST_CASE("sides of c that are no multiples of a tile") {
 
 TEST_CASE("each number is fetched into shared memory") { CHECK(shared_bytes() >= 2 * 16 * 16 * 4); }
 
-// For one block, 16 rows of a and 16 columns of b. Who reads them for each multiplication reads 16 times as many; who
+// For one block, 16 rows of a and 16 columns of b. Loading them for each multiplication reads 16 times as many; who
 // adds to c in each round reads that, too, which is slow and not wrong.
 TEST_CASE("what is multiplied comes from the tiles") {
   const std::size_t needed = 2 * 16 * 64, fetched = watched(16, 64, 16).fetched;

@@ -21,7 +21,7 @@ Counts histogram(const std::vector<unsigned char>& bytes, int blocks, int thread
   cu::Memory in(n + 1), bins(256 * sizeof(unsigned)), scratch(2048 * sizeof(int));
   CU_CHECK(cuMemcpyHtoD(in.address, bytes.data(), n));
   CU_CHECK(cuMemcpyHtoD(bins.address, counts.data(), 256 * sizeof(unsigned)));
-  if (std::getenv("CUDASIM_CHECK") == nullptr) {  // that finds by itself who reads what nobody has written
+  if (std::getenv("CUDASIM_CHECK") == nullptr) {  // its own check finds reads of unwritten memory
     void* littering[] = {&scratch.address};
     CU_CHECK(cuLaunchKernel(check.function("litter"), 2048, 1, 1, 256, 1, 1, 32768, nullptr, littering, nullptr));
   }

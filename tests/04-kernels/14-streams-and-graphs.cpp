@@ -48,7 +48,7 @@ int ended = 0, destroyed = 0;  // captures that made a graph; graphs
 
 }  // namespace
 
-// The answer's calls come through here.
+// The solution's calls come through these functions.
 CUresult CUDAAPI cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   const CUresult result = DRIVERS(cuStreamEndCapture)(stream, graph);
   ended += result == CUDA_SUCCESS;

@@ -58,7 +58,7 @@ Outcome judge(const std::string& scene) {
 
 }  // namespace
 
-TEST_CASE("if all goes well, nobody is named, and all were launched") {
+TEST_CASE("if every kernel succeeds, none is named, and all were launched") {
   const Outcome outcome = judge("iii");
   CHECK(outcome.guilty == -1);
   CHECK(outcome.launches == 3);

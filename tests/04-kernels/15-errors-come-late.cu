@@ -1,7 +1,7 @@
 // The kernels that first_guilty() tries.
 extern "C" __global__ void innocent(int* number) { *number = 7; }
 
-// Long enough that whoever does not wait has launched the next one by then.
+// Long enough that a solution that does not wait has launched the next kernel by then.
 extern "C" __global__ void guilty(int* nowhere) {
   unsigned long long start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));

@@ -68,7 +68,7 @@ struct Caching {
   }
 };
 
-bool another_disk = false;  // while a test says so, each folder lies on a disk of its own
+bool another_disk = false;  // if set, each folder is on a disk of its own
 
 }  // namespace
 
@@ -110,21 +110,21 @@ TEST_CASE_METHOD(Caching, "a failed compilation is not kept") {
   CHECK(get("one", "image 1") == "image 1");
 }
 
-TEST_CASE_METHOD(Caching, "the folder may lie on another disk than the temporary files") {
+TEST_CASE_METHOD(Caching, "the folder may be on another disk than the temporary files") {
   another_disk = true;
   get("one", "image 1");
   another_disk = false;
   CHECK(get("one", "another") == "image 1");
 }
 
-// Of one who did not rename, or of a disk that was full.
+// Left behind by a write without a rename, or by a full disk.
 TEST_CASE_METHOD(Caching, "an empty file is no image") {
   std::ofstream(folder + "/one.ptx").close();
   CHECK(get("one", "image 1") == "image 1");
   CHECK(get("one", "another") == "image 1");
 }
 
-TEST_CASE_METHOD(Caching, "whoever looks finds the whole image or none") {
+TEST_CASE_METHOD(Caching, "another process finds the whole image or none") {
   const Names found = files_in_the_middle_of_writing("large");
   CAPTURE(found);
   CHECK(found.count("large.ptx") == 0);

@@ -40,7 +40,7 @@ struct Linking {
 
 }  // namespace
 
-// The answer's calls come through here.
+// The solution's calls come through these functions.
 CUresult CUDAAPI cuLinkCreate(unsigned int count, CUjit_option* options, void** values, CUlinkState* linker) {
   if (Refusal::meets("cuLinkCreate")) return kRefused;
   ++created;
@@ -66,11 +66,11 @@ TEST_CASE_METHOD(Linking, "two files become one module") {
 
 TEST_CASE_METHOD(Linking, "the order of the files does not matter") { CHECK(value({kSquare, kKernel}, 3) == 10); }
 
-TEST_CASE_METHOD(Linking, "a function that nobody brings is reported") {
+TEST_CASE_METHOD(Linking, "an undefined function is reported") {
   CHECK_THROWS_AS(link_files({kKernel}, &log), cu::Error);
 }
 
-TEST_CASE_METHOD(Linking, "the log names the function that nobody brings") {
+TEST_CASE_METHOD(Linking, "the log names the undefined function") {
   CHECK_THROWS_AS(link_files({kKernel}, &log), cu::Error);
   CAPTURE(log);
   CHECK(log.find("curve") != std::string::npos);

@@ -10,7 +10,7 @@ CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, 
 
 namespace {
 
-bool small = false;  // while a test says so, the device has three multiprocessors
+bool small = false;  // if set, the device has three multiprocessors
 
 struct Meeting {
   cu::Context context;
@@ -41,7 +41,7 @@ struct Meeting {
 
 MAY_BE_REFUSED(cuCtxGetDevice, (CUdevice * device), (device))
 
-// The answer's calls come through here.
+// The solution's calls come through these functions.
 CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   if (Refusal::meets("cuDeviceGetAttribute")) return kRefused;
   const CUresult answer = DRIVERS(cuDeviceGetAttribute)(value, attribute, device);

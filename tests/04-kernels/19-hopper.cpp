@@ -12,7 +12,7 @@ CUresult describe(CUtensorMap* map, CUdeviceptr matrix, int rows, int columns, s
 
 namespace {
 
-// A number for each place of a matrix; 0 is for what is outside. What lies behind a row, up to the pitch, is -1.
+// Each element of a matrix has its own value; 0 marks elements outside, and the padding between rows is -1.
 float number(int row, int column) { return static_cast<float>(1 + row * 1000 + column); }
 
 struct Matrix {
@@ -36,7 +36,7 @@ struct Matrix {
     return major >= 9;
   }
 
-  // The box as it lies in shared memory; all -2 if it has not come.
+  // The box as stored in shared memory; all -2 if it has not arrived.
   std::vector<float> box(int row, int column, int box_rows, int box_columns, bool swizzled) const {
     CUtensorMap map{};
     REQUIRE(describe(&map, memory.address, rows, columns, pitch, box_rows, box_columns, swizzled) == CUDA_SUCCESS);

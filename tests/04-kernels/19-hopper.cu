@@ -1,4 +1,4 @@
-// Fetches one box and shows it as it lies in shared memory.
+// Loads one box with the TMA and copies it out as stored in shared memory.
 #include <cuda.h>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ extern "C" __global__ void fetch(const __grid_constant__ CUtensorMap map, int co
         : "memory");
   }
   __syncthreads();
-  // Not for ever: of a box that is smaller than it should be, fewer bytes come.
+  // Bounded: if the box is too small, fewer bytes arrive than the barrier expects.
   int there = 0;
   for (int turn = 0; turn < 100000 && !there; ++turn) {
     asm volatile(

@@ -27,7 +27,7 @@ struct Op {
       x.push_back(static_cast<float>(i % 13) - 6);
       g.push_back(static_cast<float>(i % 7) - 2);
     }
-    // All arrays are longer than the op is told, so that a thread too many does no harm but leaves a trace.
+    // All arrays are longer than the length that the op receives, so that an extra thread does no harm but is detected.
     const Floats padding(spare, 1.0f);
     Floats x_padded = x, g_padded = g, dx_before(count + spare, untouched), db_before(columns + spare, untouched);
     x_padded.insert(x_padded.end(), padding.begin(), padding.end());

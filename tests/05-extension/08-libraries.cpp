@@ -47,7 +47,7 @@ int stand_in(void* handle, int op_a, int op_b, int m, int n, int k, const float*
   return 0;
 }
 
-// Rows of small whole numbers, `stride` apart, with room behind them for an answer that goes too far.
+// Rows of small integers, `stride` apart, with room after them to detect out-of-bounds writes.
 struct Rows {
   int rows, columns, stride;
   Floats all;
@@ -73,7 +73,7 @@ void expect_product(const Rows& a, const Rows& b, const Floats& c, int rows, int
   }
 }
 
-// The two functions take the same matrices, but for the second, whose rows are the columns of the product.
+// Both functions take the same matrices, except that the rows of the second are the columns of the product.
 struct Shape {
   int m, n, k;
   int gap = 0;  // between the rows of all three
@@ -122,7 +122,7 @@ TEST_CASE("a linear layer uses its weights transposed, where they are") {
 
 TEST_CASE("a linear layer whose rows lie further apart") { try_linear({5, 9, 3, 4}); }
 
-TEST_CASE("the library's answer is passed on") {
+TEST_CASE("the library's error code is returned") {
   Rows a(2, 2, 2, 1), b(2, 2, 2, 3), c(2, 2, 2, 0);
   Calls calls{0, kFailed};
   CHECK(multiply(stand_in, &calls, a.matrix(), b.matrix(), c.matrix()) == kFailed);

@@ -16,7 +16,7 @@ using Bytes = std::vector<unsigned char>;
 
 void* pointer(const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); }
 
-// Five rows of 12 bytes: 20 apart on one side, 32 on the other. Between rows lies what nobody may touch. Every array
+// Five rows of 12 bytes: 20 apart on one side, 32 on the other. The gaps between rows must stay unchanged. Every array
 // has room for the wide ones, so that a wrong pitch does no harm but leaves a trace.
 struct Rectangles {
   static constexpr std::size_t width = 12, height = 5, narrow = 20, wide = 32;

@@ -1,6 +1,6 @@
-// common/cu.hpp: what each macro does after a success and after a failure, and what the owners release.
-// Those that end the program are tried in a child process. No test before "a context is current" initialises the
-// driver.
+// common/cu.hpp: what each macro does after a success and after a failure, and what owners acquire, move and release.
+// Whatever exits or prints runs in a child process. A child cannot use a driver that its parent has initialized, so no
+// test before "a context is current" calls cuInit in this process.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 
@@ -8,21 +8,23 @@
 #include <unistd.h>
 #include <functional>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace {
 
-// A call that answers what it is told to, and counts how often it was made.
+// A call that returns the given code, and counts how often it is made.
 int calls = 0;
-CUresult answer(CUresult code) {
+CUresult fake(CUresult code) {
   ++calls;
   return code;
 }
 
 std::string here(int line) { return std::string(__FILE__) + ":" + std::to_string(line) + ": "; }
 
-// How a child process that did `work` ended, and all that it printed.
+// The exit status of a child process that ran `work`, and everything that it printed.
 struct Ended {
-  int status;  // of exit(); -1 if it was killed, 77 if it did not end by itself
+  int status;  // -1 if a signal killed it, 77 if `work` returned
   std::string output;
 };
 
@@ -33,7 +35,7 @@ Ended in_child(const std::function<void()>& work) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    alarm(20);  // no test hangs for good
+    alarm(20);  // ends a child that hangs
     dup2(ends[1], STDOUT_FILENO);
     dup2(ends[1], STDERR_FILENO);
     close(ends[0]);
@@ -54,68 +56,67 @@ Ended in_child(const std::function<void()>& work) {
 }
 
 CUresult three_calls(CUresult second) {
-  CU_RETURN(answer(CUDA_SUCCESS));
-  CU_RETURN(answer(second));
-  CU_RETURN(answer(CUDA_SUCCESS));
+  CU_RETURN(fake(CUDA_SUCCESS));
+  CU_RETURN(fake(second));
+  CU_RETURN(fake(CUDA_SUCCESS));
   return CUDA_SUCCESS;
 }
 
 struct Reporter {
-  ~Reporter() { CU_REPORT(answer(CUDA_ERROR_INVALID_VALUE)); }
+  ~Reporter() { CU_REPORT(fake(CUDA_ERROR_INVALID_VALUE)); }
 };
 
 }  // namespace
 
-TEST_CASE("a code has a name and a meaning before cuInit, an unknown one too") {
+TEST_CASE("an error code has a name and a description before cuInit, even if it is unknown") {
   CHECK(std::string(cu::name(CUDA_ERROR_INVALID_VALUE)) == "CUDA_ERROR_INVALID_VALUE");
   CHECK(std::string(cu::meaning(CUDA_ERROR_INVALID_VALUE)) == "invalid argument");
   CHECK(std::string(cu::name(static_cast<CUresult>(12345))) == "a code that this driver does not know");
   CHECK(std::string(cu::meaning(static_cast<CUresult>(12345))) == "unknown");
 }
 
-TEST_CASE("each macro makes the call once, and success passes in silence") {
+TEST_CASE("each macro makes its call once, and prints nothing if it succeeds") {
   const Ended ended = in_child([] {
     calls = 0;
-    CU_CHECK(answer(CUDA_SUCCESS));
-    CU_THROW(answer(CUDA_SUCCESS));
-    CU_REPORT(answer(CUDA_SUCCESS));
-    CU_EXPECT(CUDA_ERROR_NO_DEVICE, answer(CUDA_ERROR_NO_DEVICE));
+    CU_CHECK(fake(CUDA_SUCCESS));
+    CU_THROW(fake(CUDA_SUCCESS));
+    CU_REPORT(fake(CUDA_SUCCESS));
+    CU_EXPECT(CUDA_ERROR_NO_DEVICE, fake(CUDA_ERROR_NO_DEVICE));
     if (calls != 4) std::printf("%d calls", calls);
   });
   CHECK(ended.output == "");
   CHECK(ended.status == 77);
 }
 
-TEST_CASE("CU_CHECK reports a failure and ends the program with status 1") {
+TEST_CASE("CU_CHECK reports a failure and exits with status 1") {
   const int line = __LINE__ + 1;
-  const Ended ended = in_child([] { CU_CHECK(answer(CUDA_ERROR_INVALID_VALUE)); });
-  CHECK(ended.output ==
-        here(line) + "answer(CUDA_ERROR_INVALID_VALUE) -> CUDA_ERROR_INVALID_VALUE: invalid argument\n");
+  const Ended ended = in_child([] { CU_CHECK(fake(CUDA_ERROR_INVALID_VALUE)); });
+  CHECK(ended.output == here(line) + "fake(CUDA_ERROR_INVALID_VALUE) -> CUDA_ERROR_INVALID_VALUE: invalid argument\n");
   CHECK(ended.status == EXIT_FAILURE);
 }
 
-TEST_CASE("what was printed before a failure comes before its report") {
+TEST_CASE("earlier output comes before the report of a failure") {
   const Ended ended = in_child([] {
     std::printf("printed first\n");
-    CU_CHECK(answer(CUDA_ERROR_INVALID_VALUE));
+    CU_CHECK(fake(CUDA_ERROR_INVALID_VALUE));
   });
   CHECK(ended.output.find("printed first\n") == 0);
   CHECK(ended.output.find(" -> ") != std::string::npos);
 }
 
-TEST_CASE("CU_THROW throws the code and the report") {
+TEST_CASE("CU_THROW throws an exception with the code and the report") {
   const int line = __LINE__ + 2;
   try {
-    CU_THROW(answer(CUDA_ERROR_NOT_INITIALIZED));
-    FAIL("nothing was thrown");
+    CU_THROW(fake(CUDA_ERROR_NOT_INITIALIZED));
+    FAIL("CU_THROW did not throw");
   } catch (const cu::Error& error) {
     CHECK(error.code() == CUDA_ERROR_NOT_INITIALIZED);
     CHECK(std::string(error.what()) ==
-          here(line) + "answer(CUDA_ERROR_NOT_INITIALIZED) -> CUDA_ERROR_NOT_INITIALIZED: initialization error");
+          here(line) + "fake(CUDA_ERROR_NOT_INITIALIZED) -> CUDA_ERROR_NOT_INITIALIZED: initialization error");
   }
 }
 
-TEST_CASE("CU_RETURN returns the first failure and makes no further call") {
+TEST_CASE("CU_RETURN returns the first error, and no later call is made") {
   calls = 0;
   CHECK(three_calls(CUDA_ERROR_OUT_OF_MEMORY) == CUDA_ERROR_OUT_OF_MEMORY);
   CHECK(calls == 2);
@@ -124,19 +125,19 @@ TEST_CASE("CU_RETURN returns the first failure and makes no further call") {
   CHECK(calls == 3);
 }
 
-TEST_CASE("a macro is one statement, also between if and else") {
+TEST_CASE("a macro is a single statement, also between if and else") {
   const auto chosen = [](bool first) {
     if (first)
-      CU_RETURN(answer(CUDA_ERROR_NO_DEVICE));
+      CU_RETURN(fake(CUDA_ERROR_NO_DEVICE));
     else
-      CU_REPORT(answer(CUDA_SUCCESS));
+      CU_REPORT(fake(CUDA_SUCCESS));
     return CUDA_SUCCESS;
   };
   CHECK(chosen(true) == CUDA_ERROR_NO_DEVICE);
   CHECK(chosen(false) == CUDA_SUCCESS);
 }
 
-TEST_CASE("a comma inside braces does not cut a call in two") {
+TEST_CASE("a call may contain a comma between braces") {
   const auto sum_is = [](std::initializer_list<int> numbers) {
     int sum = 0;
     for (int number : numbers) sum += number;
@@ -146,56 +147,101 @@ TEST_CASE("a comma inside braces does not cut a call in two") {
   CHECK_THROWS_AS(CU_THROW(sum_is({1, 2})), cu::Error);
 }
 
-TEST_CASE("CU_EXPECT's value is the expected code") {
-  CHECK(CU_EXPECT(CUDA_ERROR_NO_DEVICE, answer(CUDA_ERROR_NO_DEVICE)) == CUDA_ERROR_NO_DEVICE);
+TEST_CASE("CU_EXPECT has the expected code as its value") {
+  CHECK(CU_EXPECT(CUDA_ERROR_NO_DEVICE, fake(CUDA_ERROR_NO_DEVICE)) == CUDA_ERROR_NO_DEVICE);
 }
 
-TEST_CASE("CU_EXPECT ends the program when the call succeeds") {
-  const Ended ended = in_child([] { CU_EXPECT(CUDA_ERROR_NO_DEVICE, answer(CUDA_SUCCESS)); });
-  CHECK(ended.output.find("answer(CUDA_SUCCESS) -> CUDA_SUCCESS: no error\n") != std::string::npos);
+TEST_CASE("CU_EXPECT exits if the call succeeds") {
+  const Ended ended = in_child([] { CU_EXPECT(CUDA_ERROR_NO_DEVICE, fake(CUDA_SUCCESS)); });
+  CHECK(ended.output.find("fake(CUDA_SUCCESS) -> CUDA_SUCCESS: no error\n") != std::string::npos);
   CHECK(ended.output.find("expected CUDA_ERROR_NO_DEVICE\n") != std::string::npos);
   CHECK(ended.status == EXIT_FAILURE);
 }
 
-TEST_CASE("CU_EXPECT ends the program when another error comes back") {
-  const Ended ended = in_child([] { CU_EXPECT(CUDA_ERROR_NO_DEVICE, answer(CUDA_ERROR_INVALID_VALUE)); });
+TEST_CASE("CU_EXPECT exits if the call fails with a different error") {
+  const Ended ended = in_child([] { CU_EXPECT(CUDA_ERROR_NO_DEVICE, fake(CUDA_ERROR_INVALID_VALUE)); });
   CHECK(ended.output.find("-> CUDA_ERROR_INVALID_VALUE") != std::string::npos);
   CHECK(ended.status == EXIT_FAILURE);
 }
 
-TEST_CASE("CU_REPORT reports a failure and goes on, in a destructor that runs because of an exception too") {
+TEST_CASE("CU_REPORT reports a failure and continues, even during stack unwinding") {
   const Ended ended = in_child([] {
     try {
       Reporter reporter;
       throw 1;
     } catch (int) {
-      std::printf("went on\n");
+      std::printf("continued\n");
     }
   });
-  CHECK(ended.output.find("answer(CUDA_ERROR_INVALID_VALUE) -> CUDA_ERROR_INVALID_VALUE") != std::string::npos);
-  CHECK(ended.output.find("went on\n") != std::string::npos);
+  CHECK(ended.output.find("fake(CUDA_ERROR_INVALID_VALUE) -> CUDA_ERROR_INVALID_VALUE") != std::string::npos);
+  CHECK(ended.output.find("continued\n") != std::string::npos);
   CHECK(ended.status == 77);
 }
 
-TEST_CASE("CU_REPORT does not repeat what the exception on its way up has said, but says all else") {
+TEST_CASE("CU_REPORT does not repeat the error of the exception that is propagating, but reports every other error") {
   const Ended ended = in_child([] {
     for (const CUresult thrown : {CUDA_ERROR_INVALID_VALUE, CUDA_ERROR_ILLEGAL_ADDRESS}) {
       try {
         Reporter reporter;
-        CU_THROW(answer(thrown));
+        CU_THROW(fake(thrown));
       } catch (const cu::Error& error) {
         std::printf("caught %s\n", cu::name(error.code()));
       }
     }
-    Reporter reporter;  // nothing is on its way up any more
+    Reporter reporter;  // no exception is propagating now
   });
   const auto first = ended.output.find("caught CUDA_ERROR_INVALID_VALUE");
   const auto second = ended.output.find("caught CUDA_ERROR_ILLEGAL_ADDRESS");
-  const auto told = ended.output.find("answer(CUDA_ERROR_INVALID_VALUE) ->");
+  const auto reported = ended.output.find("fake(CUDA_ERROR_INVALID_VALUE) ->");
   REQUIRE(second != std::string::npos);
-  CHECK(first < told);
-  CHECK(told < second);
-  CHECK(ended.output.find("answer(CUDA_ERROR_INVALID_VALUE) ->", second) != std::string::npos);
+  CHECK(first < reported);
+  CHECK(reported < second);
+  CHECK(ended.output.find("fake(CUDA_ERROR_INVALID_VALUE) ->", second) != std::string::npos);
+}
+
+TEST_CASE("moving a context does not change which one is current, and destroys it once") {
+  const Ended ended = in_child([] {
+    CUcontext current = nullptr;
+    {
+      cu::Context first;
+      const CUcontext handle = first.handle;
+      cu::Context second(std::move(first));
+      cuCtxGetCurrent(&current);
+      std::printf("%s\n", current == handle && second.handle == handle && !first.handle ? "current" : "changed");
+      cu::Context third;
+      third = std::move(second);  // destroys the context that `third` had, which is the current one
+      cuCtxGetCurrent(&current);
+      std::printf("%s\n", current == handle && third.handle == handle && !second.handle ? "current" : "changed");
+    }
+    cuCtxGetCurrent(&current);
+    std::printf("%s\n", current == nullptr ? "empty" : "not empty");
+  });
+  CHECK(ended.output == "current\ncurrent\nempty\n");  // and no report of a second release
+}
+
+TEST_CASE("streams, events, pinned memory and modules release nothing after a move") {
+  const Ended ended = in_child([] {
+    cu::Context context;
+    cu::Stream stream;
+    cu::Stream stream_taken(std::move(stream));
+    cu::Event event;
+    cu::Event event_taken(std::move(event));
+    cu::Pinned pinned(4096);
+    cu::Pinned pinned_taken(std::move(pinned));
+    cu::Module module;
+    CU_CHECK(cuModuleLoadData(&module.handle,
+                              ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n"));
+    cu::Module module_taken(std::move(module));
+    stream = cu::Stream();
+    event = cu::Event();
+    pinned = cu::Pinned(4096);
+    module = std::move(module_taken);
+    if (module.function("k") == nullptr || module_taken.handle != nullptr) std::printf("the module was not moved\n");
+    CU_CHECK(cuEventRecord(event_taken.handle, stream_taken.handle));
+    CU_CHECK(cuStreamSynchronize(stream_taken.handle));
+  });
+  CHECK(ended.output == "");  // the driver would reject a second release, and the destructor would report it
+  CHECK(ended.status == 77);
 }
 
 TEST_CASE("a context is current from its construction to its destruction") {
@@ -209,16 +255,16 @@ TEST_CASE("a context is current from its construction to its destruction") {
   CHECK(current == nullptr);
 }
 
-TEST_CASE("a context on a device that does not exist is never made") {
+TEST_CASE("creating a context on a device that does not exist throws") {
   try {
     cu::Context context(99);
-    FAIL("it was made");
+    FAIL("the constructor did not throw");
   } catch (const cu::Error& error) {
     CHECK(error.code() == CUDA_ERROR_INVALID_DEVICE);
   }
 }
 
-TEST_CASE("somebody's context is current until the end of the scope, and what lay below is current again") {
+TEST_CASE("a pushed context is current until the end of the scope, then the previous one is current again") {
   cu::Context first;
   CUcontext current = nullptr;
   {
@@ -236,7 +282,8 @@ TEST_CASE("somebody's context is current until the end of the scope, and what la
   CHECK(current == first.handle);
 }
 
-TEST_CASE("the primary context is retained and current until the end of the scope, and lives on for others") {
+TEST_CASE(
+    "the primary context is current until the end of the scope, and stays active while it is retained elsewhere") {
   CUcontext current = nullptr;
   unsigned flags = 0;
   int active = 0;
@@ -267,12 +314,12 @@ TEST_CASE("memory is freed at the end of its scope") {
   CHECK(cuMemFree(address) == CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_CASE("memory that cannot be had throws") {
+TEST_CASE("a failed allocation throws") {
   cu::Context context;
   CHECK_THROWS_AS(cu::Memory(0), cu::Error);
 }
 
-TEST_CASE("pinned memory is freed at the end of its scope, and its flags are those asked for") {
+TEST_CASE("pinned memory has the requested flags and is freed at the end of its scope") {
   cu::Context context;
   void* address = nullptr;
   {
@@ -287,7 +334,7 @@ TEST_CASE("pinned memory is freed at the end of its scope, and its flags are tho
   CHECK_THROWS_AS(cu::Pinned(std::size_t{1} << 50), cu::Error);
 }
 
-TEST_CASE("a stream does not wait for the default one, and an event tells the time") {
+TEST_CASE("a stream is non-blocking, and events measure time unless timing is disabled") {
   cu::Context context;
   cu::Stream stream;
   unsigned int flags = 0;
@@ -304,37 +351,111 @@ TEST_CASE("a stream does not wait for the default one, and an event tells the ti
   CHECK(cuEventElapsedTime(&milliseconds, begin.handle, untimed.handle) == CUDA_ERROR_INVALID_HANDLE);
 }
 
-TEST_CASE("memory without a size and a module without a path own nothing") {
+TEST_CASE("default-constructed memory and modules hold nothing") {
   CHECK(cu::Memory().address == 0);
   CHECK(cu::Module().handle == nullptr);
 }
 
-TEST_CASE("an owner that could not be made names the line that wanted it") {
+TEST_CASE("the error of a constructor names the line that declares the owner") {
   const int line = __LINE__ + 2;
   try {
     cu::Context context(99);
-    FAIL("it was made");
+    FAIL("the constructor did not throw");
   } catch (const cu::Error& error) {
     CHECK(std::string(error.what()).find(here(line) + "cuDeviceGet") == 0);
   }
 }
 
-TEST_CASE("an image that is not there throws the driver's answer") {
+TEST_CASE("loading an image that does not exist throws the driver's error") {
   cu::Context context;
   try {
     cu::Module module("no such file");
-    FAIL("it was loaded");
+    FAIL("the constructor did not throw");
   } catch (const cu::Error& error) {
     CHECK(error.code() == CUDA_ERROR_FILE_NOT_FOUND);
     CHECK(std::string(error.what()).find("cuModuleLoad") != std::string::npos);
   }
 }
 
-TEST_CASE("no owner can be copied: each resource is released once") {
-  CHECK_FALSE(std::is_copy_constructible<cu::Context>::value);
-  CHECK_FALSE(std::is_copy_constructible<cu::Memory>::value);
-  CHECK_FALSE(std::is_copy_constructible<cu::Module>::value);
-  CHECK_FALSE(std::is_copy_constructible<cu::Pinned>::value);
-  CHECK_FALSE(std::is_copy_constructible<cu::Stream>::value);
-  CHECK_FALSE(std::is_copy_constructible<cu::Event>::value);
+namespace {
+
+template <class Owner>
+constexpr bool kMovesOnly = !std::is_copy_constructible_v<Owner> && !std::is_copy_assignable_v<Owner> &&
+                            std::is_nothrow_move_constructible_v<Owner> && std::is_nothrow_move_assignable_v<Owner>;
+
+template <class Owner>
+constexpr bool kStays = !std::is_copy_constructible_v<Owner> && !std::is_copy_assignable_v<Owner> &&
+                        !std::is_move_constructible_v<Owner> && !std::is_move_assignable_v<Owner>;
+
+// The context that owns this address, or null if it belongs to no allocation.
+CUcontext owner_of(CUdeviceptr address) {
+  CUcontext owner = nullptr;
+  if (cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, address) != CUDA_SUCCESS) return nullptr;
+  return owner;
+}
+
+}  // namespace
+
+TEST_CASE("owners of a resource can be moved, but not copied") {
+  CHECK(kMovesOnly<cu::Context>);
+  CHECK(kMovesOnly<cu::Memory>);
+  CHECK(kMovesOnly<cu::Module>);
+  CHECK(kMovesOnly<cu::Pinned>);
+  CHECK(kMovesOnly<cu::Stream>);
+  CHECK(kMovesOnly<cu::Event>);
+}
+
+TEST_CASE("owners of an entry on the context stack can neither be copied nor moved") {
+  CHECK(kStays<cu::Current>);
+  CHECK(kStays<cu::Primary>);
+}
+
+TEST_CASE("moved memory is freed once, by its last owner") {
+  cu::Context context;
+  CUdeviceptr address = 0;
+  {
+    cu::Memory last;
+    {
+      cu::Memory first(1024);
+      address = first.address;
+      cu::Memory second(std::move(first));
+      CHECK(first.address == 0);
+      CHECK(second.address == address);
+      last = std::move(second);
+      CHECK(second.address == 0);
+    }
+    CHECK(last.address == address);
+    CHECK(owner_of(address) == context.handle);  // neither of the moved-from owners has freed it
+  }
+  CHECK(owner_of(address) == nullptr);
+}
+
+TEST_CASE("an owner that is assigned to releases its previous resource immediately") {
+  cu::Context context;
+  cu::Memory target(1024);
+  cu::Memory source(2048);
+  const CUdeviceptr previous = target.address;
+  const CUdeviceptr taken = source.address;
+  target = std::move(source);
+  CHECK(target.address == taken);
+  CHECK(source.address == 0);
+  CHECK(owner_of(previous) == nullptr);
+  CHECK(owner_of(taken) == context.handle);
+}
+
+TEST_CASE("an owner that is assigned to itself keeps its resource") {
+  cu::Context context;
+  cu::Memory memory(1024);
+  cu::Memory& same = memory;
+  const CUdeviceptr address = memory.address;
+  memory = std::move(same);
+  CHECK(memory.address == address);
+  CHECK(owner_of(address) == context.handle);
+}
+
+TEST_CASE("owners can be stored in a vector, which moves them when it grows") {
+  cu::Context context;
+  std::vector<cu::Memory> all;
+  for (int i = 0; i < 100; ++i) all.emplace_back(1024);
+  for (const cu::Memory& memory : all) CHECK(cuMemsetD8(memory.address, 0, 1024) == CUDA_SUCCESS);
 }

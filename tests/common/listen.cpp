@@ -1,4 +1,4 @@
-// 02-08's listen.hpp, with functions of our own in the place of CUPTI's: what it hears, and that it lets go.
+// Tests 02-08's listen.hpp with fake CUPTI functions: which calls it reports, and that it unsubscribes.
 #include "02-context/08-runtime-interop/listen.hpp"
 #include "tests/catch.hpp"
 
@@ -7,7 +7,7 @@ namespace {
 using cupti::Call;
 using cupti::Domain;
 
-// A CUPTI with one subscriber, that answers what it is told to.
+// A fake CUPTI with one subscriber and programmable return values.
 struct Pretended {
   cupti::Callback callback = nullptr;
   void* user = nullptr;

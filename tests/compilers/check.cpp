@@ -1,6 +1,6 @@
-// The same sources, compiled by every compiler of PTX that is to be had and with the flags that matter, give what the
-// host's compiler makes of them. The Makefile builds <source>.<variant>.ptx beside this binary; a compiler that is not
-// there leaves out its variants, by name.
+// The same sources, compiled to PTX by every available compiler with the flags that matter, give the results of the
+// host's compiler. The build puts <source>.<variant>.ptx beside this binary; the variants of a missing compiler are
+// skipped and named.
 #include "common/image.hpp"
 #include "tests/catch.hpp"
 #include "tests/compilers/library.hpp"

@@ -21,7 +21,7 @@ bool has_rounding(const std::vector<std::string>& parts) {
   return false;
 }
 
-// Has the case one right answer, whatever is around it?
+// Whether the case has exactly one correct result in any surrounding code.
 bool fit_for_fuzzing(const Case& c) {
   if (is_text(c) || c.same != exact) return false;
   const auto parts = words(c.form, '.');

@@ -1,8 +1,8 @@
 // Random kernels (program.hpp) on the device at hand, in modules of fifty. README.md says how two devices are compared.
 //
-//   FUZZ_SEEDS=0-9999 check '[digests]'   a line a seed: the seed, and eight digits for each pool of registers
-//   FUZZ_SEEDS=17-17  check '[values]'    the kernel, and what each register holds at its end, thread by thread
-//   check '[recorded]'                    seeds 0 to 9999 against what an H200 answered
+//   FUZZ_SEEDS=0-9999 check '[digests]'   one line per seed: the seed, and eight digits for each register class
+//   FUZZ_SEEDS=17-17  check '[values]'    the kernel, and the final value of each register, thread by thread
+//   check '[recorded]'                    seeds 0 to 9999, compared with an H200's results
 #include "tests/catch.hpp"
 #include "tests/fuzz/program.hpp"
 #include "tests/instructions/device.hpp"
@@ -21,7 +21,7 @@ using namespace fuzz;
 
 constexpr u64 kInModule = 50;
 
-// The device's compiler may be told how hard to try: what it gets wrong at its best is often right at level 0.
+// FUZZ_LEVEL sets the optimization level of the device's compiler. What it gets wrong by default is often right at level 0.
 CUmodule load_at_level(const std::string& text, std::string& log) {
   const char* level = std::getenv("FUZZ_LEVEL");
   if (level == nullptr) return load(text, log);
@@ -137,27 +137,27 @@ std::pair<u64, u64> asked() {
   return {first, last};
 }
 
-// What an H200 answered: six digits a seed, a hundred seeds a line, made of a line of [digests] by record.py.
+// The results of an H200: six digits per seed, a hundred seeds per line. record.py makes them from the lines of [digests].
 constexpr const char* kRecorded[] = {
 #include "tests/fuzz/recorded.inc"
 };
 constexpr u64 kInLine = 100, kDigits = 6;
 constexpr u64 kSeeds = std::size(kRecorded) * kInLine;
 
-// Seeds whose kernels were once answered differently.
+// Seeds for which the simulator or a GPU's compiler was once wrong.
 constexpr u64 kOnceDifferent[] = {
 #include "tests/fuzz/once_different.inc"
 };
 
-// Seeds that the GPU's compiler gets wrong when it optimises: what is recorded is what it answers at level 0, and a GPU
-// is not asked.
+// Seeds that the GPU's compiler gets wrong when it optimizes. The recorded results are those of level 0, and the test
+// skips these seeds on a GPU.
 constexpr u64 kCompilersFault[] = {
 #include "tests/fuzz/compilers_fault.inc"
 };
 
 std::string recorded(u64 seed) { return std::string(kRecorded[seed / kInLine] + seed % kInLine * kDigits, kDigits); }
 
-// A line of [digests] in six digits.
+// Condenses a line of [digests] to six digits.
 std::string shortened(const std::string& line) {
   u32 h = 2166136261u;
   std::istringstream stream(line);
@@ -181,9 +181,9 @@ void check_recorded(const Seeds& seeds) {
 
 }  // namespace
 
-TEST_CASE("random kernels answer what an H200 answered") { check_recorded(range(0, 499)); }
+TEST_CASE("random kernels give the results of an H200") { check_recorded(range(0, 499)); }
 
-TEST_CASE("random kernels that were once answered differently answer what an H200 answered") {
+TEST_CASE("random kernels that once gave wrong results give the results of an H200") {
   check_recorded(Seeds(std::begin(kOnceDifferent), std::end(kOnceDifferent)));
 }
 

@@ -1,14 +1,15 @@
-// Random kernels, valid by construction and with one right answer: what a thread computes depends neither on the order
-// in which threads run nor on what the PTX manual leaves open. A seed is a kernel, on every machine.
+// Random kernels, valid by construction, each with exactly one correct result: what a thread computes depends neither
+// on the order in which threads run nor on anything that the PTX manual leaves open. A seed gives the same kernel on
+// every machine.
 //
 // Instructions come from the cases of tests/instructions, so whatever is tested there one by one is mixed here: in
 // straight lines, under guards, in branches and loops that lanes take differently, in switches, in functions, also in
 // ones that call themselves; with private, shared and global memory and the warp's own operations
 // between them.
 //
-// (Calls through pointers, and recursion in branches, are not in it: ptxas 13.0 crashes at some of them.) Warp operations and barriers stand only where all threads pass. Left out are: approximations, which may differ in
-// their last bits; sums and products without a rounding modifier, which a compiler may contract; and what
-// tests/instructions/open.hpp leaves open.
+// Warp operations and barriers occur only where all threads pass. Left out are calls through pointers and recursion in
+// branches (ptxas 13.0 crashes on some of them); approximations, whose last bits may differ; sums and products without a
+// rounding modifier, which a compiler may contract; and what tests/instructions/open.hpp lists as undefined.
 #pragma once
 #include "tests/instructions/case.hpp"
 
@@ -325,7 +326,7 @@ class Generator {
     const bool wide = which >= 6 && which <= 8;
     const std::string reg = wide ? "$d" : "$r", at = "+" + num(kBlockThreads * 8) + "]";
     const std::string operand = which == 9 ? num(5 + below(100)) : reg;
-    // What was there before depends on the order: nobody looks at it.
+    // The previous value depends on the order of execution, so it is discarded.
     const std::string operation = one_in(2) ? std::string("red.shared.") + kOperations[which] + " [%x4"
                                             : std::string("atom.shared.") + kOperations[which] +
                                                   (wide ? " %y3, [%x4" : " %x6, [%x4");
@@ -353,7 +354,7 @@ class Generator {
     return text + end + ":\n";
   }
   std::string loop(u32 depth, bool together) {
-    const bool same = together && one_in(2);  // the same number of rounds for everybody
+    const bool same = together && one_in(2);  // all threads loop equally often
     const std::string counter = "%n" + num(loops_++), start = label(), out = label();
     std::string text = same ? "  mov.u32 " + counter + ", " + num(1 + below(5)) + ";\n"
                             : fill("  and.b32 " + counter + ", $r, 7;\n");

@@ -49,7 +49,7 @@ for name, kind in zip(names, (np.float32, np.float64)):
         buffer.close(stream)
 stream.sync()
 
-# A graph whose loop ends when one of its kernels says so.
+# A graph with a loop that one of its kernels ends.
 LOOP = """
 extern "C" __device__ __cudart_builtin__ void CUDARTAPI cudaGraphSetConditional(cudaGraphConditionalHandle, unsigned int);
 extern "C" __global__ void add_one(int* a) { *a += 1; }

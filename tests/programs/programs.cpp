@@ -1,5 +1,5 @@
-// Programs that nobody here wrote (README.md), each in a process of its own: it is the simulator that they try. What is
-// not on the machine is skipped, by name.
+// Runs other people's programs on the simulator (README.md), each in a process of its own. What is not installed is
+// skipped and named.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/simulated.hpp"

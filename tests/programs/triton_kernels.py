@@ -743,7 +743,7 @@ def prints_and_asserts():
     speaking_kernel[(1,)](OnDevice(np.arange(8, dtype=np.int32)), 8, num_warps=1, debug=True)
     assert (
         driver.cuCtxSynchronize() == 710
-    ), "an assertion that fails is told"  # and ends the context: this case is the last
+    ), "a failed assertion is reported"  # it also ends the context, so this case is the last
 
 
 wanted = sys.argv[1:]

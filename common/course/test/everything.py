@@ -1,26 +1,22 @@
-# make test: collects and counts everything that can be proven here. Ends with "N passed, N failed, N skipped".
-#
-# The groups: programs (each lesson ends with status 0), texts, exercises, headers, and the suites under tests/.
-# A group is one line; failures are told in full, skips with their reason.
+"""make test: collects and counts everything that can be proven here. Ends with "N passed, N failed, N skipped".
+
+The groups: programs (each lesson ends with status 0), texts, exercises, headers, and the suites under tests/.
+A group is one line; failures are reported in full, skips with their reason.
+"""
+
 import concurrent.futures
 import os
-import re
 import subprocess
 import sys
-import tempfile
 import time
-import traceback
-import unittest
 
-import course  # PYTHONPATH: the Makefile
-import checks
-import device_side
-import installations
-import made_up
-import pictures
-import texts
-import tools
-
+from course import ROOT, build, faults, help
+from course import judge as checks
+from course.device import choose_device
+from course.lessons import chapters, is_python, lessons, program
+from course.possible import setup, why_not, why_not_judged
+from course.process import SKIPPED, how_it_ended, reason_given, run_limited
+from course.test import pictures, texts
 
 DOCTOR = "01-driver-init/10-doctor"  # the lesson whose tool is tested on made-up machines
 LONGEST = 100  # lines that one failure is told in
@@ -82,31 +78,31 @@ class Test:
 
     def __init__(self, chosen):
         self.chosen = chosen
-        self.lessons = course.lessons(chosen)
+        self.lessons = lessons(chosen)
         self.suites = find_suites(chosen)
         self.count = Count()
         self.files = texts.files_of_repository()
         self.edits = {lesson: [] for lesson in self.lessons}
-        self.count.edited = {lesson: files for lesson in self.lessons if (files := edited_files(course.ROOT / lesson))}
+        self.count.edited = {lesson: files for lesson in self.lessons if (files := edited_files(ROOT / lesson))}
         self.answers = {lesson: checks.answers(lesson) for lesson in self.lessons}
         # A learner's answer, half done, may do anything, and is no fault of the course.
         self.learners = {lesson for lesson, found in self.answers.items() if "exercise" in found and checks.is_learners(found["exercise"])}
 
     def read(self, file):
-        return (course.ROOT / file).read_text(encoding="utf-8")
+        return (ROOT / file).read_text(encoding="utf-8")
 
     # ---- build everything first: one make knows best what can be built at the same time
 
     def wanted(self):
-        targets = ["build/simulator/libcuda.so"]
+        targets = [build.SIMULATOR]
         for lesson in self.lessons:
-            if course.why_not(lesson):
+            if why_not(lesson):
                 continue
-            targets.append(target_of(lesson))
-            targets += [edit.target for edit in self.edits[lesson] if not edit.problem]
-            if not course.why_not(lesson, for_check=True) and checks.of_lesson(lesson).exists():
+            targets += build.program_targets(lesson)
+            targets += [target for edit in self.edits[lesson] if not edit.problem for target in edit.targets()]
+            if not why_not(lesson, for_check=True) and checks.of_lesson(lesson).exists():
                 targets += [checks.binary_of(lesson, variant) for variant in self.answers[lesson] if self.is_judged(lesson, variant)]
-        if not course.why_not("", for_check=True):
+        if not why_not_of_suites():
             targets += [f"build/tests/{suite}/check" for suite in self.suites]
         return targets
 
@@ -116,7 +112,7 @@ class Test:
     def prepare(self):
         for lesson in self.lessons:
             readme = lesson + "/README.md"
-            if not (course.ROOT / readme).exists():
+            if not (ROOT / readme).exists():
                 continue
             self.edits[lesson] = texts.edits(readme, lesson, self.read(readme))
             for edit in self.edits[lesson]:
@@ -126,13 +122,14 @@ class Test:
                     edit.problem = problem
 
     def build(self):
-        if not course.setup()["CUDA_INCLUDE"]:
-            self.built = course.Build([])
+        if not setup()["CUDA_INCLUDE"]:
+            self.built = build.Build([])
             return
-        self.built = course.Build(self.wanted())
-        if self.built.failed:
-            what = self.built.complaints("build/simulator/") or "each is told of below: " + " ".join(sorted(self.built.failed))
-            self.count.fail("everything builds", what)
+        self.built = build.Build(self.wanted())
+        if build.SIMULATOR in self.built.failed:
+            self.count.fail("the simulator builds", self.unbuilt(build.SIMULATOR))
+        elif self.built.failed:
+            self.count.fail("everything builds", "the compilers' messages are below: " + " ".join(sorted(self.built.failed)))
         else:
             self.count.ok("everything builds")
         warnings = [line for line in self.built.said.splitlines() if "warning:" in line and not line.startswith("make")]
@@ -143,11 +140,11 @@ class Test:
         self.count.group("build")
 
     def unbuilt(self, target):
-        """Why a target is not there: what the compiler said about it."""
-        told = self.built.complaints(os.path.dirname(target) + "/").splitlines()
+        """Why a target was not built: what the compiler said about it."""
+        told = self.built.complaint(target).splitlines()
         if len(told) > 25:
             told[20:] = [f"… and {len(told) - 20} more lines: make {target}"]
-        return "\n".join(told) or "something it needs was not built: see above"
+        return "\n".join(told)
 
     def side_by_side(self, work, items, lesson_of=lambda lesson: lesson):
         """What `work` gives for each item, in their order. A GPU is everybody's: who compares its free memory before and after works alone."""
@@ -158,44 +155,44 @@ class Test:
     # ---- the lessons' programs and what their texts show of them
 
     def run_program(self, lesson, environment=None):
-        program = course.program(lesson)
-        if os.environ.get("STRICT") and self.device.kind == "simulator" and not course.is_python(lesson):
-            program = ["bash", "-c", f'ulimit -t {SECONDS}; exec "$@"', "bash"] + program
+        command = program(lesson)
+        if os.environ.get("STRICT") and self.device.kind == "simulator" and not is_python(lesson):
+            command = ["bash", "-c", f'ulimit -t {SECONDS}; exec "$@"', "bash"] + command
         everything = dict(self.device.environment_for(lesson), **(environment or {}))
         try:
-            return course.run_limited(program, 300, cwd="/", env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            return run_limited(command, 300, cwd="/", env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         except subprocess.TimeoutExpired:
-            return subprocess.CompletedProcess(program, -9, "", "it did not end within 300 seconds and was stopped")
+            return subprocess.CompletedProcess(command, -9, "", "it did not end within 300 seconds and was stopped")
 
     def programs(self):
         able = []
         for lesson in self.lessons:
-            reason = course.why_not(lesson)
+            reason = why_not(lesson)
             if reason:
                 self.count.skip(lesson, reason)
-            elif target_of(lesson) in self.built.failed:
-                self.count.fail(lesson, self.unbuilt(target_of(lesson)))
+            elif failed := self.built.failed.intersection(build.program_targets(lesson)):
+                self.count.fail(lesson, self.unbuilt(min(failed)))
             else:
                 able.append(lesson)
         self.ran = dict(zip(able, self.side_by_side(self.run_program, able)))
         for lesson, ended in self.ran.items():
             if ended.returncode == 0:
                 self.count.ok(lesson)
-            elif ended.returncode == course.SKIPPED:
-                self.count.skip(lesson, course.reason_given(ended.stdout))
+            elif ended.returncode == SKIPPED:
+                self.count.skip(lesson, reason_given(ended.stdout))
             else:
-                how = course.how_it_ended(ended.returncode)
+                how = how_it_ended(ended.returncode)
                 self.count.fail(f"{lesson} ends with status 0", f"{how}\n{ended.stdout}{ended.stderr}")
-        self.ran = {lesson: ended for lesson, ended in self.ran.items() if ended.returncode != course.SKIPPED}
+        self.ran = {lesson: ended for lesson, ended in self.ran.items() if ended.returncode != SKIPPED}
         self.count.group("programs: every lesson ends well")
 
     def every_check_on(self):
         """The same under all of the simulator's checks: nothing is found but what a lesson shows on purpose. Those that measure take
         long so: make test SANITIZE=checks runs them, too."""
-        quick = [lesson for lesson in self.ran if not course.is_python(lesson) and not measures(lesson)]
+        quick = [lesson for lesson in self.ran if not is_python(lesson) and not measures(lesson)]
         came = self.side_by_side(lambda lesson: self.watched(lesson), quick)
         for lesson, (found, wrong, _) in zip(quick, came):
-            problems = device_side.judge(found, device_side.intended_of(lesson, self.device), found) + (wrong or [])
+            problems = faults.judge_findings(found, faults.intended_of(lesson, self.device), found) + (wrong or [])
             if problems:
                 self.count.fail(f"{lesson} with CUDASIM_CHECK=all", "\n".join(problems))
             else:
@@ -203,7 +200,7 @@ class Test:
         self.count.group("programs: nothing found by the simulator's checks")
 
     def watched(self, lesson):
-        return device_side.watched(course.program(lesson), dict(self.device.environment_for(lesson), CUDASIM_CHECK="all"), None)
+        return faults.watched(program(lesson), dict(self.device.environment_for(lesson), CUDASIM_CHECK="all"), None)
 
     def shown_output(self, file, command):
         """True if the block was compared; raises Problem if it does not hold."""
@@ -217,7 +214,7 @@ class Test:
             ended = self.run_program(lesson, command.environment) if command.environment else self.ran[lesson]
             texts.compare(command.shown, ended.stdout.splitlines(), command.varies)
             return True
-        if lesson in course.lessons():
+        if lesson in lessons():
             return False  # it could not run: said above
         return self.shown_by_make(command, targets)
 
@@ -225,7 +222,7 @@ class Test:
         """The output of another target: make itself runs it."""
         words = ["make", "--no-print-directory"] + targets + [word for word in command.words if "=" in word]
         ended = subprocess.run(
-            words, cwd=course.ROOT, env=dict(os.environ, **command.environment), stdin=subprocess.DEVNULL,
+            words, cwd=ROOT, env={**build.as_typed(), **command.environment}, stdin=subprocess.DEVNULL,
             capture_output=True, text=True, errors="replace", close_fds=False,
         )  # fmt: skip
         texts.compare(command.shown, ended.stdout.splitlines(), command.varies)
@@ -233,10 +230,10 @@ class Test:
 
     def texts(self):
         chosen = [file for file in texts.markdown(self.files) if not self.chosen or str(file).startswith(tuple(self.chosen))]
-        known = targets_of_make() | set(course.lessons()) | {lesson.split("/")[0] for lesson in course.lessons()}
+        known = {*help.targets(), *lessons(), *chapters()}
         for file in chosen:
             content = self.read(file)
-            path = course.ROOT / file
+            path = ROOT / file
             for check in (
                 lambda: texts.broken_links(path, content),
                 lambda: texts.broken_names(path, content, self.files),
@@ -254,14 +251,14 @@ class Test:
                     self.count.ok(str(file))
             for command in texts.commands(file, content):
                 self.one(command.name, command.only, lambda command=command: self.shown_output(file, command))
-        for lesson in [lesson for lesson in self.lessons if (course.ROOT / lesson / "README.md").exists()]:
+        for lesson in [lesson for lesson in self.lessons if (ROOT / lesson / "README.md").exists()]:
             wrong = texts.misnamed(lesson, self.read(lesson + "/README.md"), self.read(lesson.split("/")[0] + "/README.md"))
             if wrong:
                 self.count.fail(f"{lesson}/README.md is about this lesson", "\n".join(wrong))
             else:
                 self.count.ok(lesson)
         for file in sorted(file for file in self.files if file.endswith(".svg") and file.startswith(tuple(self.chosen or [""]))):
-            wrong = pictures.problems(course.ROOT / file)
+            wrong = pictures.problems(ROOT / file)
             if wrong:
                 self.count.fail(file, "\n".join(wrong))
             else:
@@ -300,8 +297,8 @@ class Test:
     def try_edit(self, edit):
         if edit.problem:
             raise edit.problem
-        if edit.target in self.built.failed:
-            raise texts.Problem("the edited program does not compile:\n" + self.unbuilt(edit.target))
+        if failed := self.built.failed.intersection(edit.targets()):
+            raise texts.Problem("the edited program does not compile:\n" + self.unbuilt(min(failed)))
         edit.run(self.device)
 
     # ---- exercises
@@ -309,7 +306,7 @@ class Test:
     def exercises(self):
         able = []
         for lesson in self.lessons:
-            reason = course.why_not(lesson, for_check=True)
+            reason = why_not(lesson, for_check=True)
             if reason:
                 self.count.skip(f"{lesson}: exercise", reason)
             else:
@@ -330,9 +327,9 @@ class Test:
         if binary in self.built.failed:
             return None, self.unbuilt(binary)
         cases = checks.judge(lesson, variant, self.device, until=until)
-        looked_at = until == device_side.CASE or variant == "solution" and self.answers[lesson][variant].suffix == ".cu"
+        looked_at = until == faults.CASE or variant == "solution" and self.answers[lesson][variant].suffix == ".cu"
         if looked_at and not any(case.failure for case in cases):
-            cases += filter(None, [device_side.case_of(lesson, variant, self.device)])
+            cases += filter(None, [faults.case_of(lesson, variant, self.device)])
         return {case.name: case for case in cases}, None
 
     def prove_exercise(self, lesson):
@@ -341,11 +338,11 @@ class Test:
         wrong = [variant for variant in answers if variant not in ("exercise", "solution")]
         missing = [name for name in ("exercise", "solution") if name not in answers]
         if not checks.of_lesson(lesson).exists():
-            missing.append(str(checks.of_lesson(lesson).relative_to(course.ROOT)))
-        if not (course.ROOT / lesson / "Makefile").exists():
+            missing.append(str(checks.of_lesson(lesson).relative_to(ROOT)))
+        if not (ROOT / lesson / "Makefile").exists():
             missing.append("Makefile, a link to ../Makefile: `make check` is to work in the folder")
         if len(wrong) < 2:
-            comment = "#" if course.is_python(lesson) else "//"
+            comment = "#" if is_python(lesson) else "//"
             missing.append(f'two wrong solutions under tests/{lesson}.wrong, which begin with {comment} Rejected with: "the name of the test case"')
         elif len({checks.names_rejection(answers[variant]) for variant in wrong}) < 2:
             missing.append("second reason to reject: all wrong solutions name the same test case")
@@ -375,7 +372,7 @@ class Test:
         if unbuilt:
             return [(name, unbuilt, None)]
         skipped = [(f"{lesson}: {case.name}", None, case.skipped) for case in cases.values() if case.skipped and not case.failure]
-        if course.is_python(lesson):
+        if is_python(lesson):
             return skipped + [(f"{name}: {case.name}", case.failure, None) for case in cases.values() if case.failure or not case.skipped]
         why = "\n".join(f"{case.name}: {case.failure}" for case in cases.values() if case.failure)
         return skipped + [(name, why, None)]
@@ -388,7 +385,7 @@ class Test:
             return name, unbuilt, None
         if not expected:
             return name, f'{source.name} must begin with: // Rejected with: "the name of the test case"', None
-        if expected == device_side.CASE and self.device.kind != "simulator":
+        if expected == faults.CASE and self.device.kind != "simulator":
             return name, None, "only the simulator sees what is wrong with it"
         if expected in cases and cases[expected].failure:
             return name, None, None
@@ -401,45 +398,42 @@ class Test:
 
     def headers(self):
         """The headers that lessons include compile alone, in C++17, without a warning, with every compiler that is here."""
-        include = course.setup()["CUDA_INCLUDE"]
-        headers = sorted(path for path in (course.ROOT / "common").glob("*.hpp") if path.name != "torch.hpp")  # it is parsed where it is needed
+        include = setup()["CUDA_INCLUDE"]
+        headers = sorted(path for path in (ROOT / "common").glob("*.hpp") if path.name != "torch.hpp")  # it is parsed where it is needed
         compilers = dict.fromkeys([os.environ.get("CXX", "g++"), "g++", "clang++"])
         for compiler in [name for name in compilers if subprocess.run(["which", name.split()[0]], capture_output=True).returncode == 0]:
             for header in headers:
-                flags = f"-std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I.".split() + (["-isystem", include] if include else [])
+                flags = "-std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I.".split() + (["-isystem", include] if include else [])
                 source = f'#include "common/{header.name}"\n'
                 ended = subprocess.run(
-                    compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=course.ROOT, capture_output=True, text=True
+                    compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True
                 )
                 name = f"common/{header.name} compiles alone with {compiler}"
                 if ended.returncode == 0:
                     self.count.ok(name)
                 elif not include:
-                    self.count.skip(name, course.setup()["WITHOUT_TOOLKIT"])
+                    self.count.skip(name, setup()["WITHOUT_TOOLKIT"])
                 else:
                     self.count.fail(name, ended.stderr)
         self.count.group("headers: each compiles alone")
 
-    def tools(self):
-        self.call_all(tools.all_tests())
-        self.count.group("tools: what checks the texts and answers")
-
-    def doctor(self):
-        self.call_all(installations.all_tests())
-        self.count.group("doctor: made-up machines, most of them broken")
-
-    def call_all(self, tests):
-        for name, test in tests.items():
-            try:
-                test()
-                self.count.ok(name)
-            except unittest.SkipTest as why:
-                self.count.skip(name, str(why))
-            except Exception:  # a broken tool may fail in any way
-                self.count.fail(name, traceback.format_exc(limit=-1))
+    def in_python(self, folder, about):
+        """The tests of a folder of tests/ that pytest runs."""
+        reason = why_not_judged("", needs_pytest=True)
+        environment = {**build.as_typed(), "PYTHONPATH": os.pathsep.join([str(ROOT / "common"), str(ROOT)])}
+        if reason:
+            self.count.skip(f"tests/{folder}", reason)
+        for case in [] if reason else checks.run_pytest(ROOT / "tests" / folder, environment, checks.SUITE_LIMIT):
+            if case.failure:
+                self.count.fail(case.name, case.failure)
+            elif case.skipped:
+                self.count.skip(case.name, case.skipped)
+            else:
+                self.count.ok(case.name)
+        self.count.group(about)
 
     def suite(self, name):
-        reason = course.why_not("", for_check=True)
+        reason = why_not_of_suites()
         binary = f"build/tests/{name}/check"
         if reason:
             self.count.skip(f"tests/{name}", reason)
@@ -447,8 +441,8 @@ class Test:
             self.count.fail(f"tests/{name}", self.unbuilt(binary))
         else:
             # The toolkit's headers, for tests of what they promise.
-            environment = dict(self.device.environment, CUDA_INCLUDE=course.setup()["CUDA_INCLUDE"])
-            asked = (course.ROOT / binary, environment, course.ROOT, checks.SUITE_LIMIT)
+            environment = dict(self.device.environment, CUDA_INCLUDE=setup()["CUDA_INCLUDE"])
+            asked = (ROOT / binary, environment, ROOT, checks.SUITE_LIMIT)
             on_gpu = self.device.kind == "gpu"
             for case in checks.run_side_by_side(*asked, min(16, os.cpu_count())) if on_gpu else checks.run_cases(*asked):
                 if case.failure:
@@ -463,10 +457,10 @@ class Test:
         start = time.time()
         self.prepare()
         self.build()
-        if "build/simulator/libcuda.so" in self.built.failed:
+        if build.SIMULATOR in self.built.failed:
             print("\nThe simulated GPU was not built; without it nothing else can be linked or run.")
         else:
-            self.device = course.choose_device()
+            self.device = choose_device()
             print(self.device.headline(), flush=True)
             # More programs than that only wait for each other on a GPU.
             self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count())
@@ -484,18 +478,22 @@ class Test:
         self.texts()
         self.breaks()
         self.exercises()
-        tempfile.tempdir = made_up.place()
         if not self.chosen:
             self.headers()
-            self.tools()
+            self.in_python("tools", "tools: what checks the texts and answers")
         if DOCTOR in self.lessons:
-            self.doctor()
+            self.in_python("doctor", "doctor: made-up machines, most of them broken")
         for suite in self.suites:
             self.suite(suite)
 
 
+def why_not_of_suites():
+    """Why the suites cannot be built; nothing if they can."""
+    return None if setup()["CUDA_INCLUDE"] and not why_not_judged("") else setup()["WITHOUT_TOOLKIT"] or why_not_judged("")
+
+
 def measures(lesson):
-    return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in (course.ROOT / lesson).glob("*.cpp"))
+    return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in (ROOT / lesson).glob("*.cpp"))
 
 
 def edited_files(folder):
@@ -503,20 +501,7 @@ def edited_files(folder):
     return [name for name in ("main.cpp", "main.py", "op.cpp", "kernels.cu") if (folder / name).exists() and checks.is_edited(folder / name)]
 
 
-def target_of(lesson):
-    return f"build/{lesson}/" + ("ready" if course.is_python(lesson) else "main")
-
-
 def find_suites(chosen):
     """The folders of tests/ that belong to no lesson: conformance, simulator …"""
-    found = sorted({path.parent.name for path in (course.ROOT / "tests").glob("[a-z]*/*.cpp")})
+    found = sorted({path.parent.name for path in (ROOT / "tests").glob("[a-z]*/*.cpp")})
     return [suite for suite in found if not chosen or suite in chosen]
-
-
-def targets_of_make():
-    """The targets that `make help` lists."""
-    return set(re.findall(r"^#: ([a-z-]+) ", (course.ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-
-
-if __name__ == "__main__":
-    sys.exit(Test(sys.argv[1:]).everything())

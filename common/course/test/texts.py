@@ -1,24 +1,27 @@
-# Checks the texts: shown output is what comes out, edits do what the text says, links and file names and make targets exist.
-#
-#   ```console   $ make 02-context/03-stack, then exactly what the lesson's program prints on stdout. A line of only `…` stands for any lines.
-#   ```diff      an edit of main.cpp (or of the file that --- and +++ lines name); hunks are separated by lines that begin with @@
-#   ```text      after a diff: each line is found in what the edited program prints (stdout and stderr; its status is free;
-#                of one that a signal ends, make prints FAILED: and what the signal is)
-#
-# Comments directly above a console or text block:
-#   <!-- varies: NVIDIA H200 | 13.0 -->   these literals stand for any text
-#   <!-- varies: measured -->             so do all numbers with a decimal point, the bars of a chart, and the lines of a timeline, [11 22]
-#   <!-- recorded: NVIDIA H200 -->        `make walk` shows the block where the simulator's figures are others (also where the name is among what varies)
-#   <!-- only: simulator -->              true on this device only (gpu or simulator); skipped on the other
-#   <!-- with: CUDA_VISIBLE_DEVICES=0 --> the commands are run with this in the environment, for machines that have more
+"""Checks the texts: shown output is what comes out, edits do what the text says, links and file names and make targets exist.
+
+  ```console   $ make 02-context/03-stack, then exactly what the lesson's program prints on stdout. A line of only `…` stands for any lines.
+  ```diff      an edit of main.cpp (or of the file that --- and +++ lines name); hunks are separated by lines that begin with @@
+  ```text      after a diff: each line is found in what the edited program prints (stdout and stderr; its status is free;
+               of one that a signal ends, make prints FAILED: and what the signal is)
+
+Comments directly above a console or text block:
+  <!-- varies: NVIDIA H200 | 13.0 -->   these literals stand for any text
+  <!-- varies: measured -->             so do all numbers with a decimal point, the bars of a chart, and the lines of a timeline, [11 22]
+  <!-- recorded: NVIDIA H200 -->        `make walk` shows the block where the simulator's figures are others (also where the name is among what varies)
+  <!-- only: simulator -->              true on this device only (gpu or simulator); skipped on the other
+  <!-- with: CUDA_VISIBLE_DEVICES=0 --> the commands are run with this in the environment, for machines that have more
+"""
+
 import difflib
 import pathlib
 import re
 import shlex
 import subprocess
 
-import course
-import text
+from course import ROOT, build, text
+from course.lessons import is_python, program
+from course.process import git, how_it_ended, run_limited
 
 LIMIT = 60  # seconds for an edited program
 LONGER = 240  # for one that imports PyTorch: on a busy machine, that alone is half a minute
@@ -149,8 +152,8 @@ class Edit:
         self.name = f"{readme}:{diffs[0].number}: the edit"
         self.lesson, self.diffs, self.block = lesson, diffs, block
         self.folder = f"build/texts/{lesson}/{number}"
-        self.file = "main.py" if course.is_python(lesson) else "main.cpp"
-        self.target = f"{self.folder}/" + ("ready" if course.is_python(lesson) else "main")
+        self.file = "main.py" if is_python(lesson) else "main.cpp"
+        self.target = f"{self.folder}/" + ("ready" if is_python(lesson) else "main")
         self.only = block.notes.get("only") if block else None
         self.problem = None
 
@@ -161,24 +164,27 @@ class Edit:
         """
         edited = [(self.file_of(diff), diff) for diff in self.diffs]
         stems = {file.split(".")[0] for file, _ in edited}
-        goes_along = (".py",) if course.is_python(self.lesson) else (".cu", ".hpp")
+        goes_along = (".py",) if is_python(self.lesson) else (".cu", ".hpp")
         sources = {
             path.name: path.read_text(encoding="utf-8")
-            for path in (course.ROOT / self.lesson).iterdir()
+            for path in (ROOT / self.lesson).iterdir()
             if path.suffix in goes_along or path.name == self.file or path.is_file() and path.stem in stems - {"main"}
         }
         for file, diff in edited:
             if file not in sources:
                 raise Problem(f"the edit is of {file}, which the lesson does not have")
             sources[file] = apply(diff.lines, sources[file])
-        for path in (course.ROOT / self.folder).glob("*.*"):  # of an edit that had this number before
+        for path in (ROOT / self.folder).glob("*.*"):  # of an edit that had this number before
             if path.suffix in (".py", ".cpp", ".cu", ".so", ".ptx") and path.stem not in {file.split(".")[0] for file in sources}:
                 path.unlink()
         for file, content in sources.items():
-            path = course.ROOT / self.folder / file
+            path = ROOT / self.folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_text(encoding="utf-8") != content:
                 path.write_text(content, encoding="utf-8")
+
+    def targets(self):
+        return build.targets_in(self.folder, self.lesson)
 
     def file_of(self, diff):
         """The file that a diff is of: the program's, unless its +++ line names another."""
@@ -187,10 +193,10 @@ class Edit:
 
     def run(self, device):
         """Raises Problem unless the edited program prints every line of the text block."""
-        limit = LONGER if course.is_python(self.lesson) else LIMIT
+        limit = LONGER if is_python(self.lesson) else LIMIT
         try:
-            ended = course.run_limited(
-                course.program(self.lesson, self.folder),
+            ended = run_limited(
+                program(self.lesson, self.folder),
                 limit,
                 env=device.environment_for(self.lesson),
                 stdout=subprocess.PIPE,
@@ -199,13 +205,13 @@ class Edit:
         except subprocess.TimeoutExpired:
             raise Problem(f"the edited program did not end within {limit} seconds") from None
         printed_lines = ended.stdout.splitlines()
-        if ended.returncode:  # make tells, as common/run.py does
-            printed_lines.append(f"FAILED: {self.lesson} {course.how_it_ended(ended.returncode)}")
+        if ended.returncode:  # make tells, as course/run.py does
+            printed_lines.append(f"FAILED: {self.lesson} {how_it_ended(ended.returncode)}")
         for line in self.block.lines if self.block else []:
             if line.strip() and not any(
                 re.search(pattern(line.strip(), self.block.varies()), printed) for printed in printed_lines
             ):
-                raise Problem(f"not printed: {line}\nprinted ({course.how_it_ended(ended.returncode)}):\n{ended.stdout.rstrip()}")
+                raise Problem(f"not printed: {line}\nprinted ({how_it_ended(ended.returncode)}):\n{ended.stdout.rstrip()}")
 
 
 def edits(readme, lesson, content):
@@ -265,7 +271,7 @@ def broken_names(path, content, files):
             continue
         if re.search(r"\b(?:NN|MM)-", span):  # a pattern for names, not a name
             continue
-        here = path.parent.relative_to(course.ROOT) / span
+        here = path.parent.relative_to(ROOT) / span
         wanted = span.rstrip("/")
         exists = wanted in files or wanted in folders or str(here) in files or str(here) in folders
         if not exists and not ("/" not in span and span in names):
@@ -369,7 +375,7 @@ def misquoted(path, content):
     if not is_lesson_text(path) or not is_second_edition(content):
         return []
     sources = [file for file in path.parent.iterdir() if file.is_file() and file.suffix != ".md" and file.stem != "solution"]
-    sources += [file for file in (course.ROOT / "common").iterdir() if file.is_file() and file.suffix != ".md"]
+    sources += [file for file in (ROOT / "common").iterdir() if file.is_file() and file.suffix != ".md"]
     contents = None
     problems = []
     for block in text.blocks(content):
@@ -395,7 +401,7 @@ def unknown_terms(path, content):
 
 def disordered_glossary(path, content):
     """Terms of the glossary that are out of order, twice there, or without a lesson that introduces them."""
-    if path != course.ROOT / GLOSSARY:
+    if path != ROOT / GLOSSARY:
         return []
     terms = [(heading, body) for heading, body in re.findall(r"^### (.*)\n((?:(?!###).*\n?)*)", content, re.MULTILINE)]
     names = [heading.lower() for heading, _ in terms]
@@ -405,10 +411,10 @@ def disordered_glossary(path, content):
 
 def files_of_repository():
     """All files that belong to the repository: tracked, or new and not ignored; without git, all but build/."""
-    listed = course.git(["ls-files", "-co", "--exclude-standard"], course.ROOT)
+    listed = git(["ls-files", "-co", "--exclude-standard"], ROOT)
     if listed is not None:
-        return {file for file in listed.decode().splitlines() if (course.ROOT / file).exists()}
-    everything = (path.relative_to(course.ROOT) for path in course.ROOT.rglob("*") if path.is_file())
+        return {file for file in listed.decode().splitlines() if (ROOT / file).exists()}
+    everything = (path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file())
     return {str(path) for path in everything if path.parts[0] not in ("build", ".git")}
 
 

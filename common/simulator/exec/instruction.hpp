@@ -1,6 +1,5 @@
 // A resolved program: no strings to look up, operands are slots, labels are indices, each instruction a function.
 #pragma once
-#include "common/simulator/ptx/module.hpp"
 #include "common/simulator/types.hpp"
 
 #include <map>
@@ -48,9 +47,15 @@ struct CallSite {          // what a call copies; slots are the caller's, offset
   std::vector<Argument> results, arguments;
 };
 
+// A place in the program that the PTX was compiled from: the `.loc` in force. file 0: unknown.
+struct SourceLine {
+  u32 file = 0, line = 0, column = 0;
+  u32 outer_file = 0, outer_line = 0;  // where the outermost inlined function was called; file 0: nothing was inlined
+};
+
 struct StatementInfo {  // for reports and traces
   u32 line = 0;         // in the PTX text
-  ptx::SourceLine source;
+  SourceLine source;
 };
 
 struct Notes;  // what profile/ wants to know of a function's text (profile/notes.hpp)
@@ -99,6 +104,13 @@ struct Code {
   std::shared_ptr<const Notes> notes;  // null unless CUDASIM_PROFILE or CUDASIM_TRACE=ptx asks for them
 };
 
+// A kernel's performance-tuning directives. 0: the text does not give it.
+struct Directives {
+  Dim3 max_threads{0, 0, 0}, required_threads{0, 0, 0}, required_cluster{0, 0, 0};
+  u32 max_registers = 0, min_blocks = 0, max_cluster_rank = 0;
+  bool explicit_cluster = false, blocks_are_clusters = false;
+};
+
 // An entry function, as the launch sees it.
 struct Kernel {
   std::string name;
@@ -120,7 +132,7 @@ struct Kernel {
   u32 barriers = 0;
   bool reserved_shared = false;  // it or a function it calls asks where the system's part of shared memory is
   u32 builtins = 0;          // that it or a function it calls names: a bit for each Builtin (pseudo.hpp)
-  ptx::Function directives;  // name, parameters and the tuning directives only
+  Directives directives;
 };
 
 struct Global {  // a variable of the module in device memory

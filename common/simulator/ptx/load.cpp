@@ -203,7 +203,7 @@ class Loader {
     const u32 most = most_registers(function);
     kernel.registers =
         std::clamp<u32>(static_cast<u32>(round_up(words + 2, 2)), std::min(kFewestRegisters, most), most);
-    kernel.directives = directives_of(function);
+    kernel.directives = function;
     auto& kernels = kernel.name.starts_with(kRuntimeKernels) ? program_->runtime_kernels : program_->kernels;
     kernels.push_back(std::move(kernel));
   }
@@ -219,25 +219,6 @@ class Loader {
     const u32 fitting = static_cast<u32>(std::max<u64>(kRegisterFile / resident / 8 * 8, kFewestRegisters));
     const u32 asked = function.max_registers != 0 ? function.max_registers : kMostRegisters;
     return std::min({fitting, asked, kMostRegisters});
-  }
-
-  static Function directives_of(const Function& function) {
-    Function kept;
-    kept.name = function.name;
-    kept.is_entry = true;
-    kept.has_body = true;
-    kept.linkage = function.linkage;
-    kept.parameters = function.parameters;
-    kept.max_threads = function.max_threads;
-    kept.required_threads = function.required_threads;
-    kept.required_cluster = function.required_cluster;
-    kept.max_registers = function.max_registers;
-    kept.min_blocks = function.min_blocks;
-    kept.max_cluster_rank = function.max_cluster_rank;
-    kept.explicit_cluster = function.explicit_cluster;
-    kept.blocks_are_clusters = function.blocks_are_clusters;
-    kept.at = function.at;
-    return kept;
   }
 
   // Static variables in the order of their declarations, then the dynamic memory, to which all extern arrays lead.

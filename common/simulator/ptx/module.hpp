@@ -1,5 +1,6 @@
 // What a PTX text says, once it is parsed: the data that the parser hands to the resolver. No addresses, no slots yet.
 #pragma once
+#include "common/simulator/exec/instruction.hpp"
 #include "common/simulator/types.hpp"
 
 #include <memory>
@@ -14,12 +15,6 @@ namespace cudasim::ptx {
 // Where something stands in the PTX text; both count from 1.
 struct Position {
   u32 line = 0, column = 0;
-};
-
-// Where it stands in the program that the PTX was compiled from: the `.loc` in force. file 0: unknown.
-struct SourceLine {
-  u32 file = 0, line = 0, column = 0;
-  u32 outer_file = 0, outer_line = 0;  // where the function that it is in was inlined, outermost; file 0: it was not
 };
 
 enum class Linkage : u8 { local, visible, external, weak, common };
@@ -142,7 +137,7 @@ struct Prototype {  // .callprototype
   u32 scope = 0;
 };
 
-struct Function {
+struct Function : Directives {
   std::string name;
   bool is_entry = false;
   bool has_body = false;
@@ -157,10 +152,6 @@ struct Function {
   std::vector<Label> labels;
   std::vector<BranchTable> tables;
   std::vector<Prototype> prototypes;
-  // Performance-tuning directives; 0: not given.
-  Dim3 max_threads{0, 0, 0}, required_threads{0, 0, 0}, required_cluster{0, 0, 0};
-  u32 max_registers = 0, min_blocks = 0, max_cluster_rank = 0;
-  bool explicit_cluster = false, blocks_are_clusters = false;
   Position at;
 };
 

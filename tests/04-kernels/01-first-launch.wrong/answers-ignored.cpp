@@ -1,5 +1,5 @@
 // Rejected with: "a kernel that is not there is reported"
-// No call is checked: the function is not found, nothing is launched, and nobody hears of it.
+// No call is checked: the function is not found, nothing is launched, and the caller does not learn of it.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
 // Rejected with: "the module's memory is given back"
-// A module is not only code: its variables lie in device memory until it is unloaded.
+// A module contains more than code: its variables occupy device memory until it is unloaded.
 #include "common/cu.hpp"
 
 #include <string>

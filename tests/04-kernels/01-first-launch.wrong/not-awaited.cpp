@@ -1,5 +1,5 @@
 // Rejected with: "a fault of the thread is reported"
-// cuLaunchKernel answered CUDA_SUCCESS, and that was taken for "has run".
+// cuLaunchKernel returned CUDA_SUCCESS, which was mistaken for "the kernel has run".
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
 // Rejected with: "one block of three dimensions: every thread finds its place"
-// The index is right, the place is not: as if the numbers of a column, not of a row, lay side by side.
+// The thread's index is right, but the element is not: it assumes column-major order.
 extern "C" __global__ void coordinates(int* volume, int width, int height, int depth) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;

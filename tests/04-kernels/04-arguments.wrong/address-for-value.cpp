@@ -1,4 +1,4 @@
-// Rejected with: "the first value lies at offset 0, and its bytes are in the buffer"
+// Rejected with: "the first value is stored at offset 0"
 // kernelParams takes addresses, the buffer takes the values themselves: here the address is copied.
 #include "common/cu.hpp"
 

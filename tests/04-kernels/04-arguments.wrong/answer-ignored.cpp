@@ -1,5 +1,5 @@
 // Rejected with: "a launch that is refused is reported"
-// The launch is the last line, and its answer goes nowhere.
+// The launch is the last line, and its result is discarded.
 #include "common/cu.hpp"
 
 #include <cstring>

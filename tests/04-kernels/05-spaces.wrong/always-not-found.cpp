@@ -1,5 +1,5 @@
-// Rejected with: "what is thrown is the driver's own answer, whatever it is"
-// Whatever the reason, it is called a missing name. Somebody will look for a misspelling that is none.
+// Rejected with: "the exception carries the driver's own error code"
+// Every failure is reported as a missing name, so the caller looks for a misspelling that does not exist.
 #include "common/cu.hpp"
 
 void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes) {

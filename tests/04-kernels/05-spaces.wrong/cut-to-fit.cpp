@@ -1,5 +1,5 @@
 // Rejected with: "too many bytes are refused"
-// What does not fit is dropped, without a word.
+// Bytes that do not fit are dropped silently.
 #include "common/cu.hpp"
 
 #include <algorithm>

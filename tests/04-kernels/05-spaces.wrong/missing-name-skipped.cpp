@@ -1,5 +1,5 @@
 // Rejected with: "a name that the module does not have is reported"
-// "If it is not there, there is nothing to write": until somebody renames the variable.
+// A missing name is treated as nothing to write, so renaming the variable breaks the program silently.
 #include "common/cu.hpp"
 
 void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Rejected with: "what is thrown is the driver's own answer, whatever it is"
+// Rejected with: "the exception carries the driver's own error code"
 // A size that does not fit, or a copy that fails for any reason: all the same.
 #include "common/cu.hpp"
 

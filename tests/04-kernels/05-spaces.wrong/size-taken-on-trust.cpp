@@ -1,5 +1,5 @@
 // Rejected with: "too few bytes are refused, and nothing is written"
-// The driver would say if it were too much; that it is too little, nobody says.
+// The driver rejects a write that is too large. It does not reject one that is too small.
 #include "common/cu.hpp"
 
 void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes) {

@@ -1,5 +1,5 @@
 // Rejected with: "one block: the largest is found wherever it lies"
-// Every warp knows its largest, and only the first one says so.
+// Every warp computes its maximum, and only the first warp reports it.
 extern "C" __global__ void maximum(const int* in, int* largest, unsigned long long n) {
   int most = -2147483647 - 1;
   const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;

@@ -1,5 +1,5 @@
 // Rejected with: "a block whose size is no power of two: the largest is found wherever it lies"
-// Half of 96 is 48, 24, 12, 6, 3, and then one: the third of three is asked by nobody.
+// Halving 96 gives 48, 24, 12, 6, 3 and then 1, so the last of the three values is never compared.
 extern "C" __global__ void maximum(const int* in, int* largest, unsigned long long n) {
   __shared__ int of_thread[1024];
   const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;

@@ -1,4 +1,4 @@
-// Rejected with: "a warp writes numbers that lie side by side"
+// Rejected with: "a warp stores to consecutive addresses"
 // Through shared memory, and out of it as it came in: each thread writes the number that it has read.
 extern "C" __global__ void transpose(const float* in, float* out, int rows, int columns) {
   __shared__ float tile[32][33];

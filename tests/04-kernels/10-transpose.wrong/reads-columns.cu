@@ -1,5 +1,5 @@
-// Rejected with: "a warp reads numbers that lie side by side"
-// Each thread fetches what it will write itself: the tile is there, and turns nothing.
+// Rejected with: "a warp loads from consecutive addresses"
+// Each thread loads the element that it will store itself, so the tile has no effect.
 extern "C" __global__ void transpose(const float* in, float* out, int rows, int columns) {
   __shared__ float tile[32][33];
   const int x = blockIdx.y * 32 + threadIdx.x, y = blockIdx.x * 32 + threadIdx.y;

@@ -1,5 +1,5 @@
 // Rejected with: "the simulator finds no fault in how the kernel runs"
-// In the block's bins everybody counts atomically. To the common ones two blocks may add at the same time, too.
+// The block's bins are updated atomically, but two blocks may also add to the global bins at the same time.
 extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, unsigned long long n) {
   __shared__ unsigned own[256];
   for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x) own[bin] = 0;

@@ -1,5 +1,5 @@
 // Rejected with: "no bytes: nothing is counted"
-// Shared memory is not cleared for anybody: the counting begins with what the last block left there.
+// Shared memory is not initialized: counting starts from what an earlier block left there.
 extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, unsigned long long n) {
   __shared__ unsigned own[256];
   const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;

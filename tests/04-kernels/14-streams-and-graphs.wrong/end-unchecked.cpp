@@ -1,5 +1,5 @@
 // Rejected with: "work that cannot be captured is reported, and the stream can be used"
-// The end of a capture that has become invalid answers with an error and no graph. Here nobody asks.
+// Ending an invalidated capture returns an error and no graph. The result is not checked.
 #include "common/cu.hpp"
 
 #include <functional>

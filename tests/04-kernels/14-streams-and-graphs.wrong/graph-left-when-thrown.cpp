@@ -1,5 +1,5 @@
 // Rejected with: "of work that throws halfway, no graph stays behind"
-// Ending the capture frees the stream, and hands over a graph of what had been put into it by then.
+// Ending the capture releases the stream and returns a graph of the work captured so far.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
 // Rejected with: "the last one may be guilty, too"
-// Every answer is checked. It is the launch's, and the kernel has hardly begun.
+// Every result is checked, but it is the launch's, and the kernel has barely started.
 #include "common/cu.hpp"
 
 #include <functional>

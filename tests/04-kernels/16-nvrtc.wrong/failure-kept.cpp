@@ -1,5 +1,5 @@
 // Rejected with: "a failed compilation is not kept"
-// The file of a failed compilation is empty and stays: nobody will compile this source again, mended or not.
+// A failed compilation leaves an empty file, so this source is never compiled again.
 #include <unistd.h>
 
 #include <cstdio>

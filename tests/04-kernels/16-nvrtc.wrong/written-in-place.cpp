@@ -1,4 +1,4 @@
-// Rejected with: "whoever looks finds the whole image or none"
+// Rejected with: "another process finds the whole image or none"
 // The file is there from the first byte on, and a reader takes what there is.
 #include <unistd.h>
 

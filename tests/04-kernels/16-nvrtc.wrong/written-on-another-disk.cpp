@@ -1,4 +1,4 @@
-// Rejected with: "the folder may lie on another disk than the temporary files"
+// Rejected with: "the folder may be on another disk than the temporary files"
 // A file is renamed within one file system only. Where /tmp is one of its own, nothing is ever kept.
 #include <unistd.h>
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Rejected with: "the log names the function that nobody brings"
-// The linker has a buffer and fills it, and nobody hands it on.
+// Rejected with: "the log names the undefined function"
+// The linker fills its log buffer, but the log is not passed on.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
 // Rejected with: "the linker is destroyed when all went well"
-// The module is loaded, and the linker with its copy of the image stays for ever.
+// The module is loaded, but the linker and its copy of the image are never released.
 #include "common/cu.hpp"
 
 #include <string>

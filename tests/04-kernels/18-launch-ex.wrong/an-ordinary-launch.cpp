@@ -1,5 +1,5 @@
 // Rejected with: "all blocks of the grid meet"
-// As many blocks as fit, and an ordinary launch: nobody has promised that they run at the same time.
+// As many blocks as fit, but an ordinary launch does not guarantee that they run at the same time.
 #include "common/cu.hpp"
 
 #include <algorithm>

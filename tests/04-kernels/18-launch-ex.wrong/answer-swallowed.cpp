@@ -1,5 +1,5 @@
 // Rejected with: "a block that cannot be is refused"
-// Whatever the launch answers, the caller hears that all is well.
+// Whatever the launch returns, the caller receives success.
 #include "common/cu.hpp"
 
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {

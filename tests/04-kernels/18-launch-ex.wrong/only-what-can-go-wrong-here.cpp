@@ -1,5 +1,5 @@
 // Rejected with: "each call is checked: the first failure comes back, and nothing is launched"
-// Without a context there is no device to ask, and nobody notices before the launch, if then.
+// Without a context there is no device to query, and the error surfaces at the launch at the earliest.
 #include "common/cu.hpp"
 
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {

@@ -4,7 +4,7 @@
 
 CUresult describe(CUtensorMap* map, CUdeviceptr matrix, int rows, int columns, std::size_t pitch, int box_rows,
                   int box_columns, bool swizzled) {
-  // The dimension whose numbers lie side by side comes first, and has no stride of its own.
+  // The contiguous dimension comes first and has no stride.
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
   const cuuint64_t strides[] = {pitch};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_rows), static_cast<cuuint32_t>(box_columns)};

@@ -1,10 +1,10 @@
 // Rejected with: "a matrix that is not square"
-// Rows come first in C++; here, what lies side by side does.
+// Rows come first in C++; in a tensor map, the contiguous dimension does.
 #include "common/cu.hpp"
 
 CUresult describe(CUtensorMap* map, CUdeviceptr matrix, int rows, int columns, std::size_t pitch, int box_rows,
                   int box_columns, bool swizzled) {
-  // The dimension whose numbers lie side by side comes first, and has no stride of its own.
+  // The contiguous dimension comes first and has no stride.
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(rows), static_cast<cuuint64_t>(columns)};
   const cuuint64_t strides[] = {pitch};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};

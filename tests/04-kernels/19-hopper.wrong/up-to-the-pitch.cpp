@@ -1,11 +1,11 @@
 // Rejected with: "what is outside of the matrix becomes 0"
-// What lies behind a row, up to the next one, is taken for a part of it.
+// The padding after each row is treated as part of the row.
 #include "common/cu.hpp"
 
 CUresult describe(CUtensorMap* map, CUdeviceptr matrix, int rows, int columns, std::size_t pitch, int box_rows,
                   int box_columns, bool swizzled) {
   (void)columns;
-  // The dimension whose numbers lie side by side comes first, and has no stride of its own.
+  // The contiguous dimension comes first and has no stride.
   const cuuint64_t sizes[] = {static_cast<cuuint64_t>(pitch / sizeof(float)), static_cast<cuuint64_t>(rows)};
   const cuuint64_t strides[] = {pitch};
   const cuuint32_t box[] = {static_cast<cuuint32_t>(box_columns), static_cast<cuuint32_t>(box_rows)};

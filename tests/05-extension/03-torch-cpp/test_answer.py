@@ -1,4 +1,4 @@
-"""The answer's column_sums: right, in every type, with every stride, refusing the rest, known to the compiler."""
+"""The learner's column_sums: correct for every type and stride, rejects other input, works under torch.compile."""
 
 from collections.abc import Callable
 

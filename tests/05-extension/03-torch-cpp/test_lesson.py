@@ -14,7 +14,7 @@ from common.built import ROOT, built
 LESSON = ROOT / "05-extension" / "03-torch-cpp"
 OP_SO, MODULE = built(str(LESSON / "main.py"), "op.so"), built(str(LESSON / "main.py"), "module")
 
-pytestmark = pytest.mark.skipif("solution" not in os.environ["ANSWER"], reason="it is about the lesson, not the answer")
+pytestmark = pytest.mark.skipif("solution" not in os.environ["ANSWER"], reason="it tests the lesson, not the exercise")
 
 
 def run(*command: str) -> subprocess.CompletedProcess[str]:

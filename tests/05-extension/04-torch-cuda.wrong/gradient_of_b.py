@@ -1,5 +1,5 @@
 # Rejected with: "an op that loses a gradient is rejected"
-# Of the two gradients it looks at one.
+# It checks one of the two gradients.
 from collections.abc import Callable
 
 import torch

@@ -1,5 +1,5 @@
 # Rejected with: "an op that ignores strides is rejected"
-# All tensors that it tries lie in memory in order.
+# Every tensor that it tries is contiguous.
 from collections.abc import Callable
 
 import torch

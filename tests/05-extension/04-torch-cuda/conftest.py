@@ -1,4 +1,4 @@
-# Where the lesson's op is; and its own tests, which no answer changes, run once, beside the solution.
+# Locates the lesson's op. The op's own tests do not depend on the exercise, so they run once, with the solution.
 import os
 import pathlib
 import sys

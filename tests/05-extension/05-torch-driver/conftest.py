@@ -1,4 +1,4 @@
-# The lesson's modules can be imported; they are judged once, beside the solution, and not again for every answer.
+# Makes the lesson's modules importable. They are tested once, with the solution, not again for every submission.
 import os
 import pathlib
 import sys

@@ -87,7 +87,7 @@ def test_threads_that_compile_the_same_share_one_file(tmp_path, monkeypatch):
 
 
 def test_an_import_starts_no_driver():
-    """Who has called cuInit cannot fork processes that use the GPU."""
+    """A process that has called cuInit cannot fork children that use the GPU."""
     program = "import common.driver; from ctypes import *; print(CDLL('libcuda.so.1').cuDeviceGetCount(byref(c_int())))"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert ended.stdout.strip() == "3", ended.stderr  # CUDA_ERROR_NOT_INITIALIZED

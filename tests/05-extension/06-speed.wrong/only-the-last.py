@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kernel:
-    """One pass over the memory: the names of the tensors that it reads and writes. A name may stand there twice: x * x."""
+    """One pass over the memory: the names of the tensors that it reads and writes. A name can occur twice: x * x."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
@@ -18,7 +18,7 @@ def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
 
 
 def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
-    """Reads what nobody before has written, writes what is kept."""
+    """Reads what no earlier node in the pass has written, and writes what is used later."""
     reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
     writes: dict[str, None] = {}
     for kernel in kernels:

@@ -1,12 +1,12 @@
 # Rejected with: "what is kept and only read is not written"
-# Whatever is still needed afterwards is written, also what nobody has changed.
+# Everything that is needed afterwards is written, even what the pass has not changed.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One pass over the memory: the names of the tensors that it reads and writes. A name may stand there twice: x * x."""
+    """One pass over the memory: the names of the tensors that it reads and writes. A name can occur twice: x * x."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
@@ -23,7 +23,7 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
     What one writes and another reads stays in a register. Names are in the order in which they first appear, each once.
     """
-    # It reads what nobody before has written, and writes what is kept.
+    # It reads what no earlier node has written, and writes what is used later.
     reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
     writes: dict[str, None] = {}
     for kernel in kernels:

@@ -1,4 +1,4 @@
-"""The op's own tests do not depend on the learner's answer: once is enough, for PyTorch takes seconds to load."""
+"""The op's own tests do not depend on the exercise, and PyTorch takes seconds to load, so they run once."""
 
 import os
 

@@ -1,4 +1,4 @@
-# The lesson's modules can be imported; its ops are judged once, beside the solution, and not again for every answer.
+# Makes the lesson's modules importable. Its ops are tested once, with the solution, not again for every submission.
 import os
 import pathlib
 import sys

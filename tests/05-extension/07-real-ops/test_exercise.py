@@ -33,14 +33,14 @@ def winners_of(input: Tensor, boxes: Tensor) -> Tensor:
 
 
 def forward(input: Tensor, boxes: Tensor, winners: Tensor) -> Tensor:
-    """With PyTorch's gradient: the winning pixels, 0 where there is none."""
+    """With PyTorch's gradient: the winning pixels, 0 for an empty bin."""
     planes = input.flatten(2)[boxes[:, 0].long()]
     taken = planes.gather(2, winners.flatten(2).clamp(min=0)).reshape(winners.shape)
     return torch.where(winners < 0, 0.0, taken)
 
 
 def backward(kernel: places.Device, gradient: Tensor, boxes: Tensor, winners: Tensor, shape: torch.Size) -> Tensor:
-    """By the learner's kernel. Behind the end of what it is told of there is more, which looks like bins of image 0."""
+    """Runs the learner's kernel. Beyond the end of its arrays there is more data, which looks like bins of image 0."""
     count = winners.numel()
     sums = torch.zeros(shape, dtype=torch.float64)
     padded = [

@@ -1,4 +1,4 @@
-# What only tensors of a GPU can show, and torchvision's answers where it is installed.
+# What only tensors on a GPU can show, and torchvision's results where it is installed.
 import places
 import pytest
 import real_ops

@@ -30,7 +30,7 @@ class Way:
             return op(*self.put(tensors), *how).cpu()
 
     def gradients(self, op, tensors: list[Tensor | None], arriving: Tensor, *how) -> list[Tensor]:
-        """Of all tensors that want one."""
+        """Checks the gradients of all tensors that require one."""
         wanting = [None if tensor is None else tensor.detach().requires_grad_(tensor.requires_grad) for tensor in self.put(tensors)]
         inputs = [tensor for tensor in wanting if tensor is not None and tensor.requires_grad]
         with self.inside():
@@ -340,7 +340,7 @@ def test_roi_align_computes_no_gradient_for_boxes_alone(monkeypatch: pytest.Monk
     assert torch.autograd.grad(output, regions, allow_unused=True) == (None,)
 
 
-# ---- what nobody may get around ------------------------------------------------------------------------------------------
+# ---- input that must be rejected ------------------------------------------------------------------------------------------
 
 
 def test_the_registered_ops_refuse_the_same() -> None:

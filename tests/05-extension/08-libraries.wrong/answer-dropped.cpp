@@ -1,4 +1,4 @@
-// Rejected with: "the library's answer is passed on"
+// Rejected with: "the library's error code is returned"
 // A library's codes are not the driver's, so they are thrown away.
 #include "05-extension/08-libraries/libraries.hpp"
 

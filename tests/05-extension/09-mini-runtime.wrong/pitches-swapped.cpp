@@ -5,7 +5,7 @@
 
 // Copies `height` rows of `width` bytes; rows begin `to_pitch` and `from_pitch` bytes apart. What cudaMemcpy2D's manual
 // says: a row longer than either pitch is cudaErrorInvalidPitchValue, a direction that does not exist is
-// cudaErrorInvalidMemcpyDirection, and what the driver answers otherwise is passed on. cudaMemcpyDefault leaves it to
+// cudaErrorInvalidMemcpyDirection, and any other error of the driver is returned. cudaMemcpyDefault leaves it to
 // the driver to find out where the two ends lie (CU_MEMORYTYPE_UNIFIED).
 cudaError_t copy_2d(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
                     std::size_t height, cudaMemcpyKind kind) {

@@ -1,4 +1,4 @@
-"""Does the answer choose as pip does?"""
+"""Tests whether the learner's function chooses the wheel that pip would choose."""
 
 from types import ModuleType
 

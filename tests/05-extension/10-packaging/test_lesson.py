@@ -19,7 +19,7 @@ NOW = LATER.with_name("now.wheel")
 PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(pathlib.Path(importlib.util.find_spec("torch").origin).parents[1])])
 
 pytestmark = [
-    pytest.mark.skipif("solution" not in os.environ["ANSWER"], reason="it is about the lesson, not the answer"),
+    pytest.mark.skipif("solution" not in os.environ["ANSWER"], reason="it tests the lesson, not the exercise"),
     pytest.mark.skipif(not NOW.exists(), reason="there is no pip here, or no setuptools 70.1"),
 ]
 
@@ -71,7 +71,7 @@ print(torch.autograd.gradcheck(f, (x.detach().double().requires_grad_(), b.detac
 
 
 def test_on_a_gpu_the_kernel_in_the_wheel_runs_without_nvcc(tmp_path: pathlib.Path) -> None:
-    import torch  # here: it takes seconds, and most answers have no need of it
+    import torch  # imported here because it takes seconds, and most submissions do not need it
 
     if not torch.cuda.is_available():
         pytest.skip("PyTorch sees no GPU here")

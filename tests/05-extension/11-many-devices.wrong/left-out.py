@@ -1,5 +1,5 @@
 # Rejected with: "a parameter that one process has not used"
-# Who has no gradient sends none: the messages of two processes are then not of the same length.
+# A parameter without a gradient is skipped, so the messages of two processes differ in length.
 from collections.abc import Iterable
 
 import torch

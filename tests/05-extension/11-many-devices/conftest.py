@@ -1,4 +1,4 @@
-"""What no answer changes is tested once, beside the solution."""
+"""What does not depend on the exercise is tested once, with the solution."""
 
 import os
 

@@ -35,7 +35,7 @@ def process(work: Callable, rank: int, world: int, backend: str, folder: str) ->
         dist.init_process_group(backend, init_method=meeting_place, rank=rank, world_size=world, timeout=timedelta(seconds=LIMIT / 2))
         torch.save(work(rank), path)
         dist.destroy_process_group()
-    except BaseException:  # whatever the learner's code ends with is told in the process that judges
+    except BaseException:  # any exception of the learner's code is reported by the parent process
         path.with_suffix(".failed").write_text(traceback.format_exc().strip().splitlines()[-1])
         os._exit(1)
 
@@ -53,12 +53,12 @@ def several(work: Callable, world: int = 2, backend: str = "gloo") -> list:
         hung = [one.kill() for one in running if one.is_alive()]
         failures = [path.read_text() for path in sorted(pathlib.Path(folder).glob("*.failed"))]
         assert not failures, f"a process ended with {failures[0]}"
-        assert not hung, "the processes wait for each other for ever"
+        assert not hung, "deadlock: the processes wait for each other"
         return [torch.load(pathlib.Path(folder, str(rank))) for rank in range(world)]
 
 
 class Model(nn.Module):
-    """Of the last two layers, a row takes the one that its first number points at."""
+    """Each row passes through one of the last two layers, selected by its first number."""
 
     def __init__(self, dtype: torch.dtype = torch.double) -> None:
         super().__init__()
@@ -82,7 +82,7 @@ def some_rows(count: int) -> Tensor:
 
 
 def gradients(x: Tensor, rows: list[int], device: str, average: Callable | None = None) -> list[Tensor | None]:
-    """The gradients of some rows; averaged, if somebody does that, with those of other processes."""
+    """The gradients of some rows, averaged with those of other processes if the learner's function does so."""
     model, mine = Model().to(device), x[rows].to(device)
     model(mine).square().mean().backward()
     if average:
@@ -130,7 +130,7 @@ def test_a_parameter_that_one_process_has_not_used(answer):
 
 def counted(answer, rank: int) -> int:
     sent = []
-    # Where all functions of torch.distributed end, by whatever name the answer knows them.
+    # All functions of torch.distributed end here, whatever name the learner's code has imported them under.
     for name in dir(dist.ProcessGroup):
         if not name.lstrip("_").startswith(("all", "reduce", "broadcast", "gather")):
             continue

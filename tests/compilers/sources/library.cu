@@ -89,7 +89,7 @@ KERNEL(groups) {
   r += parts.size() * 3 + cg::reduce(parts, 1u, cg::plus<u32>());
   out[INDEX] = r + block.thread_rank();
 }
-// Tiles of more than one warp, whose barriers lie where the system keeps them.
+// Tiles of more than one warp. Their barriers are in shared memory that the system reserves.
 KERNEL(large_groups) {
   __shared__ cg::block_tile_memory<128> memory;
   const auto block = cg::this_thread_block(memory);

@@ -1,5 +1,5 @@
 // Rejected with: "each call is checked: what the driver refuses is thrown"
-// A driver that does not answer looks like a device on which nothing fits.
+// A failed call looks like a device on which no block fits.
 #include "common/cu.hpp"
 
 int largest_shared(CUfunction kernel, int threads, int blocks) {

@@ -1,29 +1,32 @@
-# Lessons' programs under a tool, for tests/host_side.py and tests/device_side.py: how one is run, and what came of them all.
+"""Lessons' programs under a tool such as valgrind: how one is run, and what came of them all."""
+
 import subprocess
 import tempfile
 
-import course  # PYTHONPATH: the Makefile
+from course import possible
+from course.lessons import is_python
+from course.process import how_it_ended, run_limited
 
 LIMIT = 300  # seconds for one program; valgrind takes up to a hundred times as long as the program alone
 
 
 def why_not(lesson):
     """Why a lesson's program and check are not run under a tool; nothing if they are."""
-    return "its program is Python" if course.is_python(lesson) else course.why_not(lesson, for_check=True)
+    return "its program is Python" if is_python(lesson) else possible.why_not(lesson, for_check=True)
 
 
 def run(command, environment, stderr=subprocess.STDOUT):
     """How a program ended, in a folder of its own; None if it did not within LIMIT."""
     with tempfile.TemporaryDirectory() as empty:
         try:
-            return course.run_limited(command, LIMIT, cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=stderr)
+            return run_limited(command, LIMIT, cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=stderr)
         except subprocess.TimeoutExpired:
             return None
 
 
 def how(ended, last):
     """How a program that failed ended, and the last lines that it wrote."""
-    return [course.how_it_ended(ended.returncode)] + (ended.stdout + (ended.stderr or "")).strip().splitlines()[-last:]
+    return [how_it_ended(ended.returncode)] + (ended.stdout + (ended.stderr or "")).strip().splitlines()[-last:]
 
 
 class Tally:

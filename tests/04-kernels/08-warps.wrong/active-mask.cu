@@ -1,4 +1,4 @@
-// Rejected with: "who takes part is said, not asked: no __activemask()"
+// Rejected with: "the mask is written down, not taken from __activemask()"
 // The shuffle stands under the `if`, and the mask is made to fit. Lanes read from others that the mask does not name.
 extern "C" __global__ void scan_warps(int* numbers) {
   const int lane = threadIdx.x % 32;
