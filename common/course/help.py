@@ -8,7 +8,7 @@ make run            build and run every lesson
 make walk           a guided tour: question, prediction, run, explanation
 make check          judge your answers to the exercises
 make doctor         what this machine has for CUDA, and what it lacks
-make bench          run the lessons that measure; keep the figures in build/bench
+make bench          run the lessons that measure; keep figures in build/bench
 make clean          remove what was built, but not what was downloaded
 For contributors:
 make test           prove every program, exercise, text and tool
@@ -18,7 +18,7 @@ make fuzz           feed the simulator random PTX
 run, walk, check, bench and test take a part of the course: make check 02
 """
 VARIABLES = {
-    "DEVICE": "gpu, simulator or auto: where lessons run (auto: on a GPU if possible)",
+    "DEVICE": "gpu, simulator or auto (the default: a GPU if there is one)",
     "ARGS": "words for a lesson's program: make 03-12 ARGS=--controls",
     "V": "V=1 shows every command",
     "CXX": "another compiler: CXX=clang++",

@@ -114,7 +114,7 @@ def steps(goals, part):
             found.append(Step(goal, chosen, chosen))
         elif goal.startswith("build/"):
             found.append(Step("build", about=filter(None, [build.lesson_of(goal)]), targets=[goal]))
-        elif not is_numbered(goal) and not is_suite(goal):
+        elif not is_numbered(goal) and not ("test" in goals and is_suite(goal)):
             found.append(Step(goal))
     if named and not partly:
         asked = list(dict.fromkeys(lesson for name in named for lesson in lessons([name])))
@@ -203,7 +203,7 @@ def main(typed):
     as_meant = [goal for typed_goal in typed or ["run" if here else "help"] for goal in meant_by(from_root(typed_goal.rstrip("/"), chapter))]
     goals = list(dict.fromkeys(as_meant))
     partly = any(goal in PARTLY for goal in goals)
-    named = [goal for goal in goals if is_numbered(goal) or not goal in help.targets() and is_suite(goal)]
+    named = [goal for goal in goals if is_numbered(goal) or "test" in goals and is_suite(goal)]
     part = [meant for word in os.environ.pop("IN", "").split() for meant in meant_by(from_root(word.rstrip("/"), chapter))]
     if partly:
         part += named

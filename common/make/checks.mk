@@ -67,7 +67,7 @@ $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests
 
 # It runs the instructions' suite, too. After the library: both makes would build the same objects.
 build/tests/simulator/check: always | build/tests/instructions/check build/simulator/libcuda.so
-	+@$(MAKE) -f common/simulator/Makefile suite SANITIZE= CUDA_INCLUDE=$(CUDA_INCLUDE) TOOLKIT='$(TOOLKIT)' CATCH_FLAGS='$(CATCH_FLAGS)' CATCH_LIBS='$(CATCH_LIBS)'
+	+@$(MAKE) -f common/simulator/Makefile suite $(FOR_SIMULATOR) CATCH_FLAGS='$(CATCH_FLAGS)' CATCH_LIBS='$(CATCH_LIBS)'
 
 # Asynchronous copies, and what libcu++ builds upon, begin with compute capability 8.0.
 build/tests/checks/%.ptx: NVCC_FLAGS := $(NVCC_FLAGS:-arch=%=-arch=compute_80)
