@@ -6,26 +6,29 @@ the packages of the user's own python3. So it takes a moment to make, and a down
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pathlib
 import site
+import subprocess
 import sys
 import sysconfig
 import zlib
 
 from course import ROOT, fetch
-from course.fetch import Missing, output
+from course.fetch import Missing, attempt, link, output
 
 ENVIRONMENT, REQUIREMENTS = ROOT / "build" / "python", ROOT / "common" / "requirements"
+TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
 TAG = "py%d%d" % sys.version_info[:2]  # what is fetched for one Python does not serve another
 # The files of common/requirements: the MB of room that they need, what they are, and the size to announce.
 PACKAGES = {
-    "pytest": (20, "pytest, which checks the lessons in Python", "2 MB"),
-    "tools": (50, "rich, with other packages that the course's commands use", "5 MB"),
-    "builders": (60, "setuptools, with pip and ninja, which lessons in Python build with", "4 MB"),
+    "pytest": (20, "pytest, which checks the lessons in Python", "3 MB to download, 14 MB on disk"),
+    "tools": (50, "rich and other packages that the course's commands use", "3 MB to download, 16 MB on disk"),
+    "builders": (60, "setuptools, pip and ninja, with which lessons in Python build", "4 MB to download, 25 MB on disk"),
     "plots": (250, "matplotlib, which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }
+ASK_TORCH = """import os, torch
+print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.path.dirname(torch.__file__))"""
 
 
 def users_python() -> str:
@@ -48,7 +51,7 @@ def pins(name: str) -> list[str]:
 
 def pip_advice(package: str) -> str:
     """What a person types. Debian's Python comes without pip, and then has it in an environment only."""
-    first = "" if importlib.util.find_spec("pip") else "sudo apt-get install python3-venv; python3 -m venv env; . env/bin/activate; "
+    first = "" if fetch.has_pip() else "sudo apt-get install python3-venv; python3 -m venv env; . env/bin/activate; "
     return f"Type: {first}python3 -m pip install {package}"
 
 
@@ -84,11 +87,11 @@ class Environment:
         """The pinned packages; without a network, those of the user's own python3. matplotlib, which is large, the other way around."""
         if not (name == "plots" and self.has_installed(name)):
             room, what, size = PACKAGES[name]
-            announcement = f"{what}: not here. Fetching a private copy ({size})."
+            announcement = f"Fetching {what} ({size})."
             checksum = zlib.crc32("".join(pins(name)).encode())
             try:
                 words = ["-r", REQUIREMENTS / f"{name}.txt"]
-                folder = fetch.fetch(f"{name}-{TAG}-{checksum:08x}", room, what.split(",")[0], announcement, lambda part: fetch.pip(part, *words))
+                folder = fetch.fetch(f"{name}-{TAG}-{checksum:08x}", room, what.split(",")[0].split(" and ")[0], announcement, lambda part: fetch.pip(part, *words))
                 self.add(name, folder)
             except Missing:
                 if not self.has_installed(name):
@@ -101,9 +104,48 @@ class Environment:
     def find_headers(self) -> dict[str, str]:
         """Python.h, which a distribution's Python comes without. setuptools looks for it in build/python/include, too."""
         if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
-            version, what = "%d.%d" % sys.version_info[:2], "Python.h is not here. Fetching the distribution's package, unpacked for us only (5 MB)."
+            version, what = "%d.%d" % sys.version_info[:2], "Fetching Python.h from the distribution's package, unpacked for us only (6 MB to download, 27 MB on disk)."
             folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, lambda part: fetch.debian(part, part.files, f"libpython{version}-dev"))
             for file in (*folder.glob(f"usr/include/python{version}/*"), *folder.glob("usr/include/*-linux-gnu")):
                 if not (ENVIRONMENT / "include" / file.name).exists():
                     (ENVIRONMENT / "include" / file.name).symlink_to(file)
         return {"PYTHON_HEADERS": "yes"}
+
+
+def look_at_torch() -> dict[str, str]:
+    version, old_string, folder, *_ = [*output(ENVIRONMENT / "bin/python3", "-W", "ignore", "-c", ASK_TORCH).split(maxsplit=2), "", "", ""]
+    folder = folder.strip()
+    has_cuda = "yes" if os.path.exists(f"{folder}/include/c10/cuda/CUDAGuard.h") else ""
+    return {"TORCH": version, "TORCH_OLD_STRING": old_string, "TORCH_ROOT": link("torch", folder), "TORCH_CUDA": has_cuda} if folder else {}
+
+
+def find_torch(environment: Environment) -> dict[str, str]:
+    """PyTorch of the user's own python3, or a private one."""
+    if found := look_at_torch():
+        return found
+    if sys.version_info < TORCH_PYTHON:
+        raise Missing("PyTorch needs Python %d.%d or newer, and python3 is %d.%d" % (*TORCH_PYTHON, *sys.version_info[:2]))
+    version, index = pins("pytorch")[0].split("==")[1], os.environ.get("TORCH_INDEX")
+    what = f"PyTorch is not here. Fetching a private one, {version} (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; "
+    what += "the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)."
+    words = [f"torch=={version}", "numpy", "--index-url", index] if index else ["-r", REQUIREMENTS / "pytorch.txt"]
+    folder = fetch.fetch(f"torch-{version}-{TAG}", 8000, "PyTorch", what, lambda part: fetch.pip(part, *words))
+    environment.add("pytorch", folder)
+    if found := look_at_torch():
+        return found
+    ran = subprocess.run([ENVIRONMENT / "bin/python3", "-c", "import torch"], capture_output=True, text=True, check=False)
+    raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it says nothing'])[-1]}; remove that folder and try again")
+
+
+def find_python(needs: list[str]) -> dict[str, str]:
+    """The environment, with the packages that are needed."""
+    environment = Environment()
+    found = {"PYTHON": "build/python/bin/python3"}
+    for name in PACKAGES:
+        if name in needs or name == "builders" and "torch" in needs:
+            advice = pip_advice(f"-r common/requirements/{name}.txt")
+            found |= attempt(name.upper(), lambda: environment.find_packages(name), advice)
+    if "torch" in needs:
+        found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
+        found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
+    return found

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import glob
-import importlib.util
 import os
 import pathlib
 import re
@@ -51,11 +50,13 @@ def attempt(name: str, find, advice: str) -> dict[str, str]:
 
 def link(name: str, target: object) -> str:
     """Makes build/<name> lead to the target; returns its path from the root."""
-    path, new = ROOT / "build" / name, ROOT / "build" / f"{name}.{os.getpid()}"
+    path, new, target = ROOT / "build" / name, ROOT / "build" / f"{name}.{os.getpid()}", os.path.abspath(target)
     try:
-        os.symlink(os.path.abspath(target), new)
+        os.symlink(target, new)
         os.replace(new, path)
-    except OSError as problem:
+    except OSError as problem:  # a file system without links
+        if re.fullmatch(r"[\w./+-]+", target):
+            return target
         raise Refused(f"build/{name} cannot be made a link to {target}: {problem.strerror}. Move the course to a file system with links.") from None
     return f"build/{name}"
 
@@ -203,10 +204,14 @@ def megabytes_in(*lists) -> int:
     return sizes >> 20
 
 
+def has_pip() -> bool:
+    return bool(output(sys.executable, "-c", "import pip; print('yes')"))
+
+
 def pip(part: Part, *words: object) -> None:
     """Installs packages into part.files, on machines without pip, too: Debian's Python comes without it."""
     mine = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}  # not what a user has configured for packages of his own
-    if importlib.util.find_spec("pip") is None:
+    if not has_pip():
         bundled = glob.glob(os.path.dirname(os.__file__) + "/ensurepip/_bundled/pip-*.whl") or glob.glob("/usr/share/python-wheels/pip-*.whl")
         if not bundled:
             debian(part, part.temporary / "pip", "python3-pip-whl")

@@ -20,7 +20,7 @@ import zlib
 
 from course import ROOT, device, fetch
 from course.compiler import check_build_folder, check_temporary_folder, compiler_asked, find_compiler
-from course.environment import ENVIRONMENT, PACKAGES, TAG, Environment, pins, pip_advice, users_python
+from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, users_python
 from course.fetch import Missing, Refused, attempt, link, output, say
 
 RESULT = ROOT / "build" / "setup.mk"
@@ -31,11 +31,13 @@ NAMES = """KEY PYTHON_KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSI
     WITHOUT_HOST_NVCC""".split() + CATCH_NAMES + PYTHON_NAMES  # fmt: skip
 OLDEST_TOOLKIT, NEWEST_TOOLKIT = 12000, "13.0"  # of a private one: as new as the driver can load, but no newer
 INSTALLED = ["/usr/local/cuda"]  # where a toolkit is looked for besides CUDA_HOME and nvcc on the PATH
-TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
 
 
 def main(needs: list[str]) -> int:
     """Returns 0 when everything was looked for, 1 if nothing can be built here, 130 if it was interrupted."""
+    if unknown := set(needs) - {"catch2", "torch", *PACKAGES}:
+        say(f"Set-up does not know {' '.join(unknown)}. It knows: catch2 torch {' '.join(PACKAGES)}")
+        return 1
     if os.path.realpath(sys.prefix) == os.path.realpath(ENVIRONMENT):  # the user's own python3 decides what the environment is made of
         path = os.pathsep.join(filter(None, [str(ROOT / "common"), os.environ.get("PYTHONPATH")]))
         return subprocess.run([users_python(), "-m", "course", "setup", *needs], env={**os.environ, "PYTHONPATH": path}, check=False).returncode
@@ -55,7 +57,7 @@ def main(needs: list[str]) -> int:
         return 1
     except OSError as problem:
         free = fetch.free_megabytes(ROOT)
-        say(f"Set-up cannot write {problem.filename or ROOT / 'build'}: {problem.strerror}. {free} MB are free here. Make room, then try again.")
+        say(f"Nothing was set up: {problem.filename or ROOT / 'build'}: {problem.strerror}. {free} MB are free in the course's folder.")
         return 1
     except KeyboardInterrupt:
         say("Interrupted: nothing half-made was kept.")
@@ -193,7 +195,9 @@ def private_toolkit(version: str) -> dict[str, str]:
     what = f"CUDA toolkit to use here. Fetching a private one, CUDA {version}, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
     size = "about 200 MB to download, 500 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it"
     folder = fetch.fetch(f"cuda-{version}", 1200, "CUDA toolkit", f"There is no {what}\n({size})", fill)
-    return look_at_toolkit(folder / "nvidia" / f"cu{major}") or look_at_toolkit(folder / "nvidia" / "cuda_runtime")
+    if found := look_at_toolkit(folder / "nvidia" / f"cu{major}") or look_at_toolkit(folder / "nvidia" / "cuda_runtime"):
+        return found
+    raise Missing(f"the CUDA toolkit in {folder} has no cuda.h: remove that folder and try again")
 
 
 # ---- Catch2 --------------------------------------------------------------------------------------------------------------
@@ -222,47 +226,3 @@ def find_catch2(compiler: str) -> dict[str, str]:
     if found := version(f"-isystem {here}/usr/include", libraries):
         return found
     raise Missing(f"the Catch2 in {folder} does not compile: remove that folder and try again")
-
-
-# ---- PyTorch -------------------------------------------------------------------------------------------------------------
-
-ASK_TORCH = """import os, torch
-print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.path.dirname(torch.__file__))"""
-
-
-def look_at_torch() -> dict[str, str]:
-    version, old_string, folder, *_ = [*output(ENVIRONMENT / "bin/python3", "-W", "ignore", "-c", ASK_TORCH).split(maxsplit=2), "", "", ""]
-    folder = folder.strip()
-    has_cuda = "yes" if os.path.exists(f"{folder}/include/c10/cuda/CUDAGuard.h") else ""
-    return {"TORCH": version, "TORCH_OLD_STRING": old_string, "TORCH_ROOT": link("torch", folder), "TORCH_CUDA": has_cuda} if folder else {}
-
-
-def find_torch(environment: Environment) -> dict[str, str]:
-    """PyTorch of the user's own python3, or a private one."""
-    if found := look_at_torch():
-        return found
-    if sys.version_info < TORCH_PYTHON:
-        raise Missing("PyTorch needs Python %d.%d or newer, and python3 is %d.%d" % (*TORCH_PYTHON, *sys.version_info[:2]))
-    version, index = pins("pytorch")[0].split("==")[1], os.environ.get("TORCH_INDEX")
-    what = f"PyTorch is not here. Fetching a private one, {version} (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; "
-    what += "the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)."
-    words = ["-r", ROOT / "common" / "requirements" / "pytorch.txt", *(["--index-url", index] if index else [])]
-    folder = fetch.fetch(f"torch-{version}-{TAG}", 8000, "PyTorch", what, lambda part: fetch.pip(part, *words))
-    environment.add("pytorch", folder)
-    if found := look_at_torch():
-        return found
-    ran = subprocess.run([ENVIRONMENT / "bin/python3", "-c", "import torch"], capture_output=True, text=True, check=False)
-    raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it says nothing'])[-1]}; remove that folder and try again")
-
-
-def find_python(needs: list[str]) -> dict[str, str]:
-    """The environment, with the packages that are needed."""
-    environment = Environment()
-    found = {"PYTHON": "build/python/bin/python3"}
-    if "torch" in needs:
-        found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
-        found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
-    for name in PACKAGES:
-        if name in needs or name == "builders" and "torch" in needs:
-            found |= attempt(name.upper(), lambda: environment.find_packages(name), pip_advice(pins(name)[0].split("==")[0]))
-    return found

@@ -14,7 +14,7 @@ from unittest import mock
 
 import pytest
 
-from course import ROOT, fetch, setup
+from course import ROOT, environment, fetch, setup
 
 NVCC = "#!/bin/sh\n"
 LISTS = "echo compute_75\n"
@@ -195,6 +195,14 @@ def test_pytorch_stays_found_when_a_terminal_has_another_compiler_or_toolkit(hou
         assert house.found()["TORCH"] == kept, key
 
 
+def test_on_a_file_system_without_links_plain_paths_are_used_as_they_are(house):
+    plain, special = house.toolkit("cuda"), house.toolkit("tool kit")
+    with mock.patch("os.symlink", side_effect=PermissionError(1, "Operation not permitted")):
+        assert fetch.link("toolkit", plain) == str(plain)
+        with pytest.raises(fetch.Refused, match="Move the course to a file system with links"):
+            fetch.link("toolkit", special)
+
+
 # ---- what cannot go on
 
 
@@ -207,6 +215,8 @@ def test_what_prevents_every_build_is_said_before_anything_is_fetched(house):
     assert "CUDA_HOME is /o'clock, but there is no include/cuda.h in it" in house.set_up(CUDA_HOME="/o'clock").stderr
     ended = house.set_up(TMPDIR="/no/where")
     assert ended.returncode == 1 and "cannot write their temporary files to /no/where: there is no such folder" in ended.stderr
+    ended = house.set_up("torhc")
+    assert ended.returncode == 1 and "Set-up does not know torhc. It knows: catch2 torch pytest" in ended.stderr
     assert nothing_half_made(house)
 
 
@@ -217,11 +227,18 @@ def test_a_disk_that_is_full_is_told_and_the_old_result_stays(house, capsys):
     full = mock.patch.object(os, "replace", side_effect=OSError(28, "No space left on device", str(result)))
     with mock.patch.object(setup, "RESULT", result), mock.patch.object(setup, "ENVIRONMENT", house.root), mock.patch.object(setup, "look", lambda *_: {}), full:
         assert setup.main([]) == 1
-    assert f"Set-up cannot write {result}: No space left on device. " in capsys.readouterr().err
+    assert f"Nothing was set up: {result}: No space left on device. " in capsys.readouterr().err
     assert result.read_text() == "KEY = old\n" and [path.name for path in result.parent.iterdir()] == ["setup.mk"]
 
 
 # ---- what is fetched
+
+
+def test_a_private_toolkit_that_was_damaged_is_told(house):
+    (house.cache / "cuda-13.0").mkdir(parents=True)
+    ended = house.set_up()
+    assert f"Note: the CUDA toolkit in {house.cache}/cuda-13.0 has no cuda.h: remove that folder and try again." in ended.stderr, ended.stderr
+    assert "remove that folder" in house.found()["WITHOUT_TOOLKIT"]
 
 
 def test_a_toolkit_is_fetched_once_and_kept_for_all(house):
@@ -348,8 +365,8 @@ def test_progress_is_said_while_a_command_runs(house, capsys):
 
 @pytest.mark.parametrize(("has_pip", "advice"), [(True, "Type: python3 -m pip install torch"), (False, "Type: sudo apt-get install python3-venv; python3 -m venv env;")])
 def test_where_there_is_no_pip_the_advice_says_how_to_get_one(has_pip, advice):
-    with mock.patch("importlib.util.find_spec", lambda name: object() if has_pip else None):
-        assert setup.pip_advice("torch").startswith(advice)
+    with mock.patch.object(fetch, "has_pip", lambda: has_pip):
+        assert environment.pip_advice("torch").startswith(advice)
 
 
 @contextlib.contextmanager
@@ -358,7 +375,7 @@ def made_up_debian(house, wheel):
     house.command("apt-get", f'echo "$@" >> {house.folder}/asked; [ -e {house.folder}/lists ] || case "$*" in *update*) touch {house.folder}/lists ;; *) echo "E: Unable to locate package" >&2; exit 100 ;; esac; touch package.deb\n')
     house.command("dpkg", f'mkdir -p $3/usr/share/python-wheels; cp {wheel} $3/usr/share/python-wheels/pip-1-py3-none-any.whl\n')
     (house.folder / "part").mkdir()
-    with mock.patch("importlib.util.find_spec", lambda name: None), mock.patch("glob.glob", lambda pattern: [str(path) for path in pathlib.Path("/").glob(pattern[1:])] if "part" in pattern else []):
+    with mock.patch.object(fetch, "has_pip", lambda: False), mock.patch("glob.glob", lambda pattern: [str(path) for path in pathlib.Path("/").glob(pattern[1:])] if "part" in pattern else []):
         with mock.patch.object(fetch, "offline", lambda: False), mock.patch.dict(os.environ, PATH=f"{house.bin}:{os.environ['PATH']}"):
             yield fetch.Part(str(house.folder / "part"))
 
