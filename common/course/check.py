@@ -10,9 +10,9 @@ from course.device import choose_device
 from course.lessons import heading, is_python, lessons as every_lesson
 from course.possible import why_not
 
-LIMIT = 20  # seconds for one exercise: people wait for this
-LONGER = 120  # where PyTorch has to be imported first
-BUDGET = "200000000"  # instructions, a few seconds' worth, after which the simulator says where a kernel that does not end stands
+LIMIT = 20  # seconds for one exercise: a person is waiting
+LONGER = 120  # if PyTorch has to be imported first
+BUDGET = "200000000"  # instructions, a few seconds' worth: then the simulator stops an endless kernel and names its line
 
 
 def indented(text, by="      "):
@@ -20,13 +20,13 @@ def indented(text, by="      "):
 
 
 def shortened(complaints, lines=40, columns=200):
-    """The first of many lines, for a file that is none of C++ has thousands; and of each line what fits a screen twice over."""
+    """The first lines, because a file that is not C++ at all causes thousands of errors; long lines are cut."""
     said = [line if len(line) <= columns else line[:columns] + " …" for line in complaints.splitlines()]
-    return "\n".join(said[:lines] + ([f"… and {len(said) - lines} lines more"] if len(said) > lines + 1 else said[lines:]))
+    return "\n".join(said[:lines] + ([f"… and {len(said) - lines} more lines"] if len(said) > lines + 1 else said[lines:]))
 
 
 def condensed(complaints, file):
-    """What compiler and linker said; a function that only the exercise can define is named in a line, not in the linker's five."""
+    """What compiler and linker said. A function that only the exercise can define is named in one line instead of the linker's five."""
     missing = re.findall(r"undefined (?:reference to|symbol:) [`'‘]?(.+?)['’]?$", complaints, re.MULTILINE)
     missing = [name for name in dict.fromkeys(missing) if not re.match(r"cu[A-Z]\w+$", name)]
     if not missing or re.search(r"error: ", complaints.replace("collect2: error: ", "")):
@@ -35,21 +35,21 @@ def condensed(complaints, file):
 
 
 def cases(lesson, source, device):
-    """What came of each test case. The results of a kernel may be right by luck, so that the simulator looks at it once more; at other answers if
-    CUDASIM_CHECK asks for it."""
+    """The result of each test case. A kernel's results may be right by luck, so the simulator runs it once more with all checks on. For other
+    exercises it does so if CUDASIM_CHECK is set."""
     found = judging.judge(lesson, "exercise", device, LONGER if is_python(lesson) else LIMIT)
     if not any(case.failure for case in found) and (source.suffix == ".cu" or os.environ.get("CUDASIM_CHECK")):
         found += filter(None, [faults.case_of(lesson, "exercise", device)])
     return found
 
 
-def but_for_the_place_of_a_crash(failure):
-    """Of a crash, Catch2 knows only which of its lines came before; an answer that crashes does so in every case."""
+def without_the_place_of_a_crash(failure):
+    """Catch2 knows only which of its lines ran before a crash, so the same crash is reported differently in each case."""
     return re.sub(r"^after .*?:\d+: ", "", failure, flags=re.MULTILINE)
 
 
 def judge(lesson, built, device, in_full):
-    """Prints the verdict on one exercise, details of one that nobody has begun only if `in_full`; true if it is solved."""
+    """Prints the verdict on one exercise; true if it is solved. An exercise that was not begun gets details only if `in_full`."""
     binary = judging.binary_of(lesson, "exercise")
     source = judging.answers(lesson)["exercise"]
     place = source.relative_to(ROOT)
@@ -68,9 +68,9 @@ def judge(lesson, built, device, in_full):
         print(f"{lesson}   not begun: {place}", flush=True)
         return False
     print(f"{lesson}   not yet: {place}")
-    alike = {}  # what several cases have in common is told once
+    alike = {}  # a failure that several cases share is printed once
     for case in failing:
-        alike.setdefault(but_for_the_place_of_a_crash(case.failure), []).append(case)
+        alike.setdefault(without_the_place_of_a_crash(case.failure), []).append(case)
     for those in alike.values():
         print("\n".join(f"   - {case.name}" for case in those))
         print(indented(those[0].failure), flush=True)
@@ -78,7 +78,7 @@ def judge(lesson, built, device, in_full):
 
 
 def where_next(lessons):
-    """After the last of `lessons` is solved."""
+    """What to do after the last of `lessons` is solved."""
     every = every_lesson()
     after = every[every.index(lessons[-1]) + 1 :]
     return f"Next: {heading(after[0])}: {after[0]}/README.md" if after else "That was the last lesson."
@@ -87,7 +87,7 @@ def where_next(lessons):
 def main(chosen):
     lessons = [lesson for lesson in chosen if "exercise" in judging.answers(lesson)]
     for lesson in [lesson for lesson in chosen if lesson not in lessons]:
-        print(f"{lesson}   has no exercise: is its file gone? `git status` names it, and `git checkout` and its name bring it back.")
+        print(f"{lesson}   has no exercise. If its file was deleted, `git status` names it, and `git checkout` with that name restores it.")
     if not lessons:
         return 1
     without = [lesson for lesson in lessons if why_not(lesson, for_check=True)]
@@ -115,6 +115,6 @@ def main(chosen):
         print(f"To see what one of them still lacks: make check {unsolved[0]}")
     else:
         print(f"A hint is folded under the exercise in {unsolved[0]}/README.md.")
-    print("What is not solved makes this command end with an error, which make now reports.", flush=True)
+    print("An unsolved exercise makes this command fail, so make reports an error.", flush=True)
     return 1
 

@@ -77,7 +77,7 @@ def wished_device():
 
 
 def choose_device():
-    """The device that DEVICE names; ends the program with a sentence where there is none."""
+    """The device that DEVICE names; ends the program with a sentence if there is no such device."""
     wish = wished_device()
     reason = "as asked"
     if wish != "simulator":

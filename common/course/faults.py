@@ -31,7 +31,7 @@ INTENDED = {
     "04-kernels/15-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
     "05-extension/09-mini-runtime": (["not given back"], []),  # a runtime keeps its module and the primary context until the end
 }
-# And the check of its exercise, which gets the same from an answer that is right: a context takes along what is left in it.
+# The check of its exercise finds these in a right answer, too: destroying a context frees what is left in it.
 INTENDED_BY_CHECKS = {
     "02-context/04-ownership": ["not given back"],
     "02-context/05-primary": ["not given back"],
@@ -108,7 +108,7 @@ def judge_findings(found, intended, by_all):
     """What is wrong with these findings, as lines. `intended`: the beginnings of what is to be found; each tool finds its own sort of
     mistake, so that they have to be in what all of them have found."""
     missing = [one for one in intended if not any(finding.startswith(one) for finding in by_all)]
-    return [f"it found: {finding}" for finding in unexpected(found, intended)] + [f"nobody found: {one}" for one in missing]
+    return [f"it found: {finding}" for finding in unexpected(found, intended)] + [f"not found: {one}" for one in missing]
 
 
 def intended_of(lesson, device, name="the program"):

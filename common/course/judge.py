@@ -42,7 +42,7 @@ def _sentence(element):
     if element.tag == "Expression":
         kind = element.get("type", "CHECK")
         original, expanded = (_as_asked((element.findtext(part) or "").strip(), kind) for part in ("Original", "Expanded"))
-        expanded = re.sub(r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", re.sub(r"\b0x0+(?=\w)", "0x", expanded))  # long ones stand on three lines, handles are full of zeros
+        expanded = re.sub(r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", re.sub(r"\b0x0+(?=\w)", "0x", expanded))  # long comparisons take three lines, handles begin with zeros
         thrown = " ".join((child.text or "").strip() for child in element if child.tag == "Exception")
         text = f"{where}: {kind}( {original} )"
         if thrown:
@@ -54,11 +54,11 @@ def _sentence(element):
 
 
 def _read(path):
-    """The test cases of a Catch2 XML report (2 and 3 write the same), also of one that ends in the middle."""
+    """The test cases in a Catch2 XML report (2 and 3 write the same), even if it is incomplete."""
     parser = ElementTree.XMLPullParser(["start", "end"])
     with open(path, "rb") as report:
         parser.feed(report.read())
-    cases, said, within = [], [], False  # `within` an expression, an exception or a crash is told with it
+    cases, said, within = [], [], False  # an exception or a crash `within` an expression belongs to its sentence
     try:
         for event, element in parser.read_events():
             if event == "start" and element.tag == "TestCase":
@@ -113,9 +113,9 @@ class Run:
             how = f"the program {self.end} in the middle of it"
             if self.hung:
                 how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the cases after it were not tried)"
-            elif "CUDA_ERROR_LAUNCH_TIMEOUT" in self.said:  # as long again for every other case, nobody would wait for
+            elif "CUDA_ERROR_LAUNCH_TIMEOUT" in self.said:  # every other case would take as long again
                 how, self.hung = "a kernel does not end (the cases after it were not tried)", True
-            elif re.search("^terminat.* without an active exception$", self.said, re.MULTILINE):  # all that the C++ library says of it
+            elif re.search("^terminat.* without an active exception$", self.said, re.MULTILINE):  # the C++ library says no more than that
                 how += ": was a std::thread not joined?"
             elif self.status == 1 and re.search(r"^\S+:\d+: .* -> CUDA_ERROR_", self.said, re.MULTILINE):
                 how += ", as CU_CHECK does: CU_THROW throws instead"
@@ -189,8 +189,8 @@ def case_names(binary, environment, choice=""):
 def run_pytest(folder, environment, limit=LIMIT, until=None):
     """Every test of a folder's test_*.py, by the sentence that its name is: test_half_types_are_kept is "half types are kept".
 
-    tell.py writes what came of each as it comes, so that a test that ends the program, or hangs, is known by name. A test that ends it fails, and
-    so does one whose kernel faults: the others run without it. One that hangs, or whose kernel does not end, is the last.
+    tell.py writes each result at once, so a test that ends the program, or hangs, is known by name. Such a test fails, as does one whose kernel
+    faults, and the others run without it. A test that hangs, or whose kernel does not end, is the last.
     `until`: the test to begin with, or ANY; if it fails, the others need not be run.
     """
     cases, again = {}, True
@@ -230,7 +230,7 @@ def _run_pytest(folder, environment, limit, cases):
     if not cases:
         cases["the tests start"] = Case("the tests start")
         cases["the tests start"].failure = said or how
-    if faulty and "launch timed out" in case.failure:  # as long again for every other test, nobody would wait for
+    if faulty and "launch timed out" in case.failure:  # every other test would take as long again
         case.failure += "\n(the tests after it were not tried)"
         return False
     return faulty or running and not hung
@@ -251,18 +251,18 @@ def answers(lesson):
 
 
 def is_edited(source):
-    """Has somebody worked on this file since it was committed? (None where git cannot tell.)"""
+    """Was this file edited since it was committed? (None if git cannot tell.)"""
     committed = git(["show", f"HEAD:./{source.name}"], source.parent)
     return None if committed is None else source.read_bytes() != committed
 
 
 def is_learners(exercise):
-    """Has a learner begun it? (In CI, what is there is the course's own.)"""
+    """Has a learner begun it? (In continuous integration, the file is always the course's own.)"""
     return not os.environ.get("STRICT") and is_edited(exercise)
 
 
 def of_lesson(lesson):
-    """What judges the answers: tests/<lesson>.cpp, or for a lesson in Python the folder tests/<lesson>, whose test_*.py pytest runs."""
+    """The check of an exercise: tests/<lesson>.cpp, or for a lesson in Python the folder tests/<lesson>, whose test_*.py pytest runs."""
     return ROOT / "tests" / (lesson if is_python(lesson) else lesson + ".cpp")
 
 
@@ -286,7 +286,7 @@ def looks_at_free_memory(lesson):
 
 
 def syntax_error(source):
-    """What Python has against an answer, as a compiler would say it; nothing if it compiles, or is not in Python."""
+    """The syntax error in an answer in Python, as a compiler would print it; None without an error, or in another language."""
     if source.suffix != ".py":
         return None
     try:
@@ -300,7 +300,7 @@ def syntax_error(source):
 
 
 def misses_c_linkage(ptx, failure):
-    """What a kernel is called without extern "C", if it was for that that a check did not find it; else nothing."""
+    """A sentence about a missing extern "C", if that is why a check did not find a kernel; otherwise None."""
     if "CUDA_ERROR_NOT_FOUND" not in failure or not ptx.exists():
         return None
     for mangled, length, rest in re.findall(r"\.entry (_Z(\d+)(\w+))", ptx.read_text(encoding="utf-8")):

@@ -55,7 +55,7 @@ def program(lesson, folder=None):
 
 
 def python():
-    """The Python that has PyTorch and pytest: set-up's environment, or our own where there is none."""
+    """The Python that has PyTorch and pytest: set-up's environment, or the one that runs now, without that environment."""
     environment = ROOT / "build" / "python" / "bin" / "python3"
     return str(environment) if environment.exists() else sys.executable
 

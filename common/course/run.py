@@ -17,9 +17,9 @@ def title(text):
 
 
 def show(program, environment):
-    """Runs a program and passes on what it prints, so that its last row can be ended if it did not; returns its status.
+    """Runs a program and passes on what it prints, with a line end if the last one is missing; returns its status.
 
-    It has a terminal where we have one, and its two outputs stay in their order where ours are one.
+    The program gets a terminal if we have one. Its two outputs stay in order if ours are the same file.
     """
     ours, theirs = terminal() or os.pipe()
     errors = theirs if os.path.sameopenfile(1, 2) else None
@@ -37,7 +37,7 @@ def show(program, environment):
 
 
 def terminal():
-    """A terminal for a program, where we have one; a chroot without /dev/pts has none to give."""
+    """A terminal for a program, if we have one; a chroot without /dev/pts cannot provide it."""
     if not sys.stdout.isatty():
         return None
     try:
@@ -49,7 +49,7 @@ def terminal():
 
 
 def read(source):
-    """What can be read now; nothing at the end (which a terminal whose program has ended calls an error)."""
+    """What can be read now, or nothing at the end (a terminal reports an error when its program has ended)."""
     try:
         return os.read(source, 65536)
     except OSError:
@@ -84,7 +84,7 @@ def main(lessons):
             failed.append(lesson)
             print(f"FAILED: {lesson} {how_it_ended(status)}", flush=True)
     if failed:
-        print("If you broke it on purpose, all is well; if not, `git diff` shows what is edited. make now reports an error.", flush=True)
+        print("If you did not break it on purpose, `git diff` shows what was edited. make now reports an error.", flush=True)
     if len(lessons) > 1:
         counts = f"{len(lessons) - len(failed) - len(skipped)} lessons ended well, {len(failed)} failed{by_number(failed)}, {len(skipped)} skipped{by_number(skipped)}"
         print(f"\n{counts}")

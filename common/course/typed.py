@@ -215,7 +215,7 @@ def main(typed):
     if why:
         sys.exit(why)
     if wished_device_matters(goals):
-        choose_device()  # says so if there is no GPU
+        choose_device()  # ends with a sentence if there is no GPU
     todo = steps(goals, part)
     if os.environ.get("ARGS") and max(len(step.about) for step in todo) != 1:
         sys.exit("ARGS is for the program of one lesson: make 03-12 ARGS=--controls")

@@ -16,7 +16,7 @@ def why_not(lesson):
 
 
 def run(command, environment, stderr=subprocess.STDOUT):
-    """How a program ended, in a folder of its own; None if it did not within LIMIT."""
+    """How a program ended, in a folder of its own; None if it did not end within LIMIT."""
     with tempfile.TemporaryDirectory() as empty:
         try:
             return run_limited(command, LIMIT, cwd=empty, env=environment, stdout=subprocess.PIPE, stderr=stderr)
@@ -30,7 +30,7 @@ def how(ended, last):
 
 
 class Tally:
-    """Passed, failed and skipped. What fails is told at once, what was skipped at the end."""
+    """Passed, failed and skipped. Failures are printed at once, skips at the end."""
 
     def __init__(self, skipped):
         """skipped: {name: reason}, a reason may be empty: it is not."""

@@ -1,6 +1,6 @@
 """make walk: the classroom. Goes through the lessons in the terminal: the question and the prediction, the run, what happened, what is next.
-Stops for Enter where people should think; without a terminal it never stops. Readable on 24 lines of 100 columns; a narrower terminal gets
-shorter lines.
+It waits for Enter whenever people should think; without a terminal it never waits. Pages fit 24 lines of 100 columns, and
+narrower terminals.
 """
 
 import os
@@ -30,11 +30,11 @@ UNBROKEN = "\u00a0"  # a space at which no line is wrapped
 
 
 class Leave(Exception):
-    """The teacher has had enough."""
+    """The teacher typed q."""
 
 
 class Screen:
-    """Prints lines, and waits for Enter when a page is full or when somebody should think."""
+    """Prints lines, and waits for Enter when a page is full or it is time to think."""
 
     def __init__(self):
         self.used = 0
@@ -43,7 +43,7 @@ class Screen:
         except OSError:
             self.keyboard = None
         if self.keyboard:
-            termios.tcflush(self.keyboard, termios.TCIFLUSH)  # what was typed while the lessons were built is no answer
+            termios.tcflush(self.keyboard, termios.TCIFLUSH)  # ignores what was typed while the lessons were built
 
     def style(self, line, code):
         return f"\033[{code}m{line}\033[0m" if self.keyboard else line
@@ -194,7 +194,7 @@ def teach(screen, lesson, device, next_lesson):
     """One lesson: its sections in the README's order; Run really runs, the exercise and the edits stay in the text."""
     readme = ROOT / lesson / "README.md"
     if not readme.exists():
-        screen.show(["", f"{lesson} has no README.md: is the file gone? `git status` names it, and `git checkout` and its name bring it back."])
+        screen.show(["", f"{lesson} has no README.md. If the file was deleted, `git status` names it, and `git checkout` with that name restores it."])
         return
     parts = text.sections(readme.read_text(encoding="utf-8"))
     for number, (heading, body) in enumerate(parts):

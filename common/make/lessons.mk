@@ -3,7 +3,7 @@
 #   EXTRA.05-extension/02-plugin = build/05-extension/02-plugin/libop.so   built before the program is linked
 #   LIBS.05-extension/02-plugin = -ldl                                     linked into the program and its checks
 #
-# A lesson whose host code nvcc compiles says so with HOST_CODE: without a whole nvcc, it is skipped (see course/possible.py).
+# A lesson whose host code nvcc compiles adds its name to HOST_CODE: without a whole nvcc, it is skipped (see course/possible.py).
 # A lesson.env sets what its programs need besides the device (NAME=value), two simulated devices for example.
 
 # Before a command that takes long: its line is shown when it begins, since it begins with a +. Otherwise make shows what a step prints when
@@ -32,7 +32,7 @@ $(foreach lesson,$(LESSONS_WITH_RULES),$(eval $(call use_extras,$(lesson))))
 
 # ---- Edited copies ---------------------------------------------------------------------------------------------------------
 #
-# Of each "Break it" edit that a lesson's text suggests, `make test` writes a copy, build/texts/<chapter>/<lesson>/<n>/main.cpp.
+# For each "Break it" edit that a lesson's text suggests, `make test` writes a copy, build/texts/<chapter>/<lesson>/<n>/main.cpp.
 
 build/texts/%.o: build/texts/%.cpp build/flags.lessons $(PARSED)
 	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@

@@ -64,7 +64,7 @@ def test_a_walk_on_the_simulator_shows_what_an_h200_has_measured():
 
 WAITS = """import time
 from course import walk
-time.sleep(0.5)  # somebody is impatient
+time.sleep(0.5)  # typed too early
 screen = walk.Screen()
 print("ready", flush=True)
 try:
@@ -101,7 +101,7 @@ def test_a_lesson_that_fails_may_have_been_broken_on_purpose():
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             assert run.main(["02-context/03-stack"]) == 1
     *_, failed, last = shown.getvalue().splitlines()
-    assert failed == "FAILED: 02-context/03-stack ended with status 1" and last.startswith("If you broke it on purpose, all is well; if not,"), shown.getvalue()
+    assert failed == "FAILED: 02-context/03-stack ended with status 1" and last.startswith("If you did not break it on purpose, `git diff` shows"), shown.getvalue()
 
 
 def test_a_program_that_is_edited_is_named_beside_what_failed_of_it():
@@ -144,7 +144,7 @@ def test_a_walk_says_that_a_lesson_has_no_text():
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
         walk.teach(walk.Screen(), "02-context/99-gone", None, None)
-    assert "02-context/99-gone has no README.md: is the file gone?" in shown.getvalue(), shown.getvalue()
+    assert "02-context/99-gone has no README.md. If the file was deleted" in shown.getvalue(), shown.getvalue()
 
 
 def test_a_lesson_env_sets_what_is_not_set_already():

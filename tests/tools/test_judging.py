@@ -46,7 +46,7 @@ def test_only_what_is_intended_may_be_found_and_it_must_be():
     assert faults.judge_findings(["a race"], [], ["a race"]) == ["it found: a race"]
     assert faults.judge_findings(["a leak of 4"], ["a leak"], ["a leak of 4"]) == []
     assert faults.judge_findings([], ["a leak"], ["a leak of 4"]) == []  # another tool has
-    assert faults.judge_findings([], ["a leak"], []) == ["nobody found: a leak"]
+    assert faults.judge_findings([], ["a leak"], []) == ["not found: a leak"]
 
 
 # Stands for a Catch2 binary: three test cases, of which the second ends the program unless it is left out.
@@ -374,5 +374,5 @@ def test_a_function_that_the_exercise_does_not_define_is_named_in_a_line():
 
 def test_of_a_compiler_that_says_thousands_of_lines_the_first_are_shown():
     said = check.condensed("\n".join(f"exercise.cpp:{n}:1: error: stray" for n in range(3000)), "exercise.cpp").splitlines()
-    assert said[0] == "exercise.cpp:0:1: error: stray" and said[-1] == "… and 2960 lines more" and len(said) == 41, said
+    assert said[0] == "exercise.cpp:0:1: error: stray" and said[-1] == "… and 2960 more lines" and len(said) == 41, said
     assert len(check.condensed("exercise.cpp:1:1: error: " + "x" * 9999, "exercise.cpp")) < 300

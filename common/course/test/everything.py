@@ -20,9 +20,9 @@ from course.process import SKIPPED, how_it_ended, reason_given, run_limited
 from course.test import pictures, texts
 
 DOCTOR = "01-driver-init/10-doctor"  # the lesson whose tool is tested on made-up machines
-LONGEST = 100  # lines that one failure is told in
-# Of the processor's time, for a lesson's program on the simulator where CI judges: 3 seconds on two cores, and as much again, for cores
-# differ. bash sees to it, the program is killed by signal 24.
+LONGEST = 100  # lines of one failure that are printed
+# Processor time for a lesson's program on the simulator in continuous integration: 3 seconds on two cores, doubled, because cores differ.
+# bash enforces it with signal 24.
 SECONDS = 12
 
 
@@ -33,7 +33,7 @@ class Count:
         self.passed = self.failed = self.skipped = 0
         self.at_start = (0, 0, 0)
         self.notes = []
-        self.edited = {}  # {lesson: [its program's files that somebody has edited]}
+        self.edited = {}  # {lesson: [its program's files that were edited]}
 
     def ok(self, name):
         del name  # what passes is only counted
@@ -86,7 +86,7 @@ class Test:
         self.edits = {lesson: [] for lesson in self.lessons}
         self.count.edited = {lesson: files for lesson in self.lessons if (files := edited_files(ROOT / lesson))}
         self.answers = {lesson: checks.answers(lesson) for lesson in self.lessons}
-        # A learner's answer, half done, may do anything, and is no fault of the course.
+        # A learner's unfinished answer may do anything, and is not the course's fault.
         self.learners = {lesson for lesson, found in self.answers.items() if "exercise" in found and checks.is_learners(found["exercise"])}
 
     def read(self, file):
@@ -148,7 +148,7 @@ class Test:
         return "\n".join(told)
 
     def side_by_side(self, work, items, lesson_of=lambda lesson: lesson):
-        """What `work` gives for each item, in their order. A GPU is everybody's: who compares its free memory before and after works alone."""
+        """The result of `work` for each item, in order. A GPU is shared, so a program that compares its free memory before and after runs alone."""
         alone = [self.device.kind == "gpu" and checks.looks_at_free_memory(lesson_of(item)) for item in items]
         came = iter(list(self.pool.map(work, [item for item, lonely in zip(items, alone) if not lonely])))
         return [work(item) if lonely else next(came) for item, lonely in zip(items, alone)]
@@ -188,8 +188,8 @@ class Test:
         self.count.group("programs: every lesson ends well")
 
     def every_check_on(self):
-        """The same under all of the simulator's checks: nothing is found but what a lesson shows on purpose. Those that measure take
-        long so: make test SANITIZE=checks runs them, too."""
+        """The same with all of the simulator's checks: they find only what a lesson shows on purpose. Lessons that measure take too long
+        for this; make test SANITIZE=checks runs them as well."""
         quick = [lesson for lesson in self.ran if not is_python(lesson) and not measures(lesson)]
         came = self.side_by_side(lambda lesson: self.watched(lesson), quick)
         for lesson, (found, wrong, _) in zip(quick, came):
@@ -367,7 +367,7 @@ class Test:
         return name, None, skipped[0] if skipped else "it is solved here"
 
     def prove_solution(self, lesson):
-        """The solution passes; what its check skips on this machine is told. In Python, each test counts."""
+        """The solution passes; test cases that are skipped on this machine are reported. In Python, each test counts."""
         name = f"{lesson}: the solution passes"
         cases, unbuilt = self.judged(lesson, "solution")
         if unbuilt:
@@ -459,11 +459,11 @@ class Test:
         self.prepare()
         self.build()
         if build.SIMULATOR in self.built.failed:
-            print("\nThe simulated GPU was not built; without it nothing else can be linked or run.")
+            print("\nThe simulated GPU was not built, so nothing can be linked or run.")
         else:
             self.device = choose_device()
             print(self.device.headline(), flush=True)
-            # More programs than that only wait for each other on a GPU.
+            # On a GPU, more programs than that only wait for each other.
             self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count())
             with self.device.held():
                 self.prove()
@@ -509,7 +509,7 @@ def measures(lesson):
 
 
 def edited_files(folder):
-    """What a lesson's program is made of, as far as somebody has worked on it since it was committed."""
+    """The files of a lesson's program that were edited since they were committed."""
     return [name for name in ("main.cpp", "main.py", "op.cpp", "kernels.cu") if (folder / name).exists() and checks.is_edited(folder / name)]
 
 

@@ -30,7 +30,7 @@ def judge_suite(suite, folder, environment, tally):
 
 
 def sanitized(sanitizers, suites):
-    # The driver's interface is C: a program may hand over any number where an enumerator is wanted, and the tests do. The
+    # The driver's interface is C: a program may pass any number as an enumerator, and the tests do. The
     # compilers give every number of the underlying type a meaning (nothing is built with -fstrict-enums).
     # g++ warns of the library's own std::regex where it is compiled for a sanitizer.
     flags = f"-fsanitize={sanitizers} -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1 -Wno-maybe-uninitialized"
