@@ -83,6 +83,7 @@ GOALS := $(or $(MAKECMDGOALS),help)
 .PHONY: $(GOALS) typed
 $(GOALS): typed ; @:
 typed: export MAKE_COMMAND := $(MAKE)
+typed: export USERS_PYTHONPATH := $(PYTHONPATH)
 typed: export PYTHONPATH := common
 typed: export PYTHONUTF8 := 1
 typed: export PYTHONOPTIMIZE :=

@@ -26,6 +26,11 @@ def main(words):
     # `make -n` writes nothing, not even compiled Python. (The Makefile starts Python with -B.)
     if not build.is_dry_run():
         sys.pycache_prefix, sys.dont_write_bytecode = str(ROOT / "build" / "pycache"), False
+    # What we start, like a lesson in Python, gets the user's own path. Ours was for finding this package.
+    if "USERS_PYTHONPATH" in os.environ:
+        os.environ["PYTHONPATH"] = os.environ.pop("USERS_PYTHONPATH")
+        if not os.environ["PYTHONPATH"]:
+            del os.environ["PYTHONPATH"]
     command, *rest = words or ["help"]
     if command == "make":
         from course import typed

@@ -76,7 +76,7 @@ def for_python():
     warnings = ",".join(filter(None, ["ignore:CUDA initialization", os.environ.get("PYTHONWARNINGS")]))
     return {
         "PATH": os.pathsep.join([str(ROOT / "build" / "python" / "bin"), os.environ.get("PATH", os.defpath)]),
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")])),
         "PYTHONWARNINGS": warnings,
         **compiled_files(torch),
     }

@@ -202,5 +202,7 @@ def test_a_lesson_in_python_runs_with_the_environments_python_and_finds_common()
         python = pathlib.Path(folder, "build/python/bin/python3")
         python.parent.mkdir(parents=True)
         python.touch()
-        found = lessons.for_python()
-        assert lessons.python() == str(python) and found["PATH"].startswith(f"{python.parent}:") and found["PYTHONPATH"] == folder
+        for users, path in {"": folder, "/mine": f"{folder}:/mine"}.items():
+            with mock.patch.dict(os.environ, PYTHONPATH=users):
+                found = lessons.for_python()
+            assert lessons.python() == str(python) and found["PATH"].startswith(f"{python.parent}:") and found["PYTHONPATH"] == path, users
