@@ -88,6 +88,9 @@ def test_links_names_and_targets_that_lead_nowhere_are_found():
         assert texts.broken_links(path, README) == ["a link leads nowhere: nowhere.md", "no heading for this link: #nowhere"]
         assert texts.broken_names(path, README, {"tests/run.py"}) == ["there is no `tests/nothing.py`"]
         assert texts.broken_targets(path, README, {"check", "02-context/03-stack"}) == ["make has no target everything"]
+        shorts = "`make 02-03` `make check 02` `make 02-99` `02-03` `02-99`"
+        assert texts.broken_targets(path, shorts, {"check", "02-context", "02-context/03-stack"}) == ["make has no target 02-99"]
+        assert texts.broken_names(path, shorts, set()) == ["there is no `02-99`"]
 
 
 def test_a_text_is_cut_into_sections():

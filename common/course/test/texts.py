@@ -22,6 +22,7 @@ import subprocess
 from course import ROOT, build, text
 from course.lessons import is_python, program
 from course.process import git, how_it_ended, run_limited
+from course.typed import meant_by
 
 LIMIT = 60  # seconds for an edited program
 LONGER = 240  # for one that imports PyTorch: on a busy machine, that alone is half a minute
@@ -269,7 +270,7 @@ def broken_names(path, content, files):
         is_folder = re.fullmatch(r"(?:common|tests|\.ci)(?:/[\w.-]+)*/?", span)
         if not (is_file or is_lesson or is_folder) or span.startswith("build/"):
             continue
-        if re.search(r"\b(?:NN|MM)-", span):  # a pattern for names, not a name
+        if re.search(r"\b(?:NN|MM)-", span) or is_lesson and meant_by(span) != [span]:  # a pattern for names, or a short name
             continue
         here = path.parent.relative_to(ROOT) / span
         wanted = span.rstrip("/")
@@ -290,7 +291,7 @@ def broken_targets(path, content, known):
         f"make has no target {target}"
         for targets in said
         for target in targets or []
-        if not known & {target.rstrip("/"), f"{chapter}/{target.rstrip('/')}"}
+        if not known & {target.rstrip("/"), f"{chapter}/{target.rstrip('/')}", *meant_by(target.rstrip("/"))}
     ]
 
 
