@@ -18,6 +18,8 @@ from course import ROOT, fetch
 from course.fetch import Missing, attempt, link, output
 
 ENVIRONMENT, REQUIREMENTS = ROOT / "build" / "python", ROOT / "common" / "requirements"
+# The file in which the environment names the folders of its packages.
+PATHS = ENVIRONMENT / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages" / "course.pth"
 TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
 TAG = "py%d%d" % sys.version_info[:2]  # what is fetched for one Python does not serve another
 # The files of common/requirements: the MB of room that they need, what they are, and the size to announce.
@@ -33,14 +35,19 @@ print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.
 
 def users_python() -> str:
     """The python3 that the environment was made from."""
-    (paths,) = ENVIRONMENT.glob("lib/python*/site-packages/course.pth")
-    return paths.read_text(encoding="utf-8").splitlines()[0][2:]
+    return PATHS.read_text(encoding="utf-8").splitlines()[0][2:]
+
+
+def is_whole() -> bool:
+    """Is the environment there, with all folders that it names?"""
+    folders = [line for line in PATHS.read_text(encoding="utf-8").splitlines() if line.startswith("/")] if PATHS.exists() else [str(PATHS)]
+    return all(os.path.exists(path) for path in [*folders, ENVIRONMENT / "bin" / "python3"])
 
 
 def use() -> None:
     """Makes the environment's packages importable in this process, if they were fetched and python3 is still the same."""
-    for packages in ENVIRONMENT.glob("lib/python%d.%d/site-packages" % sys.version_info[:2]):
-        site.addsitedir(str(packages))
+    if is_whole():
+        site.addsitedir(str(PATHS.parent))
 
 
 def pins(name: str) -> list[str]:
@@ -60,9 +67,8 @@ class Environment:
         import venv
 
         self.folders: dict[str, pathlib.Path] = {}
-        self.packages = ENVIRONMENT / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages"
         same = f"import os, sys; os.path.samefile(sys.base_prefix, {sys.base_prefix!r}) or sys.exit(1)"
-        if not (self.packages.is_dir() and self.runs(same)):
+        if not (PATHS.parent.is_dir() and self.runs(same)):
             venv.EnvBuilder(symlinks=True, clear=True).create(ENVIRONMENT)
         self.write_paths()
 
@@ -77,7 +83,7 @@ class Environment:
         """Ours come first, then the user's own. matplotlib comes last: it brings a numpy, which must not hide the one of a PyTorch."""
         ours, last = ([str(path) for name, path in self.folders.items() if (name == "plots") == is_last] for is_last in (False, True))
         users = [f"import site; site.addsitedir({path!r})" for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-        (self.packages / "course.pth").write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
+        PATHS.write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
 
     def has_installed(self, name: str) -> bool:
         distributions = [pin.split("==")[0] for pin in pins(name) if ";" not in pin]

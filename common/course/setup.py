@@ -20,7 +20,7 @@ import zlib
 
 from course import ROOT, device, fetch
 from course.compiler import check_build_folder, check_temporary_folder, compiler_asked, find_compiler
-from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, users_python
+from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, is_whole, users_python
 from course.fetch import Missing, Refused, attempt, link, output, say
 
 RESULT = ROOT / "build" / "setup.mk"
@@ -103,7 +103,7 @@ def is_complete(found: dict[str, str], needs: list[str]) -> bool:
 def has_packages(found: dict[str, str], needs: list[str]) -> bool:
     needs = [need.upper() for need in needs if need != "catch2"]
     torch = not found.get("TORCH") or (ROOT / found["TORCH_ROOT"] / "__init__.py").exists()
-    return not needs or (ROOT / (found.get("PYTHON") or "none")).exists() and torch and all(found.get(need) for need in needs)
+    return not needs or is_whole() and torch and all(found.get(need) for need in needs)
 
 
 def look(needs: list[str], had: dict[str, str]) -> dict[str, str]:

@@ -375,7 +375,7 @@ def made_up_debian(house, wheel):
     house.command("apt-get", f'echo "$@" >> {house.folder}/asked; [ -e {house.folder}/lists ] || case "$*" in *update*) touch {house.folder}/lists ;; *) echo "E: Unable to locate package" >&2; exit 100 ;; esac; touch package.deb\n')
     house.command("dpkg", f'mkdir -p $3/usr/share/python-wheels; cp {wheel} $3/usr/share/python-wheels/pip-1-py3-none-any.whl\n')
     (house.folder / "part").mkdir()
-    with mock.patch.object(fetch, "has_pip", lambda: False), mock.patch("glob.glob", lambda pattern: [str(path) for path in pathlib.Path("/").glob(pattern[1:])] if "part" in pattern else []):
+    with mock.patch.object(fetch, "has_pip", lambda: False), mock.patch("glob.glob", lambda pattern: [str(path) for path in house.folder.glob("pip-*.whl")] if pattern.startswith(str(house.folder)) else []):
         with mock.patch.object(fetch, "offline", lambda: False), mock.patch.dict(os.environ, PATH=f"{house.bin}:{os.environ['PATH']}"):
             yield fetch.Part(str(house.folder / "part"))
 
@@ -388,10 +388,12 @@ def test_debians_python_without_pip_gets_one_from_the_distribution_without_root(
     archive = shutil.make_archive(str(house.folder / "wheel"), "zip", wheel)
     with made_up_debian(house, archive) as part:
         fetch.pip(part, "a-package==1")
+        fetch.pip(part, "a-package==1")
     said = (part.files / "installed").read_text()
     assert "a-package==1" in said and "--only-binary=:all:" in said
     asked = (house.folder / "asked").read_text().splitlines()
     assert asked[0] == "-q download python3-pip-whl" and asked[1].endswith(" update") and asked[2].endswith(" download python3-pip-whl"), asked
+    assert len(asked) == 3  # the second time, pip was there
     assert list(part.files.iterdir()) == [part.files / "installed"]
 
 
@@ -416,6 +418,10 @@ def test_an_environment_has_the_pinned_packages_and_the_users_own(house):
     assert own in next(paths).read_text()
     again = house.set_up("pytest", CUDA_HOME=str(house.folder / "cuda"))
     assert (again.returncode, again.stderr) == (0, "")
+    (fetched,) = house.cache.glob("pytest-*")
+    shutil.rmtree(fetched)  # a person makes room
+    again = house.set_up("pytest", CUDA_HOME=str(house.folder / "cuda"))
+    assert fetched.is_dir() and "Fetching pytest" in again.stderr, again.stderr
 
 
 def test_set_up_from_within_the_environment_is_that_of_the_users_python(house):
