@@ -69,7 +69,7 @@ wanted: $(WANTED) ; @:
 # The simulated GPU has a Makefile of its own.
 build/simulator/libcuda.so: always
 	+@$(MAKE) -f common/simulator/Makefile library $(FOR_SIMULATOR)
-FOR_SIMULATOR = SANITIZE= CUDA_INCLUDE=$(CUDA_INCLUDE) TOOLKIT='$(TOOLKIT)'
+FOR_SIMULATOR = SANITIZE= CUDA_INCLUDE=$(CUDA_INCLUDE)
 
 include common/make/lessons.mk   # what some lessons build besides, and edited copies of lessons
 include common/make/checks.mk    # the checks of exercises, and the suites of tests/

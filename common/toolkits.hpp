@@ -1,10 +1,10 @@
-// Every CUDA Toolkit since 8.0: the oldest Linux driver that serves all of it, the PTX version that its nvcc writes,
-// the newest g++ that its nvcc takes. Used by lesson 01-07, and read as text by common/diagnosis.
+// Every CUDA Toolkit since 8.0: the oldest Linux driver that supports all of its features, the PTX version that its
+// nvcc writes, and the newest g++ that its nvcc accepts. Lesson 01-07 includes this file; common/diagnosis reads it as
+// text.
 //
-// Sources: CUDA Toolkit Release Notes, "CUDA Toolkit and Corresponding Driver Versions" (13.3 and earlier ones); PTX
-// ISA, "Release Notes"; g++ as crt/host_config.h of the toolkits has it. Since 13.4 a toolkit comes without a driver:
-// for that one, the branch that NVIDIA's own code asks for (CUTLASS 4.8, release notes: R615); for 13.5 nobody has said
-// it yet: "".
+// Sources: CUDA Toolkit Release Notes, "CUDA Toolkit and Corresponding Driver Versions" (13.3 and earlier); PTX ISA,
+// "Release Notes"; crt/host_config.h of the toolkits for g++. Toolkits since 13.4 contain no driver. For 13.4, the
+// table has the driver branch that CUTLASS 4.8 requires (its release notes: R615). For 13.5, no source is known: "".
 #pragma once
 
 namespace cu {
@@ -51,7 +51,7 @@ inline constexpr Toolkit toolkits[] = {
     {13, 5, "",          "9.5", 16},
 };
 
-// The oldest driver on which programs of a whole major version start (CUDA Compatibility, "Minor Version Compatibility").
+// The oldest driver that starts the programs of a whole major version (CUDA Compatibility, "Minor Version Compatibility").
 struct Family {
   int major;
   const char* driver;

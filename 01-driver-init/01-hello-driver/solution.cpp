@@ -1,10 +1,10 @@
-// Ask whether this machine's driver is new enough.
+// Find out whether this machine's driver is new enough.
 #include <cuda.h>
 
-// True if the driver speaks CUDA major.minor or newer; false if it is older, or if it cannot be asked.
-// CUDA 12.8 is driver_at_least(12, 8). Whether there is a GPU does not matter.
+// Returns true if the driver supports CUDA major.minor or newer, for example driver_at_least(12, 8) for CUDA 12.8.
+// Returns false if the driver is older or the call fails. The result must not depend on whether there is a GPU.
 bool driver_at_least(int major, int minor) {
   int version = 0;
-  if (cuDriverGetVersion(&version) == CUDA_SUCCESS) return version >= 1000 * major + 10 * minor;
-  return false;
+  if (cuDriverGetVersion(&version) != CUDA_SUCCESS) return false;
+  return version >= 1000 * major + 10 * minor;
 }

@@ -1,15 +1,17 @@
-// Say what a code of the driver means.
+// Describe an error code.
 #include <cuda.h>
 
 #include <string>
 
-// "CUDA_ERROR_INVALID_VALUE (1): invalid argument": the code's name, its number, the driver's sentence.
-// A code that the driver does not know: "12345: unknown to this driver".
-// It is called at any time, also before cuInit, and changes nothing.
-std::string explained(CUresult code) {
+// Returns name, number and description of a code: "CUDA_ERROR_INVALID_VALUE (1): invalid argument".
+// If the driver does not know the code: "12345: unknown to this driver".
+// May be called at any time, also before cuInit, and does not initialize the driver.
+std::string describe(CUresult code) {
   const std::string number = std::to_string(code);
-  const char *name, *meaning;
-  if (cuGetErrorName(code, &name) != CUDA_SUCCESS) return number + ": unknown to this driver";
-  if (cuGetErrorString(code, &meaning) != CUDA_SUCCESS) return number + ": unknown to this driver";
-  return std::string(name) + " (" + number + "): " + meaning;
+  const char* name = nullptr;
+  const char* description = nullptr;
+  if (cuGetErrorName(code, &name) != CUDA_SUCCESS || cuGetErrorString(code, &description) != CUDA_SUCCESS) {
+    return number + ": unknown to this driver";
+  }
+  return std::string(name) + " (" + number + "): " + description;
 }

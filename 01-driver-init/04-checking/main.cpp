@@ -1,14 +1,14 @@
-// Makes one wrong call under four habits of checking, and shows what each leaves its reader with.
+// Makes the same failing call in four styles of error handling, and shows what each style reports.
 #include "common/cu.hpp"
 
-// Habit 3. A macro sees what a function cannot: the text of the call, and where it stands.
+// Style 3, a macro. The preprocessor knows the text of the call and its position.
 #define CHECK(call)                                                                                             \
   do {                                                                                                          \
     const CUresult result = (call);                                                                             \
     if (result != CUDA_SUCCESS) std::printf("macro    | %s:%d: %s -> %d\n", __FILE__, __LINE__, #call, result); \
   } while (false)
 
-// Habit 4. A function says once, for every call, what is said about a failure. Which call it was, it cannot know.
+// Style 4, a function. It describes the error, but it cannot know which call failed.
 bool succeeded(CUresult result) {
   if (result == CUDA_SUCCESS) return true;
   std::printf("function | %s: %s\n", cu::name(result), cu::meaning(result));
@@ -17,26 +17,26 @@ bool succeeded(CUresult result) {
 
 int main() {
   CU_CHECK(cuInit(0));
+
+  // Style 1: ignore the result. The program continues with whatever the variable contains.
   CUdevice gpu = 0;
   char name[100] = "";
-
-  // Habit 1. Nobody looks at the answer, and the program goes on with whatever was in the variable.
   cuDeviceGet(&gpu, 99);
   cuDeviceGetName(name, sizeof name, gpu);
   std::printf("ignored  | device 99 is the %s\n", name);
 
-  // Habit 2. Someone looks, and writes three lines for every call.
+  // Style 2: an if statement after each call.
   if (cuDeviceGet(&gpu, 99) != CUDA_SUCCESS) {
     std::printf("if       | cuDeviceGet failed\n");
   }
 
-  // Habit 3.
+  // Style 3.
   CHECK(cuDeviceGet(&gpu, 99));
 
-  // Habit 4.
+  // Style 4.
   const bool found = succeeded(cuDeviceGet(&gpu, 99));
 
-  // Macro and function together are the header that all later lessons use.
+  // A macro that calls a function combines both: the header that all later lessons use.
   try {
     CU_THROW(cuDeviceGet(&gpu, 99));
   } catch (const cu::Error& error) {

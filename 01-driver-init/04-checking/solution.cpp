@@ -1,16 +1,16 @@
-// Check each of several calls.
+// Check every call of a function.
 #include "common/cu.hpp"
 
 #include <string>
 
-// Writes the name of device number `ordinal` to *name. Initialises the driver itself.
-// Answers CUDA_SUCCESS, or what the first failing call answered; then *name is as it was before.
-// Never throws, never ends the program.
+// Stores the name of the device with this ordinal in *name. Initializes the driver itself.
+// Returns CUDA_SUCCESS, or the result of the first call that failed; *name is then unchanged.
+// Never throws and never ends the program.
 CUresult device_name(int ordinal, std::string* name) {
-  CUdevice device;
-  char text[100];
   CU_RETURN(cuInit(0));
+  CUdevice device;
   CU_RETURN(cuDeviceGet(&device, ordinal));
+  char text[256];
   CU_RETURN(cuDeviceGetName(text, sizeof text, device));
   *name = text;
   return CUDA_SUCCESS;

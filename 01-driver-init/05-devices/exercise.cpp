@@ -1,8 +1,8 @@
-// Find a device by the name that never changes.
+// Find a device by the identifier that never changes.
 #include "common/cu.hpp"
 
-// The ordinal of the device with this UUID, or -1 if this program sees none.
-// Initialises the driver itself; throws cu::Error if the driver cannot be asked.
+// Returns the ordinal of the device with this UUID, or -1 if this program cannot see such a device.
+// Initializes the driver itself. Throws cu::Error if a driver call fails.
 int ordinal_of(const CUuuid& uuid) {
   // Your code here.
   (void)uuid;

@@ -1,11 +1,28 @@
-// How fast can a device's memory be at best?
+// Find and repair the cause of a failure that only some machines show.
+//
+// The cause: attribute() remembered its results by attribute only. After the first call, every device got the value of
+// the first one, and the tile that fits on the A100 is too large for the T4.
 #include "common/cu.hpp"
 
-// The peak bandwidth of the device's memory in bytes per second: the memory moves one bus width of bits twice in each
-// cycle of its clock. Throws cu::Error if the driver does not answer.
-double peak_bandwidth(CUdevice device) {
-  int kilohertz, bits;
-  CU_THROW(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device));
-  CU_THROW(cuDeviceGetAttribute(&bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device));
-  return 2 * (kilohertz * 1e3) * (bits / 8.0);
+#include <map>
+#include <utility>
+
+// An attribute of a device. Throws cu::Error if the driver call fails.
+int attribute(CUdevice device, CUdevice_attribute which) {
+  static std::map<std::pair<CUdevice, CUdevice_attribute>, int> known;  // don't ask the driver twice
+  const std::pair key(device, which);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  int value = 0;
+  CU_THROW(cuDeviceGetAttribute(&value, which, device));
+  known[key] = value;
+  return value;
+}
+
+// The edge of the largest square tile of floats, a multiple of 32, that fits into the shared memory which a block can
+// have on this device. Throws cu::Error if a driver call fails.
+int largest_tile(CUdevice device) {
+  const int bytes = attribute(device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  int edge = 32;
+  while ((edge + 32) * (edge + 32) * static_cast<int>(sizeof(float)) <= bytes) edge += 32;
+  return edge;
 }

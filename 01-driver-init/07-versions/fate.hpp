@@ -1,8 +1,8 @@
-// What becomes of a program on a driver: the answers of the exercise of 01-07.
+// What happens to a program on a driver: the possible results of the exercise of 01-07.
 #pragma once
 
 enum class Fate {
-  runs,              // everything in it is served
-  runs_without_ptx,  // it starts, by the rule for one major version; PTX in it does not load
+  runs,              // the driver supports everything in the program
+  runs_without_ptx,  // the program starts, but the driver rejects PTX in it
   does_not_start,
 };

@@ -1,10 +1,11 @@
-// Find out since when the driver has a function.
+// Find out in which CUDA version a function first appeared.
 #include "common/cu.hpp"
 
-// The first CUDA version as of which this driver knows the name: 11020 (CUDA 11.2) for "cuMemAllocAsync"; 0 if it does
-// not know it at all. The driver has been initialised. Throws cu::Error if it cannot be asked.
+// Returns the first CUDA version in which this driver knows the name, for example 11020 (CUDA 11.2) for
+// "cuMemAllocAsync", or 0 if it does not know the name at all. The driver has already been initialized.
+// Throws cu::Error if a driver call fails.
 int known_since(const char* name) {
-  int own;
+  int own = 0;
   CU_THROW(cuDriverGetVersion(&own));
   for (int version = 2000; version <= own; version += 10) {
     void* found = nullptr;

@@ -1,4 +1,7 @@
-// Find out which file the loader takes for a name.
+// Find and repair the cause of an outdated and growing process.
+//
+// The cause: no dlclose() matched the dlopen(). Every library that was asked for stayed loaded, and for a name that is
+// already loaded, dlopen() returns the loaded library without looking at the files again.
 #include <dlfcn.h>
 #include <link.h>
 
@@ -6,15 +9,15 @@
 #include <cstdlib>
 #include <string>
 
-// The path of the file that the loader takes for this library ("libcuda.so.1", or a path), symbolic links followed;
-// "" if it finds none. What was not loaded before is not loaded afterwards.
+// Returns the path of the file that the loader takes for a library ("libcuda.so.1", or a path), with all symbolic links
+// resolved, or "" if it finds none.
 std::string taken_for(const std::string& name) {
   void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return "";
+  std::string file;
   link_map* loaded = nullptr;
   char path[PATH_MAX] = "";
-  std::string file;
   if (dlinfo(library, RTLD_DI_LINKMAP, &loaded) == 0 && realpath(loaded->l_name, path)) file = path;
-  dlclose(library);  // the handle only: a library that others use stays
+  dlclose(library);
   return file;
 }

@@ -4,7 +4,7 @@ EXTRA.04-kernels/18-launch-ex = build/$(or $(filter texts/%,$*),04-kernels/18-la
 
 $(CLUSTERS)/clusters.ptx: 04-kernels/18-launch-ex/clusters.cu build/flags.lessons
 	$(call step,nvcc)
-	$(Q)$(NVCC) $(filter-out -arch=%,$(NVCC_FLAGS)) -arch=compute_90 $< -o $@
+	$(Q)$(NVCC) -ptx $(filter-out -arch=%,$(NVCC_FLAGS)) -arch=compute_90 $< -o $@
 
 build/texts/04-kernels/18-launch-ex/%/clusters.ptx: $(CLUSTERS)/clusters.ptx
 	$(Q)mkdir -p $(@D) && cp $< $@

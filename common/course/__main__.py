@@ -37,6 +37,7 @@ def main(words):
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make run | head` ends quietly
+    if sys.argv[1:2] != ["setup"]:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `make run | head` ends quietly
     sys.excepthook = explain
     sys.exit(main(sys.argv[1:]))

@@ -1,7 +1,13 @@
-# Draws what a terminal showed, read from standard input, as an SVG that is readable in light and in dark. The README's, on a machine without a GPU,
-# run twice, for the first time may have something to build:
-#   script -qec 'make run 02-context/03-stack 04-kernels/03-vector-add' /dev/null | python3 common/picture.py 'make run 02-context/03-stack 04-kernels/03-vector-add' > common/run.svg
-# `script` gives the programs a terminal, without which their two outputs would come in another order.
+"""Draws what a terminal showed, read from standard input, as an SVG that is readable on light and dark pages.
+
+The README's picture, on a machine without a GPU; run it twice, because the first run may print what it builds:
+
+    L='02-context/03-stack 04-kernels/03-vector-add'
+    script -qec "make run $L" /dev/null | PYTHONPATH=common python3 -m course picture "make run $L" > common/run.svg
+
+script gives the programs a terminal. Without one, their two outputs would come in another order.
+"""
+
 import html
 import sys
 
@@ -31,7 +37,8 @@ def svg(command, lines):
     return "\n".join(out + ["</svg>"])
 
 
-if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        sys.exit("picture.py COMMAND < what it showed > picture.svg")
-    print(svg(sys.argv[1], [line.rstrip() for line in sys.stdin.read().splitlines()]))
+def main(words):
+    if len(words) != 1:
+        sys.exit("python3 -m course picture COMMAND < what it showed > picture.svg")
+    print(svg(words[0], [line.rstrip() for line in sys.stdin.read().splitlines()]))
+    return 0

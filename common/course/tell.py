@@ -1,7 +1,10 @@
-# A plug-in of pytest: writes what came of each test into the file that $TOLD names, a line of JSON as it comes (tests/checks.py reads them),
-# leaves out those in $DONE, begins with $FIRST, after whose failure (*: after any) no other is run, and ends the program after a test in which a
-# kernel went wrong, for all calls fail from then on;
-# and the fixture `answer`: the learner's module, or the path of the library or the PTX that was built from the learner's C++ or CUDA.
+"""A plug-in for pytest, with which course/judge.py runs the tests of lessons in Python and those under tests/tools and tests/doctor.
+
+It writes what came of each test into the file that $TOLD names, a line of JSON at a time. It leaves out the tests in $DONE, begins with $FIRST and
+stops if that one fails (*: any). After a test in which a kernel faults it ends the program, because every later call would fail. The fixture
+`answer` is the learner's module, or the path of the library or the PTX that was built from the learner's C++ or CUDA.
+"""
+
 import importlib.util
 import json
 import os

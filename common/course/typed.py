@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 import shlex
+import signal
 import sys
 
 from course import ROOT, build, help, possible
@@ -144,7 +145,9 @@ def needs(todo):
 def set_up(todo):
     from course import setup
 
+    signal.signal(signal.SIGPIPE, signal.SIG_IGN)  # a program that is not a compiler may end before it has read what it is to compile
     status = setup.main(needs(todo))
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if status == 1:
         sys.exit("Nothing was built: see the sentence above")
     if status:

@@ -1,5 +1,5 @@
-// Self-check of 01-driver-init/01-hello-driver: judges the learner's driver_at_least(). A driver made up here is asked
-// instead of this machine's, so that the answers are known.
+// Checks the exercise of 01-driver-init/01-hello-driver. The functions below replace the driver's, so that the expected
+// results are known on every machine.
 #include "tests/catch.hpp"
 
 #include <cuda.h>
@@ -10,17 +10,17 @@ namespace {
 
 // A driver for CUDA 10.5: older than all headers that this course can be compiled with.
 constexpr int kMajor = 10, kMinor = 5;
-CUresult answer = CUDA_SUCCESS, init_answers = CUDA_SUCCESS;
+CUresult version_result = CUDA_SUCCESS, init_result = CUDA_SUCCESS;
 
 }  // namespace
 
-// Functions of the program take the place of a library's of the same name.
+// A function of the program replaces a library's function of the same name.
 CUresult CUDAAPI cuDriverGetVersion(int* version) {
   *version = 1000 * kMajor + 10 * kMinor;
-  return answer;
+  return version_result;
 }
 
-CUresult CUDAAPI cuInit(unsigned) { return init_answers; }
+CUresult CUDAAPI cuInit(unsigned) { return init_result; }
 
 TEST_CASE("the driver's own version is new enough") { CHECK(driver_at_least(kMajor, kMinor)); }
 
@@ -33,16 +33,16 @@ TEST_CASE("an earlier major version is old enough, whatever its minor version") 
   CHECK(driver_at_least(kMajor - 1, kMinor + 1));
 }
 
-TEST_CASE("a driver that finds no GPU can be asked, too") {
-  init_answers = CUDA_ERROR_NO_DEVICE;
+TEST_CASE("a driver that finds no GPU still reports its version") {
+  init_result = CUDA_ERROR_NO_DEVICE;
   const bool new_enough = driver_at_least(kMajor, kMinor);
-  init_answers = CUDA_SUCCESS;
+  init_result = CUDA_SUCCESS;
   CHECK(new_enough);
 }
 
-TEST_CASE("a driver that cannot be asked is not new enough, whatever it has written") {
-  answer = CUDA_ERROR_UNKNOWN;
+TEST_CASE("the version is not used if the call fails") {
+  version_result = CUDA_ERROR_UNKNOWN;
   const bool new_enough = driver_at_least(kMajor, kMinor);
-  answer = CUDA_SUCCESS;
+  version_result = CUDA_SUCCESS;
   CHECK_FALSE(new_enough);
 }

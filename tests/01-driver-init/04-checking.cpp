@@ -1,4 +1,4 @@
-// Self-check of 01-driver-init/04-checking: judges the learner's device_name().
+// Checks the exercise of 01-driver-init/04-checking.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -11,12 +11,12 @@ CUresult device_name(int ordinal, std::string* name);
 MAY_BE_REFUSED(cuInit, (unsigned int flags), (flags))
 namespace {
 
-// What the machine is made out to be: two devices of these names. While the first is empty, it is what it is.
+// The names of two made-up devices. While the first is empty, the real driver is used.
 std::string names[2];
 
 }  // namespace
 
-// The answer's calls come through here.
+// The driver calls of the exercise end up in these functions.
 CUresult CUDAAPI cuDeviceGetCount(int* count) {
   if (names[0].empty()) return DRIVERS(cuDeviceGetCount)(count);
   *count = 2;
@@ -36,11 +36,11 @@ CUresult CUDAAPI cuDeviceGetName(char* name, int length, CUdevice device) {
   if (names[0].empty()) return DRIVERS(cuDeviceGetName)(name, length, device);
   if (name == nullptr || length < 1) return CUDA_ERROR_INVALID_VALUE;
   if (device < 0 || device > 1) return CUDA_ERROR_INVALID_DEVICE;
-  name[names[device].copy(name, length - 1)] = 0;  // as a driver does it: what does not fit is cut off
+  name[names[device].copy(name, length - 1)] = 0;  // truncated, as a driver does
   return CUDA_SUCCESS;
 }
 
-TEST_CASE("the name of the first device is found, and nobody else has to call cuInit") {
+TEST_CASE("the function finds the name of the first device and calls cuInit itself") {
   std::string name;
   CHECK(device_name(0, &name) == CUDA_SUCCESS);
 
@@ -52,47 +52,47 @@ TEST_CASE("the name of the first device is found, and nobody else has to call cu
   CHECK(name == expected);
 }
 
-TEST_CASE("a device that does not exist is an error, not the name of another one") {
+TEST_CASE("a device that does not exist is an error, not the name of another device") {
   std::string name;
   CHECK(device_name(99, &name) != CUDA_SUCCESS);
   CHECK(device_name(-1, &name) != CUDA_SUCCESS);
 }
 
-TEST_CASE("the code is the one that the driver answered") {
+TEST_CASE("the caller gets the code that the driver returned") {
   std::string name;
   CHECK(device_name(99, &name) == CUDA_ERROR_INVALID_DEVICE);
 }
 
-TEST_CASE("a failure comes back as a code: nothing is thrown") {
+TEST_CASE("a failure is returned as a code, not thrown") {
   std::string name;
   CHECK_NOTHROW(device_name(99, &name));
 }
 
-TEST_CASE("after a failure the name is what it was before") {
+TEST_CASE("after a failure, the name is unchanged") {
   std::string name = "untouched";
   CHECK_NOTHROW(device_name(99, &name));
   CHECK(name == "untouched");
 }
 
-TEST_CASE("a long name comes back whole, and each device has its own") {
+TEST_CASE("a long name is not truncated, and each device has its own") {
   names[0] = "NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition";
   names[1] = "NVIDIA T400 4GB";
   std::string found[2];
-  const bool all_well = device_name(0, &found[0]) == CUDA_SUCCESS && device_name(1, &found[1]) == CUDA_SUCCESS;
-  const std::string wanted[2] = {std::exchange(names[0], ""), std::exchange(names[1], "")};
-  CHECK(all_well);
-  CHECK(found[0] == wanted[0]);
-  CHECK(found[1] == wanted[1]);
+  const bool both_succeeded = device_name(0, &found[0]) == CUDA_SUCCESS && device_name(1, &found[1]) == CUDA_SUCCESS;
+  const std::string expected[2] = {std::exchange(names[0], ""), std::exchange(names[1], "")};
+  CHECK(both_succeeded);
+  CHECK(found[0] == expected[0]);
+  CHECK(found[1] == expected[1]);
 }
 
-TEST_CASE("each call is checked: the code of the first that fails comes back") {
+TEST_CASE("each call is checked, and the code of the first failure is returned") {
   for (const char* call : {"cuInit", "cuDeviceGet", "cuDeviceGetName"}) {
     std::string name = "untouched";
     const Refusal refusal(call);
-    const CUresult answer = device_name(0, &name);
-    INFO(refusal.told() << ", and device_name answered " << cu::name(answer));
+    const CUresult result = device_name(0, &name);
+    INFO(refusal.told() << ", and device_name returned " << cu::name(result));
     if (!refusal.met()) continue;
-    CHECK(answer == kRefused);
+    CHECK(result == kRefused);
     CHECK(name == "untouched");
   }
 }

@@ -1,4 +1,4 @@
-// Self-check of 01-driver-init/05-devices: judges the learner's ordinal_of(). The first case comes before cuInit.
+// Checks the exercise of 01-driver-init/05-devices. The first case runs before anything has called cuInit.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -9,8 +9,8 @@ int ordinal_of(const CUuuid& uuid);
 
 namespace {
 
-bool begins_with_zero = false;  // what every device's UUID is made out to do
-bool two = false;               // are there made out to be two devices, whose UUIDs are all 1 and all 2?
+bool begins_with_zero = false;  // if set, the UUID of every device has 0 as its first byte
+bool two = false;               // if set, there are two made-up devices, whose UUIDs consist of ones and of twos
 
 CUuuid uuid_of(int ordinal) {
   CUdevice device;
@@ -23,16 +23,16 @@ CUuuid uuid_of(int ordinal) {
 
 }  // namespace
 
-// The answer's calls come through here.
+// The driver calls of the exercise end up in these functions.
 CUresult CUDAAPI cuDeviceGetUuid(CUuuid* uuid, CUdevice device) {
   if (Refusal::meets("cuDeviceGetUuid")) return kRefused;
   if (two) {
     std::memset(uuid->bytes, device + 1, sizeof uuid->bytes);
     return device == 0 || device == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
   }
-  const CUresult answer = DRIVERS(cuDeviceGetUuid)(uuid, device);
+  const CUresult result = DRIVERS(cuDeviceGetUuid)(uuid, device);
   if (begins_with_zero) uuid->bytes[0] = 0;
-  return answer;
+  return result;
 }
 
 MAY_BE_REFUSED(cuInit, (unsigned int flags), (flags))
@@ -51,7 +51,7 @@ CUresult CUDAAPI cuDeviceGet(CUdevice* device, int ordinal) {
   return ordinal == 0 || ordinal == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
-TEST_CASE("nobody else has to call cuInit") { CHECK_NOTHROW(ordinal_of(CUuuid{})); }
+TEST_CASE("the function calls cuInit itself") { CHECK_NOTHROW(ordinal_of(CUuuid{})); }
 
 TEST_CASE("every device is found by its UUID") {
   int count;
@@ -63,7 +63,7 @@ TEST_CASE("every device is found by its UUID") {
   }
 }
 
-TEST_CASE("of two devices, each is found") {
+TEST_CASE("each of two devices is found") {
   CUuuid ones, twos, threes;
   std::memset(ones.bytes, 1, sizeof ones.bytes);
   std::memset(twos.bytes, 2, sizeof twos.bytes);
@@ -78,29 +78,29 @@ TEST_CASE("of two devices, each is found") {
 
 TEST_CASE("a UUID that differs in its first byte belongs to no device") {
   CUuuid uuid = uuid_of(0);
-  uuid.bytes[0] ^= 1;
+  uuid.bytes[0] ^= 0x40;
   CHECK(ordinal_of(uuid) == -1);
 }
 
 TEST_CASE("a UUID that differs in its last byte belongs to no device") {
   CUuuid uuid = uuid_of(0);
-  uuid.bytes[15] ^= 1;
+  uuid.bytes[15] ^= 0x40;
   CHECK(ordinal_of(uuid) == -1);
 }
 
-TEST_CASE("a UUID is bytes and no text: it does not end at a zero") {
+TEST_CASE("a zero byte does not end a UUID") {
   begins_with_zero = true;
   const CUuuid own = uuid_of(0);
   CUuuid other = own;
-  other.bytes[15] ^= 1;
+  other.bytes[15] ^= 0x40;
   const int found = ordinal_of(own), none = ordinal_of(other);
   begins_with_zero = false;
   CHECK(found == 0);
   CHECK(none == -1);
 }
 
-TEST_CASE("a UUID of nothing but zeros belongs to no device") { CHECK(ordinal_of(CUuuid{}) == -1); }
+TEST_CASE("no device has a UUID of zeros only") { CHECK(ordinal_of(CUuuid{}) == -1); }
 
-TEST_CASE("each call is checked: what the driver refuses is thrown") {
+TEST_CASE("each call is checked, and a failure is thrown as cu::Error") {
   CHECK(goes_on({"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetUuid"}, [] { ordinal_of(CUuuid{}); }) == "");
 }

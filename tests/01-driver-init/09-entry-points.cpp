@@ -1,4 +1,4 @@
-// Self-check of 01-driver-init/09-entry-points: judges the learner's known_since().
+// Checks the exercise of 01-driver-init/09-entry-points.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -14,7 +14,7 @@ int known(const char* name) {
   return known_since(name);
 }
 
-// A driver of CUDA 99.3, while a test says so. It has one function, and has had it since CUDA 99.3.
+// While this is set, the functions below are a made-up driver for CUDA 99.3, which has a single function since 99.3.
 bool newest = false;
 constexpr int kNewest = 99030;
 
@@ -41,18 +41,18 @@ CUresult CUDAAPI cuGetProcAddress(const char* name, void** function, int version
   return CUDA_SUCCESS;
 }
 
-TEST_CASE("stream-ordered allocation came with CUDA 11.2") { CHECK(known("cuMemAllocAsync") == 11020); }
+TEST_CASE("stream-ordered allocation appeared in CUDA 11.2") { CHECK(known("cuMemAllocAsync") == 11020); }
 
-TEST_CASE("graphs came with CUDA 10.0") { CHECK(known("cuGraphCreate") == 10000); }
+TEST_CASE("graphs appeared in CUDA 10.0") { CHECK(known("cuGraphCreate") == 10000); }
 
-TEST_CASE("what came lately is known, too: the driver's own version is the last one to try") {
+TEST_CASE("recent functions are found too") {
   int own;
   CU_CHECK(cuDriverGetVersion(&own));
-  if (own < 12040) SKIP_TEST("this driver is older than the function that is asked for");
+  if (own < 12040) SKIP_TEST("this driver is older than the function that the test looks up");
   CHECK(known("cuGreenCtxCreate") == 12040);
 }
 
-TEST_CASE("what came with the driver's own version is known, whichever that is") {
+TEST_CASE("a function that is as new as the driver is found") {
   newest = true;
   const int since = known_since("cuNewest"), never = known_since("cuNope");
   newest = false;
@@ -60,20 +60,20 @@ TEST_CASE("what came with the driver's own version is known, whichever that is")
   CHECK(never == 0);
 }
 
-TEST_CASE("what was there from the beginning is known since 2.0") { CHECK(known("cuInit") == 2000); }
+TEST_CASE("the oldest functions are known since 2.0") { CHECK(known("cuInit") == 2000); }
 
-TEST_CASE("a name that the driver does not know has no version") {
+TEST_CASE("an unknown name has no version") {
   CHECK(known("cuNope") == 0);
   CHECK(known("cudaMalloc") == 0);
 }
 
-TEST_CASE("a name is given without its suffix") { CHECK(known("cuMemAlloc_v2") == 0); }
+TEST_CASE("an exported name with a suffix is unknown") { CHECK(known("cuMemAlloc_v2") == 0); }
 
-TEST_CASE("a toolkit may have many minor versions: launches with attributes came with CUDA 11.6") {
+TEST_CASE("all minor versions are tried: launches with attributes appeared in CUDA 11.6") {
   CHECK(known("cuLaunchKernelEx") == 11060);
 }
 
-TEST_CASE("each call is checked: what the driver refuses is thrown") {
+TEST_CASE("each call is checked, and a failure is thrown as cu::Error") {
   CU_CHECK(cuInit(0));
   CHECK(goes_on({"cuDriverGetVersion", "cuGetProcAddress"}, [] { known_since("cuMemAllocAsync"); }) == "");
 }

@@ -1,4 +1,4 @@
-// Self-check of 01-driver-init/10-doctor: judges the learner's taken_for().
+// Checks the exercise of 01-driver-init/10-doctor.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 
@@ -8,6 +8,7 @@
 
 #include <climits>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -15,10 +16,12 @@ std::string taken_for(const std::string& name);
 
 namespace {
 
-// A library of the C library's that no program needs: it is there, and not loaded.
+namespace fs = std::filesystem;
+
+// A part of the C library that no program needs: it exists, and it is not loaded.
 const char* const kUnused = "libBrokenLocale.so.1";
 
-// True if this process has a file mapped.
+// True if this process has mapped the file.
 bool is_mapped(const std::string& file) {
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
@@ -38,46 +41,92 @@ std::string unused_file() {
   return path;
 }
 
+// A temporary folder, removed with its files at the end of the scope.
+struct Folder {
+  fs::path path;
+
+  Folder() {
+    char name[] = "/tmp/course-XXXXXX";
+    REQUIRE(mkdtemp(name) != nullptr);
+    path = fs::canonical(name);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+};
+
 }  // namespace
 
-TEST_CASE("the driver's library is the one that this program has loaded") {
+TEST_CASE("for the driver's library, the result is the file that this program has loaded") {
   int version;
-  CU_CHECK(cuDriverGetVersion(&version));  // called, so that the linker notes that this program needs the library
+  CU_CHECK(cuDriverGetVersion(&version));  // otherwise the linker would drop the library as unused
   const std::string file = taken_for("libcuda.so.1");
   CAPTURE(file);
   CHECK(file.substr(0, 1) == "/");
   CHECK(is_mapped(file));
 }
 
-TEST_CASE("a library that is nowhere has no file") { CHECK(taken_for("libcuda.so.99") == ""); }
+TEST_CASE("for a library that does not exist, the result is empty") { CHECK(taken_for("libcuda.so.99") == ""); }
 
-TEST_CASE("a library that was not loaded is found, too") { CHECK(taken_for(kUnused) == unused_file()); }
+TEST_CASE("a library is found even if it was not loaded before") { CHECK(taken_for(kUnused) == unused_file()); }
 
-TEST_CASE("symbolic links are followed") {
-  char folder[] = "/tmp/course-XXXXXX";
-  REQUIRE(mkdtemp(folder) != nullptr);
-  const std::string link = std::string(folder) + "/liblink.so.1", file = unused_file();
-  REQUIRE(symlink(file.c_str(), link.c_str()) == 0);
-  const std::string answer = taken_for(link);
-  unlink(link.c_str());
-  rmdir(folder);
-  CHECK(answer == file);
+TEST_CASE("symbolic links are resolved") {
+  const Folder folder;
+  const std::string link = folder.path / "liblink.so.1", file = unused_file();
+  fs::create_symlink(file, link);
+  CHECK(taken_for(link) == file);
 }
 
-TEST_CASE("a file that is no library is not taken") {
-  char file[] = "/tmp/course-XXXXXX";
-  const int opened = mkstemp(file);
-  REQUIRE(opened >= 0);
-  const bool written = write(opened, "no library\n", 11) == 11;
-  close(opened);
-  const std::string answer = taken_for(file);
-  unlink(file);
-  REQUIRE(written);
-  CHECK(answer == "");
+TEST_CASE("after an update, the result is the new file") {
+  const Folder folder;
+  const std::string link = folder.path / "libupdated.so.1";
+  const std::string before = folder.path / "libupdated.so.1.1", after = folder.path / "libupdated.so.1.2";
+  fs::copy_file(unused_file(), before);
+  fs::copy_file(unused_file(), after);
+  fs::create_symlink(before, link);
+  CHECK(taken_for(link) == before);
+  fs::remove(link);
+  fs::create_symlink(after, link);
+  CHECK(taken_for(link) == after);
 }
 
-TEST_CASE("nothing stays loaded that was not loaded before") {
+// lesson.mk gives this program two folders to search: its own, and then that of the lesson's libraries.
+TEST_CASE("after an installation in a folder that is searched earlier, the result is the new file") {
+  const fs::path own = fs::read_symlink("/proc/self/exe").parent_path();
+  const std::string name = "libinstalled-" + std::to_string(getpid()) + ".so.1";
+  const fs::path earlier = own / name, later = own / "../../../../01-driver-init/10-doctor" / name;
+  fs::copy_file(unused_file(), later);
+  const std::string before = taken_for(name), expected_before = fs::canonical(later);
+  fs::copy_file(unused_file(), earlier);
+  const std::string after = taken_for(name), expected_after = fs::canonical(earlier);
+  fs::remove(earlier);
+  fs::remove(later);
+  CHECK(before == expected_before);
+  CHECK(after == expected_after);
+}
+
+TEST_CASE("a file that is not a library is not taken") {
+  const Folder folder;
+  const std::string file = folder.path / "libtext.so.1";
+  std::ofstream(file) << "not a library\n";
+  CHECK(taken_for(file) == "");
+}
+
+TEST_CASE("no library stays loaded that was not loaded before") {
   taken_for(kUnused);
+  CHECK(dlopen(kUnused, RTLD_LAZY | RTLD_NOLOAD) == nullptr);
+}
+
+TEST_CASE("a library that the program has loaded can still be unloaded afterwards") {
+  void* library = dlopen(kUnused, RTLD_LAZY);
+  REQUIRE(library != nullptr);
+  taken_for(kUnused);
+  CHECK(dlopen(kUnused, RTLD_LAZY | RTLD_NOLOAD) == library);
+  dlclose(library);  // the handle of the line above
+  dlclose(library);
   CHECK(dlopen(kUnused, RTLD_LAZY | RTLD_NOLOAD) == nullptr);
 }
 

@@ -7,6 +7,7 @@ import pathlib
 import pty
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 from unittest import mock
@@ -186,3 +187,20 @@ def test_the_readme_builds_a_program_of_your_own_as_it_says():
         ours = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "LD_"))}
         ran = subprocess.run(["bash", "-e", "-c", "\n".join(pasted[1:])], cwd=here, env=ours, capture_output=True, text=True)
         assert ran.returncode == 0 and ran.stdout.count("1000 of 1000") == 6, ran.stdout + ran.stderr
+
+
+def test_programs_that_tests_make_up_are_elsewhere_if_none_may_start_in_the_temporary_folder():
+    built = str(ROOT / "build" / "temporary")
+    assert everything.executable_place() in (tempfile.gettempdir(), built)
+    with mock.patch("os.access", lambda *_: False):
+        assert everything.executable_place() == built and os.path.isdir(built)
+
+
+def test_a_lesson_in_python_runs_with_the_environments_python_and_finds_common():
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(lessons, "ROOT", pathlib.Path(folder)):
+        assert lessons.python() == sys.executable
+        python = pathlib.Path(folder, "build/python/bin/python3")
+        python.parent.mkdir(parents=True)
+        python.touch()
+        found = lessons.for_python()
+        assert lessons.python() == str(python) and found["PATH"].startswith(f"{python.parent}:") and found["PYTHONPATH"] == folder

@@ -1,5 +1,5 @@
-// Rejected with: "a driver that cannot be asked is not new enough, whatever it has written"
-// What a call has written counts only if it answered CUDA_SUCCESS.
+// Rejected with: "the version is not used if the call fails"
+// The variable is used even though the call failed. A result is valid only after CUDA_SUCCESS.
 #include <cuda.h>
 
 bool driver_at_least(int major, int minor) {

@@ -1,5 +1,5 @@
 // Rejected with: "an earlier major version is old enough, whatever its minor version"
-// Major and minor are compared one by one: a driver for 13.0 is told to be too old for 12.8, since 0 is less than 8.
+// Compares major and minor separately, so a driver for 13.0 appears too old for 12.8: 0 is less than 8.
 #include <cuda.h>
 
 bool driver_at_least(int major, int minor) {

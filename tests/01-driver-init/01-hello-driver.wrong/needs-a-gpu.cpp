@@ -1,5 +1,5 @@
-// Rejected with: "a driver that finds no GPU can be asked, too"
-// The version needs no cuInit, and cuInit fails where there is a driver and no GPU.
+// Rejected with: "a driver that finds no GPU still reports its version"
+// cuInit fails on a machine with a driver but no GPU, and the version does not need it.
 #include <cuda.h>
 
 bool driver_at_least(int major, int minor) {

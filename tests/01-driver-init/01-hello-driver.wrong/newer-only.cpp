@@ -1,5 +1,5 @@
 // Rejected with: "the driver's own version is new enough"
-// "At least" includes the version itself: > where >= is meant.
+// "At least" includes the version itself, so this needs >= instead of >.
 #include <cuda.h>
 
 bool driver_at_least(int major, int minor) {

@@ -1,12 +1,12 @@
-// Rejected with: "a code that nobody knows is given as a number, and is no crash"
-// For an unknown code the driver writes a null pointer and answers an error that nobody looks at here.
+// Rejected with: "an unknown code is described by its number and does not crash"
+// For an unknown code, the driver stores a null pointer and returns an error, which this function ignores.
 #include <cuda.h>
 
 #include <string>
 
-std::string explained(CUresult code) {
-  const char *name, *meaning;
+std::string describe(CUresult code) {
+  const char *name, *description;
   cuGetErrorName(code, &name);
-  cuGetErrorString(code, &meaning);
-  return std::string(name) + " (" + std::to_string(code) + "): " + meaning;
+  cuGetErrorString(code, &description);
+  return std::string(name) + " (" + std::to_string(code) + "): " + description;
 }

@@ -1,14 +1,14 @@
-// Rejected with: "explaining a code initialises nothing"
-// Names and sentences need no cuInit, and a function that explains an error should not cause another one.
+// Rejected with: "describing a code does not initialize the driver"
+// Names and descriptions do not need cuInit. A function that describes an error should have no side effects.
 #include <cuda.h>
 
 #include <string>
 
-std::string explained(CUresult code) {
+std::string describe(CUresult code) {
   cuInit(0);
   const std::string number = std::to_string(code);
-  const char *name, *meaning;
+  const char *name, *description;
   if (cuGetErrorName(code, &name) != CUDA_SUCCESS) return number + ": unknown to this driver";
-  if (cuGetErrorString(code, &meaning) != CUDA_SUCCESS) return number + ": unknown to this driver";
-  return std::string(name) + " (" + number + "): " + meaning;
+  if (cuGetErrorString(code, &description) != CUDA_SUCCESS) return number + ": unknown to this driver";
+  return std::string(name) + " (" + number + "): " + description;
 }

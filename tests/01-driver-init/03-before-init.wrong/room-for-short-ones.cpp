@@ -1,16 +1,16 @@
-// Rejected with: "every code that this driver knows is explained, to the last letter; the others are unknown"
-// 63 letters are enough for most of them.
+// Rejected with: "every code that this driver knows is described in full, and all others are unknown"
+// The buffer holds 63 characters, which is enough for most codes but not for all.
 #include <cuda.h>
 
 #include <cstdio>
 #include <string>
 
-std::string explained(CUresult code) {
-  const char *name, *meaning;
+std::string describe(CUresult code) {
+  const char *name, *description;
   char line[64];
-  if (cuGetErrorName(code, &name) != CUDA_SUCCESS || cuGetErrorString(code, &meaning) != CUDA_SUCCESS) {
+  if (cuGetErrorName(code, &name) != CUDA_SUCCESS || cuGetErrorString(code, &description) != CUDA_SUCCESS) {
     return std::to_string(code) + ": unknown to this driver";
   }
-  std::snprintf(line, sizeof line, "%s (%d): %s", name, static_cast<int>(code), meaning);
+  std::snprintf(line, sizeof line, "%s (%d): %s", name, static_cast<int>(code), description);
   return line;
 }

@@ -1,13 +1,13 @@
-// Rejected with: "every code that this driver knows is explained, to the last letter; the others are unknown"
-// Codes end at 999, and between them are gaps: 7 is no code, either, and the driver writes a null pointer for it.
+// Rejected with: "every code that this driver knows is described in full, and all others are unknown"
+// Codes end at 999, but there are gaps below: 7 is not a code either, and the driver stores a null pointer for it.
 #include <cuda.h>
 
 #include <string>
 
-std::string explained(CUresult code) {
+std::string describe(CUresult code) {
   if (code < 0 || code > CUDA_ERROR_UNKNOWN) return std::to_string(code) + ": unknown to this driver";
-  const char *name, *meaning;
+  const char *name, *description;
   cuGetErrorName(code, &name);
-  cuGetErrorString(code, &meaning);
-  return std::string(name) + " (" + std::to_string(code) + "): " + meaning;
+  cuGetErrorString(code, &description);
+  return std::string(name) + " (" + std::to_string(code) + "): " + description;
 }

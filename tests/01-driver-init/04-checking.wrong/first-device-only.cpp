@@ -1,5 +1,5 @@
-// Rejected with: "a long name comes back whole, and each device has its own"
-// The ordinal is compared with the count, and the name is then that of the first device.
+// Rejected with: "a long name is not truncated, and each device has its own"
+// Validates the ordinal, then always returns the name of the first device.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "after a failure the name is what it was before"
-// The caller's string is emptied before anybody knows whether there will be a new one.
+// Rejected with: "after a failure, the name is unchanged"
+// Clears the caller's string before it is certain that there will be a new one.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: the code of the first that fails comes back"
-// Only the call that can go wrong here is checked; the last one is said to have worked, whatever it answered.
+// Rejected with: "each call is checked, and the code of the first failure is returned"
+// Checks only the calls that are likely to fail and reports success whatever the last call returned.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "the code is the one that the driver answered"
-// The calls are checked, but what the driver said is thrown away: the caller only learns that something failed.
+// Rejected with: "the caller gets the code that the driver returned"
+// Checks the calls but discards their results: the caller only learns that something failed.
 #include "common/cu.hpp"
 
 #include <string>

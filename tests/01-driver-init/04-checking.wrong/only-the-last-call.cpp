@@ -1,5 +1,5 @@
-// Rejected with: "a device that does not exist is an error, not the name of another one"
-// cuDeviceGet fails, nobody looks, and the name of whatever was in `device` passes for that of device 99.
+// Rejected with: "a device that does not exist is an error, not the name of another device"
+// cuDeviceGet fails unnoticed, and the name of device 0 is returned as the name of device 99.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "a long name comes back whole, and each device has its own"
-// 31 letters are enough for the GPU on the desk. The driver cuts what does not fit, and says that all went well.
+// Rejected with: "a long name is not truncated, and each device has its own"
+// 31 characters are enough for some GPUs. The driver truncates longer names and returns CUDA_SUCCESS.
 #include "common/cu.hpp"
 
 #include <string>

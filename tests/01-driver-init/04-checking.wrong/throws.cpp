@@ -1,5 +1,5 @@
-// Rejected with: "a failure comes back as a code: nothing is thrown"
-// CU_THROW is for callers that can catch; this function's type promises an answer.
+// Rejected with: "a failure is returned as a code, not thrown"
+// CU_THROW needs a caller that catches exceptions. This function promises to return a code.
 #include "common/cu.hpp"
 
 #include <string>

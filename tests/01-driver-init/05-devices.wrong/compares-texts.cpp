@@ -1,5 +1,5 @@
-// Rejected with: "a UUID is bytes and no text: it does not end at a zero"
-// strncmp stops at the first zero byte, and takes two UUIDs for one that differ behind it.
+// Rejected with: "a zero byte does not end a UUID"
+// strncmp stops at the first zero byte, so two UUIDs that differ only after it appear equal.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // Rejected with: "a UUID that differs in its last byte belongs to no device"
-// Compares what fits into an integer. Parts of a UUID may be the same on two devices, only the whole of it is unique.
+// Compares only the first four bytes. Two devices may have some bytes in common; only the whole UUID is unique.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Rejected with: "nobody else has to call cuInit"
-// It works in a program that has called cuInit before, and in no other.
+// Rejected with: "the function calls cuInit itself"
+// Works only in a program that has already called cuInit.
 #include "common/cu.hpp"
 
 #include <cstring>

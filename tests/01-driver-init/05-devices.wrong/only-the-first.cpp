@@ -1,5 +1,5 @@
-// Rejected with: "of two devices, each is found"
-// It knows whether the UUID is the first device's, and looks at no other.
+// Rejected with: "each of two devices is found"
+// Compares the UUID with that of the first device only.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // Rejected with: "every device is found by its UUID"
-// Ordinals run from 0 to count - 1; the first device is never looked at here.
+// Ordinals run from 0 to count - 1. This loop never looks at the first device.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Rejected with: "a newer driver serves every older program"
-// "CUDA 12 programs need a CUDA 12 driver": drivers are compatible backwards, over all versions.
+// Rejected with: "a newer driver runs every older program"
+// Assumes that CUDA 12 programs need a CUDA 12 driver. A driver also runs the programs of all earlier major versions.
 #include "01-driver-init/07-versions/fate.hpp"
 
 Fate fate(int built, int served) {

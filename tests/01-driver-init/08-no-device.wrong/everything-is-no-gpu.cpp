@@ -1,5 +1,5 @@
-// Rejected with: "the stub is called a stub"
-// "No GPU" is what the user sees anyway; the code would have said what to do about it.
+// Rejected with: "the sentence names the stub library"
+// Reports every failure as "no GPU" and withholds the code that would tell the user what to do.
 #include "common/cu.hpp"
 
 #include <string>

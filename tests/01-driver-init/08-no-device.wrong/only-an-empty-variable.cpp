@@ -1,22 +1,23 @@
-// Rejected with: "hidden devices are laid to the variable"
-// Only the empty variable counts as one. "-1" hides every device, too, and so does a device that is not there.
+// Rejected with: "if all devices are hidden, the sentence names the variable"
+// Considers only an empty variable. "-1" hides every device too, and so does the number of a device that does not
+// exist.
 #include "common/cu.hpp"
 
 #include <string>
 
 int usable_devices(std::string* why) {
   int count = 0;
-  CUresult answer = cuInit(0);
-  if (answer == CUDA_SUCCESS) answer = cuDeviceGetCount(&count);
+  CUresult result = cuInit(0);
+  if (result == CUDA_SUCCESS) result = cuDeviceGetCount(&count);
   why->clear();
-  if (answer == CUDA_SUCCESS && count > 0) return count;
-  if (answer == CUDA_ERROR_NO_DEVICE || answer == CUDA_SUCCESS) {
+  if (result == CUDA_SUCCESS && count > 0) return count;
+  if (result == CUDA_ERROR_NO_DEVICE || result == CUDA_SUCCESS) {
     const char* chosen = std::getenv("CUDA_VISIBLE_DEVICES");
     *why = chosen && *chosen == 0 ? "CUDA_VISIBLE_DEVICES hides every GPU" : "there is no GPU in this machine";
-  } else if (answer == CUDA_ERROR_STUB_LIBRARY) {
-    *why = "the linker's stub was loaded instead of a driver";
+  } else if (result == CUDA_ERROR_STUB_LIBRARY) {
+    *why = "the toolkit's stub library was loaded instead of a driver";
   } else {
-    *why = std::string("the driver does not start: ") + cu::name(answer);
+    *why = std::string("the driver does not start: ") + cu::name(result);
   }
   return 0;
 }

@@ -1,5 +1,5 @@
-// Rejected with: "any other failure is given by its own name"
-// cuInit's answer is thrown away, and the next call knows only that nobody initialised.
+// Rejected with: "any other failure is reported by its own name"
+// Overwrites the result of cuInit. The next call only knows that the driver is not initialized.
 #include "common/cu.hpp"
 
 #include <string>
@@ -7,8 +7,8 @@
 int usable_devices(std::string* why) {
   int count = 0;
   cuInit(0);
-  const CUresult answer = cuDeviceGetCount(&count);
+  const CUresult result = cuDeviceGetCount(&count);
   *why = "";
-  if (answer != CUDA_SUCCESS) *why = std::string("no GPU, or a stub, or CUDA_VISIBLE_DEVICES: ") + cu::name(answer);
+  if (result != CUDA_SUCCESS) *why = std::string("no GPU, or a stub, or CUDA_VISIBLE_DEVICES: ") + cu::name(result);
   return count;
 }

@@ -1,14 +1,14 @@
-// Rejected with: "where there are devices they are counted, and nothing is complained about"
-// The sentence of an earlier failure stays, and the caller takes it for this one's.
+// Rejected with: "if there are devices, they are counted and *why is empty"
+// Leaves the sentence of an earlier failure in *why.
 #include "common/cu.hpp"
 
 #include <string>
 
 int usable_devices(std::string* why) {
   int count = 0;
-  CUresult answer = cuInit(0);
-  if (answer == CUDA_SUCCESS) answer = cuDeviceGetCount(&count);
-  if (answer == CUDA_SUCCESS) return count;
-  *why = cu::name(answer);
+  CUresult result = cuInit(0);
+  if (result == CUDA_SUCCESS) result = cuDeviceGetCount(&count);
+  if (result == CUDA_SUCCESS) return count;
+  *why = cu::name(result);
   return 0;
 }

@@ -1,5 +1,5 @@
-// Rejected with: "a name is given without its suffix"
-// dlsym knows names as they are exported, cuMemAlloc_v2 among them, and no versions.
+// Rejected with: "an exported name with a suffix is unknown"
+// dlsym knows the exported names, such as cuMemAlloc_v2, and no versions.
 #include "common/cu.hpp"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
-// Rejected with: "stream-ordered allocation came with CUDA 11.2"
-// The API grows with minor versions, too.
+// Rejected with: "stream-ordered allocation appeared in CUDA 11.2"
+// Tries only major versions. New functions also appear in minor versions.
 #include "common/cu.hpp"
 
 int known_since(const char* name) {

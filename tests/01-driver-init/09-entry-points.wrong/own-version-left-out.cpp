@@ -1,5 +1,5 @@
-// Rejected with: "what came with the driver's own version is known, whichever that is"
-// The newest functions are the ones that people ask for, and the last version is never tried: < where <= is meant.
+// Rejected with: "a function that is as new as the driver is found"
+// Never tries the driver's own version: this needs <= instead of <.
 #include "common/cu.hpp"
 
 int known_since(const char* name) {

@@ -1,5 +1,5 @@
-// Rejected with: "a name that the driver does not know has no version"
-// The call itself succeeds whatever it finds: what was found stands in the status, and in the pointer.
+// Rejected with: "an unknown name has no version"
+// cuGetProcAddress succeeds whatever it finds. Only the status and the pointer show whether there is a function.
 #include "common/cu.hpp"
 
 int known_since(const char* name) {

@@ -1,5 +1,5 @@
-// Rejected with: "what came lately is known, too: the driver's own version is the last one to try"
-// The list of versions ended when this was written; drivers go on.
+// Rejected with: "recent functions are found too"
+// Stops at the newest version of the day it was written.
 #include "common/cu.hpp"
 
 int known_since(const char* name) {

@@ -1,5 +1,5 @@
-// Rejected with: "a file that is no library is not taken"
-// A path is believed if there is something: the loader looks into it, and refuses what is no library.
+// Rejected with: "a file that is not a library is not taken"
+// Accepts any path that exists. The loader opens the file and rejects what is not a library.
 #include <dlfcn.h>
 #include <link.h>
 

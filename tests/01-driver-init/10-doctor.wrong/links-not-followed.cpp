@@ -1,5 +1,5 @@
-// Rejected with: "symbolic links are followed"
-// libcuda.so.1 is a link; the name that tells the version, libcuda.so.580.65.06, is behind it.
+// Rejected with: "symbolic links are resolved"
+// libcuda.so.1 is a symbolic link. The name with the version, such as libcuda.so.580.65.06, is behind it.
 #include <dlfcn.h>
 #include <link.h>
 

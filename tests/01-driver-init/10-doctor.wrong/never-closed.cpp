@@ -1,5 +1,5 @@
-// Rejected with: "nothing stays loaded that was not loaded before"
-// Asking must not change what is asked about: each dlopen is counted, and only as many dlcloses let go.
+// Rejected with: "after an installation in a folder that is searched earlier, the result is the new file"
+// The loader counts every dlopen and unloads a library only after as many calls of dlclose.
 #include <dlfcn.h>
 #include <link.h>
 

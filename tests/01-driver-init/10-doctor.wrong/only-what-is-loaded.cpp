@@ -1,5 +1,5 @@
-// Rejected with: "a library that was not loaded is found, too"
-// RTLD_NOLOAD asks which libraries this process has, not which the loader would find.
+// Rejected with: "a library is found even if it was not loaded before"
+// RTLD_NOLOAD asks which libraries this process has loaded, not which files the loader would find.
 #include <dlfcn.h>
 #include <link.h>
 

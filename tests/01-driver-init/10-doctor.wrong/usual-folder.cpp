@@ -1,5 +1,5 @@
-// Rejected with: "the driver's library is the one that this program has loaded"
-// "It is always in /usr/lib": the loader asks LD_LIBRARY_PATH first, and distributions differ.
+// Rejected with: "for the driver's library, the result is the file that this program has loaded"
+// Assumes a folder. The loader searches LD_LIBRARY_PATH first, and distributions use different folders.
 #include <unistd.h>
 
 #include <string>
