@@ -424,6 +424,60 @@ def test_an_environment_has_the_pinned_packages_and_the_users_own(house):
     assert fetched.is_dir() and "Fetching pytest" in again.stderr, again.stderr
 
 
+TORCH = "__version__ = '9.9'\ndef compiled_with_cxx11_abi(): return {string}\n"
+
+
+def test_pytorch_of_the_users_own_environment_is_used_where_it_is(house):
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", house.folder / "env"], check=True)
+    (packages,) = (house.folder / "env").glob("lib/python*/site-packages")
+    checkout = house.folder / "check out"  # as an editable installation names it
+    (checkout / "torch/include/c10/cuda").mkdir(parents=True)
+    (checkout / "torch/__init__.py").write_text(TORCH.format(string=False))
+    (checkout / "torch/include/c10/cuda/CUDAGuard.h").touch()
+    (packages / "torch.pth").write_text(f"{checkout}\n")
+    house.packages("mkdir -p $target/setuptools $target/bin; touch $target/bin/ninja\n")
+    command = [house.folder / "env/bin/python3", *SET_UP[1:], "torch"]
+    ended = subprocess.run(command, cwd=house.root, env={**house.environment, "CUDA_HOME": str(house.toolkit("cuda"))}, capture_output=True, text=True, check=False)
+    found = house.found()
+    assert ended.returncode == 0 and "PyTorch" not in ended.stderr, ended.stderr
+    assert (found["TORCH"], found["TORCH_OLD_STRING"], found["TORCH_CUDA"], found["BUILDERS"]) == ("9.9", "yes", "yes", "yes")
+    assert os.path.samefile(house.root / found["TORCH_ROOT"], checkout / "torch") and (house.root / "build/python/bin/ninja").exists()
+
+
+def test_a_private_pytorch_is_fetched_from_the_index_that_was_named(house):
+    fill = TORCH.format(string=True).replace("\n", "\\n")
+    house.packages(f'echo "$@" >> {house.folder}/asked; case "$*" in *torch==*) mkdir -p $target/torch; printf "{fill}" > $target/torch/__init__.py ;; esac\n')
+    ended = house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")), TORCH_INDEX="http://a/b")
+    assert "Fetching a private one" in ended.stderr and "2.8 GB to download, 4.7 GB on disk" in ended.stderr, ended.stderr
+    assert (house.found()["TORCH"], house.found()["TORCH_OLD_STRING"], house.found()["TORCH_CUDA"]) == ("9.9", "no", "")
+    asked = [line for line in (house.folder / "asked").read_text().splitlines() if "--index-url" in line]
+    assert len(asked) == 1 and asked[0].endswith("torch==2.13.0 numpy --index-url http://a/b"), asked
+
+
+def test_a_pytorch_that_does_not_start_is_told_with_its_last_words(house):
+    house.packages('mkdir -p $target/torch; echo "raise ImportError(\\"libcudart.so.13: no such file\\")" > $target/torch/__init__.py\n')
+    ended = house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")))
+    assert "does not start: ImportError: libcudart.so.13: no such file; remove that folder and try again." in ended.stderr, ended.stderr
+    assert "does not start" in house.found()["WITHOUT_TORCH"] and house.found()["TORCH"] == ""
+
+
+def test_a_python_that_is_too_old_for_pytorch_is_told():
+    with mock.patch.object(environment, "TORCH_PYTHON", (9, 0)), mock.patch.object(environment, "look_at_torch", lambda: {}):
+        with pytest.raises(fetch.Missing, match="PyTorch needs Python 9.0 or newer, and python3 is 3"):
+            environment.find_torch(None)
+
+
+def test_what_is_installed_serves_where_nothing_can_be_fetched(house):
+    site = house.folder / "site"
+    for name in ("pytest", "iniconfig", "pluggy", "packaging", "Pygments"):
+        (site / f"{name}-1.0.dist-info").mkdir(parents=True)
+        (site / f"{name}-1.0.dist-info/METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    house.packages("exit 1\n")
+    house.environment["PYTHONPATH"] += f":{site}"
+    house.set_up("pytest", "tools", CUDA_HOME=str(house.toolkit("cuda")))
+    assert (house.found()["PYTEST"], house.found()["TOOLS"]) == ("yes", "")
+
+
 def test_set_up_from_within_the_environment_is_that_of_the_users_python(house):
     home = house.toolkit("cuda")
     house.packages("mkdir -p $target/pytest\n")
