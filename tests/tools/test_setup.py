@@ -148,7 +148,13 @@ def driver(version, name="NVIDIA H200"):
 
 @pytest.mark.parametrize(
     ("supports", "has", "said"),
-    [(12080, 13000, "is CUDA 13.0, and the driver here loads kernels up to CUDA 12.8"), (13000, 12080, ""), (13000, 11080, "is CUDA 11.8, and the course needs 12.0")],
+    [
+        (12080, 13000, "is CUDA 13.0, and the driver here loads kernels up to CUDA 12.8"),
+        (12080, 12090, "is CUDA 12.9, and the driver here loads kernels up to CUDA 12.8"),
+        (13000, 13000, ""),
+        (13000, 12080, ""),
+        (13000, 11080, "is CUDA 11.8, and the course needs 12.0"),
+    ],
 )
 def test_a_toolkit_that_does_not_suit_the_driver_is_not_used(house, supports, has, said, capsys):
     with driver(supports), mock.patch.object(fetch, "ROOT", house.root), mock.patch.object(setup, "private_toolkit", lambda version: {"private": version}):
@@ -442,6 +448,23 @@ def test_pytorch_of_the_users_own_environment_is_used_where_it_is(house):
     assert ended.returncode == 0 and "PyTorch" not in ended.stderr, ended.stderr
     assert (found["TORCH"], found["TORCH_OLD_STRING"], found["TORCH_CUDA"], found["BUILDERS"]) == ("9.9", "yes", "yes", "yes")
     assert os.path.samefile(house.root / found["TORCH_ROOT"], checkout / "torch") and (house.root / "build/python/bin/ninja").exists()
+
+
+def test_ours_comes_before_the_users_and_what_matplotlib_brings_after_it(house):
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", house.folder / "env"], check=True)
+    (packages,) = (house.folder / "env").glob("lib/python*/site-packages")
+    for name in ("pytest", "numpy"):
+        (packages / f"{name}.py").write_text("who = 'theirs'\n")
+    house.packages("for name in pytest numpy matplotlib; do echo \"who = 'ours'\" > $target/$name.py; done\n")
+    python = house.root / "build/python/bin/python3"
+    for break_it in (lambda: None, lambda: (python.unlink(), python.symlink_to("/no/where"))):
+        break_it()
+        command = [house.folder / "env/bin/python3", *SET_UP[1:], "pytest", "plots"]
+        environment_of = {**house.environment, "CUDA_HOME": str(house.toolkit("cuda"))}
+        subprocess.run(command, cwd=house.root, env=environment_of, check=True, capture_output=True)
+        ask = "import pytest, numpy, matplotlib; print(pytest.who, numpy.who, matplotlib.who)"
+        said = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False, env={})
+        assert said.stdout.split() == ["ours", "theirs", "ours"], said
 
 
 def test_a_private_pytorch_is_fetched_from_the_index_that_was_named(house):
