@@ -455,7 +455,7 @@ def test_ours_comes_before_the_users_and_what_matplotlib_brings_after_it(house):
     (packages,) = (house.folder / "env").glob("lib/python*/site-packages")
     for name in ("pytest", "numpy"):
         (packages / f"{name}.py").write_text("who = 'theirs'\n")
-    house.packages("for name in pytest numpy matplotlib; do echo \"who = 'ours'\" > $target/$name.py; done\n")
+    house.packages('case "$*" in *plots.txt*) names="numpy matplotlib" ;; *) names=pytest ;; esac; for name in $names; do echo "who = \'ours\'" > $target/$name.py; done\n')
     python = house.root / "build/python/bin/python3"
     for break_it in (lambda: None, lambda: (python.unlink(), python.symlink_to("/no/where"))):
         break_it()
