@@ -23,7 +23,8 @@ def check_temporary_folder() -> None:
         probe.write_bytes(bytes(65536))
     except OSError as problem:
         why = f"{problem.strerror}, with {fetch.free_megabytes(folder)} MB free" if folder.is_dir() else "there is no such folder"
-        raise Refused(f"The compilers cannot write their temporary files to {folder}: {why}. make … TMPDIR=/another/folder names another.") from None
+        advice = "make … TMPDIR=/another/folder names another."
+        raise Refused(f"The compilers cannot write their temporary files to {folder}: {why}. {advice}") from None
     finally:
         if probe.exists():
             probe.unlink()
@@ -36,7 +37,8 @@ def check_build_folder() -> None:
         probe.parent.mkdir(exist_ok=True)
         probe.touch(mode=0o755)
     except OSError as problem:
-        raise Refused(f"The folder {probe.parent} cannot be written: {problem.strerror}. Make it yours, or copy the course to a folder of yours.") from None
+        advice = "Make it yours, or copy the course to a folder of yours."
+        raise Refused(f"The folder {probe.parent} cannot be written: {problem.strerror}. {advice}") from None
     starts = os.access(probe, os.X_OK)
     probe.unlink()
     if not starts:

@@ -18,14 +18,16 @@ from course import ROOT, fetch
 from course.fetch import Missing, attempt, link, output
 
 ENVIRONMENT, REQUIREMENTS = ROOT / "build" / "python", ROOT / "common" / "requirements"
+# The file in which the environment names the folders of its packages.
+PATHS = ENVIRONMENT / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages" / "course.pth"
 TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
 TAG = "py%d%d" % sys.version_info[:2]  # what is fetched for one Python does not serve another
-# The files of common/requirements: the MB of room that they need, what they are, and the size to announce.
+# The files of common/requirements: the MB of room to fetch them, the package that they are for, its purpose, and the size to announce.
 PACKAGES = {
-    "pytest": (20, "pytest, which checks the lessons in Python", "3 MB to download, 14 MB on disk"),
-    "tools": (50, "rich and other packages that the course's commands use", "3 MB to download, 16 MB on disk"),
-    "builders": (60, "setuptools, pip and ninja, with which lessons in Python build", "4 MB to download, 25 MB on disk"),
-    "plots": (250, "matplotlib, which draws the plots", "40 MB to download, up to 170 MB on disk"),
+    "pytest": (20, "pytest", "which checks the lessons in Python", "3 MB to download, 14 MB on disk"),
+    "tools": (50, "rich", "which the course's commands print with, and others", "3 MB to download, 16 MB on disk"),
+    "builders": (60, "setuptools", "which lessons in Python build with, and pip and ninja", "4 MB to download, 25 MB on disk"),
+    "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }
 ASK_TORCH = """import os, torch
 print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.path.dirname(torch.__file__))"""
@@ -33,14 +35,19 @@ print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.
 
 def users_python() -> str:
     """The python3 that the environment was made from."""
-    (paths,) = ENVIRONMENT.glob("lib/python*/site-packages/course.pth")
-    return paths.read_text(encoding="utf-8").splitlines()[0][2:]
+    return PATHS.read_text(encoding="utf-8").splitlines()[0][2:]
+
+
+def is_whole() -> bool:
+    """Is the environment there, with all folders that it names?"""
+    folders = [line for line in PATHS.read_text(encoding="utf-8").splitlines() if line.startswith("/")] if PATHS.exists() else [str(PATHS)]
+    return all(os.path.exists(path) for path in [*folders, ENVIRONMENT / "bin" / "python3"])
 
 
 def use() -> None:
     """Makes the environment's packages importable in this process, if they were fetched and python3 is still the same."""
-    for packages in ENVIRONMENT.glob("lib/python%d.%d/site-packages" % sys.version_info[:2]):
-        site.addsitedir(str(packages))
+    if is_whole():
+        site.addsitedir(str(PATHS.parent))
 
 
 def pins(name: str) -> list[str]:
@@ -60,9 +67,8 @@ class Environment:
         import venv
 
         self.folders: dict[str, pathlib.Path] = {}
-        self.packages = ENVIRONMENT / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages"
         same = f"import os, sys; os.path.samefile(sys.base_prefix, {sys.base_prefix!r}) or sys.exit(1)"
-        if not (self.packages.is_dir() and self.runs(same)):
+        if not (PATHS.parent.is_dir() and self.runs(same)):
             venv.EnvBuilder(symlinks=True, clear=True).create(ENVIRONMENT)
         self.write_paths()
 
@@ -77,22 +83,20 @@ class Environment:
         """Ours come first, then the user's own. matplotlib comes last: it brings a numpy, which must not hide the one of a PyTorch."""
         ours, last = ([str(path) for name, path in self.folders.items() if (name == "plots") == is_last] for is_last in (False, True))
         users = [f"import site; site.addsitedir({path!r})" for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
-        (self.packages / "course.pth").write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
+        PATHS.write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
 
     def has_installed(self, name: str) -> bool:
         distributions = [pin.split("==")[0] for pin in pins(name) if ";" not in pin]
         return self.runs("import importlib.metadata as m; " + "; ".join(f"m.version({each!r})" for each in distributions))
 
     def find_packages(self, name: str) -> dict[str, str]:
-        """The pinned packages; without a network, those of the user's own python3. matplotlib, which is large, the other way around."""
+        """The pinned packages; without a network, those of the user's own python3. For matplotlib, which is large, in reverse order."""
         if not (name == "plots" and self.has_installed(name)):
-            room, what, size = PACKAGES[name]
-            announcement = f"Fetching {what} ({size})."
-            checksum = zlib.crc32("".join(pins(name)).encode())
+            room, package, purpose, size = PACKAGES[name]
+            folder = f"{name}-{TAG}-{zlib.crc32(''.join(pins(name)).encode()):08x}"
+            install = lambda part: fetch.pip(part, "-r", REQUIREMENTS / f"{name}.txt")
             try:
-                words = ["-r", REQUIREMENTS / f"{name}.txt"]
-                folder = fetch.fetch(f"{name}-{TAG}-{checksum:08x}", room, what.split(",")[0].split(" and ")[0], announcement, lambda part: fetch.pip(part, *words))
-                self.add(name, folder)
+                self.add(name, fetch.fetch(folder, room, package, f"Fetching {package}, {purpose} ({size}).", install))
             except Missing:
                 if not self.has_installed(name):
                     raise
@@ -104,8 +108,10 @@ class Environment:
     def find_headers(self) -> dict[str, str]:
         """Python.h, which a distribution's Python comes without. setuptools looks for it in build/python/include, too."""
         if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
-            version, what = "%d.%d" % sys.version_info[:2], "Fetching Python.h from the distribution's package, unpacked for us only (6 MB to download, 27 MB on disk)."
-            folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, lambda part: fetch.debian(part, part.files, f"libpython{version}-dev"))
+            version = "%d.%d" % sys.version_info[:2]
+            what = "Fetching Python.h from the distribution's package, unpacked for us only (6 MB to download, 27 MB on disk)."
+            unpack = lambda part: fetch.debian(part, part.files, f"libpython{version}-dev")
+            folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, unpack)
             for file in (*folder.glob(f"usr/include/python{version}/*"), *folder.glob("usr/include/*-linux-gnu")):
                 if not (ENVIRONMENT / "include" / file.name).exists():
                     (ENVIRONMENT / "include" / file.name).symlink_to(file)

@@ -212,11 +212,14 @@ def pip(part: Part, *words: object) -> None:
     """Installs packages into part.files, on machines without pip, too: Debian's Python comes without it."""
     mine = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}  # not what a user has configured for packages of his own
     if not has_pip():
-        bundled = glob.glob(os.path.dirname(os.__file__) + "/ensurepip/_bundled/pip-*.whl") or glob.glob("/usr/share/python-wheels/pip-*.whl")
-        if not bundled:
+        store = part.files.parents[1]
+        folders = [os.path.dirname(os.__file__) + "/ensurepip/_bundled", "/usr/share/python-wheels", store]
+        wheel = next((wheel for folder in folders for wheel in glob.glob(f"{folder}/pip-*.whl")), None)
+        if not wheel:
             debian(part, part.temporary / "pip", "python3-pip-whl")
-            bundled = glob.glob(f"{part.temporary}/pip/usr/share/python-wheels/pip-*.whl")
-        mine["PYTHONPATH"] = bundled[0]
+            (wheel,) = (part.temporary / "pip").glob("usr/share/python-wheels/pip-*.whl")
+            wheel = shutil.move(str(wheel), store)  # for the next download
+        mine["PYTHONPATH"] = wheel
     part.run(sys.executable, "-m", "pip", "install", "--only-binary=:all:", "--no-cache-dir", "--retries", 1, "--target", part.files, *words, **mine)
 
 

@@ -20,7 +20,7 @@ import zlib
 
 from course import ROOT, device, fetch
 from course.compiler import check_build_folder, check_temporary_folder, compiler_asked, find_compiler
-from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, users_python
+from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, is_whole, users_python
 from course.fetch import Missing, Refused, attempt, link, output, say
 
 RESULT = ROOT / "build" / "setup.mk"
@@ -89,7 +89,8 @@ def keys() -> dict[str, str]:
     compiler, nvcc = shutil.which(compiler_asked().split()[0]) or "", shutil.which("nvcc") or ""
     module = pathlib.Path("/sys/module/nvidia/version")
     wishes = [os.environ.get(name) or "" for name in ("CUDA_HOME", "TOOLKIT_VERSION")]
-    key = [compiler_asked(), compiler, compiler and os.stat(compiler).st_mtime_ns, os.path.realpath(nvcc), module.exists() and module.read_text(), *wishes]
+    changed = compiler and os.stat(compiler).st_mtime_ns
+    key = [compiler_asked(), compiler, changed, os.path.realpath(nvcc), module.exists() and module.read_text(), *wishes]
     return {name: f"{zlib.crc32(repr(what).encode()):08x}" for name, what in {"KEY": key, "PYTHON_KEY": [sys.executable, TAG]}.items()}
 
 
@@ -103,7 +104,7 @@ def is_complete(found: dict[str, str], needs: list[str]) -> bool:
 def has_packages(found: dict[str, str], needs: list[str]) -> bool:
     needs = [need.upper() for need in needs if need != "catch2"]
     torch = not found.get("TORCH") or (ROOT / found["TORCH_ROOT"] / "__init__.py").exists()
-    return not needs or (ROOT / (found.get("PYTHON") or "none")).exists() and torch and all(found.get(need) for need in needs)
+    return not needs or is_whole() and torch and all(found.get(need) for need in needs)
 
 
 def look(needs: list[str], had: dict[str, str]) -> dict[str, str]:
@@ -126,6 +127,7 @@ def look(needs: list[str], had: dict[str, str]) -> dict[str, str]:
 
 
 def as_text(version: int) -> str:
+    """13000, as the driver counts, as 13.0."""
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
@@ -170,10 +172,14 @@ def find_toolkit() -> dict[str, str]:
             say(f"Note: the toolkit in {found['TOOLKIT']} is CUDA {as_text(version)}, and {why}.")
         if home or not why:
             if wish and wish != as_text(version):
-                say(f"Note: the toolkit in {found['TOOLKIT']}, CUDA {as_text(version)}, is used: TOOLKIT_VERSION chooses the private one, which is fetched only if no other will do.")
+                say(
+                    f"Note: the toolkit in {found['TOOLKIT']}, CUDA {as_text(version)}, is used: "
+                    "TOOLKIT_VERSION chooses the private one, which is fetched only if no other will do."
+                )
             return found
     if 0 < driver < OLDEST_TOOLKIT:
-        raise Missing(f"the driver here is one for CUDA {as_text(driver)}, and the course needs {as_text(OLDEST_TOOLKIT)} or newer: update the driver")
+        needs = as_text(OLDEST_TOOLKIT)
+        raise Missing(f"the driver here is one for CUDA {as_text(driver)}, and the course needs {needs} or newer: update the driver")
     return private_toolkit(wish or (as_text(driver) if 0 < driver < 13000 else NEWEST_TOOLKIT))
 
 
@@ -219,7 +225,8 @@ def find_catch2(compiler: str) -> dict[str, str]:
         return found
     if compiles(header, "-E"):
         raise Missing(f"Catch2 does not link with {compiler}: its library here was built with another compiler. Use that one: make test CXX=g++")
-    what = "Catch2, which the tests are written with, is not here. Fetching the distribution's package, unpacked for us only (under 1 MB; 5 MB on disk)."
+    what = "Catch2, which the tests are written with, is not here. Fetching the distribution's package, "
+    what += "unpacked for us only (under 1 MB; 5 MB on disk)."
     folder = fetch.fetch("catch2", 20, "Catch2", what, lambda part: fetch.debian(part, part.files, "catch2"))
     here, library = link("catch2", folder), next(folder.rglob("libCatch2.a"), None)
     libraries = f"-L{here}/{library.parent.relative_to(folder)} -lCatch2" if library else ""

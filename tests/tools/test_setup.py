@@ -148,7 +148,13 @@ def driver(version, name="NVIDIA H200"):
 
 @pytest.mark.parametrize(
     ("supports", "has", "said"),
-    [(12080, 13000, "is CUDA 13.0, and the driver here loads kernels up to CUDA 12.8"), (13000, 12080, ""), (13000, 11080, "is CUDA 11.8, and the course needs 12.0")],
+    [
+        (12080, 13000, "is CUDA 13.0, and the driver here loads kernels up to CUDA 12.8"),
+        (12080, 12090, "is CUDA 12.9, and the driver here loads kernels up to CUDA 12.8"),
+        (13000, 13000, ""),
+        (13000, 12080, ""),
+        (13000, 11080, "is CUDA 11.8, and the course needs 12.0"),
+    ],
 )
 def test_a_toolkit_that_does_not_suit_the_driver_is_not_used(house, supports, has, said, capsys):
     with driver(supports), mock.patch.object(fetch, "ROOT", house.root), mock.patch.object(setup, "private_toolkit", lambda version: {"private": version}):
@@ -375,7 +381,7 @@ def made_up_debian(house, wheel):
     house.command("apt-get", f'echo "$@" >> {house.folder}/asked; [ -e {house.folder}/lists ] || case "$*" in *update*) touch {house.folder}/lists ;; *) echo "E: Unable to locate package" >&2; exit 100 ;; esac; touch package.deb\n')
     house.command("dpkg", f'mkdir -p $3/usr/share/python-wheels; cp {wheel} $3/usr/share/python-wheels/pip-1-py3-none-any.whl\n')
     (house.folder / "part").mkdir()
-    with mock.patch.object(fetch, "has_pip", lambda: False), mock.patch("glob.glob", lambda pattern: [str(path) for path in pathlib.Path("/").glob(pattern[1:])] if "part" in pattern else []):
+    with mock.patch.object(fetch, "has_pip", lambda: False), mock.patch("glob.glob", lambda pattern: [str(path) for path in house.folder.glob("pip-*.whl")] if pattern.startswith(str(house.folder)) else []):
         with mock.patch.object(fetch, "offline", lambda: False), mock.patch.dict(os.environ, PATH=f"{house.bin}:{os.environ['PATH']}"):
             yield fetch.Part(str(house.folder / "part"))
 
@@ -388,10 +394,12 @@ def test_debians_python_without_pip_gets_one_from_the_distribution_without_root(
     archive = shutil.make_archive(str(house.folder / "wheel"), "zip", wheel)
     with made_up_debian(house, archive) as part:
         fetch.pip(part, "a-package==1")
+        fetch.pip(part, "a-package==1")
     said = (part.files / "installed").read_text()
     assert "a-package==1" in said and "--only-binary=:all:" in said
     asked = (house.folder / "asked").read_text().splitlines()
     assert asked[0] == "-q download python3-pip-whl" and asked[1].endswith(" update") and asked[2].endswith(" download python3-pip-whl"), asked
+    assert len(asked) == 3  # the second time, pip was there
     assert list(part.files.iterdir()) == [part.files / "installed"]
 
 
@@ -416,6 +424,81 @@ def test_an_environment_has_the_pinned_packages_and_the_users_own(house):
     assert own in next(paths).read_text()
     again = house.set_up("pytest", CUDA_HOME=str(house.folder / "cuda"))
     assert (again.returncode, again.stderr) == (0, "")
+    (fetched,) = house.cache.glob("pytest-*")
+    shutil.rmtree(fetched)  # a person makes room
+    again = house.set_up("pytest", CUDA_HOME=str(house.folder / "cuda"))
+    assert fetched.is_dir() and "Fetching pytest" in again.stderr, again.stderr
+
+
+TORCH = "__version__ = '9.9'\ndef compiled_with_cxx11_abi(): return {string}\n"
+
+
+def test_pytorch_of_the_users_own_environment_is_used_where_it_is(house):
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", house.folder / "env"], check=True)
+    (packages,) = (house.folder / "env").glob("lib/python*/site-packages")
+    checkout = house.folder / "check out"  # as an editable installation names it
+    (checkout / "torch/include/c10/cuda").mkdir(parents=True)
+    (checkout / "torch/__init__.py").write_text(TORCH.format(string=False))
+    (checkout / "torch/include/c10/cuda/CUDAGuard.h").touch()
+    (packages / "torch.pth").write_text(f"{checkout}\n")
+    house.packages("mkdir -p $target/setuptools $target/bin; touch $target/bin/ninja\n")
+    command = [house.folder / "env/bin/python3", *SET_UP[1:], "torch"]
+    ended = subprocess.run(command, cwd=house.root, env={**house.environment, "CUDA_HOME": str(house.toolkit("cuda"))}, capture_output=True, text=True, check=False)
+    found = house.found()
+    assert ended.returncode == 0 and "PyTorch" not in ended.stderr, ended.stderr
+    assert (found["TORCH"], found["TORCH_OLD_STRING"], found["TORCH_CUDA"], found["BUILDERS"]) == ("9.9", "yes", "yes", "yes")
+    assert os.path.samefile(house.root / found["TORCH_ROOT"], checkout / "torch") and (house.root / "build/python/bin/ninja").exists()
+
+
+def test_ours_comes_before_the_users_and_what_matplotlib_brings_after_it(house):
+    subprocess.run([PYTHON, "-m", "venv", "--without-pip", house.folder / "env"], check=True)
+    (packages,) = (house.folder / "env").glob("lib/python*/site-packages")
+    for name in ("pytest", "numpy"):
+        (packages / f"{name}.py").write_text("who = 'theirs'\n")
+    house.packages('case "$*" in *plots.txt*) names="numpy matplotlib" ;; *) names=pytest ;; esac; for name in $names; do echo "who = \'ours\'" > $target/$name.py; done\n')
+    python = house.root / "build/python/bin/python3"
+    for break_it in (lambda: None, lambda: (python.unlink(), python.symlink_to("/no/where"))):
+        break_it()
+        command = [house.folder / "env/bin/python3", *SET_UP[1:], "pytest", "plots"]
+        environment_of = {**house.environment, "CUDA_HOME": str(house.toolkit("cuda"))}
+        subprocess.run(command, cwd=house.root, env=environment_of, check=True, capture_output=True)
+        ask = "import pytest, numpy, matplotlib; print(pytest.who, numpy.who, matplotlib.who)"
+        said = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=False, env={})
+        assert said.stdout.split() == ["ours", "theirs", "ours"], said
+
+
+def test_a_private_pytorch_is_fetched_from_the_index_that_was_named(house):
+    fill = TORCH.format(string=True).replace("\n", "\\n")
+    house.packages(f'echo "$@" >> {house.folder}/asked; case "$*" in *torch==*) mkdir -p $target/torch; printf "{fill}" > $target/torch/__init__.py ;; esac\n')
+    ended = house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")), TORCH_INDEX="http://a/b")
+    assert "Fetching a private one" in ended.stderr and "2.8 GB to download, 4.7 GB on disk" in ended.stderr, ended.stderr
+    assert (house.found()["TORCH"], house.found()["TORCH_OLD_STRING"], house.found()["TORCH_CUDA"]) == ("9.9", "no", "")
+    asked = [line for line in (house.folder / "asked").read_text().splitlines() if "--index-url" in line]
+    assert len(asked) == 1 and asked[0].endswith("torch==2.13.0 numpy --index-url http://a/b"), asked
+
+
+def test_a_pytorch_that_does_not_start_is_told_with_its_last_words(house):
+    house.packages('mkdir -p $target/torch; echo "raise ImportError(\\"libcudart.so.13: no such file\\")" > $target/torch/__init__.py\n')
+    ended = house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")))
+    assert "does not start: ImportError: libcudart.so.13: no such file; remove that folder and try again." in ended.stderr, ended.stderr
+    assert "does not start" in house.found()["WITHOUT_TORCH"] and house.found()["TORCH"] == ""
+
+
+def test_a_python_that_is_too_old_for_pytorch_is_told():
+    with mock.patch.object(environment, "TORCH_PYTHON", (9, 0)), mock.patch.object(environment, "look_at_torch", lambda: {}):
+        with pytest.raises(fetch.Missing, match="PyTorch needs Python 9.0 or newer, and python3 is 3"):
+            environment.find_torch(None)
+
+
+def test_what_is_installed_serves_where_nothing_can_be_fetched(house):
+    site = house.folder / "site"
+    for name in ("pytest", "iniconfig", "pluggy", "packaging", "Pygments"):
+        (site / f"{name}-1.0.dist-info").mkdir(parents=True)
+        (site / f"{name}-1.0.dist-info/METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+    house.packages("exit 1\n")
+    house.environment["PYTHONPATH"] += f":{site}"
+    house.set_up("pytest", "tools", CUDA_HOME=str(house.toolkit("cuda")))
+    assert (house.found()["PYTEST"], house.found()["TOOLS"]) == ("yes", "")
 
 
 def test_set_up_from_within_the_environment_is_that_of_the_users_python(house):

@@ -48,7 +48,8 @@ def as_text_lines(found: Findings, judged: list[verdicts.Verdict], more_rows: Se
 
 
 def wrapped(first: str, text: str, rest: str = "") -> list[str]:
-    return textwrap.wrap(text, WIDTH, initial_indent=first, subsequent_indent=rest or " " * len(first), break_long_words=False, break_on_hyphens=False)
+    indents = {"initial_indent": first, "subsequent_indent": rest or " " * len(first)}
+    return textwrap.wrap(text, WIDTH, **indents, break_long_words=False, break_on_hyphens=False)
 
 
 def machine_rows(found: Findings) -> list[Row]:
@@ -94,7 +95,8 @@ def library_lines(found: Findings) -> list[str]:
         lines += [library_line(library) for library in libraries if not library.stub]
         stubs = [f"lib{library.name}" for library in libraries if library.stub]
         if stubs:
-            lines.append(f"       stubs for the linker, which must never be loaded ({len(stubs)}): {', '.join(stubs[:3])}{', …' if stubs[3:] else ''}")
+            names = ", ".join(stubs[:3] + ["…"] * bool(stubs[3:]))
+            lines.append(f"       stubs for the linker, which must never be loaded ({len(stubs)}): {names}")
     return lines or ["  none"]
 
 

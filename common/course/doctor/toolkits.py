@@ -9,6 +9,8 @@ import pathlib
 import re
 from typing import Sequence
 
+from course.setup import as_text
+
 from .machine import Machine
 from .python import Python
 
@@ -23,11 +25,6 @@ EXTENSION_HEADERS = ("cuda_runtime.h", "cublas_v2.h", "cusparse.h", "cusolverDn.
 def as_version(text: str) -> Version:
     """"13.0.88" as (13, 0, 88)."""
     return tuple(int(part) for part in re.findall(r"\d+", text))
-
-
-def as_text(number: int) -> str:
-    """13000, as the driver counts, as "13.0"."""
-    return f"{number // 1000}.{number % 1000 // 10}"
 
 
 @dataclasses.dataclass(frozen=True)

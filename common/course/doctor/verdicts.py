@@ -64,7 +64,8 @@ def without_library(found: Findings) -> Problem | None:
     stubs = [library.path for library in found.libraries if library.name == "cuda" and library.stub]
     stub = f"; {stubs[0]} is only the linker's stub" if stubs else ""
     if driver.wsl:
-        return Problem(BROKEN, f"this is WSL, and Windows has provided no driver: there is no /usr/lib/wsl/lib/libcuda.so.1{stub}", "install NVIDIA's driver on Windows, then wsl --update")
+        said = f"this is WSL, and Windows has provided no driver: there is no /usr/lib/wsl/lib/libcuda.so.1{stub}"
+        return Problem(BROKEN, said, "install NVIDIA's driver on Windows, then wsl --update")
     if driver.jetson:
         runs = "docker run --runtime nvidia …   (on the Jetson)" if driver.container else "sudo apt-get install nvidia-l4t-cuda"
         return Problem(BROKEN, f"this is a Jetson, and there is no libcuda.so.1{stub}", runs)
@@ -148,7 +149,8 @@ def hidden(found: Findings) -> Problem | None:
         return Problem(BROKEN, "the driver is installed, but its device files do not exist: there is no /dev/nvidia0", "sudo nvidia-modprobe -u -c=0")
     if driver.hidden:
         value = machine.variable("CUDA_VISIBLE_DEVICES")
-        what = "is empty, which hides every GPU" if not value.strip() else f"is {value}, and its first entry does not name a device, so the list ends there"
+        first = f"is {value}, and its first entry does not name a device, so the list ends there"
+        what = first if value.strip() else "is empty, which hides every GPU"
         many = "is one" if driver.hidden == 1 else f"are {driver.hidden}"
         return Problem(NO_GPU, f"CUDA_VISIBLE_DEVICES {what}; without it there {many}", "unset CUDA_VISIBLE_DEVICES")
     if driver.mig:
@@ -159,9 +161,11 @@ def hidden(found: Findings) -> Problem | None:
 
 def not_started(found: Findings) -> Problem | None:
     if found.driver.result == 802:
-        return Problem(BROKEN, f"the driver is not ready: cuInit returns {result(found)}", "sudo systemctl start nvidia-fabricmanager   (NVSwitch machines)")
+        remedy = "sudo systemctl start nvidia-fabricmanager   (NVSwitch machines)"
+        return Problem(BROKEN, f"the driver is not ready: cuInit returns {result(found)}", remedy)
     if found.driver.result == 999 and found.driver.nodes and "/dev/nvidia-uvm" not in found.driver.nodes:
-        return Problem(BROKEN, f"there is no /dev/nvidia-uvm, which CUDA needs in addition to /dev/nvidia0: cuInit returns {result(found)}", "sudo nvidia-modprobe -u -c=0")
+        said = f"there is no /dev/nvidia-uvm, which CUDA needs in addition to /dev/nvidia0: cuInit returns {result(found)}"
+        return Problem(BROKEN, said, "sudo nvidia-modprobe -u -c=0")
     if found.driver.result not in (0, 100) and found.driver.hardware:
         return Problem(BROKEN, f"the driver does not start: cuInit returns {result(found)}", "sudo dmesg | grep -i nvrm   (the kernel's messages)")
     return None
@@ -174,7 +178,8 @@ def linux_driver_on_wsl(found: Findings) -> Problem | None:
     if not driver.wsl or not driver.library or found.machine.real(driver.library.path).startswith("/usr/lib/wsl/"):
         return None
     if not found.machine.exists(windows):
-        return Problem(BROKEN, f"this is WSL, and Windows has provided no driver: there is no {windows}", "install NVIDIA's driver on Windows, then wsl --update")
+        said = f"this is WSL, and Windows has provided no driver: there is no {windows}"
+        return Problem(BROKEN, said, "install NVIDIA's driver on Windows, then wsl --update")
     said = f"this is WSL, where Windows provides the driver ({windows}), but the loader finds {driver.library.path} of a Linux driver"
     return Problem(BROKEN, said, "sudo apt-get purge '*nvidia*'; sudo ldconfig   (WSL needs only the driver from Windows)")
 
@@ -296,7 +301,8 @@ def torch_for_cuda(found: Findings) -> Problem | None:
     if not found.torch:
         return Problem(MISSING, "no PyTorch", pip_install(found, "torch"))
     if not found.torch.cuda:
-        return Problem(MISSING, f"PyTorch {found.torch.version} was built for the CPU only", pip_install(found, "--force-reinstall torch") + "   (the build for CUDA)")
+        remedy = pip_install(found, "--force-reinstall torch") + "   (the build for CUDA)"
+        return Problem(MISSING, f"PyTorch {found.torch.version} was built for the CPU only", remedy)
     return None
 
 
@@ -374,7 +380,8 @@ def nvrtc(found: Findings) -> Problem | None:
     wanted = "libnvrtc-builtins.so." + ".".join(library.version.split(".")[:2])
     beside = found.machine.exists(f"{os.path.dirname(library.path)}/{wanted}")
     if library.version.count(".") and not beside and not found.loader.find(wanted):
-        return Problem(BROKEN, f"NVRTC {library.version} needs {wanted} of exactly its version, which is not installed", "reinstall NVRTC, so that its two libraries match")
+        said = f"NVRTC {library.version} needs {wanted} of exactly its version, which is not installed"
+        return Problem(BROKEN, said, "reinstall NVRTC, so that its two libraries match")
     if not found.driver.has_gpu or not library.version.count("."):
         return None
     return older_driver(found, library.version, f"NVRTC {library.version}", writes_ptx=True)
@@ -419,7 +426,8 @@ def container_tools(found: Findings) -> Problem | None:
     if not engines:
         return Problem(MISSING, "no docker and no podman", "sudo apt-get install podman")
     if not any(found.machine.which(name) for name in ("nvidia-ctk", "nvidia-container-runtime", "nvidia-container-cli")):
-        return Problem(MISSING, f"{engines[0]} is installed, but not the NVIDIA Container Toolkit, which gives a container access to the GPU", "sudo apt-get install nvidia-container-toolkit")
+        said = f"{engines[0]} is installed, but not the NVIDIA Container Toolkit, which gives a container access to the GPU"
+        return Problem(MISSING, said, "sudo apt-get install nvidia-container-toolkit")
     return None
 
 
