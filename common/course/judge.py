@@ -186,8 +186,8 @@ def case_names(binary, environment, choice=""):
     return []
 
 
-def run_pytest(folder, environment, limit=LIMIT, until=None):
-    """Every test of a folder's test_*.py, by the sentence that its name is: test_half_types_are_kept is "half types are kept".
+def run_pytest(folder, environment, limit=LIMIT, until=None, more=()):
+    """Every test of a folder's test_*.py (and of `more` files), by the sentence that its name is: test_half_types_are_kept is "half types are kept".
 
     tell.py writes each result at once, so a test that ends the program, or hangs, is known by name. Such a test fails, as does one whose kernel
     faults, and the others run without it. A test that hangs, or whose kernel does not end, is the last.
@@ -195,17 +195,17 @@ def run_pytest(folder, environment, limit=LIMIT, until=None):
     """
     cases, again = {}, True
     while again and not any(case.failure and until in (case.name, ANY) for case in cases.values()):
-        again = _run_pytest(folder, dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases)
+        again = _run_pytest([folder, *more], dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases)
     return list(cases.values())
 
 
-def _run_pytest(folder, environment, limit, cases):
+def _run_pytest(places_of_tests, environment, limit, cases):
     """Adds to `cases`; true if the tests that are left can be run in a new program."""
     hung = False
     with tempfile.TemporaryDirectory() as empty:
         told = os.path.join(empty, "told")
         places = [environment.get("PYTHONPATH", ""), str(ROOT / "common")]
-        command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell", "--rootdir", str(folder), str(folder)]
+        command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell", "--rootdir", *map(str, places_of_tests[:1] + places_of_tests)]
         try:
             ended = run_limited(
                 command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(filter(None, places))),

@@ -418,13 +418,13 @@ class Test:
                     self.count.fail(name, ended.stderr)
         self.count.group("headers: each compiles alone")
 
-    def in_python(self, folder, about):
-        """The tests of a folder of tests/ that pytest runs."""
+    def in_python(self, folder, about, more=()):
+        """The tests of a folder of tests/ that pytest runs, and of more files."""
         reason = why_not_judged("", needs_pytest=True)
         environment = {**build.as_typed(), "PYTHONPATH": os.pathsep.join([str(ROOT / "common"), str(ROOT)]), "TMPDIR": executable_place()}
         if reason:
             self.count.skip(f"tests/{folder}", reason)
-        for case in [] if reason else checks.run_pytest(ROOT / "tests" / folder, environment, checks.SUITE_LIMIT):
+        for case in [] if reason else checks.run_pytest(ROOT / "tests" / folder, environment, checks.SUITE_LIMIT, more=more):
             if case.failure:
                 self.count.fail(case.name, case.failure)
             elif case.skipped:
@@ -481,7 +481,8 @@ class Test:
         self.exercises()
         if not self.chosen:
             self.headers()
-            self.in_python("tools", "tools: what checks the texts and answers")
+            rooms = ROOT / "tests" / "simulator" / "rooms.py"
+            self.in_python("tools", "tools: what checks the texts and answers", [rooms] if rooms.exists() else [])
         if DOCTOR in self.lessons:
             self.in_python("doctor", "doctor: made-up machines, most of them broken")
         for suite in self.suites:
