@@ -1,17 +1,20 @@
 #!/usr/bin/env python3
-# An `nvcc` made of NVRTC, for the private toolkit of CUDA 12: its Python wheels hold NVIDIA's run-time compiler, but no nvcc.
-# common/setup.sh copies it to bin/nvcc of that toolkit. It knows what the Makefile and the lessons ask for and no more:
-#
-#   nvcc -ptx [-std=… -lineinfo -rdc=true -arch=compute_NN -I… ] [-MMD -MF file -MT target] source.cu -o image.ptx
-#   nvcc -cubin -arch=sm_NN [the same] source.cu -o image.cubin
-#   nvcc --list-gpu-arch, nvcc --version
+"""An `nvcc` made from NVRTC, for the private toolkit of CUDA 12: its Python wheels contain NVIDIA's run-time compiler, but no nvcc.
+
+Set-up copies this file to bin/nvcc of that toolkit. It supports what the Makefile and the lessons use, and no more:
+
+    nvcc -ptx [-std=… -lineinfo -rdc=true -arch=compute_NN -I… ] [-MMD -MP -MF file -MT target] source.cu -o image.ptx
+    nvcc -cubin -arch=sm_NN [the same] source.cu -o image.cubin
+    nvcc --list-gpu-arch, nvcc --version
+"""
+
 import ctypes
 import pathlib
 import sys
 
-PACKAGES = pathlib.Path(__file__).resolve().parent.parent.parent  # …/nvidia: one folder a wheel
-IGNORED = {"-ptx", "-cubin", "-MMD", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets"}
-# The host's headers that kernels, and <cuda.h>, include: NVRTC has no host, and knows printf, assert and size_t by itself.
+PACKAGES = pathlib.Path(__file__).resolve().parent.parent.parent  # …/nvidia, with one folder per wheel
+IGNORED = {"-ptx", "-cubin", "-MP", "-allow-unsupported-compiler", "-Wno-deprecated-gpu-targets"}
+# The host's headers that kernels and <cuda.h> include. NVRTC has no host headers, and declares printf, assert and size_t itself.
 INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long long"}
 STDINT = "".join(f"typedef signed {name} int{bits}_t;\ntypedef unsigned {name} uint{bits}_t;\n" for bits, name in INTEGERS.items())
 SIZE = "namespace std {\nusing ::size_t;\n}\n"
@@ -24,7 +27,7 @@ def load():
     folder = PACKAGES / "cuda_nvrtc" / "lib"
     libraries = sorted(folder.glob("libnvrtc.so.*"))
     if not libraries:
-        sys.exit(f"nvcc12.py finds no libnvrtc.so in {folder}: it works in the folder that common/setup.sh makes")
+        sys.exit(f"nvcc12.py finds no libnvrtc.so in {folder}: it works only in the folder that set-up makes")
     return ctypes.CDLL(str(libraries[0]))
 
 
@@ -35,7 +38,7 @@ def check(nvrtc, result, what):
 
 
 def text(nvrtc, program, size_of, get):
-    """A text that NVRTC hands out: its log, or the PTX."""
+    """A text that NVRTC returns: its log, or the PTX."""
     size = ctypes.c_size_t()
     check(nvrtc, size_of(program, ctypes.byref(size)), "NVRTC")
     buffer = ctypes.create_string_buffer(size.value)
@@ -44,7 +47,7 @@ def text(nvrtc, program, size_of, get):
 
 
 def compile_image(nvrtc, source, options, output):
-    """PTX, or machine code where the options name an architecture that is real (-arch=sm_NN)."""
+    """Writes PTX, or machine code if the options name a real architecture (-arch=sm_NN)."""
     program = ctypes.c_void_p()
     content = pathlib.Path(source).read_bytes()
     names, texts = [name.encode() for name in HEADERS], [text.encode() for text in HEADERS.values()]
@@ -54,7 +57,7 @@ def compile_image(nvrtc, source, options, output):
     words = [word.encode() for word in options + [f"-I{pathlib.Path(source).parent}"] + includes]
     result = nvrtc.nvrtcCompileProgram(program, len(words), (ctypes.c_char_p * len(words))(*words))
     log = text(nvrtc, program, nvrtc.nvrtcGetProgramLogSize, nvrtc.nvrtcGetProgramLog)
-    # <cuda.h> declares the host's functions, which NVRTC does not take otherwise.
+    # <cuda.h> declares host functions, which NVRTC accepts only with this option.
     if "-default-device" in log and "-default-device" not in options:
         compile_image(nvrtc, source, options + ["-default-device"], output)
         return
@@ -87,17 +90,19 @@ def main(words):
         check(nvrtc, nvrtc.nvrtcGetSupportedArchs(known), "NVRTC")
         print("\n".join(f"compute_{number}" for number in known))
         return
-    options, values, source = [], dict(WITH_VALUE), None
+    options, values, source, dependencies = [], dict(WITH_VALUE), None, False
     while words:
         word = words.pop(0)
         if word in values:
             if not words:
-                sys.exit(f"nvcc12.py: {word} wants a word behind it")
+                sys.exit(f"nvcc12.py: {word} needs a value after it")
             values[word] = words.pop(0)
+        elif word == "-MMD":
+            dependencies = True
         elif word == "-lineinfo":
             options.append("-lineinfo")
         elif word.startswith(("-arch=", "-std=", "-rdc=", "-I", "-D")):
-            if word not in options:  # NVRTC takes none twice
+            if word not in options:  # NVRTC rejects an option that is given twice
                 options.append(word)
         elif word.endswith(".cu"):
             source = word
@@ -106,12 +111,13 @@ def main(words):
     if not source or not values["-o"]:
         sys.exit("nvcc12.py: nvcc -ptx … source.cu -o image.ptx")
     compile_image(nvrtc, source, options, values["-o"])
-    if values["-MF"]:  # NVRTC does not tell what was included: the source alone
-        pathlib.Path(values["-MF"]).write_text(f"{values['-MT']}: {source}\n", encoding="utf-8")
+    if dependencies:  # NVRTC does not report what was included: only the source is named
+        file = pathlib.Path(values["-MF"] or pathlib.Path(values["-o"]).with_suffix(".d"))
+        file.write_text(f"{values['-MT'] or values['-o']}: {source}\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
     try:
         main(sys.argv[1:])
-    except OSError as problem:  # no such source, or no place for the image
+    except OSError as problem:  # the source cannot be read, or the image cannot be written
         sys.exit(f"nvcc12.py: {problem.filename}: {problem.strerror}")

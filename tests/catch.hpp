@@ -16,7 +16,7 @@
 #include <string>
 
 // Ends the current test case as skipped, for a reason that the test run prints: SKIP_TEST("needs two devices");
-// Catch2 2 cannot skip, so the reason travels on stderr, in the form that tests/run.py collects.
+// Catch2 2 cannot skip, so the reason travels on stderr, in the form that course/judge.py collects.
 #define SKIP_TEST(reason)                                                                             \
   do {                                                                                                \
     std::fprintf(stderr, "SKIPPED: %s: %s\n", Catch::getResultCapture().getCurrentTestName().c_str(), \

@@ -2,4 +2,5 @@
 EXTRA.01-driver-init/02-whole-arc = build/01-driver-init/02-whole-arc/twin.ptx
 
 build/01-driver-init/02-whole-arc/twin.ptx: 01-driver-init/02-whole-arc/twin.cu build/flags.lessons
-	$(call compile_ptx)
+	$(call step,nvcc)
+	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) $< -o $@

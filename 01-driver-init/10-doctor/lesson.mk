@@ -8,12 +8,12 @@ DNN_VERSION.own := 9.19
 DNN_VERSION.older := 9.1
 
 $(DOCTOR)/own/libdnn.so.9 $(DOCTOR)/older/libdnn.so.9: $(DOCTOR)/%/libdnn.so.9: 01-driver-init/10-doctor/dnn.cpp build/flags.lessons
-	$(call say,compile,$@)
-	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(CXXFLAGS) $(LDFLAGS) -shared -fPIC '-DDNN_VERSION="$(DNN_VERSION.$*)"' -Wl,-soname,libdnn.so.9 $< -o $@
+	$(call step,compile)
+	$(Q)$(CXX) $(LESSON_FLAGS) $(CXXFLAGS) $(LDFLAGS) -shared -fPIC '-DDNN_VERSION="$(DNN_VERSION.$*)"' -Wl,-soname,libdnn.so.9 $< -o $@
 
 TAGS.rpath := -Wl,--disable-new-dtags
 TAGS.runpath := -Wl,--enable-new-dtags
 $(DOCTOR)/libframework-rpath.so $(DOCTOR)/libframework-runpath.so: $(DOCTOR)/libframework-%.so: \
     01-driver-init/10-doctor/framework.cpp $(DOCTOR)/own/libdnn.so.9
-	$(call say,compile,$@)
+	$(call step,compile)
 	$(Q)$(CXX) $(LESSON_FLAGS) $(CXXFLAGS) $(LDFLAGS) -shared -fPIC $< $(DOCTOR)/own/libdnn.so.9 $(TAGS.$*) '-Wl,-rpath,$$ORIGIN/own' -o $@

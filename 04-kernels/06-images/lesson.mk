@@ -2,20 +2,20 @@
 # them and PTX, side by side in one file.
 IMAGES := build/04-kernels/06-images
 IMAGE_NAMES := kernels.sm_75.cubin kernels.sm_80.cubin kernels.sm_90.cubin \
-  $(if $(NVCC),$(shell [ -x "$$(dirname $(call quoted,$(NVCC)))/fatbinary" ] && echo kernels.fatbin))
+  $(if $(NVCC),$(shell [ -x "$$(dirname $(NVCC))/fatbinary" ] && echo kernels.fatbin))
 # Beside the program, and beside each edited copy of it; the checks look for them here.
-EXTRA.04-kernels/06-images = $(addprefix build/$(or $*,04-kernels/06-images)/,$(IMAGE_NAMES))
-# Without -lineinfo, which keeps a copy of the PTX in the machine code: whoever looks for the PTX in the file should find one.
-IMAGE_FLAGS := $(filter-out -ptx -lineinfo -arch=%,$(NVCC_FLAGS))
+EXTRA.04-kernels/06-images = $(addprefix build/$(or $(filter texts/%,$*),04-kernels/06-images)/,$(IMAGE_NAMES))
+# Without -lineinfo, which keeps a copy of the PTX in the machine code: a search for the PTX in the file should find one copy.
+IMAGE_FLAGS := $(filter-out -lineinfo -arch=% -MMD -MP,$(NVCC_FLAGS))
 
 $(IMAGES)/kernels.sm_%.cubin: 04-kernels/06-images/kernels.cu build/flags.lessons
-	$(call say,nvcc,$< (machine code for sm_$*))
-	$(Q)mkdir -p $(@D) && $(call quoted,$(NVCC)) -cubin -arch=sm_$* $(IMAGE_FLAGS) $< -o $@
+	$(call step,nvcc)
+	$(Q)$(NVCC) -cubin -arch=sm_$* $(IMAGE_FLAGS) $< -o $@
 
 # --no-compress: the simulator reads the PTX in it, if it is text.
 $(IMAGES)/kernels.fatbin: 04-kernels/06-images/kernels.cu build/flags.lessons
-	$(call say,nvcc,$< (a fat binary))
-	$(Q)mkdir -p $(@D) && $(call quoted,$(NVCC)) -fatbin -gencode 'arch=compute_75,code=[sm_75,compute_75]' --no-compress $(IMAGE_FLAGS) $< -o $@
+	$(call step,nvcc)
+	$(Q)$(NVCC) -fatbin -gencode 'arch=compute_75,code=[sm_75,compute_75]' --no-compress $(IMAGE_FLAGS) $< -o $@
 
 build/texts/04-kernels/06-images/%.cubin: $(IMAGES)/$$(notdir $$*).cubin
 	$(Q)mkdir -p $(@D) && cp $< $@

@@ -2,5 +2,5 @@
 LIBS.04-kernels/09-reduction = -ldl
 
 build/04-kernels/09-reduction/libcub.so: 04-kernels/09-reduction/cub/cub.cu build/flags.lessons
-	$(call say,nvcc,$< (half a minute))
-	$(Q)mkdir -p $(@D) && $(call quoted,$(NVCC)) -shared -Xcompiler -fPIC -std=c++17 -O3 -arch=native $(filter-out -ptx -lineinfo -std=% -arch=%,$(NVCC_FLAGS)) $< -o $@
+	$(call step,nvcc)
+	$(Q)$(NVCC) -shared -Xcompiler -fPIC -std=c++17 -O3 -arch=native $(filter-out -ptx -lineinfo -std=% -arch=%,$(NVCC_FLAGS)) $< -o $@

@@ -2,5 +2,5 @@
 LIBS.04-kernels/12-scan-and-histogram = -ldl
 
 build/04-kernels/12-scan-and-histogram/libcub.so: 04-kernels/12-scan-and-histogram/cub/cub.cu build/flags.lessons
-	$(call say,nvcc,$< (half a minute))
-	$(Q)mkdir -p $(@D) && $(call quoted,$(NVCC)) -shared -Xcompiler -fPIC -std=c++17 -O3 -arch=native $(filter-out -ptx -lineinfo -std=% -arch=%,$(NVCC_FLAGS)) $< -o $@
+	$(call step,nvcc)
+	$(Q)$(NVCC) -shared -Xcompiler -fPIC -std=c++17 -O3 -arch=native $(filter-out -ptx -lineinfo -std=% -arch=%,$(NVCC_FLAGS)) $< -o $@

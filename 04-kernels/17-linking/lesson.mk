@@ -2,14 +2,14 @@
 LINKING := build/04-kernels/17-linking
 $(LINKING)/% build/texts/04-kernels/17-linking/% build/tests/04-kernels/17-linking%: NVCC_FLAGS += -rdc=true
 # Beside the program, and beside each edited copy of it.
-EXTRA.04-kernels/17-linking = $(addprefix build/$(or $*,04-kernels/17-linking)/,square.ptx root.ptx)
+EXTRA.04-kernels/17-linking = $(addprefix build/$(or $(filter texts/%,$*),04-kernels/17-linking)/,square.ptx root.ptx)
 
 $(LINKING)/square.ptx: 04-kernels/17-linking/square.cu build/flags.lessons
-	$(call say,nvcc,$<)
-	$(call compile_ptx)
+	$(call step,nvcc)
+	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
 $(LINKING)/root.ptx: 04-kernels/17-linking/root.cu build/flags.lessons
-	$(call say,nvcc,$<)
-	$(call compile_ptx)
+	$(call step,nvcc)
+	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
 
 build/texts/04-kernels/17-linking/%/square.ptx: $(LINKING)/square.ptx
 	$(Q)mkdir -p $(@D) && cp $< $@

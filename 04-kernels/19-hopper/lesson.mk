@@ -4,4 +4,4 @@ build/04-kernels/19-hopper/kernels.ptx: NVCC_FLAGS := $(FOR_HOPPER)
 build/texts/04-kernels/19-hopper/%/kernels.ptx: NVCC_FLAGS := $(FOR_HOPPER)
 build/tests/04-kernels/19-hopper.ptx: NVCC_FLAGS := $(subst 90a,90,$(FOR_HOPPER))
 # cuBLAS is looked for where the toolkit is, if the loader does not know it.
-LIBS.04-kernels/19-hopper = -ldl -Wl,-rpath,$(call quoted,$(CUDA_ROOT)/lib64:$(CUDA_ROOT)/lib)
+LIBS.04-kernels/19-hopper = -ldl -Wl,-rpath,$(call in_build,toolkit/lib64):$(call in_build,toolkit/lib)

@@ -8,8 +8,8 @@ $(PLUGIN)/kernels.ptx.inc: $(PLUGIN)/kernels.ptx
 	$(Q){ printf 'R"ptx('; cat $<; echo ')ptx"'; } > $@
 
 $(PLUGIN)/plugin.o: 05-extension/02-plugin/plugin.cpp $(PLUGIN)/kernels.ptx.inc build/flags.lessons
-	$(call say,compile,$<)
-	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC -fvisibility=hidden -I$(PLUGIN) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+	$(call step,compile)
+	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC -fvisibility=hidden -I$(PLUGIN) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 $(PLUGIN)/libop.so: $(PLUGIN)/plugin.o | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -shared -pthread $< $(DRIVER) -o $@
+	$(Q)$(CXX) -shared -pthread $< $(DRIVER) -o $@

@@ -6,21 +6,21 @@ LIBS.05-extension/04-torch-cuda = -lc10_cuda -L$(TORCH_CUDA) -lsquare -Wl,-rpath
 HOST_CODE += 05-extension/04-torch-cuda
 
 # The runtime that PyTorch has loaded, by its name; a copy of our own (-cudart static) would have errors of its own, which PyTorch does not see.
-RUNTIME = -L$(call quoted,$(CUDA_ROOT)/lib64) -L$(call quoted,$(CUDA_ROOT)/lib) -l:libcudart.so.$(shell echo $$(($(CUDA_VERSION) / 1000)))
+RUNTIME = -L$(CUDA_ROOT)/lib64 -L$(CUDA_ROOT)/lib -l:libcudart.so.$(shell echo $$(($(CUDA_VERSION) / 1000)))
 
 $(TORCH_CUDA)/kernels.o: 05-extension/04-torch-cuda/kernels.cu build/flags.lessons
-	$(call say,nvcc,$< (host and device))
-	$(Q)mkdir -p $(@D) && $(call quoted,$(NVCC)) $(filter-out -ptx,$(NVCC_FLAGS)) -O2 -c -Xcompiler -fPIC -MMD -MF $(@:.o=.d) -MT $@ $< -o $@ && sed -i '/^ *\//d' $(@:.o=.d)
+	$(call step,nvcc)
+	$(Q)$(NVCC) $(filter-out -ptx,$(NVCC_FLAGS)) -O2 -c -Xcompiler -fPIC $(nvcc_depends) $< -o $@
 
-$(TORCH_CUDA)/host.o: 05-extension/04-torch-cuda/host.cpp build/flags.lessons $(PARSED.lessons)
-	$(call say,compile,$<)
-	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) -fPIC $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+$(TORCH_CUDA)/host.o: 05-extension/04-torch-cuda/host.cpp build/flags.lessons $(PARSED)
+	$(call step,compile)
+	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 $(TORCH_CUDA)/libsquare.so: $(TORCH_CUDA)/kernels.o $(TORCH_CUDA)/host.o | build/simulator/libcuda.so
-	$(Q)$(CXX) $(LDFLAGS) -shared -pthread $^ $(DRIVER) $(RUNTIME) -o $@
+	$(Q)$(CXX) -shared -pthread $^ $(DRIVER) $(RUNTIME) -o $@
 
 $(TORCH_CUDA)/op.so: | $(TORCH_CUDA)/libsquare.so
 
-$(TORCH_CUDA)/mistakes.so: 05-extension/04-torch-cuda/mistakes.cpp build/flags.torch $$(PARSED.torch) | $(TORCH_CUDA)/libsquare.so
-	$(call say,compile,$<)
-	$(call compile_torch,05-extension/04-torch-cuda)
+$(TORCH_CUDA)/mistakes.so: 05-extension/04-torch-cuda/mistakes.cpp build/flags.torch $(PARSED_TORCH) | $(TORCH_CUDA)/libsquare.so
+	$(call step,compile)
+	$(compile_torch)

@@ -3,5 +3,5 @@ REAL_OPS := build/05-extension/07-real-ops
 EXTRA.05-extension/07-real-ops = $(REAL_OPS)/libreal_ops.so
 
 $(REAL_OPS)/libreal_ops.so: 05-extension/07-real-ops/host.cpp build/flags.lessons
-	$(call say,compile,$<)
-	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) -fPIC $(SHORT_NAMES) $(CXXFLAGS) -MMD -MP -MF $(@:.so=.d) $< $(LDFLAGS) -shared -o $@
+	$(call step,compile)
+	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC $(SHORT_NAMES) $(CXXFLAGS) -MF $(@:.so=.d) $< $(LDFLAGS) -shared -o $@

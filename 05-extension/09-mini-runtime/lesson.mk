@@ -6,17 +6,17 @@ LIBS.05-extension/09-mini-runtime = $(MINI)/libruntime.a $(DRIVER)
 HOST_CODE += 05-extension/09-mini-runtime
 
 $(MINI)/runtime.o: 05-extension/09-mini-runtime/runtime.cpp build/flags.lessons
-	$(call say,compile,$<)
-	$(Q)mkdir -p $(@D) && $(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) $(DEPENDS) -c $< -o $@
+	$(call step,compile)
+	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 $(MINI)/libruntime.a: $(MINI)/runtime.o
 	$(Q)rm -f $@ && ar rcs $@ $<
 
-compile_program = $(Q)mkdir -p $(@D) && '$(NVCC)' $(filter-out -ptx,$(NVCC_FLAGS)) -O2 -x cu -c --no-compress -cudart none \
-  -MMD -MF $(@:.o=.d) -MT $@ $< -o $@ && sed -i '/^ *\//d' $(@:.o=.d)
+compile_program = $(Q)$(NVCC) $(filter-out -ptx,$(NVCC_FLAGS)) -O2 -x cu -c --no-compress -cudart none \
+  $(nvcc_depends) $< -o $@
 
 $(MINI)/main.o: 05-extension/09-mini-runtime/main.cpp build/flags.lessons
-	$(call say,nvcc,$<)
+	$(call step,nvcc)
 	$(compile_program)
 
 build/texts/05-extension/09-mini-runtime/%/main.o: build/texts/05-extension/09-mini-runtime/%/main.cpp build/flags.lessons

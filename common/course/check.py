@@ -1,0 +1,120 @@
+"""make check: judges the learner's exercises, lesson by lesson, and says in a sentence what is still wrong."""
+
+import os
+import re
+import sys
+
+from course import ROOT, build, faults
+from course import judge as judging
+from course.device import choose_device
+from course.lessons import heading, is_python, lessons as every_lesson
+from course.possible import why_not
+
+LIMIT = 20  # seconds for one exercise: a person is waiting
+LONGER = 120  # if PyTorch has to be imported first
+BUDGET = "200000000"  # instructions, a few seconds' worth: then the simulator stops an endless kernel and names its line
+
+
+def indented(text, by="      "):
+    return "\n".join(by + line for line in text.splitlines())
+
+
+def shortened(complaints, lines=40, columns=200):
+    """The first lines, because a file that is not C++ at all causes thousands of errors; long lines are cut."""
+    said = [line if len(line) <= columns else line[:columns] + " …" for line in complaints.splitlines()]
+    return "\n".join(said[:lines] + ([f"… and {len(said) - lines} more lines"] if len(said) > lines + 1 else said[lines:]))
+
+
+def condensed(complaints, file):
+    """What compiler and linker said. A function that only the exercise can define is named in one line instead of the linker's five."""
+    missing = re.findall(r"undefined (?:reference to|symbol:) [`'‘]?(.+?)['’]?$", complaints, re.MULTILINE)
+    missing = [name for name in dict.fromkeys(missing) if not re.match(r"cu[A-Z]\w+$", name)]
+    if not missing or re.search(r"error: ", complaints.replace("collect2: error: ", "")):
+        return shortened(complaints)
+    return "\n".join(f"{file} does not define {name}" for name in missing)
+
+
+def cases(lesson, source, device):
+    """The result of each test case. A kernel's results may be right by luck, so the simulator runs it once more with all checks on. For other
+    exercises it does so if CUDASIM_CHECK is set."""
+    found = judging.judge(lesson, "exercise", device, LONGER if is_python(lesson) else LIMIT)
+    if not any(case.failure for case in found) and (source.suffix == ".cu" or os.environ.get("CUDASIM_CHECK")):
+        found += filter(None, [faults.case_of(lesson, "exercise", device)])
+    return found
+
+
+def without_the_place_of_a_crash(failure):
+    """Catch2 knows only which of its lines ran before a crash, so the same crash is reported differently in each case."""
+    return re.sub(r"^after .*?:\d+: ", "", failure, flags=re.MULTILINE)
+
+
+def judge(lesson, built, device, in_full):
+    """Prints the verdict on one exercise; true if it is solved. An exercise that was not begun gets details only if `in_full`."""
+    binary = judging.binary_of(lesson, "exercise")
+    source = judging.answers(lesson)["exercise"]
+    place = source.relative_to(ROOT)
+    wrong = judging.syntax_error(source)
+    if binary in built.failed:
+        wrong = condensed(built.complaint(binary), source.name)
+    if wrong:
+        print(f"{lesson}   does not compile yet: {place}")
+        print(indented(wrong), flush=True)
+        return False
+    failing = [case for case in cases(lesson, source, device) if case.failure]
+    if not failing:
+        print(f"{lesson}   solved", flush=True)
+        return True
+    if not in_full and judging.is_edited(source) is False:
+        print(f"{lesson}   not begun: {place}", flush=True)
+        return False
+    print(f"{lesson}   not yet: {place}")
+    alike = {}  # a failure that several cases share is printed once
+    for case in failing:
+        alike.setdefault(without_the_place_of_a_crash(case.failure), []).append(case)
+    for those in alike.values():
+        print("\n".join(f"   - {case.name}" for case in those))
+        print(indented(those[0].failure), flush=True)
+    return False
+
+
+def where_next(lessons):
+    """What to do after the last of `lessons` is solved."""
+    every = every_lesson()
+    after = every[every.index(lessons[-1]) + 1 :]
+    return f"Next: {heading(after[0])}: {after[0]}/README.md" if after else "That was the last lesson."
+
+
+def main(chosen):
+    lessons = [lesson for lesson in chosen if "exercise" in judging.answers(lesson)]
+    for lesson in [lesson for lesson in chosen if lesson not in lessons]:
+        print(f"{lesson}   has no exercise. If its file was deleted, `git status` names it, and `git checkout` with that name restores it.")
+    if not lessons:
+        return 1
+    without = [lesson for lesson in lessons if why_not(lesson, for_check=True)]
+    able = [lesson for lesson in lessons if lesson not in without]
+    built = build.Build(able and [build.SIMULATOR] + [target for lesson in able for target in judging.targets_of(lesson, "exercise")])
+    if build.SIMULATOR in built.failed:
+        sys.exit("The simulated GPU was not built, so nothing can be linked:\n" + built.complaint(build.SIMULATOR))
+    os.environ.setdefault("CUDASIM_BUDGET", BUDGET)
+    device = choose_device()
+    print(device.headline(), flush=True)
+    solved = []
+    for lesson in lessons:
+        if lesson in without:
+            print(f"skipped: {lesson}: {why_not(lesson, for_check=True)}")
+        elif judge(lesson, built, device, len(lessons) == 1):
+            solved.append(lesson)
+    if not able:
+        return 0
+    print(f"\n{len(solved)} of {len(able)} exercises solved")
+    if len(solved) == len(able):
+        print(where_next(able))
+        return 0
+    unsolved = [lesson for lesson in able if lesson not in solved]
+    if len(able) > 1:
+        print(f"To see what one of them still lacks: make check {unsolved[0]}")
+    else:
+        print(f"A hint is folded under the exercise in {unsolved[0]}/README.md.")
+    print("An unsolved exercise makes this command fail, so make reports an error.", flush=True)
+    return 1
+

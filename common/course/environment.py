@@ -1,0 +1,157 @@
+"""build/python: the one Python environment of the course, made when a command first needs it.
+
+Its packages are pinned in common/requirements. They are fetched into folders of their own, which the environment only names, beside
+the packages of the user's own python3. So it takes a moment to make, and a download is shared by all copies of the course.
+"""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import site
+import subprocess
+import sys
+import sysconfig
+import zlib
+
+from course import ROOT, fetch
+from course.fetch import Missing, attempt, link, output
+
+ENVIRONMENT, REQUIREMENTS = ROOT / "build" / "python", ROOT / "common" / "requirements"
+# The file in which the environment names the folders of its packages.
+PATHS = ENVIRONMENT / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages" / "course.pth"
+TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
+TAG = "py%d%d" % sys.version_info[:2]  # what is fetched for one Python does not serve another
+# The files of common/requirements: the MB of room to fetch them, the package that they are for, its purpose, and the size to announce.
+PACKAGES = {
+    "pytest": (20, "pytest", "which checks the lessons in Python", "3 MB to download, 14 MB on disk"),
+    "tools": (50, "rich", "which the course's commands print with, and others", "3 MB to download, 16 MB on disk"),
+    "builders": (60, "setuptools", "which lessons in Python build with, and pip and ninja", "4 MB to download, 25 MB on disk"),
+    "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),
+}
+ASK_TORCH = """import os, torch
+print(torch.__version__, "no" if torch.compiled_with_cxx11_abi() else "yes", os.path.dirname(torch.__file__))"""
+
+
+def users_python() -> str:
+    """The python3 that the environment was made from."""
+    return PATHS.read_text(encoding="utf-8").splitlines()[0][2:]
+
+
+def is_whole() -> bool:
+    """Is the environment there, with all folders that it names?"""
+    folders = [line for line in PATHS.read_text(encoding="utf-8").splitlines() if line.startswith("/")] if PATHS.exists() else [str(PATHS)]
+    return all(os.path.exists(path) for path in [*folders, ENVIRONMENT / "bin" / "python3"])
+
+
+def use() -> None:
+    """Makes the environment's packages importable in this process, if they were fetched and python3 is still the same."""
+    if is_whole():
+        site.addsitedir(str(PATHS.parent))
+
+
+def pins(name: str) -> list[str]:
+    """The packages in common/requirements/<name>.txt and in the files that it includes."""
+    lines = (REQUIREMENTS / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if line and line[0] not in "#-"] + [pin for line in lines if line.startswith("-r ") for pin in pins(line[3:-4])]
+
+
+def pip_advice(package: str) -> str:
+    """What a person types. Debian's Python comes without pip, and then has it in an environment only."""
+    first = "" if fetch.has_pip() else "sudo apt-get install python3-venv; python3 -m venv env; . env/bin/activate; "
+    return f"Type: {first}python3 -m pip install {package}"
+
+
+class Environment:
+    def __init__(self):
+        import venv
+
+        self.folders: dict[str, pathlib.Path] = {}
+        same = f"import os, sys; os.path.samefile(sys.base_prefix, {sys.base_prefix!r}) or sys.exit(1)"
+        if not (PATHS.parent.is_dir() and self.runs(same)):
+            venv.EnvBuilder(symlinks=True, clear=True).create(ENVIRONMENT)
+        self.write_paths()
+
+    def runs(self, code: str) -> bool:
+        return bool(output(ENVIRONMENT / "bin/python3", "-W", "ignore", "-c", f"{code}; print('yes')"))
+
+    def add(self, name: str, folder: pathlib.Path) -> None:
+        self.folders[name] = folder
+        self.write_paths()
+
+    def write_paths(self) -> None:
+        """Ours come first, then the user's own. matplotlib comes last: it brings a numpy, which must not hide the one of a PyTorch."""
+        ours, last = ([str(path) for name, path in self.folders.items() if (name == "plots") == is_last] for is_last in (False, True))
+        users = [f"import site; site.addsitedir({path!r})" for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+        PATHS.write_text("\n".join([f"# {sys.executable}", *ours, *users, *last, ""]), encoding="utf-8")
+
+    def has_installed(self, name: str) -> bool:
+        distributions = [pin.split("==")[0] for pin in pins(name) if ";" not in pin]
+        return self.runs("import importlib.metadata as m; " + "; ".join(f"m.version({each!r})" for each in distributions))
+
+    def find_packages(self, name: str) -> dict[str, str]:
+        """The pinned packages; without a network, those of the user's own python3. For matplotlib, which is large, in reverse order."""
+        if not (name == "plots" and self.has_installed(name)):
+            room, package, purpose, size = PACKAGES[name]
+            folder = f"{name}-{TAG}-{zlib.crc32(''.join(pins(name)).encode()):08x}"
+            install = lambda part: fetch.pip(part, "-r", REQUIREMENTS / f"{name}.txt")
+            try:
+                self.add(name, fetch.fetch(folder, room, package, f"Fetching {package}, {purpose} ({size}).", install))
+            except Missing:
+                if not self.has_installed(name):
+                    raise
+        ninja = self.folders.get(name, ENVIRONMENT) / "bin" / "ninja"
+        if ninja.exists() and not (ENVIRONMENT / "bin" / "ninja").exists():
+            (ENVIRONMENT / "bin" / "ninja").symlink_to(ninja)
+        return {name.upper(): "yes"}
+
+    def find_headers(self) -> dict[str, str]:
+        """Python.h, which a distribution's Python comes without. setuptools looks for it in build/python/include, too."""
+        if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
+            version = "%d.%d" % sys.version_info[:2]
+            what = "Fetching Python.h from the distribution's package, unpacked for us only (6 MB to download, 27 MB on disk)."
+            unpack = lambda part: fetch.debian(part, part.files, f"libpython{version}-dev")
+            folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, unpack)
+            for file in (*folder.glob(f"usr/include/python{version}/*"), *folder.glob("usr/include/*-linux-gnu")):
+                if not (ENVIRONMENT / "include" / file.name).exists():
+                    (ENVIRONMENT / "include" / file.name).symlink_to(file)
+        return {"PYTHON_HEADERS": "yes"}
+
+
+def look_at_torch() -> dict[str, str]:
+    version, old_string, folder, *_ = [*output(ENVIRONMENT / "bin/python3", "-W", "ignore", "-c", ASK_TORCH).split(maxsplit=2), "", "", ""]
+    folder = folder.strip()
+    has_cuda = "yes" if os.path.exists(f"{folder}/include/c10/cuda/CUDAGuard.h") else ""
+    return {"TORCH": version, "TORCH_OLD_STRING": old_string, "TORCH_ROOT": link("torch", folder), "TORCH_CUDA": has_cuda} if folder else {}
+
+
+def find_torch(environment: Environment) -> dict[str, str]:
+    """PyTorch of the user's own python3, or a private one."""
+    if found := look_at_torch():
+        return found
+    if sys.version_info < TORCH_PYTHON:
+        raise Missing("PyTorch needs Python %d.%d or newer, and python3 is %d.%d" % (*TORCH_PYTHON, *sys.version_info[:2]))
+    version, index = pins("pytorch")[0].split("==")[1], os.environ.get("TORCH_INDEX")
+    what = f"PyTorch is not here. Fetching a private one, {version} (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; "
+    what += "the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)."
+    words = [f"torch=={version}", "numpy", "--index-url", index] if index else ["-r", REQUIREMENTS / "pytorch.txt"]
+    folder = fetch.fetch(f"torch-{version}-{TAG}", 8000, "PyTorch", what, lambda part: fetch.pip(part, *words))
+    environment.add("pytorch", folder)
+    if found := look_at_torch():
+        return found
+    ran = subprocess.run([ENVIRONMENT / "bin/python3", "-c", "import torch"], capture_output=True, text=True, check=False)
+    raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it says nothing'])[-1]}; remove that folder and try again")
+
+
+def find_python(needs: list[str]) -> dict[str, str]:
+    """The environment, with the packages that are needed."""
+    environment = Environment()
+    found = {"PYTHON": "build/python/bin/python3"}
+    for name in PACKAGES:
+        if name in needs or name == "builders" and "torch" in needs:
+            advice = pip_advice(f"-r common/requirements/{name}.txt")
+            found |= attempt(name.upper(), lambda: environment.find_packages(name), advice)
+    if "torch" in needs:
+        found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
+        found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
+    return found

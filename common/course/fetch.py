@@ -1,0 +1,242 @@
+"""Fetches what set-up did not find: without root, one thing at a time, and either whole or not at all.
+
+A download is kept once per user, in ${XDG_CACHE_HOME:-~/.cache}/cuda-from-the-driver-up; where that cannot be written, in
+build/downloads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import glob
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+
+from course import ROOT
+
+NO_ANSWER = re.compile(r"resolv|resolution|unreachable|connection|timed out|could not connect", re.IGNORECASE)
+unreachable: set[str] = set()  # the programs that reached no server in this run; they are not tried again
+
+
+class Refused(Exception):
+    """Nothing can be built here: a sentence for the user."""
+
+
+class Missing(Exception):
+    """Why something cannot be had: a clause without a period."""
+
+
+def say(text: str, end: str = "\n") -> None:
+    print(text, end=end, file=sys.stderr, flush=True)
+
+
+def attempt(name: str, find, advice: str) -> dict[str, str]:
+    """What find() finds; or else the reason why not, which is said with the advice."""
+    try:
+        return find()
+    except Missing as why:
+        say(f"Note: {why}. {advice}")
+        return {f"WITHOUT_{name}": str(why)}
+
+
+def link(name: str, target: object) -> str:
+    """Makes build/<name> lead to the target; returns its path from the root."""
+    path, new, target = ROOT / "build" / name, ROOT / "build" / f"{name}.{os.getpid()}", os.path.abspath(target)
+    try:
+        os.symlink(target, new)
+        os.replace(new, path)
+    except OSError as problem:  # a file system without links
+        if re.fullmatch(r"[\w./+-]+", target):
+            return target
+        raise Refused(f"build/{name} cannot be made a link to {target}: {problem.strerror}. Move the course to a file system with links.") from None
+    return f"build/{name}"
+
+
+def output(*command: object) -> str:
+    """What a command prints; nothing if it fails."""
+    try:
+        ran = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, cwd=ROOT, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return ran.stdout
+
+
+def free_megabytes(folder: pathlib.Path) -> int:
+    disk = os.statvfs(folder)
+    return disk.f_bavail * disk.f_frsize >> 20
+
+
+def stores() -> list[pathlib.Path]:
+    """Where downloads are kept, the first choice first."""
+    cache = os.environ.get("XDG_CACHE_HOME") or os.environ.get("HOME") and os.environ["HOME"] + "/.cache"
+    shared = [pathlib.Path(cache).absolute() / "cuda-from-the-driver-up"] if cache else []
+    return [*shared, ROOT / "build" / "downloads"]
+
+
+def kept(name: str) -> pathlib.Path | None:
+    """The folder of an earlier download."""
+    return next((store / name for store in stores() if (store / name).is_dir()), None)
+
+
+def store_for(megabytes: int) -> pathlib.Path:
+    """The first store that can be written and has room."""
+    why = []
+    for store in stores():
+        try:
+            store.mkdir(parents=True, exist_ok=True)
+            with open(store / "lock", "a"):
+                free = free_megabytes(store)
+        except OSError as problem:
+            why.append(f"{store} cannot be written ({problem.strerror})")
+            continue
+        if free >= megabytes:
+            return store
+        why.append(f"{store} has {free} MB free, and {megabytes} MB are needed")
+    raise Missing("; ".join(why) + "; make … XDG_CACHE_HOME=/another/folder chooses another place")
+
+
+def offline() -> bool:
+    """Has this machine no route to anywhere? Then pip and apt-get would search for a network for half a minute each."""
+    if any(os.environ.get(name) for kind in ("http", "https", "all") for name in (f"{kind}_proxy", f"{kind}_proxy".upper())):
+        return False
+    for family, address in ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1")):
+        with contextlib.suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.connect((address, 9))  # sends nothing
+            return False
+    return True
+
+
+@contextlib.contextmanager
+def locked(file: pathlib.Path, waiting: str):
+    """One process at a time."""
+    with open(file, "a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(waiting)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def fetch(name: str, megabytes: int, what: str, announcement: str, fill: Callable[[Part], None]) -> pathlib.Path:
+    """The folder of an earlier download, or of a new one that fill() does; `megabytes` is the room that it takes."""
+    if folder := kept(name):
+        return folder
+    say(announcement)
+    try:
+        store = store_for(megabytes)
+        with locked(store / "lock", "Another make is fetching something; waiting for it."):
+            for rest in store.glob("part.*"):  # of a process that was killed
+                shutil.rmtree(rest, ignore_errors=True)
+            folder = tempfile.mkdtemp(prefix="part.", dir=store)
+            try:
+                if not (store / name).is_dir():
+                    part = Part(folder)
+                    fill(part)
+                    os.rename(part.files, store / name)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+    except (Missing, OSError) as why:
+        raise Missing(f"there is no {what}, and it could not be fetched: {why}") from None
+    say(f"It is in {store / name}.")
+    return store / name
+
+
+class Part:
+    """A download in progress: what will be kept is in `files`, everything else in `temporary`."""
+
+    def __init__(self, folder: str):
+        self.files, self.temporary, self.log = (pathlib.Path(folder, name) for name in ("files", "tmp", "log"))
+        self.files.mkdir()
+        self.temporary.mkdir()
+        self.begun, self.downloaded = time.monotonic(), 0
+
+    def run(self, *command: object, **environment: str) -> None:
+        """Runs a command with its output in the log, and reports progress; raises Missing if it fails."""
+        program = os.path.basename(str(command[0]))
+        if program in unreachable or offline():
+            raise Missing("the package servers cannot be reached")
+        start, environment = self.log.stat().st_size if self.log.exists() else 0, {"TMPDIR": str(self.temporary), **environment}
+        every, end = (1, "\r") if sys.stderr.isatty() else (15, "\n")
+        with open(self.log, "ab") as log:
+            running = subprocess.Popen([str(word) for word in command], cwd=self.temporary, env={**os.environ, **environment},
+                                       stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)  # fmt: skip
+        try:
+            while running.poll() is None:
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    running.wait(every)
+                    break
+                say(self.progress(), end)
+        finally:  # an interruption ends every process that the command has started
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+            running.wait()
+        if running.returncode != 0:
+            said = self.log.read_bytes()[start:].decode(errors="replace")
+            if NO_ANSWER.search(said):
+                unreachable.add(program)
+                raise Missing("the package servers cannot be reached")
+            raise Missing(next((line.strip() for line in reversed(said.splitlines()) if line.strip()), f"{program} failed"))
+
+    def progress(self) -> str:
+        """Downloaded and unpacked apart: both are on the disk until everything is unpacked, and pip removes the first at the end."""
+        self.downloaded = max(self.downloaded, megabytes_in(self.temporary.glob("pip-unpack-*"), self.temporary.glob("*.deb")))
+        unpacked = megabytes_in(self.temporary.glob("pip-target-*"), [self.files])
+        seconds = time.monotonic() - self.begun
+        return f"  still fetching: {seconds:.0f} s, {self.downloaded} MB downloaded, {unpacked} MB unpacked"
+
+
+def megabytes_in(*lists) -> int:
+    paths = [path for each in lists for top in each for path in [top, *top.rglob("*")]]
+    sizes = 0
+    for path in paths:
+        with contextlib.suppress(OSError):  # pip has removed it
+            sizes += path.lstat().st_size
+    return sizes >> 20
+
+
+def has_pip() -> bool:
+    return bool(output(sys.executable, "-c", "import pip; print('yes')"))
+
+
+def pip(part: Part, *words: object) -> None:
+    """Installs packages into part.files, on machines without pip, too: Debian's Python comes without it."""
+    mine = {"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0"}  # not what a user has configured for packages of his own
+    if not has_pip():
+        store = part.files.parents[1]
+        folders = [os.path.dirname(os.__file__) + "/ensurepip/_bundled", "/usr/share/python-wheels", store]
+        wheel = next((wheel for folder in folders for wheel in glob.glob(f"{folder}/pip-*.whl")), None)
+        if not wheel:
+            debian(part, part.temporary / "pip", "python3-pip-whl")
+            (wheel,) = (part.temporary / "pip").glob("usr/share/python-wheels/pip-*.whl")
+            wheel = shutil.move(str(wheel), store)  # for the next download
+        mine["PYTHONPATH"] = wheel
+    part.run(sys.executable, "-m", "pip", "install", "--only-binary=:all:", "--no-cache-dir", "--retries", 1, "--target", part.files, *words, **mine)
+
+
+def debian(part: Part, folder: pathlib.Path, *packages: str) -> None:
+    """Unpacks Debian packages into a folder, which needs no root."""
+    if not (shutil.which("apt-get") and shutil.which("dpkg")):
+        raise Missing("there is no apt-get on this machine")
+    try:
+        part.run("apt-get", "-q", "download", *packages)
+    except Missing:  # the machine's lists of packages are missing or old, as in a bare container
+        unreachable.discard("apt-get")
+        for own in ("lists/partial", "cache/archives/partial"):
+            (part.temporary / own).mkdir(parents=True, exist_ok=True)
+        settings = [f"Dir::State::lists={part.temporary}/lists", f"Dir::Cache={part.temporary}/cache", "Debug::NoLocking=true", "APT::Sandbox::User="]
+        options = [word for setting in settings for word in ("-o", setting)]
+        part.run("apt-get", "-q", *options, "update")
+        part.run("apt-get", "-q", *options, "download", *packages)
+    for package in part.temporary.glob("*.deb"):
+        part.run("dpkg", "-x", package, folder)
+        package.unlink()

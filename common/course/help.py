@@ -1,0 +1,42 @@
+"""make help: one screen, in the order in which a learner needs it."""
+
+# These lines are all targets and variables that there are: typed.py checks against them.
+TARGETS = """\
+make 02-03          build and run a lesson; also: make 02-context/03-stack
+make 02             build and run a chapter; also: make 02-context
+make run            build and run every lesson
+make walk           a guided tour: question, prediction, run, explanation
+make check          judge your answers to the exercises
+make doctor         what this machine has for CUDA, and what it lacks
+make bench          run the lessons that measure; keep figures in build/bench
+make clean          remove what was built, but not what was downloaded
+For contributors:
+make test           prove every program, exercise, text and tool
+make simulator      build only the simulated GPU: build/simulator/libcuda.so.1
+make bench-simulator   measure the simulator's speed
+make fuzz           feed the simulator random PTX
+run, walk, check, bench and test take a part of the course: make check 02
+"""
+VARIABLES = {
+    "DEVICE": "gpu, simulator or auto (the default: a GPU if there is one)",
+    "ARGS": "words for a lesson's program: make 03-12 ARGS=--controls",
+    "V": "V=1 shows every command",
+    "CXX": "another compiler: CXX=clang++",
+    "CUDA_HOME": "another CUDA toolkit; TOOLKIT_VERSION: the version to fetch",
+    "TORCH_INDEX": "where PyTorch is fetched from",
+    "IN": "a part of the course, like one named beside the target",
+    "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
+}
+# Known, but not worth a line of the screen.
+MORE_VARIABLES = ("TOOLKIT_VERSION", "SIM_ARCH", "STRICT", "FUZZ_SECONDS", "RECORD", "CXXFLAGS", "LDFLAGS", "TMPDIR", "XDG_CACHE_HOME")
+
+
+def targets():
+    """The targets that have a name of their own: run, walk, …"""
+    words = [line.split()[1] for line in TARGETS.splitlines() if line.startswith("make ")]
+    return [word for word in words if not word[0].isdigit()] + ["help"]
+
+
+def main(words=()):
+    print(TARGETS + "Variables:\n" + "\n".join(f"{name + '=':<16}{what}" for name, what in VARIABLES.items()))
+    return 0

@@ -1,0 +1,331 @@
+"""Judges answers to exercises: runs their Catch2 programs or pytest tests, and says what came of each test case."""
+
+import concurrent.futures
+import json
+import os
+import re
+import subprocess
+import tempfile
+import traceback
+import xml.etree.ElementTree as ElementTree
+
+from course import ROOT, lessons
+from course.lessons import is_python
+from course.process import git, how_it_ended, run_limited
+
+UNFINISHED = "the program ended in the middle of it"
+LIMIT = 300  # seconds for one binary; a case that hangs is stopped and named
+SUITE_LIMIT = 1200  # for one of a suite
+ALONE = "[alone]"  # the tag of cases that compare a GPU's free memory: no other case may run beside them
+
+
+class Case:
+    """One test case: its name, and why it failed or was skipped (both None: it passed)."""
+
+    def __init__(self, name):
+        self.name, self.failure, self.skipped = name, None, None
+
+
+def _as_asked(text, kind):
+    """What a CHECK_FALSE was given: Catch2 writes !(done) and !true."""
+    negated = kind.endswith("_FALSE") and re.fullmatch(r"!(?:\((.*)\)|(.*))", text, re.DOTALL)
+    return (negated.group(1) or negated.group(2)) if negated else text
+
+
+def _sentence(element):
+    """One failed expression, exception or crash, as a line or two."""
+    where = f"{element.get('filename', '').removeprefix(str(ROOT) + '/')}:{element.get('line', '')}"
+    inner = (element.text or "").strip()
+    crash = " ".join((child.text or "").strip() for child in element.iter("FatalErrorCondition"))
+    if crash:  # Catch2 knows only which of its own lines it saw last
+        return f"after {where}: {crash}, in your code or below it"
+    if element.tag == "Expression":
+        kind = element.get("type", "CHECK")
+        original, expanded = (_as_asked((element.findtext(part) or "").strip(), kind) for part in ("Original", "Expanded"))
+        expanded = re.sub(r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", re.sub(r"\b0x0+(?=\w)", "0x", expanded))  # long comparisons take three lines, handles begin with zeros
+        thrown = " ".join((child.text or "").strip() for child in element if child.tag == "Exception")
+        text = f"{where}: {kind}( {original} )"
+        if thrown:
+            return f"{text} threw: {thrown}"
+        if kind.endswith(("_THROWS", "_THROWS_AS")):
+            return f"{text}, and nothing was thrown"
+        return text if expanded == original else f"{text} was {expanded}"
+    return f"{where}: {inner}" if inner else where
+
+
+def _read(path):
+    """The test cases in a Catch2 XML report (2 and 3 write the same), even if it is incomplete."""
+    parser = ElementTree.XMLPullParser(["start", "end"])
+    with open(path, "rb") as report:
+        parser.feed(report.read())
+    cases, said, within = [], [], False  # an exception or a crash `within` an expression belongs to its sentence
+    try:
+        for event, element in parser.read_events():
+            if event == "start" and element.tag == "TestCase":
+                cases.append(Case(element.get("name")))
+                cases[-1].failure, said = UNFINISHED, []
+            elif event == "end" and element.tag == "Info":
+                said.append((element.text or "").strip())
+            elif element.tag == "Expression":
+                within = event == "start"
+                if not within and element.get("success") != "true":
+                    said.append(_sentence(element))
+            elif event == "end" and not within and element.tag in ("Exception", "Failure", "FatalErrorCondition"):
+                said.append(_sentence(element))
+            elif event == "end" and element.tag == "OverallResult":
+                cases[-1].failure = None if element.get("success") == "true" else "\n".join(said) or "failed"
+    except ElementTree.ParseError:
+        pass
+    return cases
+
+
+def _quoted(name):
+    """A test case's name in one of Catch2's filters."""
+    return '"' + re.sub(r'([\\",])', r"\\\1", name) + '"'
+
+
+class Run:
+    """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it.
+
+    `choice`: what Catch2 is told beside it, a filter for the cases or --abort at the first that fails.
+    """
+
+    def __init__(self, binary, environment, choice, current, limit):
+        self.hung = False
+        with tempfile.TemporaryDirectory() as folder:
+            report = os.path.join(folder, "report.xml")
+            command = [os.path.abspath(binary), "-r", "xml", "-o", report] + choice
+            try:
+                ended = run_limited(
+                    command, limit, env=environment, cwd=current or folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+                )
+                self.end, self.said = how_it_ended(ended.returncode), ended.stderr.strip()
+                killed = ended.returncode < 0
+                self.status = ended.returncode
+            except subprocess.TimeoutExpired as stopped:
+                self.end = f"did not end within {limit} seconds and was stopped"
+                self.said, killed, self.hung, self.status = (stopped.stderr or b"").decode(errors="replace").strip(), True, True, None
+            self.cases = _read(report) if os.path.exists(report) else []
+        self.culprit = None
+        if self.cases and (killed or self.cases[-1].failure == UNFINISHED):
+            self.culprit = self.cases[-1]
+            told = "" if self.culprit.failure in (None, UNFINISHED) else self.culprit.failure + "\n"
+            how = f"the program {self.end} in the middle of it"
+            if self.hung:
+                how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the cases after it were not tried)"
+            elif "CUDA_ERROR_LAUNCH_TIMEOUT" in self.said:  # every other case would take as long again
+                how, self.hung = "a kernel does not end (the cases after it were not tried)", True
+            elif re.search("^terminat.* without an active exception$", self.said, re.MULTILINE):  # the C++ library says no more than that
+                how += ": was a std::thread not joined?"
+            elif self.status == 1 and re.search(r"^\S+:\d+: .* -> CUDA_ERROR_", self.said, re.MULTILINE):
+                how += ", as CU_CHECK does: CU_THROW throws instead"
+            self.culprit.failure = f"{told}{how}\n{self.said}".strip()
+
+
+ANY = "*"  # for `until`: whichever fails first
+
+
+def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=None):
+    """Every test case of a Catch2 binary, run in the folder `current` (none: an empty one, since images are found without it).
+
+    A case that ends the program fails, and the others run without it; one that hangs, longer than `limit` seconds, is the last.
+    `until`: the test case to begin with, or ANY; if it fails, the others need not be run. `only`: the one to run.
+    """
+    finished, culprits = {}, []
+    if until:
+        first = Run(binary, environment, ["--abort"] if until == ANY else [_quoted(until)], current, limit)
+        if any(case.failure for case in first.cases):
+            return first.cases
+    while True:
+        choice = _quoted(only) if only else "".join("~" + _quoted(name) for name in culprits)
+        run = Run(binary, environment, [choice] if choice else [], current, limit)
+        for case in run.cases:
+            skip = f"SKIPPED: {case.name}: "
+            reasons = [line[len(skip) :] for line in run.said.splitlines() if line.startswith(skip)]
+            if reasons and not case.failure:
+                case.skipped = reasons[0]
+        if not run.cases and not culprits:
+            broken = Case(only or "the test program starts")
+            broken.failure = f"{binary} {run.end}\n{run.said}"
+            return [broken]
+        # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
+        if run.status not in (None, 0, 2, 4) and not any(case.failure for case in run.cases):
+            leaving = Case("the test program ends well")
+            leaving.failure = f"all cases passed, then it {run.end}\n{run.said}"
+            run.cases.append(leaving)
+        for case in run.cases:
+            finished.setdefault(case.name, case)
+        if only or not run.culprit or run.hung or run.culprit.name in culprits:
+            return list(finished.values())
+        culprits.append(run.culprit.name)
+
+
+def run_side_by_side(binary, environment, current, limit, processes):
+    """As run_cases, each case in a process of its own, and so many of them at a time. On a GPU, a case mostly waits for the driver: for its
+    compiler, or for a context."""
+    names = case_names(binary, environment)
+    if not names:
+        return run_cases(binary, environment, current, limit)  # which says why it does not start
+    alone = set(case_names(binary, environment, ALONE))
+
+    def run(name):
+        return run_cases(binary, environment, current, limit, only=name)
+
+    with concurrent.futures.ThreadPoolExecutor(processes) as pool:
+        together = list(pool.map(run, [name for name in names if name not in alone]))
+    return [case for cases in together + [run(name) for name in names if name in alone] for case in cases]
+
+
+def case_names(binary, environment, choice=""):
+    """The names of a binary's test cases, or of those that `choice` takes."""
+    for listing in (["--list-test-names-only"], ["--list-tests", "--verbosity", "quiet"]):  # Catch2 2, Catch2 3
+        told = subprocess.run([binary, *listing, *([choice] if choice else [])], env=environment, capture_output=True, text=True)
+        names = told.stdout.splitlines()
+        if names and told.returncode in (0, len(names) % 256):
+            return [name for name in names if name.strip()]
+    return []
+
+
+def run_pytest(folder, environment, limit=LIMIT, until=None, more=()):
+    """Every test of a folder's test_*.py (and of `more` files), by the sentence that its name is: test_half_types_are_kept is "half types are kept".
+
+    tell.py writes each result at once, so a test that ends the program, or hangs, is known by name. Such a test fails, as does one whose kernel
+    faults, and the others run without it. A test that hangs, or whose kernel does not end, is the last.
+    `until`: the test to begin with, or ANY; if it fails, the others need not be run.
+    """
+    cases, again = {}, True
+    while again and not any(case.failure and until in (case.name, ANY) for case in cases.values()):
+        again = _run_pytest([folder, *more], dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases)
+    return list(cases.values())
+
+
+def _run_pytest(places_of_tests, environment, limit, cases):
+    """Adds to `cases`; true if the tests that are left can be run in a new program."""
+    hung = False
+    with tempfile.TemporaryDirectory() as empty:
+        told = os.path.join(empty, "told")
+        places = [environment.get("PYTHONPATH", ""), str(ROOT / "common")]
+        command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell", "--rootdir", *map(str, places_of_tests[:1] + places_of_tests)]
+        try:
+            ended = run_limited(
+                command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(filter(None, places))),
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            )  # fmt: skip
+            how, said = f"the program {how_it_ended(ended.returncode)} in the middle of it", ended.stdout.strip()
+        except subprocess.TimeoutExpired as stopped:
+            how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the tests after it were not tried)"
+            said, hung = (stopped.stdout or b"").decode(errors="replace").strip(), True
+        running, faulty = None, False
+        for line in open(told, encoding="utf-8") if os.path.exists(told) else []:
+            name, outcome, why = json.loads(line)
+            case = cases.setdefault(name, Case(name))
+            running = name if outcome == "begins" else None
+            faulty = outcome == "faulty"
+            if outcome == "failed":
+                case.failure = case.failure or why
+            elif outcome == "skipped":
+                case.skipped = why
+    if running:
+        cases[running].failure = f"{how}\n{said}"
+    if not cases:
+        cases["the tests start"] = Case("the tests start")
+        cases["the tests start"].failure = said or how
+    if faulty and "launch timed out" in case.failure:  # every other test would take as long again
+        case.failure += "\n(the tests after it were not tried)"
+        return False
+    return faulty or running and not hung
+
+
+# ---- exercises -----------------------------------------------------------------------------------------------------------
+
+
+def answers(lesson):
+    """{variant: source} of a lesson: the exercise, the solution and the wrong solutions that are kept."""
+    found = {}
+    for name in ("exercise", "solution"):
+        for source in sorted((ROOT / lesson).glob(name + ".[cp]*")):
+            found[name] = source
+    for source in sorted((ROOT / "tests" / (lesson + ".wrong")).glob("*.[cp]*")):
+        found[source.stem] = source
+    return found
+
+
+def is_edited(source):
+    """Was this file edited since it was committed? (None if git cannot tell.)"""
+    committed = git(["show", f"HEAD:./{source.name}"], source.parent)
+    return None if committed is None else source.read_bytes() != committed
+
+
+def is_learners(exercise):
+    """Has a learner begun it? (In continuous integration, the file is always the course's own.)"""
+    return not os.environ.get("STRICT") and is_edited(exercise)
+
+
+def of_lesson(lesson):
+    """The check of an exercise: tests/<lesson>.cpp, or for a lesson in Python the folder tests/<lesson>, whose test_*.py pytest runs."""
+    return ROOT / "tests" / (lesson if is_python(lesson) else lesson + ".cpp")
+
+
+def binary_of(lesson, variant):
+    """What make has to build before an answer can be judged."""
+    if not is_python(lesson):
+        return f"build/tests/{lesson}/{variant}/check"
+    made = {".cpp": f"build/tests/{lesson}/{variant}/answer.so", ".cu": f"build/tests/{lesson}/{variant}/exercise.ptx"}
+    return made.get(answers(lesson)[variant].suffix, f"build/{lesson}/ready")
+
+
+def targets_of(lesson, variant):
+    """What else make has to build for that: a lesson in Python needs its own libraries, too."""
+    return [binary_of(lesson, variant)] + ([f"build/{lesson}/ready"] if is_python(lesson) else [])
+
+
+def looks_at_free_memory(lesson):
+    sources = [*(ROOT / lesson).iterdir(), *(ROOT / "tests").glob(f"{lesson}.*"), *(ROOT / "tests").glob(f"{lesson}/*")]
+    asks = re.compile(r"cuMemGetInfo|free_bytes")
+    return any(asks.search(source.read_text(encoding="utf-8")) for source in sources if source.suffix in (".cpp", ".hpp", ".cu", ".py"))
+
+
+def syntax_error(source):
+    """The syntax error in an answer in Python, as a compiler would print it; None without an error, or in another language."""
+    if source.suffix != ".py":
+        return None
+    try:
+        compile(source.read_bytes(), source.name, "exec")
+    except SyntaxError as wrong:
+        _, *shown, said = "".join(traceback.format_exception_only(type(wrong), wrong)).splitlines()
+        return "\n".join([f"{source.name}:{wrong.lineno}: {said}"] + shown)
+    except ValueError as wrong:
+        return f"{source.name}: {wrong}"
+    return None
+
+
+def misses_c_linkage(ptx, failure):
+    """A sentence about a missing extern "C", if that is why a check did not find a kernel; otherwise None."""
+    if "CUDA_ERROR_NOT_FOUND" not in failure or not ptx.exists():
+        return None
+    for mangled, length, rest in re.findall(r"\.entry (_Z(\d+)(\w+))", ptx.read_text(encoding="utf-8")):
+        return f'{ptx.name} has no function {rest[: int(length)]}; it has {mangled}: is extern "C" missing?'
+
+
+def judge(lesson, variant, device, limit=LIMIT, until=None):
+    """The test cases of a lesson's check for one of its answers; `until` is enough if it rejects it."""
+    cases = _judge(lesson, variant, device, limit, until)
+    ptx = (ROOT / binary_of(lesson, variant)).parent / "exercise.ptx"
+    for case in cases:
+        case.failure = misses_c_linkage(ptx, case.failure or "") or case.failure
+    return cases
+
+
+def _judge(lesson, variant, device, limit, until):
+    binary, environment = ROOT / binary_of(lesson, variant), device.environment_for(lesson)
+    if not is_python(lesson):
+        return run_cases(binary, environment, limit=limit, until=until)
+    answer = answers(lesson)[variant]
+    return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit, until)
+
+
+def names_rejection(source):
+    """The test case that a wrong solution's first line says it is rejected with."""
+    first = source.read_text(encoding="utf-8").splitlines()[0]
+    found = re.fullmatch(r'(?://|#) Rejected with: "(.*)"', first)
+    return found.group(1) if found else None

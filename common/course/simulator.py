@@ -1,0 +1,28 @@
+"""make bench-simulator and make fuzz: the simulator's speed, and its loader fed with random PTX."""
+
+import os
+import subprocess
+import sys
+
+from course import ROOT, build
+from course.possible import setup
+
+
+def bench():
+    """The same four kernels through the driver API and, by PoCL, a compiler for the same CPU, through OpenCL."""
+    if not build.build([f"build/bench/{name}" for name in ("driver", "opencl", "kernels.ptx")]):
+        return 2
+    command = [sys.executable, "common/bench/compare.py", "build/bench/driver", "build/bench/opencl", "common/bench/kernels.cl"]
+    return subprocess.run(command, cwd=ROOT, env=dict(os.environ, LD_LIBRARY_PATH=str(ROOT / "build/simulator"))).returncode
+
+
+def fuzz():
+    """The PTX loader under libFuzzer, for FUZZ_SECONDS."""
+    try:
+        subprocess.run(["clang++", "--version"], capture_output=True, check=True)
+    except (FileNotFoundError, subprocess.CalledProcessError):
+        print("skipped: make fuzz needs clang++ and its libFuzzer. On Debian and Ubuntu: apt-get install clang")
+        return 0
+    if build.call(["-f", "common/simulator/Makefile", "fuzz", "SANITIZE=", "CUDA_INCLUDE=" + setup()["CUDA_INCLUDE"]]).returncode:
+        return 2
+    return subprocess.run(["tests/fuzz/loader.sh", os.environ.get("FUZZ_SECONDS", "60")], cwd=ROOT).returncode

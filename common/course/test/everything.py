@@ -1,0 +1,520 @@
+"""make test: collects and counts everything that can be proven here. Ends with "N passed, N failed, N skipped".
+
+The groups: programs (each lesson ends with status 0), texts, exercises, headers, and the suites under tests/.
+A group is one line; failures are reported in full, skips with their reason.
+"""
+
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+from course import ROOT, build, faults, help
+from course import judge as checks
+from course.device import choose_device
+from course.lessons import chapters, is_python, lessons, program
+from course.possible import setup, why_not, why_not_judged
+from course.process import SKIPPED, how_it_ended, reason_given, run_limited
+from course.test import pictures, texts
+
+DOCTOR = "01-driver-init/10-doctor"  # the lesson whose tool is tested on made-up machines
+LONGEST = 100  # lines of one failure that are printed
+# Processor time for a lesson's program on the simulator in continuous integration: 3 seconds on two cores, doubled, because cores differ.
+# bash enforces it with signal 24.
+SECONDS = 12
+
+
+class Count:
+    """Passed, failed and skipped, in all and in the group that runs."""
+
+    def __init__(self):
+        self.passed = self.failed = self.skipped = 0
+        self.at_start = (0, 0, 0)
+        self.notes = []
+        self.edited = {}  # {lesson: [its program's files that were edited]}
+
+    def ok(self, name):
+        del name  # what passes is only counted
+        self.passed += 1
+
+    def fail(self, name, why):
+        self.failed += 1
+        told = str(why).splitlines()
+        if len(told) > LONGEST:
+            told[LONGEST:] = [f"… and {len(told) - LONGEST} more lines"]
+        self.notes.append(f"FAILED: {name}\n" + "\n".join("        " + line for line in told))
+
+    def skip(self, name, why):
+        self.skipped += 1
+        self.notes.append(f"skipped: {name}: {why}")
+
+    def group(self, name):
+        """Prints the line of the group that has just ended."""
+        now = (self.passed, self.failed, self.skipped)
+        passed, failed, skipped = (after - before for after, before in zip(now, self.at_start))
+        more = (f", {failed} failed" if failed else "") + (f", {skipped} skipped" if skipped else "")
+        if passed or failed or skipped:
+            print(f"{name:<44} {passed:4} passed{more}")
+        for note in self.notes + self.about_edited():
+            print("  " + note)
+        sys.stdout.flush()
+        self.at_start, self.notes = now, []
+
+
+    def about_edited(self):
+        """One sentence for each lesson whose program is edited here, and which is among what has failed."""
+        failed = "\n".join(note for note in self.notes if note.startswith("FAILED: "))
+        return [
+            f"Note: {' and '.join(files)} of {lesson} {'is' if len(files) == 1 else 'are'} edited here, and the lesson's text is about the committed program: "
+            f"that may be all that failed. git diff {lesson} shows the edit, git checkout {' '.join(f'{lesson}/{file}' for file in files)} takes it back."
+            for lesson, files in self.edited.items()
+            if lesson in failed
+        ]
+
+
+class Test:
+    """The whole run: what was chosen, the device, what was built."""
+
+    def __init__(self, chosen):
+        self.chosen = chosen
+        self.lessons = lessons(chosen)
+        self.suites = find_suites(chosen)
+        self.count = Count()
+        self.files = texts.files_of_repository()
+        self.edits = {lesson: [] for lesson in self.lessons}
+        self.count.edited = {lesson: files for lesson in self.lessons if (files := edited_files(ROOT / lesson))}
+        self.answers = {lesson: checks.answers(lesson) for lesson in self.lessons}
+        # A learner's unfinished answer may do anything, and is not the course's fault.
+        self.learners = {lesson for lesson, found in self.answers.items() if "exercise" in found and checks.is_learners(found["exercise"])}
+
+    def read(self, file):
+        return (ROOT / file).read_text(encoding="utf-8")
+
+    # ---- build everything first: one make knows best what can be built at the same time
+
+    def wanted(self):
+        targets = [build.SIMULATOR]
+        for lesson in self.lessons:
+            if why_not(lesson):
+                continue
+            targets += build.program_targets(lesson)
+            targets += [target for edit in self.edits[lesson] if not edit.problem for target in edit.targets()]
+            if not why_not(lesson, for_check=True) and checks.of_lesson(lesson).exists():
+                targets += [checks.binary_of(lesson, variant) for variant in self.answers[lesson] if self.is_judged(lesson, variant)]
+        if not why_not_of_suites():
+            targets += [f"build/tests/{suite}/check" for suite in self.suites]
+        return targets
+
+    def is_judged(self, lesson, variant):
+        return variant != "exercise" or lesson not in self.learners
+
+    def prepare(self):
+        for lesson in self.lessons:
+            readme = lesson + "/README.md"
+            if not (ROOT / readme).exists():
+                continue
+            self.edits[lesson] = texts.edits(readme, lesson, self.read(readme))
+            for edit in self.edits[lesson]:
+                try:
+                    edit.write()
+                except texts.Problem as problem:
+                    edit.problem = problem
+
+    def build(self):
+        if not setup()["CUDA_INCLUDE"]:
+            self.built = build.Build([])
+            return
+        self.built = build.Build(self.wanted())
+        if build.SIMULATOR in self.built.failed:
+            self.count.fail("the simulator builds", self.unbuilt(build.SIMULATOR))
+        elif self.built.failed:
+            self.count.fail("everything builds", "the compilers' messages are below: " + " ".join(sorted(self.built.failed)))
+        else:
+            self.count.ok("everything builds")
+        warnings = [line for line in self.built.said.splitlines() if "warning:" in line and not line.startswith("make")]
+        if warnings and os.environ.get("STRICT"):
+            self.count.fail("the compilers have nothing to warn of", "\n".join(warnings))
+        elif warnings:  # another compiler than ours may know more of them
+            self.count.notes.append("Note: the compiler warned:\n" + "\n".join("        " + line for line in warnings))
+        self.count.group("build")
+
+    def unbuilt(self, target):
+        """Why a target was not built: what the compiler said about it."""
+        told = self.built.complaint(target).splitlines()
+        if len(told) > 25:
+            told[20:] = [f"… and {len(told) - 20} more lines: make {target}"]
+        return "\n".join(told)
+
+    def side_by_side(self, work, items, lesson_of=lambda lesson: lesson):
+        """The result of `work` for each item, in order. A GPU is shared, so a program that compares its free memory before and after runs alone."""
+        alone = [self.device.kind == "gpu" and checks.looks_at_free_memory(lesson_of(item)) for item in items]
+        came = iter(list(self.pool.map(work, [item for item, lonely in zip(items, alone) if not lonely])))
+        return [work(item) if lonely else next(came) for item, lonely in zip(items, alone)]
+
+    # ---- the lessons' programs and what their texts show of them
+
+    def run_program(self, lesson, environment=None):
+        command = program(lesson)
+        if os.environ.get("STRICT") and self.device.kind == "simulator" and not is_python(lesson):
+            command = ["bash", "-c", f'ulimit -t {SECONDS}; exec "$@"', "bash"] + command
+        everything = dict(self.device.environment_for(lesson), **(environment or {}))
+        try:
+            return run_limited(command, 300, cwd="/", env=everything, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        except subprocess.TimeoutExpired:
+            return subprocess.CompletedProcess(command, -9, "", "it did not end within 300 seconds and was stopped")
+
+    def programs(self):
+        able = []
+        for lesson in self.lessons:
+            reason = why_not(lesson)
+            if reason:
+                self.count.skip(lesson, reason)
+            elif failed := self.built.failed.intersection(build.program_targets(lesson)):
+                self.count.fail(lesson, self.unbuilt(min(failed)))
+            else:
+                able.append(lesson)
+        self.ran = dict(zip(able, self.side_by_side(self.run_program, able)))
+        for lesson, ended in self.ran.items():
+            if ended.returncode == 0:
+                self.count.ok(lesson)
+            elif ended.returncode == SKIPPED:
+                self.count.skip(lesson, reason_given(ended.stdout))
+            else:
+                how = how_it_ended(ended.returncode)
+                self.count.fail(f"{lesson} ends with status 0", f"{how}\n{ended.stdout}{ended.stderr}")
+        self.ran = {lesson: ended for lesson, ended in self.ran.items() if ended.returncode != SKIPPED}
+        self.count.group("programs: every lesson ends well")
+
+    def every_check_on(self):
+        """The same with all of the simulator's checks: they find only what a lesson shows on purpose. Lessons that measure take too long
+        for this; make test SANITIZE=checks runs them as well."""
+        quick = [lesson for lesson in self.ran if not is_python(lesson) and not measures(lesson)]
+        came = self.side_by_side(lambda lesson: self.watched(lesson), quick)
+        for lesson, (found, wrong, _) in zip(quick, came):
+            problems = faults.judge_findings(found, faults.intended_of(lesson, self.device), found) + (wrong or [])
+            if problems:
+                self.count.fail(f"{lesson} with CUDASIM_CHECK=all", "\n".join(problems))
+            else:
+                self.count.ok(lesson)
+        self.count.group("programs: nothing found by the simulator's checks")
+
+    def watched(self, lesson):
+        return faults.watched(program(lesson), dict(self.device.environment_for(lesson), CUDASIM_CHECK="all"), None)
+
+    def shown_output(self, file, command):
+        """True if the block was compared; raises Problem if it does not hold."""
+        targets = command.targets()
+        if not command.shown:
+            return False
+        if not targets or len(targets) > 1 and targets[0] not in texts.PARTLY:
+            raise texts.Problem("only the output of one make target, or of one and the part it is for, can be checked")
+        lesson = targets[0].rstrip("/")
+        if lesson in self.ran:
+            ended = self.run_program(lesson, command.environment) if command.environment else self.ran[lesson]
+            texts.compare(command.shown, ended.stdout.splitlines(), command.varies)
+            return True
+        if lesson in lessons():
+            return False  # it could not run: said above
+        return self.shown_by_make(command, targets)
+
+    def shown_by_make(self, command, targets):
+        """The output of another target: make itself runs it."""
+        words = ["make", "--no-print-directory"] + targets + [word for word in command.words if "=" in word]
+        ended = subprocess.run(
+            words, cwd=ROOT, env={**build.as_typed(), **command.environment}, stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, errors="replace", close_fds=False,
+        )  # fmt: skip
+        texts.compare(command.shown, ended.stdout.splitlines(), command.varies)
+        return True
+
+    def texts(self):
+        chosen = [file for file in texts.markdown(self.files) if not self.chosen or str(file).startswith(tuple(self.chosen))]
+        known = {*help.targets(), *lessons(), *chapters()}
+        for file in chosen:
+            content = self.read(file)
+            path = ROOT / file
+            for check in (
+                lambda: texts.broken_links(path, content),
+                lambda: texts.broken_names(path, content, self.files),
+                lambda: texts.broken_targets(path, content, known),
+                lambda: texts.too_long(path, content),
+                lambda: texts.misshapen(path, content),
+                lambda: texts.misquoted(path, content),
+                lambda: texts.unknown_terms(path, content),
+                lambda: texts.disordered_glossary(path, content),
+            ):
+                problems = check()
+                if problems:
+                    self.count.fail(str(file), "\n".join(problems))
+                else:
+                    self.count.ok(str(file))
+            for command in texts.commands(file, content):
+                self.one(command.name, command.only, lambda command=command: self.shown_output(file, command))
+        for lesson in [lesson for lesson in self.lessons if (ROOT / lesson / "README.md").exists()]:
+            wrong = texts.misnamed(lesson, self.read(lesson + "/README.md"), self.read(lesson.split("/")[0] + "/README.md"))
+            if wrong:
+                self.count.fail(f"{lesson}/README.md is about this lesson", "\n".join(wrong))
+            else:
+                self.count.ok(lesson)
+        for file in sorted(file for file in self.files if file.endswith(".svg") and file.startswith(tuple(self.chosen or [""]))):
+            wrong = pictures.problems(ROOT / file)
+            if wrong:
+                self.count.fail(file, "\n".join(wrong))
+            else:
+                self.count.ok(file)
+        self.count.group("texts: what they say, show and lead to")
+
+    def one(self, name, only, prove):
+        """One thing that a text shows; `prove` raises Problem, or returns False if there was nothing to prove."""
+        self.counted(name, only, self.proven(only, prove))
+
+    def proven(self, only, prove):
+        """What came of it: a Problem, or whether there was something to prove."""
+        try:
+            return not self.elsewhere(only) and prove() is not False
+        except texts.Problem as problem:
+            return problem
+
+    def elsewhere(self, only):
+        return only and self.device.kind not in only
+
+    def counted(self, name, only, came):
+        if self.elsewhere(only):
+            self.count.skip(name, f"it is about the {only[0]}")
+        elif isinstance(came, texts.Problem):
+            self.count.fail(name, came)
+        elif came:
+            self.count.ok(name)
+
+    def breaks(self):
+        edits = [(lesson, edit) for lesson in self.ran for edit in self.edits[lesson]]
+        came = self.side_by_side(lambda pair: self.proven(pair[1].only, lambda: self.try_edit(pair[1])), edits, lambda pair: pair[0])
+        for (_, edit), what in zip(edits, came):
+            self.counted(edit.name, edit.only, what)
+        self.count.group("texts: the edits of \"Break it\"")
+
+    def try_edit(self, edit):
+        if edit.problem:
+            raise edit.problem
+        if failed := self.built.failed.intersection(edit.targets()):
+            raise texts.Problem("the edited program does not compile:\n" + self.unbuilt(min(failed)))
+        edit.run(self.device)
+
+    # ---- exercises
+
+    def exercises(self):
+        able = []
+        for lesson in self.lessons:
+            reason = why_not(lesson, for_check=True)
+            if reason:
+                self.count.skip(f"{lesson}: exercise", reason)
+            else:
+                able.append(lesson)
+        for proofs in self.side_by_side(self.prove_exercise, able):
+            for name, why, skipped in proofs:
+                if skipped:
+                    self.count.skip(name, skipped)
+                elif why:
+                    self.count.fail(name, why)
+                else:
+                    self.count.ok(name)
+        self.count.group("exercises: unsolved fails, solution passes")
+
+    def judged(self, lesson, variant, until=None):
+        """The test cases for one answer by name, or None with the compiler's words if it was not built."""
+        binary = checks.binary_of(lesson, variant)
+        if binary in self.built.failed:
+            return None, self.unbuilt(binary)
+        cases = checks.judge(lesson, variant, self.device, until=until)
+        looked_at = until == faults.CASE or variant == "solution" and self.answers[lesson][variant].suffix == ".cu"
+        if looked_at and not any(case.failure for case in cases):
+            cases += filter(None, [faults.case_of(lesson, variant, self.device)])
+        return {case.name: case for case in cases}, None
+
+    def prove_exercise(self, lesson):
+        """[(name, why it failed, why it was skipped)] for the lesson's exercise, its solution and its wrong solutions."""
+        answers = self.answers[lesson]
+        wrong = [variant for variant in answers if variant not in ("exercise", "solution")]
+        missing = [name for name in ("exercise", "solution") if name not in answers]
+        if not checks.of_lesson(lesson).exists():
+            missing.append(str(checks.of_lesson(lesson).relative_to(ROOT)))
+        if not (ROOT / lesson / "Makefile").exists():
+            missing.append("Makefile, a link to ../Makefile: `make check` is to work in the folder")
+        if len(wrong) < 2:
+            comment = "#" if is_python(lesson) else "//"
+            missing.append(f'two wrong solutions under tests/{lesson}.wrong, which begin with {comment} Rejected with: "the name of the test case"')
+        elif len({checks.names_rejection(answers[variant]) for variant in wrong}) < 2:
+            missing.append("second reason to reject: all wrong solutions name the same test case")
+        if missing:
+            return [(f"{lesson}: exercise", "there is no " + " and no ".join(missing), None)]
+        proofs = [self.prove_unsolved(lesson)] + self.prove_solution(lesson)
+        return proofs + [self.prove_wrong(lesson, variant, answers[variant]) for variant in wrong]
+
+    def prove_unsolved(self, lesson):
+        name = f"{lesson}: the unsolved exercise compiles and is rejected"
+        if not self.is_judged(lesson, "exercise"):
+            return name, None, f"{self.answers[lesson]['exercise'].name} is being worked on; `make check` judges it"
+        cases, unbuilt = self.judged(lesson, "exercise", until=checks.ANY)
+        if unbuilt:
+            return name, unbuilt, None
+        if any(case.failure for case in cases.values()):
+            return name, None, None
+        skipped = [case.skipped for case in cases.values() if case.skipped]
+        if os.environ.get("STRICT") and not skipped:
+            return name, "it passes as committed", None
+        return name, None, skipped[0] if skipped else "it is solved here"
+
+    def prove_solution(self, lesson):
+        """The solution passes; test cases that are skipped on this machine are reported. In Python, each test counts."""
+        name = f"{lesson}: the solution passes"
+        cases, unbuilt = self.judged(lesson, "solution")
+        if unbuilt:
+            return [(name, unbuilt, None)]
+        skipped = [(f"{lesson}: {case.name}", None, case.skipped) for case in cases.values() if case.skipped and not case.failure]
+        if is_python(lesson):
+            return skipped + [(f"{name}: {case.name}", case.failure, None) for case in cases.values() if case.failure or not case.skipped]
+        why = "\n".join(f"{case.name}: {case.failure}" for case in cases.values() if case.failure)
+        return skipped + [(name, why, None)]
+
+    def prove_wrong(self, lesson, variant, source):
+        name = f"{lesson}: the wrong solution {variant} is rejected"
+        expected = checks.names_rejection(source)
+        cases, unbuilt = self.judged(lesson, variant, until=expected)
+        if unbuilt:
+            return name, unbuilt, None
+        if not expected:
+            return name, f'{source.name} must begin with: // Rejected with: "the name of the test case"', None
+        if expected == faults.CASE and self.device.kind != "simulator":
+            return name, None, "only the simulator sees what is wrong with it"
+        if expected in cases and cases[expected].failure:
+            return name, None, None
+        if expected in cases and cases[expected].skipped:
+            return name, None, cases[expected].skipped
+        others = "\n".join(f"{case.name}: {case.failure}" for case in cases.values() if case.failure) or "none: it passes"
+        return name, f'"{expected}" must reject it. These did:\n{others}', None
+
+    # ---- headers and suites
+
+    def headers(self):
+        """The headers that lessons include compile alone, in C++17, without a warning, with every compiler that is here."""
+        include = setup()["CUDA_INCLUDE"]
+        headers = sorted(path for path in (ROOT / "common").glob("*.hpp") if path.name != "torch.hpp")  # it is parsed where it is needed
+        compilers = dict.fromkeys([os.environ.get("CXX", "g++"), "g++", "clang++"])
+        for compiler in [name for name in compilers if subprocess.run(["which", name.split()[0]], capture_output=True).returncode == 0]:
+            for header in headers:
+                flags = "-std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I.".split() + (["-isystem", include] if include else [])
+                source = f'#include "common/{header.name}"\n'
+                ended = subprocess.run(
+                    compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True
+                )
+                name = f"common/{header.name} compiles alone with {compiler}"
+                if ended.returncode == 0:
+                    self.count.ok(name)
+                elif not include:
+                    self.count.skip(name, setup()["WITHOUT_TOOLKIT"])
+                else:
+                    self.count.fail(name, ended.stderr)
+        self.count.group("headers: each compiles alone")
+
+    def in_python(self, folder, about, more=()):
+        """The tests of a folder of tests/ that pytest runs, and of more files."""
+        reason = why_not_judged("", needs_pytest=True)
+        environment = {**build.as_typed(), "PYTHONPATH": os.pathsep.join([str(ROOT / "common"), str(ROOT)]), "TMPDIR": executable_place()}
+        if reason:
+            self.count.skip(f"tests/{folder}", reason)
+        for case in [] if reason else checks.run_pytest(ROOT / "tests" / folder, environment, checks.SUITE_LIMIT, more=more):
+            if case.failure:
+                self.count.fail(case.name, case.failure)
+            elif case.skipped:
+                self.count.skip(case.name, case.skipped)
+            else:
+                self.count.ok(case.name)
+        self.count.group(about)
+
+    def suite(self, name):
+        reason = why_not_of_suites()
+        binary = f"build/tests/{name}/check"
+        if reason:
+            self.count.skip(f"tests/{name}", reason)
+        elif binary in self.built.failed:
+            self.count.fail(f"tests/{name}", self.unbuilt(binary))
+        else:
+            # The toolkit's headers, for tests of what they promise.
+            environment = dict(self.device.environment, CUDA_INCLUDE=setup()["CUDA_INCLUDE"])
+            asked = (ROOT / binary, environment, ROOT, checks.SUITE_LIMIT)
+            on_gpu = self.device.kind == "gpu"
+            for case in checks.run_side_by_side(*asked, min(16, os.cpu_count())) if on_gpu else checks.run_cases(*asked):
+                if case.failure:
+                    self.count.fail(f"{name}: {case.name}", case.failure)
+                elif case.skipped:
+                    self.count.skip(f"{name}: {case.name}", case.skipped)
+                else:
+                    self.count.ok(case.name)
+        self.count.group(f"tests/{name}")
+
+    def everything(self):
+        start = time.time()
+        self.prepare()
+        self.build()
+        if build.SIMULATOR in self.built.failed:
+            print("\nThe simulated GPU was not built, so nothing can be linked or run.")
+        else:
+            self.device = choose_device()
+            print(self.device.headline(), flush=True)
+            # On a GPU, more programs than that only wait for each other.
+            self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count())
+            with self.device.held():
+                self.prove()
+        count = self.count
+        print(f"\nin {time.time() - start:.0f} s")
+        print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
+        return 1 if count.failed else 0
+
+    def prove(self):
+        self.programs()
+        if self.device.kind == "simulator":
+            self.every_check_on()
+        self.texts()
+        self.breaks()
+        self.exercises()
+        if not self.chosen:
+            self.headers()
+            rooms = ROOT / "tests" / "simulator" / "rooms.py"
+            self.in_python("tools", "tools: what checks the texts and answers", [rooms] if rooms.exists() else [])
+        if DOCTOR in self.lessons:
+            self.in_python("doctor", "doctor: made-up machines, most of them broken")
+        for suite in self.suites:
+            self.suite(suite)
+
+
+def executable_place():
+    """A folder for programs that tests make up: the one for temporary files, unless it is mounted noexec, as on hardened machines."""
+    with tempfile.NamedTemporaryFile() as file:
+        os.chmod(file.name, 0o700)
+        if os.access(file.name, os.X_OK):
+            return tempfile.gettempdir()
+    place = ROOT / "build" / "temporary"
+    place.mkdir(parents=True, exist_ok=True)
+    return str(place)
+
+
+def why_not_of_suites():
+    """Why the suites cannot be built; nothing if they can."""
+    return None if setup()["CUDA_INCLUDE"] and not why_not_judged("") else setup()["WITHOUT_TOOLKIT"] or why_not_judged("")
+
+
+def measures(lesson):
+    return any("common/measure.hpp" in path.read_text(encoding="utf-8") for path in (ROOT / lesson).glob("*.cpp"))
+
+
+def edited_files(folder):
+    """The files of a lesson's program that were edited since they were committed."""
+    return [name for name in ("main.cpp", "main.py", "op.cpp", "kernels.cu") if (folder / name).exists() and checks.is_edited(folder / name)]
+
+
+def find_suites(chosen):
+    """The folders of tests/ that belong to no lesson: conformance, simulator …"""
+    found = sorted({path.parent.name for path in (ROOT / "tests").glob("[a-z]*/*.cpp")})
+    return [suite for suite in found if not chosen or suite in chosen]

@@ -1,0 +1,208 @@
+"""Tests of the commands that run lessons: run, walk, bench."""
+
+import contextlib
+import io
+import os
+import pathlib
+import pty
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+from course import ROOT, bench, lessons, possible, run, text, walk
+from course.device import SIMULATOR, Device
+from course.test import everything
+
+
+def test_rows_of_a_table_are_read_as_numbers():
+    printed = ["size  | GB/s", "   4 KiB |   0.5 █     |  12.3 ███", "", "no table 7", "a name | CUDA_ERROR_INVALID_VALUE", "1 | 2 of 3"]
+    assert bench.rows(printed) == [{"label": "4 KiB", "values": [0.5, 12.3]}, {"label": "1", "values": [2.0, 3.0]}]
+
+
+def test_rows_in_columns_are_read_as_numbers_too():
+    printed = ["A device, 4 x 4 floats", "", "kernel     idea                 GB/s  of all", "", "registers  64 numbers a thread  12.5  0.80 ██", "none                            3.0     -"]
+    assert bench.rows(printed) == [{"label": "registers 64 numbers a thread", "values": [12.5, 0.8]}]
+
+
+def test_a_lesson_measures_if_its_text_says_so():
+    assert bench.measures("03-memory/05-pageable-vs-pinned")
+    assert not bench.measures("03-memory/01-alloc-copy-free")
+
+
+def test_a_bench_that_measured_nothing_keeps_what_is_kept():
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(bench, "RESULTS", pathlib.Path(folder)):
+        kept = pathlib.Path(folder, "results.json")
+        kept.write_text("figures", encoding="utf-8")
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            assert bench.main(["01-driver-init/01-hello-driver"]) == 0
+        assert "nothing was measured" in shown.getvalue() and kept.read_text(encoding="utf-8") == "figures", shown.getvalue()
+
+
+def test_a_page_is_no_wider_than_its_terminal():
+    assert walk.page(200, 60) == walk.page(100, 24) == walk.page(0, 0) == (98, 21)
+    assert walk.page(40, 12) == (38, 9) and walk.page(3, 2) == (20, 5)
+    with mock.patch.object(walk, "WIDTH", 38):
+        lines = walk.rendered("A sentence of several words, and `some code` in it, that goes on and on.\n\n| a call | what it does there |\n| --- | --- |\n| `cuInit` | something |\n")
+    assert len(lines) > 3 and all(len(line.replace("`", "")) <= 38 for line in lines), lines
+
+
+def test_a_walk_shows_what_stands_in_a_tables_third_column_under_its_name():
+    lines = walk.rendered("| flag | what it does | for whom |\n| --- | --- | --- |\n| `a` | waits | servers |\n| `b` | leaves it | |\n")
+    assert [line.replace("`", "").rstrip() for line in lines] == ["  flag  what it does", "  a     waits", "        for whom: servers", "  b     leaves it"], lines
+
+
+def test_a_walk_on_the_simulator_shows_what_an_h200_has_measured():
+    measured = "<!-- varies: NVIDIA H200 | measured -->\n```console\n$ make 01-a/01-b\nNVIDIA H200\n1.5 ms\n```\n"
+    assert walk.recorded(measured)[-2:] == ["NVIDIA H200", "1.5 ms"]
+    elsewhere = measured.replace("NVIDIA H200 | ", "")
+    assert walk.recorded(elsewhere) == walk.recorded("nothing is shown") == []
+    assert walk.recorded("<!-- recorded: NVIDIA H200 -->\n" + elsewhere) == walk.recorded(measured)
+
+
+WAITS = """import time
+from course import walk
+time.sleep(0.5)  # typed too early
+screen = walk.Screen()
+print("ready", flush=True)
+try:
+    screen.wait("run it")
+    print("went on")
+except walk.Leave:
+    print("left")
+"""
+
+
+def test_a_walk_takes_what_was_typed_before_it_began_for_no_answer():
+    try:
+        process, terminal = pty.fork()
+    except OSError as refused:  # a chroot without /dev/pts
+        raise unittest.SkipTest(str(refused)) from None
+    if process == 0:
+        os.environ["PYTHONPATH"] = str(ROOT / "common")
+        os.execvp("python3", ["python3", "-c", WAITS])
+    os.write(terminal, b"q\n")
+    shown = b""
+    with contextlib.suppress(OSError):  # the end
+        while some := os.read(terminal, 4096):
+            asked, shown = b"leave]" in shown, shown + some
+            if not asked and b"leave]" in shown:
+                os.write(terminal, b"\n")
+    os.close(terminal)
+    os.waitpid(process, 0)
+    assert b"went on" in shown, shown
+
+
+def test_a_lesson_that_fails_may_have_been_broken_on_purpose():
+    device = Device("simulator", "", "", dict(os.environ))
+    with mock.patch.multiple(run, choose_device=lambda: device, program=lambda _: ["false"], why_not=lambda _: None):
+        with contextlib.redirect_stdout(io.StringIO()) as shown:
+            assert run.main(["02-context/03-stack"]) == 1
+    *_, failed, last = shown.getvalue().splitlines()
+    assert failed == "FAILED: 02-context/03-stack ended with status 1" and last.startswith("If you did not break it on purpose, `git diff` shows"), shown.getvalue()
+
+
+def test_a_program_that_is_edited_is_named_beside_what_failed_of_it():
+    with tempfile.TemporaryDirectory() as folder:
+        alone = {"GIT_CEILING_DIRECTORIES": os.path.dirname(folder), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        for name in ("main.cpp", "kernels.cu"):
+            pathlib.Path(folder, name).write_text("// as committed\n", encoding="utf-8")
+        with mock.patch.dict(os.environ, alone):
+            for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "as committed"]):
+                subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+            assert everything.edited_files(pathlib.Path(folder)) == []
+            pathlib.Path(folder, "main.cpp").write_text("// edited\n", encoding="utf-8")
+            assert everything.edited_files(pathlib.Path(folder)) == ["main.cpp"]
+    count = everything.Count()
+    count.edited = {"02-context/03-stack": ["main.cpp"], "02-context/04-ownership": ["main.cpp"]}
+    count.fail("02-context/03-stack/README.md:19", "another output")
+    count.fail("02-context/03-stack/README.md:29", "another output")
+    count.skip("02-context/04-ownership", "no nvcc")
+    with contextlib.redirect_stdout(io.StringIO()) as shown:
+        count.group("texts")
+        count.group("the next one")
+    assert shown.getvalue().count("is edited here") == 1 and "Note: main.cpp of 02-context/03-stack is edited" in shown.getvalue(), shown.getvalue()
+
+
+def test_what_failed_or_was_skipped_is_named_beside_its_count():
+    skipped = {"05-extension/08-libraries": "no library", "05-extension/10-packaging": "no pip"}
+    device = Device("simulator", "", "", dict(os.environ))
+    told = lambda lesson: ["false"] if lesson == "02-context/03-stack" else ["true"]
+    with mock.patch.multiple(run, choose_device=lambda: device, program=told, why_not=skipped.get):
+        for lessons, last in (
+            (["01-driver-init/01-hello-driver", "02-context/03-stack", *skipped], "1 lessons ended well, 1 failed (02-03), 2 skipped (05-08, 05-10)"),
+            (["01-driver-init/01-hello-driver", "01-driver-init/02-version"], "2 lessons ended well, 0 failed, 0 skipped"),
+        ):
+            with contextlib.redirect_stdout(io.StringIO()) as shown:
+                run.main(lessons)
+            assert shown.getvalue().splitlines()[-1] == last, shown.getvalue()
+
+
+def test_a_walk_says_that_a_lesson_has_no_text():
+    shown = io.StringIO()
+    with contextlib.redirect_stdout(shown):
+        walk.teach(walk.Screen(), "02-context/99-gone", None, None)
+    assert "02-context/99-gone has no README.md. If the file was deleted" in shown.getvalue(), shown.getvalue()
+
+
+def test_a_lesson_env_sets_what_is_not_set_already():
+    lesson = "02-context/11-two-devices"
+    asked = lambda environment: Device("simulator", "", "", environment).environment_for(lesson)
+    assert asked({"HOME": "/"}) == {"HOME": "/", "CUDASIM_DEVICES": "2", "CUDASIM_QUIET": "1"}
+    assert asked({"CUDASIM_DEVICES": "3", "CUDASIM_QUIET": ""}) == {"CUDASIM_DEVICES": "3", "CUDASIM_QUIET": ""}
+    assert lessons.settings("02-context/03-stack") == {}
+
+
+ASKS_FOR_A_TABLE = """import ctypes, sys
+driver, table = ctypes.CDLL(sys.argv[1]), ctypes.c_void_p()
+driver.cuInit(0)
+for _ in range(2):
+    driver.cuGetExportTable(ctypes.byref(table), bytes(16))
+"""
+
+
+def test_what_the_runtime_library_lacks_is_told_once_and_not_where_it_is_known():
+    def said(quiet):
+        command = ["python3", "-c", ASKS_FOR_A_TABLE, str(SIMULATOR / "libcuda.so.1")]
+        return subprocess.run(command, env=dict(os.environ, CUDASIM_QUIET=quiet), check=True, capture_output=True, text=True).stderr
+
+    assert said("").count("the CUDA runtime library") == 1 and said("1") == "", (said(""), said("1"))
+
+
+def test_the_readme_builds_a_program_of_your_own_as_it_says():
+    """All lines but `make simulator`, pasted into a shell that knows nothing, beside a program and its kernels."""
+    blocks = text.blocks((ROOT / "README.md").read_text(encoding="utf-8"))
+    (pasted,) = [block.lines for block in blocks if block.lines[0] == "make simulator"]
+    lesson = "04-kernels/03-vector-add"
+    if possible.why_not(lesson) or not shutil.which("g++"):
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        here = pathlib.Path(folder)
+        for name in ("build", "common"):
+            (here / name).symlink_to(ROOT / name)
+        shutil.copy(ROOT / lesson / "kernels.cu", here)
+        shutil.copy(ROOT / lesson / "main.cpp", here / "program.cpp")
+        ours = {name: value for name, value in os.environ.items() if not name.startswith(("CUDA", "LD_"))}
+        ran = subprocess.run(["bash", "-e", "-c", "\n".join(pasted[1:])], cwd=here, env=ours, capture_output=True, text=True)
+        assert ran.returncode == 0 and ran.stdout.count("1000 of 1000") == 6, ran.stdout + ran.stderr
+
+
+def test_programs_that_tests_make_up_are_elsewhere_if_none_may_start_in_the_temporary_folder():
+    built = str(ROOT / "build" / "temporary")
+    assert everything.executable_place() in (tempfile.gettempdir(), built)
+    with mock.patch("os.access", lambda *_: False):
+        assert everything.executable_place() == built and os.path.isdir(built)
+
+
+def test_a_lesson_in_python_runs_with_the_environments_python_and_finds_common():
+    with tempfile.TemporaryDirectory() as folder, mock.patch.object(lessons, "ROOT", pathlib.Path(folder)):
+        assert lessons.python() == sys.executable
+        python = pathlib.Path(folder, "build/python/bin/python3")
+        python.parent.mkdir(parents=True)
+        python.touch()
+        for users, path in {"": folder, "/mine": f"{folder}:/mine"}.items():
+            with mock.patch.dict(os.environ, PYTHONPATH=users):
+                found = lessons.for_python()
+            assert lessons.python() == str(python) and found["PATH"].startswith(f"{python.parent}:") and found["PYTHONPATH"] == path, users

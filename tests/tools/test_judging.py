@@ -1,0 +1,378 @@
+"""Tests of what judges answers: the reading of Catch2's and pytest's reports, and of what finds faults in kernels."""
+
+import contextlib
+import io
+import os
+import pathlib
+import stat
+import subprocess
+import tempfile
+import time
+from unittest import mock
+
+from course import ROOT, check, faults, judge
+from course.device import Device
+from course.process import run_limited
+
+
+SIMULATOR_SAID = """cudasim: something else
+========= simulated GPU: illegal address
+  kernel   guilty
+  at       kernels.cu:16 (line 64 of the PTX)
+========= simulated GPU: not given back
+  when     the context was destroyed
+"""
+COMPUTE_SANITIZER_SAID = """========= COMPUTE-SANITIZER
+the program's own line
+========= Invalid __global__ write of size 4 bytes
+=========     at guilty(int *)+0x90 in kernels.cu:16
+=========     by thread (0,0,0) in block (0,0,0)
+=========         Host Frame: main [0x5778] in main
+=========
+========= LEAK SUMMARY: 0 bytes leaked in 0 allocations
+========= ERROR SUMMARY: 1 error
+"""
+
+
+def test_what_looks_for_mistakes_in_kernels_is_read():
+    found = faults.of_simulator(SIMULATOR_SAID)
+    assert found == ["illegal address, kernels.cu:16 (line 64 of the PTX)", "not given back, the context was destroyed"]
+    found = faults.of_compute_sanitizer(COMPUTE_SANITIZER_SAID)
+    assert found == ["Invalid __global__ write of size 4 bytes, at guilty(int *)+0x90 in kernels.cu:16"]
+
+
+def test_only_what_is_intended_may_be_found_and_it_must_be():
+    assert faults.judge_findings([], [], []) == []
+    assert faults.judge_findings(["a race"], [], ["a race"]) == ["it found: a race"]
+    assert faults.judge_findings(["a leak of 4"], ["a leak"], ["a leak of 4"]) == []
+    assert faults.judge_findings([], ["a leak"], ["a leak of 4"]) == []  # another tool has
+    assert faults.judge_findings([], ["a leak"], []) == ["not found: a leak"]
+
+
+# Stands for a Catch2 binary: three test cases, of which the second ends the program unless it is left out.
+PROGRAM = """#!/bin/sh
+for word in "$@"; do
+  case $last in -o) report=$word ;; esac
+  case $word in '~"ends\\, the program"') without=yes ;; esac
+  last=$word
+done
+exec >"$report"
+echo '<Catch><Group><TestCase name="fails"><Expression success="false" type="CHECK" filename="a.cpp" line="7">'
+echo '<Original>a == b</Original><Expanded>1 == 2</Expanded></Expression><OverallResult success="false"/></TestCase>'
+[ $without ] || { echo '<TestCase name="ends, the program">'; echo "${SAID:-the call failed}" >&2; exit ${STATUS:-3}; }
+echo 'SKIPPED: is skipped: no second device' >&2
+echo '<TestCase name="is skipped"><OverallResult success="true"/></TestCase></Group></Catch>'
+"""
+
+
+def cases_of_program(**environment):
+    """{name: case} of PROGRAM, which may end with another STATUS and may have SAID something else."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(PROGRAM, encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        return {case.name: case for case in judge.run_cases(program, {**os.environ, **environment})}
+
+
+def test_a_case_that_ends_the_program_fails_and_the_others_still_run():
+    cases = cases_of_program()
+    assert cases["fails"].failure == "a.cpp:7: CHECK( a == b ) was 1 == 2"
+    assert cases["ends, the program"].failure == "the program ended with status 3 in the middle of it\nthe call failed"
+    assert cases["is skipped"].failure is None and cases["is skipped"].skipped == "no second device"
+
+
+def test_a_program_that_ends_itself_by_a_macro_is_told_of_the_other():
+    ended = cases_of_program(STATUS="1", SAID="a.cpp:7: cuInit(0) -> CUDA_ERROR_NO_DEVICE: none")
+    assert "status 1 in the middle of it, as CU_CHECK does: CU_THROW throws instead\na.cpp:7: cuInit" in ended["ends, the program"].failure
+
+
+def test_a_case_that_rejects_is_enough():
+    with tempfile.TemporaryDirectory() as folder:
+        program, asked = pathlib.Path(folder) / "check", pathlib.Path(folder) / "asked"
+        program.write_text(PROGRAM.replace("\n", f"\necho \"$*\" >> {asked}\n", 1), encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        for until, last in ((judge.ANY, "--abort"), ("fails", '"fails"'), ("ends, the program", '"ends\\, the program"')):
+            asked.write_text("", encoding="utf-8")
+            cases = {case.name: case for case in judge.run_cases(program, dict(os.environ), until=until)}
+            assert until == judge.ANY or cases[until].failure, cases
+            (once,) = asked.read_text(encoding="utf-8").splitlines()
+            assert once.endswith(" " + last), once
+        # Where that one does not reject, all are run.
+        program.write_text(f"#!/bin/sh\necho >> {asked}\necho '<Catch><TestCase name=\"p\"><OverallResult success=\"true\"/></TestCase></Catch>' > $4\n", encoding="utf-8")
+        asked.write_text("", encoding="utf-8")
+        assert [case.failure for case in judge.run_cases(program, dict(os.environ), until="p")] == [None]
+        assert asked.read_text(encoding="utf-8") == "\n\n"
+
+
+# Stands for one that lists its cases as Catch2 3 does, and notes when each begins and ends.
+LISTING = """#!/bin/sh
+case "$*" in
+  *--list-test-names-only*) echo 'no such option'; exit 255 ;;
+  *--list-tests*'[alone]') echo 'memory, free'; exit ;;
+  *--list-tests*) printf 'a\\nmemory, free\\nb\\nends\\n'; exit ;;
+esac
+for name in "$@"; do :; done  # the last
+echo "begin $name" >> asked
+[ "$name" = '"ends"' ] && exit 3
+sleep 0.2
+echo "end $name" >> asked
+echo "<Catch><TestCase name='$(echo "$name" | tr -d '"\\\\')'><OverallResult success='true'/></TestCase></Catch>" > "$4"
+"""
+
+
+def test_cases_run_side_by_side_but_for_those_that_must_be_alone():
+    with tempfile.TemporaryDirectory() as folder:
+        program, asked = pathlib.Path(folder) / "check", pathlib.Path(folder) / "asked"
+        program.write_text(LISTING, encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        cases = {case.name: case for case in judge.run_side_by_side(program, dict(os.environ), folder, 9, 3)}
+        told = asked.read_text(encoding="utf-8").splitlines()
+    assert list(cases) == ["a", "b", "ends", "memory, free"], list(cases)
+    assert [name for name, case in cases.items() if case.failure] == ["ends"], cases["ends"].failure
+    assert "ended with status 3" in cases["ends"].failure
+    assert told[-2:] == ['begin "memory\\, free"', 'end "memory\\, free"'] and not told[2].startswith("end"), told
+
+
+def test_a_program_that_ends_badly_after_its_last_case_fails():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(PROGRAM.replace('success="false"', 'success="true"') + "echo 'leaked' >&2; exit 23\n", encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        *_, last = judge.run_cases(program, dict(os.environ))
+    assert last.name == "the test program ends well" and last.failure.startswith("all cases passed, then it ended with status 23\n"), last.failure
+    assert last.failure.endswith("leaked"), last.failure
+
+
+def test_an_exercise_that_is_being_worked_on_is_not_the_courses():
+    with tempfile.TemporaryDirectory() as folder:
+        exercise = pathlib.Path(folder) / "exercise.cpp"
+        exercise.write_text("// Your code here.\n", encoding="utf-8")
+        alone = {"GIT_CEILING_DIRECTORIES": os.path.dirname(folder), "GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
+        with mock.patch.dict(os.environ, STRICT="", **alone):
+            assert judge.is_edited(exercise) is None and not judge.is_learners(exercise)  # no repository
+            with mock.patch.dict(os.environ, PATH=folder):
+                assert judge.is_edited(exercise) is None  # no git
+            for words in (["init"], ["add", "."], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-m", "as committed"]):
+                subprocess.run(["git", *words], cwd=folder, check=True, capture_output=True)
+            assert judge.is_edited(exercise) is False and not judge.is_learners(exercise)
+            exercise.write_text("int half = \n", encoding="utf-8")
+            assert judge.is_edited(exercise) and judge.is_learners(exercise)
+        with mock.patch.dict(os.environ, STRICT="yes"):
+            assert not judge.is_learners(exercise)
+
+
+def test_a_place_is_named_from_the_root():
+    xml = f'<Expression type="CHECK" filename="{ROOT}/tests/02-context/03-stack.cpp" line="43"><Original>a</Original></Expression>'
+    assert judge._sentence(judge.ElementTree.fromstring(xml)).startswith("tests/02-context/03-stack.cpp:43: CHECK( a )")
+
+
+def test_a_comparison_stands_on_one_line():
+    xml = '<Expression filename="a.cpp" line="7"><Original>a == b</Original><Expanded>\n"long"\n==\n"longer"\n</Expanded></Expression>'
+    assert judge._sentence(judge.ElementTree.fromstring(xml)) == 'a.cpp:7: CHECK( a == b ) was "long" == "longer"'
+
+
+def test_a_handle_is_shown_without_its_zeros():
+    xml = '<Expression filename="a.cpp" line="7"><Original>a</Original><Expanded>{ 0x00003c0000000080, 0x0 }\n==\n{  }</Expanded></Expression>'
+    assert judge._sentence(judge.ElementTree.fromstring(xml)) == "a.cpp:7: CHECK( a ) was { 0x3c0000000080, 0x0 } == {  }"
+
+
+def test_a_crash_is_said_to_be_below_the_line_that_catch2_saw_last():
+    xml = '<FatalErrorCondition filename="tests/a.cpp" line="7">SIGSEGV</FatalErrorCondition>'
+    assert judge._sentence(judge.ElementTree.fromstring(xml)) == "after tests/a.cpp:7: SIGSEGV, in your code or below it"
+
+
+def test_where_nothing_was_thrown_that_is_said():
+    xml = '<Expression type="{}" filename="a.cpp" line="7"><Original>f(), int</Original><Expanded>f(), int</Expanded>{}</Expression>'
+    said = lambda kind, thrown="": judge._sentence(judge.ElementTree.fromstring(xml.format(kind, thrown)))
+    assert said("CHECK_THROWS_AS") == "a.cpp:7: CHECK_THROWS_AS( f(), int ), and nothing was thrown"
+    assert said("CHECK_THROWS_AS", "<Exception>no</Exception>") == "a.cpp:7: CHECK_THROWS_AS( f(), int ) threw: no"
+    assert said("CHECK") == "a.cpp:7: CHECK( f(), int )"
+
+
+def test_what_was_to_be_false_is_shown_as_it_was_asked():
+    for original, expanded in ("!(done)", "!true"), ("!(done)", "!(true)"):
+        xml = f'<Expression type="CHECK_FALSE" filename="a.cpp" line="7"><Original>{original}</Original><Expanded>{expanded}</Expanded></Expression>'
+        assert judge._sentence(judge.ElementTree.fromstring(xml)) == "a.cpp:7: CHECK_FALSE( done ) was true"
+
+
+# What Catch2 writes of an expression that crashes, and of one that throws.
+WITHIN = """<Catch><Group><TestCase name="a"><Expression success="false" type="CHECK" filename="a.cpp" line="7"><Original>f()</Original><Expanded>f()</Expanded>
+<Exception filename="a.cpp" line="7">no</Exception></Expression><Expression success="false" type="CHECK" filename="a.cpp" line="8"><Original>g()</Original>
+<Expanded>g()</Expanded><FatalErrorCondition filename="a.cpp" line="8">SIGSEGV</FatalErrorCondition></Expression><Exception filename="a.cpp" line="9">nor</Exception>
+<OverallResult success="false"/></TestCase></Group></Catch>"""
+
+
+def test_a_crash_or_an_exception_within_an_expression_is_told_once():
+    with tempfile.NamedTemporaryFile("w") as report:
+        report.write(WITHIN)
+        report.flush()
+        (case,) = judge._read(report.name)
+    assert case.failure.splitlines() == ["a.cpp:7: CHECK( f() ) threw: no", "after a.cpp:8: SIGSEGV, in your code or below it", "a.cpp:9: nor"]
+
+
+def test_a_kernel_without_c_linkage_is_recognised_by_its_name():
+    with tempfile.TemporaryDirectory() as folder:
+        ptx = pathlib.Path(folder) / "exercise.ptx"
+        said = lambda failure: judge.misses_c_linkage(ptx, failure)
+        assert said("-> CUDA_ERROR_NOT_FOUND") is None
+        ptx.write_text(".visible .entry _Z5saxpyifPKfPf(\n", encoding="utf-8")
+        assert said("-> CUDA_ERROR_NOT_FOUND") == 'exercise.ptx has no function saxpy; it has _Z5saxpyifPKfPf: is extern "C" missing?'
+        assert said("a.cpp:7: CHECK( y == 1 ) was 0 == 1") is None
+        ptx.write_text(".visible .entry saxpy(\n", encoding="utf-8")
+        assert said("-> CUDA_ERROR_NOT_FOUND") is None
+
+
+def test_what_several_cases_fail_of_is_told_once():
+    one, two, three = (judge.Case(name) for name in ("one", "two", "three"))
+    one.failure = three.failure = "no function"
+    two.failure = "another"
+    with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [one, two, three]):
+        check.judge("02-context/03-stack", mock.Mock(failed=set()), None, True)
+    assert shown.getvalue().splitlines()[1:] == ["   - one", "   - three", "      no function", "   - two", "      another"], shown.getvalue()
+
+
+def test_a_crash_in_every_case_is_told_once():
+    one, two, three = (judge.Case(name) for name in ("one", "two", "three"))
+    one.failure, two.failure = (f"after a b.cpp:{line}: SIGSEGV, in your code or below it\nthe program was killed" for line in (7, 9))
+    three.failure = "a b.cpp:8: CHECK( done )\n" + two.failure
+    with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [one, two, three]):
+        check.judge("02-context/03-stack", mock.Mock(failed=set()), None, True)
+    assert shown.getvalue().splitlines()[1:5] == ["   - one", "   - two"] + ["      " + line for line in one.failure.splitlines()], shown.getvalue()
+    assert shown.getvalue().count("   - ") == 3 and "      a b.cpp:8: CHECK( done )" in shown.getvalue()
+
+
+def test_what_the_simulators_checks_find_in_a_right_answer_is_no_solution():
+    found = ["a race, exercise.cu:7", "not given back: 4 bytes", "a race, exercise.cu:7"]
+
+    def told(lesson, kind, wish):
+        device = Device(kind, "", "", {})
+        with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [judge.Case("one")]):
+            with mock.patch.object(check.faults, "watched", lambda *_: (found, None, None)), mock.patch.dict(os.environ, CUDASIM_CHECK=wish):
+                solved = check.judge(lesson, mock.Mock(failed=set()), device, True)
+        lines = shown.getvalue().splitlines()
+        assert solved == (lines == [f"{lesson}   solved"]), lines
+        return lines[1:]
+
+    # What is not given back is this lesson's subject.
+    assert told("03-memory/15-leaks", "simulator", "all") == [f"   - {faults.CASE}", "      a race, exercise.cu:7"]
+    assert told("03-memory/15-leaks", "simulator", "") == told("03-memory/15-leaks", "gpu", "all") == []
+    assert told("04-kernels/08-warps", "simulator", "")[1:] == ["      a race, exercise.cu:7", "      not given back: 4 bytes"]
+    assert told("04-kernels/08-warps", "gpu", "all") == []
+
+
+def test_of_a_race_both_places_are_told_and_the_reason():
+    said = """========= simulated GPU: data race
+  kernel   block_sums
+  thread   (1,0,0) of block (0,0,0) changes 4 bytes atomically at exercise.cu:4 (in
+           device_atomic_functions.hpp:107)
+  thread   (0,0,0) of block (0,0,0) has written there, at
+           exercise.cu:3
+  where    0x0 (shared): byte 0 of 's', byte 0 of the block's shared memory
+  why      one of them is atomic or volatile, the other is not, and nothing
+           orders them
+"""
+    assert faults.of_simulator(said) == ["data race, exercise.cu:4 and exercise.cu:3: one of them is atomic or volatile, the other is not, and nothing orders them"]
+
+
+# Stands for a Catch2 binary whose first test case does not end.
+ENDLESS = """#!/bin/sh
+for word in "$@"; do [ "$last" = -o ] && report=$word; last=$word; done
+echo '<Catch><Group><TestCase name="loops">' >"$report"
+exec sleep 60
+"""
+
+
+def test_a_case_that_hangs_is_stopped_and_named():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(ENDLESS, encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        (case,) = judge.run_cases(program, dict(os.environ), limit=1)
+    assert case.failure.startswith("still running after 1 s: an endless loop, or a wait for what never comes?")
+
+
+def test_the_cases_after_a_kernel_that_does_not_end_are_not_tried():
+    with tempfile.TemporaryDirectory() as folder:
+        program = pathlib.Path(folder) / "check"
+        program.write_text(PROGRAM.replace("the call failed", "-> CUDA_ERROR_LAUNCH_TIMEOUT"), encoding="utf-8")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        *_, last = judge.run_cases(program, dict(os.environ))
+    assert last.failure == "a kernel does not end (the cases after it were not tried)\n-> CUDA_ERROR_LAUNCH_TIMEOUT", last.failure
+
+
+def test_a_thread_that_nobody_joins_is_called_that():
+    ended = cases_of_program(SAID="terminate called without an active exception")
+    assert ": was a std::thread not joined?\nterminate called" in ended["ends, the program"].failure
+
+
+def test_what_a_stopped_program_has_started_is_stopped_too():
+    with tempfile.TemporaryDirectory() as folder:
+        noted = pathlib.Path(folder) / "process"
+        try:
+            run_limited(["sh", "-c", f"sleep 60 & echo $! >{noted}; wait"], 1, stdout=subprocess.PIPE)
+            raise AssertionError("it was not stopped")
+        except subprocess.TimeoutExpired:
+            pass
+        state = pathlib.Path(f"/proc/{noted.read_text().strip()}/stat")
+        for _ in range(100):
+            try:
+                if ") Z " in state.read_text():
+                    return
+            except OSError:
+                return
+            time.sleep(0.1)
+        raise AssertionError("it still runs")
+
+
+# Stands for pytest: a test that passes, one that fails twice, one that is skipped, one that ends the program.
+PYTEST = """import json, os
+with open(os.environ["TOLD"], "w") as told:
+    for name, *came in [["one", "ends", ""], ["two", "failed", "first"], ["two", "failed", "second"], ["three", "skipped", "no GPU"], \\
+        ["four"], ["five", "failed", "illegal address"], ["five", "faulty", ""], ["six", "ends", ""]]:
+        if name not in json.loads(os.environ["DONE"]):
+            print(json.dumps([name] + (came or ["begins", ""])), file=told)
+            if not came or came[0] == "faulty":
+                told.flush()
+                os.abort()
+"""
+
+
+def test_what_came_of_tests_in_python_is_known_when_one_ends_the_program_and_the_others_still_run():
+    with tempfile.TemporaryDirectory() as folder:
+        (pathlib.Path(folder) / "pytest.py").write_text(PYTEST, encoding="utf-8")
+        environment = dict(os.environ, PYTHONPATH=folder)
+        cases = {case.name: case for case in judge.run_pytest(folder, environment)}
+        assert [case.name for case in judge.run_pytest(folder, environment, until="four")] == ["one", "two", "three", "four"]
+    assert cases["one"].failure is None and cases["two"].failure == "first" and cases["three"].skipped == "no GPU"
+    assert cases["four"].failure.startswith("the program was killed by signal 6 (Aborted) in the middle of it")
+    assert list(cases) == ["one", "two", "three", "four", "five", "six"]
+    assert cases["five"].failure == "illegal address" and cases["six"].failure is None
+
+
+def test_an_answer_that_is_no_python_is_said_to_be_none():
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder) / "exercise.py"
+        source.write_text("def f():\n    return (1\n", encoding="utf-8")
+        first, line, caret = judge.syntax_error(source).splitlines()
+        assert first.startswith("exercise.py:2: SyntaxError: ") and line.strip() == "return (1" and caret.strip() == "^", (first, line, caret)
+        source.write_text("def f():\n    return 1\n", encoding="utf-8")
+        assert judge.syntax_error(source) is None
+
+
+LINKER = """/usr/bin/ld: build/tests/a.o: in function `one()':
+a.cpp:(.text+0x7): undefined reference to `run_in(CUctx_st*)'
+/usr/bin/ld: a.cpp:(.text+0x9): undefined reference to `run_in(CUctx_st*)'
+collect2: error: ld returned 1 exit status"""
+
+
+def test_a_function_that_the_exercise_does_not_define_is_named_in_a_line():
+    assert check.condensed(LINKER, "exercise.cpp") == "exercise.cpp does not define run_in(CUctx_st*)"
+    assert check.condensed("exercise.cpp:7:1: error: expected ';'", "exercise.cpp") == "exercise.cpp:7:1: error: expected ';'"
+    of_the_driver = LINKER.replace("run_in(CUctx_st*)", "cuFoo")
+    assert check.condensed(of_the_driver, "exercise.cpp") == of_the_driver
+
+
+def test_of_a_compiler_that_says_thousands_of_lines_the_first_are_shown():
+    said = check.condensed("\n".join(f"exercise.cpp:{n}:1: error: stray" for n in range(3000)), "exercise.cpp").splitlines()
+    assert said[0] == "exercise.cpp:0:1: error: stray" and said[-1] == "… and 2960 more lines" and len(said) == 41, said
+    assert len(check.condensed("exercise.cpp:1:1: error: " + "x" * 9999, "exercise.cpp")) < 300
