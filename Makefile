@@ -89,7 +89,7 @@ typed: export PYTHONUTF8 := 1
 typed: export PYTHONOPTIMIZE :=
 typed: export PYTHONSAFEPATH :=
 typed:
-	@+python3 -B -m course make $(MAKECMDGOALS) || { status=$$?; [ $$status != 127 ] || \
+	@+python3 -B -m course make $(MAKECMDGOALS:%='%') || { status=$$?; [ $$status != 127 ] || \
 	  echo 'There is no python3 here that starts. Type: sudo apt-get install python3' >&2; \
 	  exit $$status; }
 endif

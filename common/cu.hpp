@@ -126,7 +126,10 @@ inline CUresult cuCtxCreate(CUcontext* context, std::nullptr_t, unsigned int fla
 }
 #endif
 
-// Headers older than CUDA 12.4 do not declare this function. Current drivers export it.
+// Headers older than CUDA 12.1 and 12.4 do not declare these functions. Current drivers export them.
+#if CUDA_VERSION < 12010
+extern "C" CUresult CUDAAPI cuCtxSetFlags(unsigned int flags);
+#endif
 #if CUDA_VERSION < 12040
 extern "C" CUresult CUDAAPI cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
                                                std::size_t* bytes);

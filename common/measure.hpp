@@ -1,25 +1,30 @@
-// What lessons that measure share: the time of some work, the limit of the link to the device, and bars for a chart.
+// What the lessons that measure share: the time of some work, a model of copies, limits of the device, and text bars.
 //
-//   cu::median_seconds(work)         how long work() takes: the median of several runs, after one that does not count;
-//                                    of fewer, where they take long
+//   cu::median_seconds(work)         how long work() takes: the median of several runs after one that does not count,
+//                                    and of fewer runs if they take long
 //   cu::median_device_seconds(work)  how long the device is busy with what work() puts into the default stream
-//   cu::median(measure)              the same of what measure() returns
-//   cu::memory_limit(device)         GB/s that the device's memory gives at most; 0 if the driver does not say
-//   cu::link_limit(device)           GB/s that the link to the device carries at most; 0 if Linux does not say
-//   cu::print_device(device)         the first line of a measured lesson: whose figures these are
-//   cu::print_device_and_link(…)     and the limit of the link, in the second
+//   cu::median(measure)              the same for the numbers that measure() returns
+//   cu::fit(copies)                  the cu::CopyModel (latency, bandwidth) for the times of copies of several sizes
+//   cu::largest_error(model, copies) how far the model is from the measured times, at most
+//   cu::memory_limit(device)         the peak bandwidth of the device's memory in GB/s; 0 if the driver reports none
+//   cu::arithmetic_limit(device)     the peak speed of FP32 multiply-adds in GFLOP/s
+//   cu::link_limit(device)           the peak bandwidth of the device's PCIe link in GB/s; 0 if Linux reports none
+//   cu::print_device(device)         the first line of a measured lesson: the device's name
+//   cu::print_device_and_link(…)     and a second line with the limit of the link
 //   cu::bar(value, full_scale, n)    a bar of at most n characters, n of them for the full scale
 //
-// Lesson 03-05 explains how a figure is made. What median_seconds measures must have ended before work() returns:
-// cuCtxSynchronize or cuStreamSynchronize belong inside. For median_device_seconds, work() need not wait.
+// Lesson 03-05 explains how the lessons measure. The work of median_seconds must have finished when work() returns, so
+// put cuCtxSynchronize or cuStreamSynchronize inside. The work of median_device_seconds need not wait.
 #pragma once
 #include "common/cu.hpp"
 
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <fstream>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -28,9 +33,9 @@ namespace cu {
 template <class Measure>
 double median(Measure measure, int runs = 7) {
   using Clock = std::chrono::steady_clock;
-  measure();  // the first run may pay for what is set up once
+  measure();  // the first run may include work that the driver does only once
   std::vector<double> values;
-  // What takes long is disturbed little by what else goes on, and somebody is waiting.
+  // Long runs vary less than short ones, so a second's worth of them is enough.
   const auto enough = Clock::now() + std::chrono::seconds(1);
   do values.push_back(measure());
   while (static_cast<int>(values.size()) < runs && Clock::now() < enough);
@@ -51,7 +56,7 @@ double median_seconds(Work work, int runs = 7) {
       runs);
 }
 
-// By two events around it, so that neither the call's own time nor the wait is in it.
+// Two events around the work take the time, so neither the host's calls nor its wait are included.
 template <class Work>
 double median_device_seconds(Work work, int runs = 7) {
   const Event start, end;
@@ -68,7 +73,46 @@ double median_device_seconds(Work work, int runs = 7) {
       runs);
 }
 
-// Memory's clock, twice a cycle, times the width of its bus.
+// One copy of a series: its size and the time it took.
+struct TimedCopy {
+  double bytes;
+  double seconds;
+};
+
+// time = latency + bytes / bandwidth
+struct CopyModel {
+  double latency;    // seconds that every copy takes, whatever its size
+  double bandwidth;  // bytes per second
+
+  double seconds(double bytes) const { return latency + bytes / bandwidth; }
+  double half_size() const { return latency * bandwidth; }  // a copy of this size reaches half of the bandwidth
+};
+
+// The model with the smallest squares of relative errors. Each copy gives one equation, latency + slope × bytes =
+// seconds. Divided by the seconds, it counts as much for a small copy as for a large one.
+inline CopyModel fit(const std::vector<TimedCopy>& copies) {
+  double xx = 0, xy = 0, yy = 0, x_sum = 0, y_sum = 0;
+  for (const TimedCopy& copy : copies) {
+    const double x = 1 / copy.seconds, y = copy.bytes / copy.seconds;  // latency * x + slope * y = 1
+    xx += x * x, xy += x * y, yy += y * y, x_sum += x, y_sum += y;
+  }
+  const double determinant = xx * yy - xy * xy;
+  const double latency = (x_sum * yy - y_sum * xy) / determinant, slope = (y_sum * xx - x_sum * xy) / determinant;
+  if (latency < 0) return {0, yy / y_sum};  // these times show no latency
+  if (slope <= 0) return {x_sum / xx, std::numeric_limits<double>::infinity()};  // the size makes no difference
+  return {latency, 1 / slope};
+}
+
+// 0.1 if the model is 10 % too high or too low for one copy, and closer for all others.
+inline double largest_error(const CopyModel& model, const std::vector<TimedCopy>& copies) {
+  double largest = 0;
+  for (const TimedCopy& copy : copies) {
+    largest = std::max(largest, std::abs(model.seconds(copy.bytes) / copy.seconds - 1));
+  }
+  return largest;
+}
+
+// The memory clock, two transfers per cycle, times the width of the bus.
 inline double memory_limit(CUdevice device) {
   int kilohertz, bits;
   CU_THROW(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device));
@@ -76,24 +120,36 @@ inline double memory_limit(CUdevice device) {
   return 2e3 * kilohertz * (bits / 8) / 1e9;
 }
 
-// As Linux knows the card's end of the link; the driver API has no call for this. (The slot's end may carry less. It is
-// not asked: a virtual machine makes its figure up.)
+// FP32 lanes per multiprocessor × 2 operations per multiply-add × clock. Source of the lanes: CUDA C++ Programming
+// Guide, "Arithmetic Instructions", row "32-bit floating-point add, multiply, multiply-add".
+inline double arithmetic_limit(CUdevice device) {
+  int major, minor, multiprocessors, kilohertz;
+  CU_THROW(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+  CU_THROW(cuDeviceGetAttribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device));
+  CU_THROW(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
+  CU_THROW(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, device));
+  const int lanes = major < 8 || (major == 8 && minor == 0) ? 64 : 128;
+  return 2.0 * lanes * multiprocessors * kilohertz / 1e6;
+}
+
+// The driver API has no call for this, so Linux is asked about the card's end of the link. The slot's end may be
+// slower, but a virtual machine invents that number.
 inline double link_limit(CUdevice device) {
-  char address[20] = "";  // all of it is looked at below
+  char address[20] = "";
   CU_THROW(cuDeviceGetPCIBusId(address, sizeof address, device));
   for (char& c : address) c = static_cast<char>(std::tolower(c));
   const std::string folder = std::string("/sys/bus/pci/devices/") + address;
   std::string vendor;
-  double gigabits_a_lane = 0, lanes = 0;
+  double gigabits_per_lane = 0, lanes = 0;
   std::ifstream(folder + "/vendor") >> vendor;
-  std::ifstream(folder + "/max_link_speed") >> gigabits_a_lane;
+  std::ifstream(folder + "/max_link_speed") >> gigabits_per_lane;
   std::ifstream(folder + "/max_link_width") >> lanes;
-  if (vendor != "0x10de") return 0;  // not NVIDIA's: on the simulator, another device may have this address
-  const double payload = gigabits_a_lane < 8 ? 8.0 / 10 : 128.0 / 130;  // 8 bits travel as 10, or 128 as 130
-  return gigabits_a_lane * lanes / 8 * payload;
+  if (vendor != "0x10de") return 0;  // not an NVIDIA card: the simulator's address may belong to another device
+  const double payload = gigabits_per_lane < 8 ? 8.0 / 10 : 128.0 / 130;  // 8 bits are sent as 10, or 128 as 130
+  return gigabits_per_lane * lanes / 8 * payload;
 }
 
-// Whose figures these are. A simulated device says in its name that it is one.
+// The name of a simulated device says that it is simulated.
 inline void print_device(CUdevice device) {
   char name[100];
   CU_THROW(cuDeviceGetName(name, sizeof name, device));

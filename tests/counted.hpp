@@ -27,6 +27,13 @@ class Counted {
   std::vector<std::size_t> fetched() const { return numbers(kLoad); }
   std::vector<std::size_t> changed() const { return numbers(kAtomic); }
 
+  // What all threads together have done: elements loaded from and stored to global memory, and FP32 additions,
+  // multiplications and multiply-adds (one each).
+  struct Work {
+    std::size_t loaded, stored, arithmetic;
+  };
+  Work work() const { return {total(kLoad), total(kStore), total(kArithmetic)}; }
+
   // After a launch with blocks of `threads` threads: describes the first barrier or warp-level instruction that only
   // some of the threads it requires have reached. Returns "" if all of them did.
   std::string parted(int threads) const {
@@ -47,7 +54,7 @@ class Counted {
 
  private:
   using Count = unsigned long long;
-  enum Kind { kLoad, kAtomic, kBarrier, kTogether };
+  enum Kind { kLoad, kStore, kAtomic, kBarrier, kTogether, kArithmetic };
   struct Place {
     Kind kind;
     std::string name;  // of the instruction
@@ -80,12 +87,18 @@ class Counted {
   // Returns the PTX that counts an instruction, or "" for instructions that are not counted.
   std::string counter(const std::string& guard, const std::string& name, const std::string& operands, int line) {
     static const std::regex load(R"(ld\.(?:\w+\.)*?global\b(?:.*\.v(\d)\b)?.*)");
+    static const std::regex store(R"(st\.(?:\w+\.)*?global\b(?:.*\.v(\d)\b)?.*)");
+    static const std::regex arithmetic(R"((fma|mad|add|sub|mul)(\.\w+)*\.f32)");
     static const std::regex atomic(R"((atom|red)\.(?:\w+\.)*?global\b.*)");
     static const std::regex barrier(R"((bar|barrier)(\.cta)?\.(sync|red)\b.*)");
     static const std::regex together(R"((bar\.warp|shfl|vote|match\.\w+|redux)\.sync\b.*)");
     std::string step = "mov.u64 %step, 1;\n";
     if (std::smatch found; std::regex_match(name, found, load)) {
       places_.push_back({kLoad, name, line, found[1].matched ? std::stoi(found[1]) : 1});
+    } else if (std::regex_match(name, found, store)) {
+      places_.push_back({kStore, name, line, found[1].matched ? std::stoi(found[1]) : 1});
+    } else if (std::regex_match(name, arithmetic)) {
+      places_.push_back({kArithmetic, name, line, 1});
     } else if (std::regex_match(name, atomic)) {
       places_.push_back({kAtomic, name, line, 1});
     } else if (std::regex_match(name, barrier)) {
@@ -115,6 +128,12 @@ class Counted {
       for (int warp = 0; warp < kWarps; ++warp) moved[warp] += times[warp] * place.width;
     }
     return moved;
+  }
+
+  std::size_t total(Kind kind) const {
+    std::size_t sum = 0;
+    for (const std::size_t moved : numbers(kind)) sum += moved;
+    return sum;
   }
 
   std::vector<Count> counts(const Place& place) const {

@@ -1,7 +1,8 @@
-// Creates a context and destroys it, twice, and shows what each call costs.
+// Creates and destroys a context twice, and shows how long each call takes and how much device memory is in use.
 #include "common/cu.hpp"
 
 #include <chrono>
+#include <string>
 
 using Clock = std::chrono::steady_clock;
 
@@ -9,46 +10,47 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-const char* current() {
-  CUcontext context;
-  CU_CHECK(cuCtxGetCurrent(&context));
-  return context ? "ours" : "none";
+// The memory in use on the device of the current context, by all processes, or the error if the driver does not say.
+std::string memory_in_use() {
+  std::size_t free, total;
+  const CUresult result = cuMemGetInfo(&free, &total);
+  if (result != CUDA_SUCCESS) return cu::name(result);
+  return std::to_string((total - free) >> 20) + " MiB";
 }
 
-// Everybody's memory on the device of the current context: this program's, other programs', the driver's own.
-double mib_in_use() {
-  std::size_t free, total;
-  CU_CHECK(cuMemGetInfo(&free, &total));
-  return (total - free) / 1048576.0;
+bool has_context() {
+  CUcontext current;
+  CU_CHECK(cuCtxGetCurrent(&current));
+  return current != nullptr;
+}
+
+void row(const char* call, double took) {
+  std::printf("%-13s| %-15s | %7.1f ms | %s\n", call, has_context() ? "the new context" : "none", took,
+              memory_in_use().c_str());
 }
 
 int main() {
-  const auto first = Clock::now();
+  auto start = Clock::now();
   CU_CHECK(cuInit(0));
-  const double init = ms_since(first);
+  const double init = ms_since(start);
 
   CUdevice device;
-  char name[100];
   CU_CHECK(cuDeviceGet(&device, 0));
+  char name[100];
   CU_CHECK(cuDeviceGetName(name, sizeof name, device));
   std::printf("%s\n\n", name);
-  std::printf("call         | current | it took    | device memory in use\n");
-  std::printf("cuInit       | %-7s | %7.1f ms | (needs a context)\n", current(), init);
+  std::printf("call         | current context | time       | cuMemGetInfo: memory in use\n");
+  row("cuInit", init);
 
   for (int round = 0; round < 2; ++round) {
-    auto start = Clock::now();
+    start = Clock::now();
     CUcontext context;
     CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
-    double took = ms_since(start);
-    std::printf("cuCtxCreate  | %-7s | %7.1f ms | %.0f MiB\n", current(), took, mib_in_use());
+    row("cuCtxCreate", ms_since(start));
 
     start = Clock::now();
     CU_CHECK(cuCtxDestroy(context));
-    took = ms_since(start);
-    std::printf("cuCtxDestroy | %-7s | %7.1f ms | (needs a context)\n", current(), took);
+    row("cuCtxDestroy", ms_since(start));
   }
-
-  CUcontext left;
-  CU_CHECK(cuCtxGetCurrent(&left));
-  return left == nullptr ? 0 : 1;
+  return has_context() ? 1 : 0;
 }

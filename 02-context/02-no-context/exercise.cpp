@@ -1,11 +1,11 @@
-// Tell a caller whether this thread can ask the driver for memory, and if not, what is missing.
+// Tells a caller whether this thread can allocate device memory, and if not, why not.
 #include "common/cu.hpp"
 
-enum class Ready { yes, not_initialised, no_context };
+enum class Ready { yes, not_initialized, no_context };
 
-// What stands between this thread and a first cuMemAlloc. Asking changes nothing: it initialises nothing, creates no
-// context, allocates nothing, and remembers nothing from one call to the next. Throws cu::Error for any other trouble
-// (CU_THROW).
+// Returns whether this thread could call cuMemAlloc now, and otherwise what is missing. The function changes nothing:
+// it does not initialize the driver, create a context or allocate memory, and it remembers nothing from one call to the
+// next. Throws cu::Error for every other error (CU_THROW).
 Ready ready() {
   // Your code here.
   return Ready::yes;

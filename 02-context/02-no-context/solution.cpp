@@ -1,15 +1,15 @@
-// Tell a caller whether this thread can ask the driver for memory, and if not, what is missing.
+// Tells a caller whether this thread can allocate device memory, and if not, why not.
 #include "common/cu.hpp"
 
-enum class Ready { yes, not_initialised, no_context };
+enum class Ready { yes, not_initialized, no_context };
 
-// What stands between this thread and a first cuMemAlloc. Asking changes nothing: it initialises nothing, creates no
-// context, allocates nothing, and remembers nothing from one call to the next. Throws cu::Error for any other trouble
-// (CU_THROW).
+// Returns whether this thread could call cuMemAlloc now, and otherwise what is missing. The function changes nothing:
+// it does not initialize the driver, create a context or allocate memory, and it remembers nothing from one call to the
+// next. Throws cu::Error for every other error (CU_THROW).
 Ready ready() {
   CUcontext context = nullptr;
-  const CUresult answer = cuCtxGetCurrent(&context);
-  if (answer == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialised;
-  CU_THROW(answer);
-  return context == nullptr ? Ready::no_context : Ready::yes;  // null is an answer, not an error
+  const CUresult result = cuCtxGetCurrent(&context);
+  if (result == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialized;
+  CU_THROW(result);
+  return context == nullptr ? Ready::no_context : Ready::yes;  // null is a valid result, not an error
 }

@@ -1,17 +1,33 @@
-// Fills a context with memory, a module and pinned memory, destroys it, and asks for each of them afterwards.
+// Creates resources while a context is current, destroys the context, and shows which resources still exist.
 #include "common/cu.hpp"
+
+#include <string>
+#include <vector>
 
 constexpr std::size_t kBytes = 256 << 20;
 
-// A module without a kernel: one variable. The lessons from chapter 04 on compile theirs from CUDA C++.
+// A module without a kernel, as PTX. A compiler generates this for `__device__ unsigned number = 42;`.
 const char* const kVariable = R"(
   .version 7.0
   .target sm_75
   .address_size 64
-  .visible .global .u32 answer = 42;
+  .visible .global .u32 number = 42;
 )";
 
-void row(const char* call, CUresult answer) { std::printf("  %-31s| %s\n", call, cu::name(answer)); }
+struct Contexts {
+  CUcontext a, b;
+};
+
+// Returns the owner of an address and the number that is stored there, or the error if no allocation has this address.
+std::string describe(CUdeviceptr address, const Contexts& contexts) {
+  CUcontext owner;
+  const CUresult result = cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, address);
+  if (result != CUDA_SUCCESS) return cu::name(result);
+  unsigned number = 0;
+  CU_CHECK(cuMemcpyDtoH(&number, address, sizeof number));
+  const char* const name = owner == contexts.a ? "A" : owner == contexts.b ? "B" : "no context";
+  return std::string(name) + ", value " + std::to_string(number);
+}
 
 std::size_t free_on_device() {
   std::size_t free, total;
@@ -20,46 +36,60 @@ std::size_t free_on_device() {
 }
 
 int main() {
-  CUdevice device;
-  CUcontext a, b, owner;
-  CUmodule module;
-  CUdeviceptr memory, variable;
-  void* pinned;
-  unsigned number = 0, flags;
-  constexpr CUresult nobodys = CUDA_ERROR_INVALID_VALUE;  // at this address, nobody owns anything
-
   CU_CHECK(cuInit(0));
+  CUdevice device;
   CU_CHECK(cuDeviceGet(&device, 0));
-  CU_CHECK(cuCtxCreate(&b, nullptr, 0, device));
-  const std::size_t before = free_on_device();
+  Contexts contexts;
+  CU_CHECK(cuCtxCreate(&contexts.b, nullptr, 0, device));
+  const std::size_t free_before = free_on_device();
 
-  CU_CHECK(cuCtxCreate(&a, nullptr, 0, device));
+  CU_CHECK(cuCtxCreate(&contexts.a, nullptr, 0, device));
+  CUdeviceptr memory, variable, from_pool, in_library;
   CU_CHECK(cuMemAlloc(&memory, kBytes));
-  CU_CHECK(cuModuleLoadData(&module, kVariable));
-  CU_CHECK(cuModuleGetGlobal(&variable, nullptr, module, "answer"));
+  CU_CHECK(cuMemsetD32(memory, 7, 1));
+  void* pinned;
   CU_CHECK(cuMemHostAlloc(&pinned, 4096, 0));
+  *static_cast<unsigned*>(pinned) = 7;
+  CUmodule module;
+  CU_CHECK(cuModuleLoadData(&module, kVariable));
+  CU_CHECK(cuModuleGetGlobal(&variable, nullptr, module, "number"));
+  CU_CHECK(cuMemAllocAsync(&from_pool, 4, nullptr));  // from the device's memory pool
+  CU_CHECK(cuMemsetD32(from_pool, 7, 1));
+  CUlibrary library;
+  CU_CHECK(cuLibraryLoadData(&library, kVariable, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CU_CHECK(cuLibraryGetGlobal(&in_library, nullptr, library, "number"));
+  CU_CHECK(cuCtxSynchronize());
 
-  std::printf("while context A lives\n");
-  CU_CHECK(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory));
-  std::printf("  %-31s| %s\n", "the memory's owner", owner == a ? "A" : "not A");
-  row("read the memory", CU_EXPECT(CUDA_SUCCESS, cuMemcpyDtoH(&number, memory, 4)));
-  row("read the module's variable", CU_EXPECT(CUDA_SUCCESS, cuMemcpyDtoH(&number, variable, 4)));
-  row("ask about the pinned memory", CU_EXPECT(CUDA_SUCCESS, cuMemHostGetFlags(&flags, pinned)));
-  std::printf("  %-31s| %s\n", "device memory in use",
-              before - free_on_device() >= kBytes ? "256 MiB more" : "no more");
+  struct Resource {
+    const char* name;
+    CUdeviceptr address;
+    std::string before;
+  };
+  std::vector<Resource> resources = {{"cuMemAlloc", memory, ""},
+                                     {"cuMemHostAlloc", reinterpret_cast<CUdeviceptr>(pinned), ""},
+                                     {"a module's variable", variable, ""},
+                                     {"cuMemAllocAsync", from_pool, ""},
+                                     {"a library's variable", in_library, ""}};
+  for (Resource& resource : resources) resource.before = describe(resource.address, contexts);
+  const bool taken = free_before >= free_on_device() + kBytes;
 
-  std::printf("cuCtxDestroy(A), and nothing else is released; B is current\n");
-  CU_CHECK(cuCtxDestroy(a));
-  row("read the memory", CU_EXPECT(nobodys, cuMemcpyDtoH(&number, memory, 4)));
-  row("read the module's variable", CU_EXPECT(nobodys, cuMemcpyDtoH(&number, variable, 4)));
-  row("ask about the pinned memory", CU_EXPECT(nobodys, cuMemHostGetFlags(&flags, pinned)));
-  row("free the memory", CU_EXPECT(nobodys, cuMemFree(memory)));
-  row("free the pinned memory", CU_EXPECT(nobodys, cuMemFreeHost(pinned)));
-  row("who is the memory's owner?",
-      CU_EXPECT(nobodys, cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory)));
-  const bool returned = free_on_device() + kBytes > before;
-  std::printf("  %-31s| %s\n", "device memory in use", returned ? "as before A" : "still more");
+  CU_CHECK(cuCtxDestroy(contexts.a));  // B, which is below A on the stack, is current again
 
-  CU_CHECK(cuCtxDestroy(b));
-  return number == 42 ? 0 : 1;  // the memory in use is everybody's, and no reason to fail
+  std::printf("                      | while A exists       | after cuCtxDestroy(A)\n");
+  for (const Resource& resource : resources) {
+    std::printf("%-22s| %-21s| %s\n", resource.name, resource.before.c_str(),
+                describe(resource.address, contexts).c_str());
+  }
+  std::printf("%-22s| %-21s| %s\n", "device memory in use", taken ? "256 MiB more" : "no more",
+              free_on_device() + kBytes > free_before ? "as before A" : "still more");
+
+  CU_CHECK(cuLibraryGetGlobal(&in_library, nullptr, library, "number"));
+  std::printf("\nthe library's variable in B: %s\n", describe(in_library, contexts).c_str());
+  const bool right =
+      describe(from_pool, contexts) == "no context, value 7" && describe(in_library, contexts) == "B, value 42";
+
+  CU_CHECK(cuLibraryUnload(library));
+  CU_CHECK(cuMemFreeAsync(from_pool, nullptr));
+  CU_CHECK(cuCtxDestroy(contexts.b));
+  return right ? 0 : 1;
 }

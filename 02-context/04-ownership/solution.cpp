@@ -1,26 +1,39 @@
-// Save what is worth keeping before a context goes down with all that it owns.
+// Saves a result from a context that is about to be destroyed.
 #include "common/cu.hpp"
 
-// Copies `bytes` of device memory, which belong to the context `from`, into new memory of the context `heir`, then
-// destroys `from`. Returns the new memory. The caller's current context may be the heir, another one or none; it is the
-// same afterwards. Throws cu::Error if the driver refuses (CU_THROW).
-CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcontext heir) {
-  struct Pop {
-    ~Pop() {
-      CUcontext popped;
-      CU_REPORT(cuCtxPopCurrent(&popped));
-    }
-  };
-  CUdeviceptr saved;
-  {
-    CU_THROW(cuCtxPushCurrent(heir));  // whoever is current owns what is allocated
-    Pop at_the_end;
-    CU_THROW(cuMemAlloc(&saved, bytes));
-    CUresult copied = cuMemcpyDtoD(saved, memory, bytes);
-    if (copied == CUDA_SUCCESS) copied = cuCtxSynchronize();  // the copy may still be under way when its call returns
-    if (copied != CUDA_SUCCESS) CU_REPORT(cuMemFree(saved));
-    CU_THROW(copied);
+namespace {
+
+// Pushes a context, and pops it at the end of the scope, even if an exception is thrown.
+struct Pushed {
+  explicit Pushed(CUcontext context) { CU_THROW(cuCtxPushCurrent(context)); }
+  ~Pushed() {
+    CUcontext popped;
+    CU_REPORT(cuCtxPopCurrent(&popped));
   }
-  CU_THROW(cuCtxDestroy(from));
+  Pushed(const Pushed&) = delete;
+  Pushed& operator=(const Pushed&) = delete;
+};
+
+}  // namespace
+
+// Copies `bytes` bytes of device memory, which belong to the context `from`, to new memory that belongs to the context
+// `heir`, and then destroys `from`. Returns the new memory. Work that was submitted in `from` may still be writing to
+// the memory; the copy contains its results. The caller's current context can be `heir`, another context or none, and
+// is the same afterwards. Throws cu::Error if a driver call fails (CU_THROW). In that case, `from` still exists and no
+// memory is leaked.
+CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcontext heir) {
+  {
+    const Pushed pushed(from);
+    CU_THROW(cuCtxSynchronize());  // whatever still writes to the memory must finish first
+  }
+  const Pushed pushed(heir);  // the new memory belongs to the current context
+  CUdeviceptr saved;
+  CU_THROW(cuMemAlloc(&saved, bytes));
+  CUresult result = cuMemcpyDtoD(saved, memory, bytes);
+  if (result == CUDA_SUCCESS)
+    result = cuCtxSynchronize();  // a copy on the device may still be running when its call returns
+  if (result == CUDA_SUCCESS) result = cuCtxDestroy(from);
+  if (result != CUDA_SUCCESS) CU_REPORT(cuMemFree(saved));
+  CU_THROW(result);
   return saved;
 }

@@ -1,62 +1,73 @@
-// Starts threads beside a thread that has a context, and shows what each of them can do.
+// Starts threads beside a thread that has a current context, and shows what each of them can do.
 #include "common/cu.hpp"
 
-#include <thread>
+#include <future>
 #include <vector>
 
 constexpr int kNumbers = 1 << 20;
+constexpr int kWorkers = 4;
+constexpr int kShare = kNumbers / kWorkers;
 
-// One row, with the context that is current for the thread that prints it.
-void row(const char* thread, const char* call, CUresult answer) {
-  CUcontext context;
-  CU_CHECK(cuCtxGetCurrent(&context));
-  std::printf("%-8s| %-24s| %-27s| %s\n", thread, call, cu::name(answer), context ? "ours" : "none");
+// Prints a call with its result and the current context of the calling thread. Throws if the result is not `expected`.
+void row(const char* thread, const char* call, CUresult expected, CUresult result) {
+  CUcontext current;
+  CU_THROW(cuCtxGetCurrent(&current));
+  std::printf("%-8s| %-24s| %-27s| %s\n", thread, call, cu::name(result), current != nullptr ? "ours" : "none");
+  if (result != expected) throw cu::Error(result, std::string(call) + " should return " + cu::name(expected));
 }
 
-int main() {
+// Runs `work` on a new thread. The future's get() waits for it, and rethrows an exception that `work` has thrown.
+template <class Work>
+std::future<void> start(Work work) {
+  return std::async(std::launch::async, work);
+}
+
+int main() try {
+  CU_THROW(cuInit(0));
   CUdevice device;
-  CUcontext context, popped;
-  CUdeviceptr memory, more;
-  CU_CHECK(cuInit(0));
-  CU_CHECK(cuDeviceGet(&device, 0));
-  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
-  CU_CHECK(cuMemAlloc(&memory, kNumbers * sizeof(int)));
+  CU_THROW(cuDeviceGet(&device, 0));
+  CUcontext context;
+  CU_THROW(cuCtxCreate(&context, nullptr, 0, device));
+  CUdeviceptr memory;
 
-  std::printf("thread  | call                    | answer                     | current for it\n");
-  row("main", "cuMemAlloc", CUDA_SUCCESS);
+  std::printf("thread  | call                    | result                     | current context\n");
+  row("main", "cuMemAlloc", CUDA_SUCCESS, cuMemAlloc(&memory, kNumbers * sizeof(int)));
 
-  // The worker that forgot: it has the handle in scope, and nothing on its stack.
-  std::thread([&] {
-    row("worker", "(it starts)", CUDA_SUCCESS);
-    row("worker", "cuMemAlloc", CU_EXPECT(CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&more, 4)));
-    row("worker", "cuCtxSetCurrent", CU_EXPECT(CUDA_SUCCESS, cuCtxSetCurrent(context)));
-    row("worker", "cuMemAlloc", CU_EXPECT(CUDA_SUCCESS, cuMemAlloc(&more, 4)));
-  }).join();
-  row("main", "cuMemFree, the worker's", CU_EXPECT(CUDA_SUCCESS, cuMemFree(more)));
+  CUdeviceptr more;
+  start([&] {
+    row("worker", "(it starts)", CUDA_SUCCESS, CUDA_SUCCESS);
+    row("worker", "cuMemAlloc", CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&more, 4));
+    row("worker", "cuCtxSetCurrent", CUDA_SUCCESS, cuCtxSetCurrent(context));
+    row("worker", "cuMemAlloc", CUDA_SUCCESS, cuMemAlloc(&more, 4));
+  }).get();
+  row("main", "cuMemFree (worker's)", CUDA_SUCCESS, cuMemFree(more));
 
-  // Many workers in one context, at once: each fills its share of the same memory.
-  constexpr int kWorkers = 4, kShare = kNumbers / kWorkers;
-  std::vector<std::thread> workers;
+  // Four workers use the context at the same time. Each fills its quarter of the memory with its number.
+  std::vector<std::future<void>> workers;
   for (int w = 0; w < kWorkers; ++w) {
-    workers.emplace_back([=] {
-      CU_CHECK(cuCtxSetCurrent(context));
-      CU_CHECK(cuMemsetD32(memory + w * kShare * sizeof(int), w, kShare));
-    });
+    workers.push_back(start([=] {
+      CU_THROW(cuCtxSetCurrent(context));
+      CU_THROW(cuMemsetD32(memory + w * kShare * sizeof(int), w, kShare));
+    }));
   }
-  for (std::thread& worker : workers) worker.join();
+  for (std::future<void>& worker : workers) worker.get();
   std::vector<int> numbers(kNumbers);
-  row("main", "cuMemcpyDtoH", CU_EXPECT(CUDA_SUCCESS, cuMemcpyDtoH(numbers.data(), memory, kNumbers * sizeof(int))));
+  row("main", "cuMemcpyDtoH", CUDA_SUCCESS, cuMemcpyDtoH(numbers.data(), memory, kNumbers * sizeof(int)));
   for (int i = 0; i < kNumbers; ++i) {
     if (numbers[i] != i / kShare) return 1;
   }
 
-  // Handing over: off this thread's stack, onto another's. The context itself does not notice.
-  row("main", "cuCtxPopCurrent", CU_EXPECT(CUDA_SUCCESS, cuCtxPopCurrent(&popped)));
-  std::thread([&] {
-    row("heir", "cuCtxPushCurrent", CU_EXPECT(CUDA_SUCCESS, cuCtxPushCurrent(popped)));
-    row("heir", "cuMemFree, main's", CU_EXPECT(CUDA_SUCCESS, cuMemFree(memory)));
-    row("heir", "cuCtxDestroy", CU_EXPECT(CUDA_SUCCESS, cuCtxDestroy(popped)));
-  }).join();
-  row("main", "(the end)", CUDA_SUCCESS);
+  // Main hands the context over to another thread, which destroys it.
+  CUcontext popped;
+  row("main", "cuCtxPopCurrent", CUDA_SUCCESS, cuCtxPopCurrent(&popped));
+  start([&] {
+    row("heir", "cuCtxPushCurrent", CUDA_SUCCESS, cuCtxPushCurrent(popped));
+    row("heir", "cuMemFree (main's)", CUDA_SUCCESS, cuMemFree(memory));
+    row("heir", "cuCtxDestroy", CUDA_SUCCESS, cuCtxDestroy(popped));
+  }).get();
+  row("main", "(end)", CUDA_SUCCESS, CUDA_SUCCESS);
   return 0;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

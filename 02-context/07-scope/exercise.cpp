@@ -1,14 +1,15 @@
-// Memory with several owners, which is freed when the last one lets go, wherever that happens to be.
+// Device memory with several owners, which also own the context that it belongs to.
 #include "common/cu.hpp"
 
 #include <memory>
 
-// Allocates `bytes` in the context that is current; *share(bytes) is the address. The memory is freed when the last
-// copy of the pointer goes, in the context that owns it: whatever is current there and then, nothing included, on
-// whatever thread. The stack of that thread is the same afterwards. Letting go never throws. Throws cu::Error if the
-// driver refuses the allocation (CU_THROW).
-std::shared_ptr<const CUdeviceptr> share(std::size_t bytes) {
+// Allocates `bytes` bytes in `context`, whichever context is current. *share(...) is the address. The caller can copy
+// the returned pointer. When the last copy is destroyed, on whatever thread, the memory is freed with its context
+// current. Until then the context exists, even if it has no other owner. Neither function nor deleter changes the
+// calling thread's context stack. A failed allocation throws cu::Error (CU_THROW). The deleter must not throw.
+std::shared_ptr<const CUdeviceptr> share(const std::shared_ptr<cu::Context>& context, std::size_t bytes) {
   // Your code here.
+  (void)context;
   (void)bytes;
   return std::make_shared<const CUdeviceptr>(0);
 }

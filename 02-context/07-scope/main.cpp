@@ -1,4 +1,4 @@
-// Lets C++ scopes push, pop, free and destroy, and compares what a failure in the middle leaves behind.
+// Ties contexts and memory to C++ scopes, and compares what two functions leave behind when they fail halfway.
 #include "common/cu.hpp"
 
 #include <string>
@@ -7,7 +7,7 @@
 constexpr std::size_t kBytes = 64 << 20;
 constexpr std::size_t kTooMuch = std::size_t{1} << 50;  // no device has a million gigabytes
 
-// As in lesson 02-03: the driver has no call that lists the stack.
+// Returns the context stack of this thread, top first (lesson 02-03).
 std::vector<CUcontext> stack() {
   std::vector<CUcontext> from_top;
   CUcontext top = nullptr;
@@ -22,22 +22,22 @@ void show(const char* line, CUcontext a) {
   std::printf("%-31s|%s\n", line, drawn.empty() ? " (empty)" : drawn.c_str());
 }
 
-// Two allocations in a context of its own, by hand, every call checked. The second one fails. `where` becomes the
-// address of the first.
+// Allocates twice in a new context. The second allocation fails. Every call is checked, and the function releases
+// everything at its end. Stores the first address in `where`.
 CUresult by_hand(CUdevice device, CUdeviceptr* where) {
   CUcontext context;
-  CUdeviceptr second;
   CU_RETURN(cuCtxCreate(&context, nullptr, 0, device));
   CU_RETURN(cuMemAlloc(where, kBytes));
-  CU_RETURN(cuMemAlloc(&second, kTooMuch));  // it returns here, and nothing below is reached
+  CUdeviceptr second;
+  CU_RETURN(cuMemAlloc(&second, kTooMuch));  // the function returns here
   CU_RETURN(cuMemFree(second));
   CU_RETURN(cuMemFree(*where));
   CU_RETURN(cuCtxDestroy(context));
   return CUDA_SUCCESS;
 }
 
-// The same with owners.
-CUresult by_scope(CUdevice, CUdeviceptr* where) try {
+// Does the same with owners.
+CUresult with_owners(CUdevice, CUdeviceptr* where) try {
   cu::Context context;
   cu::Memory first(kBytes);
   *where = first.address;
@@ -47,13 +47,13 @@ CUresult by_scope(CUdevice, CUdeviceptr* where) try {
   return error.code();
 }
 
-// Prints what `work` has left behind, and clears it away. True if it left anything.
-bool leaves_something(const char* how, CUresult (*work)(CUdevice, CUdeviceptr*), CUdevice device) {
-  CUdeviceptr where = 0;
-  CUcontext owner;
+// Prints what `work` has leaked, and releases it. Returns whether there was anything.
+bool leaks(const char* how, CUresult (*work)(CUdevice, CUdeviceptr*), CUdevice device) {
   const std::size_t below = stack().size();
+  CUdeviceptr where = 0;
   CU_EXPECT(CUDA_ERROR_OUT_OF_MEMORY, work(device, &where));
   const std::size_t contexts = stack().size() - below;
+  CUcontext owner;
   const bool memory = cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, where) == CUDA_SUCCESS;
   std::printf("%-31s| %-15zu| %s\n", how, contexts, memory ? "64 MiB" : "none");
   while (stack().size() > below) CU_CHECK(cuCtxDestroy(stack().front()));
@@ -78,11 +78,11 @@ int main() try {
   }
   show("}", nullptr);
 
-  cu::Context watching;
-  std::printf("\na failure in the middle        | contexts left  | memory left\n");
-  const bool hand = leaves_something("by hand, every call checked", by_hand, watching.device);
-  const bool scope = leaves_something("by scope", by_scope, watching.device);
-  return hand && !scope ? 0 : 1;
+  cu::Context callers;
+  std::printf("\nthe second allocation fails    | contexts left  | memory left\n");
+  const bool hand = leaks("by hand, every call checked", by_hand, callers.device);
+  const bool owners = leaks("with owners", with_owners, callers.device);
+  return hand && !owners ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,25 +1,25 @@
-// Memory with several owners, which is freed when the last one lets go, wherever that happens to be.
+// Device memory with several owners, which also own the context that it belongs to.
 #include "common/cu.hpp"
 
 #include <memory>
 
-// Allocates `bytes` in the context that is current; *share(bytes) is the address. The memory is freed when the last
-// copy of the pointer goes, in the context that owns it: whatever is current there and then, nothing included, on
-// whatever thread. The stack of that thread is the same afterwards. Letting go never throws. Throws cu::Error if the
-// driver refuses the allocation (CU_THROW).
-std::shared_ptr<const CUdeviceptr> share(std::size_t bytes) {
-  CUcontext owner;
-  CUdeviceptr address;
-  CU_THROW(cuCtxGetCurrent(&owner));
-  CU_THROW(cuMemAlloc(&address, bytes));
-  const auto free = [owner](const CUdeviceptr* memory) {
+// Allocates `bytes` bytes in `context`, whichever context is current. *share(...) is the address. The caller can copy
+// the returned pointer. When the last copy is destroyed, on whatever thread, the memory is freed with its context
+// current. Until then the context exists, even if it has no other owner. Neither function nor deleter changes the
+// calling thread's context stack. A failed allocation throws cu::Error (CU_THROW). The deleter must not throw.
+std::shared_ptr<const CUdeviceptr> share(const std::shared_ptr<cu::Context>& context, std::size_t bytes) {
+  const cu::Current in(context->handle);
+  auto memory = std::make_unique<cu::Memory>(bytes);  // freed if one of the lines below throws
+  const auto release = [context](cu::Memory* last) {  // the captured copy keeps the context alive
     try {
-      cu::Current in(owner);
-      CU_REPORT(cuMemFree(*memory));
-    } catch (const cu::Error& error) {  // the owner cannot be made current: it went first, and took the memory along
+      const cu::Current in_its_context(context->handle);
+      *last = cu::Memory();             // frees the memory
+    } catch (const cu::Error& error) {  // from cu::Current; the memory will be released with the context
       std::fprintf(stderr, "%s\n", error.what());
+      last->address = 0;
     }
-    delete memory;
+    delete last;
   };
-  return {new CUdeviceptr(address), free};
+  const std::shared_ptr<cu::Memory> owner(memory.release(), release);
+  return {owner, &owner->address};
 }

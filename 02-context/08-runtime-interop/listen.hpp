@@ -1,7 +1,7 @@
-// Listens to the runtime's and the driver's calls through CUPTI's callbacks (CUPTI manual, "Callback API").
+// Records the runtime and driver calls of a thread through CUPTI's callbacks (CUPTI manual, "Callback API").
 //
-// CUPTI is loaded while the program runs, and the little of it that is used here is declared here: a toolkit that comes
-// from Python packages has neither its header nor, without a GPU, any use for it.
+// CUPTI is loaded while the program runs, and the few declarations that are needed are repeated here: a toolkit that
+// was installed from Python packages does not contain CUPTI's header.
 #pragma once
 #include <cuda.h>
 #include <dlfcn.h>
@@ -15,12 +15,12 @@ namespace cupti {
 
 enum class Domain : int { driver = 1, runtime = 2 };  // CUPTI_CB_DOMAIN_…_API
 
-// CUpti_CallbackData: what a callback is told about a call.
+// CUpti_CallbackData: what a callback receives about a call.
 struct Call {
-  int site;  // 0: the call begins; 1: it ends
+  int site;  // 0 when the call begins, 1 when it returns
   const char* function;
   const void* parameters;
-  void* answer;
+  void* result;
   const char* symbol;
   CUcontext context;
   std::uint32_t context_uid;
@@ -30,20 +30,20 @@ struct Call {
 
 using Callback = void (*)(void* user, Domain domain, std::uint32_t id, const Call* call);
 
-// What was heard: the runtime's call, and the driver calls that it made.
-struct Heard {
+// A runtime call, and the driver calls that it made.
+struct Recorded {
   std::string runtime_call;
   std::vector<std::string> driver_calls;
 };
 
-// The three functions of CUPTI that are used here. 0 is their answer if all is well.
+// The CUPTI functions that are used here. Each returns 0 on success.
 struct Functions {
   int (*subscribe)(void** subscriber, Callback callback, void* user) = nullptr;
   int (*enable)(std::uint32_t on, void* subscriber, Domain domain) = nullptr;
   int (*unsubscribe)(void* subscriber) = nullptr;
 
-  // Those of the library, if it is there. It stays loaded: calls may be on their way through it when nobody listens any
-  // more.
+  // Returns the functions of the installed library, or null pointers if it is not installed. The library is never
+  // unloaded, because another thread may still be executing its code after the listener has unsubscribed.
   static Functions load() {
     void* library = nullptr;
     for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so"}) {
@@ -58,21 +58,22 @@ struct Functions {
   }
 };
 
-// Listens to the calls of the thread that made it, until its end. `why_not` is empty if it hears, else it says why not.
+// Records the calls of the thread that constructed it until it is destroyed. `why_not` is empty if that works, and
+// contains the reason if it does not.
 class Listener {
  public:
   explicit Listener(const Functions& functions = Functions::load()) : cupti_(functions) {
     if (!cupti_.subscribe || !cupti_.enable || !cupti_.unsubscribe) {
-      why_not = "libcupti is not to be found";
-    } else if (const int error = cupti_.subscribe(&subscriber_, hear, this); error != 0) {
-      why_not = "cuptiSubscribe answers " + std::to_string(error);
+      why_not = "libcupti was not found";
+    } else if (const int error = cupti_.subscribe(&subscriber_, record, this); error != 0) {
+      why_not = "cuptiSubscribe returns " + std::to_string(error);
       subscriber_ = nullptr;
     } else if (cupti_.enable(1, subscriber_, Domain::driver) != 0 ||
                cupti_.enable(1, subscriber_, Domain::runtime) != 0) {
-      why_not = "cuptiEnableDomain fails";
+      why_not = "cuptiEnableDomain failed";
     }
   }
-  // CUPTI holds our address: it must forget it before we go.
+  // CUPTI holds this object's address until it is unsubscribed.
   ~Listener() {
     if (subscriber_ != nullptr) cupti_.unsubscribe(subscriber_);
   }
@@ -80,18 +81,18 @@ class Listener {
   Listener& operator=(const Listener&) = delete;
 
   std::string why_not;
-  std::vector<Heard> heard;
+  std::vector<Recorded> recorded;
 
  private:
-  // CUPTI calls it on the thread whose call it is about; those of other threads would only mix with ours.
-  static void hear(void* user, Domain domain, std::uint32_t, const Call* call) {
+  // CUPTI calls this function on the thread that makes the call. Calls of other threads are ignored.
+  static void record(void* user, Domain domain, std::uint32_t, const Call* call) {
     auto& self = *static_cast<Listener*>(user);
     if (std::this_thread::get_id() != self.thread_) return;
     if (domain == Domain::runtime) {
       self.inside_ = call->site == 0;
-      if (self.inside_) self.heard.push_back({call->function, {}});
+      if (self.inside_) self.recorded.push_back({call->function, {}});
     } else if (self.inside_ && call->site == 0) {
-      self.heard.back().driver_calls.push_back(call->function);
+      self.recorded.back().driver_calls.push_back(call->function);
     }
   }
   const Functions cupti_;

@@ -1,89 +1,146 @@
-// Uses one pointer through the driver API and the runtime API, and listens to what the runtime asks of the driver.
+// Shares memory, streams and a kernel between the driver API and the runtime API, and records which driver calls the
+// runtime makes.
 #include "listen.hpp"
 
 #include "common/cu.hpp"
+#include "common/image.hpp"
 
 #include <cuda_runtime_api.h>
 
-constexpr int kNumbers = 1024;
-constexpr std::size_t kBytes = kNumbers * sizeof(int);
+#include <algorithm>
+#include <memory>
+#include <utility>
 
-// The runtime library, loaded if it is there: the lesson is to start on machines that have none.
+constexpr int kNumbers = 1024;
+constexpr std::size_t kBytes = kNumbers * sizeof(unsigned);
+constexpr unsigned kBlock = 256;
+
+// The functions of the runtime library that this program calls. They are looked up when the program runs, so that it
+// also starts on a machine without the library.
 struct Runtime {
   std::string name = "libcudart.so." + std::to_string(CUDART_VERSION / 1000);
   void* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
 
+  decltype(&cudaMalloc) malloc = find<decltype(&cudaMalloc)>("cudaMalloc");
+  decltype(&cudaFree) free = find<decltype(&cudaFree)>("cudaFree");
+  decltype(&cudaMemsetAsync) memset = find<decltype(&cudaMemsetAsync)>("cudaMemsetAsync");
+  decltype(&cudaMemcpy) memcpy = find<decltype(&cudaMemcpy)>("cudaMemcpy");
+  decltype(&cudaLaunchKernel) launch = find<decltype(&cudaLaunchKernel)>("cudaLaunchKernel");
+  decltype(&cudaStreamCreate) stream_create = find<decltype(&cudaStreamCreate)>("cudaStreamCreate");
+  decltype(&cudaStreamSynchronize) stream_wait = find<decltype(&cudaStreamSynchronize)>("cudaStreamSynchronize");
+  decltype(&cudaStreamDestroy) stream_destroy = find<decltype(&cudaStreamDestroy)>("cudaStreamDestroy");
+  decltype(&cudaGetErrorName) error_name = find<decltype(&cudaGetErrorName)>("cudaGetErrorName");
+
+  // Empty if the library is installed and works with this driver, otherwise the reason why not.
+  std::string why_not() const {
+    if (library == nullptr) return name + " was not found";
+    const cudaError_t result = free(nullptr);  // does nothing, but initializes the runtime
+    return result == cudaSuccess ? "" : name + " returns " + error_name(result);
+  }
+
+ private:
   template <class Function>
-  Function* find(const char* function, Function*) const {
-    return reinterpret_cast<Function*>(dlsym(library, function));
+  Function find(const char* function) const {
+    return library == nullptr ? nullptr : reinterpret_cast<Function>(dlsym(library, function));
   }
 };
-#define RUNTIME(function) runtime.find(#function, static_cast<decltype(&function)>(nullptr))
 
-void row(const char* call, const char* answer) { std::printf("  %-38s| %s\n", call, answer); }
+void row(const char* call, const std::string& result) { std::printf("  %-38s| %s\n", call, result.c_str()); }
 
-int main() {
-  cupti::Listener listener;  // CUPTI wants to be asked before the driver starts
-  CUdevice device;
-  CUcontext primary, owner;
-  CUdeviceptr memory;
-  int numbers[kNumbers] = {};
+void show_owner(CUdeviceptr address, CUcontext primary) {
+  CUcontext owner;
+  CU_THROW(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, address));
+  row("  the memory belongs to", owner == primary ? "the primary context" : "another context");
+}
 
-  std::printf("the driver's half\n");
-  CU_CHECK(cuInit(0));
-  CU_CHECK(cuDeviceGet(&device, 0));
-  row("cuDevicePrimaryCtxRetain", cu::name(CU_EXPECT(CUDA_SUCCESS, cuDevicePrimaryCtxRetain(&primary, device))));
-  row("cuCtxSetCurrent", cu::name(CU_EXPECT(CUDA_SUCCESS, cuCtxSetCurrent(primary))));
-  row("cuMemAlloc", cu::name(CU_EXPECT(CUDA_SUCCESS, cuMemAlloc(&memory, kBytes))));
-  row("cuMemsetD32", cu::name(CU_EXPECT(CUDA_SUCCESS, cuMemsetD32(memory, 7, kNumbers))));
-  CU_CHECK(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, memory));
-  row("the memory's owner", owner == primary ? "the primary context" : "another context");
-
-  // Whether there is a runtime to share with, only its own answer tells.
-  const Runtime runtime;
-  std::string why_not = runtime.library == nullptr ? runtime.name + " is not to be found" : "";
-  if (runtime.library != nullptr) {
-    const cudaError_t answer = RUNTIME(cudaFree)(nullptr);
-    if (answer != cudaSuccess) why_not = runtime.name + " answers " + RUNTIME(cudaGetErrorName)(answer);
+void show_calls(const cupti::Listener& listener) {
+  std::printf("driver calls inside each runtime call%s%s\n", listener.why_not.empty() ? "" : ": not recorded, ",
+              listener.why_not.c_str());
+  for (const cupti::Recorded& recorded : listener.recorded) {
+    std::string calls = recorded.driver_calls.empty() ? "none" : "";
+    for (const std::string& call : recorded.driver_calls) calls += (calls.empty() ? "" : ", ") + call;
+    if (recorded.driver_calls.size() > 4) calls = std::to_string(recorded.driver_calls.size()) + " calls";
+    row(recorded.runtime_call.c_str(), calls);
   }
-  if (!why_not.empty()) {
-    std::printf("the runtime's half is skipped: %s\n", why_not.c_str());
-    std::printf("  not shown: the same pointer in cudaMemcpy and cudaFree, and what the runtime asks of the driver\n");
-    CU_CHECK(cuMemFree(memory));
-    CU_CHECK(cuCtxPopCurrent(&primary));
-    CU_CHECK(cuDevicePrimaryCtxRelease(device));
+}
+
+// A kernel that the driver has loaded. It can be launched through both APIs.
+struct Library {
+  CUlibrary handle = nullptr;
+  CUkernel add = nullptr;
+
+  explicit Library(const std::string& path) {
+    CU_THROW(cuLibraryLoadFromFile(&handle, path.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CU_THROW(cuLibraryGetKernel(&add, handle, "add"));
+  }
+  ~Library() { CU_REPORT(cuLibraryUnload(handle)); }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+};
+
+int main() try {
+  cupti::Listener listener;  // CUPTI must be subscribed to before the driver is initialized
+  cu::Primary primary;
+
+  std::printf("allocated with the driver API\n");
+  cu::Memory drivers(kBytes);
+  row("cuMemAlloc", "CUDA_SUCCESS");
+  show_owner(drivers.address, primary.handle);
+  CU_THROW(cuMemsetD32(drivers.address, 7, kNumbers));
+  row("cuMemsetD32, to 7", "CUDA_SUCCESS");
+  const Library library(cu::image("kernels.ptx"));
+  row("cuLibraryLoadFromFile", "CUDA_SUCCESS");
+
+  const Runtime runtime;
+  if (const std::string why_not = runtime.why_not(); !why_not.empty()) {
+    std::printf("the rest is skipped: %s\n", why_not.c_str());
+    std::printf("  not shown: memory, streams and a kernel that both APIs use, and what the runtime calls\n");
     return 0;
   }
-
-  const auto runtimes_name = RUNTIME(cudaGetErrorName);
-  std::printf("the runtime's half\n");
-  void* from_runtime = nullptr;
-  bool right = true;
-  auto runtime_row = [&](const char* call, cudaError_t answer) {
-    row(call, answer == cudaSuccess ? "cudaSuccess" : runtimes_name(answer));
-    right &= answer == cudaSuccess;
+  const auto call = [&runtime](const char* what, cudaError_t result) {
+    row(what, result == cudaSuccess ? "cudaSuccess" : runtime.error_name(result));
+    if (result != cudaSuccess) throw std::runtime_error(std::string(what) + " failed");
   };
-  runtime_row("cudaMemcpy from the driver's memory",
-              RUNTIME(cudaMemcpy)(numbers, reinterpret_cast<void*>(memory), kBytes, cudaMemcpyDeviceToHost));
-  runtime_row("cudaMalloc", RUNTIME(cudaMalloc)(&from_runtime, kBytes));
-  runtime_row("cudaMemset", RUNTIME(cudaMemset)(from_runtime, 0, kBytes));
-  runtime_row("cudaDeviceSynchronize", RUNTIME(cudaDeviceSynchronize)());
-  runtime_row("cudaFree of the driver's memory", RUNTIME(cudaFree)(reinterpret_cast<void*>(memory)));
-  const auto address = reinterpret_cast<CUdeviceptr>(from_runtime);
-  CU_CHECK(cuPointerGetAttribute(&owner, CU_POINTER_ATTRIBUTE_CONTEXT, address));
-  row("the owner of the runtime's memory", owner == primary ? "the primary context" : "another context");
-  row("cuMemFree of the runtime's memory", cu::name(CU_EXPECT(CUDA_SUCCESS, cuMemFree(address))));
 
-  std::printf("what the runtime asked of the driver%s%s\n", listener.why_not.empty() ? "" : ": not heard, ",
-              listener.why_not.c_str());
-  for (const cupti::Heard& heard : listener.heard) {
-    std::string calls = heard.driver_calls.empty() ? "nothing" : "";
-    for (const std::string& call : heard.driver_calls) calls += (calls.empty() ? "" : ", ") + call;
-    if (heard.driver_calls.size() > 4) calls = std::to_string(heard.driver_calls.size()) + " calls";
-    row(heard.runtime_call.c_str(), calls.c_str());
-  }
+  std::printf("allocated with the runtime API\n");
+  cu::Memory runtimes;  // an owner that calls cuMemFree on memory from cudaMalloc
+  call("cudaMalloc", runtime.malloc(reinterpret_cast<void**>(&runtimes.address), kBytes));
+  show_owner(runtimes.address, primary.handle);
+  cudaStream_t stream = nullptr;
+  call("cudaStreamCreate", runtime.stream_create(&stream));
+  const std::unique_ptr<CUstream_st, decltype(runtime.stream_destroy)> owner(stream, runtime.stream_destroy);
 
-  CU_CHECK(cuCtxPopCurrent(&primary));
-  CU_CHECK(cuDevicePrimaryCtxRelease(device));
-  return right && numbers[0] == 7 && numbers[kNumbers - 1] == 7 ? 0 : 1;
+  std::printf("the driver launches in the runtime's stream, on the runtime's memory\n");
+  int n = kNumbers;
+  void* to_runtimes[] = {&runtimes.address, &drivers.address, &n};
+  call("cudaMemsetAsync, to 0", runtime.memset(reinterpret_cast<void*>(runtimes.address), 0, kBytes, stream));
+  CU_THROW(cuLaunchKernel(reinterpret_cast<CUfunction>(library.add), kNumbers / kBlock, 1, 1, kBlock, 1, 1, 0, stream,
+                          to_runtimes, nullptr));
+  row("cuLaunchKernel, adds 7", "CUDA_SUCCESS");
+  call("cudaStreamSynchronize", runtime.stream_wait(stream));
+
+  std::printf("the runtime launches in the driver's stream, on the driver's memory\n");
+  cu::Stream drivers_stream;
+  void* to_drivers[] = {&drivers.address, &runtimes.address, &n};
+  call("cudaLaunchKernel, adds 7", runtime.launch(library.add, dim3{kNumbers / kBlock, 1, 1}, dim3{kBlock, 1, 1},
+                                                  to_drivers, 0, drivers_stream.handle));
+  CU_THROW(cuStreamSynchronize(drivers_stream.handle));
+  row("cuStreamSynchronize", "CUDA_SUCCESS");
+
+  std::vector<unsigned> numbers(kNumbers);
+  call("cudaMemcpy to the host",
+       runtime.memcpy(numbers.data(), reinterpret_cast<void*>(drivers.address), kBytes, cudaMemcpyDeviceToHost));
+  const auto right = std::count(numbers.begin(), numbers.end(), 14u);
+  row("  numbers that are 14", std::to_string(right) + " of " + std::to_string(kNumbers));
+
+  std::printf("each API frees what the other has allocated\n");
+  CU_THROW(cuMemFree(std::exchange(runtimes.address, 0)));
+  row("cuMemFree of the runtime's memory", "CUDA_SUCCESS");
+  call("cudaFree of the driver's memory", runtime.free(reinterpret_cast<void*>(std::exchange(drivers.address, 0))));
+
+  show_calls(listener);
+  return right == kNumbers ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

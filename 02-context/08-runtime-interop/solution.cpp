@@ -1,13 +1,14 @@
-// The runtime's cudaSetDevice, in a few driver calls: what makes the two APIs meet.
+// Implements the runtime's cudaSetDevice with driver calls.
 #include "common/cu.hpp"
 
 #include <map>
 #include <mutex>
 
-// Makes the primary context of a device current for the calling thread, in the place of what was on top of its stack
-// (if anything was). However often it is called, and by however many threads, the primary context of a device is
-// retained once, and never released. Initialises the driver if nobody has. Throws cu::Error if there is no such device
-// (CU_THROW), and changes nothing then.
+// Makes the primary context of a device current for the calling thread. It replaces the entry on top of the thread's
+// context stack, or adds one if the stack is empty. The primary context of each device is retained once, however often
+// and by however many threads this function is called, and it is never released. Initializes the driver if necessary.
+// Throws cu::Error (CU_THROW) if a driver call fails, for example because there is no such device; the stack has not
+// changed then.
 void set_device(int ordinal) {
   static std::mutex mutex;
   static std::map<CUdevice, CUcontext> retained;
@@ -17,5 +18,5 @@ void set_device(int ordinal) {
   const std::lock_guard<std::mutex> lock(mutex);
   CUcontext& primary = retained[device];
   if (primary == nullptr) CU_THROW(cuDevicePrimaryCtxRetain(&primary, device));
-  CU_THROW(cuCtxSetCurrent(primary));  // on every call: what is current is the thread's
+  CU_THROW(cuCtxSetCurrent(primary));  // in every call, because each thread has its own stack
 }

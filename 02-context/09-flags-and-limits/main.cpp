@@ -1,5 +1,6 @@
-// Waits for the same work under each scheduling flag, then asks for the limits of a context and changes them.
+// Waits for the same work with each scheduling flag, then changes the limits of a context and shows what they cost.
 #include "common/cu.hpp"
+#include "common/image.hpp"
 
 #include <chrono>
 #include <ctime>
@@ -13,71 +14,102 @@ double cpu_ms_of_this_thread() {
   return now.tv_sec * 1e3 + now.tv_nsec / 1e6;
 }
 
-// One row: how long this thread waited in cuCtxSynchronize, and how much of a CPU it kept busy meanwhile.
-void wait_with(CUdevice device, const char* flag, unsigned flags) {
-  CUcontext context;
-  CU_CHECK(cuCtxCreate(&context, nullptr, flags, device));
-  unsigned told;
-  CU_CHECK(cuCtxGetFlags(&told));
-  CU_CHECK(cuLaunchHostFunc(
+// Waits for 50 ms of work, and prints how long that took and how much CPU time the waiting thread used.
+void wait_with(const char* name, unsigned flag) {
+  CU_THROW(cuCtxSetFlags(flag));
+  unsigned flags;
+  CU_THROW(cuCtxGetFlags(&flags));
+  CU_THROW(cuLaunchHostFunc(
       nullptr, [](void*) { std::this_thread::sleep_for(kWork); }, nullptr));
   const auto start = std::chrono::steady_clock::now();
   const double cpu = cpu_ms_of_this_thread();
-  CU_CHECK(cuCtxSynchronize());
+  CU_THROW(cuCtxSynchronize());
   const std::chrono::duration<double, std::milli> waited = std::chrono::steady_clock::now() - start;
-  std::printf("%-28s| %5u | %6.1f ms | %6.1f ms\n", flag, told, waited.count(), cpu_ms_of_this_thread() - cpu);
-  CU_CHECK(cuCtxDestroy(context));
+  std::printf("%-28s| %5u | %6.1f ms | %6.1f ms\n", name, flags, waited.count(), cpu_ms_of_this_thread() - cpu);
 }
 
-// One row: a limit's value at first, what was asked for, and the value then. False if the answer is not `expected`.
-bool set_limit(const char* name, CUlimit limit, std::size_t wanted, CUresult expected = CUDA_SUCCESS) {
+// Requests a new value for a limit, and prints the values before and after. Returns the result of the request.
+CUresult request(const char* name, CUlimit limit, std::size_t value) {
   std::size_t before = 0, after = 0;
-  const CUresult asked = cuCtxGetLimit(&before, limit);
-  const CUresult set = cuCtxSetLimit(limit, wanted);
-  if (set == CUDA_SUCCESS) {
-    CU_CHECK(cuCtxGetLimit(&after, limit));
-    std::printf("%-32s| %9zu | %9zu | %9zu\n", name, before, wanted, after);
-  } else {
-    std::printf("%-32s| %9s | %9zu | %s\n", name, "-", wanted, cu::name(set));
+  const CUresult known = cuCtxGetLimit(&before, limit);
+  if (known == CUDA_ERROR_UNSUPPORTED_LIMIT) {
+    std::printf("%-32s| not supported\n", name);
+    return known;
   }
-  return set == expected && asked == expected && after >= (expected == CUDA_SUCCESS ? wanted : 0);
+  CU_THROW(known);
+  const CUresult result = cuCtxSetLimit(limit, value);
+  CU_THROW(cuCtxGetLimit(&after, limit));
+  const std::string shown = result == CUDA_SUCCESS ? std::to_string(after) : cu::name(result);
+  std::printf("%-32s| %9zu | %9zu | %s\n", name, before, value, shown.c_str());
+  return result;
 }
 
-double mib_in_use() {
+std::size_t bytes_in_use() {
   std::size_t free, total;
-  CU_CHECK(cuMemGetInfo(&free, &total));
-  return (total - free) / 1048576.0;
+  CU_THROW(cuMemGetInfo(&free, &total));
+  return total - free;
 }
 
-int main() {
-  CUdevice device;
-  CU_CHECK(cuInit(0));
-  CU_CHECK(cuDeviceGet(&device, 0));
+// Launches a kernel with one thread and checks its result.
+void run(const cu::Module& module, const char* kernel) {
+  const cu::Memory out(sizeof(unsigned));
+  CUdeviceptr address = out.address;
+  unsigned n = 3, result = 0;
+  void* arguments[] = {&address, &n};
+  CU_THROW(cuLaunchKernel(module.function(kernel), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
+  CU_THROW(cuMemcpyDtoH(&result, out.address, sizeof result));
+  const unsigned expected = std::string(kernel) == "deep" ? 2 * n : n;
+  if (result != expected) throw std::runtime_error(std::string(kernel) + " computed a wrong result");
+}
 
-  std::printf("to wait for 50 ms of work   | flags | it took   | the CPU worked for\n");
-  wait_with(device, "CU_CTX_SCHED_AUTO", CU_CTX_SCHED_AUTO);
-  wait_with(device, "CU_CTX_SCHED_SPIN", CU_CTX_SCHED_SPIN);
-  wait_with(device, "CU_CTX_SCHED_YIELD", CU_CTX_SCHED_YIELD);
-  wait_with(device, "CU_CTX_SCHED_BLOCKING_SYNC", CU_CTX_SCHED_BLOCKING_SYNC);
+int main() try {
+  cu::Context context;
+  std::printf("waiting for 50 ms of work   | flags | time      | CPU time of the waiting thread\n");
+  wait_with("CU_CTX_SCHED_AUTO", CU_CTX_SCHED_AUTO);
+  wait_with("CU_CTX_SCHED_SPIN", CU_CTX_SCHED_SPIN);
+  wait_with("CU_CTX_SCHED_YIELD", CU_CTX_SCHED_YIELD);
+  wait_with("CU_CTX_SCHED_BLOCKING_SYNC", CU_CTX_SCHED_BLOCKING_SYNC);
 
-  CUcontext context;
-  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
-  std::printf("\nlimit                           | at first  | asked for | then\n");
-  bool right = set_limit("CU_LIMIT_STACK_SIZE", CU_LIMIT_STACK_SIZE, 5000);
-  right &= set_limit("CU_LIMIT_PRINTF_FIFO_SIZE", CU_LIMIT_PRINTF_FIFO_SIZE, 1000);
-  right &= set_limit("CU_LIMIT_MALLOC_HEAP_SIZE", CU_LIMIT_MALLOC_HEAP_SIZE, 64 << 20);
-  right &=
-      set_limit("CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH", CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 1, CUDA_ERROR_UNSUPPORTED_LIMIT);
+  const cu::Module module(cu::image("kernels.ptx"));
+  std::printf("\nlimit                           | before    | requested | after\n");
+  CU_THROW(request("CU_LIMIT_STACK_SIZE", CU_LIMIT_STACK_SIZE, 5000));
+  CU_THROW(request("CU_LIMIT_PRINTF_FIFO_SIZE", CU_LIMIT_PRINTF_FIFO_SIZE, 1000));
+  CU_THROW(request("CU_LIMIT_MALLOC_HEAP_SIZE", CU_LIMIT_MALLOC_HEAP_SIZE, 64 << 20));
+  run(module, "use_heap");
+  CU_EXPECT(CUDA_ERROR_INVALID_VALUE, request("  after a kernel has used it", CU_LIMIT_MALLOC_HEAP_SIZE, 1 << 27));
+  request("CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH", CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4);
 
-  // A stack for every thread that could run at once: that is what the number is multiplied by.
   int multiprocessors, threads;
-  CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
-  CU_CHECK(cuDeviceGetAttribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device));
-  std::printf("\nstack  | for %d threads at once | device memory in use\n", multiprocessors * threads);
-  for (std::size_t stack : {1024, 4096, 8192, 16384}) {
-    CU_CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, stack));
-    std::printf("%6zu | %18.0f MiB | %.0f MiB\n", stack, stack / 1048576.0 * multiprocessors * threads, mib_in_use());
+  CU_THROW(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
+  CU_THROW(cuDeviceGetAttribute(&threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, context.device));
+  const std::size_t stacks = static_cast<std::size_t>(multiprocessors) * threads;
+
+  CU_THROW(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024));
+  const std::size_t before = bytes_in_use();
+  const auto row = [&](const char* what) {
+    std::size_t stack;
+    CU_THROW(cuCtxGetLimit(&stack, CU_LIMIT_STACK_SIZE));
+    const auto grown = static_cast<long long>(bytes_in_use()) - static_cast<long long>(before);
+    std::printf("%-32s| %11zu | %6zu MiB | %lld MiB\n", what, stack, (stack - 1024) * stacks >> 20, grown >> 20);
+    return stack;
+  };
+  std::printf("\nup to %zu threads run at a time\n", stacks);
+  std::printf("%-32s| stack limit | computed   | more memory in use\n", "");
+  row("cuCtxSetLimit, 1 KiB");
+  for (std::size_t kib : {4, 8, 16}) {
+    CU_THROW(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, kib << 10));
+    row(("cuCtxSetLimit, " + std::to_string(kib) + " KiB").c_str());
   }
-  CU_CHECK(cuCtxDestroy(context));
-  return right ? 0 : 1;
+  CU_THROW(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024));
+  row("cuCtxSetLimit, 1 KiB");
+  run(module, "deep");
+  const std::size_t grown = row("a kernel that needs 8 KiB");
+  run(module, "shallow");
+  row("a kernel that needs none");
+  CU_THROW(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 1024));
+  row("cuCtxSetLimit, 1 KiB");
+  return grown >= 8192 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

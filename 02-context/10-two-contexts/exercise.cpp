@@ -1,11 +1,13 @@
-// Look before a launch whether memory and stream belong together.
+// Checks before a launch whether a stream and memory can be used together.
 #include "common/cu.hpp"
 
 #include <vector>
 
-// True if all of the memory was allocated in the context that `stream` belongs to; the null stream belongs to the one
-// that is current. An address may lie inside an allocation; address 0 is nobody's and fits everywhere. Nothing is made
-// current. Throws cu::Error if an address is none of the driver's, or the driver refuses (CU_THROW).
+// Returns whether kernels in `stream` can use all of `memory`. That is the case for memory that belongs to the stream's
+// context, and for memory that belongs to no context (from a memory pool, for example) but to the stream's device. The
+// null stream belongs to the current context. An address can be anywhere inside an allocation; address 0 is ignored.
+// The context stack does not change. Throws cu::Error (CU_THROW) if a driver call fails, for example because an address
+// belongs to no allocation.
 bool belong_together(CUstream stream, const std::vector<CUdeviceptr>& memory) {
   // Your code here.
   (void)stream;

@@ -1,9 +1,9 @@
-// Ask the driver how much room there is at an address.
+// Find out how many bytes there are from an address to the end of its allocation.
 #include "common/cu.hpp"
 
-// How many bytes may be written from `address` on: to the end of the allocation that it lies in. 0 if it lies in none,
-// never was in one, or no longer is: that is an answer, not an error. A context is current. Throws cu::Error if the
-// driver refuses for another reason (CU_THROW).
+// Returns how many bytes you may write, starting at `address`: the distance to the end of the allocation that contains
+// it. Returns 0 if no allocation contains the address, for example because it was freed. A context is current. Throws
+// cu::Error if a driver call fails for any other reason (CU_THROW).
 std::size_t room(CUdeviceptr address) {
   // Your code here.
   return address == 0 ? 0 : 1;

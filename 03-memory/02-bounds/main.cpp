@@ -1,57 +1,46 @@
-// Makes the usual mistakes with device memory, one after the other, and shows what the driver says to each.
+// Makes the usual mistakes with device memory and prints what each call returns.
 #include "common/cu.hpp"
 
 #include <vector>
 
-// Prints what was tried and what the driver answered; returns 1 if that is not what was expected.
-int answered(const char* tried, CUresult expected, CUresult result) {
-  std::printf("%-46s| %s\n", tried, cu::name(result));
-  return result != expected;
-}
+void row(const char* call, CUresult result) { std::printf("%-42s| %s\n", call, cu::name(result)); }
 
-int main() {
-  CU_CHECK(cuInit(0));
-  CUdevice device;
-  CUcontext context;
-  CU_CHECK(cuDeviceGet(&device, 0));
-  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
-
-  constexpr CUresult kFine = CUDA_SUCCESS, kRefused = CUDA_ERROR_INVALID_VALUE;
+int main() try {
+  cu::Context context;
   std::size_t total;
-  CU_CHECK(cuDeviceTotalMem(&total, device));
+  CU_CHECK(cuDeviceTotalMem(&total, context.device));
   std::vector<char> host(2000);
-  CUdeviceptr memory, other;
-  int surprises = 0;
 
-  std::printf("%-46s| the driver's answer\n", "what is tried");
-  surprises += answered("take 0 bytes", kRefused, cuMemAlloc(&memory, 0));
-  surprises += answered("take more than the device has", CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&memory, 2 * total));
-  surprises += answered("take 1000 bytes", kFine, cuMemAlloc(&memory, 1000));
+  std::printf("%-42s| result\n", "call");
+  CUdeviceptr memory;
+  row("allocate 0 bytes", CU_EXPECT(CUDA_ERROR_INVALID_VALUE, cuMemAlloc(&memory, 0)));
+  row("allocate twice the device's memory", CU_EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&memory, 2 * total)));
+  row("allocate 1000 bytes", CU_EXPECT(CUDA_SUCCESS, cuMemAlloc(&memory, 1000)));
 
-  surprises += answered("copy 1000 bytes there", kFine, cuMemcpyHtoD(memory, host.data(), 1000));
-  surprises += answered("copy 1001 bytes", kRefused, cuMemcpyHtoD(memory, host.data(), 1001));
-  surprises += answered("copy 1000 bytes, one byte further in", kRefused, cuMemcpyHtoD(memory + 1, host.data(), 1000));
-  surprises += answered("copy the last byte back", kFine, cuMemcpyDtoH(host.data(), memory + 999, 1));
-  surprises += answered("copy the byte behind it", kRefused, cuMemcpyDtoH(host.data(), memory + 1000, 1));
-  surprises += answered("copy 0 bytes to nowhere", kFine, cuMemcpyHtoD(0, host.data(), 0));
+  const auto kInvalid = CUDA_ERROR_INVALID_VALUE;
+  row("copy 1000 bytes to it", CU_EXPECT(CUDA_SUCCESS, cuMemcpyHtoD(memory, host.data(), 1000)));
+  row("copy 1001 bytes to it", CU_EXPECT(kInvalid, cuMemcpyHtoD(memory, host.data(), 1001)));
+  row("copy 1000 bytes to its second byte", CU_EXPECT(kInvalid, cuMemcpyHtoD(memory + 1, host.data(), 1000)));
+  row("copy its last byte back", CU_EXPECT(CUDA_SUCCESS, cuMemcpyDtoH(host.data(), memory + 999, 1)));
+  row("copy the byte after its end back", CU_EXPECT(kInvalid, cuMemcpyDtoH(host.data(), memory + 1000, 1)));
+  row("copy 0 bytes to address 0", CU_EXPECT(CUDA_SUCCESS, cuMemcpyHtoD(0, host.data(), 0)));
 
-  surprises += answered("free an address inside", kRefused, cuMemFree(memory + 256));
-  surprises += answered("free it", kFine, cuMemFree(memory));
-  surprises += answered("free it again", kRefused, cuMemFree(memory));
-  surprises += answered("free nothing, address 0", kFine, cuMemFree(0));
-  surprises += answered("copy from where it was", kRefused, cuMemcpyDtoH(host.data(), memory, 1000));
+  row("free an address inside it", CU_EXPECT(kInvalid, cuMemFree(memory + 256)));
+  row("free it", CU_EXPECT(CUDA_SUCCESS, cuMemFree(memory)));
+  row("free it again", CU_EXPECT(kInvalid, cuMemFree(memory)));
+  row("free address 0", CU_EXPECT(CUDA_SUCCESS, cuMemFree(0)));
+  row("copy from the freed address", CU_EXPECT(kInvalid, cuMemcpyDtoH(host.data(), memory, 1000)));
 
-  CUdeviceptr begin;
-  std::size_t bytes;
-  CU_CHECK(cuMemAlloc(&other, 1000));
-  surprises += answered("ask what lies at an address", kFine, cuMemGetAddressRange(&begin, &bytes, other + 700));
-  std::printf("  byte %d of an allocation of %zu\n", static_cast<int>(other + 700 - begin), bytes);
-  surprises += answered("ask for the range of a host address", CUDA_ERROR_NOT_FOUND,
-                        cuMemGetAddressRange(&begin, &bytes, reinterpret_cast<CUdeviceptr>(host.data())));
-
-  CU_CHECK(cuMemFree(other));
-  CU_CHECK(cuCtxDestroy(context));
-  std::printf("\n%s\n",
-              surprises == 0 ? "Nothing was read or written outside an allocation." : "That was not expected.");
-  return surprises == 0 ? 0 : 1;
+  const cu::Memory other(1000);
+  CUdeviceptr base;
+  std::size_t size;
+  row("look up an address", CU_EXPECT(CUDA_SUCCESS, cuMemGetAddressRange(&base, &size, other.address + 700)));
+  std::printf("  it is byte %d of an allocation of %zu\n", static_cast<int>(other.address + 700 - base), size);
+  const bool found = base == other.address && size == 1000;
+  const auto host_address = reinterpret_cast<CUdeviceptr>(host.data());
+  row("look up a host address", CU_EXPECT(CUDA_ERROR_NOT_FOUND, cuMemGetAddressRange(&base, &size, host_address)));
+  return found ? 0 : 1;
+} catch (const cu::Error& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -1,14 +1,14 @@
-// Ask the driver how much room there is at an address.
+// Find out how many bytes there are from an address to the end of its allocation.
 #include "common/cu.hpp"
 
-// How many bytes may be written from `address` on: to the end of the allocation that it lies in. 0 if it lies in none,
-// never was in one, or no longer is: that is an answer, not an error. A context is current. Throws cu::Error if the
-// driver refuses for another reason (CU_THROW).
+// Returns how many bytes you may write, starting at `address`: the distance to the end of the allocation that contains
+// it. Returns 0 if no allocation contains the address, for example because it was freed. A context is current. Throws
+// cu::Error if a driver call fails for any other reason (CU_THROW).
 std::size_t room(CUdeviceptr address) {
-  CUdeviceptr begin = 0;
-  std::size_t bytes = 0;
-  const CUresult found = cuMemGetAddressRange(&begin, &bytes, address);
-  if (found == CUDA_ERROR_NOT_FOUND) return 0;
-  CU_THROW(found);
-  return bytes - (address - begin);
+  CUdeviceptr start = 0;
+  std::size_t size = 0;
+  const CUresult result = cuMemGetAddressRange(&start, &size, address);
+  if (result == CUDA_ERROR_NOT_FOUND) return 0;
+  CU_THROW(result);
+  return size - (address - start);
 }

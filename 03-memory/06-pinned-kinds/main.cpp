@@ -1,65 +1,80 @@
-// Takes page-locked memory of every kind, and measures what the host and the copies make of it.
+// Allocates pinned memory of every kind, and measures it beside pageable memory: in the context that allocated it, and
+// in another one.
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
 #include <cstdint>
 #include <cstring>
 #include <numeric>
+#include <vector>
 
 constexpr std::size_t kBytes = 32 << 20;
 
-struct Kind {
-  const char* name;
-  unsigned flags;
-};
-
 // In GB/s.
 template <class Work>
-double speed(Work work) {
+double bandwidth(Work work) {
   return kBytes / cu::median_seconds(work) / 1e9;
 }
 
-// Whether a context that did not allocate the memory copies from it, and has an address for its kernels.
-bool usable_elsewhere(void* host) {
-  cu::Context other;
-  cu::Memory device(kBytes);
+double copy_bandwidth(CUdeviceptr device, const void* host) {
+  return bandwidth([&] {
+    CU_THROW(cuMemcpyHtoD(device, host, kBytes));
+    CU_THROW(cuCtxSynchronize());
+  });
+}
+
+// Whether a kernel in the current context can use the memory, and at which address.
+const char* address_for_kernels(void* host) {
   CUdeviceptr address;
-  return cuMemcpyHtoD(device.address, host, kBytes) == CUDA_SUCCESS &&
-         cuMemHostGetDevicePointer(&address, host, 0) == CUDA_SUCCESS;
+  const CUresult result = cuMemHostGetDevicePointer(&address, host, 0);
+  if (result == CUDA_ERROR_INVALID_VALUE) return "none";
+  CU_THROW(result);
+  return address == reinterpret_cast<CUdeviceptr>(host) ? "the same" : "another";
+}
+
+// Prints one row of the table; returns whether the bytes that the host wrote arrived on the device.
+bool measure(const char* kind, void* host) {
+  auto* words = static_cast<std::uint64_t*>(host);
+  const std::size_t count = kBytes / sizeof *words;
+  std::uint64_t sum = 0;
+  const double writes = bandwidth([&] { std::memset(host, 1, kBytes); });
+  const double reads = bandwidth([&] { sum += std::accumulate(words, words + count, std::uint64_t{0}); });
+
+  cu::Memory device(kBytes);
+  const double here = copy_bandwidth(device.address, host);
+  double elsewhere = 0;
+  const char* address = nullptr;
+  {
+    cu::Context other;
+    cu::Memory device_of_other(kBytes);
+    elsewhere = copy_bandwidth(device_of_other.address, host);
+    address = address_for_kernels(host);
+  }
+  std::printf("%-15s | %6.1f | %6.1f | %7.1f | %7.1f | %s\n", kind, writes, reads, here, elsewhere, address);
+
+  std::vector<std::uint64_t> arrived(count);
+  CU_THROW(cuMemcpyDtoH(arrived.data(), device.address, kBytes));
+  return sum != 0 && std::memcmp(arrived.data(), host, kBytes) == 0;
 }
 
 int main() try {
   cu::Context context;
   cu::print_device_and_link(context.device);
-  cu::Memory device(kBytes);
-  bool right = true;
 
-  std::printf("\n%-15s | a kernel's | in another | GB/s: the host | the host | copy to | copy from\n", "");
-  std::printf("%-15s | address    | context    | writes         | reads    | device  | device\n", "kind");
-  for (const Kind kind :
-       {Kind{"no flag", 0}, Kind{"portable", CU_MEMHOSTALLOC_PORTABLE}, Kind{"mapped", CU_MEMHOSTALLOC_DEVICEMAP},
-        Kind{"write-combined", CU_MEMHOSTALLOC_WRITECOMBINED}}) {
-    void* host;
-    CUdeviceptr address;
-    CU_CHECK(cuMemHostAlloc(&host, kBytes, kind.flags));
-    CU_CHECK(cuMemHostGetDevicePointer(&address, host, 0));
-    const bool same = address == reinterpret_cast<CUdeviceptr>(host), elsewhere = usable_elsewhere(host);
+  std::printf("\n                | GB/s:  |        | copy to the device    |\n");
+  std::printf("                | host   | host   | this    | another | address\n");
+  std::printf("kind            | writes | reads  | context | context | for kernels\n");
+  std::vector<char> pageable(kBytes);
+  bool arrived = measure("pageable", pageable.data());
+  const cu::Pinned plain(kBytes), portable(kBytes, CU_MEMHOSTALLOC_PORTABLE), mapped(kBytes, CU_MEMHOSTALLOC_DEVICEMAP),
+      write_combined(kBytes, CU_MEMHOSTALLOC_WRITECOMBINED);
+  arrived &= measure("no flag", plain.address);
+  arrived &= measure("portable", portable.address);
+  arrived &= measure("mapped", mapped.address);
+  arrived &= measure("write-combined", write_combined.address);
 
-    auto* words = static_cast<std::uint64_t*>(host);
-    const std::size_t count = kBytes / sizeof *words;
-    std::uint64_t sum = 0;
-    const double writes = speed([&] { std::memset(host, 1, kBytes); });
-    const double reads = speed([&] { sum += std::accumulate(words, words + count, std::uint64_t{0}); });
-    const double to_device = speed([&] { CU_CHECK(cuMemcpyHtoD(device.address, host, kBytes)); });
-    const double from_device = speed([&] { CU_CHECK(cuMemcpyDtoH(host, device.address, kBytes)); });
-    std::printf("%-15s | %-10s | %-10s | %14.1f | %8.1f | %7.1f | %7.1f\n", kind.name, same ? "the same" : "another",
-                elsewhere ? "usable" : "not usable", writes, reads, to_device, from_device);
-    right &= elsewhere && sum != 0 && words[count - 1] == 0x0101010101010101;
-    CU_CHECK(cuMemFreeHost(host));
-  }
-
-  std::printf("\n%s\n", right ? "All bytes arrived." : "Bytes were lost.");
-  return right ? 0 : 1;
+  std::printf("\n%s\n", arrived ? "All bytes arrived." : "Bytes were lost.");
+  return arrived ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,51 +1,69 @@
-// Pins memory that exists already, and works out after how many copies that has paid for itself.
+// Pins memory that already exists, and computes after how many copies that has paid off.
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 
-constexpr std::size_t kSmallest = 1 << 20, kLargest = 64 << 20;  // bytes
+constexpr std::size_t kPage = 4096, kSmallest = 64 << 10, kLargest = 64 << 20;  // bytes
 
-double milliseconds(std::chrono::steady_clock::time_point from, std::chrono::steady_clock::time_point to) {
-  return std::chrono::duration<double, std::milli>(to - from).count();
+struct Free {
+  void operator()(char* array) const { std::free(array); }
+};
+using Array = std::unique_ptr<char, Free>;
+
+// A new operating-system page has no memory until the first write to it, so this writes to all of them.
+Array new_array(std::size_t bytes) {
+  Array array(static_cast<char*>(std::aligned_alloc(kPage, bytes)));
+  std::memset(array.get(), 1, bytes);
+  return array;
 }
 
-double copy_milliseconds(CUdeviceptr device, void* host, std::size_t bytes) {
+double milliseconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+double copy_milliseconds(CUdeviceptr device, const char* host, std::size_t bytes) {
   return 1e3 * cu::median_seconds([&] {
            CU_CHECK(cuMemcpyHtoD(device, host, bytes));
            CU_CHECK(cuCtxSynchronize());
          });
 }
 
-// One row: how long it takes to pin that much, and to copy it before and after.
+// The median time for pinning an array and unpinning it again. Each run takes a new array.
+double pin_milliseconds(std::size_t bytes) {
+  return cu::median([&] {
+    const Array array = new_array(bytes);
+    const auto start = std::chrono::steady_clock::now();
+    CU_CHECK(cuMemHostRegister(array.get(), bytes, 0));
+    CU_CHECK(cuMemHostUnregister(array.get()));
+    return milliseconds_since(start);
+  });
+}
+
 void measure(CUdeviceptr device, std::size_t bytes) {
-  using Clock = std::chrono::steady_clock;
-  void* host = std::aligned_alloc(4096, bytes);
-  std::memset(host, 1, bytes);  // until it is written to, memory has no pages that could be pinned
-  const double pageable = copy_milliseconds(device, host, bytes);
+  const Array array = new_array(bytes);
+  const double pageable = copy_milliseconds(device, array.get(), bytes);
+  CU_CHECK(cuMemHostRegister(array.get(), bytes, 0));
+  const double pinned = copy_milliseconds(device, array.get(), bytes);
+  CU_CHECK(cuMemHostUnregister(array.get()));
+  const double pin = pin_milliseconds(bytes);
 
-  const auto start = Clock::now();
-  CU_CHECK(cuMemHostRegister(host, bytes, 0));
-  const auto registered = Clock::now();
-  const double pinned = copy_milliseconds(device, host, bytes);
-  const auto done = Clock::now();
-  CU_CHECK(cuMemHostUnregister(host));
-  const double price = milliseconds(start, registered) + milliseconds(done, Clock::now());
-
-  std::printf("%3zu MiB | %8.3f | %8.3f | %17.3f |", bytes >> 20, pageable, pinned, price);
+  const std::size_t kib = bytes >> 10;
+  std::printf("%3zu %s | %8.3f | %8.3f | %13.3f |", kib < 1024 ? kib : kib >> 10, kib < 1024 ? "KiB" : "MiB", pageable,
+              pinned, pin);
   if (pinned < pageable) {
-    std::printf(" %5.1f\n", price / (pageable - pinned));
+    std::printf(" %5.1f\n", pin / (pageable - pinned));
   } else {
     std::printf(" never\n");
   }
-  std::free(host);
 }
 
-// Prints what was tried and what the driver answered; returns 1 if that is not what was expected.
-int answered(const char* tried, CUresult expected, CUresult result) {
-  std::printf("%-36s| %s\n", tried, cu::name(result));
-  return result != expected;
+// Prints what was tried and the result; returns whether it is the expected one.
+bool returned(const char* tried, CUresult expected, CUresult result) {
+  std::printf("%-38s| %s\n", tried, cu::name(result));
+  return result == expected;
 }
 
 int main() try {
@@ -53,25 +71,22 @@ int main() try {
   cu::print_device_and_link(context.device);
   cu::Memory device(kLargest);
 
-  std::printf("\nms:     | pageable | pinned   | pin and unpin     | paid for after\n");
-  std::printf("size    | copy     | copy     | once              | so many copies\n");
+  std::printf("\nms      | pageable | pinned   | pin and unpin | pays off after\n");
+  std::printf("size    | copy     | copy     | once          | copies\n");
   for (std::size_t bytes = kSmallest; bytes <= kLargest; bytes *= 4) measure(device.address, bytes);
 
   constexpr CUresult kAlready = CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED, kNot = CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED;
-  constexpr std::size_t kPage = 4096;
-  char* array = static_cast<char*>(std::aligned_alloc(kPage, 4 * kPage));
-  std::memset(array, 1, 4 * kPage);
-  int surprises = 0;
-  std::printf("\n%-36s| the driver's answer\n", "what is tried");
-  surprises += answered("register 100 bytes inside a page", CUDA_SUCCESS, cuMemHostRegister(array + 100, 100, 0));
-  surprises += answered("register 100 others in the same page", CUDA_SUCCESS, cuMemHostRegister(array + 300, 100, 0));
-  surprises += answered("register the page around them", kAlready, cuMemHostRegister(array, kPage, 0));
-  surprises += answered("unregister the first", CUDA_SUCCESS, cuMemHostUnregister(array + 100));
-  surprises += answered("unregister the second", CUDA_SUCCESS, cuMemHostUnregister(array + 300));
-  surprises += answered("unregister it again", kNot, cuMemHostUnregister(array + 300));
-  surprises += answered("register no bytes", CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(array, 0, 0));
-  std::free(array);
-  return surprises == 0 ? 0 : 1;
+  const Array array = new_array(4 * kPage);
+  char* const page = array.get();
+  std::printf("\n%-38s| result\n", "call");
+  bool expected = returned("register 100 bytes inside a page", CUDA_SUCCESS, cuMemHostRegister(page + 100, 100, 0));
+  expected &= returned("register 100 other bytes of that page", CUDA_SUCCESS, cuMemHostRegister(page + 300, 100, 0));
+  expected &= returned("register the whole page", kAlready, cuMemHostRegister(page, kPage, 0));
+  expected &= returned("unregister the first range", CUDA_SUCCESS, cuMemHostUnregister(page + 100));
+  expected &= returned("unregister the second range", CUDA_SUCCESS, cuMemHostUnregister(page + 300));
+  expected &= returned("unregister it again", kNot, cuMemHostUnregister(page + 300));
+  expected &= returned("register 0 bytes", CUDA_ERROR_INVALID_VALUE, cuMemHostRegister(page, 0, 0));
+  return expected ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,18 +1,18 @@
-// Send from ordinary memory without waiting for the device.
+// Send from any host memory without waiting for the device.
 #include "common/cu.hpp"
 
 #include <cstring>
 
-// A pinned buffer, large enough for what is sent through it, and an event that says whether it may be filled again. A
-// new slot's event has not been recorded yet; the driver counts that as done.
+// A pinned buffer that is large enough for everything sent through it, and an event that completes when the buffer may
+// be filled again. The event of a new slot has never been recorded, which the driver treats as completed.
 struct Slot {
   void* pinned;
   CUevent free;
 };
 
-// Copies `bytes` from `from` to the device, in the stream's order, by way of the slot. When it returns, `from` may be
-// changed. It does not wait for this copy, only for the one before it in the same slot. Throws cu::Error if the driver
-// refuses (CU_THROW).
+// Copies `bytes` bytes to the device, in the order of the stream, through the slot's buffer. When it returns, the
+// caller may change `from`. Waits only for the previous copy from the same slot, not for this one. Throws cu::Error if
+// a driver call fails (CU_THROW).
 void send(Slot& slot, CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
   // Your code here.
   (void)slot, (void)to, (void)from, (void)bytes, (void)stream;

@@ -1,4 +1,4 @@
-// Shows which copies return before they are done, and what becomes of a buffer that is used again too early.
+// Shows which asynchronous copies return early, and what happens to a buffer that is refilled too early.
 #include "common/cu.hpp"
 
 #include <atomic>
@@ -7,80 +7,85 @@
 #include <thread>
 #include <vector>
 
-constexpr std::size_t kBytes = 64 << 20;  // more than the driver sets aside
-constexpr auto kBusy = std::chrono::milliseconds(50);
+constexpr std::size_t kBytes = 64 << 20;
 
-// Work for a stream that takes a while: what comes after it in the stream has to wait. The driver calls it on a thread
-// of its own.
-void CUDA_CB sleep_a_while(void* over) {
-  std::this_thread::sleep_for(kBusy);
-  *static_cast<std::atomic<bool>*>(over) = true;
-}
+// Keeps a stream busy for 50 ms with a host function. All work that comes later in the stream has to wait for it.
+class BusyStream {
+ public:
+  explicit BusyStream(CUstream stream) : stream_(stream) { CU_THROW(cuLaunchHostFunc(stream, sleep, &finished_)); }
+  ~BusyStream() { CU_REPORT(cuStreamSynchronize(stream_)); }  // the host function uses finished_
+  BusyStream(const BusyStream&) = delete;
+  BusyStream& operator=(const BusyStream&) = delete;
 
-// Puts a copy behind 50 ms of other work; true if the call returned before that work was over.
-bool returns_early(CUstream stream, CUdeviceptr device, void* host, bool to_device) {
-  std::atomic<bool> over{false};
-  CU_CHECK(cuLaunchHostFunc(stream, sleep_a_while, &over));
-  if (to_device) {
-    CU_CHECK(cuMemcpyHtoDAsync(device, host, kBytes, stream));
-  } else {
-    CU_CHECK(cuMemcpyDtoHAsync(host, device, kBytes, stream));
+  bool finished() const { return finished_; }
+
+ private:
+  // The driver calls it on a thread of its own.
+  static void CUDA_CB sleep(void* finished) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    *static_cast<std::atomic<bool>*>(finished) = true;
   }
-  const bool early = !over;
-  CU_CHECK(cuStreamSynchronize(stream));
+
+  CUstream stream_;
+  std::atomic<bool> finished_{false};
+};
+
+// Makes a call that puts a copy into a busy stream; returns whether the call came back while the stream was still busy.
+template <class Call>
+bool returns_early(const char* name, const char* memory, CUstream stream, Call call) {
+  const BusyStream busy(stream);
+  call();
+  const bool early = !busy.finished();
+  std::printf("%-23s | %-8s | %s\n", name, memory, early ? "immediately" : "after the stream's earlier work");
   return early;
 }
 
-// Sends two words through one pinned buffer, and prints what the device got. Returns true if it got both.
-bool send_two(CUstream stream, CUdeviceptr device, char* buffer, bool wait) {
-  std::atomic<bool> over{false};
-  CUevent sent;
-  CU_CHECK(cuEventCreate(&sent, CU_EVENT_DISABLE_TIMING));
-  CU_CHECK(cuLaunchHostFunc(stream, sleep_a_while, &over));
-
-  std::strcpy(buffer, "first");
-  CU_CHECK(cuMemcpyHtoDAsync(device, buffer, 8, stream));
-  CU_CHECK(cuEventRecord(sent, stream));
-  if (wait) CU_CHECK(cuEventSynchronize(sent));
-  std::strcpy(buffer, "second");
-  CU_CHECK(cuMemcpyHtoDAsync(device + 8, buffer, 8, stream));
-
-  CU_CHECK(cuStreamSynchronize(stream));
-  char got[16];
-  CU_CHECK(cuMemcpyDtoH(got, device, sizeof got));
-  std::printf("%-23s | %s, %s\n", wait ? "after the event" : "at once", got, got + 8);
-  CU_CHECK(cuEventDestroy(sent));
-  return std::strcmp(got, "first") == 0 && std::strcmp(got + 8, "second") == 0;
+// Sends two words through one pinned buffer; returns whether the device received both.
+bool send_two_words(CUstream stream, CUdeviceptr device, char* buffer, bool wait) {
+  const cu::Event copied(CU_EVENT_DISABLE_TIMING);
+  {
+    const BusyStream busy(stream);
+    std::strcpy(buffer, "first");
+    CU_THROW(cuMemcpyHtoDAsync(device, buffer, 8, stream));
+    CU_THROW(cuEventRecord(copied.handle, stream));
+    if (wait) CU_THROW(cuEventSynchronize(copied.handle));
+    std::strcpy(buffer, "second");
+    CU_THROW(cuMemcpyHtoDAsync(device + 8, buffer, 8, stream));
+  }
+  char received[16];
+  CU_THROW(cuMemcpyDtoH(received, device, sizeof received));
+  std::printf("%-23s | %s, %s\n", wait ? "after the event" : "immediately", received, received + 8);
+  return std::strcmp(received, "first") == 0 && std::strcmp(received + 8, "second") == 0;
 }
 
 int main() try {
   cu::Context context;
-  cu::Memory device(kBytes);
+  const cu::Memory memory(kBytes);
+  const CUdeviceptr device = memory.address;
   std::vector<char> pageable(kBytes);
-  void* pinned;
-  CUstream stream;
-  CU_CHECK(cuMemHostAlloc(&pinned, kBytes, 0));
-  CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+  const cu::Pinned pinned(kBytes);
+  const cu::Stream owner;
+  const CUstream stream = owner.handle;
 
-  bool early[4];
-  int row = 0;
-  std::printf("the call                | memory   | returns\n");
-  for (const bool to_device : {true, false}) {
-    for (void* host : {pinned, static_cast<void*>(pageable.data())}) {
-      early[row] = returns_early(stream, device.address, host, to_device);
-      std::printf("%-23s | %-8s | %s\n", to_device ? "cuMemcpyHtoDAsync" : "cuMemcpyDtoHAsync",
-                  host == pinned ? "pinned" : "pageable", early[row] ? "at once" : "when the stream has got there");
-      ++row;
-    }
-  }
+  std::printf("call                    | memory   | returns\n");
+  const bool pinned_in = returns_early("cuMemcpyHtoDAsync", "pinned", stream, [&] {
+    CU_THROW(cuMemcpyHtoDAsync(device, pinned.address, kBytes, stream));
+  });
+  const bool pageable_in = returns_early("cuMemcpyHtoDAsync", "pageable", stream, [&] {
+    CU_THROW(cuMemcpyHtoDAsync(device, pageable.data(), kBytes, stream));
+  });
+  const bool pinned_out = returns_early("cuMemcpyDtoHAsync", "pinned", stream, [&] {
+    CU_THROW(cuMemcpyDtoHAsync(pinned.address, device, kBytes, stream));
+  });
+  const bool pageable_out = returns_early("cuMemcpyDtoHAsync", "pageable", stream, [&] {
+    CU_THROW(cuMemcpyDtoHAsync(pageable.data(), device, kBytes, stream));
+  });
 
-  std::printf("\nthe buffer is refilled  | the device got\n");
-  const bool too_early = send_two(stream, device.address, static_cast<char*>(pinned), false);
-  const bool in_time = send_two(stream, device.address, static_cast<char*>(pinned), true);
+  std::printf("\nbuffer refilled         | the device received\n");
+  const bool too_early = send_two_words(stream, device, pinned.as<char>(), false);
+  const bool in_time = send_two_words(stream, device, pinned.as<char>(), true);
 
-  CU_CHECK(cuStreamDestroy(stream));
-  CU_CHECK(cuMemFreeHost(pinned));
-  return early[0] && !early[1] && early[2] && !early[3] && !too_early && in_time ? 0 : 1;
+  return pinned_in && pinned_out && !pageable_in && !pageable_out && !too_early && in_time ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

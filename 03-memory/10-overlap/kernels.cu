@@ -1,4 +1,4 @@
-// Work that takes as long as one likes: `rounds` steps for each number.
+// Work of adjustable length: `rounds` steps for each number.
 extern "C" __global__ void work(float* numbers, int n, int rounds) {
   const int threads = gridDim.x * blockDim.x;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) {

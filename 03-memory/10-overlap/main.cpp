@@ -1,38 +1,52 @@
-// Copies in, computes and copies out, in one stream and in three, and draws when each piece of it ran.
+// Copies in, computes and copies out, in one stream and in several, and draws when each piece was processed. With
+// --controls, it uses a second stream for kernels.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <memory>
+#include <vector>
 
-constexpr double kAlone = 10;                         // milliseconds that the longest part takes, more or less
-constexpr int kColumns = 72, kDrawn = 6, kMost = 64;  // of the picture; pieces in it; pieces at most
+constexpr double kStageMilliseconds = 10;  // roughly, for each of the three stages alone
+constexpr int kColumns = 72, kPiecesDrawn = 6, kMostPieces = 512;
 
-// What is to be done to `count` numbers, and the marks before and after each part of each piece.
+enum Stage { kCopyIn, kCompute, kCopyOut, kStages };
+constexpr const char* kStageNames[] = {"copy in", "compute", "copy out"};
+
+// What happens to `count` numbers, and the events before and after each stage of each piece.
 struct Job {
+  struct Piece {
+    cu::Event begin[kStages], end[kStages];
+  };
   int count, rounds = 1;
   cu::Pinned host{count * sizeof(float)};
   cu::Memory device{count * sizeof(float)};
-  cu::Event begin[3][kMost], end[3][kMost];
+  std::vector<Piece> pieces = std::vector<Piece>(kMostPieces);
   explicit Job(int numbers) : count(numbers) { std::fill_n(host.as<float>(), count, 1.0f); }
 };
 
-struct Streams {
-  CUstream of[3];  // of each part: copies in, kernels, copies out
+// The numbers of one piece, on both sides.
+struct Range {
+  float* host;
+  CUdeviceptr device;
+  int n;
 };
 
-// Puts one part into a stream, for the n numbers from `first` on.
-void enqueue(const Job& job, CUfunction work, int part, int first, int n, CUstream stream) {
-  const std::size_t bytes = n * sizeof(float);
-  CUdeviceptr device = job.device.address + first * sizeof(float);
-  int rounds = job.rounds;
-  const unsigned blocks = std::min(1024, n / 1024 + 1);
-  void* arguments[] = {&device, &n, &rounds};
-  if (part == 0) CU_CHECK(cuMemcpyHtoDAsync(device, job.host.as<float>() + first, bytes, stream));
-  if (part == 1) CU_CHECK(cuLaunchKernel(work, blocks, 1, 1, 256, 1, 1, 0, stream, arguments, nullptr));
-  if (part == 2) CU_CHECK(cuMemcpyDtoHAsync(job.host.as<float>() + first, device, bytes, stream));
+void copy_in(const Range& range, CUstream stream) {
+  CU_CHECK(cuMemcpyHtoDAsync(range.device, range.host, range.n * sizeof(float), stream));
+}
+
+void compute(Range range, CUfunction work, int rounds, CUstream stream) {
+  const unsigned blocks = std::min(1024, range.n / 1024 + 1);
+  void* arguments[] = {&range.device, &range.n, &rounds};
+  CU_CHECK(cuLaunchKernel(work, blocks, 1, 1, 256, 1, 1, 0, stream, arguments, nullptr));
+}
+
+void copy_out(const Range& range, CUstream stream) {
+  CU_CHECK(cuMemcpyDtoHAsync(range.host, range.device, range.n * sizeof(float), stream));
 }
 
 float milliseconds(const cu::Event& from, const cu::Event& to) {
@@ -41,97 +55,184 @@ float milliseconds(const cu::Event& from, const cu::Event& to) {
   return time;
 }
 
-// The whole job, in pieces. Returns milliseconds, from the first event to the last. Each mark takes the device a
-// moment: those that only a drawing needs are made for one.
-float run(const Job& job, CUfunction work, int pieces, const Streams& streams, bool to_be_drawn = false) {
-  const int n = job.count / pieces;
-  for (int i = 0; i < pieces; ++i) {
-    for (int part = 0; part < 3; ++part) {
-      const CUstream stream = streams.of[part];
-      if (part > 0) CU_CHECK(cuStreamWaitEvent(stream, job.end[part - 1][i].handle, 0));
-      if (to_be_drawn || (i == 0 && part == 0)) CU_CHECK(cuEventRecord(job.begin[part][i].handle, stream));
-      enqueue(job, work, part, i * n, n, stream);
-      CU_CHECK(cuEventRecord(job.end[part][i].handle, stream));
-    }
-  }
-  CU_CHECK(cuCtxSynchronize());
-  return milliseconds(job.begin[0][0], job.end[2][pieces - 1]);
-}
+// Runs a job in a number of pieces, in various ways.
+class Pipeline {
+ public:
+  Pipeline(const Job& job, CUfunction work, int pieces) : job_(job), work_(work), pieces_(pieces) {}
 
-void draw(const Job& job, const char* title, float total, float full_scale) {
-  std::printf("\n%s, %d pieces: %.2f ms\n", title, kDrawn, total);
-  for (int part = 0; part < 3; ++part) {
-    std::string line(kColumns, ' ');
-    for (int i = 0; i < kDrawn; ++i) {
-      const auto column = [&](const cu::Event& event) {
-        return std::lround(milliseconds(job.begin[0][0], event) / full_scale * kColumns);
+  // Each stage has its own stream; kernels may have several, used alternately. Returns milliseconds from the first
+  // event to the last. The events before each stage cost a little time of their own, so they are recorded only for the
+  // drawing.
+  float stream_per_stage(CUstream in, const std::vector<CUstream>& for_kernels, CUstream out,
+                         bool for_drawing = false) const {
+    for (int i = 0; i < pieces_; ++i) {
+      const CUstream work = for_kernels[i % for_kernels.size()];
+      const Job::Piece& piece = job_.pieces[i];
+      const auto mark = [&](Stage stage, CUstream stream) {
+        if (for_drawing || (i == 0 && stage == kCopyIn)) CU_CHECK(cuEventRecord(piece.begin[stage].handle, stream));
       };
-      for (long c = column(job.begin[part][i]); c < column(job.end[part][i]) && c < kColumns; ++c) line[c] = '1' + i;
+      mark(kCopyIn, in);
+      copy_in(range(i), in);
+      CU_CHECK(cuEventRecord(piece.end[kCopyIn].handle, in));
+
+      CU_CHECK(cuStreamWaitEvent(work, piece.end[kCopyIn].handle, 0));
+      mark(kCompute, work);
+      compute(range(i), work_, job_.rounds, work);
+      CU_CHECK(cuEventRecord(piece.end[kCompute].handle, work));
+
+      CU_CHECK(cuStreamWaitEvent(out, piece.end[kCompute].handle, 0));
+      mark(kCopyOut, out);
+      copy_out(range(i), out);
+      CU_CHECK(cuEventRecord(piece.end[kCopyOut].handle, out));
     }
-    std::printf("%-8s [%s]\n", part == 0 ? "copy in" : part == 1 ? "compute" : "copy out", line.c_str());
+    CU_CHECK(cuCtxSynchronize());
+    return milliseconds(job_.pieces[0].begin[kCopyIn], job_.pieces[pieces_ - 1].end[kCopyOut]);
+  }
+
+  // Each piece uses the next of the given streams. No events are needed between the stages.
+  float stream_per_piece(const std::vector<cu::Stream>& streams) const {
+    CU_CHECK(cuEventRecord(job_.pieces[0].begin[kCopyIn].handle, streams[0].handle));
+    for (int i = 0; i < pieces_; ++i) {
+      const CUstream stream = streams[i % streams.size()].handle;
+      copy_in(range(i), stream);
+      compute(range(i), work_, job_.rounds, stream);
+      copy_out(range(i), stream);
+      CU_CHECK(cuEventRecord(job_.pieces[i].end[kCopyOut].handle, stream));
+    }
+    CU_CHECK(cuCtxSynchronize());
+    return milliseconds(job_.pieces[0].begin[kCopyIn], job_.pieces[pieces_ - 1].end[kCopyOut]);
+  }
+
+  void draw(const char* title, float total, float full_scale) const {
+    std::printf("\n%s, %d pieces: %.2f ms\n", title, pieces_, total);
+    for (const Stage stage : {kCopyIn, kCompute, kCopyOut}) {
+      std::string line(kColumns, ' ');
+      for (int i = 0; i < pieces_; ++i) {
+        const auto column = [&](const cu::Event& event) {
+          return std::lround(milliseconds(job_.pieces[0].begin[kCopyIn], event) / full_scale * kColumns);
+        };
+        const long end = std::min<long>(column(job_.pieces[i].end[stage]), kColumns);
+        for (long c = column(job_.pieces[i].begin[stage]); c < end; ++c) line[c] = static_cast<char>('1' + i);
+      }
+      std::printf("%-8s [%s]\n", kStageNames[stage], line.c_str());
+    }
+  }
+
+ private:
+  Range range(int piece) const {
+    const int n = job_.count / pieces_;
+    const std::size_t first = static_cast<std::size_t>(piece) * n;
+    return {job_.host.as<float>() + first, job_.device.address + first * sizeof(float), n};
+  }
+
+  const Job& job_;
+  CUfunction work_;
+  int pieces_;
+};
+
+// Milliseconds that each stage takes alone, for the whole job.
+struct Alone {
+  double of[kStages];
+  double longest() const { return *std::max_element(of, of + kStages); }
+  double sum() const { return of[kCopyIn] + of[kCompute] + of[kCopyOut]; }
+};
+
+Alone measure_alone(const Job& job, CUfunction work, CUstream stream) {
+  Alone alone;
+  for (const Stage stage : {kCopyIn, kCompute, kCopyOut}) {
+    alone.of[stage] = cu::median([&] {
+      Pipeline(job, work, 1).stream_per_stage(stream, {stream}, stream, true);
+      return milliseconds(job.pieces[0].begin[stage], job.pieces[0].end[stage]);
+    });
+  }
+  return alone;
+}
+
+// A job that takes long enough to be measured: each copy takes about kStageMilliseconds, and computing a little longer.
+std::unique_ptr<Job> fitting_job(CUfunction work, CUstream stream) {
+  auto job = std::make_unique<Job>(1 << 20);
+  constexpr int kStep = kMostPieces * kPiecesDrawn;
+  const double numbers = job->count * kStageMilliseconds / measure_alone(*job, work, stream).longest();
+  job = std::make_unique<Job>((static_cast<int>(numbers / kStep) + 1) * kStep);
+  for (;;) {
+    const Alone alone = measure_alone(*job, work, stream);
+    const double wanted = 1.2 * std::max(alone.of[kCopyIn], alone.of[kCopyOut]);
+    if (alone.of[kCompute] < wanted) {
+      job->rounds *= 2;
+    } else {
+      job->rounds = std::max(1, static_cast<int>(wanted / alone.of[kCompute] * job->rounds));
+      return job;
+    }
   }
 }
 
-// A job that takes long enough to be measured: as many numbers as are copied or computed in kAlone, and as many rounds
-// for each as make computing a little longer than copying. alone[part] becomes the time of each part.
-std::unique_ptr<Job> fitting_job(CUfunction work, const Streams& one, double (&alone)[3]) {
-  auto job = std::make_unique<Job>(1 << 20);
-  auto longest = [&](int first_part, int last_part) {
-    for (int part = first_part; part <= last_part; ++part) {
-      alone[part] = cu::median([&] {
-        run(*job, work, 1, one, true);
-        return milliseconds(job->begin[part][0], job->end[part][0]);
-      });
-    }
-    return *std::max_element(alone + first_part, alone + last_part + 1);
-  };
-  constexpr int kStep = kMost * kDrawn;
-  const double numbers = job->count * kAlone / longest(0, 2);
-  job = std::make_unique<Job>(static_cast<int>(numbers / kStep) * kStep);
-  const double copies = 1.2 * std::max(longest(0, 0), longest(2, 2));
-  while (longest(1, 1) < copies) job->rounds *= 2;
-  job->rounds = std::max(1, static_cast<int>(copies / alone[1] * job->rounds));
-  longest(1, 1);
-  return job;
-}
-
-int main() try {
+int main(int argc, char** argv) try {
   cu::Context context;
   cu::print_device_and_link(context.device);
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction work = module.function("work");
   cu::Stream in, compute, out;
-  const Streams one{{in.handle, in.handle, in.handle}}, three{{in.handle, compute.handle, out.handle}};
+  const std::vector<cu::Stream> three(3);
 
-  double alone[3];
-  const auto job = fitting_job(work, one, alone);
-  const double longest = *std::max_element(alone, alone + 3);
-  std::printf("Alone: copy in %.2f ms, compute %.2f ms, copy out %.2f ms.\n", alone[0], alone[1], alone[2]);
+  const auto job = fitting_job(work, in.handle);
+  const Alone alone = measure_alone(*job, work, in.handle);
+  // What a piece costs whatever its size: 512 pieces of one number each.
+  const Job tiny(kMostPieces);
+  const double overhead = cu::median([&] {
+    return Pipeline(tiny, work, kMostPieces).stream_per_stage(in.handle, {compute.handle}, out.handle) / kMostPieces;
+  });
+  std::printf("%d MiB alone: copy in %.2f ms, compute %.2f ms, copy out %.2f ms.\n", job->count >> 18,
+              alone.of[kCopyIn], alone.of[kCompute], alone.of[kCopyOut]);
+  std::printf("Each piece adds an overhead of %.1f us.\n", overhead * 1e3);
 
-  run(*job, work, kDrawn, one, true);
-  const float in_one = run(*job, work, kDrawn, one, true);
-  draw(*job, "one stream", in_one, in_one);
-  run(*job, work, kDrawn, three, true);
-  const float in_three = run(*job, work, kDrawn, three, true);
-  draw(*job, "three streams", in_three, in_one);
+  if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {  // do kernels of different pieces overlap?
+    std::printf("\n       | ms, streams for kernels\npieces |     one |     two\n");
+    for (int pieces = 1; pieces <= kMostPieces; pieces *= 2) {
+      const Pipeline pipeline(*job, work, pieces);
+      const auto time = [&](const std::vector<CUstream>& for_kernels) {
+        return cu::median([&] { return pipeline.stream_per_stage(in.handle, for_kernels, out.handle); });
+      };
+      std::printf("%6d | %7.2f | %7.2f\n", pieces, time({compute.handle}), time({compute.handle, three[0].handle}));
+    }
+    return 0;
+  }
 
-  std::printf("\nthree streams\npieces | ms      | the longest part alone, as a share of that\n");
-  for (int pieces = 1; pieces <= kMost; pieces *= 2) {
-    const double time = cu::median([&] { return run(*job, work, pieces, three); });
-    std::printf("%6d | %7.2f | %4.2f %s\n", pieces, time, longest / time, cu::bar(longest / time, 1, 30).c_str());
+  const Pipeline drawn(*job, work, kPiecesDrawn);
+  drawn.stream_per_stage(in.handle, {in.handle}, in.handle, true);
+  const float in_one = drawn.stream_per_stage(in.handle, {in.handle}, in.handle, true);
+  drawn.draw("one stream", in_one, in_one);
+  drawn.stream_per_stage(in.handle, {compute.handle}, out.handle, true);
+  const float in_three = drawn.stream_per_stage(in.handle, {compute.handle}, out.handle, true);
+  drawn.draw("a stream per stage", in_three, in_one);
+
+  std::printf("\npieces | model   | stream per stage | stream per piece | longest stage / stream per stage  (ms)\n");
+  for (int pieces = 1; pieces <= kMostPieces; pieces *= 2) {
+    const Pipeline pipeline(*job, work, pieces);
+    const double model = (alone.sum() + (pieces - 1) * alone.longest()) / pieces + pieces * overhead;
+    const double stages =
+        cu::median([&] { return pipeline.stream_per_stage(in.handle, {compute.handle}, out.handle); });
+    const double in_turn = cu::median([&] { return pipeline.stream_per_piece(three); });
+    const double share = alone.longest() / stages;
+    std::printf("%6d | %7.2f | %16.2f | %16.2f | %4.2f %s\n", pieces, model, stages, in_turn, share,
+                cu::bar(share, 1, 26).c_str());
   }
 
   float* numbers = job->host.as<float>();
-  for (int i = 0; i < job->count; ++i) numbers[i] = static_cast<float>(i % 1000);
-  run(*job, work, kMost, three);
-  bool right = true;
-  for (int i = 0; i < job->count; i += job->count / 999) {
-    float x = static_cast<float>(i % 1000);
-    for (int round = 0; round < job->rounds; ++round) x = std::fma(x, 0.5f, 1.0f);
-    right &= numbers[i] == x;
-  }
-  std::printf("\n%s\n", right ? "All numbers are right." : "Some numbers are wrong.");
-  return right ? 0 : 1;
+  const auto verify = [&](auto run) {
+    for (int i = 0; i < job->count; ++i) numbers[i] = static_cast<float>(i % 1000);
+    run(Pipeline(*job, work, 64));
+    for (int i = 0; i < job->count; i += job->count / 999) {
+      float x = static_cast<float>(i % 1000);
+      for (int round = 0; round < job->rounds; ++round) x = std::fma(x, 0.5f, 1.0f);
+      if (numbers[i] != x) return false;
+    }
+    return true;
+  };
+  const bool correct =
+      verify([&](const Pipeline& p) { p.stream_per_stage(in.handle, {compute.handle}, out.handle); }) &&
+      verify([&](const Pipeline& p) { p.stream_per_piece(three); });
+  std::printf("\n%s\n", correct ? "All results are correct." : "Some results are wrong.");
+  return correct ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,117 +1,154 @@
-// Copies from pageable memory at nearly the speed of pinned memory: threads of the host fill a ring of pinned buffers.
+// Copies from pageable memory at nearly the speed of pinned memory: host threads fill a ring of pinned buffers. With
+// --controls, it measures pageable memory over sizes, and memcpy beside it.
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstring>
-#include <memory>
+#include <future>
 #include <thread>
 
-constexpr std::size_t kPiece = 4 << 20;  // bytes in a buffer
-constexpr int kBuffers = 2;              // for each thread: one is filled while the device reads the other
-constexpr double kSeconds = 20e-3;       // what is copied is what pinned memory brings over in this time,
-constexpr std::size_t kShare = 32;       // but no more than a 32nd of the device's memory
+constexpr std::size_t kPiece = 4 << 20;         // bytes in a buffer
+constexpr int kBuffers = 2, kMostThreads = 16;  // buffers of a thread: one is filled while the device reads the other
+constexpr double kSeconds = 20e-3;              // the array is as large as what pinned memory transfers in this time,
+constexpr std::size_t kShare = 32;              // but at most a 32nd of the device's memory
 
-// A pinned buffer, and when it may be filled again.
+// A pinned buffer, and the event after the last copy that reads it.
 struct Buffer {
   cu::Pinned memory{kPiece};
-  cu::Event free{CU_EVENT_DISABLE_TIMING};
+  cu::Event read{CU_EVENT_DISABLE_TIMING};
 };
 
-// What one thread fills.
+// The buffers of one thread.
 struct Ring {
   Buffer buffers[kBuffers];
 };
 
-struct Job {
+struct Upload {
   CUcontext context;
-  CUstream stream;  // all threads put their copies into the same one: from there they follow each other without a gap
+  CUstream stream;  // one stream for all threads: the copies in it follow each other without gaps
   CUdeviceptr to;
   const char* from;
   std::size_t bytes;
 };
 
-// One thread's share: takes pieces until none is left.
-void carry(const Ring& ring, std::atomic<std::size_t>& next, const Job& job) {
-  CU_CHECK(cuCtxSetCurrent(job.context));
-  int turn = 0;
-  for (std::size_t at; (at = kPiece * next++) < job.bytes;) {
-    const std::size_t size = std::min(kPiece, job.bytes - at);
-    const Buffer& buffer = ring.buffers[turn++ % kBuffers];
-    CU_CHECK(cuEventSynchronize(buffer.free.handle));
-    std::memcpy(buffer.memory.address, job.from + at, size);
-    CU_CHECK(cuMemcpyHtoDAsync(job.to + at, buffer.memory.address, size, job.stream));
-    CU_CHECK(cuEventRecord(buffer.free.handle, job.stream));
+// Each thread sends pieces until all of them have been taken.
+void send_pieces(const Ring& ring, std::atomic<std::size_t>& next_piece, const Upload& upload) {
+  const cu::Current current(upload.context);
+  int count = 0;
+  for (std::size_t at; (at = kPiece * next_piece++) < upload.bytes;) {
+    const std::size_t size = std::min(kPiece, upload.bytes - at);
+    const Buffer& buffer = ring.buffers[count++ % kBuffers];
+    CU_THROW(cuEventSynchronize(buffer.read.handle));
+    std::memcpy(buffer.memory.address, upload.from + at, size);
+    CU_THROW(cuMemcpyHtoDAsync(upload.to + at, buffer.memory.address, size, upload.stream));
+    CU_THROW(cuEventRecord(buffer.read.handle, upload.stream));
   }
 }
 
-// Returns when all of it is on the device.
-void upload(const std::vector<std::unique_ptr<Ring>>& rings, int threads, const Job& job) {
-  std::atomic<std::size_t> next{0};  // the next piece that nobody has taken
-  std::vector<std::thread> others;
-  for (int i = 1; i < threads; ++i) others.emplace_back([&, i] { carry(*rings[i], next, job); });
-  carry(*rings[0], next, job);
-  for (std::thread& other : others) other.join();
-  CU_CHECK(cuStreamSynchronize(job.stream));
+// Returns when all bytes are on the device. get() rethrows what a worker has thrown.
+void run(const Upload& upload, const std::vector<Ring>& rings, int threads) {
+  std::atomic<std::size_t> next_piece{0};
+  std::vector<std::future<void>> workers;
+  for (int i = 0; i < threads; ++i) {
+    workers.push_back(std::async(std::launch::async, [&, i] { send_pieces(rings[i], next_piece, upload); }));
+  }
+  for (std::future<void>& worker : workers) worker.get();
+  CU_THROW(cuStreamSynchronize(upload.stream));
 }
 
-int main() try {
+// GB/s of work that copies that many bytes.
+template <class Work>
+double speed_of(std::size_t bytes, Work work) {
+  return static_cast<double>(bytes) / cu::median_seconds(work, 3) / 1e9;
+}
+
+double pinned_speed(std::size_t bytes) {
+  const cu::Pinned pinned(bytes);
+  const cu::Memory device(bytes);
+  return speed_of(bytes, [&] { CU_CHECK(cuMemcpyHtoD(device.address, pinned.address, bytes)); });
+}
+
+// One thread copies all whole pieces of an array into its two pinned buffers, and nothing else.
+double memcpy_speed(const std::vector<char>& array, const Ring& ring) {
+  const std::size_t pieces = array.size() / kPiece;
+  return speed_of(pieces * kPiece, [&] {
+    for (std::size_t i = 0; i < pieces; ++i) {
+      std::memcpy(ring.buffers[i % kBuffers].memory.address, array.data() + i * kPiece, kPiece);
+    }
+  });
+}
+
+// As many bytes as pinned memory transfers in kSeconds. The last piece is not full.
+std::size_t fitting_size() {
+  std::size_t free, total;
+  CU_CHECK(cuMemGetInfo(&free, &total));
+  const auto bytes = std::min(static_cast<std::size_t>(kSeconds * pinned_speed(4 * kPiece) * 1e9), total / kShare);
+  return bytes / kPiece * kPiece + kPiece / 2;
+}
+
+// Why pageable memory is slower in large arrays: the driver's copy beside memcpy alone.
+void compare_sizes(const Ring& ring) {
+  std::printf("\n         | GB/s, pageable to the device | memcpy, one thread\n");
+  for (std::size_t bytes = kPiece; bytes <= std::size_t{1} << 30; bytes *= 2) {
+    const cu::Memory device(bytes);
+    const std::vector<char> array(bytes, 1);
+    const double by_driver = speed_of(bytes, [&] {
+      CU_CHECK(cuMemcpyHtoD(device.address, array.data(), bytes));
+      CU_CHECK(cuCtxSynchronize());
+    });
+    std::printf("%4zu MiB | %28.1f | %18.1f\n", bytes >> 20, by_driver, memcpy_speed(array, ring));
+  }
+}
+
+int main(int argc, char** argv) try {
   cu::Context context;
   const double limit = cu::print_device_and_link(context.device);
-
-  double pinned_speed = 0;
-  std::size_t bytes;
-  {
-    constexpr std::size_t kProbe = 16 << 20;
-    cu::Pinned probe(kProbe);
-    cu::Memory device(kProbe);
-    auto copy = [&] { CU_CHECK(cuMemcpyHtoD(device.address, probe.address, kProbe)); };
-    std::size_t free_bytes, total_bytes;
-    CU_CHECK(cuMemGetInfo(&free_bytes, &total_bytes));
-    bytes = std::min(static_cast<std::size_t>(kSeconds * kProbe / cu::median_seconds(copy)), total_bytes / kShare);
-    bytes = bytes / kPiece * kPiece + kPiece / 2;  // as a rule, the last piece is not a whole one
+  if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
+    compare_sizes(Ring());
+    return 0;
   }
-  cu::Memory device(bytes);
+  const std::size_t bytes = fitting_size();
+  const double pinned = pinned_speed(bytes), pinned_pieces = pinned_speed(kPiece);
+
+  const cu::Memory device(bytes);
   std::vector<char> pageable(bytes);
   for (std::size_t i = 0; i < bytes; ++i) pageable[i] = static_cast<char>(i * 31 >> 8);
-  std::printf("\n%zu MiB to the device          |  GB/s |\n", bytes >> 20);
+  const std::vector<Ring> rings(kMostThreads);
+  const double by_cpu = memcpy_speed(pageable, rings[0]);
+  std::printf("memcpy into a pinned buffer, one thread: %.1f GB/s\n", by_cpu);
+  std::printf("pinned memory, pieces of %zu MiB: %.1f GB/s\n", kPiece >> 20, pinned_pieces);
 
-  // In GB/s; the bar's full length is the link's limit, or the pinned copy's speed where that is not known.
-  auto measure = [&](const std::string& way, auto copy) {
-    auto copied = [&] {
-      copy();
-      CU_CHECK(cuCtxSynchronize());
-    };
-    const double speed = bytes / cu::median_seconds(copied, 3) / 1e9;
-    if (way == "pinned memory") pinned_speed = speed;
-    std::printf("%-30s | %5.1f | %4.2f of pinned %s\n", way.c_str(), speed, speed / pinned_speed,
-                cu::bar(speed, limit > 0 ? limit : pinned_speed, 30).c_str());
+  std::printf("\n%4zu MiB to the device | GB/s  | model | as a share of pinned memory\n", bytes >> 20);
+  const auto show = [&](const std::string& name, double speed, double model = 0) {
+    char predicted[16] = "";
+    if (model > 0) std::snprintf(predicted, sizeof predicted, "%.1f", model);
+    std::printf("%-22s | %5.1f | %5s | %4.2f %s\n", name.c_str(), speed, predicted, speed / pinned,
+                cu::bar(speed, limit > 0 ? limit : pinned, 30).c_str());
   };
-  {
-    cu::Pinned pinned(bytes);
-    measure("pinned memory", [&] { CU_CHECK(cuMemcpyHtoD(device.address, pinned.address, bytes)); });
-  }
-  measure("pageable memory", [&] { CU_CHECK(cuMemcpyHtoD(device.address, pageable.data(), bytes)); });
+  show("pinned memory", pinned);
+  show("pageable memory", speed_of(bytes, [&] {
+         CU_CHECK(cuMemcpyHtoD(device.address, pageable.data(), bytes));
+         CU_CHECK(cuCtxSynchronize());
+       }));
 
-  bool right = true;
-  std::vector<std::unique_ptr<Ring>> rings;
-  cu::Stream stream;
-  const Job job{context.handle, stream.handle, device.address, pageable.data(), bytes};
-  const int cores = std::max(1u, std::thread::hardware_concurrency());
-  for (int threads = 1; threads <= 16; threads *= 2) {
-    while (static_cast<int>(rings.size()) < threads) rings.push_back(std::make_unique<Ring>());
+  bool correct = true;
+  const cu::Stream stream;
+  const Upload upload{context.handle, stream.handle, device.address, pageable.data(), bytes};
+  for (int threads = 1; threads <= kMostThreads; threads *= 2) {
     CU_CHECK(cuMemsetD8(device.address, 0, bytes));
-    CU_CHECK(cuCtxSynchronize());  // the stream would not wait for it
-    measure("a ring, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
-            [&] { upload(rings, threads, job); });
+    CU_CHECK(cuCtxSynchronize());  // the stream is non-blocking: it would not wait for the memset
+    show("a ring, " + std::to_string(threads) + (threads == 1 ? " thread" : " threads"),
+         speed_of(bytes, [&] { run(upload, rings, threads); }), std::min(threads * by_cpu, pinned_pieces));
     std::vector<char> back(bytes);
     CU_CHECK(cuMemcpyDtoH(back.data(), device.address, bytes));
-    right &= back == pageable;
+    correct &= back == pageable;
   }
 
-  std::printf("\nThis machine has %d cores. %s\n", cores, right ? "All bytes arrived." : "Bytes were lost.");
-  return right ? 0 : 1;
+  std::printf("\nThis machine has %u cores. %s\n", std::thread::hardware_concurrency(),
+              correct ? "All bytes are correct." : "Some bytes are wrong.");
+  return correct ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

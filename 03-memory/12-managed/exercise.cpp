@@ -1,10 +1,10 @@
-// Let host and device take turns with the same numbers.
+// Let host and device work on the same numbers alternately.
 #include "common/cu.hpp"
 
-// `numbers` is managed memory. First it is prefetched to the device, all of it. Then, in each round, the kernel adds
-// one to each of the n numbers, and after that the host doubles each of them. When it returns, both are done. No other
-// memory is allocated, and nothing is copied. The kernel's arguments are a CUdeviceptr and an int; 8 blocks of 256
-// threads will do. Throws cu::Error if the driver refuses (CU_THROW).
+// `numbers` is managed memory. The function first prefetches all n numbers to the device. Then, in each round, the
+// kernel adds one to each number, and after that the host doubles each number. When the function returns, all rounds
+// are complete. Allocate no other memory, and copy nothing. The kernel's parameters are a CUdeviceptr and an int; 8
+// blocks of 256 threads are enough. Throws cu::Error if a driver call fails (CU_THROW).
 void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {
   // Your code here.
   (void)add_one, (void)device, (void)numbers, (void)n, (void)rounds;

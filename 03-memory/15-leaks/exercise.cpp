@@ -1,12 +1,11 @@
-// Measure what a function loses.
+// Measure what a function leaks.
 #include "common/cu.hpp"
 
 #include <functional>
 
-// Runs `work` in a context of its own, on device 0, and returns how many bytes of device memory it has not given back.
-// Afterwards nothing is missing any more, and the caller's context is current again, also if `work` throws (what it
-// throws goes on to the caller). What was freed in stream order has been given back. Throws cu::Error if the driver
-// refuses (CU_THROW).
+// Runs `work` in a new context on device 0, and returns how many bytes of device memory it has not freed. Memory freed
+// in stream order counts as freed. Afterwards the new context is destroyed and the caller's context is current again,
+// also if `work` throws; its exception reaches the caller. Throws cu::Error if a driver call fails (CU_THROW).
 std::size_t leaked(const std::function<void()>& work) {
   // Your code here.
   work();

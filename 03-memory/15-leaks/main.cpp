@@ -1,87 +1,88 @@
-// Loses memory on purpose, sees that it is missing, and finds the line that took it.
+// Leaks memory on purpose, notices that it is missing, and finds the line that allocated it.
 #include "common/cu.hpp"
 
 #include <map>
+#include <vector>
 
-constexpr std::size_t kMiB = 1 << 20;
+constexpr long long kMiB = 1 << 20;
 
-// Who took what and has not given it back. Device memory is taken and freed through it, so it knows.
+// Allocates and frees device memory, and keeps a list of what is allocated.
 class Ledger {
  public:
-  CUdeviceptr take(std::size_t bytes, const char* what, int line = __builtin_LINE()) {
+  CUdeviceptr allocate(std::size_t bytes, const char* purpose, int line = __builtin_LINE()) {
     CUdeviceptr address;
     CU_THROW(cuMemAlloc(&address, bytes));
-    open_[address] = {bytes, what, line};
+    live_[address] = {static_cast<long long>(bytes), purpose, line};
     return address;
   }
-  void give_back(CUdeviceptr address) {
+  void free(CUdeviceptr address) {
     CU_THROW(cuMemFree(address));
-    open_.erase(address);
+    live_.erase(address);
   }
-  std::size_t bytes() const {
-    std::size_t sum = 0;
-    for (const auto& [address, entry] : open_) sum += entry.bytes;
+  long long bytes() const {
+    long long sum = 0;
+    for (const auto& [address, allocation] : live_) sum += allocation.bytes;
     return sum;
   }
   void print() const {
-    std::map<int, std::pair<int, Entry>> by_line;
-    for (const auto& [address, entry] : open_) by_line[entry.line] = {by_line[entry.line].first + 1, entry};
-    for (const auto& [line, found] : by_line) {
-      std::printf("  main.cpp:%d: %d times %zu MiB, %s\n", line, found.first, found.second.bytes / kMiB,
-                  found.second.what);
+    std::map<int, std::vector<Allocation>> by_line;
+    for (const auto& [address, allocation] : live_) by_line[allocation.line].push_back(allocation);
+    for (const auto& [line, leaked] : by_line) {
+      std::printf("  main.cpp:%d: %zu times %lld MiB, %s\n", line, leaked.size(), leaked[0].bytes / kMiB,
+                  leaked[0].purpose);
     }
   }
 
  private:
-  struct Entry {
-    std::size_t bytes;
-    const char* what;
+  struct Allocation {
+    long long bytes;
+    const char* purpose;
     int line;
   };
-  std::map<CUdeviceptr, Entry> open_;
+  std::map<CUdeviceptr, Allocation> live_;
 };
 
-std::size_t free_bytes() {
+long long free_bytes() {
   std::size_t free, total;
   CU_CHECK(cuMemGetInfo(&free, &total));
-  return free;
+  return static_cast<long long>(free);
 }
 
-// One step of some work. When its input is bad it gives up early, and that is where it goes wrong.
+// One step of some work. It skips the work if the input is bad, and that path has a bug.
 void step(Ledger& ledger, bool good_input) {
-  const CUdeviceptr input = ledger.take(16 * kMiB, "the input");
-  const CUdeviceptr scratch = ledger.take(8 * kMiB, "the scratch memory");
+  const CUdeviceptr input = ledger.allocate(16 * kMiB, "the input");
+  const CUdeviceptr scratch = ledger.allocate(8 * kMiB, "the scratch memory");
   if (good_input) {
     CU_CHECK(cuMemsetD8(scratch, 0, 8 * kMiB));  // the work
-    ledger.give_back(scratch);
+    ledger.free(scratch);
   }
-  ledger.give_back(input);
+  ledger.free(input);
 }
 
 int main() try {
-  cu::Context watching;  // it only looks: cuMemGetInfo needs a context, and tells of the whole device
-  const std::size_t before = free_bytes();
-  bool right = true;
+  const cu::Context watching;  // only to call cuMemGetInfo, which reports about the whole device
+  const long long free_before = free_bytes();
+  bool expected = true;
   {
-    cu::Context working;
+    const cu::Context working;
     Ledger ledger;
-    const std::size_t at_start = free_bytes();
+    const long long free_at_start = free_bytes();
     std::printf("step | input | missing on the device | in the ledger\n");
     for (int i = 1; i <= 6; ++i) {
       const bool good_input = i % 3 != 0;
       step(ledger, good_input);
-      const std::size_t missing = at_start - free_bytes();
-      std::printf("%4d | %-5s | %17zu MiB | %9zu MiB\n", i, good_input ? "good" : "bad", missing / kMiB,
+      const long long missing = free_at_start - free_bytes();
+      std::printf("%4d | %-5s | %17lld MiB | %9lld MiB\n", i, good_input ? "good" : "bad", missing / kMiB,
                   ledger.bytes() / kMiB);
-      right &= missing == ledger.bytes();
+      expected &= missing == ledger.bytes();
     }
-    std::printf("\nnever given back, and where it was taken:\n");
+    std::printf("\nnever freed, by the line that allocated it:\n");
     ledger.print();
-    right &= ledger.bytes() == 16 * kMiB;
+    expected &= ledger.bytes() == 16 * kMiB;
   }
-  const bool returned = free_bytes() == before;
-  std::printf("\nafter the end of the context: %s\n", returned ? "nothing is missing" : "something is still missing");
-  return right && returned ? 0 : 1;
+  const bool returned = free_bytes() == free_before;
+  std::printf("\nafter the context was destroyed: %s\n", returned ? "nothing is missing" : "memory is still missing");
+  return expected && returned ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,20 +1,20 @@
-// Cut a rectangle out of an image of floats on the device.
+// Copy a rectangle out of an image on the device.
 #include "common/cu.hpp"
 
 #include <vector>
 
-// An image of floats in device memory; its rows are `pitch` bytes apart.
+// An image of floats in device memory. Its rows are `pitch` bytes apart.
 struct Image {
   CUdeviceptr address;
   std::size_t pitch;
-  int width, height;  // in floats and rows
+  int width, height;  // in floats, and in rows
 };
 
-// The floats of a rectangle, row after row without gaps: `width` by `height` from column x of row y. One copy call does
-// it. Throws cu::Error if the driver refuses (CU_THROW), and if the rectangle is not inside the image
-// (CU_THROW(CUDA_ERROR_INVALID_VALUE)): the driver knows of the allocation, and nothing of the image.
+// Returns the floats of a rectangle, row after row and without gaps: `width` by `height`, from column x of row y. A
+// single copy call is enough. Throws cu::Error if a driver call fails (CU_THROW), and if the rectangle is not inside
+// the image (CU_THROW(CUDA_ERROR_INVALID_VALUE)): the driver knows the allocation, but not the image.
 std::vector<float> crop(const Image& image, int x, int y, int width, int height) {
-  // The sums could be too large for an int.
+  // Sums of two numbers could overflow an int, so the comparisons use differences.
   if (x < 0 || y < 0 || width < 0 || height < 0 || width > image.width - x || height > image.height - y) {
     CU_THROW(CUDA_ERROR_INVALID_VALUE);
   }

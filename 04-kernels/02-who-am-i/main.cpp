@@ -1,4 +1,4 @@
-// Launches grids of one, two and three dimensions, and prints who each thread says that it is.
+// Launches grids of one, two and three dimensions, and prints the coordinates that each thread has recorded.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
@@ -16,20 +16,20 @@ struct Thread {
   unsigned warp, lane;
 };
 
-// Every thread of a grid, in the order block by block, x fastest.
-std::vector<Thread> ask(const cu::Module& module, Shape grid, Shape block) {
+// Launches the kernel and returns what its threads recorded, block by block, x fastest.
+std::vector<Thread> record(const cu::Module& module, Shape grid, Shape block) {
   std::vector<Thread> threads(grid.count() * block.count());
   cu::Memory memory(threads.size() * sizeof(Thread));
   void* arguments[] = {&memory.address};
-  CU_CHECK(cuLaunchKernel(module.function("who_am_i"), grid.x, grid.y, grid.z, block.x, block.y, block.z, 0, nullptr,
-                          arguments, nullptr));
+  CU_CHECK(cuLaunchKernel(module.function("record_thread"), grid.x, grid.y, grid.z, block.x, block.y, block.z, 0,
+                          nullptr, arguments, nullptr));
   CU_CHECK(cuMemcpyDtoH(threads.data(), memory.address, threads.size() * sizeof(Thread)));
   return threads;
 }
 
 void one_dimension(const cu::Module& module) {
   std::printf("one dimension: 3 blocks of 5 threads; x = blockIdx.x * blockDim.x + threadIdx.x\n");
-  const std::vector<Thread> threads = ask(module, {3, 1, 1}, {5, 1, 1});
+  const std::vector<Thread> threads = record(module, {3, 1, 1}, {5, 1, 1});
   std::printf("  blockIdx.x  ");
   for (const Thread& t : threads) std::printf(" %2u", t.block_x);
   std::printf("\n  threadIdx.x ");
@@ -39,13 +39,13 @@ void one_dimension(const cu::Module& module) {
   std::printf("\n");
 }
 
-// A picture of the plane: at each place the block that covers it, and the thread in the block.
+// Prints the plane: for each cell, the block that covers it and the thread within the block.
 void two_dimensions(const cu::Module& module) {
-  std::printf("\ntwo dimensions: 2 x 2 blocks of 4 x 3 threads; in each place: block, thread\n");
+  std::printf("\ntwo dimensions: 2 x 2 blocks of 4 x 3 threads; each cell: block, thread\n");
   const Shape grid{2, 2, 1}, block{4, 3, 1};
   const unsigned width = grid.x * block.x, height = grid.y * block.y;
   std::vector<Thread> plane(width * height);
-  for (const Thread& t : ask(module, grid, block)) {
+  for (const Thread& t : record(module, grid, block)) {
     const unsigned x = t.block_x * block.x + t.thread_x, y = t.block_y * block.y + t.thread_y;
     plane[y * width + x] = t;
   }
@@ -62,24 +62,25 @@ void two_dimensions(const cu::Module& module) {
 void three_dimensions(const cu::Module& module) {
   std::printf("\nthree dimensions: 1 block of 2 x 3 x 2 threads, in the order of their numbers\n  ");
   const char* separator = "";
-  for (const Thread& t : ask(module, {1, 1, 1}, {2, 3, 2})) {
+  for (const Thread& t : record(module, {1, 1, 1}, {2, 3, 2})) {
     std::printf("%s%u,%u,%u", separator, t.thread_x, t.thread_y, t.thread_z);
     separator = "  ";
   }
   std::printf("\n");
 }
 
-// The warps of a block whose rows are not as long as a warp; true if the hardware's lane is the number's remainder.
+// Prints the warps of a block whose rows are shorter than a warp. Returns whether each thread's hardware lane is its
+// number modulo 32.
 bool warps(const cu::Module& module) {
-  std::printf("\nwarps: 1 block of 12 x 6 threads; in each place: warp.lane\n");
-  const std::vector<Thread> threads = ask(module, {1, 1, 1}, {12, 6, 1});
-  bool as_counted = true;
+  std::printf("\nwarps: 1 block of 12 x 6 threads; each cell: warp.lane\n");
+  const std::vector<Thread> threads = record(module, {1, 1, 1}, {12, 6, 1});
+  bool as_computed = true;
   for (unsigned number = 0; number < threads.size(); ++number) {
     const Thread& t = threads[number];
     std::printf("%s%u.%02u%s", t.thread_x == 0 ? "  " : " ", t.warp, t.lane, t.thread_x == 11 ? "\n" : " ");
-    as_counted = as_counted && t.lane == number % 32 && t.thread_x == number % 12 && t.thread_y == number / 12;
+    as_computed = as_computed && t.lane == number % 32 && t.thread_x == number % 12 && t.thread_y == number / 12;
   }
-  return as_counted;
+  return as_computed;
 }
 
 int main() try {

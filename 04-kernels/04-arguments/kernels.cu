@@ -1,4 +1,4 @@
-// A kernel with arguments of every sort, which writes down what arrived.
+// A kernel with parameters of different types, which stores what it receives.
 
 struct Point {
   float x, y, z;

@@ -1,11 +1,11 @@
-// Hands the same arguments to a kernel in two ways, and once in a way that only looks right.
+// Passes the same arguments to a kernel in two ways, and once in a way that only looks correct.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
 #include <cstring>
 #include <vector>
 
-// As in kernels.cu: host and device lay a struct out alike.
+// As in kernels.cu: host and device use the same layout for a struct.
 struct Point {
   float x, y, z;
 };
@@ -21,7 +21,7 @@ struct Parameter {
   std::size_t offset, bytes;
 };
 
-// What the image says about the kernel's parameters: their number, and where each lies.
+// Returns the offset and size of each of the kernel's parameters, as recorded in the image.
 std::vector<Parameter> parameters(CUfunction kernel) {
   std::vector<Parameter> found;
   Parameter next;
@@ -29,7 +29,8 @@ std::vector<Parameter> parameters(CUfunction kernel) {
   return found;
 }
 
-// Puts the values at the offsets given, and launches with the buffer: CUDA_SUCCESS says nothing about their sense.
+// Copies the values to the given offsets of a buffer and launches the kernel with it. The driver does not check what
+// the bytes mean.
 void launch_packed(CUfunction kernel, void* const* values, const std::vector<Parameter>& where, std::size_t bytes) {
   std::vector<char> buffer(bytes);
   for (std::size_t i = 0; i < where.size(); ++i) {
@@ -40,8 +41,8 @@ void launch_packed(CUfunction kernel, void* const* values, const std::vector<Par
   CU_CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, extra));
 }
 
-// Prints what the kernel received; true if it is what was sent.
-bool look(const char* how, CUdeviceptr memory) {
+// Prints what the kernel received. Returns whether this is what was sent.
+bool inspect(const char* how, CUdeviceptr memory) {
   Report got;
   CU_CHECK(cuMemcpyDtoH(&got, memory, sizeof got));
   const bool right = got.letter == 'k' && got.number == 2.5 && got.point.y == 2.0f && got.small == -7;
@@ -61,7 +62,7 @@ int main() try {
     std::printf("%9zu | %6zu | %5zu\n", i, where[i].offset, where[i].bytes);
 
   cu::Memory report(sizeof(Report));
-  CU_CHECK(cuMemsetD8(report.address, 0, sizeof(Report)));  // a struct has gaps, too, and they come back with it
+  CU_CHECK(cuMemsetD8(report.address, 0, sizeof(Report)));  // the padding inside the struct is copied back too
   char letter = 'k';
   double number = 2.5;
   Point point{1, 2, 3};
@@ -70,20 +71,20 @@ int main() try {
 
   std::printf("\n%-24s | letter, number, point, small\n", "arguments");
   CU_CHECK(cuLaunchKernel(receive, 1, 1, 1, 1, 1, 1, 0, nullptr, values, nullptr));
-  const bool by_address = look("kernelParams", report.address);
+  const bool by_address = inspect("kernelParams", report.address);
 
   CU_CHECK(cuLaunchKernel(receive, 1, 1, 1, 1, 1, 1, 0, nullptr, values, nullptr));
-  letter = '?';  // too late: the launch has taken a copy
-  const bool copied = look("changed after the launch", report.address);
+  letter = '?';  // too late: the launch has copied the value
+  const bool copied = inspect("changed after the launch", report.address);
   letter = 'k';
 
   launch_packed(receive, values, where, bytes);
-  const bool packed = look("packed, aligned", report.address);
+  const bool packed = inspect("packed, aligned", report.address);
 
-  std::vector<Parameter> tight = where;  // one right behind the other, without gaps
+  std::vector<Parameter> tight = where;  // each directly after the one before
   for (std::size_t i = 1; i < tight.size(); ++i) tight[i].offset = tight[i - 1].offset + tight[i - 1].bytes;
   launch_packed(receive, values, tight, bytes);
-  const bool packed_tight = look("packed, without gaps", report.address);
+  const bool packed_tight = inspect("packed, without gaps", report.address);
 
   return by_address && copied && packed && !packed_tight ? 0 : 1;
 } catch (const cu::Error& error) {

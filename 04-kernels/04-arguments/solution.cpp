@@ -5,7 +5,7 @@
 #include <vector>
 
 // Appends a copy of the value's bytes to the buffer, at the next offset that is a multiple of `alignment` (a power of
-// two), and returns that offset. The gap, if there is one, holds zeros.
+// two), and returns that offset. A gap before it is filled with zeros.
 std::size_t append(std::vector<char>& buffer, const void* value, std::size_t bytes, std::size_t alignment) {
   const std::size_t offset = (buffer.size() + alignment - 1) / alignment * alignment;
   buffer.resize(offset + bytes);
@@ -14,7 +14,7 @@ std::size_t append(std::vector<char>& buffer, const void* value, std::size_t byt
 }
 
 // Launches one thread of the kernel with the arguments in the buffer, in the default stream. Does not wait. Throws
-// cu::Error if the driver refuses (CU_THROW).
+// cu::Error if the launch fails (CU_THROW).
 void launch_packed(CUfunction kernel, std::vector<char>& buffer) {
   std::size_t bytes = buffer.size();
   void* extra[] = {CU_LAUNCH_PARAM_BUFFER_POINTER, buffer.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &bytes,

@@ -1,8 +1,8 @@
-// Finds a module's variables by name, reads and writes them, and asks a kernel in which space each of them lies.
+// Finds the variables of a module by name, reads and writes them, and lets a kernel report the memory space of each.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
-// Prints what the host finds under a name.
+// Prints the size of a variable that the host looks up by name.
 void look_up(const cu::Module& module, const char* name) {
   CUdeviceptr address;
   std::size_t bytes;
@@ -14,28 +14,28 @@ void look_up(const cu::Module& module, const char* name) {
   }
 }
 
-const char* space_called(char letter) {
+const char* name_of_space(char letter) {
   switch (letter) {
     case 'g': return "global";
     case 'c': return "constant";
     case 's': return "shared";
     case 'l': return "local";
-    default: return "none that it knows";
+    default: return "unknown";
   }
 }
 
 void print_spaces(const cu::Module& module) {
-  const char* what[] = {"cuMemAlloc's memory", "visits", "factors", "shop::stock", "blackboard", "notebook"};
+  const char* what[] = {"cuMemAlloc memory", "visits", "factors", "shop::stock", "shared_array", "local_array"};
   cu::Memory letters(6);
   void* arguments[] = {&letters.address};
   CU_CHECK(cuLaunchKernel(module.function("spaces"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   char space[6];
   CU_CHECK(cuMemcpyDtoH(space, letters.address, sizeof space));
-  std::printf("\nwhat                | its space, as a kernel sees it\n");
-  for (int i = 0; i < 6; ++i) std::printf("%-19s | %s\n", what[i], space_called(space[i]));
+  std::printf("\nwhat                | memory space\n");
+  for (int i = 0; i < 6; ++i) std::printf("%-19s | %s\n", what[i], name_of_space(space[i]));
 }
 
-// Three launches, and a variable that remembers all of them.
+// Launches the kernel three times and returns the value of the variable that it increments.
 int count_visits(const cu::Module& module) {
   for (int i = 0; i < 3; ++i) {
     CU_CHECK(cuLaunchKernel(module.function("visit"), 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr));
@@ -48,7 +48,7 @@ int count_visits(const cu::Module& module) {
   return count;
 }
 
-// Multiplies 1 1 1 1 by the four factors; returns the last product.
+// Multiplies 1 1 1 1 by the four factors and returns the last product.
 float scale_ones(const cu::Module& module, const char* when) {
   float values[4] = {1, 1, 1, 1};
   cu::Memory memory(sizeof values);
@@ -64,8 +64,8 @@ int main() try {
   cu::Context context;
   cu::Module module(cu::image("kernels.ptx"));
 
-  std::printf("name             | what the host finds\n");
-  for (const char* name : {"visits", "factors", "stock", "_ZN4shop5stockE", "blackboard"}) look_up(module, name);
+  std::printf("name             | lookup by the host\n");
+  for (const char* name : {"visits", "factors", "stock", "_ZN4shop5stockE", "shared_array"}) look_up(module, name);
   print_spaces(module);
   const int visits = count_visits(module);
 

@@ -1,13 +1,13 @@
-// Load the first image that this device takes.
+// Load the first image that fits this device.
 #include "common/cu.hpp"
 
 #include <string>
 #include <vector>
 
-// Tries the images in turn, and loads the first that the driver takes into `module`. Passes over those that are not for
-// this device or this driver (CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_UNSUPPORTED_PTX_VERSION); any other failure ends
-// the search. Returns the driver's last answer; CUDA_ERROR_NO_BINARY_FOR_GPU if there are no images. `log` becomes what
-// the driver's compiler said about the image that ended the search with an error, else empty.
+// Tries the images in order and loads the first that the driver accepts into `module`. Skips images that are not for
+// this device or driver (CUDA_ERROR_NO_BINARY_FOR_GPU, CUDA_ERROR_UNSUPPORTED_PTX_VERSION); any other failure ends the
+// search. Returns the last result of the driver, or CUDA_ERROR_NO_BINARY_FOR_GPU if there are no images. Sets `log` to
+// the error log of the image that ended the search with an error, and otherwise to an empty string.
 CUresult load_first(CUmodule* module, const std::vector<std::string>& images, std::string* log) {
   // Your code here.
   (void)module, (void)images, (void)log;

@@ -1,5 +1,5 @@
-// Loads the same kernels from PTX, from machine code for three architectures and from a fat binary; then images that
-// are broken, each in its own way.
+// Loads the same kernels from PTX, from machine code for three architectures and from a fat binary. Then loads images
+// that are invalid, each for a different reason.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
@@ -15,7 +15,7 @@ std::string read(const std::string& path) {
   return content.str();
 }
 
-// Runs square on 7.
+// Runs the kernel `square` on 7 and returns the result.
 int square_of_seven(CUmodule module) {
   CUfunction square;
   CU_CHECK(cuModuleGetFunction(&square, module, "square"));
@@ -28,7 +28,7 @@ int square_of_seven(CUmodule module) {
   return number;
 }
 
-// Loads an image from memory, runs it if it loads, prints a row, and returns the answer.
+// Loads an image from memory, runs its kernel if it loads, and prints a row. Returns the result of the load.
 CUresult try_image(const char* what, const std::string& image) {
   CUmodule module;
   const CUresult result = cuModuleLoadData(&module, image.c_str());
@@ -41,8 +41,8 @@ CUresult try_image(const char* what, const std::string& image) {
   return result;
 }
 
-// Machine code for one architecture. It runs on GPUs of the same major number and no smaller minor one, if the device
-// runs machine code at all.
+// Loads machine code for one architecture. Returns whether the result is possible: success is expected only on a device
+// with the same major and an equal or higher minor compute capability.
 bool try_cubin(int architecture, int capability) {
   const std::string file = "kernels.sm_" + std::to_string(architecture) + ".cubin";
   const CUresult result = try_image(file.c_str(), read(cu::image(file)));
@@ -55,18 +55,18 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-// Loads PTX with a mistake in it, with a buffer for what the driver's compiler has to say; prints its first line.
+// Loads invalid PTX and prints the first line of the error log that the driver's compiler has written.
 CUresult explain(const std::string& ptx) {
   char log[2000] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};  // the size itself, in the place of an address
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};  // the size itself, cast to a pointer
   CUmodule module;
   const CUresult result = cuModuleLoadDataEx(&module, ptx.c_str(), 2, options, values);
   std::printf("  %.*s\n", static_cast<int>(std::strcspn(log, "\n")), log);
   return result;
 }
 
-// Looks a kernel up by name, prints a row, and returns the answer.
+// Looks up a kernel by name and prints a row. Returns the result of the lookup.
 CUresult try_name(const cu::Module& module, const char* name) {
   CUfunction function;
   const CUresult result = cuModuleGetFunction(&function, module.handle, name);
@@ -93,10 +93,10 @@ int main() try {
 
   as_expected &= try_image("\"hello\"", "hello") == CUDA_ERROR_INVALID_IMAGE;
   const std::string future = replaced(ptx, ".version ", ".version 9");  // 9.0 becomes 99.0
-  as_expected &= try_image("kernels.ptx of the future", future) == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-  const std::string misspelt = replaced(ptx, "mul.lo.s32", "mull.lo.s32");
-  as_expected &= try_image("kernels.ptx with a mistake", misspelt) == CUDA_ERROR_INVALID_PTX;
-  as_expected &= explain(misspelt) == CUDA_ERROR_INVALID_PTX;
+  as_expected &= try_image("kernels.ptx, version 99.0", future) == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
+  const std::string misspelled = replaced(ptx, "mul.lo.s32", "mull.lo.s32");
+  as_expected &= try_image("kernels.ptx, misspelled", misspelled) == CUDA_ERROR_INVALID_PTX;
+  as_expected &= explain(misspelled) == CUDA_ERROR_INVALID_PTX;
 
   cu::Module module(cu::image("kernels.ptx"));
   std::printf("\n");

@@ -1,4 +1,4 @@
-// Reverses rows of numbers in shared memory: of a fixed length, of any, and of as many as the device can hold.
+// Reverses rows of integers in shared memory: of a fixed length, of any length, and of the largest length that fits.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
@@ -12,7 +12,7 @@ int attribute(CUdevice device, CUdevice_attribute which) {
   return value;
 }
 
-// 0 1 2 … on the device, and place for as many.
+// A row 0 1 2 … on the device, and room for the result.
 struct Rows {
   int n;
   cu::Memory in{n * sizeof(int)}, out{n * sizeof(int)};
@@ -43,11 +43,11 @@ bool reverse_fixed(const cu::Module& module) {
   int bytes;
   CU_CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, kernel));
   const bool right = rows.reversed();
-  std::printf("static  | %6d | in the image             | %s\n", bytes, right ? "reversed" : "not reversed");
+  std::printf("static  | %6d | not needed               | %s\n", bytes, right ? "reversed" : "not reversed");
   return right;
 }
 
-// Asks for so much dynamic shared memory, after raising the kernel's limit if `raised`. Prints what came of it.
+// Launches with `bytes` of dynamic shared memory, after raising the kernel's limit if `raised`. Prints a row.
 CUresult reverse(CUfunction kernel, int bytes, bool raised) {
   std::printf("dynamic | %6d | ", bytes);
   if (raised) {
@@ -78,12 +78,12 @@ int main() try {
   cu::Context context;
   const int default_limit = attribute(context.device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
   const int limit = attribute(context.device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-  std::printf("a block gets %d bytes, %d if it asks for them; a multiprocessor has %d\n\n", default_limit, limit,
-              attribute(context.device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));
+  std::printf("shared memory: %d bytes per block by default, at most %d; %d per multiprocessor\n\n", default_limit,
+              limit, attribute(context.device, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR));
 
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction dynamic = module.function("reverse_dynamic");
-  std::printf("array   |  bytes | the kernel's limit       | the launch\n");
+  std::printf("array   |  bytes | limit of the kernel      | launch\n");
   bool as_expected = reverse_fixed(module);
   as_expected &= reverse(dynamic, 4 * kThreads, false) == CUDA_SUCCESS;
   as_expected &= reverse(dynamic, default_limit, false) == CUDA_SUCCESS;

@@ -1,7 +1,7 @@
-// Let the threads of a block add up their numbers.
+// Compute the sum over the threads of a block.
 
-// Each thread fetches one number, in[global index], and no other's. The sum of each block's numbers goes to
-// sums[blockIdx.x]. A block has any number of threads from 1 to 1024, and is launched with blockDim.x * sizeof(int)
+// Each thread loads one integer, in[global index], and no other. The sum of each block's integers is stored in
+// sums[blockIdx.x]. A block can have any number of threads from 1 to 1024 and is launched with blockDim.x * sizeof(int)
 // bytes of dynamic shared memory.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   extern __shared__ int numbers[];

@@ -1,9 +1,9 @@
-// What the 32 lanes of a warp can do together, and what becomes of it when they part.
+// Warp-level operations, and what a divergent branch does to a warp. Every kernel is launched with one warp.
 
 constexpr unsigned kAll = 0xffffffff;  // all lanes take part
 
-// Lane n begins with n + 1. In each step a lane adds the number of the lane `distance` further up; lane 0 ends with the
-// sum. Writes down all lanes' numbers: before the first step, and after each of the five.
+// Lane n starts with n + 1. In each step, a lane adds the number of the lane that is `distance` higher; lane 0 ends
+// with the sum. Records the numbers of all lanes before the first step and after each of the five.
 extern "C" __global__ void add_up(int* steps) {
   const int lane = threadIdx.x;
   int number = lane + 1;
@@ -15,22 +15,22 @@ extern "C" __global__ void add_up(int* steps) {
   }
 }
 
-// Votes about "7 * lane, modulo 32, is less than 8"; and which lanes have the same remainder modulo 5 as lane 3.
-extern "C" __global__ void vote(unsigned* answers) {
+// Votes on "7 * lane modulo 32 is less than 8", and finds the lanes with the same remainder modulo 5 as lane 3.
+extern "C" __global__ void vote(unsigned* results) {
   const int lane = threadIdx.x;
   const bool yes = lane * 7 % 32 < 8;
-  const unsigned who = __ballot_sync(kAll, yes);
+  const unsigned ballot = __ballot_sync(kAll, yes);
   const unsigned any = __any_sync(kAll, yes), all = __all_sync(kAll, yes);
   const unsigned alike = __match_any_sync(kAll, lane % 5);
   if (lane == 3) {
-    answers[0] = who;
-    answers[1] = any;
-    answers[2] = all;
-    answers[3] = alike;
+    results[0] = ballot;
+    results[1] = any;
+    results[2] = all;
+    results[3] = alike;
   }
 }
 
-// Who is there, inside of each branch and after it.
+// Records the active lanes on each side of a branch and after it.
 extern "C" __global__ void part(unsigned* masks) {
   const int lane = threadIdx.x;
   if (lane < 8) {
@@ -42,7 +42,8 @@ extern "C" __global__ void part(unsigned* masks) {
   masks[2] = __activemask();
 }
 
-// The lower half of the warp writes, late; the upper half reads. Counts what the readers find.
+// The lower half of the warp writes after a delay, and the upper half reads. Counts how many readers find the new
+// value.
 template <bool Wait>
 __device__ void hand_over(int* found) {
   __shared__ volatile int slots[16];
@@ -55,7 +56,7 @@ __device__ void hand_over(int* found) {
     slots[lane] = 1;
     if (Wait) __syncwarp();
   } else {
-    if (Wait) __syncwarp();  // the same barrier: lanes may come to it from anywhere
+    if (Wait) __syncwarp();  // the same barrier: lanes may reach it from different calls
     seen = slots[lane - 16];
   }
   __syncwarp();
@@ -64,3 +65,21 @@ __device__ void hand_over(int* found) {
 
 extern "C" __global__ void hand_over_at_once(int* found) { hand_over<false>(found); }
 extern "C" __global__ void hand_over_with_barrier(int* found) { hand_over<true>(found); }
+
+// The threads below `split` execute one loop, the others another, equally long one. Stores the clock cycles of both.
+extern "C" __global__ void two_loops(int split, long long* cycles) {
+  const int thread = threadIdx.x;
+  float v = thread;
+  int u = thread;
+  __syncwarp();
+  const long long start = clock64();
+  if (thread < split) {
+    for (int i = 0; i < 4096; ++i) v = fmaf(v, 1.01f, 2.f);
+  } else {
+    for (int i = 0; i < 4096; ++i) u = u * 3 + thread;
+  }
+  __syncwarp();
+  const long long end = clock64();
+  if (thread == 0) *cycles = end - start;
+  if (v == -1 || u == -1) *cycles = -1;  // keeps the results alive
+}

@@ -1,90 +1,163 @@
-// Six ways to add up n numbers into *sum, which is 0 before. Each is the one before with one thing changed. The numbers
-// are unsigned, so that every order of adding gives the same sum. Blocks of 256 threads.
+// A ladder: seven kernels that add n elements into *sum, which is 0 before. Each changes one thing in the one before
+// it. The elements are unsigned, so every order of additions gives the same sum; the last kernel also exists for
+// floats.
+#include "shape.hpp"
 
-constexpr int kThreads = 256;
+using u64 = unsigned long long;
 
-// 1: every number is added to the sum by its thread. They all queue for one place in memory.
-extern "C" __global__ void atomics(const unsigned* in, unsigned* sum, unsigned long long n) {
-  const unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * kThreads + threadIdx.x;
+__device__ u64 global_index() { return u64(blockIdx.x) * kThreads + threadIdx.x; }
+
+// Rung 1: every thread adds its element to the sum.
+extern "C" __global__ void atomic(const unsigned* __restrict__ in, unsigned* sum, u64 n) {
+  const u64 i = global_index();
   if (i < n) atomicAdd(sum, in[i]);
 }
 
-// 2: a block adds up its own numbers first, in shared memory: in each round, every second one to its neighbour. One
-// addition a block in global memory. The threads that still work are spread over all warps.
-extern "C" __global__ void spread(const unsigned* in, unsigned* sum, unsigned long long n) {
-  __shared__ unsigned numbers[kThreads];
-  const unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * kThreads + threadIdx.x;
-  numbers[threadIdx.x] = i < n ? in[i] : 0;
+// Rung 2: the block first adds its 256 elements in shared memory, as a tree. In each step, every second active thread
+// adds its neighbor's value. Active threads are spread over all warps.
+extern "C" __global__ void interleaved(const unsigned* __restrict__ in, unsigned* sum, u64 n) {
+  __shared__ unsigned values[kThreads];
+  const u64 i = global_index();
+  values[threadIdx.x] = i < n ? in[i] : 0;
   __syncthreads();
-  for (unsigned distance = 1; distance < kThreads; distance *= 2) {
-    if (threadIdx.x % (2 * distance) == 0) numbers[threadIdx.x] += numbers[threadIdx.x + distance];
+  for (unsigned stride = 1; stride < kThreads; stride *= 2) {
+    if (threadIdx.x % (2 * stride) == 0) values[threadIdx.x] += values[threadIdx.x + stride];
     __syncthreads();
   }
-  if (threadIdx.x == 0) atomicAdd(sum, numbers[0]);
+  if (threadIdx.x == 0) atomicAdd(sum, values[0]);
 }
 
-// 3: the upper half is added to the lower half, so that the threads that work fill whole warps, and the others are
-// done.
-extern "C" __global__ void halves(const unsigned* in, unsigned* sum, unsigned long long n) {
-  __shared__ unsigned numbers[kThreads];
-  const unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * kThreads + threadIdx.x;
-  numbers[threadIdx.x] = i < n ? in[i] : 0;
+// Rung 3: the same tree with contiguous active threads, so whole warps become idle. `Store` writes one partial sum per
+// block instead of adding it atomically, for a control run.
+template <bool Store>
+__device__ void sum_sequential(const unsigned* __restrict__ in, unsigned* out, u64 n) {
+  __shared__ unsigned values[kThreads];
+  const u64 i = global_index();
+  values[threadIdx.x] = i < n ? in[i] : 0;
   __syncthreads();
   for (unsigned half = kThreads / 2; half > 0; half /= 2) {
-    if (threadIdx.x < half) numbers[threadIdx.x] += numbers[threadIdx.x + half];
+    if (threadIdx.x < half) values[threadIdx.x] += values[threadIdx.x + half];
     __syncthreads();
   }
-  if (threadIdx.x == 0) atomicAdd(sum, numbers[0]);
+  if (threadIdx.x != 0) return;
+  if (Store) {
+    out[blockIdx.x] = values[0];
+  } else {
+    atomicAdd(out, values[0]);
+  }
+}
+extern "C" __global__ void sequential(const unsigned* in, unsigned* sum, u64 n) { sum_sequential<false>(in, sum, n); }
+extern "C" __global__ void sequential_store(const unsigned* in, unsigned* sums, u64 n) {
+  sum_sequential<true>(in, sums, n);
 }
 
-// The sum of the block's numbers, for thread 0: each warp by shuffles, then the first warp the warps' sums.
-__device__ unsigned sum_of_block(unsigned number) {
-  __shared__ unsigned of_warp[kThreads / 32];
-  for (int distance = 16; distance > 0; distance /= 2) number += __shfl_down_sync(0xffffffff, number, distance);
-  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = number;
+// Returns the sum over the block in thread 0: shuffles within each warp, then one step through shared memory.
+template <class T>
+__device__ T block_sum(T value) {
+  __shared__ T of_warp[kThreads / 32];
+  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffff, value, distance);
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
   __syncthreads();
   if (threadIdx.x >= 32) return 0;
-  number = threadIdx.x < kThreads / 32 ? of_warp[threadIdx.x] : 0;
-  for (int distance = 16; distance > 0; distance /= 2) number += __shfl_down_sync(0xffffffff, number, distance);
-  return number;
+  value = threadIdx.x < kThreads / 32 ? of_warp[threadIdx.x] : 0;
+  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_down_sync(0xffffffff, value, distance);
+  return value;
 }
 
-// 4: shuffles in the place of shared memory, and one barrier in the place of eight.
-extern "C" __global__ void shuffles(const unsigned* in, unsigned* sum, unsigned long long n) {
-  const unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * kThreads + threadIdx.x;
-  const unsigned number = sum_of_block(i < n ? in[i] : 0);
-  if (threadIdx.x == 0) atomicAdd(sum, number);
-}
-
-// 5: as many blocks as fit, and each thread adds up many numbers before it talks to anybody.
-extern "C" __global__ void many(const unsigned* in, unsigned* sum, unsigned long long n) {
-  const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * kThreads;
-  unsigned number = 0;
-  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * kThreads + threadIdx.x; i < n;
-       i += threads) {
-    number += in[i];
+// Rung 4: shuffles replace shared memory, and one barrier replaces nine.
+template <bool Store>
+__device__ void sum_shuffle(const unsigned* __restrict__ in, unsigned* out, u64 n) {
+  const u64 i = global_index();
+  const unsigned value = block_sum(i < n ? in[i] : 0);
+  if (threadIdx.x != 0) return;
+  if (Store) {
+    out[blockIdx.x] = value;
+  } else {
+    atomicAdd(out, value);
   }
-  number = sum_of_block(number);
-  if (threadIdx.x == 0) atomicAdd(sum, number);
+}
+extern "C" __global__ void shuffle(const unsigned* in, unsigned* sum, u64 n) { sum_shuffle<false>(in, sum, n); }
+extern "C" __global__ void shuffle_store(const unsigned* in, unsigned* sums, u64 n) { sum_shuffle<true>(in, sums, n); }
+
+// A control run: one thread per element, which only loads it. The store never happens, but the compiler cannot know.
+extern "C" __global__ void load_only(const unsigned* in, unsigned* sum, u64 n) {
+  const u64 i = global_index();
+  if (i < n && in[i] == 0xffffffff) *sum = 1;
 }
 
-// 6: sixteen bytes a request, and four requests on their way before the first is needed. n is a multiple of 4.
-extern "C" __global__ void vectors(const unsigned* in, unsigned* sum, unsigned long long n) {
-  constexpr int kAtOnce = 4;
-  const uint4* fours = reinterpret_cast<const uint4*>(in);
-  const unsigned long long count = n / 4, step = static_cast<unsigned long long>(gridDim.x) * kThreads * kAtOnce;
-  unsigned number = 0;
-  for (unsigned long long first = static_cast<unsigned long long>(blockIdx.x) * kThreads * kAtOnce + threadIdx.x;
-       first < count; first += step) {
-    uint4 loaded[kAtOnce];
+// Rung 5: as many blocks as fit on the device, and each thread adds many elements before the block combines anything.
+extern "C" __global__ void grid_stride(const unsigned* __restrict__ in, unsigned* sum, u64 n) {
+  const u64 threads = u64(gridDim.x) * kThreads;
+  unsigned value = 0;
+#pragma unroll 1  // otherwise, the compiler issues several loads at a time, which is the idea of the next rung
+  for (u64 i = global_index(); i < n; i += threads) value += in[i];
+  value = block_sum(value);
+  if (threadIdx.x == 0) atomicAdd(sum, value);
+}
+
+template <class T>
+struct Vector;
+template <>
+struct Vector<unsigned> {
+  using type = uint4;
+};
+template <>
+struct Vector<float> {
+  using type = float4;
+};
+
+constexpr int kLoads = 4;  // independent 128-bit loads per thread and iteration
+
+// Returns the thread's share of the sum. n is a multiple of 4.
+template <class T>
+__device__ T vectorized_sum(const T* __restrict__ in, u64 n) {
+  using V = typename Vector<T>::type;
+  const V* vectors = reinterpret_cast<const V*>(in);
+  const u64 count = n / 4, step = u64(gridDim.x) * kThreads * kLoads;
+  T sum = 0;
+  u64 first = u64(blockIdx.x) * kThreads * kLoads + threadIdx.x;
+  for (; first + (kLoads - 1) * kThreads < count; first += step) {
+    V loaded[kLoads];
 #pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) {
-      const unsigned long long i = first + k * kThreads;
-      loaded[k] = i < count ? fours[i] : make_uint4(0, 0, 0, 0);
-    }
+    for (int k = 0; k < kLoads; ++k) loaded[k] = vectors[first + k * kThreads];
 #pragma unroll
-    for (int k = 0; k < kAtOnce; ++k) number += loaded[k].x + loaded[k].y + loaded[k].z + loaded[k].w;
+    for (int k = 0; k < kLoads; ++k) sum += (loaded[k].x + loaded[k].y) + (loaded[k].z + loaded[k].w);
   }
-  number = sum_of_block(number);
-  if (threadIdx.x == 0) atomicAdd(sum, number);
+  for (; first < count; first += kThreads)
+    sum += (vectors[first].x + vectors[first].y) + (vectors[first].z + vectors[first].w);
+  return sum;
+}
+
+// Rung 6: four 128-bit loads are in flight before the first is needed.
+extern "C" __global__ void vectorized(const unsigned* __restrict__ in, unsigned* sum, u64 n) {
+  const unsigned value = block_sum(vectorized_sum(in, n));
+  if (threadIdx.x == 0) atomicAdd(sum, value);
+}
+
+// Rung 7: each block stores its partial sum, and the last block to finish adds them in a fixed order. So the result is
+// the same in every run, for floats too. `partial` has gridDim.x elements, and *finished is 0 before and after.
+template <class T>
+__device__ void sum_last_block(const T* __restrict__ in, T* sum, u64 n, T* partial, unsigned* finished) {
+  __shared__ bool last;
+  const T value = block_sum(vectorized_sum(in, n));
+  if (threadIdx.x == 0) {
+    partial[blockIdx.x] = value;
+    __threadfence();  // the partial sum is visible before the counter changes
+    last = atomicAdd(finished, 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();  // the counter is read before the partial sums
+  T rest = 0;
+  for (unsigned block = threadIdx.x; block < gridDim.x; block += kThreads) rest += __ldcg(&partial[block]);
+  const T all = block_sum(rest);
+  if (threadIdx.x != 0) return;
+  *sum = all;
+  *finished = 0;
+}
+extern "C" __global__ void last_block(const unsigned* in, unsigned* sum, u64 n, unsigned* partial, unsigned* finished) {
+  sum_last_block(in, sum, n, partial, finished);
+}
+extern "C" __global__ void last_block_float(const float* in, float* sum, u64 n, float* partial, unsigned* finished) {
+  sum_last_block(in, sum, n, partial, finished);
 }

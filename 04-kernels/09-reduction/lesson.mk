@@ -1,4 +1,4 @@
-# CUB, for comparison, if asked for: make build/04-kernels/09-reduction/libcub.so, then the lesson again. Compiled for the GPU that is here.
+# CUB, for comparison, on request: make build/04-kernels/09-reduction/libcub.so, then run the lesson again. It is compiled for the present GPU.
 LIBS.04-kernels/09-reduction = -ldl
 
 build/04-kernels/09-reduction/libcub.so: 04-kernels/09-reduction/cub/cub.cu build/flags.lessons

@@ -1,102 +1,219 @@
-// A ladder: six kernels that add up numbers, each checked against the CPU, then timed, beside what memory gives at
-// most.
+// A ladder: seven kernels that add n elements. Each is verified and then timed against the peak bandwidth, next to CUB
+// if it was built. With --controls, it measures what limits rungs 2 to 4.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
 #include "library.hpp"
+#include "shape.hpp"
 
+#include <cmath>
+#include <cstring>
 #include <functional>
-#include <numeric>
+#include <random>
 #include <vector>
 
-constexpr int kThreads = 256;    // a block
+using u64 = unsigned long long;
+
 constexpr int kLongestBar = 24;  // characters
 
 struct Rung {
   const char* kernel;
   const char* idea;
-  bool fits;  // the grid has as many blocks as fit on the device; else a thread for every number
+  bool fills_device;  // as many blocks as fit; otherwise, one thread per element
 };
 
 constexpr Rung kLadder[] = {
-    {"atomics", "every number to one place", false},
-    {"spread", "a block first: neighbours", false},
-    {"halves", "the same: upper to lower half", false},
-    {"shuffles", "the same: without shared memory", false},
-    {"many", "many numbers a thread", true},
-    {"vectors", "sixteen bytes, four at a time", true},
+    {"atomic", "one atomicAdd per element", false},
+    {"interleaved", "tree in shared memory, stride 2^k", false},
+    {"sequential", "the same tree, contiguous threads", false},
+    {"shuffle", "warp shuffles, one barrier", false},
+    {"grid_stride", "many elements per thread", true},
+    {"vectorized", "four 128-bit loads in flight", true},
 };
 
-// How many numbers: a power of two, so many that the device has some time to run, judged by a small sum. A
-// launch takes some microseconds whatever it does, and should not be what is measured.
-std::size_t count_for(CUfunction many, std::size_t total_bytes) {
-  unsigned long long n = 1 << 19;
-  cu::Memory in(n * sizeof(unsigned)), sum(sizeof(unsigned));
-  CU_CHECK(cuMemsetD8(in.address, 0, n * sizeof(unsigned)));
-  CU_CHECK(cuMemsetD8(sum.address, 0, sizeof(unsigned)));
-  void* arguments[] = {&in.address, &sum.address, &n};
-  const double speed = n * sizeof(unsigned) / cu::median_device_seconds([&] {
-                         CU_CHECK(cuLaunchKernel(many, 256, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
-                       });
-  while (2 * n * sizeof(unsigned) < speed * 0.004 && 2 * n * sizeof(unsigned) < total_bytes / 64) n *= 2;
-  return n;
-}
+// n elements on the device: a table of random values, repeated. The expected sum is computed from the table.
+template <class T>
+struct Input {
+  u64 n;
+  cu::Memory memory, sum{sizeof(T)};
+  double exact = 0;      // of floats, in double precision
+  double magnitude = 0;  // sum of absolute values
+  T wrapped = 0;         // of unsigned elements, modulo 2^32
 
-// Checks, then measures, then prints: `work` leaves the sum on the device. False if it is wrong.
-bool climb(const char* name, const char* idea, const std::function<void()>& work, CUdeviceptr sum, unsigned expected,
-           std::size_t bytes, double limit) {
-  unsigned got;
-  work();
-  CU_CHECK(cuMemcpyDtoH(&got, sum, sizeof got));
-  if (got != expected) {
-    std::printf("%-8s %-32s WRONG: not timed\n", name, idea);
-    return false;
+  Input(u64 count, const std::vector<T>& table) : n(count), memory(count * sizeof(T)) {
+    const u64 bytes = n * sizeof(T), table_bytes = std::min<u64>(bytes, table.size() * sizeof(T));
+    CU_CHECK(cuMemcpyHtoD(memory.address, table.data(), table_bytes));
+    for (u64 filled = table_bytes; filled < bytes; filled *= 2) {
+      CU_CHECK(cuMemcpyDtoD(memory.address + filled, memory.address, std::min(filled, bytes - filled)));
+    }
+    const u64 used = table_bytes / sizeof(T);
+    for (u64 i = 0; i < used; ++i) {
+      exact += table[i];
+      magnitude += std::fabs(static_cast<double>(table[i]));
+      wrapped += table[i];
+    }
+    exact *= static_cast<double>(n / used);
+    magnitude *= static_cast<double>(n / used);
+    wrapped *= static_cast<T>(n / used);
   }
-  const double speed = bytes / cu::median_device_seconds(work) / 1e9, share = limit > 0 ? speed / limit : 0;
-  std::printf("%-8s %-32s %7.1f  %4.2f %s\n", name, idea, speed, share, cu::bar(share, 1, kLongestBar).c_str());
-  return true;
+
+  bool right() const;
+};
+
+template <>
+bool Input<unsigned>::right() const {
+  unsigned got;
+  CU_CHECK(cuMemcpyDtoH(&got, sum.address, sizeof got));
+  return got == wrapped;
 }
 
-int main() try {
+// Each addition of floats rounds with a relative error of at most 2^-24. No element passes through more than 8192
+// additions, so the sum differs from the exact one by at most 8192 * 2^-24 times the sum of absolute values.
+template <>
+bool Input<float>::right() const {
+  float got;
+  CU_CHECK(cuMemcpyDtoH(&got, sum.address, sizeof got));
+  return std::fabs(got - exact) <= 8192 * std::ldexp(1.0, -24) * magnitude;
+}
+
+constexpr u64 kTable = 1 << 20;  // random values
+
+std::vector<unsigned> random_integers() {
+  std::mt19937 generator(1);
+  std::vector<unsigned> table(kTable);
+  for (unsigned& value : table) value = generator();
+  return table;
+}
+
+std::vector<float> random_normals() {
+  std::mt19937 generator(2);
+  std::normal_distribution<float> normal;
+  std::vector<float> table(kTable);
+  for (float& value : table) value = normal(generator);
+  return table;
+}
+
+struct Ladder {
   cu::Context context;
-  cu::Module module(cu::image("kernels.ptx"));
-  char name[100];
-  std::size_t total_bytes;
-  CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
-  CU_CHECK(cuDeviceTotalMem(&total_bytes, context.device));
+  cu::Module module{cu::image("kernels.ptx")};
+  int multiprocessors = 0;
+  double peak = cu::memory_limit(context.device);  // GB/s
 
-  unsigned long long n = count_for(module.function("many"), total_bytes);
-  const std::size_t bytes = n * sizeof(unsigned);
-  std::vector<unsigned> host(n);
-  for (std::size_t i = 0; i < n; ++i) host[i] = static_cast<unsigned>(i * 2654435761u >> 7);
-  const unsigned expected = std::accumulate(host.begin(), host.end(), 0u);
-  cu::Memory in(bytes), sum(sizeof(unsigned));
-  CU_CHECK(cuMemcpyHtoD(in.address, host.data(), bytes));
+  Ladder() {
+    CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
+  }
 
-  const double limit = cu::memory_limit(context.device);
-  std::printf("%s, %.1f Mi numbers; its memory gives at most %.0f GB/s\n\n", name, n / 1048576.0, limit);
-  std::printf("kernel   idea                                GB/s  of the limit\n");
-  bool right = true;
-  for (const Rung& rung : kLadder) {
-    const CUfunction kernel = module.function(rung.kernel);
+  unsigned blocks_that_fit(CUfunction kernel) const {
     int fit;
     CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, kernel, kThreads, 0));
-    int multiprocessors;
-    CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
-    const unsigned blocks = rung.fits ? fit * multiprocessors : static_cast<unsigned>((n + kThreads - 1) / kThreads);
-    void* arguments[] = {&in.address, &sum.address, &n};
-    auto work = [&] {
-      CU_CHECK(cuMemsetD32Async(sum.address, 0, 1, nullptr));
-      CU_CHECK(cuLaunchKernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
-    };
-    right &= climb(rung.kernel, rung.idea, work, sum.address, expected, bytes, limit);
+    return fit * multiprocessors;
   }
-  const Library cub;  // if somebody has built it
-  if (cub.sum != nullptr) {
-    auto work = [&] { CU_CHECK(cub.sum(in.address, sum.address, n)); };
-    right &= climb("(CUB)", "for comparison", work, sum.address, expected, bytes, limit);
+
+  static void launch(CUfunction kernel, unsigned blocks, void** arguments) {
+    CU_CHECK(cuLaunchKernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
   }
-  return right ? 0 : 1;
+
+  // Returns how many elements to add: a power of two, up to 2^30, for which a kernel takes a few milliseconds on this
+  // device. With fewer elements, the launch itself would be measured.
+  u64 count() const {
+    std::size_t free_bytes, total_bytes;
+    CU_CHECK(cuMemGetInfo(&free_bytes, &total_bytes));
+    const CUfunction kernel = module.function("grid_stride");
+    for (u64 n = 1 << 18;; n *= 2) {
+      if (n == 1u << 30 || 32 * n > free_bytes) return n;
+      Input<unsigned> trial(n, std::vector<unsigned>(1024, 1));
+      void* arguments[] = {&trial.memory.address, &trial.sum.address, &trial.n};
+      const unsigned blocks = blocks_that_fit(kernel);
+      if (cu::median_device_seconds([&] { launch(kernel, blocks, arguments); }, 3) > 3e-3) return n;
+    }
+  }
+
+  // Verifies, then measures and prints a row. `work` leaves the sum on the device. Returns whether the sum was right.
+  template <class T>
+  bool climb(const char* name, const char* idea, const Input<T>& input, const std::function<void()>& work) const {
+    CU_CHECK(cuMemsetD32(input.sum.address, 0, 1));
+    work();
+    if (!input.right()) {
+      std::printf("%-11s %-34s WRONG: not timed\n", name, idea);
+      return false;
+    }
+    const double seconds = cu::median_device_seconds(work);
+    const double speed = input.n * sizeof(T) / seconds / 1e9, share = peak > 0 ? speed / peak : 0;
+    std::printf("%-11s %-34s %7.1f   %4.2f %s\n", name, idea, speed, share, cu::bar(share, 1, kLongestBar).c_str());
+    return true;
+  }
+
+  template <class T>
+  bool climb_last_block(const char* kernel_name, const char* idea, Input<T>& input) const {
+    const CUfunction kernel = module.function(kernel_name);
+    const unsigned blocks = blocks_that_fit(kernel);
+    cu::Memory partial(blocks * sizeof(T)), finished(sizeof(unsigned));
+    CU_CHECK(cuMemsetD32(finished.address, 0, 1));
+    void* arguments[] = {&input.memory.address, &input.sum.address, &input.n, &partial.address, &finished.address};
+    return climb("last_block", idea, input, [&] { launch(kernel, blocks, arguments); });
+  }
+
+  bool climb_all() const {
+    const u64 n = count();
+    Input<unsigned> input(n, random_integers());
+    char name[100];
+    CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
+    std::printf("%s, %.1f Mi elements, peak bandwidth %.0f GB/s\n\n", name, n / 1048576.0, peak);
+    std::printf("kernel      what changed                          GB/s   of peak\n");
+    bool right = true;
+    for (const Rung& rung : kLadder) {
+      const CUfunction kernel = module.function(rung.kernel);
+      const unsigned blocks =
+          rung.fills_device ? blocks_that_fit(kernel) : static_cast<unsigned>((n + kThreads - 1) / kThreads);
+      void* arguments[] = {&input.memory.address, &input.sum.address, &input.n};
+      right &= climb(rung.kernel, rung.idea, input, [&] {
+        CU_CHECK(cuMemsetD32Async(input.sum.address, 0, 1, nullptr));
+        launch(kernel, blocks, arguments);
+      });
+    }
+    right &= climb_last_block("last_block", "block sums added in a fixed order", input);
+    const Library cub;
+    if (cub.unsigned_sum != nullptr) {
+      right &= climb("(CUB)", "unsigned, for comparison", input,
+                     [&] { CU_CHECK(cub.unsigned_sum(input.memory.address, input.sum.address, n)); });
+    }
+    Input<float> floats(n, random_normals());
+    right &= climb_last_block("last_block_float", "the same for floats", floats);
+    if (cub.float_sum != nullptr) {
+      right &= climb("(CUB)", "float, for comparison", floats,
+                     [&] { CU_CHECK(cub.float_sum(floats.memory.address, floats.sum.address, n)); });
+    }
+    return right;
+  }
+
+  // Measures variants of rungs 3 and 4 that leave something out. Their sums are not the sum of all elements.
+  void measure_controls() const {
+    const u64 n = count();
+    Input<unsigned> input(n, random_integers());
+    const unsigned blocks = static_cast<unsigned>((n + kThreads - 1) / kThreads);
+    cu::Memory sums(blocks * sizeof(unsigned));
+    void* arguments[] = {&input.memory.address, &sums.address, &input.n};
+    std::printf("control run                                          ms      GB/s\n");
+    const std::pair<const char*, const char*> controls[] = {
+        {"sequential", "sequential, one atomic per block"},
+        {"sequential_store", "sequential, storing one partial sum per block"},
+        {"shuffle", "shuffle, one atomic per block"},
+        {"shuffle_store", "shuffle, storing one partial sum per block"},
+        {"load_only", "no reduction: each thread only loads its element"}};
+    for (const auto& [kernel, label] : controls) {
+      const double seconds = cu::median_device_seconds([&] { launch(module.function(kernel), blocks, arguments); });
+      std::printf("%-48s %7.3f  %8.1f\n", label, seconds * 1e3, n * sizeof(unsigned) / seconds / 1e9);
+    }
+  }
+};
+
+int main(int argc, char** argv) try {
+  const Ladder ladder;
+  if (argc > 1 && std::strcmp(argv[1], "--controls") == 0) {
+    ladder.measure_controls();
+    return 0;
+  }
+  return ladder.climb_all() ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,15 +1,33 @@
-// Find the largest of many numbers.
+// Find the maximum of many elements.
 
-// Sets *largest to the largest of the n numbers, which may all be negative; before, it holds INT_MIN. n may be 0: then
-// it stays. Launched with any number of blocks, of any number of threads that is a multiple of 32.
+// Sets *largest to the maximum of the n elements, which may all be negative. Before, it contains INT_MIN; if n is 0, it
+// stays unchanged. Loads every element once, and uses at most one atomic operation per block. `in` is aligned to 16
+// bytes. Launched with any number of blocks, and any number of threads per block that is a multiple of 32.
 extern "C" __global__ void maximum(const int* in, int* largest, unsigned long long n) {
-  __shared__ int of_warp[32];
-  const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
+  using u64 = unsigned long long;
+  constexpr int kLoads = 4;  // independent 128-bit loads
+  const int4* vectors = reinterpret_cast<const int4*>(in);
+  const u64 count = n / 4, threads = u64(gridDim.x) * blockDim.x;
+  const u64 index = u64(blockIdx.x) * blockDim.x + threadIdx.x;
+
   int most = -2147483647 - 1;
-  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
-       i += threads) {
-    most = max(most, in[i]);
+  u64 i = index;
+  for (; i + (kLoads - 1) * threads < count; i += kLoads * threads) {
+    int4 loaded[kLoads];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) loaded[k] = vectors[i + k * threads];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) {
+      most = max(most, max(max(loaded[k].x, loaded[k].y), max(loaded[k].z, loaded[k].w)));
+    }
   }
+  for (; i < count; i += threads) {
+    const int4 v = vectors[i];
+    most = max(most, max(max(v.x, v.y), max(v.z, v.w)));
+  }
+  if (4 * count + index < n) most = max(most, in[4 * count + index]);  // up to three elements are left
+
+  __shared__ int of_warp[32];
   for (int distance = 16; distance > 0; distance /= 2) most = max(most, __shfl_down_sync(0xffffffff, most, distance));
   if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = most;
   __syncthreads();

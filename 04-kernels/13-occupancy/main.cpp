@@ -1,5 +1,5 @@
-// How many blocks fit on a multiprocessor: worked out, asked of the driver, counted; and what it does to a copy's
-// speed.
+// Determines how many blocks fit on a multiprocessor, by arithmetic, from the driver and by counting, and measures how
+// the number affects the speed of a copy.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-constexpr int kThreads = 256;    // a block
+constexpr int kThreads = 256;    // per block
 constexpr int kLongestBar = 24;  // characters
 
-// What one multiprocessor has, as the driver says.
+// The resources of one multiprocessor, as reported by the driver.
 struct Multiprocessor {
-  int count, threads, blocks, registers, shared, shared_a_block, reserved;
+  int count, threads, blocks, registers, shared, shared_per_block, reserved;
 
   explicit Multiprocessor(CUdevice device) {
     auto ask = [device](CUdevice_attribute which) {
@@ -26,19 +26,19 @@ struct Multiprocessor {
     blocks = ask(CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR);
     registers = ask(CU_DEVICE_ATTRIBUTE_MAX_REGISTERS_PER_MULTIPROCESSOR);
     shared = ask(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
-    shared_a_block = ask(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+    shared_per_block = ask(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
     reserved = ask(CU_DEVICE_ATTRIBUTE_RESERVED_SHARED_MEMORY_PER_BLOCK);
   }
 
-  // The scarcest thing decides. Registers are handed out to warps, 256 at a time.
-  int worked_out(int registers_a_thread, int shared_bytes) const {
-    const int registers_a_warp = (registers_a_thread * 32 + 255) / 256 * 256;
-    const int by_registers = registers / (registers_a_warp * (kThreads / 32));
+  // The scarcest resource decides. Registers are allocated per warp, in units of 256.
+  int computed(int registers_per_thread, int shared_bytes) const {
+    const int registers_per_warp = (registers_per_thread * 32 + 255) / 256 * 256;
+    const int by_registers = registers / (registers_per_warp * (kThreads / 32));
     return std::min({threads / kThreads, blocks, by_registers, shared / (shared_bytes + reserved)});
   }
 };
 
-// The most blocks that were on one multiprocessor at the same time, in a grid that just fills the device.
+// Returns the largest number of blocks that were resident on one multiprocessor, for a grid that just fills the device.
 int counted(CUfunction kernel, const Multiprocessor& one, int blocks, int shared_bytes) {
   std::vector<int> most(one.count);
   cu::Memory now(one.count * sizeof(int)), highest(one.count * sizeof(int));
@@ -50,7 +50,7 @@ int counted(CUfunction kernel, const Multiprocessor& one, int blocks, int shared
   return *std::max_element(most.begin(), most.end());
 }
 
-// In GB/s, read and written.
+// Returns the copy's GB/s, read and written bytes together.
 double bandwidth(CUfunction kernel, const cu::Memory& in, const cu::Memory& out, std::size_t bytes, int grid,
                  int shared_bytes) {
   CUdeviceptr from = in.address, to = out.address;
@@ -73,30 +73,30 @@ int main() try {
 
   std::size_t free_bytes, bytes;
   CU_CHECK(cuMemGetInfo(&free_bytes, &bytes));
-  bytes /= 512;  // of the whole memory: more than the caches hold, and little enough to be quick
+  bytes /= 512;  // of all device memory: larger than the caches, small enough to be quick
   cu::Memory in(bytes), out(bytes);
   CU_CHECK(cuMemsetD8(in.address, 1, bytes));
 
   std::printf("blocks of %d threads with  blocks that fit on a multiprocessor\n", kThreads);
-  std::printf("     shared memory, bytes  worked out  the driver  seen     GB/s\n");
+  std::printf("     shared memory, bytes  computed  driver  counted     GB/s\n");
   bool agreed = true;
   std::vector<std::string> rows;
   std::vector<double> speeds;
   for (int wanted = one.threads / kThreads; wanted >= 1; wanted /= 2) {
-    const int shared_bytes = std::min(one.shared / wanted - one.reserved, one.shared_a_block) / 1024 * 1024;
+    const int shared_bytes = std::min(one.shared / wanted - one.reserved, one.shared_per_block) / 1024 * 1024;
     for (const CUfunction kernel : {count_residents, copy}) {
       CU_CHECK(cuFuncSetAttribute(kernel, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared_bytes));
     }
     int registers, driver;
     CU_CHECK(cuFuncGetAttribute(&registers, CU_FUNC_ATTRIBUTE_NUM_REGS, copy));
     CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&driver, copy, kThreads, shared_bytes));
-    const int worked_out = one.worked_out(registers, shared_bytes);
+    const int computed = one.computed(registers, shared_bytes);
     const int seen = counted(count_residents, one, driver, shared_bytes);
     speeds.push_back(bandwidth(copy, in, out, bytes, driver * one.count, shared_bytes));
     char row[100];
-    std::snprintf(row, sizeof row, "%25d  %10d  %10d  %4d", shared_bytes, worked_out, driver, seen);
+    std::snprintf(row, sizeof row, "%25d  %8d  %6d  %7d", shared_bytes, computed, driver, seen);
     rows.push_back(row);
-    agreed = agreed && worked_out == driver && seen <= driver;
+    agreed = agreed && computed == driver && seen <= driver;
   }
   const double best = *std::max_element(speeds.begin(), speeds.end());
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -105,7 +105,7 @@ int main() try {
 
   int grid, block;
   CU_CHECK(cuOccupancyMaxPotentialBlockSize(&grid, &block, copy, nullptr, 0, 0));
-  std::printf("\nthe driver's advice for copy: blocks of %d threads, %d of them\n", block, grid);
+  std::printf("\nsuggested by the driver for copy: %d blocks of %d threads\n", grid, block);
   return agreed ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -1,9 +1,9 @@
-// What the lesson takes for granted: kernels, numbers for them, a stream; and an owner for a graph.
+// What earlier lessons have taught: kernels, device memory, a stream; and an owner for a graph.
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
-// Kernels, and numbers for them: all on the device, in one context.
+// The kernels and the integers they work on, in one context.
 struct Desk {
   cu::Context context;
   cu::Module module{cu::image("kernels.ptx")};
@@ -19,7 +19,8 @@ struct Desk {
   }
   static void set(const cu::Memory& memory, int value) {
     CU_CHECK(cuMemcpyHtoD(memory.address, &value, sizeof value));
-    CU_CHECK(cuStreamSynchronize(nullptr));  // the call may return before the value is there, and `stream` does not wait
+    CU_CHECK(
+        cuStreamSynchronize(nullptr));  // the copy may still be running, and `stream` does not wait for it
   }
   static int get(const cu::Memory& memory) {
     int value;
@@ -28,7 +29,7 @@ struct Desk {
   }
 };
 
-// A graph, and what it was made into.
+// A graph and its executable.
 struct Graph {
   CUgraph graph;
   CUgraphExec executable;

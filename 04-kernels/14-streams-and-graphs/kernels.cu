@@ -1,4 +1,4 @@
-// Kernels so short that launching them takes longer than they do. The results are right only if the order is.
+// Kernels that take less time than their launch. Their results are right only if they run in the right order.
 extern "C" __global__ void add(int* number, int by) { *number += by; }
 
 extern "C" __global__ void multiply(int* number, int by) { *number *= by; }

@@ -1,4 +1,4 @@
-// The same chain of small kernels, launched one by one, captured into a graph, and put together as a graph by hand.
+// Runs the same chain of short kernels as separate launches, as a captured graph, and as a graph built by hand.
 #include "common/cu.hpp"
 #include "desk.hpp"
 
@@ -7,10 +7,10 @@
 #include <functional>
 #include <vector>
 
-constexpr int kChain = 64;  // kernels, each after the one before
+constexpr int kChain = 64;  // kernels, each of which depends on the one before
 constexpr int kRuns = 21;
 
-// kChain times: add 1.
+// Adds 1 to a number, kChain times.
 void launch_chain(Desk& desk) {
   int by = 1;
   void* arguments[] = {&desk.a.address, &by};
@@ -20,19 +20,19 @@ void launch_chain(Desk& desk) {
 CUgraph capture_chain(Desk& desk) {
   CUgraph graph;
   CU_CHECK(cuStreamBeginCapture(desk.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  launch_chain(desk);  // nothing runs: it is written down
+  launch_chain(desk);  // nothing runs: the launches are recorded
   CU_CHECK(cuStreamEndCapture(desk.stream, &graph));
   return graph;
 }
 
-// Returns the first node, too, for whoever wants to change it.
+// Also returns the first node, so that the caller can change it.
 CUgraph build_chain(Desk& desk, CUgraphNode* first) {
   int by = 1;
   void* arguments[] = {&desk.a.address, &by};
   CUDA_KERNEL_NODE_PARAMS node{};
   node.func = desk.add;
   node.gridDimX = node.gridDimY = node.gridDimZ = node.blockDimX = node.blockDimY = node.blockDimZ = 1;
-  node.kernelParams = arguments;  // copied by the call that takes the node
+  node.kernelParams = arguments;  // copied by cuGraphAddKernelNode
   CUgraph graph;
   CUgraphNode last = nullptr;
   CU_CHECK(cuGraphCreate(&graph, 0));
@@ -44,14 +44,14 @@ CUgraph build_chain(Desk& desk, CUgraphNode* first) {
   return graph;
 }
 
-// Prints a row: microseconds a kernel, for the host's calls alone and until all is done (medians). True if each run
-// added as much as it should.
+// Prints a row: microseconds per kernel, for the host's calls alone and until the last kernel has finished (medians).
+// Returns whether every run computed the expected sum.
 bool measure(Desk& desk, const char* how, const std::function<void()>& start, int expected) {
   using Clock = std::chrono::steady_clock;
   using Microseconds = std::chrono::duration<double, std::micro>;
   std::vector<double> calls(kRuns), all(kRuns);
   bool right = true;
-  for (int run = -1; run < kRuns; ++run) {  // the first does not count
+  for (int run = -1; run < kRuns; ++run) {  // the first run is a warm-up
     Desk::set(desk.a, 0);
     const auto begin = Clock::now();
     start();
@@ -63,11 +63,11 @@ bool measure(Desk& desk, const char* how, const std::function<void()>& start, in
   }
   std::sort(calls.begin(), calls.end());
   std::sort(all.begin(), all.end());
-  std::printf("%-22s | %7.2f | %9.2f | %s\n", how, calls[kRuns / 2], all[kRuns / 2], right ? "right" : "WRONG");
+  std::printf("%-22s | %5.2f | %5.2f | %s\n", how, calls[kRuns / 2], all[kRuns / 2], right ? "right" : "WRONG");
   return right;
 }
 
-// (1 + 2) and (10 * 10) in two streams that begin and end as one; returns the sum.
+// Captures (1 + 2) and (10 * 10) in two streams that fork from one stream and join it again. Returns the sum.
 int fork_and_join(Desk& desk) {
   CUstream other;
   CUevent forked, joined;
@@ -84,11 +84,11 @@ int fork_and_join(Desk& desk) {
   CUgraph graph;
   CU_CHECK(cuStreamBeginCapture(desk.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
   CU_CHECK(cuEventRecord(forked, desk.stream));
-  CU_CHECK(cuStreamWaitEvent(other, forked, 0));  // from here on, `other` is captured, too
+  CU_CHECK(cuStreamWaitEvent(other, forked, 0));  // from here on, `other` is captured as well
   Desk::launch(desk.add, desk.stream, add_two);
   Desk::launch(desk.multiply, other, times_ten);
   CU_CHECK(cuEventRecord(joined, other));
-  CU_CHECK(cuStreamWaitEvent(desk.stream, joined, 0));  // without this, the capture could not end
+  CU_CHECK(cuStreamWaitEvent(desk.stream, joined, 0));  // joins `other`; without it, the capture is invalid
   Desk::launch(desk.sum, desk.stream, a_and_b);
   CU_CHECK(cuStreamEndCapture(desk.stream, &graph));
 
@@ -98,7 +98,7 @@ int fork_and_join(Desk& desk) {
   Graph(graph).launch(desk.stream);
   CU_CHECK(cuStreamSynchronize(desk.stream));
   const int result = Desk::get(desk.result);
-  std::printf("two streams, captured: %zu nodes, %zu wait for nobody; (1 + 2) + (10 * 10) = %d\n", nodes, roots,
+  std::printf("two streams, captured: %zu nodes, %zu without dependencies; (1 + 2) + (10 * 10) = %d\n", nodes, roots,
               result);
   CU_CHECK(cuEventDestroy(forked));
   CU_CHECK(cuEventDestroy(joined));
@@ -113,23 +113,23 @@ int main() try {
 
   char name[100];
   CU_CHECK(cuDeviceGetName(name, sizeof name, desk.context.device));
-  std::printf("%s, %d kernels, one after the other: microseconds for each\n", name, kChain);
-  std::printf("%-22s | to call | to finish | result\n", "");
+  std::printf("%s, a chain of %d kernels, microseconds per kernel\n", name, kChain);
+  std::printf("%-22s | calls | total | result\n", "");
   bool right = measure(
       desk, "64 launches", [&] { launch_chain(desk); }, kChain);
   right &= measure(
-      desk, "a captured graph", [&] { captured.launch(desk.stream); }, kChain);
+      desk, "captured graph", [&] { captured.launch(desk.stream); }, kChain);
   right &= measure(
-      desk, "a graph built by hand", [&] { built.launch(desk.stream); }, kChain);
+      desk, "graph built by hand", [&] { built.launch(desk.stream); }, kChain);
 
   CUDA_KERNEL_NODE_PARAMS node{};
   int by = 1000;
   void* arguments[] = {&desk.a.address, &by};
   CU_CHECK(cuGraphKernelNodeGetParams(first, &node));
   node.kernelParams = arguments;
-  CU_CHECK(cuGraphExecKernelNodeSetParams(built.executable, first, &node));  // changes it, and not the graph
+  CU_CHECK(cuGraphExecKernelNodeSetParams(built.executable, first, &node));  // changes the executable, not the graph
   right &= measure(
-      desk, "its first adds 1000", [&] { built.launch(desk.stream); }, kChain - 1 + 1000);
+      desk, "first node adds 1000", [&] { built.launch(desk.stream); }, kChain - 1 + 1000);
   std::printf("\n");
   right &= fork_and_join(desk) == 103;
   return right ? 0 : 1;

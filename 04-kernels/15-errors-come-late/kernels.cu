@@ -1,8 +1,8 @@
-// A kernel that goes wrong and one that does not; one that talks, and one that insists.
+// A kernel that faults and one that does not; one that prints, and one with an assertion that fails.
 #include <cassert>
 #include <cstdio>
 
-// As long as a real kernel might take: five milliseconds.
+// Takes five milliseconds, like a real kernel might.
 __device__ void work() {
   unsigned long long start, now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));  // nanoseconds
@@ -18,9 +18,9 @@ extern "C" __global__ void guilty(int* nowhere) {
 
 extern "C" __global__ void innocent(int* number) { *number = 7; }
 
-extern "C" __global__ void talk(int number) {
+extern "C" __global__ void print(int number) {
   work();
   printf("    thread %u: the number is %d\n", threadIdx.x, number);
 }
 
-extern "C" __global__ void claim(int number) { assert(number < 3); }
+extern "C" __global__ void check(int number) { assert(number < 3); }

@@ -1,12 +1,12 @@
-// A kernel goes wrong, and somebody else is blamed for it: which call says so, and what still works afterwards.
+// A kernel faults, and a later call reports it. Shows which call that is, and what still works afterwards.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Prints a call and what it answers.
-CUresult say(const char* call, CUresult result) {
+// Prints a call and its result.
+CUresult row(const char* call, CUresult result) {
   std::printf("  %-26s  %s\n", call, cu::name(result));
   return result;
 }
@@ -15,11 +15,11 @@ struct Kernels {
   CUdevice device;
   CUcontext context;
   CUmodule module;
-  CUfunction guilty, innocent, talk, claim;
+  CUfunction guilty, innocent, print, check;
   CUdeviceptr number;
 };
 
-// All raw: after a fault, nothing can be released but the context. Where there is none, the process's end does it.
+// No owners here: after a fault, only the context can be destroyed. The end of the process releases the rest.
 Kernels load() {
   Kernels kernels;
   CU_CHECK(cuInit(0));
@@ -28,56 +28,58 @@ Kernels load() {
   CU_CHECK(cuModuleLoad(&kernels.module, cu::image("kernels.ptx").c_str()));
   CU_CHECK(cuModuleGetFunction(&kernels.guilty, kernels.module, "guilty"));
   CU_CHECK(cuModuleGetFunction(&kernels.innocent, kernels.module, "innocent"));
-  CU_CHECK(cuModuleGetFunction(&kernels.talk, kernels.module, "talk"));
-  CU_CHECK(cuModuleGetFunction(&kernels.claim, kernels.module, "claim"));
+  CU_CHECK(cuModuleGetFunction(&kernels.print, kernels.module, "print"));
+  CU_CHECK(cuModuleGetFunction(&kernels.check, kernels.module, "check"));
   CU_CHECK(cuMemAlloc(&kernels.number, sizeof(int)));
   return kernels;
 }
 
-// Where nothing has gone wrong.
+// Releases everything, in a process without a fault.
 CUresult release(const Kernels& kernels) {
   CU_CHECK(cuMemFree(kernels.number));
   CU_CHECK(cuModuleUnload(kernels.module));
   return cuCtxDestroy(kernels.context);
 }
 
-// A guilty launch, an innocent one, and everything that comes after them.
-bool blame(CUresult launch_answers) {
+// Launches the kernel that faults, then one that does not, then makes other calls. Returns whether each result is as
+// expected; `launch_result` is the expected result of both launches.
+bool blame(CUresult launch_result) {
   Kernels kernels = load();
-  CUdeviceptr nowhere = 0, other;
-  int number;
+  CUdeviceptr nowhere = 0;
   void* to_nowhere[] = {&nowhere};
   void* to_number[] = {&kernels.number};
   const CUresult fault = CUDA_ERROR_ILLEGAL_ADDRESS;
   auto launch = [](CUfunction kernel, void** arguments) {
     return cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr);
   };
-  bool as_expected = say("cuLaunchKernel guilty", launch(kernels.guilty, to_nowhere)) == launch_answers;
-  as_expected &= say("cuLaunchKernel innocent", launch(kernels.innocent, to_number)) == launch_answers;
-  as_expected &= say("cuMemcpyDtoH", cuMemcpyDtoH(&number, kernels.number, sizeof number)) == fault;
-  as_expected &= say("cuMemAlloc", cuMemAlloc(&other, sizeof(int))) == fault;
-  as_expected &= say("cuCtxDestroy", cuCtxDestroy(kernels.context)) == CUDA_SUCCESS;
-  as_expected &= say("cuCtxCreate", cuCtxCreate(&kernels.context, nullptr, 0, kernels.device)) == fault;
+  bool as_expected = row("cuLaunchKernel guilty", launch(kernels.guilty, to_nowhere)) == launch_result;
+  as_expected &= row("cuLaunchKernel innocent", launch(kernels.innocent, to_number)) == launch_result;
+  int number;
+  as_expected &= row("cuMemcpyDtoH", cuMemcpyDtoH(&number, kernels.number, sizeof number)) == fault;
+  CUdeviceptr other;
+  as_expected &= row("cuMemAlloc", cuMemAlloc(&other, sizeof(int))) == fault;
+  as_expected &= row("cuCtxDestroy", cuCtxDestroy(kernels.context)) == CUDA_SUCCESS;
+  as_expected &= row("cuCtxCreate", cuCtxCreate(&kernels.context, nullptr, 0, kernels.device)) == fault;
   return as_expected;
 }
 
 bool late() { return blame(CUDA_SUCCESS); }
 
-// The driver reads the variable in cuInit: too late for a program that has called it already.
+// cuInit reads the variable, so it has no effect in a program that has already called cuInit.
 bool blocking() {
   setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
   return blame(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-// What a kernel prints is kept on the device, and comes out when somebody waits.
+// The output of a kernel is buffered on the device and printed at the latest when the host waits.
 bool printing() {
   const Kernels kernels = load();
   int number = 5;
   void* arguments[] = {&number};
-  const CUresult launched = cuLaunchKernel(kernels.talk, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr);
-  bool as_expected = say("cuLaunchKernel talk", launched) == CUDA_SUCCESS;
-  std::fflush(stdout);  // what the kernel prints does not go through our buffer, and comes next
-  as_expected &= say("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_SUCCESS;
+  const CUresult launched = cuLaunchKernel(kernels.print, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr);
+  bool as_expected = row("cuLaunchKernel print", launched) == CUDA_SUCCESS;
+  std::fflush(stdout);  // the kernel's output does not pass through this buffer
+  as_expected &= row("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_SUCCESS;
   CU_CHECK(release(kernels));
   return as_expected;
 }
@@ -86,17 +88,17 @@ bool asserting() {
   const Kernels kernels = load();
   int number = 5;
   void* arguments[] = {&number};
-  const CUresult launched = cuLaunchKernel(kernels.claim, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr);
-  const bool as_expected = say("cuLaunchKernel claim", launched) == CUDA_SUCCESS;
-  return say("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_ERROR_ASSERT && as_expected;
+  const CUresult launched = cuLaunchKernel(kernels.check, 1, 1, 1, 2, 1, 1, 0, nullptr, arguments, nullptr);
+  const bool as_expected = row("cuLaunchKernel check", launched) == CUDA_SUCCESS;
+  return row("cuCtxSynchronize", cuCtxSynchronize()) == CUDA_ERROR_ASSERT && as_expected;
 }
 
 bool fresh() {
   const Kernels kernels = load();
-  return say("cuCtxDestroy", release(kernels)) == CUDA_SUCCESS;
+  return row("cuCtxDestroy", release(kernels)) == CUDA_SUCCESS;
 }
 
-// In a process of its own, since a fault is for the rest of its life.
+// Runs a scene in a process of its own, because a fault affects a process for the rest of its life.
 bool in_child(const char* title, bool (*scene)()) {
   std::printf("%s\n", title);
   std::fflush(stdout);

@@ -1,4 +1,4 @@
-// Compiles CUDA C++ that is a string, keeps the result on disk, and lets three processes use it.
+// Compiles CUDA C++ from a string, keeps the result in a cache on disk, and lets three processes use it.
 #include "cache.hpp"
 #include "common/cu.hpp"
 #include "nvrtc.hpp"
@@ -13,7 +13,8 @@ const char* const kSource =
     "__global__ void scale(T* x) { x[threadIdx.x] *= FACTOR; }\n";
 const char* const kMistake = "__global__ void scale(float* x) { *x = y; }\n";
 
-// What was compiled: PTX, and what scale<float> is called in it. No PTX: the log says why.
+// The result of a compilation: PTX and the lowered name of scale<float>. If it failed, the PTX is empty, and the log
+// says why.
 struct Compiled {
   std::string ptx, name, log;
 };
@@ -41,7 +42,8 @@ Compiled compile(const Nvrtc& nvrtc, const char* source, const std::vector<const
   return compiled;
 }
 
-// From the cache, or else compiled and put there. The name stands in the first line, as a comment.
+// Returns the image from the cache, or compiles it and stores it there. Its first line is a comment with the lowered
+// name.
 std::string image_of_scale(const Nvrtc& nvrtc, const Cache& cache, const std::vector<const char*>& options) {
   int major, minor;
   NVRTC_CHECK(nvrtc, nvrtcVersion(&major, &minor));
@@ -55,7 +57,7 @@ std::string image_of_scale(const Nvrtc& nvrtc, const Cache& cache, const std::ve
   return image;
 }
 
-// Runs scale<float> on 5.
+// Runs scale<float> on 5 and returns the result.
 float run(const std::string& image) {
   CUmodule module;
   CU_CHECK(cuModuleLoadData(&module, image.c_str()));
@@ -71,8 +73,9 @@ float run(const std::string& image) {
   return x;
 }
 
-// What each process does: 0 if its kernel makes 15 of 5. Prints how long it took to get the image, if `told`.
-int work(const Nvrtc& nvrtc, const Cache& cache, bool told) {
+// What each process does. Returns 0 if its kernel computes 15 from 5. Prints how long it took to get the image, if
+// `print`.
+int work(const Nvrtc& nvrtc, const Cache& cache, bool print) {
   cu::Context context;
   int major, minor;
   CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, context.device));
@@ -83,12 +86,12 @@ int work(const Nvrtc& nvrtc, const Cache& cache, bool told) {
   const std::string image = image_of_scale(nvrtc, cache, {option.c_str(), "-DFACTOR=3"});
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
   const float result = run(image);
-  if (told) std::printf("  this process: %7.2f ms to get it, and 5 becomes %g\n", taken.count(), result);
+  if (print) std::printf("  this process: image after %5.2f ms, 3 x 5 = %g\n", taken.count(), result);
   return result == 15 ? 0 : 1;
 }
 
-// Two processes that know nothing of each other; true if both ended well. Forked before the driver is initialised.
-bool two_at_once(const Nvrtc& nvrtc, const Cache& cache) {
+// Runs two independent processes at the same time. Returns whether both succeeded. Forks before cuInit is called.
+bool two_processes(const Nvrtc& nvrtc, const Cache& cache) {
   const pid_t first = fork();
   if (first == 0) std::exit(work(nvrtc, cache, false));
   const pid_t second = fork();
@@ -102,25 +105,25 @@ bool two_at_once(const Nvrtc& nvrtc, const Cache& cache) {
 int main() try {
   Nvrtc nvrtc;
   if (!nvrtc.load()) {
-    std::printf("skipped: there is no NVRTC here\n");
+    std::printf("skipped: NVRTC is not installed\n");
     return 77;
   }
   char folder[] = "/tmp/nvrtc-cache-XXXXXX";
   const Cache cache{mkdtemp(folder)};
-  // Before anything is compiled here: NVRTC asks the driver, too, and a driver does not survive fork.
-  const bool both = two_at_once(nvrtc, cache);
+  // First, because NVRTC also initializes the driver, and an initialized driver does not survive fork.
+  const bool both = two_processes(nvrtc, cache);
 
   int major, minor;
   NVRTC_CHECK(nvrtc, nvrtcVersion(&major, &minor));
   const auto start = std::chrono::steady_clock::now();
   const Compiled compiled = compile(nvrtc, kSource, {"-DFACTOR=3"});
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
-  std::printf("NVRTC %d.%d\n  scale<float> is called %s\n", major, minor, compiled.name.c_str());
-  std::printf("  compiling took %7.2f ms\n", taken.count());
+  std::printf("NVRTC %d.%d\n  scale<float> has the name %s\n", major, minor, compiled.name.c_str());
+  std::printf("  compilation takes %5.2f ms\n", taken.count());
   const Compiled mistake = compile(nvrtc, kMistake, {});
   std::printf("  %.*s\n", static_cast<int>(std::strcspn(mistake.log.c_str(), "\n")), mistake.log.c_str());
 
-  std::printf("\nthe cache\n  two processes at once: %s\n", both ? "both made 15 of 5" : "FAILED");
+  std::printf("\ncache\n  two processes at once: %s\n", both ? "both computed 3 x 5 = 15" : "FAILED");
   const bool third = work(nvrtc, cache, true) == 0;
   std::filesystem::remove_all(folder);
   return both && third && !compiled.ptx.empty() && mistake.ptx.empty() ? 0 : 1;

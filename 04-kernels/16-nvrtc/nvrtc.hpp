@@ -1,4 +1,4 @@
-// NVRTC, the compiler as a library, found when the program runs: a machine may have a driver and no NVRTC.
+// NVRTC, the compiler as a library. It is loaded at run time, because a machine can have a driver but no NVRTC.
 #pragma once
 #include <dlfcn.h>
 
@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-// A program being compiled: known to NVRTC only.
+// A program that is being compiled, an opaque handle.
 using nvrtcProgram = struct NvrtcProgram*;
 
-// Its functions, called as the manual calls them. All but the last answer with a number, 0 for success.
+// Its functions, under the names of the manual. All but the last return 0 for success.
 struct Nvrtc {
   int (*nvrtcVersion)(int* major, int* minor);
   int (*nvrtcGetNumSupportedArchs)(int* count);
@@ -28,7 +28,7 @@ struct Nvrtc {
   int (*nvrtcDestroyProgram)(nvrtcProgram*);
   const char* (*nvrtcGetErrorString)(int result);
 
-  // False if there is no NVRTC here.
+  // Returns false if NVRTC is not installed.
   bool load() {
     void* library = nullptr;
     for (const char* name : {"libnvrtc.so.13", "libnvrtc.so.12"}) {
@@ -48,7 +48,7 @@ struct Nvrtc {
            find(library, "nvrtcGetErrorString", nvrtcGetErrorString);
   }
 
-  // The newest architecture that NVRTC knows, up to this one (90 for 9.0).
+  // Returns the newest architecture that NVRTC supports, up to `limit` (90 for 9.0).
   int newest_architecture(int limit) const {
     int count, newest = 0;
     check(nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs(&count)");

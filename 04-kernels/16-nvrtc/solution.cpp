@@ -7,10 +7,10 @@
 #include <sstream>
 #include <string>
 
-// The image of this key: what lies in the file <folder>/<key>.ptx, if that is not empty, or else what compile()
-// returns, which is then kept there. A failed compilation (an empty image) is returned and not kept. Other processes
-// may look for the file at any moment: they find the whole image or none, and nothing else stays in the folder. If the
-// folder cannot be written, the image is returned all the same.
+// Returns the image for a key: the content of the file <folder>/<key>.ptx if the file exists and is not empty, and
+// otherwise the result of compile(), which is then stored there. A failed compilation (an empty image) is returned and
+// not stored. Other processes may read the file at any time; they find the whole image or none. No other file remains
+// in the folder. If the folder cannot be written, the image is returned all the same.
 std::string image_of(const std::string& folder, const std::string& key, const std::function<std::string()>& compile) {
   const std::string path = folder + "/" + key + ".ptx";
   std::ifstream kept(path, std::ios::binary);

@@ -1,4 +1,4 @@
-// Links a kernel with one formula and then with another, and lets two contexts use the result.
+// Links a kernel with one definition of a function and then with another, and uses the result in two contexts.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// Applies the kernel to 1 4 9 16 in the current context; returns the last result.
+// Applies the kernel to 1 4 9 16 in the current context and returns the last result.
 float run(CUfunction apply, const char* with) {
   float values[4] = {1, 4, 9, 16};
   cu::Memory memory(sizeof values);
@@ -14,12 +14,12 @@ float run(CUfunction apply, const char* with) {
   void* arguments[] = {&memory.address};
   CU_CHECK(cuLaunchKernel(apply, 1, 1, 1, 4, 1, 1, 0, nullptr, arguments, nullptr));
   CU_CHECK(cuMemcpyDtoH(values, memory.address, sizeof values));
-  std::printf("%-30s  1 4 9 16 become %g %g %g %g\n", with, values[0], values[1], values[2], values[3]);
+  std::printf("%-30s  1 4 9 16 -> %g %g %g %g\n", with, values[0], values[1], values[2], values[3]);
   return values[3];
 }
 
-// The kernel's image alone: its formula is missing. Prints whether the log names it.
-CUresult load_alone() {
+// Links the kernel's image alone, without the function it calls. Prints whether the log names the function.
+CUresult link_alone() {
   char log[2000] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
@@ -35,7 +35,7 @@ CUresult load_alone() {
   return result;
 }
 
-// Both images as one: machine code, which belongs to the linker and is copied here before that goes.
+// Links both images and returns a copy of the result, because the linker owns the result.
 std::vector<char> link(const char* formula) {
   float milliseconds = 0;
   CUjit_option options[] = {CU_JIT_WALL_TIME, CU_JIT_OPTIMIZATION_LEVEL};
@@ -47,7 +47,7 @@ std::vector<char> link(const char* formula) {
   CU_CHECK(cuLinkAddFile(linker, CU_JIT_INPUT_PTX, cu::image("kernels.ptx").c_str(), 0, nullptr, nullptr));
   CU_CHECK(cuLinkAddFile(linker, CU_JIT_INPUT_PTX, cu::image(formula).c_str(), 0, nullptr, nullptr));
   CU_CHECK(cuLinkComplete(linker, &image, &bytes));
-  std::memcpy(&milliseconds, &values[0], sizeof milliseconds);  // an answer, in the place of the option's value
+  std::memcpy(&milliseconds, &values[0], sizeof milliseconds);  // the linker has written it over the option's value
   std::printf("%-30s  linked in %.2f ms\n", (std::string("kernels.ptx + ") + formula).c_str(), milliseconds);
   const char* first = static_cast<const char*>(image);
   std::vector<char> copy(first, first + bytes);
@@ -57,24 +57,24 @@ std::vector<char> link(const char* formula) {
 
 int main() try {
   cu::Context context;
-  const CUresult alone = load_alone();
+  const CUresult alone = link_alone();
 
   const std::vector<char> with_square = link("square.ptx"), with_root = link("root.ptx");
   CUmodule module;
   CUfunction apply;
   CU_CHECK(cuModuleLoadData(&module, with_square.data()));
   CU_CHECK(cuModuleGetFunction(&apply, module, "apply"));
-  const float square = run(apply, "a module, with square.ptx:");
+  const float square = run(apply, "module, with square.ptx:");
   CU_CHECK(cuModuleUnload(module));
 
-  CUlibrary library;  // belongs to no context
+  CUlibrary library;  // not bound to a context
   CUkernel kernel;
   CU_CHECK(cuLibraryLoadData(&library, with_root.data(), nullptr, nullptr, 0, nullptr, nullptr, 0));
   CU_CHECK(cuLibraryGetKernel(&kernel, library, "apply"));
-  const float here = run(reinterpret_cast<CUfunction>(kernel), "a library, with root.ptx:");
+  const float here = run(reinterpret_cast<CUfunction>(kernel), "library, with root.ptx:");
   CUcontext other;
   CU_CHECK(cuCtxCreate(&other, nullptr, 0, context.device));
-  const float there = run(reinterpret_cast<CUfunction>(kernel), "the same, in another context:");
+  const float there = run(reinterpret_cast<CUfunction>(kernel), "same library, other context:");
   CU_CHECK(cuCtxDestroy(other));
   CU_CHECK(cuLibraryUnload(library));
 

@@ -1,2 +1,2 @@
-// Another.
+// Another definition of the function.
 extern "C" __device__ float curve(float x) { return sqrtf(x); }

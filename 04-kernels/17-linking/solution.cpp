@@ -1,12 +1,12 @@
-// Make one module of several images.
+// Link several images into one module.
 #include "common/cu.hpp"
 
 #include <string>
 #include <vector>
 
-// Links the PTX files and loads the result into the current context; the caller unloads it. Throws cu::Error (CU_THROW)
-// if the driver refuses anything; then `log` is what the linker said, else it is empty. The linker is destroyed on
-// every path.
+// Links the PTX files and loads the result into the current context; the caller unloads it. If a driver call fails,
+// throws cu::Error (CU_THROW) and sets `log` to the linker's error log; otherwise sets it to an empty string. Destroys
+// the linker on every path.
 CUmodule link_files(const std::vector<std::string>& files, std::string* log) {
   struct Linker {
     CUlinkState handle = nullptr;

@@ -1,9 +1,9 @@
-// Launch a grid whose blocks can wait for each other, as large as it may be.
+// Launch the largest grid whose blocks can wait for each other.
 #include "common/cu.hpp"
 
 // Launches the kernel cooperatively in the default stream, with as many blocks of `threads` threads and `shared_bytes`
-// bytes of dynamic shared memory as fit on the current context's device at the same time. Returns what the driver
-// answers; its first failure, if something fails before.
+// bytes of dynamic shared memory as fit on the current device at the same time. Returns the result of the launch, or of
+// the first call that fails before it.
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {
   // Your code here.
   (void)kernel, (void)threads, (void)shared_bytes, (void)arguments;

@@ -3,16 +3,16 @@
 
 namespace cg = cooperative_groups;
 
-// Divides all n numbers by their sum. *sum is 0 before. Right only if all blocks are there at the same time: the launch
-// must be a cooperative one.
-extern "C" __global__ void normalise(float* numbers, float* sum, int n) {
+// Divides all n numbers by their sum. *sum is 0 before. Requires a cooperative launch, in which all blocks run at the
+// same time.
+extern "C" __global__ void normalize(float* numbers, float* sum, int n) {
   const cg::grid_group grid = cg::this_grid();
   float mine = 0;
   for (int i = grid.thread_rank(); i < n; i += grid.num_threads()) mine += numbers[i];
   for (int distance = 16; distance > 0; distance /= 2) mine += __shfl_down_sync(0xffffffff, mine, distance);
   if (threadIdx.x % 32 == 0) atomicAdd(sum, mine);
 
-  grid.sync();  // nobody divides before everybody has added
+  grid.sync();  // no thread divides before all threads have added
 
   const float all = *static_cast<volatile float*>(sum);
   for (int i = grid.thread_rank(); i < n; i += grid.num_threads()) numbers[i] /= all;

@@ -1,8 +1,11 @@
-// Launches with attributes: a grid whose blocks wait for each other, and blocks that share their shared memory.
+// Launches with attributes: a grid with a barrier, clusters that share their shared memory, and kernels that overlap.
+#include "bins.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 
 #include <cmath>
+#include <cstdint>
 #include <vector>
 
 constexpr unsigned kThreads = 256;
@@ -13,7 +16,7 @@ int attribute(CUdevice device, CUdevice_attribute which) {
   return value;
 }
 
-// A launch in one dimension in the default stream, with one attribute.
+// Launches a one-dimensional grid in the default stream, with one attribute.
 CUresult launch(CUfunction kernel, unsigned blocks, unsigned threads, CUlaunchAttribute attribute, void** arguments) {
   CUlaunchConfig config{};
   config.gridDimX = blocks;
@@ -40,12 +43,20 @@ CUlaunchAttribute clusters_of(unsigned blocks) {
   return attribute;
 }
 
-// Normalises 1 2 3 … with as many blocks as fit, and tries one more. True if all is as it should be.
+CUlaunchAttribute programmatic(bool allowed) {
+  CUlaunchAttribute attribute{};
+  attribute.id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
+  attribute.value.programmaticStreamSerializationAllowed = allowed;
+  return attribute;
+}
+
+// Normalizes an array with as many blocks as fit, and tries to launch one block more. Returns whether both results are
+// as expected.
 bool whole_grid(CUdevice device) {
   cu::Module module(cu::image("kernels.ptx"));
-  const CUfunction normalise = module.function("normalise");
+  const CUfunction normalize = module.function("normalize");
   int fit;
-  CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, normalise, kThreads, 0));
+  CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, normalize, kThreads, 0));
   const unsigned most = fit * attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 
   int n = 100000;
@@ -55,46 +66,87 @@ bool whole_grid(CUdevice device) {
   CU_CHECK(cuMemcpyHtoD(memory.address, numbers.data(), n * sizeof(float)));
   CU_CHECK(cuMemsetD32(sum.address, 0, 1));
   void* arguments[] = {&memory.address, &sum.address, &n};
-  CU_CHECK(launch(normalise, most, kThreads, cooperative(), arguments));
+  CU_CHECK(launch(normalize, most, kThreads, cooperative(), arguments));
   CU_CHECK(cuMemcpyDtoH(numbers.data(), memory.address, n * sizeof(float)));
   double all = 0;
   for (const float number : numbers) all += number;
-  const CUresult one_more = launch(normalise, most + 1, kThreads, cooperative(), arguments);
-  std::printf("cooperative, all the blocks that fit   the numbers add up to %.3f\n", all);
-  std::printf("cooperative, one block more            %s\n", cu::name(one_more));
+  const CUresult one_more = launch(normalize, most + 1, kThreads, cooperative(), arguments);
+  std::printf("cooperative, all blocks that fit   the sum is %.3f\n", all);
+  std::printf("cooperative, one block more        %s\n", cu::name(one_more));
   return std::fabs(all - 1) < 1e-3 && one_more == CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
 }
 
-// Eight blocks in clusters of four; then nine, which is no multiple of four.
-bool clusters() {
-  cu::Module module(cu::image("clusters.ptx"));
-  const CUfunction neighbours = module.function("neighbours");
+// Launches eight blocks in clusters of four, and then nine blocks, which is not a multiple of four.
+bool clusters(const cu::Module& module) {
+  const CUfunction neighbors = module.function("neighbors");
   constexpr int kBlocks = 8;
   std::vector<int> seen(3 * kBlocks);
   cu::Memory memory(3 * (kBlocks + 1) * sizeof(int));
   void* arguments[] = {&memory.address};
-  CU_CHECK(launch(neighbours, kBlocks, 32, clusters_of(4), arguments));
+  CU_CHECK(launch(neighbors, kBlocks, 32, clusters_of(4), arguments));
   CU_CHECK(cuMemcpyDtoH(seen.data(), memory.address, seen.size() * sizeof(int)));
   bool right = true;
-  std::printf("\nblock  place in its cluster  reads on the next one's blackboard\n");
+  std::printf("\nblock  rank in its cluster  value of the next block\n");
   for (int block = 0; block < kBlocks; ++block) {
     const int *row = &seen[3 * block], next = block / 4 * 4 + (block + 1) % 4;
-    std::printf("%5d  %10d of %d       %d\n", block, row[0], row[1], row[2]);
+    std::printf("%5d  %9d of %d       %d\n", block, row[0], row[1], row[2]);
     right = right && row[0] == block % 4 && row[1] == 4 && row[2] == 100 + next;
   }
-  const CUresult nine = launch(neighbours, kBlocks + 1, 32, clusters_of(4), arguments);
-  std::printf("\n9 blocks in clusters of 4              %s\n", cu::name(nine));
+  const CUresult nine = launch(neighbors, kBlocks + 1, 32, clusters_of(4), arguments);
+  std::printf("\n9 blocks in clusters of 4          %s\n", cu::name(nine));
   return right && nine == CUDA_ERROR_INVALID_CLUSTER_SIZE;
+}
+
+// Counts values in bins that are distributed over the shared memory of a cluster. Compares every bin with the host's.
+bool distributed_histogram(const cu::Module& module) {
+  int n = 200000;
+  std::vector<std::uint16_t> values(n);
+  std::vector<unsigned> expected(kBins), counted(kBins);
+  for (int i = 0; i < n; ++i) ++expected[values[i] = static_cast<std::uint16_t>(i * 2654435761u >> 18)];
+  cu::Memory input(n * sizeof values[0]), bins(kBins * sizeof(unsigned));
+  CU_CHECK(cuMemcpyHtoD(input.address, values.data(), n * sizeof values[0]));
+  CU_CHECK(cuMemsetD32(bins.address, 0, kBins));
+  void* arguments[] = {&input.address, &bins.address, &n};
+  CU_CHECK(launch(module.function("histogram"), 4 * kClusterSize, kThreads, clusters_of(kClusterSize), arguments));
+  CU_CHECK(cuMemcpyDtoH(counted.data(), bins.address, kBins * sizeof(unsigned)));
+  std::printf("\nhistogram with %d KiB of bins      %s\n", kBins * 4 / 1024,
+              counted == expected ? "all bins are right" : "WRONG");
+  return counted == expected;
+}
+
+// Measures a chain of kernels with and without programmatic dependent launch. Returns whether every kernel has run in
+// order: each adds 1.
+bool chain(const cu::Module& module, bool overlap) {
+  constexpr int kKernels = 64;
+  const CUfunction step = module.function("step");
+  cu::Memory memory(32 * sizeof(float));
+  CU_CHECK(cuMemsetD32(memory.address, 0, 32));
+  void* arguments[] = {&memory.address};
+  int runs = 0;
+  const double seconds = cu::median_device_seconds([&] {
+    for (int i = 0; i < kKernels; ++i) CU_CHECK(launch(step, 1, 32, programmatic(overlap), arguments));
+    ++runs;
+  });
+  std::vector<float> values(32);
+  CU_CHECK(cuMemcpyDtoH(values.data(), memory.address, 32 * sizeof(float)));
+  std::printf("%-34s %5.1f us per kernel\n", overlap ? "chain, programmatic launch" : "chain, ordinary launch",
+              seconds * 1e6 / kKernels);
+  return values == std::vector<float>(32, static_cast<float>(runs * kKernels));
 }
 
 int main() try {
   cu::Context context;
   const bool grid = whole_grid(context.device);
   if (attribute(context.device, CU_DEVICE_ATTRIBUTE_CLUSTER_LAUNCH) == 0) {
-    std::printf("\nskipped: clusters need compute capability 9.0\n");
+    std::printf("\nskipped: clusters and programmatic launches need compute capability 9.0\n");
     return grid ? 0 : 1;
   }
-  return grid && clusters() ? 0 : 1;
+  cu::Module module(cu::image("clusters.ptx"));
+  bool right = clusters(module) && distributed_histogram(module);
+  std::printf("\n");
+  right = chain(module, false) && right;
+  right = chain(module, true) && right;
+  return grid && right ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -32,7 +32,7 @@ def why_not(lesson, for_check=False):
 
 
 def why_not_judged(lesson, needs_pytest=False):
-    """The reason why a lesson's answers, or without a lesson the suites of tests/, cannot be judged: Catch2 or pytest is missing."""
+    """The reason why a lesson's exercise, or without a lesson the suites of tests/, cannot be judged: Catch2 or pytest is missing."""
     found = setup()
     if needs_pytest or lesson and is_python(lesson):
         return None if found.get("PYTEST") else found.get("WITHOUT_PYTEST") or "pytest was not looked for"

@@ -14,14 +14,14 @@ build/tests/%.ptx: tests/%.cu build/flags.lessons
 	$(call step,nvcc)
 	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) -MF $@.d $< -o $@
 
-# ---- One check for each answer: the learner's exercise, the solution, every wrong solution -----------------------------------
+# ---- One check for each source: the learner's exercise, the solution, every wrong solution ------------------------------------
 #
-# build/tests/<chapter>/<lesson>/<variant>/check is linked from the lesson's check, Catch2's main and the answer. An answer in CUDA
+# build/tests/<chapter>/<lesson>/<variant>/check is linked from the lesson's check, Catch2's main and that source. A source in CUDA
 # becomes exercise.ptx beside it; the lesson's kernels.ptx, and check.ptx from a tests/<chapter>/<lesson>.cu, are copied there.
 
 .SECONDEXPANSION:
 
-# $1: <chapter>/<lesson>/<variant>. Its lesson; and its answer's source, $2: cpp or cu.
+# $1: <chapter>/<lesson>/<variant>. Its lesson, and its source; $2: cpp or cu.
 lesson_in = $(patsubst %/,%,$(dir $1))
 answer = $(firstword $(wildcard $(foreach lesson,$(call lesson_in,$1),$(lesson)/$(notdir $1).$2 tests/$(lesson).wrong/$(notdir $1).$2)))
 

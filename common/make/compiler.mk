@@ -11,13 +11,13 @@ PARSED_TESTS := $(if $(CLANG),,build/parsed/tests/catch.hpp.gch)
 PARSED_TORCH := $(if $(CLANG),,build/parsed/common/torch.hpp.gch)
 
 hash := \#
-# $1: flags. -w: g++ would warn that a header is not a main file. The result gets its name when it is complete, since another make may
+# $1: flags. This command is only shown with V=1: it is no lesson. -w: g++ would warn that a header is not a main file. The result gets its name when it is complete, since another make may
 # be running. g++ falls back to the header's text, in the same folder, if the parsed one does not serve.
-parse_header = $(Q)mkdir -p $(@D) && echo '$(hash)include "$(subst $() ,/,$(patsubst %,..,$(subst /, ,$(@D))))/$<"' > $(@:.gch=) && \
+parse_header = $(if $(V),,@)echo '$(hash)include "$(subst $() ,/,$(patsubst %,..,$(subst /, ,$(@D))))/$<"' > $(@:.gch=) && \
   $(CXX) $1 $(CXXFLAGS) -w -MF $(@:.gch=.d) -MT $@ -x c++-header $< -o $@.$$$$ && mv $@.$$$$ $@
 
 build/parsed/common/cu.hpp.gch: common/cu.hpp build/flags.lessons
-	@mkdir -p $(@D)
+	@mkdir -p $(@D) && printf '  %-9s %s\n' parse '$<'
 	$(call parse_header,$(LESSON_FLAGS))
 
 build/parsed/tests/catch.hpp.gch: tests/catch.hpp build/flags.tests

@@ -1,7 +1,7 @@
 # Chapter 05: lessons in Python, and libraries that PyTorch loads.
 #
 # A lesson in Python needs only what its lesson.mk builds, its kernels, its op in C++ (op.cpp becomes op.so), and the simulator; so does an
-# edited copy of it. An op or an answer in C++ becomes a library for torch.ops.load_library; an answer in CUDA becomes PTX, as elsewhere.
+# edited copy of it. An op or an exercise in C++ becomes a library for torch.ops.load_library; an exercise in CUDA becomes PTX, as elsewhere.
 # The C++ includes <ATen/ATen.h> and <torch/library.h>, which are parsed once, and not <torch/extension.h>, which needs Python's headers
 # and takes a minute.
 

@@ -1,103 +1,123 @@
-// Self-check of 02-context/01-create-destroy: judges the learner's free_memory().
+// Checks the learner's create_with() (exercise of 02-context/01-create-destroy).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
 
-std::size_t free_memory(CUdevice device);
+CUcontext create_with(CUdevice device, std::size_t bytes);
 
 namespace {
 
-int given_up = 0;      // contexts that the program has destroyed or released
-bool refused = false;  // does the driver refuse to tell what is free?
+constexpr std::size_t kMiB = 1 << 20;
 
-// A device, and a stack that is empty before and after.
+// The amount of free memory is simulated: 1000 MiB without a context, and 300 MiB less for each context that exists.
+std::size_t contexts = 0;
+std::size_t destroyed = 0;
+
+// A device, and an empty context stack before and after.
 struct Device {
   CUdevice device;
   Device() {
     CU_CHECK(cuInit(0));
     CU_CHECK(cuDeviceGet(&device, 0));
+    destroyed = 0;
   }
   ~Device() {
     CUcontext left;
     while (cuCtxPopCurrent(&left) == CUDA_SUCCESS) cuCtxDestroy(left);
+    contexts = 0;
   }
 };
 
+CUcontext create(CUdevice device) {
+  CUcontext context;
+  CU_CHECK(cuCtxCreate(&context, nullptr, 0, device));
+  return context;
+}
+
 }  // namespace
 
-// The answer's calls come through here.
+#if CUDA_VERSION >= 13000
+CUresult CUDAAPI cuCtxCreate(CUcontext* context, CUctxCreateParams* parameters, unsigned int flags, CUdevice device) {
+  if (Refusal::meets("cuCtxCreate")) return kRefused;
+  const CUresult result = DRIVERS(cuCtxCreate)(context, parameters, flags, device);
+#else
+CUresult CUDAAPI cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device) {
+  if (Refusal::meets("cuCtxCreate")) return kRefused;
+  const CUresult result = DRIVERS(cuCtxCreate_v2)(context, flags, device);
+#endif
+  if (result == CUDA_SUCCESS) ++contexts;
+  return result;
+}
+
 CUresult CUDAAPI cuCtxDestroy(CUcontext context) {
-  ++given_up;
-  return DRIVERS(cuCtxDestroy)(context);
+  const CUresult result = DRIVERS(cuCtxDestroy)(context);
+  if (result == CUDA_SUCCESS) --contexts, ++destroyed;
+  return result;
 }
 
 CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
-  return refused ? CUDA_ERROR_UNKNOWN : DRIVERS(cuMemGetInfo)(free, total);
+  if (Refusal::meets("cuMemGetInfo")) return kRefused;
+  const CUresult result = DRIVERS(cuMemGetInfo)(free, total);
+  if (result == CUDA_SUCCESS) *free = (1000 - 300 * contexts) * kMiB, *total = 2000 * kMiB;
+  return result;
 }
 
-CUresult CUDAAPI cuDevicePrimaryCtxRelease(CUdevice device) {
-  ++given_up;
-  return DRIVERS(cuDevicePrimaryCtxRelease)(device);
+TEST_CASE_METHOD(Device, "the returned context is current, and on the device") {
+  const CUcontext context = create_with(device, 1);
+  REQUIRE(context != nullptr);
+  CHECK(current() == context);
+  CUdevice on = -1;
+  CHECK(cuCtxGetDevice(&on) == CUDA_SUCCESS);
+  CHECK(on == device);
 }
 
-TEST_CASE_METHOD(Device, "a caller without a context gets an answer") {
-  std::size_t total;
-  CU_CHECK(cuDeviceTotalMem(&total, device));
-  const std::size_t free = free_memory(device);
-  CHECK(free > 0);
-  CHECK(free <= total);
+TEST_CASE_METHOD(Device, "exactly as much free memory as needed is enough") {
+  CHECK(create_with(device, 700 * kMiB) != nullptr);
 }
 
-TEST_CASE_METHOD(Device, "a caller without a context has none afterwards") {
-  free_memory(device);
+TEST_CASE_METHOD(Device, "too little free memory returns null, and the caller has no context") {
+  CHECK(create_with(device, 700 * kMiB + 1) == nullptr);
   CHECK(current() == nullptr);
 }
 
-TEST_CASE_METHOD(Device, "the context is destroyed, not only popped") {
-  given_up = 0;
-  free_memory(device);
-  CHECK(given_up == 1);
+TEST_CASE_METHOD(Device, "a context that is not returned is destroyed, not only popped") {
+  CHECK(create_with(device, 999 * kMiB) == nullptr);
+  CHECK(contexts == 0);
 }
 
-TEST_CASE_METHOD(Device, "the caller's context is still current and still works") {
-  CUcontext mine;
-  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
-  free_memory(device);
-  REQUIRE(current() == mine);
-  std::size_t free, total;
-  CHECK(cuMemGetInfo(&free, &total) == CUDA_SUCCESS);
-  int contexts_on_the_stack = 0;
-  for (CUcontext popped; cuCtxPopCurrent(&popped) == CUDA_SUCCESS;) ++contexts_on_the_stack;
-  CHECK(contexts_on_the_stack == 1);
-  CU_CHECK(cuCtxDestroy(mine));
+TEST_CASE_METHOD(Device, "the memory that the new context itself takes is not free") {
+  const CUcontext callers = create(device);
+  INFO("700 MiB were free before the call, and 400 MiB would be left with the new context.");
+  CHECK(create_with(device, 500 * kMiB) == nullptr);
+  CHECK(current() == callers);
 }
 
-TEST_CASE_METHOD(Device, "a device that is not there is refused, not taken for another one") {
-  CHECK_THROWS_AS(free_memory(99), cu::Error);
+TEST_CASE_METHOD(Device, "the caller's context is current again if no context is returned") {
+  const CUcontext callers = create(device);
+  CHECK(create_with(device, 999 * kMiB) == nullptr);
+  REQUIRE(current() == callers);
+  CUcontext popped;
+  CHECK(cuCtxPopCurrent(&popped) == CUDA_SUCCESS);
   CHECK(current() == nullptr);
-  CUcontext mine;
-  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
-  CHECK_THROWS_AS(free_memory(99), cu::Error);
-  CHECK(current() == mine);
+  CHECK(cuCtxDestroy(callers) == CUDA_SUCCESS);
 }
 
-TEST_CASE_METHOD(Device, "where the driver refuses, it throws and leaves nothing behind all the same") {
-  given_up = 0;
-  refused = true;
-  CHECK_THROWS_AS(free_memory(device), cu::Error);
-  refused = false;
-  CHECK(given_up == 1);
+TEST_CASE_METHOD(Device, "a device that does not exist is an error") {
+  CHECK_THROWS_AS(create_with(99, 1), cu::Error);
   CHECK(current() == nullptr);
 }
 
-TEST_CASE_METHOD(Device, "memory that somebody allocated is not free") {
-  CUcontext mine;
-  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
-  const std::size_t before = free_memory(device);
-  REQUIRE(current() == mine);
-  CUdeviceptr memory;
-  CU_CHECK(cuMemAlloc(&memory, 256 << 20));
-  const std::size_t after = free_memory(device);
-  CU_CHECK(cuMemFree(memory));
-  CHECK(before > after + (200 << 20));  // not to the byte: two contexts need not cost the same
+TEST_CASE_METHOD(Device, "a failed query throws, and the new context is destroyed") {
+  const CUcontext callers = create(device);
+  const Refusal query("cuMemGetInfo");
+  CHECK_THROWS_AS(create_with(device, 1), cu::Error);
+  CHECK(contexts == 1);
+  CHECK(current() == callers);
+}
+
+TEST_CASE_METHOD(Device, "a context that cannot be created is an error") {
+  const Refusal refusal("cuCtxCreate");
+  CHECK_THROWS_AS(create_with(device, 1), cu::Error);
+  CHECK(current() == nullptr);
+  CHECK(destroyed == 0);
 }

@@ -1,20 +1,20 @@
-// Self-check of 02-context/02-no-context: judges the learner's ready(). The first two cases come before cuInit.
+// Checks the learner's ready() (exercise of 02-context/02-no-context). The first two cases run before cuInit.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
 
 #include <thread>
 
-enum class Ready { yes, not_initialised, no_context };
+enum class Ready { yes, not_initialized, no_context };
 Ready ready();
 
-CATCH_REGISTER_ENUM(Ready, Ready::yes, Ready::not_initialised, Ready::no_context)
+CATCH_REGISTER_ENUM(Ready, Ready::yes, Ready::not_initialized, Ready::no_context)
 
 namespace {
 
-int kept = 0;                     // allocations that it has made and not freed
-CUresult trouble = CUDA_SUCCESS;  // what the driver answers to the calls below, instead of what was asked for
-int asked = 0;                    // how often one of them was made
+int kept = 0;                     // allocations that were not freed
+CUresult trouble = CUDA_SUCCESS;  // returned by the calls below instead of the driver's result
+int asked = 0;                    // how often one of them was called
 
 CUdevice device() {
   CUdevice first;
@@ -25,19 +25,19 @@ CUdevice device() {
 
 }  // namespace
 
-// The answer's calls come through here.
+// The calls of the learner's code are intercepted here.
 CUresult CUDAAPI cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
   ++asked;
   if (trouble != CUDA_SUCCESS) return trouble;
-  const CUresult answer = DRIVERS(cuMemAlloc)(address, bytes);
-  kept += answer == CUDA_SUCCESS;
-  return answer;
+  const CUresult result = DRIVERS(cuMemAlloc)(address, bytes);
+  kept += result == CUDA_SUCCESS;
+  return result;
 }
 
 CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
-  const CUresult answer = DRIVERS(cuMemFree)(address);
-  kept -= answer == CUDA_SUCCESS && address != 0;
-  return answer;
+  const CUresult result = DRIVERS(cuMemFree)(address);
+  kept -= result == CUDA_SUCCESS && address != 0;
+  return result;
 }
 
 CUresult CUDAAPI cuCtxGetCurrent(CUcontext* context) {
@@ -60,23 +60,23 @@ CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
   return trouble != CUDA_SUCCESS ? trouble : DRIVERS(cuMemGetInfo)(free, total);
 }
 
-TEST_CASE("before cuInit, that is what is missing") { CHECK(ready() == Ready::not_initialised); }
+TEST_CASE("before cuInit, the result is not_initialized") { CHECK(ready() == Ready::not_initialized); }
 
-TEST_CASE("asking initialises nothing") {
+TEST_CASE("ready() does not initialize the driver") {
   try {
     ready();
-  } catch (const cu::Error&) {  // judged by the case above
+  } catch (const cu::Error&) {  // the case above checks this
   }
   int count;
   CHECK(cuDeviceGetCount(&count) == CUDA_ERROR_NOT_INITIALIZED);
 }
 
-TEST_CASE("without a context, that is what is missing") {
+TEST_CASE("without a context, the result is no_context") {
   device();
   CHECK(ready() == Ready::no_context);
 }
 
-TEST_CASE("asking creates no context") {
+TEST_CASE("ready() does not create a context") {
   const CUdevice first = device();
   ready();
   CHECK(current() == nullptr);
@@ -86,7 +86,7 @@ TEST_CASE("asking creates no context") {
   CHECK(active == 0);
 }
 
-TEST_CASE("with a current context nothing is missing, and asking allocates nothing") {
+TEST_CASE("with a current context the result is yes, and no memory stays allocated") {
   CUcontext context;
   CU_CHECK(cuCtxCreate(&context, nullptr, 0, device()));
   kept = 0;
@@ -95,7 +95,7 @@ TEST_CASE("with a current context nothing is missing, and asking allocates nothi
   CU_CHECK(cuCtxDestroy(context));
 }
 
-TEST_CASE("a context that is not current is no help") {
+TEST_CASE("a context that is not current does not count") {
   CUcontext context;
   CU_CHECK(cuCtxCreate(&context, nullptr, 0, device()));
   CU_CHECK(cuCtxPopCurrent(&context));
@@ -103,7 +103,7 @@ TEST_CASE("a context that is not current is no help") {
   CU_CHECK(cuCtxDestroy(context));
 }
 
-TEST_CASE("other trouble is thrown, and not called by another name") {
+TEST_CASE("any other error is thrown") {
   device();
   bool thrown = false;
   asked = 0;
@@ -114,13 +114,13 @@ TEST_CASE("other trouble is thrown, and not called by another name") {
     thrown = true;
   }
   trouble = CUDA_SUCCESS;
-  INFO((asked > 0 ? "The driver answered CUDA_ERROR_UNKNOWN, which is to be thrown: it was "
-                  : "The driver was asked nothing that it could not have answered; something was ")
+  INFO((asked > 0 ? "The driver returned CUDA_ERROR_UNKNOWN, which must be thrown. It was "
+                  : "The code made none of the calls that return an unexpected error here. An exception was ")
        << (thrown ? "thrown" : "not thrown"));
-  CHECK(thrown == (asked > 0));  // who asks in another way has not met it
+  CHECK(thrown == (asked > 0));  // other ways to ask do not meet this error
 }
 
-TEST_CASE("the answer is of now, and of the thread that asks") {
+TEST_CASE("the result describes the calling thread at this moment") {
   CUcontext context;
   CU_CHECK(cuCtxCreate(&context, nullptr, 0, device()));
   CHECK(ready() == Ready::yes);

@@ -1,8 +1,11 @@
-// Self-check of 02-context/04-ownership: judges the learner's rescue().
+// Checks the learner's rescue() (exercise of 02-context/04-ownership).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
+#include "tests/numbers.hpp"
 
+#include <chrono>
+#include <thread>
 #include <vector>
 
 CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext from, CUcontext heir);
@@ -11,10 +14,11 @@ namespace {
 
 constexpr std::size_t kBytes = 32 << 20;
 
-int destroyed = 0;  // contexts that the program has destroyed
+int destroyed = 0;  // contexts
+int live = 0;       // allocations that were not freed
 CUcontext last_destroyed = nullptr;
 
-// Three contexts, none current; `from` owns memory that is full of 7s.
+// Three contexts, none of them current. `from` owns memory that is filled with the number 7.
 struct Contexts {
   CUcontext from, heir, other;
   CUdeviceptr memory;
@@ -31,7 +35,7 @@ struct Contexts {
       }
       CU_CHECK(cuCtxPopCurrent(context));
     }
-    destroyed = 0;
+    destroyed = live = 0;
     last_destroyed = nullptr;
   }
   ~Contexts() {
@@ -46,23 +50,35 @@ struct Contexts {
 
 }  // namespace
 
-// The answer's calls come through here.
+CUresult CUDAAPI cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  const CUresult result = DRIVERS(cuMemAlloc)(address, bytes);
+  live += result == CUDA_SUCCESS;
+  return result;
+}
+
+CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
+  const CUresult result = DRIVERS(cuMemFree)(address);
+  live -= result == CUDA_SUCCESS;
+  return result;
+}
+
 CUresult CUDAAPI cuCtxDestroy(CUcontext context) {
+  if (Refusal::meets("cuCtxDestroy")) return kRefused;
   ++destroyed;
   last_destroyed = context;
   return DRIVERS(cuCtxDestroy)(context);
 }
 
-TEST_CASE_METHOD(Contexts, "the bytes outlive the context that owned them") {
+TEST_CASE_METHOD(Contexts, "the copy can be used after the old context is destroyed") {
   const CUdeviceptr saved = rescue(memory, kBytes, from, heir);
   REQUIRE(saved != memory);
   CU_CHECK(cuCtxPushCurrent(heir));
   std::vector<unsigned> numbers(kBytes / 4);
   REQUIRE(cuMemcpyDtoH(numbers.data(), saved, kBytes) == CUDA_SUCCESS);
-  CHECK(numbers == std::vector<unsigned>(kBytes / 4, 7));
+  CHECK(judged("the copy", numbers.data(), static_cast<int>(numbers.size()), [](int) { return 7u; }) == kAllRight);
 }
 
-TEST_CASE_METHOD(Contexts, "they belong to the heir, whoever was current") {
+TEST_CASE_METHOD(Contexts, "the copy belongs to the heir, whichever context was current") {
   CU_CHECK(cuCtxPushCurrent(other));
   const CUdeviceptr saved = rescue(memory, kBytes, from, heir);
   CUcontext owner = nullptr;
@@ -76,7 +92,7 @@ TEST_CASE_METHOD(Contexts, "the old context is destroyed, and no other") {
   CHECK(last_destroyed == from);
 }
 
-TEST_CASE_METHOD(Contexts, "the caller's context is current again, and nothing lies above or below it") {
+TEST_CASE_METHOD(Contexts, "the caller's context is current again, and its stack has one entry as before") {
   CU_CHECK(cuCtxPushCurrent(other));
   rescue(memory, kBytes, from, heir);
   CHECK(current() == other);
@@ -85,7 +101,7 @@ TEST_CASE_METHOD(Contexts, "the caller's context is current again, and nothing l
   CHECK(current() == nullptr);
 }
 
-TEST_CASE_METHOD(Contexts, "what cannot be copied is not thrown away") {
+TEST_CASE_METHOD(Contexts, "if the copy fails, the old context is not destroyed") {
   CU_CHECK(cuCtxPushCurrent(other));
   CHECK_THROWS_AS(rescue(memory, kBytes + (64 << 20), from, heir), cu::Error);
   CHECK(destroyed == 0);
@@ -97,11 +113,40 @@ TEST_CASE_METHOD(Contexts, "a caller without a context has none afterwards") {
   CHECK(current() == nullptr);
 }
 
-TEST_CASE_METHOD(Contexts, "a caller in the heir is in it once, as before") {
+TEST_CASE_METHOD(Contexts, "a caller whose current context is the heir has it once on its stack, as before") {
   CU_CHECK(cuCtxPushCurrent(heir));
   rescue(memory, kBytes, from, heir);
   CHECK(current() == heir);
   CUcontext popped;
   CU_CHECK(cuCtxPopCurrent(&popped));
   CHECK(current() == nullptr);
+}
+
+TEST_CASE_METHOD(Contexts, "work that is still running in the old context finishes before the copy") {
+  CU_CHECK(cuCtxPushCurrent(from));
+  {
+    const cu::Stream stream;
+    const auto sleep = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(200)); };
+    CU_CHECK(cuLaunchHostFunc(stream.handle, sleep, nullptr));
+    CU_CHECK(cuMemsetD32Async(memory, 9, kBytes / 4, stream.handle));
+  }
+  CUcontext popped;
+  CU_CHECK(cuCtxPopCurrent(&popped));
+  const CUdeviceptr saved = rescue(memory, kBytes, from, heir);
+  CU_CHECK(cuCtxPushCurrent(heir));
+  std::vector<unsigned> numbers(kBytes / 4);
+  REQUIRE(cuMemcpyDtoH(numbers.data(), saved, kBytes) == CUDA_SUCCESS);
+  CHECK(judged("the copy", numbers.data(), static_cast<int>(numbers.size()), [](int) { return 9u; }) == kAllRight);
+}
+
+TEST_CASE_METHOD(Contexts, "a failure is thrown, and the copy is not leaked") {
+  CU_CHECK(cuCtxPushCurrent(other));
+  {
+    const Refusal refusal("cuCtxDestroy");
+    CHECK_THROWS_AS(rescue(memory, kBytes, from, heir), cu::Error);
+  }
+  CHECK(live == 0);
+  CHECK(current() == other);
+  CHECK_THROWS_AS(rescue(memory, kBytes + (64 << 20), from, heir), cu::Error);
+  CHECK(live == 0);
 }

@@ -1,21 +1,28 @@
-// Self-check of 02-context/05-primary: judges the learner's in_primary().
+// Checks the learner's repair of the plugin (exercise of 02-context/05-primary).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
 
-#include <functional>
-#include <stdexcept>
+#include <vector>
 
-void in_primary(CUdevice device, const std::function<void()>& work);
+struct Mirror;
+Mirror* mirror_create(CUdevice device, const std::vector<unsigned>& numbers);
+std::vector<unsigned> mirror_read(const Mirror* mirror);
+void mirror_destroy(Mirror* mirror);
 
 namespace {
 
-// A device whose primary context nobody has retained, and an empty stack, before and after.
+const std::vector<unsigned> kNumbers = {3, 1, 4, 1, 5};
+
+int live = 0;  // allocations that were not freed
+
+// A device whose primary context is not retained, and an empty context stack, before and after.
 struct Device {
   CUdevice device;
   Device() {
     CU_CHECK(cuInit(0));
     CU_CHECK(cuDeviceGet(&device, 0));
+    live = 0;
   }
   ~Device() {
     CUcontext left;
@@ -25,7 +32,7 @@ struct Device {
     }
   }
 
-  bool primary_lives() const {
+  bool active() const {
     unsigned flags;
     int active;
     CU_CHECK(cuDevicePrimaryCtxGetState(device, &flags, &active));
@@ -33,93 +40,135 @@ struct Device {
   }
 };
 
+// The application has retained the primary context and made it current.
+struct Application : Device {
+  CUcontext primary;
+  Application() {
+    CU_CHECK(cuDevicePrimaryCtxRetain(&primary, device));
+    CU_CHECK(cuCtxPushCurrent(primary));
+  }
+};
+
 }  // namespace
 
+CUresult CUDAAPI cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
+  if (Refusal::meets("cuMemAlloc")) return kRefused;
+  const CUresult result = DRIVERS(cuMemAlloc)(address, bytes);
+  live += result == CUDA_SUCCESS;
+  return result;
+}
+
+CUresult CUDAAPI cuMemFree(CUdeviceptr address) {
+  const CUresult result = DRIVERS(cuMemFree)(address);
+  live -= result == CUDA_SUCCESS && address != 0;
+  return result;
+}
+
+MAY_BE_REFUSED(cuMemcpyDtoH, (void* to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
+MAY_BE_REFUSED(cuMemcpyHtoD, (CUdeviceptr to, const void* from, std::size_t bytes), (to, from, bytes))
 MAY_BE_REFUSED(cuDevicePrimaryCtxRetain, (CUcontext * context, CUdevice device), (context, device))
 MAY_BE_REFUSED(cuCtxPushCurrent, (CUcontext context), (context))
 
-TEST_CASE_METHOD(Device, "the work can allocate: the primary context is current") {
-  CUcontext seen = nullptr, primary = nullptr;
-  CUresult answer = CUDA_ERROR_UNKNOWN;
-  in_primary(device, [&] {
-    seen = current();
-    CUdeviceptr memory;
-    answer = cuMemAlloc(&memory, 4);
-    if (answer == CUDA_SUCCESS) cuMemFree(memory);
-  });
-  CHECK(answer == CUDA_SUCCESS);
-  CU_CHECK(cuDevicePrimaryCtxRetain(&primary, device));
-  CHECK(seen == primary);
+TEST_CASE_METHOD(Application, "a mirror contains the numbers") {
+  Mirror* const mirror = mirror_create(device, kNumbers);
+  CHECK(mirror_read(mirror) == kNumbers);
+  mirror_destroy(mirror);
 }
 
-TEST_CASE_METHOD(Device, "the last guest turns off the light") {
-  in_primary(device, [] {});
-  CHECK_FALSE(primary_lives());
+TEST_CASE_METHOD(Application,
+                 "the context is inactive after the mirrors are destroyed and the application releases it") {
+  Mirror* const first = mirror_create(device, kNumbers);
+  Mirror* const second = mirror_create(device, kNumbers);
+  for (int i = 0; i < 3; ++i) mirror_read(first);
+  mirror_destroy(second);
+  mirror_destroy(first);
+  CUcontext popped;
+  CU_CHECK(cuCtxPopCurrent(&popped));
+  CU_CHECK(cuDevicePrimaryCtxRelease(device));
+  CHECK_FALSE(active());
 }
 
-TEST_CASE_METHOD(Device, "the light stays on for the others, and so does their memory") {
-  CUcontext primary;
+TEST_CASE_METHOD(Device, "a mirror keeps the context active until it is destroyed") {
+  Mirror* const mirror = mirror_create(device, kNumbers);
+  REQUIRE(active());
+  CHECK(mirror_read(mirror) == kNumbers);
+  CHECK(active());
+  mirror_destroy(mirror);
+  CHECK_FALSE(active());
+}
+
+TEST_CASE_METHOD(Application, "a mirror can be read after the application has released the context") {
+  Mirror* const mirror = mirror_create(device, kNumbers);
+  CUcontext popped;
+  CU_CHECK(cuCtxPopCurrent(&popped));
+  CU_CHECK(cuDevicePrimaryCtxRelease(device));
+  REQUIRE(active());
+  CHECK(mirror_read(mirror) == kNumbers);
+  mirror_destroy(mirror);
+  CHECK_FALSE(active());
+}
+
+TEST_CASE_METHOD(Application, "the application's reference and its memory survive the mirrors") {
   CUdeviceptr memory;
-  CU_CHECK(cuDevicePrimaryCtxRetain(&primary, device));
-  CU_CHECK(cuCtxPushCurrent(primary));
   CU_CHECK(cuMemAlloc(&memory, 4));
-  in_primary(device, [] {});
-  CHECK(primary_lives());
+  Mirror* const mirror = mirror_create(device, kNumbers);
+  mirror_read(mirror);
+  mirror_destroy(mirror);
+  CHECK(active());
   CHECK(cuMemsetD32(memory, 1, 1) == CUDA_SUCCESS);
 }
 
-TEST_CASE_METHOD(Device, "it lives as long as the work lasts, also when the others let go") {
-  CUcontext primary;
-  CUresult answer = CUDA_ERROR_UNKNOWN;
-  CU_CHECK(cuDevicePrimaryCtxRetain(&primary, device));
-  in_primary(device, [&] {
-    CU_CHECK(cuDevicePrimaryCtxRelease(device));
-    CUdeviceptr memory;
-    answer = cuMemAlloc(&memory, 4);
-    if (answer == CUDA_SUCCESS) cuMemFree(memory);
-  });
-  CHECK(answer == CUDA_SUCCESS);
-  CHECK_FALSE(primary_lives());
+TEST_CASE_METHOD(Device, "a mirror survives the destruction of another mirror") {
+  Mirror* const first = mirror_create(device, kNumbers);
+  Mirror* const second = mirror_create(device, kNumbers);
+  mirror_destroy(first);
+  REQUIRE(active());
+  CHECK(mirror_read(second) == kNumbers);
+  mirror_destroy(second);
 }
 
-TEST_CASE_METHOD(Device, "the caller's own context is current again, and there is nothing else on the stack") {
-  CUcontext mine, popped;
-  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
-  in_primary(device, [] {});
-  CHECK(current() == mine);
+TEST_CASE_METHOD(Device, "a mirror that cannot be created throws and leaves nothing behind") {
+  for (const char* call : {"cuDevicePrimaryCtxRetain", "cuCtxPushCurrent", "cuMemAlloc", "cuMemcpyHtoD"}) {
+    CAPTURE(call);
+    const Refusal refusal(call);
+    CHECK_THROWS_AS(mirror_create(device, kNumbers), cu::Error);
+    CHECK_FALSE(active());
+    CHECK(current() == nullptr);
+    CHECK(live == 0);
+  }
+  CHECK_THROWS_AS(mirror_create(99, kNumbers), cu::Error);
+}
+
+TEST_CASE_METHOD(Device, "a read that fails throws, and the mirror can still be read and destroyed") {
+  Mirror* const mirror = mirror_create(device, kNumbers);
+  {
+    const Refusal refusal("cuMemcpyDtoH");
+    CHECK_THROWS_AS(mirror_read(mirror), cu::Error);
+  }
+  REQUIRE(active());
+  CHECK(current() == nullptr);
+  CHECK(mirror_read(mirror) == kNumbers);
+  mirror_destroy(mirror);
+  CHECK_FALSE(active());
+}
+
+TEST_CASE_METHOD(Application, "destroying a mirror frees its memory while the context stays active") {
+  Mirror* const mirror = mirror_create(device, kNumbers);
+  mirror_destroy(mirror);
+  CHECK(active());
+  CHECK(live == 0);
+}
+
+TEST_CASE_METHOD(Device, "the caller's context stack does not change") {
+  CUcontext callers, popped;
+  CU_CHECK(cuCtxCreate(&callers, nullptr, 0, device));
+  Mirror* const mirror = mirror_create(device, kNumbers);
+  CHECK(current() == callers);
+  mirror_read(mirror);
+  CHECK(current() == callers);
+  mirror_destroy(mirror);
+  CHECK(current() == callers);
   CU_CHECK(cuCtxPopCurrent(&popped));
   CHECK(current() == nullptr);
-  CU_CHECK(cuCtxDestroy(mine));
-}
-
-TEST_CASE_METHOD(Device, "work that throws is cleaned up after, too") {
-  CHECK_THROWS_AS(in_primary(device, [] { throw std::runtime_error("from the work"); }), std::runtime_error);
-  CHECK(current() == nullptr);
-  CHECK_FALSE(primary_lives());
-}
-
-TEST_CASE_METHOD(Device, "a device that the driver refuses is reported, and the work is not done") {
-  bool done = false;
-  CHECK_THROWS_AS(in_primary(99, [&] { done = true; }), cu::Error);
-  CHECK_FALSE(done);
-}
-
-TEST_CASE_METHOD(Device, "what was not pushed is not popped") {
-  CUcontext mine;
-  CU_CHECK(cuCtxCreate(&mine, nullptr, 0, device));
-  CHECK_THROWS_AS(in_primary(99, [] {}), cu::Error);
-  CHECK(current() == mine);
-  cuCtxDestroy(mine);
-}
-
-TEST_CASE_METHOD(Device, "whatever the work throws, it is cleaned up after, and passes on as it is") {
-  CHECK_THROWS_AS(in_primary(device, [] { throw 42; }), int);  // not every exception is a std::exception
-  CHECK(current() == nullptr);
-  CHECK_FALSE(primary_lives());
-}
-
-TEST_CASE_METHOD(Device, "if the context cannot be made current, that is thrown, and it is released") {
-  CHECK(goes_on({"cuDevicePrimaryCtxRetain", "cuCtxPushCurrent"}, [&] { in_primary(device, [] {}); }) == "");
-  CHECK(current() == nullptr);
-  CHECK_FALSE(primary_lives());
+  CU_CHECK(cuCtxDestroy(callers));
 }

@@ -1,4 +1,4 @@
-// Self-check of 02-context/06-threads: judges the learner's in_worker().
+// Checks the learner's in_worker() (exercise of 02-context/06-threads).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -12,7 +12,7 @@ void in_worker(const std::function<void()>& work);
 
 namespace {
 
-// A context of the caller's, current, and another one below it.
+// The caller's stack: `mine` is current, and `below` is the entry under it.
 struct Caller {
   CUcontext below, mine;
   Caller() {
@@ -37,13 +37,13 @@ MAY_BE_REFUSED(cuCtxGetCurrent, (CUcontext * context), (context))
 MAY_BE_REFUSED(cuCtxSetCurrent, (CUcontext context), (context))
 MAY_BE_REFUSED(cuCtxPushCurrent, (CUcontext context), (context))
 
-TEST_CASE_METHOD(Caller, "the work is done in the caller's context") {
+TEST_CASE_METHOD(Caller, "the work runs in the caller's context") {
   CUcontext seen = nullptr;
   in_worker([&] { seen = current(); });
   CHECK(seen == mine);
 }
 
-TEST_CASE_METHOD(Caller, "the work is done on another thread, and is done when the call returns") {
+TEST_CASE_METHOD(Caller, "the work runs on another thread and has finished when in_worker returns") {
   std::thread::id seen;
   in_worker([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -53,7 +53,7 @@ TEST_CASE_METHOD(Caller, "the work is done on another thread, and is done when t
   CHECK(seen != std::this_thread::get_id());
 }
 
-TEST_CASE_METHOD(Caller, "the caller's stack stays as it is") {
+TEST_CASE_METHOD(Caller, "the caller's stack does not change") {
   in_worker([] {});
   CUcontext popped;
   CHECK(current() == mine);
@@ -61,7 +61,7 @@ TEST_CASE_METHOD(Caller, "the caller's stack stays as it is") {
   CHECK(current() == below);
 }
 
-TEST_CASE_METHOD(Caller, "the caller's stack stays as it is when the work throws, too") {
+TEST_CASE_METHOD(Caller, "the caller's stack does not change when the work throws") {
   CHECK_THROWS_AS(in_worker([] { throw std::runtime_error("from the work"); }), std::runtime_error);
   CUcontext popped;
   CHECK(current() == mine);
@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Caller, "the caller's stack stays as it is when the work throws
   CHECK(current() == below);
 }
 
-TEST_CASE_METHOD(Caller, "a caller without a context is told so, and the work is not done") {
+TEST_CASE_METHOD(Caller, "a caller without a context gets an error, and the work does not run") {
   CUcontext popped;
   while (cuCtxPopCurrent(&popped) == CUDA_SUCCESS) {
   }
@@ -78,11 +78,11 @@ TEST_CASE_METHOD(Caller, "a caller without a context is told so, and the work is
   CHECK_FALSE(done);
 }
 
-TEST_CASE_METHOD(Caller, "what the work throws arrives at the caller") {
+TEST_CASE_METHOD(Caller, "an exception from the work reaches the caller") {
   CHECK_THROWS_AS(in_worker([] { throw std::runtime_error("from the work"); }), std::runtime_error);
 }
 
-TEST_CASE_METHOD(Caller, "it arrives as what it is, with all that it carries") {
+TEST_CASE_METHOD(Caller, "the exception keeps its type and its contents") {
   CUresult code = CUDA_SUCCESS;
   int number = 0;
   try {
@@ -93,7 +93,7 @@ TEST_CASE_METHOD(Caller, "it arrives as what it is, with all that it carries") {
   }
   CHECK(code == CUDA_ERROR_NOT_FOUND);
   try {
-    in_worker([] { throw 42; });  // not every exception is a std::exception
+    in_worker([] { throw 42; });  // an exception need not be derived from std::exception
   } catch (int thrown) {
     number = thrown;
   } catch (const std::exception&) {
@@ -101,6 +101,6 @@ TEST_CASE_METHOD(Caller, "it arrives as what it is, with all that it carries") {
   CHECK(number == 42);
 }
 
-TEST_CASE_METHOD(Caller, "each call is checked: what the driver refuses is thrown to the caller") {
+TEST_CASE_METHOD(Caller, "every driver error is thrown to the caller") {
   CHECK(goes_on({"cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent"}, [] { in_worker([] {}); }) == "");
 }

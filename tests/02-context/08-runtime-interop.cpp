@@ -1,4 +1,4 @@
-// Self-check of 02-context/08-runtime-interop: judges the learner's set_device().
+// Checks the learner's set_device() (exercise of 02-context/08-runtime-interop).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/child.hpp"
@@ -13,9 +13,9 @@ void set_device(int ordinal);
 
 namespace {
 
-std::atomic<int> retained[2];  // how often the answer has retained the primary context of each device
+std::atomic<int> retained[2];  // how often the primary context of each device was retained
 
-// The first device, and an empty stack before and after.
+// The first device, and an empty context stack before and after.
 struct Device {
   CUdevice device;
   Device() {
@@ -28,7 +28,7 @@ struct Device {
     }
   }
 
-  // Without a trace in `retained`.
+  // Not counted in `retained`.
   CUcontext primary() const { return primary_of(device); }
   static CUcontext primary_of(CUdevice device) {
     CUcontext context;
@@ -47,11 +47,11 @@ struct TwoDevices : Device {
   }
 };
 #define NEEDS_TWO_DEVICES \
-  if (second == device) SKIP_TEST("it needs two devices, and here is one")
+  if (second == device) SKIP_TEST("this case needs two devices, and there is only one")
 
 }  // namespace
 
-// The answer's calls come through here, and take their time: who asks and retains in two steps lets others in between.
+// Retaining takes some time here. If a solution tests and retains in two steps, other threads get in between.
 CUresult CUDAAPI cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   if (Refusal::meets("cuDevicePrimaryCtxRetain")) return kRefused;
   if (device >= 0 && device < 2) ++retained[device];
@@ -63,8 +63,8 @@ MAY_BE_REFUSED(cuInit, (unsigned int flags), (flags))
 MAY_BE_REFUSED(cuDeviceGet, (CUdevice * device, int ordinal), (device, ordinal))
 MAY_BE_REFUSED(cuCtxSetCurrent, (CUcontext context), (context))
 
-// In a process of its own, where nothing has been retained yet; this one still has to begin with set_device().
-TEST_CASE("what failed once is tried again the next time") {
+// Runs in a child process, where no context is retained yet. The parent has not initialized the driver at this point.
+TEST_CASE("a retain that has failed is tried again in the next call") {
   const Child child = in_a_child([]() -> std::string {
     {
       const Refusal refusal("cuDevicePrimaryCtxRetain");
@@ -72,24 +72,25 @@ TEST_CASE("what failed once is tried again the next time") {
         set_device(0);
         if (refusal.met()) return refusal.told() + ", and no cu::Error was thrown";
       } catch (const cu::Error&) {
-        if (!refusal.met()) return "";  // not for that; the other cases judge it
+        if (!refusal.met()) return "";  // another error, which the other cases report
       }
     }
     set_device(0);
-    return current() == nullptr ? "once it was refused, then it was not, and now nothing is current" : "";
+    return current() == nullptr ? "cuDevicePrimaryCtxRetain failed once and then succeeded, but no context is current"
+                                : "";
   });
   CHECK(child.threw == "");
   CHECK(child.said == "");
 }
 
-TEST_CASE("a program that has not called cuInit can begin with it") {
+TEST_CASE("set_device can be the first call of a program, before cuInit") {
   set_device(0);
   CHECK(current() != nullptr);
   CUcontext popped;
   cuCtxPopCurrent(&popped);
 }
 
-TEST_CASE_METHOD(Device, "the primary context is current, and can be used") {
+TEST_CASE_METHOD(Device, "the primary context is current and can be used") {
   set_device(0);
   CHECK(current() == primary());
   CUdeviceptr memory;
@@ -97,7 +98,7 @@ TEST_CASE_METHOD(Device, "the primary context is current, and can be used") {
   CHECK(cuMemFree(memory) == CUDA_SUCCESS);
 }
 
-TEST_CASE_METHOD(Device, "it takes the place of what was on top, and of nothing else") {
+TEST_CASE_METHOD(Device, "set_device replaces the top of the stack and nothing below it") {
   cu::Context below;
   cu::Context mine;
   set_device(0);
@@ -107,7 +108,7 @@ TEST_CASE_METHOD(Device, "it takes the place of what was on top, and of nothing 
   CHECK(current() == below.handle);
 }
 
-TEST_CASE_METHOD(Device, "called often, it retains once") {
+TEST_CASE_METHOD(Device, "repeated calls retain the context once") {
   for (int i = 0; i < 5; ++i) set_device(0);
   CHECK(retained[0] <= 1);
 }
@@ -122,8 +123,8 @@ TEST_CASE_METHOD(Device, "another thread gets the same context") {
   CHECK(elsewhere == primary());
 }
 
-// The first case that means device 1: nothing has been retained there yet.
-TEST_CASE_METHOD(TwoDevices, "many threads that come at once retain once") {
+// This is the first case that uses device 1, so its context is not retained yet.
+TEST_CASE_METHOD(TwoDevices, "many threads at the same time retain the context once") {
   NEEDS_TWO_DEVICES;
   std::vector<std::thread> threads;
   std::vector<CUcontext> got(8);
@@ -144,7 +145,7 @@ TEST_CASE_METHOD(TwoDevices, "many threads that come at once retain once") {
   for (CUcontext context : got) CHECK(context == primary_of(second));
 }
 
-TEST_CASE_METHOD(TwoDevices, "each device has its own, and one can go to and fro") {
+TEST_CASE_METHOD(TwoDevices, "each device has its own context, and a thread can switch between them") {
   NEEDS_TWO_DEVICES;
   set_device(0);
   set_device(1);
@@ -158,7 +159,7 @@ TEST_CASE_METHOD(TwoDevices, "each device has its own, and one can go to and fro
   CHECK(retained[1] <= 1);
 }
 
-TEST_CASE_METHOD(Device, "the context stays alive when the others have released it") {
+TEST_CASE_METHOD(Device, "the context stays active when other users have released it") {
   set_device(0);
   primary();
   CUdeviceptr memory;
@@ -166,12 +167,12 @@ TEST_CASE_METHOD(Device, "the context stays alive when the others have released 
   CHECK(cuMemFree(memory) == CUDA_SUCCESS);
 }
 
-TEST_CASE_METHOD(Device, "a device that is not there is an error, and changes nothing") {
+TEST_CASE_METHOD(Device, "a device that does not exist is an error, and the stack does not change") {
   cu::Context mine;
   CHECK_THROWS_AS(set_device(99), cu::Error);
   CHECK(current() == mine.handle);
 }
 
-TEST_CASE_METHOD(Device, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(Device, "every driver error is thrown") {
   CHECK(goes_on({"cuInit", "cuDeviceGet", "cuCtxSetCurrent"}, [] { set_device(0); }) == "");
 }

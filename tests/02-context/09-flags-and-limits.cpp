@@ -1,4 +1,4 @@
-// Self-check of 02-context/09-flags-and-limits: judges the learner's raise_limit().
+// Checks the learner's raise_limit() (exercise of 02-context/09-flags-and-limits).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -9,11 +9,15 @@ std::optional<std::size_t> raise_limit(CUlimit limit, std::size_t bytes);
 
 namespace {
 
-// A driver may give more than it is asked for. This one rounds stacks up to whole KiB.
+// A driver may grant more than was requested. Here, stacks are rounded up to whole KiB.
 constexpr std::size_t kStep = 1024;
 
-// It does not know how large printf's buffer is, while a test says so.
+// Limits that the simulated device does not support. Real devices of compute capability 9.0 and later do not support
+// the first one.
 bool without_printf = false;
+bool unsupported(CUlimit limit) {
+  return limit == CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH || (without_printf && limit == CU_LIMIT_PRINTF_FIFO_SIZE);
+}
 
 std::size_t limit_now(CUlimit limit) {
   std::size_t value = 0;
@@ -23,17 +27,16 @@ std::size_t limit_now(CUlimit limit) {
 
 }  // namespace
 
-// The answer's calls come through here.
 CUresult CUDAAPI cuCtxSetLimit(CUlimit limit, std::size_t value) {
   if (Refusal::meets("cuCtxSetLimit")) return kRefused;
-  if (without_printf && limit == CU_LIMIT_PRINTF_FIFO_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+  if (unsupported(limit)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
   if (limit == CU_LIMIT_STACK_SIZE) value = (value + kStep - 1) / kStep * kStep;
   return DRIVERS(cuCtxSetLimit)(limit, value);
 }
 
 CUresult CUDAAPI cuCtxGetLimit(std::size_t* value, CUlimit limit) {
   if (Refusal::meets("cuCtxGetLimit")) return kRefused;
-  if (without_printf && limit == CU_LIMIT_PRINTF_FIFO_SIZE) return CUDA_ERROR_UNSUPPORTED_LIMIT;
+  if (unsupported(limit)) return CUDA_ERROR_UNSUPPORTED_LIMIT;
   return DRIVERS(cuCtxGetLimit)(value, limit);
 }
 
@@ -43,7 +46,7 @@ TEST_CASE("a limit that is too small is raised") {
   CHECK(limit_now(CU_LIMIT_MALLOC_HEAP_SIZE) >= 32 << 20);
 }
 
-TEST_CASE("a limit that is large enough stays as it is") {
+TEST_CASE("a limit that is large enough does not change") {
   cu::Context context;
   CU_CHECK(cuCtxSetLimit(CU_LIMIT_STACK_SIZE, 8192));
   const std::size_t before = limit_now(CU_LIMIT_STACK_SIZE);
@@ -51,19 +54,19 @@ TEST_CASE("a limit that is large enough stays as it is") {
   CHECK(limit_now(CU_LIMIT_STACK_SIZE) == before);
 }
 
-TEST_CASE("what is returned is what the driver gave, not what was asked for") {
+TEST_CASE("the result is the driver's value, not the requested one") {
   cu::Context context;
   const auto value = raise_limit(CU_LIMIT_STACK_SIZE, 5000);
   REQUIRE(value.has_value());
   CHECK(*value == limit_now(CU_LIMIT_STACK_SIZE));
 }
 
-TEST_CASE("a limit that this device does not know is no error") {
+TEST_CASE("a limit that the device does not support is not an error") {
   cu::Context context;
   CHECK(raise_limit(CU_LIMIT_DEV_RUNTIME_SYNC_DEPTH, 4) == std::nullopt);
 }
 
-TEST_CASE("which limits it knows, the device says itself") {
+TEST_CASE("the driver decides which limits are supported") {
   cu::Context context;
   std::optional<std::size_t> value = 0;
   without_printf = true;
@@ -72,17 +75,17 @@ TEST_CASE("which limits it knows, the device says itself") {
   CHECK(value == std::nullopt);
 }
 
-TEST_CASE("a value that the driver refuses is an error, too") {
+TEST_CASE("a value that the driver rejects is an error") {
   cu::Context context;
   CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 1 << 30), cu::Error);
 }
 
-TEST_CASE("every other refusal is one") {
+TEST_CASE("a missing context is an error") {
   CU_CHECK(cuInit(0));
-  CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 8192), cu::Error);  // there is no context
+  CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 8192), cu::Error);  // no context is current
 }
 
-TEST_CASE("each call is checked, also when the limit is asked for again") {
+TEST_CASE("every driver error is thrown, also that of the second query") {
   const auto raise = [] {
     cu::Context context;
     raise_limit(CU_LIMIT_STACK_SIZE, 8192);

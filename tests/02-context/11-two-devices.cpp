@@ -1,5 +1,5 @@
-// Self-check of 02-context/11-two-devices: judges the learner's share(). So that it can judge on any machine, the calls
-// about peers are answered here, as a driver with two devices would; the last case, on two devices, lets them through.
+// Checks the learner's share() (exercise of 02-context/11-two-devices). So that one device is enough, the calls about
+// peers are simulated here. The last case passes them on to the driver if there are two devices.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -11,21 +11,21 @@ bool share(CUcontext a, CUcontext b);
 
 namespace {
 
-// What the machine is made out to be: contexts `a` and `b` are on these devices, every other one on a third.
+// The simulated machine: contexts `a` and `b` are on these devices, and every other context is on a third one.
 constexpr CUdevice kDeviceOfA = 2, kDeviceOfB = 5, kThird = 7;
-struct Pretended {
+struct Simulated {
   bool on = false;
   CUcontext a = nullptr, b = nullptr;
-  std::set<std::pair<CUdevice, CUdevice>> closed;  // {x, y}: kernels of device x cannot use memory of device y
+  std::set<std::pair<CUdevice, CUdevice>> closed;  // {x, y}: device x cannot access memory of device y
   std::set<std::pair<CUcontext, CUcontext>> open;  // from, to
 };
-Pretended pretended;
+Simulated simulated;
 
 CUdevice device_number(CUcontext context) {
-  return context == pretended.a ? kDeviceOfA : context == pretended.b ? kDeviceOfB : kThird;
+  return context == simulated.a ? kDeviceOfA : context == simulated.b ? kDeviceOfB : kThird;
 }
 
-bool reaches(CUdevice from, CUdevice to) { return from != to && pretended.closed.count({from, to}) == 0; }
+bool reaches(CUdevice from, CUdevice to) { return from != to && simulated.closed.count({from, to}) == 0; }
 
 CUresult tell_device(CUdevice* device, CUcontext context) {
   if (context == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
@@ -43,10 +43,10 @@ struct TwoContexts {
     CUcontext popped;
     for (int i = 0; i < 2; ++i) CU_CHECK(cuCtxPopCurrent(&popped));
     CU_CHECK(cuCtxSetCurrent(other));
-    pretended = {true, a, b, {}, {}};
+    simulated = {true, a, b, {}, {}};
   }
   ~TwoContexts() {
-    pretended = {};
+    simulated = {};
     CUcontext left;
     while (cuCtxPopCurrent(&left) == CUDA_SUCCESS) {
     }
@@ -56,21 +56,20 @@ struct TwoContexts {
 
 }  // namespace
 
-// The answer's calls come through here.
 CUresult CUDAAPI cuCtxGetDevice(CUdevice* device) {
-  return pretended.on ? tell_device(device, current()) : DRIVERS(cuCtxGetDevice)(device);
+  return simulated.on ? tell_device(device, current()) : DRIVERS(cuCtxGetDevice)(device);
 }
 
 #if CUDA_VERSION >= 13000
 CUresult CUDAAPI cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
-  if (!pretended.on) return DRIVERS(cuCtxGetDevice_v2)(device, context);
+  if (!simulated.on) return DRIVERS(cuCtxGetDevice_v2)(device, context);
   return tell_device(device, context != nullptr ? context : current());
 }
 #endif
 
 CUresult CUDAAPI cuDeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
   if (Refusal::meets("cuDeviceCanAccessPeer")) return kRefused;
-  if (!pretended.on) return DRIVERS(cuDeviceCanAccessPeer)(can, from, to);
+  if (!simulated.on) return DRIVERS(cuDeviceCanAccessPeer)(can, from, to);
   for (const CUdevice device : {from, to}) {
     if (device != kDeviceOfA && device != kDeviceOfB && device != kThird) return CUDA_ERROR_INVALID_DEVICE;
   }
@@ -80,42 +79,42 @@ CUresult CUDAAPI cuDeviceCanAccessPeer(int* can, CUdevice from, CUdevice to) {
 
 CUresult CUDAAPI cuCtxEnablePeerAccess(CUcontext to, unsigned flags) {
   if (Refusal::meets("cuCtxEnablePeerAccess")) return kRefused;
-  if (!pretended.on) return DRIVERS(cuCtxEnablePeerAccess)(to, flags);
+  if (!simulated.on) return DRIVERS(cuCtxEnablePeerAccess)(to, flags);
   const CUcontext from = current();
   if (from == nullptr || to == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
   if (!reaches(device_number(from), device_number(to))) return CUDA_ERROR_PEER_ACCESS_UNSUPPORTED;
-  return pretended.open.emplace(from, to).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
+  return simulated.open.emplace(from, to).second ? CUDA_SUCCESS : CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
 }
 
-TEST_CASE_METHOD(TwoContexts, "both ways are open") {
+TEST_CASE_METHOD(TwoContexts, "both directions are enabled") {
   CHECK(share(a, b));
-  CHECK(pretended.open.count({a, b}) == 1);
-  CHECK(pretended.open.count({b, a}) == 1);
+  CHECK(simulated.open.count({a, b}) == 1);
+  CHECK(simulated.open.count({b, a}) == 1);
 }
 
-TEST_CASE_METHOD(TwoContexts, "a way may have been open before") {
-  pretended.open = {{a, b}};
+TEST_CASE_METHOD(TwoContexts, "a direction may have been enabled before") {
+  simulated.open = {{a, b}};
   CHECK(share(a, b));
-  CHECK(pretended.open.size() == 2);
+  CHECK(simulated.open.size() == 2);
   CHECK(share(a, b));
-  CHECK(pretended.open.size() == 2);
+  CHECK(simulated.open.size() == 2);
 }
 
-TEST_CASE_METHOD(TwoContexts, "devices that cannot reach each other are no error") {
-  pretended.closed = {{kDeviceOfA, kDeviceOfB}, {kDeviceOfB, kDeviceOfA}};
+TEST_CASE_METHOD(TwoContexts, "devices that cannot access each other are not an error") {
+  simulated.closed = {{kDeviceOfA, kDeviceOfB}, {kDeviceOfB, kDeviceOfA}};
   CHECK_FALSE(share(a, b));
-  CHECK(pretended.open.empty());
+  CHECK(simulated.open.empty());
 }
 
-TEST_CASE_METHOD(TwoContexts, "where only one way can be opened, none is") {
-  pretended.closed = {{kDeviceOfB, kDeviceOfA}};
+TEST_CASE_METHOD(TwoContexts, "if only one direction is possible, none is enabled") {
+  simulated.closed = {{kDeviceOfB, kDeviceOfA}};
   CHECK_FALSE(share(a, b));
   CHECK_FALSE(share(b, a));
-  CHECK(pretended.open.empty());
+  CHECK(simulated.open.empty());
 }
 
-TEST_CASE_METHOD(TwoContexts, "the caller's stack is the same afterwards") {
+TEST_CASE_METHOD(TwoContexts, "the caller's context stack does not change") {
   share(a, b);
   CHECK(current() == other);
   CUcontext popped;
@@ -123,31 +122,31 @@ TEST_CASE_METHOD(TwoContexts, "the caller's stack is the same afterwards") {
   CHECK(current() == nullptr);
 }
 
-TEST_CASE_METHOD(TwoContexts, "a context that is none is an error, and leaves the stack alone") {
+TEST_CASE_METHOD(TwoContexts, "a null context is an error, and the stack does not change") {
   CHECK_THROWS_AS(share(a, nullptr), cu::Error);
   CHECK(current() == other);
 }
 
-TEST_CASE_METHOD(TwoContexts, "each call is checked: what the driver refuses is thrown, and leaves the stack alone") {
-  const auto answer = [&] {
-    pretended.open.clear();
+TEST_CASE_METHOD(TwoContexts, "every driver error is thrown, and the stack does not change") {
+  const auto solution = [&] {
+    simulated.open.clear();
     share(a, b);
   };
-  CHECK(goes_on({"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"}, answer) == "");
+  CHECK(goes_on({"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"}, solution) == "");
   CHECK(current() == other);
 }
 
-TEST_CASE("two devices that can reach each other do") {
+TEST_CASE("peer access between two real devices is enabled") {
   int devices, there, back;
   CU_CHECK(cuInit(0));
   CU_CHECK(cuDeviceGetCount(&devices));
-  if (devices < 2) SKIP_TEST("there is one device here");
+  if (devices < 2) SKIP_TEST("this case needs two devices, and there is only one");
   CU_CHECK(cuDeviceCanAccessPeer(&there, 0, 1));
   CU_CHECK(cuDeviceCanAccessPeer(&back, 1, 0));
-  if (!there || !back) SKIP_TEST("the first two devices here cannot reach each other");
+  if (!there || !back) SKIP_TEST("the first two devices cannot access each other");
   cu::Context zero(0), one(1);
   CHECK(share(zero.handle, one.handle));
-  CHECK(cuCtxDisablePeerAccess(zero.handle) == CUDA_SUCCESS);  // from one, which is current
+  CHECK(cuCtxDisablePeerAccess(zero.handle) == CUDA_SUCCESS);  // the context of device 1 is current
   cu::Current in(zero.handle);
   CHECK(cuCtxDisablePeerAccess(one.handle) == CUDA_SUCCESS);
 }

@@ -24,30 +24,30 @@ TEST_CASE_METHOD(cu::Context, "four numbers come back with their halves swapped"
   CHECK(swap_halves({1, 2, 3, 4}) == std::vector<float>{3, 4, 1, 2});
 }
 
-TEST_CASE_METHOD(cu::Context, "a million numbers do, too") {
+TEST_CASE_METHOD(cu::Context, "a million numbers come back with their halves swapped") {
   std::vector<float> numbers(1 << 20), expected(1 << 20);
   std::iota(numbers.begin(), numbers.end(), 0.0f);
   std::iota(expected.begin(), expected.begin() + (1 << 19), float(1 << 19));
   std::iota(expected.begin() + (1 << 19), expected.end(), 0.0f);
-  CHECK((swap_halves(numbers) == expected));  // in parentheses: a failure need not print a million numbers
+  CHECK((swap_halves(numbers) == expected));  // in parentheses, so that a failure does not print a million numbers
 }
 
 TEST_CASE_METHOD(cu::Context, "an empty vector comes back empty") { CHECK(swap_halves({}).empty()); }
 
-TEST_CASE("the device does it: without a context, what the driver refuses is thrown") {
+TEST_CASE("without a context, the function throws: it needs the device") {
   CU_CHECK(cuInit(0));
   CHECK_THROWS_AS(swap_halves({1, 2, 3, 4}), cu::Error);
 }
 
-TEST_CASE_METHOD(cu::Context, "the device memory is given back") {
+TEST_CASE_METHOD(cu::Context, "the device memory is freed") {
   const std::vector<float> numbers(16 << 20);
-  swap_halves(numbers);  // the driver's own buffers are made by the first copies
+  swap_halves(numbers);  // the driver allocates its own buffers during the first copies
   const std::size_t before = free_bytes();
   swap_halves(numbers);
   CHECK(free_bytes() == before);
 }
 
-TEST_CASE_METHOD(cu::Context, "each call is checked, and the memory is given back when one fails") {
+TEST_CASE_METHOD(cu::Context, "if a driver call fails, the function throws and frees its memory") {
   const std::vector<float> numbers(16 << 20);
   swap_halves(numbers);
   const std::size_t before = free_bytes();

@@ -22,7 +22,7 @@ std::uint32_t bits_of(float value) {
   return bits;
 }
 
-// The words of an allocation of kFloats after `count` of them, from number `first` on, were filled.
+// The words of an allocation of kFloats after the solution has filled `count` of them, starting at index `first`.
 std::vector<std::uint32_t> filled(std::size_t first, std::size_t count, float value) {
   cu::Memory memory(kFloats * sizeof(float));
   std::vector<std::uint32_t> words(kFloats, kUntouched);
@@ -32,7 +32,7 @@ std::vector<std::uint32_t> filled(std::size_t first, std::size_t count, float va
   return words;
 }
 
-// What the answer has called, meanwhile.
+// What the solution has called so far.
 int arrays_copied = 0;
 std::size_t most_words = 0;
 
@@ -55,24 +55,24 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned int word, std::size_t count, 
   return DRIVERS(cuMemsetD32Async)(to, word, count, stream);
 }
 
-TEST_CASE_METHOD(cu::Context, "a thousand ones are ones") {
+TEST_CASE_METHOD(cu::Context, "a thousand floats are 1") {
   CHECK((filled(0, kFloats, 1.0f) == std::vector<std::uint32_t>(kFloats, bits_of(1.0f))));
 }
 
-TEST_CASE_METHOD(cu::Context, "a thousand tenths are tenths") {
+TEST_CASE_METHOD(cu::Context, "a thousand floats are 0.1") {
   CHECK((filled(0, kFloats, 0.1f) == std::vector<std::uint32_t>(kFloats, bits_of(0.1f))));
 }
 
-TEST_CASE_METHOD(cu::Context, "a thousand zeros are zeros") {
+TEST_CASE_METHOD(cu::Context, "a thousand floats are 0") {
   CHECK((filled(0, kFloats, 0.0f) == std::vector<std::uint32_t>(kFloats, 0)));
 }
 
-TEST_CASE_METHOD(cu::Context, "negative zero keeps its sign, and NaN is NaN") {
+TEST_CASE_METHOD(cu::Context, "negative zero keeps its sign, and NaN keeps its bits") {
   CHECK(filled(0, kFloats, -0.0f).back() == bits_of(-0.0f));
   CHECK(filled(0, kFloats, std::nanf("")).back() == bits_of(std::nanf("")));
 }
 
-TEST_CASE_METHOD(cu::Context, "what lies before and behind is not touched") {
+TEST_CASE_METHOD(cu::Context, "the floats before and after the range are unchanged") {
   const auto words = filled(10, 5, 2.5f);
   for (std::size_t i = 0; i < kFloats; ++i) {
     CAPTURE(i);
@@ -80,32 +80,32 @@ TEST_CASE_METHOD(cu::Context, "what lies before and behind is not touched") {
   }
 }
 
-TEST_CASE_METHOD(cu::Context, "no floats: nothing happens") {
+TEST_CASE_METHOD(cu::Context, "a count of 0 changes nothing") {
   CHECK((filled(0, 0, 1.0f) == std::vector<std::uint32_t>(kFloats, kUntouched)));
 }
 
-TEST_CASE_METHOD(cu::Context, "more floats than there are: what the driver refuses is thrown") {
+TEST_CASE_METHOD(cu::Context, "a count that exceeds the allocation is an error") {
   cu::Memory memory(kFloats * sizeof(float));
   CHECK_THROWS_AS(fill(memory.address, kFloats + 1, 1.0f), cu::Error);
 }
 
-TEST_CASE_METHOD(cu::Context, "no array of the host is needed") {
+TEST_CASE_METHOD(cu::Context, "no array is copied from the host") {
   cu::Memory memory(kFloats * sizeof(float));
   arrays_copied = 0;
   fill(memory.address, kFloats, 0.5f);
   CHECK(arrays_copied == 0);
 }
 
-TEST_CASE_METHOD(cu::Context, "more floats than 32 bits can count are not taken for a few") {
+TEST_CASE_METHOD(cu::Context, "a count above 4 billion is not truncated") {
   cu::Memory memory(kFloats * sizeof(float));
   arrays_copied = 0;
   most_words = 0;
   fill(memory.address, 1, 0.5f);
-  if (most_words == 0 || arrays_copied > 0) return;  // in another way; 16 GiB of the host's memory are not to be tried
+  if (most_words == 0 || arrays_copied > 0) return;  // another method, which might need 16 GiB of host memory here
   CHECK_THROWS_AS(fill(memory.address, (std::size_t{1} << 32) + 5, 0.5f), cu::Error);
 }
 
-TEST_CASE_METHOD(cu::Context, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(cu::Context, "every driver call is checked") {
   cu::Memory memory(kFloats * sizeof(float));
   CHECK(goes_on({"cuMemsetD32", "cuMemsetD32Async"}, [&] { fill(memory.address, 5, 0.5f); }) == "");
 }

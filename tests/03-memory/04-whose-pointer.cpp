@@ -31,7 +31,7 @@ TEST_CASE_METHOD(cu::Context, "a vector and a local variable are pageable") {
   CHECK(::where(&local) == Where::pageable);
 }
 
-TEST_CASE_METHOD(cu::Context, "allocated and registered host memory is pinned, to the last byte") {
+TEST_CASE_METHOD(cu::Context, "allocated and registered host memory is pinned up to its last byte") {
   void* pinned = nullptr;
   CU_CHECK(cuMemHostAlloc(&pinned, 1 << 20, 0));
   CHECK(::where(static_cast<char*>(pinned) + (1 << 20) - 1) == Where::pinned);
@@ -43,20 +43,20 @@ TEST_CASE_METHOD(cu::Context, "allocated and registered host memory is pinned, t
   CHECK(::where(registered.data() + 1000) == Where::pageable);
 }
 
-TEST_CASE_METHOD(cu::Context, "device memory is on the device, also in its middle") {
+TEST_CASE_METHOD(cu::Context, "every address in device memory is recognized, not only the first") {
   cu::Memory memory(1 << 20);
   CHECK(where(memory.address) == Where::device);
   CHECK(where(memory.address + 4567) == Where::device);
 }
 
-TEST_CASE_METHOD(cu::Context, "managed memory is neither: it is managed") {
+TEST_CASE_METHOD(cu::Context, "managed memory is reported as managed, not as device memory") {
   CUdeviceptr managed = 0;
   CU_CHECK(cuMemAllocManaged(&managed, 1 << 20, CU_MEM_ATTACH_GLOBAL));
   CHECK(where(managed) == Where::managed);
   CU_CHECK(cuMemFree(managed));
 }
 
-TEST_CASE_METHOD(cu::Context, "memory of a context that is not current is known, too") {
+TEST_CASE_METHOD(cu::Context, "it works when no context is current") {
   cu::Memory memory(1 << 20);
   CUcontext popped = nullptr;
   CU_CHECK(cuCtxPopCurrent(&popped));
@@ -64,7 +64,7 @@ TEST_CASE_METHOD(cu::Context, "memory of a context that is not current is known,
   CU_CHECK(cuCtxPushCurrent(popped));
 }
 
-TEST_CASE_METHOD(cu::Context, "each call is checked: only an address that the driver does not know is no error") {
+TEST_CASE_METHOD(cu::Context, "every error except an unknown address is thrown") {
   cu::Memory memory(1 << 20);
   CHECK(goes_on({"cuPointerGetAttribute", "cuPointerGetAttributes"}, [&] { where(memory.address); }) == "");
 }

@@ -13,26 +13,26 @@ namespace {
 
 constexpr std::size_t kCount = 1 << 20;
 
-// What the driver says of an address of the host: it knows page-locked memory, and no other.
-bool page_locked(const void* address) {
+// The driver knows a host address only if the memory is pinned.
+bool is_pinned(const void* address) {
   unsigned int type;
-  const auto asked = reinterpret_cast<CUdeviceptr>(address);
-  return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, asked) == CUDA_SUCCESS &&
+  const auto host = reinterpret_cast<CUdeviceptr>(address);
+  return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, host) == CUDA_SUCCESS &&
          type == CU_MEMORYTYPE_HOST;
 }
 
 }  // namespace
 
-TEST_CASE_METHOD(cu::Context, "the first float is page-locked") { CHECK(page_locked(pinned_floats(kCount).get())); }
+TEST_CASE_METHOD(cu::Context, "the first float is pinned") { CHECK(is_pinned(pinned_floats(kCount).get())); }
 
-TEST_CASE_METHOD(cu::Context, "the last float is page-locked, too") {
+TEST_CASE_METHOD(cu::Context, "the last float is pinned") {
   const PinnedFloats floats = pinned_floats(kCount);
-  CHECK(page_locked(floats.get() + kCount - 1));
+  CHECK(is_pinned(floats.get() + kCount - 1));
 }
 
-TEST_CASE_METHOD(cu::Context, "the floats go to the device and come back") {
+TEST_CASE_METHOD(cu::Context, "the floats can be copied to the device and back") {
   const PinnedFloats floats = pinned_floats(kCount);
-  REQUIRE(page_locked(floats.get() + kCount - 1));
+  REQUIRE(is_pinned(floats.get() + kCount - 1));
   for (std::size_t i = 0; i < kCount; ++i) floats[i] = static_cast<float>(i);
   cu::Memory device(kCount * sizeof(float));
   CU_CHECK(cuMemcpyHtoD(device.address, floats.get(), kCount * sizeof(float)));
@@ -42,25 +42,25 @@ TEST_CASE_METHOD(cu::Context, "the floats go to the device and come back") {
   CHECK(back.back() == static_cast<float>(kCount - 1));
 }
 
-TEST_CASE_METHOD(cu::Context, "they are freed when their owner ends") {
+TEST_CASE_METHOD(cu::Context, "the memory is freed when its owner is destroyed") {
   const float* address = nullptr;
   {
     const PinnedFloats floats = pinned_floats(kCount);
     address = floats.get();
-    REQUIRE(page_locked(address));
+    REQUIRE(is_pinned(address));
   }
-  CHECK_FALSE(page_locked(address));
+  CHECK_FALSE(is_pinned(address));
 }
 
-TEST_CASE_METHOD(cu::Context, "of two arrays, each is freed with its own owner") {
+TEST_CASE_METHOD(cu::Context, "each of two arrays is freed with its own owner") {
   PinnedFloats first = pinned_floats(kCount);
   const PinnedFloats second = pinned_floats(kCount);
   const float* const address = first.get();
   first.reset();
-  CHECK_FALSE(page_locked(address));
-  CHECK(page_locked(second.get()));
+  CHECK_FALSE(is_pinned(address));
+  CHECK(is_pinned(second.get()));
 }
 
-TEST_CASE_METHOD(cu::Context, "memory that cannot be had is reported") {
+TEST_CASE_METHOD(cu::Context, "the function throws if the driver cannot allocate the memory") {
   CHECK_THROWS_AS(pinned_floats(std::size_t{1} << 50), cu::Error);
 }

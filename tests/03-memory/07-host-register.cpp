@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kBytes = 1 << 20;
 
-bool page_locked(const void* address) {
+bool is_pinned(const void* address) {
   unsigned int type = 0;
   const auto asked = reinterpret_cast<CUdeviceptr>(address);
   return cuPointerGetAttribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, asked) == CUDA_SUCCESS &&
@@ -25,50 +25,50 @@ bool page_locked(const void* address) {
 
 MAY_BE_REFUSED(cuMemHostRegister, (void* memory, std::size_t bytes, unsigned int flags), (memory, bytes, flags))
 
-TEST_CASE_METHOD(cu::Context, "while the Pin lives, the array is page-locked, from the first byte to the last") {
+TEST_CASE_METHOD(cu::Context, "the array is pinned from its first byte to its last while the Pin exists") {
   std::vector<char> array(kBytes);
   const Pin held = pin(array.data(), kBytes);
-  CHECK(page_locked(array.data()));
-  CHECK(page_locked(array.data() + kBytes - 1));
+  CHECK(is_pinned(array.data()));
+  CHECK(is_pinned(array.data() + kBytes - 1));
 }
 
-TEST_CASE_METHOD(cu::Context, "when it ends, the array is pageable again") {
+TEST_CASE_METHOD(cu::Context, "the array is pageable again after the Pin was destroyed") {
   std::vector<char> array(kBytes);
   {
     const Pin held = pin(array.data(), kBytes);
-    REQUIRE(page_locked(array.data()));
+    REQUIRE(is_pinned(array.data()));
   }
-  CHECK_FALSE(page_locked(array.data()));
+  CHECK_FALSE(is_pinned(array.data()));
 }
 
-TEST_CASE_METHOD(cu::Context, "what is registered already stays so, also when the Pin ends") {
+TEST_CASE_METHOD(cu::Context, "an array that was already registered stays registered") {
   std::vector<char> array(kBytes);
   CU_CHECK(cuMemHostRegister(array.data(), kBytes, 0));
   {
     const Pin held = pin(array.data(), kBytes);
     CHECK(held == nullptr);
   }
-  CHECK(page_locked(array.data()));
+  CHECK(is_pinned(array.data()));
   CU_CHECK(cuMemHostUnregister(array.data()));
 }
 
-TEST_CASE_METHOD(cu::Context, "two arrays that share a page are pinned, and freed one by one") {
+TEST_CASE_METHOD(cu::Context, "two arrays in one page are pinned and unpinned independently") {
   std::vector<char> array(kBytes);
   Pin first = pin(array.data(), 1000);
   const Pin second = pin(array.data() + 1000, 1000);
-  CHECK(page_locked(array.data() + 1999));
+  CHECK(is_pinned(array.data() + 1999));
   first.reset();
-  CHECK_FALSE(page_locked(array.data()));
-  CHECK(page_locked(array.data() + 1999));
+  CHECK_FALSE(is_pinned(array.data()));
+  CHECK(is_pinned(array.data() + 1999));
 }
 
-TEST_CASE_METHOD(cu::Context, "what the driver refuses is thrown") {
+TEST_CASE_METHOD(cu::Context, "invalid arguments are an error") {
   CHECK_THROWS_AS(pin(nullptr, kBytes), cu::Error);
   std::vector<char> array(kBytes);
   CHECK_THROWS_AS(pin(array.data(), 0), cu::Error);
 }
 
-TEST_CASE_METHOD(cu::Context, "each call is checked: only what is registered already is no error") {
+TEST_CASE_METHOD(cu::Context, "every error except an array that is already registered is thrown") {
   std::vector<char> array(kBytes);
   CHECK(goes_on({"cuMemHostRegister"}, [&] { pin(array.data(), kBytes); }) == "");
 }

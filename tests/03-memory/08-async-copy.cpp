@@ -22,17 +22,17 @@ namespace {
 constexpr std::size_t kBytes = 1 << 20;
 using Bytes = std::vector<char>;
 
-void CUDA_CB sleep_a_while(void* over) {
+void CUDA_CB sleep_100_ms(void* finished) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  *static_cast<std::atomic<bool>*>(over) = true;
+  *static_cast<std::atomic<bool>*>(finished) = true;
 }
 
-// A context, a slot, a stream that has 100 ms of other work to do, and room on the device for two sends.
+// A context, a slot, a stream that is busy for 100 ms, and device memory for two sends.
 struct BusyStream : cu::Context {
   cu::Memory device{2 * kBytes};
   Slot slot{};
   CUstream stream = nullptr;
-  std::atomic<bool> over{false};
+  std::atomic<bool> finished{false};
 
   BusyStream() {
     CU_CHECK(cuMemHostAlloc(&slot.pinned, kBytes, 0));
@@ -40,7 +40,7 @@ struct BusyStream : cu::Context {
     CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
     CU_CHECK(cuMemsetD8(device.address, 0, 2 * kBytes));
     CU_CHECK(cuCtxSynchronize());
-    CU_CHECK(cuLaunchHostFunc(stream, sleep_a_while, &over));
+    CU_CHECK(cuLaunchHostFunc(stream, sleep_100_ms, &finished));
   }
   ~BusyStream() {
     CU_REPORT(cuStreamSynchronize(stream));
@@ -48,7 +48,7 @@ struct BusyStream : cu::Context {
     CU_REPORT(cuEventDestroy(slot.free));
     CU_REPORT(cuMemFreeHost(slot.pinned));
   }
-  // What the device holds once the stream is done.
+  // The bytes on the device after the stream has finished.
   Bytes arrived(std::size_t offset = 0) {
     Bytes bytes(kBytes);
     CU_CHECK(cuStreamSynchronize(stream));
@@ -57,26 +57,26 @@ struct BusyStream : cu::Context {
   }
 };
 
-std::string asked_for;  // what the answer has put into streams, meanwhile: "copy record "
+std::string queued;  // the work that the solution has added to streams: "copy record "
 
 }  // namespace
 
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
   if (Refusal::meets("cuMemcpyHtoDAsync")) return kRefused;
-  asked_for += "copy ";
+  queued += "copy ";
   return DRIVERS(cuMemcpyHtoDAsync)(to, from, bytes, stream);
 }
 
 CUresult cuEventRecord(CUevent event, CUstream stream) {
   if (Refusal::meets("cuEventRecord")) return kRefused;
-  asked_for += "record ";
+  queued += "record ";
   return DRIVERS(cuEventRecord)(event, stream);
 }
 
 MAY_BE_REFUSED(cuEventSynchronize, (CUevent event), (event))
 MAY_BE_REFUSED(cuEventQuery, (CUevent event), (event))
 
-TEST_CASE_METHOD(BusyStream, "a megabyte arrives") {
+TEST_CASE_METHOD(BusyStream, "a megabyte arrives on the device") {
   const Bytes sent(kBytes, 'a');
   send(slot, device.address, sent.data(), kBytes, stream);
   CHECK((arrived() == sent));
@@ -85,10 +85,10 @@ TEST_CASE_METHOD(BusyStream, "a megabyte arrives") {
 TEST_CASE_METHOD(BusyStream, "send returns while the stream is still busy") {
   const Bytes sent(kBytes, 'b');
   send(slot, device.address, sent.data(), kBytes, stream);
-  CHECK_FALSE(over.load());
+  CHECK_FALSE(finished.load());
 }
 
-TEST_CASE_METHOD(BusyStream, "the array may be changed at once, pinned or not") {
+TEST_CASE_METHOD(BusyStream, "the caller may change the array immediately, even if it is pinned") {
   std::memset(slot.pinned, 0, kBytes);
   void* pinned = nullptr;
   CU_CHECK(cuMemHostAlloc(&pinned, kBytes, 0));
@@ -99,7 +99,7 @@ TEST_CASE_METHOD(BusyStream, "the array may be changed at once, pinned or not") 
   CU_CHECK(cuMemFreeHost(pinned));
 }
 
-TEST_CASE_METHOD(BusyStream, "two sends through one slot both arrive") {
+TEST_CASE_METHOD(BusyStream, "two sends through the same slot both arrive") {
   const Bytes first(kBytes, 'd'), second(kBytes, 'e');
   send(slot, device.address, first.data(), kBytes, stream);
   send(slot, device.address + kBytes, second.data(), kBytes, stream);
@@ -107,7 +107,7 @@ TEST_CASE_METHOD(BusyStream, "two sends through one slot both arrive") {
   CHECK((arrived(kBytes) == second));
 }
 
-TEST_CASE_METHOD(BusyStream, "two sends in two streams through one slot both arrive") {
+TEST_CASE_METHOD(BusyStream, "two sends through the same slot in different streams both arrive") {
   const Bytes first(kBytes, 'd'), second(kBytes, 'e');
   cu::Stream idle;
   send(slot, device.address, first.data(), kBytes, stream);
@@ -117,35 +117,35 @@ TEST_CASE_METHOD(BusyStream, "two sends in two streams through one slot both arr
   CHECK((arrived(kBytes) == second));
 }
 
-TEST_CASE_METHOD(BusyStream, "the copy takes its turn in the stream") {
+TEST_CASE_METHOD(BusyStream, "the copy waits for earlier work in its stream") {
   const Bytes sent(kBytes, 'f');
   CU_CHECK(cuMemsetD8Async(device.address, 'm', kBytes, stream));
   send(slot, device.address, sent.data(), kBytes, stream);
   CHECK((arrived() == sent));
 }
 
-TEST_CASE_METHOD(BusyStream, "what the driver refuses is thrown") {
+TEST_CASE_METHOD(BusyStream, "a failed copy is thrown") {
   const Bytes sent(kBytes, 'g');
   CHECK_THROWS_AS(send(slot, device.address + kBytes + 1, sent.data(), kBytes, stream), cu::Error);
 }
 
-// If it were recorded before, it would not say when the slot is free.
-TEST_CASE_METHOD(BusyStream, "the event is recorded behind the copy") {
+// Recorded before the copy, it would complete too early.
+TEST_CASE_METHOD(BusyStream, "the event is recorded after the copy") {
   const Bytes sent(kBytes, 'h');
-  asked_for.clear();
+  queued.clear();
   send(slot, device.address, sent.data(), kBytes, stream);
-  CAPTURE(asked_for);
-  REQUIRE(asked_for.find("copy") != std::string::npos);
-  CHECK(asked_for.rfind("record") + 1 > asked_for.rfind("copy") + 1);  // npos + 1 is 0
+  CAPTURE(queued);
+  REQUIRE(queued.find("copy") != std::string::npos);
+  CHECK(queued.rfind("record") + 1 > queued.rfind("copy") + 1);  // npos + 1 is 0
 }
 
-TEST_CASE_METHOD(BusyStream, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(BusyStream, "every driver call is checked") {
   const Bytes sent(kBytes, 'i');
   const auto answer = [&] { send(slot, device.address, sent.data(), kBytes, stream); };
   CHECK(goes_on({"cuEventSynchronize", "cuEventQuery", "cuMemcpyHtoDAsync", "cuEventRecord"}, answer) == "");
 }
 
-// Who made another one has to destroy the old one, and did they? Others may be waiting for that.
+// A new event would leak the old one, and other code may be waiting for the old one.
 TEST_CASE_METHOD(BusyStream, "the slot keeps its event") {
   const CUevent its_own = slot.free;
   const Bytes sent(kBytes, 'j');

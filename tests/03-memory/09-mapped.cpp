@@ -14,7 +14,7 @@ void run_in_place(CUfunction kernel, float* numbers, int n);
 namespace {
 
 constexpr int kNumbers = 10000;
-int of_device = 0, of_host = 0;  // allocations, so far
+int of_device = 0, of_host = 0;  // allocations so far
 
 bool page_locked(const void* address) {
   unsigned int type = 0;
@@ -31,7 +31,7 @@ void fill(float* numbers) {
   for (int i = 0; i < kNumbers; ++i) numbers[i] = static_cast<float>(i % 1000);
 }
 
-// Are all numbers squares? If not, which one is none.
+// Says which number is not a square, if there is one.
 std::string squares(const float* numbers) {
   return judged("numbers", numbers, kNumbers,
                 [](int i) { return static_cast<float>(i % 1000) * static_cast<float>(i % 1000); });
@@ -66,6 +66,9 @@ CUresult cuMemHostAlloc(void** address, std::size_t bytes, unsigned int flags) {
   return DRIVERS(cuMemHostAlloc)(address, bytes, flags);
 }
 
+MAY_BE_REFUSED(cuPointerGetAttribute, (void* value, CUpointer_attribute attribute, CUdeviceptr address),
+               (value, attribute, address))
+MAY_BE_REFUSED(cuMemHostGetFlags, (unsigned int* flags, void* memory), (flags, memory))
 MAY_BE_REFUSED(cuMemHostRegister, (void* memory, std::size_t bytes, unsigned int flags), (memory, bytes, flags))
 MAY_BE_REFUSED(cuMemHostGetDevicePointer, (CUdeviceptr * address, void* memory, unsigned int flags),
                (address, memory, flags))
@@ -85,7 +88,7 @@ TEST_CASE_METHOD(Squares, "pinned numbers are squared") {
   CHECK(squares(pinned.as<float>()) == kAllRight);
 }
 
-TEST_CASE_METHOD(Squares, "pinned numbers stay pinned, also registered ones") {
+TEST_CASE_METHOD(Squares, "pinned memory stays pinned, whether allocated or registered") {
   cu::Pinned pinned(kNumbers * sizeof(float));
   fill(pinned.as<float>());
   run_in_place(square, pinned.as<float>(), kNumbers);
@@ -106,14 +109,14 @@ TEST_CASE_METHOD(Squares, "the numbers of a vector are squared") {
   CHECK(squares(numbers.data()) == kAllRight);
 }
 
-TEST_CASE_METHOD(Squares, "a vector is not pinned afterwards") {
+TEST_CASE_METHOD(Squares, "a vector is pageable again afterwards") {
   std::vector<float> numbers(kNumbers);
   fill(numbers.data());
   run_in_place(square, numbers.data(), kNumbers);
   CHECK_FALSE(page_locked(numbers.data()));
 }
 
-TEST_CASE_METHOD(Squares, "the results are there when it returns, even if the device was busy") {
+TEST_CASE_METHOD(Squares, "the results are complete when it returns, even if the device was busy") {
   cu::Pinned pinned(kNumbers * sizeof(float));
   fill(pinned.as<float>());
   CU_CHECK(cuLaunchHostFunc(nullptr, sleep_a_while, nullptr));
@@ -131,7 +134,7 @@ TEST_CASE_METHOD(Squares, "no device memory is allocated") {
   CHECK(of_device == before);
 }
 
-TEST_CASE_METHOD(Squares, "nothing is copied: no pinned memory is allocated to copy it to") {
+TEST_CASE_METHOD(Squares, "no pinned memory is allocated to copy the numbers to") {
   std::vector<float> numbers(kNumbers);
   fill(numbers.data());
   const int before = of_host;
@@ -139,16 +142,16 @@ TEST_CASE_METHOD(Squares, "nothing is copied: no pinned memory is allocated to c
   CHECK(of_host == before);
 }
 
-TEST_CASE_METHOD(Squares, "what the driver refuses is thrown, and a vector is not pinned then either") {
+TEST_CASE_METHOD(Squares, "what the driver refuses is thrown, and the vector is pageable again") {
   std::vector<float> numbers(kNumbers);
-  CHECK_THROWS_AS(run_in_place(nullptr, numbers.data(), kNumbers), cu::Error);  // a kernel that there is not
+  CHECK_THROWS_AS(run_in_place(nullptr, numbers.data(), kNumbers), cu::Error);  // a null kernel
   CHECK_FALSE(page_locked(numbers.data()));
 }
 
-TEST_CASE_METHOD(Squares, "each call is checked, and a vector is not pinned when one fails") {
+TEST_CASE_METHOD(Squares, "each call is checked, and the vector is pageable again if one fails") {
   std::vector<float> numbers(kNumbers);
-  CHECK(goes_on({"cuMemHostRegister", "cuMemHostGetDevicePointer", "cuLaunchKernel", "cuCtxSynchronize",
-                 "cuStreamSynchronize"},
+  CHECK(goes_on({"cuPointerGetAttribute", "cuMemHostGetFlags", "cuMemHostRegister", "cuMemHostGetDevicePointer",
+                 "cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"},
                 [&] { run_in_place(square, numbers.data(), kNumbers); }) == "");
   CHECK_FALSE(page_locked(numbers.data()));
 }

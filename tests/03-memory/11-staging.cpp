@@ -27,15 +27,15 @@ namespace {
 
 constexpr std::size_t kSlots = 3, kSize = 100000, kMost = 10 * kSize;
 
-// Where the host waits: how many copies it has asked for, and of how many it knows already that they are over.
+// A moment when the host waits: how many copies it has enqueued, and how many of them it knows to be complete.
 struct Wait {
-  int asked_for, known;
+  int enqueued, known;
 };
 
-int copies = 0;                   // asked for so far, into the slots
+int copies = 0;                   // enqueued so far, into the slots
 int copies_past_slots = 0;        // into other memory
-int known = 0;                    // the first so many copies are over, the host has heard
-std::map<CUevent, int> followed;  // how many copies had been asked for when the event was recorded
+int known = 0;                    // the host knows that the first so many copies are complete
+std::map<CUevent, int> followed;  // how many copies had been enqueued when the event was recorded
 std::vector<Wait> waits;
 const Ring* used = nullptr;
 
@@ -47,13 +47,13 @@ bool in_a_slot(const void* to, std::size_t bytes) {
   return false;
 }
 
-// The host asks for no more until the first `copies_over` copies are over.
+// The host enqueues nothing until the first `copies_over` copies are complete.
 void wait_for(int copies_over) {
   if (copies_over <= known) return;
   waits.push_back({copies, known});
 }
 
-void heard_of(CUresult answer, int copies_over) {
+void note_result(CUresult answer, int copies_over) {
   if (answer == CUDA_SUCCESS) known = std::max(known, copies_over);
 }
 
@@ -87,7 +87,7 @@ struct Download : cu::Context {
       CU_REPORT(cuMemFreeHost(slot.pinned));
     }
   }
-  // Whether so many bytes arrive, from byte 1 on, and the byte behind them is not touched.
+  // Whether `bytes` bytes arrive, from byte 1 on, and the byte behind them is not changed.
   bool arrive(std::size_t bytes) {
     std::vector<unsigned char> got(bytes + 1, 0);
     download(got.data(), device.address + 1, bytes, ring);
@@ -97,7 +97,7 @@ struct Download : cu::Context {
 
 }  // namespace
 
-// What the answer asks for, and when it waits.
+// The calls of download() arrive here.
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   ++(used != nullptr && in_a_slot(to, bytes) ? copies : copies_past_slots);
   return DRIVERS(cuMemcpyDtoHAsync)(to, from, bytes, stream);
@@ -116,43 +116,43 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 CUresult cuEventSynchronize(CUevent event) {
   wait_for(followed[event]);
   const CUresult answer = DRIVERS(cuEventSynchronize)(event);
-  heard_of(answer, followed[event]);
+  note_result(answer, followed[event]);
   return answer;
 }
 
-// Some ask again and again.
+// Some solutions poll.
 CUresult cuEventQuery(CUevent event) {
   wait_for(followed[event]);
   const CUresult answer = DRIVERS(cuEventQuery)(event);
-  heard_of(answer, followed[event]);
+  note_result(answer, followed[event]);
   return answer;
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
   wait_for(copies);
   const CUresult answer = DRIVERS(cuStreamSynchronize)(stream);
-  heard_of(answer, copies);
+  note_result(answer, copies);
   return answer;
 }
 
 CUresult cuCtxSynchronize() {
   wait_for(copies);
   const CUresult answer = DRIVERS(cuCtxSynchronize)();
-  heard_of(answer, copies);
+  note_result(answer, copies);
   return answer;
 }
 
-TEST_CASE_METHOD(Download, "whole pieces arrive, more than there are slots") { CHECK(arrive(8 * kSize)); }
+TEST_CASE_METHOD(Download, "more whole pieces than there are slots are copied") { CHECK(arrive(8 * kSize)); }
 
-TEST_CASE_METHOD(Download, "a last piece that is shorter arrives, and nothing behind it") {
+TEST_CASE_METHOD(Download, "a shorter last piece is copied, and nothing behind it is touched") {
   CHECK(arrive(4 * kSize + 12345));
   CHECK(arrive(kSize - 1));
   CHECK(arrive(1));
 }
 
-TEST_CASE_METHOD(Download, "no bytes: nothing happens") { CHECK(arrive(0)); }
+TEST_CASE_METHOD(Download, "zero bytes are allowed, and nothing happens") { CHECK(arrive(0)); }
 
-TEST_CASE_METHOD(Download, "the bytes are those of the stream's turn, even if it is busy") {
+TEST_CASE_METHOD(Download, "the copies are made in stream order, even if the stream is busy") {
   CU_CHECK(cuLaunchHostFunc(stream.handle, sleep_a_while, nullptr));
   CU_CHECK(cuMemsetD8Async(device.address, 0xee, kMost, stream.handle));
   std::vector<unsigned char> got(8 * kSize);
@@ -160,24 +160,24 @@ TEST_CASE_METHOD(Download, "the bytes are those of the stream's turn, even if it
   CHECK((got == std::vector<unsigned char>(8 * kSize, 0xee)));
 }
 
-TEST_CASE_METHOD(Download, "all slots are under way before the host waits for the first") {
+TEST_CASE_METHOD(Download, "a copy into every slot is enqueued before the host waits for the first") {
   CHECK(arrive(8 * kSize));
   REQUIRE_FALSE(waits.empty());
-  CHECK(waits.front().asked_for == static_cast<int>(kSlots));
+  CHECK(waits.front().enqueued == static_cast<int>(kSlots));
 }
 
-TEST_CASE_METHOD(Download, "a slot that is emptied is asked for again before the host waits for the next") {
+TEST_CASE_METHOD(Download, "an emptied slot gets its next copy before the host waits again") {
   constexpr int kPieces = 8;
   CHECK(arrive(kPieces * kSize));
   for (const Wait& wait : waits) {
-    const int under_way = wait.asked_for - wait.known, possible = std::min<int>(kSlots, kPieces - wait.known);
+    const int under_way = wait.enqueued - wait.known, possible = std::min<int>(kSlots, kPieces - wait.known);
     INFO("While the host waits for the piece after the first " << wait.known << " of " << kPieces << ", " << under_way
                                                                << " are under way; there could be " << possible);
     REQUIRE(under_way >= possible);
   }
 }
 
-TEST_CASE_METHOD(Download, "copies go into the slots only") {
+TEST_CASE_METHOD(Download, "the device copies only into the slots") {
   CHECK(arrive(8 * kSize));
   CHECK(copies_past_slots == 0);
   CHECK(copies == 8);

@@ -13,7 +13,7 @@ void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int ro
 namespace {
 
 constexpr int kNumbers = 100000;
-int allocations = 0;  // of device memory, so far
+int allocations = 0;  // of device memory so far
 
 struct Managed : cu::Context {
   cu::Module module{cu::image("kernels.ptx")};
@@ -28,7 +28,7 @@ struct Managed : cu::Context {
   }
   ~Managed() { CU_REPORT(cuMemFree(address)); }
 
-  // Are all numbers `factor` * i + `summand`? If not, which one is not.
+  // Says which number is not `factor` * i + `summand`, if there is one.
   std::string verdict(int factor, int summand) const {
     return judged("numbers", numbers, kNumbers, [=](int i) { return factor * i + summand; });
   }
@@ -52,7 +52,7 @@ MAY_BE_REFUSED(cuLaunchKernel,
 MAY_BE_REFUSED(cuCtxSynchronize, (), ())
 MAY_BE_REFUSED(cuStreamSynchronize, (CUstream stream), (stream))
 
-TEST_CASE_METHOD(Managed, "one round: one more, then twice as much") {
+TEST_CASE_METHOD(Managed, "one round: the kernel adds one, then the host doubles") {
   take_turns(add_one, device, numbers, kNumbers, 1);
   CHECK(verdict(2, 2) == kAllRight);
 }
@@ -62,14 +62,14 @@ TEST_CASE_METHOD(Managed, "three rounds") {
   CHECK(verdict(8, 14) == kAllRight);
 }
 
-TEST_CASE_METHOD(Managed, "the host waits for its turn, even if the device is busy") {
+TEST_CASE_METHOD(Managed, "the host waits for the kernel, even if the device is busy") {
   CU_CHECK(cuLaunchHostFunc(nullptr, sleep_a_while, nullptr));
   take_turns(add_one, device, numbers, kNumbers, 2);
   CU_CHECK(cuCtxSynchronize());
   CHECK(verdict(4, 6) == kAllRight);
 }
 
-TEST_CASE_METHOD(Managed, "all of the numbers were prefetched to the device") {
+TEST_CASE_METHOD(Managed, "all numbers are prefetched to the device") {
   take_turns(add_one, device, numbers, kNumbers, 1);
   int where = -3;
   CU_CHECK(cuMemRangeGetAttribute(&where, sizeof where, CU_MEM_RANGE_ATTRIBUTE_LAST_PREFETCH_LOCATION, address,
@@ -89,12 +89,12 @@ TEST_CASE_METHOD(Managed, "memory that is not managed is refused") {
   CHECK_THROWS_AS(take_turns(add_one, device, reinterpret_cast<int*>(plain.address), kNumbers, 0), cu::Error);
 }
 
-TEST_CASE_METHOD(Managed, "a device that is not there is refused, not taken for another one") {
+TEST_CASE_METHOD(Managed, "a device that does not exist is refused, not replaced by another one") {
   CHECK_THROWS_AS(take_turns(add_one, device + 100, numbers, kNumbers, 0), cu::Error);
 }
 
 TEST_CASE_METHOD(Managed, "each call is checked: what the driver refuses is thrown") {
   const auto answer = [&] { take_turns(add_one, device, numbers, kNumbers, 2); };
   CHECK(goes_on({"cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"}, answer) == "");
-  CU_CHECK(cuCtxSynchronize());  // a kernel may still be at it
+  CU_CHECK(cuCtxSynchronize());  // a kernel may still be running
 }

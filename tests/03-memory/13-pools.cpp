@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kBytes = 1 << 20;
 int plain_allocations = 0;
-std::vector<CUstream> taken_in, given_back_in;
+std::vector<CUstream> allocated_in, freed_in;
 
 void CUDA_CB sleep_a_while(void* over) {
   std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -58,12 +58,12 @@ CUresult cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
 
 CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
   if (Refusal::meets("cuMemAllocAsync")) return kRefused;
-  taken_in.push_back(stream);
+  allocated_in.push_back(stream);
   return DRIVERS(cuMemAllocAsync)(address, bytes, stream);
 }
 
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  given_back_in.push_back(stream);
+  freed_in.push_back(stream);
   return DRIVERS(cuMemFreeAsync)(address, stream);
 }
 
@@ -74,13 +74,13 @@ MAY_BE_REFUSED(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t
 MAY_BE_REFUSED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream),
                (to, from, bytes, stream))
 
-TEST_CASE_METHOD(TwoBuffers, "each buffer holds what the other one held") {
+TEST_CASE_METHOD(TwoBuffers, "each buffer has the other one's contents") {
   swap(a.address, b.address, kBytes, stream.handle);
   CHECK(all_are(a, 'b'));
   CHECK(all_are(b, 'a'));
 }
 
-TEST_CASE_METHOD(TwoBuffers, "swapped twice, they are as before") {
+TEST_CASE_METHOD(TwoBuffers, "two swaps restore the contents") {
   swap(a.address, b.address, kBytes, stream.handle);
   swap(a.address, b.address, kBytes, stream.handle);
   CHECK(all_are(a, 'a'));
@@ -94,20 +94,20 @@ TEST_CASE_METHOD(TwoBuffers, "swap returns while the stream is still busy") {
   CHECK(all_are(a, 'b'));
 }
 
-TEST_CASE_METHOD(TwoBuffers, "it takes its turn in the stream") {
+TEST_CASE_METHOD(TwoBuffers, "the swap is in stream order") {
   CU_CHECK(cuLaunchHostFunc(stream.handle, sleep_a_while, &over));
   CU_CHECK(cuMemsetD8Async(a.address, 'c', kBytes, stream.handle));
   swap(a.address, b.address, kBytes, stream.handle);
   CHECK(all_are(b, 'c'));
 }
 
-TEST_CASE_METHOD(TwoBuffers, "nothing of the pool stays in use") {
+TEST_CASE_METHOD(TwoBuffers, "no memory of the pool stays in use") {
   const cuuint64_t before = used();
   for (int i = 0; i < 10; ++i) swap(a.address, b.address, kBytes, stream.handle);
   CHECK(used() == before);
 }
 
-TEST_CASE_METHOD(TwoBuffers, "also when a copy is refused, and that is thrown") {
+TEST_CASE_METHOD(TwoBuffers, "if a copy is refused, that is thrown, and no memory stays in use") {
   const cuuint64_t before = used();
   CHECK_THROWS_AS(swap(a.address, b.address + 1, kBytes, stream.handle), cu::Error);
   CHECK_THROWS_AS(swap(a.address + 1, b.address, kBytes, stream.handle), cu::Error);
@@ -121,14 +121,14 @@ TEST_CASE_METHOD(TwoBuffers, "the memory comes from the pool") {
   CHECK(all_are(a, 'b'));
 }
 
-// In another one, it may be taken before that has come to it, and given back while this one still copies.
-TEST_CASE_METHOD(TwoBuffers, "the memory is taken and given back in the stream that copies, and in no other") {
-  taken_in.clear();
-  given_back_in.clear();
+// In another stream, it might be allocated too late, or freed while the copies are still running.
+TEST_CASE_METHOD(TwoBuffers, "memory is allocated and freed in the copying stream, and in no other") {
+  allocated_in.clear();
+  freed_in.clear();
   swap(a.address, b.address, kBytes, stream.handle);
   CU_CHECK(cuCtxSynchronize());
-  for (const CUstream in : taken_in) CHECK(in == stream.handle);
-  CHECK(given_back_in == std::vector<CUstream>{stream.handle});
+  for (const CUstream in : allocated_in) CHECK(in == stream.handle);
+  CHECK(freed_in == std::vector<CUstream>{stream.handle});
 }
 
 TEST_CASE_METHOD(TwoBuffers, "each call is checked: what the driver refuses is thrown") {

@@ -49,15 +49,15 @@ CUresult cuMemcpyDtoH(void* host, CUdeviceptr device, std::size_t bytes) {
   return DRIVERS(cuMemcpyDtoH)(host, device, bytes);
 }
 
-TEST_CASE_METHOD(Picture, "the whole image comes without its padding") {
+TEST_CASE_METHOD(Picture, "the whole image is copied without its padding") {
   CHECK((crop(image, 0, 0, kWidth, kHeight) == expected(0, 0, kWidth, kHeight)));
 }
 
-TEST_CASE_METHOD(Picture, "a rectangle from the middle") {
+TEST_CASE_METHOD(Picture, "a rectangle from the middle is copied") {
   CHECK((crop(image, 17, 5, 20, 10) == expected(17, 5, 20, 10)));
 }
 
-TEST_CASE_METHOD(Picture, "the last float of the last row") {
+TEST_CASE_METHOD(Picture, "the last float of the last row is copied") {
   CHECK((crop(image, kWidth - 1, kHeight - 1, 1, 1) == expected(kWidth - 1, kHeight - 1, 1, 1)));
 }
 
@@ -68,13 +68,13 @@ TEST_CASE_METHOD(Picture, "a rectangle that reaches into the padding is refused"
   CHECK_THROWS_AS(crop(image, 0, kHeight - 1, 6, 2), cu::Error);
 }
 
-TEST_CASE_METHOD(Picture, "one copy is enough") {
+TEST_CASE_METHOD(Picture, "a single copy call is enough") {
   const int before = copies_without_rectangles;
   CHECK((crop(image, 17, 5, 20, 10) == expected(17, 5, 20, 10)));
   CHECK(copies_without_rectangles == before);
 }
 
-TEST_CASE_METHOD(Picture, "a rectangle that reaches out below is refused, though the allocation goes on") {
+TEST_CASE_METHOD(Picture, "a rectangle that ends below the image is refused, although the allocation goes on") {
   Image upper = image;
   upper.height = kHeight / 2;
   CHECK((crop(upper, 0, kHeight / 2 - 1, 5, 1) == expected(0, kHeight / 2 - 1, 5, 1)));
@@ -87,13 +87,13 @@ TEST_CASE_METHOD(Picture, "what the driver refuses is thrown") {
   CHECK_THROWS_AS(crop(nowhere, 17, 5, 20, 10), cu::Error);
 }
 
-TEST_CASE_METHOD(Picture, "a rectangle that begins left of the image, or has less than no columns, is refused") {
+TEST_CASE_METHOD(Picture, "a rectangle left of the image, or of negative size, is refused") {
   CHECK_THROWS_AS(crop(image, -1, 5, 6, 2), cu::Error);
   CHECK_THROWS_AS(crop(image, 50, 20, -5, 2), cu::Error);
   CHECK_THROWS_AS(crop(image, 50, 20, -5, -5), cu::Error);
 }
 
-TEST_CASE_METHOD(Picture, "a column that no image has is refused, however large its number") {
+TEST_CASE_METHOD(Picture, "a rectangle far outside the image is refused") {
   CHECK_THROWS_AS(crop(image, INT_MAX, 0, 1, 1), cu::Error);
   CHECK_THROWS_AS(crop(image, 5, INT_MAX, 1, 1), cu::Error);
   CHECK_THROWS_AS(crop(image, 5, 5, 1, INT_MAX), cu::Error);

@@ -100,7 +100,7 @@ TEST_CASE_METHOD(Number, "an image that is not there is reported") {
   CHECK_THROWS_AS(run_one_thread(kImage + ".nope", "increment", memory.address), cu::Error);
 }
 
-TEST_CASE_METHOD(Number, "each call is checked: what the driver refuses is thrown, and no module stays behind") {
+TEST_CASE_METHOD(Number, "every call is checked, and no module stays behind") {
   loaded = unloaded = 0;
   CHECK(goes_on({"cuModuleLoad", "cuModuleLoadData", "cuModuleGetFunction", "cuLaunchKernel", "cuLaunchKernelEx",
                  "cuCtxSynchronize", "cuStreamSynchronize"},

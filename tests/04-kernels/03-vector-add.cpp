@@ -8,10 +8,10 @@
 
 namespace {
 
-constexpr int kPast = 64;            // numbers past the end of y, in the same allocation
-constexpr float kUntouched = -1.0f;  // what they are
+constexpr int kPast = 64;            // elements past the end of y, in the same allocation
+constexpr float kUntouched = -1.0f;  // their value
 
-// Runs saxpy on n numbers: x is 0 1 2 3 …, y is 5 everywhere, a is 2. Returns y and what lies past it.
+// Runs saxpy on n elements: x is 0 1 2 3 …, y is 5 everywhere, a is 2. Returns y and the elements past its end.
 std::vector<float> saxpy(int n, int blocks, int threads) {
   cu::Context context;
   cu::Module module(cu::image("exercise.ptx"));
@@ -30,7 +30,7 @@ std::vector<float> saxpy(int n, int blocks, int threads) {
   return host;
 }
 
-// What is wrong with y, and with what lies past its n numbers, as a sentence.
+// Describes the first wrong element of y, or a change past its end.
 std::string verdict(const std::vector<float>& y, int n) {
   for (int i = n; i < n + kPast; ++i) {
     if (y[i] != kUntouched) return "y[" + std::to_string(i) + "], past the end, was written";
@@ -40,21 +40,21 @@ std::string verdict(const std::vector<float>& y, int n) {
 
 }  // namespace
 
-TEST_CASE("a thread for every number: all are computed") { CHECK(verdict(saxpy(1024, 4, 256), 1024) == kAllRight); }
+TEST_CASE("one thread per element: all are computed") { CHECK(verdict(saxpy(1024, 4, 256), 1024) == kAllRight); }
 
-TEST_CASE("more threads than numbers: what lies past the last one is left alone") {
+TEST_CASE("more threads than elements: memory past the last element is unchanged") {
   CHECK(verdict(saxpy(1000, 4, 256), 1000) == kAllRight);
 }
 
-TEST_CASE("fewer threads than numbers: all are computed") {
+TEST_CASE("fewer threads than elements: all are computed") {
   CHECK(verdict(saxpy(1000, 2, 256), 1000) == kAllRight);
   CHECK(verdict(saxpy(1000, 1, 32), 1000) == kAllRight);
 }
 
-TEST_CASE("a number of numbers that nothing divides: all are computed") {
+TEST_CASE("a prime number of elements: all are computed") {
   CHECK(verdict(saxpy(997, 2, 64), 997) == kAllRight);
 }
 
-TEST_CASE("many blocks: every number is computed once") { CHECK(verdict(saxpy(16384, 4096, 256), 16384) == kAllRight); }
+TEST_CASE("many blocks: every element is computed once") { CHECK(verdict(saxpy(16384, 4096, 256), 16384) == kAllRight); }
 
-TEST_CASE("no numbers: nothing is touched") { CHECK(verdict(saxpy(0, 1, 32), 0) == kAllRight); }
+TEST_CASE("no elements: nothing is changed") { CHECK(verdict(saxpy(0, 1, 32), 0) == kAllRight); }

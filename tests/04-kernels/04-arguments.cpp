@@ -39,7 +39,7 @@ TEST_CASE("the first value is stored at offset 0") {
   CHECK(at<int>(buffer, 0) == 0x11223344);
 }
 
-TEST_CASE("a value begins at a multiple of its alignment") {
+TEST_CASE("a value starts at a multiple of its alignment") {
   std::vector<char> buffer;
   add(buffer, 'x');
   CHECK(add(buffer, 2.5) == 8);
@@ -47,7 +47,7 @@ TEST_CASE("a value begins at a multiple of its alignment") {
   CHECK(at<double>(buffer, 8) == 2.5);
 }
 
-TEST_CASE("a value that fits where it is leaves no gap") {
+TEST_CASE("a value that is already aligned leaves no gap") {
   std::vector<char> buffer;
   add(buffer, 1);
   CHECK(add(buffer, 2) == 4);
@@ -62,7 +62,7 @@ TEST_CASE("the buffer ends where the last value ends") {
   CHECK(buffer.size() == 9);
 }
 
-TEST_CASE("a kernel receives what was packed") {
+TEST_CASE("a kernel receives the packed values") {
   cu::Context context;
   cu::Module module(cu::image("check.ptx"));
   cu::Memory memory(sizeof(double));
@@ -82,20 +82,20 @@ TEST_CASE("a kernel receives what was packed") {
   CHECK(result == 1 + 2.5 + 10 + 100 - 5);
 }
 
-TEST_CASE_METHOD(cu::Context, "a launch that is refused is reported") {
+TEST_CASE_METHOD(cu::Context, "a failed launch is reported") {
   std::vector<char> buffer;
   add(buffer, 1);
   CHECK_THROWS_AS(launch_packed(nullptr, buffer), cu::Error);
 }
 
-TEST_CASE("the alignment counts, not the size") {
+TEST_CASE("the alignment determines the offset, not the size") {
   std::vector<char> buffer;
   add(buffer, 'x');
   CHECK(add(buffer, Pair{1, 2}) == 4);
   CHECK(buffer.size() == 12);
 }
 
-TEST_CASE("the gap holds zeros") {
+TEST_CASE("the gap is filled with zeros") {
   std::vector<char> buffer;
   buffer.reserve(64);
   buffer.assign(32, 'x');  // what a vector has room for need not be zero

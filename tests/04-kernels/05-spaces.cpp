@@ -50,7 +50,7 @@ TEST_CASE_METHOD(Loaded, "a variable in global memory is written") {
   CHECK(counts() == std::vector<int>{10, 20, 30, 40});
 }
 
-TEST_CASE_METHOD(Loaded, "a kernel sees what was written to constant memory") {
+TEST_CASE_METHOD(Loaded, "a kernel reads the new value of constant memory") {
   const float factors[3] = {5, 6, 7};
   write_variable(module.handle, "factors", factors, sizeof factors);
   cu::Memory memory(3 * sizeof(float));
@@ -65,16 +65,16 @@ TEST_CASE_METHOD(Loaded, "a name that the module does not have is reported") {
   CHECK(answer(module.handle, "prices", kNew, sizeof(int)) == CUDA_ERROR_NOT_FOUND);
 }
 
-TEST_CASE_METHOD(Loaded, "too many bytes are refused") {
+TEST_CASE_METHOD(Loaded, "too many bytes are rejected") {
   CHECK(answer(module.handle, "counts", kNew, 8 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
 }
 
-TEST_CASE_METHOD(Loaded, "too few bytes are refused, and nothing is written") {
+TEST_CASE_METHOD(Loaded, "too few bytes are rejected, and nothing is written") {
   CHECK(answer(module.handle, "counts", kNew, 2 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
   CHECK(counts() == std::vector<int>{1, 2, 3, 4});
 }
 
-TEST_CASE_METHOD(Loaded, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(Loaded, "every call is checked") {
   const auto answer = [&] { write_variable(module.handle, "counts", kNew, 4 * sizeof(int)); };
   CHECK(goes_on({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}, answer) == "");
 }

@@ -64,20 +64,20 @@ MAY_BE_REFUSED(cuModuleLoadDataEx,
                (CUmodule * module, const void* image, unsigned int count, CUjit_option* options, void** values),
                (module, image, count, options, values))
 
-TEST_CASE_METHOD(Loading, "of two images that fit, the first is taken") {
+TEST_CASE_METHOD(Loading, "of two images that fit, the first is loaded") {
   CHECK(load({kGood, kOtherName}) == CUDA_SUCCESS);
   CHECK(has("answer"));
   CHECK(log.empty());
 }
 
-TEST_CASE_METHOD(Loading, "machine code for another GPU is passed over") {
+TEST_CASE_METHOD(Loading, "machine code for another GPU is skipped") {
   const std::string cubin = for_another_gpu();
   REQUIRE(!cubin.empty());
   CHECK(load({cubin, kGood}) == CUDA_SUCCESS);
   CHECK(has("answer"));
 }
 
-TEST_CASE_METHOD(Loading, "PTX for a newer driver is passed over") {
+TEST_CASE_METHOD(Loading, "PTX for a newer driver is skipped") {
   CHECK(load({kFuture, kGood}) == CUDA_SUCCESS);
   CHECK(has("answer"));
   CHECK(log.empty());
@@ -88,7 +88,7 @@ TEST_CASE_METHOD(Loading, "an image with a mistake ends the search") {
   CHECK_FALSE(has("answer"));
 }
 
-TEST_CASE_METHOD(Loading, "what the compiler said about the mistake is in the log") {
+TEST_CASE_METHOD(Loading, "the compiler's message about the mistake is in the log") {
   load({kMisspelt});
   CAPTURE(log);
   CHECK(log.find("stt") != std::string::npos);
@@ -108,7 +108,7 @@ TEST_CASE_METHOD(Loading, "if no image ended the search with an error, the log i
   CHECK(log == "");
 }
 
-TEST_CASE_METHOD(Loading, "a failure that is not the image's ends the search, too") {
+TEST_CASE_METHOD(Loading, "a failure with another cause also ends the search") {
   for (const char* call : {"cuModuleLoadData", "cuModuleLoadDataEx"}) {
     const Refusal refusal(call);
     const CUresult answer = load({kGood, kGood});

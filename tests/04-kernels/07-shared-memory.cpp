@@ -87,12 +87,12 @@ TEST_CASE("a block of 256 threads") {
   CHECK(sums.verdict() == kAllRight);
 }
 
-TEST_CASE("a block whose size is no power of two") {
+TEST_CASE("a block whose size is not a power of two") {
   const Sums sums = sums_of(1, 96);
   CHECK(sums.verdict() == kAllRight);
 }
 
-TEST_CASE("several blocks: each has its own numbers and its own sum") {
+TEST_CASE("several blocks: each has its own elements and its own sum") {
   const Sums sums = sums_of(3, 64);
   CHECK(sums.verdict() == kAllRight);
 }
@@ -104,7 +104,7 @@ TEST_CASE("many blocks of 1024 threads") {
 
 // The launch's dynamic memory follows the end of a shorter array, so the overrun would go unnoticed. (One number, or
 // one for each of the 32 warps, is no array for the threads.)
-TEST_CASE("an array of fixed length, if there is one, has room for 1024 threads") {
+TEST_CASE("a static array, if there is one, has room for 1024 threads") {
   const int bytes = static_bytes();
   INFO("The kernel has " << bytes << " bytes of shared memory that do not follow the launch");
   CHECK((bytes <= 32 * 4 || bytes >= 1024 * 4));
@@ -118,7 +118,7 @@ TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all la
   }
 }
 
-TEST_CASE("each warp fetches its own numbers, and no others") {
+TEST_CASE("each warp loads its own elements, and no others") {
   std::vector<std::size_t> numbers(32);
   numbers[0] = numbers[1] = numbers[2] = 32;
   CHECK(watched(96).fetched == numbers);

@@ -108,7 +108,7 @@ TEST_CASE("no bytes: nothing is counted") { CHECK(complaint(0, 2, 128) == ""); }
 
 TEST_CASE("the block's bins are in shared memory") { CHECK(shared_bytes() >= 1024); }
 
-TEST_CASE("a block whose size is no power of two has 256 bins, too") {
+TEST_CASE("a block whose size is not a power of two has 256 bins, too") {
   for (const int threads : {1, 96, 200, 300}) {
     CAPTURE(threads);
     CHECK(complaint(5000, 2, threads) == "");

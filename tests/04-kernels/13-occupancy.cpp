@@ -62,16 +62,16 @@ MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessor,
 MAY_BE_REFUSED(cuOccupancyAvailableDynamicSMemPerBlock,
                (std::size_t * bytes, CUfunction kernel, int blocks, int threads), (bytes, kernel, blocks, threads))
 
-TEST_CASE_METHOD(Asking, "two and four blocks fit, and would not with more") {
+TEST_CASE_METHOD(Asking, "two and four blocks fit, and would not fit with more") {
   CHECK(complaint(plain, 256, 2) == "");
   CHECK(complaint(plain, 256, 4) == "");
 }
 
 TEST_CASE_METHOD(Asking, "a single block may have more than 48 KiB") { CHECK(largest_shared(plain, 256, 1) > 49152); }
 
-TEST_CASE_METHOD(Asking, "what the kernel has statically is taken off") { CHECK(complaint(with_static, 256, 2) == ""); }
+TEST_CASE_METHOD(Asking, "the kernel's static shared memory is subtracted") { CHECK(complaint(with_static, 256, 2) == ""); }
 
-TEST_CASE_METHOD(Asking, "as many blocks as fit at all have what is left, which may be nothing; one more has not") {
+TEST_CASE_METHOD(Asking, "the largest number of blocks that fits gets what is left, which may be 0; one more gets -1") {
   for (const CUfunction kernel : {plain, with_static}) {
     const int most = fit(kernel, 64, 0);
     CHECK(complaint(kernel, 64, most) == "");
@@ -79,13 +79,13 @@ TEST_CASE_METHOD(Asking, "as many blocks as fit at all have what is left, which 
   }
 }
 
-TEST_CASE_METHOD(Asking, "more threads than a multiprocessor has never fit") {
+TEST_CASE_METHOD(Asking, "more threads than a multiprocessor has do not fit") {
   const int threads = device(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
   CHECK(largest_shared(plain, 256, threads / 256) >= 0);
   CHECK(largest_shared(plain, 256, threads / 256 + 1) == -1);
 }
 
-TEST_CASE_METHOD(Asking, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(Asking, "every call is checked") {
   CHECK(goes_on({"cuCtxGetDevice", "cuDeviceGetAttribute", "cuFuncGetAttribute",
                  "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuOccupancyAvailableDynamicSMemPerBlock"},
                 [&] { largest_shared(plain, 256, 2); }) == "");

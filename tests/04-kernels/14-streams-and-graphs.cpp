@@ -67,7 +67,7 @@ MAY_BE_REFUSED(cuGraphInstantiateWithParams,
                (CUgraphExec * executable, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* parameters),
                (executable, graph, parameters))
 
-TEST_CASE_METHOD(Adding, "nothing runs while it is written down") {
+TEST_CASE_METHOD(Adding, "nothing runs during the capture") {
   CUgraphExec graph = record(stream, add_seven);
   REQUIRE(graph != nullptr);
   CHECK(free_again());
@@ -83,7 +83,7 @@ TEST_CASE_METHOD(Adding, "every launch of the graph runs the work") {
   CU_CHECK(cuGraphExecDestroy(graph));
 }
 
-TEST_CASE_METHOD(Adding, "the graph that was captured does not stay behind") {
+TEST_CASE_METHOD(Adding, "the captured graph does not leak") {
   ended = destroyed = 0;
   CUgraphExec graph = record(stream, add_seven);
   REQUIRE(graph != nullptr);
@@ -92,42 +92,42 @@ TEST_CASE_METHOD(Adding, "the graph that was captured does not stay behind") {
   CU_CHECK(cuGraphExecDestroy(graph));
 }
 
-TEST_CASE_METHOD(Adding, "an exception of the work passes on") {
+TEST_CASE_METHOD(Adding, "an exception of the work reaches the caller") {
   CHECK_THROWS_AS(record(stream, [](CUstream) { throw std::runtime_error("no"); }), std::runtime_error);
 }
 
-TEST_CASE_METHOD(Adding, "after an exception of the work, the stream can be used") {
+TEST_CASE_METHOD(Adding, "after an exception of the work, the stream is usable") {
   CHECK_THROWS_AS(record(stream, [](CUstream) { throw std::runtime_error("no"); }), std::runtime_error);
   REQUIRE(free_again());
   add_seven(stream);
   CHECK(get() == 7);
 }
 
-TEST_CASE_METHOD(Adding, "work that cannot be captured is reported, and the stream can be used") {
+TEST_CASE_METHOD(Adding, "work that cannot be captured is reported, and the stream is usable") {
   CHECK_THROWS_AS(record(stream, [](CUstream where) { cuStreamSynchronize(where); }), cu::Error);
   REQUIRE(free_again());
   add_seven(stream);
   CHECK(get() == 7);
 }
 
-TEST_CASE_METHOD(Adding, "whatever the work throws passes on as it is, and the stream can be used") {
+TEST_CASE_METHOD(Adding, "any type of exception reaches the caller unchanged, and the stream is usable") {
   CHECK_THROWS_AS(record(stream, [](CUstream) { throw 42; }), int);  // not every exception is a std::exception
   REQUIRE(free_again());
 }
 
-TEST_CASE_METHOD(Adding, "if the capture does not begin, that is thrown, and the work is not done") {
+TEST_CASE_METHOD(Adding, "if the capture cannot begin, this is reported, and the work does not run") {
   CHECK(goes_on({"cuStreamBeginCapture"}, [&] { cuGraphExecDestroy(record(stream, add_seven)); }) == "");
   CHECK(get() == 0);
 }
 
-TEST_CASE_METHOD(Adding, "if no executable can be made, that is thrown, and no graph stays behind") {
+TEST_CASE_METHOD(Adding, "if no executable can be made, this is reported, and no graph leaks") {
   ended = destroyed = 0;
   const auto answer = [&] { cuGraphExecDestroy(record(stream, add_seven)); };
   CHECK(goes_on({"cuGraphInstantiate", "cuGraphInstantiateWithParams"}, answer) == "");
   CHECK(destroyed == ended);
 }
 
-TEST_CASE_METHOD(Adding, "of work that throws halfway, no graph stays behind") {
+TEST_CASE_METHOD(Adding, "if the work throws halfway, no graph leaks") {
   ended = destroyed = 0;
   const auto halfway = [&](CUstream where) {
     add_seven(where);
@@ -138,7 +138,7 @@ TEST_CASE_METHOD(Adding, "of work that throws halfway, no graph stays behind") {
   CHECK(get() == 0);
 }
 
-TEST_CASE_METHOD(Adding, "the work is given the caller's stream") {
+TEST_CASE_METHOD(Adding, "the work receives the caller's stream") {
   CUstream given = nullptr;
   const CUgraphExec graph = record(stream, [&](CUstream where) { add_seven(given = where); });
   CHECK(given == stream);

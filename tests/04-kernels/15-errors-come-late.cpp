@@ -64,22 +64,22 @@ TEST_CASE("if every kernel succeeds, none is named, and all were launched") {
   CHECK(outcome.launches == 3);
 }
 
-TEST_CASE("the guilty one is named, not one that came later") {
+TEST_CASE("the launch that failed is named, not a later one") {
   const Outcome outcome = judge("igii");
   CHECK(outcome.guilty == 1);
 }
 
-TEST_CASE("the last one may be guilty, too") {
+TEST_CASE("the last launch can be the one that failed") {
   const Outcome outcome = judge("iig");
   CHECK(outcome.guilty == 2);
 }
 
-TEST_CASE("a launch that is refused is named") {
+TEST_CASE("a rejected launch is named") {
   const Outcome outcome = judge("iri");
   CHECK(outcome.guilty == 1);
 }
 
-TEST_CASE("nothing is launched after the guilty one") {
+TEST_CASE("nothing is launched after the failure") {
   const Outcome outcome = judge("igii");
   CHECK(outcome.launches == 2);
 }

@@ -81,30 +81,30 @@ extern "C" int rename(const char* from, const char* to) noexcept {
   return renameat(AT_FDCWD, from, AT_FDCWD, to);
 }
 
-TEST_CASE_METHOD(Caching, "what is not there is compiled, and returned") {
+TEST_CASE_METHOD(Caching, "a missing image is compiled and returned") {
   CHECK(get("one", "image 1") == "image 1");
   CHECK(compiled == 1);
 }
 
-TEST_CASE_METHOD(Caching, "what is there is not compiled again") {
+TEST_CASE_METHOD(Caching, "a cached image is not compiled again") {
   get("one", "image 1");
   CHECK(get("one", "another") == "image 1");
   CHECK(compiled == 1);
 }
 
-TEST_CASE_METHOD(Caching, "another key is another image") {
+TEST_CASE_METHOD(Caching, "another key has another image") {
   get("one", "image 1");
   CHECK(get("two", "image 2") == "image 2");
   CHECK(get("one", "another") == "image 1");
 }
 
-TEST_CASE_METHOD(Caching, "every byte comes back") {
+TEST_CASE_METHOD(Caching, "every byte is returned") {
   const std::string bytes("a\0b\r\n\xff c\n", 9);
   get("bytes", bytes);
   CHECK(get("bytes", "another") == bytes);
 }
 
-TEST_CASE_METHOD(Caching, "a failed compilation is not kept") {
+TEST_CASE_METHOD(Caching, "a failed compilation is not stored") {
   CHECK(get("one", "").empty());
   CHECK(files() == Names{});
   CHECK(get("one", "image 1") == "image 1");
@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Caching, "the folder may be on another disk than the temporary 
 }
 
 // Left behind by a write without a rename, or by a full disk.
-TEST_CASE_METHOD(Caching, "an empty file is no image") {
+TEST_CASE_METHOD(Caching, "an empty file is not an image") {
   std::ofstream(folder + "/one.ptx").close();
   CHECK(get("one", "image 1") == "image 1");
   CHECK(get("one", "another") == "image 1");
@@ -130,12 +130,12 @@ TEST_CASE_METHOD(Caching, "another process finds the whole image or none") {
   CHECK(found.count("large.ptx") == 0);
 }
 
-TEST_CASE_METHOD(Caching, "nothing but the image stays in the folder") {
+TEST_CASE_METHOD(Caching, "only the image remains in the folder") {
   get("one", "image 1");
   CHECK(files() == Names{"one.ptx"});
 }
 
-TEST_CASE_METHOD(Caching, "a folder that cannot be written is no reason to fail") {
+TEST_CASE_METHOD(Caching, "a folder that cannot be written does not cause a failure") {
   CHECK(image_of(folder + "/not/there", "one", [] { return std::string("image 1"); }) == "image 1");
 }
 
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(Caching, "two processes never write to the same file") {
   CHECK(both_write == Names{});
 }
 
-TEST_CASE_METHOD(Caching, "what cannot be written whole is returned, and leaves nothing behind") {
+TEST_CASE_METHOD(Caching, "an image that cannot be written completely is returned, and no file remains") {
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
   const rlimit little{1 << 20, before.rlim_max};  // bytes in a file, as if the disk were full then

@@ -76,25 +76,25 @@ TEST_CASE_METHOD(Linking, "the log names the undefined function") {
   CHECK(log.find("curve") != std::string::npos);
 }
 
-TEST_CASE_METHOD(Linking, "a file that is not there is reported") {
+TEST_CASE_METHOD(Linking, "a missing file is reported") {
   CHECK_THROWS_AS(link_files({kKernel, cu::image("no-such-file.ptx")}, &log), cu::Error);
 }
 
-TEST_CASE_METHOD(Linking, "the linker is destroyed when all went well") {
+TEST_CASE_METHOD(Linking, "the linker is destroyed after a success") {
   created = destroyed = 0;
   CHECK(value({kKernel, kSquare}, 3) == 10);
   CHECK(created == 1);
   CHECK(destroyed == created);
 }
 
-TEST_CASE_METHOD(Linking, "the linker is destroyed when something failed") {
+TEST_CASE_METHOD(Linking, "the linker is destroyed after a failure") {
   created = destroyed = 0;
   CHECK_THROWS_AS(link_files({kKernel}, &log), cu::Error);
   CHECK(created == 1);
   CHECK(destroyed == created);
 }
 
-TEST_CASE_METHOD(Linking, "each call is checked, and the linker is destroyed when one fails") {
+TEST_CASE_METHOD(Linking, "every call is checked, and the linker is destroyed when one fails") {
   created = destroyed = 0;
   const auto answer = [&] { cuModuleUnload(link_files({kKernel, kSquare}, &log)); };
   CHECK(goes_on({"cuLinkCreate", "cuLinkComplete", "cuModuleLoadData", "cuModuleLoadDataEx"}, answer) == "");

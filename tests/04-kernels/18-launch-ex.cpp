@@ -63,7 +63,7 @@ MAY_BE_REFUSED(cuLaunchCooperativeKernel,
 MAY_BE_REFUSED(cuLaunchKernelEx, (const CUlaunchConfig* config, CUfunction kernel, void** arguments, void** extra),
                (config, kernel, arguments, extra))
 
-TEST_CASE_METHOD(Meeting, "all blocks of the grid meet") {
+TEST_CASE_METHOD(Meeting, "all blocks of the grid reach the barrier") {
   const auto found = launch(256, 0);
   CHECK(answer == CUDA_SUCCESS);
   CHECK(found[0] > 0);
@@ -71,12 +71,12 @@ TEST_CASE_METHOD(Meeting, "all blocks of the grid meet") {
   CHECK(found[2] == 256);
 }
 
-TEST_CASE_METHOD(Meeting, "as many blocks are launched as fit") {
+TEST_CASE_METHOD(Meeting, "as many blocks as fit are launched") {
   CHECK(launch(256, 0)[0] == that_fit(256, 0));
   CHECK(launch(1024, 0)[0] == that_fit(1024, 0));
 }
 
-TEST_CASE_METHOD(Meeting, "the device says how many multiprocessors it has") {
+TEST_CASE_METHOD(Meeting, "the number of multiprocessors comes from the device") {
   small = true;
   const auto found = launch(256, 0);
   const unsigned fit = that_fit(256, 0);
@@ -92,14 +92,14 @@ TEST_CASE_METHOD(Meeting, "fewer blocks fit when each has much shared memory") {
   CHECK(found[3] == 40000);
 }
 
-TEST_CASE_METHOD(Meeting, "a block that cannot be is refused") {
+TEST_CASE_METHOD(Meeting, "an impossible block is rejected") {
   launch(1025, 0);
   CHECK(answer != CUDA_SUCCESS);
   launch(64, 1 << 20);
   CHECK(answer != CUDA_SUCCESS);
 }
 
-TEST_CASE_METHOD(Meeting, "each call is checked: the first failure comes back, and nothing is launched") {
+TEST_CASE_METHOD(Meeting, "every call is checked: the first failure is returned, and nothing is launched") {
   for (const char* call :
        {"cuCtxGetDevice", "cuDeviceGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
         "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"}) {

@@ -1,4 +1,4 @@
-// Tests 02-08's listen.hpp with fake CUPTI functions: which calls it reports, and that it unsubscribes.
+// The listener of lesson 02-08 with a fake CUPTI: what it records, and that it unsubscribes.
 #include "02-context/08-runtime-interop/listen.hpp"
 #include "tests/catch.hpp"
 
@@ -7,93 +7,93 @@ namespace {
 using cupti::Call;
 using cupti::Domain;
 
-// A fake CUPTI with one subscriber and programmable return values.
-struct Pretended {
+// A fake CUPTI with one subscriber, whose functions return the given results.
+struct Fake {
   cupti::Callback callback = nullptr;
   void* user = nullptr;
   int subscribed = 0, unsubscribed = 0, enabled = 0;
-  int subscribe_answers = 0, enable_answers = 0;
+  int subscribe_returns = 0, enable_returns = 0;
 };
-Pretended pretended;
+Fake fake;
 
 int subscribe(void** subscriber, cupti::Callback callback, void* user) {
-  if (pretended.subscribe_answers != 0) return pretended.subscribe_answers;
-  ++pretended.subscribed;
-  pretended.callback = callback;
-  pretended.user = user;
-  *subscriber = &pretended;
+  if (fake.subscribe_returns != 0) return fake.subscribe_returns;
+  ++fake.subscribed;
+  fake.callback = callback;
+  fake.user = user;
+  *subscriber = &fake;
   return 0;
 }
 
 int enable(std::uint32_t on, void* subscriber, Domain) {
-  pretended.enabled += on == 1 && subscriber == &pretended;
-  return pretended.enable_answers;
+  fake.enabled += on == 1 && subscriber == &fake;
+  return fake.enable_returns;
 }
 
 int unsubscribe(void* subscriber) {
-  pretended.unsubscribed += subscriber == &pretended;
+  fake.unsubscribed += subscriber == &fake;
   return 0;
 }
 
 cupti::Functions functions() { return {subscribe, enable, unsubscribe}; }
 
-void tell(Domain domain, int site, const char* function) {
+void notify(Domain domain, int site, const char* function) {
   const Call call{site, function, nullptr, nullptr, nullptr, nullptr, 0, nullptr, 0};
-  pretended.callback(pretended.user, domain, 0, &call);
+  fake.callback(fake.user, domain, 0, &call);
 }
 
-// The runtime's call from its beginning to its end, with one driver call in it.
-void call_of_the_runtime(const char* function, const char* drivers) {
-  tell(Domain::runtime, 0, function);
-  tell(Domain::driver, 0, drivers);
-  tell(Domain::driver, 1, drivers);
-  tell(Domain::runtime, 1, function);
+// A runtime call that makes one driver call.
+void runtime_call(const char* function, const char* drivers) {
+  notify(Domain::runtime, 0, function);
+  notify(Domain::driver, 0, drivers);
+  notify(Domain::driver, 1, drivers);
+  notify(Domain::runtime, 1, function);
 }
 
 }  // namespace
 
-TEST_CASE("a listener notes the driver calls between the beginning and the end of a runtime call") {
-  pretended = {};
+TEST_CASE("a listener records the driver calls that are made inside a runtime call") {
+  fake = {};
   const cupti::Listener listener(functions());
-  CHECK(pretended.enabled == 2);
-  tell(Domain::driver, 0, "cuInit");  // the program's own
-  call_of_the_runtime("cudaMalloc", "cuMemAlloc_v2");
-  tell(Domain::driver, 0, "cuMemFree_v2");
-  call_of_the_runtime("cudaFree", "cuMemFree_v2");
-  REQUIRE(listener.heard.size() == 2);
-  CHECK(listener.heard[0].runtime_call == "cudaMalloc");
-  CHECK(listener.heard[0].driver_calls == std::vector<std::string>{"cuMemAlloc_v2"});
-  CHECK(listener.heard[1].driver_calls == std::vector<std::string>{"cuMemFree_v2"});
+  CHECK(fake.enabled == 2);
+  notify(Domain::driver, 0, "cuInit");  // called by the program itself
+  runtime_call("cudaMalloc", "cuMemAlloc_v2");
+  notify(Domain::driver, 0, "cuMemFree_v2");
+  runtime_call("cudaFree", "cuMemFree_v2");
+  REQUIRE(listener.recorded.size() == 2);
+  CHECK(listener.recorded[0].runtime_call == "cudaMalloc");
+  CHECK(listener.recorded[0].driver_calls == std::vector<std::string>{"cuMemAlloc_v2"});
+  CHECK(listener.recorded[1].driver_calls == std::vector<std::string>{"cuMemFree_v2"});
 }
 
-TEST_CASE("a listener hears its own thread only") {
-  pretended = {};
+TEST_CASE("a listener ignores the calls of other threads") {
+  fake = {};
   const cupti::Listener listener(functions());
-  tell(Domain::runtime, 0, "cudaMalloc");
-  std::thread([] { call_of_the_runtime("cudaFree", "cuMemFree_v2"); }).join();
-  tell(Domain::driver, 0, "cuMemAlloc_v2");
-  tell(Domain::runtime, 1, "cudaMalloc");
-  REQUIRE(listener.heard.size() == 1);
-  CHECK(listener.heard[0].driver_calls == std::vector<std::string>{"cuMemAlloc_v2"});
+  notify(Domain::runtime, 0, "cudaMalloc");
+  std::thread([] { runtime_call("cudaFree", "cuMemFree_v2"); }).join();
+  notify(Domain::driver, 0, "cuMemAlloc_v2");
+  notify(Domain::runtime, 1, "cudaMalloc");
+  REQUIRE(listener.recorded.size() == 1);
+  CHECK(listener.recorded[0].driver_calls == std::vector<std::string>{"cuMemAlloc_v2"});
 }
 
-TEST_CASE("a listener unsubscribes once, when it ends") {
-  pretended = {};
+TEST_CASE("a listener unsubscribes once, when it is destroyed") {
+  fake = {};
   {
     const cupti::Listener listener(functions());
-    CHECK(pretended.unsubscribed == 0);
+    CHECK(fake.unsubscribed == 0);
   }
-  CHECK(pretended.unsubscribed == 1);
+  CHECK(fake.unsubscribed == 1);
 }
 
-TEST_CASE("a listener that cannot listen says why, and lets go of what it has") {
-  pretended = {};
-  CHECK(cupti::Listener(cupti::Functions{}).why_not == "libcupti is not to be found");
-  pretended.subscribe_answers = 39;
-  CHECK(cupti::Listener(functions()).why_not == "cuptiSubscribe answers 39");
-  CHECK(pretended.unsubscribed == 0);
-  pretended = {};
-  pretended.enable_answers = 1;
-  CHECK(cupti::Listener(functions()).why_not == "cuptiEnableDomain fails");
-  CHECK(pretended.unsubscribed == 1);
+TEST_CASE("a listener that cannot record gives the reason and unsubscribes") {
+  fake = {};
+  CHECK(cupti::Listener(cupti::Functions{}).why_not == "libcupti was not found");
+  fake.subscribe_returns = 39;
+  CHECK(cupti::Listener(functions()).why_not == "cuptiSubscribe returns 39");
+  CHECK(fake.unsubscribed == 0);
+  fake = {};
+  fake.enable_returns = 1;
+  CHECK(cupti::Listener(functions()).why_not == "cuptiEnableDomain failed");
+  CHECK(fake.unsubscribed == 1);
 }

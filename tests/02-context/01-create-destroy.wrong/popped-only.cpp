@@ -1,13 +1,14 @@
-// Rejected with: "the context is destroyed, not only popped"
-// A context that is current nowhere still exists, and keeps what it has taken of the device's memory.
+// Rejected with: "a context that is not returned is destroyed, not only popped"
+// Pops the context instead of destroying it. It still exists and keeps its memory.
 #include "common/cu.hpp"
 
-std::size_t free_memory(CUdevice device) {
-  CUcontext ours;
-  CU_THROW(cuCtxCreate(&ours, nullptr, 0, device));
+CUcontext create_with(CUdevice device, std::size_t bytes) {
+  CUcontext context;
+  CU_THROW(cuCtxCreate(&context, nullptr, 0, device));
   std::size_t free = 0, total;
-  const CUresult answer = cuMemGetInfo(&free, &total);
-  CU_THROW(cuCtxPopCurrent(&ours));
-  CU_THROW(answer);
-  return free;
+  const CUresult result = cuMemGetInfo(&free, &total);
+  if (result == CUDA_SUCCESS && free >= bytes) return context;
+  CU_THROW(cuCtxPopCurrent(&context));
+  CU_THROW(result);
+  return nullptr;
 }

@@ -1,12 +1,12 @@
-// Rejected with: "other trouble is thrown, and not called by another name"
-// It asks for the free memory; whatever keeps the driver from telling it is called a missing context.
+// Rejected with: "any other error is thrown"
+// Queries the free memory and reports every error as a missing context.
 #include "common/cu.hpp"
 
-enum class Ready { yes, not_initialised, no_context };
+enum class Ready { yes, not_initialized, no_context };
 
 Ready ready() {
   std::size_t free, total;
-  const CUresult answer = cuMemGetInfo(&free, &total);
-  if (answer == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialised;
-  return answer == CUDA_SUCCESS ? Ready::yes : Ready::no_context;
+  const CUresult result = cuMemGetInfo(&free, &total);
+  if (result == CUDA_ERROR_NOT_INITIALIZED) return Ready::not_initialized;
+  return result == CUDA_SUCCESS ? Ready::yes : Ready::no_context;
 }

@@ -1,16 +1,67 @@
-// Rejected with: "what lies below the caller's context is there, too, and nothing else"
-// Setting replaces the pushed entry by the caller's context and takes nothing away: the stack grows with every call.
+// Rejected with: "no entry is added to or removed from the stack, however often the cache is used"
+// Restores the caller's context with cuCtxSetCurrent. This replaces the pushed entry and removes nothing, so the stack
+// grows with every call.
 #include "common/cu.hpp"
 
-#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
-void run_in(CUcontext context, const std::function<void()>& work) {
-  struct SetBack {
-    CUcontext before = nullptr;
-    ~SetBack() { CU_REPORT(cuCtxSetCurrent(before)); }
-  };
-  SetBack at_the_end;
-  CU_THROW(cuCtxGetCurrent(&at_the_end.before));
-  CU_THROW(cuCtxPushCurrent(context));
-  work();
+struct Array {
+  CUdeviceptr address;
+  std::size_t count;
+};
+
+struct Cache {
+  CUcontext context = nullptr;
+  std::map<std::string, Array> arrays;
+};
+
+// Restores the previous context with cuCtxSetCurrent.
+struct Pushed {
+  CUcontext before = nullptr;
+  explicit Pushed(CUcontext context) {
+    CU_THROW(cuCtxGetCurrent(&before));
+    CU_THROW(cuCtxPushCurrent(context));
+  }
+  ~Pushed() { CU_REPORT(cuCtxSetCurrent(before)); }
+};
+
+// Opens an empty cache on `device`. Throws cu::Error if a driver call fails.
+Cache* cache_open(CUdevice device) {
+  auto cache = std::make_unique<Cache>();
+  CU_THROW(cuCtxCreate(&cache->context, nullptr, 0, device));
+  CUcontext popped;
+  CU_THROW(cuCtxPopCurrent(&popped));  // cuCtxCreate has pushed the context onto the caller's stack
+  return cache.release();
+}
+
+// Stores a copy of `numbers` under `key`, which must be new. Throws cu::Error if a driver call fails; an empty array,
+// for example, cannot be allocated.
+void cache_store(Cache* cache, const std::string& key, const std::vector<unsigned>& numbers) {
+  const Pushed pushed(cache->context);
+  Array array{0, numbers.size()};
+  CU_THROW(cuMemAlloc(&array.address, numbers.size() * sizeof(unsigned)));
+  const CUresult copied = cuMemcpyHtoD(array.address, numbers.data(), numbers.size() * sizeof(unsigned));
+  if (copied != CUDA_SUCCESS) CU_REPORT(cuMemFree(array.address));
+  CU_THROW(copied);
+  cache->arrays[key] = array;
+}
+
+// Copies the array with this key to `numbers`. Returns false if the key is unknown. Throws cu::Error if a driver call
+// fails.
+bool cache_load(Cache* cache, const std::string& key, std::vector<unsigned>& numbers) {
+  const auto found = cache->arrays.find(key);
+  if (found == cache->arrays.end()) return false;
+  const Pushed pushed(cache->context);
+  numbers.resize(found->second.count);
+  CU_THROW(cuMemcpyDtoH(numbers.data(), found->second.address, numbers.size() * sizeof(unsigned)));
+  return true;
+}
+
+// Destroys the cache, its context, and the arrays in it. Throws cu::Error if a driver call fails.
+void cache_close(Cache* cache) {
+  const std::unique_ptr<Cache> owner(cache);
+  CU_THROW(cuCtxDestroy(cache->context));
 }

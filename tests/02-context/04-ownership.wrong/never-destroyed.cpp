@@ -1,5 +1,5 @@
 // Rejected with: "the old context is destroyed, and no other"
-// It frees the memory and thinks that the context was only that.
+// Frees the memory but keeps the context that owned it.
 #include "common/cu.hpp"
 
 CUdeviceptr rescue(CUdeviceptr memory, std::size_t bytes, CUcontext, CUcontext heir) {

@@ -1,5 +1,5 @@
-// Rejected with: "a caller without a context is told so, and the work is not done"
-// cuCtxSetCurrent(nullptr) is no error: the work is done without a context.
+// Rejected with: "a caller without a context gets an error, and the work does not run"
+// Does not check for a null context. cuCtxSetCurrent(nullptr) succeeds, and the work runs without a context.
 #include "common/cu.hpp"
 
 #include <exception>

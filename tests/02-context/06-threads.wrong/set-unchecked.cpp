@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown to the caller"
-// If the context cannot be made current, the work is done without one.
+// Rejected with: "every driver error is thrown to the caller"
+// Ignores the result of cuCtxSetCurrent. If it fails, the work runs without a context.
 #include "common/cu.hpp"
 
 #include <exception>

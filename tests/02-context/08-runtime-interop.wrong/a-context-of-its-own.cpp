@@ -1,5 +1,5 @@
-// Rejected with: "the primary context is current, and can be used"
-// A context, but not the one that the runtime and everybody else share.
+// Rejected with: "the primary context is current and can be used"
+// Creates a context instead of using the one that the runtime and other libraries share.
 #include "common/cu.hpp"
 
 void set_device(int ordinal) {

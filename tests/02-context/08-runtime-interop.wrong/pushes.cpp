@@ -1,5 +1,5 @@
-// Rejected with: "it takes the place of what was on top, and of nothing else"
-// With every call the stack grows, and nobody ever pops.
+// Rejected with: "set_device replaces the top of the stack and nothing below it"
+// Pushes in every call. No caller ever pops, so the stack grows.
 #include "common/cu.hpp"
 
 void set_device(int ordinal) {

@@ -1,6 +1,6 @@
-// Rejected with: "what failed once is tried again the next time"
-// The device is noted before its context has been retained: after one failure, null is set for ever, and nobody hears
-// of it.
+// Rejected with: "a retain that has failed is tried again in the next call"
+// Creates the map entry before the context is retained. After one failure, null is set in every later call, without an
+// error.
 #include "common/cu.hpp"
 
 #include <map>

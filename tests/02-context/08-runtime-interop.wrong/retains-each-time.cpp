@@ -1,5 +1,5 @@
-// Rejected with: "called often, it retains once"
-// The count goes up with every call, and nobody could ever bring it down again.
+// Rejected with: "repeated calls retain the context once"
+// Adds a reference in every call. None of them is ever released.
 #include "common/cu.hpp"
 
 void set_device(int ordinal) {

@@ -1,5 +1,6 @@
 // Rejected with: "another thread gets the same context"
-// Once is right for retaining. Making it current is each thread's own business.
+// Makes the context current only once. Retaining once is right, but each thread must make the context current for
+// itself.
 #include "common/cu.hpp"
 
 #include <mutex>

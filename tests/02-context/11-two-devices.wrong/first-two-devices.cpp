@@ -1,5 +1,5 @@
-// Rejected with: "both ways are open"
-// As if the two contexts were always on devices 0 and 1: the contexts are not asked.
+// Rejected with: "both directions are enabled"
+// Assumes that the contexts are on devices 0 and 1, instead of asking them.
 #include "common/cu.hpp"
 
 bool share(CUcontext a, CUcontext b) {
@@ -9,8 +9,8 @@ bool share(CUcontext a, CUcontext b) {
   if (!there || !back) return false;
   for (const auto& way : {std::pair(a, b), std::pair(b, a)}) {
     cu::Current in(way.first);
-    const CUresult answer = cuCtxEnablePeerAccess(way.second, 0);
-    if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+    const CUresult result = cuCtxEnablePeerAccess(way.second, 0);
+    if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(result);
   }
   return true;
 }

@@ -1,5 +1,5 @@
-// Rejected with: "both ways are open"
-// Peer access has a direction: A may use what B has, and B still nothing of A's.
+// Rejected with: "both directions are enabled"
+// Enables only one direction: kernels of `a` can use memory of `b`, but not the reverse.
 #include "common/cu.hpp"
 
 namespace {
@@ -20,7 +20,7 @@ bool share(CUcontext a, CUcontext b) {
   CU_THROW(cuDeviceCanAccessPeer(&back, device_b, device_a));
   if (!there || !back) return false;
   cu::Current in(a);
-  const CUresult answer = cuCtxEnablePeerAccess(b, 0);
-  if (answer != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(answer);
+  const CUresult result = cuCtxEnablePeerAccess(b, 0);
+  if (result != CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED) CU_THROW(result);
   return true;
 }

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked, and the memory is given back when one fails"
-// Only the wait is checked: a copy that the driver has refused leaves nothing to wait for, and zeros come back.
+// Rejected with: "if a driver call fails, the function throws and frees its memory"
+// It checks only the wait. If the driver rejects a copy, there is nothing to wait for, and zeros come back.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked, and the memory is given back when one fails"
-// Given back at the end, where a throw does not come.
+// Rejected with: "if a driver call fails, the function throws and frees its memory"
+// It frees the memory in its last line, which is not reached when a call throws.
 #include "common/cu.hpp"
 
 #include <vector>

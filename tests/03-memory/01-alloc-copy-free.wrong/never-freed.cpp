@@ -1,5 +1,5 @@
-// Rejected with: "the device memory is given back"
-// Nothing frees device memory but cuMemFree, and the end of the context: it outlives the variable that names it.
+// Rejected with: "the device memory is freed"
+// Device memory outlives the variable with its address: only cuMemFree or the end of the context frees it.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Rejected with: "four numbers come back with their halves swapped"
-// A CUdeviceptr is an integer: adding `half` moves it by that many bytes, not floats.
+// A CUdeviceptr is an integer: adding `half` advances it by that many bytes, not floats.
 #include "common/cu.hpp"
 
 #include <vector>

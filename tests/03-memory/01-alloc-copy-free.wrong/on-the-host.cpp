@@ -1,5 +1,5 @@
-// Rejected with: "the device does it: without a context, what the driver refuses is thrown"
-// The right numbers, from the wrong place: no byte has been on the device.
+// Rejected with: "without a context, the function throws: it needs the device"
+// The numbers are right, but they never were on the device.
 #include <algorithm>
 #include <vector>
 

@@ -1,5 +1,5 @@
 // Rejected with: "an empty vector comes back empty"
-// malloc(0) is allowed, cuMemAlloc of zero bytes is not.
+// malloc(0) is allowed; cuMemAlloc rejects a size of 0.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown"
-// All failures read as "nothing is there": without a context nobody has looked.
+// Rejected with: "any other error of the driver is thrown"
+// It returns 0 for every error. Without a context, for example, the driver has not looked anything up.
 #include "common/cu.hpp"
 
 std::size_t room(CUdeviceptr address) {

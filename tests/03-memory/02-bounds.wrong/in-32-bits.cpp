@@ -1,5 +1,5 @@
-// Rejected with: "an allocation may be larger than 32 bits can count"
-// An offset of 5 GiB is one of 1 GiB in an unsigned int: four times as much room as there is.
+// Rejected with: "an allocation may be larger than 4 GiB"
+// In an unsigned int, an offset of 5 GiB becomes 1 GiB, so the result is much too large.
 #include "common/cu.hpp"
 
 std::size_t room(CUdeviceptr address) {

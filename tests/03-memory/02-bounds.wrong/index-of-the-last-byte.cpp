@@ -1,5 +1,5 @@
-// Rejected with: "at the beginning there is room for the whole allocation"
-// The last byte of 1000 is number 999, and from byte 0 there is room for 1000.
+// Rejected with: "at its start, there is room for the whole allocation"
+// The last of 1000 bytes has index 999, but from byte 0 there is room for 1000.
 #include "common/cu.hpp"
 
 std::size_t room(CUdeviceptr address) {

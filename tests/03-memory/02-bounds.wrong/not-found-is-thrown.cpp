@@ -1,5 +1,5 @@
-// Rejected with: "what was freed has no room"
-// CUDA_ERROR_NOT_FOUND is the driver's answer to the question; only what it did not answer is an error.
+// Rejected with: "freed memory has no room"
+// Here, CUDA_ERROR_NOT_FOUND is a result and not an error: no allocation contains the address.
 #include "common/cu.hpp"
 
 std::size_t room(CUdeviceptr address) {

@@ -1,5 +1,5 @@
-// Rejected with: "further in there is less"
-// The size of the allocation is what is left only at its beginning.
+// Rejected with: "inside the allocation, there is less room"
+// The room equals the size of the allocation only at its start.
 #include "common/cu.hpp"
 
 std::size_t room(CUdeviceptr address) {

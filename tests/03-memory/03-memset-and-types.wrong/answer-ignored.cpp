@@ -1,5 +1,5 @@
-// Rejected with: "more floats than there are: what the driver refuses is thrown"
-// Nobody hears that the driver has refused, and nothing was filled.
+// Rejected with: "a count that exceeds the allocation is an error"
+// The driver reports that it has filled nothing, and the function ignores it.
 #include "common/cu.hpp"
 
 #include <cstring>

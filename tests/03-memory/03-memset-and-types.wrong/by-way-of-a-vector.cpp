@@ -1,5 +1,5 @@
-// Rejected with: "no array of the host is needed"
-// As many bytes of the host as of the device, and all of them over the link.
+// Rejected with: "no array is copied from the host"
+// The host needs as many bytes as the device, and all of them travel over the interconnect.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Rejected with: "what lies before and behind is not touched"
-// cuMemsetD32 counts words, not bytes: four times as much is filled.
+// Rejected with: "the floats before and after the range are unchanged"
+// cuMemsetD32 counts words, not bytes, so this fills four times as much.
 #include "common/cu.hpp"
 
 #include <cstring>

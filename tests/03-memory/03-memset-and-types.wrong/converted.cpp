@@ -1,5 +1,5 @@
-// Rejected with: "a thousand ones are ones"
-// 1.0f converted to an integer is 1; read as a float, the bits of 1 are the smallest number above zero.
+// Rejected with: "a thousand floats are 1"
+// Converted to an integer, 1.0f is 1. Read as a float, the bits of 1 are the smallest positive number.
 #include "common/cu.hpp"
 
 void fill(CUdeviceptr address, std::size_t count, float value) {

@@ -1,5 +1,5 @@
-// Rejected with: "more floats than 32 bits can count are not taken for a few"
-// On a GPU of 141 GB there is room for more floats than an unsigned int counts.
+// Rejected with: "a count above 4 billion is not truncated"
+// A GPU with 141 GB has room for more floats than an unsigned int can count.
 #include "common/cu.hpp"
 
 #include <cstdint>

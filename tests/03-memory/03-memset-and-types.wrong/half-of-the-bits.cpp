@@ -1,5 +1,5 @@
-// Rejected with: "a thousand tenths are tenths"
-// The upper 16 bits of 1.0f are all of it, and the lower half was zeroed before. Of 0.1f they are not.
+// Rejected with: "a thousand floats are 0.1"
+// The lower 16 bits of 1.0f are zero, so the upper half is enough. The lower bits of 0.1f are not zero.
 #include "common/cu.hpp"
 
 #include <cstring>

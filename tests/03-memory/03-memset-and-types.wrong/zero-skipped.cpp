@@ -1,5 +1,5 @@
-// Rejected with: "negative zero keeps its sign, and NaN is NaN"
-// -0.0f == 0 is true, and its bits are not zero.
+// Rejected with: "negative zero keeps its sign, and NaN keeps its bits"
+// -0.0f == 0 is true, but its bits are not zero.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Rejected with: "memory of a context that is not current is known, too"
-// cuMemHostGetFlags needs a context, and cuMemGetAddressRange another one's memory: the attributes need neither.
+// Rejected with: "it works when no context is current"
+// cuMemHostGetFlags needs a current context; the attributes of a pointer do not.
 #include "common/cu.hpp"
 
 enum class Where { pageable, pinned, device, managed };

@@ -1,5 +1,5 @@
-// Rejected with: "device memory is on the device, also in its middle"
-// An address inside an allocation is as good as its first one.
+// Rejected with: "every address in device memory is recognized, not only the first"
+// It accepts only the first address of an allocation, but a caller may pass any address in it.
 #include "common/cu.hpp"
 
 enum class Where { pageable, pinned, device, managed };

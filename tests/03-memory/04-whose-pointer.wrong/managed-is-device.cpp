@@ -1,5 +1,5 @@
-// Rejected with: "managed memory is neither: it is managed"
-// The memory type of managed memory is "device"; whether it is managed is a question of its own.
+// Rejected with: "managed memory is reported as managed, not as device memory"
+// The memory type of managed memory is "device"; whether it is managed is a separate attribute.
 #include "common/cu.hpp"
 
 enum class Where { pageable, pinned, device, managed };

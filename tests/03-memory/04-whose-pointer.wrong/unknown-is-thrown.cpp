@@ -1,5 +1,5 @@
 // Rejected with: "a vector and a local variable are pageable"
-// For an address that it does not know, cuPointerGetAttribute answers an error. Here that is an answer.
+// cuPointerGetAttribute fails for an unknown address, but here this means pageable memory and not an error.
 #include "common/cu.hpp"
 
 enum class Where { pageable, pinned, device, managed };

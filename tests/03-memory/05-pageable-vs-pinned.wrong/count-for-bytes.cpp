@@ -1,5 +1,5 @@
-// Rejected with: "the last float is page-locked, too"
-// cuMemHostAlloc counts bytes: a quarter of the floats is there.
+// Rejected with: "the last float is pinned"
+// cuMemHostAlloc counts bytes, so this allocates only a quarter of the floats.
 #include "common/cu.hpp"
 
 #include <memory>

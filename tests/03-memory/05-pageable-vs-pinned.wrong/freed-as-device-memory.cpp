@@ -1,5 +1,5 @@
-// Rejected with: "they are freed when their owner ends"
-// Each allocation has its own way back: cuMemFree does not know pinned memory, and says so to nobody who listens.
+// Rejected with: "the memory is freed when its owner is destroyed"
+// cuMemFree is for device memory. It returns an error for pinned memory, which the deleter ignores.
 #include "common/cu.hpp"
 
 #include <memory>

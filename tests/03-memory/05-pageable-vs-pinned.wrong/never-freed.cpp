@@ -1,5 +1,5 @@
-// Rejected with: "they are freed when their owner ends"
-// A deleter that does nothing: the pages stay locked, and the operating system has less memory for everybody.
+// Rejected with: "the memory is freed when its owner is destroyed"
+// The deleter does nothing: the pages stay locked, and the operating system cannot use them.
 #include "common/cu.hpp"
 
 #include <memory>

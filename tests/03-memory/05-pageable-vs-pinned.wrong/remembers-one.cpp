@@ -1,5 +1,5 @@
-// Rejected with: "of two arrays, each is freed with its own owner"
-// The deleter frees what was allocated last: of two arrays, one is freed twice, and one never.
+// Rejected with: "each of two arrays is freed with its own owner"
+// The deleter frees the array that was allocated last. Of two arrays, it frees one twice and the other never.
 #include "common/cu.hpp"
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Rejected with: "the first float is page-locked"
-// Memory that has been written to is there, but the operating system may still move it: it is not page-locked.
+// Rejected with: "the first float is pinned"
+// Writing to memory makes its pages exist, but the operating system may still move them: they are not pinned.
 #include "common/cu.hpp"
 
 #include <algorithm>

@@ -1,16 +1,20 @@
-// Rejected with: "a device that does not exist is thrown"
-// If the driver does not answer, zero is not what it said.
+// Rejected with: "a device that does not exist is an error"
+// If the query fails, the initial 0 is not what the device reports.
 #include "common/cu.hpp"
 
 struct Use {
   bool host_reads, kernels, other_contexts;
 };
 
-unsigned flags_for(CUdevice device, const Use& use) {
+struct Measured {
+  double plain, write_combined;
+};
+
+unsigned flags_for(CUdevice device, const Use& use, const Measured& measured) {
   int unified = 0;
   (void)cuDeviceGetAttribute(&unified, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, device);
   unsigned flags = 0;
-  if (!use.host_reads) flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
+  if (!use.host_reads && measured.write_combined > 1.05 * measured.plain) flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
   if (use.kernels && !unified) flags |= CU_MEMHOSTALLOC_DEVICEMAP;
   if (use.other_contexts && !unified) flags |= CU_MEMHOSTALLOC_PORTABLE;
   return flags;

@@ -1,16 +1,20 @@
-// Rejected with: "without it, they do"
-// Portable is for other contexts, mapped is for kernels, not the other way round.
+// Rejected with: "without unified addressing, kernels need mapped and other contexts portable memory"
+// Portable memory is for other contexts and mapped memory for kernels, not the reverse.
 #include "common/cu.hpp"
 
 struct Use {
   bool host_reads, kernels, other_contexts;
 };
 
-unsigned flags_for(CUdevice device, const Use& use) {
+struct Measured {
+  double plain, write_combined;
+};
+
+unsigned flags_for(CUdevice device, const Use& use, const Measured& measured) {
   int unified = 0;
   CU_THROW(cuDeviceGetAttribute(&unified, CU_DEVICE_ATTRIBUTE_UNIFIED_ADDRESSING, device));
   unsigned flags = 0;
-  if (!use.host_reads) flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
+  if (!use.host_reads && measured.write_combined > 1.05 * measured.plain) flags |= CU_MEMHOSTALLOC_WRITECOMBINED;
   if (use.kernels && !unified) flags |= CU_MEMHOSTALLOC_PORTABLE;
   if (use.other_contexts && !unified) flags |= CU_MEMHOSTALLOC_DEVICEMAP;
   return flags;

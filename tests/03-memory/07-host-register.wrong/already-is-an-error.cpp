@@ -1,5 +1,5 @@
-// Rejected with: "what is registered already stays so, also when the Pin ends"
-// Somebody else may have pinned the array; that is no reason to fail.
+// Rejected with: "an array that was already registered stays registered"
+// It fails if other code has pinned the array already.
 #include "common/cu.hpp"
 
 #include <memory>

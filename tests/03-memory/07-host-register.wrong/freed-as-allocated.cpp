@@ -1,5 +1,5 @@
-// Rejected with: "when it ends, the array is pageable again"
-// cuMemFreeHost frees what cuMemHostAlloc gave; this memory is not its own.
+// Rejected with: "the array is pageable again after the Pin was destroyed"
+// cuMemFreeHost is for memory from cuMemHostAlloc; this memory was registered.
 #include "common/cu.hpp"
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Rejected with: "when it ends, the array is pageable again"
-// The array will be freed with its pages still locked, and the driver still has it on its list.
+// Rejected with: "the array is pageable again after the Pin was destroyed"
+// The array will be freed while its pages are locked and the driver still lists it as registered.
 #include "common/cu.hpp"
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: only what is registered already is no error"
-// It throws for the error that it has met. With any other one the Pin unregisters what was never registered.
+// Rejected with: "every error except an array that is already registered is thrown"
+// It throws for one error only. After any other error, the Pin unregisters an array that was never registered.
 #include "common/cu.hpp"
 
 #include <memory>

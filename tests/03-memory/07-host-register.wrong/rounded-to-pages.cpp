@@ -1,5 +1,5 @@
-// Rejected with: "two arrays that share a page are pinned, and freed one by one"
-// The driver takes any address and any size: rounding them takes the neighbours along.
+// Rejected with: "two arrays in one page are pinned and unpinned independently"
+// The driver accepts any address and size. Rounding them to pages registers neighboring arrays too.
 #include "common/cu.hpp"
 
 #include <cstdint>

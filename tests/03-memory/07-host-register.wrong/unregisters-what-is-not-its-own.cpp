@@ -1,5 +1,5 @@
-// Rejected with: "what is registered already stays so, also when the Pin ends"
-// It takes away what another part of the program still relies on.
+// Rejected with: "an array that was already registered stays registered"
+// It unregisters an array that other code has registered and still relies on.
 #include "common/cu.hpp"
 
 #include <memory>

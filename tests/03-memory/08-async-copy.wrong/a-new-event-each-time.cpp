@@ -1,5 +1,5 @@
 // Rejected with: "the slot keeps its event"
-// Each send leaves an event behind.
+// Each send leaks an event.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Rejected with: "two sends through one slot both arrive"
-// Nobody waits until the slot is free: the second send overwrites what the first one has yet to copy.
+// Rejected with: "two sends through the same slot both arrive"
+// It does not wait for the slot, so the second send overwrites bytes that the first has not copied yet.
 #include "common/cu.hpp"
 
 #include <cstring>

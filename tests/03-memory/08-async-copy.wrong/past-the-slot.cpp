@@ -1,5 +1,5 @@
-// Rejected with: "the array may be changed at once, pinned or not"
-// An array of the caller may be pinned, and then nothing has been copied when the call returns.
+// Rejected with: "the caller may change the array immediately, even if it is pinned"
+// The caller's array may be pinned, and then nothing has been copied when the call returns.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Rejected with: "the copy takes its turn in the stream"
-// A copy without a stream does not wait for a non-blocking stream, and overtakes what was asked for before it.
+// Rejected with: "the copy waits for earlier work in its stream"
+// A copy in the default stream does not wait for a non-blocking stream, so it overtakes earlier work.
 #include "common/cu.hpp"
 
 #include <cstring>

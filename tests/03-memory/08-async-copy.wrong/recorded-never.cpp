@@ -1,5 +1,5 @@
-// Rejected with: "two sends through one slot both arrive"
-// An event that nobody records is always done: waiting for it waits for nothing.
+// Rejected with: "two sends through the same slot both arrive"
+// An event that is never recorded counts as completed, so the wait has no effect.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Rejected with: "the event is recorded behind the copy"
-// The event says that the stream has come to the copy, not that the copy is over.
+// Rejected with: "the event is recorded after the copy"
+// The event completes before the copy starts, not after it has finished.
 #include "common/cu.hpp"
 
 #include <cstring>

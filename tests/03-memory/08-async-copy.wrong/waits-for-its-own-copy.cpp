@@ -1,5 +1,5 @@
 // Rejected with: "send returns while the stream is still busy"
-// Correct, and as slow as a copy without Async: the host waits for the device every time.
+// The result is correct, but the host waits for the device every time.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Rejected with: "two sends in two streams through one slot both arrive"
-// If the slot is not free, it waits for the stream of this send. The one before may have gone into another.
+// Rejected with: "two sends through the same slot in different streams both arrive"
+// It waits for the stream of this send, but the previous copy may be in another stream.
 #include "common/cu.hpp"
 
 #include <cstring>

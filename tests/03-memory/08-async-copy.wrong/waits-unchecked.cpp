@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown"
-// If waiting fails, nobody knows whether the slot is free; it is filled all the same.
+// Rejected with: "every driver call is checked"
+// If the wait fails, the slot may still be in use, and the function fills it anyway.
 #include "common/cu.hpp"
 
 #include <cstring>

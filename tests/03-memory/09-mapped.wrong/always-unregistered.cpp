@@ -1,5 +1,5 @@
-// Rejected with: "pinned numbers stay pinned, also registered ones"
-// It undoes what somebody else did.
+// Rejected with: "pinned memory stays pinned, whether allocated or registered"
+// It unregisters memory that the caller has registered.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {

@@ -1,10 +1,10 @@
-// Rejected with: "what the driver refuses is thrown, and a vector is not pinned then either"
-// No call is asked how it went: the kernel never ran, and the caller takes the old numbers for new ones.
+// Rejected with: "what the driver refuses is thrown, and the vector is pageable again"
+// No return value is checked. If the kernel never ran, the caller takes the old numbers for the results.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {
   unsigned flags;
-  const bool ours = cuMemHostGetFlags(&flags, numbers) != CUDA_SUCCESS;  // it answers only for pinned memory
+  const bool ours = cuMemHostGetFlags(&flags, numbers) != CUDA_SUCCESS;  // it succeeds only for pinned memory
   if (ours) cuMemHostRegister(numbers, n * sizeof(float), 0);
   struct Unregister {
     float* registered;

@@ -1,5 +1,5 @@
 // Rejected with: "no device memory is allocated"
-// The usual three copies: right, and not what was asked for.
+// The results are correct, but they were computed in device memory, with two copies.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {

@@ -1,10 +1,10 @@
-// Rejected with: "each call is checked, and a vector is not pinned when one fails"
-// It waits, and does not ask how the kernel ended.
+// Rejected with: "each call is checked, and the vector is pageable again if one fails"
+// It waits, but ignores whether the kernel has failed.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {
   unsigned flags;
-  const bool ours = cuMemHostGetFlags(&flags, numbers) != CUDA_SUCCESS;  // it answers only for pinned memory
+  const bool ours = cuMemHostGetFlags(&flags, numbers) != CUDA_SUCCESS;  // it succeeds only for pinned memory
   if (ours) CU_THROW(cuMemHostRegister(numbers, n * sizeof(float), 0));
   struct Unregister {
     float* registered;

@@ -1,5 +1,5 @@
-// Rejected with: "a vector is not pinned afterwards"
-// The pages stay locked, and when the vector is freed the driver still has them on its list.
+// Rejected with: "a vector is pageable again afterwards"
+// The pages stay locked. When the vector is freed, the driver still has them registered.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {

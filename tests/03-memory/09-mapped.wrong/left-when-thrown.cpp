@@ -1,10 +1,10 @@
-// Rejected with: "what the driver refuses is thrown, and a vector is not pinned then either"
-// A throw leaves before the line that unregisters.
+// Rejected with: "what the driver refuses is thrown, and the vector is pageable again"
+// An exception skips the line that unregisters.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {
   unsigned flags;
-  const bool ours = cuMemHostGetFlags(&flags, numbers) != CUDA_SUCCESS;  // it answers only for pinned memory
+  const bool ours = cuMemHostGetFlags(&flags, numbers) != CUDA_SUCCESS;  // it succeeds only for pinned memory
   if (ours) CU_THROW(cuMemHostRegister(numbers, n * sizeof(float), 0));
 
   CUdeviceptr address;

@@ -1,5 +1,5 @@
 // Rejected with: "no device memory is allocated"
-// Managed memory is device memory, too, and what goes into it is copied.
+// Managed memory is an allocation too, and the numbers are copied into it and back.
 #include "common/cu.hpp"
 
 #include <cstring>

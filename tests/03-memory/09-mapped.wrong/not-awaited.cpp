@@ -1,5 +1,5 @@
-// Rejected with: "the results are there when it returns, even if the device was busy"
-// A launch returns before the kernel has run, and no copy comes after it that would wait.
+// Rejected with: "the results are complete when it returns, even if the device was busy"
+// A launch returns before the kernel has run, and no later copy waits for it.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {

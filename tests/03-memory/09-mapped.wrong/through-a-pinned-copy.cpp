@@ -1,5 +1,5 @@
-// Rejected with: "nothing is copied: no pinned memory is allocated to copy it to"
-// The kernel reads host memory, and yet everything is copied twice, by the CPU: from the vector and back.
+// Rejected with: "no pinned memory is allocated to copy the numbers to"
+// The kernel reads host memory, but the CPU copies everything twice: into a pinned buffer and back.
 #include "common/cu.hpp"
 
 #include <cstring>

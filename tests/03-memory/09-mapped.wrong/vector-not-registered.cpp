@@ -1,5 +1,5 @@
 // Rejected with: "the numbers of a vector are squared"
-// The device does not reach pageable memory: the driver has no address for it.
+// The vector is pageable, so the driver has no device address for it.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {

@@ -1,23 +1,31 @@
-// Rejected with: "no kernel begins before its copy has come in"
-// Streams know nothing of each other: without an event the kernel computes with what lay there before.
+// Rejected with: "no kernel begins before its copy in has finished"
+// Without an event between them, the two streams are independent: the kernel may run on old data.
 #include "common/cu.hpp"
+
+#include <vector>
 
 struct Streams {
   CUstream in, work, out;
 };
 
-void process(CUfunction kernel, float* host, CUdeviceptr device, int pieces, int n, const Streams& streams) {
-  cu::Event copied(CU_EVENT_DISABLE_TIMING), computed(CU_EVENT_DISABLE_TIMING);
-  for (int i = 0; i < pieces; ++i) {
-    const std::size_t bytes = n * sizeof(float);
-    CUdeviceptr piece = device + i * bytes;
+void process(CUfunction kernel, float* host, int pieces, int n, const std::vector<CUdeviceptr>& buffers,
+             const Streams& streams) {
+  const cu::Event copied(CU_EVENT_DISABLE_TIMING), computed(CU_EVENT_DISABLE_TIMING);
+  std::vector<cu::Event> free;
+  for (std::size_t k = 0; k < buffers.size(); ++k) free.emplace_back(CU_EVENT_DISABLE_TIMING);
+  const std::size_t bytes = n * sizeof(float);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(pieces); ++i) {
+    const std::size_t k = i % buffers.size();
+    float* piece = host + i * n;
+    CUdeviceptr buffer = buffers[k];
     int rounds = 1;
-    void* arguments[] = {&piece, &n, &rounds};
-    CU_THROW(cuMemcpyHtoDAsync(piece, host + i * n, bytes, streams.in));
-    CU_THROW(cuEventRecord(copied.handle, streams.in));
+    void* arguments[] = {&buffer, &n, &rounds};
+    if (i >= buffers.size()) CU_THROW(cuStreamWaitEvent(streams.in, free[k].handle, 0));
+    CU_THROW(cuMemcpyHtoDAsync(buffer, piece, bytes, streams.in));
     CU_THROW(cuLaunchKernel(kernel, 64, 1, 1, 256, 1, 1, 0, streams.work, arguments, nullptr));
     CU_THROW(cuEventRecord(computed.handle, streams.work));
     CU_THROW(cuStreamWaitEvent(streams.out, computed.handle, 0));
-    CU_THROW(cuMemcpyDtoHAsync(host + i * n, piece, bytes, streams.out));
+    CU_THROW(cuMemcpyDtoHAsync(piece, buffer, bytes, streams.out));
+    CU_THROW(cuEventRecord(free[k].handle, streams.out));
   }
 }

@@ -1,5 +1,5 @@
-// Rejected with: "copies go into the slots only"
-// Pinned memory for all the bytes at once: that is what the ring is there to save.
+// Rejected with: "the device copies only into the slots"
+// It allocates pinned memory for all bytes at once, which the ring is there to avoid.
 #include "common/cu.hpp"
 
 #include <algorithm>

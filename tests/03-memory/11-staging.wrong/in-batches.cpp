@@ -1,5 +1,5 @@
-// Rejected with: "a slot that is emptied is asked for again before the host waits for the next"
-// All slots are filled, then all are emptied: while the host empties them, the device has nothing to do.
+// Rejected with: "an emptied slot gets its next copy before the host waits again"
+// All slots are filled, then all are emptied. While the host empties them, the device is idle.
 #include "common/cu.hpp"
 
 #include <algorithm>

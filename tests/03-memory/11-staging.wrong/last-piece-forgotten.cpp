@@ -1,5 +1,5 @@
-// Rejected with: "a last piece that is shorter arrives, and nothing behind it"
-// Rounded down: what is less than a slot is never asked for.
+// Rejected with: "a shorter last piece is copied, and nothing behind it is touched"
+// The number of pieces is rounded down, so a last piece that is shorter is never copied.
 #include "common/cu.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Rejected with: "the bytes are those of the stream's turn, even if it is busy"
-// The slot is emptied before anything has come in.
+// Rejected with: "the copies are made in stream order, even if the stream is busy"
+// The slot is emptied before the copy into it has finished.
 #include "common/cu.hpp"
 
 #include <algorithm>

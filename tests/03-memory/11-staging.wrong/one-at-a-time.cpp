@@ -1,4 +1,4 @@
-// Rejected with: "all slots are under way before the host waits for the first"
+// Rejected with: "a copy into every slot is enqueued before the host waits for the first"
 // The device is idle while the host empties a slot, and the host while the device fills it.
 #include "common/cu.hpp"
 

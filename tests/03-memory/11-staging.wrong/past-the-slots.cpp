@@ -1,5 +1,5 @@
-// Rejected with: "copies go into the slots only"
-// The driver's own way from the device to pageable memory, which this was to replace.
+// Rejected with: "the device copies only into the slots"
+// This is the driver's own way into pageable memory, which the ring should replace.
 #include "common/cu.hpp"
 
 #include <algorithm>

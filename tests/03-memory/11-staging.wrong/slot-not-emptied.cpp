@@ -1,5 +1,5 @@
-// Rejected with: "whole pieces arrive, more than there are slots"
-// All pieces are asked for at once: a slot is filled again before anybody has taken out what it held.
+// Rejected with: "more whole pieces than there are slots are copied"
+// All pieces are enqueued at once, so a slot is filled again before the host has emptied it.
 #include "common/cu.hpp"
 
 #include <algorithm>

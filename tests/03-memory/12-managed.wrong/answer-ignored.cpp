@@ -1,5 +1,5 @@
 // Rejected with: "memory that is not managed is refused"
-// If the prefetch is refused, something is wrong with the memory; nobody hears of it.
+// If the prefetch fails, the memory is not what it should be, and the caller never learns of it.
 #include "common/cu.hpp"
 
 void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {

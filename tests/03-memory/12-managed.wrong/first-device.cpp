@@ -1,5 +1,5 @@
-// Rejected with: "a device that is not there is refused, not taken for another one"
-// Device 0, whichever was meant: on a machine with two, the numbers go to the wrong one first.
+// Rejected with: "a device that does not exist is refused, not replaced by another one"
+// It prefetches to device 0, whatever device the caller has named.
 #include "common/cu.hpp"
 
 void take_turns(CUfunction add_one, CUdevice, int* numbers, int n, int rounds) {

@@ -1,4 +1,4 @@
-// Rejected with: "all of the numbers were prefetched to the device"
+// Rejected with: "all numbers are prefetched to the device"
 // The call counts bytes: three quarters of the numbers are left to page faults.
 #include "common/cu.hpp"
 

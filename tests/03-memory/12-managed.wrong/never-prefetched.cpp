@@ -1,5 +1,5 @@
-// Rejected with: "all of the numbers were prefetched to the device"
-// Right, and slower: the pages come one fault at a time.
+// Rejected with: "all numbers are prefetched to the device"
+// The results are correct, but every page migrates on a page fault.
 #include "common/cu.hpp"
 
 void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {

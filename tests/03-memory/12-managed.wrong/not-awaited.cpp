@@ -1,5 +1,5 @@
-// Rejected with: "the host waits for its turn, even if the device is busy"
-// One pointer for both does not mean one after the other: the host doubles what the kernel has yet to touch.
+// Rejected with: "the host waits for the kernel, even if the device is busy"
+// A shared pointer does not order accesses: the host doubles numbers that the kernel has not reached yet.
 #include "common/cu.hpp"
 
 void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {

@@ -1,5 +1,5 @@
 // Rejected with: "each call is checked: what the driver refuses is thrown"
-// If waiting fails, nobody knows whose turn it is.
+// If waiting fails, the results are undefined, and the caller never learns of it.
 #include "common/cu.hpp"
 
 void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {

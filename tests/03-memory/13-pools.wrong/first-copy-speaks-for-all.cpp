@@ -1,14 +1,14 @@
 // Rejected with: "each call is checked: what the driver refuses is thrown"
-// "If the first copy goes well, so will the others."
+// Only the first copy is checked, but each of them can fail.
 #include "common/cu.hpp"
 
 namespace {
 
-struct Meanwhile {
+struct Temporary {
   CUdeviceptr address = 0;
   CUstream stream;
-  explicit Meanwhile(CUstream in) : stream(in) {}
-  ~Meanwhile() {
+  explicit Temporary(CUstream in) : stream(in) {}
+  ~Temporary() {
     if (address != 0) CU_REPORT(cuMemFreeAsync(address, stream));
   }
 };
@@ -16,9 +16,9 @@ struct Meanwhile {
 }  // namespace
 
 void swap(CUdeviceptr a, CUdeviceptr b, std::size_t bytes, CUstream stream) {
-  Meanwhile a_was(stream);
-  CU_THROW(cuMemAllocAsync(&a_was.address, bytes, stream));
-  CU_THROW(cuMemcpyDtoDAsync(a_was.address, a, bytes, stream));
+  Temporary temporary(stream);
+  CU_THROW(cuMemAllocAsync(&temporary.address, bytes, stream));
+  CU_THROW(cuMemcpyDtoDAsync(temporary.address, a, bytes, stream));
   cuMemcpyDtoDAsync(a, b, bytes, stream);
-  cuMemcpyDtoDAsync(b, a_was.address, bytes, stream);
+  cuMemcpyDtoDAsync(b, temporary.address, bytes, stream);
 }

@@ -1,11 +1,11 @@
-// Rejected with: "nothing of the pool stays in use"
-// The pool's memory outlives the variable, as any other does.
+// Rejected with: "no memory of the pool stays in use"
+// Like any device memory, memory from a pool outlives the variable that holds its address.
 #include "common/cu.hpp"
 
 void swap(CUdeviceptr a, CUdeviceptr b, std::size_t bytes, CUstream stream) {
-  CUdeviceptr a_was;
-  CU_THROW(cuMemAllocAsync(&a_was, bytes, stream));
-  CU_THROW(cuMemcpyDtoDAsync(a_was, a, bytes, stream));
+  CUdeviceptr temporary;
+  CU_THROW(cuMemAllocAsync(&temporary, bytes, stream));
+  CU_THROW(cuMemcpyDtoDAsync(temporary, a, bytes, stream));
   CU_THROW(cuMemcpyDtoDAsync(a, b, bytes, stream));
-  CU_THROW(cuMemcpyDtoDAsync(b, a_was, bytes, stream));
+  CU_THROW(cuMemcpyDtoDAsync(b, temporary, bytes, stream));
 }

@@ -1,14 +1,14 @@
-// Rejected with: "the memory is taken and given back in the stream that copies, and in no other"
-// The default stream is as good as any? This one does not wait for it, and copies to what may not be there yet.
+// Rejected with: "memory is allocated and freed in the copying stream, and in no other"
+// The copying stream does not wait for the default stream, in which the memory is allocated and freed.
 #include "common/cu.hpp"
 
 namespace {
 
-struct Meanwhile {
+struct Temporary {
   CUdeviceptr address = 0;
   CUstream stream;
-  explicit Meanwhile(CUstream in) : stream(in) {}
-  ~Meanwhile() {
+  explicit Temporary(CUstream in) : stream(in) {}
+  ~Temporary() {
     if (address != 0) CU_REPORT(cuMemFreeAsync(address, stream));
   }
 };
@@ -16,9 +16,9 @@ struct Meanwhile {
 }  // namespace
 
 void swap(CUdeviceptr a, CUdeviceptr b, std::size_t bytes, CUstream stream) {
-  Meanwhile a_was(stream);
-  CU_THROW(cuMemAllocAsync(&a_was.address, bytes, nullptr));
-  CU_THROW(cuMemcpyDtoDAsync(a_was.address, a, bytes, stream));
+  Temporary temporary(stream);
+  CU_THROW(cuMemAllocAsync(&temporary.address, bytes, nullptr));
+  CU_THROW(cuMemcpyDtoDAsync(temporary.address, a, bytes, stream));
   CU_THROW(cuMemcpyDtoDAsync(a, b, bytes, stream));
-  CU_THROW(cuMemcpyDtoDAsync(b, a_was.address, bytes, stream));
+  CU_THROW(cuMemcpyDtoDAsync(b, temporary.address, bytes, stream));
 }

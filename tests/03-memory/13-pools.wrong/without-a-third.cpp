@@ -1,5 +1,5 @@
-// Rejected with: "each buffer holds what the other one held"
-// Two copies are not a swap: the second one takes back what the first one brought.
+// Rejected with: "each buffer has the other one's contents"
+// Two copies are not a swap: the second one copies back what the first one has written.
 #include "common/cu.hpp"
 
 void swap(CUdeviceptr a, CUdeviceptr b, std::size_t bytes, CUstream stream) {

@@ -1,5 +1,5 @@
-// Rejected with: "a hundred bytes become a whole piece, and it can be used"
-// Memory of this kind comes in whole pieces; 100 bytes are refused.
+// Rejected with: "100 bytes become a whole chunk that can be used"
+// Memory comes in whole chunks, so cuMemCreate rejects 100 bytes.
 #include "common/cu.hpp"
 
 struct Growing {
@@ -18,10 +18,10 @@ void grow(Growing& array, std::size_t bytes, CUdevice device) {
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   const std::size_t more = bytes - array.backed;
   const CUdeviceptr end = array.address + array.backed;
-  CUmemGenericAllocationHandle piece;
-  CU_THROW(cuMemCreate(&piece, more, &kind, 0));
-  const CUresult mapped = cuMemMap(end, more, 0, piece, 0);
-  CU_REPORT(cuMemRelease(piece));  // a mapping keeps the memory; without one it goes back
+  CUmemGenericAllocationHandle chunk;
+  CU_THROW(cuMemCreate(&chunk, more, &kind, 0));
+  const CUresult mapped = cuMemMap(end, more, 0, chunk, 0);
+  CU_REPORT(cuMemRelease(chunk));  // a mapping keeps the memory alive; without one it is freed
   CU_THROW(mapped);
   const CUresult allowed = cuMemSetAccess(end, more, &access, 1);
   if (allowed != CUDA_SUCCESS) CU_REPORT(cuMemUnmap(end, more));

@@ -1,5 +1,5 @@
-// Rejected with: "when it is unmapped, the memory is the device's again"
-// A handle keeps the memory as a mapping does: after the unmapping it is still taken, and nobody can name it.
+// Rejected with: "unmapping the array frees its memory"
+// The handle keeps the memory allocated after it is unmapped, and no variable has the handle any more.
 #include "common/cu.hpp"
 
 struct Growing {
@@ -16,13 +16,13 @@ void grow(Growing& array, std::size_t bytes, CUdevice device) {
   CUmemAccessDesc access{};
   access.location = kind.location;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  std::size_t granule = 0;
-  CU_THROW(cuMemGetAllocationGranularity(&granule, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  const std::size_t more = (bytes - array.backed + granule - 1) / granule * granule;
+  std::size_t granularity = 0;
+  CU_THROW(cuMemGetAllocationGranularity(&granularity, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  const std::size_t more = (bytes - array.backed + granularity - 1) / granularity * granularity;
   const CUdeviceptr end = array.address + array.backed;
-  CUmemGenericAllocationHandle piece;
-  CU_THROW(cuMemCreate(&piece, more, &kind, 0));
-  CU_THROW(cuMemMap(end, more, 0, piece, 0));
+  CUmemGenericAllocationHandle chunk;
+  CU_THROW(cuMemCreate(&chunk, more, &kind, 0));
+  CU_THROW(cuMemMap(end, more, 0, chunk, 0));
   const CUresult allowed = cuMemSetAccess(end, more, &access, 1);
   if (allowed != CUDA_SUCCESS) CU_REPORT(cuMemUnmap(end, more));
   CU_THROW(allowed);

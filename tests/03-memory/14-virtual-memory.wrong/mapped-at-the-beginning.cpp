@@ -1,5 +1,5 @@
-// Rejected with: "what was there stays, and what is new can be used"
-// The second piece is mapped over the first, which is refused.
+// Rejected with: "the old contents stay, and the new memory can be used"
+// The second chunk is mapped over the first one, which the driver rejects.
 #include "common/cu.hpp"
 
 struct Growing {
@@ -16,14 +16,14 @@ void grow(Growing& array, std::size_t bytes, CUdevice device) {
   CUmemAccessDesc access{};
   access.location = kind.location;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  std::size_t granule = 0;
-  CU_THROW(cuMemGetAllocationGranularity(&granule, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  const std::size_t more = (bytes - array.backed + granule - 1) / granule * granule;
+  std::size_t granularity = 0;
+  CU_THROW(cuMemGetAllocationGranularity(&granularity, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  const std::size_t more = (bytes - array.backed + granularity - 1) / granularity * granularity;
   const CUdeviceptr end = array.address;
-  CUmemGenericAllocationHandle piece;
-  CU_THROW(cuMemCreate(&piece, more, &kind, 0));
-  const CUresult mapped = cuMemMap(end, more, 0, piece, 0);
-  CU_REPORT(cuMemRelease(piece));  // a mapping keeps the memory; without one it goes back
+  CUmemGenericAllocationHandle chunk;
+  CU_THROW(cuMemCreate(&chunk, more, &kind, 0));
+  const CUresult mapped = cuMemMap(end, more, 0, chunk, 0);
+  CU_REPORT(cuMemRelease(chunk));  // a mapping keeps the memory alive; without one it is freed
   CU_THROW(mapped);
   const CUresult allowed = cuMemSetAccess(end, more, &access, 1);
   if (allowed != CUDA_SUCCESS) CU_REPORT(cuMemUnmap(end, more));

@@ -1,5 +1,5 @@
-// Rejected with: "a hundred bytes become a whole piece, and it can be used"
-// What is mapped may not yet be touched: nobody has been given access.
+// Rejected with: "100 bytes become a whole chunk that can be used"
+// Memory that is mapped cannot be accessed before cuMemSetAccess.
 #include "common/cu.hpp"
 
 struct Growing {
@@ -13,14 +13,14 @@ void grow(Growing& array, std::size_t bytes, CUdevice device) {
   kind.type = CU_MEM_ALLOCATION_TYPE_PINNED;
   kind.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   kind.location.id = device;
-  std::size_t granule = 0;
-  CU_THROW(cuMemGetAllocationGranularity(&granule, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  const std::size_t more = (bytes - array.backed + granule - 1) / granule * granule;
+  std::size_t granularity = 0;
+  CU_THROW(cuMemGetAllocationGranularity(&granularity, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  const std::size_t more = (bytes - array.backed + granularity - 1) / granularity * granularity;
   const CUdeviceptr end = array.address + array.backed;
-  CUmemGenericAllocationHandle piece;
-  CU_THROW(cuMemCreate(&piece, more, &kind, 0));
-  const CUresult mapped = cuMemMap(end, more, 0, piece, 0);
-  CU_REPORT(cuMemRelease(piece));  // a mapping keeps the memory; without one it goes back
+  CUmemGenericAllocationHandle chunk;
+  CU_THROW(cuMemCreate(&chunk, more, &kind, 0));
+  const CUresult mapped = cuMemMap(end, more, 0, chunk, 0);
+  CU_REPORT(cuMemRelease(chunk));  // a mapping keeps the memory alive; without one it is freed
   CU_THROW(mapped);
   array.backed += more;
 }

@@ -1,5 +1,5 @@
-// Rejected with: "the memory is on the device that is asked for, and access is that device's"
-// On a machine with one GPU it is the same.
+// Rejected with: "the given device owns the memory and has access to it"
+// It always uses device 0. On a machine with one GPU, the difference does not show.
 #include "common/cu.hpp"
 
 struct Growing {
@@ -17,14 +17,14 @@ void grow(Growing& array, std::size_t bytes, CUdevice device) {
   CUmemAccessDesc access{};
   access.location = kind.location;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  std::size_t granule = 0;
-  CU_THROW(cuMemGetAllocationGranularity(&granule, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
-  const std::size_t more = (bytes - array.backed + granule - 1) / granule * granule;
+  std::size_t granularity = 0;
+  CU_THROW(cuMemGetAllocationGranularity(&granularity, &kind, CU_MEM_ALLOC_GRANULARITY_MINIMUM));
+  const std::size_t more = (bytes - array.backed + granularity - 1) / granularity * granularity;
   const CUdeviceptr end = array.address + array.backed;
-  CUmemGenericAllocationHandle piece;
-  CU_THROW(cuMemCreate(&piece, more, &kind, 0));
-  const CUresult mapped = cuMemMap(end, more, 0, piece, 0);
-  CU_REPORT(cuMemRelease(piece));  // a mapping keeps the memory; without one it goes back
+  CUmemGenericAllocationHandle chunk;
+  CU_THROW(cuMemCreate(&chunk, more, &kind, 0));
+  const CUresult mapped = cuMemMap(end, more, 0, chunk, 0);
+  CU_REPORT(cuMemRelease(chunk));  // a mapping keeps the memory alive; without one it is freed
   CU_THROW(mapped);
   const CUresult allowed = cuMemSetAccess(end, more, &access, 1);
   if (allowed != CUDA_SUCCESS) CU_REPORT(cuMemUnmap(end, more));

@@ -1,5 +1,5 @@
-// Rejected with: "a device whose pieces are twice as large gets whole pieces"
-// 2 MiB is what the driver answered here. Nobody has promised it.
+// Rejected with: "on a device with twice the granularity, chunks are twice as large"
+// The granularity is hard-coded. 2 MiB is what one driver returned, not a guarantee.
 #include "common/cu.hpp"
 
 struct Growing {
@@ -16,13 +16,13 @@ void grow(Growing& array, std::size_t bytes, CUdevice device) {
   CUmemAccessDesc access{};
   access.location = kind.location;
   access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-  constexpr std::size_t granule = 2 << 20;
-  const std::size_t more = (bytes - array.backed + granule - 1) / granule * granule;
+  constexpr std::size_t granularity = 2 << 20;
+  const std::size_t more = (bytes - array.backed + granularity - 1) / granularity * granularity;
   const CUdeviceptr end = array.address + array.backed;
-  CUmemGenericAllocationHandle piece;
-  CU_THROW(cuMemCreate(&piece, more, &kind, 0));
-  const CUresult mapped = cuMemMap(end, more, 0, piece, 0);
-  CU_REPORT(cuMemRelease(piece));  // a mapping keeps the memory; without one it goes back
+  CUmemGenericAllocationHandle chunk;
+  CU_THROW(cuMemCreate(&chunk, more, &kind, 0));
+  const CUresult mapped = cuMemMap(end, more, 0, chunk, 0);
+  CU_REPORT(cuMemRelease(chunk));  // a mapping keeps the memory alive; without one it is freed
   CU_THROW(mapped);
   const CUresult allowed = cuMemSetAccess(end, more, &access, 1);
   if (allowed != CUDA_SUCCESS) CU_REPORT(cuMemUnmap(end, more));

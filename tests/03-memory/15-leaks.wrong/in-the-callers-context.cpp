@@ -1,5 +1,5 @@
-// Rejected with: "afterwards nothing is missing"
-// It is measured, and stays lost: only a context of its own takes it along when it ends.
+// Rejected with: "afterwards no memory is missing"
+// The leak is measured but not undone: only a separate context frees it when it is destroyed.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Rejected with: "the caller's context is current again, also after a throw"
-// A throw leaves past the line that destroys the context.
+// Rejected with: "the caller's context is current again, also after an exception"
+// An exception skips the line that destroys the context.
 #include "common/cu.hpp"
 
 #include <functional>

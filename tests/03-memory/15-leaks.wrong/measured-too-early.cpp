@@ -1,5 +1,5 @@
-// Rejected with: "what its own context takes is not lost"
-// Free memory is asked for before the context is made: what the context takes for itself is counted as lost.
+// Rejected with: "memory that the context itself uses is not counted"
+// Free memory is read before the context is created, so the context's own memory counts as leaked.
 #include "common/cu.hpp"
 
 #include <functional>

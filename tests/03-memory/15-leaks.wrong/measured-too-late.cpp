@@ -1,5 +1,5 @@
-// Rejected with: "what is lost is counted"
-// The context has ended, and taken along what should have been counted.
+// Rejected with: "leaked bytes are counted"
+// Free memory is read after the context was destroyed, which has freed what should be counted.
 #include "common/cu.hpp"
 
 #include <functional>

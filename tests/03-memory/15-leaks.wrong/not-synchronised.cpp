@@ -1,5 +1,5 @@
-// Rejected with: "what goes back in stream order has gone back"
-// The pool still holds what was freed in stream order: it gives back when somebody waits.
+// Rejected with: "memory freed in stream order does not count as leaked"
+// The pool still holds what was freed in stream order. It releases memory when the host synchronizes.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Rejected with: "whatever the work throws, its context goes, and what it lost goes with it"
-// After a throw the caller's context is current again. The other one is current nowhere, and keeps what was lost.
+// Rejected with: "whatever the work throws, its context is destroyed, and its leaks with it"
+// After an exception, the context is popped but never destroyed, and it still owns the leaked memory.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Rejected with: "what goes back in a stream of the work's own has gone back, too"
-// The default stream is done. The work had one of its own, which does not wait for it.
+// Rejected with: "memory freed in a stream of the work's own does not count as leaked"
+// It waits for the default stream only. The work had a stream of its own.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown, and its context goes"
-// What the work did wrong on the device comes out here, and nobody listens.
+// Rejected with: "each call is checked: what the driver refuses is thrown, and the context is destroyed"
+// If the work has caused an error on the device, waiting reports it, and the result is ignored.
 #include "common/cu.hpp"
 
 #include <functional>

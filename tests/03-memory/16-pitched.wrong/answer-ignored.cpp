@@ -1,5 +1,5 @@
 // Rejected with: "what the driver refuses is thrown"
-// The copy was refused, and the zeros of a new vector pass for the image.
+// If the copy fails, the zeros of a new vector look like the image.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Rejected with: "a rectangle from the middle"
+// Rejected with: "a rectangle from the middle is copied"
 // The corner is given in bytes, as the field's name says: srcXInBytes.
 #include "common/cu.hpp"
 

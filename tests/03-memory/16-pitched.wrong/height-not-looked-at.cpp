@@ -1,5 +1,5 @@
-// Rejected with: "a rectangle that reaches out below is refused, though the allocation goes on"
-// That the rows end is left to the driver. It knows where the allocation ends, which may be further down.
+// Rejected with: "a rectangle that ends below the image is refused, although the allocation goes on"
+// It relies on the driver, which knows where the allocation ends but not where the image does.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Rejected with: "one copy is enough"
-// A call for each row: right, and each one costs what a call costs.
+// Rejected with: "a single copy call is enough"
+// One call per row: the result is correct, and each call has its own overhead.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
-// Rejected with: "the whole image comes without its padding"
-// The rows on the device are as far apart as the pitch says, not as they are long.
+// Rejected with: "the whole image is copied without its padding"
+// On the device, rows are as far apart as the pitch says, not as long as they are.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown, and no module stays behind"
+// Rejected with: "every call is checked, and no module stays behind"
 // If the launch is refused, nothing runs, and nothing is there to wait for.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown, and no module stays behind"
+// Rejected with: "every call is checked, and no module stays behind"
 // A kernel that is not there is thought of, a launch that is refused is not: its module stays loaded.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
-// Rejected with: "a number of numbers that nothing divides: all are computed"
-// Four floats at a time are faster to load. Of 997 numbers, the last one is in no group of four.
+// Rejected with: "a prime number of elements: all are computed"
+// Loads four floats at a time. Of 997 elements, the last one is in no group of four.
 extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
   const int threads = gridDim.x * blockDim.x;
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n / 4; i += threads) {

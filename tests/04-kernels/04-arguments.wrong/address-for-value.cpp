@@ -1,5 +1,5 @@
 // Rejected with: "the first value is stored at offset 0"
-// kernelParams takes addresses, the buffer takes the values themselves: here the address is copied.
+// kernelParams contains addresses, but the buffer contains the values. This copies the address.
 #include "common/cu.hpp"
 
 #include <cstring>

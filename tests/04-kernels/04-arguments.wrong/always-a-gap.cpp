@@ -1,5 +1,5 @@
-// Rejected with: "a value that fits where it is leaves no gap"
-// To the next multiple, even from one: (size / alignment + 1) rounds up what is round already.
+// Rejected with: "a value that is already aligned leaves no gap"
+// (size / alignment + 1) moves to the next multiple even if the size already is one.
 #include "common/cu.hpp"
 
 #include <cstring>

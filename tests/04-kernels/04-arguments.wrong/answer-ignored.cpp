@@ -1,4 +1,4 @@
-// Rejected with: "a launch that is refused is reported"
+// Rejected with: "a failed launch is reported"
 // The launch is the last line, and its result is discarded.
 #include "common/cu.hpp"
 

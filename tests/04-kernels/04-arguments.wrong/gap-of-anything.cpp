@@ -1,5 +1,5 @@
-// Rejected with: "the gap holds zeros"
-// The gap is as long as it should be; what it holds is whatever the value before it ended with.
+// Rejected with: "the gap is filled with zeros"
+// The gap has the right size but is not cleared.
 #include "common/cu.hpp"
 
 #include <vector>

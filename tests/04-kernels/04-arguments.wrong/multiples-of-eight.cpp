@@ -1,5 +1,5 @@
 // Rejected with: "the buffer ends where the last value ends"
-// Every value gets a multiple of eight bytes: right for pointers and doubles, and so for most kernels.
+// Every value occupies a multiple of eight bytes, which is right only for pointers and doubles.
 #include "common/cu.hpp"
 
 #include <cstring>

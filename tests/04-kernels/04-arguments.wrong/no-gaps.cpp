@@ -1,5 +1,5 @@
-// Rejected with: "a value begins at a multiple of its alignment"
-// One value right behind the other: the kernel looks for each at a multiple of its alignment.
+// Rejected with: "a value starts at a multiple of its alignment"
+// The values are packed without gaps, but the kernel reads each at a multiple of its alignment.
 #include "common/cu.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown"
-// The name and the size have been looked at, so what could go wrong?
+// Rejected with: "every call is checked"
+// The name and the size are checked, but not the copy.
 #include "common/cu.hpp"
 
 void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// Rejected with: "too many bytes are refused"
+// Rejected with: "too many bytes are rejected"
 // Bytes that do not fit are dropped silently.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
 // Rejected with: "the exception carries the driver's own error code"
-// A size that does not fit, or a copy that fails for any reason: all the same.
+// A wrong size and a failed copy are reported with the same code.
 #include "common/cu.hpp"
 
 void write_variable(CUmodule module, const char* name, const void* value, std::size_t bytes) {

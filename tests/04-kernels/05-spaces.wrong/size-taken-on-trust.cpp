@@ -1,4 +1,4 @@
-// Rejected with: "too few bytes are refused, and nothing is written"
+// Rejected with: "too few bytes are rejected, and nothing is written"
 // The driver rejects a write that is too large. It does not reject one that is too small.
 #include "common/cu.hpp"
 

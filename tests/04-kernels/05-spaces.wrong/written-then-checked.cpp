@@ -1,5 +1,5 @@
-// Rejected with: "too few bytes are refused, and nothing is written"
-// The size is compared when half of the variable is overwritten already.
+// Rejected with: "too few bytes are rejected, and nothing is written"
+// The size is compared after the variable has been partly overwritten.
 #include "common/cu.hpp"
 
 #include <algorithm>

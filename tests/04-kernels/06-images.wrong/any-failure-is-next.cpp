@@ -1,5 +1,5 @@
 // Rejected with: "an image with a mistake ends the search"
-// Whatever went wrong, the next one may do: a mistake in the image that was meant is never heard of.
+// Any failure leads to the next image, so a mistake in the intended image is never reported.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "machine code for another GPU is passed over"
-// One image is tried. It works on the machine that it was written on.
+// Rejected with: "machine code for another GPU is skipped"
+// Only one image is tried, which works on the machine where it was written.
 #include "common/cu.hpp"
 
 #include <string>

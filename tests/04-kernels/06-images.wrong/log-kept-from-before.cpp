@@ -1,5 +1,5 @@
 // Rejected with: "if no image ended the search with an error, the log is empty"
-// The log is written where an image ends the search. Where none does, it holds what an earlier call left in it.
+// The log is set only if an image ends the search. Otherwise it keeps the text of an earlier call.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
 // Rejected with: "if no image ended the search with an error, the log is empty"
-// What the compiler said about an image that was passed over is no error of the search.
+// The log of a skipped image is not an error of the search.
 #include "common/cu.hpp"
 
 #include <string>

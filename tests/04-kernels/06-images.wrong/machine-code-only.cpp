@@ -1,5 +1,5 @@
-// Rejected with: "PTX for a newer driver is passed over"
-// "PTX runs everywhere": on the driver that is too old for it, it does not.
+// Rejected with: "PTX for a newer driver is skipped"
+// Assumes that PTX runs everywhere. A driver that is older than the PTX rejects it.
 #include "common/cu.hpp"
 
 #include <string>

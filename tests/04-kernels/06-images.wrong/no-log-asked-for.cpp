@@ -1,5 +1,5 @@
-// Rejected with: "what the compiler said about the mistake is in the log"
-// Without a buffer the driver's compiler keeps its reasons to itself: CUDA_ERROR_INVALID_PTX is all there is.
+// Rejected with: "the compiler's message about the mistake is in the log"
+// Without a buffer, the driver's compiler reports no reason, only CUDA_ERROR_INVALID_PTX.
 #include "common/cu.hpp"
 
 #include <string>

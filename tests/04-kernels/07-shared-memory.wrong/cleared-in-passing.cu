@@ -1,5 +1,5 @@
 // Rejected with: "the simulator finds no fault in how the kernel runs"
-// A warp that comes early adds to what is not 0 yet, and what it has added is lost. The first warp has to be the first.
+// A warp that arrives early adds to a sum that has not been cleared yet, and its contribution is lost.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   __shared__ int sum;
   if (threadIdx.x == 0) sum = 0;

@@ -1,5 +1,5 @@
-// Rejected with: "each warp fetches its own numbers, and no others"
-// Nobody hands anything over: one thread reads the numbers of all, and the others have come for nothing.
+// Rejected with: "each warp loads its own elements, and no others"
+// Nothing is exchanged: one thread loads the elements of all threads, and the others do nothing.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   if (threadIdx.x != 0) return;
   int sum = 0;

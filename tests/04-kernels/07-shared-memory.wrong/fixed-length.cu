@@ -1,5 +1,5 @@
-// Rejected with: "an array of fixed length, if there is one, has room for 1024 threads"
-// 256 places, as in the lesson. Larger blocks write past them, into the memory that the launch gives, and all looks
+// Rejected with: "a static array, if there is one, has room for 1024 threads"
+// 256 elements, as in the lesson. Larger blocks write past them, into the dynamic shared memory, and all looks
 // well.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   __shared__ int numbers[256];

@@ -1,5 +1,5 @@
 // Rejected with: "many blocks of 1024 threads"
-// The first thread adds up what the others have not written yet.
+// The first thread adds elements that the others have not written yet.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   extern __shared__ int numbers[];
   numbers[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];

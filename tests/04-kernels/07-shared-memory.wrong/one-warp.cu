@@ -1,5 +1,5 @@
 // Rejected with: "a block of 256 threads"
-// The warp adds up its numbers without any shared memory. A block has more than one.
+// The warp adds its elements without shared memory, but a block has more than one warp.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   int sum = in[blockIdx.x * blockDim.x + threadIdx.x];
   const unsigned lanes = __activemask();

@@ -1,4 +1,4 @@
-// Rejected with: "a block whose size is no power of two"
+// Rejected with: "a block whose size is not a power of two"
 // In each round the upper half is added to the lower one. 96, 48, 24, 12, 6, 3: half of three is one, and one is left
 // over.
 extern "C" __global__ void block_sums(const int* in, int* sums) {

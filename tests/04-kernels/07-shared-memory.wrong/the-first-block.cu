@@ -1,5 +1,5 @@
-// Rejected with: "several blocks: each has its own numbers and its own sum"
-// Shared memory is each block's own, but the place in global memory is not: every block adds up the first block's
+// Rejected with: "several blocks: each has its own elements and its own sum"
+// Each block has its own shared memory, but the index into global memory ignores the block: every block adds the first's
 // numbers.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   extern __shared__ int numbers[];

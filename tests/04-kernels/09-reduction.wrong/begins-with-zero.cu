@@ -1,5 +1,5 @@
-// Rejected with: "one warp: the largest is found wherever it lies"
-// 0 is a fine beginning for a sum. Here all numbers are below it.
+// Rejected with: "one warp: the maximum is found at any position"
+// 0 is the identity of addition, not of the maximum: all elements may be negative.
 extern "C" __global__ void maximum(const int* in, int* largest, unsigned long long n) {
   int most = 0;
   const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;

@@ -1,4 +1,4 @@
-// Rejected with: "one block: the largest is found wherever it lies"
+// Rejected with: "one block: the maximum is found at any position"
 // Every warp computes its maximum, and only the first warp reports it.
 extern "C" __global__ void maximum(const int* in, int* largest, unsigned long long n) {
   int most = -2147483647 - 1;

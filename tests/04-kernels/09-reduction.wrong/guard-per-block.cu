@@ -1,4 +1,4 @@
-// Rejected with: "more threads than numbers: what lies past the last one does not count"
+// Rejected with: "more threads than elements: memory past the last element is ignored"
 // Blocks past the end return. The last active block reads beyond the end of the array.
 extern "C" __global__ void maximum(const int* in, int* largest, unsigned long long n) {
   const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;

@@ -1,4 +1,4 @@
-// Rejected with: "a block whose size is no power of two: the largest is found wherever it lies"
+// Rejected with: "a block whose size is not a power of two: the maximum is found at any position"
 // Halving 96 gives 48, 24, 12, 6, 3 and then 1, so the last of the three values is never compared.
 extern "C" __global__ void maximum(const int* in, int* largest, unsigned long long n) {
   __shared__ int of_thread[1024];

@@ -1,5 +1,5 @@
-// Rejected with: "several blocks: the largest is found wherever it lies"
-// Each block stores its largest, and the last one to do so wins.
+// Rejected with: "several blocks: the maximum is found at any position"
+// Each block stores its maximum without comparing, so the last one to store wins.
 extern "C" __global__ void maximum(const int* in, int* largest, unsigned long long n) {
   __shared__ int of_block;
   if (threadIdx.x == 0) of_block = -2147483647 - 1;

@@ -1,5 +1,5 @@
-// Rejected with: "two and four blocks fit, and would not with more"
-// The multiprocessor's memory, divided by the blocks. The system's kilobyte in each of them is forgotten.
+// Rejected with: "two and four blocks fit, and would not fit with more"
+// Divides the multiprocessor's memory by the blocks, but forgets the kilobyte that the system reserves in each.
 #include "common/cu.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Rejected with: "as many blocks as fit at all have what is left, which may be nothing; one more has not"
-// It begins with one KiB: where blocks fit with none only, it says that they do not.
+// Rejected with: "the largest number of blocks that fits gets what is left, which may be 0; one more gets -1"
+// It starts with 1 KiB. If the blocks fit only with none, it returns -1.
 #include "common/cu.hpp"
 
 int largest_shared(CUfunction kernel, int threads, int blocks) {

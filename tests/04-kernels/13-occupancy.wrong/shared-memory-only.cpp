@@ -1,5 +1,5 @@
-// Rejected with: "more threads than a multiprocessor has never fit"
-// Only shared memory is counted. Threads, blocks and registers run out, too.
+// Rejected with: "more threads than a multiprocessor has do not fit"
+// Only shared memory is considered. Threads, block slots and registers are limited too.
 #include "common/cu.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Rejected with: "what the kernel has statically is taken off"
-// The arithmetic of the lesson, for a kernel that has no shared memory of its own.
+// Rejected with: "the kernel's static shared memory is subtracted"
+// The arithmetic of the lesson, which assumes a kernel without static shared memory.
 #include "common/cu.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // Rejected with: "a single block may have more than 48 KiB"
-// 48 KiB is what a kernel gets that has not asked for more. This one has.
+// Assumes the default limit of 48 KiB, but this kernel's limit has been raised.
 #include "common/cu.hpp"
 
 #include <algorithm>

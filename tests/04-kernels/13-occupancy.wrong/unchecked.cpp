@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown"
+// Rejected with: "every call is checked"
 // A failed call looks like a device on which no block fits.
 #include "common/cu.hpp"
 

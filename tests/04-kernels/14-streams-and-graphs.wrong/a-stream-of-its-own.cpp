@@ -1,5 +1,5 @@
-// Rejected with: "the work is given the caller's stream"
-// A new stream cannot be in the wrong state. The caller's events and other streams know nothing of it.
+// Rejected with: "the work receives the caller's stream"
+// Uses a stream of its own. The caller's events and other streams are not ordered with it.
 #include "common/cu.hpp"
 
 #include <functional>

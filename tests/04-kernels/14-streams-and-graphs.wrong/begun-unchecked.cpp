@@ -1,5 +1,5 @@
-// Rejected with: "if the capture does not begin, that is thrown, and the work is not done"
-// Without a capture the work is not written down but done.
+// Rejected with: "if the capture cannot begin, this is reported, and the work does not run"
+// Without a capture, the work is not recorded but executed.
 #include "common/cu.hpp"
 
 #include <functional>

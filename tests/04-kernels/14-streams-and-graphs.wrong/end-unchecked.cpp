@@ -1,4 +1,4 @@
-// Rejected with: "work that cannot be captured is reported, and the stream can be used"
+// Rejected with: "work that cannot be captured is reported, and the stream is usable"
 // Ending an invalidated capture returns an error and no graph. The result is not checked.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
-// Rejected with: "if no executable can be made, that is thrown, and no graph stays behind"
-// The graph is destroyed at the end, and a throw in between does not come there.
+// Rejected with: "if no executable can be made, this is reported, and no graph leaks"
+// The graph is destroyed at the end, which an exception in between skips.
 #include "common/cu.hpp"
 
 #include <functional>

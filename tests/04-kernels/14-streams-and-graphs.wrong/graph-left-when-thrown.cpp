@@ -1,4 +1,4 @@
-// Rejected with: "of work that throws halfway, no graph stays behind"
+// Rejected with: "if the work throws halfway, no graph leaks"
 // Ending the capture releases the stream and returns a graph of the work captured so far.
 #include "common/cu.hpp"
 

@@ -1,6 +1,5 @@
-// Rejected with: "after an exception of the work, the stream can be used"
-// The exception jumps over the end of the capture, and everything that is put into the stream from now on is written
-// down.
+// Rejected with: "after an exception of the work, the stream is usable"
+// The exception skips the end of the capture, and everything enqueued in the stream from now on is recorded.
 #include "common/cu.hpp"
 
 #include <functional>

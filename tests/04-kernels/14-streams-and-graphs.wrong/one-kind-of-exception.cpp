@@ -1,5 +1,5 @@
-// Rejected with: "whatever the work throws passes on as it is, and the stream can be used"
-// What is no std::exception passes by, and the stream goes on writing down.
+// Rejected with: "any type of exception reaches the caller unchanged, and the stream is usable"
+// An exception that is not a std::exception is not caught, and the stream keeps recording.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Rejected with: "nothing runs while it is written down"
-// "To be sure that it works", it runs once before it is captured.
+// Rejected with: "nothing runs during the capture"
+// The work runs once before it is captured.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,4 +1,4 @@
-// Rejected with: "the last one may be guilty, too"
+// Rejected with: "the last launch can be the one that failed"
 // Every result is checked, but it is the launch's, and the kernel has barely started.
 #include "common/cu.hpp"
 

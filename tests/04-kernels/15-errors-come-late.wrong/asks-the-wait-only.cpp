@@ -1,5 +1,5 @@
-// Rejected with: "a launch that is refused is named"
-// What was never launched cannot fail: the wait has nothing to say about it.
+// Rejected with: "a rejected launch is named"
+// A launch that was rejected never runs, so waiting does not report it.
 #include "common/cu.hpp"
 
 #include <functional>

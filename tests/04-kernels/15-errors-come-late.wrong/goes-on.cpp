@@ -1,5 +1,5 @@
-// Rejected with: "nothing is launched after the guilty one"
-// The first one is remembered, and the others are launched all the same, into a context that is lost.
+// Rejected with: "nothing is launched after the failure"
+// The first failure is remembered, but the other kernels are still launched in a context that is lost.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Rejected with: "the guilty one is named, not one that came later"
-// Right about who it is; but the caller asked for a number, and gets an exception.
+// Rejected with: "the launch that failed is named, not a later one"
+// Finds the right launch, but throws an exception instead of returning its index.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,5 +1,5 @@
-// Rejected with: "the guilty one is named, not one that came later"
-// One wait for all of them: it says that something went wrong, and the last launch is blamed.
+// Rejected with: "the launch that failed is named, not a later one"
+// Waits only once, after all launches, and blames the last one.
 #include "common/cu.hpp"
 
 #include <functional>

@@ -1,6 +1,5 @@
-// Rejected with: "nothing but the image stays in the folder"
-// A name of its own, and then a second one for the same file: each process that ever compiled leaves its first one
-// behind.
+// Rejected with: "only the image remains in the folder"
+// Links the temporary file to the final name, so the temporary file of every process remains.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Rejected with: "a failed compilation is not kept"
+// Rejected with: "a failed compilation is not stored"
 // A failed compilation leaves an empty file, so this source is never compiled again.
 #include <unistd.h>
 

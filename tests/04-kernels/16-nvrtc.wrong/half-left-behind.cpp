@@ -1,5 +1,5 @@
-// Rejected with: "what cannot be written whole is returned, and leaves nothing behind"
-// The disk is full, and every process that tries makes it a little fuller.
+// Rejected with: "an image that cannot be written completely is returned, and no file remains"
+// If the disk is full, every process leaves another incomplete file.
 #include <unistd.h>
 
 #include <cstdio>

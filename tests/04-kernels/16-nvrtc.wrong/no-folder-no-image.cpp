@@ -1,5 +1,5 @@
-// Rejected with: "a folder that cannot be written is no reason to fail"
-// The cache was meant to make things faster. Here it is the reason why nothing works on a read-only disk.
+// Rejected with: "a folder that cannot be written does not cause a failure"
+// On a read-only disk, the failing cache makes the whole program fail.
 #include <unistd.h>
 
 #include <cstdio>

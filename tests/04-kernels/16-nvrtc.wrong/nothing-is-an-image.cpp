@@ -1,5 +1,5 @@
-// Rejected with: "an empty file is no image"
-// Whoever left the file with not a byte in it, this program will never have its kernel again.
+// Rejected with: "an empty file is not an image"
+// An empty file, whatever left it there, is returned as an image forever.
 #include <unistd.h>
 
 #include <cstdio>

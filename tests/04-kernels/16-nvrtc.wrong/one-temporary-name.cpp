@@ -1,6 +1,5 @@
 // Rejected with: "two processes never write to the same file"
-// Renamed, and yet not safe: two that compile at once write into the same file, and one of them renames the other one's
-// half.
+// Renames, but all processes use one temporary name: one of them can rename a half-written file of another.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Rejected with: "a failed compilation is not kept"
-// The file is opened first, to see whether the folder can be written. If the compiler then fails, it stays, empty.
+// Rejected with: "a failed compilation is not stored"
+// Opens the file before compiling. If the compiler fails, an empty file remains.
 #include <unistd.h>
 
 #include <cstdio>

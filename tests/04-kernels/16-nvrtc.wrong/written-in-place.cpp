@@ -1,5 +1,5 @@
 // Rejected with: "another process finds the whole image or none"
-// The file is there from the first byte on, and a reader takes what there is.
+// The file is visible from its first byte on, so a reader can get a part of it.
 #include <unistd.h>
 
 #include <cstdio>

@@ -1,5 +1,5 @@
 // Rejected with: "the folder may be on another disk than the temporary files"
-// A file is renamed within one file system only. Where /tmp is one of its own, nothing is ever kept.
+// rename works only within one file system. If /tmp is another one, nothing is ever stored.
 #include <unistd.h>
 #include <cstdio>
 #include <cstdlib>

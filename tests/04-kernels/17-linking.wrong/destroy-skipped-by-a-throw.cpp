@@ -1,5 +1,5 @@
-// Rejected with: "the linker is destroyed when something failed"
-// The linker is destroyed, but an exception jumps over it.
+// Rejected with: "the linker is destroyed after a failure"
+// The linker is destroyed at the end, which an exception skips.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
 // Rejected with: "two files become one module"
-// cuModuleLoad takes one file. The others are linked, too, and what came of it is thrown away.
+// Links all files but discards the result, and loads only the first file.
 #include "common/cu.hpp"
 
 #include <string>

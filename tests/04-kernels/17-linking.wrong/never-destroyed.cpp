@@ -1,4 +1,4 @@
-// Rejected with: "the linker is destroyed when all went well"
+// Rejected with: "the linker is destroyed after a success"
 // The module is loaded, but the linker and its copy of the image are never released.
 #include "common/cu.hpp"
 

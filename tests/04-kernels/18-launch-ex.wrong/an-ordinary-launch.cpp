@@ -1,4 +1,4 @@
-// Rejected with: "all blocks of the grid meet"
+// Rejected with: "all blocks of the grid reach the barrier"
 // As many blocks as fit, but an ordinary launch does not guarantee that they run at the same time.
 #include "common/cu.hpp"
 

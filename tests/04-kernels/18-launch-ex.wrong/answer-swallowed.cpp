@@ -1,4 +1,4 @@
-// Rejected with: "a block that cannot be is refused"
+// Rejected with: "an impossible block is rejected"
 // Whatever the launch returns, the caller receives success.
 #include "common/cu.hpp"
 

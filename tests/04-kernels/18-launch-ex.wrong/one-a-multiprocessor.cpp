@@ -1,5 +1,5 @@
-// Rejected with: "as many blocks are launched as fit"
-// A block on each multiprocessor: safe, and most of the device is empty.
+// Rejected with: "as many blocks as fit are launched"
+// One block per multiprocessor, which leaves most of the device empty.
 #include "common/cu.hpp"
 
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {

@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: the first failure comes back, and nothing is launched"
+// Rejected with: "every call is checked: the first failure is returned, and nothing is launched"
 // Without a context there is no device to query, and the error surfaces at the launch at the earliest.
 #include "common/cu.hpp"
 

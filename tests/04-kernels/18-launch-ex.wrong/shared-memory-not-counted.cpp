@@ -1,5 +1,5 @@
 // Rejected with: "fewer blocks fit when each has much shared memory"
-// The driver is asked how many fit without shared memory, and then each block wants 40000 bytes.
+// Asks how many blocks fit without shared memory, but then gives each block 40000 bytes.
 #include "common/cu.hpp"
 
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {

@@ -1,5 +1,5 @@
 // Rejected with: "fewer blocks fit when each has much shared memory"
-// It is counted, and the launch does not ask for it.
+// The shared memory is considered in the calculation, but not passed to the launch.
 #include "common/cu.hpp"
 
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {

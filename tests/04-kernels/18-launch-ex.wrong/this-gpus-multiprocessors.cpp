@@ -1,5 +1,5 @@
-// Rejected with: "the device says how many multiprocessors it has"
-// 132, as the data sheet says. Another GPU has another number, and a part of one has fewer.
+// Rejected with: "the number of multiprocessors comes from the device"
+// 132 multiprocessors, as in the data sheet of one GPU. Another GPU has another number.
 #include "common/cu.hpp"
 
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {

@@ -1,0 +1,30 @@
+# Draws the bandwidth of every rung, and the peak.
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
+import plots  # noqa: E402
+
+
+def draw(figure, record):
+    axes = figure.subplots()
+    names, speeds = [], []
+    for line in record.output[3:]:
+        words = line.split()
+        names.append(words[0] + (", float" if "float" in line else ""))
+        speeds.append(float([word for word in words if word.replace(".", "").isdigit() and "." in word][0]))
+    peak = record.number(r"peak bandwidth (\d+)")
+    colours = [plots.ORANGE if name.startswith("(") else plots.BLUE for name in names]
+    axes.barh(names, speeds, color=colours, height=0.65)
+    axes.axvline(peak, color=plots.LIGHT_INK)
+    axes.annotate(f"peak {peak:.0f}", (peak, -0.9), (-6, 0), textcoords="offset points", ha="right", va="center")
+    for row, speed in enumerate(speeds):
+        inside = speed > 0.8 * peak
+        axes.annotate(f"{speed:.0f}", (speed, row), (-5 if inside else 5, 0), textcoords="offset points",
+                      ha="right" if inside else "left", va="center", color="white" if inside else plots.LIGHT_INK)
+    axes.set_ylim(len(names) - 0.5, -1.4)
+    axes.set_xlabel("GB/s")
+    axes.grid(axis="y", visible=False)
+
+
+plots.main(draw, "Bandwidth of every kernel of the reduction ladder, of CUB, and the peak bandwidth")

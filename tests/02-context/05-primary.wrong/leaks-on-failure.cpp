@@ -1,0 +1,57 @@
+// Rejected with: "a mirror that cannot be created throws and leaves nothing behind"
+// Retains once in mirror_create and releases once in mirror_destroy. A mirror that cannot be created is never
+// destroyed, so its reference is lost.
+#include "common/cu.hpp"
+
+#include <memory>
+#include <vector>
+
+struct Mirror {
+  CUdevice device;
+  CUcontext context = nullptr;
+  CUdeviceptr memory = 0;
+  std::size_t count = 0;
+};
+
+// Pushes a context, and pops it at the end of the scope, even if an exception is thrown.
+struct Pushed {
+  explicit Pushed(CUcontext context) { CU_THROW(cuCtxPushCurrent(context)); }
+  ~Pushed() {
+    CUcontext popped;
+    CU_REPORT(cuCtxPopCurrent(&popped));
+  }
+  Pushed(const Pushed&) = delete;
+  Pushed& operator=(const Pushed&) = delete;
+};
+
+// Copies `numbers` to the device. Throws cu::Error if a driver call fails.
+Mirror* mirror_create(CUdevice device, const std::vector<unsigned>& numbers) {
+  auto mirror = std::make_unique<Mirror>();
+  mirror->device = device;
+  mirror->count = numbers.size();
+  CU_THROW(cuDevicePrimaryCtxRetain(&mirror->context, device));
+  const Pushed pushed(mirror->context);
+  CU_THROW(cuMemAlloc(&mirror->memory, numbers.size() * sizeof(unsigned)));
+  const CUresult copied = cuMemcpyHtoD(mirror->memory, numbers.data(), numbers.size() * sizeof(unsigned));
+  if (copied != CUDA_SUCCESS) CU_REPORT(cuMemFree(mirror->memory));
+  CU_THROW(copied);
+  return mirror.release();
+}
+
+// Returns the numbers of a mirror. Throws cu::Error if a driver call fails.
+std::vector<unsigned> mirror_read(const Mirror* mirror) {
+  const Pushed pushed(mirror->context);
+  std::vector<unsigned> numbers(mirror->count);
+  CU_THROW(cuMemcpyDtoH(numbers.data(), mirror->memory, numbers.size() * sizeof(unsigned)));
+  return numbers;
+}
+
+// Frees the memory of a mirror. Throws cu::Error if a driver call fails.
+void mirror_destroy(Mirror* mirror) {
+  const std::unique_ptr<Mirror> owner(mirror);
+  {
+    const Pushed pushed(mirror->context);
+    CU_THROW(cuMemFree(mirror->memory));
+  }
+  CU_THROW(cuDevicePrimaryCtxRelease(mirror->device));
+}

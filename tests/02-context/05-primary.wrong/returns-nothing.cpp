@@ -1,0 +1,64 @@
+// Rejected with: "a read that fails throws, and the mirror can still be read and destroyed"
+// Returns an empty array if the copy fails. The caller cannot distinguish the failure from a result.
+#include "common/cu.hpp"
+
+#include <memory>
+#include <vector>
+
+// A reference to the primary context of a device, released at the end of the object's lifetime.
+struct Reference {
+  CUdevice device;
+  CUcontext context = nullptr;
+
+  explicit Reference(CUdevice of) : device(of) { CU_THROW(cuDevicePrimaryCtxRetain(&context, device)); }
+  ~Reference() { CU_REPORT(cuDevicePrimaryCtxRelease(device)); }
+  Reference(const Reference&) = delete;
+  Reference& operator=(const Reference&) = delete;
+};
+
+// A mirror owns its memory, and a reference to the context in which the memory is.
+struct Mirror {
+  Reference primary;
+  CUdeviceptr memory = 0;
+  std::size_t count = 0;
+
+  explicit Mirror(CUdevice device) : primary(device) {}
+};
+
+// Pushes a context, and pops it at the end of the scope, even if an exception is thrown.
+struct Pushed {
+  explicit Pushed(CUcontext context) { CU_THROW(cuCtxPushCurrent(context)); }
+  ~Pushed() {
+    CUcontext popped;
+    CU_REPORT(cuCtxPopCurrent(&popped));
+  }
+  Pushed(const Pushed&) = delete;
+  Pushed& operator=(const Pushed&) = delete;
+};
+
+// Copies `numbers` to the device. Throws cu::Error if a driver call fails.
+Mirror* mirror_create(CUdevice device, const std::vector<unsigned>& numbers) {
+  auto mirror = std::make_unique<Mirror>(device);
+  mirror->count = numbers.size();
+  const Pushed pushed(mirror->primary.context);
+  CU_THROW(cuMemAlloc(&mirror->memory, numbers.size() * sizeof(unsigned)));
+  const CUresult copied = cuMemcpyHtoD(mirror->memory, numbers.data(), numbers.size() * sizeof(unsigned));
+  if (copied != CUDA_SUCCESS) CU_REPORT(cuMemFree(mirror->memory));
+  CU_THROW(copied);
+  return mirror.release();
+}
+
+// Returns the numbers of a mirror. Throws cu::Error if a driver call fails.
+std::vector<unsigned> mirror_read(const Mirror* mirror) {
+  const Pushed pushed(mirror->primary.context);
+  std::vector<unsigned> numbers(mirror->count);
+  if (cuMemcpyDtoH(numbers.data(), mirror->memory, numbers.size() * sizeof(unsigned)) != CUDA_SUCCESS) return {};
+  return numbers;
+}
+
+// Frees the memory of a mirror. Throws cu::Error if a driver call fails.
+void mirror_destroy(Mirror* mirror) {
+  const std::unique_ptr<Mirror> owner(mirror);  // releases the reference, after the memory has been freed
+  const Pushed pushed(mirror->primary.context);
+  CU_THROW(cuMemFree(mirror->memory));
+}

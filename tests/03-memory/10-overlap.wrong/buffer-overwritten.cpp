@@ -1,0 +1,29 @@
+// Rejected with: "no copy in overwrites a buffer before its result has been copied out"
+// Two dependencies are not enough: the copy in of piece K overwrites the result of piece 0.
+#include "common/cu.hpp"
+
+#include <vector>
+
+struct Streams {
+  CUstream in, work, out;
+};
+
+void process(CUfunction kernel, float* host, int pieces, int n, const std::vector<CUdeviceptr>& buffers,
+             const Streams& streams) {
+  const cu::Event copied(CU_EVENT_DISABLE_TIMING), computed(CU_EVENT_DISABLE_TIMING);
+  const std::size_t bytes = n * sizeof(float);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(pieces); ++i) {
+    const std::size_t k = i % buffers.size();
+    float* piece = host + i * n;
+    CUdeviceptr buffer = buffers[k];
+    int rounds = 1;
+    void* arguments[] = {&buffer, &n, &rounds};
+    CU_THROW(cuMemcpyHtoDAsync(buffer, piece, bytes, streams.in));
+    CU_THROW(cuEventRecord(copied.handle, streams.in));
+    CU_THROW(cuStreamWaitEvent(streams.work, copied.handle, 0));
+    CU_THROW(cuLaunchKernel(kernel, 64, 1, 1, 256, 1, 1, 0, streams.work, arguments, nullptr));
+    CU_THROW(cuEventRecord(computed.handle, streams.work));
+    CU_THROW(cuStreamWaitEvent(streams.out, computed.handle, 0));
+    CU_THROW(cuMemcpyDtoHAsync(piece, buffer, bytes, streams.out));
+  }
+}
