@@ -13,10 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 from common.built import ROOT, built
 
-# Where PyTorch is, which a fresh environment does not know if it is in one, too.
-TORCH = importlib.util.find_spec("torch")
-assert TORCH and TORCH.origin  # the set-up has seen to that
-PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(pathlib.Path(TORCH.origin).parents[1])])
+# The folders of the packages that a fresh environment needs and does not see: they may be in an environment themselves.
+PACKAGES = [importlib.util.find_spec(name) for name in ("torch", "pip", "setuptools")]
+FOLDERS = [str(pathlib.Path(package.origin).parents[1]) for package in PACKAGES if package and package.origin]
+PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), *FOLDERS])
 WHEELS = pathlib.Path(built(__file__, "wheels"))
 # An edited copy of this program, which `make test` makes of the text, has environments of its own: it installs what others must not find.
 HERE = pathlib.Path(__file__).resolve().parent

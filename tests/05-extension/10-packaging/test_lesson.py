@@ -16,7 +16,9 @@ LATER = pathlib.Path(built(str(LESSON / "main.py"), "wheels")) / "later.wheel"
 NOW = LATER.with_name("now.wheel")
 
 # Where PyTorch is, which a fresh environment does not know if it is in one, too.
-PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), str(pathlib.Path(importlib.util.find_spec("torch").origin).parents[1])])
+PACKAGES = [importlib.util.find_spec(name) for name in ("torch", "pip", "setuptools")]
+FOLDERS = [str(pathlib.Path(package.origin).parents[1]) for package in PACKAGES if package and package.origin]
+PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), *FOLDERS])
 
 pytestmark = [
     pytest.mark.skipif("solution" not in os.environ["ANSWER"], reason="it tests the lesson, not the exercise"),
