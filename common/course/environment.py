@@ -130,7 +130,8 @@ def find_torch(environment: Environment) -> dict[str, str]:
     if found := look_at_torch():
         return found
     if sys.version_info < TORCH_PYTHON:
-        raise Missing("PyTorch needs Python %d.%d or newer, and python3 is %d.%d" % (*TORCH_PYTHON, *sys.version_info[:2]))
+        why = "PyTorch needs Python %d.%d or newer, and python3 is %d.%d" % (*TORCH_PYTHON, *sys.version_info[:2])
+        raise Missing(why, "Put a newer python3 first on the PATH. Until then, the lessons that need PyTorch are skipped.")
     version, index = pins("pytorch")[0].split("==")[1], os.environ.get("TORCH_INDEX")
     what = f"PyTorch is not here. Fetching a private one, {version} (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; "
     what += "the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)."
@@ -140,7 +141,7 @@ def find_torch(environment: Environment) -> dict[str, str]:
     if found := look_at_torch():
         return found
     ran = subprocess.run([ENVIRONMENT / "bin/python3", "-c", "import torch"], capture_output=True, text=True, check=False)
-    raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it says nothing'])[-1]}; remove that folder and try again")
+    raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it says nothing'])[-1]}", "Remove that folder and try again.")
 
 
 def find_python(needs: list[str]) -> dict[str, str]:

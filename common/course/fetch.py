@@ -32,7 +32,11 @@ class Refused(Exception):
 
 
 class Missing(Exception):
-    """Why something cannot be had: a clause without a period."""
+    """Why something cannot be had, a clause without a period, and a better advice than the usual one."""
+
+    def __init__(self, why: str, advice: str = ""):
+        super().__init__(why)
+        self.advice = advice
 
 
 def say(text: str, end: str = "\n") -> None:
@@ -44,7 +48,7 @@ def attempt(name: str, find, advice: str) -> dict[str, str]:
     try:
         return find()
     except Missing as why:
-        say(f"Note: {why}. {advice}")
+        say(f"Note: {why}. {why.advice or advice}")
         return {f"WITHOUT_{name}": str(why)}
 
 

@@ -179,7 +179,7 @@ def find_toolkit() -> dict[str, str]:
             return found
     if 0 < driver < OLDEST_TOOLKIT:
         needs = as_text(OLDEST_TOOLKIT)
-        raise Missing(f"the driver here is one for CUDA {as_text(driver)}, and the course needs {needs} or newer: update the driver")
+        raise Missing(f"the driver here is one for CUDA {as_text(driver)}, and the course needs {needs} or newer", "Update the driver.")
     return private_toolkit(wish or (as_text(driver) if 0 < driver < 13000 else NEWEST_TOOLKIT))
 
 
@@ -203,7 +203,7 @@ def private_toolkit(version: str) -> dict[str, str]:
     folder = fetch.fetch(f"cuda-{version}", 1200, "CUDA toolkit", f"There is no {what}\n({size})", fill)
     if found := look_at_toolkit(folder / "nvidia" / f"cu{major}") or look_at_toolkit(folder / "nvidia" / "cuda_runtime"):
         return found
-    raise Missing(f"the CUDA toolkit in {folder} has no cuda.h: remove that folder and try again")
+    raise Missing(f"the CUDA toolkit in {folder} has no cuda.h", "Remove that folder and try again.")
 
 
 # ---- Catch2 --------------------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def find_catch2(compiler: str) -> dict[str, str]:
     if found := version("", "-lCatch2"):
         return found
     if compiles(header, "-E"):
-        raise Missing(f"Catch2 does not link with {compiler}: its library here was built with another compiler. Use that one: make test CXX=g++")
+        raise Missing(f"Catch2 does not link with {compiler}: its library here was built with another compiler", "Use that one: make test CXX=g++")
     what = "Catch2, which the tests are written with, is not here. Fetching the distribution's package, "
     what += "unpacked for us only (under 1 MB; 5 MB on disk)."
     folder = fetch.fetch("catch2", 20, "Catch2", what, lambda part: fetch.debian(part, part.files, "catch2"))
@@ -232,4 +232,4 @@ def find_catch2(compiler: str) -> dict[str, str]:
     libraries = f"-L{here}/{library.parent.relative_to(folder)} -lCatch2" if library else ""
     if found := version(f"-isystem {here}/usr/include", libraries):
         return found
-    raise Missing(f"the Catch2 in {folder} does not compile: remove that folder and try again")
+    raise Missing(f"the Catch2 in {folder} does not compile", "Remove that folder and try again.")

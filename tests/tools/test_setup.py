@@ -243,8 +243,8 @@ def test_a_disk_that_is_full_is_told_and_the_old_result_stays(house, capsys):
 def test_a_private_toolkit_that_was_damaged_is_told(house):
     (house.cache / "cuda-13.0").mkdir(parents=True)
     ended = house.set_up()
-    assert f"Note: the CUDA toolkit in {house.cache}/cuda-13.0 has no cuda.h: remove that folder and try again." in ended.stderr, ended.stderr
-    assert "remove that folder" in house.found()["WITHOUT_TOOLKIT"]
+    assert f"Note: the CUDA toolkit in {house.cache}/cuda-13.0 has no cuda.h. Remove that folder and try again." in ended.stderr, ended.stderr
+    assert "has no cuda.h" in house.found()["WITHOUT_TOOLKIT"]
 
 
 def test_a_toolkit_is_fetched_once_and_kept_for_all(house):
@@ -480,7 +480,7 @@ def test_a_private_pytorch_is_fetched_from_the_index_that_was_named(house):
 def test_a_pytorch_that_does_not_start_is_told_with_its_last_words(house):
     house.packages('mkdir -p $target/torch; echo "raise ImportError(\\"libcudart.so.13: no such file\\")" > $target/torch/__init__.py\n')
     ended = house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")))
-    assert "does not start: ImportError: libcudart.so.13: no such file; remove that folder and try again." in ended.stderr, ended.stderr
+    assert "does not start: ImportError: libcudart.so.13: no such file. Remove that folder and try again." in ended.stderr, ended.stderr
     assert "does not start" in house.found()["WITHOUT_TORCH"] and house.found()["TORCH"] == ""
 
 
