@@ -14,8 +14,7 @@ def draw(figure, record):
         names.append(words[0] + (", float" if "float" in line else ""))
         speeds.append(float([word for word in words if word.replace(".", "").isdigit() and "." in word][0]))
     peak = record.number(r"peak bandwidth (\d+)")
-    colours = [plots.ORANGE if name.startswith("(") else plots.BLUE for name in names]
-    axes.barh(names, speeds, color=colours, height=0.65)
+    axes.barh(names, speeds, color=plots.BLUE, height=0.65)
     axes.axvline(peak, color=plots.LIGHT_INK)
     axes.annotate(f"peak {peak:.0f}", (peak, -0.9), (-6, 0), textcoords="offset points", ha="right", va="center")
     for row, speed in enumerate(speeds):
@@ -27,4 +26,4 @@ def draw(figure, record):
     axes.grid(axis="y", visible=False)
 
 
-plots.main(draw, "Bandwidth of every kernel of the reduction ladder, of CUB, and the peak bandwidth")
+plots.main(draw, "Bandwidth of every kernel of the reduction ladder, and the peak bandwidth")
