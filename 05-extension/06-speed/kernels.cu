@@ -104,7 +104,7 @@ extern "C" __global__ void __launch_bounds__(1024) add_rows(const float* sums, f
   if (threadIdx.x == 0 && blockIdx.x * 32 + threadIdx.y < columns) db[blockIdx.x * 32 + threadIdx.y] = sum;
 }
 
-// c = a b, m × k times k × n: the third rung of 04-11, for any shape. A block of 256 threads has a tile of 128 × 128.
+// c = a b, m × k times k × n: the third rung of 04-12, for any shape. A block of 256 threads has a tile of 128 × 128.
 extern "C" __global__ void __launch_bounds__(256)
     multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
   constexpr int kTile = 128, kDepth = 8;

@@ -27,7 +27,7 @@ INTENDED = {
     "03-memory/15-leaks": (["not given back"], ["Leaked"]),
     "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
     "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),  # of volatile words, which the simulator takes for atomic
-    "04-kernels/15-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
+    "04-kernels/16-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
     "05-extension/09-mini-runtime": (["not given back"], []),  # a runtime keeps its module and the primary context until the end
 }
 # The check of its exercise finds these in a right answer, too: destroying a context frees what is left in it.
@@ -40,7 +40,7 @@ INTENDED_BY_CHECKS = {
     "02-context/10-two-contexts": ["not given back"],
     "03-memory/15-leaks": ["not given back"],
     "04-kernels/01-first-launch": ["illegal address"],
-    "04-kernels/15-errors-come-late": ["illegal address"],
+    "04-kernels/16-errors-come-late": ["illegal address"],
 }
 # What the results of an answer do not show.
 CASE = "the simulator finds no fault in how the kernel runs"

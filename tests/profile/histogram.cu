@@ -1,2 +1,2 @@
 // The kernels of a lesson, for launches of fixed size.
-#include "04-kernels/12-scan-and-histogram/kernels.cu"
+#include "04-kernels/13-scan-and-histogram/kernels.cu"

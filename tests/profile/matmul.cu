@@ -1,2 +1,2 @@
 // The kernels of a lesson, for launches of fixed size.
-#include "04-kernels/11-matmul/kernels.cu"
+#include "04-kernels/12-matmul/kernels.cu"

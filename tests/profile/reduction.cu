@@ -1,2 +1,2 @@
 // The kernels of a lesson, for launches of fixed size.
-#include "04-kernels/09-reduction/kernels.cu"
+#include "04-kernels/10-reduction/kernels.cu"

@@ -1,2 +1,2 @@
 // The kernels of a lesson, for launches of fixed size.
-#include "04-kernels/10-transpose/kernels.cu"
+#include "04-kernels/11-transpose/kernels.cu"

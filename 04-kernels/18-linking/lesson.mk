@@ -1,0 +1,17 @@
+# Three images, compiled apart: -rdc=true leaves functions open that another image is to bring.
+LINKING := build/04-kernels/18-linking
+$(LINKING)/% build/texts/04-kernels/18-linking/% build/tests/04-kernels/18-linking%: NVCC_FLAGS += -rdc=true
+# Beside the program, and beside each edited copy of it.
+EXTRA.04-kernels/18-linking = $(addprefix build/$(or $(filter texts/%,$*),04-kernels/18-linking)/,square.ptx root.ptx)
+
+$(LINKING)/square.ptx: 04-kernels/18-linking/square.cu build/flags.lessons
+	$(call step,nvcc)
+	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
+$(LINKING)/root.ptx: 04-kernels/18-linking/root.cu build/flags.lessons
+	$(call step,nvcc)
+	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
+
+build/texts/04-kernels/18-linking/%/square.ptx: $(LINKING)/square.ptx
+	$(Q)mkdir -p $(@D) && cp $< $@
+build/texts/04-kernels/18-linking/%/root.ptx: $(LINKING)/root.ptx
+	$(Q)mkdir -p $(@D) && cp $< $@

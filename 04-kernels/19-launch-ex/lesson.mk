@@ -1,0 +1,10 @@
+# Clusters are known from compute capability 9.0 on: an image of their own, for that architecture.
+CLUSTERS := build/04-kernels/19-launch-ex
+EXTRA.04-kernels/19-launch-ex = build/$(or $(filter texts/%,$*),04-kernels/19-launch-ex)/clusters.ptx
+
+$(CLUSTERS)/clusters.ptx: 04-kernels/19-launch-ex/clusters.cu build/flags.lessons
+	$(call step,nvcc)
+	$(Q)$(NVCC) -ptx $(filter-out -arch=%,$(NVCC_FLAGS)) -arch=compute_90 $< -o $@
+
+build/texts/04-kernels/19-launch-ex/%/clusters.ptx: $(CLUSTERS)/clusters.ptx
+	$(Q)mkdir -p $(@D) && cp $< $@

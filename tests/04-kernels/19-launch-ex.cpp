@@ -1,0 +1,113 @@
+// Self-check of 04-kernels/19-launch-ex: judges the learner's launch_all().
+#include "common/cu.hpp"
+#include "common/image.hpp"
+#include "tests/catch.hpp"
+#include "tests/driver.hpp"
+
+#include <array>
+
+CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments);
+
+namespace {
+
+bool small = false;  // if set, the device has three multiprocessors
+
+struct Meeting {
+  cu::Context context;
+  cu::Module module{cu::image("check.ptx")};
+  CUfunction meet = module.function("meet");
+  CUresult answer = CUDA_ERROR_UNKNOWN;
+
+  // Blocks that came, blocks that met all others, threads, bytes of shared memory.
+  std::array<unsigned, 4> launch(unsigned threads, unsigned shared_bytes) {
+    cu::Memory counts(4 * sizeof(unsigned));
+    CU_CHECK(cuMemsetD32(counts.address, 0, 4));
+    void* arguments[] = {&counts.address};
+    answer = launch_all(meet, threads, shared_bytes, arguments);
+    std::array<unsigned, 4> found;
+    CU_CHECK(cuMemcpyDtoH(found.data(), counts.address, sizeof found));
+    return found;
+  }
+
+  unsigned that_fit(int threads, int shared_bytes) {
+    int multiprocessors, fit;
+    CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
+    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, meet, threads, shared_bytes));
+    return fit * multiprocessors;
+  }
+};
+
+}  // namespace
+
+MAY_BE_REFUSED(cuCtxGetDevice, (CUdevice * device), (device))
+
+// The solution's calls come through these functions.
+CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
+  if (Refusal::meets("cuDeviceGetAttribute")) return kRefused;
+  const CUresult answer = DRIVERS(cuDeviceGetAttribute)(value, attribute, device);
+  if (answer == CUDA_SUCCESS && small && attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *value = 3;
+  return answer;
+}
+
+MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessor,
+               (int* blocks, CUfunction kernel, int threads, std::size_t shared_bytes),
+               (blocks, kernel, threads, shared_bytes))
+MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+               (int* blocks, CUfunction kernel, int threads, std::size_t shared_bytes, unsigned flags),
+               (blocks, kernel, threads, shared_bytes, flags))
+MAY_BE_REFUSED(cuLaunchCooperativeKernel,
+               (CUfunction kernel, unsigned int blocks_x, unsigned int blocks_y, unsigned int blocks_z,
+                unsigned int threads_x, unsigned int threads_y, unsigned int threads_z, unsigned int shared_bytes,
+                CUstream stream, void** arguments),
+               (kernel, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, shared_bytes, stream, arguments))
+MAY_BE_REFUSED(cuLaunchKernelEx, (const CUlaunchConfig* config, CUfunction kernel, void** arguments, void** extra),
+               (config, kernel, arguments, extra))
+
+TEST_CASE_METHOD(Meeting, "all blocks of the grid reach the barrier") {
+  const auto found = launch(256, 0);
+  CHECK(answer == CUDA_SUCCESS);
+  CHECK(found[0] > 0);
+  CHECK(found[1] == found[0]);
+  CHECK(found[2] == 256);
+}
+
+TEST_CASE_METHOD(Meeting, "as many blocks as fit are launched") {
+  CHECK(launch(256, 0)[0] == that_fit(256, 0));
+  CHECK(launch(1024, 0)[0] == that_fit(1024, 0));
+}
+
+TEST_CASE_METHOD(Meeting, "the number of multiprocessors comes from the device") {
+  small = true;
+  const auto found = launch(256, 0);
+  const unsigned fit = that_fit(256, 0);
+  small = false;
+  CHECK(answer == CUDA_SUCCESS);
+  CHECK(found[0] == fit);
+}
+
+TEST_CASE_METHOD(Meeting, "fewer blocks fit when each has much shared memory") {
+  const auto found = launch(64, 40000);
+  CHECK(answer == CUDA_SUCCESS);
+  CHECK(found[0] == that_fit(64, 40000));
+  CHECK(found[3] == 40000);
+}
+
+TEST_CASE_METHOD(Meeting, "an impossible block is rejected") {
+  launch(1025, 0);
+  CHECK(answer != CUDA_SUCCESS);
+  launch(64, 1 << 20);
+  CHECK(answer != CUDA_SUCCESS);
+}
+
+TEST_CASE_METHOD(Meeting, "every call is checked: the first failure is returned, and nothing is launched") {
+  for (const char* call :
+       {"cuCtxGetDevice", "cuDeviceGetAttribute", "cuOccupancyMaxActiveBlocksPerMultiprocessor",
+        "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"}) {
+    const Refusal refusal(call);
+    const auto found = launch(256, 0);
+    INFO(refusal.told() << ", launch_all answered " << cu::name(answer) << ", " << found[0] << " blocks ran");
+    if (!refusal.met()) continue;
+    CHECK(answer == kRefused);
+    CHECK(found[0] == 0);
+  }
+}
