@@ -1,121 +1,182 @@
-// A ladder: four kernels that transpose a matrix, each checked against the CPU, then timed, beside a plain copy.
+// A ladder: six kernels that transpose a matrix, for float and for bfloat16. Each result is verified completely on the
+// device, then the kernel is timed next to a copy of the matrix. With --controls, it measures what limits the rungs;
+// with --profile, it launches each kernel once, for a profiler.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
+#include "shape.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <functional>
-#include <set>
+#include <string>
 #include <vector>
 
+using u64 = unsigned long long;
+using bf16 = unsigned short;
+
 constexpr int kLongestBar = 24;  // characters
+constexpr int kRuns = 21;        // a copy's time varies by several percent from run to run
+constexpr u64 kLargest = 16384;  // elements on a side
 
 struct Rung {
   const char* kernel;
   const char* idea;
-  int tile;  // numbers on a side; a block of 32 × 8 threads does one tile
-  std::size_t (*written)(std::size_t lane, std::size_t n);  // where a lane of a warp writes, in bytes
-  int (*shared)(int lane);                                  // which word of shared memory it reads; null: none
+  bool vectorized;
 };
 
-const Rung kLadder[] = {
-    {"naive", "each thread moves its numbers", 32, [](std::size_t lane, std::size_t n) { return 4 * n * lane; },
-     nullptr},
-    {"tiled", "a tile by way of shared memory", 32, [](std::size_t lane, std::size_t) { return 4 * lane; },
-     [](int lane) { return 32 * lane; }},
-    {"padded", "a column more, no bank twice", 32, [](std::size_t lane, std::size_t) { return 4 * lane; },
-     [](int lane) { return 33 * lane; }},
-    {"vectors", "four numbers at a time", 64,
-     [](std::size_t lane, std::size_t n) { return 4 * n * (lane / 8) + 16 * (lane % 8); },
-     [](int lane) { return 64 * 4 * (lane % 8) + 4 * (lane % 8) + lane / 8; }},
+constexpr Rung kLadder[] = {
+    {"naive", "each thread copies its elements", false},
+    {"tiled", "tile in shared memory", false},
+    {"padded", "rows of the tile 1 word longer", false},
+    {"vectorized", "128-bit accesses, larger tile", true},
+    {"swizzled", "vectors permuted in the tile", true},
+    {"rasterized", "blocks follow the output", true},
 };
 
-// How many lines of 128 bytes a warp's write goes to.
-int lines(const Rung& rung, std::size_t n) {
-  std::set<std::size_t> touched;
-  for (std::size_t lane = 0; lane < 32; ++lane) touched.insert(rung.written(lane, n) / 128);
-  return static_cast<int>(touched.size());
-}
-
-// In how many turns shared memory serves a warp's read: as many as the fullest of its 32 banks has to give.
-int turns(const Rung& rung) {
-  if (rung.shared == nullptr) return 0;
-  int banks[32] = {};
-  for (int lane = 0; lane < 32; ++lane) ++banks[rung.shared(lane) % 32];
-  return *std::max_element(banks, banks + 32);
-}
-
-// Two matrices of n × n floats on the device, and what belongs into the first.
-struct Matrices {
-  int n;
-  std::size_t bytes = sizeof(float) * n * n;
-  cu::Memory in{bytes}, out{bytes};
-  std::vector<float> host;
-
-  explicit Matrices(int side) : n(side), host(static_cast<std::size_t>(side) * side) {
-    for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<float>(i % 16777213);
-    CU_CHECK(cuMemcpyHtoD(in.address, host.data(), bytes));
-  }
-
-  // Compares with the CPU's, tile by tile, since the CPU has caches, too.
-  bool transposed() const {
-    constexpr int kSide = 64;
-    std::vector<float> got(host.size());
-    CU_CHECK(cuMemcpyDtoH(got.data(), out.address, bytes));
-    for (int y = 0; y < n; y += kSide) {
-      for (int x = 0; x < n; x += kSide) {
-        for (int i = 0; i < kSide * kSide; ++i) {
-          const std::size_t row = y + i / kSide, column = x + i % kSide;
-          if (got[column * n + row] != host[row * n + column]) return false;
-        }
-      }
-    }
-    return true;
-  }
-};
-
-// As large as two of them may be to take a small part of the device's memory: a power of two.
-int side_for(std::size_t total_bytes) {
-  int n = 64;
-  while (2 * sizeof(float) * (2 * n) * (2 * n) <= total_bytes / 200) n *= 2;
-  return n;
-}
-
-int main() try {
+struct Device {
   cu::Context context;
-  cu::Module module(cu::image("kernels.ptx"));
-  char name[100];
-  std::size_t total_bytes;
-  CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
-  CU_CHECK(cuDeviceTotalMem(&total_bytes, context.device));
-  Matrices matrices(side_for(total_bytes));
-  CUdeviceptr in = matrices.in.address, out = matrices.out.address;
-  std::printf("%s, %d x %d floats\n\n", name, matrices.n, matrices.n);
-  std::printf("kernel   idea                            lines  turns     GB/s  of the copy\n");
+  cu::Module module{cu::image("kernels.ptx")};
+  std::string name;
 
-  // In GB/s, read and written.
-  auto bandwidth = [&](auto work) { return 2 * matrices.bytes / cu::median_device_seconds(work, 9) / 1e9; };
-  const double copy = bandwidth([&] { CU_CHECK(cuMemcpyDtoDAsync(out, in, matrices.bytes, nullptr)); });
-  std::printf("%-8s %-31s %5s  %5s  %7.1f  1.00 %s\n", "", "(cuMemcpyDtoD, for comparison)", "", "", copy,
-              cu::bar(1, 1, kLongestBar).c_str());
-
-  bool right = true;
-  for (const Rung& rung : kLadder) {
-    const CUfunction kernel = module.function(rung.kernel);
-    const int tiles = matrices.n / rung.tile;
-    void* arguments[] = {&in, &out, &matrices.n};
-    auto launch = [&] { CU_CHECK(cuLaunchKernel(kernel, tiles, tiles, 1, 32, 8, 1, 0, nullptr, arguments, nullptr)); };
-    CU_CHECK(cuMemsetD8(out, 0, matrices.bytes));
-    launch();
-    if (!matrices.transposed()) {
-      std::printf("%-8s %-31s WRONG: not timed\n", rung.kernel, rung.idea);
-      right = false;
-      continue;
-    }
-    const double speed = bandwidth(launch);
-    std::printf("%-8s %-31s %5d  %5d  %7.1f  %4.2f %s\n", rung.kernel, rung.idea, lines(rung, matrices.n), turns(rung),
-                speed, speed / copy, cu::bar(speed, copy, kLongestBar).c_str());
+  Device() {
+    char text[100];
+    CU_CHECK(cuDeviceGetName(text, sizeof text, context.device));
+    name = text;
   }
+
+  // Launches a kernel with a block of 32 × 8 threads for each tile.
+  void launch(const std::string& kernel, u64 n, int tile, void** arguments) const {
+    const unsigned tiles = static_cast<unsigned>(n / tile);
+    CU_CHECK(cuLaunchKernel(module.function(kernel.c_str()), tiles, tiles, 1, kTile, kRows, 1, 0, nullptr, arguments,
+                            nullptr));
+  }
+};
+
+// A matrix of n × n random elements, and room for the transposed matrix.
+template <class T>
+struct Matrices {
+  const Device& device;
+  u64 n;
+  std::size_t bytes = n * n * sizeof(T);
+  cu::Memory in{bytes}, out{bytes}, wrong{sizeof(unsigned)};
+  const char* suffix = sizeof(T) == sizeof(float) ? "" : "_bf16";  // of the kernels' names
+
+  Matrices(const Device& where, u64 side) : device(where), n(side) {
+    void* arguments[] = {&in.address, &n};
+    device.launch(std::string("fill") + suffix, n, kTile, arguments);
+  }
+
+  void launch(const std::string& kernel, int tile) {
+    void* arguments[] = {&in.address, &out.address, &n};
+    device.launch(kernel, n, tile, arguments);
+  }
+  void launch(const Rung& rung) { launch(std::string(rung.kernel) + suffix, rung.vectorized ? kSide<T> : kTile); }
+  void copy() { CU_CHECK(cuMemcpyDtoDAsync(out.address, in.address, bytes, nullptr)); }
+
+  // Returns whether every element of the result is right.
+  bool right(const Rung& rung) {
+    CU_CHECK(cuMemsetD8(out.address, 0, bytes));
+    CU_CHECK(cuMemsetD32(wrong.address, 0, 1));
+    launch(rung);
+    void* arguments[] = {&in.address, &out.address, &n, &wrong.address};
+    device.launch(std::string("count_wrong") + suffix, n, kTile, arguments);
+    unsigned count;
+    CU_CHECK(cuMemcpyDtoH(&count, wrong.address, sizeof count));
+    return count == 0;
+  }
+
+  // Returns GB/s: bytes loaded and stored.
+  double speed(const std::function<void()>& work) const {
+    return 2 * bytes / cu::median_device_seconds(work, kRuns) / 1e9;
+  }
+};
+
+// Returns the side for which a kernel takes about half a millisecond on this device: a power of two.
+u64 side(const Device& device) {
+  std::size_t free_bytes, total_bytes;
+  CU_CHECK(cuMemGetInfo(&free_bytes, &total_bytes));
+  for (u64 n = kSide<bf16>;; n *= 2) {
+    Matrices<float> trial(device, n);
+    const double seconds = cu::median_device_seconds([&] { trial.launch(kLadder[4]); }, 3);
+    if (n == kLargest || seconds > 4e-4 || 16 * trial.bytes > free_bytes) return n;
+  }
+}
+
+// Verifies and measures each rung. The copy is measured before and after, and the faster one counts. Returns whether
+// all results were right.
+template <class T>
+bool climb(const Device& device, u64 n, const char* type) {
+  Matrices<T> matrices(device, n);
+  double copy = matrices.speed([&] { matrices.copy(); });
+  std::vector<double> speeds;  // 0 for a wrong result
+  for (const Rung& rung : kLadder) {
+    speeds.push_back(matrices.right(rung) ? matrices.speed([&] { matrices.launch(rung); }) : 0);
+  }
+  copy = std::max(copy, matrices.speed([&] { matrices.copy(); }));
+
+  std::printf("\n%-11s what changed                       GB/s  of a copy\n", type);
+  const auto row = [&](const char* kernel, const char* idea, double speed) {
+    std::printf("%-11s %-31s %7.1f  %4.2f %s\n", kernel, idea, speed, speed / copy,
+                cu::bar(speed, copy, kLongestBar).c_str());
+  };
+  for (std::size_t i = 0; i < speeds.size(); ++i) {
+    if (speeds[i] == 0) {
+      std::printf("%-11s %-31s WRONG: not timed\n", kLadder[i].kernel, kLadder[i].idea);
+    } else {
+      row(kLadder[i].kernel, kLadder[i].idea, speeds[i]);
+    }
+  }
+  row("(a copy)", "cuMemcpyDtoD, for comparison", copy);
+  return std::count(speeds.begin(), speeds.end(), 0.0) == 0;
+}
+
+// Measures the global memory accesses of three rungs without a transpose: each tile moves to its place unchanged.
+void measure_controls(const Device& device, u64 n) {
+  Matrices<float> matrices(device, n);
+  std::printf("control run                                                 GB/s\n");
+  struct Control {
+    const char* kernel;
+    int tile;
+    const char* label;
+  };
+  const Control controls[] = {
+      {"padded", kTile, "padded"},
+      {"move_words", kTile, "its loads and stores alone"},
+      {"swizzled", kSide<float>, "swizzled"},
+      {"move_vectors", kSide<float>, "its loads and stores alone"},
+      {"rasterized", kSide<float>, "rasterized"},
+      {"move_rasterized", kSide<float>, "its loads and stores alone"},
+  };
+  for (const Control& control : controls) {
+    const double speed = matrices.speed([&] { matrices.launch(control.kernel, control.tile); });
+    std::printf("%-55s %8.1f\n", control.label, speed);
+  }
+}
+
+template <class T>
+void launch_each_once(const Device& device) {
+  Matrices<T> matrices(device, 1024);
+  for (const Rung& rung : kLadder) matrices.launch(rung);
+  CU_CHECK(cuCtxSynchronize());
+}
+
+int main(int argc, char** argv) try {
+  const Device device;
+  const std::string option = argc > 1 ? argv[1] : "";
+  if (option == "--profile") {
+    launch_each_once<float>(device);
+    launch_each_once<bf16>(device);
+    return 0;
+  }
+  const u64 n = side(device);
+  std::printf("%s, %llu x %llu elements\n", device.name.c_str(), n, n);
+  if (option == "--controls") {
+    measure_controls(device, n);
+    return 0;
+  }
+  bool right = climb<float>(device, n, "FP32");
+  right &= climb<bf16>(device, n, "BF16");
   return right ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -184,9 +184,9 @@ TEST_CASE("The profile is a table that can be read on a wall", "[profile]") {
   const Said said = child("transpose/", {{"CUDASIM_PROFILE", "1"}});
   shows(said, "naive, 16 x 16 blocks of 32 x 8 threads");
   shows(said, "stores +8192 +262144 +32\\.0 +1048576 +8388608 +12 %");
-  shows(said, "loads +8192 +262144 +32\\.0 +253952");                             // tiled, from shared memory
-  shows(said, "kernels\\.cu:11 +262144 sectors, 32\\.0 a request +st\\.global");  // the line that is to blame
-  shows(said, "kernels\\.cu:22 +253952 conflicts, 31\\.0 a request");
+  shows(said, "loads +8192 +262144 +32\\.0 +253952");  // tiled, from shared memory
+  shows(said, "transpose\\.cu:11 +262144 sectors, 32\\.0 a request +st\\.global");
+  shows(said, "transpose\\.cu:22 +253952 conflicts, 31\\.0 a request");
   shows(said, "barriers +2048");
   // How many registers, the compiler decides.
   shows(said, "[0-9]+ registers a thread, 4224 bytes of shared memory a block: 8 blocks\n");

@@ -1,5 +1,5 @@
-// Rejected with: "a warp stores to consecutive addresses"
-// Through shared memory, and out of it as it came in: each thread writes the number that it has read.
+// Rejected with: "a warp's loads and stores touch no more sectors of global memory than needed"
+// The tile is written and read in the same way: each thread stores the element that it has loaded.
 extern "C" __global__ void transpose(const float* in, float* out, int rows, int columns) {
   __shared__ float tile[32][33];
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;

@@ -1,5 +1,5 @@
 // Rejected with: "sides that are no multiples of a tile"
-// The second guard is a copy of the first. It asks for a place in the matrix that was read.
+// The second guard is a copy of the first. It checks the position in the input, not in the output.
 extern "C" __global__ void transpose(const float* in, float* out, int rows, int columns) {
   __shared__ float tile[32][33];
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;

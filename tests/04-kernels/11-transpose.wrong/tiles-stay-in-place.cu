@@ -1,5 +1,5 @@
 // Rejected with: "a square of several tiles"
-// Every tile is turned, and stays where it was: the tile's place has to be turned as well.
+// Every tile is transposed, but stays where it was: its position has to be transposed too.
 extern "C" __global__ void transpose(const float* in, float* out, int rows, int columns) {
   __shared__ float tile[32][33];
   const int x = blockIdx.x * 32 + threadIdx.x, y = blockIdx.y * 32 + threadIdx.y;
