@@ -216,15 +216,16 @@ namespace {
 
 constexpr unsigned kLaunchers = 128, kChildrenOfEach = 40;
 
-// A kernel in which each thread launches children until one is refused; a child counts for its thread. The last error
-// of a thread that was refused follows the counts.
+// A kernel in which each thread launches children until a launch fails; a child counts for its thread. The error of a
+// thread whose launch failed follows the counts. It may come from either of the two calls of a launch.
 std::string launch_many(Asking& asking, unsigned long long stream) {
   const Asked place{"GetParameterBufferV2", {wide("%k"), dim(1, 1, 1), dim(1, 1, 1), word(0)}, true};
   return "  mov.u64 %k, child;\n  mad.wide.u32 %at, %t, 4, %out;\n  mov.u32 %t, " + std::to_string(kChildrenOfEach) +
          ";\nNEXT:\n" + asking.call(place) + "  setp.eq.u64 %p, %w, 0;\n  @%p bra REFUSED;\n  st.u64 [%w], %at;\n" +
-         asking.call({"LaunchDeviceV2", {wide("%w"), wide(stream)}}) +
+         asking.call({"LaunchDeviceV2", {wide("%w"), wide(stream)}}) + "  setp.ne.u32 %p, %r, 0;\n  @%p bra FAILED;\n" +
          "  sub.u32 %t, %t, 1;\n  setp.ne.u32 %p, %t, 0;\n  @%p bra NEXT;\n  ret;\nREFUSED:\n" +
-         asking.call({"GetLastError", {}}) + "  st.global.u32 [%at+" + std::to_string(4 * kLaunchers) + "], %r;\n";
+         asking.call({"GetLastError", {}}) + "FAILED:\n  st.global.u32 [%at+" + std::to_string(4 * kLaunchers) +
+         "], %r;\n";
 }
 
 }  // namespace
