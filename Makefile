@@ -1,13 +1,14 @@
 # How a CUDA program is built in this course. There are three rules:
 #
-#   device code   kernels.cu -> kernels.ptx   nvcc compiles it to PTX, an assembly for all GPUs.
+#   device code   kernels.cu -> kernels.ptx   nvcc compiles it to PTX, a portable assembly code.
 #                                             The driver compiles PTX further, for the GPU at hand,
 #                                             when the program loads it.
 #   host code     main.cpp -> main.o          This is ordinary C++: any C++ compiler will do.
 #   program       main.o -> main              It is linked with one library, libcuda: the driver.
 #
-# `make 02-03` prints the commands that these rules run. To build many lessons, they print progress.
-# What you type (`make run`, `make check 02-context`) is understood by common/course, a Python
+# `make 04-03` prints the commands that these rules run. When many lessons are built, only progress
+# is shown. The PTX is not linked in: the program opens it when it runs.
+# What you type (`make run`, `make check 02-context`) is interpreted by common/course, a Python
 # package. It calls make again with the files to build. `make help` lists what you can type.
 # All paths are relative to this folder, which may be called anything.
 
@@ -90,6 +91,6 @@ typed: export PYTHONOPTIMIZE :=
 typed: export PYTHONSAFEPATH :=
 typed:
 	@+python3 -B -m course make $(MAKECMDGOALS:%='%') || { status=$$?; [ $$status != 127 ] || \
-	  echo 'There is no python3 here that starts. Type: sudo apt-get install python3' >&2; \
+	  echo 'No working python3 was found. Type: sudo apt-get install python3' >&2; \
 	  exit $$status; }
 endif

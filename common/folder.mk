@@ -1,5 +1,5 @@
-# In a chapter's or a lesson's folder, what you type is passed on to the root, which is told where you typed it: `make check` then judges
-# this folder's exercises, and a lesson of the chapter goes by its own name, `make 03-stack`.
+# Chapters and lessons link to this file. It forwards what you type to the root, together with the folder you typed it in. So `make
+# check` judges this folder's exercises, and a lesson of the chapter has its short name, `make 03-stack`.
 ROOT := $(if $(wildcard ../common/cu.hpp),..,../..)
 GOALS := $(or $(MAKECMDGOALS),run)
 
