@@ -79,12 +79,12 @@ class Build:
     """Many targets, as many of them as can be built. Progress goes to the terminal; what the compilers say is kept."""
 
     def __init__(self, targets):
-        self.failed, self.said = set(), ""
+        self.failed, self.said, self.status = set(), "", 0
         if not targets:
             return
         quiet = [] if os.environ.get("V") else ["QUIET=yes"]
         built = call(["-k", "wanted", f"WANTED={' '.join(targets)}", *quiet], stderr=subprocess.PIPE)
-        self.said = built.stderr
+        self.said, self.status = built.stderr, built.returncode
         if built.returncode != 0:
             self.failed = set(out_of_date([target for target in targets if target not in DELEGATED]))
             for target in DELEGATED:
@@ -100,7 +100,7 @@ class Build:
 
 def out_of_date(targets):
     """The targets that make would still have to build, found by halves."""
-    asked = call(["-q", *targets], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    asked = call(["-q", "-o", SIMULATOR, *targets], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     if asked.returncode == 0:
         return []
     if len(targets) == 1:

@@ -75,7 +75,7 @@ runpy.run_module("course", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("program, sentence", [("#!/bin/sh\nexit 127\n", "There is no python3 here"), (OLD, "is Python 3.8, and the course needs 3.9 or newer")])
+@pytest.mark.parametrize("program, sentence", [("#!/bin/sh\nexit 127\n", "No working python3 was found"), (OLD, "is Python 3.8, and the course needs 3.9 or newer")])
 def test_a_python_that_is_missing_or_too_old_is_reported_before_anything_is_built(program, sentence):
     with tempfile.TemporaryDirectory() as folder:
         python = pathlib.Path(folder) / "python3"

@@ -131,6 +131,9 @@ class Test:
             self.count.fail("the simulator builds", self.unbuilt(build.SIMULATOR))
         elif self.built.failed:
             self.count.fail("everything builds", "the compilers' messages are below: " + " ".join(sorted(self.built.failed)))
+        elif self.built.status != 0:  # and yet nothing is missing
+            said = "\n".join(self.built.said.splitlines()[-25:])
+            self.count.fail("everything builds", f"make ended with status {self.built.status}, although every file was built:\n{said}")
         else:
             self.count.ok("everything builds")
         warnings = [line for line in self.built.said.splitlines() if "warning:" in line and not line.startswith("make")]
