@@ -28,7 +28,9 @@ build/%/op.so: %/op.cpp build/flags.torch $(PARSED_TORCH) | build/simulator/libc
 	$(call step_begins,compile)
 	$(compile_torch)
 
-build/texts/%/op.so: build/texts/%/op.cpp build/flags.torch $(PARSED_TORCH) | build/simulator/libcuda.so
+# It links what the lesson builds besides.
+build/texts/%/op.so: build/texts/%/op.cpp build/flags.torch $(PARSED_TORCH) \
+    | build/simulator/libcuda.so $$(EXTRA.$$(call edited_lesson,texts/$$*))
 	$(compile_torch)
 
 build/tests/%/answer.so: $$(call answer,$$*,cpp) build/flags.torch $(PARSED_TORCH) build/$$(call lesson_in,$$*)/ready
