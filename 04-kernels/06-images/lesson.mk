@@ -1,5 +1,5 @@
-# The same kernels as machine code for three architectures, and, where the toolkit has the tool for it, as a fat binary: machine code for one of
-# them and PTX, side by side in one file.
+# The same kernels as machine code for three architectures, and, where the toolkit has the tool for it, as a fat binary: one file with
+# machine code for one of them, and PTX.
 IMAGES := build/04-kernels/06-images
 IMAGE_NAMES := kernels.sm_75.cubin kernels.sm_80.cubin kernels.sm_90.cubin \
   $(if $(NVCC),$(shell [ -x "$$(dirname $(NVCC))/fatbinary" ] && echo kernels.fatbin))

@@ -188,8 +188,8 @@ FRESH_CASE("Kernels launch kernels, and are done when those are", "[launch]") {
 
 namespace {
 
-// By hand what nvcc -rdc=true writes for again<<<1, 1, 0, cudaStreamTailLaunch>>>(left), and for memory that a kernel
-// takes of the heap, fills, copies out of by rows of 4 in 8 bytes, and asks for in vain.
+// Written by hand, as nvcc -rdc=true writes them: again<<<1, 1, 0, cudaStreamTailLaunch>>>(left), and a kernel that
+// allocates memory on the heap, fills it, copies rows of 4 bytes (pitch 8) from it, and makes an allocation that fails.
 const char kRuntimeCalls[] = R"(
 .version 7.8
 .target sm_90

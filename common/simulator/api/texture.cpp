@@ -59,8 +59,8 @@ u64 make(Objects& objects, const std::shared_ptr<Object>& object, Texture textur
   enter_texture(object->handle, std::make_shared<const Texture>(std::move(texture)));
   return object->handle;
 }
-// The handle is gone at once; kernels that run or wait in a stream still read through the object. (On an H200 they do
-// so until another object is made, which gets the same place.)
+// The handle becomes invalid immediately, but kernels that run or wait in a stream still read through the object.
+// (Observed on an H200: they can do so until another object is created, which reuses the same place.)
 void end(Context& context, Objects& objects, u64 handle) {
   std::shared_ptr<Object> object = objects.remove(as_handle(handle));
   require(object != nullptr);

@@ -72,7 +72,7 @@ Listeners& listeners() {
 
 namespace {
 
-// A listener's own calls are logged like others, but not reported to it: a failing call would report itself for ever.
+// A listener's own calls are logged like others, but not reported to it: a failing call in it would call it again, without end.
 thread_local bool telling = false;
 
 void tell_listeners(const std::string& line) {
