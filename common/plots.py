@@ -86,6 +86,20 @@ def axis_of_decades(axis, label):
     axis.set_label_text(label)
 
 
+def roofline(axes, bandwidth, peak, left, right):
+    """Draws a device's roofline (GB/s, GFLOP/s) between two arithmetic intensities, and makes both axes logarithmic. Points come on top."""
+    ridge = peak / bandwidth
+    axes.plot([left, ridge, right], [left * bandwidth, peak, peak], color=LIGHT_INK)
+    axes.annotate(f"{peak:.0f} GFLOP/s", (right, peak), (0, 6), textcoords="offset points", ha="right")
+    axes.axvline(ridge, color=LIGHT_QUIET, linestyle=":")
+    axes.set_xlim(left, right)
+    axes.set_ylim(top=2 * peak)
+    axis_of_decades(axes.xaxis, "arithmetic intensity, FLOP/byte")
+    axis_of_decades(axes.yaxis, "GFLOP/s")
+    axes.yaxis.set_major_locator(matplotlib.ticker.LogLocator())
+    return ridge
+
+
 def end_labels(axes, ends, gap=13):
     """Writes [(name, x, y, colour)] to the right of the curves' last points, at least `gap` points apart."""
     axes.figure.canvas.draw()

@@ -1,4 +1,4 @@
-# Draws the bandwidth of every rung, and the peak.
+# Draws the bandwidth of every rung and the peak, and the rungs on the roofline.
 import pathlib
 import sys
 
@@ -7,7 +7,7 @@ import plots  # noqa: E402
 
 
 def draw(figure, record):
-    axes = figure.subplots()
+    axes, roof = figure.subplots(1, 2, width_ratios=[2, 1])
     names, speeds = [], []
     for line in record.output[3:]:
         words = line.split()
@@ -25,5 +25,14 @@ def draw(figure, record):
     axes.set_xlabel("GB/s")
     axes.grid(axis="y", visible=False)
 
+    intensity = 1 / 4  # one addition for every 4 bytes
+    ends = [intensity / 4, intensity * 4]
+    roof.plot(ends, [end * peak for end in ends], color=plots.LIGHT_INK)
+    roof.annotate("peak bandwidth\n× intensity", (ends[0], ends[1] * peak), (4, -2), textcoords="offset points", va="top")
+    roof.plot([intensity] * len(speeds), [intensity * speed for speed in speeds], "o", color=plots.BLUE)
+    roof.set_xlim(*ends)
+    plots.axis_of_decades(roof.xaxis, "FLOP/byte")
+    plots.axis_of_decades(roof.yaxis, "GFLOP/s")
 
-plots.main(draw, "Bandwidth of every kernel of the reduction ladder, and the peak bandwidth")
+
+plots.main(draw, "Bandwidth of every kernel of the reduction ladder, and the peak bandwidth; on the roofline, all rungs are at a quarter of an addition per byte")
