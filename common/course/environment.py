@@ -26,6 +26,7 @@ TAG = "py%d%d" % sys.version_info[:2]  # what is fetched for one Python does not
 PACKAGES = {
     "pytest": (20, "pytest", "which checks the lessons in Python", "3 MB to download, 14 MB on disk"),
     "tools": (50, "rich", "which the course's commands print with, and others", "3 MB to download, 16 MB on disk"),
+    "book": (160, "sphinx", "which builds the book", "20 MB to download, 90 MB on disk"),
     "builders": (60, "setuptools", "which lessons in Python build with, and pip and ninja", "4 MB to download, 25 MB on disk"),
     "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }

@@ -139,6 +139,8 @@ def needs(todo):
         found += ["pytest", "tools"]
     if "walk" in commands:
         found.append("tools")
+    if "book" in commands:
+        found.append("book")
     return list(dict.fromkeys(found))
 
 

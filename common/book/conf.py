@@ -1,0 +1,38 @@
+# Sphinx's settings for the book. common/course/book.py writes the pages and calls Sphinx.
+import os
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+project = "CUDA from the Driver Up"
+author = "the authors of CUDA from the Driver Up"
+html_title = project
+language = os.environ.get("BOOK_LANGUAGE", "en")
+locale_dirs = [os.environ.get("BOOK_LOCALE", "locale")]
+gettext_compact = False  # one catalog per page
+gettext_location = False
+gettext_uuid = False
+
+extensions = ["myst_parser", "sphinx_copybutton", "fold"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3  # headings can be linked as on a Git host
+source_suffix = {".md": "markdown"}
+nitpicky = True
+# The lexers do not know nvcc's extensions everywhere, nor shell prompts with a comment.
+suppress_warnings = ["misc.highlighting_failure"]
+
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["book.css"]
+html_js_files = [("progress.js", {"defer": "defer"}), ("solved.js", {"defer": "defer"})]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_copyright = False
+html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
+pygments_style = "friendly"
+pygments_dark_style = "github-dark"
+
+# The copy button of a console block copies the commands, without the prompt and the output.
+copybutton_prompt_text = "$ "
+copybutton_only_copy_prompt_lines = True
