@@ -3,8 +3,9 @@
 The READMEs are the only source. They are written to build/book/source as pages of the same folders, and Sphinx turns them into HTML. Besides,
 each file that a text links to becomes a page, and two indexes are derived from the texts: error codes and driver functions.
 
-A catalog is common/book/locale/LANGUAGE/LC_MESSAGES/…/index.po, one per page. UPDATE=1 brings the catalogs up to date with the texts, and
-begins those that are missing: a paragraph that has changed since is marked as fuzzy, and appears in English until its translation is reviewed.
+A catalog is common/book/locale/LANGUAGE/LC_MESSAGES/…/index.po, one per page. UPDATE=01-driver-init brings the catalogs of a folder's pages up
+to date with the texts, and begins those that are missing: a paragraph that has changed since is marked as fuzzy, and appears in English until
+its translation is reviewed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import re
 import shutil
 import subprocess
 
-from course import ROOT, build, text
+from course import ROOT, build, environment, text
 from course.lessons import chapters, heading, lessons, number
 from course.possible import setup
 
@@ -211,8 +212,9 @@ def functions(pages: Pages) -> str:
     taught: dict[str, tuple[str, str]] = {}
     used: dict[str, list[str]] = {}
     for lesson, content in lesson_texts().items():
-        for name, what in re.findall(r"^\| `(cu[A-Z]\w*)[^|]*` \| ([^|]*) \|", content, re.MULTILINE):
-            taught.setdefault(name, (lesson, pages.relink(pathlib.Path(lesson), what.strip(), pathlib.Path())))
+        for cell, what in re.findall(r"^\| (`cu[A-Z][^|]*) \| ([^|]*) \|", content, re.MULTILINE):
+            for name in re.findall(r"\bcu[A-Z]\w*", cell):
+                taught.setdefault(name, (lesson, pages.relink(pathlib.Path(lesson), what.strip(), pathlib.Path())))
         sources = [path for path in (ROOT / lesson).iterdir() if path.suffix in (".cpp", ".hpp", ".cu", ".py")]
         called = {name for path in sources for name in re.findall(r"\b(cu[A-Z][A-Za-z0-9]+)\s*\(", path.read_text(encoding="utf-8"))}
         for name in called:
@@ -220,11 +222,11 @@ def functions(pages: Pages) -> str:
     declared = set(re.findall(r"CUDAAPI\s+(cu[A-Z]\w*?)(?:_v\d+)?\s*\(", (ROOT / setup()["CUDA_INCLUDE"] / "cuda.h").read_text(errors="replace")))
     rows = []
     for name in sorted((set(taught) | set(used)) & declared):
-        lesson, what = taught.get(name, ("", ""))
-        others = [each for each in used.get(name, []) if each != lesson]
-        shown = ", ".join(map(link_to, others[:8])) + (f" and {len(others) - 8} more" if len(others) > 8 else "")
-        first = link_to(lesson) if lesson else link_to(others.pop(0)) if others else "–"
-        rows.append(f"| `{name}` | {first} | {what} | {shown or '–'} |")
+        callers = used.get(name, [])
+        lesson, what = taught.get(name) or (callers[0], "")
+        others = [each for each in callers if each != lesson]
+        shown = ", ".join(map(link_to, others[:4])) + (f" and {len(others) - 4} more" if len(others) > 4 else "")
+        rows.append(f"| `{name}` | {link_to(lesson)} | {what} | {shown or '–'} |")
     return (
         "# Driver functions\n\nEvery function of the driver API that the course calls, with the lesson that teaches it.\n\n"
         "| function | taught in | what it does | also called in |\n| --- | --- | --- | --- |\n" + "\n".join(rows) + "\n"
@@ -241,8 +243,10 @@ def sphinx(builder: str, out: pathlib.Path, language: str, locale: pathlib.Path)
     return subprocess.run(command, env=environment, check=False).returncode
 
 
-def update_catalogs(language: str, begin: bool) -> pathlib.Path | None:
-    """Merges the texts' messages into the catalogs; returns the folder of the merged ones, or None if Sphinx failed."""
+def merge_catalogs(language: str, updated: str) -> pathlib.Path | None:
+    """Merges the texts' messages into the catalogs, and keeps those whose names begin with `updated`. Returns the folder of the merged
+    ones, or None if Sphinx failed."""
+    environment.use()
     from babel.messages import mofile, pofile
 
     templates, merged = ROOT / "build" / "book-messages", ROOT / "build" / "book-locale"
@@ -252,6 +256,7 @@ def update_catalogs(language: str, begin: bool) -> pathlib.Path | None:
     for template in sorted(templates.rglob("*.pot")):
         name = template.relative_to(templates).with_suffix(".po")
         kept = LOCALE / language / "LC_MESSAGES" / name
+        begin = bool(updated) and str(name).startswith(updated)
         if not kept.exists() and not begin:
             continue
         with open(template, "rb") as file:
@@ -292,13 +297,13 @@ def mark_solved() -> None:
 
 def main(words=()) -> int:
     language = os.environ.get("LANGUAGE", "") if "LANGUAGE" in build.given_variables() else ""
-    begin = os.environ.get("UPDATE", "0") not in ("", "0")
+    updated = os.environ.get("UPDATE", "")
     if language and not re.fullmatch(r"[a-z]{2,3}(_[A-Za-z]{2,4})?", language):
         print(f"LANGUAGE={language} is not a language: it is a code such as de, or zh_CN")
         return 1
-    if language and not (LOCALE / language).exists() and not begin:
+    if language and not (LOCALE / language).exists() and not updated:
         known = " ".join(sorted(path.name for path in LOCALE.iterdir() if path.is_dir()))
-        print(f"There is no catalog for {language} in common/book/locale, only for: {known}. To begin one, type: make book LANGUAGE={language} UPDATE=1")
+        print(f"There is no catalog for {language} in common/book/locale, only for: {known}. To begin one, type: make book LANGUAGE={language} UPDATE=01-driver-init")
         return 1
     if missing := setup().get("WITHOUT_BOOK"):
         print(f"The book cannot be built: {missing}")
@@ -306,7 +311,7 @@ def main(words=()) -> int:
     Pages().write_all()
     out, locale = BOOK / language, LOCALE
     if language:
-        locale = update_catalogs(language, begin)
+        locale = merge_catalogs(language, updated)
     if locale is None or sphinx("html", out, language or "en", locale):
         print("The book was not built: Sphinx names the reason above. It is a fault of a text, or of common/course/book.py.")
         return 1

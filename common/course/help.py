@@ -25,7 +25,7 @@ VARIABLES = {
     "CXX": "another compiler: CXX=clang++",
     "CUDA_HOME": "another CUDA toolkit; TOOLKIT_VERSION: the version to fetch",
     "TORCH_INDEX": "where PyTorch is fetched from",
-    "LANGUAGE": "for book: a translation, such as zh_CN; UPDATE=1 updates its catalog",
+    "LANGUAGE": "for book: a translation, such as zh_CN",
     "IN": "a part of the course, like one named beside the target",
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
 }
