@@ -92,6 +92,29 @@ Checks parse_checks(const char* text, std::string& complaint) {
 
 bool off(const char* text) { return text == nullptr || *text == 0 || std::strcmp(text, "0") == 0; }
 
+// CUDASIM_TRACE_ONLY, CUDASIM_FILM_ONLY.
+void parse_only(const std::string& variable, const char* only, TraceChoice& choice, std::string& complaint) {
+  if (off(only)) return;
+  each_word(only, " ;", [&](const std::string& word) {
+    if (choose(choice, word)) return;
+    complaint = variable + "=" + only + ": '" + word +
+                "' says nothing; words like these do: kernel=add launch=1 block=0-3 block=(1,0,0) warp=all lane=0,31 "
+                "limit=1000";
+  });
+}
+
+// The name of a file that can be opened in this mode, or an empty name.
+std::string writable(const std::string& variable, const char* text, const char* mode, std::string& complaint) {
+  std::string file = off(text) ? "" : text;
+  if (file.empty()) return file;
+  if (std::FILE* opened = std::fopen(file.c_str(), mode)) {
+    std::fclose(opened);
+    return file;
+  }
+  complaint = variable + "=" + file + ": this file cannot be written";
+  return "";
+}
+
 TraceWanted parse_trace(const char* what, const char* only, std::string& complaint) {
   TraceWanted wanted;
   if (!off(what)) {
@@ -104,13 +127,17 @@ TraceWanted parse_trace(const char* what, const char* only, std::string& complai
       }
     });
   }
-  if (off(only)) return wanted;
-  each_word(only, " ;", [&](const std::string& word) {
-    if (choose(wanted.only, word)) return;
-    complaint = std::string("CUDASIM_TRACE_ONLY=") + only + ": '" + word +
-                "' says nothing; words like these do: kernel=add launch=1 block=0-3 block=(1,0,0) warp=all lane=0,31 "
-                "limit=1000";
-  });
+  parse_only("CUDASIM_TRACE_ONLY", only, wanted.only, complaint);
+  return wanted;
+}
+
+FilmWanted parse_film(const char* file, const char* only, std::string& complaint) {
+  FilmWanted wanted;
+  constexpr u64 kSteps = 4000;
+  wanted.only.limit = kSteps;
+  wanted.only.warps.clear();
+  wanted.file = writable("CUDASIM_FILM", file, "a", complaint);
+  if (complaint.empty()) parse_only("CUDASIM_FILM_ONLY", only, wanted.only, complaint);
   return wanted;
 }
 
@@ -161,17 +188,22 @@ const ProfileWanted& profile_wanted() {
   return wanted;
 }
 
+const FilmWanted& film_wanted() {
+  static const FilmWanted wanted = [] {
+    std::string complaint;
+    FilmWanted parsed = parse_film(std::getenv("CUDASIM_FILM"), std::getenv("CUDASIM_FILM_ONLY"), complaint);
+    say(complaint);
+    return parsed;
+  }();
+  return wanted;
+}
+
 const std::string& timeline_wanted() {
   static const std::string wanted = [] {
-    const char* text = std::getenv("CUDASIM_TIMELINE");
-    std::string file = off(text) ? "" : text;
-    if (file.empty()) return file;
-    if (std::FILE* opened = std::fopen(file.c_str(), "w")) {
-      std::fclose(opened);
-      return file;
-    }
-    say("CUDASIM_TIMELINE=" + file + ": this file cannot be written");
-    return std::string();
+    std::string complaint;
+    std::string file = writable("CUDASIM_TIMELINE", std::getenv("CUDASIM_TIMELINE"), "w", complaint);
+    say(complaint);
+    return file;
   }();
   return wanted;
 }

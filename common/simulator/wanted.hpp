@@ -1,5 +1,5 @@
-// What the environment asks the simulator to check and to show: CUDASIM_CHECK, CUDASIM_TRACE, CUDASIM_PROFILE and
-// CUDASIM_TIMELINE. Each is read once, when first asked for. A value that means nothing is reported on stderr.
+// What the environment asks the simulator to check and to show: CUDASIM_CHECK, CUDASIM_TRACE, CUDASIM_PROFILE, CUDASIM_FILM
+// and CUDASIM_TIMELINE. Each is read once, when first asked for. A value that means nothing is reported on stderr.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -47,10 +47,17 @@ struct ProfileWanted {
 };
 const ProfileWanted& profile_wanted();
 
+// The file of films, to which each launch that is recorded adds a line; empty: none is wanted.
+struct FilmWanted {
+  std::string file;
+  TraceChoice only;  // `limit`: steps of a launch, all warps together
+};
+const FilmWanted& film_wanted();
+
 // The file of the timeline; empty: none is wanted.
 const std::string& timeline_wanted();
 
 // Whether functions keep notes of their text (ptx/notes.hpp).
-inline bool notes_wanted() { return trace_wanted().ptx || profile_wanted().on; }
+inline bool notes_wanted() { return trace_wanted().ptx || profile_wanted().on || !film_wanted().file.empty(); }
 
 }  // namespace cudasim

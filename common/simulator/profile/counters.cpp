@@ -129,10 +129,10 @@ void Counter::executed(const Code& code, const Instruction& instruction, u32 lan
   count.lanes += static_cast<u32>(__builtin_popcount(lanes));
   count.parted += parted;
   if (touches.empty() || code.notes == nullptr || instruction.statement >= code.notes->statements.size()) return;
-  touched(count, code.notes->statements[instruction.statement], touches);
+  count_touches(count, code.notes->statements[instruction.statement], touches);
 }
 
-void Counter::touched(SiteCount& count, const Notes::Statement& statement, const std::vector<Touch>& touches) {
+void count_touches(SiteCount& count, const Notes::Statement& statement, const std::vector<Touch>& touches) {
   Accesses global, shared, local;
   const bool matrix = statement.kind == Class::matrix;
   for (const Touch& touch : touches) {

@@ -41,6 +41,9 @@ struct KernelCount {
   void add(const KernelCount& other);
 };
 
+// Adds what one instruction of a warp has touched.
+void count_touches(SiteCount& count, const Notes::Statement& statement, const std::vector<Touch>& touches);
+
 // Counts one grid, which one thread of the machine runs.
 class Counter {
  public:
@@ -55,7 +58,6 @@ class Counter {
 
  private:
   SiteCount& site(const Code& code, const Instruction& instruction);
-  void touched(SiteCount& site, const Notes::Statement& statement, const std::vector<Touch>& touches);
 
   std::unordered_map<const Code*, Sites> sites_;
   Sites* last_ = nullptr;

@@ -3,6 +3,7 @@
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/pseudo.hpp"
 #include "common/simulator/profile/counters.hpp"
+#include "common/simulator/profile/film.hpp"
 #include "common/simulator/profile/report.hpp"
 #include "common/simulator/profile/trace.hpp"
 #include "common/simulator/wanted.hpp"
@@ -12,12 +13,16 @@ namespace cudasim {
 std::unique_ptr<Sight> Sight::of(Grid& grid) {
   if (!notes_wanted() || grid.entry.notes == nullptr) return nullptr;
   std::unique_ptr<Sight> sight(new Sight(grid));
-  return sight->counter_ != nullptr || sight->tracer_ != nullptr ? std::move(sight) : nullptr;
+  const bool wanted = sight->counter_ != nullptr || sight->tracer_ != nullptr || sight->film_ != nullptr;
+  return wanted ? std::move(sight) : nullptr;
 }
 
 Sight::Sight(Grid& grid) : grid_(grid) {
   if (profile_wanted().on) counter_ = std::make_unique<Counter>();
-  if (trace_wanted().ptx) tracer_ = Tracer::of(grid, trace_wanted().only);
+  if (!trace_wanted().ptx && film_wanted().file.empty()) return;
+  const u64 launch = count_launch(grid);
+  if (trace_wanted().ptx) tracer_ = Tracer::of(grid, launch, trace_wanted().only);
+  if (!film_wanted().file.empty()) film_ = Film::of(grid, launch, film_wanted().only);
 }
 
 Sight::~Sight() {
@@ -25,7 +30,8 @@ Sight::~Sight() {
 }
 
 bool Sight::sees(const Block& block) const {
-  return counter_ != nullptr || (tracer_ != nullptr && tracer_->wants(block));
+  return counter_ != nullptr || (tracer_ != nullptr && tracer_->wants(block)) ||
+         (film_ != nullptr && film_->wants(block));
 }
 
 void Sight::begin(Warp& warp, const Code& code, const Instruction& instruction, u32 mask) {
@@ -47,11 +53,23 @@ void Sight::end(Warp& warp, const std::vector<Touch>& touches) {
   if (counter_ != nullptr) counter_->executed(*now_.code, *now_.instruction, done, parted, touches);
   if (tracer_ != nullptr && tracer_->wants(*warp.block))
     tracer_->executed(warp, *now_.code, *now_.instruction, done, now_.lanes, now_.registers, touches);
+  if (film_ != nullptr && film_->wants(*warp.block))
+    film_->executed(warp, *now_.code, *now_.instruction, done, now_.lanes, now_.registers, touches);
 }
 
 void Sight::fault(Warp& warp, const Fault& fault) {
   if (tracer_ != nullptr && now_.code != nullptr && tracer_->wants(*warp.block))
     tracer_->fault(warp, *now_.code, *now_.instruction, now_.mask, fault);
+  if (film_ != nullptr && now_.code != nullptr && film_->wants(*warp.block))
+    film_->fault(warp, *now_.code, *now_.instruction, now_.mask, fault);
+}
+
+void Sight::arrive(const Warp& warp, u32 barrier) {
+  if (film_ != nullptr && film_->wants(*warp.block)) film_->arrives(warp, barrier);
+}
+
+void Sight::open(const Block& block, u32 barrier) {
+  if (film_ != nullptr && film_->wants(block)) film_->opens(barrier);
 }
 
 }  // namespace cudasim

@@ -21,13 +21,6 @@ bool among(const Ranges& ranges, u64 n) {
   return ranges.empty() || std::any_of(ranges.begin(), ranges.end(), [n](const Range& r) { return r.has(n); });
 }
 
-// How often a kernel of this name has been launched, this one included.
-u64 count_launch(const std::string& kernel) {
-  static std::mutex& mutex = *new std::mutex;
-  static auto& counts = *new std::map<std::string, u64>;
-  const std::scoped_lock lock(mutex);
-  return ++counts[kernel];
-}
 
 // ---- Values
 
@@ -47,6 +40,8 @@ i64 extended(u64 value, u32 size) {
   const u32 shift = 64 - 8 * std::min<u32>(size, 8);
   return static_cast<i64>(value << shift) >> shift;
 }
+
+}  // namespace
 
 std::string shown_value(u64 value, Type type, u32 size) {
   constexpr u64 kPlain = 1'000'000;  // larger ones are addresses and bits, mostly
@@ -71,6 +66,17 @@ std::string shown_value(u64 value, Type type, u32 size) {
   if (is_signed(type) && size < 8) return std::to_string(as_signed);
   return value < kPlain ? std::to_string(value) : hex(value);
 }
+
+std::string lane_value(const std::byte* values, Type type, u32 lane) {
+  if (type == Type::pred) {
+    u32 set = 0;
+    std::memcpy(&set, values, sizeof set);
+    return (set >> lane & 1) != 0 ? "true" : "false";
+  }
+  return shown_value(raw_value(values, lane, bytes(type)), type, bytes(type));
+}
+
+namespace {
 
 std::string listed(const std::vector<std::string>& all, std::size_t room) {
   std::string text;
@@ -151,18 +157,28 @@ std::string shown_values(const std::byte* values, Type type, u32 mask, std::size
 
 // ---- Which are shown
 
-std::unique_ptr<Tracer> Tracer::of(Grid& grid, const TraceChoice& choice) {
-  const std::string& name = grid.kernel.name;
-  const bool named = name.find(choice.kernel) != std::string::npos;
-  if (!named || !among(choice.launches, count_launch(name))) return nullptr;
-  return std::unique_ptr<Tracer>(new Tracer(grid, choice));
+u64 count_launch(const Grid& grid) {
+  static std::mutex& mutex = *new std::mutex;
+  static auto& counts = *new std::map<std::string, u64>;
+  const std::scoped_lock lock(mutex);
+  return ++counts[grid.kernel.name];
 }
 
-bool Tracer::wants(const Block& block) const {
-  if (!choice_.block) return among(choice_.blocks, block.number);
-  const Dim3& wanted = *choice_.block;
+bool wanted_launch(const Grid& grid, u64 launch, const TraceChoice& choice) {
+  return grid.kernel.name.find(choice.kernel) != std::string::npos && among(choice.launches, launch);
+}
+
+bool wanted_block(const Block& block, const TraceChoice& choice) {
+  if (!choice.block) return among(choice.blocks, block.number);
+  const Dim3& wanted = *choice.block;
   return block.index.x == wanted.x && block.index.y == wanted.y && block.index.z == wanted.z;
 }
+
+std::unique_ptr<Tracer> Tracer::of(Grid& grid, u64 launch, const TraceChoice& choice) {
+  return wanted_launch(grid, launch, choice) ? std::unique_ptr<Tracer>(new Tracer(grid, choice)) : nullptr;
+}
+
+bool Tracer::wants(const Block& block) const { return wanted_block(block, choice_); }
 
 bool Tracer::shows(const Warp& warp) {
   if (!among(choice_.warps, warp.index)) return false;

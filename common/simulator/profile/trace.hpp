@@ -14,10 +14,19 @@ namespace cudasim {
 
 struct Grid;
 
+// How often a kernel of this name has been launched, this launch included.
+u64 count_launch(const Grid& grid);
+bool wanted_launch(const Grid& grid, u64 launch, const TraceChoice& choice);
+bool wanted_block(const Block& block, const TraceChoice& choice);
+
+// A value as a person reads it, and that of one lane of a register.
+std::string shown_value(u64 value, Type type, u32 size);
+std::string lane_value(const std::byte* values, Type type, u32 lane);
+
 class Tracer {
  public:
   // Null if this launch is not among those that are wanted.
-  static std::unique_ptr<Tracer> of(Grid& grid, const TraceChoice& choice);
+  static std::unique_ptr<Tracer> of(Grid& grid, u64 launch, const TraceChoice& choice);
 
   bool wants(const Block& block) const;
   // `registers`: of the frame that the instruction ran in.

@@ -1,6 +1,7 @@
 #include "common/simulator/watch/finding.hpp"
 
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/profile/film.hpp"
 #include "common/simulator/text.hpp"
 
 #include <cstdio>
@@ -33,6 +34,7 @@ void print(const std::string& title, const std::vector<std::pair<const char*, st
 
 void find(const Grid& grid, const std::string& title, const std::string& key,
           const std::vector<std::pair<const char*, std::string>>& rows) {
+  Film::add_finding(grid, title, rows);
   if (!first_of_its_kind(grid.kernel.name + " " + key)) return;
   std::vector<std::pair<const char*, std::string>> all{{"kernel", demangled(grid.kernel.name)}};
   all.insert(all.end(), rows.begin(), rows.end());

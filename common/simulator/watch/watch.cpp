@@ -132,11 +132,13 @@ void Watch::local_is_written(const Warp& warp, u32 lanes, u32 offset, u32 size) 
 void Watch::arrive(Warp& warp, const Instruction& at, u32 id, u32 count) {
   if (sync_ != nullptr) sync_->arrive(warp, {warp.frame->code, &at}, id, count);
   if (races_ != nullptr) races_->arrive(warp, warp.mask, id);
+  if (sight_ != nullptr) sight_->arrive(warp, id);
 }
 
 void Watch::open(u32 id) {
   if (sync_ != nullptr) sync_->open(id);
   if (races_ != nullptr) races_->open(id);
+  if (sight_ != nullptr) sight_->open(block_, id);
 }
 
 void Watch::meet(Warp& warp, const Instruction& at, const u32* members) {
