@@ -8,6 +8,7 @@ make run            build and run every lesson
 make walk           a guided tour: question, prediction, run, explanation
 make check          judge your answers to the exercises
 make doctor         what this machine has for CUDA, and what it lacks
+make see 04-11      the film of a kernel: what each warp does, step by step
 make book           the course as a site to read: build/book/index.html
 make bench          run the lessons that measure; keep figures in build/bench
 make clean          remove what was built, but not what was downloaded
@@ -25,12 +26,13 @@ VARIABLES = {
     "CXX": "another compiler: CXX=clang++",
     "CUDA_HOME": "another CUDA toolkit; TOOLKIT_VERSION: the version to fetch",
     "TORCH_INDEX": "where PyTorch is fetched from",
+    "PROGRAM": "for see: any program; ONLY: kernel=NAME block=(1,0,0) launch=2; EXERCISE=1",
     "LANGUAGE": "for book: a translation, such as zh_CN",
     "IN": "a part of the course, like one named beside the target",
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
 }
 # Known, but not worth a line of the screen.
-MORE_VARIABLES = ("TOOLKIT_VERSION", "SIM_ARCH", "STRICT", "FUZZ_SECONDS", "RECORD", "UPDATE", "CXXFLAGS", "LDFLAGS", "TMPDIR", "XDG_CACHE_HOME")
+MORE_VARIABLES = ("TOOLKIT_VERSION", "SIM_ARCH", "STRICT", "FUZZ_SECONDS", "RECORD", "UPDATE", "ONLY", "EXERCISE", "CXXFLAGS", "LDFLAGS", "TMPDIR", "XDG_CACHE_HOME")
 
 
 def targets():

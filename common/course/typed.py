@@ -12,7 +12,7 @@ from course.device import choose_device, wished_device
 from course.lessons import chapters, is_python, lessons, plots
 
 # These do the part of the course that is named beside them: make walk 02-context.
-PARTLY = ("run", "check", "walk", "test", "bench")
+PARTLY = ("run", "check", "walk", "test", "bench", "see")
 WITHOUT_SETUP = ("help", "clean", "doctor")
 
 
@@ -111,6 +111,8 @@ def steps(goals, part):
     for goal in goals:
         if goal == "test":
             found.append(Step("test", part, chosen))
+        elif goal == "see":
+            found.append(Step(goal, *([chosen] * 2 if part else [])))
         elif goal in PARTLY:
             found.append(Step(goal, chosen, chosen))
         elif goal.startswith("build/"):
@@ -128,7 +130,7 @@ def needs(todo):
     found = []
     about = {lesson for step in todo for lesson in step.about}
     commands = {step.command for step in todo}
-    judging = commands & {"test", "check"} or any(target.startswith("build/tests/") for step in todo for target in step.targets)
+    judging = commands & {"test", "check"} or ("see" in commands and os.environ.get("EXERCISE")) or any(target.startswith("build/tests/") for step in todo for target in step.targets)
     if judging:
         found.append("catch2")
     if any(is_python(lesson) for lesson in about):
@@ -165,7 +167,7 @@ def announce(todo):
 
 def targets_of(step):
     """The files to build before a step begins. check and test build by themselves."""
-    if step.command in ("run", "walk", "bench"):
+    if step.command in ("run", "walk", "bench", "see"):
         return [build.SIMULATOR] + [target for lesson in step.about for target in build.program_targets(lesson)]
     return [build.SIMULATOR] if step.command == "simulator" else step.targets
 
