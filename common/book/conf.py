@@ -30,8 +30,8 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
-pygments_style = "friendly"
-pygments_dark_style = "github-dark"
+pygments_style = "xcode"
+pygments_dark_style = "monokai"
 
 # The copy button of a console block copies the commands, without the prompt and the output.
 copybutton_prompt_text = "$ "

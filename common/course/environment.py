@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
+import shutil
 import site
 import subprocess
 import sys
@@ -27,6 +29,7 @@ PACKAGES = {
     "pytest": (20, "pytest", "which checks the lessons in Python", "3 MB to download, 14 MB on disk"),
     "tools": (50, "rich", "which the course's commands print with, and others", "3 MB to download, 16 MB on disk"),
     "book": (160, "sphinx", "which builds the book", "20 MB to download, 90 MB on disk"),
+    "browser": (260, "playwright", "which tests the book and the films in a browser", "50 MB to download, 170 MB on disk"),
     "builders": (60, "setuptools", "which lessons in Python build with, and pip and ninja", "4 MB to download, 25 MB on disk"),
     "plots": (250, "matplotlib", "which draws the plots", "40 MB to download, up to 170 MB on disk"),
 }
@@ -119,6 +122,28 @@ class Environment:
         return {"PYTHON_HEADERS": "yes"}
 
 
+def find_chromium() -> dict[str, str]:
+    """A Chromium that is installed, or Debian's with all packages that this machine lacks for it."""
+    if installed := next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None):
+        return {"CHROMIUM": link("chromium", installed)}
+
+    def fill(part: fetch.Part) -> None:
+        planned = output("apt-get", "-s", "--no-install-recommends", "install", "chromium")
+        packages = re.findall(r"^Inst (\S+)", planned, re.MULTILINE)
+        if not packages:
+            raise Missing("apt-get on this machine knows no package chromium")
+        fetch.debian(part, part.files, *packages)
+
+    what = "Fetching Chromium, in which the book and the films are tested, unpacked for us only (100 MB to download, 400 MB on disk)."
+    folder = fetch.fetch("chromium", 600, "Chromium", what, fill)
+    start = folder / "start"
+    if not start.exists():
+        libraries = ":".join(sorted({str(file.parent) for file in folder.rglob("*.so*")}))
+        start.write_text(f'#!/bin/sh\nLD_LIBRARY_PATH={libraries} exec {folder}/usr/lib/chromium/chromium "$@"\n', encoding="utf-8")
+        start.chmod(0o755)
+    return {"CHROMIUM": link("chromium", start)}
+
+
 def look_at_torch() -> dict[str, str]:
     version, old_string, folder, *_ = [*output(ENVIRONMENT / "bin/python3", "-W", "ignore", "-c", ASK_TORCH).split(maxsplit=2), "", "", ""]
     folder = folder.strip()
@@ -153,6 +178,8 @@ def find_python(needs: list[str]) -> dict[str, str]:
         if name in needs or name == "builders" and "torch" in needs:
             advice = pip_advice(f"-r common/requirements/{name}.txt")
             found |= attempt(name.upper(), lambda: environment.find_packages(name), advice)
+    if "browser" in needs:
+        found |= attempt("CHROMIUM", find_chromium, "Until then, the tests of the book and the films are skipped. Type: sudo apt-get install chromium")
     if "torch" in needs:
         found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
         found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")

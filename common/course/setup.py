@@ -1,6 +1,6 @@
 """Finds what the build needs, fetches what is missing, and writes build/setup.mk, which make and Python both read as it is.
 
-    python3 -m course setup [catch2] [torch] [pytest] [tools] [plots] [book]
+    python3 -m course setup [catch2] [torch] [pytest] [tools] [plots] [book] [browser]
 
 A C++ compiler and the CUDA toolkit are looked for in any case. What is installed is used; everything else but the compiler is fetched
 once per user (fetch.py). Paths in build/setup.mk go through links in build/, so that no value has a character that make, a shell
@@ -24,7 +24,8 @@ from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, is_whole
 from course.fetch import Missing, Refused, attempt, link, output, say
 
 RESULT = ROOT / "build" / "setup.mk"
-PYTHON_NAMES = """PYTHON PYTEST WITHOUT_PYTEST TOOLS WITHOUT_TOOLS PLOTS WITHOUT_PLOTS BOOK WITHOUT_BOOK TORCH TORCH_ROOT TORCH_OLD_STRING TORCH_CUDA
+PYTHON_NAMES = """PYTHON PYTEST WITHOUT_PYTEST TOOLS WITHOUT_TOOLS PLOTS WITHOUT_PLOTS BOOK WITHOUT_BOOK BROWSER WITHOUT_BROWSER CHROMIUM
+    WITHOUT_CHROMIUM TORCH TORCH_ROOT TORCH_OLD_STRING TORCH_CUDA
     WITHOUT_TORCH BUILDERS WITHOUT_BUILDERS PYTHON_HEADERS WITHOUT_PYTHON_HEADERS""".split()
 CATCH_NAMES = "CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2".split()
 NAMES = """KEY PYTHON_KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH TOOLKIT WITHOUT_TOOLKIT

@@ -138,7 +138,7 @@ def needs(todo):
     if any(plots(lesson) and ("bench" in commands or is_python(lesson)) for lesson in about):
         found.append("plots")
     if "test" in commands:
-        found += ["pytest", "tools"]
+        found += ["pytest", "tools", "book", "browser"]
     if "walk" in commands:
         found.append("tools")
     if "book" in commands:
