@@ -237,7 +237,9 @@ def functions(pages: Pages) -> str:
 
 
 def sphinx(builder: str, out: pathlib.Path, language: str, locale: pathlib.Path) -> int:
-    command = [str(ROOT / "build/python/bin/python3"), "-m", "sphinx", "-q", "-W", "--keep-going", "-j", "auto", "-b", builder]
+    command = [str(ROOT / "build/python/bin/python3"), "-m", "sphinx", "-q", "-j", "auto", "-b", builder]
+    # The pages of files have nothing to translate. Without them, links to them are unknown, which is no fault.
+    command += ["-D", "exclude_patterns=" + ",".join(f"**{suffix}.md" for suffix in SUFFIXES), "-Q"] if builder == "gettext" else ["-W", "--keep-going"]
     command += ["-c", str(HERE), "-d", str(ROOT / "build" / "book-doctrees" / f"{builder}-{language}"), str(SOURCE), str(out)]
     environment = {**os.environ, "BOOK_LANGUAGE": language, "BOOK_LOCALE": str(locale), "PYTHONPATH": str(HERE)}
     return subprocess.run(command, env=environment, check=False).returncode

@@ -1,4 +1,4 @@
-// What those who look on see: CUDASIM_PROFILE, CUDASIM_TRACE=ptx, CUDASIM_TIMELINE. What they count is held against
+// What those who look on see: CUDASIM_PROFILE, CUDASIM_TRACE=ptx, CUDASIM_FILM, CUDASIM_TIMELINE. What they count is held against
 // what the H200's own profiler has counted for the same launches (h200.inc).
 #include "tests/profile/cases.hpp"
 
@@ -438,6 +438,32 @@ TEST_CASE("The timeline has rows for threads and streams", "[timeline]") {
   CHECK(!std::regex_search(text, duration));
 }
 
+// ---- The film
+
+TEST_CASE("A film has a line for each kernel's first launch, with its steps and what they cost", "[film]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Scratch file("film");
+  child("out of bounds", {{"CUDASIM_FILM", file.path.c_str()}});
+  const std::string text = file.text();
+  INFO(text);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 1);
+  CHECK(Json(text).valid());
+  CHECK(text.find("\"findings\":[[") != std::string::npos);  // the fault, at its step
+  CHECK(text.find("illegal address") != std::string::npos);
+}
+
+TEST_CASE("A film ends at its limit, and says how much was cut", "[film]") {
+  ON_THE_SIMULATOR_ONLY();
+  const Scratch all("all"), some("some");
+  child("warps/part", {{"CUDASIM_FILM", all.path.c_str()}});
+  child("warps/part", {{"CUDASIM_FILM", some.path.c_str()}, {"CUDASIM_FILM_ONLY", "limit=5"}});
+  CHECK(Json(all.text()).valid());
+  CHECK(Json(some.text()).valid());
+  CHECK(number(all.text(), {"cut"}) == 0);
+  CHECK(number(some.text(), {"cut"}) > 0);
+  CHECK(some.text().size() < all.text().size());
+}
+
 // ---- The variables
 
 TEST_CASE("An invalid value of a variable is reported in a sentence", "[values]") {
@@ -450,6 +476,7 @@ TEST_CASE("An invalid value of a variable is reported in a sentence", "[values]"
   says("CUDASIM_PROFILE", "/nowhere/at/all.json",
        "cudasim: CUDASIM_PROFILE=/nowhere/at/all\\.json: this file cannot be");
   says("CUDASIM_TIMELINE", "/nowhere/at/all.json", "cudasim: CUDASIM_TIMELINE=.*: this file cannot be written");
+  says("CUDASIM_FILM", "/nowhere/at/all", "cudasim: CUDASIM_FILM=.*: this file cannot be written");
   shows(child("warps/part", {{"CUDASIM_TRACE", "api,calls"}}),
         "CUDASIM_TRACE=api,calls: 'calls' cannot be traced; api ");
   shows(child("warps/part", {{"CUDASIM_TRACE", "ptx"}, {"CUDASIM_TRACE_ONLY", "warp=x"}}),

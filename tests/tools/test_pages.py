@@ -265,7 +265,7 @@ def test_the_search_finds_lines_and_enter_goes_to_one(film, tab):
 
 
 def test_two_films_side_by_side_meet_at_the_same_line(film, tab):
-    page = opened(tab, film, **{"film": "tiled", "step": 40, "with": "padded"})
+    page = opened(tab, film, **{"film": "tiled", "step": 400, "with": "padded"})
     lines = page.locator(".source .here .n").all_inner_texts()
     assert len(lines) == 2 and lines[0] == lines[1]
     assert page.locator(".pane").count() == 2
