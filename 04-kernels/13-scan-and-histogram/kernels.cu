@@ -160,11 +160,12 @@ __device__ unsigned wait_for_predecessor(u64* states, int tile, unsigned own) {
 }
 
 // Rung 4: publishes the tile's own sum, then adds the sums of its predecessors until one includes all before it.
-// Executed by one thread.
-__device__ unsigned look_back_thread(u64* states, int tile, unsigned own) {
+// Executed by one thread. Adds the number of predecessors to `steps`.
+__device__ unsigned look_back_thread(u64* states, int tile, unsigned own, unsigned& steps) {
   publish(states, tile, tile == 0 ? kUpTo : kOwn, own);
   unsigned before = 0;
   for (int other = tile - 1; other >= 0; --other) {
+    ++steps;
     u64 state;
     do state = load_state(states, other);
     while (state == kNothing);
@@ -176,10 +177,11 @@ __device__ unsigned look_back_thread(u64* states, int tile, unsigned own) {
 }
 
 // Rungs 3 to 5: one kernel. Blocks number themselves in the order in which they start, so a block only ever waits for
-// blocks that have started. The states are 0 before.
+// blocks that have started. The states are 0 before. If `all_steps` is not null, the steps of all blocks are added to it.
 enum class Before { kNothing, kChained, kThread, kWarp };
 template <Before how>
-__device__ void one_pass(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+__device__ void one_pass(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states,
+                         unsigned* all_steps = nullptr) {
   __shared__ unsigned number, tiles_before;
   if (threadIdx.x == 0) number = fetch_add(next_tile);
   __syncthreads();
@@ -187,15 +189,16 @@ __device__ void one_pass(const unsigned* in, unsigned* out, unsigned* next_tile,
   tile.load(in, number);
   tile.scan();
   if (threadIdx.x < 32) {
-    unsigned before = 0;
+    unsigned before = 0, steps = 0;
     if (how == Before::kWarp) {
-      before = look_back_warp(states, number, tile.sum);
+      before = look_back_warp(states, number, tile.sum, steps);
     } else if (threadIdx.x == 0 && how == Before::kThread) {
-      before = look_back_thread(states, number, tile.sum);
+      before = look_back_thread(states, number, tile.sum, steps);
     } else if (threadIdx.x == 0 && how == Before::kChained) {
       before = wait_for_predecessor(states, number, tile.sum);
     }
     if (threadIdx.x == 0) tiles_before = before;
+    if (threadIdx.x == 0 && all_steps != nullptr) atomicAdd(all_steps, steps);
   }
   __syncthreads();
   tile.store(out, number, tiles_before);
@@ -216,6 +219,15 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 extern "C" __global__ void __launch_bounds__(kThreads)
     no_look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
   one_pass<Before::kNothing>(in, out, next_tile, states);
+}
+// Control runs: the same kernels count the steps of their look-back.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    look_back_steps(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned* all_steps) {
+  one_pass<Before::kThread>(in, out, next_tile, states, all_steps);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    warp_look_back_steps(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned* all_steps) {
+  one_pass<Before::kWarp>(in, out, next_tile, states, all_steps);
 }
 
 // ---- verification ----

@@ -26,13 +26,14 @@ __device__ inline unsigned fetch_add(unsigned* counter) {
 
 // Publishes the tile's own sum, finds the sum of all tiles before it, and publishes the total. Called by one warp, and
 // returns the sum of the tiles before in every lane. The lanes look at kStates states each, 128 tiles in one step:
-// the nearest four in lane 0.
-__device__ inline unsigned look_back_warp(u64* states, int tile, unsigned own) {
+// the nearest four in lane 0. Adds the number of steps to `steps`.
+__device__ inline unsigned look_back_warp(u64* states, int tile, unsigned own, unsigned& steps) {
   constexpr int kStates = 4;
   const int lane = threadIdx.x % 32;
   if (lane == 0) publish(states, tile, tile == 0 ? kUpTo : kOwn, own);
   unsigned before = 0;
   for (int nearest = tile - 1; nearest >= 0; nearest -= 32 * kStates) {
+    ++steps;
     u64 state[kStates];
     bool published;
     do {

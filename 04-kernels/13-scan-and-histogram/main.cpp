@@ -161,7 +161,7 @@ struct Scan {
   // One state per tile, and after them the number of the next tile; for rungs 1 and 2, the sums of the tiles.
   u64 states = std::max(tiles, pipeline_tiles);
   cu::Memory in{bytes}, out{bytes}, progress{(states + 1) * sizeof(u64)};
-  cu::Memory expected{table.size() * sizeof(unsigned)}, wrong{sizeof(unsigned)};
+  cu::Memory expected{table.size() * sizeof(unsigned)}, counter{sizeof(unsigned)};  // of wrong elements, or of steps
 
   Scan(const Device& where, u64 count) : device(where), n(count) {
     fill(in, n, table);
@@ -196,7 +196,8 @@ struct Scan {
              {&in.address, &out.address, &next_tile, &progress.address, &pipeline_tiles}, kPipelineThreads,
              kPipelineBytes);
     } else {
-      launch(kernel(rung.c_str()), tiles, {&in.address, &out.address, &next_tile, &progress.address});
+      launch(kernel(rung.c_str()), tiles,
+             {&in.address, &out.address, &next_tile, &progress.address, &counter.address});  // the last one may be unused
     }
   }
 
@@ -208,13 +209,13 @@ struct Scan {
   // The same, or 0 if a sum is wrong.
   double verified_speed(const Work& work) const {
     CU_CHECK(cuMemsetD8(out.address, 0, bytes));
-    CU_CHECK(cuMemsetD32(wrong.address, 0, 1));
+    CU_CHECK(cuMemsetD32(counter.address, 0, 1));
     work();
     const unsigned period = static_cast<unsigned>(table.size());
     launch(device.module.function("count_wrong"), 8 * device.multiprocessors,
-           {&out.address, &expected.address, &n, &period, &wrong.address});
+           {&out.address, &expected.address, &n, &period, &counter.address});
     unsigned count;
-    CU_CHECK(cuMemcpyDtoH(&count, wrong.address, sizeof count));
+    CU_CHECK(cuMemcpyDtoH(&count, counter.address, sizeof count));
     return count == 0 ? speed(work) : 0;
   }
 };
@@ -303,10 +304,20 @@ void measure_controls(const Device& device, u64 n) {
   for (const Rung& control : controls) {
     std::printf("%-53s %8.1f\n", control.idea, scan.speed([&] { scan.run(control.kernel); }));
   }
+  std::printf("\nsteps of one look-back, on average\n");
+  const Rung counted[] = {{"look_back_steps", "look_back, one tile per step"},
+                          {"warp_look_back_steps", "warp_look_back, 128 tiles per step"}};
+  for (const Rung& control : counted) {
+    CU_CHECK(cuMemsetD32(scan.counter.address, 0, 1));
+    scan.run(control.kernel);
+    unsigned steps;
+    CU_CHECK(cuMemcpyDtoH(&steps, scan.counter.address, sizeof steps));
+    std::printf("%-53s %8.2f\n", control.idea, static_cast<double>(steps) / scan.tiles);
+  }
 }
 
 void launch_each_once(const Device& device) {
-  constexpr u64 kCount = 1 << 22;
+  constexpr u64 kCount = 1 << 20;
   Histogram histogram(device, kCount * sizeof(unsigned));
   for (const auto& words : {random_words, skewed_words, constant_words}) {
     histogram.use(words(kCount));
@@ -327,7 +338,8 @@ int main(int argc, char** argv) try {
     return 0;
   }
   const u64 n = count_for(device);
-  std::printf("%s, %.2f Mi elements of 4 bytes\n", device.name.c_str(), n / 1048576.0);
+  std::printf("%s, %.2f Mi elements of 4 bytes, peak bandwidth %.0f GB/s\n", device.name.c_str(), n / 1048576.0,
+              cu::memory_limit(device.context.device));
   if (option == "--controls") {
     measure_controls(device, n);
     return 0;

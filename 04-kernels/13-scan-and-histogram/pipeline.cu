@@ -64,13 +64,14 @@ __device__ void sum_parts(Stages& stages, unsigned* buffer, unsigned tiles, int 
 // Executed by one warp.
 __device__ void find_sums_before(Stages& stages, u64* states, unsigned tiles) {
   const int lane = threadIdx.x % 32;
+  unsigned steps = 0;  // is not used
   for (Position at;; at.advance()) {
     mbarrier_wait(stages.full[at.stage], at.parity);
     const unsigned tile = stages.tile[at.stage];
     if (tile >= tiles) return;
     mbarrier_wait(stages.summed[at.stage], at.parity);
     const unsigned sum = lane < kScanWarps ? stages.sums[at.stage][lane] : 0, up_to = scan_warp(sum);
-    const unsigned before = look_back_warp(states, tile, __shfl_sync(0xffffffff, up_to, 31));
+    const unsigned before = look_back_warp(states, tile, __shfl_sync(0xffffffff, up_to, 31), steps);
     if (lane < kScanWarps) stages.before[at.stage][lane] = before + up_to - sum;
     __syncwarp();
     if (lane == 0) mbarrier_arrive(stages.known[at.stage]);
