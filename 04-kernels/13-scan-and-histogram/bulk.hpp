@@ -9,7 +9,7 @@ __device__ inline unsigned shared_address(const void* pointer) {
 }
 
 // An mbarrier is a 64-bit word in shared memory that counts arrivals, and bytes that a copy still has to deliver. When
-// nothing is left to count, its phase ends, and the next one begins. Phases are told apart by their parity: 0, 1, 0 …
+// nothing is left to count, its phase ends, and the next one begins. A phase is identified by its parity: 0, 1, 0 …
 __device__ inline void mbarrier_init(u64& barrier, unsigned arrivals) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(&barrier)), "r"(arrivals) : "memory");
 }

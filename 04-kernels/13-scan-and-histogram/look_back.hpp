@@ -1,4 +1,4 @@
-// What tiles publish for the tiles after them, and how a warp looks back.
+// What tiles publish for the tiles after them, and the look-back of a warp.
 #pragma once
 #include "tile.hpp"
 

@@ -39,8 +39,8 @@ constexpr Rung kScans[] = {
     {"scan_then_add", "scan tiles, add what precedes them"},
     {"sum_then_scan", "sum tiles, then scan them"},
     {"chained", "one pass, wait for the predecessor"},
-    {"look_back", "look back, one tile at a time"},
-    {"warp_look_back", "look back, 128 tiles at a time"},
+    {"look_back", "look-back, one tile per step"},
+    {"warp_look_back", "look-back, 128 tiles per step"},
     {"pipelined", "TMA loads, warps with roles"},
 };
 

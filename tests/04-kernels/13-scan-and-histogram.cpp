@@ -98,7 +98,7 @@ Result scan(int count) {
 }
 
 // A block that takes tile 5, while the tiles before it have published what the test has chosen. The kernel may wait
-// for ever, so after some seconds the test publishes everything that could be waited for.
+// forever, so after some seconds the test publishes everything that could be waited for.
 class InFlight {
  public:
   static constexpr int kMine = 5;
@@ -178,7 +178,7 @@ std::string skipped_barrier() {
   return counted.parted(kThreads);
 }
 
-// The simulator's checks run a kernel inside of its launch, so the host cannot publish anything meanwhile.
+// The simulator's checks run a kernel inside of its launch, so the host cannot publish anything while it runs.
 bool is_checked() { return std::getenv("CUDASIM_CHECK") != nullptr; }
 
 }  // namespace
