@@ -1,6 +1,7 @@
 // Two ladders. A histogram: how often each of 256 byte values occurs. A scan: for each of n elements, the sum of all
-// elements up to it, modulo 2^32; n is a multiple of kTile. The scan's last rung is in pipeline.cu.
-#include "look_back.hpp"
+// elements up to it, modulo 2^32; n is a multiple of kLargeTile. The scan's last rung is in pipeline.cu.
+#include "progress.hpp"
+#include "tile.hpp"
 
 // ---- histogram: bins[v] += how often v occurs among n bytes; n is a multiple of 16 ----
 
@@ -74,7 +75,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
 // Rung 5: every lane has bins, which it shares with the same lane of the block's other warps. Row v of the table has
 // the 32 counters of value v, one in each bank, so the lanes of a warp never use the same bank.
-extern "C" __global__ void __launch_bounds__(kLaneThreads)
+extern "C" __global__ void __launch_bounds__(kLaneThreads, 2)
     lane_bins(const unsigned char* __restrict__ in, unsigned* bins, u64 n) {
   extern __shared__ unsigned own[][32];
   for (int i = threadIdx.x; i < kBins * 32; i += kLaneThreads) own[0][i] = 0;
@@ -93,46 +94,42 @@ extern "C" __global__ void __launch_bounds__(kLaneThreads)
 
 // Rung 1, first kernel: every block scans its tile and stores the tile's sum.
 extern "C" __global__ void __launch_bounds__(kThreads) scan_tiles(const unsigned* in, unsigned* out, unsigned* sums) {
-  Tile tile;
+  Tile<kVectors> tile;
   tile.load(in, blockIdx.x);
   tile.scan();
   tile.store(out, blockIdx.x, 0);
   if (threadIdx.x == 0) sums[blockIdx.x] = tile.sum;
 }
 
-// Rungs 1 and 2, second kernel: one block replaces each tile's sum by the sum of the tiles before it.
-extern "C" __global__ void __launch_bounds__(kThreads) scan_sums(unsigned* sums, int count) {
-  __shared__ unsigned of_warp[kWarps];
-  const int warp = threadIdx.x / 32;
+// Rungs 1 and 2, second kernel: one block scans the sums of the tiles. There are `count` times kTile of them; the ones
+// for which there is no tile are 0.
+extern "C" __global__ void __launch_bounds__(kThreads) scan_sums(unsigned* sums, unsigned count) {
   unsigned running = 0;
-  for (int first = 0; first < count; first += kThreads) {
-    const int i = first + threadIdx.x;
-    const unsigned sum = i < count ? sums[i] : 0, up_to = scan_warp(sum);
-    if (threadIdx.x % 32 == 31) of_warp[warp] = up_to;
-    __syncthreads();
-    unsigned before = running;
-    for (int w = 0; w < kWarps; ++w) {
-      if (w < warp) before += of_warp[w];
-      running += of_warp[w];
-    }
-    if (i < count) sums[i] = before + up_to - sum;
-    __syncthreads();  // of_warp is written again
+  for (unsigned i = 0; i < count; ++i) {
+    Tile<kVectors> tile;
+    tile.load(sums, i);
+    tile.scan();
+    tile.store(sums, i, running);
+    running += tile.sum;
+    __syncthreads();  // scan() uses the same shared memory in the next iteration
   }
 }
 
-// Rung 1, third kernel: adds to every element what precedes its tile. It loads and stores all elements once more.
+__device__ unsigned sum_before(const unsigned* sums, unsigned tile) { return tile == 0 ? 0 : sums[tile - 1]; }
+
+// Rung 1, third kernel: adds to every element the sum of the tiles before it. It loads and stores all elements again.
 extern "C" __global__ void __launch_bounds__(kThreads) add_sums(unsigned* out, const unsigned* __restrict__ sums) {
-  const unsigned before = sums[blockIdx.x];
+  const unsigned before = sum_before(sums, blockIdx.x);
 #pragma unroll
   for (int k = 0; k < kVectors; ++k) {
-    uint4& v = reinterpret_cast<uint4*>(out)[Tile::place(blockIdx.x, k)];
+    uint4& v = reinterpret_cast<uint4*>(out)[Tile<kVectors>::place(blockIdx.x, k)];
     v = make_uint4(v.x + before, v.y + before, v.z + before, v.w + before);
   }
 }
 
-// Rung 2, first kernel: computes the tiles' sums and stores nothing else.
+// Rung 2, first kernel: computes the sums of the tiles and stores nothing else.
 extern "C" __global__ void __launch_bounds__(kThreads) sum_tiles(const unsigned* in, unsigned* sums) {
-  Tile tile;
+  Tile<kVectors> tile;
   tile.load(in, blockIdx.x);
   tile.add();
   if (threadIdx.x == 0) sums[blockIdx.x] = tile.sum;
@@ -141,13 +138,13 @@ extern "C" __global__ void __launch_bounds__(kThreads) sum_tiles(const unsigned*
 // Rung 2, third kernel: loads the tiles again, scans them and stores them once.
 extern "C" __global__ void __launch_bounds__(kThreads)
     scan_with_sums(const unsigned* in, unsigned* out, const unsigned* __restrict__ sums) {
-  Tile tile;
+  Tile<kVectors> tile;
   tile.load(in, blockIdx.x);
   tile.scan();
-  tile.store(out, blockIdx.x, sums[blockIdx.x]);
+  tile.store(out, blockIdx.x, sum_before(sums, blockIdx.x));
 }
 
-// Rung 3: waits until the tile before this one knows the sum of everything up to its end. Executed by one thread.
+// Rung 3: waits until the tile before this one has published the sum of everything up to its end. Called by one thread.
 __device__ unsigned wait_for_predecessor(u64* states, int tile, unsigned own) {
   u64 state = kUpTo;
   if (tile > 0) {
@@ -160,7 +157,7 @@ __device__ unsigned wait_for_predecessor(u64* states, int tile, unsigned own) {
 }
 
 // Rung 4: publishes the tile's own sum, then adds the sums of its predecessors until one includes all before it.
-// Executed by one thread. Adds the number of predecessors to `steps`.
+// Called by one thread. Adds the number of predecessors to `steps`.
 __device__ unsigned look_back_thread(u64* states, int tile, unsigned own, unsigned& steps) {
   publish(states, tile, tile == 0 ? kUpTo : kOwn, own);
   unsigned before = 0;
@@ -176,16 +173,39 @@ __device__ unsigned look_back_thread(u64* states, int tile, unsigned own, unsign
   return before;
 }
 
-// Rungs 3 to 5: one kernel. Blocks number themselves in the order in which they start, so a block only ever waits for
-// blocks that have started. The states are 0 before. If `all_steps` is not null, the steps of all blocks are added to it.
+// Rung 5: the same, 32 predecessors in each step; the nearest in lane 0. Called by one warp; the result is valid in
+// every lane.
+__device__ unsigned look_back_warp(u64* states, int tile, unsigned own, unsigned& steps) {
+  const int lane = threadIdx.x % 32;
+  if (lane == 0) publish(states, tile, tile == 0 ? kUpTo : kOwn, own);
+  unsigned before = 0;
+  for (int nearest = tile - 1; nearest >= 0; nearest -= 32) {
+    ++steps;
+    const int other = nearest - lane;
+    u64 state = kUpTo;  // before the first tile, the sum is 0
+    if (other >= 0) {
+      do state = load_state(states, other);
+      while (state == kNothing);
+    }
+    const unsigned complete = __ballot_sync(0xffffffff, state >= kUpTo);
+    const int last = complete != 0 ? __ffs(complete) - 1 : 31;  // lanes after this one are not needed
+    before += sum_warp(lane <= last ? static_cast<unsigned>(state) : 0);
+    if (complete != 0) break;
+  }
+  if (lane == 0 && tile > 0) publish(states, tile, kUpTo, before + own);
+  return before;
+}
+
+// Rungs 3 to 6: one kernel. Blocks number themselves in the order in which they start, so a block only ever waits for
+// blocks that have started. All states are 0 at first. If `all_steps` is not null, the steps of all blocks are added.
 enum class Before { kNothing, kChained, kThread, kWarp };
-template <Before how>
+template <int kVectors, Before how>
 __device__ void one_pass(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states,
                          unsigned* all_steps = nullptr) {
   __shared__ unsigned number, tiles_before;
-  if (threadIdx.x == 0) number = fetch_add(next_tile);
+  if (threadIdx.x == 0) number = take_number(next_tile);
   __syncthreads();
-  Tile tile;
+  Tile<kVectors> tile;
   tile.load(in, number);
   tile.scan();
   if (threadIdx.x < 32) {
@@ -205,29 +225,42 @@ __device__ void one_pass(const unsigned* in, unsigned* out, unsigned* next_tile,
 }
 extern "C" __global__ void __launch_bounds__(kThreads)
     chained(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
-  one_pass<Before::kChained>(in, out, next_tile, states);
+  one_pass<kVectors, Before::kChained>(in, out, next_tile, states);
 }
 extern "C" __global__ void __launch_bounds__(kThreads)
     look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
-  one_pass<Before::kThread>(in, out, next_tile, states);
+  one_pass<kVectors, Before::kThread>(in, out, next_tile, states);
 }
 extern "C" __global__ void __launch_bounds__(kThreads)
     warp_look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
-  one_pass<Before::kWarp>(in, out, next_tile, states);
+  one_pass<kVectors, Before::kWarp>(in, out, next_tile, states);
 }
-// A control run: every tile is scanned as if it were the first one.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    large_tiles(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+  one_pass<kLargeVectors, Before::kWarp>(in, out, next_tile, states);
+}
+
+// Control runs: every tile is scanned as if it were the first one.
 extern "C" __global__ void __launch_bounds__(kThreads)
     no_look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
-  one_pass<Before::kNothing>(in, out, next_tile, states);
+  one_pass<kVectors, Before::kNothing>(in, out, next_tile, states);
 }
-// Control runs: the same kernels count the steps of their look-back.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    large_tiles_no_look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+  one_pass<kLargeVectors, Before::kNothing>(in, out, next_tile, states);
+}
+// Control runs: the kernels count the steps of their look-backs.
 extern "C" __global__ void __launch_bounds__(kThreads)
     look_back_steps(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned* all_steps) {
-  one_pass<Before::kThread>(in, out, next_tile, states, all_steps);
+  one_pass<kVectors, Before::kThread>(in, out, next_tile, states, all_steps);
 }
 extern "C" __global__ void __launch_bounds__(kThreads)
     warp_look_back_steps(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned* all_steps) {
-  one_pass<Before::kWarp>(in, out, next_tile, states, all_steps);
+  one_pass<kVectors, Before::kWarp>(in, out, next_tile, states, all_steps);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    large_tiles_steps(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned* all_steps) {
+  one_pass<kLargeVectors, Before::kWarp>(in, out, next_tile, states, all_steps);
 }
 
 // ---- verification ----

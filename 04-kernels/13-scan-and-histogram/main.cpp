@@ -1,6 +1,6 @@
 // Two ladders: a histogram of bytes and a scan. Each result is verified completely, then the rung is timed, next to CUB
 // if it was built. With --controls, it measures what limits the rungs; with --profile, it launches each kernel once,
-// for a profiler.
+// for a profiler, with 2^20 elements or another power of two (--profile 26).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -40,7 +40,8 @@ constexpr Rung kScans[] = {
     {"sum_then_scan", "sum tiles, then scan them"},
     {"chained", "one pass, wait for the predecessor"},
     {"look_back", "look-back, one tile per step"},
-    {"warp_look_back", "look-back, 128 tiles per step"},
+    {"warp_look_back", "look-back, 32 tiles per step"},
+    {"large_tiles", "4 times as many elements per tile"},
     {"pipelined", "TMA loads, warps with roles"},
 };
 
@@ -158,12 +159,14 @@ struct Scan {
   u64 bytes = n * sizeof(unsigned);
   std::vector<unsigned> table = random_words(n);
   unsigned tiles = static_cast<unsigned>(n / kTile), pipeline_tiles = static_cast<unsigned>(n / kPipelineTile);
-  // One state per tile, and after them the number of the next tile; for rungs 1 and 2, the sums of the tiles.
-  u64 states = std::max(tiles, pipeline_tiles);
-  cu::Memory in{bytes}, out{bytes}, progress{(states + 1) * sizeof(u64)};
+  unsigned tiles_of_sums = (tiles + kTile - 1) / kTile;
+  // The number of the next tile and the states of all tiles; for rungs 1 and 2, the sums of the tiles.
+  cu::Memory in{bytes}, out{bytes}, progress{(tiles + 1) * sizeof(u64)};
+  cu::Memory sums_of_tiles{tiles_of_sums * kTile * sizeof(unsigned)};
   cu::Memory expected{table.size() * sizeof(unsigned)}, counter{sizeof(unsigned)};  // of wrong elements, or of steps
 
   Scan(const Device& where, u64 count) : device(where), n(count) {
+    CU_CHECK(cuMemsetD32(sums_of_tiles.address, 0, tiles_of_sums * kTile));
     fill(in, n, table);
     std::vector<unsigned> sums(table.size());
     unsigned sum = 0;
@@ -174,31 +177,35 @@ struct Scan {
   bool can_run(const std::string& rung) const { return rung != "pipelined" || device.pipeline.handle != nullptr; }
 
   void run(const std::string& rung) const {
-    const auto kernel = [&](const char* name) { return device.module.function(name); };
+    const auto kernel = [&](const std::string& name) { return device.module.function(name.c_str()); };
     if (rung == "scan_then_add") {
-      launch(kernel("scan_tiles"), tiles, {&in.address, &out.address, &progress.address});
-      launch(kernel("scan_sums"), 1, {&progress.address, &tiles});
-      launch(kernel("add_sums"), tiles, {&out.address, &progress.address});
+      launch(kernel("scan_tiles"), tiles, {&in.address, &out.address, &sums_of_tiles.address});
+      launch(kernel("scan_sums"), 1, {&sums_of_tiles.address, &tiles_of_sums});
+      launch(kernel("add_sums"), tiles, {&out.address, &sums_of_tiles.address});
       return;
     }
     if (rung == "sum_then_scan") {
-      launch(kernel("sum_tiles"), tiles, {&in.address, &progress.address});
-      launch(kernel("scan_sums"), 1, {&progress.address, &tiles});
-      launch(kernel("scan_with_sums"), tiles, {&in.address, &out.address, &progress.address});
+      launch(kernel("sum_tiles"), tiles, {&in.address, &sums_of_tiles.address});
+      launch(kernel("scan_sums"), 1, {&sums_of_tiles.address, &tiles_of_sums});
+      launch(kernel("scan_with_sums"), tiles, {&in.address, &out.address, &sums_of_tiles.address});
       return;
     }
-    const CUdeviceptr next_tile = progress.address + states * sizeof(u64);
-    CU_CHECK(cuMemsetD8Async(progress.address, 0, (states + 1) * sizeof(u64), nullptr));
+    const CUdeviceptr next_tile = progress.address, states = next_tile + sizeof(u64);
+    CU_CHECK(cuMemsetD8Async(progress.address, 0, (tiles + 1) * sizeof(u64), nullptr));
     if (rung == "pipelined") {
       const CUfunction pipelined = device.pipeline.function("pipelined");
       const unsigned blocks = device.full_grid(pipelined, kPipelineThreads, kPipelineBytes);
       launch(pipelined, std::min(blocks, pipeline_tiles),
-             {&in.address, &out.address, &next_tile, &progress.address, &pipeline_tiles}, kPipelineThreads,
-             kPipelineBytes);
-    } else {
-      launch(kernel(rung.c_str()), tiles,
-             {&in.address, &out.address, &next_tile, &progress.address, &counter.address});  // the last one may be unused
+             {&in.address, &out.address, &next_tile, &states, &pipeline_tiles}, kPipelineThreads, kPipelineBytes);
+      return;
     }
+    // Only the control runs that count steps have the last argument.
+    launch(kernel(rung), tiles_of(rung), {&in.address, &out.address, &next_tile, &states, &counter.address});
+  }
+
+  unsigned tiles_of(const std::string& rung) const {
+    const bool large = rung.rfind("large_tiles", 0) == 0;
+    return static_cast<unsigned>(n / (large ? kLargeTile : kTile));
   }
 
   void copy() const { CU_CHECK(cuMemcpyDtoDAsync(out.address, in.address, bytes, nullptr)); }
@@ -300,30 +307,33 @@ bool climb_scans(const Device& device, u64 n, const Library& cub) {
 void measure_controls(const Device& device, u64 n) {
   const Scan scan(device, n);
   std::printf("\ncontrol run                                               GB/s\n");
-  const Rung controls[] = {{"warp_look_back", "warp_look_back"}, {"no_look_back", "the same without looking back"}};
+  const Rung controls[] = {{"warp_look_back", "warp_look_back"},
+                           {"no_look_back", "the same without a look-back"},
+                           {"large_tiles", "large_tiles"},
+                           {"large_tiles_no_look_back", "the same without a look-back"}};
   for (const Rung& control : controls) {
     std::printf("%-53s %8.1f\n", control.idea, scan.speed([&] { scan.run(control.kernel); }));
   }
   std::printf("\nsteps of one look-back, on average\n");
   const Rung counted[] = {{"look_back_steps", "look_back, one tile per step"},
-                          {"warp_look_back_steps", "warp_look_back, 128 tiles per step"}};
+                          {"warp_look_back_steps", "warp_look_back, 32 tiles per step"},
+                          {"large_tiles_steps", "large_tiles, 32 tiles per step"}};
   for (const Rung& control : counted) {
     CU_CHECK(cuMemsetD32(scan.counter.address, 0, 1));
     scan.run(control.kernel);
     unsigned steps;
     CU_CHECK(cuMemcpyDtoH(&steps, scan.counter.address, sizeof steps));
-    std::printf("%-53s %8.2f\n", control.idea, static_cast<double>(steps) / scan.tiles);
+    std::printf("%-53s %8.2f\n", control.idea, static_cast<double>(steps) / scan.tiles_of(control.kernel));
   }
 }
 
-void launch_each_once(const Device& device) {
-  constexpr u64 kCount = 1 << 20;
-  Histogram histogram(device, kCount * sizeof(unsigned));
+void launch_each_once(const Device& device, u64 n) {
+  Histogram histogram(device, n * sizeof(unsigned));
   for (const auto& words : {random_words, skewed_words, constant_words}) {
-    histogram.use(words(kCount));
+    histogram.use(words(n));
     for (const Rung& rung : kHistograms) histogram.run(rung.kernel);
   }
-  const Scan scan(device, kCount);
+  const Scan scan(device, n);
   for (const Rung& rung : kScans) {
     if (scan.can_run(rung.kernel)) scan.run(rung.kernel);
   }
@@ -334,7 +344,7 @@ int main(int argc, char** argv) try {
   const Device device;
   const std::string option = argc > 1 ? argv[1] : "";
   if (option == "--profile") {
-    launch_each_once(device);
+    launch_each_once(device, 1ull << (argc > 2 ? std::stoi(argv[2]) : 20));
     return 0;
   }
   const u64 n = count_for(device);

@@ -7,16 +7,17 @@ constexpr int kThreads = 256;       // per block
 constexpr int kLaneThreads = 1024;  // per block of lane_bins
 constexpr int kLaneBytes = kBins * 32 * sizeof(unsigned);
 
-// Scan, rungs 1 to 5: a tile is in the registers of a block.
+// Scan, rungs 1 to 6: a tile is in the registers of a block.
 constexpr int kWarps = kThreads / 32;
-constexpr int kVectors = 8;                          // 128-bit vectors per thread
-constexpr int kTile = kThreads * kVectors * 4;       // elements
+constexpr int kVectors = 4;        // 128-bit vectors per thread
+constexpr int kLargeVectors = 16;  // the same for rung 6
+constexpr int kTile = kThreads * kVectors * 4;  // elements
+constexpr int kLargeTile = kThreads * kLargeVectors * 4;
 
-// Scan, rung 6: tiles are in shared memory, kStages of them, and warps have roles.
+// Scan, rung 7: tiles are in shared memory, kStages of them, and warps have roles.
 constexpr int kStages = 6;
-constexpr int kPipelineTile = 8192;                  // elements
-constexpr int kSumWarps = 8;
-constexpr int kScanWarps = 8;                        // each scans one part of a tile
-constexpr int kPart = kPipelineTile / kScanWarps;    // elements
-constexpr int kPipelineThreads = 32 * (2 + kSumWarps + kScanWarps);
+constexpr int kPipelineTile = 8192;                // elements
+constexpr int kScanWarps = 8;                      // each scans one part of a tile
+constexpr int kPart = kPipelineTile / kScanWarps;  // elements
+constexpr int kPipelineThreads = 32 * (2 + kStages + kScanWarps);
 constexpr int kPipelineBytes = kStages * kPipelineTile * sizeof(unsigned);

@@ -6,7 +6,7 @@
 
 using Word = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 
-// Sets out[i] to in[0] + … + in[i]. Launched with one block of kThreads threads for each tile of kTile elements. Blocks
+// Sets out[i] to in[0] + … + in[i]. Launched with one block of kThreads threads for each tile of kLargeTile elements. Blocks
 // may start in any order; *next_tile is the number of the first tile that no block has taken. For each tile,
 // `published` has an entry that tells the blocks of later tiles what is known about it. Loads every element once and
 // stores every sum once. tile.hpp contains the scan of a single tile.
@@ -14,7 +14,7 @@ extern "C" __global__ void scan(const unsigned* in, unsigned* out, unsigned* nex
   __shared__ unsigned number, tiles_before;
   if (threadIdx.x == 0) number = Word(*next_tile).fetch_add(1, cuda::memory_order_relaxed);
   __syncthreads();
-  Tile tile;
+  Tile<kLargeVectors> tile;
   tile.load(in, number);
   tile.scan();
   if (threadIdx.x == 0) {

@@ -24,9 +24,11 @@ __device__ inline unsigned sum_warp(unsigned value) {
 #endif
 }
 
-// A block's kTile elements. Each warp has kTile / kWarps consecutive elements, and a request moves 128 of them: four
-// per lane. No element is needed again soon, so loads and stores use the streaming cache policy (__ldcs, __stcs).
+// A tile of kSize elements. Each warp has kSize / kWarps consecutive elements, and a request moves 128 of them: four per
+// lane. No element is needed again soon, so loads and stores use the streaming cache policy (__ldcs, __stcs).
+template <int kVectors>
 struct Tile {
+  static constexpr int kSize = kThreads * kVectors * 4;
   uint4 vectors[kVectors];
   unsigned warps_before;  // after scan(): the sum of the elements of all warps before this one
   unsigned sum;           // after scan() or add(): of the whole tile
@@ -34,7 +36,7 @@ struct Tile {
   // The index of the thread's vector number k, in vectors.
   static __device__ unsigned long long place(unsigned tile, int k) {
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    return (static_cast<unsigned long long>(tile) * kTile + warp * (kTile / kWarps)) / 4 + k * 32 + lane;
+    return (static_cast<unsigned long long>(tile) * kSize + warp * (kSize / kWarps)) / 4 + k * 32 + lane;
   }
 
   __device__ void load(const unsigned* __restrict__ in, unsigned tile) {
@@ -42,7 +44,7 @@ struct Tile {
     for (int k = 0; k < kVectors; ++k) vectors[k] = __ldcs(&reinterpret_cast<const uint4*>(in)[place(tile, k)]);
   }
 
-  // Replaces every element by the sum of the warp's elements up to it.
+  // Replaces every element by the sum of the warp's elements up to it. Executed by all threads of the block.
   __device__ void scan() {
     unsigned running = 0;
 #pragma unroll
@@ -58,7 +60,7 @@ struct Tile {
     combine_warps(running);
   }
 
-  // Only computes the sum.
+  // Computes only the sum. Executed by all threads of the block.
   __device__ void add() {
     unsigned own = 0;
 #pragma unroll

@@ -22,7 +22,7 @@ constexpr int kPast = 4096;  // elements past the end of out, in the same alloca
 constexpr unsigned kUntouched = 0xdeadbeef, kInvalid = 0x0bad0bad;
 
 std::vector<unsigned> some_elements(int tiles) {
-  std::vector<unsigned> elements(tiles * kTile);
+  std::vector<unsigned> elements(tiles * kLargeTile);
   unsigned state = 12345;
   for (unsigned& element : elements) element = (state = state * 1664525 + 1013904223) >> 4;
   return elements;
@@ -35,7 +35,7 @@ std::string complaint(const std::vector<unsigned>& in, const std::vector<unsigne
   for (std::size_t i = first; i < in.size(); ++i) {
     sum += in[i];
     if (out[i] != sum) {
-      return "out[" + std::to_string(i) + "], in tile " + std::to_string(i / kTile) + ", is " + std::to_string(out[i]) +
+      return "out[" + std::to_string(i) + "], in tile " + std::to_string(i / kLargeTile) + ", is " + std::to_string(out[i]) +
              " instead of " + std::to_string(sum);
     }
   }
@@ -87,7 +87,7 @@ Result scan(int count) {
   CU_CHECK(cuMemcpyDtoH(published.data(), tiles.published.address, count * sizeof(Published)));
   unsigned up_to = 0;
   for (int tile = 0; tile < count && result.published.empty(); ++tile) {
-    for (int i = 0; i < kTile; ++i) up_to += tiles.elements[tile * kTile + i];
+    for (int i = 0; i < kLargeTile; ++i) up_to += tiles.elements[tile * kLargeTile + i];
     if (published[tile].flag != kUpTo || published[tile].up_to != up_to) {
       result.published = "tile " + std::to_string(tile) + " ends with the flag " + std::to_string(published[tile].flag) +
                          " and up_to " + std::to_string(published[tile].up_to) + ", instead of 2 and " +
@@ -146,7 +146,7 @@ class InFlight {
   // Describes what is wrong with the tile's sums if `before` precedes it.
   std::string complaint_about(unsigned before) const {
     CU_CHECK(cuStreamSynchronize(kernels_.handle));
-    return complaint(tiles_.elements, tiles_.result(), kMine * kTile, before);
+    return complaint(tiles_.elements, tiles_.result(), kMine * kLargeTile, before);
   }
 
  private:
@@ -230,7 +230,7 @@ TEST_CASE("in the end, every tile has published the sum of everything up to its 
 
 TEST_CASE("every element is loaded once and stored once") {
   const Traffic::Bytes bytes = moved();
-  const std::size_t once = kCounted * kTile * sizeof(unsigned);
+  const std::size_t once = kCounted * kLargeTile * sizeof(unsigned);
   INFO(kCounted << " tiles are " << once << " bytes. Loaded from global memory: " << bytes.loaded
                 << ", stored there: " << bytes.stored);
   CHECK(bytes.loaded <= once + once / 20);  // what the tiles publish is a little more
@@ -247,7 +247,7 @@ TEST_CASE("on a GPU, the scan reaches 0.4 of the speed of a copy") {
   if (is_simulated(context.device)) SKIP_TEST("the simulator does not model the speed of a GPU");
   const cu::Module module(cu::image("exercise.ptx"));
   const CUfunction kernel = module.function("scan");
-  constexpr int kCount = (1 << 28) / kTile;
+  constexpr int kCount = (1 << 28) / kLargeTile;
   constexpr std::size_t kBytes = sizeof(unsigned) << 28;
   cu::Memory in(kBytes), out(kBytes), next_tile(sizeof(unsigned)), published(kCount * sizeof(Published));
   CU_CHECK(cuMemsetD32(in.address, 1, kBytes / sizeof(unsigned)));

@@ -10,7 +10,7 @@ using Word = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 extern "C" __global__ void scan(const unsigned* in, unsigned* out, unsigned* next_tile, Published* published) {
   __shared__ unsigned tiles_before;
   const unsigned number = blockIdx.x;
-  Tile tile;
+  Tile<kLargeVectors> tile;
   tile.load(in, number);
   tile.scan();
   if (threadIdx.x == 0) {

@@ -11,7 +11,7 @@ extern "C" __global__ void scan(const unsigned* in, unsigned* out, unsigned* nex
   __shared__ unsigned number, tiles_before;
   if (threadIdx.x == 0) number = Word(*next_tile).fetch_add(1, cuda::memory_order_relaxed);
   __syncthreads();
-  Tile tile;
+  Tile<kLargeVectors> tile;
   tile.load(in, number);
   tile.scan();
   tile.store(out, number, 0);
@@ -35,8 +35,8 @@ extern "C" __global__ void scan(const unsigned* in, unsigned* out, unsigned* nex
     tiles_before = before;
   }
   __syncthreads();
-  for (int k = 0; k < kVectors; ++k) {
-    uint4& v = reinterpret_cast<uint4*>(out)[Tile::place(number, k)];
+  for (int k = 0; k < kLargeVectors; ++k) {
+    uint4& v = reinterpret_cast<uint4*>(out)[Tile<kLargeVectors>::place(number, k)];
     v = make_uint4(v.x + tiles_before, v.y + tiles_before, v.z + tiles_before, v.w + tiles_before);
   }
 }

@@ -11,7 +11,7 @@ extern "C" __global__ void scan(const unsigned* in, unsigned* out, unsigned* nex
   __shared__ unsigned number, tiles_before;
   if (threadIdx.x == 0) number = Word(*next_tile).fetch_add(1, cuda::memory_order_relaxed);
   __syncthreads();
-  Tile tile;
+  Tile<kLargeVectors> tile;
   tile.load(in, number);
   tile.add();
   if (threadIdx.x == 0) {
