@@ -162,7 +162,7 @@ __device__ unsigned look_back_thread(u64* states, int tile, unsigned own, unsign
   publish(states, tile, tile == 0 ? kUpTo : kOwn, own);
   unsigned before = 0;
   for (int other = tile - 1; other >= 0; --other) {
-    ++steps;
+    ++steps;  // for a control run
     u64 state;
     do state = load_state(states, other);
     while (state == kNothing);
@@ -180,7 +180,7 @@ __device__ unsigned look_back_warp(u64* states, int tile, unsigned own, unsigned
   if (lane == 0) publish(states, tile, tile == 0 ? kUpTo : kOwn, own);
   unsigned before = 0;
   for (int nearest = tile - 1; nearest >= 0; nearest -= 32) {
-    ++steps;
+    ++steps;  // for a control run
     const int other = nearest - lane;
     u64 state = kUpTo;  // before the first tile, the sum is 0
     if (other >= 0) {
