@@ -18,7 +18,7 @@ using u64 = unsigned long long;
 using Work = std::function<void()>;
 
 constexpr int kLongestBar = 24;      // characters
-constexpr int kRuns = 15;            // the median of so many
+constexpr int kRuns = 9;              // the median of so many
 constexpr u64 kLargest = 1ull << 28;  // elements of 4 bytes
 constexpr u64 kTable = 1ull << 20;    // random elements, which are repeated
 
