@@ -1,8 +1,13 @@
-// Count how often each byte value occurs, with bins in shared memory.
+// Scan in one pass, with a decoupled look-back.
+#include "04-kernels/13-scan-and-histogram/published.hpp"
+#include "04-kernels/13-scan-and-histogram/tile.hpp"
 
-// Adds to bins[0 … 255] how often each value occurs among the n bytes. Launched with any number of blocks of any number
-// of threads up to 1024. Every block counts in bins of its own, in shared memory, and adds them to the common ones in
-// the end.
-extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, unsigned long long n) {
+#include <cuda/atomic>
+
+// Sets out[i] to in[0] + … + in[i]. Launched with one block of kThreads threads for each tile of kLargeTile elements. Blocks
+// may start in any order; *next_tile is the number of the first tile that no block has taken. For each tile,
+// `published` has an entry that tells the blocks of later tiles what is known about it. Loads every element once and
+// stores every sum once. tile.hpp contains the scan of a single tile.
+extern "C" __global__ void scan(const unsigned* in, unsigned* out, unsigned* next_tile, Published* published) {
   // Your code here.
 }

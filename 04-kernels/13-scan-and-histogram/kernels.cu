@@ -1,204 +1,278 @@
-// Two ladders. A histogram: how often each of 256 byte values occurs. A scan: of n numbers, the sum up to each of them;
-// n is a multiple of 16384. Blocks of 256 threads. Each rung is the one before with one thing changed.
+// Two ladders. A histogram: how often each of 256 byte values occurs. A scan: for each of n elements, the sum of all
+// elements up to it, modulo 2^32; n is a multiple of kLargeTile. The scan's last rung is in pipeline.cu.
+#include "progress.hpp"
+#include "tile.hpp"
 
-using u64 = unsigned long long;
-constexpr int kThreads = 256, kWarps = kThreads / 32;
+// ---- histogram: bins[v] += how often v occurs among n bytes; n is a multiple of 16 ----
 
-// ---- histogram
+__device__ u64 global_index() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ u64 grid_size() { return u64(gridDim.x) * blockDim.x; }
 
-// 1: every byte is counted in global memory. All the threads of the device want the same 256 places.
-extern "C" __global__ void global_bins(const unsigned char* in, unsigned* bins, u64 n) {
-  const u64 threads = static_cast<u64>(gridDim.x) * kThreads;
-  for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += threads) atomicAdd(&bins[in[i]], 1);
+// Rung 1: every byte is counted in global memory. All threads of the device update the same 256 words.
+extern "C" __global__ void global_bins(const unsigned char* __restrict__ in, unsigned* bins, u64 n) {
+  for (u64 i = global_index(); i < n; i += grid_size()) atomicAdd(&bins[in[i]], 1);
 }
 
-// 2: every block has bins of its own, in shared memory, and adds them to the common ones in the end.
-extern "C" __global__ void private_bins(const unsigned char* in, unsigned* bins, u64 n) {
-  __shared__ unsigned own[256];
+// Rung 2: every block has bins in shared memory, and adds them to the global ones at the end.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    block_bins(const unsigned char* __restrict__ in, unsigned* bins, u64 n) {
+  __shared__ unsigned own[kBins];
   own[threadIdx.x] = 0;
   __syncthreads();
-  const u64 threads = static_cast<u64>(gridDim.x) * kThreads;
-  for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += threads) atomicAdd(&own[in[i]], 1);
+  for (u64 i = global_index(); i < n; i += grid_size()) atomicAdd(&own[in[i]], 1);
   __syncthreads();
   atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
 }
 
-// 3: every warp has, and sixteen bytes come with each request. n is a multiple of 16.
-extern "C" __global__ void warp_bins(const uint4* in, unsigned* bins, u64 n) {
-  __shared__ unsigned own[kWarps][256];
-  for (int i = threadIdx.x; i < kWarps * 256; i += kThreads) own[0][i] = 0;
+// Calls count(byte) for each of the thread's bytes. 128-bit loads, kLoads of them in flight.
+template <int kLoads, class Count>
+__device__ void for_each_byte(const unsigned char* __restrict__ in, u64 n, Count count) {
+  const uint4* vectors = reinterpret_cast<const uint4*>(in);
+  const auto count_all = [&](uint4 vector) {
+    const unsigned words[] = {vector.x, vector.y, vector.z, vector.w};
+#pragma unroll
+    for (const unsigned word : words) {
+#pragma unroll
+      for (int shift = 0; shift < 32; shift += 8) count(word >> shift & 255);
+    }
+  };
+  const u64 step = grid_size();
+  u64 i = global_index();
+  for (; i + (kLoads - 1) * step < n / 16; i += kLoads * step) {
+    uint4 loaded[kLoads];
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) loaded[k] = __ldcs(&vectors[i + k * step]);
+#pragma unroll
+    for (int k = 0; k < kLoads; ++k) count_all(loaded[k]);
+  }
+  for (; i < n / 16; i += step) count_all(vectors[i]);
+}
+
+// Rung 3: the same bins, 16 bytes per load.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    vectorized(const unsigned char* __restrict__ in, unsigned* bins, u64 n) {
+  __shared__ unsigned own[kBins];
+  own[threadIdx.x] = 0;
+  __syncthreads();
+  for_each_byte<2>(in, n, [&](unsigned byte) { atomicAdd(&own[byte], 1); });
+  __syncthreads();
+  atomicAdd(&bins[threadIdx.x], own[threadIdx.x]);
+}
+
+// Rung 4: every warp has bins.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    warp_bins(const unsigned char* __restrict__ in, unsigned* bins, u64 n) {
+  __shared__ unsigned own[kWarps][kBins];
+  for (int warp = 0; warp < kWarps; ++warp) own[warp][threadIdx.x] = 0;
   __syncthreads();
   unsigned* mine = own[threadIdx.x / 32];
-  const u64 threads = static_cast<u64>(gridDim.x) * kThreads;
-  for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < n / 16; i += threads) {
-    const uint4 sixteen = in[i];
-    const unsigned fours[] = {sixteen.x, sixteen.y, sixteen.z, sixteen.w};
-    for (const unsigned four : fours) {
-      for (int byte = 0; byte < 32; byte += 8) atomicAdd(&mine[four >> byte & 255], 1);
-    }
-  }
+  for_each_byte<2>(in, n, [&](unsigned byte) { atomicAdd(&mine[byte], 1); });
   __syncthreads();
-  unsigned count = 0;
-  for (int warp = 0; warp < kWarps; ++warp) count += own[warp][threadIdx.x];
-  atomicAdd(&bins[threadIdx.x], count);
+  unsigned sum = 0;
+  for (int warp = 0; warp < kWarps; ++warp) sum += own[warp][threadIdx.x];
+  atomicAdd(&bins[threadIdx.x], sum);
 }
 
-// ---- scan
-
-constexpr int kFours = 16, kTile = kThreads * kFours * 4;  // a thread has sixteen times four numbers, a block 16384
-
-// The sum of the warp's numbers up to this lane's.
-__device__ unsigned scan_warp(unsigned number) {
-  const int lane = threadIdx.x % 32;
-  for (int distance = 1; distance < 32; distance *= 2) {
-    const unsigned before = __shfl_up_sync(0xffffffff, number, distance);
-    if (lane >= distance) number += before;
+// Rung 5: every lane has bins, which it shares with the same lane of the block's other warps. Row v of the table has
+// the 32 counters of value v, one in each bank, so the lanes of a warp never use the same bank.
+extern "C" __global__ void __launch_bounds__(kLaneThreads, 2)
+    lane_bins(const unsigned char* __restrict__ in, unsigned* bins, u64 n) {
+  extern __shared__ unsigned own[][32];
+  for (int i = threadIdx.x; i < kBins * 32; i += kLaneThreads) own[0][i] = 0;
+  __syncthreads();
+  const unsigned lane = threadIdx.x % 32;
+  for_each_byte<2>(in, n, [&](unsigned byte) { atomicAdd(&own[byte][lane], 1); });
+  __syncthreads();
+  for (int bin = threadIdx.x; bin < kBins; bin += kLaneThreads) {
+    unsigned sum = 0;
+    for (int k = 0; k < 32; ++k) sum += own[bin][(bin + k) % 32];  // each lane starts in another bank
+    atomicAdd(&bins[bin], sum);
   }
-  return number;
 }
 
-// A block's 16384 numbers: a warp has 2048 side by side, and takes them 128 at a time, four for each lane. Nobody needs
-// them again soon: __ldcs and __stcs say so.
-struct Tile {
-  uint4 fours[kFours];
-  unsigned before[kFours];  // the sum of the tile's numbers before each four
-  unsigned sum;             // of the whole tile
+// ---- scan ----
 
-  static __device__ u64 place(u64 tile, int k) {
-    return (tile * kTile + threadIdx.x / 32 * (kTile / kWarps)) / 4 + k * 32 + threadIdx.x % 32;
-  }
-
-  __device__ void load(const unsigned* in, u64 tile) {
-#pragma unroll
-    for (int k = 0; k < kFours; ++k) fours[k] = __ldcs(&reinterpret_cast<const uint4*>(in)[place(tile, k)]);
-  }
-
-  __device__ void scan() {
-    __shared__ unsigned of_warp[kWarps];
-    unsigned running = 0;
-#pragma unroll
-    for (int k = 0; k < kFours; ++k) {
-      const unsigned four = fours[k].x + fours[k].y + fours[k].z + fours[k].w, up_to = scan_warp(four);
-      before[k] = running + up_to - four;
-      running += __shfl_sync(0xffffffff, up_to, 31);
-    }
-    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = running;
-    __syncthreads();
-    unsigned warps_before = 0;
-    sum = 0;
-    for (int warp = 0; warp < kWarps; ++warp) {
-      if (warp < threadIdx.x / 32) warps_before += of_warp[warp];
-      sum += of_warp[warp];
-    }
-#pragma unroll
-    for (int k = 0; k < kFours; ++k) before[k] += warps_before;
-    __syncthreads();  // of_warp may be written again
-  }
-
-  __device__ void store(unsigned* out, u64 tile, unsigned offset) const {
-#pragma unroll
-    for (int k = 0; k < kFours; ++k) {
-      uint4 sums;
-      sums.x = offset + before[k] + fours[k].x;
-      sums.y = sums.x + fours[k].y;
-      sums.z = sums.y + fours[k].z;
-      sums.w = sums.z + fours[k].w;
-      __stcs(&reinterpret_cast<uint4*>(out)[place(tile, k)], sums);
-    }
-  }
-};
-
-// 1a: every block scans its tile, and leaves the tile's sum behind.
-extern "C" __global__ void scan_tiles(const unsigned* in, unsigned* out, unsigned* sums) {
-  Tile tile;
+// Rung 1, first kernel: every block scans its tile and stores the tile's sum.
+extern "C" __global__ void __launch_bounds__(kThreads) scan_tiles(const unsigned* in, unsigned* out, unsigned* sums) {
+  Tile<kVectors> tile;
   tile.load(in, blockIdx.x);
   tile.scan();
   tile.store(out, blockIdx.x, 0);
   if (threadIdx.x == 0) sums[blockIdx.x] = tile.sum;
 }
 
-// 1b, 2b: one block makes of the tiles' sums the sum before each tile.
-extern "C" __global__ void scan_sums(unsigned* sums, int count) {
-  __shared__ unsigned of_warp[kWarps];
-  unsigned offset = 0;
-  for (int first = 0; first < count; first += kThreads) {
-    const int i = first + threadIdx.x;
-    const unsigned number = i < count ? sums[i] : 0, up_to = scan_warp(number);
-    if (threadIdx.x % 32 == 31) of_warp[threadIdx.x / 32] = up_to;
-    __syncthreads();
-    unsigned warps_before = 0, all = 0;
-    for (int warp = 0; warp < kWarps; ++warp) {
-      if (warp < threadIdx.x / 32) warps_before += of_warp[warp];
-      all += of_warp[warp];
-    }
-    if (i < count) sums[i] = offset + warps_before + up_to - number;
-    offset += all;
-    __syncthreads();
+// Rungs 1 and 2, second kernel: one block scans the sums of the tiles. There are `count` times kTile of them; the ones
+// for which there is no tile are 0.
+extern "C" __global__ void __launch_bounds__(kThreads) scan_sums(unsigned* sums, unsigned count) {
+  unsigned running = 0;
+  for (unsigned i = 0; i < count; ++i) {
+    Tile<kVectors> tile;
+    tile.load(sums, i);
+    tile.scan();
+    tile.store(sums, i, running);
+    running += tile.sum;
+    __syncthreads();  // scan() uses the same shared memory in the next iteration
   }
 }
 
-// 1c: every number gets what was before its tile. Read and written a second time.
-extern "C" __global__ void add_sums(unsigned* out, const unsigned* sums) {
-  const unsigned offset = sums[blockIdx.x];
-  for (int k = 0; k < kFours; ++k) {
-    uint4& four = reinterpret_cast<uint4*>(out)[Tile::place(blockIdx.x, k)];
-    four = make_uint4(four.x + offset, four.y + offset, four.z + offset, four.w + offset);
+__device__ unsigned sum_before(const unsigned* sums, unsigned tile) { return tile == 0 ? 0 : sums[tile - 1]; }
+
+// Rung 1, third kernel: adds to every element the sum of the tiles before it. It loads and stores all elements again.
+extern "C" __global__ void __launch_bounds__(kThreads) add_sums(unsigned* out, const unsigned* __restrict__ sums) {
+  const unsigned before = sum_before(sums, blockIdx.x);
+#pragma unroll
+  for (int k = 0; k < kVectors; ++k) {
+    uint4& v = reinterpret_cast<uint4*>(out)[Tile<kVectors>::place(blockIdx.x, k)];
+    v = make_uint4(v.x + before, v.y + before, v.z + before, v.w + before);
   }
 }
 
-// 2a: only the sums of the tiles; nothing is written.
-extern "C" __global__ void sum_tiles(const unsigned* in, unsigned* sums) {
-  Tile tile;
+// Rung 2, first kernel: computes the sums of the tiles and stores nothing else.
+extern "C" __global__ void __launch_bounds__(kThreads) sum_tiles(const unsigned* in, unsigned* sums) {
+  Tile<kVectors> tile;
   tile.load(in, blockIdx.x);
-  tile.scan();
+  tile.add();
   if (threadIdx.x == 0) sums[blockIdx.x] = tile.sum;
 }
 
-// 2c: the tiles are read again, scanned, and written once.
-extern "C" __global__ void scan_with_sums(const unsigned* in, unsigned* out, const unsigned* sums) {
-  Tile tile;
+// Rung 2, third kernel: loads the tiles again, scans them and stores them once.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    scan_with_sums(const unsigned* in, unsigned* out, const unsigned* __restrict__ sums) {
+  Tile<kVectors> tile;
   tile.load(in, blockIdx.x);
   tile.scan();
-  tile.store(out, blockIdx.x, sums[blockIdx.x]);
+  tile.store(out, blockIdx.x, sum_before(sums, blockIdx.x));
 }
 
-// 3: one pass. Each tile says its own sum as soon as it knows it, and the sum of everything up to its end a little
-// later; the next one looks back, as far as it must. Both are one 64-bit word, so that nobody sees half: what it is (1
-// own sum, 2 everything), and the sum. states[0] is the number of the next tile: taken in the order in which blocks
-// begin, so that those whom a block waits for have begun. All words are 0 before.
-extern "C" __global__ void one_pass(const unsigned* in, unsigned* out, volatile u64* states) {
-  __shared__ unsigned number_of_tile, sum_before;
-  if (threadIdx.x == 0) number_of_tile = static_cast<unsigned>(atomicAdd(const_cast<u64*>(states), 1));
+// Rung 3: waits until the tile before this one has published the sum of everything up to its end. Called by one thread.
+__device__ unsigned wait_for_predecessor(u64* states, int tile, unsigned own) {
+  u64 state = kUpTo;
+  if (tile > 0) {
+    do state = load_state(states, tile - 1);
+    while (state == kNothing);
+  }
+  const unsigned before = static_cast<unsigned>(state);
+  publish(states, tile, kUpTo, before + own);
+  return before;
+}
+
+// Rung 4: publishes the tile's own sum, then adds the sums of its predecessors until one includes all before it.
+// Called by one thread. Adds the number of predecessors to `steps`.
+__device__ unsigned look_back_thread(u64* states, int tile, unsigned own, unsigned& steps) {
+  publish(states, tile, tile == 0 ? kUpTo : kOwn, own);
+  unsigned before = 0;
+  for (int other = tile - 1; other >= 0; --other) {
+    ++steps;  // for a control run
+    u64 state;
+    do state = load_state(states, other);
+    while (state == kNothing);
+    before += static_cast<unsigned>(state);
+    if (state >= kUpTo) break;
+  }
+  if (tile > 0) publish(states, tile, kUpTo, before + own);
+  return before;
+}
+
+// Rung 5: the same, 32 predecessors in each step; the nearest in lane 0. Called by one warp; the result is valid in
+// every lane.
+__device__ unsigned look_back_warp(u64* states, int tile, unsigned own, unsigned& steps) {
+  const int lane = threadIdx.x % 32;
+  if (lane == 0) publish(states, tile, tile == 0 ? kUpTo : kOwn, own);
+  unsigned before = 0;
+  for (int nearest = tile - 1; nearest >= 0; nearest -= 32) {
+    ++steps;  // for a control run
+    const int other = nearest - lane;
+    u64 state = kUpTo;  // before the first tile, the sum is 0
+    if (other >= 0) {
+      do state = load_state(states, other);
+      while (state == kNothing);
+    }
+    const unsigned complete = __ballot_sync(0xffffffff, state >= kUpTo);
+    const int last = complete != 0 ? __ffs(complete) - 1 : 31;  // lanes after this one are not needed
+    before += sum_warp(lane <= last ? static_cast<unsigned>(state) : 0);
+    if (complete != 0) break;
+  }
+  if (lane == 0 && tile > 0) publish(states, tile, kUpTo, before + own);
+  return before;
+}
+
+// Rungs 3 to 6: one kernel. Blocks number themselves in the order in which they start, so a block only ever waits for
+// blocks that have started. All states are 0 at first. If `all_steps` is not null, the steps of all blocks are added.
+enum class Before { kNothing, kChained, kThread, kWarp };
+template <int kVectors, Before how>
+__device__ void one_pass(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states,
+                         unsigned* all_steps = nullptr) {
+  __shared__ unsigned number, tiles_before;
+  if (threadIdx.x == 0) number = take_number(next_tile);
   __syncthreads();
-  const unsigned me = number_of_tile;
-  volatile u64* state = states + 1;
-
-  Tile tile;
-  tile.load(in, me);
+  Tile<kVectors> tile;
+  tile.load(in, number);
   tile.scan();
-  if (threadIdx.x == 0) state[me] = (me == 0 ? 2ull : 1ull) << 32 | tile.sum;
-
-  if (threadIdx.x < 32) {  // the first warp looks at 32 tiles at a time, the nearest in lane 0
-    unsigned before = 0;
-    for (int nearest = static_cast<int>(me) - 1; nearest >= 0; nearest -= 32) {
-      const int other = nearest - static_cast<int>(threadIdx.x);
-      u64 said = 2ull << 32;  // before the first tile there is nothing
-      if (other >= 0) {
-        do said = state[other];
-        while (said >> 32 == 0);
-      }
-      const unsigned everything = __ballot_sync(0xffffffff, said >> 32 == 2);
-      const int last = everything == 0 ? 31 : __ffs(everything) - 1;  // what lies behind it is in it
-      unsigned part = static_cast<int>(threadIdx.x) <= last ? static_cast<unsigned>(said) : 0;
-      for (int distance = 16; distance > 0; distance /= 2) part += __shfl_down_sync(0xffffffff, part, distance);
-      before += __shfl_sync(0xffffffff, part, 0);
-      if (everything != 0) break;
+  if (threadIdx.x < 32) {
+    unsigned before = 0, steps = 0;
+    if (how == Before::kWarp) {
+      before = look_back_warp(states, number, tile.sum, steps);
+    } else if (threadIdx.x == 0 && how == Before::kThread) {
+      before = look_back_thread(states, number, tile.sum, steps);
+    } else if (threadIdx.x == 0 && how == Before::kChained) {
+      before = wait_for_predecessor(states, number, tile.sum);
     }
-    if (threadIdx.x == 0) {
-      if (me > 0) state[me] = 2ull << 32 | (before + tile.sum);
-      sum_before = before;
-    }
+    if (threadIdx.x == 0) tiles_before = before;
+    if (threadIdx.x == 0 && all_steps != nullptr) atomicAdd(all_steps, steps);
   }
   __syncthreads();
-  tile.store(out, me, sum_before);
+  tile.store(out, number, tiles_before);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    chained(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+  one_pass<kVectors, Before::kChained>(in, out, next_tile, states);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+  one_pass<kVectors, Before::kThread>(in, out, next_tile, states);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    warp_look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+  one_pass<kVectors, Before::kWarp>(in, out, next_tile, states);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    large_tiles(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+  one_pass<kLargeVectors, Before::kWarp>(in, out, next_tile, states);
+}
+
+// Control runs: every tile is scanned as if it were the first one.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    no_look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+  one_pass<kVectors, Before::kNothing>(in, out, next_tile, states);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    large_tiles_no_look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states) {
+  one_pass<kLargeVectors, Before::kNothing>(in, out, next_tile, states);
+}
+// Control runs: the kernels count the steps of their look-backs.
+extern "C" __global__ void __launch_bounds__(kThreads)
+    look_back_steps(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned* all_steps) {
+  one_pass<kVectors, Before::kThread>(in, out, next_tile, states, all_steps);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    warp_look_back_steps(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned* all_steps) {
+  one_pass<kVectors, Before::kWarp>(in, out, next_tile, states, all_steps);
+}
+extern "C" __global__ void __launch_bounds__(kThreads)
+    large_tiles_steps(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned* all_steps) {
+  one_pass<kLargeVectors, Before::kWarp>(in, out, next_tile, states, all_steps);
+}
+
+// ---- verification ----
+
+// Counts the elements of `out` that are not the running sum of a table of `period` elements, repeated. `sums` are the
+// running sums of the table.
+extern "C" __global__ void count_wrong(const unsigned* __restrict__ out, const unsigned* __restrict__ sums, u64 n,
+                                       unsigned period, unsigned* wrong) {
+  unsigned count = 0;
+  for (u64 i = global_index(); i < n; i += grid_size()) {
+    const unsigned expected = static_cast<unsigned>(i / period) * sums[period - 1] + sums[i % period];
+    count += out[i] != expected;
+  }
+  if (count > 0) atomicAdd(wrong, count);
 }

@@ -1,5 +1,5 @@
-// CUB's scan, from a library beside the program that is only there if it was asked for:
-//   make build/04-kernels/13-scan-and-histogram/libcub.so
+// CUB's scan and histogram, from a library beside the program that exists only if it was requested:
+// make build/04-kernels/13-scan-and-histogram/libcub.so
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -7,12 +7,15 @@
 #include <dlfcn.h>
 
 struct Library {
-  // The sums up to each of n numbers at `in`, to `out`, in the default stream; null if there is no such library.
-  CUresult (*scan)(CUdeviceptr in, CUdeviceptr out, unsigned long long n) = nullptr;
+  using Function = CUresult (*)(CUdeviceptr in, CUdeviceptr out, unsigned long long n);
+  // scan stores the running sums of n elements; histogram stores 256 counts of n bytes. Both work in the default
+  // stream. They are null if there is no such library.
+  Function scan = nullptr, histogram = nullptr;
 
   Library() {
     if (void* library = dlopen(cu::image("libcub.so").c_str(), RTLD_NOW)) {
-      scan = reinterpret_cast<decltype(scan)>(dlsym(library, "scan"));
+      scan = reinterpret_cast<Function>(dlsym(library, "scan"));
+      histogram = reinterpret_cast<Function>(dlsym(library, "histogram"));
     }
   }
 };

@@ -1,17 +1,41 @@
-// Count how often each byte value occurs, with bins in shared memory.
+// Scan in one pass, with a decoupled look-back.
+#include "04-kernels/13-scan-and-histogram/published.hpp"
+#include "04-kernels/13-scan-and-histogram/tile.hpp"
 
-// Adds to bins[0 … 255] how often each value occurs among the n bytes. Launched with any number of blocks of any number
-// of threads up to 1024. Every block counts in bins of its own, in shared memory, and adds them to the common ones in
-// the end.
-extern "C" __global__ void histogram(const unsigned char* in, unsigned* bins, unsigned long long n) {
-  __shared__ unsigned own[256];
-  for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x) own[bin] = 0;
+#include <cuda/atomic>
+
+using Word = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+
+// Sets out[i] to in[0] + … + in[i]. Launched with one block of kThreads threads for each tile of kLargeTile elements. Blocks
+// may start in any order; *next_tile is the number of the first tile that no block has taken. For each tile,
+// `published` has an entry that tells the blocks of later tiles what is known about it. Loads every element once and
+// stores every sum once. tile.hpp contains the scan of a single tile.
+extern "C" __global__ void scan(const unsigned* in, unsigned* out, unsigned* next_tile, Published* published) {
+  __shared__ unsigned number, tiles_before;
+  if (threadIdx.x == 0) number = Word(*next_tile).fetch_add(1, cuda::memory_order_relaxed);
   __syncthreads();
-  const unsigned long long threads = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
-  for (unsigned long long i = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x; i < n;
-       i += threads) {
-    atomicAdd(&own[in[i]], 1);
+  Tile<kLargeVectors> tile;
+  tile.load(in, number);
+  tile.scan();
+  if (threadIdx.x == 0) {
+    Published& mine = published[number];
+    mine.own = tile.sum;
+    Word(mine.flag).store(kOwn, cuda::memory_order_release);
+    unsigned before = 0;
+    for (int i = static_cast<int>(number) - 1; i >= 0; --i) {
+      unsigned flag;
+      do flag = Word(published[i].flag).load(cuda::memory_order_acquire);
+      while (flag == 0);
+      if (flag == kUpTo) {
+        before += published[i].up_to;
+        break;
+      }
+      before += published[i].own;
+    }
+    mine.up_to = before + tile.sum;
+    Word(mine.flag).store(kUpTo, cuda::memory_order_release);
+    tiles_before = before;
   }
   __syncthreads();
-  for (unsigned bin = threadIdx.x; bin < 256; bin += blockDim.x) atomicAdd(&bins[bin], own[bin]);
+  tile.store(out, number, tiles_before);
 }

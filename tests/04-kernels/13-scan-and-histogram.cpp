@@ -1,127 +1,264 @@
-// Self-check of 04-kernels/13-scan-and-histogram: judges the learner's kernel histogram().
+// Self-check of 04-kernels/13-scan-and-histogram: judges the learner's kernel scan().
+#include "04-kernels/13-scan-and-histogram/published.hpp"
+#include "04-kernels/13-scan-and-histogram/shape.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
+#include "tests/simulated.hpp"
+#include "tests/traffic.hpp"
 
+#include <chrono>
 #include <cstdlib>
-#include <numeric>
+#include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
 
-using Counts = std::vector<unsigned>;
+constexpr int kPast = 4096;  // elements past the end of out, in the same allocation
+constexpr unsigned kUntouched = 0xdeadbeef, kInvalid = 0x0bad0bad;
 
-// Adds a histogram of these bytes to the counts, after something else has lain in shared memory.
-Counts histogram(const std::vector<unsigned char>& bytes, int blocks, int threads, Counts counts = Counts(256)) {
-  cu::Context context;
-  cu::Module module(cu::image("exercise.ptx")), check(cu::image("check.ptx"));
-  unsigned long long n = bytes.size();
-  cu::Memory in(n + 1), bins(256 * sizeof(unsigned)), scratch(2048 * sizeof(int));
-  CU_CHECK(cuMemcpyHtoD(in.address, bytes.data(), n));
-  CU_CHECK(cuMemcpyHtoD(bins.address, counts.data(), 256 * sizeof(unsigned)));
-  if (std::getenv("CUDASIM_CHECK") == nullptr) {  // its own check finds reads of unwritten memory
-    void* littering[] = {&scratch.address};
-    CU_CHECK(cuLaunchKernel(check.function("litter"), 2048, 1, 1, 256, 1, 1, 32768, nullptr, littering, nullptr));
+std::vector<unsigned> some_elements(int tiles) {
+  std::vector<unsigned> elements(tiles * kLargeTile);
+  unsigned state = 12345;
+  for (unsigned& element : elements) element = (state = state * 1664525 + 1013904223) >> 4;
+  return elements;
+}
+
+// Describes the first elements from `first` on that are not `before` plus the running sum; "" if all are right.
+std::string complaint(const std::vector<unsigned>& in, const std::vector<unsigned>& out, std::size_t first = 0,
+                      unsigned before = 0) {
+  unsigned sum = before;
+  for (std::size_t i = first; i < in.size(); ++i) {
+    sum += in[i];
+    if (out[i] != sum) {
+      return "out[" + std::to_string(i) + "], in tile " + std::to_string(i / kLargeTile) + ", is " + std::to_string(out[i]) +
+             " instead of " + std::to_string(sum);
+    }
   }
-  void* arguments[] = {&in.address, &bins.address, &n};
-  CU_CHECK(cuLaunchKernel(module.function("histogram"), blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
-  CU_CHECK(cuMemcpyDtoH(counts.data(), bins.address, 256 * sizeof(unsigned)));
-  return counts;
+  return "";
 }
 
-// Every value, some more often than others.
-std::vector<unsigned char> some_bytes(std::size_t n) {
-  std::vector<unsigned char> bytes(n);
-  for (std::size_t i = 0; i < n; ++i) bytes[i] = static_cast<unsigned char>(i * i / 7 + i);
-  return bytes;
-}
+// Some tiles, and what the kernel works on. next_tile is 0, and nothing is published.
+struct Tiles {
+  int count;
+  std::vector<unsigned> elements = some_elements(count);
+  cu::Memory in{elements.size() * sizeof(unsigned)}, out{(elements.size() + kPast) * sizeof(unsigned)};
+  cu::Memory next_tile{sizeof(unsigned)}, published{count * sizeof(Published)};
 
-Counts expected(const std::vector<unsigned char>& bytes) {
-  Counts counts(256);
-  for (const unsigned char byte : bytes) ++counts[byte];
-  return counts;
-}
-
-// What is wrong with the counts, in a sentence for 256 bins; nothing if all are right.
-std::string complaint(const Counts& found, const Counts& right) {
-  int wrong = 0;
-  std::string first;
-  for (int value = 0; value < 256; ++value) {
-    if (found[value] == right[value] || wrong++ > 0) continue;
-    first = "bin " + std::to_string(value) + " holds " + std::to_string(found[value]) + " instead of " +
-            std::to_string(right[value]);
+  explicit Tiles(int tiles) : count(tiles) {
+    CU_CHECK(cuMemcpyHtoD(in.address, elements.data(), elements.size() * sizeof(unsigned)));
+    CU_CHECK(cuMemsetD32(out.address, kUntouched, elements.size() + kPast));
+    CU_CHECK(cuMemsetD32(next_tile.address, 0, 1));
+    CU_CHECK(cuMemsetD8(published.address, 0, count * sizeof(Published)));
   }
-  return wrong < 2 ? first : first + ", and " + std::to_string(wrong - 1) + " more of the 256 bins are wrong";
-}
 
-// The same for a histogram of `n` bytes that is added to empty bins.
-std::string complaint(std::size_t n, int blocks, int threads) {
-  return complaint(histogram(some_bytes(n), blocks, threads), expected(some_bytes(n)));
-}
+  void launch(CUfunction kernel, unsigned blocks, CUstream stream = nullptr) {
+    void* arguments[] = {&in.address, &out.address, &next_tile.address, &published.address};
+    CU_CHECK(cuLaunchKernel(kernel, blocks, 1, 1, kThreads, 1, 1, 0, stream, arguments, nullptr));
+  }
 
-int shared_bytes() {
-  cu::Context context;
-  cu::Module module(cu::image("exercise.ptx"));
-  int bytes;
-  CU_CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, module.function("histogram")));
-  return bytes;
-}
-
-struct Seen {
-  std::size_t added;   // to the common bins, by atomic operations
-  std::string parted;  // to which barrier some did not come
+  std::vector<unsigned> result() const {
+    std::vector<unsigned> got(elements.size() + kPast);
+    CU_CHECK(cuMemcpyDtoH(got.data(), out.address, got.size() * sizeof(unsigned)));
+    return got;
+  }
 };
 
-// What the kernel's threads do on their way to the counts of so many bytes.
-Seen watched(unsigned long long n, int blocks, int threads) {
+// The kernel's results for so many tiles.
+struct Result {
+  std::string complaint;
+  int past_the_end = 0;
+  std::string published;  // a complaint about what the tiles have published in the end
+};
+
+Result scan(int count) {
+  cu::Context context;
+  const cu::Module module(cu::image("exercise.ptx"));
+  Tiles tiles(count);
+  tiles.launch(module.function("scan"), count);
+  const std::vector<unsigned> got = tiles.result();
+  Result result{complaint(tiles.elements, got), 0, ""};
+  for (std::size_t i = tiles.elements.size(); i < got.size(); ++i) result.past_the_end += got[i] != kUntouched;
+  std::vector<Published> published(count);
+  CU_CHECK(cuMemcpyDtoH(published.data(), tiles.published.address, count * sizeof(Published)));
+  unsigned up_to = 0;
+  for (int tile = 0; tile < count && result.published.empty(); ++tile) {
+    for (int i = 0; i < kLargeTile; ++i) up_to += tiles.elements[tile * kLargeTile + i];
+    if (published[tile].flag != kUpTo || published[tile].up_to != up_to) {
+      result.published = "tile " + std::to_string(tile) + " ends with the flag " + std::to_string(published[tile].flag) +
+                         " and up_to " + std::to_string(published[tile].up_to) + ", instead of 2 and " +
+                         std::to_string(up_to);
+    }
+  }
+  return result;
+}
+
+// A block that takes tile 5, while the tiles before it have published what the test has chosen. The kernel may wait
+// forever, so after some seconds the test publishes everything that could be waited for.
+class InFlight {
+ public:
+  static constexpr int kMine = 5;
+
+  explicit InFlight(const std::vector<Published>& before) : tiles_(kMine + 1) {
+    CU_CHECK(cuMemsetD32(tiles_.next_tile.address, kMine, 1));
+    CU_CHECK(cuMemcpyHtoD(tiles_.published.address, before.data(), before.size() * sizeof(Published)));
+    CU_CHECK(cuCtxSynchronize());
+    tiles_.launch(module_.function("scan"), 1, kernels_.handle);
+  }
+
+  // Waits until the condition holds. Returns false if that takes too long.
+  static bool wait_for(const std::function<bool()>& condition) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+    while (!condition()) {
+      if (std::chrono::steady_clock::now() > end) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return true;
+  }
+
+  bool finished() const { return cuStreamQuery(kernels_.handle) != CUDA_ERROR_NOT_READY; }
+
+  Published published(int tile) const {
+    Published found;
+    CU_CHECK(cuMemcpyDtoHAsync(&found, at(tile), sizeof found, copies_.handle));
+    CU_CHECK(cuStreamSynchronize(copies_.handle));
+    return found;
+  }
+
+  // Publishes what a tile knows: the sums first.
+  void publish(int tile, Published what) const {
+    CU_CHECK(cuMemcpyHtoDAsync(at(tile) + sizeof(unsigned), &what.own, 2 * sizeof(unsigned), copies_.handle));
+    CU_CHECK(cuStreamSynchronize(copies_.handle));
+    CU_CHECK(cuMemcpyHtoDAsync(at(tile), &what.flag, sizeof(unsigned), copies_.handle));
+    CU_CHECK(cuStreamSynchronize(copies_.handle));
+  }
+
+  // Lets a kernel end that still waits.
+  void release() const {
+    for (int tile = 0; tile < kMine; ++tile) publish(tile, {kUpTo, 0, 0});
+    CU_CHECK(cuStreamSynchronize(kernels_.handle));
+  }
+
+  // Describes what is wrong with the tile's sums if `before` precedes it.
+  std::string complaint_about(unsigned before) const {
+    CU_CHECK(cuStreamSynchronize(kernels_.handle));
+    return complaint(tiles_.elements, tiles_.result(), kMine * kLargeTile, before);
+  }
+
+ private:
+  CUdeviceptr at(int tile) const { return tiles_.published.address + tile * sizeof(Published); }
+
+  cu::Context context_;
+  cu::Module module_{cu::image("exercise.ptx")};
+  cu::Stream kernels_, copies_;
+  Tiles tiles_;
+};
+
+// What the kernel does with ten tiles.
+constexpr int kCounted = 10;
+Traffic::Bytes moved() {
+  cu::Context context;
+  const Traffic traffic(cu::image("exercise.ptx"));
+  Tiles tiles(kCounted);
+  tiles.launch(traffic.function("scan"), kCounted);
+  CU_CHECK(cuCtxSynchronize());
+  return traffic.bytes();
+}
+
+std::string skipped_barrier() {
   cu::Context context;
   const Counted counted(cu::image("exercise.ptx"));
-  cu::Memory in(n), bins(256 * sizeof(unsigned));
-  CU_CHECK(cuMemsetD8(in.address, 7, n));
-  CU_CHECK(cuMemsetD32(bins.address, 0, 256));
-  void* arguments[] = {&in.address, &bins.address, &n};
-  CU_CHECK(cuLaunchKernel(counted.function("histogram"), blocks, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
+  Tiles tiles(3);
+  tiles.launch(counted.function("scan"), 3);
   CU_CHECK(cuCtxSynchronize());
-  const std::vector<std::size_t> changed = counted.changed();
-  return {std::accumulate(changed.begin(), changed.end(), std::size_t{0}), counted.parted(threads)};
+  return counted.parted(kThreads);
 }
+
+// The simulator's checks run a kernel inside of its launch, so the host cannot publish anything while it runs.
+bool is_checked() { return std::getenv("CUDASIM_CHECK") != nullptr; }
 
 }  // namespace
 
-TEST_CASE("one block of 256 threads") { CHECK(complaint(5000, 1, 256) == ""); }
+TEST_CASE("one tile") { CHECK(scan(1).complaint == ""); }
 
-TEST_CASE("several blocks add to the same bins") { CHECK(complaint(20000, 5, 256) == ""); }
-
-TEST_CASE("a block of 64 threads has 256 bins, too") { CHECK(complaint(5000, 2, 64) == ""); }
-
-TEST_CASE("a block of 1024 threads has no more than 256 bins") { CHECK(complaint(5000, 2, 1024) == ""); }
-
-TEST_CASE("what is in the bins before stays") {
-  Counts right = expected(some_bytes(1000));
-  for (unsigned& count : right) count += 3;
-  CHECK(complaint(histogram(some_bytes(1000), 2, 128, Counts(256, 3)), right) == "");
-}
-
-TEST_CASE("no bytes: nothing is counted") { CHECK(complaint(0, 2, 128) == ""); }
-
-TEST_CASE("the block's bins are in shared memory") { CHECK(shared_bytes() >= 1024); }
-
-TEST_CASE("a block whose size is not a power of two has 256 bins, too") {
-  for (const int threads : {1, 96, 200, 300}) {
-    CAPTURE(threads);
-    CHECK(complaint(5000, 2, threads) == "");
+TEST_CASE("several tiles") {
+  for (const int tiles : {2, 5, 40}) {
+    CAPTURE(tiles);
+    const Result result = scan(tiles);
+    CHECK(result.complaint == "");
+    CHECK(result.past_the_end == 0);
   }
 }
 
-TEST_CASE("a block adds to a common bin once, however many bytes there are") {
-  const std::size_t added = watched(5000, 2, 128).added;
-  INFO("5000 bytes, 2 blocks of 256 bins each: " << added << " times, something was added to the common bins");
-  CHECK(added <= 2 * 256);
+TEST_CASE("a block takes the number of its tile from the counter") {
+  if (is_checked()) SKIP_TEST("the simulator's checks are on");
+  InFlight flight({{kUpTo, 1, 2}, {kUpTo, 3, 4}, {kUpTo, 5, 6}, {kUpTo, 7, 8}, {kUpTo, 9, 1000}});
+  if (!InFlight::wait_for([&] { return flight.finished(); })) flight.release();
+  INFO("*next_tile is 5 and one block is launched, so it scans tile 5");
+  CHECK(flight.complaint_about(1000) == "");
 }
 
-TEST_CASE("a barrier is reached by all threads of the block") {
-  CHECK(watched(5000, 2, 300).parted == "");
-  CHECK(watched(100, 2, 256).parted == "");
+TEST_CASE("the look-back adds own sums until it finds a tile that includes all before it") {
+  if (is_checked()) SKIP_TEST("the simulator's checks are on");
+  InFlight flight({{0, kInvalid, kInvalid}, {0, kInvalid, kInvalid}, {kUpTo, 7, 30}, {kOwn, 200, kInvalid},
+                   {kOwn, 1000, kInvalid}});
+  const bool finished = InFlight::wait_for([&] { return flight.finished(); });
+  if (!finished) flight.release();
+  INFO("Tiles 3 and 4 have published their own sums, and tile 2 everything up to its end");
+  CHECK(finished);
+  CHECK(flight.complaint_about(1230) == "");
+}
+
+TEST_CASE("a tile publishes its own sum before it waits for others") {
+  if (is_checked()) SKIP_TEST("the simulator's checks are on");
+  InFlight flight({{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {0, 0, 0}});
+  const bool published = InFlight::wait_for([&] { return flight.published(InFlight::kMine).flag != 0; });
+  const Published found = flight.published(InFlight::kMine);
+  flight.publish(4, {kUpTo, 0, 55});
+  if (!InFlight::wait_for([&] { return flight.finished(); })) flight.release();
+  INFO("The tiles before it have published nothing yet");
+  CHECK(published);
+  CHECK(found.flag == kOwn);
+  CHECK(flight.complaint_about(55) == "");
+}
+
+TEST_CASE("in the end, every tile has published the sum of everything up to its end") { CHECK(scan(7).published == ""); }
+
+TEST_CASE("every element is loaded once and stored once") {
+  const Traffic::Bytes bytes = moved();
+  const std::size_t once = kCounted * kLargeTile * sizeof(unsigned);
+  INFO(kCounted << " tiles are " << once << " bytes. Loaded from global memory: " << bytes.loaded
+                << ", stored there: " << bytes.stored);
+  CHECK(bytes.loaded <= once + once / 20);  // what the tiles publish is a little more
+  CHECK(bytes.stored <= once + once / 20);
+}
+
+// The result may be right by luck; another GPU may deadlock.
+TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all lanes of its mask") {
+  CHECK(skipped_barrier() == "");
+}
+
+TEST_CASE("on a GPU, the scan reaches 0.5 of the speed of a copy") {
+  cu::Context context;
+  if (is_simulated(context.device)) SKIP_TEST("the simulator does not model the speed of a GPU");
+  const cu::Module module(cu::image("exercise.ptx"));
+  const CUfunction kernel = module.function("scan");
+  constexpr int kCount = (1 << 28) / kLargeTile;
+  constexpr std::size_t kBytes = sizeof(unsigned) << 28;
+  cu::Memory in(kBytes), out(kBytes), next_tile(sizeof(unsigned)), published(kCount * sizeof(Published));
+  CU_CHECK(cuMemsetD32(in.address, 1, kBytes / sizeof(unsigned)));
+  const double copy =
+      cu::median_device_seconds([&] { CU_CHECK(cuMemcpyDtoDAsync(out.address, in.address, kBytes, nullptr)); });
+  void* arguments[] = {&in.address, &out.address, &next_tile.address, &published.address};
+  const double own = cu::median_device_seconds([&] {
+    CU_CHECK(cuMemsetD32Async(next_tile.address, 0, 1, nullptr));
+    CU_CHECK(cuMemsetD8Async(published.address, 0, kCount * sizeof(Published), nullptr));
+    CU_CHECK(cuLaunchKernel(kernel, kCount, 1, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
+  });
+  INFO("2^28 elements: a copy takes " << copy * 1e3 << " ms, the scan " << own * 1e3 << " ms");
+  CHECK(copy / own >= 0.5);
 }
