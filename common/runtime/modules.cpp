@@ -7,7 +7,6 @@
 
 #include "common/runtime/devices.hpp"
 
-#include <dlfcn.h>
 #include <fatbinary_section.h>
 
 #include <algorithm>
@@ -70,44 +69,30 @@ std::size_t bytes_of(const void* fatbin) {
   return header.header_bytes + header.content_bytes;
 }
 
-// The device runtime's library, for kernels that launch kernels or synchronize their grid: beside the program's
-// libcudart, or where the toolkit is.
-std::string device_runtime() {
-  std::vector<std::string> folders;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* root = std::getenv(variable)) folders.push_back(std::string(root) + "/lib64");
-  }
-  Dl_info here;
-  if (dladdr(reinterpret_cast<void*>(&device_runtime), &here) != 0 && here.dli_fname != nullptr) {
-    const std::string path = here.dli_fname;
-    folders.push_back(path.substr(0, path.find_last_of('/')));
-  }
-  folders.insert(folders.end(), {"/usr/local/cuda/lib64", "/usr/local/cuda/targets/x86_64-linux/lib"});
-  for (const std::string& folder : folders) {
-    const std::string path = folder + "/libcudadevrt.a";
-    if (FILE* file = std::fopen(path.c_str(), "rb")) {
-      std::fclose(file);
-      return path;
-    }
-  }
-  return "";
-}
+// With -rdc=true, the image is machine code that nvcc linked, and the wrapper also lists the parts it was linked from,
+// up to a null pointer (crt/link.stub). They are linked anew if the machine code is for another device.
+//
+// One of the parts may be the device runtime, which consists of machine code for all devices of its time. A driver that
+// takes only PTX refuses that part. It has a device runtime of its own then, which it adds when a link includes an
+// archive, as libcudadevrt.a is one.
+constexpr char kEmptyArchive[] = "!<arch>\n";
 
-// With -rdc=true, the image is machine code that nvcc linked, and the wrapper also lists the parts it was linked from
-// (crt/link.stub). They are linked anew if the machine code is for another device.
-cudaError_t link(const __fatBinC_Wrapper_t& wrapper, CUlibrary* library) {
+cudaError_t link(const std::vector<void*>& parts, bool with_archive, CUlibrary* library, std::size_t* refused) {
   char log[2048] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
   CUlinkState state = nullptr;
   cudaError_t error = code(driver().cuLinkCreate(2, options, values, &state));
   if (error != cudaSuccess) return error;
-  for (auto part = static_cast<void**>(wrapper.filename_or_fatbins); error == cudaSuccess && *part != nullptr; ++part) {
-    error = code(driver().cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, *part, bytes_of(*part), "", 0, nullptr, nullptr));
+  *refused = parts.size();
+  for (std::size_t i = 0; i < parts.size() && error == cudaSuccess; ++i) {
+    error = code(driver().cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, parts[i], bytes_of(parts[i]), "", 0, nullptr,
+                                        nullptr));
+    if (error == cudaErrorNoKernelImageForDevice) *refused = i;
   }
-  const std::string archive = device_runtime();
-  if (error == cudaSuccess && !archive.empty()) {
-    error = code(driver().cuLinkAddFile(state, CU_JIT_INPUT_LIBRARY, archive.c_str(), 0, nullptr, nullptr));
+  if (error == cudaSuccess && with_archive) {
+    error = code(driver().cuLinkAddData(state, CU_JIT_INPUT_LIBRARY, const_cast<char*>(kEmptyArchive),
+                                        sizeof kEmptyArchive - 1, "libcudadevrt.a", 0, nullptr, nullptr));
   }
   void* linked = nullptr;
   std::size_t bytes = 0;
@@ -121,13 +106,31 @@ cudaError_t link(const __fatBinC_Wrapper_t& wrapper, CUlibrary* library) {
   return error;
 }
 
+cudaError_t link(const __fatBinC_Wrapper_t& wrapper, CUlibrary* library) {
+  std::vector<void*> parts;
+  for (auto part = static_cast<void**>(wrapper.filename_or_fatbins); *part != nullptr; ++part) parts.push_back(*part);
+  for (bool with_archive = false;; with_archive = true) {
+    std::size_t refused = 0;
+    const cudaError_t error = link(parts, with_archive, library, &refused);
+    if (error != cudaErrorNoKernelImageForDevice || refused == parts.size()) return error;
+    parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(refused));
+  }
+}
+
 cudaError_t load(Image& image) {
   if (image.library != nullptr) return cudaSuccess;
-  const auto* code_of_program = image.wrapper->data;
-  const cudaError_t error = code(
-      driver().cuLibraryLoadData(&image.library, code_of_program, nullptr, nullptr, 0, nullptr, nullptr, 0));
-  const bool is_linked = image.wrapper->version == FATBINC_LINK_VERSION;
-  if (error != cudaErrorNoKernelImageForDevice || !is_linked) return error;
+  const auto* program = image.wrapper->data;
+  if (image.wrapper->version != FATBINC_LINK_VERSION) {
+    return code(driver().cuLibraryLoadData(&image.library, program, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  }
+  // With a log, a driver keeps its reasons to itself: there is another way.
+  char log[256] = "";
+  CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  const cudaError_t error =
+      code(driver().cuLibraryLoadData(&image.library, program, options, values, 2, nullptr, nullptr, 0));
+  if (error != cudaErrorNoKernelImageForDevice) return error;
+  image.library = nullptr;
   return link(*image.wrapper, &image.library);
 }
 
