@@ -91,8 +91,10 @@ cudaError_t copy_plane(const Plane& to, const Plane& from, std::size_t width, st
   RUNTIME_REQUIRE(is_kind(kind), cudaErrorInvalidMemcpyDirection);
   RUNTIME_TRY(ready());
   if (width == 0 || height == 0) return cudaSuccess;
-  RUNTIME_REQUIRE(to.array != nullptr || width <= to.pitch, cudaErrorInvalidPitchValue);
-  RUNTIME_REQUIRE(from.array != nullptr || width <= from.pitch, cudaErrorInvalidPitchValue);
+  // libcudart 13.0 has another error if there is only one row.
+  const cudaError_t too_long = height > 1 ? cudaErrorInvalidPitchValue : cudaErrorInvalidValue;
+  RUNTIME_REQUIRE(to.array != nullptr || width <= to.pitch, too_long);
+  RUNTIME_REQUIRE(from.array != nullptr || width <= from.pitch, too_long);
   const CUDA_MEMCPY2D copy = described(to, from, width, height, kind);
   if (!wait) return kept(driver().cuMemcpy2DAsync(&copy, stream_of(stream)));
   return kept(RUNTIME_SYNCHRONOUS(cuMemcpy2DUnaligned(&copy), cuMemcpy2DAsync(&copy, stream_of(kDefault))));
@@ -133,16 +135,13 @@ cudaError_t symbol_place(const void* symbol, std::size_t count, std::size_t offs
   Variable variable;
   const cudaError_t error = find_variable(symbol, &variable);
   if (error != cudaSuccess) return error;
+  if (count == 0) return cudaSuccess;
   if (offset > variable.bytes || count > variable.bytes - offset) return cudaErrorInvalidValue;
   if (kind != other && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
     return cudaErrorInvalidMemcpyDirection;
   }
   *place = reinterpret_cast<void*>(variable.place + offset);
   return cudaSuccess;
-}
-
-cudaError_t driver_copy_of(const cudaMemcpy3DParms* from, CUDA_MEMCPY3D* to) {
-  return from == nullptr ? cudaErrorInvalidValue : driver_copy(*from, to);
 }
 
 bool is_empty(const cudaExtent& extent) { return extent.width == 0 || extent.height == 0 || extent.depth == 0; }
@@ -186,15 +185,17 @@ extern "C" {
 // ---- One dimension -------------------------------------------------------------------------------------------------
 
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-  RUNTIME_REQUIRE(is_kind(kind), cudaErrorInvalidMemcpyDirection);
   RUNTIME_TRY(ready());
-  return bytes == 0 ? cudaSuccess : kept(copy(to, from, bytes, kind));
+  if (bytes == 0) return cudaSuccess;
+  RUNTIME_REQUIRE(is_kind(kind), cudaErrorInvalidMemcpyDirection);
+  return kept(copy(to, from, bytes, kind));
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-  RUNTIME_REQUIRE(is_kind(kind), cudaErrorInvalidMemcpyDirection);
   RUNTIME_TRY(ready());
-  return bytes == 0 ? cudaSuccess : kept(copy_async(to, from, bytes, kind, stream));
+  if (bytes == 0) return cudaSuccess;
+  RUNTIME_REQUIRE(is_kind(kind), cudaErrorInvalidMemcpyDirection);
+  return kept(copy_async(to, from, bytes, kind, stream));
 }
 
 #ifndef RUNTIME_PER_THREAD
@@ -319,17 +320,19 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, std::size_t to_x, std::size_t
 
 cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* parameters) {
   RUNTIME_TRY(ready());
-  CUDA_MEMCPY3D copy;
-  RUNTIME_TRY(driver_copy_of(parameters, &copy));
+  RUNTIME_REQUIRE(parameters != nullptr, cudaErrorInvalidValue);
   if (is_empty(parameters->extent)) return cudaSuccess;
+  CUDA_MEMCPY3D copy;
+  RUNTIME_TRY(driver_copy(*parameters, &copy));
   return kept(RUNTIME_SYNCHRONOUS(cuMemcpy3D(&copy), cuMemcpy3DAsync(&copy, stream_of(kDefault))));
 }
 
 cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* parameters, cudaStream_t stream) {
   RUNTIME_TRY(ready());
-  CUDA_MEMCPY3D copy;
-  RUNTIME_TRY(driver_copy_of(parameters, &copy));
+  RUNTIME_REQUIRE(parameters != nullptr, cudaErrorInvalidValue);
   if (is_empty(parameters->extent)) return cudaSuccess;
+  CUDA_MEMCPY3D copy;
+  RUNTIME_TRY(driver_copy(*parameters, &copy));
   return kept(driver().cuMemcpy3DAsync(&copy, stream_of(stream)));
 }
 

@@ -52,6 +52,8 @@ cudaError_t use_primary(int device) {
   if (primary.context == nullptr) {
     CUcontext context = nullptr;
     const cudaError_t error = code(driver().cuDevicePrimaryCtxRetain(&context, device));
+    // After a kernel's fault, a process gets no new context, not even after a reset.
+    if (error >= cudaErrorIllegalAddress && error < cudaErrorNotPermitted) return cudaErrorDevicesUnavailable;
     if (error != cudaSuccess) return error;
     primary.context = context;
   }
@@ -370,7 +372,7 @@ cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
   RUNTIME_TRY(ready());
   RUNTIME_REQUIRE(peer >= 0 && peer < device_count(), cudaErrorInvalidDevice);
-  RUNTIME_REQUIRE(peer != current_device(), cudaErrorInvalidDevice);
+  RUNTIME_REQUIRE(peer != current_device(), cudaErrorPeerAccessUnsupported);
   return kept(driver().cuCtxEnablePeerAccess(primary_context(peer), flags));
 }
 

@@ -11,27 +11,6 @@ namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
 
-// The context of such an error is lost: every later call that needs it fails with the same error.
-bool is_sticky(cudaError_t error) {
-  switch (static_cast<int>(error)) {
-    case cudaErrorECCUncorrectable:
-    case cudaErrorNvlinkUncorrectable:
-    case cudaErrorContained:
-    case cudaErrorIllegalAddress:
-    case cudaErrorLaunchTimeout:
-    case cudaErrorAssert:
-    case cudaErrorHardwareStackError:
-    case cudaErrorIllegalInstruction:
-    case cudaErrorMisalignedAddress:
-    case cudaErrorInvalidAddressSpace:
-    case cudaErrorInvalidPc:
-    case cudaErrorLaunchFailure:
-    case cudaErrorTensorMemoryLeak:
-    case cudaErrorExternalDevice: return true;
-    default: return false;
-  }
-}
-
 struct Text {
   const char *name, *meaning;
 };
@@ -73,7 +52,7 @@ extern "C" {
 
 cudaError_t cudaGetLastError() {
   const cudaError_t error = runtime::last_error;
-  if (!runtime::is_sticky(error)) runtime::last_error = cudaSuccess;
+  runtime::last_error = cudaSuccess;  // after a fault, too: the next call fails again, and so reminds of it
   return error;
 }
 

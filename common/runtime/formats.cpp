@@ -79,7 +79,7 @@ cudaError_t driver_format(const cudaChannelFormatDesc& desc, Format* format) {
   for (unsigned i = 0; i < 4; ++i) {
     if (bits[i] != (i < channels ? desc.x : 0)) return cudaErrorInvalidChannelDescriptor;
   }
-  if (channels == 0) return cudaErrorInvalidChannelDescriptor;
+  if (channels == 0 || channels == 3) return cudaErrorInvalidChannelDescriptor;
   for (const Plain& plain : kPlain) {
     if (plain.kind == desc.f && plain.bits == desc.x) {
       *format = {plain.format, channels};

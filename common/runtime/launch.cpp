@@ -1,14 +1,12 @@
 // Launches. This file is compiled twice, the second time for the per-thread default stream (runtime.hpp).
 #include "common/runtime/modules.hpp"
 
-#include <limits>
 #include <vector>
 
 namespace runtime {
 namespace {
 
 cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream) {
-  if (shared > std::numeric_limits<unsigned>::max()) return cudaErrorInvalidValue;
   // cuLaunchKernel accepts a kernel in a function's place, and takes its function in the current context.
   return code(driver().cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), grid.x, grid.y, grid.z, block.x, block.y,
                                       block.z, static_cast<unsigned>(shared), stream_of(stream), arguments, nullptr));
@@ -89,7 +87,6 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* st
   RUNTIME_REQUIRE(config != nullptr, cudaErrorInvalidValue);
   CUkernel kernel = nullptr;
   RUNTIME_TRY(find_kernel(stub, &kernel));
-  RUNTIME_REQUIRE(config->dynamicSmemBytes <= std::numeric_limits<unsigned>::max(), cudaErrorInvalidValue);
   const CUlaunchConfig wanted = driver_config(*config);
   return kept(driver().cuLaunchKernelEx(&wanted, reinterpret_cast<CUfunction>(kernel), arguments, nullptr));
 }

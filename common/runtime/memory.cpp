@@ -39,7 +39,9 @@ cudaError_t cudaMalloc3D(cudaPitchedPtr* pitched, cudaExtent extent) {
 
 cudaError_t cudaFree(void* pointer) {
   RUNTIME_TRY(ready());
-  return pointer == nullptr ? cudaSuccess : kept(driver().cuMemFree(address(pointer)));
+  if (pointer != nullptr) return kept(driver().cuMemFree(address(pointer)));
+  std::size_t free, total;
+  return kept(driver().cuMemGetInfo(&free, &total));  // reports an earlier fault, as every other call does
 }
 
 cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) { return cudaHostAlloc(pointer, bytes, 0); }

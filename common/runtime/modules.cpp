@@ -190,7 +190,8 @@ cudaError_t find_kernel(const void* stub, CUkernel* handle) {
   if (error != cudaSuccess) return error;
   if (Kernel* kernel = announced(stub)) return handle_of(*kernel, handle);
   const Lock lock(registry().mutex);
-  if (stub == nullptr || registry().stubs.count(stub) == 0) return cudaErrorInvalidDeviceFunction;
+  if (stub == nullptr) return cudaErrorInvalidDeviceFunction;
+  if (registry().stubs.count(stub) == 0) return cudaErrorInvalidResourceHandle;
   *handle = static_cast<CUkernel>(const_cast<void*>(stub));  // the program passes a handle as if it were a stub
   return cudaSuccess;
 }
@@ -231,6 +232,7 @@ cudaError_t find_variable(const void* symbol, Variable* variable) {
   auto found = all.variables.find(symbol);
   if (found == all.variables.end()) {
     // To the host, a __managed__ variable is where its memory is, and not where its pointer is.
+    if (symbol == nullptr) return cudaErrorInvalidSymbol;
     found = std::find_if(all.variables.begin(), all.variables.end(), [&](const auto& entry) {
       for (const Managed& managed : entry.second.image->managed) {
         if (managed.pointer == entry.first && *managed.pointer == symbol) return true;

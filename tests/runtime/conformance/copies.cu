@@ -209,7 +209,6 @@ SCENARIO(symbols) {
   SAY(cudaGetSymbolAddress(&p, host_variable));
   SAY(cudaGetSymbolSize(&bytes, host_variable));
   SAY(cudaGetSymbolSize(&bytes, static_cast<const void*>(nullptr)));
-  SAY(cudaGetSymbolAddress(nullptr, variable));
   SAY(cudaMemcpyToSymbolAsync(variable, back, 4, 8, cudaMemcpyHostToDevice));
   SAY(cudaMemcpyFromSymbolAsync(back, variable, 4, 12, cudaMemcpyDeviceToHost));
   SAY(cudaDeviceSynchronize());
