@@ -149,32 +149,37 @@ cudaError_t cudaSetDoubleForHost(double*) { return cudaSuccess; }
 
 namespace {
 
-// Members that both versions have are next to each other in both, in runs between these marks.
+// Members that both versions have, from one to another, and what CUDA 12 alone has after them. A run that begins with a
+// size_t begins at a multiple of 8 in both; no other member of a run is a size_t that may be padded differently.
 struct Run {
-  std::size_t from, bytes;  // in the structure of CUDA 13
-  CUdevice_attribute then;  // a member of CUDA 12 alone that follows
+  std::size_t from, bytes, alignment;  // in the structure of CUDA 13
+  CUdevice_attribute then;
 };
-#define UNTIL(first, next, then) \
-  { offsetof(cudaDeviceProp, first), offsetof(cudaDeviceProp, next) - offsetof(cudaDeviceProp, first), then }
+#define RUN(first, last, then)                                                                                   \
+  {                                                                                                              \
+    offsetof(cudaDeviceProp, first),                                                                             \
+        offsetof(cudaDeviceProp, last) + sizeof(cudaDeviceProp::last) - offsetof(cudaDeviceProp, first),         \
+        alignof(decltype(cudaDeviceProp::first)), then                                                           \
+  }
 constexpr auto kNone = static_cast<CUdevice_attribute>(0);
 constexpr Run kRuns[] = {
-    UNTIL(name, totalConstMem, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
-    UNTIL(totalConstMem, multiProcessorCount, CU_DEVICE_ATTRIBUTE_GPU_OVERLAP),
-    UNTIL(multiProcessorCount, integrated, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT),
-    UNTIL(integrated, maxTexture1D, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE),
-    UNTIL(maxTexture1D, maxTexture2D, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH),
-    UNTIL(maxTexture2D, memoryBusWidth, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
-    UNTIL(memoryBusWidth, pageableMemoryAccess, CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO),
-    UNTIL(pageableMemoryAccess, sharedMemPerBlockOptin, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH),
-    UNTIL(sharedMemPerBlockOptin, deviceNumaConfig, kNone),
+    RUN(name, maxGridSize, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),
+    RUN(totalConstMem, minor, kNone),
+    RUN(textureAlignment, texturePitchAlignment, CU_DEVICE_ATTRIBUTE_GPU_OVERLAP),
+    RUN(multiProcessorCount, multiProcessorCount, CU_DEVICE_ATTRIBUTE_KERNEL_EXEC_TIMEOUT),
+    RUN(integrated, canMapHostMemory, CU_DEVICE_ATTRIBUTE_COMPUTE_MODE),
+    RUN(maxTexture1D, maxTexture1DMipmap, CU_DEVICE_ATTRIBUTE_MAXIMUM_TEXTURE1D_LINEAR_WIDTH),
+    RUN(maxTexture2D, maxSurfaceCubemapLayered, kNone),
+    RUN(surfaceAlignment, unifiedAddressing, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE),
+    RUN(memoryBusWidth, localL1CacheSupported, kNone),
+    RUN(sharedMemPerMultiprocessor, hostNativeAtomicSupported,
+        CU_DEVICE_ATTRIBUTE_SINGLE_TO_DOUBLE_PRECISION_PERF_RATIO),
+    RUN(pageableMemoryAccess, cooperativeLaunch, CU_DEVICE_ATTRIBUTE_COOPERATIVE_MULTI_DEVICE_LAUNCH),
+    RUN(sharedMemPerBlockOptin, accessPolicyMaxWindowSize, kNone),
+    RUN(reservedSharedMemPerBlock, unifiedFunctionPointers, kNone),
 };
-#undef UNTIL
+#undef RUN
 constexpr std::size_t kBytes12 = 1032;
-// size_t members begin at multiples of 8.
-bool is_wide(std::size_t at) {
-  return at == offsetof(cudaDeviceProp, totalConstMem) || at == offsetof(cudaDeviceProp, sharedMemPerBlockOptin);
-}
-
 }  // namespace
 
 cudaError_t properties_12(void* properties, int device) NAME_OF_12("cudaGetDeviceProperties_v2");
@@ -187,8 +192,7 @@ cudaError_t properties_12(void* properties, int device) {
   std::memset(to, 0, kBytes12);
   std::size_t at = 0;
   for (const Run& run : kRuns) {
-    if (is_wide(run.from)) at = (at + 7) / 8 * 8;
-    // A run may contain size_t members: it must keep its position within 8 bytes.
+    at = (at + run.alignment - 1) / run.alignment * run.alignment;
     std::memcpy(to + at, reinterpret_cast<const char*>(&found) + run.from, run.bytes);
     at += run.bytes;
     if (run.then == kNone) continue;

@@ -1,5 +1,14 @@
 // Runs one scenario, or each in a process of its own: conformance list, conformance NAME…, conformance all.
+// All parts are one translation unit, since the headers take longest; only per_thread.cu has flags of its own.
 #include "scenario.hpp"
+
+#include "copies.cuh"
+#include "devices.cuh"
+#include "errors.cuh"
+#include "interop.cuh"
+#include "launches.cuh"
+#include "memory.cuh"
+#include "streams.cuh"
 
 #include <sys/wait.h>
 #include <unistd.h>

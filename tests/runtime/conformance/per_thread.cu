@@ -1,5 +1,5 @@
 // Compiled with --default-stream per-thread: the null stream is the thread's own.
-#include "kernels.cuh"
+#include "common.cuh"
 #include "scenario.hpp"
 
 #include <thread>

@@ -1,5 +1,6 @@
 // The runtime and the driver API in one program, threads and processes, and entry points.
-#include "kernels.cuh"
+#pragma once
+#include "common.cuh"
 #include "scenario.hpp"
 
 #include <cuda.h>

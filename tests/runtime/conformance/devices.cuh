@@ -1,5 +1,6 @@
 // Devices, their attributes, flags and limits.
-#include "kernels.cuh"
+#pragma once
+#include "common.cuh"
 #include "scenario.hpp"
 
 #include <thread>

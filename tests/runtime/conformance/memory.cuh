@@ -1,5 +1,6 @@
 // Allocations, and what a pointer is.
-#include "kernels.cuh"
+#pragma once
+#include "common.cuh"
 #include "scenario.hpp"
 
 SCENARIO(device_memory) {

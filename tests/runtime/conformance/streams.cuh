@@ -1,5 +1,6 @@
 // Streams, events, callbacks, capture and graphs.
-#include "kernels.cuh"
+#pragma once
+#include "common.cuh"
 #include "scenario.hpp"
 
 SCENARIO(streams_with_invalid_arguments) {

@@ -1,5 +1,6 @@
 // Launches, attributes of kernels, occupancy, textures, and the libraries that a program loads itself.
-#include "kernels.cuh"
+#pragma once
+#include "common.cuh"
 #include "scenario.hpp"
 
 static __global__ void sum_shared(int* to) {

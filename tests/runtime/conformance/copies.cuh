@@ -1,5 +1,6 @@
 // Copies and fills of one, two and three dimensions.
-#include "kernels.cuh"
+#pragma once
+#include "common.cuh"
 #include "scenario.hpp"
 
 SCENARIO(copies_with_invalid_arguments) {

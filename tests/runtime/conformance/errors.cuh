@@ -1,5 +1,6 @@
 // Which error a call returns, and what cudaGetLastError remembers.
-#include "kernels.cuh"
+#pragma once
+#include "common.cuh"
 #include "scenario.hpp"
 
 #include <cassert>
