@@ -39,6 +39,7 @@ Primaries& primaries() {
 struct Thread {
   int device = -1;            // what cudaSetDevice has chosen; -1: nothing
   CUcontext ready = nullptr;  // was current and usable
+  bool primary = false;       // it is one that we have retained
   unsigned resets = 0;
 };
 thread_local Thread self;
@@ -60,6 +61,7 @@ cudaError_t use_primary(int device) {
   const cudaError_t error = code(driver().cuCtxSetCurrent(primary.context));
   if (error != cudaSuccess) return error;
   self.ready = primary.context;
+  self.primary = true;
   self.resets = all.resets.load(std::memory_order_relaxed);
   return cudaSuccess;
 }
@@ -100,9 +102,12 @@ cudaError_t ready() {
   // The program has made this context current with the driver API. A primary context may be inactive, if the program
   // holds its handle only.
   self.ready = current;
+  self.primary = device_of(current) >= 0;
   self.resets = resets;
   return cudaSuccess;
 }
+
+Place place() { return {self.primary ? self.ready : nullptr, self.resets}; }
 
 int current_device() {
   CUcontext current = nullptr;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Writes functions.inc: every function of the runtime's headers, of CUDA 12 and of CUDA 13.
 
-    common/runtime/functions.py FOLDER FOLDER…    folders with cuda_runtime_api.h, of all toolkits that are to be served
+    common/runtime/functions.py FOLDER FOLDER…        folders with cuda_runtime_api.h, of all toolkits that are to be served
+    common/runtime/functions.py --missing FOLDER…     only says which functions are not in functions.inc yet
 
 The names come from the declarations, and from the macros that add _ptsz and _ptds to them. A function that no file of
 this folder defines returns cudaErrorNotSupported (missing.cpp).
@@ -42,6 +43,10 @@ def names_in(folder):
 def main(folders):
     if not folders:
         sys.exit(__doc__)
+    if folders[0] == "--missing":
+        known = set(re.findall(r"FUNCTION\((\w+)\)", (HERE / "functions.inc").read_text()))
+        missing = sorted(set().union(*(names_in(folder) for folder in folders[1:])) - known)
+        sys.exit(f"functions.inc lacks: {' '.join(missing)}" if missing else 0)
     names = sorted(set().union(*(names_in(folder) for folder in folders)) | set(COMPILERS))
     lines = "".join(f"FUNCTION({name})\n" for name in names)
     (HERE / "functions.inc").write_text(f"// Written by functions.py: {len(names)} functions.\n{lines}")

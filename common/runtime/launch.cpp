@@ -6,9 +6,8 @@
 namespace runtime {
 namespace {
 
-cudaError_t launch(CUkernel kernel, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream) {
-  // cuLaunchKernel accepts a kernel in a function's place, and takes its function in the current context.
-  return code(driver().cuLaunchKernel(reinterpret_cast<CUfunction>(kernel), grid.x, grid.y, grid.z, block.x, block.y,
+cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream) {
+  return code(driver().cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
                                       block.z, static_cast<unsigned>(shared), stream_of(stream), arguments, nullptr));
 }
 
@@ -71,16 +70,17 @@ cudaError_t __cudaLaunchKernel(cudaKernel_t handle, dim3 grid, dim3 block, void*
                                cudaStream_t stream) {
   RUNTIME_REQUIRE(handle != nullptr, cudaErrorInvalidDeviceFunction);
   RUNTIME_TRY(ready());
-  CUkernel kernel = nullptr;
-  RUNTIME_TRY(handle_of(*reinterpret_cast<Kernel*>(handle), &kernel));
-  return kept(launch(kernel, grid, block, arguments, shared, stream));
+  CUfunction function = nullptr;
+  RUNTIME_TRY(launchable(*reinterpret_cast<Kernel*>(handle), &function));
+  return kept(launch(function, grid, block, arguments, shared, stream));
 }
 
 cudaError_t cudaLaunchKernel(const void* stub, dim3 grid, dim3 block, void** arguments, std::size_t shared,
                              cudaStream_t stream) {
   CUkernel kernel = nullptr;
   RUNTIME_TRY(find_kernel(stub, &kernel));
-  return kept(launch(kernel, grid, block, arguments, shared, stream));
+  // The driver accepts a kernel's handle in a function's place, and takes its function in the current context.
+  return kept(launch(reinterpret_cast<CUfunction>(kernel), grid, block, arguments, shared, stream));
 }
 
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* stub, void** arguments) {

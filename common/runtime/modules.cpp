@@ -179,6 +179,30 @@ cudaError_t handle_of(Kernel& kernel, CUkernel* handle) {
   return error;
 }
 
+cudaError_t launchable(Kernel& kernel, CUfunction* function) {
+  const Place now = place();
+  const Found* found = kernel.found.load(std::memory_order_acquire);
+  if (found != nullptr && found->place.primary == now.primary && found->place.resets == now.resets) {
+    *function = found->function;
+    return cudaSuccess;
+  }
+  CUkernel handle = nullptr;
+  const cudaError_t error = handle_of(kernel, &handle);
+  if (error != cudaSuccess) return error;
+  *function = reinterpret_cast<CUfunction>(handle);
+  CUfunction own = nullptr;
+  if (now.primary != nullptr && driver().cuKernelGetFunction(&own, handle) == CUDA_SUCCESS) {
+    *function = own;
+    // Another thread may be reading the one before, so that one is never deleted. A kernel that is launched in two
+    // contexts in turn is remembered for the first of them alone.
+    const Found* none = nullptr;
+    const bool outdated = found != nullptr && found->place.resets != now.resets;
+    const Found* next = new Found{now, own};
+    if (!kernel.found.compare_exchange_strong(outdated ? found : none, next)) delete next;
+  }
+  return cudaSuccess;
+}
+
 Kernel* announced(const void* stub) {
   const Lock lock(registry().mutex);
   const auto found = registry().kernels.find(stub);

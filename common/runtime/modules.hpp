@@ -9,18 +9,28 @@ namespace runtime {
 
 struct Image;
 
+// A kernel's function in the primary context in which it was used last.
+struct Found {
+  Place place;
+  CUfunction function;
+};
+
 // A kernel, as the host's code knows it: by the address of its stub.
 struct Kernel {
   Image* image = nullptr;
   const void* stub = nullptr;
   std::string name;
   std::atomic<CUkernel> handle{nullptr};  // once the image is loaded
+  std::atomic<const Found*> found{nullptr};
 };
 
 // The kernel that the program announced with this stub, or nullptr.
 Kernel* announced(const void* stub);
 // Loads the kernel's image, if need be. A context must be current.
 cudaError_t handle_of(Kernel& kernel, CUkernel* handle);
+
+// What cuLaunchKernel takes for this kernel: its function, if that can be remembered, or else its handle.
+cudaError_t launchable(Kernel& kernel, CUfunction* function);
 
 // A kernel by its stub, or by a handle that the program got from cudaGetKernel or cudaLibraryGetKernel.
 cudaError_t find_kernel(const void* stub, CUkernel* handle);

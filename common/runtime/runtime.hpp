@@ -46,6 +46,13 @@ cudaError_t started();
 // context of the thread's device.
 cudaError_t ready();
 
+// Where a thread that is ready launches its kernels. Two are equal only if functions found in one hold in the other.
+struct Place {
+  CUcontext primary = nullptr;  // nullptr: a context of the program's own, about which nothing can be remembered
+  unsigned resets = 0;          // how often cudaDeviceReset was called before
+};
+Place place();
+
 int device_count();
 
 // Returns from the function with the result of a driver call, in a context.
