@@ -20,6 +20,36 @@ cudaError_t create(cudaArray_t* array, const cudaChannelFormatDesc* desc, cudaEx
   RUNTIME_CALL(cuArray3DCreate(reinterpret_cast<CUarray*>(array), &wanted));
 }
 
+// The elements of a texture's resource.
+cudaChannelFormatDesc elements_of(const cudaResourceDesc& resource) {
+  cudaChannelFormatDesc desc{};
+  CUDA_ARRAY3D_DESCRIPTOR array{};
+  CUarray level = nullptr;
+  switch (resource.resType) {
+    case cudaResourceTypeLinear: return resource.res.linear.desc;
+    case cudaResourceTypePitch2D: return resource.res.pitch2D.desc;
+    case cudaResourceTypeArray: level = driver_array(resource.res.array.array); break;
+    case cudaResourceTypeMipmappedArray:
+      driver().cuMipmappedArrayGetLevel(&level, driver_array(resource.res.mipmap.mipmap), 0);
+      break;
+    default: break;
+  }
+  if (level != nullptr && driver().cuArray3DGetDescriptor(&array, level) == CUDA_SUCCESS) {
+    desc = runtime_format(array.Format, array.NumChannels);
+  }
+  return desc;
+}
+
+// Only numbers with a fraction can be interpolated, and only short integers become such numbers.
+cudaError_t readable(const cudaChannelFormatDesc& elements, const cudaTextureDesc& how) {
+  const bool integer = elements.f == cudaChannelFormatKindSigned || elements.f == cudaChannelFormatKindUnsigned;
+  if (!integer || elements.x == 0) return cudaSuccess;
+  if (how.readMode == cudaReadModeNormalizedFloat) {
+    return elements.x > 16 ? cudaErrorInvalidNormSetting : cudaSuccess;
+  }
+  return how.filterMode == cudaFilterModeLinear ? cudaErrorInvalidFilterSetting : cudaSuccess;
+}
+
 }  // namespace
 }  // namespace runtime
 
@@ -123,10 +153,12 @@ cudaError_t cudaMipmappedArrayGetSparseProperties(cudaArraySparseProperties* fou
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* resource,
                                     const cudaTextureDesc* texture, const cudaResourceViewDesc* view) {
-  RUNTIME_REQUIRE(object != nullptr && resource != nullptr && texture != nullptr, cudaErrorInvalidValue);
+  RUNTIME_REQUIRE(object != nullptr && resource != nullptr, cudaErrorInvalidValue);
+  RUNTIME_REQUIRE(texture != nullptr, cudaErrorInvalidResourceHandle);  // as libcudart 13.0 does
   RUNTIME_TRY(ready());
   CUDA_RESOURCE_DESC from{};
   RUNTIME_TRY(driver_resource(*resource, &from));
+  RUNTIME_TRY(readable(elements_of(*resource), *texture));
   CUDA_TEXTURE_DESC how{};
   for (int i = 0; i < 3; ++i) how.addressMode[i] = static_cast<CUaddress_mode>(texture->addressMode[i]);
   how.filterMode = static_cast<CUfilter_mode>(texture->filterMode);

@@ -9,13 +9,16 @@
 namespace runtime {
 namespace {
 
+int devices = 0;  // a forked process can still be told, though its driver does not work any more
+
 cudaError_t start() {
   if (!driver().found) return cudaErrorInsufficientDriver;
   const cudaError_t error = code(driver().cuInit(0));
   if (error != cudaSuccess) return error == cudaErrorStubLibrary ? cudaErrorInsufficientDriver : error;
   int version = 0;
   driver().cuDriverGetVersion(&version);
-  return version / 1000 < RUNTIME_MAJOR ? cudaErrorInsufficientDriver : cudaSuccess;
+  if (version / 1000 < RUNTIME_MAJOR) return cudaErrorInsufficientDriver;
+  return code(driver().cuDeviceGetCount(&devices));
 }
 
 // A device's primary context, once the runtime has retained it.
@@ -83,11 +86,7 @@ cudaError_t started() {
   return result;
 }
 
-int device_count() {
-  int count = 0;
-  if (started() == cudaSuccess) driver().cuDeviceGetCount(&count);
-  return count;
-}
+int device_count() { return started() == cudaSuccess ? devices : 0; }
 
 cudaError_t ready() {
   const cudaError_t error = started();
@@ -159,7 +158,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
   RUNTIME_REQUIRE(count != nullptr, cudaErrorInvalidValue);
   *count = 0;
   RUNTIME_TRY(started());
-  RUNTIME_TRY(driver().cuDeviceGetCount(count));
+  *count = device_count();
   RUNTIME_REQUIRE(*count > 0, cudaErrorNoDevice);
   return cudaSuccess;
 }

@@ -80,6 +80,10 @@ cudaError_t cudaHostGetFlags(unsigned* flags, void* host) {
 
 cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
   RUNTIME_REQUIRE(pointer != nullptr, cudaErrorInvalidValue);
+  if (bytes == 0) {
+    *pointer = nullptr;
+    return kept(ready());
+  }
   RUNTIME_CALL(cuMemAllocManaged(reinterpret_cast<CUdeviceptr*>(pointer), bytes, flags));
 }
 

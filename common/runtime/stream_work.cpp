@@ -91,7 +91,6 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                            static_cast<CUstreamCaptureMode>(mode)));
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  RUNTIME_REQUIRE(graph != nullptr, cudaErrorInvalidValue);
   RUNTIME_CALL(cuStreamEndCapture(stream_of(stream), graph));
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {

@@ -27,7 +27,7 @@ SCENARIO(attributes_of_kernels) {
   SHOW(a.localSizeBytes);
   SHOW(a.maxThreadsPerBlock);
   SHOW(a.numRegs > 0);
-  SHOW(a.ptxVersion);
+  SHOW(a.ptxVersion >= 75);
   SHOW(a.maxDynamicSharedSizeBytes);
   SHOW(a.preferredShmemCarveout);
   SHOW(a.cacheModeCA);
@@ -104,7 +104,6 @@ SCENARIO(launches_with_attributes) {
   config.gridDim = dim3(1);
   config.blockDim = dim3(2048);
   SAY(cudaLaunchKernelEx(&config, add_one, p));
-  SAY(cudaLaunchKernelExC(nullptr, reinterpret_cast<const void*>(add_one), nullptr));
   void* arguments[] = {&p};
   SAY(cudaLaunchCooperativeKernel(add_one, dim3(4), dim3(32), arguments, 0, nullptr));
   SAY(cudaLaunchCooperativeKernel(add_one, dim3(1 << 20), dim3(32), arguments, 0, nullptr));
@@ -161,6 +160,9 @@ SCENARIO(textures) {
   SHOW(read.normalizedCoords);
   cudaResourceViewDesc view{};
   SAY(cudaGetTextureObjectResourceViewDesc(&view, texture));
+  SHOW(view.format);
+  SHOW(view.width);
+  SHOW(view.lastMipmapLevel);
   SAY(cudaDestroyTextureObject(texture));
   SAY(cudaDestroyTextureObject(0));
   SAY(cudaCreateTextureObject(nullptr, &resource, &how, nullptr));
@@ -219,6 +221,19 @@ SCENARIO(normalized_texture) {
   SHOW(read.normalizedCoords);
   how.readMode = cudaReadModeElementType;
   how.filterMode = cudaFilterModeLinear;
+  SAY(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+  how.filterMode = cudaFilterModePoint;
+  SAY(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+  cudaArray_t words = nullptr;
+  const cudaChannelFormatDesc word = cudaCreateChannelDesc<int>();
+  NEED(cudaMallocArray(&words, &word, 4, 4));
+  resource = {};
+  resource.resType = cudaResourceTypeArray;
+  resource.res.array.array = words;
+  SAY(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+  how.filterMode = cudaFilterModeLinear;
+  SAY(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
+  how.readMode = cudaReadModeNormalizedFloat;
   SAY(cudaCreateTextureObject(&texture, &resource, &how, nullptr));
 }
 
