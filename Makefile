@@ -70,6 +70,9 @@ wanted: $(WANTED) ; @:
 # The simulated GPU has a Makefile of its own.
 build/simulator/libcuda.so: always
 	+@$(MAKE) -f common/simulator/Makefile library $(FOR_SIMULATOR)
+# So has the CUDA runtime, which no lesson needs.
+build/runtime/libcudart.so: always
+	+@$(MAKE) -f common/runtime/Makefile libraries $(FOR_SIMULATOR)
 FOR_SIMULATOR = SANITIZE= CUDA_INCLUDE=$(CUDA_INCLUDE)
 
 include common/make/lessons.mk   # what some lessons build besides, and edited copies of lessons

@@ -1,4 +1,4 @@
-// y = a x + y, with a in constant memory, as CUDA programs have it.
+// y = a x + y, with a in constant memory.
 
 __constant__ float a;
 

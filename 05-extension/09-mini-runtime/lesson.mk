@@ -1,5 +1,5 @@
-# main.cpp is a CUDA program, so nvcc compiles it, host side and device side; libruntime.a takes the place of the toolkit's runtime.
-# The image in it is PTX, not compressed: any GPU can have it translated, and the simulator can read it.
+# main.cpp is a CUDA program, so nvcc compiles both its host code and its device code. libruntime.a replaces the toolkit's runtime.
+# Its image contains PTX without compression, which runs on any GPU and on the simulator.
 MINI := build/05-extension/09-mini-runtime
 EXTRA.05-extension/09-mini-runtime = $(MINI)/libruntime.a
 LIBS.05-extension/09-mini-runtime = $(MINI)/libruntime.a $(DRIVER)

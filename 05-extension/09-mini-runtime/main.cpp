@@ -1,21 +1,21 @@
-// An ordinary CUDA program: <<< >>>, cudaMalloc, a __constant__ variable. nvcc compiles it, but in place of the
-// toolkit's runtime it is linked with the one in this folder, and prints what that asks of the driver.
+// An ordinary CUDA program with <<< >>>, cudaMalloc and a __constant__ variable. nvcc compiles it, and it is linked with
+// the runtime in this folder instead of the toolkit's. It prints the driver calls that each runtime call makes.
 #include "05-extension/09-mini-runtime/runtime.hpp"
 #include "kernels.cu"
 
 #include <cstdio>
 #include <cstdlib>
 
-// Prints what was done, and the driver calls that it took.
-void shown(const char* what) {
+// Prints a runtime call and the driver calls that it has made.
+void show(const char* what) {
   std::printf("%-26s|", what);
   for (const std::string& call : mini::driver_calls()) std::printf(" %s", call.c_str());
   std::printf("\n");
 }
 
-// As many a CUDA program has it.
+// The usual check of a CUDA program: names the call that failed, and exits.
 void check(const char* what, cudaError_t error) {
-  shown(what);
+  show(what);
   if (error == cudaSuccess) return;
   std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
   std::exit(EXIT_FAILURE);
@@ -28,7 +28,7 @@ int main() {
   const float two = 2;
   float *x, *y;
 
-  std::printf("%-26s| what the driver is asked\n", "the program");
+  std::printf("%-26s| driver calls\n", "runtime call");
   check("cudaMalloc x", cudaMalloc(&x, kBytes));
   check("cudaMalloc y", cudaMalloc(&y, kBytes));
   check("cudaMemcpyToSymbol a", cudaMemcpyToSymbol(a, &two, sizeof two));

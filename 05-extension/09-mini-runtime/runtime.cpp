@@ -1,14 +1,14 @@
 // A small CUDA runtime: the most used functions of <cuda_runtime_api.h>, written over the driver API.
 //
-//   first use          cuInit, the device's primary context, made current for the calling thread
-//   errors             a CUresult becomes the cudaError_t of the same number; the last one is kept, one a thread
-//   memory, streams,   one driver call each
+//   first use          calls cuInit, retains the device's primary context and makes it current
+//   errors             turns a CUresult into the cudaError_t of the same number, and remembers the last one
+//   memory, streams,   make one driver call each
 //   events
-//   registration       what nvcc's code for the host calls before main(): images, kernels and variables by name
-//   launch             <<< >>> leaves its configuration, the kernel's stub takes it and launches
+//   registration       remembers the images, kernels and variables that nvcc's host code announces before main()
+//   launch             takes the configuration that <<< >>> has left, and launches
 //
-// The declarations of the registration functions are those of the toolkit's crt/host_runtime.h and
-// crt/device_functions.h. No manual describes them; see the lesson's text.
+// The registration functions are declared in the toolkit's crt/host_runtime.h and crt/device_functions.h. No manual
+// describes them; see the lesson's text. common/runtime is a complete runtime with the same structure.
 #include "05-extension/09-mini-runtime/runtime.hpp"
 
 #include <cuda.h>
@@ -21,14 +21,14 @@
 
 namespace {
 
-// ---- What was asked of the driver --------------------------------------------------------------------------------
+// ---- A log of driver calls ---------------------------------------------------------------------------------------
 
 struct Log {
   std::mutex mutex;
   std::vector<std::string> calls;
 };
 
-// Things that others use before main() are made when they are first needed, not in the order of the linker.
+// Static objects of other files may need this before main(), so it is created on first use.
 Log& log() {
   static Log log;
   return log;
@@ -45,28 +45,24 @@ CUresult noted(const char* call, CUresult result) {
 
 thread_local cudaError_t last_error = cudaSuccess;
 
-// Keeps a failure for cudaGetLastError. "Not ready" is an answer, no failure.
+// Remembers a failure for cudaGetLastError, and returns it. "Not ready" is not a failure.
 cudaError_t kept(cudaError_t error) {
   if (error != cudaSuccess && error != cudaErrorNotReady) last_error = error;
   return error;
 }
 
-// Since CUDA 10.1 the two APIs number what they share alike.
+// Since CUDA 10.1, both APIs use the same numbers for the errors that they share.
 cudaError_t kept(CUresult result) { return kept(static_cast<cudaError_t>(result)); }
 
-// After these the context answers nothing else any more, so they are not forgotten either.
-bool is_sticky(cudaError_t error) { return error >= 700 && error <= 720 && error != cudaErrorLaunchOutOfResources; }
-
-// What only the runtime's enumeration has.
+// Errors that only the runtime has.
 struct Text {
   cudaError_t error;
   const char *name, *meaning;
 };
 constexpr Text kOwn[] = {
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorMissingConfiguration, "cudaErrorMissingConfiguration", "__global__ function call is not configured"},
     {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction"},
-    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
 };
 
 // ---- First use ---------------------------------------------------------------------------------------------------
@@ -74,7 +70,7 @@ constexpr Text kOwn[] = {
 struct Devices {
   std::mutex mutex;
   CUresult init = DRIVER(cuInit(0));
-  std::map<int, CUcontext> primary;  // those that were used
+  std::map<int, CUcontext> primary;  // of the devices that were used
 };
 
 Devices& devices() {
@@ -84,12 +80,12 @@ Devices& devices() {
 
 thread_local int chosen = 0;
 
-// Makes a context current for this thread. One that the program pushed by the driver API stays: the two get along.
+// Makes a context current for this thread. A context that the program has made current with the driver API stays.
 CUresult ready() {
   thread_local CUcontext ours = nullptr;
   if (devices().init != CUDA_SUCCESS) return devices().init;
   CUcontext current;
-  CUresult result = cuCtxGetCurrent(&current);  // asked before every call, and not noted
+  CUresult result = cuCtxGetCurrent(&current);  // before every call, so the log leaves it out
   if (result != CUDA_SUCCESS || (current != nullptr && current != ours)) return result;
   const std::lock_guard<std::mutex> lock(devices().mutex);
   const auto known = devices().primary.find(chosen);
@@ -105,9 +101,9 @@ CUresult ready() {
   return DRIVER(cuCtxSetCurrent(ours));
 }
 
-// Nearly every function of the runtime: a context, then the one call. (Not by DRIVER: <cuda.h> would have made
-// cuMemAlloc_v2 of cuMemAlloc.)
-#define ANSWER(call)                                                       \
+// Nearly every function of the runtime needs a context, and then makes one driver call. (DRIVER would log
+// cuMemAlloc_v2, the name that <cuda.h> has put in the place of cuMemAlloc.)
+#define RETURN_RESULT(call)                                                       \
   do {                                                                     \
     const CUresult is_ready = ready();                                     \
     return kept(is_ready != CUDA_SUCCESS ? is_ready : noted(#call, call)); \
@@ -117,7 +113,7 @@ CUdeviceptr address(const void* pointer) { return reinterpret_cast<CUdeviceptr>(
 
 // ---- Registration ------------------------------------------------------------------------------------------------
 
-// One translation unit's image. It is loaded when one of its kernels or variables is first used, once a context.
+// The image of one translation unit. Each context loads it when one of its kernels or variables is first used there.
 struct Image {
   const void* fatbin;
   std::map<CUcontext, CUmodule> modules;
@@ -131,7 +127,7 @@ struct Symbol {
 
 struct Registry {
   std::mutex mutex;
-  std::map<const void*, Symbol> kernels, variables;  // by the address that the host's code knows them by
+  std::map<const void*, Symbol> kernels, variables;  // by the address that stands for them in host code
 };
 
 Registry& registry() {
@@ -153,13 +149,13 @@ CUresult loaded(Image& image, CUmodule* module) {
   return CUDA_SUCCESS;
 }
 
-// A kernel of the current context. `host`: the function that <<< >>> names.
+// Finds a kernel for the current context. `host` is the address of its stub.
 cudaError_t find_kernel(const void* host, CUfunction* function) {
   const CUresult is_ready = ready();
   if (is_ready != CUDA_SUCCESS) return static_cast<cudaError_t>(is_ready);
   const std::lock_guard<std::mutex> lock(registry().mutex);
   const auto symbol = registry().kernels.find(host);
-  if (symbol == registry().kernels.end()) return cudaErrorInvalidDeviceFunction;
+  if (symbol == registry().kernels.end()) return cudaErrorInvalidResourceHandle;
   CUmodule module;
   CUresult result = loaded(*symbol->second.image, &module);
   if (result != CUDA_SUCCESS) return static_cast<cudaError_t>(result);
@@ -169,7 +165,7 @@ cudaError_t find_kernel(const void* host, CUfunction* function) {
   return static_cast<cudaError_t>(result);
 }
 
-// The bytes of a __device__ or __constant__ variable, from `offset` on. `count`: how many are wanted.
+// Finds `count` bytes of a __device__ or __constant__ variable, beginning at `offset`.
 cudaError_t find_variable(const void* host, std::size_t count, std::size_t offset, CUdeviceptr* place) {
   const CUresult is_ready = ready();
   if (is_ready != CUDA_SUCCESS) return static_cast<cudaError_t>(is_ready);
@@ -193,13 +189,12 @@ struct Configuration {
   CUstream stream;
 };
 
-// Between <<< >>> and the kernel's stub: a stack, because an argument of a launch may launch something itself.
+// What <<< >>> leaves for the kernel's stub. This is a stack, because computing an argument may launch another kernel.
 thread_local std::vector<Configuration> configurations;
 
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** arguments, std::size_t shared, CUstream stream) {
-  const CUresult result = DRIVER(cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
-                                                static_cast<unsigned>(shared), stream, arguments, nullptr));
-  return result == CUDA_ERROR_INVALID_VALUE ? cudaErrorInvalidConfiguration : static_cast<cudaError_t>(result);
+  return static_cast<cudaError_t>(DRIVER(cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                                        static_cast<unsigned>(shared), stream, arguments, nullptr)));
 }
 
 }  // namespace
@@ -233,13 +228,13 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 
-cudaError_t cudaDeviceSynchronize() { ANSWER(cuCtxSynchronize()); }
+cudaError_t cudaDeviceSynchronize() { RETURN_RESULT(cuCtxSynchronize()); }
 
 cudaError_t cudaPeekAtLastError() { return last_error; }
 
 cudaError_t cudaGetLastError() {
   const cudaError_t error = last_error;
-  if (!is_sticky(error)) last_error = cudaSuccess;
+  last_error = cudaSuccess;
   return error;
 }
 
@@ -261,46 +256,46 @@ const char* cudaGetErrorString(cudaError_t error) {
 
 // ---- Memory ------------------------------------------------------------------------------------------------------
 
-// As malloc does, and unlike cuMemAlloc, cudaMalloc takes zero bytes.
+// Like malloc, and unlike cuMemAlloc, cudaMalloc accepts zero bytes.
 cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
   if (pointer == nullptr) return kept(cudaErrorInvalidValue);
   *pointer = nullptr;
   if (bytes == 0) return kept(ready());
-  ANSWER(cuMemAlloc(reinterpret_cast<CUdeviceptr*>(pointer), bytes));
+  RETURN_RESULT(cuMemAlloc(reinterpret_cast<CUdeviceptr*>(pointer), bytes));
 }
 
-cudaError_t cudaFree(void* pointer) { ANSWER(cuMemFree(address(pointer))); }
+cudaError_t cudaFree(void* pointer) { RETURN_RESULT(cuMemFree(address(pointer))); }
 
-cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) { ANSWER(cuMemAllocHost(pointer, bytes)); }
+cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) { RETURN_RESULT(cuMemAllocHost(pointer, bytes)); }
 
 cudaError_t cudaFreeHost(void* pointer) {
   if (pointer == nullptr) return cudaSuccess;
-  ANSWER(cuMemFreeHost(pointer));
+  RETURN_RESULT(cuMemFreeHost(pointer));
 }
 
 cudaError_t cudaMemset(void* pointer, int value, std::size_t bytes) {
-  ANSWER(cuMemsetD8(address(pointer), static_cast<unsigned char>(value), bytes));
+  RETURN_RESULT(cuMemsetD8(address(pointer), static_cast<unsigned char>(value), bytes));
 }
 
-// The runtime's copy is one function with a direction, the driver's is one function a direction.
+// The runtime has one function with a parameter for the direction; the driver has a function for each direction.
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
   switch (kind) {
-    case cudaMemcpyHostToDevice: ANSWER(cuMemcpyHtoD(address(to), from, bytes));
-    case cudaMemcpyDeviceToHost: ANSWER(cuMemcpyDtoH(to, address(from), bytes));
-    case cudaMemcpyDeviceToDevice: ANSWER(cuMemcpyDtoD(address(to), address(from), bytes));
+    case cudaMemcpyHostToDevice: RETURN_RESULT(cuMemcpyHtoD(address(to), from, bytes));
+    case cudaMemcpyDeviceToHost: RETURN_RESULT(cuMemcpyDtoH(to, address(from), bytes));
+    case cudaMemcpyDeviceToDevice: RETURN_RESULT(cuMemcpyDtoD(address(to), address(from), bytes));
     case cudaMemcpyHostToHost:
-    case cudaMemcpyDefault: ANSWER(cuMemcpy(address(to), address(from), bytes));
+    case cudaMemcpyDefault: RETURN_RESULT(cuMemcpy(address(to), address(from), bytes));
   }
   return kept(cudaErrorInvalidMemcpyDirection);
 }
 
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
   switch (kind) {
-    case cudaMemcpyHostToDevice: ANSWER(cuMemcpyHtoDAsync(address(to), from, bytes, stream));
-    case cudaMemcpyDeviceToHost: ANSWER(cuMemcpyDtoHAsync(to, address(from), bytes, stream));
-    case cudaMemcpyDeviceToDevice: ANSWER(cuMemcpyDtoDAsync(address(to), address(from), bytes, stream));
+    case cudaMemcpyHostToDevice: RETURN_RESULT(cuMemcpyHtoDAsync(address(to), from, bytes, stream));
+    case cudaMemcpyDeviceToHost: RETURN_RESULT(cuMemcpyDtoHAsync(to, address(from), bytes, stream));
+    case cudaMemcpyDeviceToDevice: RETURN_RESULT(cuMemcpyDtoDAsync(address(to), address(from), bytes, stream));
     case cudaMemcpyHostToHost:
-    case cudaMemcpyDefault: ANSWER(cuMemcpyAsync(address(to), address(from), bytes, stream));
+    case cudaMemcpyDefault: RETURN_RESULT(cuMemcpyAsync(address(to), address(from), bytes, stream));
   }
   return kept(cudaErrorInvalidMemcpyDirection);
 }
@@ -321,26 +316,26 @@ cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes
 
 // ---- Streams and events: a cudaStream_t is a CUstream, and a cudaEvent_t a CUevent ---------------------------------
 
-cudaError_t cudaStreamCreate(cudaStream_t* stream) { ANSWER(cuStreamCreate(stream, CU_STREAM_DEFAULT)); }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { ANSWER(cuStreamDestroy(stream)); }
-cudaError_t cudaStreamQuery(cudaStream_t stream) { ANSWER(cuStreamQuery(stream)); }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { ANSWER(cuStreamSynchronize(stream)); }
+cudaError_t cudaStreamCreate(cudaStream_t* stream) { RETURN_RESULT(cuStreamCreate(stream, CU_STREAM_DEFAULT)); }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { RETURN_RESULT(cuStreamDestroy(stream)); }
+cudaError_t cudaStreamQuery(cudaStream_t stream) { RETURN_RESULT(cuStreamQuery(stream)); }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) { RETURN_RESULT(cuStreamSynchronize(stream)); }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-  ANSWER(cuStreamWaitEvent(stream, event, flags));
+  RETURN_RESULT(cuStreamWaitEvent(stream, event, flags));
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) { ANSWER(cuEventCreate(event, CU_EVENT_DEFAULT)); }
-cudaError_t cudaEventDestroy(cudaEvent_t event) { ANSWER(cuEventDestroy(event)); }
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { ANSWER(cuEventRecord(event, stream)); }
-cudaError_t cudaEventQuery(cudaEvent_t event) { ANSWER(cuEventQuery(event)); }
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { ANSWER(cuEventSynchronize(event)); }
+cudaError_t cudaEventCreate(cudaEvent_t* event) { RETURN_RESULT(cuEventCreate(event, CU_EVENT_DEFAULT)); }
+cudaError_t cudaEventDestroy(cudaEvent_t event) { RETURN_RESULT(cuEventDestroy(event)); }
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) { RETURN_RESULT(cuEventRecord(event, stream)); }
+cudaError_t cudaEventQuery(cudaEvent_t event) { RETURN_RESULT(cuEventQuery(event)); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) { RETURN_RESULT(cuEventSynchronize(event)); }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-  ANSWER(cuEventElapsedTime(milliseconds, from, to));
+  RETURN_RESULT(cuEventElapsedTime(milliseconds, from, to));
 }
 
 // ---- What nvcc's code calls --------------------------------------------------------------------------------------
 
-// Before main(), once a translation unit. The wrapper says where the fat binary lies, <fatbinary_section.h> how.
+// Called before main(), once for each translation unit. <fatbinary_section.h> declares the wrapper of the fat binary.
 void** __cudaRegisterFatBinary(void* wrapper) {
   const void* fatbin = static_cast<const __fatBinC_Wrapper_t*>(wrapper)->data;
   return reinterpret_cast<void**>(new Image{fatbin, {}});
@@ -348,7 +343,7 @@ void** __cudaRegisterFatBinary(void* wrapper) {
 
 void __cudaRegisterFatBinaryEnd(void**) {}
 
-// Of the parameters that are left out here, all concern the CUDA of before 2010.
+// The parameters without a name are left over from early versions of CUDA.
 void __cudaRegisterFunction(void** image, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
                             int*) {
   registry().kernels[host] = {reinterpret_cast<Image*>(image), name, {}};
@@ -360,17 +355,17 @@ void __cudaRegisterVar(void** image, char* host, char*, const char* name, int, s
 
 char __cudaInitModule(void**) { return 1; }
 
-// After main(). The modules went with their contexts, if the driver itself has not gone.
+// Called after main(). The driver unloads modules together with their contexts.
 void __cudaUnregisterFatBinary(void** image) { delete reinterpret_cast<Image*>(image); }
 
-// kernel<<<grid, block, shared, stream>>>(…) becomes this call, and then one of the kernel's stub.
+// kernel<<<grid, block, shared, stream>>>(arguments) becomes a call of this function, and then one of the stub.
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, CUstream_st* stream) {
   configurations.push_back({grid, block, shared, stream});
-  return 0;  // anything else, and the stub is not called
+  return 0;  // the stub is called only after a 0
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* stream) {
-  if (configurations.empty()) return kept(cudaErrorInvalidConfiguration);
+  if (configurations.empty()) return kept(cudaErrorMissingConfiguration);
   const Configuration& top = configurations.back();
   *grid = top.grid;
   *block = top.block;
@@ -388,7 +383,7 @@ cudaError_t cudaLaunchKernel(const void* host, dim3 grid, dim3 block, void** arg
 }
 
 #if CUDART_VERSION >= 12010
-// Newer stubs ask for a handle once, before anything runs, and launch by it: the host's address will do for ours.
+// Newer stubs ask for a handle once, and then launch with it. Here, the handle is the stub's address.
 cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
   *kernel = static_cast<cudaKernel_t>(const_cast<void*>(host));
   return cudaSuccess;

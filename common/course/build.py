@@ -9,8 +9,9 @@ from course.lessons import is_python, lessons
 from course.possible import setup, why_not
 
 SIMULATOR = "build/simulator/libcuda.so"
+RUNTIME = "build/runtime/libcudart.so"  # for programs of the user's own
 # The simulator's own Makefile is always called for these, so `make -q` cannot tell whether they are out of date.
-DELEGATED = (SIMULATOR, "build/tests/simulator/check")
+DELEGATED = (SIMULATOR, RUNTIME, "build/tests/simulator/check")
 # What make tells the programs that it starts. A make that is to behave as if a person had typed it gets none of it.
 FROM_MAKE = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "INSIDE", "IN", "HERE", "ARGS")
 

@@ -14,7 +14,8 @@ make bench          run the lessons that measure; keep figures in build/bench
 make clean          remove what was built, but not what was downloaded
 For contributors:
 make test           prove every program, exercise, text and tool
-make simulator      build only the simulated GPU: build/simulator/libcuda.so.1
+make simulator      build only the simulated GPU, and the CUDA runtime for your programs
+make cuobjdump      let the simulated GPU unpack compressed programs
 make bench-simulator   measure the simulator's speed
 make fuzz           feed the simulator random PTX
 run, walk, check, bench and test take a part of the course: make check 02

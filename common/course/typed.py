@@ -169,7 +169,7 @@ def targets_of(step):
     """The files to build before a step begins. check and test build by themselves."""
     if step.command in ("run", "walk", "bench", "see"):
         return [build.SIMULATOR] + [target for lesson in step.about for target in build.program_targets(lesson)]
-    return [build.SIMULATOR] if step.command == "simulator" else step.targets
+    return [build.SIMULATOR, build.RUNTIME] if step.command == "simulator" else step.targets
 
 
 def do(step):

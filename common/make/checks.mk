@@ -69,6 +69,11 @@ $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests
 build/tests/simulator/check: always | build/tests/instructions/check build/simulator/libcuda.so
 	+@$(MAKE) -f common/simulator/Makefile suite $(FOR_SIMULATOR) CATCH_FLAGS='$(CATCH_FLAGS)' CATCH_LIBS='$(CATCH_LIBS)'
 
+# It runs CUDA programs with the runtime, whose Makefile builds both.
+build/tests/runtime/check: | build/tests/runtime/programs
+build/tests/runtime/programs: always | build/runtime/libcudart.so build/simulator/libcuda.so
+	$(if $(WITHOUT_HOST_NVCC),,+@$(MAKE) -f common/runtime/Makefile programs $(FOR_SIMULATOR) NVCC=$(NVCC))
+
 # Asynchronous copies, and what libcu++ uses, need compute capability 8.0; modern.cu needs 9.0.
 build/tests/checks/%.ptx: NVCC_FLAGS := $(patsubst -arch=%,-arch=compute_80,$(NVCC_FLAGS))
 build/tests/checks/modern.ptx: NVCC_FLAGS := $(patsubst -arch=%,-arch=compute_90,$(NVCC_FLAGS))

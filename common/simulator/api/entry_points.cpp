@@ -65,9 +65,9 @@ CUresult driver::call_cuGetExportTable(const void** table, const CUuuid* id) {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
   if (!quiet() && !said.test_and_set()) {
     std::fprintf(stderr,
-                 "cudasim: the CUDA runtime library (libcudart, in this program or in a library that it uses) needs\n"
-                 "         tables of the driver that no manual describes: not simulated. Call the driver API, or the\n"
-                 "         small runtime of lesson 05-09, instead.\n");
+                 "cudasim: NVIDIA's CUDA runtime (libcudart, in this program or in a library that it uses) needs tables\n"
+                 "         of the driver that no manual describes: not simulated. The repository's own runtime does\n"
+                 "         without. Type `. build/simulator/activate`, and link with nvcc -cudart shared.\n");
   }
   require(table != nullptr && id != nullptr);
   *table = nullptr;

@@ -6,6 +6,8 @@
 #include "common/simulator/state/function_attributes.hpp"
 #include "common/simulator/state/image.hpp"
 
+#include <algorithm>
+
 namespace cudasim {
 
 namespace {
@@ -78,8 +80,11 @@ CUresult driver::call_cuLibraryLoadData(CUlibrary* library, const void* code, CU
   require_calls_permitted();
   Texts texts;
   CUresult failed = CUDA_SUCCESS;
+  // Who asks for a log may have something else to try.
+  const bool logs = jitOptions != nullptr && std::find(jitOptions, jitOptions + numJitOptions,
+                                                       CU_JIT_ERROR_LOG_BUFFER) != jitOptions + numJitOptions;
   try {
-    texts = texts_of_image(code);
+    texts = texts_of_image(code, !logs);
   } catch (const Failure& failure) {
     failed = failure.code;
     if (failed != CUDA_ERROR_INVALID_IMAGE) throw;

@@ -1,5 +1,6 @@
 #include "common/simulator/state/image.hpp"
 
+#include "common/simulator/state/compressed.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/variables.hpp"
 #include "common/simulator/wanted.hpp"
@@ -59,24 +60,37 @@ u32 target_of(std::string_view text) {
   return static_cast<u32>(std::strtoul(std::string(text.substr(sm + 3, 4)).c_str(), nullptr, 10));
 }
 
-// The text in a fat binary that was made without compression: of several the one for the newest architecture that runs
-// here. What else is in there is machine code, or compressed in a way that is not documented.
-std::string ptx_in_fatbin(std::string_view bytes) {
-  constexpr u32 kOurs = 90;
+constexpr u32 kOurs = 90;
+
+// Of several texts, the one for the newest architecture that runs here is wanted.
+bool is_better(std::string_view text, std::string_view best) {
+  return target_of(text) <= kOurs && (best.empty() || target_of(text) > target_of(best));
+}
+
+// The PTX in a fat binary: as it is, or unpacked by cuobjdump. What else is in there is machine code.
+std::string ptx_in_fatbin(std::string_view bytes, bool tell) {
   std::string_view best;
   for (auto start = bytes.find(".version"); start != std::string_view::npos; start = bytes.find(".version", start)) {
     const auto end = std::min(bytes.find('\0', start), bytes.size());
     const std::string_view text = bytes.substr(start, end - start);
-    if (target_of(text) <= kOurs && (best.empty() || target_of(text) > target_of(best))) best = text;
+    if (is_better(text, best)) best = text;
     start = end;
   }
-  if (best.empty()) {
-    constexpr const char* kWhy =
-        "this fat binary has no PTX as plain text in it (nvcc -fatbin needs code=compute_XX, --no-compress)";
-    refuse("machine code", kWhy);
-    fail(CUDA_ERROR_NO_BINARY_FOR_GPU, kWhy);
+  if (!best.empty()) return std::string(best);
+  const std::vector<std::string> texts = unpacked_ptx(bytes);
+  for (const std::string& text : texts) {
+    if (is_better(text, best)) best = text;
   }
-  return std::string(best);
+  if (!best.empty()) return std::string(best);
+  const char* why =
+      !texts.empty() ? "the PTX in this fat binary is for newer devices than this one. Compile with nvcc "
+                       "-gencode arch=compute_90,code=compute_90"
+      : cuobjdump().empty() ? "this fat binary has no PTX as plain text in it. Compile with nvcc --no-compress "
+                              "-gencode arch=compute_75,code=compute_75, or type `make cuobjdump`, which gets the tool that unpacks PTX"
+                            : "this fat binary has no PTX in it. Compile with nvcc "
+                              "-gencode arch=compute_75,code=compute_75, which adds PTX";
+  if (tell) refuse("machine code", why);
+  fail(CUDA_ERROR_NO_BINARY_FOR_GPU, why);
 }
 
 // No PTX has this character; between the texts of a linked image it separates them.
@@ -248,20 +262,20 @@ void JitOptions::threads_per_block(unsigned threads) {
   if (threads_ != nullptr) *threads_ = reinterpret_cast<void*>(static_cast<std::uintptr_t>(threads));
 }
 
-Texts texts_of_bytes(std::string_view bytes) {
+Texts texts_of_bytes(std::string_view bytes, bool tell) {
   if (bytes.substr(0, 4) == "\177ELF") {
     if (bytes.size() < 64) fail(CUDA_ERROR_INVALID_IMAGE);
     refuse_elf(bytes.data());
   }
   if (bytes.size() >= sizeof(FatbinHeader) && first_word(bytes.data()) == kFatbinMagic)
-    return split(ptx_in_fatbin(bytes));
+    return split(ptx_in_fatbin(bytes, tell));
   const std::string_view text = bytes.substr(0, bytes.find('\0'));
   if (!looks_like_ptx(text))
     fail(CUDA_ERROR_INVALID_IMAGE, "this is neither PTX, which begins with .version, nor a fatbin");
   return split(text);
 }
 
-Texts texts_of_image(const void* image) {
+Texts texts_of_image(const void* image, bool tell) {
   require(image != nullptr);
   const char* bytes = static_cast<const char*>(image);
   // A text may be shorter than the four bytes of a magic number: look at one byte at a time.
@@ -277,12 +291,12 @@ Texts texts_of_image(const void* image) {
     std::memcpy(&wrapper, image, sizeof wrapper);
     require(wrapper.data != nullptr, CUDA_ERROR_INVALID_IMAGE);
     require(first_word(wrapper.data) == kFatbinMagic, CUDA_ERROR_INVALID_IMAGE);
-    return texts_of_image(wrapper.data);
+    return texts_of_image(wrapper.data, tell);
   }
   if (starts_with(kFatbinMagic)) {
     FatbinHeader header;
     std::memcpy(&header, image, sizeof header);
-    return split(ptx_in_fatbin({bytes, header.header_bytes + header.content_bytes}));
+    return split(ptx_in_fatbin({bytes, header.header_bytes + header.content_bytes}, tell));
   }
   return texts_of_bytes({bytes, std::strlen(bytes)});
 }

@@ -134,12 +134,12 @@ CUresult add(CUlinkState state, CUjitInputType type, const Texts& texts, const s
 // An archive is machine code, mostly libcudadevrt.a, and often nothing of it is needed. It gives no texts: what grids
 // need to synchronise is there all the same (add_device_runtime), and whatever else would have come from it is missed
 // by name when the link is completed.
-Texts texts_of_input(CUjitInputType type, std::string_view bytes) {
+Texts texts_of_input(CUjitInputType type, std::string_view bytes, bool tell) {
   if (type == CU_JIT_INPUT_CUBIN || type == CU_JIT_INPUT_OBJECT) {
     const bool fat = type == CU_JIT_INPUT_OBJECT && bytes.substr(0, 4) == "\x50\xed\x55\xba";  // a fat binary
     require(fat || bytes.substr(0, 4) == "\177ELF", CUDA_ERROR_INVALID_IMAGE);
   }
-  if (type != CU_JIT_INPUT_LIBRARY) return texts_of_bytes(bytes);
+  if (type != CU_JIT_INPUT_LIBRARY) return texts_of_bytes(bytes, tell);
   require(bytes.substr(0, 8) == "!<arch>\n", CUDA_ERROR_INVALID_IMAGE);
   return {};
 }
@@ -175,7 +175,7 @@ namespace {
 // was.
 Texts texts_to_add(CUlinkState state, CUjitInputType type, std::string_view bytes) {
   try {
-    return texts_of_input(type, bytes);
+    return texts_of_input(type, bytes, !get_linker(state)->options.wants_errors());
   } catch (const Failure&) {
     if (type == CU_JIT_INPUT_PTX) throw;
     const auto linker = get_linker(state);

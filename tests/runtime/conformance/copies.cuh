@@ -1,0 +1,220 @@
+// Copies and fills of one, two and three dimensions.
+#pragma once
+#include "common.cuh"
+#include "scenario.hpp"
+
+SCENARIO(copies_with_invalid_arguments) {
+  char* d = on_device<char>(64);
+  char h[64] = {};
+  SAY(cudaMemcpy(d, h, 64, static_cast<cudaMemcpyKind>(17)));
+  SAY(cudaMemcpy(d, h, 64, static_cast<cudaMemcpyKind>(-1)));
+  SAY(cudaMemcpy(d, h, 0, static_cast<cudaMemcpyKind>(17)));
+  SAY(cudaMemcpy(d, h, 0, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy(nullptr, h, 64, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy(d, nullptr, 64, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy(nullptr, nullptr, 0, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy(h, h + 32, 16, cudaMemcpyHostToHost));
+  SAY(cudaMemcpy(h, d, 64, cudaMemcpyDefault));
+  SAY(cudaMemcpy(d, h, 64, cudaMemcpyDefault));
+  SAY(cudaMemcpy(d, h, 64, cudaMemcpyDeviceToDevice));
+  SAY(cudaMemcpy(h, d, 64, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy(d, h, 64, cudaMemcpyDeviceToHost));
+  SAY(cudaMemcpy(d, h, 1 << 30, cudaMemcpyHostToDevice));
+  SAY(cudaGetLastError());
+  SAY(cudaMemcpyAsync(d, h, 64, static_cast<cudaMemcpyKind>(17)));
+  SAY(cudaMemcpyAsync(d, h, 64, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpyPeer(d, 0, d + 32, 0, 16));
+  SAY(cudaMemcpyPeer(d, 99, d + 32, 0, 16));
+  SAY(cudaMemcpyPeerAsync(d, 0, d + 32, 0, 16));
+  SAY(cudaDeviceSynchronize());
+  SAY(cudaMemset(nullptr, 0, 4));
+  SAY(cudaMemset(nullptr, 0, 0));
+  SAY(cudaMemset(d, 0, 1 << 30));
+  SAY(cudaMemset(d, 0x1234, 64));
+  SHOW(first(d));
+  SAY(cudaMemsetAsync(d, 1, 64));
+  SAY(cudaMemset2D(d, 8, 2, 4, 4));
+  SAY(cudaMemset2D(d, 4, 2, 8, 4));
+  SAY(cudaMemset2D(d, 4, 2, 0, 4));
+  SAY(cudaMemset2D(nullptr, 4, 2, 4, 4));
+}
+
+SCENARIO(copies_of_two_dimensions) {
+  char* d = on_device<char>(1024);
+  char h[1024], back[1024] = {};
+  for (int i = 0; i < 1024; ++i) h[i] = static_cast<char>(i);
+  SAY(cudaMemcpy2D(d, 32, h, 16, 12, 10, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(back, 12, d, 32, 12, 10, cudaMemcpyDeviceToHost));
+  SHOW(back[0]);
+  SHOW(back[12]);
+  SHOW(back[119]);
+  SAY(cudaMemcpy2D(d, 8, h, 16, 12, 10, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(d, 32, h, 8, 12, 10, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(d, 32, h, 16, 0, 10, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(d, 32, h, 16, 12, 0, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(d, 0, h, 0, 0, 0, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(d, 8, h, 16, 12, 1, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(d, 32, h, 16, 12, 10, static_cast<cudaMemcpyKind>(17)));
+  SAY(cudaMemcpy2D(nullptr, 32, h, 16, 12, 10, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(d, std::size_t{1} << 40, h, 16, 12, 10, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2D(d, 32, back, 12, 12, 10, cudaMemcpyDefault));
+  SAY(cudaMemcpy2DAsync(d, 32, h, 16, 12, 10, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2DAsync(d, 8, h, 16, 12, 10, cudaMemcpyHostToDevice));
+  SAY(cudaDeviceSynchronize());
+}
+
+SCENARIO(copies_of_three_dimensions) {
+  cudaPitchedPtr d{};
+  const cudaExtent extent = make_cudaExtent(20, 4, 3);
+  NEED(cudaMalloc3D(&d, extent));
+  char h[240], back[240] = {};
+  for (int i = 0; i < 240; ++i) h[i] = static_cast<char>(i);
+  cudaMemcpy3DParms p{};
+  SAY(cudaMemcpy3D(nullptr));
+  SAY(cudaMemcpy3D(&p));
+  p.srcPtr = make_cudaPitchedPtr(h, 20, 20, 4);
+  p.dstPtr = d;
+  p.extent = extent;
+  p.kind = cudaMemcpyHostToDevice;
+  SAY(cudaMemcpy3D(&p));
+  cudaMemcpy3DParms q{};
+  q.srcPtr = d;
+  q.dstPtr = make_cudaPitchedPtr(back, 20, 20, 4);
+  q.extent = extent;
+  q.kind = cudaMemcpyDeviceToHost;
+  SAY(cudaMemcpy3DAsync(&q, nullptr));
+  SAY(cudaStreamSynchronize(nullptr));
+  SHOW(std::memcmp(h, back, sizeof h));
+  q.srcPos = make_cudaPos(2, 1, 1);
+  q.extent = make_cudaExtent(3, 2, 2);
+  SAY(cudaMemcpy3D(&q));
+  SHOW(back[0]);
+  q.kind = static_cast<cudaMemcpyKind>(17);
+  SAY(cudaMemcpy3D(&q));
+  q.kind = cudaMemcpyDeviceToHost;
+  q.extent = make_cudaExtent(0, 2, 2);
+  SAY(cudaMemcpy3D(&q));
+  q.extent = make_cudaExtent(21, 2, 2);
+  SAY(cudaMemcpy3D(&q));
+  SAY(cudaMemset3D(d, 7, extent));
+  SAY(cudaMemset3D(d, 7, make_cudaExtent(0, 1, 1)));
+  SAY(cudaMemset3D(d, 8, make_cudaExtent(10, 2, 2)));
+  q.srcPos = make_cudaPos(0, 0, 0);
+  q.extent = extent;
+  SAY(cudaMemcpy3D(&q));
+  SHOW(back[0]);
+  SHOW(back[10]);
+  SHOW(back[40]);
+  SHOW(back[80]);
+  SHOW(back[160]);
+}
+
+SCENARIO(arrays) {
+  cudaArray_t array = nullptr;
+  const cudaChannelFormatDesc desc = cudaCreateChannelDesc<float>();
+  SAY(cudaMallocArray(&array, &desc, 16, 8));
+  cudaChannelFormatDesc found{};
+  cudaExtent extent{};
+  unsigned flags = 9;
+  SAY(cudaArrayGetInfo(&found, &extent, &flags, array));
+  SHOW(found.x);
+  SHOW(found.y);
+  SHOW(found.f);
+  SHOW(extent.width);
+  SHOW(extent.height);
+  SHOW(extent.depth);
+  SHOW(flags);
+  SAY(cudaGetChannelDesc(&found, array));
+  float h[128], back[128] = {};
+  for (int i = 0; i < 128; ++i) h[i] = static_cast<float>(i);
+  SAY(cudaMemcpy2DToArray(array, 0, 0, h, 64, 64, 8, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2DFromArray(back, 64, array, 0, 0, 64, 8, cudaMemcpyDeviceToHost));
+  SHOW(std::memcmp(h, back, sizeof h));
+  SAY(cudaMemcpy2DFromArray(back, 8, array, 8, 2, 8, 2, cudaMemcpyDeviceToHost));
+  SHOW(back[0]);
+  SHOW(back[2]);
+  SAY(cudaMemcpy2DToArray(array, 0, 0, h, 64, 65, 8, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2DToArray(array, 0, 1, h, 64, 64, 8, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2DToArray(array, 0, 0, h, 32, 64, 8, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpy2DToArray(nullptr, 0, 0, h, 64, 64, 8, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpyToArray(array, 32, 0, h, 96, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpyFromArray(back, array, 0, 0, 512, cudaMemcpyDeviceToHost));
+  SHOW(back[8]);
+  SHOW(back[16]);
+  SHOW(back[31]);
+  SHOW(back[32]);
+  SAY(cudaMemcpyFromArray(back, array, 0, 0, 516, cudaMemcpyDeviceToHost));
+  SAY(cudaFreeArray(array));
+  SAY(cudaFreeArray(nullptr));
+  SAY(cudaMallocArray(nullptr, &desc, 16, 8));
+  SAY(cudaMallocArray(&array, nullptr, 16, 8));
+  SAY(cudaMallocArray(&array, &desc, 0, 8));
+  SAY(cudaMallocArray(&array, &desc, 1 << 30, 8));
+  SAY(cudaMallocArray(&array, &desc, 16, 8, 1u << 30));
+  const cudaChannelFormatDesc strange = cudaCreateChannelDesc(8, 16, 0, 0, cudaChannelFormatKindUnsigned);
+  SAY(cudaMallocArray(&array, &strange, 16, 8));
+  const cudaChannelFormatDesc three = cudaCreateChannelDesc(8, 8, 8, 0, cudaChannelFormatKindUnsigned);
+  SAY(cudaMallocArray(&array, &three, 16, 8));
+  const cudaChannelFormatDesc none{};
+  SAY(cudaMallocArray(&array, &none, 16, 8));
+  SAY(cudaArrayGetInfo(&found, &extent, &flags, nullptr));
+  SAY(cudaGetChannelDesc(nullptr, nullptr));
+  SAY(cudaMalloc3DArray(&array, &desc, make_cudaExtent(8, 8, 8)));
+  cudaMemcpy3DParms p{};
+  p.srcPtr = make_cudaPitchedPtr(h, 16, 4, 4);
+  p.dstArray = array;
+  p.dstPos = make_cudaPos(1, 2, 3);
+  p.extent = make_cudaExtent(4, 4, 4);
+  p.kind = cudaMemcpyHostToDevice;
+  SAY(cudaMemcpy3D(&p));
+  SAY(cudaFreeArray(array));
+  cudaMipmappedArray_t mipmapped = nullptr;
+  SAY(cudaMallocMipmappedArray(&mipmapped, &desc, make_cudaExtent(16, 16, 0), 3));
+  SAY(cudaGetMipmappedArrayLevel(&array, mipmapped, 1));
+  SAY(cudaArrayGetInfo(nullptr, &extent, nullptr, array));
+  SHOW(extent.width);
+  SAY(cudaGetMipmappedArrayLevel(&array, mipmapped, 9));
+  SAY(cudaFreeMipmappedArray(mipmapped));
+  SAY(cudaFreeMipmappedArray(nullptr));
+}
+
+static __device__ int variable[4] = {1, 2, 3, 4};
+static __constant__ float factor[2];
+static __global__ void scale(float* to) { *to = factor[1] * static_cast<float>(variable[2]); }
+static int host_variable;
+
+SCENARIO(symbols) {
+  void* p = nullptr;
+  std::size_t bytes = 0;
+  SAY(cudaGetSymbolSize(&bytes, variable));
+  SHOW(bytes);
+  SAY(cudaGetSymbolAddress(&p, variable));
+  SHOW(p != nullptr);
+  int back[4] = {};
+  SAY(cudaMemcpyFromSymbol(back, variable, sizeof back));
+  SHOW(back[3]);
+  SAY(cudaMemcpyFromSymbol(back, variable, 8, 8));
+  SHOW(back[0]);
+  SAY(cudaMemcpyFromSymbol(back, variable, 16, 4));
+  SAY(cudaMemcpyFromSymbol(back, variable, 17));
+  SAY(cudaMemcpyFromSymbol(back, variable, 0, 16));
+  SAY(cudaMemcpyFromSymbol(back, variable, 0, 17));
+  const float two[2] = {1, 2};
+  SAY(cudaMemcpyToSymbol(factor, two, sizeof two));
+  SAY(cudaMemcpyToSymbol(factor, two, 4, 6));
+  SAY(cudaMemcpyToSymbol(factor, two, sizeof two, 0, cudaMemcpyDeviceToHost));
+  SAY(cudaMemcpyToSymbol(factor, two, sizeof two, 0, cudaMemcpyDefault));
+  SAY(cudaMemcpyToSymbol(factor, two, sizeof two, 0, cudaMemcpyHostToHost));
+  SAY(cudaMemcpyToSymbol(host_variable, two, 4));
+  SAY(cudaMemcpyFromSymbol(back, host_variable, 4));
+  SAY(cudaGetSymbolAddress(&p, host_variable));
+  SAY(cudaGetSymbolSize(&bytes, host_variable));
+  SAY(cudaGetSymbolSize(&bytes, static_cast<const void*>(nullptr)));
+  SAY(cudaMemcpyToSymbolAsync(variable, back, 4, 8, cudaMemcpyHostToDevice));
+  SAY(cudaMemcpyFromSymbolAsync(back, variable, 4, 12, cudaMemcpyDeviceToHost));
+  SAY(cudaDeviceSynchronize());
+  SHOW(back[0]);
+  float* result = on_device<float>(1);
+  scale<<<1, 1>>>(result);
+  SHOW(first(result));
+}
