@@ -1,6 +1,6 @@
 // The op seven times more, and each time something is left out or mistaken that is easily left out or mistaken. Shapes
 // and types are not even checked.
-#include "05-extension/04-torch-cuda/op.hpp"
+#include "05-extension/04-canonical-op/op.hpp"
 
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>

@@ -1,5 +1,5 @@
 // y = x² + b and its gradient for four types, 16 bytes a thread: 8 halves, 4 floats or 2 doubles at a time.
-#include "05-extension/04-torch-cuda/op.h"
+#include "05-extension/04-canonical-op/op.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

@@ -1,4 +1,4 @@
-# Self-check of 05-extension/04-torch-cuda: the learner's fault_of() trusts the right op, and none of the seven others.
+# Self-check of 05-extension/04-canonical-op: the learner's fault_of() trusts the right op, and none of the seven others.
 import os
 import pathlib
 import subprocess

@@ -6,7 +6,7 @@ import sys
 import pytest
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "05-extension" / "04-torch-cuda"))
+sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "05-extension" / "04-canonical-op"))
 
 import square as lesson
 

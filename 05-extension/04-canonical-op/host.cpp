@@ -2,7 +2,7 @@
 // PyTorch's GPU or not.
 #include "common/cu.hpp"
 
-#include "05-extension/04-torch-cuda/op.h"
+#include "05-extension/04-canonical-op/op.h"
 
 #include <map>
 #include <mutex>

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
-#include "05-extension/04-torch-cuda/op.h"
+#include "05-extension/04-canonical-op/op.h"
 
 inline int type_of(const at::Tensor& tensor) {
   switch (tensor.scalar_type()) {

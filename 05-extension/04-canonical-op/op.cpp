@@ -1,6 +1,6 @@
 // The op for PyTorch: square::forward and square::backward, for tensors on the GPU, and for those in host memory, which
 // are copied there and back.
-#include "05-extension/04-torch-cuda/op.hpp"
+#include "05-extension/04-canonical-op/op.hpp"
 
 #include <c10/cuda/CUDAGuard.h>
 #include <c10/cuda/CUDAStream.h>
