@@ -1,26 +1,54 @@
-# libsquare.so: the kernels behind the C interface of op.h, by nvcc, with a launcher in the runtime API and one in the driver API. No header of PyTorch's
-# comes near nvcc. op.so (op.cpp, by the rule of all lessons) and mistakes.so are PyTorch's side of it.
-TORCH_CUDA := build/05-extension/04-canonical-op
-EXTRA.05-extension/04-canonical-op = $(TORCH_CUDA)/libsquare.so $(TORCH_CUDA)/mistakes.so
-LIBS.05-extension/04-canonical-op = -lc10_cuda -L$(TORCH_CUDA) -lsquare -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../../../05-extension/04-canonical-op'
-HOST_CODE += 05-extension/04-canonical-op
+# The package is built as its users build it: setup.py runs g++ and nvcc through PyTorch's BuildExtension. The build happens in a copy, because
+# setuptools leaves files where it works.
+OP := 05-extension/04-canonical-op
+EXTRA.$(OP) = build/$(OP)/installed/built build/$(OP)/cuda.ptx
+HOST_CODE += $(OP)
 
-# The runtime that PyTorch has loaded, by its name; a copy of our own (-cudart static) would have errors of its own, which PyTorch does not see.
-RUNTIME = -L$(CUDA_ROOT)/lib64 -L$(CUDA_ROOT)/lib -l:libcudart.so.$(shell echo $$(($(CUDA_VERSION) / 1000)))
+# The CUDA part needs a PyTorch with CUDA, and a toolkit with the same major version (2.13.0+cu130: 13).
+CUDA_OF_TORCH := $(patsubst cu%,%,$(lastword $(subst +, ,$(TORCH))))
+OP_WITH_CUDA := $(if $(TORCH_CUDA),$(if $(filter $(shell echo $$(($(CUDA_VERSION) / 1000)))%,$(CUDA_OF_TORCH)),1,0),0)
+# compute_75 -> 7.5+PTX: machine code for the oldest GPU, and PTX for all newer ones.
+OP_ARCH := $(shell echo $(PTX_ARCH) | sed -E 's/compute_([0-9]+)([0-9])/\1.\2+PTX/')
 
-$(TORCH_CUDA)/kernels.o: 05-extension/04-canonical-op/kernels.cu build/flags.lessons
+# $1: the folder with setup.py
+build_package = $(Q)rm -rf $(@D) $(@D).source && mkdir -p $(@D) && cp -r $1 $(@D).source && root=$$PWD && cd $(@D).source && \
+  PYTHONPATH= CXX='$(CXX)' MAX_JOBS=2 SQUARE_PLUS_CUDA=$(OP_WITH_CUDA) CUDA_HOME="$$root/$(CUDA_ROOT)" TORCH_CUDA_ARCH_LIST=$(OP_ARCH) \
+  "$$root/$(PYTHON)" setup.py -q build --build-lib ../installed >../build.log 2>&1 || { cat ../build.log >&2; exit 1; }
+
+build/$(OP)/installed/built: $(OP)/lesson.mk $(wildcard $(OP)/package/*.* $(OP)/package/*/*.*) build/flags.torch
+	$(call step_begins,setuptools)
+	$(call build_package,$(OP)/package)
+	$(Q)touch $@
+
+# The kernels alone, for the driver API.
+torch_ptx = $(Q)$(NVCC) -ptx $(NVCC_FLAGS) -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 -isystem $(TORCH_ROOT)/include $< -o $@
+build/$(OP)/cuda.ptx: $(OP)/package/csrc/cuda.cu build/flags.lessons build/flags.torch
 	$(call step,nvcc)
-	$(Q)$(NVCC) $(filter-out -ptx,$(NVCC_FLAGS)) -O2 -c -Xcompiler -fPIC $(nvcc_depends) $< -o $@
+	$(torch_ptx)
 
-$(TORCH_CUDA)/host.o: 05-extension/04-canonical-op/host.cpp build/flags.lessons $(PARSED)
-	$(call step,compile)
-	$(Q)$(CXX) $(LESSON_FLAGS) -fPIC $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
+# ---- Edited copies: what is not edited is taken from the lesson -------------------------------------------------------------------
 
-$(TORCH_CUDA)/libsquare.so: $(TORCH_CUDA)/kernels.o $(TORCH_CUDA)/host.o | build/simulator/libcuda.so
-	$(Q)$(CXX) -shared -pthread $^ $(DRIVER) $(RUNTIME) -o $@
+edited_package = $(wildcard build/texts/$(OP)/$1/package)
+build/texts/$(OP)/%/ready: $(EXTRA.$(OP)) $$(if $$(call edited_package,$$*),$$(addprefix build/texts/$(OP)/$$*/,installed/built cuda.ptx)) \
+    | build/simulator/libcuda.so
+	@mkdir -p $(@D) && touch $@ $(if $(call edited_package,$*),,&& rm -rf $(@D)/installed $(@D)/cuda.ptx)
 
-$(TORCH_CUDA)/op.so: | $(TORCH_CUDA)/libsquare.so
+build/texts/$(OP)/%/installed/built: build/$(OP)/installed/built $$(wildcard build/texts/$(OP)/$$*/package/*.* build/texts/$(OP)/$$*/package/*/*.*)
+	$(Q)if diff -rq $(OP)/package/csrc $(@D)/../package/csrc >/dev/null; then \
+	  rm -rf $(@D) && cp -r build/$(OP)/installed $(@D) && cp $(@D)/../package/square_plus/*.py $(@D)/square_plus; else \
+	  $(MAKE) $(@D)/compiled; fi
+	$(Q)touch $@
 
-$(TORCH_CUDA)/mistakes.so: 05-extension/04-canonical-op/mistakes.cpp build/flags.torch $(PARSED_TORCH) | $(TORCH_CUDA)/libsquare.so
-	$(call step,compile)
-	$(compile_torch)
+build/texts/$(OP)/%/installed/compiled:
+	$(call build_package,build/texts/$(OP)/$*/package)
+
+build/texts/$(OP)/%/cuda.ptx: build/texts/$(OP)/%/package/csrc/cuda.cu build/flags.lessons build/flags.torch
+	$(torch_ptx)
+
+# ---- Exercises: a library for PyTorch, and the kernels alone ------------------------------------------------------------------------
+
+build/tests/$(OP)/%/exercise.ptx: $$(call answer,$(OP)/$$*,cu) $(OP)/package/csrc/op.hpp build/flags.lessons build/flags.torch
+	@mkdir -p $(@D)
+	$(torch_ptx)
+	$(Q)$(NVCC) -shared $(filter-out -lineinfo -MMD -MP,$(NVCC_FLAGS)) -O2 -Xcompiler -fPIC -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 \
+	  -isystem $(TORCH_ROOT)/include $< -cudart none -L$(TORCH_ROOT)/lib -L$(CUDA_ROOT)/lib64 -ltorch_cpu -ltorch_cuda -lcudart -o $(@D)/answer.so

@@ -1,4 +1,4 @@
-# Locates the lesson's op. The op's own tests do not depend on the exercise, so they run once, with the solution.
+# Loads the lesson's package and the learner's op. The package's own tests do not depend on the exercise, so they run once, with the solution.
 import os
 import pathlib
 import sys
@@ -6,19 +6,39 @@ import sys
 import pytest
 import torch
 
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "05-extension" / "04-canonical-op"))
+LESSON = pathlib.Path(__file__).parents[3] / "05-extension" / "04-canonical-op"
+sys.path.insert(0, str(LESSON))
 
-import square as lesson
+import kernels as lesson_kernels
 
-SEEN = torch.cuda.is_available()
+from common.built import built
+
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", built(str(LESSON / "main.py"), "inductor"))
 
 
 @pytest.fixture(scope="session")
-def square():
-    lesson.load()
-    return lesson
+def kernels():
+    return lesson_kernels
+
+
+@pytest.fixture(scope="session")
+def square_plus():
+    sys.path.insert(0, built(str(LESSON / "main.py"), "installed"))
+    import square_plus
+
+    return square_plus
+
+
+@pytest.fixture(scope="session")
+def swiglu(answer):
+    """The learner's op, for tensors on the CPU and on a GPU."""
+    library = pathlib.Path(answer).with_name("answer.so")
+    if not library.exists():
+        pytest.skip("this PyTorch is built without CUDA")
+    torch.ops.load_library(library)
+    return torch.ops.exercise.swiglu
 
 
 def pytest_collection_modifyitems(items):
-    if pathlib.Path(os.environ["ANSWER"]).stem != "solution":
-        items[:] = [item for item in items if item.path.name != "test_op.py"]
+    if pathlib.Path(os.environ["ANSWER"]).parent.name != "solution":
+        items[:] = [item for item in items if item.path.name != "test_package.py"]
