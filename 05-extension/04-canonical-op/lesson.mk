@@ -6,12 +6,12 @@ HOST_CODE += $(OP)
 
 # The CUDA part needs a PyTorch with CUDA, and a toolkit with the same major version (2.13.0+cu130: 13).
 CUDA_OF_TORCH := $(patsubst cu%,%,$(lastword $(subst +, ,$(TORCH))))
-OP_WITH_CUDA := $(if $(TORCH_CUDA),$(if $(filter $(shell echo $$(($(CUDA_VERSION) / 1000)))%,$(CUDA_OF_TORCH)),1,0),0)
+OP_WITH_CUDA := $(if $(and $(TORCH_CUDA),$(NVCC),$(if $(WITHOUT_HOST_NVCC),,yes)),$(if $(filter $(shell echo $$(($(CUDA_VERSION) / 1000)))%,$(CUDA_OF_TORCH)),1,0),0)
 # compute_75 -> 7.5+PTX: machine code for the oldest GPU, and PTX for all newer ones.
 OP_ARCH := $(shell echo $(PTX_ARCH) | sed -E 's/compute_([0-9]+)([0-9])/\1.\2+PTX/')
 
-# $1: the folder with setup.py
-build_package = $(Q)rm -rf $(@D) $(@D).source && mkdir -p $(@D) && cp -r $1 $(@D).source && root=$$PWD && cd $(@D).source && \
+# $1: the folder with setup.py. What torch.compile has cached goes, too: its cache does not notice that a gradient has changed.
+build_package = $(Q)rm -rf $(@D) $(@D).source $(@D)/../inductor && mkdir -p $(@D) && cp -r $1 $(@D).source && root=$$PWD && cd $(@D).source && \
   PYTHONPATH= CXX='$(CXX)' MAX_JOBS=2 SQUARE_PLUS_CUDA=$(OP_WITH_CUDA) CUDA_HOME="$$root/$(CUDA_ROOT)" TORCH_CUDA_ARCH_LIST=$(OP_ARCH) \
   "$$root/$(PYTHON)" setup.py -q build --build-lib ../installed >../build.log 2>&1 || { cat ../build.log >&2; exit 1; }
 
@@ -29,13 +29,16 @@ build/$(OP)/cuda.ptx: $(OP)/package/csrc/cuda.cu build/flags.lessons build/flags
 # ---- Edited copies: what is not edited is taken from the lesson -------------------------------------------------------------------
 
 edited_package = $(wildcard build/texts/$(OP)/$1/package)
-build/texts/$(OP)/%/ready: $(EXTRA.$(OP)) $$(if $$(call edited_package,$$*),$$(addprefix build/texts/$(OP)/$$*/,installed/built cuda.ptx)) \
-    | build/simulator/libcuda.so
-	@mkdir -p $(@D) && touch $@ $(if $(call edited_package,$*),,&& rm -rf $(@D)/installed $(@D)/cuda.ptx)
+# These are explicit rules, made from what is wanted: between two patterns, make would choose the general one.
+EDITED_OPS := $(filter build/texts/$(OP)/%/ready,$(WANTED) $(MAKECMDGOALS))
+$(EDITED_OPS): build/texts/$(OP)/%/ready: $(EXTRA.$(OP)) \
+    $$(if $$(call edited_package,$$*),$$(addprefix build/texts/$(OP)/$$*/,installed/built cuda.ptx)) | build/simulator/libcuda.so
+	$(Q)$(if $(call edited_package,$*),,rm -rf $(@D)/installed $(@D)/cuda.ptx;) touch $@
 
-build/texts/$(OP)/%/installed/built: build/$(OP)/installed/built $$(wildcard build/texts/$(OP)/$$*/package/*.* build/texts/$(OP)/$$*/package/*/*.*)
-	$(Q)if diff -rq $(OP)/package/csrc $(@D)/../package/csrc >/dev/null; then \
-	  rm -rf $(@D) && cp -r build/$(OP)/installed $(@D) && cp $(@D)/../package/square_plus/*.py $(@D)/square_plus; else \
+$(EDITED_OPS:ready=installed/built): build/texts/$(OP)/%/installed/built: build/$(OP)/installed/built \
+    $$(wildcard build/texts/$(OP)/$$*/package/*.* build/texts/$(OP)/$$*/package/*/*.*)
+	$(Q)if diff -rq $(OP)/package/csrc build/texts/$(OP)/$*/package/csrc >/dev/null; then \
+	  rm -rf $(@D) $(@D)/../inductor && cp -r build/$(OP)/installed $(@D) && cp build/texts/$(OP)/$*/package/square_plus/*.py $(@D)/square_plus; else \
 	  $(MAKE) $(@D)/compiled; fi
 	$(Q)touch $@
 

@@ -9,9 +9,10 @@ from torch import Tensor
 
 from common.built import built
 
-os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", built(__file__, "inductor"))  # compiled once, then only loaded
+INSTALLED = built(__file__, "installed")
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(os.path.dirname(INSTALLED), "inductor"))  # compiled once, then only loaded
 logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # its advice is about building, and this program builds nothing
-sys.path.insert(0, built(__file__, "installed"))
+sys.path.insert(0, INSTALLED)
 import kernels
 import square_plus
 

@@ -22,6 +22,7 @@ extension = (CUDAExtension if WITH_CUDA else CppExtension)(
     py_limited_api=True,  # the library uses nothing of Python: one file serves every version
 )
 setup(
+    version="1.0" + os.environ.get("SQUARE_PLUS_LABEL", ""),  # such as +cu130, see lesson 05-10
     ext_modules=[extension],
     cmdclass={"build_ext": BuildExtension},
     options={"bdist_wheel": {"py_limited_api": "cp310"}},

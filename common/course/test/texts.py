@@ -378,11 +378,13 @@ def occurs_in(quoted, lines):
 
 
 def misquoted(path, content):
-    """Quoted code that is in no file of the lesson's folder, its subfolders, or common/ as it is shown. Answers to exercises are not quoted."""
+    """Quoted code that is in no file of the lesson's folder, its subfolders, or common/, and in no file that the text links to, as it is shown. Answers to exercises are not quoted."""
     if not is_lesson_text(path) or not is_second_edition(content):
         return []
     sources = [file for file in path.parent.rglob("*") if file.is_file() and file.suffix != ".md" and file.stem != "solution"]
     sources += [file for file in (ROOT / "common").iterdir() if file.is_file() and file.suffix != ".md"]
+    linked = [path.parent / link for link in re.findall(r"\]\(([^)#:\s]+)\)", content)]
+    sources += [file for file in linked if file.is_file() and file.suffix not in (".md", ".svg")]
     contents = None
     problems = []
     for block in text.blocks(content):
@@ -390,7 +392,7 @@ def misquoted(path, content):
             continue
         contents = contents or [file.read_text(encoding="utf-8", errors="replace").splitlines() for file in sources]
         if not any(occurs_in(unindented(block.lines), lines) for lines in contents):
-            problems.append(f"line {block.number}: this code is in no file of the lesson or of common/:\n" + "\n".join(block.lines))
+            problems.append(f"line {block.number}: this code is in no file of the lesson or of common/, and in none that the text links to:\n" + "\n".join(block.lines))
     return problems
 
 
