@@ -50,8 +50,15 @@ build/texts/$(OP)/%/cuda.ptx: build/texts/$(OP)/%/package/csrc/cuda.cu build/fla
 
 # ---- Exercises: a library for PyTorch, and the kernels alone ------------------------------------------------------------------------
 
-build/tests/$(OP)/%/exercise.ptx: $$(call answer,$(OP)/$$*,cu) $(OP)/package/csrc/op.hpp build/flags.lessons build/flags.torch
+# With them, a stand-in for CUDA, under which the tests run the host code where there is no GPU.
+$(filter build/tests/$(OP)/%/exercise.ptx,$(WANTED) $(MAKECMDGOALS)): build/tests/$(OP)/%/exercise.ptx: $$(call answer,$(OP)/$$*,cu) $(OP)/package/csrc/op.hpp build/flags.lessons build/flags.torch build/tests/$(OP)/standin.so
 	@mkdir -p $(@D)
 	$(torch_ptx)
-	$(Q)$(NVCC) -shared $(filter-out -lineinfo -MMD -MP,$(NVCC_FLAGS)) -O2 -Xcompiler -fPIC -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 \
+	$(if $(filter 1,$(OP_WITH_CUDA)),$(answer_library))
+
+answer_library = $(Q)$(NVCC) -shared $(filter-out -lineinfo -MMD -MP,$(NVCC_FLAGS)) -O2 -Xcompiler -fPIC -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 \
 	  -isystem $(TORCH_ROOT)/include $< -cudart none -L$(TORCH_ROOT)/lib -L$(CUDA_ROOT)/lib64 -ltorch_cpu -ltorch_cuda -lcudart -o $(@D)/answer.so
+
+build/tests/$(OP)/standin.so: tests/$(OP)/standin.cpp build/flags.tests
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 -O1 $(WARNINGS) -shared -fPIC $< -o $@

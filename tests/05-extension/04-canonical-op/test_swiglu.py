@@ -1,5 +1,6 @@
 # Self-check of 05-extension/04-canonical-op: the learner's op, on the CPU, on a GPU, and its kernels alone.
 import ctypes
+import pathlib
 import re
 from ctypes import byref, c_int64, c_void_p
 
@@ -90,33 +91,48 @@ def test_the_kernel_computes_every_element(answer):
                 assert (result[count:] == 77).all(), f"elements behind the {count} of the tensor are overwritten"
 
 
-def on_a_gpu():
-    if not SEES_A_GPU:
-        pytest.skip("PyTorch sees no GPU here")
+# The host code for CUDA tensors: everywhere under a stand-in for CUDA, which pretends that the tensors are on device 1 while device 0 is current,
+# and on a GPU with real tensors.
 
 
-def test_an_empty_tensor_on_a_gpu_leaves_no_error_behind(swiglu):
-    on_a_gpu()
-    assert swiglu(torch.empty(0, 3, device="cuda"), torch.empty(0, 3, device="cuda")).shape == (0, 3)
-    assert (torch.ones(3, device="cuda") + 1).tolist() == [2, 2, 2]
+@pytest.fixture(scope="session")
+def recorded(swiglu, answer, host_code):
+    library = pathlib.Path(answer).with_name("answer.so")
+    return {count: host_code(library, "exercise.swiglu", count) for count in (0, 5000)}
 
 
-def test_it_launches_on_the_current_stream_so_that_a_cuda_graph_captures_it(swiglu):
-    on_a_gpu()
-    gate, up = numbers(1000, device="cuda")
-    swiglu(gate, up)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        y = swiglu(gate, up)
-    gate.fill_(2)
-    graph.replay()
-    assert_close(y, gate, up)
+def test_one_launch_has_threads_for_all_elements(recorded):
+    run = recorded[5000]
+    assert run["raised"] == "" and run["launches"] == 1
+    assert run["grid"] * run["block"] >= 5000
 
 
-def test_tensors_may_be_on_a_device_that_is_not_current(swiglu):
-    if torch.cuda.device_count() < 2:
-        pytest.skip("it needs two GPUs")
-    gate, up = numbers(1000, device="cuda:1")
-    with torch.cuda.device(0):
-        assert_close(swiglu(gate, up), gate, up)
-    assert torch.cuda.current_device() == 0
+def test_an_empty_tensor_on_a_gpu_leaves_no_error_behind(swiglu, recorded):
+    run = recorded[0]
+    assert run["raised"] == "" and run["pending_error"] == 0
+    if SEES_A_GPU:
+        assert swiglu(torch.empty(0, 3, device="cuda"), torch.empty(0, 3, device="cuda")).shape == (0, 3)
+        assert (torch.ones(3, device="cuda") + 1).tolist() == [2, 2, 2]
+
+
+def test_it_launches_on_the_current_stream_so_that_a_cuda_graph_captures_it(swiglu, recorded):
+    assert recorded[5000]["stream"] == 1, "it launches on another stream than PyTorch's current one on the tensors' device"
+    if SEES_A_GPU:
+        gate, up = numbers(1000, device="cuda")
+        swiglu(gate, up)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y = swiglu(gate, up)
+        gate.fill_(2)
+        graph.replay()
+        assert_close(y, gate, up)
+
+
+def test_tensors_may_be_on_a_device_that_is_not_current(swiglu, recorded):
+    assert recorded[5000]["device"] == 1, "it launches on the current device, and the tensors are on another one"
+    assert recorded[5000]["device_afterwards"] == 0, "it does not make the caller's device current again"
+    if torch.cuda.device_count() > 1:
+        gate, up = numbers(1000, device="cuda:1")
+        with torch.cuda.device(0):
+            assert_close(swiglu(gate, up), gate, up)
+            assert torch.cuda.current_device() == 0
