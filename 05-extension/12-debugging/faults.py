@@ -105,7 +105,7 @@ def with_dsa(table: c_void_p, wanted: c_void_p, y: c_void_p) -> str:
 
 
 def lifetime(whose: str, repaired: bool) -> str:
-    """A second stream reads x, which is freed meanwhile; the next tensor gets its memory. The second stream is held back by a flag."""
+    """A second stream reads x after it has been freed, and after the next tensor has got its memory. A flag holds the second stream back."""
     memory = memory_of(whose, True)
     size = 4 * COUNT
     flag, x, y = memory.allocate(4), memory.allocate(size), memory.allocate(size)

@@ -60,7 +60,7 @@ def installed(folder: pathlib.Path, distribution: pathlib.Path, **variables: str
 
 
 def sees_a_gpu() -> bool:
-    import torch  # imported here because it takes seconds, and most answers do not need it
+    import torch  # imported here because it takes seconds, and most tests do not need it
 
     return torch.cuda.is_available()
 
