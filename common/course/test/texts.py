@@ -17,6 +17,7 @@ import difflib
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 
 from course import ROOT, build, text
@@ -165,19 +166,24 @@ class Edit:
         """
         edited = [(self.file_of(diff), diff) for diff in self.diffs]
         stems = {file.split(".")[0] for file, _ in edited}
+        folders = {file.split("/")[0] for file, _ in edited if "/" in file}  # of a package, all files go along
         goes_along = (".py",) if is_python(self.lesson) else (".cu", ".hpp")
+        lesson = ROOT / self.lesson
         sources = {
-            path.name: path.read_text(encoding="utf-8")
-            for path in (ROOT / self.lesson).iterdir()
-            if path.suffix in goes_along or path.name == self.file or path.is_file() and path.stem in stems - {"main"}
+            str(path.relative_to(lesson)): path.read_text(encoding="utf-8")
+            for path in [*lesson.iterdir(), *(path for folder in folders for path in (lesson / folder).rglob("*"))]
+            if path.suffix in goes_along or path.name == self.file or path.is_file() and (path.parent != lesson or path.stem in stems - {"main"})
         }
         for file, diff in edited:
             if file not in sources:
                 raise Problem(f"the edit is of {file}, which the lesson does not have")
             sources[file] = apply(diff.lines, sources[file])
         for path in (ROOT / self.folder).glob("*.*"):  # of an edit that had this number before
-            if path.suffix in (".py", ".cpp", ".cu", ".so", ".ptx") and path.stem not in {file.split(".")[0] for file in sources}:
+            if path.suffix in (".py", ".cpp", ".cu", ".so", ".ptx") and path.stem not in {pathlib.Path(file).stem for file in sources}:
                 path.unlink()
+        for path in (ROOT / self.folder).glob("*"):
+            if (lesson / path.name).is_dir() and path.name not in folders:
+                shutil.rmtree(path)
         for file, content in sources.items():
             path = ROOT / self.folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -372,11 +378,13 @@ def occurs_in(quoted, lines):
 
 
 def misquoted(path, content):
-    """Quoted code that is in no file of the lesson's folder or of common/ as it is shown. Answers to exercises are not quoted."""
+    """Quoted code that is in no file of the lesson's folder, its subfolders, or common/, and in no file that the text links to, as it is shown. Answers to exercises are not quoted."""
     if not is_lesson_text(path) or not is_second_edition(content):
         return []
-    sources = [file for file in path.parent.iterdir() if file.is_file() and file.suffix != ".md" and file.stem != "solution"]
+    sources = [file for file in path.parent.rglob("*") if file.is_file() and file.suffix != ".md" and file.stem != "solution"]
     sources += [file for file in (ROOT / "common").iterdir() if file.is_file() and file.suffix != ".md"]
+    linked = [path.parent / link for link in re.findall(r"\]\(([^)#:\s]+)\)", content)]
+    sources += [file for file in linked if file.is_file() and file.suffix not in (".md", ".svg")]
     contents = None
     problems = []
     for block in text.blocks(content):
@@ -384,7 +392,7 @@ def misquoted(path, content):
             continue
         contents = contents or [file.read_text(encoding="utf-8", errors="replace").splitlines() for file in sources]
         if not any(occurs_in(unindented(block.lines), lines) for lines in contents):
-            problems.append(f"line {block.number}: this code is in no file of the lesson or of common/:\n" + "\n".join(block.lines))
+            problems.append(f"line {block.number}: this code is in no file of the lesson or of common/, and in none that the text links to:\n" + "\n".join(block.lines))
     return problems
 
 

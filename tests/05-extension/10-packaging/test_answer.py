@@ -1,4 +1,4 @@
-"""Tests whether the learner's function chooses the wheel that pip would choose."""
+"""Tests whether the learner's function chooses the wheel that pip chooses."""
 
 from types import ModuleType
 
@@ -11,9 +11,9 @@ def wheel(tags: str) -> str:
     return f"square_plus-1.0-{tags}.whl"
 
 
-def choice(answer: ModuleType, *tags: str, python: tuple[int, int] = (3, 11), platforms: list[str] = LINUX) -> str | None:
+def choice(answer: ModuleType, *tags: str, python: tuple[int, int] = (3, 11), platforms: list[str] = LINUX, free_threaded: bool = False) -> str | None:
     """The tags of the wheel that is chosen."""
-    chosen = answer.best([wheel(each) for each in tags], python, platforms)
+    chosen = answer.best([wheel(each) for each in tags], python, platforms, free_threaded)
     return chosen and chosen.removeprefix("square_plus-1.0-").removesuffix(".whl")
 
 
@@ -30,7 +30,7 @@ def test_abi3_serves_this_python_and_all_later_ones(answer: ModuleType) -> None:
     assert choice(answer, "cp310-abi3-linux_x86_64", python=(3, 9)) is None
 
 
-def test_a_wheel_without_compiled_code_serves_everybody(answer: ModuleType) -> None:
+def test_a_wheel_without_compiled_code_serves_every_python_3(answer: ModuleType) -> None:
     for python in (3, 8), (3, 14):
         assert choice(answer, "py3-none-any", python=python, platforms=["win_amd64"]) == "py3-none-any"
 
@@ -61,22 +61,31 @@ def test_the_most_specific_wheel_wins(answer: ModuleType) -> None:
     assert choice(answer, "cp39-abi3-linux_x86_64", "cp39-abi3-manylinux_2_17_x86_64") == "cp39-abi3-manylinux_2_17_x86_64"
 
 
-def test_none_of_none_is_none(answer: ModuleType) -> None:
+def test_a_free_threaded_python_takes_no_abi3(answer: ModuleType) -> None:
+    assert choice(answer, "cp310-abi3-linux_x86_64", python=(3, 13), free_threaded=True) is None
+    assert choice(answer, "cp313-cp313-linux_x86_64", python=(3, 13), free_threaded=True) is None
+    assert choice(answer, "cp310-abi3-linux_x86_64", "cp313-cp313t-linux_x86_64", python=(3, 13), free_threaded=True) == "cp313-cp313t-linux_x86_64"
+    assert choice(answer, "cp313-cp313t-linux_x86_64", "cp310-abi3-linux_x86_64", python=(3, 13)) == "cp310-abi3-linux_x86_64"
+    assert choice(answer, "py3-none-any", python=(3, 13), free_threaded=True) == "py3-none-any"
+
+
+def test_no_wheel_is_chosen_from_none(answer: ModuleType) -> None:
     assert answer.best([], (3, 11), LINUX) is None
 
 
 def test_it_chooses_as_pip_does(answer: ModuleType) -> None:
-    tags = pytest.importorskip("packaging.tags", reason="there is no packaging, which pip asks")
+    tags = pytest.importorskip("packaging.tags", reason="the package packaging, which pip uses, is missing")
     utils = pytest.importorskip("packaging.utils")
-    names = [wheel(f"{python}-{platform}") for python in ("cp39-abi3", "cp311-abi3", "cp311-cp311", "cp38-cp38", "py3-none") for platform in LINUX]
-    names.append(wheel("py3-none-any"))
-    for python in (3, 9), (3, 11), (3, 13):
-        order = [*tags.cpython_tags(python, platforms=LINUX), *tags.compatible_tags(python, platforms=LINUX)]
+    kinds = ("cp39-abi3", "cp310-abi3", "cp311-cp311", "cp313-cp313t", "cp38-cp38", "py3-none")
+    names = [wheel(f"{kind}-{platform}") for kind in kinds for platform in LINUX] + [wheel("py3-none-any")]
+    for python, free_threaded in ((3, 10), False), ((3, 11), False), ((3, 13), False), ((3, 13), True):
+        abis = [f"cp{python[0]}{python[1]}{'t' if free_threaded else ''}"]
+        order = [*tags.cpython_tags(python, abis=abis, platforms=LINUX), *tags.compatible_tags(python, platforms=LINUX)]
         rest = list(names)
         while rest:
             fitting = {name: order.index(tag) for name in rest for tag in utils.parse_wheel_filename(name)[3] if tag in order}
             expected = min(fitting, key=lambda name: fitting[name], default=None)
-            assert answer.best(rest, python, LINUX) == expected
+            assert answer.best(rest, python, LINUX, free_threaded) == expected
             if expected is None:
                 break
             rest.remove(expected)

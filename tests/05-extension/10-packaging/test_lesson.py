@@ -1,89 +1,124 @@
-"""The lesson's package, installed from its sources as a user does it. Tried once, with the solution."""
+"""The wheels, installed as a user installs them, and used from threads and processes. Tried once, with the solution."""
 
 import importlib.util
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import venv
+import zipfile
 
 import pytest
 
 from common.built import ROOT, built
 
 LESSON = ROOT / "05-extension" / "10-packaging"
-LATER = pathlib.Path(built(str(LESSON / "main.py"), "wheels")) / "later.wheel"
-NOW = LATER.with_name("now.wheel")
+WHEELS = pathlib.Path(built(str(LESSON / "main.py"), "wheels"))
 
-# Where PyTorch is, which a fresh environment does not know if it is in one, too.
+# Where PyTorch is, which a fresh environment does not know if it is in an environment itself.
 PACKAGES = [importlib.util.find_spec(name) for name in ("torch", "pip", "setuptools")]
 FOLDERS = [str(pathlib.Path(package.origin).parents[1]) for package in PACKAGES if package and package.origin]
 PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), *FOLDERS])
+RIGHT = "1 2 5 10 0 2 4 6"
 
 pytestmark = [
     pytest.mark.skipif("solution" not in os.environ["ANSWER"], reason="it tests the lesson, not the exercise"),
-    pytest.mark.skipif(not NOW.exists(), reason="there is no pip here, or no setuptools 70.1"),
+    pytest.mark.skipif(not (WHEELS / "cpu.made").exists(), reason="pip or setuptools 70.1 is missing"),
 ]
 
 
-def run(python: str | pathlib.Path, *command: str, **variables: str) -> str:
-    ended = subprocess.run([str(python), *command], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
-    assert ended.returncode == 0, ended.stderr
+def wheel(kind: str) -> pathlib.Path:
+    found = next(WHEELS.glob(f"{kind}.made/*"), None)
+    if not found:
+        pytest.skip("this PyTorch or this toolkit cannot build the package with CUDA")
+    return found
+
+
+def best_wheel() -> pathlib.Path:
+    return next(WHEELS.glob("cuda.made/*"), None) or wheel("cpu")
+
+
+def run(*command: object, **variables: str) -> str:
+    ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
+    assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout.strip()
 
 
-def installed(folder: pathlib.Path, *what: str, **variables: str) -> pathlib.Path:
-    """A fresh environment with this in it; its Python."""
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The Python of a fresh environment into which the wheel for this machine is installed."""
+    return installed(tmp_path_factory.mktemp("user"), best_wheel())
+
+
+def installed(folder: pathlib.Path, distribution: pathlib.Path, **variables: str) -> pathlib.Path:
     venv.create(folder / "environment", system_site_packages=True, symlinks=True)
     python = folder / "environment" / "bin" / "python"
     options = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-q"]
-    run(python, "-m", "pip", "install", *options, *what, **variables)
+    run(python, "-m", "pip", "install", *options, distribution, **variables)
     return python
 
 
-def test_pip_installs_it_from_its_sources(tmp_path: pathlib.Path) -> None:
-    source = tmp_path / "package"
-    shutil.copytree(LESSON / "package", source)
-    python = installed(tmp_path, str(source), SQUARE_PLUS="later")
-    where = run(python, "-c", "import importlib.util; print(importlib.util.find_spec('square_plus').origin)")
-    assert where.startswith(str(tmp_path / "environment")), where
+def sees_a_gpu() -> bool:
+    import torch  # imported here because it takes seconds, and most tests do not need it
+
+    return torch.cuda.is_available()
 
 
-def test_the_library_has_nothing_of_pythons(tmp_path: pathlib.Path) -> None:
-    with_nm = shutil.which("nm")
-    if not with_nm:
-        pytest.skip("there is no nm here")
-    shutil.unpack_archive(next(NOW.glob("*.whl")), tmp_path, "zip")
-    (library,) = tmp_path.glob("square_plus/op.*.so")
-    symbols = subprocess.run([with_nm, "-D", "--undefined-only", str(library)], capture_output=True, text=True, check=True).stdout
-    assert not [line for line in symbols.splitlines() if line.split()[-1].startswith(("Py", "_Py", "cu"))]
+@pytest.mark.parametrize("how", ["main", "thread", "fork", "spawn"])
+def test_it_works_in_any_thread_and_in_forked_and_spawned_processes(python: pathlib.Path, how: str) -> None:
+    for device in ["cpu", "cuda"] if sees_a_gpu() else ["cpu"]:
+        assert run(python, LESSON / "use.py", device, how) == RIGHT
 
 
-def test_it_compiles_into_one_graph_and_opcheck_is_content(tmp_path: pathlib.Path) -> None:
-    python = installed(tmp_path, str(next(NOW.glob("*.whl"))))
-    program = """
-import torch, square_plus
-f = square_plus.square_plus
-x, b = torch.randn(4, 3, requires_grad=True), torch.randn(3, requires_grad=True)
-torch.library.opcheck(f, (x, b))
-torch.compile(lambda x, b: 2 * f(x, b), backend="aot_eager", fullgraph=True)(x, b)
-print(torch.autograd.gradcheck(f, (x.detach().double().requires_grad_(), b.detach().double().requires_grad_())))
-"""
-    assert run(python, "-W", "ignore", "-c", program) == "True"
+def test_importing_it_does_not_start_cuda(python: pathlib.Path) -> None:
+    assert run(python, LESSON / "use.py", "cpu", "import").startswith("no")
 
 
-def test_on_a_gpu_the_kernel_in_the_wheel_runs_without_nvcc(tmp_path: pathlib.Path) -> None:
-    import torch  # imported here because it takes seconds, and most submissions do not need it
+def test_the_tags_and_the_metadata_promise_what_is_true() -> None:
+    for kind in "cpu", "cuda":
+        distribution = wheel(kind)
+        assert re.fullmatch(r"square_plus-1\.0\+(cpu|cu\d+)-cp310-abi3-linux_x86_64\.whl", distribution.name), distribution.name
+        with zipfile.ZipFile(distribution) as archive:
+            metadata = archive.read(next(name for name in archive.namelist() if name.endswith("/METADATA"))).decode()
+        assert "Requires-Dist: torch>=2.10" in metadata and "Requires-Python: >=3.10" in metadata
 
-    if not torch.cuda.is_available():
+
+def names_needed(distribution: pathlib.Path, folder: pathlib.Path) -> list[str]:
+    nm = shutil.which("nm")
+    if not nm:
+        pytest.skip("nm is missing here")
+    shutil.unpack_archive(distribution, folder, "zip")
+    output = run(nm, "-D", "--undefined-only", folder / "square_plus" / "_C.abi3.so")
+    return [line.split()[-1].split("@")[0] for line in output.splitlines()]
+
+
+def test_all_that_it_needs_of_pytorch_exists_since_2_10(tmp_path: pathlib.Path) -> None:
+    """PyTorch's headers say since when a C function exists: with a target version of 2.10, they declare only those that do."""
+    names = [name for name in names_needed(best_wheel(), tmp_path) if name.startswith(("torch_", "aoti_torch_"))]
+    include = pathlib.Path(importlib.util.find_spec("torch").origin).parent / "include"
+    header = tmp_path / "shim.cpp"
+    header.write_text("#include <torch/csrc/stable/c/shim.h>\n#include <torch/csrc/inductor/aoti_torch/c/shim.h>\n")
+    declared = run(os.environ.get("CXX", "g++"), "-std=c++17", "-E", "-DUSE_CUDA", "-DTORCH_TARGET_VERSION=0x020a000000000000", f"-I{include}", header)
+    assert names and not [name for name in names if not re.search(rf"\b{name}\(", declared)]
+
+
+def test_it_needs_nothing_of_python_and_no_cpp_name_of_pytorch(tmp_path: pathlib.Path) -> None:
+    assert not [name for name in names_needed(best_wheel(), tmp_path) if re.match(r"_?Py|_Z.*(c10|2at|5torch)", name)]
+
+
+def test_the_wheel_without_cuda_needs_no_library_of_cuda(tmp_path: pathlib.Path) -> None:
+    assert not [name for name in names_needed(wheel("cpu"), tmp_path) if "cuda" in name.lower() and not name.startswith("aoti_torch_device_type_")]
+    python = installed(tmp_path, wheel("cpu"))
+    assert run(python, LESSON / "use.py", "cpu", "main") == RIGHT
+
+
+def test_the_source_distribution_installs_where_there_is_a_compiler(tmp_path: pathlib.Path) -> None:
+    python = installed(tmp_path, wheel("source"), SQUARE_PLUS_CUDA="0", CXX=os.environ.get("CXX", "g++"))
+    assert run(python, LESSON / "use.py", "cpu", "main") == RIGHT
+
+
+def test_on_a_gpu_the_wheel_runs_without_nvcc(python: pathlib.Path) -> None:
+    if not sees_a_gpu():
         pytest.skip("PyTorch sees no GPU here")
-    python = installed(tmp_path, str(next(NOW.glob("*.whl"))))
-    program = """
-import torch, square_plus
-from square_plus import cuda
-x = torch.randn(1000, device="cuda")
-y = square_plus.square_plus(x, torch.ones(1, device="cuda"))
-assert torch.allclose(y, x * x + 1)
-print(cuda.kernel.cache_info().currsize)
-"""
-    assert run(python, "-c", program, PATH="/usr/bin:/bin") == "1"
+    assert run(python, LESSON / "use.py", "cuda", "main", PATH="/usr/bin:/bin", CUDA_HOME="/nowhere") == RIGHT

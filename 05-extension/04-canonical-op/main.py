@@ -1,0 +1,151 @@
+# y = x² + b as an op that PyTorch can differentiate, compile, autocast and capture: on the CPU, on a GPU, and its kernels alone.
+import logging
+import os
+import sys
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from common.built import built
+
+INSTALLED = built(__file__, "installed")
+os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(os.path.dirname(INSTALLED), "inductor"))  # compiled once, then only loaded
+logging.getLogger("torch.utils.cpp_extension").setLevel(logging.ERROR)  # its advice is about building, and this program builds nothing
+sys.path.insert(0, INSTALLED)
+import kernels
+import square_plus
+
+OP = square_plus.square_plus
+TYPES = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+PASSED, NONE = "passed", "-"
+
+
+def why_not_cuda() -> str:
+    if torch.version.cuda is None:
+        return "this PyTorch is built without CUDA"
+    if not torch._C._dispatch_has_kernel_for_dispatch_key("square_plus::forward", "CUDA"):
+        return "the package is built without CUDA"
+    return "" if torch.cuda.is_available() else "PyTorch sees no GPU here"
+
+
+def check(condition: bool, otherwise: str) -> str:
+    return PASSED if condition else f"FAILED: {otherwise}"
+
+
+def close(y: Tensor, x: Tensor, b: Tensor) -> str:
+    return check(torch.allclose(y, x * x + b), f"{int((~torch.isclose(y, x * x + b)).sum())} of {y.numel()} elements are wrong")
+
+
+def gradients(device: str) -> str:
+    x = torch.rand(4, 3, device=device, dtype=torch.float64, requires_grad=True)
+    b = torch.rand(3, device=device, dtype=torch.float64, requires_grad=True)
+    return check(torch.autograd.gradcheck(OP, (x, b)) and torch.autograd.gradgradcheck(OP, (x, b)), "a gradient is wrong")
+
+
+def opcheck(device: str) -> str:
+    x, b = torch.rand(2, 4, 3, device=device, requires_grad=True)
+    results = torch.library.opcheck(torch.ops.square_plus.forward.default, (x, b))
+    return check(set(results.values()) == {"SUCCESS"}, str(results))
+
+
+def strides(device: str) -> str:
+    x, b = torch.rand(2, 40, 30, device=device)
+    return close(OP(x.t(), b[0, :1]), x.t(), b[0, :1])
+
+
+def unaligned(device: str) -> str:
+    x, b = torch.rand(2, 1000, device=device)
+    return close(OP(x[1:], b[1:]), x[1:], b[1:])
+
+
+def autocast(device: str) -> str:
+    x, b = torch.full((1,), 300.0, device=device).half(), torch.ones(1, device=device).half()
+    with torch.autocast(device, dtype=torch.bfloat16):
+        return f"{OP(x, b).item():g}"
+
+
+def compiled(device: str) -> str:
+    x, b = torch.rand(30, 40, device=device, requires_grad=True), torch.rand(30, device=device)
+    f = torch.compile(lambda x, b: 2 * OP(x.t(), b), fullgraph=True)
+    y = f(x, b)
+    y.sum().backward()
+    return check(torch.allclose(y, 2 * (x.t() ** 2 + b)) and torch.allclose(x.grad, 4 * x), "a value or a gradient is wrong")
+
+
+def empty(device: str) -> str:
+    y = OP(torch.empty(0, 3, device=device), torch.ones(3, device=device))
+    after = torch.ones(3, device=device) + 1  # an error that was not checked would be reported here
+    return check(y.shape == (0, 3) and after.tolist() == [2, 2, 2], "it has elements")
+
+
+def captured(device: str) -> str:
+    """A CUDA graph records what is launched on the capturing stream, and runs it with the values of later."""
+    if device == "cpu":
+        return NONE
+    x, b = torch.zeros(1000, device=device), torch.ones(1000, device=device)
+    OP(x, b)  # what is loaded at first use is loaded before the capture
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = OP(x, b)
+    x.fill_(3)
+    graph.replay()
+    return close(y, x, b)
+
+
+def second_device(device: str) -> str:
+    """The tensors are on the second GPU while the first is current."""
+    if device == "cpu":
+        return NONE
+    if torch.cuda.device_count() < 2:
+        return "skipped: one GPU"
+    x, b = torch.rand(2, 1000, device="cuda:1")
+    return close(OP(x, b), x, b)
+
+
+CHECKS = {
+    "gradcheck, gradgradcheck": gradients,
+    "opcheck": opcheck,
+    "x.t() and a broadcast b": strides,
+    "x[1:], not at 16 bytes": unaligned,
+    "no elements": empty,
+    "autocast: 300² + 1": autocast,
+    "torch.compile, Inductor": compiled,
+    "CUDA graph": captured,
+    "the second GPU": second_device,
+}
+
+
+def outcome(call: Callable[[], str]) -> str:
+    try:
+        return call()
+    except Exception as error:
+        return f"FAILED: {type(error).__name__}: {str(error).strip().splitlines()[0]}"
+
+
+def main() -> int:
+    reason = why_not_cuda()
+    devices = ["cpu"] if reason else ["cpu", "cuda"]
+    failed = False
+
+    print(f"{'y for x = 1 to 6':24} | {'cpu':15} | {'the kernel alone':16} | cuda")
+    for dtype in TYPES:
+        x, b = torch.arange(1.0, 7, dtype=dtype), torch.ones(6, dtype=dtype)
+        results = {device: OP(x.to(device), b.to(device)) for device in devices}
+        results["kernel"] = kernels.launch("Forward", x, b)
+        cells = {place: " ".join(f"{y:g}" for y in result.tolist()) for place, result in results.items()}
+        failed |= any(result.tolist() != [2, 5, 10, 17, 26, 37] for result in results.values())
+        print(f"{str(dtype).removeprefix('torch.'):24} | {cells['cpu']:15} | {cells['kernel']:16} | {cells.get('cuda', 'skipped')}")
+
+    print(f"\n{'check':24} | {'cpu':15} | cuda")
+    for name, function in CHECKS.items():
+        cells = [outcome(lambda: function(device)) for device in devices] + (["skipped"] if reason else [])
+        failed |= any(cell.startswith("FAILED") for cell in cells)
+        print(f"{name:24} | {cells[0]:15} | {cells[1]}", flush=True)
+    if reason:
+        print(f"\ncuda is skipped: {reason}")
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+"""Builds square_plus/_C.abi3.so. pyproject.toml cannot say how to run nvcc, so this file does."""
+
+import os
+
+import torch
+from setuptools import setup
+from torch.utils.cpp_extension import CUDA_HOME, BuildExtension, CppExtension, CUDAExtension
+
+# A PyTorch without CUDA has no CUDA libraries to link with. The extension then contains the CPU implementation only.
+# SQUARE_PLUS_CUDA=0 asks for that, too.
+WITH_CUDA = torch.version.cuda is not None and CUDA_HOME is not None and os.environ.get("SQUARE_PLUS_CUDA") != "0"
+
+# The oldest PyTorch that the library runs with is 2.10, whatever version compiles it.
+STABLE = ["-DTORCH_TARGET_VERSION=0x020a000000000000"]
+
+sources = ["csrc/cpu.cpp"] + (["csrc/cuda.cu"] if WITH_CUDA else [])
+extension = (CUDAExtension if WITH_CUDA else CppExtension)(
+    "square_plus._C",
+    sources,
+    depends=["csrc/op.hpp"],
+    extra_compile_args={"cxx": ["-O2", "-g0", *STABLE], "nvcc": ["-O2", "-DUSE_CUDA", *STABLE]},
+    py_limited_api=True,  # the library uses nothing of Python: one file serves every version
+)
+setup(
+    version="1.0" + os.environ.get("SQUARE_PLUS_LABEL", ""),  # such as +cu130, see lesson 05-10
+    ext_modules=[extension],
+    cmdclass={"build_ext": BuildExtension},
+    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+)

@@ -1,0 +1,47 @@
+"""y = x² + b for PyTorch, with gradients, on the CPU and on NVIDIA GPUs.
+
+Importing this package loads the compiled library and registers it. It does not start CUDA, so a process may still fork.
+"""
+
+import pathlib
+from typing import Any
+
+import torch
+from torch import Tensor
+
+torch.ops.load_library(pathlib.Path(__file__).with_name("_C.abi3.so"))
+ops = torch.ops.square_plus
+
+
+def square_plus(x: Tensor, b: Tensor) -> Tensor:
+    """y = x² + b. As everywhere in PyTorch, dimensions of size 1 are broadcast."""
+    return ops.forward(*torch.broadcast_tensors(x, b))
+
+
+@torch.library.register_fake("square_plus::forward")
+@torch.library.register_fake("square_plus::backward")
+def like_first(first: Tensor, second: Tensor) -> Tensor:
+    """What torch.compile needs: the result's shape, dtype, device and strides, without computing it."""
+    return torch.empty_like(first, memory_format=torch.contiguous_format)
+
+
+def save_inputs(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs)
+
+
+def gradients(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
+    x, _ = ctx.saved_tensors
+    return ops.backward(x, g), g
+
+
+def second_gradients(ctx: Any, h: Tensor) -> tuple[Tensor, Tensor]:
+    x, g = ctx.saved_tensors
+    return ops.backward(g, h), ops.backward(x, h)
+
+
+torch.library.register_autograd("square_plus::forward", gradients, setup_context=save_inputs)
+torch.library.register_autograd("square_plus::backward", second_gradients, setup_context=save_inputs)
+
+# Inside torch.autocast, compute in float32: squares overflow float16 from 256 on.
+for device in "cpu", "cuda":
+    torch.library.register_autocast("square_plus::forward", device, torch.float32)

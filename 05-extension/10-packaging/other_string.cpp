@@ -1,4 +1,0 @@
-// Asks PyTorch's c10 for an error: by a function that takes a std::string.
-#include <c10/util/Exception.h>
-
-void fail(int kinds) { TORCH_CHECK(false, "libstdc++ has ", kinds, " kinds of std::string"); }
