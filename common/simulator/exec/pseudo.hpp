@@ -23,6 +23,8 @@ Handler shared_address_handler(u32 bytes);
 Handler own_shared_address_handler(u32 bytes);
 // slot[0] = slot[1] + offset; slot[1] may be kNoSlot: 0. For the addresses of further memory operands. bytes: 4 or 8.
 Handler sum_handler(u32 bytes);
+// slot[0] = slot[1] + slot[2], a register of `index_bytes` that is widened if need be. Null: no such sizes.
+Handler indexed_sum_handler(u32 bytes, u32 index_bytes, bool index_signed);
 
 // slot[0] = not slot[1], for `!p` where an operand may not be negated by itself.
 void run_not_predicate(Warp&, const Instruction&);

@@ -1,6 +1,7 @@
 // Translates a function's statements into instructions, one function at a time. The files: resolve.cpp (declarations,
 // registers, output), resolve_control.cpp (branches and calls), resolve_moves.cpp (the forms of mov, and what need not
-// run), resolve_rows.cpp (instructions with a row, and their operands), resolve_values.cpp (what an operand names),
+// run), resolve_old.cpp (what old versions left out), resolve_rows.cpp (instructions with a row, and their operands),
+// resolve_values.cpp (what an operand names),
 // resolve_addresses.cpp (arrays and indices), resolve_notes.cpp (notes for profiles and traces).
 //
 // The row of an instruction is all that they know about it. Only bra, brx, ret and call have no row: they are the shape
@@ -75,6 +76,7 @@ class Resolver {
 
   // Statements.
   void statement(const Statement& statement);
+  std::optional<Statement> of_old(const Statement& statement) const;
   void count_writes();
   void count_writes(const Operand& operand);
   bool loads_parameter(const Statement& statement) const;
@@ -90,7 +92,8 @@ class Resolver {
   void branch_indexed(const Statement& statement);
   void leave(const Statement& statement);
   void call(const Statement& statement);
-  void call_target(const Statement& statement, CallSite& site);
+  Operand one_by_one(const Operand& list) const;
+  void call_target(const Statement& statement, const Operand& arguments, CallSite& site);
   void prototype(const Statement& statement, const Operand& table);
   std::vector<CallSite::Argument> passed(const Operand& list, bool result);
   void note_narrow(const std::vector<Parameter>& results, const std::vector<Parameter>& parameters, Position at);
@@ -100,12 +103,13 @@ class Resolver {
   void pack(const Statement& statement, Type type);
   void unpack(const Statement& statement, Type type);
   void move_vector(const Statement& statement, Type type, u32 count);
+  u32 vector_of(const std::string& name) const;
   bool is_vector_register(const Operand& operand) const;
   void spell_out(Operand& operand) const;
 
   // Instructions with a row.
   void by_row(const Statement& statement, const Match& found);
-  void check_version(const Statement& statement, const Row& row) const;
+  void check_version(const Statement& statement, const Row& row, const Form& form) const;
   void check_features(const Statement& statement) const;
   void check_opaque(const Statement& statement) const;
   void check_number(const OperandRule& rule, u32 argument, const Operand& operand);
@@ -140,6 +144,7 @@ class Resolver {
   void memory_of_variable(Draft& draft, const Variable& variable, u32 index, i64 offset);
   Slot shared_address(u32 index, i64 offset, u32 bytes);
   void memory_of_local(Draft& draft, u32 local, i64 offset);
+  void memory_at_index(Draft& draft, const Operand& operand);
   void based_on(Draft& draft, Slot slot, u32 bytes);
   void set_width(Draft& draft, u32 width);
   void selectors(Draft& draft, const OperandRule& rule, const Operand& operand);
@@ -156,10 +161,13 @@ class Resolver {
   // Values.
   Value value(const Operand& operand, Type type, bool wider, u32* width, bool in_vector = false, bool named = true);
   std::optional<Value> address_value(const Operand& operand, u32 bytes);
+  std::optional<Value> address_of(const Operand& operand, u32 bytes);
+  Slot indexed_address(const Operand& operand, u32 bytes);
   bool names_sampler(const std::string& text) const;
   Value special_register(const std::string& name, Type type);
   void reads_special(const std::string& name, Position at);
   const Symbol* symbol_of(const std::string& name) const;
+  u32 part_of(const std::string& name, const std::string& selector, u32 vector, Position at) const;
   std::optional<Reg> find_register(const Operand& operand);
   std::optional<Reg> find_register(const std::string& name, const std::string& selector, Position at);
   Reg element(u32 reg, u32 number, u32 part);
