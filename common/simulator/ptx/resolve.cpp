@@ -290,6 +290,7 @@ void Resolver::mention(Slot slot, bool written, bool surely) {
   if (written) {
     if (written_.size() <= slot) written_.resize(registers_.size(), 0);
     written_[slot] = instruction + 1;
+    note_write(slot);
   }
   if (notes_ == nullptr) return;
   if (written)
@@ -322,6 +323,7 @@ void Resolver::finish() {
   Step step;
   step.falls_through = false;
   emit(last, {}, {}, step);
+  find_origins();
   leave_out_unread();
   Flow flow;
   flow.is_entry = function_.is_entry;

@@ -91,6 +91,7 @@ void Resolver::by_row(const Statement& s, const Match& found) {
   const u32 at = emit(instruction, {}, {}, step);
   if (draft.offset_of.kind != AddressOf::none) out_.fixups.push_back({at, draft.offset_of});
   note_address(draft);
+  note_origin(draft);
 }
 
 void Resolver::check_version(const Statement& s, const Row& row, const Form& form) const {

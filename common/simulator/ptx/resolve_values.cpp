@@ -123,6 +123,7 @@ Slot Resolver::indexed_address(const Operand& given, u32 bytes) {
   sum.slot[1] = base->slot;
   sum.slot[2] = index->id;
   emit(sum, {sum.slot[1], sum.slot[2]}, {sum.slot[0]});
+  note_sum(sum.slot[0], sum.slot[1], sum.slot[2]);
   return sum.slot[0];
 }
 
@@ -187,6 +188,7 @@ std::optional<Resolver::Value> Resolver::address_of(const Operand& given, u32 by
 
 void Resolver::based_on(Draft& draft, Slot slot, u32 bytes) {
   draft.form.address_bytes = bytes;
+  if (draft.memories <= 1) draft.base = slot;
   set_width(draft, bytes);
   draft.slots.push_back(slot);
   draft.written.push_back(false);
@@ -375,6 +377,7 @@ Slot Resolver::shared_address(u32 index, i64 offset, u32 bytes) {
   }
   const u32 at = emit(instruction, {}, {instruction.slot[0]});
   if (function_.is_entry) out_.fixups.push_back({at, {AddressOf::shared, index, 0}});
+  note_made_of(instruction.slot[0], index);
   return instruction.slot[0];
 }
 

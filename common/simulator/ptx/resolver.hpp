@@ -2,7 +2,7 @@
 // registers, output), resolve_control.cpp (branches and calls), resolve_moves.cpp (the forms of mov, and what need not
 // run), resolve_old.cpp (what old versions left out), resolve_rows.cpp (instructions with a row, and their operands),
 // resolve_values.cpp (what an operand names),
-// resolve_addresses.cpp (arrays and indices), resolve_notes.cpp (notes for profiles and traces).
+// resolve_addresses.cpp (arrays and indices), resolve_origins.cpp (which shared variable is meant), resolve_notes.cpp (notes for profiles and traces).
 //
 // The row of an instruction is all that they know about it. Only bra, brx, ret and call have no row: they are the shape
 // of the program.
@@ -129,6 +129,7 @@ class Resolver {
     bool stores = false;            // its memory operand comes first, and what goes there behind it
     u32 element_bytes = 0;          // of the vector being read: its registers', 0 if it has none
     Slot index_register = kNoSlot;  // of the memory operand, if it takes one
+    Slot base = kNoSlot;            // of the first memory operand
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
   bool could_be(const Draft& draft, const OperandRule& rule, const Operand& given);
@@ -157,6 +158,13 @@ class Resolver {
   u32 written(Slot reg) const;
   Slot take_index(Draft& draft, Slot reg);
   void leave_out_unread();
+
+  // Which shared variable an address is made of.
+  void note_write(Slot slot);
+  void note_made_of(Slot slot, u32 variable);
+  void note_sum(Slot slot, Slot one, Slot other);
+  void note_origin(const Draft& draft);
+  void find_origins();
 
   // Values.
   Value value(const Operand& operand, Type type, bool wider, u32* width, bool in_vector = false, bool named = true);
@@ -218,6 +226,13 @@ class Resolver {
     u32 at = 0;  // instruction
     std::vector<Slot> slots;
   };
+  struct Definition {  // of a register, in so far as it may hold the address of a shared variable
+    enum Kind : u8 { of_variable, copy, sum, unknown } kind = unknown;
+    u32 reg = 0, variable = 0;
+    std::vector<Slot> from;
+  };
+  std::vector<Definition> definitions_;
+  std::vector<std::pair<u32, Slot>> accesses_;  // statement, base register
   std::vector<Producer> producers_;  // of what is, or was, in addresses_
   std::vector<u32> written_;         // by register: 1 + the last instruction that wrote it
   u32 straight_since_ = 0;           // the first instruction of those that nothing jumps between
