@@ -147,12 +147,12 @@ bool conflict(u8 now, u64 block, bool silent, const AccessLog::Entry& before) {
   return !(silent && (before.kind & AccessLog::kWrites) != 0);
 }
 
-// Whether lanes of one warp exchange a value through volatile shared memory as if they ran in step: both have executed
-// both accesses, so neither waits for the other.
-bool in_step(const AccessLog::Entry& now, u32 lane, const AccessLog::Entry& before, u32 before_lane) {
+// Whether lanes of one warp exchange a value through volatile shared memory as if they ran in step: the lane took part in
+// the other one's access, so it is not waiting for that as for a flag.
+bool in_step(const AccessLog::Entry& now, u32 lane, const AccessLog::Entry& before) {
   const u8 both = now.kind & before.kind, either = now.kind | before.kind;
   return (both & AccessLog::kIsVolatile) != 0 && (either & AccessLog::kWrites) != 0 && now.block == before.block &&
-         now.warp == before.warp && (now.lanes >> before_lane & 1) != 0 && (before.lanes >> lane & 1) != 0;
+         now.warp == before.warp && (before.lanes >> lane & 1) != 0;
 }
 
 // Whether an access that is known to come before `now` can be forgotten: whatever races with it races with `now`.
@@ -191,7 +191,7 @@ void BlockRaces::check(Warp& warp, const Site& site, const Touch& touch, u8 kind
       const AccessLog::Entry& e = log[other.index()];
       const bool before = known(self, warp, touch.lane, e, other.lane()) || has_followed(cell, i);
       const bool exchange = touch.space == Space::shared && !touch.silent &&
-                            in_step(log[index], touch.lane, e, other.lane());
+                            in_step(log[index], touch.lane, e);
       if (!before && !reported && (exchange || conflict(kind, block_.number, touch.silent, e))) {
         report(warp, site, touch, kind, e, other.lane());
         reported = true;

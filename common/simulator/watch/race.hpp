@@ -5,8 +5,8 @@
 // barriers of the block, its warps and its cluster; release and acquire; fences with strong accesses (volatile, relaxed,
 // atomic) after and before them; mbarriers; waits for asynchronous copies.
 //
-// One rule is stricter: lanes of a warp that exchange values through volatile shared memory, each step executed by both
-// together, rely on running in step, which no device since sm_70 promises.
+// One rule is stricter: lanes of a warp that write volatile shared memory together and then read each other's values
+// rely on running in step, which no device since sm_70 promises.
 //
 // Three rules are weaker than the manual's, because common programs would be reported otherwise. A barrier makes what an
 // earlier atomic operation or volatile read has seen known to the block, as a fence does. Warp-wide operations with a
