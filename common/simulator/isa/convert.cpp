@@ -231,7 +231,11 @@ u32 encode_one(double x, const Conversion& c) {
 void encode_all(const Lanes<double>& x, const Conversion& c, Lanes<u64>& d) {
   switch (c.to) {
     case Type::f64:
-      for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = bits_of(c.sat ? saturate(x[lane]) : x[lane]);
+      for (u32 lane = 0; lane < kWarpSize; ++lane) {
+        double r = c.sat ? saturate(x[lane]) : x[lane];
+        if (c.ftz && r != r) r = float_of(kNan32);  // flushing leaves that one
+        d[lane] = bits_of(r);
+      }
       return;
     case Type::f32: {
       const RoundingScope scope(c.mode == kExact ? u32{kNearest} : c.mode);

@@ -18,8 +18,7 @@ bool has_any(const Statement& s, std::initializer_list<std::string_view> words) 
 
 // The statement with all that is understood; none if nothing is.
 std::optional<Statement> Resolver::of_old(const Statement& s) const {
-  if (s.modifiers.empty()) return std::nullopt;
-  const Type type = type_named(s.modifiers.back());
+  const Type type = s.modifiers.empty() ? Type::none : type_named(s.modifiers.back());
   if (type != Type::f32 && type != Type::f64) return std::nullopt;
   const bool rounds = has_any(s, {"rn", "rz", "rm", "rp"}), single = type == Type::f32;
   Statement modern = s;
@@ -34,6 +33,13 @@ std::optional<Statement> Resolver::of_old(const Statement& s) const {
     if (!single && (divides || s.opcode == "mad")) add("rn");
     if (!single && s.opcode == "rsqrt") add("approx");
     if (single && (divides || approximates)) add("ftz"), add("approx");
+  }
+  // sm_1x flushes subnormal numbers of single precision, except where double precision comes of them in PTX ISA 1.4.
+  const bool widens = s.opcode == "cvt" && has_any(s, {"f64"}) && module_.version() < 15;
+  if (module_.target < 20 && has_any(s, {"f32"}) && !has_any(modern, {"ftz"}) && !widens) {
+    Statement flushing = modern;
+    flushing.modifiers.insert(flushing.modifiers.begin(), "ftz");
+    if (match(flushing.opcode, flushing.modifiers).row != nullptr) modern = std::move(flushing);
   }
   if (modern.modifiers.size() == s.modifiers.size()) return std::nullopt;
   return modern;

@@ -30,9 +30,10 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
   const Name* from = std::get_if<Name>(&given.value);
   if (from == nullptr) mismatch();
   if (const std::optional<Reg> reg = find_register(given)) {
-    if (given.addend != 0 || given.index != 0) mismatch();
+    if (given.index != 0) mismatch();
     if (!fits(type, reg->type, wider, in_vector, named)) mismatch();
     if (width != nullptr) *width = bytes(reg->type);
+    if (given.addend != 0) return {sum_of(*reg, given.addend, type, in_vector)};
     if (!given.negated) return {reg->id};
     if (type != Type::pred) fail(at_, "Illegal argument to predicate negation");
     Instruction instruction;
@@ -49,6 +50,19 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
   }
   const std::string full = from->selector.empty() ? from->text : from->text + "." + from->selector;
   return special_register(full, type);
+}
+
+// register + number where a number is expected.
+Slot Resolver::sum_of(const Reg& reg, i64 addend, Type type, bool in_vector) {
+  Instruction sum;
+  sum.run = sum_handler(bytes(reg.type));
+  if (sum.run == nullptr || in_vector || is_float(type) || is_float(reg.type)) mismatch();
+  sum.slot[0] = temporary(reg.type);
+  sum.slot[1] = reg.id;
+  sum.offset = addend;
+  emit(sum, {reg.id}, {sum.slot[0]});
+  note_sum(sum.slot[0], reg.id, kNoSlot);
+  return sum.slot[0];
 }
 
 // Whether the text's version and target have the register, and what the kernel needs for it.
@@ -107,10 +121,13 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
   return Value{indexed_address(given, bytes)};
 }
 
-// symbol[register]: the register counts bytes.
+// array[register], array[register + 1]: they count elements.
 Slot Resolver::indexed_address(const Operand& given, u32 bytes) {
+  const u32 size = element_size(std::get<Name>(given.value).text);
+  if (size == 0) fail(at_, "Array indexing on non-array");
   Operand symbol = given;
   symbol.index_register.clear();
+  symbol.addend = 0;
   const std::optional<Reg> index = find_register(given.index_register, "", given.at);
   if (!index) unknown(given.index_register);
   const Handler handler = indexed_sum_handler(bytes, cudasim::bytes(index->type), is_signed(index->type));
@@ -122,9 +139,27 @@ Slot Resolver::indexed_address(const Operand& given, u32 bytes) {
   sum.slot[0] = temporary(bytes == 8 ? Type::b64 : Type::b32);
   sum.slot[1] = base->slot;
   sum.slot[2] = index->id;
+  sum.control = size;
+  sum.offset = given.addend * static_cast<i64>(size);
   emit(sum, {sum.slot[1], sum.slot[2]}, {sum.slot[0]});
   note_sum(sum.slot[0], sum.slot[1], sum.slot[2]);
   return sum.slot[0];
+}
+
+// Bytes of an element of an array; 0 if the name is not one of an array.
+u32 Resolver::element_size(const std::string& text) const {
+  const auto of_variable = [](const Variable& variable) {
+    return variable.dimensions.empty() ? 0 : bytes(variable.type) * variable.vector;
+  };
+  if (const std::optional<Binding> binding = names_.find(text)) {
+    if (binding->kind == Binding::variable) return of_variable(function_.variables[binding->index]);
+    if (binding->kind != Binding::parameter && binding->kind != Binding::result) return 0;
+    const auto& list = binding->kind == Binding::result ? function_.results : function_.parameters;
+    return list[binding->index].is_array ? bytes(list[binding->index].type) : 0;
+  }
+  const Symbol* symbol = symbol_of(text);
+  if (symbol == nullptr) unknown(text);
+  return symbol->kind == Symbol::variable ? of_variable(*link_.variables[symbol->index].variable) : 0;
 }
 
 std::optional<Resolver::Value> Resolver::address_of(const Operand& given, u32 bytes) {
@@ -304,13 +339,11 @@ void Resolver::memory_at_index(Draft& draft, const Operand& given) {
     fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
   }
   if (variable != nullptr && is_opaque(variable->type)) mismatch();
-  Operand address = given;
-  address.addend = 0;
-  draft.instruction.offset = given.addend;
+  draft.instruction.offset = 0;
   if (generic && own != Space::global)
     draft.instruction.offset += static_cast<i64>(own == Space::shared ? kSharedWindow : kLocalWindow);
   if (space == Space::param && !function_.is_entry) space = Space::local;
-  based_on(draft, indexed_address(address, 8), 8);
+  based_on(draft, indexed_address(given, 8), 8);
 }
 
 void Resolver::memory_of_local(Draft& draft, u32 local, i64 offset) {

@@ -171,6 +171,8 @@ class Resolver {
   std::optional<Value> address_value(const Operand& operand, u32 bytes);
   std::optional<Value> address_of(const Operand& operand, u32 bytes);
   Slot indexed_address(const Operand& operand, u32 bytes);
+  u32 element_size(const std::string& name) const;
+  Slot sum_of(const Reg& reg, i64 addend, Type type, bool in_vector);
   bool names_sampler(const std::string& text) const;
   Value special_register(const std::string& name, Type type);
   void reads_special(const std::string& name, Position at);
