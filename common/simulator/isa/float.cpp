@@ -135,7 +135,10 @@ struct Ex2 {
   static float of(float a) { return canonical(::exp2f(a)); }
 };
 struct Tanh {
-  static float of(float a) { return std::fabs(a) <= 0x1p-8f ? a : canonical(::tanhf(a)); }
+  static float of(float a) {
+    if (std::fabs(a) >= 8) return std::copysign(1.0f, a);
+    return std::fabs(a) <= 0x1p-8f ? a : canonical(::tanhf(a));
+  }
 };
 
 // A double-precision NaN becomes quiet in negation and absolute value, and keeps its sign; of one in single precision
