@@ -344,7 +344,7 @@ Operand Parser::memory_operand(int depth) {
     Operand base = named_operand();
     Name& name = std::get<Name>(base.value);
     if (!name.selector.empty()) name.text += "." + name.selector;
-    if (base.index != 0 || !base.index_register.empty()) cursor_.unexpected();
+    if (base.indexed) cursor_.unexpected();
     address.base = std::move(name.text);
     address.offset = base.addend;
   } else {
@@ -373,6 +373,7 @@ Operand Parser::named_operand() {
     cursor_.take();
   }
   if (cursor_.accept('[')) {
+    named.indexed = true;
     if (cursor_.is_name() && !starts_expression(cursor_)) {  // array[register], array[register + 4]
       named.index_register = cursor_.expect_name();
       if (cursor_.accept('+')) named.addend = integer_expression(cursor_);

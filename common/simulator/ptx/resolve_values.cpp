@@ -265,7 +265,7 @@ void Resolver::memory(Draft& draft, const Operand& given) {
     const Name* name = std::get_if<Name>(&given.value);
     if (name == nullptr || given.is_vector || given.negated) mismatch();
     if (!given.index_register.empty()) return memory_at_index(draft, given);
-    if (given.index == 0) mismatch();
+    if (!given.indexed) mismatch();
     bare = {name->text, given.addend};
     address = &bare;
   }
