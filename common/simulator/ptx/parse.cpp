@@ -117,7 +117,7 @@ void Parser::version() {
   }
   Module& module = parsed_.module;
   module.version_major = digits(text.substr(0, dot));
-  module.version_minor = digits(text.substr(dot + 1));
+  module.version_minor = digits(text.substr(dot + 1, 1));  // 8.10 is 8.1: a number, not a pair of them
   const u32 newest = newest_ptx();
   if (module.version() > newest || !is_release(module.version())) {
     error(at,
