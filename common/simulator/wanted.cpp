@@ -79,13 +79,14 @@ Checks parse_checks(const char* text, std::string& complaint) {
   if (text == nullptr) return wanted;
   each_word(text, ", ", [&](const std::string& word) {
     const bool all = word == "all";
+    wanted.memory |= all || word == "memory";
     wanted.race |= all || word == "race";
     wanted.init |= all || word == "init";
     wanted.sync |= all || word == "sync";
     wanted.leak |= all || word == "leak";
     if (all || word == "race" || word == "init" || word == "sync" || word == "leak" || word == "memory") return;
     complaint = std::string("CUDASIM_CHECK=") + text + ": '" + word +
-                "' is no check; there are race, init, sync, leak (or all of them: all), and memory, which is always on";
+                "' is no check; there are memory, race, init, sync, leak (or all of them: all)";
   });
   return wanted;
 }
@@ -157,6 +158,17 @@ ProfileWanted parse_profile(const char* text, std::string& complaint) {
 }
 
 }  // namespace
+
+bool hardware_bounds() {
+  static const bool wanted = [] {
+    const char* text = std::getenv("CUDASIM_BOUNDS");
+    const std::string value = text == nullptr ? "" : text;
+    if (!value.empty() && value != "exact" && value != "hardware")
+      say("CUDASIM_BOUNDS=" + value + ": expected exact or hardware; exact it is");
+    return value == "hardware";
+  }();
+  return wanted;
+}
 
 const Checks& checks() {
   static const Checks wanted = [] {

@@ -1,5 +1,6 @@
-// What the environment asks the simulator to check and to show: CUDASIM_CHECK, CUDASIM_TRACE, CUDASIM_PROFILE, CUDASIM_FILM
-// and CUDASIM_TIMELINE. Each is read once, when first asked for. A value that means nothing is reported on stderr.
+// What the environment asks the simulator to check and to show: CUDASIM_BOUNDS, CUDASIM_CHECK, CUDASIM_TRACE,
+// CUDASIM_PROFILE, CUDASIM_FILM and CUDASIM_TIMELINE. Each is read once, when first asked for. A value that means
+// nothing is reported on stderr.
 #pragma once
 #include "common/simulator/types.hpp"
 
@@ -9,8 +10,13 @@
 
 namespace cudasim {
 
-// CUDASIM_CHECK=race,init,sync,leak or all.
+// CUDASIM_BOUNDS=hardware: what lies past the end of an allocation, but is mapped on a GPU, may be accessed as it may
+// there, and each instruction that does so is a finding. By default, exact, it is a fault.
+bool hardware_bounds();
+
+// CUDASIM_CHECK=memory,race,init,sync,leak or all.
 struct Checks {
+  bool memory = false;  // accesses beyond a shared variable that are within the block's shared memory
   bool race = false;  // two threads access one place, one of them writes, and nothing orders them
   bool init = false;  // reads of memory that was never written
   bool sync = false;  // barriers and masks that some of the threads miss

@@ -1,7 +1,7 @@
 // The programs that the checks are judged by: which finding each of them deserves, and how to run it.
 //
 // A case is a kernel of the same name in kernels.cu, library.cu or modern.cu, or a function here if what matters is the
-// host's doing. Its finding is what its name begins with: race, init, sync, leak; fine: none, under any check.
+// host's doing. Its finding is what its name begins with: memory, race, init, sync, leak; fine: none, under any check.
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -260,6 +260,8 @@ inline const std::vector<Case>& all() {
       {"race_reduction_without_barrier", 1, 256},
       {"race_shared_neighbour", 1, 256},
       {"race_warp_without_syncwarp", 1, 32},
+      {"race_warp_volatile_without_syncwarp", 1, 32},
+      {"race_warp_volatile_neighbour", 1, 64},
       {"race_syncwarp_across_warps", 1, 256},
       {"race_tile_reused_without_barrier", 1, 256},
       {"race_between_blocks_same_word", 4, 64},
@@ -345,10 +347,18 @@ inline const std::vector<Case>& all() {
       {"sync_syncwarp_of_others", 1, 32},
       {"sync_mask_names_exited_lanes", 1, 32},
       {"sync_stale_mask", 1, 32},
+      {"sync_barrier_at_two_places", 1, 256},
       {"fine_uniform_branches", 1, 128},
       {"fine_masks_of_branches", 1, 64},
       {"fine_partial_warp", 1, 40},
       {"fine_warps_leave_early", 1, 128},
+      {"fine_barrier_in_unrolled_loop", 1, 256},
+      {"memory_index_beyond_shared_array", 1, 64, kDynamic},
+      {"memory_row_beyond_shared_tile", 1, 256, kDynamic},
+      {"memory_atomic_beyond_shared_bins", 1, 64, kDynamic},
+      {"fine_pointers_into_shared_arrays", 1, 64},
+      {"fine_volatile_with_syncwarp", 1, 32},
+      {"fine_volatile_flag_in_a_warp", 1, 32},
       {"fine_event_orders_two_streams", 0, 0, kPlain, an_event_orders_them},
       {"fine_two_streams_apart", 0, 0, kPlain, two_streams_go_their_own_ways},
 

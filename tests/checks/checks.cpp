@@ -117,6 +117,31 @@ TEST_CASE("Every barrier and mask that threads miss is found", "[sync]") {
   }
 }
 
+TEST_CASE("Every index beyond a shared variable is found", "[memory]") {
+  ON_THE_SIMULATOR_ONLY();
+  const auto names = named("memory_");
+  REQUIRE(names.size() >= 3);
+  auto texts = said(names, "memory");
+  for (const std::string& name : names) {
+    INFO(name << "\n" << texts[name]);
+    CHECK(count(texts[name], "simulated GPU: index beyond a shared variable\n") == 1);
+    CHECK(count(texts[name], "=========") == 1);
+  }
+  const std::string& text = texts["memory_index_beyond_shared_array"];
+  INFO(text);
+  CHECK(contains(text, "(63,0,0) of block (0,0,0)"));
+  CHECK(contains(text, "write of 4 bytes"));
+  CHECK(contains(text, "just past the end of 'values', which has 256 bytes"));
+}
+
+TEST_CASE("A barrier at two places is reported with both", "[sync]") {
+  ON_THE_SIMULATOR_ONLY();
+  const std::string text = said_of("sync_barrier_at_two_places", "sync");
+  INFO(text);
+  CHECK(contains(text, "simulated GPU: barrier at two places\n"));
+  CHECK(count(text, "kernels.cu:") == 2);
+}
+
 TEST_CASE("Whatever is not given back is found", "[leak]") {
   ON_THE_SIMULATOR_ONLY();
   auto names = named("leak_");
@@ -200,7 +225,7 @@ TEST_CASE("A word that is no check is reported", "[words]") {
   const std::string text = said_of("fine_copies", "race,sink");
   INFO(text);
   CHECK(contains(text, "'sink' is no check"));
-  CHECK(contains(text, "race, init, sync, leak"));
+  CHECK(contains(text, "memory, race, init, sync, leak"));
   CHECK(said_of("fine_copies", "memory,race") == "");
 }
 

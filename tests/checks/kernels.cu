@@ -36,6 +36,24 @@ KERNEL(race_warp_without_syncwarp) {
   if (t == 0) out[0] = sums[0];
 }
 
+// The same as it was written before sm_70.
+KERNEL(race_warp_volatile_without_syncwarp) {
+  __shared__ volatile u32 sums[32];
+  const u32 t = threadIdx.x;
+  sums[t] = in[t];
+  for (u32 step = 16; step > 0; step /= 2) {
+    if (t < step) sums[t] += sums[t + step];
+  }
+  if (t == 0) out[0] = sums[0];
+}
+
+KERNEL(race_warp_volatile_neighbour) {
+  __shared__ volatile u32 values[64];
+  const u32 t = threadIdx.x;
+  values[t] = in[t];
+  out[t] = values[t ^ 1];
+}
+
 KERNEL(race_syncwarp_across_warps) {
   __shared__ u32 values[256];
   const u32 t = threadIdx.x;
@@ -597,4 +615,126 @@ KERNEL(fine_warps_leave_early) {
 KERNEL(between_launches) {
   const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i < n) out[i] = in[i] + blockIdx.x + 1;
+}
+
+// ---- Variables of shared memory
+
+KERNEL(memory_index_beyond_shared_array) {
+  __shared__ u32 values[64];
+  __shared__ u32 others[64];
+  const u32 t = threadIdx.x;
+  others[t] = 1;
+  __syncthreads();
+  values[t + in[0] + 1] = in[t];
+  __syncthreads();
+  out[t] = values[t] + others[t];
+}
+
+KERNEL(memory_row_beyond_shared_tile) {
+  __shared__ u32 flags[32];
+  __shared__ u32 tile[8][33];
+  const u32 x = threadIdx.x % 32, y = threadIdx.x / 32;
+  if (y == 0) flags[x] = x;
+  tile[y][x] = in[threadIdx.x];
+  __syncthreads();
+  u32 sum = flags[x];
+  for (u32 row = 0; row <= 8; ++row) sum += *(volatile u32*)&tile[row][x];
+  out[threadIdx.x] = sum;
+}
+
+KERNEL(memory_atomic_beyond_shared_bins) {
+  __shared__ u32 bins[16];
+  __shared__ u32 behind[32];
+  const u32 t = threadIdx.x;
+  if (t < 16) bins[t] = 0;
+  if (t < 32) behind[t] = 0;
+  __syncthreads();
+  atomicAdd(&bins[in[t] % 17], 1u);
+  __syncthreads();
+  if (t < 16) out[t] = bins[t] + behind[t];
+}
+
+KERNEL(fine_pointers_into_shared_arrays) {
+  __shared__ u32 a[64];
+  __shared__ u32 b[64];
+  const u32 t = threadIdx.x;
+  u32* p = t % 2 == 0 ? a : b;
+  p[t] = in[t];
+  p = t % 2 == 0 ? b : a;
+  p[t] = 1;
+  __syncthreads();
+  u32* from = a;
+  u32* to = b;
+  for (u32 round = 0; round < 4; ++round) {
+    to[t] = from[63 - t] + round;
+    __syncthreads();
+    u32* const other = from;
+    from = to;
+    to = other;
+  }
+  const u32* end = a + 64;
+  out[t] = *(end - 1 - t) + b[t];
+}
+
+KERNEL(fine_volatile_with_syncwarp) {
+  __shared__ volatile u32 sums[32];
+  const u32 t = threadIdx.x;
+  sums[t] = in[t];
+  __syncwarp();
+  for (u32 step = 16; step > 0; step /= 2) {
+    u32 sum = 0;
+    if (t < step) sum = sums[t] + sums[t + step];
+    __syncwarp();
+    if (t < step) sums[t] = sum;
+    __syncwarp();
+  }
+  if (t == 0) out[0] = sums[0];
+}
+
+KERNEL(fine_volatile_flag_in_a_warp) {
+  __shared__ u32 data;
+  __shared__ volatile u32 flag;
+  const u32 t = threadIdx.x;
+  if (t == 0) flag = 0;
+  __syncthreads();
+  if (t == 5) {
+    data = in[5];
+    __threadfence_block();
+    flag = 1;
+  } else if (t == 9) {
+    while (flag == 0) {
+    }
+    __threadfence_block();
+    out[0] = data;
+  }
+}
+
+// ---- The whole block's barrier
+
+KERNEL(sync_barrier_at_two_places) {
+  __shared__ u32 values[256];
+  const u32 t = threadIdx.x;
+  if (t < 128) {
+    values[t] = in[t];
+    asm volatile("bar.sync 0;" ::: "memory");
+  } else {
+    values[t] = in[t] + 1;
+    asm volatile("bar.sync 0;" ::: "memory");
+  }
+  out[t] = values[255 - t];
+}
+
+KERNEL(fine_barrier_in_unrolled_loop) {
+  __shared__ u32 values[256];
+  const u32 t = threadIdx.x;
+  values[t] = in[t];
+#pragma unroll
+  for (u32 step = 1; step < 256; step *= 2) {
+    __syncthreads();
+    const u32 other = values[t ^ step];
+    __syncthreads();
+    values[t] += other;
+  }
+  __syncthreads();
+  out[t] = values[t];
 }

@@ -11,6 +11,7 @@
 // exports.cpp exports them all, and a definition that disagrees with the description does not compile. The form for
 // per-thread default streams follows from the description, too.
 #pragma once
+#include "common/simulator/api/first_types.hpp"
 #include "common/simulator/names.hpp"
 #include "common/simulator/state/context.hpp"
 #include "common/simulator/state/driver.hpp"
@@ -27,7 +28,7 @@ namespace driver {
 #define FUNCTION(name, release, symbol, parameters, ...) CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
 #define PER_THREAD(name, release, symbol, per_thread_release, suffix, parameters, ...) \
   CUresult call_##symbol parameters DRIVER_CALL_LINKAGE;
-#define FIRST_VERSION(...)
+#define FIRST_VERSION FUNCTION
 #define UNKNOWN_FUNCTION(...)
 #define UNKNOWN_PER_THREAD(...)
 #include "common/simulator/api/functions.inc"

@@ -10,6 +10,7 @@
 #include "common/simulator/state/context_flags.hpp"
 #include "common/simulator/state/coredump.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/first_contexts.hpp"
 #include "common/simulator/state/green.hpp"
 #include "common/simulator/state/pools.hpp"
 #include "common/simulator/state/thread.hpp"
@@ -19,8 +20,6 @@
 namespace cudasim {
 
 namespace {
-
-constexpr u32 kApiVersion1 = 3010, kApiVersion2 = 3020;
 
 CUresult create(CUcontext* out, unsigned flags, CUdevice dev, u32 api_version) {
   require_calls_permitted();
@@ -139,11 +138,11 @@ u64 granted(CUlimit limit, u64 wanted) {
 }  // namespace
 
 CUresult driver::call_cuCtxCreate(CUcontext* pctx, unsigned int flags, CUdevice dev) {
-  return create(pctx, flags, dev, kApiVersion1);
+  return create(pctx, flags, dev, kFirstApiVersion);
 }
 
 CUresult driver::call_cuCtxCreate_v2(CUcontext* pctx, unsigned int flags, CUdevice dev) {
-  return create(pctx, flags, dev, kApiVersion2);
+  return create(pctx, flags, dev, kSecondApiVersion);
 }
 
 // Execution affinity exists under MPS only.
@@ -152,7 +151,7 @@ CUresult driver::call_cuCtxCreate_v3(CUcontext* pctx, CUexecAffinityParam* param
   require_initialized();
   require(numParams >= 0 && (numParams == 0) == (paramsArray == nullptr));
   require(numParams == 0, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
-  return create(pctx, flags, dev, kApiVersion2);
+  return create(pctx, flags, dev, kSecondApiVersion);
 }
 
 #if CUDA_VERSION >= 12050
@@ -166,7 +165,7 @@ CUresult driver::call_cuCtxCreate_v4(CUcontext* pctx, CUctxCreateParams* ctxCrea
     require(!affinity, CUDA_ERROR_UNSUPPORTED_EXEC_AFFINITY);
     if (graphics) return refuse("cuCtxCreate_v4", "contexts for graphics interoperability");
   }
-  return create(pctx, flags, dev, kApiVersion2);
+  return create(pctx, flags, dev, kSecondApiVersion);
 }
 #endif
 

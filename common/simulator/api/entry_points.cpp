@@ -2,6 +2,7 @@
 #include "common/simulator/api/entry_points.hpp"
 
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/state/caller.hpp"
 #include "common/simulator/variables.hpp"
 
 #include <algorithm>
@@ -60,10 +61,12 @@ CUresult driver::call_cuGetProcAddress(const char* symbol, void** function, int 
   return found.address != nullptr ? CUDA_SUCCESS : CUDA_ERROR_NOT_FOUND;
 }
 
-// Undocumented tables for NVIDIA's own libraries: not simulated.
+// Undocumented tables for NVIDIA's own libraries: not simulated. Its compilers ask for them, too, and do without.
 CUresult driver::call_cuGetExportTable(const void** table, const CUuuid* id) {
   static std::atomic_flag said = ATOMIC_FLAG_INIT;
-  if (!quiet() && !said.test_and_set()) {
+  const std::string file = code_address(caller()).file;
+  const bool needed = !file.starts_with("libnvrtc") && !file.starts_with("libnvJitLink");
+  if (needed && !quiet() && !said.test_and_set()) {
     std::fprintf(stderr,
                  "cudasim: NVIDIA's CUDA runtime (libcudart, in this program or in a library that it uses) needs tables\n"
                  "         of the driver that no manual describes: not simulated. The repository's own runtime does\n"

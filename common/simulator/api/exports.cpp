@@ -20,15 +20,6 @@ CUresult not_implemented(const char* name, const char* symbol) noexcept {
   return run({name, symbol, false, "", nullptr, 0}, [&] { return refuse(symbol); });
 }
 
-// The first versions of the time when device pointers and sizes had 32 bits. They need a context that a program of that
-// time has made; a 64-bit driver has none (driver 580).
-CUresult first_version(const char* name) noexcept {
-  return run({name, name, false, "", nullptr, 0}, []() -> CUresult {
-    require_calls_permitted();
-    return CUDA_ERROR_INVALID_CONTEXT;
-  });
-}
-
 template <class T>
 T replaced(const T& argument, bool per_thread) {
   if constexpr (std::is_same_v<T, CUstream>) {
@@ -80,8 +71,7 @@ using namespace cudasim;
     return forward({#name, #symbol #suffix, true, #__VA_ARGS__, nullptr, 0},           \
                    driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                  \
   }
-#define FIRST_VERSION(name, release, symbol) \
-  EXPORTED(export_##symbol, #symbol, ()) { return first_version(#name); }
+#define FIRST_VERSION FUNCTION
 #define UNKNOWN_FUNCTION(name, release, symbol, ...) \
   EXPORTED(export_##symbol, #symbol, ()) { return not_implemented(#name, #symbol); }
 #define UNKNOWN_PER_THREAD(name, release, symbol, per_thread_release, suffix, ...)   \

@@ -33,7 +33,11 @@ WINDOWS_ONLY = {"cuWGLGetDevice"}
 SIZES_OF_32_BITS = {"cuMemAllocHost", "cuMemGetInfo", "cuMemHostRegister", "cuMemcpyAtoA", "cuMemcpyAtoH",
                     "cuMemcpyAtoHAsync", "cuMemcpyHtoA", "cuMemcpyHtoAAsync"}
 # First versions for which no driver's result is recorded.
-UNRECORDED = ("cuTexRef", "cuGraphics")
+UNRECORDED = ("cuGraphics",)
+# Types of the first versions, which cuda.h declares for the driver only: api/first_types.hpp has them.
+FIRST_TYPES = {"CUdeviceptr_v1": "FirstPointer", "CUDA_ARRAY_DESCRIPTOR_v1": "FirstArray",
+               "CUDA_ARRAY3D_DESCRIPTOR_v1": "FirstArray3D", "CUDA_MEMCPY2D_v1": "FirstCopy2D",
+               "CUDA_MEMCPY3D_v1": "FirstCopy3D"}
 
 # Enumerations and macros whose values are passed as plain numbers; trace.cpp knows which argument takes which.
 FLAGS = ("CUctx_flags", "CUevent_flags", "CUevent_record_flags", "CUevent_wait_flags", "CUgraphInstantiate_flags",
@@ -155,11 +159,12 @@ def row(known, words, name, since, symbol, per_thread_since, suffix):
     parameters, head = known.get(symbol), f"({name}, {since}, {symbol}"
     kind, per_thread = ("PER_THREAD", f", {per_thread_since}, {suffix}") if suffix else ("FUNCTION", "")
     old = symbol in SIZES_OF_32_BITS or (since < 3020 and parameters and any("_v1" in each for each in parameters))
-    if old and not name.startswith(UNRECORDED):
-        return f"FIRST_VERSION{head})"
-    if old or parameters is None:
+    if parameters is None or (old and name.startswith(UNRECORDED)):
         return f"UNKNOWN_{kind}{head}{per_thread})"
     arguments = "".join(", " + re.search(r"\w+$", each).group() for each in parameters)
+    if old:
+        typed = re.sub(r"\w+", lambda word: FIRST_TYPES.get(word.group(), word.group()), ", ".join(parameters))
+        return f"FIRST_VERSION{head}, ({typed}){arguments})"
     needs = release_of_types(parameters, since, words)
     kind = kind if needs <= OLDEST_TOOLKIT else f"SINCE_{needs // 1000}_{needs % 1000 // 10}({kind})"
     return f"{kind}{head}{per_thread}, ({', '.join(parameters)}){arguments})"
@@ -176,7 +181,7 @@ def write_functions(folders):
 //
 //   FUNCTION(name, release that introduced it, symbol, (parameters), arguments...)
 //   PER_THREAD(name, release, symbol, release and suffix of its form for per-thread default streams, (parameters), arguments...)
-//   FIRST_VERSION(name, release, symbol)                   needs a context with 32-bit pointers
+//   FIRST_VERSION(name, release, symbol, (parameters), arguments...)   its pointers and sizes have 32 bits
 //   UNKNOWN_FUNCTION(...), UNKNOWN_PER_THREAD(...)         cuda.h does not declare the types of its parameters
 //
 // The file that includes this one defines the five macros.
@@ -246,7 +251,7 @@ def readme():
     text += "| in | functions |\n| --- | --- |\n"
     for file, names in sorted(chapters.items()):
         text += f"| `{file}` | {', '.join(names)} |\n"
-    text += f"| the first version only is refused, as a 64-bit driver does | {', '.join(old)} |\n"
+    text += f"| the first version only is refused | {', '.join(old)} |\n"
     for why in REASONS:
         text += f"| refused: {why} | {', '.join(name for name in refused if reason(name) == why)} |\n"
     return text + "\n</details>\n"

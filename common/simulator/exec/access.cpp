@@ -5,7 +5,9 @@
 #include "common/simulator/exec/builtins.hpp"
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/observer.hpp"
+#include "common/simulator/exec/report.hpp"
 #include "common/simulator/hardware.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <algorithm>
 
@@ -30,15 +32,25 @@ struct Wrong {
   u64 address;
   u32 size;
   Access kind;
+  bool tolerated = false;  // past the end, where a GPU has memory all the same
 
-  [[noreturn]] void fault(FaultKind fault, std::string where) const {
-    throw Fault{.kind = fault,
-                .what = verb(kind) + count(size),
-                .space = space,
-                .address = address,
-                .size = size,
-                .lane = lane,
-                .where = std::move(where)};
+  Fault as_fault(FaultKind fault, std::string where, bool mapped) const {
+    return Fault{.kind = fault,
+                 .what = verb(kind) + count(size),
+                 .space = space,
+                 .address = address,
+                 .size = size,
+                 .lane = lane,
+                 .where = std::move(where),
+                 .mapped = mapped};
+  }
+  [[noreturn]] void fault(FaultKind fault, std::string where) const { throw as_fault(fault, std::move(where), false); }
+  // Past the end of something: a finding where a GPU would let it pass, if that is wanted.
+  void past_end(const Warp& warp, std::string where, bool mapped) {
+    Fault fault = as_fault(FaultKind::illegal_address, std::move(where), mapped);
+    if (!mapped || !hardware_bounds()) throw fault;
+    tolerated = true;
+    tell_tolerated(std::move(fault), warp);
   }
 };
 
@@ -78,7 +90,7 @@ void fault_if_before_shared(const Block& block, const Wrong& wrong, u64 address,
     wrong.fault(kind, before(below, all_shared(block)));
 }
 
-std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
+std::byte* in_shared(Warp& warp, Wrong& wrong, Space space, u64 address) {
   Block* block = warp.block;
   const u32 rank = shared_rank(address);
   if (rank != block->rank) {
@@ -105,9 +117,11 @@ std::byte* in_shared(Warp& warp, const Wrong& wrong, Space space, u64 address) {
     return block->shared + reserved_shared_at(block->shared_bytes) + offset;
   }
   if (address > block->shared_bytes || wrong.size > block->shared_bytes - address) {
-    wrong.fault(FaultKind::illegal_address, block->shared_bytes == 0
-                                                ? "in shared memory, of which the kernel has none"
-                                                : beyond(address, wrong.size, block->shared_bytes, all_shared(*block)));
+    const u64 mapped = mapped_shared(block->shared_bytes);
+    wrong.past_end(warp,
+                   block->shared_bytes == 0 ? "in shared memory, of which the kernel has none"
+                                            : beyond(address, wrong.size, block->shared_bytes, all_shared(*block)),
+                   address <= mapped && wrong.size <= mapped - address);
   }
   return block->shared + address;
 }
@@ -156,6 +170,10 @@ std::byte* in_global(Warp& warp, Wrong& wrong, View* cached) {
     if (std::byte* word = last_word(warp, wrong)) return word;
     const Space really = space_of(wrong.address);
     fault_if_before_a_window(warp, wrong);
+    if (std::byte* at = space.in_last_page(wrong.address, wrong.size, context)) {
+      wrong.past_end(warp, space.describe(wrong.address, wrong.size, context), true);
+      return at;
+    }
     wrong.fault(FaultKind::illegal_address, really == Space::global
                                                 ? space.describe(wrong.address, wrong.size, context)
                                                 : std::string("a generic address of ") + name(really) +
@@ -230,7 +248,7 @@ std::byte* access(Warp& warp, u32 lane, Space space, u64 address, u32 size, u32 
   }
   if (warp.observer == nullptr || !warp.observer->wants_accesses()) return find(warp, wrong, space, address, view);
   std::byte* at = find(warp, wrong, space, address, &warp.block->grid->observer->view_of(address));
-  warp.observer->touch(lane, space, address, at, wrong.size, kind);
+  if (!wrong.tolerated) warp.observer->touch(lane, space, address, at, wrong.size, kind);
   return at;
 }
 

@@ -4,7 +4,9 @@
 #include "common/simulator/exec/async.hpp"
 #include "common/simulator/exec/launch.hpp"
 #include "common/simulator/exec/warp.hpp"
+#include "common/simulator/hardware.hpp"
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <array>
 #include <memory>
@@ -20,8 +22,13 @@ struct Grid;
 constexpr u32 kBarriers = 16;
 constexpr u32 kMaxWarps = 32;
 
+
+// How far a block can access shared memory on a GPU, past the end of its own.
+constexpr u32 mapped_shared(u32 shared_bytes) { return static_cast<u32>(round_up(shared_bytes, kSharedMapped)); }
+// What is stored for that.
+inline u32 stored_shared(u32 shared_bytes) { return hardware_bounds() ? mapped_shared(shared_bytes) : shared_bytes; }
 // Where the system's part of shared memory is stored, behind the block's own.
-constexpr u32 reserved_shared_at(u32 shared_bytes) { return static_cast<u32>(round_up(shared_bytes, 128)); }
+inline u32 reserved_shared_at(u32 shared_bytes) { return static_cast<u32>(round_up(stored_shared(shared_bytes), 128)); }
 
 // Bytes that come from a store of used ones; not cleared.
 class Buffer {

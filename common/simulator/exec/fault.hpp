@@ -29,6 +29,7 @@ struct Fault {
   u32 size = 0;     // bytes
   u32 lane = 0;
   std::string where = {};  // of an access: what is at the address (AddressSpace::describe)
+  bool mapped = false;     // of an access: a GPU would let it pass, and so does CUDASIM_BOUNDS=hardware
   // Filled in where it is caught.
   std::string kernel = {}, file = {};  // file: of .loc, if the PTX has it
   u32 line = 0, ptx_line = 0;

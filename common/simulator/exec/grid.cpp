@@ -97,7 +97,7 @@ Grid::Grid(const Launch& l)
           round_up(l.kernel->static_shared, l.dynamic_shared != 0 ? std::max(l.kernel->dynamic_shared_align, 1u) : 1) +
           l.dynamic_shared),
       stored_shared_bytes(l.kernel->reserved_shared ? reserved_shared_at(shared_bytes) + kSharedReserved
-                                                    : shared_bytes),
+                                                    : stored_shared(shared_bytes)),
       local_bytes(round_up(l.kernel->local_bytes, 16) + (needs_stack(entry) ? stack_for(l.stack_bytes) : 0)),
       frame_stride(round_up(entry.frame_bytes, 64) + (entry.frame_bytes % 4096 == 0 ? 64 : 0)),
       clusters_(l.grid.count() / l.cluster.count()),

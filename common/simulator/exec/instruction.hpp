@@ -101,6 +101,9 @@ struct Code {
   u32 variable_bytes = 0;                // of it what a GPU has there, too: .local variables
   u32 registers_32bit = 0;               // an estimate of what a compiler would allocate, for occupancy
   std::vector<Parameter> results, parameters;
+  // By statement: 1 + the shared variable (Kernel::shared_offset) that its address is made of, 0 if that is not known.
+  // Empty unless CUDASIM_CHECK=memory asks for it.
+  std::vector<u32> shared_variable_of;
   std::shared_ptr<const Notes> notes;  // null unless CUDASIM_PROFILE or CUDASIM_TRACE=ptx asks for them
 };
 

@@ -74,9 +74,34 @@ void unpack(Warp& warp, const Instruction& i) {
 
 using Wide = unsigned __int128;
 
+template <class T, class Index>
+void indexed_sum(Warp& warp, const Instruction& i) {
+  T* d = warp.out<T>(i.slot[0]);
+  const T* base = warp.in<T>(i.slot[1]);
+  const Index* index = warp.in<Index>(i.slot[2]);
+  const T scale = static_cast<T>(i.control), offset = static_cast<T>(i.offset);
+  for_lanes(warp.mask, [=](u32 lane) { d[lane] = base[lane] + static_cast<T>(index[lane]) * scale + offset; });
+}
+
+template <class T>
+Handler indexed_sum_of(u32 index_bytes, bool index_signed) {
+  switch (index_bytes) {
+    case 4: return index_signed ? indexed_sum<T, i32> : indexed_sum<T, u32>;
+    case 8: return indexed_sum<T, u64>;
+    default: return nullptr;
+  }
+}
+
 }  // namespace
 
-Handler sum_handler(u32 bytes) { return bytes == 8 ? sum<u64> : bytes == 4 ? sum<u32> : nullptr; }
+Handler indexed_sum_handler(u32 bytes, u32 index_bytes, bool index_signed) {
+  if (bytes != 4 && bytes != 8) return nullptr;
+  return bytes == 8 ? indexed_sum_of<u64>(index_bytes, index_signed) : indexed_sum_of<u32>(index_bytes, index_signed);
+}
+
+Handler sum_handler(u32 bytes) {
+  return bytes == 8 ? sum<u64> : bytes == 4 ? sum<u32> : bytes == 2 ? sum<u16> : nullptr;
+}
 
 Handler local_address_handler(u32 bytes) {
   return bytes == 8 ? local_address<u64> : bytes == 4 ? local_address<u32> : nullptr;

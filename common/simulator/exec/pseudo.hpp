@@ -21,8 +21,12 @@ Handler local_address_handler(u32 bytes);
 Handler shared_address_handler(u32 bytes);
 // The same for an entry function's own code: offset is that of the variable, which the resolver knows.
 Handler own_shared_address_handler(u32 bytes);
-// slot[0] = slot[1] + offset; slot[1] may be kNoSlot: 0. For the addresses of further memory operands. bytes: 4 or 8.
+// slot[0] = slot[1] + offset; slot[1] may be kNoSlot: 0. For the addresses of further memory operands, and for numbers.
+// bytes: 2, 4 or 8.
 Handler sum_handler(u32 bytes);
+// slot[0] = slot[1] + slot[2] * control + offset; slot[2] is a register of `index_bytes` that is widened if need be.
+// Null: no such sizes.
+Handler indexed_sum_handler(u32 bytes, u32 index_bytes, bool index_signed);
 
 // slot[0] = not slot[1], for `!p` where an operand may not be negated by itself.
 void run_not_predicate(Warp&, const Instruction&);

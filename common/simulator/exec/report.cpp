@@ -5,8 +5,13 @@
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/text.hpp"
+#include "common/simulator/variables.hpp"
+#include "common/simulator/wanted.hpp"
 
+#include <cstdio>
 #include <map>
+#include <mutex>
+#include <set>
 
 namespace cudasim {
 namespace {
@@ -70,9 +75,13 @@ std::string shared_name(const Grid& grid, u64 address) {
     if (variable.size != 0) break;
   }
   if (found == nullptr) return text;
-  std::string name = demangled(found->name);
-  if (const std::size_t scope = name.rfind("::"); scope != std::string::npos) name = name.substr(scope + 2);
-  return "byte " + std::to_string(address - found->offset) + " of '" + name + "', " + text;
+  return "byte " + std::to_string(address - found->offset) + " of '" + unscoped(found->name) + "', " + text;
+}
+
+std::string unscoped(const std::string& variable) {
+  const std::string name = demangled(variable);
+  const std::size_t scope = name.rfind("::");
+  return scope == std::string::npos ? name : name.substr(scope + 2);
 }
 
 void locate(Fault& fault, const Warp& warp) {
@@ -118,7 +127,23 @@ std::string report(const Fault& fault) {
   if (!is_access(fault)) return text + row("why", fault.what);
   text += row("tried", fault.what + " at " + hex(fault.address) +
                            (fault.space == Space::generic ? "" : std::string(" (") + name(fault.space) + ")"));
-  return text + row("which is", fault.where);
+  text += row("which is", fault.where);
+  if (fault.mapped && !hardware_bounds() && !quiet())
+    text += row("but", "on a GPU that memory is mapped; CUDASIM_BOUNDS=hardware lets such accesses pass");
+  return text;
+}
+
+void tell_tolerated(Fault fault, const Warp& warp) {
+  locate(fault, warp);
+  fault.kernel = warp.block->grid->kernel.name;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& told = *new std::set<std::pair<std::string, u32>>;
+  constexpr std::size_t kMost = 50;
+  const std::scoped_lock lock(mutex);
+  if (told.size() >= kMost || !told.insert({fault.kernel, fault.ptx_line}).second) return;
+  const std::string text = report(fault);
+  std::fprintf(stderr, "========= simulated GPU: access past the end, which a GPU lets pass%s",
+               text.substr(text.find('\n')).c_str());
 }
 
 // One line for each group of lanes that wait for the same thing at the same place.

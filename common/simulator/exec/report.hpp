@@ -17,6 +17,11 @@ std::string thread_name(const Grid& grid, u64 block, u32 thread);  // "(3,0,0) o
 // What is at an address of shared memory: "byte 12 of 'tile', byte 140 of the block's shared memory".
 std::string shared_name(const Grid& grid, u64 address);
 
+// Reports an access that only a GPU would let pass, unless the same instruction has been reported already.
+void tell_tolerated(Fault fault, const Warp& warp);
+
+std::string unscoped(const std::string& variable);  // "tile" for what a compiler calls a kernel's variable tile
+
 // The report of a fault for stderr, several lines.
 std::string report(const Fault& fault);
 const char* name(FaultKind kind);

@@ -86,10 +86,12 @@ struct AddF32 {
     return bits_of(shared ? canonical(x + y) : flush(canonical(flush(x) + flush(y))));
   }
 };
+// A NaN stays as it is in global memory, that of the operand before that of the memory.
 struct AddF64 {
-  static u64 of(u64 a, u64 b, u64, bool) {
+  static u64 of(u64 a, u64 b, u64, bool shared) {
     const double x = double_of(a), y = double_of(b);
-    return bits_of(with_nan(x + y, x, y));
+    if (shared) return bits_of(with_nan(x + y, x, y));
+    return y != y ? b : x != x ? a : bits_of(canonical(x + y));
   }
 };
 

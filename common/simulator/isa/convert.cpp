@@ -231,7 +231,11 @@ u32 encode_one(double x, const Conversion& c) {
 void encode_all(const Lanes<double>& x, const Conversion& c, Lanes<u64>& d) {
   switch (c.to) {
     case Type::f64:
-      for (u32 lane = 0; lane < kWarpSize; ++lane) d[lane] = bits_of(c.sat ? saturate(x[lane]) : x[lane]);
+      for (u32 lane = 0; lane < kWarpSize; ++lane) {
+        double r = c.sat ? saturate(x[lane]) : x[lane];
+        if (c.ftz && r != r) r = float_of(kNan32);  // flushing leaves that one
+        d[lane] = bits_of(r);
+      }
       return;
     case Type::f32: {
       const RoundingScope scope(c.mode == kExact ? u32{kNearest} : c.mode);
@@ -519,9 +523,9 @@ constexpr Row kRows[] = {
 
     {"cvt.rn|rz{.relu}.f16x2|bf16x2.f32", "=t0 f32 f32", bind_pack_floats, 70, 80},
     {"cvt.rn|rz{.relu}.satfinite.f16x2|bf16x2.f32", "=t0 f32 f32", bind_pack_floats, 81, 80},
-    {"cvt.rn.satfinite{.relu}.e4m3x2|e5m2x2.f32", "=b16 f32 f32", bind_pack_floats, 81, 89},
-    {"cvt.rn.satfinite{.relu}.e4m3x2|e5m2x2.f16x2", "=b16 b32", bind_pair<run_f16x2_to_f8x2>, 81, 89},
-    {"cvt.rn{.relu}.f16x2.e4m3x2|e5m2x2", "=b32 b16", bind_pair<run_f8x2_to_f16x2>, 81, 89},
+    {"cvt.rn.satfinite{.relu}.e4m3x2|e5m2x2.f32", "=b16 f32 f32", bind_pack_floats, 78, 89, kFirstOn90},
+    {"cvt.rn.satfinite{.relu}.e4m3x2|e5m2x2.f16x2", "=b16 b32", bind_pair<run_f16x2_to_f8x2>, 78, 89, kFirstOn90},
+    {"cvt.rn{.relu}.f16x2.e4m3x2|e5m2x2", "=b32 b16", bind_pair<run_f8x2_to_f16x2>, 78, 89, kFirstOn90},
     {"cvt.rs{.relu}{.satfinite}.f16x2|bf16x2.f32", "=t0 f32 f32 b32", nullptr, 87, 100},
     {"cvt.rn.satfinite{.relu}.e2m1x2.f32", "=b8 f32 f32", nullptr, 86, 100},
     {"cvt.rn{.relu}.f16x2.e2m1x2", "=b32 b8", nullptr, 86, 100},

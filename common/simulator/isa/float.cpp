@@ -15,22 +15,24 @@ u32 rounding(const Form& form) {
 
 // Single and double precision ----------------------------------------------------------------------------------------
 
+// Which NaN comes out of several is what an H200 was found to do: the last operand's; of fma the second's, then the
+// third's, then the first's.
 struct Add {
   template <class T>
   static T of(T a, T b) {
-    return with_nan(a + b, a, b);
+    return with_nan(a + b, b, a);
   }
 };
 struct Sub {
   template <class T>
   static T of(T a, T b) {
-    return with_nan(a - b, a, b);
+    return with_nan(a - b, b, a);
   }
 };
 struct Mul {
   template <class T>
   static T of(T a, T b) {
-    return with_nan(a * b, a, b);
+    return with_nan(a * b, b, a);
   }
 };
 struct Div {
@@ -46,8 +48,8 @@ struct DivApprox {  // a * (1 / b), so that nothing is left of a when 1 / b is s
   }
 };
 struct Fma {
-  static float of(float a, float b, float c) { return with_nan(__builtin_fmaf(a, b, c), a, b, c); }
-  static double of(double a, double b, double c) { return with_nan(__builtin_fma(a, b, c), a, b, c); }
+  static float of(float a, float b, float c) { return with_nan(__builtin_fmaf(a, b, c), b, c, a); }
+  static double of(double a, double b, double c) { return with_nan(__builtin_fma(a, b, c), b, c, a); }
 };
 struct Rcp {
   template <class T>
@@ -59,43 +61,96 @@ struct Sqrt {
   static float of(float a) { return with_nan(__builtin_sqrtf(a), a); }
   static double of(double a) { return with_nan(__builtin_sqrt(a), a); }
 };
+
+// The approximations are exact where an H200's are: at zeros, infinities, powers of two and quarters of a turn. Elsewhere
+// they are within the manual's bounds, and so is the H200.
+inline float toward_zero(double x) {
+  const float near = float(x);
+  return std::fabs(double(near)) > std::fabs(x) ? float_of(bits_of(near) - 1) : near;
+}
+inline bool is_power_of_two(float a) {
+  const u32 bits = bits_of(a < 0x1p-126f ? a * 0x1p24f : a);
+  return (bits & 0x007f'ffffu) == 0 && a > 0 && a <= 0x1.fffffep127f;
+}
+
 struct Rsqrt {
-  static float of(float a) { return canonical(float(1.0 / __builtin_sqrt(double(a)))); }
-  static double of(double a) { return with_nan(1.0 / __builtin_sqrt(a), a); }
+  static float of(float a) {
+    const float r = canonical(float(1.0 / __builtin_sqrt(double(a))));
+    const bool odd_power = (bits_of(r) & 0x007f'ffffu) == 0x0035'04f3u && is_power_of_two(a);
+    return odd_power ? float_of(bits_of(r) - 1) : r;
+  }
+  static double of(double a) { return with_nan(double(1.0L / std::sqrt(static_cast<long double>(a))), a); }
 };
-// The gross approximations of double precision have an upper word only.
-inline double upper(double x) { return x != x ? canonical(x) : double_of(bits_of(x) & 0xffff'ffff'0000'0000u); }
+// The gross approximations of double precision read and write the upper word only; their NaN is single precision's.
+constexpr u64 kUpper = 0xffff'ffff'0000'0000u;
+inline double upper(double x) { return double_of((x != x ? u64{kNan32} << 32 : bits_of(x)) & kUpper); }
+inline double of_upper(double x) { return flush(double_of(bits_of(x) & kUpper)); }
 struct RcpGross {
-  static double of(double a) { return upper(flush(1.0 / flush(a))); }
+  static double of(double a) { return upper(flush(1.0 / of_upper(a))); }
 };
 struct RsqrtGross {
-  static double of(double a) { return upper(1.0 / __builtin_sqrt(flush(a))); }
+  static double of(double a) { return upper(1.0 / __builtin_sqrt(of_upper(a))); }
+};
+// The angle in turns, as a float that is cut off, counted in units of 2^-25 of a turn. So small angles have no sine, and
+// of large ones no more is left than the float has.
+struct Turns {
+  explicit Turns(float a) {
+    constexpr double kPerRadian = 0.15915493667125701904296875;  // 1 / (2 pi) as a float
+    const double turns = std::fabs(double(toward_zero(double(a) * kPerRadian)));
+    const double cut = turns < 0x1p28 ? std::floor(turns * 0x1p25) * 0x1p-25 : turns;
+    part = u32((cut - std::floor(cut)) * 0x1p25);
+  }
+  double sine(u32 ahead) const {
+    constexpr double kTau = 6.283185307179586;
+    const u32 at = (part + ahead) & 0x1ff'ffffu;
+    const u32 quarter = at >> 23, rest = at & 0x7f'ffffu;
+    const double angle = kTau * 0x1p-25 * rest;
+    const double magnitude = rest == 0 ? quarter & 1 : quarter & 1 ? std::cos(angle) : std::sin(angle);
+    return quarter >= 2 ? -magnitude : magnitude;
+  }
+  u32 part = 0;
 };
 struct Sin {
-  static float of(float a) { return canonical(::sinf(a)); }
+  static float of(float a) {
+    if (!(std::fabs(a) <= 0x1.fffffep127f)) return float_of(kNan32);
+    const float r = float(Turns(a).sine(0));
+    return std::signbit(a) ? -r : r;
+  }
 };
 struct Cos {
-  static float of(float a) { return canonical(::cosf(a)); }
+  static float of(float a) {
+    if (!(std::fabs(a) <= 0x1.fffffep127f)) return float_of(kNan32);
+    return float(Turns(a).sine(1u << 23));
+  }
 };
 struct Lg2 {
-  static float of(float a) { return canonical(::log2f(a)); }
+  // Cut off; whole numbers below zero are reached from above only.
+  static float of(float a) {
+    if (a > 0 && a < 0x1p-126f) return of(a * 0x1p24f) - 24.0f;
+    if (!(a > 0 && a <= 0x1.fffffep127f)) return canonical(::log2f(a));
+    return toward_zero(std::log2(double(a)) + (is_power_of_two(a) && a < 1 ? 0x1p-23 : 0));
+  }
 };
 struct Ex2 {
   static float of(float a) { return canonical(::exp2f(a)); }
 };
 struct Tanh {
-  static float of(float a) { return canonical(::tanhf(a)); }
+  static float of(float a) {
+    if (std::fabs(a) >= 8) return std::copysign(1.0f, a);
+    return std::fabs(a) <= 0x1p-8f ? a : canonical(::tanhf(a));
+  }
 };
 
-// A double-precision NaN passes through negation and absolute value as it is; of one in single precision the canonical
-// one is left. (The manual leaves it open. ptxas makes an addition of it, but where it finds a bit operation as good.)
+// A double-precision NaN becomes quiet in negation and absolute value, and keeps its sign; of one in single precision
+// the canonical one is left. (The manual leaves it open. ptxas makes an addition of it, but where it finds a bit
+// operation as good.)
 struct Neg {
   static float of(float a) { return canonical(-a); }
-  static double of(double a) { return a != a ? a : -a; }
+  static double of(double a) { return a != a ? quiet(a) : -a; }
 };
 struct Abs {
   static float of(float a) { return canonical(std::fabs(a)); }
-  static double of(double a) { return a != a ? a : std::fabs(a); }
+  static double of(double a) { return a != a ? quiet(a) : std::fabs(a); }
 };
 
 // -0 is less than +0; a NaN loses against a number, unless kNan.
@@ -107,7 +162,7 @@ struct Extreme {
     const auto both = kLess ? bits_of(a) | bits_of(b) : bits_of(a) & bits_of(b);
     const T number = a == b ? std::bit_cast<T>(both) : take_a || b != b ? a : b;
     const bool nan = kNan ? a != a || b != b : a != a && b != b;
-    return nan ? with_nan(a + b, a, b) : number;
+    return nan ? with_nan(a + b, b, a) : number;
   }
 };
 template <class Op>
@@ -254,6 +309,10 @@ struct F16 {
   static constexpr float kLeast = 0x1p-14f - 0x1p-26f;  // that is rounded to a normal number, with any exponent
   static constexpr u16 kOne = 0x3c00;
   static float product(float a, float b) { return a * b; }  // 22 bits: exact
+  static float cut(float x) {
+    const bool normal = std::fabs(x) >= 0x1p-14f;
+    return x != x || !normal ? std::trunc(x * 0x1p24f) * 0x1p-24f : float_of(bits_of(x) & 0xffff'e000u);
+  }
 };
 struct Bf16 {
   static float load(u16 h) { return from_bf16(h); }
@@ -262,6 +321,7 @@ struct Bf16 {
   static constexpr float kLeast = 0x1p-126f - 0x1p-135f;
   [[maybe_unused]] static constexpr u16 kOne = 0x3f80;
   static float product(float a, float b) { return odd_float(double(a) * b); }  // exact except for subnormals
+  static float cut(float x) { return x != x ? x : float_of(bits_of(x) & 0xffff'0000u); }
 };
 
 struct HalfAdd {  // single precision has more than twice the digits, so that the second rounding does no harm
@@ -288,16 +348,16 @@ struct HalfFma {
     return odd_float(odd_sum(double(a) * b, c));
   }
 };
-struct HalfTanh {
+struct HalfTanh {  // cut off, not rounded, as on an H200
   template <class F>
   static float of(float a) {
-    return ::tanhf(a);
+    return F::cut(Tanh::of(a));
   }
 };
 struct HalfEx2 {
   template <class F>
   static float of(float a) {
-    return ::exp2f(a);
+    return F::cut(::exp2f(a));
   }
 };
 

@@ -1,8 +1,10 @@
 // The map of device addresses: allocating them, finding the allocation at one, and describing where a bad one points.
 #include "common/simulator/memory/address_space.hpp"
 
+#include "common/simulator/hardware.hpp"
 #include "common/simulator/memory/written.hpp"
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <sys/mman.h>
 
@@ -19,6 +21,13 @@ namespace {
 constexpr u64 kLeastGap = u64{64} << 10;        // between allocations; half the size for big ones
 constexpr std::size_t kFreedRemembered = 4096;  // allocations, for reports
 constexpr u64 kNear = u64{1} << 30;             // further off than this, an allocation explains nothing
+
+// How many bytes from the beginning of an allocation on can be accessed on a GPU, which maps whole pages.
+u64 mapped_bytes(const Allocation& a) {
+  const bool on_host = a.kind == MemoryKind::host_pinned || a.kind == MemoryKind::host_registered;
+  if (on_host) return round_up(a.base + a.size, kHostPage) - a.base;
+  return round_up(a.size, kDevicePage);
+}
 
 std::string count(u64 n) { return std::to_string(n) + (n == 1 ? " byte" : " bytes"); }
 
@@ -59,6 +68,8 @@ AddressSpace& AddressSpace::instance() {
 AddressSpace::Storage AddressSpace::Storage::make(u64 size, u64 align, bool zeroed) {
   Storage storage;
   align = std::max<u64>(align, 64);
+  const u64 junk = zeroed || size > kJunkLimit ? 0 : size;
+  if (hardware_bounds()) size = round_up(std::max<u64>(size, 1), kDevicePage);
   if (size <= kJunkLimit && align <= 4096) {
     const u64 rounded = round_up(std::max<u64>(size, 1), align);
     storage.block_ = storage.bytes_ = static_cast<std::byte*>(std::aligned_alloc(align, rounded));
@@ -74,6 +85,7 @@ AddressSpace::Storage AddressSpace::Storage::make(u64 size, u64 align, bool zero
   storage.bytes_ = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<u64>(block), std::max<u64>(slack, 1)));
   // Big pages: a kernel's first pass over fresh memory is otherwise spent in page faults. Advice, so no error matters.
   madvise(block, storage.mapped_, MADV_HUGEPAGE);
+  if (junk != 0) std::memset(storage.bytes_, kJunk, junk);
   return storage;
 }
 
@@ -87,8 +99,38 @@ AddressSpace::Storage::~Storage() {
 // The gap after an allocation grows with it: a[2 * i] for a[i] stays in no man's land.
 u64 AddressSpace::choose(u64 size, u64 align) {
   const u64 base = round_up(next_, std::max<u64>(align, 256));
-  next_ = base + size + std::max(kLeastGap, size / 2);
+  const u64 end = base + (hardware_bounds() ? round_up(size, kDevicePage) : size);
+  next_ = end + std::max(kLeastGap, size / 2);
   return base;
+}
+
+// The next hole behind the last allocation, or from the beginning on. 0: there is none.
+u64 AddressSpace::choose_low(u64 size, u64 align) {
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+  constexpr std::pair<u64, u64> kCandidates[] = {
+      {0x1000'0000, 0xf000'0000}, {0x2000'0000, 0xe000'0000}, {0x1000'0000, 0x7000'0000}, {0x8000'0000, 0xc000'0000}};
+  for (const auto& [begin, end] : kCandidates) {
+    if (low_begin_ != 0) break;
+    void* const wish = reinterpret_cast<void*>(begin);
+    void* const got = mmap(wish, end - begin, PROT_NONE, kFlags, -1, 0);
+    if (got == wish) low_begin_ = low_next_ = begin, low_end_ = end;
+    if (got != wish && got != MAP_FAILED) munmap(got, end - begin);
+  }
+  if (low_begin_ == 0 || size > low_end_ - low_begin_) return 0;
+  const u64 whole = size + kLeastGap;
+  u64 at = round_up(low_next_, std::max<u64>(align, 256));
+  for (bool again = false;;) {
+    if (at + whole > low_end_) {
+      if (std::exchange(again, true)) return 0;
+      at = round_up(low_begin_, std::max<u64>(align, 256));
+    }
+    const auto behind = live_.lower_bound(at + whole);
+    const Allocation* before = behind == live_.begin() ? nullptr : std::prev(behind)->second.allocation.get();
+    if (before == nullptr || before->base + before->size + kLeastGap <= at) break;
+    at = round_up(before->base + before->size + kLeastGap, std::max<u64>(align, 256));
+  }
+  low_next_ = at + whole;
+  return at;
 }
 
 u64 AddressSpace::reserve(u64 size, u64 align) {
@@ -136,13 +178,14 @@ void AddressSpace::insert(Entry entry) {
   epoch_.fetch_add(1, std::memory_order_acq_rel);
 }
 
-std::shared_ptr<Allocation> AddressSpace::allocate(Allocation wanted, u64 align, bool zeroed) {
+std::shared_ptr<Allocation> AddressSpace::allocate(Allocation wanted, u64 align, bool zeroed, bool low) {
   Storage storage = Storage::make(wanted.size, align, zeroed);
   if (storage.get() == nullptr) return nullptr;
   auto allocation = std::make_shared<Allocation>(std::move(wanted));
   allocation->host = storage.get();
   std::unique_lock lock(mutex_);
-  allocation->base = choose(allocation->size, align);
+  allocation->base = low ? choose_low(allocation->size, align) : choose(allocation->size, align);
+  if (allocation->base == 0) return nullptr;
   insert({allocation, std::move(storage)});
   lock.unlock();
   if (!zeroed) memory_begins(allocation->base, allocation->size);
@@ -289,6 +332,19 @@ std::optional<View> AddressSpace::view(u64 address, u64 size, u64 context) const
   view.writable = a.device_writable;
   view.epoch = epoch_.load(std::memory_order_relaxed);  // cannot change under the lock
   return view;
+}
+
+std::byte* AddressSpace::in_last_page(u64 address, u32 size, u64 context) const {
+  std::shared_lock lock(mutex_);
+  auto after = live_.upper_bound(address);
+  if (after == live_.begin()) return nullptr;
+  const auto& [base, entry] = *std::prev(after);
+  const Allocation& a = *entry.allocation;
+  const bool on_host = a.kind == MemoryKind::host_pinned || a.kind == MemoryKind::host_registered;
+  if (entry.storage.get() == nullptr && !on_host) return nullptr;  // its owner knows how far it reaches
+  const u64 offset = address - base, mapped = mapped_bytes(a);
+  if (offset > mapped || size > mapped - offset || !may_touch(context, a) || !a.device_writable) return nullptr;
+  return a.host + offset;
 }
 
 std::string AddressSpace::describe(u64 address, u32 size, u64 context) const {

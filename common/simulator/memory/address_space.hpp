@@ -66,7 +66,8 @@ class AddressSpace {
   // untouched, hence zero, and costs nothing until it is used. Null if the host has no memory left.
   static constexpr u64 kJunkLimit = u64{1} << 20;
   static constexpr u8 kJunk = 0xCD;
-  std::shared_ptr<Allocation> allocate(Allocation wanted, u64 align, bool zeroed);
+  // `low`: below 4 GiB, where addresses are few, and are used again.
+  std::shared_ptr<Allocation> allocate(Allocation wanted, u64 align, bool zeroed, bool low = false);
   // Chooses addresses for cuMemAddressReserve: there is nothing until something is entered. Never reused.
   u64 reserve(u64 size, u64 align);
   // The same among the host's own addresses, so that what is entered there can be the host's, too: until then touching
@@ -94,6 +95,9 @@ class AddressSpace {
   std::shared_ptr<Allocation> find(u64 address) const;  // the one that holds `address`; null if none does
   // The memory at [address, address + size) if one allocation of a context that may touch it holds all of it.
   std::optional<View> view(u64 address, u64 size, u64 context) const;
+  // Where the bytes at [address, address + size) are if they lie past the end of an allocation, in the last page that is
+  // mapped for it on a GPU; else null. They exist under hardware_bounds() only.
+  std::byte* in_last_page(u64 address, u32 size, u64 context) const;
   u64 epoch() const { return epoch_.load(std::memory_order_acquire); }
 
   // Describes an address for reports: "4 bytes past the end of the allocation of 400 bytes at 0x… (cuMemAlloc)".
@@ -147,6 +151,7 @@ class AddressSpace {
 
   AddressSpace() = default;
   u64 choose(u64 size, u64 align);
+  u64 choose_low(u64 size, u64 align);
   bool overlaps(u64 base, u64 size) const;
   void insert(Entry entry);
   void sweep(std::vector<Grave>& unused);
@@ -162,6 +167,7 @@ class AddressSpace {
   std::vector<Grave> graves_;
   std::atomic<u64> epoch_{0};
   u64 next_ = kHeapWindow;
+  u64 low_begin_ = 0, low_end_ = 0, low_next_ = 0;  // below 4 GiB; the host's own allocator is kept away from there
   u64 next_id_ = 1;
 };
 

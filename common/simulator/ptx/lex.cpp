@@ -47,11 +47,24 @@ class Lexer {
         at_ = static_cast<u32>(std::min(text_.find('\n', at_), text_.size()));
       } else if (peek() == '/' && peek(1) == '*') {
         skip_comment();
+      } else if (marks_line()) {
+        at_ = static_cast<u32>(std::min(text_.find('\n', at_), text_.size()));
       } else {
         return true;
       }
     }
     return false;
+  }
+
+  // What a C preprocessor leaves behind: # 1 "file.h" on a line of its own.
+  bool marks_line() const {
+    if (peek() != '#') return false;
+    for (u32 before = at_; before > line_start_; --before) {
+      if (!is(before - 1, kSpace)) return false;
+    }
+    u32 at = at_ + 1;
+    while (at < text_.size() && text_[at] != '\n' && is(at, kSpace)) ++at;
+    return is(at, kDigit);
   }
 
   void skip_comment() {

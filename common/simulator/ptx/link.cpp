@@ -64,7 +64,7 @@ class Linker {
       LinkedVariable linked;
       linked.variable = &variable;
       linked.module = module_;
-      linked.dynamic_shared = variable.space == Space::shared && variable.linkage == Linkage::external;
+      linked.dynamic_shared = is_dynamic_shared(variable);
       link_.variables.push_back(linked);
       const Symbol symbol{Symbol::variable, static_cast<u32>(link_.variables.size() - 1)};
       return make_known(variable.name, variable.linkage, symbol, variable.at);

@@ -9,10 +9,16 @@
 
 namespace cudasim::ptx {
 
+// .extern .shared without a size is what the launch asks for. With a size, it is an array like any other: LLVM's front
+// ends write those so, and a driver allocates them.
+inline bool is_dynamic_shared(const Variable& variable) {
+  return variable.space == Space::shared && variable.linkage == Linkage::external && variable.size == 0;
+}
+
 struct LinkedVariable {
   const Variable* variable = nullptr;  // the definition; of an extern without one: the declaration
   u32 module = 0;
-  bool dynamic_shared = false;  // .extern .shared: what the launch asks for
+  bool dynamic_shared = false;  // is_dynamic_shared()
   u64 address = 0;              // once it is placed: .global and .const
 };
 

@@ -72,6 +72,8 @@ struct Operand {
   bool negated = false;           // !p
   i64 addend = 0;                 // of Name: symbol + addend
   i64 index = 0;                  // of Name: symbol[index], in elements of the array
+  bool indexed = false;           // of Name: there is an index, be it 0
+  std::string index_register;     // of Name: symbol[register]
   std::shared_ptr<Operand> pair;  // the q of p|q
   Position at;
 };

@@ -111,12 +111,13 @@ void Parser::version() {
   const Token token = cursor_.take();
   const std::string text(cursor_.text(token));
   const std::size_t dot = text.find('.');
-  if (token.kind != Token::real || dot == std::string::npos || dot + 2 != text.size()) {
+  const bool is_number = text.find_first_not_of("0123456789.") == std::string::npos;
+  if (token.kind != Token::real || dot == std::string::npos || dot + 1 == text.size() || !is_number) {
     Cursor::fail(at, "Parsing error near '" + Cursor::shown(text) + "': syntax error");
   }
   Module& module = parsed_.module;
   module.version_major = digits(text.substr(0, dot));
-  module.version_minor = digits(text.substr(dot + 1));
+  module.version_minor = digits(text.substr(dot + 1, 1));  // 8.10 is 8.1: a number, not a pair of them
   const u32 newest = newest_ptx();
   if (module.version() > newest || !is_release(module.version())) {
     error(at,
@@ -312,6 +313,8 @@ void Parser::check_signature(const Function& function) {
       else if (each.in_register && each.is_array)
         error(each.at, "Variable '" + each.name + "' cannot be allocated into a register");
       if (each.pointer && !function.is_entry) error(each.at, "Illegal placement of kernel parameter attribute");
+      if (function.is_entry && each.in_register)
+        error(each.at, "Entry parameter '" + each.name + "' must have .param state space");
       if (function.is_entry && each.is_array && each.size == 0) {
         error(each.at, "Parameter to entry function cannot be an incomplete array.");
       }
@@ -365,7 +368,9 @@ void Parser::function(const Linking& linking, bool is_entry) {
   check_tuning(function);
   check_signature(function);
   known_functions_.insert(function.name);
-  if (!cursor_.accept(';')) {
+  // A function's declaration need not end with a semicolon, a kernel's must.
+  const bool declares = !is_entry && !cursor_.is('{') && !cursor_.at_end();
+  if (!cursor_.accept(';') && !declares) {
     function.has_body = true;
     if (function.linkage == Linkage::external) {
       error(function.at,
@@ -427,6 +432,8 @@ bool Parser::tuning_directive(Function& function) {
     function.max_registers = positive("maxnreg");
   else if (cursor_.accept_dotted(".minnctapersm"))
     function.min_blocks = positive("minnctapersm");
+  else if (cursor_.is_dotted(".maxnctapersm") && parsed_.module.version() < 21)
+    cursor_.take(), positive("maxnctapersm");
   else if (cursor_.accept_dotted(".maxnctapersm"))
     Cursor::fail(at, "Deprecated feature: '.maxnctapersm directive' not supported as of PTX version 2.1");
   else if (accept_directive(".maxclusterrank"))

@@ -163,9 +163,27 @@ bool Parser::declare(Position at, const std::string& name, u32 count) {
   return true;
 }
 
+// Until PTX ISA 1.3 a kernel's parameters are declared between its braces.
+void Parser::parameter_in_body(const Variable& variable) {
+  Parameter parameter;
+  parameter.name = variable.name;
+  parameter.type = variable.type;
+  parameter.size = variable.size;
+  parameter.align = variable.align;
+  parameter.vector = variable.vector;
+  parameter.is_array = !variable.dimensions.empty();
+  parameter.at = variable.at;
+  function_->parameters.push_back(std::move(parameter));
+}
+
 void Parser::body_variables() {
+  const bool of_kernel = function_->is_entry && parsed_.module.version() < 14;
   for (Variable& variable : variables(*variable_space(), Linkage::local)) {
     declare(variable.at, variable.name);
+    if (of_kernel && variable.space == Space::param) {
+      parameter_in_body(variable);
+      continue;
+    }
     if (variable.space == Space::param) check_alignment(variable.name, variable.align, variable.at);
     function_->scopes[open_scopes_.back()].variables.push_back(static_cast<u32>(function_->variables.size()));
     function_->variables.push_back(std::move(variable));
@@ -326,7 +344,7 @@ Operand Parser::memory_operand(int depth) {
     Operand base = named_operand();
     Name& name = std::get<Name>(base.value);
     if (!name.selector.empty()) name.text += "." + name.selector;
-    if (base.index != 0) cursor_.unexpected();
+    if (base.indexed) cursor_.unexpected();
     address.base = std::move(name.text);
     address.offset = base.addend;
   } else {
@@ -355,7 +373,13 @@ Operand Parser::named_operand() {
     cursor_.take();
   }
   if (cursor_.accept('[')) {
-    named.index = integer_expression(cursor_);
+    named.indexed = true;
+    if (cursor_.is_name() && !starts_expression(cursor_)) {  // array[register], array[register + 4]
+      named.index_register = cursor_.expect_name();
+      if (cursor_.accept('+')) named.addend = integer_expression(cursor_);
+    } else {
+      named.index = integer_expression(cursor_);
+    }
     cursor_.expect(']');
   }
   if (cursor_.accept('+')) {  // x-4 is written x+-4

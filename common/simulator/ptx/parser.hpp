@@ -82,6 +82,7 @@ class Parser {
   void open_scope();
   void registers();
   bool declare(Position at, const std::string& name, u32 count = 0);
+  void parameter_in_body(const Variable& variable);
   void body_variables();
   void label();
   void branch_targets(std::string name);

@@ -89,8 +89,10 @@ Resolved Resolver::run() {
   return std::move(out_);
 }
 
-void Resolver::statement(const Statement& s) {
+void Resolver::statement(const Statement& written) {
   row_ = nullptr;
+  const std::optional<Statement> modern = module_.target < 20 || module_.version() < 40 ? of_old(written) : std::nullopt;
+  const Statement& s = modern ? *modern : written;
   if (s.opcode == "bra") return branch(s);
   if (s.opcode == "brx") return branch_indexed(s);
   if (s.opcode == "ret") return leave(s);
@@ -145,9 +147,15 @@ void Resolver::lay_out_parameters() {
     u32 local = kUnset;
     if (parameter.size > kLargestLocal) fail(parameter.at, "Parameter '" + parameter.name + "' is too large");
     if (parameter.in_register) {
+      // The elements of a vector are handed over one by one.
       const u32 id = temporary(parameter.type);
       parameter_registers_[u64{index} * 2 + (result ? 1 : 0)] = id;
       placed.slot = id;
+      placed.size = bytes(parameter.type);
+      for (u32 i = 1; i < parameter.vector; ++i) {
+        (result ? code.results : code.parameters).push_back(placed);
+        placed.slot = temporary(parameter.type);
+      }
     } else if (function_.is_entry) {
       offset = round_up(offset, parameter.align);
       placed.offset = static_cast<u32>(offset);
@@ -186,7 +194,7 @@ void Resolver::enter_variables() {
       continue;
     }
     if (variable.space == Space::shared && variable.linkage == Linkage::external) {
-      // The same dynamic memory, whatever it is called.
+      // The same dynamic memory, whatever it is called; with a size, an array of this function's.
     } else if (variable.linkage == Linkage::external) {
       const Symbol* symbol = link_.find(module_index_, variable.name);
       if (symbol == nullptr || symbol->kind != Symbol::variable) {
@@ -198,7 +206,7 @@ void Resolver::enter_variables() {
     LinkedVariable linked;
     linked.variable = &variable;
     linked.module = module_index_;
-    linked.dynamic_shared = variable.space == Space::shared && variable.linkage == Linkage::external;
+    linked.dynamic_shared = is_dynamic_shared(variable);
     local_.push_back(static_cast<u32>(link_.variables.size()));
     link_.variables.push_back(linked);
   }
@@ -228,6 +236,18 @@ const Symbol* Resolver::symbol_of(const std::string& name) const {
   return symbol != nullptr && before(symbol->declared, at_) ? symbol : nullptr;
 }
 
+// Which element of a register is meant: the x of v.x.
+u32 Resolver::part_of(const std::string& name, const std::string& selector, u32 vector, Position at) const {
+  if (vector == 1) {
+    if (selector.size() == 1) fail(at, "Unknown video selector: '." + selector + "'");
+    return 0;
+  }
+  constexpr std::string_view kParts = "xyzwrgba";
+  const std::size_t part = selector.size() == 1 ? kParts.find(selector[0]) % 4 : kParts.size();
+  if (selector.size() != 1 || part >= vector) fail(at, "Element of vector '" + name + "' expected");
+  return static_cast<u32>(part);
+}
+
 std::optional<Resolver::Reg> Resolver::find_register(const std::string& name, const std::string& selector,
                                                      Position at) {
   const std::optional<Binding> binding = names_.find(name);
@@ -236,25 +256,21 @@ std::optional<Resolver::Reg> Resolver::find_register(const std::string& name, co
     const bool result = binding->kind == Binding::result;
     const Parameter& parameter = (result ? function_.results : function_.parameters)[binding->index];
     if (!parameter.in_register) return std::nullopt;
-    return Reg{parameter_registers_.at(u64{binding->index} * 2 + (result ? 1 : 0)), parameter.type};
+    const u32 part = part_of(name, selector, parameter.vector, at);
+    return Reg{parameter_registers_.at(u64{binding->index} * 2 + (result ? 1 : 0)) + part, parameter.type};
   }
   if (binding->kind != Binding::reg) return std::nullopt;
   const Register& declared = function_.registers[binding->index];
   if (!before(declared.at, at_)) unknown(name);
-  if (declared.vector == 1) {
-    if (selector.size() == 1) fail(at, "Unknown video selector: '." + selector + "'");
-    return element(binding->index, binding->number, 0);
-  }
-  constexpr std::string_view kParts = "xyzwrgba";
-  const std::size_t part = selector.size() == 1 ? kParts.find(selector[0]) % 4 : kParts.size();
-  if (selector.size() != 1 || part >= declared.vector) fail(at, "Element of vector '" + name + "' expected");
-  return element(binding->index, binding->number, static_cast<u32>(part));
+  return element(binding->index, binding->number, part_of(name, selector, declared.vector, at));
 }
 
 std::optional<Resolver::Reg> Resolver::find_register(const Operand& operand) {
   const Name* name = std::get_if<Name>(&operand.value);
   if (name == nullptr || operand.is_vector) return std::nullopt;
-  return find_register(name->text, name->selector, operand.at);
+  const std::optional<Reg> reg = find_register(name->text, name->selector, operand.at);
+  if (reg && !operand.index_register.empty()) mismatch();
+  return reg;
 }
 
 Slot Resolver::guard(const Statement& statement) {
@@ -274,6 +290,7 @@ void Resolver::mention(Slot slot, bool written, bool surely) {
   if (written) {
     if (written_.size() <= slot) written_.resize(registers_.size(), 0);
     written_[slot] = instruction + 1;
+    note_write(slot);
   }
   if (notes_ == nullptr) return;
   if (written)
@@ -306,6 +323,7 @@ void Resolver::finish() {
   Step step;
   step.falls_through = false;
   emit(last, {}, {}, step);
+  find_origins();
   leave_out_unread();
   Flow flow;
   flow.is_entry = function_.is_entry;

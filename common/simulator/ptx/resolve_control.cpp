@@ -6,6 +6,21 @@
 namespace cudasim::ptx {
 namespace {
 
+// The parameters with the elements of vector registers one by one, as CallSite has them.
+std::vector<Parameter> one_by_one(const std::vector<Parameter>& list) {
+  std::vector<Parameter> all;
+  for (const Parameter& each : list) {
+    const bool vector = each.in_register && each.vector > 1;
+    all.insert(all.end(), vector ? each.vector : 1, each);
+    for (u32 i = 0; vector && i < each.vector; ++i) {
+      Parameter& element = all[all.size() - 1 - i];
+      element.vector = 1;
+      element.size = bytes(each.type);
+    }
+  }
+  return all;
+}
+
 bool has_narrow(const std::vector<Parameter>& list) {
   return std::any_of(list.begin(), list.end(), [](const Parameter& each) {
     const bool integer = is_unsigned(each.type) || is_signed(each.type);
@@ -22,7 +37,7 @@ bool only_uni(std::span<const std::string> modifiers) {
 
 u32 Resolver::label(const Operand& operand) {
   const Name* name = std::get_if<Name>(&operand.value);
-  if (name == nullptr || operand.is_vector) mismatch();
+  if (name == nullptr || operand.is_vector || !operand.index_register.empty()) mismatch();
   const std::optional<Binding> binding = names_.find_label(name->text);
   if (!binding && !names_.find(name->text) && symbol_of(name->text) == nullptr) unknown(name->text);
   if (!binding || binding->kind != Binding::label)
@@ -91,6 +106,22 @@ void Resolver::leave(const Statement& s) {
   emit(instruction, {}, {}, step);
 }
 
+// The elements of vector registers one by one.
+Operand Resolver::one_by_one(const Operand& list) const {
+  Operand all = list;
+  all.elements.clear();
+  for (const Operand& each : list.elements) {
+    if (!is_vector_register(each)) {
+      all.elements.push_back(each);
+      continue;
+    }
+    Operand vector = each;
+    spell_out(vector);
+    all.elements.insert(all.elements.end(), vector.elements.begin(), vector.elements.end());
+  }
+  return all;
+}
+
 std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool result) {
   std::vector<CallSite::Argument> all;
   for (const Operand& each : list.elements) {
@@ -100,6 +131,7 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
       argument.slot = reg->id;
       argument.size = bytes(reg->type);
     } else if (const Name* name = std::get_if<Name>(&each.value)) {
+      if (!each.index_register.empty()) mismatch();
       const std::optional<Binding> binding = names_.find(name->text);
       if (!binding) unknown(name->text);
       if (binding->kind == Binding::variable) {
@@ -150,9 +182,10 @@ void Resolver::check_passed(const Statement& statement, const std::vector<CallSi
 void Resolver::call(const Statement& s) {
   if (!only_uni(s.modifiers)) fail(s.at, "Unknown modifier '." + Cursor::shown(s.modifiers.back()) + "'");
   CallSite site;
-  site.results = passed(s.operands[0], true);
-  site.arguments = passed(s.operands[2], false);
-  call_target(s, site);
+  const Operand arguments = one_by_one(s.operands[2]);
+  site.results = passed(one_by_one(s.operands[0]), true);
+  site.arguments = passed(arguments, false);
+  call_target(s, arguments, site);
   Instruction instruction;
   instruction.run = run_call;
   instruction.guard = guard(s);
@@ -170,7 +203,7 @@ void Resolver::call(const Statement& s) {
 
 // Finds what is called, and gives immediate arguments the types of its parameters. Long because each kind of callee has
 // errors of its own, in ptxas's words.
-void Resolver::call_target(const Statement& s, CallSite& site) {
+void Resolver::call_target(const Statement& s, const Operand& arguments, CallSite& site) {
   const Name* name = std::get_if<Name>(&s.operands[1].value);
   if (name == nullptr) mismatch();
   const std::vector<Parameter>*results = nullptr, *parameters = nullptr;
@@ -220,19 +253,20 @@ void Resolver::call_target(const Statement& s, CallSite& site) {
       return;
     }
   }
+  const std::vector<Parameter> taken = ptx::one_by_one(*parameters);
   for (CallSite::Argument& argument : site.arguments) {
     if (!argument.in_register || argument.slot != kConstant || argument.size != 0) continue;
     const u32 index = argument.local;
-    if (index >= parameters->size()) mismatch();
-    const Type type = (*parameters)[index].type;
+    if (index >= taken.size()) mismatch();
+    const Type type = taken[index].type;
     if (type == Type::pred) mismatch();
-    argument.slot = value(s.operands[2].elements[index], type, false, nullptr).slot;
+    argument.slot = value(arguments.elements[index], type, false, nullptr).slot;
     argument.size = bytes(type);
     argument.local = 0;
   }
   note_narrow(*results, *parameters, s.at);
-  check_passed(s, site.results, *results);
-  check_passed(s, site.arguments, *parameters);
+  check_passed(s, site.results, ptx::one_by_one(*results));
+  check_passed(s, site.arguments, taken);
 }
 
 }  // namespace cudasim::ptx

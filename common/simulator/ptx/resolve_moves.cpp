@@ -2,19 +2,27 @@
 #include "common/simulator/ptx/resolver.hpp"
 
 namespace cudasim::ptx {
+// The elements of a register, or of a parameter that is one; 0 if the name means something else.
+u32 Resolver::vector_of(const std::string& name) const {
+  const auto binding = names_.find(name);
+  if (!binding) return 0;
+  if (binding->kind == Binding::reg) return function_.registers[binding->index].vector;
+  if (binding->kind != Binding::parameter && binding->kind != Binding::result) return 0;
+  const auto& list = binding->kind == Binding::result ? function_.results : function_.parameters;
+  return list[binding->index].in_register ? list[binding->index].vector : 0;
+}
+
 // A register declared as a vector, named whole.
 bool Resolver::is_vector_register(const Operand& operand) const {
   const Name* name = operand.is_vector ? nullptr : std::get_if<Name>(&operand.value);
-  if (name == nullptr || !name->selector.empty()) return false;
-  const auto binding = names_.find(name->text);
-  return binding && binding->kind == Binding::reg && function_.registers[binding->index].vector > 1;
+  return name != nullptr && name->selector.empty() && vector_of(name->text) > 1;
 }
 
 // Names the elements of such a register one by one.
 void Resolver::spell_out(Operand& operand) const {
   if (!is_vector_register(operand)) return;
   const std::string name = std::get<Name>(operand.value).text;
-  const u32 count = function_.registers[names_.find(name)->index].vector;
+  const u32 count = vector_of(name);
   constexpr const char* kParts[] = {"x", "y", "z", "w"};
   for (u32 i = 0; i < count && i < 4; ++i) {
     Operand part = operand;
@@ -198,7 +206,7 @@ bool Resolver::is_known_before(const Statement& s, const Match& found) {
   } else {
     return false;
   }
-  check_version(s, *found.row);
+  check_version(s, *found.row, found.form);
   check_features(s);
   mention(reg->id, true, true);
   return true;

@@ -18,6 +18,23 @@ bool moves_256_bits(const Statement& s) {
   return (has("v8") && width == 32) || (has("v4") && width == 64);
 }
 
+// How many coordinates of one or two dimensions a texture or surface instruction reads. Old compilers write four for all.
+u32 coordinates_of(const Form& form) {
+  if (!form.opcode.starts_with("tex") && form.opcode != "tld4" && !form.opcode.starts_with("su")) return 0;
+  if (form.has("1d")) return 1;
+  return form.has("2d") || form.has("a1d") ? 2 : 0;
+}
+
+// The first architecture that has the form.
+u32 first_target(const Row& row, const Form& form, u32 version) {
+  if (row.is(kFirstOn90) && version < 81) return 90;
+  // sm_11 and sm_12 already count, in words: the former in global memory only.
+  const bool early = row.is(kAtomic) && row.target == 20 && form.types == 1 && !is_float(form.type[0]);
+  if (early && form.space == Space::global) return bytes(form.type[0]) == 4 ? 11 : 12;
+  if (early && form.space == Space::shared && bytes(form.type[0]) == 4) return 12;
+  return row.target;
+}
+
 }  // namespace
 
 void Resolver::by_row(const Statement& s, const Match& found) {
@@ -29,7 +46,7 @@ void Resolver::by_row(const Statement& s, const Match& found) {
     link_.errors.push_back({found.not_simulated ? Diagnostic::unsupported : Diagnostic::syntax, s.at, found.refusal});
     return;
   }
-  check_version(s, *found.row);
+  check_version(s, *found.row, found.form);
   check_features(s);
   check_opaque(s);
   Draft draft;
@@ -74,9 +91,10 @@ void Resolver::by_row(const Statement& s, const Match& found) {
   const u32 at = emit(instruction, {}, {}, step);
   if (draft.offset_of.kind != AddressOf::none) out_.fixups.push_back({at, draft.offset_of});
   note_address(draft);
+  note_origin(draft);
 }
 
-void Resolver::check_version(const Statement& s, const Row& row) const {
+void Resolver::check_version(const Statement& s, const Row& row, const Form& form) const {
   const u32 version = module_.version();
   // 6.0 stands for the rows that name no version: they are as old, or older.
   if (row.ptx > 60 && version < row.ptx) {
@@ -86,8 +104,8 @@ void Resolver::check_version(const Statement& s, const Row& row) const {
   if (row.target == kOnly90a) {
     if (module_.target_name != "sm_90a")
       fail(s.at, "Instruction '" + s.opcode + "' not supported on .target '" + module_.target_name + "'");
-  } else if (module_.target < row.target) {
-    fail(s.at, "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(row.target) + " or higher");
+  } else if (const u32 first = first_target(row, form, version); module_.target < first) {
+    fail(s.at, "Instruction '" + mnemonic() + "' requires .target sm_" + std::to_string(first) + " or higher");
   }
   // With independent progress, an instruction must name the lanes that it waits for.
   if (row.is(kWithoutSync) && module_.target >= 70 && version >= 64) {
@@ -159,10 +177,20 @@ void Resolver::check_number(const OperandRule& rule, u32 argument, const Operand
 // Gives each rule its operand; what follows inside the brackets of a memory operand counts as an operand of its own.
 void Resolver::operands(Draft& draft, const std::vector<OperandRule>& rules) {
   std::vector<const Operand*> given;
+  std::vector<Operand> coordinates;  // without what is too much of them
+  coordinates.reserve(draft.statement->operands.size());
   for (const Operand& each : draft.statement->operands) {
     given.push_back(&each);
     if (!std::holds_alternative<Address>(each.value)) continue;
-    for (const Operand& inner : each.elements) given.push_back(&inner);
+    for (const Operand& inner : each.elements) {
+      const u32 count = coordinates_of(draft.form);
+      const bool vector = inner.is_vector && (inner.elements.size() == 2 || inner.elements.size() == 4);
+      if (vector && count != 0 && inner.elements.size() > count) {
+        coordinates.push_back(inner);
+        coordinates.back().elements.resize(count);
+      }
+      given.push_back(vector && count != 0 && inner.elements.size() > count ? &coordinates.back() : &inner);
+    }
   }
   std::size_t needed = 0;
   for (const OperandRule& rule : rules) {
@@ -290,10 +318,7 @@ void Resolver::vector(Draft& draft, const OperandRule& rule, u32 count, const Op
   const Name* whole = std::get_if<Name>(&given.value);
   const std::optional<Binding> binding = whole == nullptr ? std::nullopt : names_.find(whole->text);
   if (whole != nullptr && !binding) unknown(whole->text);
-  if (!binding || binding->kind != Binding::reg || !whole->selector.empty() ||
-      function_.registers[binding->index].vector != count) {
-    mismatch();
-  }
+  if (!binding || !whole->selector.empty() || vector_of(whole->text) != count) mismatch();
   constexpr const char* kParts[] = {"x", "y", "z", "w"};
   for (u32 i = 0; i < count; ++i) {
     Operand part = given;

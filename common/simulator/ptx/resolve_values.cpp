@@ -12,7 +12,7 @@ bool is_opaque(Type type) { return type == Type::texref || type == Type::sampler
 bool has_size(std::string_view special, u32 bytes) {
   const bool wide = special == "%clock64" || special == "%globaltimer" || special == "%current_graph_exec" ||
                     special.ends_with("_64");
-  if (special == "%gridid") return bytes == 8 || bytes == 4;  // 32 bits until PTX 3.0, and still to be read so
+  if (special == "%gridid") return bytes != 0;  // 16 bits, then 32, and since PTX 3.0 64: all can be read
   return special == "%is_explicit_cluster" ? bytes == 0 : wide ? bytes == 8 : bytes == 4 || bytes == 2;
 }
 
@@ -30,9 +30,10 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
   const Name* from = std::get_if<Name>(&given.value);
   if (from == nullptr) mismatch();
   if (const std::optional<Reg> reg = find_register(given)) {
-    if (given.addend != 0 || given.index != 0) mismatch();
+    if (given.index != 0) mismatch();
     if (!fits(type, reg->type, wider, in_vector, named)) mismatch();
     if (width != nullptr) *width = bytes(reg->type);
+    if (given.addend != 0) return {sum_of(*reg, given.addend, type, in_vector)};
     if (!given.negated) return {reg->id};
     if (type != Type::pred) fail(at_, "Illegal argument to predicate negation");
     Instruction instruction;
@@ -49,6 +50,19 @@ Resolver::Value Resolver::value(const Operand& given, Type type, bool wider, u32
   }
   const std::string full = from->selector.empty() ? from->text : from->text + "." + from->selector;
   return special_register(full, type);
+}
+
+// register + number where a number is expected.
+Slot Resolver::sum_of(const Reg& reg, i64 addend, Type type, bool in_vector) {
+  Instruction sum;
+  sum.run = sum_handler(bytes(reg.type));
+  if (sum.run == nullptr || in_vector || is_float(type) || is_float(reg.type)) mismatch();
+  sum.slot[0] = temporary(reg.type);
+  sum.slot[1] = reg.id;
+  sum.offset = addend;
+  emit(sum, {reg.id}, {sum.slot[0]});
+  note_sum(sum.slot[0], reg.id, kNoSlot);
+  return sum.slot[0];
 }
 
 // Whether the text's version and target have the register, and what the kernel needs for it.
@@ -95,8 +109,60 @@ bool Resolver::names_sampler(const std::string& text) const {
          link_.variables[symbol->index].variable->type == Type::samplerref;
 }
 
-// The address of a variable, parameter or function in its own state space, if there is one of that name.
+// The address of a variable, parameter or function in its own state space, if there is one of that name, where the
+// instruction takes one.
 std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32 bytes) {
+  const Name& name = std::get<Name>(given.value);
+  if (!row_is(kTakesAddress) && !names_sampler(name.text) &&
+      (names_.find(name.text) || symbol_of(name.text) != nullptr)) {
+    fail(at_, "'" + Cursor::shown(name.text) + "' used in instruction '" + current_->opcode + "': must be register");
+  }
+  if (given.index_register.empty()) return address_of(given, bytes);
+  return Value{indexed_address(given, bytes)};
+}
+
+// array[register], array[register + 1]: they count elements.
+Slot Resolver::indexed_address(const Operand& given, u32 bytes) {
+  const u32 size = element_size(std::get<Name>(given.value).text);
+  if (size == 0) fail(at_, "Array indexing on non-array");
+  Operand symbol = given;
+  symbol.index_register.clear();
+  symbol.addend = 0;
+  const std::optional<Reg> index = find_register(given.index_register, "", given.at);
+  if (!index) unknown(given.index_register);
+  const Handler handler = indexed_sum_handler(bytes, cudasim::bytes(index->type), is_signed(index->type));
+  if (handler == nullptr || is_float(index->type)) mismatch();
+  const std::optional<Value> base = address_of(symbol, bytes);
+  if (!base) unknown(std::get<Name>(given.value).text);
+  Instruction sum;
+  sum.run = handler;
+  sum.slot[0] = temporary(bytes == 8 ? Type::b64 : Type::b32);
+  sum.slot[1] = base->slot;
+  sum.slot[2] = index->id;
+  sum.control = size;
+  sum.offset = given.addend * static_cast<i64>(size);
+  emit(sum, {sum.slot[1], sum.slot[2]}, {sum.slot[0]});
+  note_sum(sum.slot[0], sum.slot[1], sum.slot[2]);
+  return sum.slot[0];
+}
+
+// Bytes of an element of an array; 0 if the name is not one of an array.
+u32 Resolver::element_size(const std::string& text) const {
+  const auto of_variable = [](const Variable& variable) {
+    return variable.dimensions.empty() ? 0 : bytes(variable.type) * variable.vector;
+  };
+  if (const std::optional<Binding> binding = names_.find(text)) {
+    if (binding->kind == Binding::variable) return of_variable(function_.variables[binding->index]);
+    if (binding->kind != Binding::parameter && binding->kind != Binding::result) return 0;
+    const auto& list = binding->kind == Binding::result ? function_.results : function_.parameters;
+    return list[binding->index].is_array ? bytes(list[binding->index].type) : 0;
+  }
+  const Symbol* symbol = symbol_of(text);
+  if (symbol == nullptr) unknown(text);
+  return symbol->kind == Symbol::variable ? of_variable(*link_.variables[symbol->index].variable) : 0;
+}
+
+std::optional<Resolver::Value> Resolver::address_of(const Operand& given, u32 bytes) {
   const Name& name = std::get<Name>(given.value);
   const auto sized = [&](bool any) {
     if (bytes != 8 && !(any && bytes == 4)) mismatch();
@@ -119,10 +185,6 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
     }
     return {shared_address(index, offset, bytes)};
   };
-  if (!row_is(kTakesAddress) && !names_sampler(name.text) &&
-      (names_.find(name.text) || symbol_of(name.text) != nullptr)) {
-    fail(at_, "'" + Cursor::shown(name.text) + "' used in instruction '" + current_->opcode + "': must be register");
-  }
   const auto within = [&](const Variable& variable) {
     const u64 element = u64{cudasim::bytes(variable.type)} * variable.vector;
     return static_cast<i64>(static_cast<u64>(given.addend) + static_cast<u64>(given.index) * element);
@@ -161,6 +223,7 @@ std::optional<Resolver::Value> Resolver::address_value(const Operand& given, u32
 
 void Resolver::based_on(Draft& draft, Slot slot, u32 bytes) {
   draft.form.address_bytes = bytes;
+  if (draft.memories <= 1) draft.base = slot;
   set_width(draft, bytes);
   draft.slots.push_back(slot);
   draft.written.push_back(false);
@@ -200,7 +263,9 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   Address bare;
   if (address == nullptr) {
     const Name* name = std::get_if<Name>(&given.value);
-    if (name == nullptr || given.is_vector || given.negated || given.index == 0) mismatch();
+    if (name == nullptr || given.is_vector || given.negated) mismatch();
+    if (!given.index_register.empty()) return memory_at_index(draft, given);
+    if (!given.indexed) mismatch();
     bare = {name->text, given.addend};
     address = &bare;
   }
@@ -232,7 +297,8 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   }
   if (binding) {
     const bool result = binding->kind == Binding::result;
-    if (given.index != 0) mismatch();
+    const Parameter& own = (result ? function_.results : function_.parameters)[binding->index];
+    const i64 offset = address->offset + given.index * static_cast<i64>(bytes(own.type));
     if (!result && is_opaque(function_.parameters[binding->index].type))
       fail(at_, std::string("Kernel parameters of type .") + name(function_.parameters[binding->index].type) +
                     " are not simulated");
@@ -242,9 +308,9 @@ void Resolver::memory(Draft& draft, const Operand& given) {
     if (!result && draft.stores) fail(at_, "Illegal to write to function input parameter '" + base + "'");
     if (result && !draft.stores) fail(at_, "Illegal to read function return parameter '" + base + "'");
     if (!function_.is_entry) {
-      return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], address->offset);
+      return memory_of_local(draft, (result ? result_local_ : parameter_local_)[binding->index], offset);
     }
-    draft.instruction.offset = static_cast<i64>(out_.code->parameters[binding->index].offset) + address->offset;
+    draft.instruction.offset = static_cast<i64>(out_.code->parameters[binding->index].offset) + offset;
     return based_on(draft, kNoSlot, 8);
   }
   const Symbol* symbol = symbol_of(base);
@@ -254,6 +320,30 @@ void Resolver::memory(Draft& draft, const Operand& given) {
   const u64 element = u64{bytes(variable.type)} * variable.vector;
   const i64 offset = static_cast<i64>(static_cast<u64>(address->offset) + static_cast<u64>(given.index) * element);
   memory_of_variable(draft, variable, symbol->index, offset);
+}
+
+// symbol[register] as a memory operand.
+void Resolver::memory_at_index(Draft& draft, const Operand& given) {
+  const std::string& text = std::get<Name>(given.value).text;
+  const std::optional<Binding> binding = names_.find(text);
+  const Symbol* symbol = binding ? nullptr : symbol_of(text);
+  if (!binding && symbol == nullptr) unknown(text);
+  if (binding ? binding->kind == Binding::reg : symbol->kind != Symbol::variable) mismatch();
+  const Variable* variable = symbol != nullptr ? link_.variables[symbol->index].variable
+                             : binding->kind == Binding::variable ? &function_.variables[binding->index]
+                                                                  : nullptr;
+  const Space own = variable == nullptr ? Space::param : variable->space;
+  Space& space = draft.form.space;
+  const bool generic = space == Space::generic && own != Space::constant && own != Space::param;
+  if (!generic && own != (space == Space::shared_cluster ? Space::shared : space)) {
+    fail(at_, "State space mismatch between instruction and address in instruction '" + current_->opcode + "'");
+  }
+  if (variable != nullptr && is_opaque(variable->type)) mismatch();
+  draft.instruction.offset = 0;
+  if (generic && own != Space::global)
+    draft.instruction.offset += static_cast<i64>(own == Space::shared ? kSharedWindow : kLocalWindow);
+  if (space == Space::param && !function_.is_entry) space = Space::local;
+  based_on(draft, indexed_address(given, 8), 8);
 }
 
 void Resolver::memory_of_local(Draft& draft, u32 local, i64 offset) {
@@ -320,6 +410,7 @@ Slot Resolver::shared_address(u32 index, i64 offset, u32 bytes) {
   }
   const u32 at = emit(instruction, {}, {instruction.slot[0]});
   if (function_.is_entry) out_.fixups.push_back({at, {AddressOf::shared, index, 0}});
+  note_made_of(instruction.slot[0], index);
   return instruction.slot[0];
 }
 

@@ -1,7 +1,8 @@
 // Translates a function's statements into instructions, one function at a time. The files: resolve.cpp (declarations,
 // registers, output), resolve_control.cpp (branches and calls), resolve_moves.cpp (the forms of mov, and what need not
-// run), resolve_rows.cpp (instructions with a row, and their operands), resolve_values.cpp (what an operand names),
-// resolve_addresses.cpp (arrays and indices), resolve_notes.cpp (notes for profiles and traces).
+// run), resolve_old.cpp (what old versions left out), resolve_rows.cpp (instructions with a row, and their operands),
+// resolve_values.cpp (what an operand names),
+// resolve_addresses.cpp (arrays and indices), resolve_origins.cpp (which shared variable is meant), resolve_notes.cpp (notes for profiles and traces).
 //
 // The row of an instruction is all that they know about it. Only bra, brx, ret and call have no row: they are the shape
 // of the program.
@@ -75,6 +76,7 @@ class Resolver {
 
   // Statements.
   void statement(const Statement& statement);
+  std::optional<Statement> of_old(const Statement& statement) const;
   void count_writes();
   void count_writes(const Operand& operand);
   bool loads_parameter(const Statement& statement) const;
@@ -90,7 +92,8 @@ class Resolver {
   void branch_indexed(const Statement& statement);
   void leave(const Statement& statement);
   void call(const Statement& statement);
-  void call_target(const Statement& statement, CallSite& site);
+  Operand one_by_one(const Operand& list) const;
+  void call_target(const Statement& statement, const Operand& arguments, CallSite& site);
   void prototype(const Statement& statement, const Operand& table);
   std::vector<CallSite::Argument> passed(const Operand& list, bool result);
   void note_narrow(const std::vector<Parameter>& results, const std::vector<Parameter>& parameters, Position at);
@@ -100,12 +103,13 @@ class Resolver {
   void pack(const Statement& statement, Type type);
   void unpack(const Statement& statement, Type type);
   void move_vector(const Statement& statement, Type type, u32 count);
+  u32 vector_of(const std::string& name) const;
   bool is_vector_register(const Operand& operand) const;
   void spell_out(Operand& operand) const;
 
   // Instructions with a row.
   void by_row(const Statement& statement, const Match& found);
-  void check_version(const Statement& statement, const Row& row) const;
+  void check_version(const Statement& statement, const Row& row, const Form& form) const;
   void check_features(const Statement& statement) const;
   void check_opaque(const Statement& statement) const;
   void check_number(const OperandRule& rule, u32 argument, const Operand& operand);
@@ -125,6 +129,7 @@ class Resolver {
     bool stores = false;            // its memory operand comes first, and what goes there behind it
     u32 element_bytes = 0;          // of the vector being read: its registers', 0 if it has none
     Slot index_register = kNoSlot;  // of the memory operand, if it takes one
+    Slot base = kNoSlot;            // of the first memory operand
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
   bool could_be(const Draft& draft, const OperandRule& rule, const Operand& given);
@@ -140,6 +145,7 @@ class Resolver {
   void memory_of_variable(Draft& draft, const Variable& variable, u32 index, i64 offset);
   Slot shared_address(u32 index, i64 offset, u32 bytes);
   void memory_of_local(Draft& draft, u32 local, i64 offset);
+  void memory_at_index(Draft& draft, const Operand& operand);
   void based_on(Draft& draft, Slot slot, u32 bytes);
   void set_width(Draft& draft, u32 width);
   void selectors(Draft& draft, const OperandRule& rule, const Operand& operand);
@@ -153,13 +159,25 @@ class Resolver {
   Slot take_index(Draft& draft, Slot reg);
   void leave_out_unread();
 
+  // Which shared variable an address is made of.
+  void note_write(Slot slot);
+  void note_made_of(Slot slot, u32 variable);
+  void note_sum(Slot slot, Slot one, Slot other);
+  void note_origin(const Draft& draft);
+  void find_origins();
+
   // Values.
   Value value(const Operand& operand, Type type, bool wider, u32* width, bool in_vector = false, bool named = true);
   std::optional<Value> address_value(const Operand& operand, u32 bytes);
+  std::optional<Value> address_of(const Operand& operand, u32 bytes);
+  Slot indexed_address(const Operand& operand, u32 bytes);
+  u32 element_size(const std::string& name) const;
+  Slot sum_of(const Reg& reg, i64 addend, Type type, bool in_vector);
   bool names_sampler(const std::string& text) const;
   Value special_register(const std::string& name, Type type);
   void reads_special(const std::string& name, Position at);
   const Symbol* symbol_of(const std::string& name) const;
+  u32 part_of(const std::string& name, const std::string& selector, u32 vector, Position at) const;
   std::optional<Reg> find_register(const Operand& operand);
   std::optional<Reg> find_register(const std::string& name, const std::string& selector, Position at);
   Reg element(u32 reg, u32 number, u32 part);
@@ -210,6 +228,13 @@ class Resolver {
     u32 at = 0;  // instruction
     std::vector<Slot> slots;
   };
+  struct Definition {  // of a register, in so far as it may hold the address of a shared variable
+    enum Kind : u8 { of_variable, copy, sum, unknown } kind = unknown;
+    u32 reg = 0, variable = 0;
+    std::vector<Slot> from;
+  };
+  std::vector<Definition> definitions_;
+  std::vector<std::pair<u32, Slot>> accesses_;  // statement, base register
   std::vector<Producer> producers_;  // of what is, or was, in addresses_
   std::vector<u32> written_;         // by register: 1 + the last instruction that wrote it
   u32 straight_since_ = 0;           // the first instruction of those that nothing jumps between

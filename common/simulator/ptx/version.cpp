@@ -29,7 +29,7 @@ constexpr Known kTargets[] = {
     {"sm_121", {121, 88}},  {"sm_121f", {121, 88}}, {"sm_121a", {121, 88}},
 };
 
-// The last minor version of each major one; there never was a 1.0 or 1.1.
+// The last minor version of each major one.
 constexpr u32 kLastMinor[] = {0, 5, 3, 2, 3, 1, 5, 8, 8};
 
 constexpr Later kLater[] = {
@@ -70,7 +70,7 @@ u32 newest_ptx() {
 
 bool is_release(u32 version) {
   const u32 major = version / 10, minor = version % 10;
-  return version >= 12 && (major >= std::size(kLastMinor) || minor <= kLastMinor[major]);
+  return version >= 10 && (major >= std::size(kLastMinor) || minor <= kLastMinor[major]);
 }
 
 Target target_named(std::string_view name) {

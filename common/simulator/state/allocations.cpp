@@ -1,6 +1,7 @@
 #include "common/simulator/state/allocations.hpp"
 
 #include "common/simulator/numbers.hpp"
+#include "common/simulator/state/first_contexts.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <sys/mman.h>
@@ -133,7 +134,8 @@ std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind 
   wanted.label = label;
   // What is big begins where a page of the device does, as a driver has it; programs that divide it up rely on that.
   const u64 least = size > kBig ? kBigAlign : kUnit;
-  auto made = AddressSpace::instance().allocate(std::move(wanted), std::max<u64>(align, least), zeroed);
+  auto made = AddressSpace::instance().allocate(std::move(wanted), std::max<u64>(align, least), zeroed,
+                                                    FirstMemory::wanted(context));
   require(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
   remember(made->base, context, std::move(share));
   return made;

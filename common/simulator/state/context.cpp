@@ -113,6 +113,13 @@ std::shared_ptr<Context> find_context(CUcontext handle) {
   return found == all.by_handle.end() ? nullptr : found->second;
 }
 
+bool lives_context_of(u32 api_version) {
+  Contexts& all = contexts();
+  const std::shared_lock lock(all.mutex);
+  return std::any_of(all.by_handle.begin(), all.by_handle.end(),
+                     [&](const auto& each) { return each.second && each.second->api_version == api_version; });
+}
+
 std::shared_ptr<Context> get_context(CUcontext handle) {
   Contexts& all = contexts();
   const std::shared_lock lock(all.mutex);

@@ -84,6 +84,8 @@ enum class ContextState : u8 { unknown, destroyed, live };
 ContextState context_state(CUcontext handle);
 // Null unless it is live.
 std::shared_ptr<Context> find_context(CUcontext handle);
+// Whether there is a live context that was made by this version of cuCtxCreate.
+bool lives_context_of(u32 api_version);
 // Live or throws CUDA_ERROR_INVALID_CONTEXT, or CUDA_ERROR_CONTEXT_IS_DESTROYED.
 std::shared_ptr<Context> get_context(CUcontext handle);
 

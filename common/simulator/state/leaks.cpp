@@ -1,15 +1,13 @@
 #include "common/simulator/state/leaks.hpp"
 
 #include "common/simulator/memory/address_space.hpp"
+#include "common/simulator/state/caller.hpp"
 #include "common/simulator/state/context.hpp"
 #include "common/simulator/state/device.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/thread.hpp"
 #include "common/simulator/text.hpp"
 #include "common/simulator/watch/finding.hpp"
-
-#include <dlfcn.h>
-#include <execinfo.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -102,27 +100,12 @@ Ledger& ledger() {
   return only;
 }
 
-// The first frame that is not this library's.
-const void* caller() {
-  void* frames[24];
-  const int count = backtrace(frames, 24);
-  Dl_info own{}, info{};
-  if (dladdr(reinterpret_cast<const void*>(&caller), &own) == 0) return nullptr;
-  for (int i = 0; i < count; ++i) {
-    if (dladdr(frames[i], &info) == 0 || info.dli_fbase != own.dli_fbase) return frames[i];
-  }
-  return nullptr;
-}
-
 std::string called_from(const void* address) {
-  Dl_info info{};
-  if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) return "";
-  const std::string path = info.dli_fname;
+  const CodeAddress where = code_address(address);
+  if (where.file.empty()) return "";
   char offset[32];
-  std::snprintf(
-      offset, sizeof offset, "+0x%llx",
-      static_cast<unsigned long long>(reinterpret_cast<u64>(address) - 1 - reinterpret_cast<u64>(info.dli_fbase)));
-  return ", from " + path.substr(path.rfind('/') + 1) + offset;
+  std::snprintf(offset, sizeof offset, "+0x%llx", static_cast<unsigned long long>(where.offset - 1));
+  return ", from " + where.file + offset;
 }
 
 // After a fault nothing can be freed: every call fails with it.

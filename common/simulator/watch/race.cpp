@@ -108,15 +108,19 @@ u32 BlockRaces::entry(Warp& warp, const Site& site, bool shared, u8 kind) {
   const u32 time = (kind & AccessLog::kAsync) != 0 ? copies_now_[warp.index] : now_[warp.index];
   const u64 hash = reinterpret_cast<u64>(site.instruction) / sizeof(Instruction) * 2 + (shared ? 1 : 0) + kind;
   Recent& recent = recent_[warp.index * kRecent + hash % kRecent];
-  if (recent.instruction == site.instruction && recent.time == time && recent.kind == kind && recent.shared == shared)
+  AccessLog& all = shared ? log() : grid_.log;
+  if (recent.instruction == site.instruction && recent.time == time && recent.kind == kind && recent.shared == shared) {
+    all[recent.index].lanes |= warp.mask;
     return recent.index;
+  }
   AccessLog::Entry e;
+  e.lanes = warp.mask;
   e.block = static_cast<u32>(block_.number);
   e.time = time;
   e.site = grid_.site(site);
   e.warp = static_cast<u8>(warp.index);
   e.kind = kind;
-  recent = {site.instruction, time, (shared ? log() : grid_.log).add(e), kind, shared};
+  recent = {site.instruction, time, all.add(e), kind, shared};
   return recent.index;
 }
 
@@ -141,6 +145,14 @@ bool conflict(u8 now, u64 block, bool silent, const AccessLog::Entry& before) {
   if ((both & AccessLog::kIsStrong) != 0)
     return before.block != static_cast<u32>(block) && ((now | before.kind) & AccessLog::kInBlock) != 0;
   return !(silent && (before.kind & AccessLog::kWrites) != 0);
+}
+
+// Whether lanes of one warp exchange a value through volatile shared memory as if they ran in step: the lane took part in
+// the other one's access, so it is not waiting for that as for a flag.
+bool in_step(const AccessLog::Entry& now, u32 lane, const AccessLog::Entry& before) {
+  const u8 both = now.kind & before.kind, either = now.kind | before.kind;
+  return (both & AccessLog::kIsVolatile) != 0 && (either & AccessLog::kWrites) != 0 && now.block == before.block &&
+         now.warp == before.warp && (before.lanes >> lane & 1) != 0;
 }
 
 // Whether an access that is known to come before `now` can be forgotten: whatever races with it races with `now`.
@@ -178,7 +190,9 @@ void BlockRaces::check(Warp& warp, const Site& site, const Touch& touch, u8 kind
       if (other.bits == now.bits) continue;
       const AccessLog::Entry& e = log[other.index()];
       const bool before = known(self, warp, touch.lane, e, other.lane()) || has_followed(cell, i);
-      if (!before && !reported && conflict(kind, block_.number, touch.silent, e)) {
+      const bool exchange = touch.space == Space::shared && !touch.silent &&
+                            in_step(log[index], touch.lane, e);
+      if (!before && !reported && (exchange || conflict(kind, block_.number, touch.silent, e))) {
         report(warp, site, touch, kind, e, other.lane());
         reported = true;
       }
@@ -210,6 +224,7 @@ void BlockRaces::touched(Warp& warp, const Site& site, const std::vector<Touch>&
     if (touch.kind != Access::read) kind |= AccessLog::kWrites;
     if (touch.kind == Access::atomic) kind |= AccessLog::kAtomic | AccessLog::kIsStrong;
     if ((control & kStrong) != 0) kind |= AccessLog::kIsStrong;
+    if ((control & kVolatile) != 0) kind |= AccessLog::kIsVolatile;
     if ((kind & AccessLog::kIsStrong) != 0 && (control & kBlockScope) != 0) kind |= AccessLog::kInBlock;
     if (touch.asynchronous) kind |= AccessLog::kAsync;
     if (touch.silent) kind |= AccessLog::kSilent;
@@ -455,6 +470,8 @@ void BlockRaces::report(Warp& warp, const Site& site, const Touch& touch, u8 kin
   } else if (other.site == grid_.site(site) && same_block && other.warp == warp.index && kind == other.kind &&
              (kind & AccessLog::kWrites) != 0 && (kind & AccessLog::kAsync) == 0) {
     why = "lanes of one warp write different values to one place: which of them stays is left to chance";
+  } else if ((kind & other.kind & AccessLog::kIsVolatile) != 0 && same_block) {
+    why = "both are volatile, but lanes of a warp need not run in step; no __syncwarp or barrier lies between the two";
   } else if ((kind & other.kind & AccessLog::kIsStrong) != 0) {
     why = "one of them is atomic for its own block only (.cta), and these are two blocks";
   } else if ((either & AccessLog::kIsStrong) != 0) {

@@ -5,6 +5,9 @@
 // barriers of the block, its warps and its cluster; release and acquire; fences with strong accesses (volatile, relaxed,
 // atomic) after and before them; mbarriers; waits for asynchronous copies.
 //
+// One rule is stricter: lanes of a warp that write volatile shared memory together and then read each other's values
+// rely on running in step, which no device since sm_70 promises.
+//
 // Three rules are weaker than the manual's, because common programs would be reported otherwise. A barrier makes what an
 // earlier atomic operation or volatile read has seen known to the block, as a fence does. Warp-wide operations with a
 // member mask order memory, which the manual promises for bar.warp.sync only. Threads that write the value that is there
@@ -32,9 +35,10 @@ struct Access32 {
 
 class AccessLog {
  public:
-  enum : u8 { kWrites = 1, kIsStrong = 2, kInBlock = 4, kAsync = 8, kAtomic = 16, kSilent = 32 };
+  enum : u8 { kWrites = 1, kIsStrong = 2, kInBlock = 4, kAsync = 8, kAtomic = 16, kSilent = 32, kIsVolatile = 64 };
   struct Entry {
     u32 block = 0, time = 0, site = 0;
+    u32 lanes = 0;  // that have executed it
     u8 warp = 0, kind = 0;
   };
   AccessLog() { clear(); }
@@ -44,6 +48,7 @@ class AccessLog {
     return static_cast<u32>(entries_.size() - 1);
   }
   const Entry& operator[](u32 index) const { return entries_[index]; }
+  Entry& operator[](u32 index) { return entries_[index]; }
   u32 size() const { return static_cast<u32>(entries_.size()); }
   bool full() const { return entries_.size() >= kMost; }
 

@@ -8,6 +8,21 @@
 namespace cudasim {
 namespace {
 
+// What __syncthreads() is in a kernel.
+constexpr u32 kWholeBlock = 0;
+
+// Whether two instructions are one in the source: compilers copy what is in a loop.
+bool same_place(const Site& a, const Site& b) {
+  if (a == b) return true;
+  const auto source = [](const Site& site) {
+    const u32 statement = site.instruction->statement;
+    return statement < site.code->statements.size() ? site.code->statements[statement].source : SourceLine();
+  };
+  const SourceLine one = source(a), other = source(b);
+  return one.file != 0 && one.file == other.file && one.line == other.line && one.outer_file == other.outer_file &&
+         one.outer_line == other.outer_line;
+}
+
 }  // namespace
 
 void BlockSync::start() {
@@ -38,6 +53,11 @@ void BlockSync::arrive(Warp& warp, const Site& at, u32 id, u32 count) {
     say(warp, lane, at, "barrier with different counts",
         "it waits at barrier " + std::to_string(id) + " for " + threads(count) + ", and warp " +
             std::to_string(phase.warp) + " at " + where(grid.program, phase.at) + " for " + threads(phase.count));
+  }
+  if (id == kWholeBlock && count == 0 && phase.warp != warp.index && !same_place(phase.at, at)) {
+    say(warp, lane, at, "barrier at two places",
+        "warp " + std::to_string(phase.warp) + " waits for the same barrier at " + where(grid.program, phase.at) +
+            ": __syncthreads() is for the whole block, at one place");
   }
   Site& others = phase.by_warp[warp.index];
   if (others.instruction != nullptr && !(others == at)) {

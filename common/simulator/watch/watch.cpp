@@ -5,6 +5,7 @@
 #include "common/simulator/isa/order.hpp"
 #include "common/simulator/wanted.hpp"
 #include "common/simulator/watch/launches.hpp"
+#include "common/simulator/watch/variables.hpp"
 
 #include <cstring>
 
@@ -12,13 +13,14 @@ namespace cudasim {
 
 std::unique_ptr<GridObserver> watch_grid(Grid& grid) {
   const Checks& wanted = checks();
-  if (!wanted.race && !wanted.init && !wanted.sync && !notes_wanted()) return nullptr;
+  if (!wanted.memory && !wanted.race && !wanted.init && !wanted.sync && !notes_wanted()) return nullptr;
   auto watch = std::make_unique<GridWatch>(grid);
-  const bool needed = watch->races != nullptr || watch->reads != nullptr || watch->sync || watch->sight != nullptr;
+  const bool needed = watch->variables || watch->races != nullptr || watch->reads != nullptr || watch->sync || watch->sight != nullptr;
   return needed ? std::move(watch) : nullptr;
 }
 
-GridWatch::GridWatch(Grid& grid) : sync(checks().sync), sight(Sight::of(grid)) {
+GridWatch::GridWatch(Grid& grid)
+    : variables(checks().memory && !grid.kernel.shared_variables.empty()), sync(checks().sync), sight(Sight::of(grid)) {
   if (checks().race) races = std::make_unique<GridRaces>(grid);
   // Copies and fills of the device runtime report what they have read and written when they have run.
   if (checks().init && !grid.kernel.name.starts_with(kRuntimeKernels)) reads = std::make_unique<GridReads>(grid);
@@ -40,7 +42,7 @@ void Watch::start() {
   touches_.clear();
   asynchronous_ = false;
   sight_ = grid_.sight != nullptr && grid_.sight->sees(block_) ? grid_.sight.get() : nullptr;
-  wants_accesses_ = races_ != nullptr || reads_ != nullptr || sight_ != nullptr;
+  wants_accesses_ = grid_.variables || races_ != nullptr || reads_ != nullptr || sight_ != nullptr;
   if (races_ != nullptr) races_->start();
   if (reads_ != nullptr) reads_->start();
   if (sync_ != nullptr) sync_->start();
@@ -115,6 +117,7 @@ void Watch::executed(Warp& warp, const Code& code, const Instruction& instructio
 void Watch::hand_on(Warp& warp, const Site& site) {
   for (Touch& t : touches_)
     t.silent = t.kind == Access::write && t.size <= Touch::kKept && same(t.before, t.at, t.size);
+  if (grid_.variables) check_variables(warp, site, touches_);
   if (reads_ != nullptr) reads_->touched(warp, site, touches_);
   if (races_ != nullptr) races_->touched(warp, site, touches_);
   touches_.clear();

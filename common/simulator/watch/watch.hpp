@@ -24,6 +24,7 @@ class GridWatch final : public GridObserver {
 
   std::unique_ptr<GridRaces> races;
   std::unique_ptr<GridReads> reads;
+  bool variables = false;  // of shared memory: whether accesses stay within them
   bool sync = false;
   std::unique_ptr<Sight> sight;  // counters and trace
 };

@@ -1,0 +1,18 @@
+// Which code has called the library.
+#pragma once
+#include "common/simulator/types.hpp"
+
+#include <string>
+
+namespace cudasim {
+
+// The first address on the stack that is not in this library; null if there is none.
+const void* caller();
+
+struct CodeAddress {
+  std::string file;  // without its folder; empty: unknown
+  u64 offset = 0;    // from where the file is loaded
+};
+CodeAddress code_address(const void* address);
+
+}  // namespace cudasim
