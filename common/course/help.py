@@ -5,17 +5,21 @@ TARGETS = """\
 make 02-03          build and run a lesson; also: make 02-context/03-stack
 make 02             build and run a chapter; also: make 02-context
 make run            build and run every lesson
-make walk           a guided tour: question, prediction, run, explanation
+make learn          the trainer: predict, run, solve; judges every save
+make progress       what you have solved
 make check          judge your answers to the exercises
+make walk           a guided tour: question, prediction, run, explanation
 make doctor         what this machine has for CUDA, and what it lacks
 make bench          run the lessons that measure; keep figures in build/bench
 make clean          remove what was built, but not what was downloaded
+For teachers:
+make grade          judge a class: SUBMISSIONS=folder
 For contributors:
 make test           prove every program, exercise, text and tool
 make simulator      build only the simulated GPU: build/simulator/libcuda.so.1
 make bench-simulator   measure the simulator's speed
 make fuzz           feed the simulator random PTX
-run, walk, check, bench and test take a part of the course: make check 02
+run, learn, check, … take a part of the course: make check 02
 """
 VARIABLES = {
     "DEVICE": "gpu, simulator or auto (the default: a GPU if there is one)",
@@ -25,6 +29,7 @@ VARIABLES = {
     "CUDA_HOME": "another CUDA toolkit; TOOLKIT_VERSION: the version to fetch",
     "TORCH_INDEX": "where PyTorch is fetched from",
     "IN": "a part of the course, like one named beside the target",
+    "SUBMISSIONS": "for grade: the folder with a folder for each student",
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
 }
 # Known, but not worth a line of the screen.

@@ -120,6 +120,19 @@ class Run:
             elif self.status == 1 and re.search(r"^\S+:\d+: .* -> CUDA_ERROR_", self.said, re.MULTILINE):
                 how += ", as CU_CHECK does: CU_THROW throws instead"
             self.culprit.failure = f"{told}{how}\n{self.said}".strip()
+        self.note_skips()
+        # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
+        if self.cases and self.status not in (None, 0, 2, 4) and not any(case.failure for case in self.cases):
+            self.cases.append(Case("the test program ends well"))
+            self.cases[-1].failure = f"all cases passed, then it {self.end}\n{self.said}"
+
+    def note_skips(self):
+        """The reasons of the cases that were skipped, which they have written on stderr."""
+        for case in self.cases:
+            skip = f"SKIPPED: {case.name}: "
+            reasons = [line[len(skip) :] for line in self.said.splitlines() if line.startswith(skip)]
+            if reasons and not case.failure:
+                case.skipped = reasons[0]
 
 
 ANY = "*"  # for `until`: whichever fails first
@@ -139,20 +152,10 @@ def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=N
     while True:
         choice = _quoted(only) if only else "".join("~" + _quoted(name) for name in culprits)
         run = Run(binary, environment, [choice] if choice else [], current, limit)
-        for case in run.cases:
-            skip = f"SKIPPED: {case.name}: "
-            reasons = [line[len(skip) :] for line in run.said.splitlines() if line.startswith(skip)]
-            if reasons and not case.failure:
-                case.skipped = reasons[0]
         if not run.cases and not culprits:
             broken = Case(only or "the test program starts")
             broken.failure = f"{binary} {run.end}\n{run.said}"
             return [broken]
-        # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
-        if run.status not in (None, 0, 2, 4) and not any(case.failure for case in run.cases):
-            leaving = Case("the test program ends well")
-            leaving.failure = f"all cases passed, then it {run.end}\n{run.said}"
-            run.cases.append(leaving)
         for case in run.cases:
             finished.setdefault(case.name, case)
         if only or not run.culprit or run.hung or run.culprit.name in culprits:

@@ -12,8 +12,9 @@ from course.device import choose_device, wished_device
 from course.lessons import chapters, is_python, lessons, plots
 
 # These do the part of the course that is named beside them: make walk 02-context.
-PARTLY = ("run", "check", "walk", "test", "bench")
-WITHOUT_SETUP = ("help", "clean", "doctor")
+PARTLY = ("run", "check", "walk", "test", "bench", "learn", "progress", "grade")
+ONLY_IF_NAMED = ("learn", "progress", "grade")  # without a part, they choose their lessons themselves
+WITHOUT_SETUP = ("help", "clean", "doctor", "progress")
 
 
 # ---- names ---------------------------------------------------------------------------------------------------------------
@@ -111,6 +112,8 @@ def steps(goals, part):
     for goal in goals:
         if goal == "test":
             found.append(Step("test", part, chosen))
+        elif goal in ONLY_IF_NAMED:
+            found.append(Step(goal, chosen if part else []))
         elif goal in PARTLY:
             found.append(Step(goal, chosen, chosen))
         elif goal.startswith("build/"):
@@ -128,7 +131,7 @@ def needs(todo):
     found = []
     about = {lesson for step in todo for lesson in step.about}
     commands = {step.command for step in todo}
-    judging = commands & {"test", "check"} or any(target.startswith("build/tests/") for step in todo for target in step.targets)
+    judging = commands & {"test", "check", "learn", "grade"} or any(target.startswith("build/tests/") for step in todo for target in step.targets)
     if judging:
         found.append("catch2")
     if any(is_python(lesson) for lesson in about):
@@ -137,7 +140,7 @@ def needs(todo):
         found.append("plots")
     if "test" in commands:
         found += ["pytest", "tools"]
-    if "walk" in commands:
+    if commands & {"walk", "learn"}:
         found.append("tools")
     return list(dict.fromkeys(found))
 
@@ -165,7 +168,7 @@ def targets_of(step):
     """The files to build before a step begins. check and test build by themselves."""
     if step.command in ("run", "walk", "bench"):
         return [build.SIMULATOR] + [target for lesson in step.about for target in build.program_targets(lesson)]
-    return [build.SIMULATOR] if step.command == "simulator" else step.targets
+    return [build.SIMULATOR] if step.command in ("simulator", "learn", "grade") else step.targets
 
 
 def do(step):
