@@ -274,7 +274,8 @@ class Work(View):
             said = reading.steps(answer)[0].replace("`", "").replace("*", "") if answer else ""
             prediction.add(f'You predicted: "{entry["prediction"]}"' + (f"  The answer: {said}" if said else ""), style="note")
         hints = trainer.screen.lines()
-        for each in trainer.text.hints[: entry.get("hints", 0)]:
+        is_solved = (trainer.verdict or {}).get("kind") == "solved"
+        for each in trainer.text.hints[: 0 if is_solved else entry.get("hints", 0)]:
             hints.markdown("Hint: " + each)
         trainer.add_verdict(verdict, max(6, room - len(hints) - len(prediction) - 4))
         task = trainer.screen.lines().markdown(trainer.text.exercise)
@@ -318,7 +319,7 @@ class Work(View):
             trainer.compare()
         elif key == "d":
             if trainer.details():
-                trainer.open(Page("The whole report", trainer.details().splitlines(), is_code=True))
+                trainer.open(Page("The whole report", trainer.details().splitlines(), "report"))
             else:
                 trainer.say("There is nothing more to show.")
         elif key == "v":
@@ -334,19 +335,22 @@ class Work(View):
 
 
 class Page(View):
-    """A text to scroll through: Markdown, or lines as they are."""
+    """A text to scroll through: Markdown, a report, or a diff, whose lines are not wrapped."""
 
-    def __init__(self, title, content, is_code=False, note=""):
-        self.title, self.content, self.is_code, self.note = title, content, is_code, note
+    def __init__(self, title, content, kind="markdown", note=""):
+        self.title, self.content, self.kind, self.note = title, content, kind, note
 
     def lines(self, trainer, room):
         shown = trainer.screen.lines().add(self.title, style="strong").space()
         if self.note:
             shown.add(self.note, style="quiet").space()
-        if not self.is_code:
+        if self.kind == "markdown":
             return shown.markdown(self.content)
         for line in self.content:
-            shown.code(line, shift=self.shift, style={"+": "good", "-": "bad", "@": "note"}.get(line[:1], "") if self.note else "")
+            if self.kind == "report":
+                shown.add(line)
+            else:
+                shown.code(line, shift=self.shift, style={"+": "good", "-": "bad", "@": "note"}.get(line[:1], ""))
         return shown
 
     def keys(self, trainer):
@@ -562,7 +566,7 @@ class Trainer:
             theirs = solution.read_text(encoding="utf-8").splitlines()
             diff = list(difflib.unified_diff(mine, theirs, n=3, lineterm=""))[2:]
             note = f"From your {self.file.name} to {solution.name}: lines with - are yours, lines with + are the solution's. It is one answer of many."
-            self.open(Page("One possible solution", diff or ["Your file is the same as the solution."], is_code=True, note=note))
+            self.open(Page("One possible solution", diff or ["Your file is the same as the solution."], "diff", note))
 
     def can_reset(self):
         original = original_of(self.lesson, self.entry().get("attempts", []))
@@ -800,16 +804,17 @@ class Trainer:
             self.seen = None
 
     def start_work(self):
-        """One process at a time, because two makes would build the same files. A save does not wait for what was only prepared."""
+        """One process at a time, because two makes would build the same files. A save does not wait for anything else."""
+        order = [what for what in (("judge", "run", "prepare") if isinstance(self.view, Work) else ("run", "prepare")) if what in self.wanted]
         if self.job:
-            is_obsolete = self.job.what == "prepare" and self.wanted or self.job.what == "judge" and "judge" in self.wanted
-            if is_obsolete or self.job.stopped:
-                if not self.job.stopped or time.monotonic() - self.job.stopped > 3:
-                    self.job.stop()
+            is_obsolete = self.job.what == "prepare" and order or self.job.what in ("run", "judge") and order[:1] == ["judge"]
+            if is_obsolete and not self.job.stopped:
+                self.job.stop()
+                if self.job.what == "run":  # again, after the save has been judged
+                    self.want("run")
+            elif self.job.stopped and time.monotonic() - self.job.stopped > 3:
+                self.job.stop()
             return
-        order = [what for what in ("run", "judge", "prepare") if what in self.wanted]
-        if not isinstance(self.view, Work):
-            order = [what for what in order if what != "judge"]
         if order:
             self.wanted.remove(order[0])
             self.job = Job(order[0], self.lesson, content_of(self.file))

@@ -56,7 +56,7 @@ def definitions(source):
         if source.suffix == ".py":
             defined = re.match(r"\s*(?:def|class)\s+(\w+)", line)
         else:
-            defined = re.match(r"[\w:<>,&*\[\]\" ]*?\b(\w+)\s*\([^;]*$", line) if re.match(r"[A-Za-z_]", line) else None
+            defined = re.match(r"(?!return\b|using\b)[A-Za-z_][\w:<>,&*\[\]\" ]*?\b(\w+)\s*\([^;{]*(?:\{.*)?$", line)
             defined = defined or re.match(r"(?:class|struct)\s+(\w+)", line)
         if defined and defined.group(1) not in ("if", "for", "while", "switch", "TORCH_LIBRARY", "TORCH_LIBRARY_IMPL"):
             found.setdefault(defined.group(1), number)
@@ -76,13 +76,18 @@ def body_of_case(checks, name):
     return ""
 
 
+def first_named(functions, text):
+    """The function that a text names first; None if it names none of them."""
+    named = [(found.start(), function) for function in functions if (found := re.search(rf"\b{re.escape(function)}\b", text))]
+    return min(named)[1] if named else None
+
+
 def place_of_called(lesson, source, name):
-    """Where the first function of the answer begins that the test case names, or else the only one there is."""
+    """Where the function of the answer begins that the test case calls, or that its check declares."""
     check_of = judging.of_lesson(lesson)
     files = sorted(check_of.glob("test_*.py")) if check_of.is_dir() else [check_of]
-    body, defined = body_of_case(files, name), definitions(source)
-    called = [(body.find(found.group(0)), function) for function in defined if (found := re.search(rf"\b{re.escape(function)}\b", body))]
-    function = min(called)[1] if called else next(iter(defined)) if len(defined) == 1 else None
+    defined, declared = definitions(source), "\n".join(file.read_text(encoding="utf-8") for file in files)
+    function = first_named(defined, body_of_case(files, name)) or first_named(defined, declared)
     return place(source, defined[function], exact=False) if function else None
 
 
