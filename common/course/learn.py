@@ -20,7 +20,7 @@ import tempfile
 import time
 
 from course import ROOT, environment, possible, progress, reading
-from course.judge import answers, is_edited
+from course.judge import answers
 from course.lessons import chapters, heading, is_python, lessons, number
 from course.process import git
 
@@ -461,15 +461,16 @@ class Trainer:
         self.verdict = self.run_result = self.judged = self.missing_since = None
         self.wanted, self.overlays = [], []
         self.seen = self.stable = signature(self.file)
-        self.is_untouched = is_edited(self.file) is False if self.file.exists() else False
         self.wanted.append("prepare")
+        attempts = self.entry().get("attempts", [])
         try:
             with progress.changing() as kept:
                 kept["at"] = lesson
-            keep_original(lesson, self.kept["lessons"].get(lesson, {}).get("attempts"))
+            keep_original(lesson, attempts)
             self.kept = progress.load()
         except OSError as problem:
             self.say(f"Progress was not saved: {problem.filename or progress.file()}: {problem.strerror}. Make room or correct the permissions.")
+        self.is_untouched = self.file.exists() and content_of(self.file) == original_of(lesson, attempts)
         asked = self.entry().get("predicted") or not self.text.predict
         self.view = Work() if asked else Ask(self.entry().get("draft", ""))
         if asked and not self.is_untouched:
