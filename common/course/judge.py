@@ -87,16 +87,16 @@ def _quoted(name):
 class Run:
     """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it.
 
-    `choice`: what Catch2 is told beside it, a filter for the cases or --abort at the first that fails.
+    `choice`: what Catch2 is told beside it, a filter for the cases or --abort at the first that fails. `run`: run_limited, or what encloses it.
     """
 
-    def __init__(self, binary, environment, choice, current, limit):
+    def __init__(self, binary, environment, choice, current, limit, run=run_limited):
         self.hung = False
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.xml")
             command = [os.path.abspath(binary), "-r", "xml", "-o", report] + choice
             try:
-                ended = run_limited(
+                ended = run(
                     command, limit, env=environment, cwd=current or folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
                 )
                 self.end, self.said = how_it_ended(ended.returncode), ended.stderr.strip()
@@ -138,7 +138,7 @@ class Run:
 ANY = "*"  # for `until`: whichever fails first
 
 
-def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=None):
+def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=None, run=run_limited):
     """Every test case of a Catch2 binary, run in the folder `current` (none: an empty one, since images are found without it).
 
     A case that ends the program fails, and the others run without it; one that hangs, longer than `limit` seconds, is the last.
@@ -146,21 +146,21 @@ def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=N
     """
     finished, culprits = {}, []
     if until:
-        first = Run(binary, environment, ["--abort"] if until == ANY else [_quoted(until)], current, limit)
+        first = Run(binary, environment, ["--abort"] if until == ANY else [_quoted(until)], current, limit, run)
         if any(case.failure for case in first.cases):
             return first.cases
     while True:
         choice = _quoted(only) if only else "".join("~" + _quoted(name) for name in culprits)
-        run = Run(binary, environment, [choice] if choice else [], current, limit)
-        if not run.cases and not culprits:
+        ran = Run(binary, environment, [choice] if choice else [], current, limit, run)
+        if not ran.cases and not culprits:
             broken = Case(only or "the test program starts")
-            broken.failure = f"{binary} {run.end}\n{run.said}"
+            broken.failure = f"{binary} {ran.end}\n{ran.said}"
             return [broken]
-        for case in run.cases:
+        for case in ran.cases:
             finished.setdefault(case.name, case)
-        if only or not run.culprit or run.hung or run.culprit.name in culprits:
+        if only or not ran.culprit or ran.hung or ran.culprit.name in culprits:
             return list(finished.values())
-        culprits.append(run.culprit.name)
+        culprits.append(ran.culprit.name)
 
 
 def run_side_by_side(binary, environment, current, limit, processes):
@@ -189,7 +189,7 @@ def case_names(binary, environment, choice=""):
     return []
 
 
-def run_pytest(folder, environment, limit=LIMIT, until=None, more=()):
+def run_pytest(folder, environment, limit=LIMIT, until=None, more=(), run=run_limited):
     """Every test of a folder's test_*.py (and of `more` files), by the sentence that its name is: test_half_types_are_kept is "half types are kept".
 
     tell.py writes each result at once, so a test that ends the program, or hangs, is known by name. Such a test fails, as does one whose kernel
@@ -198,11 +198,11 @@ def run_pytest(folder, environment, limit=LIMIT, until=None, more=()):
     """
     cases, again = {}, True
     while again and not any(case.failure and until in (case.name, ANY) for case in cases.values()):
-        again = _run_pytest([folder, *more], dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases)
+        again = _run_pytest([folder, *more], dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases, run)
     return list(cases.values())
 
 
-def _run_pytest(places_of_tests, environment, limit, cases):
+def _run_pytest(places_of_tests, environment, limit, cases, run=run_limited):
     """Adds to `cases`; true if the tests that are left can be run in a new program."""
     hung = False
     with tempfile.TemporaryDirectory() as empty:
@@ -210,7 +210,7 @@ def _run_pytest(places_of_tests, environment, limit, cases):
         places = [environment.get("PYTHONPATH", ""), str(ROOT / "common")]
         command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell", "--rootdir", *map(str, places_of_tests[:1] + places_of_tests)]
         try:
-            ended = run_limited(
+            ended = run(
                 command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(filter(None, places))),
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )  # fmt: skip

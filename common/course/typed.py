@@ -206,6 +206,8 @@ def main(typed):
     """Does what was typed after make. IN and HERE, the chapter's or lesson's folder in which it was typed, are in the environment."""
     here = os.environ.pop("HERE", "")
     chapter = here.split("/")[0]
+    if here and os.environ.get("SUBMISSIONS"):  # a path from the folder in which make was typed
+        os.environ["SUBMISSIONS"] = os.path.join(ROOT, here, os.environ["SUBMISSIONS"])
     as_meant = [goal for typed_goal in typed or ["run" if here else "help"] for goal in meant_by(from_root(typed_goal.rstrip("/"), chapter))]
     goals = list(dict.fromkeys(as_meant))
     partly = any(goal in PARTLY for goal in goals)
