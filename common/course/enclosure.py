@@ -12,6 +12,7 @@ import ctypes
 import os
 import pathlib
 import resource
+import secrets
 import shutil
 import signal
 import stat
@@ -117,10 +118,20 @@ def threads_of_user():
     return total
 
 
-def kill_all(process):
-    """Kills a process and everything below it. Each is stopped first, so that none starts another while we count."""
+def marked(mark):
+    """The processes that were started with this variable in their environment, also those whose parents have ended."""
+    found = []
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and mark.encode() in pathlib.Path("/proc", entry.name, "environ").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+def kill_all(process, mark):
+    """Kills a process and everything that it has started. Each is stopped first, so that none starts another while we count."""
     for _ in range(100):
-        alive = [each for each in below(process) if each != os.getpid() and is_alive(each)]
+        alive = [each for each in {*below(process), *marked(mark)} if each != os.getpid() and is_alive(each)]
         if not alive:
             return
         for number in (signal.SIGSTOP, signal.SIGKILL):
@@ -209,7 +220,8 @@ class Enclosure:
         temporary = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
         inside = temporary / "tmp"
         inside.mkdir(mode=0o1777)
-        own = {**(environment or {}), "HOME": "/tmp" if self.program else str(inside), "TMPDIR": "/tmp" if self.program else str(inside)}
+        mark = f"ENCLOSED={secrets.token_hex(8)}"
+        own = {**(environment or {}), "ENCLOSED": mark.partition("=")[2], "HOME": "/tmp" if self.program else str(inside), "TMPDIR": "/tmp" if self.program else str(inside)}
         command = self.command(words, writable, inside, folder) if self.program else [str(word) for word in words]
         try:
             with open(temporary / "out", "wb") as out, open(temporary / "err", "wb") as err:
@@ -220,9 +232,13 @@ class Enclosure:
                 try:
                     self.supervise(running, limit, [inside, *writable])
                 finally:
-                    kill_all(running.pid)
+                    kill_all(running.pid, mark)
                     running.wait()
-            return subprocess.CompletedProcess(words, running.returncode if running.returncode < 128 or not self.program else 128 - running.returncode, *self.said(temporary))
+            out, err = self.said(temporary)
+            if self.program and running.returncode == 1 and err.startswith("bwrap: "):
+                raise Stopped(f"the sandbox did not start: {err.splitlines()[0]}")
+            by_signal = self.program and 128 < running.returncode < 128 + signal.NSIG  # bubblewrap reports signals as a shell does
+            return subprocess.CompletedProcess(words, 128 - running.returncode if by_signal else running.returncode, out, err)
         except subprocess.TimeoutExpired as late:
             late.stdout, late.stderr = (text.encode() for text in self.said(temporary))
             raise

@@ -215,11 +215,15 @@ class Judge:
     def without_canary(self, found, nonce):
         """The canary is a test case that must fail with a number nobody knew before. A report in which it passed was made up."""
         canaries = [case for case in found if case.name == self.canary.name]
+        others = [case for case in found if case.name != self.canary.name]
         is_linked = is_python(self.lesson) or self.suffix == ".cpp"
-        started = not (len(found) == 1 and found[0].name in ("the test program starts", "the tests start", "the tests can be loaded"))
-        if is_linked and started and not (len(canaries) == 1 and nonce in (canaries[0].failure or "")):
-            raise Forged
-        return [case for case in found if case.name != self.canary.name]
+        if is_linked and not (len(canaries) == 1 and nonce in (canaries[0].failure or "")):
+            if any(not case.failure for case in found):
+                raise Forged
+            if canaries:  # a program that was stopped had not written the report so far: the first case is the one that did not end
+                others.append(judge.Case(next((name for name in self.names or []), "the test program ends")))
+                others[-1].failure = canaries[0].failure
+        return others
 
     def faults(self, folder):
         """A kernel's results may be right by luck: once more with every check of the simulator."""

@@ -344,13 +344,14 @@ def test_no_line_is_wider_than_the_terminal_and_the_keys_are_always_there(open_t
 
 
 def test_colors_are_left_out_where_they_are_not_wanted_and_a_small_terminal_is_told(open_trainer, course):
-    save(course, WRONG / "never-made-current.cpp")
     colored = re.compile(r"\x1b\[[0-9;]*3[1-7]m")
     for settings, has_colors in (({}, True), ({"NO_COLOR": "1"}, False)):
         shutil.rmtree(course / ".progress", ignore_errors=True)
         trainer = open_trainer("02-06", **settings)
         trainer.until("Your prediction:")
         trainer.type("\x1b")
+        trainer.until("watching")
+        save(course, WRONG / "never-made-current.cpp")
         trainer.until(f"✗ {FIRST}")
         assert bool(colored.search(trainer.shown)) == has_colors
         trainer.type("q")
