@@ -24,7 +24,7 @@ import time
 from course import ROOT, fetch
 
 MEGABYTE = 1 << 20
-LOOK = 0.04  # seconds between two looks at what a program uses
+LOOK = 0.08  # seconds between two looks at what a program uses
 KEPT = 64 * 1024  # bytes of a program's output that are read
 PR_SET_CHILD_SUBREAPER = 36
 
