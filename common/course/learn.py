@@ -197,13 +197,14 @@ class Ask(View):
         lines.add("Your prediction: " + self.typed[-room:] + trainer.screen.marks["cursor"], style="note")
 
     def keys(self, trainer):
-        return [("Enter", "keep it and run the program"), ("Esc", "skip"), ("Up Down", "scroll"), ("Ctrl-C", "quit")]
+        return [("Enter", "keep it and run the program"), ("Esc", "later"), ("Up Down", "scroll"), ("Ctrl-C", "quit")]
 
     def press(self, trainer, key):
         if key == "enter":
             trainer.predict(" ".join(self.typed.split()))
         elif key == "escape":
-            trainer.keep(draft=None, predicted=progress.now())
+            trainer.keep(draft=self.typed or None)
+            trainer.later.add(trainer.lesson)
             trainer.show(Work())
         elif key == "backspace":
             self.typed = self.typed[:-1]
@@ -277,15 +278,21 @@ class Work(View):
         is_solved = (trainer.verdict or {}).get("kind") == "solved"
         for each in trainer.text.hints[: 0 if is_solved else entry.get("hints", 0)]:
             hints.markdown("Hint: " + each)
-        trainer.add_verdict(verdict, max(6, room - len(hints) - len(prediction) - 4))
         task = trainer.screen.lines().markdown(trainer.text.exercise)
-        left = room - len(verdict) - len(hints) - len(prediction) - 2 - bool(len(hints)) - bool(len(prediction))
+        others = len(hints) + len(prediction) + 2 + bool(len(hints)) + bool(len(prediction))
+        trainer.add_verdict(verdict, max(6, room - others - 2))
+        if room - others - len(verdict) < min(3, len(task)):  # what to write is more important than each true sentence
+            verdict = trainer.screen.lines()
+            trainer.add_verdict(verdict, max(6, room - others - 2), in_short=True)
+        left = room - len(verdict) - others
         shown = trainer.screen.lines()
-        shown.lines += task.lines[: max(1, left)]
-        if len(task) > max(1, left):
-            if left > 1:
-                shown.lines.pop()
-            shown.add(f"{trainer.screen.marks['more']} (t shows the whole text)", style="quiet")
+        if len(task) <= left:
+            shown.lines += task.lines
+        elif left < 3:
+            shown.add(f"{trainer.screen.marks['more']} t shows what to write", style="quiet")
+        else:
+            shown.lines += task.lines[: left - 1]
+            shown.add(f"{trainer.screen.marks['more']} t shows the whole text", style="quiet")
         for part in (verdict, hints, prediction):
             shown.space()
             shown.lines += part.lines
@@ -413,7 +420,7 @@ The trainer watches your exercise's file. Open it in any editor, here or in anot
 | `s` | shows what the solution changes in your file, after three attempts that compile or when you have solved the exercise |
 | `d` | shows the whole report of the compiler or the check |
 | `t` | shows the lesson's text |
-| `v` | shows your prediction beside the run |
+| `v` | shows your prediction beside the run of the lesson's program |
 | `e` | opens the exercise in `$VISUAL` or `$EDITOR` |
 | `c` | judges the file again without a save |
 | `r` | restores the exercise as it came with the course; your file is kept in `.progress/before-reset` |
@@ -432,6 +439,7 @@ class Trainer:
 
     def __init__(self, screen, lesson):
         self.screen, self.job, self.done, self.message = screen, None, False, ""
+        self.later = set()  # lessons whose question was put off; they are not asked again in this session
         self.kept = progress.load()
         self.go_to(lesson)
 
@@ -471,7 +479,7 @@ class Trainer:
         except OSError as problem:
             self.say(f"Progress was not saved: {problem.filename or progress.file()}: {problem.strerror}. Make room or correct the permissions.")
         self.is_untouched = self.file.exists() and content_of(self.file) == original_of(lesson, attempts)
-        asked = self.entry().get("predicted") or not self.text.predict
+        asked = self.entry().get("predicted") or attempts or lesson in self.later or not self.text.predict
         self.view = Work() if asked else Ask(self.entry().get("draft", ""))
         if asked and not self.is_untouched:
             self.wanted.append("judge")
@@ -496,9 +504,12 @@ class Trainer:
         self.show_run()
 
     def show_run(self):
+        """The prediction comes first, if there is none yet."""
+        if self.text.predict and not self.entry().get("predicted"):
+            return self.show(Ask(self.entry().get("draft", "")))
         if self.run_result is None:
             self.want("run")
-        self.show(Outcome())
+        return self.show(Outcome())
 
     # -- keys
 
@@ -531,7 +542,7 @@ class Trainer:
         if key == "q":
             self.done = True
         elif key == "t":
-            text = self.text.whole_with_results if self.entry().get("predicted") else self.text.whole
+            text = self.text.whole_with_results if self.entry().get("predicted") or self.entry().get("attempts") else self.text.whole
             self.open(Page(f"{self.lesson}/README.md", text.partition("\n")[2]))
         elif key == "l":
             self.kept = progress.load()
@@ -639,8 +650,8 @@ class Trainer:
         verdict = self.verdict or {}
         return verdict.get("said") if verdict.get("kind") == "compile" else verdict.get("failure", "")
 
-    def add_verdict(self, lines, room):
-        """What is known about the exercise, in at most `room` lines."""
+    def add_verdict(self, lines, room, in_short=False):
+        """What is known about the exercise, in at most `room` lines; `in_short`: without each sentence that is true."""
         more, place = self.screen.marks["more"], f"{self.lesson}/{self.file.name}"
         if self.job and self.job.what == "judge" and not self.job.stopped:
             lines.add(f"{self.file.name}   building and judging {more} {time.monotonic() - self.job.begun:.0f} s", style="quiet")
@@ -662,8 +673,8 @@ class Trainer:
             "refused": lambda: lines.add(f"The exercise was not judged: {verdict['why']}", style="bad"),
             "broken": lambda: self.add_broken(lines, verdict),
             "compile": lambda: self.add_compile(lines, verdict),
-            "failed": lambda: self.add_failed(lines, verdict, room),
-            "solved": lambda: self.add_solved(lines, verdict, room),
+            "failed": lambda: self.add_failed(lines, verdict, room, in_short),
+            "solved": lambda: self.add_solved(lines, verdict, 1 if in_short else room),
         }[verdict["kind"]]()
 
     def add_conflict(self, lines, verdict):
@@ -705,9 +716,9 @@ class Trainer:
             for name in passed:
                 lines.code(f"{self.screen.marks['passed']} {name}", 3, style="good")
         elif passed:
-            lines.add(f"{self.screen.marks['passed']} {len(passed)} sentences are true", 3, style="good")
+            lines.add(f"{self.screen.marks['passed']} {progress.counted(len(passed), 'sentence')} {'is' if len(passed) == 1 else 'are'} true", 3, style="good")
 
-    def add_failed(self, lines, verdict, room):
+    def add_failed(self, lines, verdict, room, in_short):
         marks = self.screen.marks
         self.add_times(lines, verdict)
         lines.space()
@@ -716,17 +727,17 @@ class Trainer:
         if verdict["place"]:
             self.add_place(failure, verdict["place"])
         said = self.screen.lines()
-        for line in verdict["failure"].splitlines():
+        for line in verdict["words"].splitlines():
             said.add(line, 6)
         space = max(2, room - 3 - len(failure))
         failure.lines += said.lines[:space]
         if len(said) > space:
             failure.lines.pop()
             failure.add(f"{marks['more']} d shows the rest", 6, style="quiet")
-        self.add_passed(lines, verdict["passed"], room - 3 - len(failure))
+        self.add_passed(lines, verdict["passed"], 1 if in_short else room - 3 - len(failure))
         lines.lines += failure.lines
         if verdict["waiting"]:
-            lines.add(f"{marks['waiting']} {verdict['waiting']} more {'waits' if verdict['waiting'] == 1 else 'wait'} for this one", 3, style="quiet")
+            lines.add(f"{marks['waiting']} {verdict['waiting']} more wait{'s' if verdict['waiting'] == 1 else ''} for this one", 3, style="quiet")
 
     def add_solved(self, lines, verdict, room):
         self.add_times(lines, verdict)

@@ -46,7 +46,7 @@ def load() -> dict:
     try:
         kept = json.loads(file().read_text(encoding="utf-8"))
         if isinstance(kept, dict) and isinstance(kept.get("lessons"), dict) and all(isinstance(each, dict) for each in kept["lessons"].values()):
-            return {**empty(), **kept}
+            return renumbered({**empty(), **kept})
     except FileNotFoundError:
         return empty()
     except (ValueError, UnicodeDecodeError):
@@ -56,12 +56,27 @@ def load() -> dict:
     return empty()
 
 
+def renumbered(kept: dict) -> dict:
+    """A lesson that has got another number since: its name after the number is the same."""
+    every = lessons()
+
+    def now_called(old: str) -> str:
+        alike = [lesson for lesson in every if lesson.partition("/")[2][3:] == old.partition("/")[2][3:]]
+        return alike[0] if old not in every and len(alike) == 1 else old
+
+    entries = {}
+    for name, entry in kept["lessons"].items():
+        entries.setdefault(now_called(name), entry)
+    return {**kept, "at": now_called(kept["at"]), "lessons": entries}
+
+
 @contextlib.contextmanager
 def changing():
     """with changing() as kept: … writes what was changed. One process at a time."""
     folder().mkdir(exist_ok=True)
     with open(folder() / "lock", "a", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
         kept = load()
         yield kept
         new = file().with_suffix(f".{os.getpid()}")

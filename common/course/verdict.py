@@ -91,6 +91,15 @@ def place_of_called(lesson, source, name):
     return place(source, defined[function], exact=False) if function else None
 
 
+def in_words(failure):
+    """A failure without the check's own code around it, where that code compares a sentence: the comparison is the details' business."""
+    lines = []
+    for line in failure.splitlines():
+        found = re.fullmatch(r'(\S+:\d+): (?:CHECK|REQUIRE)\( .* \) was "(.+)" == "(?:|all right)"', line)
+        lines.append(f"{found.group(2)}   ({found.group(1)})" if found else line)
+    return "\n".join(lines)
+
+
 # ---- what can be wrong before anything runs ------------------------------------------------------------------------------
 
 
@@ -215,7 +224,7 @@ def judge(lesson):
         if report and report not in failure:
             failure += "\n" + report
         known = [case.name for case in cases]
-        result.update(kind="failed", case=failing.name, failure=failure, waiting=len([name for name in names if name not in known]))
+        result.update(kind="failed", case=failing.name, failure=failure, words=in_words(failure), waiting=len([name for name in names if name not in known]))
         result["place"] = place_in(failure, source) or place_of_called(lesson, source, failing.name)
     return result
 

@@ -32,7 +32,7 @@ def spans(line):
 def main():
     with tempfile.TemporaryDirectory() as place:
         folder = house(place, LESSON)
-        trainer = Terminal(folder, "04-11", columns=90, lines=28)
+        trainer = Terminal(folder, "04-11", columns=90, lines=30)
         trainer.until("Your prediction:")
         trainer.type("twice as fast\r")
         trainer.until("You predicted:", "$ make 04-11", gone=["Building and running"])

@@ -38,7 +38,7 @@ def plain(shown):
 
 
 class Terminal:
-    """The trainer in a pseudo-terminal. `frame` is what the screen shows."""
+    """The trainer in a pseudo-terminal. `frame` is what the screen shows: the last frame that has arrived whole."""
 
     def __init__(self, folder, *words, columns=80, lines=24, **settings):
         kept = {name: value for name, value in os.environ.items() if name not in (*build.FROM_MAKE, "DEVICE", "CXX", "PYTHONPATH", "NO_COLOR", "STRICT")}
@@ -66,7 +66,7 @@ class Terminal:
 
     @property
     def frame(self):
-        return plain(self.shown.rpartition("\x1b[H")[2].partition("\x1b[?1049l")[0]).replace("\r", "")
+        return plain(self.shown.rpartition("\x1b[J")[0].rpartition("\x1b[H")[2]).replace("\r", "")
 
     def until(self, *texts, gone=()):
         """Waits until the screen shows all of them, however they are wrapped, and none of what is to be `gone`."""
@@ -465,6 +465,11 @@ def test_places_of_compilers_reports_and_tracebacks_are_found():
         assert verdict.place_in("main.cu:2", source) is None
 
 
+def test_a_comparison_of_sentences_is_shown_without_the_checks_code():
+    assert verdict.in_words('tests/a.cpp:9: CHECK( observed().lost == "" ) was "a load is lost" == ""') == "a load is lost   (tests/a.cpp:9)"
+    assert verdict.in_words("tests/a.cpp:9: CHECK( a == b ) was 1 == 2\nmore") == "tests/a.cpp:9: CHECK( a == b ) was 1 == 2\nmore"
+
+
 # ---- progress ------------------------------------------------------------------------------------------------------------
 
 
@@ -500,6 +505,13 @@ def test_an_unreadable_file_is_put_aside(own_progress):
     progress.file().write_text("{ damaged", encoding="utf-8")
     assert progress.load() == progress.empty()
     assert progress.file().with_suffix(".damaged").read_text(encoding="utf-8") == "{ damaged"
+
+
+def test_a_lesson_with_another_number_keeps_its_progress(own_progress):
+    own_progress.mkdir()
+    old = {"version": 1, "at": "02-context/99-threads", "lessons": {"02-context/99-threads": {"solved": "yes"}, "02-context/98-gone": {"hints": 1}}}
+    progress.file().write_text(json.dumps(old), encoding="utf-8")
+    assert progress.load() == {"version": 1, "at": LESSON, "lessons": {LESSON: {"solved": "yes"}, "02-context/98-gone": {"hints": 1}}}
 
 
 def test_progress_is_printed(own_progress, capsys):
