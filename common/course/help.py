@@ -1,9 +1,8 @@
 """make help: one screen, in the order in which a learner needs it."""
 
-# These lines are all targets and variables that there are: typed.py checks against them.
+# These lines, with the few names below them, are all targets and variables that there are: typed.py checks against them.
 TARGETS = """\
-make 02-03          build and run a lesson; also: make 02-context/03-stack
-make 02             build and run a chapter; also: make 02-context
+make 02-03          build and run a lesson; make 02: a chapter
 make run            build and run every lesson
 make learn          the trainer: predict, run, solve; judges every save
 make progress       what you have solved
@@ -12,13 +11,10 @@ make walk           a guided tour: question, prediction, run, explanation
 make doctor         what this machine has for CUDA, and what it lacks
 make bench          run the lessons that measure; keep figures in build/bench
 make clean          remove what was built, but not what was downloaded
-For teachers:
-make grade          judge a class: SUBMISSIONS=folder
+make grade SUBMISSIONS=folder   for teachers: judge the answers of a class
 For contributors:
 make test           prove every program, exercise, text and tool
 make simulator      build only the simulated GPU: build/simulator/libcuda.so.1
-make bench-simulator   measure the simulator's speed
-make fuzz           feed the simulator random PTX
 run, learn, check, … take a part of the course: make check 02
 """
 VARIABLES = {
@@ -28,18 +24,17 @@ VARIABLES = {
     "CXX": "another compiler: CXX=clang++",
     "CUDA_HOME": "another CUDA toolkit; TOOLKIT_VERSION: the version to fetch",
     "TORCH_INDEX": "where PyTorch is fetched from",
-    "IN": "a part of the course, like one named beside the target",
-    "SUBMISSIONS": "for grade: the folder with a folder for each student",
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
 }
 # Known, but not worth a line of the screen.
-MORE_VARIABLES = ("TOOLKIT_VERSION", "SIM_ARCH", "STRICT", "FUZZ_SECONDS", "RECORD", "CXXFLAGS", "LDFLAGS", "TMPDIR", "XDG_CACHE_HOME")
+MORE_TARGETS = ("bench-simulator", "fuzz")
+MORE_VARIABLES = ("IN", "SUBMISSIONS", "TOOLKIT_VERSION", "SIM_ARCH", "STRICT", "FUZZ_SECONDS", "RECORD", "CXXFLAGS", "LDFLAGS", "TMPDIR", "XDG_CACHE_HOME")
 
 
 def targets():
     """The targets that have a name of their own: run, walk, …"""
     words = [line.split()[1] for line in TARGETS.splitlines() if line.startswith("make ")]
-    return [word for word in words if not word[0].isdigit()] + ["help"]
+    return [word for word in words if not word[0].isdigit()] + ["help", *MORE_TARGETS]
 
 
 def main(words=()):

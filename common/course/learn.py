@@ -182,30 +182,41 @@ class View:
 
 
 class Ask(View):
-    """The question and the prediction."""
+    """The question and the prediction. It is asked for when the end of the text has been on the screen: two questions are in that text, and
+    the second one is meant."""
 
     def __init__(self, draft):
-        self.typed = draft
+        self.typed, self.was_read = draft, False
 
     def lines(self, trainer, room):
         lesson, shown = trainer.text, trainer.screen.lines()
         shown.add(lesson.question, style="strong").space().markdown(lesson.idea).space()
-        return shown.add("Predict", style="strong").markdown(lesson.predict) if lesson.predict else shown
+        if lesson.predict:
+            shown.add("Predict", style="strong").markdown(lesson.predict)
+        self.was_read = self.was_read or self.offset + room >= len(shown)
+        return shown
 
     def below(self, trainer, lines):
+        if not self.was_read:
+            lines.add("Your prediction is asked for at the end of this text.", style="quiet")
+            return
         room = lines.width - len("Your prediction: ") - 1
         lines.add("Your prediction: " + self.typed[-room:] + trainer.screen.marks["cursor"], style="note")
 
     def keys(self, trainer):
+        if not self.was_read:
+            return [("Enter", "read on"), ("Esc", "later"), ("Up Down", "scroll"), ("Ctrl-C", "quit")]
         return [("Enter", "keep it and run the program"), ("Esc", "later"), ("Up Down", "scroll"), ("Ctrl-C", "quit")]
 
     def press(self, trainer, key):
-        if key == "enter":
-            trainer.predict(" ".join(self.typed.split()))
-        elif key == "escape":
+        if key == "escape":
             trainer.keep(draft=self.typed or None)
             trainer.later.add(trainer.lesson)
             trainer.show(Work())
+        elif not self.was_read:
+            self.offset += trainer.page() if key in ("enter", " ") else 0
+        elif key == "enter":
+            trainer.predict(" ".join(self.typed.split()))
         elif key == "backspace":
             self.typed = self.typed[:-1]
         elif key == "ctrl-u":
@@ -527,8 +538,12 @@ class Trainer:
         else:
             view.press(self, key)
 
+    def page(self):
+        """How many lines further the next page begins."""
+        return max(1, self.screen.height - 7)
+
     def scroll(self, view, key):
-        page = max(1, self.screen.height - 7)
+        page = self.page()
         steps = {"up": -1, "down": 1, "page up": -page, "page down": page, "home": -100000, "end": 100000}
         if not isinstance(view, Ask):  # there, they are typed
             steps.update({"k": -1, "j": 1, " ": page, "b": -page})
@@ -759,6 +774,7 @@ class Trainer:
         body = view.lines(self, room)
         if view.scrolls:
             view.offset = min(max(0, view.offset), max(0, len(body) - room))
+        foot = self.footer(view)  # what is asked for depends on what is shown
         shown = body.lines[view.offset : view.offset + room]
         if len(body) > room:
             self.mark_scroll(foot, view, len(body), room)
@@ -841,7 +857,7 @@ class Trainer:
             self.keep(result=result.get("output") or [str(result.get("why", ""))])
         elif job.what == "judge" and "judge" not in self.wanted:
             self.verdict = result
-            if result["kind"] in ("failed", "solved"):
+            if result["kind"] in ("failed", "solved") and job.content != original_of(self.lesson, self.entry().get("attempts", [])):
                 self.note_attempt(job, result["kind"] == "solved")
 
     def note_attempt(self, job, is_right):

@@ -20,6 +20,7 @@ def plain(markdown):
             line = re.sub(r"!\[([^\]]*)\]\(([^)]*)\)", r"(picture \2: \1)", line)
             line = re.sub(r"\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)", r"\1", line)
             line = re.sub(r"<!--.*?-->", "", line)
+            line = re.sub(r"^#+ (.*)", r"**\1**", line)  # a heading would be put into the middle
         lines.append(line)
     return "\n".join(lines).strip("\n")
 
@@ -73,7 +74,7 @@ def read(lesson):
     question, idea = (found.group(1), found.group(2)) if found else ("", head)
     predict, results = folded(first_of(sections, "Predict"))
     exercise, hints = folded(without_ending(first_of(sections, "Exercise")))
-    unfolded = re.sub(r"<details><summary>(.*?)</summary>\s*(.*?)</details>", r"**\1.** \2", content, flags=re.DOTALL)
+    unfolded = re.sub(r"<details><summary>(.*?)</summary>\s*(.*?)</details>", r"**\1:** \2", content, flags=re.DOTALL)
     before_exercise, exercise_heading, after = unfolded.partition("\n## Exercise")
     return Lesson(
         title=title.removesuffix(" ★"),
