@@ -347,6 +347,7 @@ def test_colors_are_left_out_where_they_are_not_wanted_and_a_small_terminal_is_t
     colored = re.compile(r"\x1b\[[0-9;]*3[1-7]m")
     for settings, has_colors in (({}, True), ({"NO_COLOR": "1"}, False)):
         shutil.rmtree(course / ".progress", ignore_errors=True)
+        save(course, ROOT / LESSON / "exercise.cpp")
         trainer = open_trainer("02-06", **settings)
         trainer.until("Your prediction:")
         trainer.type("\x1b")
