@@ -49,7 +49,8 @@ def bubblewrap():
     command = [program, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--unshare-all", "--die-with-parent", "true"]
     tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if tried.returncode:
-        return None, f"bubblewrap does not start here: {(tried.stderr.strip().splitlines() or ['it does not say why'])[-1]}"
+        said = (tried.stderr.strip().splitlines() or ["it does not say why"])[-1]
+        return None, f"bubblewrap does not start here: {said.removeprefix('bwrap: ').partition('. See ')[0]}"
     return program, None
 
 

@@ -84,6 +84,28 @@ def _quoted(name):
     return '"' + re.sub(r'([\\",])', r"\\\1", name) + '"'
 
 
+FRAMES = re.compile(r"^frames:\n((?:.*\[0x[0-9a-f]+\]\n?)+)", re.MULTILINE)  # what tests/catch_main.cpp prints of a crash
+
+
+def without_frames(said, binary):
+    """What a test binary wrote on stderr, without the stack of a crash, and the line of the answer that is on that stack: 'exercise.cpp:12'."""
+    found = FRAMES.search(said)
+    if not found:
+        return said, None
+    frames = found.group(1).splitlines()
+    # The signal's own frame is the second. The one below it has the address of the instruction that crashed, all others return addresses.
+    offsets = [(re.match(re.escape(str(binary)) + r"\(\+0x([0-9a-f]+)\)", frame), number == 2) for number, frame in enumerate(frames)]
+    addresses = [hex(int(match.group(1), 16) - (0 if is_exact else 1)) for match, is_exact in offsets if match]
+    try:
+        told = subprocess.run(["addr2line", "-i", "-e", str(binary), *addresses], capture_output=True, text=True, errors="replace", check=False).stdout
+    except OSError:
+        told = ""
+    lines = [line.split(" (")[0] for line in told.splitlines()]
+    answer = re.compile(r"(?:.*/)?(?:(?:exercise|solution)\.cpp|[^/]+\.wrong/[^/]+\.cpp):[1-9]\d*")
+    place = next((os.path.basename(line) for line in lines if answer.fullmatch(line)), None)
+    return FRAMES.sub("", said).strip(), place
+
+
 class Run:
     """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it.
 
@@ -106,11 +128,12 @@ class Run:
                 self.end = f"did not end within {limit} seconds and was stopped"
                 self.said, killed, self.hung, self.status = (stopped.stderr or b"").decode(errors="replace").strip(), True, True, None
             self.cases = _read(report) if os.path.exists(report) else []
+        self.said, place = without_frames(self.said, os.path.abspath(binary))
         self.culprit = None
         if self.cases and (killed or self.cases[-1].failure == UNFINISHED):
             self.culprit = self.cases[-1]
             told = "" if self.culprit.failure in (None, UNFINISHED) else self.culprit.failure + "\n"
-            how = f"the program {self.end} in the middle of it"
+            how = f"the program {self.end} in the middle of it" + (f", in {place}" if place else "")
             if self.hung:
                 how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the cases after it were not tried)"
             elif "CUDA_ERROR_LAUNCH_TIMEOUT" in self.said:  # every other case would take as long again
@@ -320,7 +343,7 @@ def judge(lesson, variant, device, limit=LIMIT, until=None):
 
 
 def _judge(lesson, variant, device, limit, until):
-    binary, environment = ROOT / binary_of(lesson, variant), device.environment_for(lesson)
+    binary, environment = ROOT / binary_of(lesson, variant), {**device.environment_for(lesson), "COURSE_FRAMES": "yes"}
     if not is_python(lesson):
         return run_cases(binary, environment, limit=limit, until=until)
     answer = answers(lesson)[variant]

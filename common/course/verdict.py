@@ -97,6 +97,8 @@ def in_words(failure):
     for line in failure.splitlines():
         found = re.fullmatch(r'(\S+:\d+): (?:CHECK|REQUIRE)\( .* \) was "(.+)" == "(?:|all right)"', line)
         lines.append(f"{found.group(2)}   ({found.group(1)})" if found else line)
+    if len(lines) > 1 and lines[0].startswith("after ") and re.search(r" in the middle of it, in \w+\.cpp:\d+", lines[1]):
+        del lines[0]  # where the check was; the place in the answer says more
     return "\n".join(lines)
 
 
@@ -178,7 +180,7 @@ def cases_until_first(lesson, source, device):
     if is_python(lesson):
         cases = judging.judge(lesson, "exercise", device, limit, until=judging.ANY)
         return cases, names_of_tests(lesson), ""
-    binary, environment = ROOT / judging.binary_of(lesson, "exercise"), device.environment_for(lesson)
+    binary, environment = ROOT / judging.binary_of(lesson, "exercise"), {**device.environment_for(lesson), "COURSE_FRAMES": "yes"}
     run = judging.Run(binary, environment, ["--abort"], None, limit)
     cases, names = run.cases, []
     for case in cases:

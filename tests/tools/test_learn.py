@@ -187,6 +187,16 @@ def test_a_failing_call_is_shown_in_the_learners_file(open_trainer, course):
     trainer.until(f"✗ {FIRST}", "exercise.cpp:4 CU_THROW(cuCtxSetCurrent((CUcontext)1));", "CUDA_ERROR_INVALID_CONTEXT")
 
 
+def test_a_crash_is_shown_in_the_learners_file(open_trainer, course):
+    trainer = open_trainer("02-06")
+    trainer.until("Your prediction:")
+    trainer.type("\x1b")
+    save(course, "#include <functional>\nstatic void crash(int* p) {\n  *p = 1;\n}\nvoid in_worker(const std::function<void()>&) {\n  crash(nullptr);\n}\n")
+    trainer.until(f"✗ {FIRST}", "exercise.cpp:3 *p = 1;", "killed by signal 11 (Segmentation fault) in the middle of it, in exercise.cpp:3", gone=["frames:", "+0x"])
+    save(course, "#include <functional>\n#include <thread>\nvoid in_worker(const std::function<void()>& work) {\n  std::thread other(work);\n}\n")
+    trainer.until("was a std::thread not joined?", "exercise.cpp:5 }")
+
+
 def test_the_solution_opens_after_three_attempts_and_hints_come_in_order(open_trainer, course):
     trainer = open_trainer("02-06")
     trainer.until("Your prediction:")
