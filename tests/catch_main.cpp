@@ -12,7 +12,7 @@ namespace {
 
 pid_t first_process;  // not one that a test forks: that may be meant to crash
 
-// Prints the stack of the thread that crashed. course/judge.py finds the line of the answer in it. Afterwards the signal
+// Prints the stack of the thread that crashed. course/judge.py finds the learner's line in it. Afterwards the signal
 // ends the process as it would have done anyway.
 void print_frames(int signal) {
   if (getpid() == first_process) {
@@ -42,7 +42,7 @@ void report_crashes() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // CU_CHECK in an answer ends the process from inside a test case. Catch2's own destructors crash then: leave without
+  // CU_CHECK in an exercise ends the process from inside a test case. Catch2's own destructors crash then: leave without
   // them, so that the status is the one the program asked for.
   on_exit(
       [](int status, void*) {

@@ -13,6 +13,7 @@ from course.possible import why_not
 
 LIMIT = 20  # seconds for one exercise: a person is waiting
 LONGER = 120  # if PyTorch has to be imported first
+ON_GPU = 60  # creating a context takes the driver up to a second, and much longer where others use the GPU, too
 BUDGET = "200000000"  # instructions, a few seconds' worth: then the simulator stops an endless kernel and names its line
 
 
@@ -35,10 +36,14 @@ def condensed(complaints, file):
     return "\n".join(f"{file} does not define {name}" for name in missing)
 
 
+def limit_for(lesson, device):
+    return LONGER if is_python(lesson) else ON_GPU if device.kind == "gpu" else LIMIT
+
+
 def cases(lesson, source, device):
     """The result of each test case. A kernel's results may be right by luck, so the simulator runs it once more with all checks on. For other
     exercises it does so if CUDASIM_CHECK is set."""
-    found = judging.judge(lesson, "exercise", device, LONGER if is_python(lesson) else LIMIT)
+    found = judging.judge(lesson, "exercise", device, limit_for(lesson, device))
     if not any(case.failure for case in found) and (source.suffix == ".cu" or os.environ.get("CUDASIM_CHECK")):
         found += filter(None, [faults.case_of(lesson, "exercise", device)])
     return found

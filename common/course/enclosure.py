@@ -164,7 +164,7 @@ def is_within(path, folder):
 
 
 class Enclosure:
-    """Where programs run. `hidden`: folders and files that they must not read, such as other students' answers."""
+    """Where programs run. `hidden`: folders and files that they must not read, such as other students' folders."""
 
     def __init__(self, hidden=(), limits=None, isolated=None):
         """isolated: False to do without bubblewrap; None to use it where it works."""

@@ -1,7 +1,7 @@
 """make grade SUBMISSIONS=folder: judges the exercises of a class.
 
 Each folder in SUBMISSIONS is one student's. It contains exercise files in any of these places: 02-context/06-threads/exercise.cpp,
-06-threads/exercise.cpp, 02-06/exercise.cpp, or 02-06.cpp; a whole copy of the course will do. Answers are compiled and run on the
+06-threads/exercise.cpp, 02-06/exercise.cpp, or 02-06.cpp; a whole copy of the course will do. Submissions are compiled and run on the
 simulated GPU, in an enclosure (enclosure.py), several at a time. Results are in build/grade/.
 """
 
@@ -39,7 +39,7 @@ FORGED = "the report was not written by the check"
 
 
 @dataclasses.dataclass
-class Answer:
+class Submission:
     """One exercise of one student, and what came of it."""
 
     student: str
@@ -133,11 +133,11 @@ def original(lesson):
     return git(["show", f"HEAD:./{path.name}"], path.parent) or path.read_bytes()
 
 
-# ---- one answer ----------------------------------------------------------------------------------------------------------
+# ---- one submission ----------------------------------------------------------------------------------------------------------
 
 
 class Judge:
-    """Judges answers of one lesson, in an enclosure. Everything that no answer changes has been built by make before."""
+    """Judges submissions for one lesson, in an enclosure. Everything that no submission changes has been built by make before."""
 
     def __init__(self, lesson, enclosed, device, canary):
         self.lesson, self.enclosed, self.device, self.canary = lesson, enclosed, device, canary
@@ -150,7 +150,7 @@ class Judge:
         return f"build/tests/{self.lesson}/{variant}"
 
     def of_make(self):
-        """The commands with which make builds the solution: an answer is built with the same ones."""
+        """The commands with which make builds the solution: a submission is built with the same ones."""
         if self.suffix == ".py":
             return ""
         source = self.solution.relative_to(ROOT)
@@ -167,7 +167,7 @@ class Judge:
         return lines.replace("build/tests/catch_main.o", f"build/tests/catch_main.o {self.canary.object}")
 
     def prepare(self, variant, content):
-        """The folder of one answer: the source, the lesson's headers, and what the check loads."""
+        """The folder of one submission: the source, the lesson's headers, and what the check loads."""
         folder = ROOT / self.built(variant)
         enclosure.remove(folder)
         folder.mkdir(parents=True)
@@ -199,7 +199,7 @@ class Judge:
         return (f"{place['file']}:{place['line']}: " if place else "") + verdict.first_error(said, folder / f"exercise{self.suffix}")
 
     def cases(self, variant, folder, **more):
-        """All test cases, with the canary among them if the answer runs in the same process as its check."""
+        """All test cases, with the canary among them if the submission runs in the same process as its check."""
         environment = {**self.device.environment_for(self.lesson), **more, "GRADE_NONCE": self.canary.nonce()}
         environment = {name: value for name, value in environment.items() if name in ENVIRONMENT or name not in os.environ or name.startswith(("CUDASIM", "PYTHON"))}
         if not is_python(self.lesson):
@@ -213,7 +213,7 @@ class Judge:
         return self.without_canary(found, environment["GRADE_NONCE"])
 
     def without_canary(self, found, nonce):
-        """The canary is a test case that must fail with a number nobody knew before. A report in which it passed was made up."""
+        """The canary is a test case that must fail with a number that is new. A report in which it passed was made up."""
         canaries = [case for case in found if case.name == self.canary.name]
         others = [case for case in found if case.name != self.canary.name]
         is_linked = is_python(self.lesson) or self.suffix == ".cpp"
@@ -238,30 +238,30 @@ class Judge:
         found = faults.unexpected(faults.of_simulator(ended.stderr), faults.intended_of(self.lesson, self.device, "the answer's check"))
         return "\n".join(found) or None
 
-    def judge(self, content, answer, variant):
-        """Fills in the answer: its status and its failures."""
+    def judge(self, content, submission, variant):
+        """Fills in the submission: its status and its failures."""
         begun, folder = time.monotonic(), self.prepare(variant, content)
         try:
             if error := self.build(variant, folder):
-                answer.status, answer.why = "does not compile", error
+                submission.status, submission.why = "does not compile", error
                 return
             found = self.cases(variant, folder)
             if not any(case.failure for case in found) and (fault := self.faults(folder)):
                 found.append(judge.Case(faults.CASE))
                 found[-1].failure = fault
             missing = [name for name in self.names or [] if name not in [case.name for case in found]]
-            answer.failures = {case.name: case.failure for case in found if case.failure} | {name: "it was not reached" for name in missing}
-            answer.cases = len(found) + len(missing)
-            answer.passed = answer.cases - len(answer.failures)
-            answer.status = "wrong" if answer.failures else "solved"
-            answer.why = next(iter(answer.failures), "")
+            submission.failures = {case.name: case.failure for case in found if case.failure} | {name: "it was not reached" for name in missing}
+            submission.cases = len(found) + len(missing)
+            submission.passed = submission.cases - len(submission.failures)
+            submission.status = "wrong" if submission.failures else "solved"
+            submission.why = next(iter(submission.failures), "")
         except enclosure.Stopped as stopped:
-            answer.status, answer.why = "stopped", str(stopped)
+            submission.status, submission.why = "stopped", str(stopped)
         except Forged:
-            answer.status, answer.why = "forged", FORGED
+            submission.status, submission.why = "forged", FORGED
         finally:
             enclosure.remove(folder)
-            answer.seconds = time.monotonic() - begun
+            submission.seconds = time.monotonic() - begun
 
 
 class Forged(Exception):
@@ -354,34 +354,34 @@ class Grading:
             ]  # fmt: skip
 
     def reference(self, judging, name, content, key):
-        answer = Answer("", judging.lesson)
-        judging.judge(content, answer, f"graded-{name}")
+        submission = Submission("", judging.lesson)
+        judging.judge(content, submission, f"graded-{name}")
         names = []
-        if name == "solution" and answer.status == "solved":
+        if name == "solution" and submission.status == "solved":
             folder = judging.prepare("graded-names", content)
             if not judging.build("graded-names", folder):
                 names = [case.name for case in judging.cases("graded-names", folder)]
             enclosure.remove(folder)
-        return {"key": key, "status": answer.status, "why": answer.why, "failures": answer.failures, "source": content.decode(errors="replace"), "names": names}
+        return {"key": key, "status": submission.status, "why": submission.why, "failures": submission.failures, "source": content.decode(errors="replace"), "names": names}
 
     def grade(self, student, lesson, variant):
         path = self.submissions[student].get(lesson)
-        answer = Answer(student, lesson, path)
+        submission = Submission(student, lesson, path)
         if lesson in self.skipped:
-            answer.status, answer.why = "not judged", self.skipped[lesson]
+            submission.status, submission.why = "not judged", self.skipped[lesson]
         elif path:
             content = path.read_bytes()
             if content == self.originals[lesson]:
-                answer.status = "not begun"
+                submission.status = "not begun"
             else:
-                self.judges[lesson].judge(content, answer, variant)
-                self.name_mistake(answer, content.decode(errors="replace"))
-        return answer
+                self.judges[lesson].judge(content, submission, variant)
+                self.name_mistake(submission, content.decode(errors="replace"))
+        return submission
 
-    def name_mistake(self, answer, source):
-        if answer.status == "wrong":
-            found = mistakes.match(answer.failures, source, self.known[answer.lesson], answer.cases)
-            answer.mistake, answer.explanation = (found.name, found.why) if found else ("", "")
+    def name_mistake(self, submission, source):
+        if submission.status == "wrong":
+            found = mistakes.match(submission.failures, source, self.known[submission.lesson], submission.cases)
+            submission.mistake, submission.explanation = (found.name, found.why) if found else ("", "")
 
     def run(self, jobs):
         self.build()
@@ -394,7 +394,7 @@ class Grading:
             graded = []
             for count, (student, own) in enumerate(futures.items(), start=1):
                 graded.append([future.result() for future in own])
-                solved = sum(answer.status == "solved" for answer in graded[-1])
+                solved = sum(submission.status == "solved" for submission in graded[-1])
                 print(f"{count:3} of {len(futures)}  {readable(student):<24} {solved} of {len(own)} solved", flush=True)
         return graded
 
@@ -406,34 +406,34 @@ SHORT = {"solved": "yes", "not handed in": "-", "not begun": "0", "does not comp
 LEGEND = "yes: solved; 3/8: 3 of 8 test cases pass; 0: not begun; c: does not compile; s: stopped, it used too much; F: forged report; -: not handed in; ?: not judged here"
 
 
-def cell(answer):
-    return SHORT.get(answer.status) or f"{answer.passed}/{answer.cases}"
+def cell(submission):
+    return SHORT.get(submission.status) or f"{submission.passed}/{submission.cases}"
 
 
 def table(graded):
     """One row for each student, one column for each lesson."""
-    columns = [number(answer.lesson) for answer in graded[0]]
+    columns = [number(submission.lesson) for submission in graded[0]]
     width = max([len("student"), *(len(readable(own[0].student)) for own in graded)])
     lines = [f"{'student':<{width}}  solved  " + "  ".join(f"{column:>5}" for column in columns)]
     for own in graded:
-        solved = sum(answer.status == "solved" for answer in own)
-        lines.append(f"{readable(own[0].student):<{width}}  {solved:6}  " + "  ".join(f"{cell(answer):>5}" for answer in own))
+        solved = sum(submission.status == "solved" for submission in own)
+        lines.append(f"{readable(own[0].student):<{width}}  {solved:6}  " + "  ".join(f"{cell(submission):>5}" for submission in own))
     return lines
 
 
 def summary(graded):
     """For each lesson, how many solved it, and which mistakes are how frequent."""
     lines = []
-    for answers in zip(*graded):
-        given = [answer for answer in answers if answer.status not in ("not handed in", "not begun", "not judged")]
+    for column in zip(*graded):
+        given = [submission for submission in column if submission.status not in ("not handed in", "not begun", "not judged")]
         if not given:
             continue
-        lines.append(f"{heading(answers[0].lesson)}: {sum(answer.status == 'solved' for answer in given)} of {len(given)} solved")
+        lines.append(f"{heading(column[0].lesson)}: {sum(submission.status == 'solved' for submission in given)} of {len(given)} solved")
         counts = {}
-        for answer in given:
-            if answer.status != "solved":
-                label = answer.mistake or {"wrong": f'fails at "{answer.why}"', "does not compile": "does not compile"}.get(answer.status, f"{answer.status}: {answer.why}")
-                counts.setdefault((label, answer.explanation), []).append(answer.student)
+        for submission in given:
+            if submission.status != "solved":
+                label = submission.mistake or {"wrong": f'fails at "{submission.why}"', "does not compile": "does not compile"}.get(submission.status, f"{submission.status}: {submission.why}")
+                counts.setdefault((label, submission.explanation), []).append(submission.student)
         for (label, why), students in sorted(counts.items(), key=lambda item: -len(item[1])):
             lines.append(f"  {len(students)} of {len(given)}: {readable(label)}" + (f" ({why})" if why else ""))
     return lines
@@ -448,14 +448,14 @@ def safe_cell(text):
 def gradescope(own):
     """One student's results.json, as Gradescope reads it."""
     tests = []
-    for answer in own:
-        told = {"solved": "All test cases pass.", "not handed in": "Not handed in.", "not begun": "The file is as it came with the course."}.get(answer.status)
+    for submission in own:
+        told = {"solved": "All test cases pass.", "not handed in": "Not handed in.", "not begun": "The file is as it came with the course."}.get(submission.status)
         if not told:
-            told = f"{answer.status}: {answer.why}" if answer.status != "wrong" else f"{answer.passed} of {answer.cases} test cases pass. The first that does not: {answer.why}\n{answer.failures[answer.why]}"
-        if answer.mistake and answer.mistake != mistakes.UNFINISHED:
-            told += f"\nKnown mistake: {answer.mistake}. {answer.explanation}"
-        is_right = answer.status == "solved"
-        tests.append({"name": heading(answer.lesson), "number": number(answer.lesson), "score": int(is_right), "max_score": 1, "status": "passed" if is_right else "failed", "output": readable(told)[:4000]})
+            told = f"{submission.status}: {submission.why}" if submission.status != "wrong" else f"{submission.passed} of {submission.cases} test cases pass. The first that does not: {submission.why}\n{submission.failures[submission.why]}"
+        if submission.mistake and submission.mistake != mistakes.UNFINISHED:
+            told += f"\nKnown mistake: {submission.mistake}. {submission.explanation}"
+        is_right = submission.status == "solved"
+        tests.append({"name": heading(submission.lesson), "number": number(submission.lesson), "score": int(is_right), "max_score": 1, "status": "passed" if is_right else "failed", "output": readable(told)[:4000]})
     return {"score": sum(test["score"] for test in tests), "output_format": "text", "stdout_visibility": "hidden", "tests": tests}
 
 
@@ -471,16 +471,16 @@ def write(graded, notes):
     (RESULTS / "table.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
     with open(RESULTS / "grades.csv", "w", encoding="utf-8", newline="") as out:
         rows = csv.writer(out)
-        rows.writerow(["student", "solved", *(number(answer.lesson) for answer in graded[0])])
+        rows.writerow(["student", "solved", *(number(submission.lesson) for submission in graded[0])])
         for own in graded:
-            points = [int(answer.status == "solved") for answer in own]
+            points = [int(submission.status == "solved") for submission in own]
             rows.writerow([safe_cell(own[0].student), sum(points), *points])
     with open(RESULTS / "details.csv", "w", encoding="utf-8", newline="") as out:
         rows = csv.writer(out)
         rows.writerow(["student", "lesson", "status", "passed", "test cases", "mistake", "first failure", "seconds"])
-        for answer in (answer for own in graded for answer in own):
-            rows.writerow([safe_cell(each) for each in (answer.student, answer.lesson, answer.status, answer.passed, answer.cases, answer.mistake, answer.why, f"{answer.seconds:.1f}")])
-    everything = [{**dataclasses.asdict(answer), "path": str(answer.path or "")} for own in graded for answer in own]
+        for submission in (submission for own in graded for submission in own):
+            rows.writerow([safe_cell(each) for each in (submission.student, submission.lesson, submission.status, submission.passed, submission.cases, submission.mistake, submission.why, f"{submission.seconds:.1f}")])
+    everything = [{**dataclasses.asdict(submission), "path": str(submission.path or "")} for own in graded for submission in own]
     (RESULTS / "class.json").write_text(json.dumps(everything, indent=1, ensure_ascii=False), encoding="utf-8")
     enclosure.remove(RESULTS / "gradescope")
     for index, own in enumerate(graded):
@@ -491,10 +491,10 @@ def write(graded, notes):
 
 
 def folder_asked():
-    """The folder that SUBMISSIONS names, from the folder in which make was typed; ends the program with a sentence if it is none."""
+    """The folder that SUBMISSIONS names, from the folder in which make was typed; ends the program with a sentence if there is no such folder."""
     named = os.environ.get("SUBMISSIONS")
     if not named:
-        sys.exit("Which answers are to be graded? Type: make grade SUBMISSIONS=folder, where each subfolder has one student's exercise files.")
+        sys.exit("Which submissions are to be graded? Type: make grade SUBMISSIONS=folder, where each subfolder has one student's exercise files.")
     folder = next((path for path in (pathlib.Path(named).expanduser(), ROOT / named) if path.is_dir()), None)
     if folder is None:
         sys.exit(f"SUBMISSIONS={named} is not a folder.")
@@ -502,7 +502,7 @@ def folder_asked():
 
 
 def needs_of(submissions):
-    """Lessons in Python need PyTorch, which is looked for only if there is an answer to one."""
+    """Lessons in Python need PyTorch, which is looked for only if a student has submitted one."""
     return ["torch", "pytest"] if any(is_python(lesson) for own in submissions.values() for lesson in own) else []
 
 

@@ -20,6 +20,7 @@ import tempfile
 import time
 
 from course import ROOT, environment, possible, progress, reading
+from course.device import choose_device
 from course.judge import answers
 from course.lessons import chapters, heading, is_python, lessons, number
 from course.process import git
@@ -77,7 +78,7 @@ def keep_original(lesson, attempts):
 
 
 def original_of(lesson, attempts):
-    """What reset restores: the file as committed, unless that is one of the learner's own answers; then the kept copy, or None."""
+    """What reset restores: the file as committed, unless that is one of the learner's own attempts; then the kept copy, or None."""
     exercise = exercise_of(lesson)
     for candidate in (committed(exercise), content_of(kept_original(lesson)) or None):
         if candidate is not None and progress.fingerprint(candidate) not in attempts:
@@ -228,7 +229,7 @@ class Ask(View):
 
 
 class Outcome(View):
-    """The prediction beside the run and the lesson's answer."""
+    """The prediction beside the run and the lesson's result."""
 
     def lines(self, trainer, room):
         entry, shown = trainer.entry(), trainer.screen.lines()
@@ -284,7 +285,7 @@ class Work(View):
         if entry.get("prediction"):
             answer = next((body for _, body in trainer.text.results), "")
             said = reading.steps(answer)[0].replace("`", "").replace("*", "") if answer else ""
-            prediction.add(f'You predicted: "{entry["prediction"]}"' + (f"  The answer: {said}" if said else ""), style="note")
+            prediction.add(f'You predicted: "{entry["prediction"]}"' + (f"  The result: {said}" if said else ""), style="note")
         hints = trainer.screen.lines()
         is_solved = (trainer.verdict or {}).get("kind") == "solved"
         for each in trainer.text.hints[: 0 if is_solved else entry.get("hints", 0)]:
@@ -460,7 +461,7 @@ class Trainer:
         return self.kept["lessons"].get(self.lesson, {})
 
     def keep(self, **changes):
-        """Writes it at once. If that is impossible, the trainer goes on and says so."""
+        """Writes it at once. If that is impossible, the trainer continues with a message."""
         try:
             progress.note(self.lesson, **changes)
             self.kept = progress.load()
@@ -515,7 +516,7 @@ class Trainer:
         self.show_run()
 
     def show_run(self):
-        """The prediction comes first, if there is none yet."""
+        """The prediction comes first, if it is missing."""
         if self.text.predict and not self.entry().get("predicted"):
             return self.show(Ask(self.entry().get("draft", "")))
         if self.run_result is None:
@@ -592,13 +593,13 @@ class Trainer:
             mine = content_of(self.file).decode("utf-8", errors="replace").splitlines()
             theirs = solution.read_text(encoding="utf-8").splitlines()
             diff = list(difflib.unified_diff(mine, theirs, n=3, lineterm=""))[2:]
-            note = f"From your {self.file.name} to {solution.name}: lines with - are yours, lines with + are the solution's. It is one answer of many."
+            note = f"From your {self.file.name} to {solution.name}: lines with - are yours, lines with + are the solution's. There are others."
             self.open(Page("One possible solution", diff or ["Your file is the same as the solution."], "diff", note))
 
     def can_reset(self):
         original = original_of(self.lesson, self.entry().get("attempts", []))
         if original is None:
-            self.say(f"Nothing was reset: there is no original of {self.file.name}. The course was unpacked without git, or your answer is committed.")
+            self.say(f"Nothing was reset: there is no original of {self.file.name}. The course was unpacked without git, or your solution is committed.")
         elif original == content_of(self.file):
             self.say(f"{self.file.name} is as it came with the course.")
         else:
@@ -760,7 +761,7 @@ class Trainer:
         self.add_passed(lines, verdict["passed"], room - 4)
         every, place = lessons(), lessons().index(self.lesson)
         after = f" n opens {heading(every[place + 1])}." if place + 1 < len(every) else " That was the last lesson."
-        lines.space().add(f"Solved. s compares your answer with the solution.{after}", style="good")
+        lines.space().add(f"Solved. s compares your file with the solution.{after}", style="good")
 
     # -- the frame
 
@@ -896,14 +897,14 @@ class Trainer:
 
 def main(words):
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        sys.exit("make learn needs a terminal, and its input or output is none. `make check 02-03` judges an exercise without one.")
+        sys.exit("make learn needs a terminal, and its input or output is something else. `make check 02-03` judges an exercise without one.")
     if possible.setup().get("WITHOUT_TOOLS"):
         sys.exit(f"make learn draws with the Python package rich, which is missing: {possible.setup()['WITHOUT_TOOLS']}. `make walk` and `make check` work without it.")
     environment.use()
     from course.screen import Screen
 
     lesson = words[0] if words else progress.continues_at(progress.load())
-    trainer = None
+    choose_device()  # ends with a sentence if DEVICE names one that is missing
     with Screen() as screen:
         trainer = Trainer(screen, lesson)
         trainer.run()

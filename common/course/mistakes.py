@@ -1,6 +1,6 @@
-"""Names the mistake in a wrong answer: the kept wrong solution that fails in the same way.
+"""Names the mistake in a wrong submission: the kept wrong solution that fails in the same way.
 
-tests/NN-chapter/MM-name.wrong/ has, for each exercise, answers with a plausible mistake. Two answers fail in the same way if the same test
+tests/NN-chapter/MM-name.wrong/ has, for each exercise, solutions with a plausible mistake. Two of them fail in the same way if the same test
 cases reject them. Where several kept solutions do, the messages decide, and then the words of the source.
 """
 
@@ -18,7 +18,7 @@ ALIKE = 0.6  # how much of two sources must be equal where the failures alone do
 
 @dataclasses.dataclass
 class Known:
-    """An answer whose mistake is known, and how the check rejected it."""
+    """A solution whose mistake is known, and how the check rejected it."""
 
     name: str  # 'never made current'
     why: str  # what its first lines say about it
@@ -43,7 +43,7 @@ def explanation(source):
 
 
 def normalized(message):
-    """A failure's message without what differs from run to run: addresses, long numbers, places in the answer, times."""
+    """A failure's message without what differs from run to run: addresses, long numbers, places in the submission, times."""
     message = re.sub(r"0x[0-9a-fA-F]+", "0x…", message)
     message = re.sub(r"\b(?:exercise|answer)\.(?:cpp|cu|py):\d+", "the answer", message)
     return re.sub(r"\d{4,}|\d+\.\d+", "…", message)
@@ -69,13 +69,13 @@ def agreement(one, other):
 
 
 def match(failures, source, known, cases):
-    """The kept answer that failed as this one did, or None. `cases`: how many test cases there are."""
+    """The kept solution that failed as this one did, or None. `cases`: how many test cases there are."""
     candidates = [each for each in known if each.failures and set(each.failures) == set(failures)]
     ranked = sorted(candidates, key=lambda each: (agreement(failures, each.failures), similarity(source, each.source)), reverse=True)
     if not ranked:
         return None
     best = ranked[0]
-    # An answer that fails everything, or that crashes, looks like every other one that does: then the source has to be alike, too.
+    # A submission that fails everything, or that crashes, looks like every other one that does: then the source has to be alike, too.
     says_little = len(failures) == cases or all(judge.UNFINISHED in message or "in the middle of it" in message for message in failures.values())
     if says_little and agreement(failures, best.failures) < 1 and similarity(source, best.source) < ALIKE:
         return None

@@ -100,7 +100,7 @@ def note(lesson: str, **changes) -> None:
 
 
 def note_attempt(lesson: str, content: bytes, solved: bool) -> None:
-    """One judged answer. The same file judged again is no new attempt, and an exercise that is solved stays solved."""
+    """One judged exercise. The same file judged again is no new attempt, and an exercise that is solved stays solved."""
     with changing() as kept:
         entry = kept["lessons"].setdefault(lesson, {})
         tried = entry.setdefault("attempts", [])

@@ -156,7 +156,7 @@ class Screen:
         mode[0] &= ~(termios.IXON | termios.ICRNL)
         mode[3] &= ~(termios.ICANON | termios.ECHO | termios.ISIG | termios.IEXTEN)
         mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
-        termios.tcsetattr(self.keyboard, termios.TCSAFLUSH, mode)  # what was typed before is no answer
+        termios.tcsetattr(self.keyboard, termios.TCSAFLUSH, mode)  # ignores what was typed before
         self.write("" if self.dumb else "\x1b[?1049h\x1b[?25l\x1b[2J")
 
     def give_back(self) -> None:

@@ -6,6 +6,7 @@
 and stops at the first test case that fails. It looks for the place of the failure in the learner's file.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -28,7 +29,7 @@ LINES = 200  # of a program's output that are kept
 
 
 def line_of(source, number):
-    """A line of a file, without its indentation; empty if there is none."""
+    """A line of a file, without its indentation; empty if it does not exist."""
     lines = source.read_text(encoding="utf-8", errors="replace").splitlines()
     return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
@@ -50,7 +51,7 @@ def place_in(said, source):
 
 
 def definitions(source):
-    """{name: line} of the functions that an answer defines: C++ and CUDA by the shape of their lines, Python by def and class."""
+    """{name: line} of the functions that a file defines: C++ and CUDA by the shape of their lines, Python by def and class."""
     found = {}
     for number, line in enumerate(source.read_text(encoding="utf-8", errors="replace").splitlines(), start=1):
         if source.suffix == ".py":
@@ -83,7 +84,7 @@ def first_named(functions, text):
 
 
 def place_of_called(lesson, source, name):
-    """Where the function of the answer begins that the test case calls, or that its check declares."""
+    """Where the learner's function begins that the test case calls, or that its check declares."""
     check_of = judging.of_lesson(lesson)
     files = sorted(check_of.glob("test_*.py")) if check_of.is_dir() else [check_of]
     defined, declared = definitions(source), "\n".join(file.read_text(encoding="utf-8") for file in files)
@@ -98,7 +99,7 @@ def in_words(failure):
         found = re.fullmatch(r'(\S+:\d+): (?:CHECK|REQUIRE)\( .* \) was "(.+)" == "(?:|all right)"', line)
         lines.append(f"{found.group(2)}   ({found.group(1)})" if found else line)
     if len(lines) > 1 and lines[0].startswith("after ") and re.search(r" in the middle of it, in \w+\.cpp:\d+", lines[1]):
-        del lines[0]  # where the check was; the place in the answer says more
+        del lines[0]  # where the check was; the learner's own line says more
     return "\n".join(lines)
 
 
@@ -150,7 +151,7 @@ def first_error(said, source):
 
 
 def build_exercise(lesson, source):
-    """Builds what the answer changes; a verdict if that fails, otherwise None."""
+    """Builds what an edit changes; a verdict if that fails, otherwise None."""
     wrong = judging.syntax_error(source)
     if not wrong:
         built = build.call(["wanted", f"WANTED={' '.join(judging.targets_of(lesson, 'exercise'))}", "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -176,7 +177,7 @@ def names_of_tests(lesson):
 
 def cases_until_first(lesson, source, device):
     """(cases up to the first that fails, the names of all cases, what the simulator reported)."""
-    limit = check.LONGER if is_python(lesson) else check.LIMIT
+    limit = check.limit_for(lesson, device)
     if is_python(lesson):
         cases = judging.judge(lesson, "exercise", device, limit, until=judging.ANY)
         return cases, names_of_tests(lesson), ""
@@ -204,22 +205,23 @@ def last_report(said):
 
 def judge(lesson):
     source = judging.answers(lesson).get("exercise")
-    begun = time.monotonic()
-    wrong = problem_with(source, lesson) or build_exercise(lesson, source)
-    built = time.monotonic() - begun
-    if wrong:
-        return {**wrong, "build_seconds": built}
+    if wrong := problem_with(source, lesson):
+        return {**wrong, "build_seconds": 0.0}
     os.environ.setdefault("CUDASIM_BUDGET", check.BUDGET)
     device = choose_device()
+    # On a GPU, the driver starts while the compiler works; not where a check compares the memory that is free before and after.
+    with contextlib.nullcontext() if judging.looks_at_free_memory(lesson) else device.held():
+        begun = time.monotonic()
+        wrong = build_exercise(lesson, source)
+        built = time.monotonic() - begun
+        return {**(wrong or judged(lesson, source, device)), "build_seconds": built}
+
+
+def judged(lesson, source, device):
+    """The verdict on an exercise that has been built."""
     begun = time.monotonic()
     cases, names, said = cases_until_first(lesson, source, device)
-    result = {
-        "kind": "solved",
-        "device": device.name,
-        "passed": [case.name for case in cases if not case.failure],
-        "build_seconds": built,
-        "judge_seconds": time.monotonic() - begun,
-    }
+    result = {"kind": "solved", "device": device.name, "passed": [case.name for case in cases if not case.failure], "judge_seconds": time.monotonic() - begun}
     failing = next((case for case in cases if case.failure), None)
     if failing:
         failure, report = failing.failure, last_report(said)

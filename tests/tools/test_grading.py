@@ -18,7 +18,7 @@ import pytest
 from course import ROOT, check, enclosure, fetch, grade, judge, mistakes, possible
 from course.device import choose_device
 from course.enclosure import MEGABYTE, Enclosure, Limits, Stopped
-from course.grade import Answer
+from course.grade import Submission
 
 LESSON = "02-context/06-threads"
 PYTHON = [sys.executable, "-I", "-c"]
@@ -70,7 +70,7 @@ def test_what_is_not_an_exercise_is_not_opened(folder):
 
 @pytest.mark.parametrize(
     "settings, told",
-    [({}, "Which answers are to be graded?"), ({"SUBMISSIONS": "/no/where"}, "SUBMISSIONS=/no/where is not a folder"), ({"SUBMISSIONS": ".", "DEVICE": "gpu"}, "simulated GPU only")],
+    [({}, "Which submissions are to be graded?"), ({"SUBMISSIONS": "/no/where"}, "SUBMISSIONS=/no/where is not a folder"), ({"SUBMISSIONS": ".", "DEVICE": "gpu"}, "simulated GPU only")],
     ids=["nothing", "no folder", "gpu"],
 )
 def test_what_cannot_be_graded_is_refused_in_a_sentence(settings, told):
@@ -87,7 +87,7 @@ def known(name, failures, source=""):
     return mistakes.Known(name, "", failures, source)
 
 
-def test_an_answer_is_named_by_the_cases_that_reject_it_then_by_their_messages_then_by_its_words():
+def test_a_submission_is_named_by_the_cases_that_reject_it_then_by_their_messages_then_by_its_words():
     one, other = known("one", {"a": "x was 1 == 2", "b": "y"}, "int f() { return g(1); }"), known("other", {"a": "x was 3 == 2", "b": "y"}, "while (true) h();")
     third = known("third", {"a": "x was 1 == 2"})
     find = lambda failures, source="": getattr(mistakes.match(failures, source, [one, other, third], 5), "name", None)
@@ -119,10 +119,10 @@ def test_every_kept_wrong_solution_says_what_it_does():
 
 
 def sample():
-    solved = Answer("ann", LESSON, status="solved", passed=8, cases=8)
-    wrong = Answer("=cmd()", LESSON, status="wrong", passed=6, cases=8, failures={"a": "m\x1b[31m", "b": "n"}, why="a", mistake="guard per block", explanation="Why.")
-    also = Answer("bob", LESSON, status="wrong", passed=6, cases=8, failures={"a": "m", "b": "n"}, why="a", mistake="guard per block", explanation="Why.")
-    return [[solved], [wrong], [also], [Answer("../eve", LESSON)]]
+    solved = Submission("ann", LESSON, status="solved", passed=8, cases=8)
+    wrong = Submission("=cmd()", LESSON, status="wrong", passed=6, cases=8, failures={"a": "m\x1b[31m", "b": "n"}, why="a", mistake="guard per block", explanation="Why.")
+    also = Submission("bob", LESSON, status="wrong", passed=6, cases=8, failures={"a": "m", "b": "n"}, why="a", mistake="guard per block", explanation="Why.")
+    return [[solved], [wrong], [also], [Submission("../eve", LESSON)]]
 
 
 def test_the_summary_counts_mistakes_over_the_class():
@@ -242,7 +242,7 @@ static const int forged = [] {
   return 0;
 }();
 """
-# {student: (the answer, its status, a part of why)}. Each is bounded, in case that the sandbox is not one.
+# {student: (the submission, its status, a part of why)}. Each is bounded, in case that the sandbox is not one.
 HOSTILE = {
     "loops": (HEAD + SIGNATURE + " { for (volatile long i = 0;;) i = i + 1; }\n", "wrong", "the work runs in the caller's context"),
     "forks": (HEAD + "#include <unistd.h>\n" + SIGNATURE + " { for (int i = 0; i < 300; ++i) if (fork() == 0) { sleep(20); _exit(0); } sleep(20); }\n", "stopped", "processes at the same time"),
@@ -281,15 +281,15 @@ def hostile_class():
 
 
 @pytest.mark.parametrize("student", HOSTILE)
-def test_a_hostile_answer_is_graded_right(hostile_class, student):
+def test_a_hostile_submission_is_graded_right(hostile_class, student):
     _, status, why = HOSTILE[student]
-    answer = hostile_class[0][student]
-    assert answer.status == status and why in answer.why, (answer.status, answer.why, answer.failures)
+    submission = hostile_class[0][student]
+    assert submission.status == status and why in submission.why, (submission.status, submission.why, submission.failures)
 
 
-def test_the_mistake_is_named_although_the_answer_uses_other_names(hostile_class):
-    answer = hostile_class[0]["bob"]
-    assert answer.mistake == "null is set" and "cuCtxSetCurrent(nullptr) succeeds" in answer.explanation, answer
+def test_the_mistake_is_named_although_the_submission_uses_other_names(hostile_class):
+    submission = hostile_class[0]["bob"]
+    assert submission.mistake == "null is set" and "cuCtxSetCurrent(nullptr) succeeds" in submission.explanation, submission
 
 
 def test_a_hostile_class_has_harmed_nothing(hostile_class):

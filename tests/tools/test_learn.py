@@ -128,7 +128,7 @@ def open_trainer(course):
 
 
 def save(course, source):
-    """Saves an answer as careful editors do: a new file takes the old one's place."""
+    """Saves a solution as careful editors do: a new file takes the old one's place."""
     content = source.read_text(encoding="utf-8") if isinstance(source, pathlib.Path) else source
     new = course / LESSON / "exercise.cpp~"
     new.write_text(content, encoding="utf-8")
@@ -151,7 +151,7 @@ def test_the_prediction_is_asked_before_the_result_and_both_are_kept(open_traine
     trainer.type("\x1b[F")
     trainer.until("Result", "The second and the third")
     trainer.type("\r")
-    trainer.until('You predicted: "only the third"', "The answer: The second and the third", "is as it came with the course")
+    trainer.until('You predicted: "only the third"', "The result: The second and the third", "is as it came with the course")
     entry = kept(course)
     assert entry["prediction"] == "only the third" and any("CUDA_ERROR_INVALID_CONTEXT" in line for line in entry["result"]), entry
     trainer.type("q")
