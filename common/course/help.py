@@ -1,24 +1,23 @@
 """make help: one screen, in the order in which a learner needs it."""
 
-# These lines are all targets and variables that there are: typed.py checks against them.
+# These lines, with the few names below them, are all targets and variables that there are: typed.py checks against them.
 TARGETS = """\
-make 02-03          build and run a lesson; also: make 02-context/03-stack
-make 02             build and run a chapter; also: make 02-context
+make 02-03          build and run a lesson; make 02: a chapter
 make run            build and run every lesson
-make walk           a guided tour: question, prediction, run, explanation
+make learn          the trainer: predict, run, solve; judges every save
+make progress       what you have solved
 make check          judge your answers to the exercises
+make walk           a guided tour: question, prediction, run, explanation
 make doctor         what this machine has for CUDA, and what it lacks
 make see 04-11      the film of a kernel: what each warp does, step by step
 make book           the course as a site to read: build/book/index.html
 make bench          run the lessons that measure; keep figures in build/bench
 make clean          remove what was built, but not what was downloaded
+make grade SUBMISSIONS=folder   for teachers: judge the answers of a class
 For contributors:
 make test           prove every program, exercise, text and tool
 make simulator      build only the simulated GPU, and the CUDA runtime for your programs
-make cuobjdump      let the simulated GPU unpack compressed programs
-make bench-simulator   measure the simulator's speed
-make fuzz           feed the simulator random PTX
-run, walk, check, bench and test take a part of the course: make check 02
+run, learn, check, … take a part of the course: make check 02
 """
 VARIABLES = {
     "DEVICE": "gpu, simulator or auto (the default: a GPU if there is one)",
@@ -29,17 +28,18 @@ VARIABLES = {
     "TORCH_INDEX": "where PyTorch is fetched from",
     "PROGRAM": "for see: any program; ONLY: kernel=NAME block=(1,0,0) launch=2; EXERCISE=1",
     "LANGUAGE": "for book: a translation, such as zh_CN",
-    "IN": "a part of the course, like one named beside the target",
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
 }
 # Known, but not worth a line of the screen.
-MORE_VARIABLES = ("TOOLKIT_VERSION", "SIM_ARCH", "STRICT", "FUZZ_SECONDS", "RECORD", "UPDATE", "ONLY", "EXERCISE", "CXXFLAGS", "LDFLAGS", "TMPDIR", "XDG_CACHE_HOME")
+MORE_TARGETS = ("bench-simulator", "cuobjdump", "fuzz")
+MORE_VARIABLES = """IN SUBMISSIONS TOOLKIT_VERSION SIM_ARCH STRICT FUZZ_SECONDS RECORD UPDATE ONLY EXERCISE CXXFLAGS LDFLAGS TMPDIR
+    XDG_CACHE_HOME""".split()
 
 
 def targets():
     """The targets that have a name of their own: run, walk, …"""
     words = [line.split()[1] for line in TARGETS.splitlines() if line.startswith("make ")]
-    return [word for word in words if not word[0].isdigit()] + ["help"]
+    return [word for word in words if not word[0].isdigit()] + ["help", *MORE_TARGETS]
 
 
 def main(words=()):

@@ -84,19 +84,41 @@ def _quoted(name):
     return '"' + re.sub(r'([\\",])', r"\\\1", name) + '"'
 
 
+FRAMES = re.compile(r"^frames:\n((?:.*\[0x[0-9a-f]+\]\n?)+)", re.MULTILINE)  # what tests/catch_main.cpp prints of a crash
+
+
+def without_frames(said, binary):
+    """What a test binary wrote on stderr, without the stack of a crash, and the line of the answer that is on that stack: 'exercise.cpp:12'."""
+    found = FRAMES.search(said)
+    if not found:
+        return said, None
+    frames = found.group(1).splitlines()
+    # The signal's own frame is the second. The one below it has the address of the instruction that crashed, all others return addresses.
+    offsets = [(re.match(re.escape(str(binary)) + r"\(\+0x([0-9a-f]+)\)", frame), number == 2) for number, frame in enumerate(frames)]
+    addresses = [hex(int(match.group(1), 16) - (0 if is_exact else 1)) for match, is_exact in offsets if match]
+    try:
+        told = subprocess.run(["addr2line", "-i", "-e", str(binary), *addresses], capture_output=True, text=True, errors="replace", check=False).stdout
+    except OSError:
+        told = ""
+    lines = [line.split(" (")[0] for line in told.splitlines()]
+    answer = re.compile(r"(?:.*/)?(?:(?:exercise|solution)\.cpp|[^/]+\.wrong/[^/]+\.cpp):[1-9]\d*")
+    place = next((os.path.basename(line) for line in lines if answer.fullmatch(line)), None)
+    return FRAMES.sub("", said).strip(), place
+
+
 class Run:
     """One run of a test binary: the cases it reported, how it ended, what it wrote on stderr; the last case may have ended it.
 
-    `choice`: what Catch2 is told beside it, a filter for the cases or --abort at the first that fails.
+    `choice`: what Catch2 is told beside it, a filter for the cases or --abort at the first that fails. `run`: run_limited, or what encloses it.
     """
 
-    def __init__(self, binary, environment, choice, current, limit):
+    def __init__(self, binary, environment, choice, current, limit, run=run_limited):
         self.hung = False
         with tempfile.TemporaryDirectory() as folder:
             report = os.path.join(folder, "report.xml")
             command = [os.path.abspath(binary), "-r", "xml", "-o", report] + choice
             try:
-                ended = run_limited(
+                ended = run(
                     command, limit, env=environment, cwd=current or folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
                 )
                 self.end, self.said = how_it_ended(ended.returncode), ended.stderr.strip()
@@ -106,11 +128,12 @@ class Run:
                 self.end = f"did not end within {limit} seconds and was stopped"
                 self.said, killed, self.hung, self.status = (stopped.stderr or b"").decode(errors="replace").strip(), True, True, None
             self.cases = _read(report) if os.path.exists(report) else []
+        self.said, place = without_frames(self.said, os.path.abspath(binary))
         self.culprit = None
         if self.cases and (killed or self.cases[-1].failure == UNFINISHED):
             self.culprit = self.cases[-1]
             told = "" if self.culprit.failure in (None, UNFINISHED) else self.culprit.failure + "\n"
-            how = f"the program {self.end} in the middle of it"
+            how = f"the program {self.end} in the middle of it" + (f", in {place}" if place else "")
             if self.hung:
                 how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the cases after it were not tried)"
             elif "CUDA_ERROR_LAUNCH_TIMEOUT" in self.said:  # every other case would take as long again
@@ -120,12 +143,25 @@ class Run:
             elif self.status == 1 and re.search(r"^\S+:\d+: .* -> CUDA_ERROR_", self.said, re.MULTILINE):
                 how += ", as CU_CHECK does: CU_THROW throws instead"
             self.culprit.failure = f"{told}{how}\n{self.said}".strip()
+        self.note_skips()
+        # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
+        if self.cases and self.status not in (None, 0, 2, 4) and not any(case.failure for case in self.cases):
+            self.cases.append(Case("the test program ends well"))
+            self.cases[-1].failure = f"all cases passed, then it {self.end}\n{self.said}"
+
+    def note_skips(self):
+        """The reasons of the cases that were skipped, which they have written on stderr."""
+        for case in self.cases:
+            skip = f"SKIPPED: {case.name}: "
+            reasons = [line[len(skip) :] for line in self.said.splitlines() if line.startswith(skip)]
+            if reasons and not case.failure:
+                case.skipped = reasons[0]
 
 
 ANY = "*"  # for `until`: whichever fails first
 
 
-def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=None):
+def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=None, run=run_limited):
     """Every test case of a Catch2 binary, run in the folder `current` (none: an empty one, since images are found without it).
 
     A case that ends the program fails, and the others run without it; one that hangs, longer than `limit` seconds, is the last.
@@ -133,31 +169,21 @@ def run_cases(binary, environment, current=None, limit=LIMIT, until=None, only=N
     """
     finished, culprits = {}, []
     if until:
-        first = Run(binary, environment, ["--abort"] if until == ANY else [_quoted(until)], current, limit)
+        first = Run(binary, environment, ["--abort"] if until == ANY else [_quoted(until)], current, limit, run)
         if any(case.failure for case in first.cases):
             return first.cases
     while True:
         choice = _quoted(only) if only else "".join("~" + _quoted(name) for name in culprits)
-        run = Run(binary, environment, [choice] if choice else [], current, limit)
-        for case in run.cases:
-            skip = f"SKIPPED: {case.name}: "
-            reasons = [line[len(skip) :] for line in run.said.splitlines() if line.startswith(skip)]
-            if reasons and not case.failure:
-                case.skipped = reasons[0]
-        if not run.cases and not culprits:
+        ran = Run(binary, environment, [choice] if choice else [], current, limit, run)
+        if not ran.cases and not culprits:
             broken = Case(only or "the test program starts")
-            broken.failure = f"{binary} {run.end}\n{run.said}"
+            broken.failure = f"{binary} {ran.end}\n{ran.said}"
             return [broken]
-        # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
-        if run.status not in (None, 0, 2, 4) and not any(case.failure for case in run.cases):
-            leaving = Case("the test program ends well")
-            leaving.failure = f"all cases passed, then it {run.end}\n{run.said}"
-            run.cases.append(leaving)
-        for case in run.cases:
+        for case in ran.cases:
             finished.setdefault(case.name, case)
-        if only or not run.culprit or run.hung or run.culprit.name in culprits:
+        if only or not ran.culprit or ran.hung or ran.culprit.name in culprits:
             return list(finished.values())
-        culprits.append(run.culprit.name)
+        culprits.append(ran.culprit.name)
 
 
 def run_side_by_side(binary, environment, current, limit, processes):
@@ -186,7 +212,7 @@ def case_names(binary, environment, choice=""):
     return []
 
 
-def run_pytest(folder, environment, limit=LIMIT, until=None, more=()):
+def run_pytest(folder, environment, limit=LIMIT, until=None, more=(), run=run_limited):
     """Every test of a folder's test_*.py (and of `more` files), by the sentence that its name is: test_half_types_are_kept is "half types are kept".
 
     tell.py writes each result at once, so a test that ends the program, or hangs, is known by name. Such a test fails, as does one whose kernel
@@ -195,11 +221,11 @@ def run_pytest(folder, environment, limit=LIMIT, until=None, more=()):
     """
     cases, again = {}, True
     while again and not any(case.failure and until in (case.name, ANY) for case in cases.values()):
-        again = _run_pytest([folder, *more], dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases)
+        again = _run_pytest([folder, *more], dict(environment, DONE=json.dumps(list(cases)), FIRST=until or ""), limit, cases, run)
     return list(cases.values())
 
 
-def _run_pytest(places_of_tests, environment, limit, cases):
+def _run_pytest(places_of_tests, environment, limit, cases, run=run_limited):
     """Adds to `cases`; true if the tests that are left can be run in a new program."""
     hung = False
     with tempfile.TemporaryDirectory() as empty:
@@ -207,7 +233,7 @@ def _run_pytest(places_of_tests, environment, limit, cases):
         places = [environment.get("PYTHONPATH", ""), str(ROOT / "common")]
         command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell", "--rootdir", *map(str, places_of_tests[:1] + places_of_tests)]
         try:
-            ended = run_limited(
+            ended = run(
                 command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(filter(None, places))),
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )  # fmt: skip
@@ -317,7 +343,7 @@ def judge(lesson, variant, device, limit=LIMIT, until=None):
 
 
 def _judge(lesson, variant, device, limit, until):
-    binary, environment = ROOT / binary_of(lesson, variant), device.environment_for(lesson)
+    binary, environment = ROOT / binary_of(lesson, variant), {**device.environment_for(lesson), "COURSE_FRAMES": "yes"}
     if not is_python(lesson):
         return run_cases(binary, environment, limit=limit, until=until)
     answer = answers(lesson)[variant]

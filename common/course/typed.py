@@ -12,8 +12,9 @@ from course.device import choose_device, wished_device
 from course.lessons import chapters, is_python, lessons, plots
 
 # These do the part of the course that is named beside them: make walk 02-context.
-PARTLY = ("run", "check", "walk", "test", "bench", "see")
-WITHOUT_SETUP = ("help", "clean", "doctor")
+PARTLY = ("run", "check", "walk", "test", "bench", "see", "learn", "progress", "grade")
+ONLY_IF_NAMED = ("see", "learn", "progress", "grade")  # without a part, they choose their lessons themselves
+WITHOUT_SETUP = ("help", "clean", "doctor", "progress")
 
 
 # ---- names ---------------------------------------------------------------------------------------------------------------
@@ -111,8 +112,8 @@ def steps(goals, part):
     for goal in goals:
         if goal == "test":
             found.append(Step("test", part, chosen))
-        elif goal == "see":
-            found.append(Step(goal, *([chosen] * 2 if part else [])))
+        elif goal in ONLY_IF_NAMED:
+            found.append(Step(goal, chosen if part else [], chosen if part and goal == "see" else []))
         elif goal in PARTLY:
             found.append(Step(goal, chosen, chosen))
         elif goal.startswith("build/"):
@@ -130,7 +131,8 @@ def needs(todo):
     found = []
     about = {lesson for step in todo for lesson in step.about}
     commands = {step.command for step in todo}
-    judging = commands & {"test", "check"} or ("see" in commands and os.environ.get("EXERCISE")) or any(target.startswith("build/tests/") for step in todo for target in step.targets)
+    judging = commands & {"test", "check", "learn", "grade"} or ("see" in commands and os.environ.get("EXERCISE"))
+    judging = judging or any(target.startswith("build/tests/") for step in todo for target in step.targets)
     if judging:
         found.append("catch2")
     if any(is_python(lesson) for lesson in about):
@@ -139,7 +141,7 @@ def needs(todo):
         found.append("plots")
     if "test" in commands:
         found += ["pytest", "tools", "book", "browser"]
-    if "walk" in commands:
+    if commands & {"walk", "learn"}:
         found.append("tools")
     if "book" in commands:
         found.append("book")
@@ -169,7 +171,9 @@ def targets_of(step):
     """The files to build before a step begins. check and test build by themselves."""
     if step.command in ("run", "walk", "bench", "see"):
         return [build.SIMULATOR] + [target for lesson in step.about for target in build.program_targets(lesson)]
-    return [build.SIMULATOR, build.RUNTIME] if step.command == "simulator" else step.targets
+    if step.command == "simulator":
+        return [build.SIMULATOR, build.RUNTIME]
+    return [build.SIMULATOR] if step.command in ("learn", "grade") else step.targets
 
 
 def do(step):
@@ -207,6 +211,8 @@ def main(typed):
     """Does what was typed after make. IN and HERE, the chapter's or lesson's folder in which it was typed, are in the environment."""
     here = os.environ.pop("HERE", "")
     chapter = here.split("/")[0]
+    if here and os.environ.get("SUBMISSIONS"):  # a path from the folder in which make was typed
+        os.environ["SUBMISSIONS"] = os.path.join(ROOT, here, os.environ["SUBMISSIONS"])
     as_meant = [goal for typed_goal in typed or ["run" if here else "help"] for goal in meant_by(from_root(typed_goal.rstrip("/"), chapter))]
     goals = list(dict.fromkeys(as_meant))
     partly = any(goal in PARTLY for goal in goals)

@@ -65,6 +65,12 @@ echo '<TestCase name="is skipped"><OverallResult success="true"/></TestCase></Gr
 """
 
 
+def test_the_stack_of_a_crash_is_taken_out_of_what_was_said():
+    stack = "before\nframes:\n/x/check(+0x12) [0x55]\n/lib/libc.so.6(+0x3c050) [0x7f]\n/x/check(main+0x1) [0x56]\nafter"
+    assert judge.without_frames(stack, "/x/check") == ("before\nafter", None)
+    assert judge.without_frames("no frames: here", "/x/check") == ("no frames: here", None)
+
+
 def cases_of_program(**environment):
     """{name: case} of PROGRAM, which may end with another STATUS and may have SAID something else."""
     with tempfile.TemporaryDirectory() as folder:

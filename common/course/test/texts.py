@@ -23,14 +23,14 @@ import subprocess
 from course import ROOT, build, text
 from course.lessons import is_python, program
 from course.process import git, how_it_ended, run_limited
-from course.typed import meant_by
+from course.typed import PARTLY, meant_by
 
 LIMIT = 60  # seconds for an edited program
 LONGER = 240  # for one that imports PyTorch: on a busy machine, that alone is half a minute
 WORDS = 1100  # in a lesson's prose, at most; about 900 is the aim
 WORDS_OF_A_LADDER = 1800  # in a lesson that measures, where each rung has its figure and its explanation
 GLOSSARY = "common/glossary.md"
-PARTLY = ("run", "check", "walk", "test", "bench")  # targets that do the part of the course named beside them
+
 
 
 class Problem(Exception):

@@ -1,0 +1,313 @@
+"""Runs programs of strangers: what students hand in, and the compiler when it reads that.
+
+With bubblewrap, a program sees the system read-only, has processes, a network and a /tmp of its own, and can write only to the folders that
+it is given. Without, it is an ordinary process of ours. In both cases a supervisor limits time, memory, files and processes, and in the
+end stops everything that the program has started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import resource
+import secrets
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+
+from course import ROOT, fetch
+
+MEGABYTE = 1 << 20
+LOOK = 0.08  # seconds between two looks at what a program uses
+KEPT = 64 * 1024  # bytes of a program's output that are read
+PR_SET_CHILD_SUBREAPER = 36
+
+
+class Limits:
+    """What a program may use. `processes` counts those that run at the same time."""
+
+    def __init__(self, memory=3072 * MEGABYTE, file=64 * MEGABYTE, files=256 * MEGABYTE, processes=64):
+        self.memory, self.file, self.files, self.processes = memory, file, files, processes
+
+
+class Stopped(Exception):
+    """The supervisor stopped a program: why, as in 'it used more than 3072 MB of memory'."""
+
+
+def bubblewrap():
+    """The path of a bwrap that works here, and otherwise None and the reason."""
+    kept = fetch.kept("bubblewrap")
+    program = shutil.which("bwrap") or (str(kept / "usr/bin/bwrap") if kept else None)
+    if not program:
+        return None, "bubblewrap is not installed. Type: sudo apt-get install bubblewrap"
+    command = [program, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--unshare-all", "--die-with-parent", "true"]
+    tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if tried.returncode:
+        said = (tried.stderr.strip().splitlines() or ["it does not say why"])[-1]
+        return None, f"bubblewrap does not start here: {said.removeprefix('bwrap: ').partition('. See ')[0]}"
+    return program, None
+
+
+def fetch_bubblewrap():
+    """Fetches the distribution's package if the program is missing; without a network, nothing happens."""
+    if not shutil.which("bwrap"):
+        what = "bubblewrap, which keeps students' programs from everything else, is not here. Fetching the distribution's package, unpacked for us only (50 KB)."
+        with contextlib.suppress(fetch.Missing):
+            fetch.fetch("bubblewrap", 5, "bubblewrap", what, lambda part: fetch.debian(part, part.files, "bubblewrap"))
+
+
+# ---- processes -----------------------------------------------------------------------------------------------------------
+
+
+def children():
+    """{process: its children} of all processes on this machine."""
+    found = {}
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, ValueError, IndexError):
+                with open(f"/proc/{entry.name}/stat", "rb") as about:
+                    parent = int(about.read().rpartition(b")")[2].split()[1])
+                found.setdefault(parent, []).append(int(entry.name))
+    return found
+
+
+def below(process):
+    """All processes that a process has started, and those that they have started; the process itself comes first."""
+    known, found = children(), [process]
+    for each in found:
+        found += known.get(each, [])
+    return found
+
+
+def memory_of(processes):
+    """The memory that processes use together. What they share is counted once for each, so it is never less than they use."""
+    used, page = 0, os.sysconf("SC_PAGE_SIZE")
+    for process in processes:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            with open(f"/proc/{process}/statm", "rb") as about:
+                words = about.read().split()
+                used += (int(words[1]) - int(words[2])) * page  # without the pages of files
+    return used
+
+
+def size_of(folder):
+    """The bytes of all files below a folder; links are not followed."""
+    total, folders = 0, [folder]
+    while folders:
+        with contextlib.suppress(OSError):
+            for entry in os.scandir(folders.pop()):
+                with contextlib.suppress(OSError):
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    total += entry.stat(follow_symlinks=False).st_blocks * 512
+    return total
+
+
+def threads_of_user():
+    """How many threads this user has: the kernel's limit counts these."""
+    total, user = 0, os.getuid()
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and entry.stat().st_uid == user:
+                total += len(os.listdir(f"/proc/{entry.name}/task"))
+    return total
+
+
+def marked(mark):
+    """The processes that were started with this variable in their environment, also those whose parents have ended."""
+    found = []
+    for entry in os.scandir("/proc"):
+        with contextlib.suppress(OSError):
+            if entry.name.isdigit() and mark.encode() in pathlib.Path("/proc", entry.name, "environ").read_bytes():
+                found.append(int(entry.name))
+    return found
+
+
+def kill_all(process, mark):
+    """Kills a process and everything that it has started. Each is stopped first, so that none starts another while we count."""
+    for _ in range(100):
+        alive = [each for each in {*below(process), *marked(mark)} if each != os.getpid() and is_alive(each)]
+        if not alive:
+            return
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for each in alive:
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(each, number)
+        time.sleep(0.01)
+
+
+def is_alive(process):
+    try:
+        with open(f"/proc/{process}/stat", "rb") as about:
+            return about.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except OSError:
+        return False
+
+
+def remove(folder):
+    """Removes a folder whatever a program has made of it, also one without permissions or with very deep folders."""
+    subprocess.run(["chmod", "-R", "u+rwx", str(folder)], stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(["rm", "-rf", "--one-file-system", str(folder)], stderr=subprocess.DEVNULL, check=False)
+
+
+# ---- the enclosure -------------------------------------------------------------------------------------------------------
+
+
+def is_within(path, folder):
+    return path == folder or folder in path.parents
+
+
+class Enclosure:
+    """Where programs run. `hidden`: folders and files that they must not read, such as other students' folders."""
+
+    def __init__(self, hidden=(), limits=None, isolated=None):
+        """isolated: False to do without bubblewrap; None to use it where it works."""
+        self.program, self.why_not = bubblewrap() if isolated is not False else (None, "it was not asked for")
+        if isolated and not self.program:
+            raise Stopped(self.why_not)
+        self.limits, self.hidden = limits or Limits(), [pathlib.Path(path).resolve() for path in hidden]
+        self.scratch = pathlib.Path(tempfile.mkdtemp(prefix="graded-"))
+        self.empty = self.scratch / "empty"
+        self.empty.mkdir()
+        with contextlib.suppress(OSError, AttributeError):  # what a program leaves behind becomes our child, not init's
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        remove(self.scratch)
+
+    def describe(self):
+        return "each in a sandbox (bubblewrap)" if self.program else f"without a sandbox: {self.why_not}"
+
+    def command(self, words, writable, temporary, folder):
+        """`words` inside of bubblewrap, in `folder`; `writable` folders are at their own paths, and `temporary` is /tmp."""
+        home = pathlib.Path(os.path.expanduser("~")).resolve()
+        command = [self.program, "--unshare-all", "--die-with-parent", "--new-session", "--ro-bind", "/", "/"]
+        command += ["--proc", "/proc", "--dev", "/dev", "--bind", str(temporary), "/tmp", "--bind", str(temporary), "/dev/shm", "--remount-ro", "/dev"]
+        if str(home) != "/" and home.is_dir():
+            command += ["--tmpfs", str(home)]
+            for path in self.needed():
+                if is_within(path, home) and path != home and path.exists():
+                    command += ["--ro-bind", str(path), str(path)]
+        if is_within(ROOT, pathlib.Path("/tmp")):
+            command += ["--ro-bind", str(ROOT), str(ROOT)]
+        for path in self.hidden:
+            if path.is_dir():
+                command += ["--ro-bind", str(self.empty), str(path)]
+            elif path.exists():
+                command += ["--ro-bind", "/dev/null", str(path)]
+        for path in writable:
+            command += ["--bind", str(path), str(path)]
+        command += ["--remount-ro", str(home)] if "--tmpfs" in command else []
+        return [*command, "--chdir", str(folder), "--", *map(str, words)]
+
+    def needed(self):
+        """What programs read in the user's home: the course, downloads, Python, and what the links in build/ lead to."""
+        links = [path.resolve() for path in (ROOT / "build").iterdir() if path.is_symlink()] if (ROOT / "build").is_dir() else []
+        paths = [pathlib.Path(path) for path in os.environ.get("PATH", "").split(os.pathsep) if path]
+        return [ROOT, *fetch.stores(), pathlib.Path(sys.base_prefix), pathlib.Path(sys.prefix), *links, *paths]
+
+    def run(self, words, limit, folder, writable=(), environment=None):
+        """Runs a program for at most `limit` seconds; returns how it ended, with the beginnings of its two outputs. Raises Stopped if it used
+        too much, and subprocess.TimeoutExpired if it took too long."""
+        temporary = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
+        inside = temporary / "tmp"
+        inside.mkdir(mode=0o1777)
+        mark = f"ENCLOSED={secrets.token_hex(8)}"
+        own = {**(environment or {}), "ENCLOSED": mark.partition("=")[2], "HOME": "/tmp" if self.program else str(inside), "TMPDIR": "/tmp" if self.program else str(inside)}
+        command = self.command(words, writable, inside, folder) if self.program else [str(word) for word in words]
+        try:
+            with open(temporary / "out", "wb") as out, open(temporary / "err", "wb") as err:
+                running = subprocess.Popen(
+                    command, cwd="/" if self.program else folder, env=own, stdin=subprocess.DEVNULL, stdout=out, stderr=err,
+                    start_new_session=True, preexec_fn=self.limited(limit),
+                )  # fmt: skip
+                try:
+                    self.supervise(running, limit, [inside, *writable])
+                finally:
+                    kill_all(running.pid, mark)
+                    running.wait()
+            out, err = self.said(temporary)
+            if self.program and running.returncode == 1 and err.startswith("bwrap: "):
+                raise Stopped(f"the sandbox did not start: {err.splitlines()[0]}")
+            by_signal = self.program and 128 < running.returncode < 128 + signal.NSIG  # bubblewrap reports signals as a shell does
+            return subprocess.CompletedProcess(words, 128 - running.returncode if by_signal else running.returncode, out, err)
+        except subprocess.TimeoutExpired as late:
+            late.stdout, late.stderr = (text.encode() for text in self.said(temporary))
+            raise
+        finally:
+            remove(temporary)
+
+    def said(self, temporary):
+        return tuple((temporary / name).read_bytes()[:KEPT].decode("utf-8", errors="replace") for name in ("out", "err"))
+
+    def limited(self, limit):
+        """What the kernel enforces by itself, set in the new process."""
+        threads = threads_of_user() + 4 * self.limits.processes + 64
+
+        def lower(which, value):
+            _, most = resource.getrlimit(which)
+            value = value if most == resource.RLIM_INFINITY else min(value, most)
+            resource.setrlimit(which, (value, value))
+
+        def in_the_new_process():
+            lower(resource.RLIMIT_FSIZE, self.limits.file)
+            lower(resource.RLIMIT_CORE, 0)
+            lower(resource.RLIMIT_CPU, int(limit * os.cpu_count()) + 5)
+            lower(resource.RLIMIT_NPROC, threads)
+
+        return in_the_new_process
+
+    def supervise(self, running, limit, written):
+        """Waits for the end, and looks at what all processes use together. Files are looked at less often, because there may be many."""
+        begun, looks = time.monotonic(), 0
+        while True:
+            try:
+                running.wait(LOOK)
+                break
+            except subprocess.TimeoutExpired:
+                pass
+            looks += 1
+            processes = below(running.pid)
+            if len(processes) > self.limits.processes:
+                raise Stopped(f"it ran more than {self.limits.processes} processes at the same time")
+            if memory_of(processes) > self.limits.memory:
+                raise Stopped(f"it used more than {self.limits.memory // MEGABYTE} MB of memory")
+            if looks % 10 == 0:
+                self.look_at_files(written)
+            if time.monotonic() - begun > limit:
+                raise subprocess.TimeoutExpired(running.args, limit)
+        self.look_at_files(written)
+        if running.returncode in (-signal.SIGXFSZ, 128 + signal.SIGXFSZ):
+            raise Stopped(f"it wrote a file of more than {self.limits.file // MEGABYTE} MB")
+
+    def look_at_files(self, written):
+        if sum(size_of(folder) for folder in written) > self.limits.files:
+            raise Stopped(f"it wrote more than {self.limits.files // MEGABYTE} MB of files")
+
+    def runner(self):
+        """run_limited() for judge.py: the program may write to the folder in which it runs, and to no other."""
+
+        def run_enclosed(command, limit, cwd, env, **_):
+            inside = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
+            try:
+                words = [str(word).replace(str(cwd), str(inside)) for word in command]
+                environment = {name: value.replace(str(cwd), str(inside)) if name == "TOLD" else value for name, value in env.items()}
+                return self.run(words, limit, inside, [inside], environment)
+            finally:
+                for name in ("report.xml", "told"):  # nothing else is taken out, and no link is followed
+                    source = inside / name
+                    with contextlib.suppress(OSError):
+                        if stat.S_ISREG(os.lstat(source).st_mode):
+                            shutil.copyfile(source, pathlib.Path(cwd) / name)
+                remove(inside)
+
+        return run_enclosed

@@ -1,0 +1,185 @@
+"""What a learner has done so far, and make progress, which prints it.
+
+It is kept in .progress/progress.json: outside build/, which make clean removes, and ignored by git. Every change is written at once, under
+a lock and into a new file that then takes the old one's place. So nothing is lost if the trainer is killed, or if two of them run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import fcntl
+import hashlib
+import json
+import os
+import pathlib
+
+from course import ROOT
+from course.lessons import chapters, heading, lessons, number
+
+VERSION = 1
+ATTEMPTS_FOR_SOLUTION = 3
+
+
+def folder() -> pathlib.Path:
+    return ROOT / ".progress"
+
+
+def file() -> pathlib.Path:
+    return folder() / "progress.json"
+
+
+def now() -> str:
+    return datetime.datetime.now().astimezone().isoformat(timespec="seconds")
+
+
+def fingerprint(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+def empty() -> dict:
+    return {"version": VERSION, "at": "", "lessons": {}}
+
+
+def load() -> dict:
+    """What is kept. An unreadable file is renamed rather than overwritten, because a person may want to repair it."""
+    try:
+        kept = json.loads(file().read_text(encoding="utf-8"))
+        if isinstance(kept, dict) and isinstance(kept.get("lessons"), dict) and all(isinstance(each, dict) for each in kept["lessons"].values()):
+            return renumbered({**empty(), **kept})
+    except FileNotFoundError:
+        return empty()
+    except (ValueError, UnicodeDecodeError):
+        pass
+    with contextlib.suppress(OSError):
+        os.replace(file(), file().with_suffix(".damaged"))
+    return empty()
+
+
+def renumbered(kept: dict) -> dict:
+    """A lesson that has got another number since: its name after the number is the same."""
+    every = lessons()
+
+    def now_called(old: str) -> str:
+        alike = [lesson for lesson in every if lesson.partition("/")[2][3:] == old.partition("/")[2][3:]]
+        return alike[0] if old not in every and len(alike) == 1 else old
+
+    entries = {}
+    for name, entry in kept["lessons"].items():
+        entries.setdefault(now_called(name), entry)
+    return {**kept, "at": now_called(kept["at"]), "lessons": entries}
+
+
+@contextlib.contextmanager
+def changing():
+    """with changing() as kept: … writes what was changed. One process at a time."""
+    folder().mkdir(exist_ok=True)
+    with open(folder() / "lock", "a", encoding="utf-8") as lock:
+        with contextlib.suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        kept = load()
+        yield kept
+        new = file().with_suffix(f".{os.getpid()}")
+        try:
+            with open(new, "w", encoding="utf-8") as out:
+                json.dump(kept, out, ensure_ascii=False, indent=1)
+                out.flush()
+                os.fsync(out.fileno())
+            os.replace(new, file())
+        finally:
+            new.unlink(missing_ok=True)
+
+
+def note(lesson: str, **changes) -> None:
+    """Sets entries of a lesson; None removes one."""
+    with changing() as kept:
+        entry = kept["lessons"].setdefault(lesson, {})
+        entry.update(changes)
+        for name in [name for name, value in entry.items() if value is None]:
+            del entry[name]
+
+
+def note_attempt(lesson: str, content: bytes, solved: bool) -> None:
+    """One judged exercise. The same file judged again is no new attempt, and an exercise that is solved stays solved."""
+    with changing() as kept:
+        entry = kept["lessons"].setdefault(lesson, {})
+        tried = entry.setdefault("attempts", [])
+        if fingerprint(content) not in tried and not entry.get("solved"):
+            tried.append(fingerprint(content))
+        if solved and not entry.get("solved"):
+            entry["solved"] = now()
+
+
+def is_solved(kept: dict, lesson: str) -> bool:
+    return bool(kept["lessons"].get(lesson, {}).get("solved"))
+
+
+def solved(kept: dict, among=None) -> list[str]:
+    return [lesson for lesson in (lessons() if among is None else among) if is_solved(kept, lesson)]
+
+
+def continues_at(kept: dict) -> str:
+    """The lesson where the learner stopped; if that one is solved, the next unsolved one, and in the end the last."""
+    every = lessons()
+    start = every.index(kept["at"]) if kept["at"] in every else 0
+    if kept["at"] in every and not is_solved(kept, kept["at"]):
+        return kept["at"]
+    return next((lesson for lesson in every[start:] + every[:start] if not is_solved(kept, lesson)), every[-1])
+
+
+# ---- make progress -------------------------------------------------------------------------------------------------------
+
+
+def counted(how_many: int, what: str) -> str:
+    return f"{how_many} {what}" + ("" if how_many == 1 else "s")
+
+
+def state(entry: dict) -> str:
+    """'solved on 2026-11-20 after 2 attempts', '3 attempts, 1 hint', 'opened', 'not begun'."""
+    attempts, hints = len(entry.get("attempts", [])), entry.get("hints", 0)
+    if entry.get("solved"):
+        return f"solved on {entry['solved'][:10]}" + (f" after {counted(attempts, 'attempt')}" if attempts else "")
+    done = ([counted(attempts, "attempt")] if attempts else []) + ([counted(hints, "hint")] if hints else [])
+    return ", ".join(done) or ("opened" if entry else "not begun")
+
+
+def bar(part: int, whole: int, width: int = 20) -> str:
+    """A bar of blocks; it is full only if everything is solved, and empty only if nothing is."""
+    full = 0 if not part else width if part == whole else min(width - 1, max(1, round(width * part / whole)))
+    return "█" * full + "·" * (width - full)
+
+
+def of_chapters(kept: dict) -> list[str]:
+    lines = []
+    for chapter in chapters():
+        own = lessons([chapter])
+        lines.append(f"{chapter:<16}{bar(len(solved(kept, own)), len(own))}  {len(solved(kept, own)):2} of {len(own):2}")
+    return lines
+
+
+def of_lessons(kept: dict, chosen: list[str]) -> list[str]:
+    lines = []
+    for lesson in chosen:
+        entry = kept["lessons"].get(lesson, {})
+        name = heading(lesson).removesuffix(" ★")
+        lines.append(f"{name:<44}{state(entry)}")
+        if entry.get("prediction"):
+            lines.append(f"      you predicted: {entry['prediction']}")
+    return lines
+
+
+def main(chosen: list[str]) -> int:
+    """make progress, or make progress 02 for the lessons of a part."""
+    kept = load()
+    if chosen:
+        print("\n".join(of_lessons(kept, chosen)))
+        return 0
+    print(f"{len(solved(kept))} of {len(lessons())} exercises solved\n")
+    print("\n".join(of_chapters(kept)))
+    begun = [lesson for lesson in lessons() if kept["lessons"].get(lesson, {}).get("attempts") and not is_solved(kept, lesson)]
+    if begun:
+        print("\nbegun:")
+        print("\n".join("  " + line for line in of_lessons(kept, begun)))
+    where = continues_at(kept)
+    print(f"\n`make learn` continues with {heading(where)}. `make progress {number(where)[:2]}` lists that chapter's lessons.")
+    return 0
