@@ -1,10 +1,8 @@
-// y = x² + b forward and backward, each in one pass over the memory, and the product of two matrices. x is rows ×
-// columns floats, row after row, and b has one float a column.
+// y = x² + b, forward and backward, each in one pass over memory, and the product of two matrices. x has `rows` rows of
+// `columns` floats, and b has one float for each column.
 
-#define EACH _Pragma("unroll")  // loops whose counts the compiler knows: their variables stay in registers
-
-// Four floats side by side travel in one request of 16 bytes; where addresses or columns are not multiples of that,
-// one.
+// Four adjacent floats are one 128-bit load. Where an address or the number of columns is not a multiple of four floats,
+// the kernels fall back to one float.
 template <class Vector>
 struct Lanes;
 template <>
@@ -22,7 +20,7 @@ union Floats {
   float each[Lanes<Vector>::count];
 };
 
-// A thread keeps to its columns, so that it fetches b once; the grid goes down the rows in strides of all its blocks.
+// A thread stays in its columns, so it loads b once. The grid walks down the rows.
 template <class Vector>
 __device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__ b, Vector* __restrict__ y, int rows,
                         int columns) {
@@ -35,13 +33,14 @@ __device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__
     const long long at = static_cast<long long>(row) * columns + column;
     Floats<Vector> v;
     v.vector = x[at];
-    EACH for (int i = 0; i < Lanes<Vector>::count; ++i) v.each[i] = v.each[i] * v.each[i] + bias.each[i];
+#pragma unroll
+    for (int i = 0; i < Lanes<Vector>::count; ++i) v.each[i] = v.each[i] * v.each[i] + bias.each[i];
     y[at] = v.vector;
   }
 }
 
-// dx and db in the same pass: g is on its way through the registers anyway. db gets a row for each row of blocks,
-// `sums`; where that is one row it is db itself. The order of adding depends on nothing but the shape.
+// Computes dx and db in the same pass, because both need g. Each row of blocks writes one row of partial sums; if there
+// is only one row of blocks, `sums` is db itself. The order of the additions depends only on the shape.
 template <class Vector>
 __device__ void backward(const Vector* __restrict__ g, const Vector* __restrict__ x, Vector* __restrict__ dx,
                          Vector* __restrict__ sums, int rows, int columns) {
@@ -55,7 +54,8 @@ __device__ void backward(const Vector* __restrict__ g, const Vector* __restrict_
       Floats<Vector> gradient, v;
       gradient.vector = g[at];
       v.vector = x[at];
-      EACH for (int i = 0; i < Lanes<Vector>::count; ++i) {
+#pragma unroll
+      for (int i = 0; i < Lanes<Vector>::count; ++i) {
         sum.each[i] += gradient.each[i];
         v.each[i] *= 2 * gradient.each[i];
       }
@@ -66,7 +66,8 @@ __device__ void backward(const Vector* __restrict__ g, const Vector* __restrict_
   for (int half = blockDim.y / 2; half > 0; half /= 2) {  // blockDim.y is a power of two
     __syncthreads();
     if (threadIdx.y < half) {
-      EACH for (int i = 0; i < Lanes<Vector>::count; ++i) shared[me].each[i] += shared[me + half * blockDim.x].each[i];
+#pragma unroll
+      for (int i = 0; i < Lanes<Vector>::count; ++i) shared[me].each[i] += shared[me + half * blockDim.x].each[i];
     }
   }
   if (threadIdx.y == 0 && column < columns) sums[blockIdx.y * columns + column] = shared[me].vector;
@@ -89,7 +90,7 @@ extern "C" __global__ void __launch_bounds__(256)
   backward(g, x, dx, sums, rows, columns);
 }
 
-// db from its rows: a block of 32 × 32 threads adds up 32 columns.
+// Adds up the rows of partial sums. A block of 32 x 32 threads handles 32 columns.
 extern "C" __global__ void __launch_bounds__(1024) add_rows(const float* sums, float* db, int rows, int columns) {
   __shared__ float shared[32][33];
   const int column = blockIdx.x * 32 + threadIdx.x;
@@ -99,12 +100,14 @@ extern "C" __global__ void __launch_bounds__(1024) add_rows(const float* sums, f
   }
   shared[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
-  sum = shared[threadIdx.x][threadIdx.y];  // turned round: a warp has what belongs to one column
-  EACH for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_down_sync(0xffffffff, sum, apart);
+  sum = shared[threadIdx.x][threadIdx.y];  // transposed: a warp now has the 32 sums of one column
+#pragma unroll
+  for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_down_sync(0xffffffff, sum, apart);
   if (threadIdx.x == 0 && blockIdx.x * 32 + threadIdx.y < columns) db[blockIdx.x * 32 + threadIdx.y] = sum;
 }
 
-// c = a b, m × k times k × n: the third rung of 04-12, for any shape. A block of 256 threads has a tile of 128 × 128.
+// c = a b, with a of m x k and b of k x n: the third rung of 04-12, for any shape. A block of 256 threads computes a
+// tile of 128 x 128.
 extern "C" __global__ void __launch_bounds__(256)
     multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
   constexpr int kTile = 128, kDepth = 8;
@@ -112,7 +115,8 @@ extern "C" __global__ void __launch_bounds__(256)
   const int x = threadIdx.x % 16, y = threadIdx.x / 16, left = blockIdx.x * kTile, top = blockIdx.y * kTile;
   float sums[8][8] = {};
   for (int first = 0; first < k; first += kDepth) {
-    EACH for (int round = 0; round < kTile * kDepth / 256; ++round) {
+#pragma unroll
+    for (int round = 0; round < kTile * kDepth / 256; ++round) {
       const int i = round * 256 + threadIdx.x;
       const int row_a = top + i / kDepth, column_a = first + i % kDepth, row_b = first + i / kTile,
                 column_b = left + i % kTile;
@@ -120,16 +124,25 @@ extern "C" __global__ void __launch_bounds__(256)
       tile_b[i / kTile][i % kTile] = row_b < k && column_b < n ? b[static_cast<long long>(row_b) * n + column_b] : 0;
     }
     __syncthreads();
-    EACH for (int depth = 0; depth < kDepth; ++depth) {
+#pragma unroll
+    for (int depth = 0; depth < kDepth; ++depth) {
       float from_a[8], from_b[8];
-      EACH for (int i = 0; i < 8; ++i) from_a[i] = tile_a[depth][16 * i + y];
-      EACH for (int j = 0; j < 8; ++j) from_b[j] = tile_b[depth][16 * j + x];
-      EACH for (int i = 0; i < 8; ++i) { EACH for (int j = 0; j < 8; ++j) sums[i][j] += from_a[i] * from_b[j]; }
+#pragma unroll
+      for (int i = 0; i < 8; ++i) from_a[i] = tile_a[depth][16 * i + y];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) from_b[j] = tile_b[depth][16 * j + x];
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) sums[i][j] += from_a[i] * from_b[j];
+      }
     }
     __syncthreads();
   }
-  EACH for (int i = 0; i < 8; ++i) {
-    EACH for (int j = 0; j < 8; ++j) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
       const int row = top + 16 * i + y, column = left + 16 * j + x;
       if (row < m && column < n) c[static_cast<long long>(row) * n + column] = sums[i][j];
     }

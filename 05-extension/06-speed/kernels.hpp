@@ -1,4 +1,5 @@
-// The kernels of kernels.cu in one context, and how each is launched. Addresses, a stream, lengths: nothing of PyTorch.
+// The kernels of kernels.cu in one context, and how each is launched. This file knows addresses, streams and lengths,
+// but not PyTorch.
 #pragma once
 #include "common/cu.hpp"
 
@@ -10,7 +11,7 @@ struct Kernels {
   int multiprocessors = 0;
   CUfunction forward_1, forward_4, backward_1, backward_4, add_rows, multiply_;
 
-  // In the context that is current.
+  // Loads the kernels into the current context.
   explicit Kernels(const std::string& image)
       : module(image),
         forward_1(module.function("forward_1")),
@@ -24,10 +25,10 @@ struct Kernels {
     CU_THROW(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, device));
   }
 
-  // How `rows` of `columns` floats are handed to blocks of 256 threads: four floats a thread if `wide`.
+  // How blocks of 256 threads divide the rows and columns. If `wide`, a thread handles four floats of a row.
   struct Grid {
     bool wide;
-    int columns;            // in fours, if wide
+    int columns;            // divided by four if wide
     unsigned x, y;          // threads of a block
     unsigned across, down;  // blocks
   };
@@ -36,15 +37,15 @@ struct Kernels {
     Grid made{};
     made.wide = columns % 4 == 0 && all_addresses % 16 == 0;
     made.columns = made.wide ? columns / 4 : columns;
-    // Few elements: narrow blocks, each with all rows of its columns, so that nobody has to add up sums afterwards.
+    // Few elements: a block handles all rows of its columns, so no partial sums have to be added up afterwards.
     const bool few = static_cast<long long>(rows) * columns <= 1 << 18 && rows <= 1024;
     const unsigned widest = few ? 8 : 256;
     for (made.x = 1; made.x < widest && made.x < static_cast<unsigned>(made.columns);) made.x *= 2;
     made.y = 256 / made.x;
     made.across = (made.columns + made.x - 1) / made.x;
-    // Many: as many blocks as run at a time, each with eight rows or more for a thread.
-    const unsigned at_a_time = std::max(1u, 8 * multiprocessors / made.across);
-    made.down = few ? 1 : std::clamp(rows / (8 * made.y), 1u, at_a_time);
+    // Many elements: as many blocks as can run at once, with at least eight rows for each thread.
+    const unsigned at_once = std::max(1u, 8 * multiprocessors / made.across);
+    made.down = few ? 1 : std::clamp(rows / (8 * made.y), 1u, at_once);
     return made;
   }
 
@@ -55,12 +56,12 @@ struct Kernels {
                             nullptr));
   }
 
-  // How many rows of sums backward() leaves, for add_up(); with one it has written db itself.
+  // How many rows of partial sums backward() writes. If it is one, that row is db; otherwise call add_up().
   unsigned sums(int rows, int columns, CUdeviceptr all_addresses) const {
     return grid(rows, columns, all_addresses).down;
   }
 
-  // `all_addresses` is what sums() was given: the bits of g, x, dx and of the memory for the sums.
+  // `all_addresses` is g | x | dx, the value that was passed to sums().
   void backward(CUstream stream, CUdeviceptr g, CUdeviceptr x, CUdeviceptr dx, CUdeviceptr sums, int rows, int columns,
                 CUdeviceptr all_addresses) const {
     Grid made = grid(rows, columns, all_addresses);
