@@ -345,10 +345,13 @@ def test_roi_align_computes_no_gradient_for_boxes_alone(monkeypatch: pytest.Monk
 
 
 def attention_of(images: int = 2, channels: int = 3, levels: int = 2) -> tuple[Tensor, list[tuple[int, int]], Tensor, Tensor]:
-    """Some points are outside of the image, and some exactly on its edge."""
+    """Some points are outside of the image. None is exactly at a pixel, where the gradient is ambiguous."""
     sizes = [(5, 7), (3, 4), (2, 2)][:levels]
     pixels, shape = sum(height * width for height, width in sizes), (images, 4, 2, levels, 3)
     locations = exact_in_half(torch.rand(*shape, 2) * 1.4 - 0.2)
+    sides = torch.tensor(sizes).flip(1)[:, None]  # width and height of each level
+    at = locations * sides - 0.5
+    locations = exact_in_half(torch.where((at - at.round()).abs() < 0.02, locations + 1 / 64, locations))
     made = [exact_in_half(torch.randn(images, pixels, 2, channels)), locations, exact_in_half(torch.rand(*shape))]
     value, locations, weights = [tensor.requires_grad_() for tensor in made]
     return value, sizes, locations, weights
