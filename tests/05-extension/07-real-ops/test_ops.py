@@ -14,7 +14,7 @@ Tensor = torch.Tensor
 HALF_TYPES = [torch.float16, torch.bfloat16]
 FLOATS = [torch.float64, torch.float32, *HALF_TYPES]
 CLOSE = {torch.float64: 1e-11, torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
-NO_GPU = "PyTorch sees no GPU here"
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 WAYS = ["loop", "kernel"] + (["GPU"] if torch.cuda.is_available() else [])
 
 
@@ -486,7 +486,7 @@ def test_a_struct_gets_all_its_members_and_no_others() -> None:
 # ---- what PyTorch expects of an op ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason=NO_GPU))])
+@pytest.mark.parametrize("device", DEVICES)
 def test_opcheck_finds_no_fault(device: str) -> None:
     torch.manual_seed(3)
     ops = torch.ops.real_ops
