@@ -1,8 +1,8 @@
 // y = x² + b, forward and backward, each in one pass over memory, and the product of two matrices. x has `rows` rows of
 // `columns` floats, and b has one float for each column.
 
-// Four adjacent floats are one 128-bit load. Where an address or the number of columns is not a multiple of four floats,
-// the kernels fall back to one float.
+// Four adjacent floats are one 128-bit load. Where an address or the number of columns is not a multiple of four
+// floats, the kernels fall back to one float.
 template <class Vector>
 struct Lanes;
 template <>

@@ -139,16 +139,18 @@ Gradients backward(const Tensor& any_g, const Tensor& any_x) {
 // torch.compile see it; calling backward() directly would hand a fake tensor's null pointer to a kernel.
 struct SquarePlus : torch::autograd::Function<SquarePlus> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& x, const Tensor& b) {
-    static const auto op =
-        c10::Dispatcher::singleton().findSchemaOrThrow("speed::square_plus_cpp", "").typed<Tensor(const Tensor&, const Tensor&)>();
+    static const auto op = c10::Dispatcher::singleton()
+                               .findSchemaOrThrow("speed::square_plus_cpp", "")
+                               .typed<Tensor(const Tensor&, const Tensor&)>();
     const at::AutoDispatchBelowADInplaceOrView below;
     context->save_for_backward({x});
     return op.call(x, b);
   }
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context,
                                                  const torch::autograd::variable_list& gradients) {
-    static const auto op =
-        c10::Dispatcher::singleton().findSchemaOrThrow("speed::square_plus_backward", "").typed<Gradients(const Tensor&, const Tensor&)>();
+    static const auto op = c10::Dispatcher::singleton()
+                               .findSchemaOrThrow("speed::square_plus_backward", "")
+                               .typed<Gradients(const Tensor&, const Tensor&)>();
     auto [dx, db] = op.call(gradients[0], context->get_saved_variables()[0]);
     return {dx, db};
   }

@@ -1,5 +1,5 @@
-// The ops on the CPU: loops over the functions that the kernels consist of, and NMS as its definition says. Python calls
-// them through a C interface.
+// The ops on the CPU: loops over the functions that the kernels consist of, and NMS as its definition says. Python
+// calls them through a C interface.
 #include "05-extension/07-real-ops/ops.hpp"
 
 #include <algorithm>
@@ -25,8 +25,8 @@ struct Alone {
   }
 };
 
-// A box is left, top, right, bottom, and the boxes are sorted, best first. Writes the numbers of the boxes that are kept
-// and returns how many they are.
+// A box is left, top, right, bottom, and the boxes are sorted, best first. Writes the numbers of the boxes that are
+// kept and returns how many they are.
 template <class T>
 Index nms(const T* boxes, Index count, T threshold, Index* kept) {
   const auto area = [&](const T* box) { return (box[2] - box[0]) * (box[3] - box[1]); };
@@ -50,9 +50,9 @@ Index nms(const T* boxes, Index count, T threshold, Index* kept) {
 
 extern "C" {
 
-#define LOOP(name, Op, T)                                        \
-  void name##_##T(const Op<T>* op, Index count) {                \
-    for (Index i = 0; i < count; ++i) (*op)(i, Alone());         \
+#define LOOP(name, Op, T)                                \
+  void name##_##T(const Op<T>* op, Index count) {        \
+    for (Index i = 0; i < count; ++i) (*op)(i, Alone()); \
   }
 EACH_OP(LOOP, float)
 EACH_OP(LOOP, double)
@@ -99,7 +99,8 @@ const char* layouts() {
     LAYOUT(RoiAlignForward, AT(input) AT(output) AT(op))
     LAYOUT(RoiAlignBackward, AT(gradient) AT(input_gradient) AT(op))
     LAYOUT(DeformColumns, AT(columns) AT(op))
-    LAYOUT(DeformBackward, AT(column_gradient) AT(columns) AT(input_gradient) AT(offset_gradient) AT(mask_gradient) AT(op))
+    LAYOUT(DeformBackward,
+           AT(column_gradient) AT(columns) AT(input_gradient) AT(offset_gradient) AT(mask_gradient) AT(op))
     LAYOUT(AttentionForward, AT(output) AT(op))
     LAYOUT(AttentionBackward, AT(gradient) AT(value_gradient) AT(location_gradient) AT(weight_gradient) AT(op))
     return told + "channels at once: " + std::to_string(kChannels) + "\n";

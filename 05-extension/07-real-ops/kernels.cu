@@ -32,18 +32,19 @@ struct Warp : Thread {
 // A grid-stride loop: the team computes index i, i + teams, …
 template <class I, class Op, class Team>
 __device__ void each_index(const Op& op, const Team& team, Index count) {
-  const I teams = I(gridDim.x) * blockDim.x / Team::size, first = (I(blockIdx.x) * blockDim.x + threadIdx.x) / Team::size;
+  const I teams = I(gridDim.x) * blockDim.x / Team::size,
+          first = (I(blockIdx.x) * blockDim.x + threadIdx.x) / Team::size;
   for (I i = first; i < count; i += teams) op(i, team);
 }
 
 // The struct with the op's tensors and sizes is one parameter of the kernel.
-#define KERNEL_FOR(name, Op, T, Team)                          \
+#define KERNEL_FOR(name, Op, T, Team)                            \
   extern "C" __global__ void name##_##T(Op<T> op, Index count) { \
-    if (count <= 1 << 30) {                                    \
-      each_index<unsigned>(op, Team(), count);                 \
-    } else {                                                   \
-      each_index<Index>(op, Team(), count);                    \
-    }                                                          \
+    if (count <= 1 << 30) {                                      \
+      each_index<unsigned>(op, Team(), count);                   \
+    } else {                                                     \
+      each_index<Index>(op, Team(), count);                      \
+    }                                                            \
   }
 #define KERNEL(name, Op, T) KERNEL_FOR(name, Op, T, Thread)
 #define KERNEL_OF_A_WARP(name, Op, T) KERNEL_FOR(name, Op, T, Warp)
@@ -59,9 +60,9 @@ EACH_OP_OF_A_WARP(KERNEL_OF_A_WARP, double)
 // ---- NMS, first kernel: which boxes overlap -------------------------------------------------------------------------
 
 // A tile is 64 boxes, and bit j of the word mask[i][t] tells whether box i overlaps box 64 t + j. `order` contains the
-// numbers of the boxes, best first; below, box i is the one at order[i]. Of two boxes, only the worse one can be removed,
-// so words left of the diagonal are not needed. The exception are groups of four tiles, which are scanned together:
-// overlap is symmetric, so such a word also tells which better boxes overlap box i.
+// numbers of the boxes, best first; below, box i is the one at order[i]. Of two boxes, only the worse one can be
+// removed, so words left of the diagonal are not needed. The exception are groups of four tiles, which are scanned
+// together: overlap is symmetric, so such a word also tells which better boxes overlap box i.
 
 using Word = unsigned long long;
 constexpr int kTile = 64, kGroup = 4;
@@ -119,7 +120,7 @@ __device__ void mask_of_tile(const W* boxes, const Index* order, int count, doub
     for (int j = 0; j < kTile; ++j) {
       if (!apart(own, tile[j])) near |= Word(1) << j;
     }
-    if (limit < 0) near = ~Word(0) >> (kTile - here);  // every overlap exceeds a negative threshold
+    if (limit < 0) near = ~Word(0) >> (kTile - here);                 // every overlap exceeds a negative threshold
     if (blockIdx.x == blockIdx.y) near &= ~(Word(1) << threadIdx.x);  // a box does not remove itself
     for (; near != 0; near &= near - 1) {
       const int j = __ffsll(near) - 1;
@@ -150,10 +151,10 @@ __device__ Word bits(bool low, bool high) {
   return Word(second_half) << 32 | first_half;
 }
 
-// Which boxes of a tile are kept: those that are alive and do not overlap a better box that is kept. The loop starts with
-// all boxes that are alive and removes boxes until nothing changes. After k rounds, the first k bits are final, so the
-// loop ends; usually after one or two rounds, because better tiles have removed most boxes before. `low` and `high` tell
-// which boxes the lane's two boxes overlap.
+// Which boxes of a tile are kept: those that are alive and do not overlap a better box that is kept. The loop starts
+// with all boxes that are alive and removes boxes until nothing changes. After k rounds, the first k bits are final, so
+// the loop ends; usually after one or two rounds, because better tiles have removed most boxes before. `low` and `high`
+// tell which boxes the lane's two boxes overlap.
 __device__ Word survivors(Word alive, Word low, Word high) {
   const int lane = threadIdx.x % 32;
   const Word before_low = low & below(lane), before_high = high & below(lane + 32);
@@ -169,7 +170,8 @@ __device__ Word survivors(Word alive, Word low, Word high) {
 // memory for each tile.
 extern "C" __global__ void __launch_bounds__(1024)
     nms_scan(const Word* mask, const Index* order, int count, Index* kept, int* total) {
-  extern __shared__ unsigned removed[];  // two for each tile: 32-bit atomics are faster in shared memory than 64-bit ones
+  extern __shared__ unsigned
+      removed[];  // two for each tile: 32-bit atomics are faster in shared memory than 64-bit ones
   __shared__ Word within[kGroup][kGroup * kTile];  // the overlaps inside this group: by tile, then by box
   __shared__ short stay[kGroup * kTile];           // the boxes of this group that are kept, `number` of them
   __shared__ int number;
@@ -211,7 +213,8 @@ extern "C" __global__ void __launch_bounds__(1024)
     __syncthreads();
     // They remove boxes from later groups. A warp handles 32 words of each kept box, or of every second, third, … one.
     const int found = number, rest = tiles - first - kGroup;
-    const Index mine = threadIdx.x < found ? order[first * kTile + stay[threadIdx.x]] : 0;  // loaded early, stored after the loop
+    const Index mine =
+        threadIdx.x < found ? order[first * kTile + stay[threadIdx.x]] : 0;  // loaded early, stored after the loop
     const int across = (rest + 31) / 32, parts = max(1, 32 / max(1, across));
     for (int task = warp; task < across * parts; task += 32) {
       const int tile = first + kGroup + task % across * 32 + lane;
@@ -240,7 +243,7 @@ extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order,
   int before = 0;
   for (int i = 0; i < count; ++i) {
     if (gone[i / kTile] >> (i % kTile) & 1) continue;  // the same for all threads
-    __syncthreads();                                      // before a thread changes words that others still read
+    __syncthreads();                                   // before a thread changes words that others still read
     if (threadIdx.x == 0) kept[before] = order[i];
     ++before;
     for (int t = i / kTile + threadIdx.x; t < tiles; t += blockDim.x) gone[t] |= mask[Index(i) * tiles + t];

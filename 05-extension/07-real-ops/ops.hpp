@@ -2,8 +2,8 @@
 // calls them in a loop, and the GPU gives each index to a thread (or to a warp). All of them read an image between its
 // pixels, and their backward passes add to the same pixels; Corners computes both.
 //
-// An op is called as op(i, team). The index's type is unsigned where that suffices, because a GPU divides 64-bit numbers
-// slowly. A team is one worker on the CPU, and one thread or one warp on the GPU:
+// An op is called as op(i, team). The index's type is unsigned where that suffices, because a GPU divides 64-bit
+// numbers slowly. A team is one worker on the CPU, and one thread or one warp on the GPU:
 //   team.lane, team.size     which worker this is, and how many of them share index i
 //   team.add(sum, value)     adds to memory that other teams may be adding to at the same time
 //   team.total(value)        the sum of all workers' values
@@ -146,7 +146,8 @@ struct RoiAlign {
     const int points = across.samples * down.samples;
     const W share = W(1) / (points > 1 ? points : 1);
     down.each_pixel(static_cast<int>(i / columns % rows), [&](int y, W of_row) {
-      across.each_pixel(static_cast<int>(i % columns), [&](int x, W of_column) { f(y * width + x, of_row * of_column * share); });
+      across.each_pixel(static_cast<int>(i % columns),
+                        [&](int x, W of_column) { f(y * width + x, of_row * of_column * share); });
     });
   }
 };
@@ -340,7 +341,9 @@ struct Attention {
     return {locations[2 * sample + 1] * height - W(0.5), locations[2 * sample] * width - W(0.5), height, width};
   }
   // The first channel of a pixel.
-  HERE Index place(Index image, Index pixel, int head) const { return ((image * pixels + pixel) * heads + head) * channels; }
+  HERE Index place(Index image, Index pixel, int head) const {
+    return ((image * pixels + pixel) * heads + head) * channels;
+  }
 };
 
 // Index: (image, query, head, channel).
@@ -378,8 +381,8 @@ struct AttentionForward {
 // gradient is added to; a location and a weight belong to one sample.
 template <class T>
 struct AttentionBackward {
-  const T* gradient;         // as the output: [image][query][head][channel]
-  Wide<T>* value_gradient;   // zero at the start
+  const T* gradient;        // as the output: [image][query][head][channel]
+  Wide<T>* value_gradient;  // zero at the start
   Wide<T>* location_gradient;
   T* weight_gradient;
   Attention<T> op;

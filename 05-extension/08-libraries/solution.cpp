@@ -10,8 +10,8 @@ struct Matrix {
 // c = a b. a is c.rows x a.columns, b is a.columns x c.columns. What c held before does not matter.
 // `sgemm` is cublasSgemm, or something of its kind: see libraries.hpp. Returns what it answers.
 int multiply(Sgemm sgemm, void* handle, const Matrix& a, const Matrix& b, const Matrix& c) {
-  // What lies in rows is, read in columns, the transposed matrix; and c' = (a b)' = b' a'. So all three are already what
-  // the library wants, if b comes first.
+  // What lies in rows is, read in columns, the transposed matrix; and c' = (a b)' = b' a'. So all three are already
+  // what the library wants, if b comes first.
   const float one = 1, zero = 0;
   return sgemm(handle, 0, 0, c.columns, c.rows, a.columns, &one, b.data, b.stride, a.data, a.stride, &zero, c.data,
                c.stride);
