@@ -31,6 +31,7 @@ class Library:
             if error != 0:
                 raise RuntimeError(f"{name} -> {self.explain(self.handle, error)}")
 
+        self.__dict__[name] = checked  # found without __getattr__ from now on
         return checked
 
 

@@ -20,46 +20,65 @@ union Floats {
   float each[Lanes<Vector>::count];
 };
 
-// A thread stays in its columns, so it loads b once. The grid walks down the rows.
-template <class Vector>
-__device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__ b, Vector* __restrict__ y, int rows,
-                        int columns) {
-  const int column = blockIdx.x * blockDim.x + threadIdx.x;
-  if (column >= columns) return;
-  Floats<Vector> bias;
-  bias.vector = b[column];
-#pragma unroll 4
-  for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += gridDim.y * blockDim.y) {
-    const long long at = static_cast<long long>(row) * columns + column;
-    Floats<Vector> v;
-    v.vector = x[at];
+// Loads `Count` rows of a column, `apart` rows from each other. All loads are issued before the first value is used.
+template <int Count, class Vector>
+__device__ void load(Floats<Vector> (&v)[Count], const Vector* from, int row, int apart, int rows, int columns,
+                     int column) {
 #pragma unroll
-    for (int i = 0; i < Lanes<Vector>::count; ++i) v.each[i] = v.each[i] * v.each[i] + bias.each[i];
-    y[at] = v.vector;
+  for (int i = 0; i < Count; ++i) {
+    if (row + i * apart < rows) v[i].vector = from[static_cast<long long>(row + i * apart) * columns + column];
   }
 }
 
-// Computes dx and db in the same pass, because both need g. Each row of blocks writes one row of partial sums; if there
-// is only one row of blocks, `sums` is db itself. The order of the additions depends only on the shape.
+// A block computes strips of 4 * blockDim.y adjacent rows. A thread stays in its columns, so it loads b once.
+template <class Vector>
+__device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__ b, Vector* __restrict__ y, int rows,
+                        int columns) {
+  constexpr int kRows = 4;
+  const int column = blockIdx.x * blockDim.x + threadIdx.x, strip = kRows * blockDim.y;
+  if (column >= columns) return;
+  Floats<Vector> bias;
+  bias.vector = b[column];
+  for (int first = blockIdx.y * strip; first < rows; first += gridDim.y * strip) {
+    Floats<Vector> v[kRows];
+    const int row = first + threadIdx.y;
+    load(v, x, row, blockDim.y, rows, columns, column);
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      if (row + i * blockDim.y >= rows) break;
+#pragma unroll
+      for (int k = 0; k < Lanes<Vector>::count; ++k) v[i].each[k] = v[i].each[k] * v[i].each[k] + bias.each[k];
+      y[static_cast<long long>(row + i * blockDim.y) * columns + column] = v[i].vector;
+    }
+  }
+}
+
+// Computes dx and db in the same pass, because both need g. A block computes `strip` adjacent rows and writes one row
+// of partial sums. If there is only one row of blocks, `sums` is db itself. The order of the additions depends only on
+// the shape.
 template <class Vector>
 __device__ void backward(const Vector* __restrict__ g, const Vector* __restrict__ x, Vector* __restrict__ dx,
-                         Vector* __restrict__ sums, int rows, int columns) {
+                         Vector* __restrict__ sums, int rows, int columns, int strip) {
+  constexpr int kRows = 8;
   __shared__ Floats<Vector> shared[256];
   const int column = blockIdx.x * blockDim.x + threadIdx.x, me = threadIdx.y * blockDim.x + threadIdx.x;
+  const int last = min(rows, static_cast<int>(blockIdx.y + 1) * strip);
   Floats<Vector> sum = {};
   if (column < columns) {
-#pragma unroll 4
-    for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += gridDim.y * blockDim.y) {
-      const long long at = static_cast<long long>(row) * columns + column;
-      Floats<Vector> gradient, v;
-      gradient.vector = g[at];
-      v.vector = x[at];
+    for (int row = blockIdx.y * strip + threadIdx.y; row < last; row += kRows * blockDim.y) {
+      Floats<Vector> gradient[kRows], v[kRows];
+      load(v, x, row, blockDim.y, last, columns, column);
+      load(gradient, g, row, blockDim.y, last, columns, column);
 #pragma unroll
-      for (int i = 0; i < Lanes<Vector>::count; ++i) {
-        sum.each[i] += gradient.each[i];
-        v.each[i] *= 2 * gradient.each[i];
+      for (int i = 0; i < kRows; ++i) {
+        if (row + i * blockDim.y >= last) break;
+#pragma unroll
+        for (int k = 0; k < Lanes<Vector>::count; ++k) {
+          sum.each[k] += gradient[i].each[k];
+          v[i].each[k] *= 2 * gradient[i].each[k];
+        }
+        dx[static_cast<long long>(row + i * blockDim.y) * columns + column] = v[i].vector;
       }
-      dx[at] = v.vector;
     }
   }
   shared[me] = sum;
@@ -67,7 +86,7 @@ __device__ void backward(const Vector* __restrict__ g, const Vector* __restrict_
     __syncthreads();
     if (threadIdx.y < half) {
 #pragma unroll
-      for (int i = 0; i < Lanes<Vector>::count; ++i) shared[me].each[i] += shared[me + half * blockDim.x].each[i];
+      for (int k = 0; k < Lanes<Vector>::count; ++k) shared[me].each[k] += shared[me + half * blockDim.x].each[k];
     }
   }
   if (threadIdx.y == 0 && column < columns) sums[blockIdx.y * columns + column] = shared[me].vector;
@@ -82,28 +101,33 @@ extern "C" __global__ void __launch_bounds__(256)
   forward(x, b, y, rows, columns);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    backward_1(const float* g, const float* x, float* dx, float* sums, int rows, int columns) {
-  backward(g, x, dx, sums, rows, columns);
+    backward_1(const float* g, const float* x, float* dx, float* sums, int rows, int columns, int strip) {
+  backward(g, x, dx, sums, rows, columns, strip);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    backward_4(const float4* g, const float4* x, float4* dx, float4* sums, int rows, int columns) {
-  backward(g, x, dx, sums, rows, columns);
+    backward_4(const float4* g, const float4* x, float4* dx, float4* sums, int rows, int columns, int strip) {
+  backward(g, x, dx, sums, rows, columns, strip);
 }
 
-// Adds up the rows of partial sums. A block of 32 x 32 threads handles 32 columns.
+// Adds up the rows of partial sums. A block of 8 x 128 threads handles 8 columns, whose floats are one 32-byte sector.
 extern "C" __global__ void __launch_bounds__(1024) add_rows(const float* sums, float* db, int rows, int columns) {
-  __shared__ float shared[32][33];
-  const int column = blockIdx.x * 32 + threadIdx.x;
+  __shared__ float shared[128][9];
+  const int column = blockIdx.x * 8 + threadIdx.x;
   float sum = 0;
   if (column < columns) {
-    for (int row = threadIdx.y; row < rows; row += 32) sum += sums[row * columns + column];
+#pragma unroll 4
+    for (int row = threadIdx.y; row < rows; row += 128) sum += sums[static_cast<long long>(row) * columns + column];
   }
   shared[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
-  sum = shared[threadIdx.x][threadIdx.y];  // transposed: a warp now has the 32 sums of one column
+  const int warp = (threadIdx.y * 8 + threadIdx.x) / 32, lane = (threadIdx.y * 8 + threadIdx.x) % 32;
+  if (warp >= 8) return;
+  sum = 0;  // each of the first eight warps adds up one column
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum += shared[32 * i + lane][warp];
 #pragma unroll
   for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_down_sync(0xffffffff, sum, apart);
-  if (threadIdx.x == 0 && blockIdx.x * 32 + threadIdx.y < columns) db[blockIdx.x * 32 + threadIdx.y] = sum;
+  if (lane == 0 && blockIdx.x * 8 + warp < columns) db[blockIdx.x * 8 + warp] = sum;
 }
 
 // c = a b, with a of m x k and b of k x n: the third rung of 04-12, for any shape. A block of 256 threads computes a

@@ -93,7 +93,7 @@ def kernels_of(work: Callable[[], object]) -> str:
     if not ON_GPU:
         return ""
     work()
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA], acc_events=True) as profile:
         work()
         wait()
     events = [event for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA]
@@ -109,10 +109,10 @@ def time_way(way: Way) -> tuple[dict[int, Timing], str]:
             continue
         data = inputs(elements)
         work = way.prepare(data)
-        wanted = ways()[0].prepare(data)()
+        wanted = tuple(result.clone() for result in ways()[0].prepare(data)())
         if way.is_network and not all(close(*pair) for pair in zip(work(), wanted, strict=True)):
-            raise ValueError(f"{way.name.strip()} computes wrong results, so it is not timed")
-        found[elements] = measure(work, wait, parts=LAYERS)
+            raise ValueError(f"{way.name} computes wrong results, so it is not timed")
+        found[elements] = measure(work, wait, least=2e-2, parts=LAYERS)
         kernels = kernels_of(work)
     torch.compiler.reset()
     return found, kernels
@@ -126,7 +126,7 @@ def time_the_op(bytes_per_second: float) -> None:
     too_fast = []
     for way in ways():
         if reason := why_not(way):
-            skipped.setdefault(reason, []).append(way.name.strip())
+            skipped.setdefault(reason, []).append(way.name)
             continue
         times, kernels = time_way(way)
         largest = sizes()[-1]
@@ -135,7 +135,7 @@ def time_the_op(bytes_per_second: float) -> None:
         cells = " | ".join(f"{times[size]!s:15}" if size in times else " " * 15 for size in sizes())
         print(f"{way.name:25} | {cells} | {kernels:>7} | {share:>4}", flush=True)
         if peak() and largest in times and times[largest].low < BYTES * largest / way.fused / peak():
-            too_fast.append(way.name.strip())
+            too_fast.append(way.name)
     for name in too_fast:  # the tensors are far larger than any cache
         print(f"{name}: faster than the memory can be. Did the clock stop before the GPU had finished?")
     for reason, names in skipped.items():

@@ -54,17 +54,19 @@ def without_autograd(data: Data) -> Tensors:
     return y, g, *reversed(found)
 
 
-def graphed(work: Callable[[], Tensors]) -> Callable[[], Tensors]:
-    """Captures work() into a CUDA graph. A replay launches the same kernels on the same addresses, with one call."""
+def graphed(model: Callable[..., torch.Tensor], data: Data) -> Callable[[], Tensors]:
+    """Captures forward and backward into a CUDA graph. A replay launches all kernels with one call, on the same addresses."""
+    x, bs, g = data
+    data = x.detach().requires_grad_(), tuple(b.detach().requires_grad_() for b in bs), g  # not yet known to autograd in another stream
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        for _ in range(3):  # outside of the graph: whatever the first runs load and allocate
-            work()
+        for _ in range(3):  # the first runs load and allocate, which must not be captured
+            step(model, data)
     torch.cuda.current_stream().wait_stream(side)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        found = work()
+    with torch.cuda.graph(graph, stream=side):
+        found = step(model, data)
     return lambda: (graph.replay(), found)[1]
 
 
@@ -73,9 +75,9 @@ def compiled(model: Callable[..., torch.Tensor], mode: str | None = None) -> Cal
     return torch.compile(model, dynamic=False, mode=mode)  # dynamic=False: a kernel for each shape, its best case
 
 
-def reducing_overhead(data: Data) -> Callable[[], Tensors]:
+def reducing_overhead(op: Op, data: Data) -> Callable[[], Tensors]:
     """mode="reduce-overhead" captures CUDA graphs. Each step may overwrite the outputs of the step before."""
-    model = compiled(network(eager), "reduce-overhead")
+    model = compiled(network(op), "reduce-overhead")
 
     def work() -> Tensors:
         torch.compiler.cudagraph_mark_step_begin()
@@ -103,32 +105,22 @@ class Way:
 
 
 def ways() -> list[Way]:
-    ours = network(speed.square_plus)
+    ours, cpp = network(speed.square_plus), network(speed.square_plus_cpp)
+
+    def stepping(model: Callable[..., torch.Tensor]) -> Callable[[Data], Callable[[], Tensors]]:
+        return lambda data: lambda: step(model, data)
+
     return [
-        Way("eager", lambda data: lambda: step(network(eager), data)),
-        Way("eager, CUDA graph", lambda data: graphed(lambda: step(network(eager), data)), needs_gpu=True),
-        Way("compiled layer by layer", each_layer_compiled, compiles=True),
-        Way("compiled network", whole_network_compiled, compiles=True, fused=LAYERS),
-        Way("  with reduce-overhead", reducing_overhead, compiles=True, needs_gpu=True, fused=LAYERS),
-        Way("ours", lambda data: lambda: step(ours, data)),
-        Way("  in a compiled network", ours_compiled, compiles=True),
-        Way("  gradient formula in C++", lambda data: lambda: step(network(speed.square_plus_cpp), data)),
-        Way("  without autograd", lambda data: lambda: without_autograd(data)),
-        Way("  only the launches", launches, needs_gpu=True, largest=2**12, is_network=False),
-        Way("  CUDA graph", lambda data: graphed(lambda: step(ours, data)), needs_gpu=True),
+        Way("eager", stepping(network(eager))),
+        Way("eager, CUDA graph", lambda data: graphed(network(eager), data), needs_gpu=True),
+        Way("compiled layers", lambda data: stepping(network(compiled(eager)))(data), compiles=True),
+        Way("compiled network", lambda data: stepping(compiled(network(eager)))(data), compiles=True, fused=LAYERS),
+        Way("compiled, reduce-overhead", lambda data: reducing_overhead(eager, data), compiles=True, needs_gpu=True, fused=LAYERS),
+        Way("ours", stepping(ours)),
+        Way("ours, formula in C++", stepping(cpp)),
+        Way("ours, without autograd", lambda data: lambda: without_autograd(data)),
+        Way("ours, only the launches", launches, needs_gpu=True, largest=2**12, is_network=False),
+        Way("ours, CUDA graph", lambda data: graphed(ours, data), needs_gpu=True),
+        Way("ours, compiled network", lambda data: stepping(compiled(ours))(data), compiles=True),
+        Way("ours, reduce-overhead", lambda data: reducing_overhead(speed.square_plus, data), compiles=True, needs_gpu=True),
     ]
-
-
-def each_layer_compiled(data: Data) -> Callable[[], Tensors]:
-    model = network(compiled(eager))
-    return lambda: step(model, data)
-
-
-def whole_network_compiled(data: Data) -> Callable[[], Tensors]:
-    model = compiled(network(eager))
-    return lambda: step(model, data)
-
-
-def ours_compiled(data: Data) -> Callable[[], Tensors]:
-    model = compiled(network(speed.square_plus))
-    return lambda: step(model, data)

@@ -166,10 +166,10 @@ __device__ Word survivors(Word alive, Word low, Word high) {
   return kept;
 }
 
-// Writes the numbers of the boxes that are kept, `*total` of them. It needs 1024 threads and a word of dynamic shared
-// memory for each tile.
+// Writes the numbers of the boxes that are kept, and to kept[count] how many they are. It needs 1024 threads and a word
+// of dynamic shared memory for each tile.
 extern "C" __global__ void __launch_bounds__(1024)
-    nms_scan(const Word* mask, const Index* order, int count, Index* kept, int* total) {
+    nms_scan(const Word* mask, const Index* order, int count, Index* kept) {
   extern __shared__ unsigned
       removed[];  // two for each tile: 32-bit atomics are faster in shared memory than 64-bit ones
   __shared__ Word within[kGroup][kGroup * kTile];  // the overlaps inside this group: by tile, then by box
@@ -231,11 +231,11 @@ extern "C" __global__ void __launch_bounds__(1024)
     within[my_tile][my_box] = next;
     __syncthreads();
   }
-  if (threadIdx.x == 0) *total = before;
+  if (threadIdx.x == 0) kept[count] = before;
 }
 
 // The obvious way, for comparison: box by box. A kept box removes others at once, and the whole block waits for that.
-extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order, int count, Index* kept, int* total) {
+extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order, int count, Index* kept) {
   extern __shared__ Word gone[];
   const int tiles = (count + kTile - 1) / kTile;
   for (int t = threadIdx.x; t < tiles; t += blockDim.x) gone[t] = 0;
@@ -249,5 +249,5 @@ extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order,
     for (int t = i / kTile + threadIdx.x; t < tiles; t += blockDim.x) gone[t] |= mask[Index(i) * tiles + t];
     __syncthreads();
   }
-  if (threadIdx.x == 0) *total = before;
+  if (threadIdx.x == 0) kept[count] = before;
 }

@@ -129,6 +129,31 @@ class Host:
         return order[kept[:total]]
 
 
+class Addresses:
+    """Makes a device's context current for the time of a `with`. Called with a tensor, it returns the tensor's address there."""
+
+    def __init__(self, context: c_void_p):
+        self.context, self.copies = context, contextlib.ExitStack()
+
+    def __enter__(self) -> Addresses:
+        cu.cuCtxPushCurrent_v2(self.context)
+        return self
+
+    def __call__(self, value: object) -> object:
+        tensor = tensor_in(value)
+        if not isinstance(tensor, torch.Tensor):
+            return tensor
+        if tensor.is_cuda or tensor.numel() == 0:
+            return tensor.data_ptr()
+        return self.copies.enter_context(Copy(tensor, back=isinstance(value, Out))).data_ptr()
+
+    def __exit__(self, *failed: object) -> None:
+        try:
+            self.copies.__exit__(*failed)  # copies the results of host tensors back
+        finally:
+            cu.cuCtxPopCurrent_v2(byref(c_void_p()))
+
+
 class Device:
     """The kernels. They use a GPU's tensors in place, in PyTorch's current stream. Host tensors are copied to the device and back."""
 
@@ -148,25 +173,13 @@ class Device:
             cu.cuModuleGetFunction(byref(self.kernels[name]), self.module, name.encode())
         return self.kernels[name]
 
-    @contextlib.contextmanager
-    def addresses(self) -> Iterator[Callable[[object], object]]:
-        """Makes the device's context current, and yields a function that returns a tensor's address on the device."""
-        with contextlib.ExitStack() as until_done:
-            until_done.enter_context(current(self.context))
-
-            def address(value: object) -> object:
-                tensor = tensor_in(value)
-                if not isinstance(tensor, torch.Tensor):
-                    return tensor
-                here = tensor.is_cuda or tensor.numel() == 0
-                return (tensor if here else until_done.enter_context(Copy(tensor, back=isinstance(value, Out)))).data_ptr()
-
-            yield address
+    def addresses(self) -> Addresses:
+        return Addresses(self.context)
 
     def launch(self, name: str, grid: tuple[int, int], block: int, arguments: list[object], shared: int, like: torch.Tensor) -> None:
         """The arguments are ctypes values."""
         stream = torch.cuda.current_stream(like.device).cuda_stream if like.is_cuda else 0
-        pointers = (c_void_p * len(arguments))(*[ctypes.addressof(argument) for argument in arguments])
+        pointers = (c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
         cu.cuLaunchKernel(self.kernel(name), *grid, 1, block, 1, 1, shared, c_void_p(stream), pointers, None)
 
     def run(self, op: str, like: torch.Tensor, count: int, /, **members: object) -> None:
@@ -181,27 +194,32 @@ class Device:
 
     def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 1024) -> torch.Tensor:
         """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""
-        if len(boxes) == 0:
+        count = len(boxes)
+        if count == 0:
             return order
-        mask = self.mask(boxes, order, threshold)
-        kept, total = torch.empty_like(order), torch.empty(1, dtype=torch.int32, device=order.device)
+        kept = order.new_empty(count + 1)  # the last element is the number of boxes that are kept
         with self.addresses() as address:
-            given, written = map(c_void_p, map(address, (mask, order))), map(c_void_p, map(address, (Out(kept), Out(total))))
-            self.launch(scan, (1, 1), block, [*given, c_int(len(boxes)), *written], mask.shape[1] * 8, boxes)
-        return kept[: int(total)]  # only this number is copied to the host, which must know a tensor's size
+            mask, order_there = self.launch_mask(boxes, order, threshold, address)
+            arguments = [c_void_p(address(mask)), order_there, c_int(count), c_void_p(address(Out(kept)))]
+            self.launch(scan, (1, 1), block, arguments, mask.shape[1] * 8, boxes)
+        return kept[: int(kept[count])]  # only this number is copied to the host, which must know a tensor's size
 
     def mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
         """Which boxes overlap: for each box in this order, and for those that fill the last tile, a word for each tile."""
-        tiles = (len(boxes) + self.TILE - 1) // self.TILE
-        if tiles * 8 > self.SHARED:
-            raise ValueError(f"nms: {len(boxes)} boxes are too many. The limit is {self.SHARED // 8 * self.TILE}.")
-        mask = torch.empty((tiles * self.TILE, tiles), dtype=torch.int64, device=boxes.device)
-        boxes = boxes.contiguous()
         with self.addresses() as address:
-            given, written = map(c_void_p, map(address, (boxes, order))), c_void_p(address(Out(mask)))
-            arguments = [*given, c_int(len(boxes)), c_double(threshold), written]
-            self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
-        return mask
+            return self.launch_mask(boxes, order, threshold, address)[0]
+
+    def launch_mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, address: Addresses) -> tuple[torch.Tensor, c_void_p]:
+        """Returns the mask, and the address of `order` on the device."""
+        count = len(boxes)
+        tiles = (count + self.TILE - 1) // self.TILE
+        if tiles * 8 > self.SHARED:
+            raise ValueError(f"nms: {count} boxes are too many. The limit is {self.SHARED // 8 * self.TILE}.")
+        mask = order.new_empty((tiles * self.TILE, tiles))
+        order_there = c_void_p(address(order))
+        arguments = [c_void_p(address(boxes.contiguous())), order_there, c_int(count), c_double(threshold), c_void_p(address(Out(mask)))]
+        self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
+        return mask, order_there
 
 
 @functools.cache
