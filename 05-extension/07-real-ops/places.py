@@ -199,9 +199,8 @@ class Device:
             return order
         kept = order.new_empty(count + 1)  # the last element is the number of boxes that are kept
         with self.addresses() as address:
-            mask, order_there = self.launch_mask(boxes, order, threshold, address)
-            arguments = [c_void_p(address(mask)), order_there, c_int(count), c_void_p(address(Out(kept)))]
-            self.launch(scan, (1, 1), block, arguments, mask.shape[1] * 8, boxes)
+            mask, *there = self.launch_mask(boxes, order, threshold, address)
+            self.launch(scan, (1, 1), block, [*there, c_int(count), c_void_p(address(Out(kept)))], mask.shape[1] * 8, boxes)
         return kept[: int(kept[count])]  # only this number is copied to the host, which must know a tensor's size
 
     def mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
@@ -209,17 +208,18 @@ class Device:
         with self.addresses() as address:
             return self.launch_mask(boxes, order, threshold, address)[0]
 
-    def launch_mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, address: Addresses) -> tuple[torch.Tensor, c_void_p]:
-        """Returns the mask, and the address of `order` on the device."""
+    def launch_mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, address: Addresses) -> tuple[torch.Tensor, c_void_p, c_void_p]:
+        """Returns the mask, and the addresses of the mask and of `order` on the device."""
         count = len(boxes)
         tiles = (count + self.TILE - 1) // self.TILE
         if tiles * 8 > self.SHARED:
             raise ValueError(f"nms: {count} boxes are too many. The limit is {self.SHARED // 8 * self.TILE}.")
         mask = order.new_empty((tiles * self.TILE, tiles))
-        order_there = c_void_p(address(order))
-        arguments = [c_void_p(address(boxes.contiguous())), order_there, c_int(count), c_double(threshold), c_void_p(address(Out(mask)))]
+        boxes = boxes.contiguous()
+        boxes_there, order_there, mask_there = [c_void_p(address(tensor)) for tensor in (boxes, order, Out(mask))]
+        arguments = [boxes_there, order_there, c_int(count), c_double(threshold), mask_there]
         self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
-        return mask, order_there
+        return mask, mask_there, order_there
 
 
 @functools.cache
