@@ -42,7 +42,7 @@ class Normalize(torch.autograd.Function):
         message = torch.cat([means.double(), variances.double(), means.new_full((1,), rows, dtype=torch.double)])
         means, variances, counts = gather(message, group).split([x.shape[1], x.shape[1], 1], 1)
         count = counts.sum()
-        if rows < 2 and count < 2:  # a process with two rows knows the answer without waiting for the GPU
+        if rows < 2 and count < 2:  # a process with two rows need not wait for the GPU
             raise ValueError("Expected more than 1 value per channel when training, in all processes together.")
         mean = (means * counts).sum(0) / count
         # Each process measured the distances from its own mean. They grow by the distance of that mean from the common one.
