@@ -84,7 +84,7 @@ def why_not(way: Way) -> str:
     if way.needs_gpu and not ON_GPU:
         return "it needs a GPU"
     if way.compiles and not ON_GPU and "--compile" not in sys.argv:
-        return "compiling takes half a minute on a CPU (--compile does it)"
+        return "compiling takes half a minute on a CPU; ARGS=--compile does it"
     return ""
 
 
@@ -121,7 +121,8 @@ def time_way(way: Way) -> tuple[dict[int, Timing], str]:
 def time_the_op(bytes_per_second: float) -> None:
     """Prints a row for each way."""
     print(f"y = x² + b, forward and backward, one of {LAYERS} layers, in µs: median ± half of the interquartile range")
-    print(f"{'elements':25} | " + " | ".join(f"{as_size(size):^15}" for size in sizes()) + " | kernels | of the bound")
+    columns = " | ".join(f"{as_size(size):^15}" for size in sizes())
+    print(f"{'elements':25} | {columns}" + (" | kernels | of the bound" if ON_GPU else ""))
     skipped: dict[str, list[str]] = {}
     too_fast = []
     for way in ways():
@@ -133,13 +134,13 @@ def time_the_op(bytes_per_second: float) -> None:
         bound = BYTES * largest / way.fused / bytes_per_second
         share = f"{bound / times[largest].median:.2f}" if largest in times else ""
         cells = " | ".join(f"{times[size]!s:15}" if size in times else " " * 15 for size in sizes())
-        print(f"{way.name:25} | {cells} | {kernels:>7} | {share:>4}", flush=True)
+        print((f"{way.name:25} | {cells}" + (f" | {kernels:>7} | {share:>4}" if ON_GPU else "")).rstrip(), flush=True)
         if peak() and largest in times and times[largest].low < BYTES * largest / way.fused / peak():
             too_fast.append(way.name)
     for name in too_fast:  # the tensors are far larger than any cache
         print(f"{name}: faster than the memory can be. Did the clock stop before the GPU had finished?")
     for reason, names in skipped.items():
-        print(f"skipped: {', '.join(names)}: {reason}")
+        print(f"skipped ({reason}): {'; '.join(names)}")
 
 
 # ---- the product of two matrices -----------------------------------------------------------------------------------------
