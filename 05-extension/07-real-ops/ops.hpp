@@ -215,11 +215,11 @@ struct Taps {
   HERE int channels_of_a_group() const { return channels / groups; }
   HERE Index plane(int image, int channel) const { return (Index(image) * channels + channel) * height * width; }
 
-  // The columns are [channel][tap][image][position].
-  HERE Index column(int channel, int tap, int image, Index position) const {
-    return ((Index(channel) * taps() + tap) * images + image) * positions() + position;
+  // The columns are [image][channel][tap][position].
+  HERE Index column(int image, int channel, int tap, Index position) const {
+    return ((Index(image) * channels + channel) * taps() + tap) * positions() + position;
   }
-  HERE Index channel_step() const { return Index(taps()) * images * positions(); }
+  HERE Index channel_step() const { return Index(taps()) * positions(); }
 
   // Where a tap reads, and by which factor the mask scales it.
   struct Look {
@@ -257,7 +257,7 @@ struct DeformColumns {
     const auto to = op.look(image, group, tap, position);
     const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
     const T* plane = op.input + op.plane(image, first);
-    T* column = columns + op.column(first, tap, image, position);
+    T* column = columns + op.column(image, first, tap, position);
     for (int c = 0; c < kChannels; ++c) {
       if (c >= count) break;
       Wide<T> seen = 0;
@@ -289,7 +289,7 @@ struct DeformBackward {
     const auto to = op.look(image, group, tap, position);
     const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
     const int first = group * op.channels_of_a_group();
-    const Index start = op.plane(image, first), column = op.column(first, tap, image, position);
+    const Index start = op.plane(image, first), column = op.column(image, first, tap, position);
     const bool reads = columns != nullptr || offset_gradient != nullptr;
     Wide<T> by_y = 0, by_x = 0, by_mask = 0;
 #ifdef __CUDACC__

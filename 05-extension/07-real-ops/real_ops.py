@@ -251,30 +251,31 @@ def require_for_deform_conv2d(
 
 
 class Layout:
-    """The convolution as a matrix product: [groups, filters, columns of a filter] x [groups, columns of a filter, positions]."""
+    """The convolution as matrix products, one for each image and group: [filters, columns of a filter] x [columns of a filter, positions]."""
 
     def __init__(self, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, how: list[list[int]]):
-        self.filters, self.depth, *kernel = weight.shape
+        self.filters, depth, *kernel = weight.shape
         self.images, channels, *image = input.shape
-        self.groups = channels // self.depth
-        self.size = tuple(offset.shape[2:])
+        self.size, self.depth = tuple(offset.shape[2:]), depth * math.prod(kernel)
+        self.groups = channels // depth
         offset_groups = offset.shape[1] // (2 * math.prod(kernel))
-        self.looks = offset_groups * math.prod(kernel) * self.positions()  # one for each offset
+        self.looks = self.images * offset_groups * math.prod(kernel) * math.prod(self.size)  # one for each offset
         self.pieces = pieces(channels // offset_groups)
         tensors = [None if tensor is None else tensor.contiguous() for tensor in (input, offset, mask)]
         numbers = [self.images, channels, *image, offset_groups, *kernel, *self.size, *(number for each in how for number in each)]
         self.taps = dict(zip((name for name, _ in Taps._fields_), [*tensors, *numbers], strict=True))
-        self.weight = weight.reshape(self.groups, self.filters // self.groups, self.depth * math.prod(kernel))
+        self.weight = weight.reshape(self.groups, self.filters // self.groups, self.depth)
         self.input = input
 
     def run(self, op: str, count: int, /, **members: Tensor | Out) -> None:
         place_for(self.input).run(op, self.input, count, **members, op=self.taps)
 
-    def positions(self) -> int:
-        return self.images * math.prod(self.size)
+    def for_each_image(self, weight: Tensor) -> Tensor:
+        """A weight for each image and group. With one group, nothing is copied."""
+        return weight.expand(self.images, -1, -1) if self.groups == 1 else weight.repeat(self.images, 1, 1)
 
     def empty_columns(self) -> Tensor:
-        return self.input.new_empty(self.groups, self.weight.shape[2], self.positions())
+        return self.input.new_empty(self.images * self.groups, self.depth, math.prod(self.size))
 
     def columns(self) -> Tensor:
         """What the taps read."""
@@ -282,18 +283,15 @@ class Layout:
         self.run("deform_columns", self.looks * self.pieces, columns=Out(seen))
         return seen
 
-    def as_images(self, product: Tensor) -> Tensor:
-        return product.reshape(self.filters, self.images, *self.size).transpose(0, 1).contiguous()
-
     def as_matrices(self, images: Tensor) -> Tensor:
-        return images.transpose(0, 1).reshape(self.groups, self.filters // self.groups, self.positions())
+        return images.reshape(self.images * self.groups, self.filters // self.groups, math.prod(self.size))
 
 
 @torch.library.impl(f"{LIBRARY}::deform_conv2d", ("cpu", "cuda"))
 def _(input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None, *how: list[int]) -> Tensor:
     require_for_deform_conv2d(input, offset, weight, bias, mask, *how)
     layout = Layout(input, offset, weight, mask, how)
-    output = layout.as_images(layout.weight @ layout.columns())
+    output = torch.bmm(layout.for_each_image(layout.weight), layout.columns()).reshape(layout.images, layout.filters, *layout.size)
     return output if bias is None else output.add_(bias.view(-1, 1, 1))
 
 
@@ -316,7 +314,7 @@ def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Ten
     else:
         if for_input and input.is_cuda:
             warn_of_atomics("deform_conv2d's backward")
-        of_columns = layout.weight.mT.contiguous() @ arrived
+        of_columns = torch.bmm(layout.for_each_image(layout.weight.mT.contiguous()), arrived)
         seen = layout.empty_columns() if for_weight else None
         sums = torch.zeros_like(input, dtype=wide(input.dtype), memory_format=torch.contiguous_format) if for_input else None
         if for_offset or for_mask:
@@ -329,7 +327,7 @@ def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Ten
         )  # fmt: skip
         of_input = of_input if sums is None else sums.to(input.dtype)
     if seen is not None:
-        of_weight = (arrived @ seen.mT).reshape(weight.shape)
+        of_weight = torch.bmm(arrived, seen.mT).reshape(layout.images, *weight.shape).sum(0)
     return of_input, of_offset, of_weight, of_mask
 
 
