@@ -1,7 +1,8 @@
-# The driver API from Python, for lessons on PyTorch's tensors: the calls of libcuda.so.1 through ctypes, every answer checked. Lesson 05-05 explains it.
+# The driver API from Python, for lessons that use PyTorch's tensors: the functions of libcuda.so.1 through ctypes, with every return value checked.
+# Lesson 05-05 explains it.
 #
-# A number goes to C as a 32-bit int unless its type is said: so what is an address or a size is wrapped in c_void_p or c_size_t. And ctypes knows
-# no cuda.h, which turns cuMemAlloc into cuMemAlloc_v2: the name here is the one in the library.
+# ctypes passes a Python number as a 32-bit int, so addresses and sizes must be wrapped in c_void_p or c_size_t. And ctypes does not read cuda.h,
+# which replaces cuMemAlloc by cuMemAlloc_v2, so the names here are those of the library.
 from __future__ import annotations
 
 import contextlib
@@ -14,7 +15,7 @@ import torch
 
 
 class Library:
-    """A library of C functions that answer 0 or an error; an error becomes an exception with the words of `explain`. Loaded when first called."""
+    """A library of C functions that return 0 or an error code, which becomes an exception with the text of `explain`. It is loaded at the first call."""
 
     def __init__(self, load: Callable[[], ctypes.CDLL], explain: Callable[[ctypes.CDLL, int], str]):
         self.load, self.explain = load, explain
@@ -31,30 +32,31 @@ class Library:
             if error != 0:
                 raise RuntimeError(f"{name} -> {self.explain(self.handle, error)}")
 
+        self.__dict__[name] = checked  # found without __getattr__ from now on
         return checked
 
 
-def _initialised() -> ctypes.CDLL:
-    """Not before the first call: a process that has called cuInit cannot be forked into ones that use the GPU."""
+def _initialized() -> ctypes.CDLL:
+    """Called at first use, because the children of a process that has called cuInit cannot use the GPU after a fork."""
     handle = ctypes.CDLL("libcuda.so.1")
     error = handle.cuInit(0)
     if error != 0:
-        raise RuntimeError(f"cuInit -> {_says(handle, error)}")
+        raise RuntimeError(f"cuInit -> {_explain(handle, error)}")
     return handle
 
 
-def _says(handle: ctypes.CDLL, error: int) -> str:
+def _explain(handle: ctypes.CDLL, error: int) -> str:
     name, words = c_char_p(), c_char_p()
     handle.cuGetErrorName(error, byref(name))
     handle.cuGetErrorString(error, byref(words))
     return ": ".join((said.value or b"a code that this driver does not know").decode() for said in (name, words))
 
 
-cu = Library(_initialised, _says)
+cu = Library(_initialized, _explain)
 
 
 def version() -> tuple[int, int]:
-    """(13, 0): the newest CUDA that the driver knows."""
+    """(13, 0) for a driver that supports CUDA up to 13.0."""
     number = c_int()
     cu.cuDriverGetVersion(byref(number))
     return number.value // 1000, number.value % 1000 // 10
@@ -68,7 +70,7 @@ def attribute(number: int, device: int) -> int:
 
 @functools.cache
 def primary(device: int) -> c_void_p:
-    """The device's primary context, PyTorch's own; kept until the process ends, as PyTorch does."""
+    """The device's primary context, which PyTorch uses too. It is retained until the process ends."""
     context = c_void_p()
     cu.cuDevicePrimaryCtxRetain(byref(context), device)
     return context
@@ -76,7 +78,7 @@ def primary(device: int) -> c_void_p:
 
 @contextlib.contextmanager
 def current(context: c_void_p) -> Iterator[None]:
-    """Makes a context current for a while: autograd runs backward in threads of its own, which may have none or another one."""
+    """Makes a context current inside a `with`. Autograd runs backward in its own threads, which may have no context or another one."""
     cu.cuCtxPushCurrent_v2(context)
     try:
         yield
@@ -85,10 +87,10 @@ def current(context: c_void_p) -> Iterator[None]:
 
 
 class Copy:
-    """A host tensor's copy in the device's memory, for the time of a `with`. It answers data_ptr() as a tensor on the device does."""
+    """A copy of a host tensor in device memory, for the time of a `with`. Like a tensor on the device, it has data_ptr()."""
 
     def __init__(self, tensor: torch.Tensor, back: bool = True):
-        """The tensor has elements. `back`: at the end, what is in the copy goes back into the tensor."""
+        """The tensor is not empty. `back`: at the end, the copy is written back into the tensor."""
         self.tensor, self.address, self.back = tensor, c_void_p(), back
         self.size = c_size_t(tensor.numel() * tensor.element_size())
 
@@ -101,7 +103,7 @@ class Copy:
         return self
 
     def __exit__(self, *failed: object) -> None:
-        """Copies the bytes back, once all work that was launched before is done, and frees the memory."""
+        """Copies back after all work in the default stream has finished, and frees the memory."""
         try:
             if self.back:
                 cu.cuMemcpyDtoH_v2(c_void_p(self.tensor.data_ptr()), self.address, self.size)

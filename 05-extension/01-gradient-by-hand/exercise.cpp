@@ -4,8 +4,8 @@
 using Numbers = std::vector<double>;
 
 struct Gradients {
-  Numbers dx;  // as many as x
-  Numbers db;  // as many as b
+  Numbers dx;  // of the same size as x
+  Numbers db;  // of the same size as b
 };
 
 // Forward: y[r * columns + c] = (x[r * columns + c] + b[c])², with columns = b.size().

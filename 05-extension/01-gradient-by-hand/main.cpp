@@ -1,4 +1,4 @@
-// Computes y = x² + b and its gradients by hand, and holds them against finite differences.
+// Computes y = x² + b and its gradients by hand, and compares the gradients with finite differences.
 #include <cmath>
 #include <cstdio>
 #include <functional>
@@ -6,7 +6,7 @@
 
 using Numbers = std::vector<double>;
 
-// y[i] = x[i]² + b: one number b, used for every element.
+// y[i] = x[i]² + b, with the same b for every element.
 Numbers forward(const Numbers& x, double b) {
   Numbers y(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) y[i] = x[i] * x[i] + b;
@@ -18,7 +18,7 @@ struct Gradients {
   double db;
 };
 
-// g[i] is dL/dy[i], which whoever used y tells us; dx[i] is dL/dx[i], and db is dL/db.
+// g[i] is dL/dy[i], which comes from the code that used y. dx[i] is dL/dx[i], and db is dL/db.
 Gradients backward(const Numbers& x, const Numbers& g) {
   Gradients result{Numbers(x.size()), 0};
   for (std::size_t i = 0; i < x.size(); ++i) {
@@ -35,7 +35,7 @@ double loss(const Numbers& y) {
   return sum;
 }
 
-// The slope of f at `value`, from two values of f. Puts `value` back.
+// The slope of f at `value`, computed from two results of f. `value` has its old value afterwards.
 double one_sided(const std::function<double()>& f, double& value, double step) {
   const double kept = value, here = f();
   value = kept + step;
@@ -54,7 +54,7 @@ double central(const std::function<double()>& f, double& value, double step) {
   return (above - below) / (2 * step);
 }
 
-double off_by(double found, double right) { return std::fabs(found - right) / std::fabs(right); }
+double relative_error(double found, double right) { return std::fabs(found - right) / std::fabs(right); }
 
 int main() {
   Numbers x = {0.5, -1, 2, 3};
@@ -65,7 +65,7 @@ int main() {
   bool right = true;
   const auto compare = [&](const char* what, double by_hand, double& value) {
     const double measured = central(L, value, 1e-5);
-    const bool agrees = off_by(measured, by_hand) < 1e-8;
+    const bool agrees = relative_error(measured, by_hand) < 1e-8;
     std::printf("%-8s | %8.4f | %8.4f    | %s\n", what, by_hand, measured, agrees ? "agrees" : "WRONG");
     right = right && agrees;
   };
@@ -76,10 +76,10 @@ int main() {
   compare("dL/dx[3]", gradients.dx[3], x[3]);
   compare("dL/db", gradients.db, b);
 
-  std::printf("\nstep  | one-sided is off by | central is off by\n");
+  std::printf("\nrelative error of the slope, for x[3]\nstep  | one-sided | central\n");
   for (double step : {1e-1, 1e-3, 1e-5, 1e-7, 1e-9, 1e-11}) {
-    std::printf("%.0e | %.0e               | %.0e\n", step, off_by(one_sided(L, x[3], step), gradients.dx[3]),
-                off_by(central(L, x[3], step), gradients.dx[3]));
+    std::printf("%.0e | %.0e     | %.0e\n", step, relative_error(one_sided(L, x[3], step), gradients.dx[3]),
+                relative_error(central(L, x[3], step), gradients.dx[3]));
   }
   return right ? 0 : 1;
 }

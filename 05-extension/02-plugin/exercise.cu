@@ -1,6 +1,6 @@
-// Write the backward pass for another broadcast: y[r][c] = x[r][c]² + b[c], one b a column, as the bias of a layer is.
+// Write the backward pass for another broadcast: y[r][c] = x[r][c]² + b[c], with one b for each column, like a bias.
 
-// One thread for each of the `count` elements, at least. db has `columns` elements and is zero at the start.
+// There are at least `count` threads, one for each element. db has `columns` elements and is zero at the start.
 extern "C" __global__ void backward_columns(const float* x, const float* g, float* dx, float* db, unsigned columns,
                                             unsigned count) {
   // Your code here.

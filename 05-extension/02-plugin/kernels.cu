@@ -1,6 +1,6 @@
 // y = x² + b, forward and backward.
 
-// One thread for each of the `count` elements; b and db have one element a row.
+// One thread for each of the `count` elements. b and db have one element for each row.
 extern "C" __global__ void forward(const float* x, const float* b, float* y, unsigned columns, unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= count) return;

@@ -1,7 +1,7 @@
-# libop.so: the op behind the C interface of op.h. The kernels' PTX becomes a string in it, so that a plugin is one file.
+# libop.so: the op behind the C interface of op.h. The kernels' PTX is compiled into it as a string.
 PLUGIN := build/05-extension/02-plugin
 EXTRA.05-extension/02-plugin = $(PLUGIN)/libop.so
-# Where the loader finds it: beside the program, or, from a check or an edited copy, in the lesson's own folder.
+# The loader finds it beside the program, or in the lesson's folder for a check or an edited copy.
 LIBS.05-extension/02-plugin = -L$(PLUGIN) -lop -Wl,-rpath,'$$ORIGIN:$$ORIGIN/../../../../05-extension/02-plugin'
 
 $(PLUGIN)/kernels.ptx.inc: $(PLUGIN)/kernels.ptx

@@ -1,4 +1,4 @@
-// Uses the op through op.h: host arrays in, host arrays out. Only the context is the program's own business.
+// Uses the op through op.h, with host arrays. The context is the program's responsibility.
 #include "05-extension/02-plugin/op.h"
 #include "common/cu.hpp"
 
@@ -6,7 +6,7 @@
 
 using Floats = std::vector<float>;
 
-// Prints one row of the table. True if the op answered as expected.
+// Prints a row of the table. Returns whether the call returned the expected code.
 bool row(const char* call, int code, int expected) {
   std::printf("%-24s | %3d  | %s\n", call, code, op_message(code));
   return code == expected;
@@ -26,7 +26,7 @@ int main() {
   CU_CHECK(cuDevicePrimaryCtxRetain(&context, device));
 
   op* square = nullptr;
-  std::printf("%-24s | code | which means\n", "call");
+  std::printf("%-24s | code | meaning\n", "call");
   bool right = row("op_open, none current", op_open(&square), CUDA_ERROR_INVALID_CONTEXT);
   CU_CHECK(cuCtxSetCurrent(context));
   right &= row("op_open", op_open(&square), CUDA_SUCCESS);

@@ -1,8 +1,8 @@
-// y = x² + b on the GPU, for whoever can call C. x, y, g and dx are rows * columns floats in host memory, row after
-// row; b and db are one float a row (with one row: a single b for everything).
+// y = x² + b on the GPU, as a C interface. x, y, g and dx are rows * columns floats in host memory, stored row by row. b
+// and db have one float for each row.
 //
-// Each int is 0 or a code that op_message() explains; nothing is thrown. The op works in the context that is current
-// when it is opened, and expects it to be current in every later call.
+// Functions that return int return 0 or an error code, which op_message() describes. None throws an exception. The op
+// works in the context that is current when it is opened, and expects the same context to be current in later calls.
 #pragma once
 #define OP_API __attribute__((visibility("default")))
 

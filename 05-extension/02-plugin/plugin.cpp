@@ -1,4 +1,4 @@
-// libop.so: the host's side of the op. The kernels are inside: the library is one file, and works wherever it lies.
+// libop.so: the host side of the op. The kernels are compiled into it, so the library is a single file.
 #include "05-extension/02-plugin/op.h"
 #include "common/cu.hpp"
 

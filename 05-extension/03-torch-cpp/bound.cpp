@@ -1,4 +1,4 @@
-// pybind11's door: a module of Python with a function in it. The name of the module comes from setup.py.
+// A Python module with one function, made by pybind11. setup.py defines the name of the module.
 #include "op.hpp"
 
 #include <torch/csrc/utils/pybind.h>

@@ -1,4 +1,4 @@
-"""Builds the op just in time: PyTorch writes a build.ninja, runs g++ if op.cpp or op.hpp has changed, and loads the library."""
+"""Builds the op at run time. PyTorch writes a build.ninja, runs g++ if op.cpp or op.hpp has changed, and loads the library."""
 
 import pathlib
 
@@ -17,8 +17,8 @@ def load() -> None:
         name="op",
         sources=[str(HERE / "op.cpp")],
         extra_cflags=["-O2"],
-        build_directory=str(folder),  # else: ~/.cache/torch_extensions
-        is_python_module=False,  # no pybind11: as torch.ops.load_library
+        build_directory=str(folder),  # the default is ~/.cache/torch_extensions
+        is_python_module=False,  # without pybind11: it is loaded as by torch.ops.load_library
     )
 
 

@@ -1,4 +1,4 @@
-# The Python module in build/…/module, which setuptools builds. Without Python.h it is left out, and the program says so.
+# setuptools builds the Python module in build/…/module. Without Python.h it is not built, and the program skips its part.
 CPP_LESSON := 05-extension/03-torch-cpp
 EXTRA.$(CPP_LESSON) = build/$(CPP_LESSON)/module/built
 

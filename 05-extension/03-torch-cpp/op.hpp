@@ -1,13 +1,12 @@
-// y = x² + b on the CPU, and its gradient for x: plain functions of tensors, which know nothing of Python, the
-// dispatcher or autograd.
+// y = x² + b on the CPU, and its gradient with respect to x. These are plain functions of tensors, independent of
+// Python, the dispatcher and autograd.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>
 #include <ATen/TensorIterator.h>
 
-// out = f(left, right) for each element. TensorIterator stretches shapes, walks along strides and shares the work among
-// threads.
+// Computes out = f(left, right) for each element. TensorIterator broadcasts, follows strides and uses several threads.
 template <typename F>
 void for_each(const at::Tensor& out, const at::Tensor& left, const at::Tensor& right, F f) {
   auto iter = at::TensorIteratorConfig().add_output(out).add_const_input(left).add_const_input(right).build();
@@ -24,13 +23,13 @@ void for_each(const at::Tensor& out, const at::Tensor& left, const at::Tensor& r
 }
 
 inline void check(const at::Tensor& x, const at::Tensor& other, const char* name) {
-  TORCH_CHECK(x.is_cpu() && other.is_cpu(), "square_plus runs on the CPU: x is on ", x.device(), ", ", name, " on ",
-              other.device());
-  TORCH_CHECK(x.is_floating_point(), "square_plus is for floating-point numbers: x is ", x.scalar_type());
-  TORCH_CHECK(x.scalar_type() == other.scalar_type(), "square_plus wants one type: x is ", x.scalar_type(), ", ", name,
-              " is ", other.scalar_type());
-  TORCH_CHECK(at::is_expandable_to(other.sizes(), x.sizes()), "square_plus: ", name, " of shape ", other.sizes(),
-              " does not stretch to x's shape, ", x.sizes());
+  TORCH_CHECK(x.is_cpu() && other.is_cpu(), "square_plus runs on the CPU, but x is on ", x.device(), " and ", name,
+              " is on ", other.device(), ".");
+  TORCH_CHECK(x.is_floating_point(), "square_plus takes floating-point numbers, but x is ", x.scalar_type(), ".");
+  TORCH_CHECK(x.scalar_type() == other.scalar_type(), "square_plus takes inputs of the same type, but x is ",
+              x.scalar_type(), " and ", name, " is ", other.scalar_type(), ".");
+  TORCH_CHECK(at::is_expandable_to(other.sizes(), x.sizes()), "square_plus cannot broadcast ", name, " of shape ",
+              other.sizes(), " to x's shape, ", x.sizes(), ".");
 }
 
 inline at::Tensor square_plus(const at::Tensor& x, const at::Tensor& b) {
@@ -40,7 +39,15 @@ inline at::Tensor square_plus(const at::Tensor& x, const at::Tensor& b) {
   return y;
 }
 
-// b's gradient is g, added up over what b was stretched to: PyTorch has that already, sum_to_size.
+// Writes the result into y, which the caller has allocated.
+inline void square_plus_into(const at::Tensor& x, const at::Tensor& b, at::Tensor& y) {
+  check(x, b, "b");
+  check(x, y, "y");
+  TORCH_CHECK(y.sizes() == x.sizes(), "square_plus_into needs a y of x's shape, ", x.sizes(), ".");
+  for_each(y, x, b, [](auto x, auto b) { return x * x + b; });
+}
+
+// The gradient with respect to x. The gradient with respect to b is a sum, for which PyTorch has sum_to_size.
 inline at::Tensor square_plus_dx(const at::Tensor& x, const at::Tensor& g) {
   check(x, g, "g");
   at::Tensor dx = at::empty_like(x);

@@ -1,4 +1,4 @@
-"""Builds the module `bound` by setuptools: python3 setup.py build_ext. Lesson 05-10 makes packages of such things."""
+"""Builds the module `bound` with setuptools: python3 setup.py build_ext. Lesson 05-10 makes a package of an op."""
 
 import pathlib
 

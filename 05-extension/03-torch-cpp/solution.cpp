@@ -1,16 +1,16 @@
-// The gradient of a b that every row shares: the sum of g over its rows, one number a column.
+// The gradient of a b that all rows share: the sum of g over the rows, with one value for each column.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>
 #include <torch/library.h>
 
-// Refuses what neither of the two functions below can take.
+// Rejects what the two functions below cannot handle.
 void check(const at::Tensor& g) {
-  TORCH_CHECK(g.dim() == 2, "column_sums wants rows and columns: g has ", g.dim(), " dimensions");
-  TORCH_CHECK(g.is_floating_point(), "column_sums is for floating-point numbers: g is ", g.scalar_type());
+  TORCH_CHECK(g.dim() == 2, "column_sums takes rows and columns, but g has ", g.dim(), " dimensions.");
+  TORCH_CHECK(g.is_floating_point(), "column_sums takes floating-point numbers, but g is ", g.scalar_type(), ".");
 }
 
-// g has two dimensions, any strides, and a floating-point type, which the result keeps; its sums are made in
-// at::opmath_type of it. Anything else is refused by TORCH_CHECK, in a sentence that begins with "column_sums".
+// g has two dimensions, any strides, and a floating-point type. The result has the same type, but the sums are computed
+// in its at::opmath_type. TORCH_CHECK rejects everything else, with a message that begins with "column_sums".
 at::Tensor column_sums(const at::Tensor& g) {
   check(g);
   at::Tensor db = at::empty({g.size(1)}, g.options());
@@ -26,7 +26,7 @@ at::Tensor column_sums(const at::Tensor& g) {
   return db;
 }
 
-// The shape function, for tensors without data. It refuses what column_sums refuses, and makes an empty tensor of the
+// The shape function, for tensors without data. It rejects what column_sums rejects, and returns an empty tensor of the
 // right shape.
 at::Tensor column_sums_shape(const at::Tensor& g) {
   check(g);

@@ -1,5 +1,5 @@
-# Kernels for PyTorch's tensors from a string of CUDA C++: compiled when they are first wanted, kept in memory and on disk, and launched in
-# PyTorch's own context and stream. Tensors in host memory are copied to the device and back.
+# Kernels for PyTorch's tensors from a string of CUDA C++. They are compiled at first use, cached in memory and on disk, and launched in
+# PyTorch's context and stream. Host tensors are copied to the device and back.
 import contextlib
 import ctypes
 import hashlib
@@ -17,20 +17,20 @@ THREADS = 256  # of a block
 
 
 class Kernels:
-    """The kernels of one source, which includes no files of ours. Each takes addresses first and the number of elements (unsigned) last, and has one
-    thread for each of them at least."""
+    """The kernels of one source, which includes no other files. Each takes addresses, then the number of elements (unsigned). There is at
+    least one thread for each element."""
 
     def __init__(self, source: str, folder: pathlib.Path):
         self.source, self.folder = source, folder
         self.modules: dict[tuple[int | None, tuple[str, ...]], c_void_p] = {}
-        self.came_from = ""  # the last image or module: "compiled", "disk" or "memory"
+        self.came_from = ""  # where the last function was found: "compiled", "disk" or "memory"
 
     def launch(self, name: str, options: tuple[str, ...], *tensors: torch.Tensor) -> None:
-        """Launches on the tensors' device, in the stream that is PyTorch's current one there. What types they have, source and options say."""
-        demand_alike(name, *tensors)
+        """Launches on the tensors' device, in PyTorch's current stream there. The source and the options determine the types."""
+        require_same(name, *tensors)
         device, count = tensors[0].device, tensors[0].numel()
         if count == 0:
-            return  # a grid of no blocks is an error
+            return  # a grid without blocks would be an error
         number = device.index or 0
         with contextlib.ExitStack() as until_done:
             until_done.enter_context(current(primary(number)))
@@ -48,7 +48,7 @@ class Kernels:
             cu.cuLaunchKernel(function, blocks, 1, 1, THREADS, 1, 1, 0, c_void_p(stream), arguments, None)
 
     def function(self, name: str, options: tuple[str, ...], context: c_void_p) -> c_void_p:
-        """A module belongs to the context that it was loaded into, and its functions with it."""
+        """A module, with its functions, belongs to the context into which it was loaded."""
         self.came_from = "memory"
         key = (context.value, options)
         if key not in self.modules:
@@ -60,27 +60,27 @@ class Kernels:
         return function
 
     def image(self, options: tuple[str, ...]) -> bytes:
-        """The PTX belongs to no context, and not even to a process: it is kept in a file, named after all that it depends on."""
+        """PTX does not depend on a context or a process, so it is cached in a file. The name is a hash of everything that it depends on."""
         self.came_from = "disk"
         depends_on = "\0".join([self.source, *options, compiler_version()])
         file = self.folder / (hashlib.sha256(depends_on.encode()).hexdigest() + ".ptx")
         if not file.exists():
             self.came_from = "compiled"
             ptx = compiled(self.source, options)
-            # Written under a name that nobody else has, no other thread either, then renamed: nobody reads half of it.
+            # Written under a unique name and then renamed, so that no other thread or process reads an incomplete file.
             with tempfile.NamedTemporaryFile(dir=self.folder, delete=False) as own:
                 own.write(ptx)
             os.replace(own.name, file)
         return file.read_bytes()
 
 
-def demand_alike(name: str, *tensors: torch.Tensor) -> None:
-    """A kernel gets addresses and one number of elements, and can check nothing: what does not fit would be read and written all the same."""
+def require_same(name: str, *tensors: torch.Tensor) -> None:
+    """A kernel gets addresses and one number of elements. It cannot check anything, and would read and write out of bounds."""
     first = tensors[0]
     if first.numel() >= 1 << 32:
-        raise ValueError(f"{name}: {first.numel()} elements are too many for a number of 32 bits.")
+        raise ValueError(f"{name}: {first.numel()} elements are too many for a 32-bit number.")
     if first.device.type not in ("cpu", "cuda"):
-        raise ValueError(f"{name}: tensor 0 is on {first.device}; it runs on cpu and cuda.")
+        raise ValueError(f"{name}: tensor 0 is on {first.device}. It runs on cpu and cuda.")
     for number, tensor in enumerate(tensors):
         if tensor.device != first.device:
             raise ValueError(f"{name}: tensor {number} is on {tensor.device}, but tensor 0 is on {first.device}.")

@@ -1,13 +1,16 @@
-# y = x² + b for PyTorch, from a string: compiled by NVRTC, launched by cuLaunchKernel in PyTorch's context and stream.
+# y = x² + b for PyTorch, from a string: compiled by NVRTC, and launched by cuLaunchKernel in PyTorch's context and stream.
 import pathlib
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from ctypes import byref, c_size_t, c_void_p
 
 import torch
 
 import nvrtc
+from common.driver import cu, current, primary
+from dlpack import tensor_of
 from kernels import Kernels
 
 SOURCE = """
@@ -24,15 +27,15 @@ IN_C = {torch.float32: "float", torch.float64: "double"}
 
 
 def real_of(*tensors: torch.Tensor) -> tuple[str]:
-    """The option that says what Real is. All that our kernels are given is of this one type: nothing converts an address."""
+    """The option that defines Real. All tensors must have this type, because a kernel gets only addresses."""
     types = {tensor.dtype for tensor in tensors}
     if len(types) > 1 or not types <= IN_C.keys():
-        raise TypeError(f"all tensors are float32, or all float64, not {', '.join(sorted(map(str, types)))}.")
+        raise TypeError(f"All tensors must be float32, or all float64, not {', '.join(sorted(map(str, types)))}.")
     return (f"-DReal={IN_C[types.pop()]}",)
 
 
 def op_of(kernels: Kernels) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
-    """The op with its gradient, from these kernels."""
+    """The op, with its gradient."""
 
     class Square(torch.autograd.Function):
         @staticmethod
@@ -51,12 +54,12 @@ def op_of(kernels: Kernels) -> Callable[[torch.Tensor, torch.Tensor], torch.Tens
             kernels.launch("backward", real_of(x, arrived, dx), x, arrived, dx)
             return dx, g
 
-    # What broadcasts b, outside of our op, sums its gradient.
+    # PyTorch broadcasts b before our op, so it also sums b's gradient.
     return lambda x, b: Square.apply(*torch.broadcast_tensors(x, b))
 
 
 def row(what: str, kernels: Kernels, device: str, dtype: torch.dtype) -> bool:
-    """Calls the op once; prints where its kernel came from, how long that took, and what came out."""
+    """Calls the op once. Prints where its kernel came from, how long the call took, and the result."""
     x = torch.arange(1, 7, device=device, dtype=dtype)
     b = torch.ones((), device=device, dtype=dtype)
     start = time.perf_counter()
@@ -67,22 +70,49 @@ def row(what: str, kernels: Kernels, device: str, dtype: torch.dtype) -> bool:
     return right
 
 
-def in_its_turn(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> bool:
-    """Is our kernel in PyTorch's stream, behind what PyTorch has put there? Only then does it see the 3."""
-    busy, x, b = torch.rand(4096, 4096, device="cuda"), torch.zeros(6, device="cuda"), torch.ones(6, device="cuda")
-    op(x, b)
+def is_captured(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> bool:
+    """Whether the kernel is in PyTorch's current stream. A graph records only that stream, and its replay sees the new x."""
+    x, b = torch.zeros(6, device="cuda"), torch.ones(6, device="cuda")
+    op(x, b)  # compiles and loads, which must not happen during a capture
     torch.cuda.synchronize()
-    with torch.cuda.stream(torch.cuda.Stream()):
-        for _ in range(50):
-            busy = busy @ busy
-        x.fill_(3)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
         y = op(x, b)
-        return y.tolist() == [10] * 6
+    x.fill_(3)
+    graph.replay()
+    return y.tolist() == [10] * 6
+
+
+def memory_of_the_driver(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor], device: str) -> bool:
+    """Allocates with the driver API and computes with the memory as a tensor. Prints whether it was copied, and when it was freed."""
+    address, freed = c_void_p(), []
+    with current(primary(0)):
+        if device == "cuda":
+            cu.cuMemAlloc_v2(byref(address), c_size_t(4 * 6))
+        else:
+            cu.cuMemHostAlloc(byref(address), c_size_t(4 * 6), 0)
+
+    def free() -> None:
+        with current(primary(0)):
+            (cu.cuMemFree_v2 if device == "cuda" else cu.cuMemFreeHost)(address)
+        freed.append(True)
+
+    x = tensor_of(address.value, 6, device, free)
+    x.copy_(torch.arange(1, 7))
+    right = op(x, torch.ones((), device=device)).tolist() == [2, 5, 10, 17, 26, 37]
+    right &= x.data_ptr() == address.value and not freed
+    part = x[2:]
+    del x
+    right &= not freed  # `part` still uses the memory
+    del part
+    right &= bool(freed)
+    print(f"DLPack             | {'not copied, and freed with the last tensor' if right else 'WRONG'}")
+    return right
 
 
 def main() -> int:
     if not nvrtc.is_here():
-        print("skipped: there is no NVRTC here that the driver is new enough for")
+        print("skipped: there is no NVRTC here that fits the driver")
         return 77
     seen = torch.cuda.is_available()
     device = "cuda" if seen else "cpu"
@@ -100,13 +130,10 @@ def main() -> int:
         passed = torch.autograd.gradcheck(op_of(first), (x, b), raise_exception=False)
         print(f"gradcheck          | {'passed' if passed else 'FAILED'}")
 
-        if seen:
-            behind = in_its_turn(op_of(first))
-            print(f"in PyTorch's turn  | {'yes' if behind else 'NO'}")
-        else:
-            behind = True
-            print("in PyTorch's turn  | skipped: PyTorch sees no GPU here")
-    return 0 if right and passed and behind else 1
+        right &= memory_of_the_driver(op_of(first), device)
+        captured = not seen or is_captured(op_of(first))
+        print(f"in a CUDA graph    | {('captured' if captured else 'NOT captured') if seen else 'skipped: PyTorch sees no GPU here'}")
+    return 0 if right and passed and captured else 1
 
 
 if __name__ == "__main__":

@@ -1,17 +1,17 @@
-# NVRTC, the compiler of CUDA C++ that is a library: a source goes in, the PTX for a device comes out.
+# NVRTC, a library that compiles CUDA C++ to PTX.
 import contextlib
 import ctypes
 import functools
 import os
 from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p
 
-import torch  # its CUDA build brings NVRTC along, which is found by its name from then on  # noqa: F401
+import torch  # loads NVRTC from PyTorch's packages, so it is then found by its name  # noqa: F401
 
 from common import driver
 
 
 def _version_of(library: ctypes.CDLL) -> tuple[int, int]:
-    """(13, 0): it came with CUDA 13.0."""
+    """(13, 0) for the NVRTC of CUDA 13.0."""
     major, minor = c_int(), c_int()
     library.nvrtcVersion(byref(major), byref(minor))
     return major.value, minor.value
@@ -19,7 +19,7 @@ def _version_of(library: ctypes.CDLL) -> tuple[int, int]:
 
 @functools.cache
 def _found() -> ctypes.CDLL | None:
-    """The first NVRTC here that is no newer than the driver: the driver would refuse its PTX."""
+    """The first NVRTC that is not newer than the driver, which would reject its PTX."""
     for name in ["libnvrtc.so.13", "libnvrtc.so.12", os.environ.get("CUDA_HOME", "/usr/local/cuda") + "/lib64/libnvrtc.so"]:
         with contextlib.suppress(OSError):
             library = ctypes.CDLL(name)
@@ -35,21 +35,21 @@ def is_here() -> bool:
 def _loaded() -> ctypes.CDLL:
     library = _found()
     if library is None:
-        raise RuntimeError("there is no NVRTC here that the driver is new enough for")
+        raise RuntimeError("There is no NVRTC here that fits the driver.")
     return library
 
 
-def _says(handle: ctypes.CDLL, error: int) -> str:
+def _explain(handle: ctypes.CDLL, error: int) -> str:
     handle.nvrtcGetErrorString.restype = c_char_p
     return handle.nvrtcGetErrorString(error).decode()
 
 
-nvrtc = driver.Library(_loaded, _says)
+nvrtc = driver.Library(_loaded, _explain)
 
 
 @functools.cache
 def architecture(device: int) -> str:
-    """The newest architecture that this device runs and NVRTC knows: compute_90."""
+    """The newest architecture that the device supports and NVRTC knows, such as compute_90."""
     count = c_int()
     nvrtc.nvrtcGetNumSupportedArchs(byref(count))
     known = (c_int * count.value)()
@@ -64,7 +64,7 @@ def compiler_version() -> str:
 
 
 def compiled(source: str, options: tuple[str, ...]) -> bytes:
-    """The PTX of this source; a compiler's complaint becomes an exception."""
+    """The PTX of this source. A compiler error becomes an exception."""
     program, size = c_void_p(), c_size_t()
     nvrtc.nvrtcCreateProgram(byref(program), source.encode(), b"kernels.cu", 0, None, None)
     try:

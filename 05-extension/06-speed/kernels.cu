@@ -1,10 +1,8 @@
-// y = x² + b forward and backward, each in one pass over the memory, and the product of two matrices. x is rows ×
-// columns floats, row after row, and b has one float a column.
+// y = x² + b, forward and backward, each in one pass over memory, and the product of two matrices. x has `rows` rows of
+// `columns` floats, and b has one float for each column.
 
-#define EACH _Pragma("unroll")  // loops whose counts the compiler knows: their variables stay in registers
-
-// Four floats side by side travel in one request of 16 bytes; where addresses or columns are not multiples of that,
-// one.
+// Four adjacent floats are one 128-bit load. Where an address or the number of columns is not a multiple of four
+// floats, the kernels fall back to one float.
 template <class Vector>
 struct Lanes;
 template <>
@@ -22,51 +20,73 @@ union Floats {
   float each[Lanes<Vector>::count];
 };
 
-// A thread keeps to its columns, so that it fetches b once; the grid goes down the rows in strides of all its blocks.
-template <class Vector>
-__device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__ b, Vector* __restrict__ y, int rows,
-                        int columns) {
-  const int column = blockIdx.x * blockDim.x + threadIdx.x;
-  if (column >= columns) return;
-  Floats<Vector> bias;
-  bias.vector = b[column];
-#pragma unroll 4
-  for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += gridDim.y * blockDim.y) {
-    const long long at = static_cast<long long>(row) * columns + column;
-    Floats<Vector> v;
-    v.vector = x[at];
-    EACH for (int i = 0; i < Lanes<Vector>::count; ++i) v.each[i] = v.each[i] * v.each[i] + bias.each[i];
-    y[at] = v.vector;
+// Loads `Count` rows of a column, `apart` rows from each other. All loads are issued before the first value is used.
+template <int Count, class Vector>
+__device__ void load(Floats<Vector> (&v)[Count], const Vector* from, int row, int apart, int rows, int columns,
+                     int column) {
+#pragma unroll
+  for (int i = 0; i < Count; ++i) {
+    if (row + i * apart < rows) v[i].vector = from[static_cast<long long>(row + i * apart) * columns + column];
   }
 }
 
-// dx and db in the same pass: g is on its way through the registers anyway. db gets a row for each row of blocks,
-// `sums`; where that is one row it is db itself. The order of adding depends on nothing but the shape.
+// A block computes strips of 4 * blockDim.y adjacent rows. A thread stays in its columns, so it loads b once.
+template <class Vector>
+__device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__ b, Vector* __restrict__ y, int rows,
+                        int columns) {
+  constexpr int kRows = 4;
+  const int column = blockIdx.x * blockDim.x + threadIdx.x, strip = kRows * blockDim.y;
+  if (column >= columns) return;
+  Floats<Vector> bias;
+  bias.vector = b[column];
+  for (int first = blockIdx.y * strip; first < rows; first += gridDim.y * strip) {
+    Floats<Vector> v[kRows];
+    const int row = first + threadIdx.y;
+    load(v, x, row, blockDim.y, rows, columns, column);
+#pragma unroll
+    for (int i = 0; i < kRows; ++i) {
+      if (row + i * blockDim.y >= rows) break;
+#pragma unroll
+      for (int k = 0; k < Lanes<Vector>::count; ++k) v[i].each[k] = v[i].each[k] * v[i].each[k] + bias.each[k];
+      y[static_cast<long long>(row + i * blockDim.y) * columns + column] = v[i].vector;
+    }
+  }
+}
+
+// Computes dx and db in the same pass, because both need g. A block computes `strip` adjacent rows and writes one row
+// of partial sums. If there is only one row of blocks, `sums` is db itself. The order of the additions depends only on
+// the shape.
 template <class Vector>
 __device__ void backward(const Vector* __restrict__ g, const Vector* __restrict__ x, Vector* __restrict__ dx,
-                         Vector* __restrict__ sums, int rows, int columns) {
+                         Vector* __restrict__ sums, int rows, int columns, int strip) {
+  constexpr int kRows = 8;
   __shared__ Floats<Vector> shared[256];
   const int column = blockIdx.x * blockDim.x + threadIdx.x, me = threadIdx.y * blockDim.x + threadIdx.x;
+  const int last = min(rows, static_cast<int>(blockIdx.y + 1) * strip);
   Floats<Vector> sum = {};
   if (column < columns) {
-#pragma unroll 4
-    for (int row = blockIdx.y * blockDim.y + threadIdx.y; row < rows; row += gridDim.y * blockDim.y) {
-      const long long at = static_cast<long long>(row) * columns + column;
-      Floats<Vector> gradient, v;
-      gradient.vector = g[at];
-      v.vector = x[at];
-      EACH for (int i = 0; i < Lanes<Vector>::count; ++i) {
-        sum.each[i] += gradient.each[i];
-        v.each[i] *= 2 * gradient.each[i];
+    for (int row = blockIdx.y * strip + threadIdx.y; row < last; row += kRows * blockDim.y) {
+      Floats<Vector> gradient[kRows], v[kRows];
+      load(v, x, row, blockDim.y, last, columns, column);
+      load(gradient, g, row, blockDim.y, last, columns, column);
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        if (row + i * blockDim.y >= last) break;
+#pragma unroll
+        for (int k = 0; k < Lanes<Vector>::count; ++k) {
+          sum.each[k] += gradient[i].each[k];
+          v[i].each[k] *= 2 * gradient[i].each[k];
+        }
+        dx[static_cast<long long>(row + i * blockDim.y) * columns + column] = v[i].vector;
       }
-      dx[at] = v.vector;
     }
   }
   shared[me] = sum;
   for (int half = blockDim.y / 2; half > 0; half /= 2) {  // blockDim.y is a power of two
     __syncthreads();
     if (threadIdx.y < half) {
-      EACH for (int i = 0; i < Lanes<Vector>::count; ++i) shared[me].each[i] += shared[me + half * blockDim.x].each[i];
+#pragma unroll
+      for (int k = 0; k < Lanes<Vector>::count; ++k) shared[me].each[k] += shared[me + half * blockDim.x].each[k];
     }
   }
   if (threadIdx.y == 0 && column < columns) sums[blockIdx.y * columns + column] = shared[me].vector;
@@ -81,30 +101,37 @@ extern "C" __global__ void __launch_bounds__(256)
   forward(x, b, y, rows, columns);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    backward_1(const float* g, const float* x, float* dx, float* sums, int rows, int columns) {
-  backward(g, x, dx, sums, rows, columns);
+    backward_1(const float* g, const float* x, float* dx, float* sums, int rows, int columns, int strip) {
+  backward(g, x, dx, sums, rows, columns, strip);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    backward_4(const float4* g, const float4* x, float4* dx, float4* sums, int rows, int columns) {
-  backward(g, x, dx, sums, rows, columns);
+    backward_4(const float4* g, const float4* x, float4* dx, float4* sums, int rows, int columns, int strip) {
+  backward(g, x, dx, sums, rows, columns, strip);
 }
 
-// db from its rows: a block of 32 × 32 threads adds up 32 columns.
+// Adds up the rows of partial sums. A block of 8 x 128 threads handles 8 columns, whose floats are one 32-byte sector.
 extern "C" __global__ void __launch_bounds__(1024) add_rows(const float* sums, float* db, int rows, int columns) {
-  __shared__ float shared[32][33];
-  const int column = blockIdx.x * 32 + threadIdx.x;
+  __shared__ float shared[128][9];
+  const int column = blockIdx.x * 8 + threadIdx.x;
   float sum = 0;
   if (column < columns) {
-    for (int row = threadIdx.y; row < rows; row += 32) sum += sums[row * columns + column];
+#pragma unroll 4
+    for (int row = threadIdx.y; row < rows; row += 128) sum += sums[static_cast<long long>(row) * columns + column];
   }
   shared[threadIdx.y][threadIdx.x] = sum;
   __syncthreads();
-  sum = shared[threadIdx.x][threadIdx.y];  // turned round: a warp has what belongs to one column
-  EACH for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_down_sync(0xffffffff, sum, apart);
-  if (threadIdx.x == 0 && blockIdx.x * 32 + threadIdx.y < columns) db[blockIdx.x * 32 + threadIdx.y] = sum;
+  const int warp = (threadIdx.y * 8 + threadIdx.x) / 32, lane = (threadIdx.y * 8 + threadIdx.x) % 32;
+  if (warp >= 8) return;
+  sum = 0;  // each of the first eight warps adds up one column
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum += shared[32 * i + lane][warp];
+#pragma unroll
+  for (int apart = 16; apart > 0; apart /= 2) sum += __shfl_down_sync(0xffffffff, sum, apart);
+  if (lane == 0 && blockIdx.x * 8 + warp < columns) db[blockIdx.x * 8 + warp] = sum;
 }
 
-// c = a b, m × k times k × n: the third rung of 04-12, for any shape. A block of 256 threads has a tile of 128 × 128.
+// c = a b, with a of m x k and b of k x n: the third rung of 04-12, for any shape. A block of 256 threads computes a
+// tile of 128 x 128.
 extern "C" __global__ void __launch_bounds__(256)
     multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
   constexpr int kTile = 128, kDepth = 8;
@@ -112,7 +139,8 @@ extern "C" __global__ void __launch_bounds__(256)
   const int x = threadIdx.x % 16, y = threadIdx.x / 16, left = blockIdx.x * kTile, top = blockIdx.y * kTile;
   float sums[8][8] = {};
   for (int first = 0; first < k; first += kDepth) {
-    EACH for (int round = 0; round < kTile * kDepth / 256; ++round) {
+#pragma unroll
+    for (int round = 0; round < kTile * kDepth / 256; ++round) {
       const int i = round * 256 + threadIdx.x;
       const int row_a = top + i / kDepth, column_a = first + i % kDepth, row_b = first + i / kTile,
                 column_b = left + i % kTile;
@@ -120,16 +148,25 @@ extern "C" __global__ void __launch_bounds__(256)
       tile_b[i / kTile][i % kTile] = row_b < k && column_b < n ? b[static_cast<long long>(row_b) * n + column_b] : 0;
     }
     __syncthreads();
-    EACH for (int depth = 0; depth < kDepth; ++depth) {
+#pragma unroll
+    for (int depth = 0; depth < kDepth; ++depth) {
       float from_a[8], from_b[8];
-      EACH for (int i = 0; i < 8; ++i) from_a[i] = tile_a[depth][16 * i + y];
-      EACH for (int j = 0; j < 8; ++j) from_b[j] = tile_b[depth][16 * j + x];
-      EACH for (int i = 0; i < 8; ++i) { EACH for (int j = 0; j < 8; ++j) sums[i][j] += from_a[i] * from_b[j]; }
+#pragma unroll
+      for (int i = 0; i < 8; ++i) from_a[i] = tile_a[depth][16 * i + y];
+#pragma unroll
+      for (int j = 0; j < 8; ++j) from_b[j] = tile_b[depth][16 * j + x];
+#pragma unroll
+      for (int i = 0; i < 8; ++i) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) sums[i][j] += from_a[i] * from_b[j];
+      }
     }
     __syncthreads();
   }
-  EACH for (int i = 0; i < 8; ++i) {
-    EACH for (int j = 0; j < 8; ++j) {
+#pragma unroll
+  for (int i = 0; i < 8; ++i) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
       const int row = top + 16 * i + y, column = left + 16 * j + x;
       if (row < m && column < n) c[static_cast<long long>(row) * n + column] = sums[i][j];
     }

@@ -1,6 +1,6 @@
-# The loops apart from PyTorch's headers, as fast as the compiler can; libc10_cuda, where PyTorch has it, knows the stream.
+# The loops are compiled without PyTorch's headers and with -O3. libc10_cuda, where PyTorch has it, knows the current stream.
 SPEED := build/05-extension/06-speed
-# With AVX2, if the CPU has it.
+# AVX2, if the CPU has it.
 SPEED_ARCH := $(if $(shell grep -m 1 -ow avx2 /proc/cpuinfo),-march=x86-64-v3)
 LIBS.05-extension/06-speed = $(SPEED)/loops.o $(patsubst $(TORCH_ROOT)/lib/lib%.so,-l%,$(wildcard $(TORCH_ROOT)/lib/libc10_cuda.so))
 

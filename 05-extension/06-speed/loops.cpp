@@ -1,5 +1,4 @@
-// The loops of loops.hpp. What they have of speed they owe to their order, and to a compiler that may use wide
-// registers.
+// The loops of loops.hpp. Their order lets the compiler use vector instructions.
 #include "loops.hpp"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ void backward(const float* __restrict__ g, const float* __restrict__ x, float* _
   }
 }
 
-// The innermost loop goes along a row of b and a row of c: side by side in memory, and eight or sixteen at a time.
+// The innermost loop runs along a row of b and a row of c, which are contiguous in memory.
 void multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
   std::fill_n(c, static_cast<long>(m) * n, 0.0f);
   for (long row = 0; row < m; ++row) {

@@ -1,4 +1,4 @@
-// The op and the matrix product on the CPU: plain loops, one thread. x is rows × columns floats, row after row.
+// The op and the matrix product on the CPU: plain loops in one thread. Matrices are stored row by row.
 #pragma once
 
 namespace loops {

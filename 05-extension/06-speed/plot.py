@@ -1,61 +1,65 @@
-# Draws what main.py measured: op.png, op.svg, product.png and product.svg beside the figures. Also by hand:
-#   python3 plot.py figures.json
-import json
+# Draws the time of a layer over the number of elements, and the speed of the matrix products over their size.
 import pathlib
 import sys
 
-import matplotlib
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
+import plots  # noqa: E402
 
-matplotlib.use("Agg")  # no window
-import matplotlib.pyplot as plt  # noqa: E402
-
-COLOURS = {"eager": "#9a5b00", "torch.compile": "#8250df", "ours": "#1f5fb0", "ours, direct": "#1a7f37"}
-
-
-def lines(axes, rows: dict, of) -> None:
-    """A line for each way, with the quartiles as a band; `of` makes a height from a length and seconds."""
-    for name, points in rows.items():
-        lengths = [point[0] for point in points]
-        low, middle, high = ([of(point[0], point[i]) for point in points] for i in (1, 2, 3))
-        (line,) = axes.plot(lengths, middle, marker="o", label=name, color=COLOURS.get(name))
-        axes.fill_between(lengths, low, high, alpha=0.25, color=line.get_color())
+SIZES = [2**10, 2**16, 2**22, 2**26]
+WAYS = {
+    "eager": (plots.ORANGE, "o-"),
+    "eager, CUDA graph": (plots.ORANGE, "o:"),
+    "compiled network": (plots.PURPLE, "s-"),
+    "ours": (plots.BLUE, "^-"),
+    "ours, without autograd": (plots.GREEN, "v-"),
+    "ours, CUDA graph": (plots.BLUE, "^:"),
+}
+PRODUCTS = {"Python": plots.LIGHT_QUIET, "C++": plots.GREEN, "torch, CPU": plots.PURPLE, "our kernel": plots.BLUE, "torch, GPU": plots.ORANGE}
 
 
-def plot(figures: pathlib.Path) -> list[str]:
-    """Returns the files that it wrote, as paths from the current folder where they lie below it."""
-    measured = json.loads(figures.read_text(encoding="utf-8"))
-    plt.rcParams |= {"svg.hashsalt": "speed", "svg.fonttype": "none"}  # the same picture from the same figures, with text as text
-    written = []
-
-    def save(figure, name: str) -> None:
-        figure.tight_layout()
-        for kind, more in (("png", {"dpi": 120}), ("svg", {"metadata": {"Date": None}})):
-            path = figures.with_name(f"{name}.{kind}")
-            figure.savefig(path, **more)
-            written.append(path.name)
-        plt.close(figure)
-
-    figure, axes = plt.subplots(figsize=(7.5, 4.5))
-    axes.set(xscale="log", yscale="log", xlabel="elements of x", ylabel="microseconds for a layer, both ways")
-    axes.set_title(f"y = x² + b on {measured['device']}, PyTorch {measured['pytorch']}")
-    lines(axes, measured["op"], lambda _, seconds: seconds * 1e6)
-    ends = [points[0] for points in (measured["op"]["ours"][0], measured["op"]["ours"][-1])]
-    fastest = [n * measured["bytes an element"] / measured["bytes a second"] * 1e6 for n in ends]
-    axes.plot(ends, fastest, "k--", label=f"the memory's limit, {measured['bytes a second'] / 1e9:.0f} GB/s")
-    axes.set_ylim(bottom=max(min(fastest), 0.5))
-    axes.grid(alpha=0.3)
-    axes.legend()
-    save(figure, "op")
-
-    figure, axes = plt.subplots(figsize=(7.5, 4.5))
-    axes.set(xscale="log", yscale="log", xlabel="n", ylabel="GFLOP/s")
-    axes.set_title(f"n x n times n x n, {measured['device']}")
-    lines(axes, measured["product"], lambda n, seconds: 2e-9 * n**3 / seconds)
-    axes.grid(alpha=0.3)
-    axes.legend()
-    save(figure, "product")
-    return written
+def draw_op(axes, record):
+    rows = dict(record.table("y = x² + b"))
+    for name, (colour, style) in WAYS.items():
+        axes.plot(SIZES, rows[name][0:8:2], style, color=colour, label=name)
+    bound = 20 / record.number(r"a copy moves ([\d.]+) GB/s") / 1e3  # microseconds for each element
+    axes.plot(SIZES, [size * bound for size in SIZES], "--", color=plots.LIGHT_INK, linewidth=1.2, label="bound: 20 bytes per element")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(SIZES, ["1 Ki", "64 Ki", "4 Mi", "64 Mi"])
+    axes.set_xlabel("elements of x")
+    plots.axis_of_decades(axes.yaxis, "µs for one layer, forward and backward")
+    axes.set_ylim(bottom=1.5)
+    axes.legend(fontsize=9)
 
 
-if __name__ == "__main__":
-    print(" ".join(plot(pathlib.Path(sys.argv[1]))))
+def draw_products(axes, record):
+    points = {name: [] for name in PRODUCTS}
+    for label, values in record.table("product of two"):
+        if not label.isdigit():
+            continue
+        n = int(label)
+        shown = [name for name in PRODUCTS if (name, n) not in missing(n)]
+        for name, speed in zip(shown, values, strict=True):
+            points[name].append((n, speed))
+    for name, colour in PRODUCTS.items():
+        axes.plot(*zip(*points[name]), "o-", color=colour, label=name)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks([16, 64, 256, 1024, 4096], ["16", "64", "256", "1024", "4096"])
+    axes.set_xlabel("n, for matrices of n × n")
+    axes.set_yscale("log")
+    axes.set_ylabel("GFLOP/s")
+    axes.legend(fontsize=9)
+
+
+def missing(n):
+    """The cells that main.py leaves empty, because they would take too long."""
+    most = {"Python": 64, "C++": 512, "torch, CPU": 1024}
+    return {(name, n) for name, largest in most.items() if n > largest}
+
+
+def draw(figure, record):
+    left, right = figure.subplots(1, 2, width_ratios=[1.25, 1])
+    draw_op(left, record)
+    draw_products(right, record)
+
+
+plots.main(draw, "Left: microseconds for one layer over the number of elements. Right: GFLOP/s of matrix products over their size", size=(11, 4.8))

@@ -1,4 +1,4 @@
-// The stream that PyTorch's work goes to at the moment. A PyTorch that was built without CUDA has none, and never asks.
+// PyTorch's current stream on a device. A PyTorch without CUDA has no streams, and the function is never called.
 #pragma once
 #include <cuda.h>
 

@@ -1,4 +1,4 @@
-# How a figure is made: warm up, do enough of it for the clock, do that several times, and keep the spread.
+# How a time is measured: warm up, repeat the work until the clock can resolve it, take several samples, keep the spread.
 import statistics
 import time
 from collections.abc import Callable
@@ -7,18 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds for one run: the median, and the quartiles on either side of it."""
+    """Seconds for one run: the median and both quartiles."""
 
     low: float
     median: float
     high: float
 
     def __str__(self) -> str:
-        return f"{self.median * 1e6:7.1f} ± {(self.high - self.low) / 2 * 1e6:<6.1f}"
+        return f"{self.median * 1e6:7.1f} ± {(self.high - self.low) / 2 * 1e6:<5.1f}"
 
 
 def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 11, least: float = 2e-3, parts: int = 1) -> Timing:
-    """Times one of the `parts` that `work` does. `wait` returns when all that was begun has ended; a sample takes `least` seconds or more."""
+    """Times one of the `parts` that work() consists of. wait() returns when all work has finished. A sample takes at least `least` seconds."""
 
     def seconds(times: int) -> float:
         wait()
@@ -28,7 +28,7 @@ def measure(work: Callable[[], object], wait: Callable[[], None], samples: int =
         wait()
         return time.perf_counter() - start
 
-    seconds(3)  # the first run compiles, allocates, loads: not counted
+    seconds(3)  # the first runs compile, load and allocate
     times = 1
     while seconds(times) < least:
         times *= 2

@@ -1,50 +1,85 @@
-// The ops of ops.hpp as kernels, and NMS, which has more to it than a loop.
+// The ops of ops.hpp as kernels, and NMS, which needs more than a loop.
 
 #include "05-extension/07-real-ops/ops.hpp"
 
 using namespace real_ops;
 
-// Many threads may add to one sum, and at the same time.
-struct Atomically {
+// A team of one thread. Other threads may be adding to the same sum.
+struct Thread {
+  static constexpr int lane = 0, size = 1;
+
   template <class W>
-  __device__ void operator()(W* sum, W value) const {
+  __device__ static void add(W* sum, W value) {
     atomicAdd(sum, value);
+  }
+  template <class W>
+  __device__ static W total(W value) {
+    return value;
   }
 };
 
-// The op is a struct, and one parameter of the kernel. As many threads as there are, as often as it takes.
-#define KERNEL(name, Op, T)                                                                                 \
-  extern "C" __global__ void name##_##T(Op<T> op, Index count) {                                            \
-    const Index step = Index(gridDim.x) * blockDim.x, first = Index(blockIdx.x) * blockDim.x + threadIdx.x; \
-    for (Index i = first; i < count; i += step) op(i, Atomically());                                        \
+struct Warp : Thread {
+  static constexpr int size = 32;
+  const int lane = threadIdx.x % 32;
+
+  template <class W>
+  __device__ static W total(W value) {
+    for (int apart = 16; apart > 0; apart /= 2) value += __shfl_xor_sync(~0u, value, apart);
+    return value;
   }
+};
+
+// A grid-stride loop: the team computes index i, i + teams, …
+template <class I, class Op, class Team>
+__device__ void each_index(const Op& op, const Team& team, Index count) {
+  const I teams = I(gridDim.x) * blockDim.x / Team::size,
+          first = (I(blockIdx.x) * blockDim.x + threadIdx.x) / Team::size;
+  for (I i = first; i < count; i += teams) op(i, team);
+}
+
+// The struct with the op's tensors and sizes is one parameter of the kernel.
+#define KERNEL_FOR(name, Op, T, Team)                            \
+  extern "C" __global__ void name##_##T(Op<T> op, Index count) { \
+    if (count <= 1 << 30) {                                      \
+      each_index<unsigned>(op, Team(), count);                   \
+    } else {                                                     \
+      each_index<Index>(op, Team(), count);                      \
+    }                                                            \
+  }
+#define KERNEL(name, Op, T) KERNEL_FOR(name, Op, T, Thread)
+#define KERNEL_OF_A_WARP(name, Op, T) KERNEL_FOR(name, Op, T, Warp)
 EACH_OP(KERNEL, half)
+EACH_OP(KERNEL, bfloat16)
 EACH_OP(KERNEL, float)
 EACH_OP(KERNEL, double)
+EACH_OP_OF_A_WARP(KERNEL_OF_A_WARP, half)
+EACH_OP_OF_A_WARP(KERNEL_OF_A_WARP, bfloat16)
+EACH_OP_OF_A_WARP(KERNEL_OF_A_WARP, float)
+EACH_OP_OF_A_WARP(KERNEL_OF_A_WARP, double)
 
-// ---- NMS, first kernel: who overlaps whom ---------------------------------------------------------------------------
+// ---- NMS, first kernel: which boxes overlap -------------------------------------------------------------------------
 
-// 64 boxes are a tile, and the answers "box i and box 64 t + 0 … 63" are the 64 bits of one word, mask[i][t]. `order` has
-// the numbers of the boxes, the best first; from here on, box i is the one at order[i]. Of two boxes only the worse one
-// can go, so the words left of the diagonal are not needed, except in groups of four tiles, which are scanned together:
-// overlap has no direction, and there a word says also which better boxes overlap box i.
+// A tile is 64 boxes, and bit j of the word mask[i][t] tells whether box i overlaps box 64 t + j. `order` contains the
+// numbers of the boxes, best first; below, box i is the one at order[i]. Of two boxes, only the worse one can be
+// removed, so words left of the diagonal are not needed. The exception are groups of four tiles, which are scanned
+// together: overlap is symmetric, so such a word also tells which better boxes overlap box i.
 
 using Word = unsigned long long;
 constexpr int kTile = 64, kGroup = 4;
 
-// Never fused with an addition, which a compiler may do and which rounds differently: loop and kernel are to agree in
-// every bit, and so are overlap(a, b) and overlap(b, a).
+// These products are never fused with an addition, which would round differently. So the loop and the kernel agree in
+// every bit, and overlap(a, b) equals overlap(b, a).
 __device__ float product(float a, float b) { return __fmul_rn(a, b); }
 __device__ double product(double a, double b) { return __dmul_rn(a, b); }
 
-// Aligned, so that a thread reads it in one piece.
+// The alignment lets a thread load a box with one instruction.
 template <class W>
 struct alignas(4 * sizeof(W)) Box {
   W left, top, right, bottom;
 };
 
-template <class T>
-__device__ Box<Wide<T>> box(const T* boxes, Index i) {
+template <class W>
+__device__ Box<W> box(const W* boxes, Index i) {
   return {boxes[4 * i], boxes[4 * i + 1], boxes[4 * i + 2], boxes[4 * i + 3]};
 }
 
@@ -66,27 +101,27 @@ __device__ bool overlap(const Box<W>& a, const Box<W>& b, W threshold) {
 }
 
 // A block compares one tile of boxes, blockIdx.y, with another, blockIdx.x.
-template <class T>
-__device__ void mask_of_tile(const T* boxes, const Index* order, int count, double threshold, Word* mask) {
+template <class W>
+__device__ void mask_of_tile(const W* boxes, const Index* order, int count, double threshold, Word* mask) {
   if (blockIdx.x < blockIdx.y / kGroup * kGroup) return;
   const int first = blockIdx.x * kTile, here = min(kTile, count - first);
-  __shared__ Box<Wide<T>> tile[kTile];
-  const Wide<T> nowhere = nan("");  // is apart from everything
-  tile[threadIdx.x] = threadIdx.x < here ? box(boxes, order[first + threadIdx.x])
-                                         : Box<Wide<T>>{nowhere, nowhere, nowhere, nowhere};
+  __shared__ Box<W> tile[kTile];
+  const W nowhere = nan("");  // overlaps no box
+  tile[threadIdx.x] =
+      threadIdx.x < here ? box(boxes, order[first + threadIdx.x]) : Box<W>{nowhere, nowhere, nowhere, nowhere};
   __syncthreads();
   const int i = blockIdx.y * kTile + threadIdx.x;
-  const Wide<T> limit = static_cast<Wide<T>>(threshold);
+  const W limit = static_cast<W>(threshold);
   Word near = 0, word = 0;
   if (i < count) {
-    const Box<Wide<T>> own = box(boxes, order[i]);
-    // Most pairs are far apart, which four comparisons tell. Only what is left is computed, and divided.
+    const Box<W> own = box(boxes, order[i]);
+    // Most pairs are far apart, which takes four comparisons to find out. Only the others need the division.
 #pragma unroll
     for (int j = 0; j < kTile; ++j) {
       if (!apart(own, tile[j])) near |= Word(1) << j;
     }
-    if (limit < 0) near = ~Word(0) >> (kTile - here);  // even an overlap of nothing is above it
-    if (blockIdx.x == blockIdx.y) near &= ~(Word(1) << threadIdx.x);  // nobody removes himself
+    if (limit < 0) near = ~Word(0) >> (kTile - here);                 // every overlap exceeds a negative threshold
+    if (blockIdx.x == blockIdx.y) near &= ~(Word(1) << threadIdx.x);  // a box does not remove itself
     for (; near != 0; near &= near - 1) {
       const int j = __ffsll(near) - 1;
       if (overlap(own, tile[j], limit)) word |= Word(1) << j;
@@ -100,58 +135,60 @@ __device__ void mask_of_tile(const T* boxes, const Index* order, int count, doub
                                           Word* mask) {                                                    \
     mask_of_tile(boxes, order, count, threshold, mask);                                                    \
   }
-NMS_MASK(half)
 NMS_MASK(float)
 NMS_MASK(double)
 
-// ---- NMS, second kernel: who stays ----------------------------------------------------------------------------------
+// ---- NMS, second kernel: which boxes are kept -----------------------------------------------------------------------
 
-// One block, group by group.
+// A single block scans the mask, group by group.
 
 // The bits below bit i.
 __device__ Word below(int i) { return (Word(1) << i) - 1; }
 
-// For the boxes of a tile, a bit each. Lane l of a warp stands for the boxes l and l + 32.
+// One bit for each box of a tile. Lane l of a warp is responsible for boxes l and l + 32.
 __device__ Word bits(bool low, bool high) {
   const unsigned first_half = __ballot_sync(~0u, low), second_half = __ballot_sync(~0u, high);
   return Word(second_half) << 32 | first_half;
 }
 
-// Bits of the tile's boxes that stay: those alive that no staying box before them overlaps. Start with all, and strike
-// out until nothing changes. After k rounds the first k bits are final, so it ends; as a rule after one or two, since
-// most of who overlaps was struck out by better tiles. `low`, `high`: whom the lane's two boxes overlap.
-__device__ Word staying(Word alive, Word low, Word high) {
+// Which boxes of a tile are kept: those that are alive and do not overlap a better box that is kept. The loop starts
+// with all boxes that are alive and removes boxes until nothing changes. After k rounds, the first k bits are final, so
+// the loop ends; usually after one or two rounds, because better tiles have removed most boxes before. `low` and `high`
+// tell which boxes the lane's two boxes overlap.
+__device__ Word survivors(Word alive, Word low, Word high) {
   const int lane = threadIdx.x % 32;
   const Word before_low = low & below(lane), before_high = high & below(lane + 32);
-  Word stays = alive, last;
+  Word kept = alive, last;
   do {
-    last = stays;
-    stays = alive & bits((before_low & last) == 0, (before_high & last) == 0);
-  } while (stays != last);
-  return stays;
+    last = kept;
+    kept = alive & bits((before_low & last) == 0, (before_high & last) == 0);
+  } while (kept != last);
+  return kept;
 }
 
-// kept: the numbers of the boxes that stay, `*total` of them. By 1024 threads; dynamic shared memory: a word a tile.
+// Writes the numbers of the boxes that are kept, and to kept[count] how many they are. It needs 1024 threads and a word
+// of dynamic shared memory for each tile.
 extern "C" __global__ void __launch_bounds__(1024)
-    nms_scan(const Word* mask, const Index* order, int count, Index* kept, int* total) {
-  extern __shared__ unsigned removed[];  // two a tile: atomics of 32 bits are quick in shared memory, those of 64 are not
-  __shared__ Word within[kGroup][kGroup * kTile];  // who overlaps whom in this group: by tile, then by box
-  __shared__ short stay[kGroup * kTile];           // the boxes of this group that stay, `number` of them
+    nms_scan(const Word* mask, const Index* order, int count, Index* kept) {
+  extern __shared__ unsigned
+      removed[];  // two for each tile: 32-bit atomics are faster in shared memory than 64-bit ones
+  __shared__ Word within[kGroup][kGroup * kTile];  // the overlaps inside this group: by tile, then by box
+  __shared__ short stay[kGroup * kTile];           // the boxes of this group that are kept, `number` of them
   __shared__ int number;
   const int tiles = (count + kTile - 1) / kTile, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int my_box = threadIdx.x / kGroup, my_tile = threadIdx.x % kGroup;  // a thread brings one word of `within`
-  const auto brought = [&](int first) {
+  const int my_box = threadIdx.x / kGroup, my_tile = threadIdx.x % kGroup;  // a thread loads one word of `within`
+  const auto load = [&](int first) {
     const bool is_there = first + my_box / kTile < tiles && first + my_tile < tiles;
     return is_there ? mask[(Index(first) * kTile + my_box) * tiles + first + my_tile] : 0;
   };
   for (int half = threadIdx.x; half < 2 * tiles; half += blockDim.x) removed[half] = 0;
-  within[my_tile][my_box] = brought(0);
+  within[my_tile][my_box] = load(0);
   __syncthreads();
 
   int before = 0;
   for (int first = 0; first < tiles; first += kGroup) {
-    const Word next = brought(first + kGroup);  // asked for now, for it takes a while
-    // Who is left, and who of them stays? The first warp finds it out, from registers and shared memory alone.
+    const Word next = load(first + kGroup);  // prefetch: used at the end of this iteration
+    // The first warp decides which boxes of this group are kept. It needs only registers and shared memory.
     if (warp == 0) {
       Word stays[kGroup];
       int found = 0;
@@ -166,7 +203,7 @@ extern "C" __global__ void __launch_bounds__(1024)
           high_goes |= (within[better][high] & stays[better]) != 0;
         }
         alive &= ~bits(low_goes, high_goes);
-        stays[t] = alive ? staying(alive, within[t][low], within[t][high]) : 0;
+        stays[t] = alive ? survivors(alive, within[t][low], within[t][high]) : 0;
         if (stays[t] >> lane & 1) stay[found + __popcll(stays[t] & below(lane))] = low;
         if (stays[t] >> (lane + 32) & 1) stay[found + __popcll(stays[t] & below(lane + 32))] = high;
         found += __popcll(stays[t]);
@@ -174,9 +211,10 @@ extern "C" __global__ void __launch_bounds__(1024)
       if (lane == 0) number = found;
     }
     __syncthreads();
-    // Whom do they remove from the groups to come? A warp takes 32 words of each box, or of every second, third, … one.
+    // They remove boxes from later groups. A warp handles 32 words of each kept box, or of every second, third, … one.
     const int found = number, rest = tiles - first - kGroup;
-    const Index mine = threadIdx.x < found ? order[first * kTile + stay[threadIdx.x]] : 0;  // is on its way meanwhile
+    const Index mine =
+        threadIdx.x < found ? order[first * kTile + stay[threadIdx.x]] : 0;  // loaded early, stored after the loop
     const int across = (rest + 31) / 32, parts = max(1, 32 / max(1, across));
     for (int task = warp; task < across * parts; task += 32) {
       const int tile = first + kGroup + task % across * 32 + lane;
@@ -193,11 +231,11 @@ extern "C" __global__ void __launch_bounds__(1024)
     within[my_tile][my_box] = next;
     __syncthreads();
   }
-  if (threadIdx.x == 0) *total = before;
+  if (threadIdx.x == 0) kept[count] = before;
 }
 
-// The obvious way, to compare with: box by box. Who stays strikes out at once, and everybody waits for it.
-extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order, int count, Index* kept, int* total) {
+// The obvious way, for comparison: box by box. A kept box removes others at once, and the whole block waits for that.
+extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order, int count, Index* kept) {
   extern __shared__ Word gone[];
   const int tiles = (count + kTile - 1) / kTile;
   for (int t = threadIdx.x; t < tiles; t += blockDim.x) gone[t] = 0;
@@ -205,11 +243,11 @@ extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order,
   int before = 0;
   for (int i = 0; i < count; ++i) {
     if (gone[i / kTile] >> (i % kTile) & 1) continue;  // the same for all threads
-    __syncthreads();                                      // before anybody changes what others still read
+    __syncthreads();                                   // before a thread changes words that others still read
     if (threadIdx.x == 0) kept[before] = order[i];
     ++before;
     for (int t = i / kTile + threadIdx.x; t < tiles; t += blockDim.x) gone[t] |= mask[Index(i) * tiles + t];
     __syncthreads();
   }
-  if (threadIdx.x == 0) *total = before;
+  if (threadIdx.x == 0) kept[count] = before;
 }

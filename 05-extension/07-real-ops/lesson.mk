@@ -1,4 +1,4 @@
-# libreal_ops.so: the ops on the CPU, behind a C interface. The kernels are kernels.ptx, as in every lesson.
+# libreal_ops.so: the ops on the CPU, with a C interface. The kernels are in kernels.ptx, as in every lesson.
 REAL_OPS := build/05-extension/07-real-ops
 EXTRA.05-extension/07-real-ops = $(REAL_OPS)/libreal_ops.so
 

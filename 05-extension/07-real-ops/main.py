@@ -1,4 +1,4 @@
-# Three ops of real networks, each in three ways: as its definition says, as a loop on the CPU, as a kernel.
+# Four ops of real networks. Compares definition, loop and kernel, and on a GPU measures the kernels against torchvision.
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -19,23 +19,26 @@ def random(*shape: int) -> Tensor:
 
 
 def boxes_around(count: int, objects: int, device: str = "cpu") -> tuple[Tensor, Tensor]:
-    """What a detector says: many boxes around each object, and how sure it is of each."""
+    """What a detector finds: several boxes around each object, and a score for each box."""
     middle = (torch.rand(objects, 2) * 1000).repeat_interleave(count // objects, 0) + torch.randn(count, 2) * 6
     half = 10 + 40 * torch.rand(objects, 2).repeat_interleave(count // objects, 0) + torch.randn(count, 2)
     return torch.cat([middle - half, middle + half], 1).to(device), torch.rand(count).to(device)
 
 
+# ---- Are the results correct? --------------------------------------------------------------------------------------------
+
+
 def agree(left: Tensor, right: Tensor) -> str:
-    """Sums in doubles, formed in another order, differ in their last digits."""
+    """Sums of doubles differ in their last digits if the order of the additions differs."""
     if left.shape != right.shape:
         return f"{len(left)} against {len(right)}"
     furthest = (left - right).abs().max().item()
     return "same" if furthest < 1e-12 else f"up to {furthest:.1g} apart"
 
 
-def row(what: str, definition: Tensor, loop: Tensor, kernel: Tensor, who: str) -> bool:
+def row(what: str, definition: Tensor, loop: Tensor, kernel: Tensor, adds: str) -> bool:
     first, second = agree(loop, definition), agree(kernel, loop)
-    print(f"{what:<28} | {loop.numel():7} | {first:<18} | {second:<18} | {who}")
+    print(f"{what:<28} | {loop.numel():7} | {first:<18} | {second:<18} | {adds}")
     return first == second == "same"
 
 
@@ -50,69 +53,150 @@ def gradients(op: Callable[[], Tensor], of: list[Tensor], arriving: Tensor) -> C
     return lambda: torch.autograd.grad(op(), of, arriving)
 
 
-print(f"{'':<28} | numbers | loop = definition  | kernel = loop      | who adds to one number")
+def gradient_rows(ops: list[Callable[[], Tensor]], inputs: list[Tensor], names: list[str], adds: list[str]) -> bool:
+    arriving = torch.randn_like(ops[0]())
+    found = zip(*three_ways(*[gradients(op, inputs, arriving) for op in ops]))
+    rows = [row(f"  gradient of {name}", *ways, who) for name, ways, who in zip(names, found, adds, strict=True)]
+    return all(rows)
 
-# NMS: of the boxes around an object, the best one stays.
-boxes, scores = boxes_around(600, 30)
-kept = three_ways(lambda: real_ops.nms(boxes, scores, 0.5), lambda: reference.nms(boxes, scores, 0.5))
-right = row("nms, who stays", *kept, "no sums")
 
-# ROIAlign: a box of any size becomes 3 x 3 numbers a channel.
-image, regions = random(2, 3, 12, 15), torch.tensor([[0, 2.2, 3.1, 9.7, 8.8], [1, 4, 1.5, 13, 6.5], [1, 5.5, 2, 14.1, 11]]).double()
-pool = [lambda module=module: module.roi_align(image, regions, (3, 3), 1.0, 2, True) for module in (real_ops, reference)]
-right &= row("roi_align", *three_ways(*pool), "one thread")
-arriving = random(3, 3, 3, 3)
-of_image = three_ways(*[gradients(op, [image], arriving) for op in pool])
-right &= row("  gradient of the input", *[found[0] for found in of_image], "bins of all boxes")
+def correct() -> bool:
+    print(f"{'':<28} | numbers | loop = definition  | kernel = loop      | which threads add to one number")
 
-# Modulated deformable convolution: offsets and a mask, themselves computed by a network, for every tap of every output.
-inputs = [random(2, 4, 6, 7), random(2, 36, 6, 7), random(6, 2, 3, 3), random(6), random(2, 18, 6, 7)]
-convolve = [lambda module=module: module.deform_conv2d(*inputs, (1, 1), (1, 1), (1, 1)) for module in (real_ops, reference)]
-right &= row("deform_conv2d", *three_ways(*convolve), "PyTorch's matrix product")
-arriving = random(2, 6, 6, 7)
-found = zip(*three_ways(*[gradients(op, inputs, arriving) for op in convolve]))
-who = ["taps that look there", "one thread", "PyTorch's matrix product", "PyTorch's sum", "one thread"]
-for name, ways, adds in zip(("the input", "the offsets", "the weight", "the bias", "the mask"), found, who):
-    right &= row(f"  gradient of {name}", *ways, adds)
+    boxes, scores = boxes_around(600, 30)
+    kept = three_ways(lambda: real_ops.nms(boxes, scores, 0.5), lambda: reference.nms(boxes, scores, 0.5))
+    right = row("nms, kept boxes", *kept, "no sums")
 
-# And by finite differences. gradcheck calls backward twice and wants the same bits, which sums by atomics do not promise: hence nondet_tol.
-print()
-small = [random(1, 2, 3, 3), random(1, 8, 2, 2), random(2, 2, 2, 2), random(2), random(1, 4, 2, 2)]
-checks = {
-    "roi_align": (lambda x: real_ops.roi_align(x, regions[:1], 2, 0.3, 2, True), random(1, 2, 5, 5)),
-    "deform_conv2d": (real_ops.deform_conv2d, small),
-}
-for name, (op, given) in checks.items():
-    with through_the_driver():
-        passed = torch.autograd.gradcheck(op, given, nondet_tol=1e-12, raise_exception=False)
-    print(f"gradcheck of the kernels, {name}: {'passed' if passed else 'FAILED'}")
-    right &= passed
+    image, regions = random(2, 3, 12, 15), torch.tensor([[0, 2.2, 3.1, 9.7, 8.8], [1, 4, 1.5, 13, 6.5], [1, 5.5, 2, 14.1, 11]]).double()
+    pool = [lambda module=module: module.roi_align(image, regions, (3, 3), 1.0, 2, True) for module in (real_ops, reference)]
+    right &= row("roi_align", *three_ways(*pool), "one thread")
+    right &= gradient_rows(pool, [image], ["the input"], ["bins of all boxes"])
 
-# The order of a sum shows. Here it is turned round on purpose; with atomics it is whatever it is.
-many = torch.cat([torch.zeros(200, 1), torch.rand(200, 2) * 4, 8 + torch.rand(200, 2) * 4], 1)
-feature, arriving = torch.randn(1, 1, 12, 12, requires_grad=True), torch.randn(200, 1, 4, 4)
-one = torch.autograd.grad(real_ops.roi_align(feature, many, 4), feature, arriving)[0]
-other = torch.autograd.grad(real_ops.roi_align(feature, many.flip(0), 4), feature, arriving.flip(0))[0]
-differ, furthest = (one != other).sum(), (one - other).abs().max()
-print(f"200 boxes in float, and in reverse order: {differ} of {one.numel()} gradients differ, by up to {furthest:.0e}")
+    inputs = [random(2, 4, 6, 7), random(2, 36, 6, 7), random(6, 2, 3, 3), random(6), random(2, 18, 6, 7)]
+    convolve = [lambda module=module: module.deform_conv2d(*inputs, (1, 1), (1, 1), (1, 1)) for module in (real_ops, reference)]
+    right &= row("deform_conv2d", *three_ways(*convolve), "PyTorch's matrix product")
+    names = ["the input", "the offsets", "the weight", "the bias", "the mask"]
+    adds = ["taps that read it", "one thread", "PyTorch's matrix product", "PyTorch's sum", "one thread"]
+    right &= gradient_rows(convolve, inputs, names, adds)
 
-# What NMS costs.
-print()
-if not torch.cuda.is_available():
-    print("NMS of 10000 boxes by the clock: skipped, PyTorch sees no GPU here.")
-else:
-    theirs = yardsticks.torchvision_nms()
-    scans = {"tile by tile, real_ops": real_ops.nms, "box by box": yardsticks.box_by_box, "on the host": yardsticks.on_the_host}
-    scans |= {"torchvision": theirs} if theirs else {}
+    sizes, value = [(6, 7), (3, 4)], random(2, 54, 2, 5)
+    locations, weights = torch.rand(2, 9, 2, 2, 4, 2, dtype=torch.float64, requires_grad=True), random(2, 9, 2, 2, 4)
+    attend = [lambda module=module: module.deform_attention(value, sizes, locations, weights) for module in (real_ops, reference)]
+    right &= row("deform_attention", *three_ways(*attend), "one thread")
+    adds = ["points that read it", "lanes of a warp", "lanes of a warp"]
+    right &= gradient_rows(attend, [value, locations, weights], ["the value", "the locations", "the weights"], adds)
+
+    # gradcheck also calls backward twice and expects the same bits. Atomic sums do not promise that, hence nondet_tol.
+    print()
+    small = [random(1, 2, 3, 3), random(1, 8, 2, 2), random(2, 2, 2, 2), random(2), random(1, 4, 2, 2)]
+    few = [random(1, 5, 1, 2), torch.rand(1, 2, 1, 2, 2, 2, dtype=torch.float64, requires_grad=True), random(1, 2, 1, 2, 2)]
+    checks = {
+        "roi_align": (lambda x: real_ops.roi_align(x, regions[:1], 2, 0.3, 2, True), random(1, 2, 5, 5)),
+        "deform_conv2d": (real_ops.deform_conv2d, small),
+        "deform_attention": (lambda value, *rest: real_ops.deform_attention(value, [(2, 2), (1, 1)], *rest), few),
+    }
+    for name, (op, given) in checks.items():
+        with through_the_driver():
+            passed = torch.autograd.gradcheck(op, given, nondet_tol=1e-12, raise_exception=False)
+        print(f"gradcheck of the kernels, {name}: {'passed' if passed else 'FAILED'}")
+        right &= passed
+    return right
+
+
+def show_the_order_of_a_sum() -> None:
+    """The last digits of a sum depend on its order. Here the order is reversed on purpose; with atomics it is random."""
+    many = torch.cat([torch.zeros(200, 1), torch.rand(200, 2) * 4, 8 + torch.rand(200, 2) * 4], 1)
+    feature, arriving = torch.randn(1, 1, 12, 12, requires_grad=True), torch.randn(200, 1, 4, 4)
+    one = torch.autograd.grad(real_ops.roi_align(feature, many, 4), feature, arriving)[0]
+    other = torch.autograd.grad(real_ops.roi_align(feature, many.flip(0), 4), feature, arriving.flip(0))[0]
+    differ, furthest = (one != other).sum(), (one - other).abs().max()
+    print(f"200 boxes in float, and in reverse order: {differ} of {one.numel()} gradients differ, by up to {furthest:.0e}")
+
+
+# ---- How fast are the kernels? -------------------------------------------------------------------------------------------
+
+
+def time_nms(theirs) -> bool:
+    ways = {"tile by tile, real_ops": real_ops.nms, "box by box": yardsticks.box_by_box, "on the host": yardsticks.on_the_host}
+    ways |= {"torchvision": theirs.nms} if theirs else {}
+    right = True
     for objects in (10000, 100):
         boxes, scores = boxes_around(10000, objects, "cuda")
-        stay = real_ops.nms(boxes, scores, 0.5)
-        print(f"NMS of 10000 boxes around {objects} objects, of which {len(stay)} stay")
-        for name, way in scans.items():
+        kept = real_ops.nms(boxes, scores, 0.5)
+        print(f"NMS of 10000 boxes around {objects} objects, {len(kept)} are kept: ms, median (minimum to maximum)")
+        for name, way in ways.items():
+            right &= way(boxes, scores, 0.5).equal(kept)
             median, least, most = yardsticks.milliseconds(lambda: way(boxes, scores, 0.5))
-            right &= way(boxes, scores, 0.5).equal(stay)
-            print(f"  {name:<24} | {median:7.3f} ms ({least:.3f} to {most:.3f})")
-    if not theirs:
-        print("  torchvision              | skipped: not installed for this PyTorch")
+            print(f"  {name:<24} | {median:7.3f} ({least:.3f} to {most:.3f})")
+        print()
+    return right
 
-raise SystemExit(0 if right else 1)
+
+Call = Callable[..., Tensor]
+
+
+def cases(theirs) -> list[tuple[str, str, Call, Call, list[Tensor]]]:
+    """Name, what it is compared with, our op and the other, and their inputs: the sizes of a detector."""
+
+    def on_gpu(*shape: int) -> Tensor:
+        return torch.randn(*shape, device="cuda")
+
+    corner, size = torch.rand(1000, 2) * torch.tensor([1100.0, 700.0]), 16 + 96 * torch.rand(1000, 2)
+    boxes = torch.cat([torch.arange(1000)[:, None] % 2, corner, corner + size], 1).cuda()
+    image = on_gpu(2, 256, 200, 304)
+    convolved = [on_gpu(4, 256, 50, 76), on_gpu(4, 18, 50, 76), 0.02 * on_gpu(256, 256, 3, 3), on_gpu(256), torch.rand(4, 9, 50, 76).cuda()]
+    sizes = [(100, 152), (50, 76), (25, 38), (13, 19)]
+    queries = sum(height * width for height, width in sizes)
+    attended = [on_gpu(2, queries, 8, 32), torch.rand(2, queries, 8, 4, 4, 2, device="cuda"), torch.rand(2, queries, 8, 4, 4, device="cuda")]
+    found: list[tuple[str, str, Call, Call, list[Tensor]]] = []
+    if theirs:
+        found += [
+            (
+                "roi_align", "torchvision", lambda x: real_ops.roi_align(x, boxes, 7, 0.25, 2, True),
+                lambda x: theirs.roi_align(x, boxes, 7, 0.25, 2, True), [image],
+            ),
+            (
+                "deform_conv2d", "torchvision", lambda x, o, w, b, m: real_ops.deform_conv2d(x, o, w, b, m, 1, 1),
+                lambda x, o, w, b, m: theirs.deform_conv2d(x, o, w, b, 1, 1, 1, m), convolved,
+            ),
+        ]  # fmt: skip
+    attention = lambda op: lambda value, *rest: op(value, sizes, *rest)  # noqa: E731
+    ours, usual = attention(real_ops.deform_attention), attention(yardsticks.attention_by_grid_sample)
+    return found + [("deform_attention", "grid_sample", ours, usual, attended)]
+
+
+def time_ops(theirs) -> bool:
+    right = True
+    print(f"{'float32, in ms':26} |    ours |   other | times as fast | the other")
+    for name, other_name, ours, other, inputs in cases(theirs):
+        for tensor in inputs:
+            tensor.requires_grad_()
+        results = [op(*inputs) for op in (ours, other)]
+        arriving = torch.randn_like(results[0])
+        backward = [lambda result=result: torch.autograd.grad(result, inputs, arriving, retain_graph=True) for result in results]
+        pairs = [results, *zip(*[run() for run in backward])]
+        right &= all((one - two).abs().max() <= 1e-3 * two.abs().max() for one, two in pairs)
+        forward = [lambda op=op: op(*inputs) for op in (ours, other)]
+        for part, (mine, its) in {"forward": forward, "backward": backward}.items():
+            mine_ms, its_ms = yardsticks.milliseconds(mine)[0], yardsticks.milliseconds(its)[0]
+            print(f"{name + ', ' + part:26} | {mine_ms:7.3f} | {its_ms:7.3f} | {its_ms / mine_ms:13.2f} | {other_name}")
+    return right
+
+
+def main() -> int:
+    right = correct()
+    show_the_order_of_a_sum()
+    print()
+    if not torch.cuda.is_available():
+        print("timing: skipped, because PyTorch sees no GPU here")
+        return 0 if right else 1
+    theirs = yardsticks.torchvision_ops()
+    right &= time_nms(theirs)
+    right &= time_ops(theirs)
+    if not theirs:
+        print("torchvision: skipped, because it is not installed for this PyTorch")
+    return 0 if right else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

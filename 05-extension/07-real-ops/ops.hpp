@@ -1,11 +1,15 @@
-// ROIAlign and modulated deformable convolution as functions of one index: a CPU calls them in a loop, a GPU gives each
-// index to a thread. What an op reads from four pixels, its backward sends to the same four: both ask the same function
-// for them.
+// ROIAlign, modulated deformable convolution and multi-scale deformable attention as functions of one index. The CPU
+// calls them in a loop, and the GPU gives each index to a thread (or to a warp). All of them read an image between its
+// pixels, and their backward passes add to the same pixels; Corners computes both.
 //
-// An op is called as op(i, add). How add(sum, value) adds, the caller says: in a kernel, others may be adding to the same
-// sum.
+// An op is called as op(i, team). The index's type is unsigned where that suffices, because a GPU divides 64-bit
+// numbers slowly. A team is one worker on the CPU, and one thread or one warp on the GPU:
+//   team.lane, team.size     which worker this is, and how many of them share index i
+//   team.add(sum, value)     adds to memory that other teams may be adding to at the same time
+//   team.total(value)        the sum of all workers' values
 #pragma once
 #ifdef __CUDACC__
+#include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #define HERE __device__
 #else
@@ -17,29 +21,40 @@ namespace real_ops {
 
 using Index = long long;
 
-// What is computed in: half numbers are read and written, but not added up.
+// The type of all arithmetic. Values are stored as half or bfloat16, but computed and added up as float.
 template <class T>
 struct WideOf {
   using type = T;
 };
 #ifdef __CUDACC__
+using bfloat16 = __nv_bfloat16;
 template <>
 struct WideOf<half> {
+  using type = float;
+};
+template <>
+struct WideOf<bfloat16> {
   using type = float;
 };
 #endif
 template <class T>
 using Wide = typename WideOf<T>::type;
 
-// The four pixels around a point: where they lie, what each weighs, and how the weight changes as the point moves. A
-// pixel outside of the image weighs nothing.
+// How many channels a thread handles in ROIAlign and in a convolution's columns. They share the same four pixels and
+// weights, which are computed once.
+constexpr int kChannels = 8;
+HERE inline int pieces(int channels) { return (channels + kChannels - 1) / kChannels; }
+HERE inline int smaller(int a, int b) { return a < b ? a : b; }
+
+// The four pixels around a point: their places, their weights, and the derivatives of the weights by the point's
+// coordinates. A pixel outside of the image has weight 0.
 template <class W>
 struct Corners {
   int at[4] = {};
   W weight[4] = {}, by_y[4] = {}, by_x[4] = {};
 
   HERE Corners(W y, W x, int height, int width) {
-    if (!(y >= -1 && y < height && x >= -1 && x < width)) return;  // far away, or not a number
+    if (!(y >= -1 && y < height && x >= -1 && x < width)) return;  // far outside, or not a number
     const int top = static_cast<int>(floor(y)), left = static_cast<int>(floor(x));
     const W down = y - top, right = x - left;
     for (int i = 0; i < 4; ++i) {
@@ -56,44 +71,84 @@ struct Corners {
 
 // ---- ROIAlign: a box of any size, averaged into a grid of bins ------------------------------------------------------
 
-// Index: (box, channel, bin's row, bin's column). A box is image, left, top, right, bottom.
+// One side of a box: `bins` bins, each with `samples` points at equal distances. A point lies between two pixels.
+template <class W>
+struct Side {
+  W start, bin;  // in pixels
+  int samples, length;
+
+  HERE Side(W low, W high, int bins, int samples_asked, int image, bool aligned) : start(low), length(image) {
+    W size = high - low;
+    if (!aligned) size = size > 1 ? size : W(1);  // the older rule: no box is smaller than a pixel
+    bin = size / bins;
+    samples = samples_asked > 0 ? samples_asked : static_cast<int>(ceil(bin));
+  }
+
+  // Calls f(pixel, weight) for every pixel that a bin's points touch. Several points may lie between the same two
+  // pixels; their weights are added up first, so that each pixel is read, or added to, only once.
+  template <class F>
+  HERE void each_pixel(int number, F f) const {
+    int pixel = -1;  // the weights collected so far belong to `pixel` and pixel + 1
+    W weight = 0, next = 0;
+    for (int i = 0; i < samples; ++i) {
+      W point = start + number * bin + (i + W(0.5)) * bin / samples;
+      if (!(point >= -1 && point <= length)) continue;
+      point = point < 0 ? W(0) : point > length - 1 ? W(length - 1) : point;  // just outside counts as the edge
+      const int low = static_cast<int>(point);
+      if (low != pixel) {
+        const bool adjacent = low == pixel + 1;
+        if (pixel >= 0) f(pixel, weight);
+        if (!adjacent && next != 0) f(pixel + 1, next);
+        weight = adjacent ? next : W(0);
+        next = 0;
+        pixel = low;
+      }
+      weight += 1 - (point - low);
+      next += point - low;
+    }
+    if (pixel >= 0) f(pixel, weight);
+    if (next != 0) f(pixel + 1, next);
+  }
+};
+
+// Index: (box, piece of kChannels channels, bin's row, bin's column). A box is image, left, top, right, bottom.
 template <class T>
 struct RoiAlign {
   using W = Wide<T>;
-  const T* boxes;
+  const W* boxes;
   int channels, height, width, rows, columns, samples, aligned;
   double scale;
 
-  // Calls f(pixel's index in the input, weight) for all that bin i is made of.
-  template <class F>
-  HERE void each_pixel(Index i, F f) const {
-    const int column = i % columns, row = i / columns % rows, channel = i / columns / rows % channels;
-    const T* box = boxes + 5 * (i / columns / rows / channels);
+  template <class I>
+  HERE int first_channel(I i) const {
+    return static_cast<int>(i / columns / rows % pieces(channels)) * kChannels;
+  }
+  template <class I>
+  HERE Index box(I i) const {
+    return i / columns / rows / pieces(channels);
+  }
+  template <class I>
+  HERE Index plane(I i) const {  // of the first channel, in the input
+    return (static_cast<Index>(boxes[5 * box(i)]) * channels + first_channel(i)) * height * width;
+  }
+  template <class I>
+  HERE Index bin(I i) const {  // of the first channel, in the output
+    return (box(i) * channels + first_channel(i)) * rows * columns + i % (rows * columns);
+  }
+
+  // Calls f(pixel, weight) for all pixels that bin i averages.
+  template <class I, class F>
+  HERE void each_pixel(I i, F f) const {
+    const W* at = boxes + 5 * box(i);
     const W factor = static_cast<W>(scale), half_pixel = aligned ? W(0.5) : W(0);
-    const W left = W(box[1]) * factor - half_pixel, top = W(box[2]) * factor - half_pixel;
-    W box_width = W(box[3]) * factor - half_pixel - left, box_height = W(box[4]) * factor - half_pixel - top;
-    if (!aligned) {  // the older rule: no box is smaller than a pixel
-      box_width = box_width > 1 ? box_width : 1;
-      box_height = box_height > 1 ? box_height : 1;
-    }
-    const W bin_height = box_height / rows, bin_width = box_width / columns;
-    const int down = samples > 0 ? samples : static_cast<int>(ceil(bin_height));
-    const int across = samples > 0 ? samples : static_cast<int>(ceil(bin_width));
-    const W share = W(1) / (down * across > 1 ? down * across : 1);
-    const Index plane = (static_cast<Index>(box[0]) * channels + channel) * height * width;
-    for (int a = 0; a < down; ++a) {
-      for (int b = 0; b < across; ++b) {
-        W y = top + row * bin_height + (a + W(0.5)) * bin_height / down;
-        W x = left + column * bin_width + (b + W(0.5)) * bin_width / across;
-        if (!(y >= -1 && y <= height && x >= -1 && x <= width)) continue;
-        y = y < 0 ? 0 : y > height - 1 ? height - 1 : y;  // just outside counts as the edge
-        x = x < 0 ? 0 : x > width - 1 ? width - 1 : x;
-        const Corners<W> corners(y, x, height, width);
-        for (int k = 0; k < 4; ++k) {
-          if (corners.weight[k] != 0) f(plane + corners.at[k], corners.weight[k] * share);
-        }
-      }
-    }
+    const Side<W> across(at[1] * factor - half_pixel, at[3] * factor - half_pixel, columns, samples, width, aligned);
+    const Side<W> down(at[2] * factor - half_pixel, at[4] * factor - half_pixel, rows, samples, height, aligned);
+    const int points = across.samples * down.samples;
+    const W share = W(1) / (points > 1 ? points : 1);
+    down.each_pixel(static_cast<int>(i / columns % rows), [&](int y, W of_row) {
+      across.each_pixel(static_cast<int>(i % columns),
+                        [&](int x, W of_column) { f(y * width + x, of_row * of_column * share); });
+    });
   }
 };
 
@@ -103,45 +158,72 @@ struct RoiAlignForward {
   T* output;
   RoiAlign<T> op;
 
-  template <class Add>
-  HERE void operator()(Index i, Add) const {
-    Wide<T> sum = 0;
-    op.each_pixel(i, [&](Index pixel, Wide<T> weight) { sum += weight * Wide<T>(input[pixel]); });
-    output[i] = T(sum);
+  template <class I, class Team>
+  HERE void operator()(I i, const Team&) const {
+    const int count = smaller(kChannels, op.channels - op.first_channel(i));
+    const Index plane = Index(op.height) * op.width;
+    const T* image = input + op.plane(i);
+    Wide<T> sums[kChannels] = {};
+    op.each_pixel(i, [&](int pixel, Wide<T> weight) {
+      for (int c = 0; c < kChannels; ++c) {
+        if (c < count) sums[c] += weight * Wide<T>(image[c * plane + pixel]);
+      }
+    });
+    T* to = output + op.bin(i);
+    for (int c = 0; c < kChannels; ++c) {
+      if (c < count) to[c * op.rows * op.columns] = T(sums[c]);
+    }
   }
 };
 
-// The arrows turned round. Boxes overlap, and so many bins add to one pixel.
+// The reverse direction. Boxes overlap, so many bins add to the same pixel.
 template <class T>
 struct RoiAlignBackward {
   const T* gradient;
   Wide<T>* input_gradient;  // zero at the start
   RoiAlign<T> op;
 
-  template <class Add>
-  HERE void operator()(Index i, Add add) const {
-    const Wide<T> arrived = gradient[i];
-    op.each_pixel(i, [&](Index pixel, Wide<T> weight) { add(&input_gradient[pixel], weight * arrived); });
+  template <class I, class Team>
+  HERE void operator()(I i, const Team& team) const {
+    const int count = smaller(kChannels, op.channels - op.first_channel(i));
+    const Index plane = Index(op.height) * op.width;
+    const T* from = gradient + op.bin(i);
+    Wide<T>* image = input_gradient + op.plane(i);
+    Wide<T> arrived[kChannels];
+    for (int c = 0; c < kChannels; ++c) arrived[c] = c < count ? Wide<T>(from[c * op.rows * op.columns]) : Wide<T>(0);
+    op.each_pixel(i, [&](int pixel, Wide<T> weight) {
+      for (int c = 0; c < kChannels; ++c) {
+        if (c < count) team.add(&image[c * plane + pixel], weight * arrived[c]);
+      }
+    });
   }
 };
 
-// ---- Modulated deformable convolution: each tap of the filter looks where an offset sends it ------------------------
+// ---- Modulated deformable convolution: an offset moves each tap of the filter ---------------------------------------
 
-// What the filter's taps see. Its columns, times the filter as a matrix, are the convolution, and PyTorch multiplies
-// matrices.
+// What the filter's taps read. These columns, multiplied by the filter as a matrix, are the convolution; PyTorch
+// multiplies the matrices.
 template <class T>
 struct Taps {
   using W = Wide<T>;
-  const T *input, *offsets, *mask;  // mask: may be null, all one
+  const T *input, *offsets, *mask;  // mask may be null: all ones
   int images, channels, height, width, groups, kernel_height, kernel_width, out_height, out_width;
   int stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x;
 
   HERE int taps() const { return kernel_height * kernel_width; }
   HERE Index positions() const { return Index(out_height) * out_width; }
+  HERE int channels_of_a_group() const { return channels / groups; }
+  HERE Index plane(int image, int channel) const { return (Index(image) * channels + channel) * height * width; }
 
-  // Where an element of offsets' [image][group][tap][position] points, and how much of it is taken.
+  // The columns are [image][channel][tap][position].
+  HERE Index column(int image, int channel, int tap, Index position) const {
+    return ((Index(image) * channels + channel) * taps() + tap) * positions() + position;
+  }
+  HERE Index channel_step() const { return Index(taps()) * positions(); }
+
+  // Where a tap reads, and by which factor the mask scales it.
   struct Look {
-    Index offset, mask;  // of the vertical offset, in offsets; the horizontal one comes `positions` later
+    Index offset, mask;  // the place of the vertical offset; the horizontal one is positions() later
     W y, x, share;
   };
 
@@ -156,103 +238,197 @@ struct Taps {
     to.share = mask ? W(mask[to.mask]) : W(1);
     return to;
   }
-
-  // Element i of the columns, [channel][tap][image][position].
-  struct Column {
-    int channel, tap, image;
-    Index position;
-  };
-
-  HERE Column column(Index i) const {
-    const Index row = i / positions() / images;
-    return {static_cast<int>(row / taps()), static_cast<int>(row % taps()), static_cast<int>(i / positions() % images),
-            i % positions()};
-  }
-
-  HERE Index index(const Column& c) const {
-    return ((Index(c.channel) * taps() + c.tap) * images + c.image) * positions() + c.position;
-  }
-
-  HERE Look look(const Column& c) const { return look(c.image, c.channel / (channels / groups), c.tap, c.position); }
-  HERE Index plane(int image, int channel) const { return (Index(image) * channels + channel) * height * width; }
 };
 
+// Index: (group, piece of kChannels channels, tap, image, position).
 template <class T>
 struct DeformColumns {
   T* columns;
   Taps<T> op;
 
-  template <class Add>
-  HERE void operator()(Index i, Add) const {
-    const auto c = op.column(i);
-    const auto to = op.look(c);
-    const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
-    const T* plane = op.input + op.plane(c.image, c.channel);
-    Wide<T> seen = 0;
-    for (int k = 0; k < 4; ++k) seen += corners.weight[k] * Wide<T>(plane[corners.at[k]]);
-    columns[i] = T(to.share * seen);
-  }
-};
-
-// Gradient of the input: whoever looked at a pixel adds to it.
-template <class T>
-struct DeformInputGradient {
-  const T* column_gradient;
-  Wide<T>* input_gradient;  // zero at the start
-  Taps<T> op;
-
-  template <class Add>
-  HERE void operator()(Index i, Add add) const {
-    const auto c = op.column(i);
-    const auto to = op.look(c);
-    const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
-    const Wide<T> arrived = to.share * Wide<T>(column_gradient[i]);
-    Wide<T>* plane = input_gradient + op.plane(c.image, c.channel);
-    for (int k = 0; k < 4; ++k) {
-      if (corners.weight[k] != 0) add(&plane[corners.at[k]], corners.weight[k] * arrived);
-    }
-  }
-};
-
-// Gradients of an offset and a mask: one thread for [image][group][tap][position] goes through all channels that they
-// served, so that nobody else adds to them.
-template <class T>
-struct DeformOffsetGradient {
-  const T* column_gradient;
-  T *offset_gradient, *mask_gradient;  // mask_gradient: null if there is no mask
-  Taps<T> op;
-
-  template <class Add>
-  HERE void operator()(Index i, Add) const {
-    const Index position = i % op.positions();
-    const int tap = i / op.positions() % op.taps(), group = i / op.positions() / op.taps() % op.groups;
-    const int image = i / op.positions() / op.taps() / op.groups;
+  template <class I, class Team>
+  HERE void operator()(I i, const Team&) const {
+    const I positions = op.positions(), position = i % positions, row = i / positions;
+    const int image = row % op.images, tap = row / op.images % op.taps();
+    const int piece = row / op.images / op.taps() % pieces(op.channels_of_a_group());
+    const int group = row / op.images / op.taps() / pieces(op.channels_of_a_group());
+    const int first = group * op.channels_of_a_group() + piece * kChannels;
+    const int count = smaller(kChannels, (group + 1) * op.channels_of_a_group() - first);
     const auto to = op.look(image, group, tap, position);
     const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
-    const int served = op.channels / op.groups;
+    const T* plane = op.input + op.plane(image, first);
+    T* column = columns + op.column(image, first, tap, position);
+    for (int c = 0; c < kChannels; ++c) {
+      if (c >= count) break;
+      Wide<T> seen = 0;
+      for (int k = 0; k < 4; ++k) seen += corners.weight[k] * Wide<T>(plane[corners.at[k]]);
+      *column = T(to.share * seen);
+      plane += Index(op.height) * op.width;
+      column += op.channel_step();
+    }
+  }
+};
+
+// All gradients that depend on the columns' gradient, in one pass over it. A thread handles all channels that an offset
+// serves, so no other thread adds to that offset's gradient. Other threads do add to the input's.
+//
+// Index: (group, tap, image, position). A null pointer means that this result is not wanted.
+template <class T>
+struct DeformBackward {
+  const T* column_gradient;
+  T* columns;               // what the taps have read: needed for the gradient of the weight
+  Wide<T>* input_gradient;  // zero at the start
+  T *offset_gradient, *mask_gradient;
+  Taps<T> op;
+
+  template <class I, class Team>
+  HERE void operator()(I i, const Team& team) const {
+    const I positions = op.positions(), position = i % positions, row = i / positions;
+    const Index plane_size = Index(op.height) * op.width;
+    const int image = row % op.images, tap = row / op.images % op.taps(), group = row / op.images / op.taps();
+    const auto to = op.look(image, group, tap, position);
+    const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
+    const int first = group * op.channels_of_a_group();
+    const Index start = op.plane(image, first), column = op.column(image, first, tap, position);
+    const bool reads = columns != nullptr || offset_gradient != nullptr;
     Wide<T> by_y = 0, by_x = 0, by_mask = 0;
-    for (int channel = group * served; channel < (group + 1) * served; ++channel) {
-      const Wide<T> arrived = column_gradient[op.index({channel, tap, image, position})];
-      const T* plane = op.input + op.plane(image, channel);
+#ifdef __CUDACC__
+#pragma unroll 4
+#endif
+    for (int c = 0; c < op.channels_of_a_group(); ++c) {
+      const Wide<T> arrived = column_gradient[column + c * op.channel_step()];
+      const T* plane = op.input + start + c * plane_size;
+      Wide<T> seen = 0;
       for (int k = 0; k < 4; ++k) {
-        const Wide<T> pixel = plane[corners.at[k]];
+        if (reads) {
+          const Wide<T> pixel = plane[corners.at[k]];
+          seen += corners.weight[k] * pixel;
+          by_y += arrived * corners.by_y[k] * pixel;
+          by_x += arrived * corners.by_x[k] * pixel;
+        }
+        if (input_gradient && corners.weight[k] != 0) {
+          team.add(&input_gradient[start + c * plane_size + corners.at[k]], corners.weight[k] * to.share * arrived);
+        }
+      }
+      by_mask += arrived * seen;
+      if (columns) columns[column + c * op.channel_step()] = T(to.share * seen);
+    }
+    if (offset_gradient) {
+      offset_gradient[to.offset] = T(by_y * to.share);
+      offset_gradient[to.offset + op.positions()] = T(by_x * to.share);
+    }
+    if (mask_gradient) mask_gradient[to.mask] = T(by_mask);
+  }
+};
+
+// ---- Multi-scale deformable attention: each query reads a few points in images of several sizes ---------------------
+
+constexpr int kLevels = 8;  // at most
+
+// value is [image][pixel][head][channel], with the pixels of all levels one after the other. locations is
+// [image][query][head][level][point][x, y], from 0 to 1 across a level. weights is the same without the last dimension.
+template <class T>
+struct Attention {
+  using W = Wide<T>;
+  const T* value;
+  const W* locations;
+  const T* weights;
+  int images, pixels, queries, heads, channels, levels, points;
+  int sizes[2 * kLevels];  // height and width of each level
+
+  // Sample: (image, query, head, level, point).
+  HERE Corners<W> corners(Index sample, int height, int width) const {
+    return {locations[2 * sample + 1] * height - W(0.5), locations[2 * sample] * width - W(0.5), height, width};
+  }
+  // The first channel of a pixel.
+  HERE Index place(Index image, Index pixel, int head) const {
+    return ((image * pixels + pixel) * heads + head) * channels;
+  }
+};
+
+// Index: (image, query, head, channel).
+template <class T>
+struct AttentionForward {
+  T* output;
+  Attention<T> op;
+
+  template <class I, class Team>
+  HERE void operator()(I i, const Team&) const {
+    const int channel = i % op.channels, head = i / op.channels % op.heads;
+    const Index image = i / op.channels / op.heads / op.queries;
+    Index sample = Index(i / op.channels) * op.levels * op.points, first = 0;
+    Wide<T> sum = 0;
+    for (int level = 0; level < op.levels; ++level) {
+      const int height = op.sizes[2 * level], width = op.sizes[2 * level + 1];
+      const T* from = op.value + op.place(image, first, head) + channel;
+      for (int point = 0; point < op.points; ++point, ++sample) {
+        const Corners<Wide<T>> corners = op.corners(sample, height, width);
+        Wide<T> seen = 0;
+        for (int k = 0; k < 4; ++k) {
+          if (corners.weight[k] != 0) {
+            seen += corners.weight[k] * Wide<T>(from[Index(corners.at[k]) * op.heads * op.channels]);
+          }
+        }
+        sum += Wide<T>(op.weights[sample]) * seen;
+      }
+      first += Index(height) * width;
+    }
+    output[i] = T(sum);
+  }
+};
+
+// Index: a sample, shared by a team whose workers divide the channels. Several samples may read the same pixel, so its
+// gradient is added to; a location and a weight belong to one sample.
+template <class T>
+struct AttentionBackward {
+  const T* gradient;        // as the output: [image][query][head][channel]
+  Wide<T>* value_gradient;  // zero at the start
+  Wide<T>* location_gradient;
+  T* weight_gradient;
+  Attention<T> op;
+
+  template <class I, class Team>
+  HERE void operator()(I sample, const Team& team) const {
+    const int level = sample / op.points % op.levels;
+    const I output = sample / op.points / op.levels;
+    const Index image = output / op.heads / op.queries;
+    const int head = output % op.heads;
+    Index first = 0;
+    for (int before = 0; before < level; ++before) first += Index(op.sizes[2 * before]) * op.sizes[2 * before + 1];
+    const int height = op.sizes[2 * level], width = op.sizes[2 * level + 1];
+    const Corners<Wide<T>> corners = op.corners(sample, height, width);
+    const Wide<T> weight = op.weights[sample];
+    const Index start = op.place(image, first, head);
+    Wide<T> by_y = 0, by_x = 0, by_weight = 0;
+    for (int channel = team.lane; channel < op.channels; channel += team.size) {
+      const Wide<T> arrived = gradient[Index(output) * op.channels + channel];
+      for (int k = 0; k < 4; ++k) {
+        if (corners.weight[k] == 0 && corners.by_y[k] == 0 && corners.by_x[k] == 0) continue;  // outside of the image
+        const Index at = start + Index(corners.at[k]) * op.heads * op.channels + channel;
+        const Wide<T> pixel = op.value[at];
         by_y += arrived * corners.by_y[k] * pixel;
         by_x += arrived * corners.by_x[k] * pixel;
-        by_mask += arrived * corners.weight[k] * pixel;
+        by_weight += arrived * corners.weight[k] * pixel;
+        team.add(&value_gradient[at], corners.weight[k] * weight * arrived);
       }
     }
-    offset_gradient[to.offset] = T(by_y * to.share);
-    offset_gradient[to.offset + op.positions()] = T(by_x * to.share);
-    if (mask_gradient) mask_gradient[to.mask] = T(by_mask);
+    by_y = team.total(by_y), by_x = team.total(by_x), by_weight = team.total(by_weight);
+    if (team.lane == 0) {
+      location_gradient[2 * Index(sample)] = by_x * weight * width;
+      location_gradient[2 * Index(sample) + 1] = by_y * weight * height;
+      weight_gradient[sample] = T(by_weight);
+    }
   }
 };
 
 }  // namespace real_ops
 
-// EACH_OP(DO) says DO(name, struct) for all of them: kernels.cu and host.cpp make a function of each.
-#define EACH_OP(DO, T)                              \
-  DO(roi_align_forward, RoiAlignForward, T)         \
-  DO(roi_align_backward, RoiAlignBackward, T)       \
-  DO(deform_columns, DeformColumns, T)              \
-  DO(deform_input_gradient, DeformInputGradient, T) \
-  DO(deform_offset_gradient, DeformOffsetGradient, T)
+// Lists all ops for kernels.cu and host.cpp, which make a function of each: DO(name, struct, type). The second list has
+// those that a warp computes together.
+#define EACH_OP(DO, T)                        \
+  DO(roi_align_forward, RoiAlignForward, T)   \
+  DO(roi_align_backward, RoiAlignBackward, T) \
+  DO(deform_columns, DeformColumns, T)        \
+  DO(deform_backward, DeformBackward, T)      \
+  DO(attention_forward, AttentionForward, T)
+#define EACH_OP_OF_A_WARP(DO, T) DO(attention_backward, AttentionBackward, T)

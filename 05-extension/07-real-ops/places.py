@@ -1,4 +1,4 @@
-# Where an op's loop runs: on the CPU (libreal_ops.so), or as a kernel through the driver API (kernels.ptx).
+# Where an op runs: as a loop on the CPU (libreal_ops.so), or as a kernel, launched with the driver API (kernels.ptx).
 from __future__ import annotations
 
 import contextlib
@@ -13,52 +13,71 @@ import torch
 from common.built import built
 from common.driver import Copy, cu, current, primary
 
-SUFFIXES = {torch.float16: "half", torch.float32: "float", torch.float64: "double"}
-THREADS = 256
+SUFFIXES = {torch.float16: "half", torch.bfloat16: "bfloat16", torch.float32: "float", torch.float64: "double"}
+CHANNELS = 8  # that a thread handles in ROIAlign and in a convolution's columns: kChannels
+THREADS = 256  # of a block
 KERNELS = built(__file__, "kernels.ptx")
+
+
+def wide(dtype: torch.dtype) -> torch.dtype:
+    """The type in which an op computes and adds up: Wide<T>."""
+    return torch.float32 if dtype in (torch.float16, torch.bfloat16) else dtype
+
+
+def pieces(channels: int) -> int:
+    return (channels + CHANNELS - 1) // CHANNELS
 
 
 # ---- the structs of ops.hpp ----------------------------------------------------------------------------------------------
 
 
 def struct(name: str, pointers: str = "", ints: str = "", more: tuple[tuple[str, type], ...] = ()) -> type[ctypes.Structure]:
-    """A struct of C++: pointers first, then ints, then the rest."""
+    """A struct as C++ lays it out: pointers first, then ints, then the rest."""
     fields = [(field, c_void_p) for field in pointers.split()] + [(field, c_int) for field in ints.split()] + list(more)
     return type(name, (ctypes.Structure,), {"_fields_": fields})
+
+
+def op_struct(name: str, pointers: str, op: type[ctypes.Structure]) -> type[ctypes.Structure]:
+    return struct(name, pointers, more=(("op", op),))
 
 
 RoiAlign = struct("RoiAlign", "boxes", "channels height width rows columns samples aligned", (("scale", c_double),))
 SIZES = "images channels height width groups kernel_height kernel_width out_height out_width"
 Taps = struct("Taps", "input offsets mask", SIZES + " stride_y stride_x padding_y padding_x dilation_y dilation_x")
+LEVELS = 8  # of an attention, at most: kLevels
+IN_ATTENTION = "images pixels queries heads channels levels points"
+Attention = struct("Attention", "value locations weights", IN_ATTENTION, (("sizes", c_int * (2 * LEVELS)),))
 OPS = {
-    "roi_align_forward": struct("RoiAlignForward", "input output", more=(("op", RoiAlign),)),
-    "roi_align_backward": struct("RoiAlignBackward", "gradient input_gradient", more=(("op", RoiAlign),)),
-    "deform_columns": struct("DeformColumns", "columns", more=(("op", Taps),)),
-    "deform_input_gradient": struct("DeformInputGradient", "column_gradient input_gradient", more=(("op", Taps),)),
-    "deform_offset_gradient": struct("DeformOffsetGradient", "column_gradient offset_gradient mask_gradient", more=(("op", Taps),)),
+    "roi_align_forward": op_struct("RoiAlignForward", "input output", RoiAlign),
+    "roi_align_backward": op_struct("RoiAlignBackward", "gradient input_gradient", RoiAlign),
+    "deform_columns": op_struct("DeformColumns", "columns", Taps),
+    "deform_backward": op_struct("DeformBackward", "column_gradient columns input_gradient offset_gradient mask_gradient", Taps),
+    "attention_forward": op_struct("AttentionForward", "output", Attention),
+    "attention_backward": op_struct("AttentionBackward", "gradient value_gradient location_gradient weight_gradient", Attention),
 }
+TEAMS = {"attention_backward": 32}  # threads that share an index, where it is not one
 
 
 def layouts() -> str:
-    """The structs as Python sees them, in the words in which host.cpp tells how C++ does."""
+    """The structs as Python defines them, in the words in which host.cpp describes those of C++."""
     lines = []
-    for kind in (RoiAlign, Taps, *OPS.values()):
+    for kind in (RoiAlign, Taps, Attention, *OPS.values()):
         places = [f"{name} {getattr(kind, name).offset}" for name, _ in kind._fields_]
         lines.append(f"{kind.__name__}: {', '.join(places)}, end {ctypes.sizeof(kind)}\n")
-    return "".join(lines)
+    return "".join(lines) + f"channels at once: {CHANNELS}\n"
 
 
 def filled(kind: type[ctypes.Structure], members: dict[str, object], address: Callable[[object], object]) -> ctypes.Structure:
-    """A struct with all its members, by their names; a struct within it is a dict. `address` says where a tensor is."""
+    """A struct with all its members, given by name; a struct inside it is a dict. address(tensor) returns the tensor's address."""
     if members.keys() != {name for name, _ in kind._fields_}:
-        raise TypeError(f"{kind.__name__} has other members than {', '.join(members)}")
+        raise TypeError(f"{kind.__name__} has other members than {', '.join(members)}.")
     inner = {name: type for name, type in kind._fields_ if issubclass(type, ctypes.Structure)}
     values = {name: filled(inner[name], value, address) if name in inner else address(value) for name, value in members.items()}
     return kind(**values)
 
 
 class Out:
-    """Marks a tensor that the op writes."""
+    """Marks a tensor that the op writes, or None for a result that is not wanted."""
 
     def __init__(self, tensor: torch.Tensor | None):
         self.tensor = tensor
@@ -72,37 +91,37 @@ def tensor_in(value: object) -> object:
 
 
 class Host:
-    """The CPU's loops."""
+    """The loops on the CPU."""
 
     def __init__(self) -> None:
         self.library = ctypes.CDLL(built(__file__, "libreal_ops.so"))
         self.library.layouts.restype = ctypes.c_char_p
-        cpps = self.library.layouts().decode()
-        if cpps != layouts():
-            raise RuntimeError(f"places.py and ops.hpp do not mean the same structs:\n{layouts()}\n{cpps}")
+        in_cpp = self.library.layouts().decode()
+        if in_cpp != layouts():
+            raise RuntimeError(f"places.py and ops.hpp define different structs:\n{layouts()}\n{in_cpp}")
 
     def run(self, op: str, like: torch.Tensor, count: int, /, **members: object) -> None:
-        """Calls op(i) for every i below count, in the type of `like`. A CPU computes in float what is stored in half."""
-        half = like.dtype == torch.float16
+        """Calls op(i) for every i below count. `like` has the op's type. The loops have no half types, so these become float first."""
+        half = wide(like.dtype) != like.dtype
         copies = []
 
         def address(value: object) -> object:
             tensor = tensor_in(value)
             if not isinstance(tensor, torch.Tensor):
                 return tensor
-            wide = tensor.float() if half else tensor
-            copies.append((value, tensor, wide))
-            return wide.data_ptr()
+            widened = tensor.float() if half and tensor.is_floating_point() else tensor
+            copies.append((value, tensor, widened))
+            return widened.data_ptr()
 
-        function = getattr(self.library, f"{op}_{SUFFIXES[torch.float32 if half else like.dtype]}")
+        function = getattr(self.library, f"{op}_{SUFFIXES[wide(like.dtype)]}")
         function(byref(filled(OPS[op], members, address)), c_longlong(count))
-        for value, tensor, wide in copies:
-            if isinstance(value, Out) and wide is not tensor:
-                tensor.copy_(wide)
+        for value, tensor, widened in copies:
+            if isinstance(value, Out) and widened is not tensor:
+                tensor.copy_(widened)
 
     def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Which boxes stay. order: the best come first."""
-        boxes = (boxes.float() if boxes.dtype == torch.float16 else boxes)[order]
+        """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""
+        boxes = boxes[order]
         kept = torch.empty(len(boxes), dtype=torch.int64)
         function = getattr(self.library, f"nms_{SUFFIXES[boxes.dtype]}")
         function.restype = c_longlong
@@ -110,14 +129,39 @@ class Host:
         return order[kept[:total]]
 
 
-class Device:
-    """The kernels. Tensors of the GPU are used where they are, on PyTorch's current stream; those of the host are copied there and back."""
+class Addresses:
+    """Makes a device's context current for the time of a `with`. Called with a tensor, it returns the tensor's address there."""
 
-    TILE = 64  # boxes that one word of NMS's mask is about
-    SHARED = 36 * 1024  # bytes of shared memory that nms_scan may ask for, of the 48 KiB that every device grants a block
+    def __init__(self, context: c_void_p):
+        self.context, self.copies = context, contextlib.ExitStack()
+
+    def __enter__(self) -> Addresses:
+        cu.cuCtxPushCurrent_v2(self.context)
+        return self
+
+    def __call__(self, value: object) -> object:
+        tensor = tensor_in(value)
+        if not isinstance(tensor, torch.Tensor):
+            return tensor
+        if tensor.is_cuda or tensor.numel() == 0:
+            return tensor.data_ptr()
+        return self.copies.enter_context(Copy(tensor, back=isinstance(value, Out))).data_ptr()
+
+    def __exit__(self, *failed: object) -> None:
+        try:
+            self.copies.__exit__(*failed)  # copies the results of host tensors back
+        finally:
+            cu.cuCtxPopCurrent_v2(byref(c_void_p()))
+
+
+class Device:
+    """The kernels. They use a GPU's tensors in place, in PyTorch's current stream. Host tensors are copied to the device and back."""
+
+    TILE = 64  # boxes for which a word of NMS's mask has bits
+    SHARED = 36 * 1024  # bytes of dynamic shared memory for nms_scan; a block has at least 48 KiB in all
 
     def __init__(self, ordinal: int, image: str = KERNELS) -> None:
-        host()  # which compares the structs
+        host()  # compares the structs
         self.context, self.module = primary(ordinal), c_void_p()  # the context that PyTorch uses
         with current(self.context):
             cu.cuModuleLoadData(byref(self.module), pathlib.Path(image).read_bytes() + b"\0")
@@ -129,59 +173,53 @@ class Device:
             cu.cuModuleGetFunction(byref(self.kernels[name]), self.module, name.encode())
         return self.kernels[name]
 
-    @contextlib.contextmanager
-    def addresses(self) -> Iterator[Callable[[object], object]]:
-        """Inside, our device's context is current, and the function that is given says where a tensor is on the device."""
-        with contextlib.ExitStack() as until_done:
-            until_done.enter_context(current(self.context))
-
-            def address(value: object) -> object:
-                tensor = tensor_in(value)
-                if not isinstance(tensor, torch.Tensor):
-                    return tensor
-                here = tensor.is_cuda or tensor.numel() == 0
-                return (tensor if here else until_done.enter_context(Copy(tensor, back=isinstance(value, Out)))).data_ptr()
-
-            yield address
+    def addresses(self) -> Addresses:
+        return Addresses(self.context)
 
     def launch(self, name: str, grid: tuple[int, int], block: int, arguments: list[object], shared: int, like: torch.Tensor) -> None:
-        """arguments: values of C, that is of ctypes."""
+        """The arguments are ctypes values."""
         stream = torch.cuda.current_stream(like.device).cuda_stream if like.is_cuda else 0
-        pointers = (c_void_p * len(arguments))(*[ctypes.addressof(argument) for argument in arguments])
+        pointers = (c_void_p * len(arguments))(*map(ctypes.addressof, arguments))
         cu.cuLaunchKernel(self.kernel(name), *grid, 1, block, 1, 1, shared, c_void_p(stream), pointers, None)
 
     def run(self, op: str, like: torch.Tensor, count: int, /, **members: object) -> None:
-        """op(i) for every i below count, in the type of `like`. A grid of no blocks would be an error."""
-        if count == 0:
+        """Computes op(i) for every i below count. `like` has the op's type."""
+        if count == 0:  # a grid without blocks would be an error
             return
-        blocks = min((count + THREADS - 1) // THREADS, 1 << 20)
+        threads = count * TEAMS.get(op, 1)
+        blocks = min((threads + THREADS - 1) // THREADS, 1 << 20)
         with self.addresses() as address:
             arguments = [filled(OPS[op], members, address), c_longlong(count)]
             self.launch(f"{op}_{SUFFIXES[like.dtype]}", (blocks, 1), THREADS, arguments, 0, like)
 
     def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 1024) -> torch.Tensor:
-        """Which boxes stay. order: the best come first."""
-        if len(boxes) == 0:
+        """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""
+        count = len(boxes)
+        if count == 0:
             return order
-        mask = self.mask(boxes, order, threshold)
-        kept, total = torch.empty_like(order), torch.empty(1, dtype=torch.int32, device=order.device)
+        kept = order.new_empty(count + 1)  # the last element is the number of boxes that are kept
         with self.addresses() as address:
-            given, written = map(c_void_p, map(address, (mask, order))), map(c_void_p, map(address, (Out(kept), Out(total))))
-            self.launch(scan, (1, 1), block, [*given, c_int(len(boxes)), *written], mask.shape[1] * 8, boxes)
-        return kept[: int(total)]  # nothing goes to the host but their number, since a tensor's size has to be known there
+            mask, *there = self.launch_mask(boxes, order, threshold, address)
+            self.launch(scan, (1, 1), block, [*there, c_int(count), c_void_p(address(Out(kept)))], mask.shape[1] * 8, boxes)
+        return kept[: int(kept[count])]  # only this number is copied to the host, which must know a tensor's size
 
     def mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
-        """Who overlaps whom: for each box, in this order, and for some that fill the last tile, a word for each tile."""
-        tiles = (len(boxes) + self.TILE - 1) // self.TILE
-        if tiles * 8 > self.SHARED:
-            raise ValueError(f"nms: {len(boxes)} boxes are too many; {self.SHARED // 8 * self.TILE} are the most.")
-        mask = torch.empty((tiles * self.TILE, tiles), dtype=torch.int64, device=boxes.device)
-        boxes = boxes.contiguous()
+        """Which boxes overlap: for each box in this order, and for those that fill the last tile, a word for each tile."""
         with self.addresses() as address:
-            given, written = map(c_void_p, map(address, (boxes, order))), c_void_p(address(Out(mask)))
-            arguments = [*given, c_int(len(boxes)), c_double(threshold), written]
-            self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
-        return mask
+            return self.launch_mask(boxes, order, threshold, address)[0]
+
+    def launch_mask(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, address: Addresses) -> tuple[torch.Tensor, c_void_p, c_void_p]:
+        """Returns the mask, and the addresses of the mask and of `order` on the device."""
+        count = len(boxes)
+        tiles = (count + self.TILE - 1) // self.TILE
+        if tiles * 8 > self.SHARED:
+            raise ValueError(f"nms: {count} boxes are too many. The limit is {self.SHARED // 8 * self.TILE}.")
+        mask = order.new_empty((tiles * self.TILE, tiles))
+        boxes = boxes.contiguous()
+        boxes_there, order_there, mask_there = [c_void_p(address(tensor)) for tensor in (boxes, order, Out(mask))]
+        arguments = [boxes_there, order_there, c_int(count), c_double(threshold), mask_there]
+        self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
+        return mask, mask_there, order_there
 
 
 @functools.cache
@@ -199,7 +237,7 @@ _host_tensors_on_device = False
 
 @contextlib.contextmanager
 def through_the_driver() -> Iterator[None]:
-    """Inside, tensors of the host are computed with by the first device's kernels, too."""
+    """Inside, the first device's kernels also compute with host tensors."""
     global _host_tensors_on_device
     before, _host_tensors_on_device = _host_tensors_on_device, True
     try:
@@ -209,7 +247,7 @@ def through_the_driver() -> Iterator[None]:
 
 
 def place_for(tensor: torch.Tensor) -> Host | Device:
-    """Who computes with this tensor."""
+    """Where to compute with this tensor."""
     if tensor.is_cuda:
         return device(tensor.device.index)
     return device(0) if _host_tensors_on_device else host()

@@ -1,4 +1,5 @@
-# nms, roi_align and deform_conv2d for PyTorch: what they demand, what they allocate, and what their backward returns.
+# nms, roi_align, deform_conv2d and deform_attention for PyTorch: their schemas, what they require of their arguments, what
+# they allocate, their gradients, and their behavior under autocast.
 from __future__ import annotations
 
 import math
@@ -6,41 +7,43 @@ import warnings
 
 import torch
 
-from places import SUFFIXES, Out, Taps, place_for
+from places import LEVELS, SUFFIXES, Attention, Out, Taps, pieces, place_for, wide
 
 Tensor = torch.Tensor
 LIBRARY = "real_ops"
 
 
-def demand(condition: bool, sentence: str) -> None:
+def require(condition: bool, sentence: str) -> None:
     if not condition:
         raise ValueError(sentence)
 
 
-def demand_alike(op: str, **tensors: Tensor | None) -> None:
-    """The same type and device for all."""
+def require_same(op: str, **tensors: Tensor | None) -> None:
+    """All tensors have the same type and device."""
     given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
     first, *others = given
     kind = given[first]
-    demand(kind.dtype in SUFFIXES, f"{op}: {first} is {kind.dtype}; half, float and double are what there is.")
-    demand(kind.device.type in ("cpu", "cuda", "meta"), f"{op}: {first} is on {kind.device}; it runs on cpu and cuda.")
+    require(kind.dtype in SUFFIXES, f"{op}: {first} is {kind.dtype}. It takes float16, bfloat16, float32 and float64.")
+    require(kind.device.type in ("cpu", "cuda", "meta"), f"{op}: {first} is on {kind.device}. It runs on cpu and cuda.")
     for name in others:
-        demand(given[name].dtype == kind.dtype, f"{op}: {name} is {given[name].dtype}, but {first} is {kind.dtype}.")
-        demand(given[name].device == kind.device, f"{op}: {name} is on {given[name].device}, but {first} is on {kind.device}.")
+        require(given[name].dtype == kind.dtype, f"{op}: {name} is {given[name].dtype}, but {first} is {kind.dtype}.")
+        require(given[name].device == kind.device, f"{op}: {name} is on {given[name].device}, but {first} is on {kind.device}.")
 
 
-def tell_of_atomics(op: str) -> None:
-    """Whoever has asked PyTorch for the same bits every time must not get others without a word."""
+def require_coordinates(op: str, name: str, tensor: Tensor, first: str, like: Tensor) -> None:
+    """Coordinates may be float32 beside values of a half type: bfloat16 cannot tell pixel 257 from 256."""
+    fits = tensor.dtype in (like.dtype, wide(like.dtype))
+    require(fits, f"{op}: {name} is {tensor.dtype}, but {first} is {like.dtype}.")
+    require(tensor.device == like.device, f"{op}: {name} is on {tensor.device}, but {first} is on {like.device}.")
+
+
+def warn_of_atomics(op: str) -> None:
+    """With torch.use_deterministic_algorithms(True), PyTorch promises the same bits in every run. Atomic additions cannot keep that."""
     if torch.are_deterministic_algorithms_enabled():
-        sentence = f"{op} adds with atomics, in an order that nobody fixes: on a GPU its last digits change from run to run."
+        sentence = f"{op} adds with atomics in no fixed order, so on a GPU its last digits change from run to run."
         if not torch.is_deterministic_algorithms_warn_only_enabled():
-            raise RuntimeError(sentence)  # what PyTorch raises
+            raise RuntimeError(sentence)  # as PyTorch's own ops do
         warnings.warn(sentence)
-
-
-def wide(dtype: torch.dtype) -> torch.dtype:
-    """What gradients are added up in."""
-    return torch.float32 if dtype == torch.float16 else dtype
 
 
 # ---- NMS -----------------------------------------------------------------------------------------------------------------
@@ -49,31 +52,31 @@ torch.library.define(f"{LIBRARY}::nms", "(Tensor boxes, Tensor scores, float thr
 
 
 def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """The numbers of the boxes that stay, the best first. A box is left, top, right, bottom.
+    """The numbers of the boxes that are kept, best first. A box is left, top, right, bottom.
 
-    A box goes if its IoU with a better one that stays is above the threshold.
+    A box is removed if its IoU with a better box that is kept exceeds the threshold.
     """
     return torch.ops.real_ops.nms(boxes, scores, threshold)
 
 
-def demand_for_nms(boxes: Tensor, scores: Tensor) -> None:
-    demand(boxes.dim() == 2 and boxes.shape[1] == 4, f"nms: boxes are n x 4, not {list(boxes.shape)}.")
-    demand(scores.shape == boxes.shape[:1], f"nms: {boxes.shape[0]} boxes need as many scores, not {list(scores.shape)}.")
-    demand_alike("nms", boxes=boxes, scores=scores)
+def require_for_nms(boxes: Tensor, scores: Tensor) -> None:
+    require(boxes.dim() == 2 and boxes.shape[1] == 4, f"nms: boxes are n x 4, not {list(boxes.shape)}.")
+    require(scores.shape == boxes.shape[:1], f"nms: {boxes.shape[0]} boxes need as many scores, not {list(scores.shape)}.")
+    require_same("nms", boxes=boxes, scores=scores)
 
 
 @torch.library.impl(f"{LIBRARY}::nms", ("cpu", "cuda"))
 def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    demand_for_nms(boxes, scores)
+    require_for_nms(boxes, scores)
     order = scores.sort(descending=True, stable=True).indices
-    return place_for(boxes).nms(boxes, order, threshold)
+    return place_for(boxes).nms(boxes.to(wide(boxes.dtype)), order, threshold)
 
 
 @torch.library.register_fake(f"{LIBRARY}::nms")
 def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    demand_for_nms(boxes, scores)
-    stay = torch.library.get_ctx().new_dynamic_size()  # known only when it has run
-    return boxes.new_empty(stay, dtype=torch.int64)
+    require_for_nms(boxes, scores)
+    kept = torch.library.get_ctx().new_dynamic_size()  # only the result tells how many
+    return boxes.new_empty(kept, dtype=torch.int64)
 
 
 # ---- ROIAlign ------------------------------------------------------------------------------------------------------------
@@ -86,72 +89,75 @@ torch.library.define(f"{LIBRARY}::roi_align_backward", f"(Tensor gradient, Tenso
 def roi_align(
     input: Tensor, boxes: Tensor, output_size: int | tuple[int, int], scale: float = 1.0, samples: int = -1, aligned: bool = False
 ) -> Tensor:
-    """boxes: k x 5, image and corners. samples: a side of a bin; as many as it has pixels, if not positive."""
+    """boxes: k x 5, image and corners. samples: along each side of a bin; if it is not positive, one for each pixel."""
     rows, columns = (output_size, output_size) if isinstance(output_size, int) else output_size
     return torch.ops.real_ops.roi_align(input, boxes, rows, columns, scale, samples, aligned)
 
 
-def demand_for_roi_align(input: Tensor, boxes: Tensor, rows: int, columns: int) -> None:
-    demand(input.dim() == 4, f"roi_align: input has 4 dimensions, not {input.dim()}.")
+def require_for_roi_align(input: Tensor, boxes: Tensor, rows: int, columns: int) -> None:
+    require(input.dim() == 4, f"roi_align: input has 4 dimensions, not {input.dim()}.")
     is_list = boxes.dim() == 2 and boxes.shape[1] == 5
-    demand(is_list, f"roi_align: boxes are k x 5 (image, left, top, right, bottom), not {list(boxes.shape)}.")
-    demand(rows > 0 and columns > 0, f"roi_align: an output of {rows} x {columns} has no bins.")
-    demand_alike("roi_align", input=input, boxes=boxes)
+    require(is_list, f"roi_align: boxes are k x 5 (image, left, top, right, bottom), not {list(boxes.shape)}.")
+    require(rows > 0 and columns > 0, f"roi_align: an output of {rows} x {columns} has no bins.")
+    require_same("roi_align", input=input)
+    require_coordinates("roi_align", "boxes", boxes, "input", input)
 
 
-def demand_for_roi_align_backward(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int) -> None:
-    demand_for_roi_align(gradient, boxes, rows, columns)
-    demand(len(shape) == 4, f"roi_align's backward: input had 4 dimensions, not {len(shape)}.")
+def require_for_roi_align_backward(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int) -> None:
+    require_for_roi_align(gradient, boxes, rows, columns)
+    require(len(shape) == 4, f"roi_align's backward: input had 4 dimensions, not {len(shape)}.")
     expected = (boxes.shape[0], shape[1], rows, columns)
-    demand(tuple(gradient.shape) == expected, f"roi_align's backward: gradient is {list(gradient.shape)}, not {list(expected)}.")
+    require(tuple(gradient.shape) == expected, f"roi_align's backward: gradient is {list(gradient.shape)}, not {list(expected)}.")
 
 
-def demand_images(boxes: Tensor, images: int) -> None:
-    """No box may name an image that is not there. On a GPU nobody waits for the answer: the device stops with an assertion."""
+def require_images(boxes: Tensor, images: int) -> None:
+    """Every box names an existing image. On a GPU, the host does not wait for the comparison; the device stops with an assertion."""
     known = ((boxes[:, 0] >= 0) & (boxes[:, 0] < images)).all()
     if boxes.is_cuda:
         torch._assert_async(known)
     else:
-        demand(bool(known), f"roi_align: there are {images} images, and a box names another.")
+        require(bool(known), f"roi_align: there are {images} images, and a box names another.")
 
 
 def struct_of_roi_align(boxes: Tensor, shape: list[int], rows: int, columns: int, *how: object) -> dict[str, object]:
-    """`shape`: the input's. The members of ops.hpp's RoiAlign."""
+    """The members of RoiAlign in ops.hpp. `shape` is the input's."""
     names = ("channels", "height", "width", "rows", "columns", "scale", "samples", "aligned")
     return dict(zip(names, (*shape[1:], rows, columns, *how)), boxes=boxes.contiguous())
 
 
 @torch.library.impl(f"{LIBRARY}::roi_align", ("cpu", "cuda"))
 def _(input: Tensor, boxes: Tensor, rows: int, columns: int, *how: object) -> Tensor:
-    demand_for_roi_align(input, boxes, rows, columns)
-    demand_images(boxes, input.shape[0])
+    require_for_roi_align(input, boxes, rows, columns)
+    require_images(boxes, input.shape[0])
     output = input.new_empty(len(boxes), input.shape[1], rows, columns)
-    op = struct_of_roi_align(boxes, input.shape, rows, columns, *how)
-    place_for(input).run("roi_align_forward", input, output.numel(), input=input.contiguous(), output=Out(output), op=op)
+    op = struct_of_roi_align(boxes.to(wide(input.dtype)), input.shape, rows, columns, *how)
+    count = len(boxes) * pieces(input.shape[1]) * rows * columns
+    place_for(input).run("roi_align_forward", input, count, input=input.contiguous(), output=Out(output), op=op)
     return output
 
 
 @torch.library.impl(f"{LIBRARY}::roi_align_backward", ("cpu", "cuda"))
 def _(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int, *how: object) -> Tensor:
-    demand_for_roi_align_backward(gradient, boxes, shape, rows, columns)
-    demand_images(boxes, shape[0])
+    require_for_roi_align_backward(gradient, boxes, shape, rows, columns)
+    require_images(boxes, shape[0])
     if gradient.is_cuda:
-        tell_of_atomics("roi_align's backward")
+        warn_of_atomics("roi_align's backward")
     sums = gradient.new_zeros(shape, dtype=wide(gradient.dtype))
-    members = {"gradient": gradient.contiguous(), "input_gradient": Out(sums), "op": struct_of_roi_align(boxes, shape, rows, columns, *how)}
-    place_for(gradient).run("roi_align_backward", gradient, gradient.numel(), **members)
+    op = struct_of_roi_align(boxes.to(sums.dtype), shape, rows, columns, *how)
+    count = len(boxes) * pieces(shape[1]) * rows * columns
+    place_for(gradient).run("roi_align_backward", gradient, count, gradient=gradient.contiguous(), input_gradient=Out(sums), op=op)
     return sums.to(gradient.dtype)
 
 
 @torch.library.register_fake(f"{LIBRARY}::roi_align")
 def _(input: Tensor, boxes: Tensor, rows: int, columns: int, *how: object) -> Tensor:
-    demand_for_roi_align(input, boxes, rows, columns)
+    require_for_roi_align(input, boxes, rows, columns)
     return input.new_empty(boxes.shape[0], input.shape[1], rows, columns)
 
 
 @torch.library.register_fake(f"{LIBRARY}::roi_align_backward")
 def _(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int, *how: object) -> Tensor:
-    demand_for_roi_align_backward(gradient, boxes, shape, rows, columns)
+    require_for_roi_align_backward(gradient, boxes, shape, rows, columns)
     return gradient.new_empty(shape)
 
 
@@ -162,7 +168,7 @@ def keep_boxes(ctx, inputs, output) -> None:
 
 def roi_align_gradients(ctx, gradient):
     (boxes,) = ctx.saved_tensors
-    wanted = ctx.needs_input_grad[0]  # and not only of the boxes, which get none
+    wanted = ctx.needs_input_grad[0]  # false if only the boxes require a gradient; they get none
     return torch.ops.real_ops.roi_align_backward(gradient, boxes, ctx.shape, *ctx.how) if wanted else None, *[None] * 6
 
 
@@ -172,7 +178,7 @@ def keep_boxes_again(ctx, inputs, output) -> None:
 
 
 def roi_align_gradients_again(ctx, gradient):
-    """Backward is linear in the gradient, and the gradient of its gradient is forward."""
+    """Backward is linear in the gradient, so the gradient of backward is forward."""
     (boxes,) = ctx.saved_tensors
     return torch.ops.real_ops.roi_align(gradient, boxes, *ctx.how), *[None] * 7
 
@@ -206,129 +212,134 @@ def deform_conv2d(
     input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None = None, mask: Tensor | None = None,
     stride: int | tuple[int, int] = 1, padding: int | tuple[int, int] = 0, dilation: int | tuple[int, int] = 1,
 ) -> Tensor:  # fmt: skip
-    """Version 2 with a mask, version 1 without. The groups of channels follow from weight's shape, those of offsets from offset's."""
+    """Version 2 with a mask, version 1 without. The shapes of weight and offset tell how many groups there are."""
     return torch.ops.real_ops.deform_conv2d(input, offset, weight, bias, mask, pair(stride), pair(padding), pair(dilation))
 
 
-def demand_for_deform_conv2d(
+def require_for_deform_conv2d(
     input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None,
     stride: list[int], padding: list[int], dilation: list[int],
 ) -> tuple[int, ...]:  # fmt: skip
-    """The shape of the output."""
-    demand(len(stride) == len(padding) == len(dilation) == 2, "deform_conv2d: stride, padding and dilation are two numbers each.")
+    """Returns the shape of the output."""
+    require(len(stride) == len(padding) == len(dilation) == 2, "deform_conv2d: stride, padding and dilation are two numbers each.")
     for name, tensor in (("input", input), ("offset", offset), ("weight", weight)):
-        demand(tensor.dim() == 4, f"deform_conv2d: {name} has 4 dimensions, not {tensor.dim()}.")
-    demand_alike("deform_conv2d", input=input, offset=offset, weight=weight, bias=bias, mask=mask)
+        require(tensor.dim() == 4, f"deform_conv2d: {name} has 4 dimensions, not {tensor.dim()}.")
+    require_same("deform_conv2d", input=input, offset=offset, weight=weight, bias=bias, mask=mask)
     steps = min(stride) > 0 and min(dilation) > 0 and min(padding) >= 0
-    demand(steps, "deform_conv2d: stride and dilation are positive, padding is not negative.")
+    require(steps, "deform_conv2d: stride and dilation are positive, padding is not negative.")
     channels, filters = input.shape[1], weight.shape[0]
-    demand(
+    require(
         weight.shape[1] > 0 and channels % weight.shape[1] == 0 and filters % (channels // weight.shape[1]) == 0 and channels > 0,
         f"deform_conv2d: a weight of {list(weight.shape)} does not divide {channels} channels into groups.",
     )
     taps, size = weight.shape[2] * weight.shape[3], output_size(input, weight, stride, padding, dilation)
-    demand(taps > 0 and min(size) > 0, f"deform_conv2d: the output would be {size[0]} x {size[1]}.")
+    require(taps > 0 and min(size) > 0, f"deform_conv2d: the output would be {size[0]} x {size[1]}.")
     per_group = 2 * taps
     groups = offset.shape[1] // per_group
-    demand(
+    require(
         groups > 0 and offset.shape[1] % per_group == 0 and channels % groups == 0,
-        f"deform_conv2d: offset has {offset.shape[1]} channels, which is not {per_group} for each of some groups of {channels} channels.",
+        f"deform_conv2d: offset has {offset.shape[1]} channels. It needs {per_group} for each group, and the groups divide {channels} channels.",
     )
     places = (input.shape[0], groups * taps, *size)
     fits = (offset.shape[0], *offset.shape[2:]) == (places[0], *size)
-    demand(fits, f"deform_conv2d: offset is {list(offset.shape)}, but the output is {list(size)}.")
+    require(fits, f"deform_conv2d: offset is {list(offset.shape)}, but the output is {list(size)}.")
     if mask is not None:
-        demand(tuple(mask.shape) == places, f"deform_conv2d: mask is {list(mask.shape)}, not {list(places)}.")
+        require(tuple(mask.shape) == places, f"deform_conv2d: mask is {list(mask.shape)}, not {list(places)}.")
     if bias is not None:
-        demand(tuple(bias.shape) == (filters,), f"deform_conv2d: bias is {list(bias.shape)}, not [{filters}].")
+        require(tuple(bias.shape) == (filters,), f"deform_conv2d: bias is {list(bias.shape)}, not [{filters}].")
     return input.shape[0], filters, *size
 
 
 class Layout:
-    """The convolution as a product of matrices: [groups, filters, what a filter has taps for] x [groups, the same, places]."""
+    """The convolution as matrix products, one for each image and group: [filters, columns of a filter] x [columns of a filter, positions]."""
 
     def __init__(self, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, how: list[list[int]]):
-        self.filters, self.depth, *kernel = weight.shape
+        self.filters, depth, *kernel = weight.shape
         self.images, channels, *image = input.shape
-        self.groups = channels // self.depth
-        self.size = tuple(offset.shape[2:])
-        self.elements = channels * math.prod(kernel) * self.places()
-        self.offsets = offset.shape[0] * offset.shape[1] // 2 * math.prod(self.size)
+        self.size, self.depth = tuple(offset.shape[2:]), depth * math.prod(kernel)
+        self.groups = channels // depth
         offset_groups = offset.shape[1] // (2 * math.prod(kernel))
+        self.looks = self.images * offset_groups * math.prod(kernel) * math.prod(self.size)  # one for each offset
+        self.pieces = pieces(channels // offset_groups)
         tensors = [None if tensor is None else tensor.contiguous() for tensor in (input, offset, mask)]
         numbers = [self.images, channels, *image, offset_groups, *kernel, *self.size, *(number for each in how for number in each)]
         self.taps = dict(zip((name for name, _ in Taps._fields_), [*tensors, *numbers], strict=True))
-        self.weight = weight.reshape(self.groups, self.filters // self.groups, self.depth * math.prod(kernel))
+        self.weight = weight.reshape(self.groups, self.filters // self.groups, self.depth)
         self.input = input
 
     def run(self, op: str, count: int, /, **members: Tensor | Out) -> None:
         place_for(self.input).run(op, self.input, count, **members, op=self.taps)
 
-    def places(self) -> int:
-        return self.images * math.prod(self.size)
+    def for_each_image(self, weight: Tensor) -> Tensor:
+        """A weight for each image and group. With one group, nothing is copied."""
+        return weight.expand(self.images, -1, -1) if self.groups == 1 else weight.repeat(self.images, 1, 1)
+
+    def empty_columns(self) -> Tensor:
+        return self.input.new_empty(self.images * self.groups, self.depth, math.prod(self.size))
 
     def columns(self) -> Tensor:
-        """What the taps see."""
-        seen = self.input.new_empty(self.groups, self.weight.shape[2], self.places())
-        self.run("deform_columns", self.elements, columns=Out(seen))
+        """What the taps read."""
+        seen = self.empty_columns()
+        self.run("deform_columns", self.looks * self.pieces, columns=Out(seen))
         return seen
 
-    def as_images(self, product: Tensor) -> Tensor:
-        return product.reshape(self.filters, self.images, *self.size).transpose(0, 1).contiguous()
-
     def as_matrices(self, images: Tensor) -> Tensor:
-        return images.transpose(0, 1).reshape(self.groups, self.filters // self.groups, self.places())
+        return images.reshape(self.images * self.groups, self.filters // self.groups, math.prod(self.size))
 
 
 @torch.library.impl(f"{LIBRARY}::deform_conv2d", ("cpu", "cuda"))
 def _(input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None, *how: list[int]) -> Tensor:
-    demand_for_deform_conv2d(input, offset, weight, bias, mask, *how)
+    require_for_deform_conv2d(input, offset, weight, bias, mask, *how)
     layout = Layout(input, offset, weight, mask, how)
-    output = layout.as_images(layout.weight @ layout.columns())
-    return output if bias is None else output + bias.view(-1, 1, 1)
+    output = torch.bmm(layout.for_each_image(layout.weight), layout.columns()).reshape(layout.images, layout.filters, *layout.size)
+    return output if bias is None else output.add_(bias.view(-1, 1, 1))
 
 
-def demand_for_deform_conv2d_backward(gradient: Tensor, *inputs: object) -> None:
-    shape = demand_for_deform_conv2d(*inputs[:3], None, *inputs[3:])
-    demand(tuple(gradient.shape) == shape, f"deform_conv2d's backward: gradient is {list(gradient.shape)}, not {list(shape)}.")
-    demand_alike("deform_conv2d's backward", input=inputs[0], gradient=gradient)
+def require_for_deform_conv2d_backward(gradient: Tensor, *inputs: object) -> None:
+    shape = require_for_deform_conv2d(*inputs[:3], None, *inputs[3:])
+    require(tuple(gradient.shape) == shape, f"deform_conv2d's backward: gradient is {list(gradient.shape)}, not {list(shape)}.")
+    require_same("deform_conv2d's backward", input=inputs[0], gradient=gradient)
 
 
 @torch.library.impl(f"{LIBRARY}::deform_conv2d_backward", ("cpu", "cuda"))
 def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list) -> tuple[Tensor, ...]:
-    """Of input, offset, weight and mask. Those that are not wanted are empty; offset and mask have theirs from one kernel."""
+    """The gradients of input, offset, weight and mask. Those that are not wanted are empty. One kernel computes offset's and mask's."""
     *how, (for_input, for_offset, for_weight, for_mask) = how
-    demand_for_deform_conv2d_backward(gradient, input, offset, weight, mask, *how)
+    require_for_deform_conv2d_backward(gradient, input, offset, weight, mask, *how)
     layout = Layout(input, offset, weight, mask, how)
     arrived = layout.as_matrices(gradient)
     of_input, of_offset, of_weight, of_mask = [input.new_empty(0) for _ in range(4)]
-    if for_weight:
-        of_weight = (arrived @ layout.columns().mT).reshape(weight.shape)
-    if for_input or for_offset or for_mask:
-        of_columns = layout.weight.mT.contiguous() @ arrived
-    if for_input:
-        if input.is_cuda:
-            tell_of_atomics("deform_conv2d's backward")
-        sums = torch.zeros_like(input, dtype=wide(input.dtype), memory_format=torch.contiguous_format)
-        layout.run("deform_input_gradient", layout.elements, column_gradient=of_columns, input_gradient=Out(sums))
-        of_input = sums.to(input.dtype)
-    if for_offset or for_mask:
-        of_offset = torch.empty_like(offset, memory_format=torch.contiguous_format)
-        of_mask = input.new_empty(0) if mask is None else torch.empty_like(mask, memory_format=torch.contiguous_format)
-        written = {"offset_gradient": Out(of_offset), "mask_gradient": Out(None if mask is None else of_mask)}
-        layout.run("deform_offset_gradient", layout.offsets, column_gradient=of_columns, **written)
+    if not (for_input or for_offset or for_mask):
+        seen = layout.columns() if for_weight else None
+    else:
+        if for_input and input.is_cuda:
+            warn_of_atomics("deform_conv2d's backward")
+        of_columns = torch.bmm(layout.for_each_image(layout.weight.mT.contiguous()), arrived)
+        seen = layout.empty_columns() if for_weight else None
+        sums = torch.zeros_like(input, dtype=wide(input.dtype), memory_format=torch.contiguous_format) if for_input else None
+        if for_offset or for_mask:
+            of_offset = torch.empty_like(offset, memory_format=torch.contiguous_format)
+            of_mask = of_mask if mask is None else torch.empty_like(mask, memory_format=torch.contiguous_format)
+        layout.run(
+            "deform_backward", layout.looks, column_gradient=of_columns, columns=Out(seen), input_gradient=Out(sums),
+            offset_gradient=Out(of_offset if for_offset or for_mask else None),
+            mask_gradient=Out(of_mask if (for_offset or for_mask) and mask is not None else None),
+        )  # fmt: skip
+        of_input = of_input if sums is None else sums.to(input.dtype)
+    if seen is not None:
+        of_weight = torch.bmm(arrived, seen.mT).reshape(layout.images, *weight.shape).sum(0)
     return of_input, of_offset, of_weight, of_mask
 
 
 @torch.library.register_fake(f"{LIBRARY}::deform_conv2d")
 def _(input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: Tensor | None, *how: list[int]) -> Tensor:
-    return input.new_empty(demand_for_deform_conv2d(input, offset, weight, bias, mask, *how))
+    return input.new_empty(require_for_deform_conv2d(input, offset, weight, bias, mask, *how))
 
 
 @torch.library.register_fake(f"{LIBRARY}::deform_conv2d_backward")
 def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list) -> tuple[Tensor, ...]:
     *how, (for_input, for_offset, for_weight, for_mask) = how
-    demand_for_deform_conv2d_backward(gradient, input, offset, weight, mask, *how)
+    require_for_deform_conv2d_backward(gradient, input, offset, weight, mask, *how)
     made = [for_input, for_offset or for_mask, for_weight, (for_offset or for_mask) and mask is not None]
     return tuple(input.new_empty(tensor.shape if is_made else 0) for tensor, is_made in zip((input, offset, weight, mask), made))
 
@@ -339,7 +350,7 @@ def keep_all(ctx, inputs, output) -> None:
 
 
 def deform_conv2d_gradients(ctx, gradient):
-    """One for each of forward's eight arguments, in their order; None for those that nobody wants."""
+    """One for each of forward's eight arguments, in their order. None for those that are not wanted."""
     for_input, for_offset, for_weight, for_bias, for_mask, *_ = ctx.needs_input_grad
     wanted = [for_input, for_offset, for_weight, for_mask]
     found = torch.ops.real_ops.deform_conv2d_backward(gradient, *ctx.saved_tensors, *ctx.how, wanted)
@@ -348,10 +359,111 @@ def deform_conv2d_gradients(ctx, gradient):
     return of_input, of_offset, of_weight, of_bias, of_mask, None, None, None
 
 
-def no_gradients_again(ctx, *gradients):
-    """Without this, PyTorch would warn and go on as if the gradient were constant."""
-    raise NotImplementedError("deform_conv2d has a gradient, but its gradient has none: it cannot be differentiated twice.")
+def not_twice(op: str):
+    """The formula of a backward that has no gradient itself. Without it, PyTorch would treat the gradient as a constant."""
+
+    def refuse(ctx, *gradients):
+        raise NotImplementedError(f"{op} has a gradient, but its gradient has none: it cannot be differentiated twice.")
+
+    return refuse
 
 
 torch.library.register_autograd(f"{LIBRARY}::deform_conv2d", deform_conv2d_gradients, setup_context=keep_all)
-torch.library.register_autograd(f"{LIBRARY}::deform_conv2d_backward", no_gradients_again)
+torch.library.register_autograd(f"{LIBRARY}::deform_conv2d_backward", not_twice("deform_conv2d"))
+
+# ---- multi-scale deformable attention ------------------------------------------------------------------------------------
+
+ATTENTION = "Tensor value, Tensor locations, Tensor weights, SymInt[] sizes"
+torch.library.define(f"{LIBRARY}::deform_attention", f"({ATTENTION}) -> Tensor")
+torch.library.define(f"{LIBRARY}::deform_attention_backward", f"(Tensor gradient, {ATTENTION}) -> (Tensor, Tensor, Tensor)")
+
+
+def deform_attention(value: Tensor, sizes: list[tuple[int, int]], locations: Tensor, weights: Tensor) -> Tensor:
+    """value: n x pixels x heads x channels, the pixels of all levels one after the other. sizes: height and width of each level.
+
+    locations: n x queries x heads x levels x points x 2, x and y from 0 to 1. weights: the same without the last dimension.
+    """
+    return torch.ops.real_ops.deform_attention(value, locations, weights, [side for size in sizes for side in size])
+
+
+def require_for_attention(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> tuple[int, ...]:
+    """Returns the shape of the output."""
+    require(value.dim() == 4, f"deform_attention: value has 4 dimensions, not {value.dim()}.")
+    require(
+        locations.dim() == 6 and locations.shape[5] == 2,
+        f"deform_attention: locations are n x queries x heads x levels x points x 2, not {list(locations.shape)}.",
+    )
+    images, queries, heads, levels, points, _ = locations.shape
+    fits = tuple(weights.shape) == (images, queries, heads, levels, points)
+    require(fits, f"deform_attention: weights are {list(weights.shape)}, but locations are {list(locations.shape)}.")
+    require(
+        (value.shape[0], value.shape[2]) == (images, heads),
+        f"deform_attention: value is {list(value.shape)}, but locations are for {images} images and {heads} heads.",
+    )
+    require(levels <= LEVELS, f"deform_attention: {levels} levels are too many. The limit is {LEVELS}.")
+    require(len(sizes) == 2 * levels, f"deform_attention: {levels} levels need {2 * levels} sizes, not {len(sizes)}.")
+    pixels = sum(height * width for height, width in zip(sizes[::2], sizes[1::2]))
+    require(value.shape[1] == pixels, f"deform_attention: the levels have {pixels} pixels, and value has {value.shape[1]}.")
+    require_same("deform_attention", value=value, weights=weights)
+    require_coordinates("deform_attention", "locations", locations, "value", value)
+    return images, queries, heads, value.shape[3]
+
+
+def struct_of_attention(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> dict[str, object]:
+    """The members of Attention in ops.hpp."""
+    images, pixels, heads, channels = value.shape
+    numbers = (images, pixels, locations.shape[1], heads, channels, *locations.shape[3:5], tuple(sizes))
+    tensors = [tensor.contiguous() for tensor in (value, locations.to(wide(value.dtype)), weights)]
+    return dict(zip((name for name, _ in Attention._fields_), (*tensors, *numbers), strict=True))
+
+
+@torch.library.impl(f"{LIBRARY}::deform_attention", ("cpu", "cuda"))
+def _(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> Tensor:
+    output = value.new_empty(require_for_attention(value, locations, weights, sizes))
+    op = struct_of_attention(value, locations, weights, sizes)
+    place_for(value).run("attention_forward", value, output.numel(), output=Out(output), op=op)
+    return output
+
+
+@torch.library.impl(f"{LIBRARY}::deform_attention_backward", ("cpu", "cuda"))
+def _(gradient: Tensor, value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> tuple[Tensor, Tensor, Tensor]:
+    require_for_attention(value, locations, weights, sizes)
+    if value.is_cuda:
+        warn_of_atomics("deform_attention's backward")
+    op = struct_of_attention(value, locations, weights, sizes)
+    sums = torch.zeros_like(op["value"], dtype=wide(value.dtype))
+    of_locations, of_weights = torch.empty_like(op["locations"]), torch.empty_like(op["weights"])
+    written = {"value_gradient": Out(sums), "location_gradient": Out(of_locations), "weight_gradient": Out(of_weights)}
+    place_for(value).run("attention_backward", value, weights.numel(), gradient=gradient.contiguous(), **written, op=op)
+    return sums.to(value.dtype), of_locations.to(locations.dtype), of_weights
+
+
+@torch.library.register_fake(f"{LIBRARY}::deform_attention")
+def _(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> Tensor:
+    return value.new_empty(require_for_attention(value, locations, weights, sizes))
+
+
+@torch.library.register_fake(f"{LIBRARY}::deform_attention_backward")
+def _(gradient: Tensor, value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> tuple[Tensor, ...]:
+    return value.new_empty(value.shape), locations.new_empty(locations.shape), weights.new_empty(weights.shape)
+
+
+def keep_attention(ctx, inputs, output) -> None:
+    ctx.save_for_backward(*inputs[:3])
+    ctx.sizes = inputs[3]
+
+
+def attention_gradients(ctx, gradient):
+    return *torch.ops.real_ops.deform_attention_backward(gradient, *ctx.saved_tensors, ctx.sizes), None
+
+
+torch.library.register_autograd(f"{LIBRARY}::deform_attention", attention_gradients, setup_context=keep_attention)
+torch.library.register_autograd(f"{LIBRARY}::deform_attention_backward", not_twice("deform_attention"))
+
+# ---- autocast ------------------------------------------------------------------------------------------------------------
+
+# Under autocast, the inputs of these ops may have different types: a convolution's output is bfloat16, the boxes from the
+# data set are float32. The ops then compute in float32, because half types are too coarse for coordinates.
+for op in ("nms", "roi_align", "deform_conv2d", "deform_attention"):
+    for kind in ("cpu", "cuda"):
+        torch.library.register_autocast(f"{LIBRARY}::{op}", kind, torch.float32)

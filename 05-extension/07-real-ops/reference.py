@@ -1,4 +1,4 @@
-# The three ops as their definitions say them: no grid, no index arithmetic, gradients by PyTorch. Slow, and easy to believe.
+# The four ops as their definitions say, without grids and index arithmetic. PyTorch computes the gradients. Slow, but easy to verify.
 from __future__ import annotations
 
 import torch
@@ -7,7 +7,7 @@ Tensor = torch.Tensor
 
 
 def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """Take the best box, drop all that overlap it too much, and so on."""
+    """Keep the best box, remove those that overlap it too much, and repeat."""
     left = scores.sort(descending=True, stable=True).indices
     kept = []
     while len(left):
@@ -25,7 +25,7 @@ def iou(box: Tensor, others: Tensor) -> Tensor:
 
 
 def read(image: Tensor, y: Tensor, x: Tensor) -> Tensor:
-    """An image (channels x height x width) between its pixels: each counts by its distance to (y, x), from one pixel away not at all."""
+    """The value of an image (channels x height x width) at (y, x). Pixels less than one pixel away count, nearer ones more."""
     rows = torch.arange(image.shape[1], dtype=image.dtype, device=image.device)
     columns = torch.arange(image.shape[2], dtype=image.dtype, device=image.device)
     of_row, of_column = (1 - (rows - y).abs()).clamp(min=0), (1 - (columns - x).abs()).clamp(min=0)
@@ -65,7 +65,7 @@ def deform_conv2d(
     input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None = None, mask: Tensor | None = None,
     stride: tuple[int, int] = (1, 1), padding: tuple[int, int] = (0, 0), dilation: tuple[int, int] = (1, 1),
 ) -> Tensor:  # fmt: skip
-    """A convolution whose taps look beside where they stand."""
+    """A convolution whose taps are moved by offsets."""
     filters, depth, tall, wide = weight.shape
     images, channels = input.shape[:2]
     offsets = offset.shape[1] // (2 * tall * wide)
@@ -74,7 +74,7 @@ def deform_conv2d(
     for n in range(images):
         for y in range(offset.shape[2]):
             for x in range(offset.shape[3]):
-                seen = []  # one for each tap: what it sees of each channel
+                seen = []  # for each tap, what it reads in each channel
                 for tap in range(tall * wide):
                     parts = []
                     for group in range(offsets):
@@ -89,3 +89,24 @@ def deform_conv2d(
                 output.append(torch.einsum("gfdij,gdij->gf", filters_of, per_group).flatten())
     result = torch.stack(output).reshape(images, *offset.shape[2:], filters).permute(0, 3, 1, 2)
     return result if bias is None else result + bias.view(-1, 1, 1)
+
+
+def deform_attention(value: Tensor, sizes: list[tuple[int, int]], locations: Tensor, weights: Tensor) -> Tensor:
+    """Each query and head reads every level at a few points, and adds up what it reads, weighted."""
+    images, _, heads, _ = value.shape
+    levels = [
+        level.reshape(images, *size, heads, -1).permute(0, 3, 4, 1, 2)  # image, head, channel, row, column
+        for level, size in zip(value.split([height * width for height, width in sizes], 1), sizes)
+    ]
+    output = []
+    for n in range(images):
+        for query in range(locations.shape[1]):
+            for head in range(heads):
+                total = torch.zeros_like(value[0, 0, 0])
+                for level, (height, width) in enumerate(sizes):
+                    for point in range(locations.shape[4]):
+                        x, y = locations[n, query, head, level, point]
+                        seen = read(levels[level][n, head], y * height - 0.5, x * width - 0.5)
+                        total = total + weights[n, query, head, level, point] * seen
+                output.append(total)
+    return torch.stack(output).reshape(images, locations.shape[1], heads, -1)

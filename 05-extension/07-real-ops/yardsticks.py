@@ -1,4 +1,4 @@
-# NMS in other ways, to compare with: all share the first kernel, and differ in how they find out who stays.
+# What the ops are compared with: NMS in other ways, torchvision's ops, and attention made of PyTorch's grid_sample.
 from __future__ import annotations
 
 import ctypes
@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 
 import torch
+from torch.nn.functional import grid_sample
 
 import places
 
@@ -14,13 +15,13 @@ Tensor = torch.Tensor
 
 
 def box_by_box(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """On the GPU, by a block of 64 threads that waits for every box that stays: torchvision's way since version 0.21."""
+    """A block of 64 threads scans on the GPU and waits at every box that is kept, as torchvision's has done since version 0.21."""
     order = scores.sort(descending=True, stable=True).indices
     return places.device(boxes.device.index).nms(boxes, order, threshold, "nms_scan_by_box", 64)
 
 
 def on_the_host(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
-    """The mask goes to the host and the answer back: torchvision's way before."""
+    """The mask is copied to the host, which scans it, as torchvision did before."""
     order = scores.sort(descending=True, stable=True).indices
     mask = places.device(boxes.device.index).mask(boxes, order, threshold).cpu()
     kept = torch.empty(len(order), dtype=torch.int64)
@@ -30,17 +31,34 @@ def on_the_host(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     return order[kept[:total].to(order.device)]
 
 
-def torchvision_nms() -> Callable[[Tensor, Tensor, float], Tensor] | None:
-    """None where it is not installed, or not for this PyTorch."""
+def torchvision_ops():
+    """torchvision.ops, or None if torchvision is not installed for this PyTorch."""
     try:
-        from torchvision.ops import nms
+        from torchvision import ops
+
+        ops.nms(torch.zeros(1, 4), torch.zeros(1), 0.5)  # fails if its compiled part does not fit
     except Exception:
         return None
-    return nms
+    return ops
+
+
+def attention_by_grid_sample(value: Tensor, sizes: list[tuple[int, int]], locations: Tensor, weights: Tensor) -> Tensor:
+    """The usual way without a kernel of one's own: a grid_sample for each level, then a weighted sum."""
+    images, _, heads, channels = value.shape
+    queries = locations.shape[1]
+    seen = []
+    for level, (height, width) in enumerate(sizes):
+        start = sum(tall * wide for tall, wide in sizes[:level])
+        image = value[:, start : start + height * width].permute(0, 2, 3, 1).reshape(images * heads, channels, height, width)
+        grid = (2 * locations[:, :, :, level] - 1).transpose(1, 2).flatten(0, 1)
+        seen.append(grid_sample(image, grid, align_corners=False))
+    of_points = weights.transpose(1, 2).reshape(images * heads, 1, queries, -1)
+    total = (torch.stack(seen, -2).flatten(-2) * of_points).sum(-1)
+    return total.reshape(images, heads, channels, queries).permute(0, 3, 1, 2)
 
 
 def milliseconds(call: Callable[[], object], times: int = 30) -> tuple[float, float, float]:
-    """Median, least and most of the wall clock, the GPU's work included, after five calls to warm up."""
+    """Median, minimum and maximum of the wall-clock time, including the GPU's work, after five calls that do not count."""
     taken = []
     for round in range(times + 5):
         torch.cuda.synchronize()

@@ -1,10 +1,14 @@
-// Asks four libraries to work on a context, a stream and memory that the driver API made, and does the same on the CPU.
+// Calls four libraries with a context, a stream and memory from the driver API, and compares the results with the
+// CPU's.
+#include "cudnn.hpp"
 #include "libraries.hpp"
 #include "references.hpp"
 
+#include <algorithm>
 #include <functional>
+#include <memory>
 
-// Floats on the device, filled and read by our stream.
+// Floats on the device, copied in the stream.
 struct Array {
   std::size_t count;
   CUstream stream;
@@ -14,7 +18,7 @@ struct Array {
   Array(CUstream s, const Floats& from) : Array(s, from.size()) {
     CU_THROW(cuMemcpyHtoDAsync(memory.address, from.data(), count * sizeof(float), stream));
   }
-  float* data() const { return reinterpret_cast<float*>(memory.address); }  // a CUdeviceptr as the libraries take it
+  float* data() const { return reinterpret_cast<float*>(memory.address); }  // the libraries take pointers
   Floats read() const {
     Floats back(count);
     CU_THROW(cuMemcpyDtoHAsync(back.data(), memory.address, count * sizeof(float), stream));
@@ -23,14 +27,15 @@ struct Array {
   }
 };
 
-// What one library was asked for, how many nodes of a graph that is in our stream, and how far from the CPU it ended.
-struct Answer {
-  std::string file, version, asked;
+// What a library computed, how many nodes this is in a graph captured from the stream, and the difference from the CPU.
+struct Result {
+  std::string file, version, computed;
   std::size_t nodes;
   double error;
 };
 
-// What `work` puts into the stream: it is recorded there and not run. What goes elsewhere is not in the record.
+// Captures what work() enqueues in this stream, without running it, and returns the number of graph nodes. Work that
+// goes into another stream is not captured.
 std::size_t nodes(CUstream stream, const std::function<void()>& work) {
   CUgraph graph;
   std::size_t count = 0;
@@ -42,27 +47,27 @@ std::size_t nodes(CUstream stream, const std::function<void()>& work) {
   return count;
 }
 
-Answer blas(CUstream stream) {
+Result blas(CUstream stream) {
   const Cublas lib;
   void* handle;
-  start("cublasCreate", lib.cublasCreate(&handle));  // takes the context that is current
+  start("cublasCreate", lib.cublasCreate(&handle));  // for the current context
   LIB_CHECK(lib.cublasSetStream, handle, stream);
 
-  const int m = 96, n = 64, k = 32;  // rows of numbers, as in C
+  const int m = 96, n = 64, k = 32;  // stored row by row, as in C
   const Floats a = numbers(m * k), b = numbers(k * n);
   const Array A(stream, a), B(stream, b), C(stream, m * n);
   const float one = 1, zero = 0;
-  const auto multiply = [&] {  // columns for rows: cuBLAS is asked for the transposed product, b x a
+  const auto multiply = [&] {  // cuBLAS reads columns, so it computes the transposed product, b x a
     LIB_CHECK(lib.cublasSgemm, handle, 0, 0, n, m, k, &one, B.data(), n, A.data(), k, &zero, C.data(), n);
   };
   multiply();
-  const Answer answer{lib.file, version_of(lib.cublasGetProperty), "96 x 32 times 32 x 64", nodes(stream, multiply),
+  const Result result{lib.file, version_of(lib.cublasGetProperty), "96 x 32 times 32 x 64", nodes(stream, multiply),
                       largest_difference(C.read(), product(a, b, m, n, k))};
   LIB_CHECK(lib.cublasDestroy, handle);
-  return answer;
+  return result;
 }
 
-Answer fft(CUstream stream) {
+Result fft(CUstream stream) {
   const Cufft lib;
   const int count = 1000;
   int plan;
@@ -73,62 +78,180 @@ Answer fft(CUstream stream) {
   const Array X(stream, x), Y(stream, x.size());
   const auto transform = [&] { LIB_CHECK(lib.cufftExecC2C, plan, X.data(), Y.data(), -1); };
   transform();
-  const Answer answer{lib.file, version_of(lib.cufftGetProperty), "1000 complex numbers", nodes(stream, transform),
+  const Result result{lib.file, version_of(lib.cufftGetProperty), "1000 complex numbers", nodes(stream, transform),
                       largest_difference(Y.read(), fourier(x))};
   LIB_CHECK(lib.cufftDestroy, plan);
-  return answer;
+  return result;
 }
 
-Answer rand(CUstream stream) {
+Result rand(CUstream stream) {
   const Curand lib;
   void *there, *here;
   start("curandCreateGenerator", lib.curandCreateGenerator(&there, 161));
   LIB_CHECK(lib.curandCreateGeneratorHost, &here, 161);
   LIB_CHECK(lib.curandSetStream, there, stream);
 
-  Floats same(100000);  // the library can draw them with the CPU, too
+  Floats same(100000);  // the library's host generator computes the same numbers on the CPU
   const Array R(stream, same.size());
   for (void* generator : {there, here}) LIB_CHECK(lib.curandSetPseudoRandomGeneratorSeed, generator, 2026);
   const auto draw = [&] { LIB_CHECK(lib.curandGenerateUniform, there, R.data(), R.count); };
   draw();
   LIB_CHECK(lib.curandGenerateUniform, here, same.data(), same.size());
-  const Answer answer{lib.file, version_of(lib.curandGetProperty), "100000 random numbers", nodes(stream, draw),
+  const Result result{lib.file, version_of(lib.curandGetProperty), "100000 random numbers", nodes(stream, draw),
                       largest_difference(R.read(), same)};
   for (void* generator : {there, here}) LIB_CHECK(lib.curandDestroyGenerator, generator);
-  return answer;
+  return result;
 }
 
-Answer dnn(CUstream stream) {
+// y = max(0, convolution(x, w) + b): three operations that cuDNN computes as one graph.
+struct ConvolutionGraph {
+  static constexpr int kImages = 2, kChannels = 4, kFilters = 8, kSide = 16;  // filters of 3 x 3, a border of one zero
+  enum Id : std::int64_t { kX = 'x', kW = 'w', kB = 'b', kY = 'y', kConvolved = 'c', kSum = 's' };
+
+  const Cudnn& lib;
+  // Every tensor is stored with the channels last, as cuDNN's newer engines prefer.
+  const cudnn::Numbers image_size{kImages, kChannels, kSide, kSide}, result_size{kImages, kFilters, kSide, kSide};
+  cudnn::Descriptor x{lib, cudnn::TENSOR}, w{lib, cudnn::TENSOR}, b{lib, cudnn::TENSOR}, convolved{lib, cudnn::TENSOR},
+      sum{lib, cudnn::TENSOR}, y{lib, cudnn::TENSOR};
+  cudnn::Descriptor how{lib, cudnn::CONVOLUTION}, add{lib, cudnn::POINTWISE}, relu{lib, cudnn::POINTWISE};
+  cudnn::Descriptor convolution{lib, cudnn::OPERATION_CONVOLUTION_FORWARD}, addition{lib, cudnn::OPERATION_POINTWISE},
+      activation{lib, cudnn::OPERATION_POINTWISE};
+  cudnn::Descriptor graph{lib, cudnn::OPERATIONGRAPH};
+
+  ConvolutionGraph(const Cudnn& library, void* handle) : lib(library) {
+    describe(x, kX, image_size);
+    describe(w, kW, {kFilters, kChannels, 3, 3});
+    describe(b, kB, {1, kFilters, 1, 1});
+    describe(convolved, kConvolved, result_size, true);
+    describe(sum, kSum, result_size, true);
+    describe(y, kY, result_size);
+
+    const cudnn::Numbers ones{1, 1};
+    how.set(cudnn::CONVOLUTION_COMP_TYPE, cudnn::DATA_TYPE, cudnn::kFloat)
+        .set(cudnn::CONVOLUTION_CONV_MODE, cudnn::CONVOLUTION_MODE, cudnn::kCrossCorrelation)
+        .set(cudnn::CONVOLUTION_SPATIAL_DIMS, cudnn::INT64, std::int64_t{2});
+    for (auto name : {cudnn::CONVOLUTION_DILATIONS, cudnn::CONVOLUTION_FILTER_STRIDES, cudnn::CONVOLUTION_PRE_PADDINGS,
+                      cudnn::CONVOLUTION_POST_PADDINGS}) {
+      how.set_all(name, cudnn::INT64, ones);
+    }
+    how.finalize();
+    convolution.set(cudnn::OPERATION_CONVOLUTION_FORWARD_CONV_DESC, how)
+        .set(cudnn::OPERATION_CONVOLUTION_FORWARD_X, x)
+        .set(cudnn::OPERATION_CONVOLUTION_FORWARD_W, w)
+        .set(cudnn::OPERATION_CONVOLUTION_FORWARD_Y, convolved)
+        .set(cudnn::OPERATION_CONVOLUTION_FORWARD_ALPHA, cudnn::FLOAT, 1.0f)
+        .set(cudnn::OPERATION_CONVOLUTION_FORWARD_BETA, cudnn::FLOAT, 0.0f)
+        .finalize();
+    pointwise(add, cudnn::kAdd);
+    addition.set(cudnn::OPERATION_POINTWISE_PW_DESCRIPTOR, add)
+        .set(cudnn::OPERATION_POINTWISE_XDESC, convolved)
+        .set(cudnn::OPERATION_POINTWISE_BDESC, b)
+        .set(cudnn::OPERATION_POINTWISE_YDESC, sum)
+        .finalize();
+    pointwise(relu, cudnn::kRelu);
+    activation.set(cudnn::OPERATION_POINTWISE_PW_DESCRIPTOR, relu)
+        .set(cudnn::OPERATION_POINTWISE_XDESC, sum)
+        .set(cudnn::OPERATION_POINTWISE_YDESC, y)
+        .finalize();
+    const std::vector<void*> operations{convolution.handle(), addition.handle(), activation.handle()};
+    graph.set(cudnn::OPERATIONGRAPH_HANDLE, cudnn::HANDLE, handle)
+        .set_all(cudnn::OPERATIONGRAPH_OPS, cudnn::BACKEND_DESCRIPTOR, operations)
+        .finalize();
+  }
+
+  // A virtual tensor exists only between two operations. It has no memory, if they are computed by one kernel.
+  static void describe(cudnn::Descriptor& tensor, Id id, const cudnn::Numbers& size, bool is_virtual = false) {
+    const std::int64_t channels = size[1], row = size[3] * channels;
+    tensor.set(cudnn::TENSOR_UNIQUE_ID, cudnn::INT64, std::int64_t{id})
+        .set(cudnn::TENSOR_DATA_TYPE, cudnn::DATA_TYPE, cudnn::kFloat)
+        .set(cudnn::TENSOR_BYTE_ALIGNMENT, cudnn::INT64, std::int64_t{16})
+        .set(cudnn::TENSOR_IS_VIRTUAL, cudnn::BOOLEAN, is_virtual)
+        .set_all(cudnn::TENSOR_DIMENSIONS, cudnn::INT64, size)
+        .set_all(cudnn::TENSOR_STRIDES, cudnn::INT64, cudnn::Numbers{size[2] * row, 1, row, channels})
+        .finalize();
+  }
+
+  static void pointwise(cudnn::Descriptor& descriptor, int mode) {
+    descriptor.set(cudnn::POINTWISE_MODE_OF, cudnn::POINTWISE_MODE, mode)
+        .set(cudnn::POINTWISE_MATH_PREC, cudnn::DATA_TYPE, cudnn::kFloat)
+        .finalize();
+  }
+};
+
+// The engine configurations that cuDNN's heuristics propose for a graph, best first.
+struct Proposals {
+  std::vector<std::unique_ptr<cudnn::Descriptor>> configurations;
+
+  Proposals(const Cudnn& lib, const cudnn::Descriptor& graph) {
+    for (const int mode : {cudnn::kModeA, cudnn::kFallback}) {
+      cudnn::Descriptor heuristics(lib, cudnn::ENGINEHEUR);
+      heuristics.set(cudnn::ENGINEHEUR_OPERATION_GRAPH, graph).set(cudnn::ENGINEHEUR_MODE, cudnn::HEUR_MODE, mode);
+      if (!heuristics.try_finalize()) continue;
+      const auto count = heuristics.count(cudnn::ENGINEHEUR_RESULTS, cudnn::BACKEND_DESCRIPTOR);
+      std::vector<void*> handles;
+      const std::size_t before = configurations.size();
+      for (std::int64_t i = 0; i < count; ++i) {
+        configurations.push_back(std::make_unique<cudnn::Descriptor>(lib, cudnn::ENGINECFG));
+        handles.push_back(configurations.back()->handle());
+      }
+      const auto filled = heuristics.get(cudnn::ENGINEHEUR_RESULTS, cudnn::BACKEND_DESCRIPTOR, handles);
+      configurations.resize(before + filled.size());
+    }
+  }
+
+  // Whether an engine uses tensor cores. For floats, these round the inputs to TF32, which has 10 bits after the point.
+  static bool rounds(const Cudnn& lib, const cudnn::Descriptor& configuration) {
+    const cudnn::Descriptor engine(lib, cudnn::ENGINE);
+    configuration.get(cudnn::ENGINECFG_ENGINE, cudnn::BACKEND_DESCRIPTOR, std::vector<void*>{engine.handle()});
+    const auto notes = engine.get(cudnn::ENGINE_NUMERICAL_NOTE, cudnn::NUMERICAL_NOTE, std::vector<int>(16));
+    return std::find(notes.begin(), notes.end(), cudnn::kTensorCore) != notes.end();
+  }
+};
+
+Result dnn(CUstream stream) {
   const Cudnn lib;
-  void *handle, *tensors[2], *filter, *convolution;
+  void* handle;
   start("cudnnCreate", lib.cudnnCreate(&handle));
   LIB_CHECK(lib.cudnnSetStream, handle, stream);
 
-  const int images = 2, channels = 3, filters = 4, side = 16;  // filters of 3 x 3, and a border of one zero
-  for (void*& tensor : tensors) LIB_CHECK(lib.cudnnCreateTensorDescriptor, &tensor);
-  LIB_CHECK(lib.cudnnSetTensor4dDescriptor, tensors[0], 0, 0, images, channels, side, side);
-  LIB_CHECK(lib.cudnnSetTensor4dDescriptor, tensors[1], 0, 0, images, filters, side, side);
-  LIB_CHECK(lib.cudnnCreateFilterDescriptor, &filter);
-  LIB_CHECK(lib.cudnnSetFilter4dDescriptor, filter, 0, 0, filters, channels, 3, 3);
-  LIB_CHECK(lib.cudnnCreateConvolutionDescriptor, &convolution);
-  LIB_CHECK(lib.cudnnSetConvolution2dDescriptor, convolution, 1, 1, 1, 1, 1, 1, 1, 0);
-  LIB_CHECK(lib.cudnnSetConvolutionMathType, convolution, 3);  // 3: floats stay floats
+  using G = ConvolutionGraph;
+  const G graph(lib, handle);
+  const Proposals proposals(lib, graph.graph);
+  std::unique_ptr<cudnn::Descriptor> plan;
+  for (const auto& configuration : proposals.configurations) {
+    if (Proposals::rounds(lib, *configuration)) continue;
+    auto candidate = std::make_unique<cudnn::Descriptor>(lib, cudnn::EXECUTION_PLAN);
+    candidate->set(cudnn::EXECUTION_PLAN_HANDLE, cudnn::HANDLE, handle)
+        .set(cudnn::EXECUTION_PLAN_ENGINE_CONFIG, *configuration);
+    if (!candidate->try_finalize()) continue;
+    plan = std::move(candidate);
+    break;
+  }
+  if (!plan) throw Unusable("cuDNN has no engine for this graph without tensor cores");
 
-  const Floats x = numbers(images * channels * side * side), w = numbers(filters * channels * 9);
-  const Array X(stream, x), W(stream, w), Y(stream, images * filters * side * side);
-  const float one = 1, zero = 0;
-  const auto convolve = [&] {  // algorithm 0 needs no workspace
-    LIB_CHECK(lib.cudnnConvolutionForward, handle, &one, tensors[0], X.data(), filter, W.data(), convolution, 0,
-              nullptr, 0, &zero, tensors[1], Y.data());
-  };
+  const Floats x = numbers(G::kImages * G::kChannels * G::kSide * G::kSide),
+               w = numbers(G::kFilters * G::kChannels * 9), b = numbers(G::kFilters);
+  const int area = G::kSide * G::kSide;
+  const std::size_t results = G::kImages * G::kFilters * area;
+  const Array X(stream, channels_last(x, G::kChannels, area)), W(stream, channels_last(w, G::kChannels, 9)),
+      B(stream, b), Y(stream, results);
+  const auto bytes = plan->get(cudnn::EXECUTION_PLAN_WORKSPACE_SIZE, cudnn::INT64, cudnn::Numbers{0}).front();
+  const cu::Memory workspace(std::max<std::int64_t>(bytes, 1));
+  cudnn::Descriptor pack(lib, cudnn::VARIANT_PACK);  // which memory belongs to which tensor
+  pack.set_all(cudnn::VARIANT_PACK_UNIQUE_IDS, cudnn::INT64, cudnn::Numbers{G::kX, G::kW, G::kB, G::kY})
+      .set_all(cudnn::VARIANT_PACK_DATA_POINTERS, cudnn::VOID_PTR,
+               std::vector<float*>{X.data(), W.data(), B.data(), Y.data()})
+      .set(cudnn::VARIANT_PACK_WORKSPACE, cudnn::VOID_PTR, reinterpret_cast<void*>(workspace.address))
+      .finalize();
+  const auto convolve = [&] { LIB_CHECK(lib.cudnnBackendExecute, handle, plan->handle(), pack.handle()); };
   convolve();
-  const Answer answer{lib.file, version_of(lib.cudnnGetProperty), "4 filters over 2 images", nodes(stream, convolve),
-                      largest_difference(Y.read(), convolution_3x3(x, w, channels, filters, side))};
-  LIB_CHECK(lib.cudnnDestroyConvolutionDescriptor, convolution);
-  LIB_CHECK(lib.cudnnDestroyFilterDescriptor, filter);
-  for (void* tensor : tensors) LIB_CHECK(lib.cudnnDestroyTensorDescriptor, tensor);
+  const Floats expected =
+      channels_last(convolution_bias_relu(x, w, b, G::kChannels, G::kFilters, G::kSide), G::kFilters, area);
+  const Result result{lib.file, version_of(lib.cudnnGetProperty), "convolution, bias, ReLU", nodes(stream, convolve),
+                      largest_difference(Y.read(), expected)};
+  plan.reset();
   LIB_CHECK(lib.cudnnDestroy, handle);
-  return answer;
+  return result;
 }
 
 int main() try {
@@ -136,27 +259,27 @@ int main() try {
   cu::Stream stream;
   struct {
     const char* name;
-    Answer (*ask)(CUstream);
-    double at_most;  // of a difference: how many floats it adds up, and how large
+    Result (*compute)(CUstream);
+    double at_most;  // the tolerated difference depends on how many floats are added up, and on their size
   } const libraries[] = {{"cuBLAS", blas, 1e-5}, {"cuFFT", fft, 1e-4}, {"cuRAND", rand, 0}, {"cuDNN", dnn, 1e-5}};
 
   bool right = true;
-  std::string why_not;
+  std::string reason_of_last;
   int used = 0;
-  std::printf("library | file            | version | asked for               | nodes | from the CPU\n");
+  std::printf("library | file            | version | computed                | nodes | difference\n");
   for (const auto& library : libraries) {
     try {
-      const Answer a = library.ask(stream.handle);
+      const Result a = library.compute(stream.handle);
       std::printf("%-7s | %-15s | %-7s | %-23s | %5zu | %.1e\n", library.name, a.file.c_str(), a.version.c_str(),
-                  a.asked.c_str(), a.nodes, a.error);
+                  a.computed.c_str(), a.nodes, a.error);
       right &= a.nodes > 0 && a.error <= library.at_most;
       ++used;
     } catch (const Unusable& reason) {
       std::printf("%-7s | skipped: %s\n", library.name, reason.what());
-      why_not = reason.what();
+      reason_of_last = reason.what();
     }
   }
-  if (used == 0) std::printf("skipped: none of the libraries works here: %s\n", why_not.c_str());
+  if (used == 0) std::printf("skipped: none of the libraries works on this machine: %s\n", reason_of_last.c_str());
   return used == 0 ? 77 : right ? 0 : 1;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());

@@ -1,4 +1,4 @@
-// What the libraries compute, in plain C++: slow, and short enough to be believed.
+// What the libraries compute, in plain C++: slow, but short enough to be verified by reading.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 
 using Floats = std::vector<float>;
 
-// Numbers between -1 and 1 that look like nothing in particular.
+// Numbers between -1 and 1 without an obvious pattern.
 inline Floats numbers(std::size_t count) {
   Floats made(count);
   for (std::size_t i = 0; i < count; ++i) made[i] = static_cast<float>(i * 2654435761u >> 8 & 0xffff) / 32768 - 1;
@@ -31,7 +31,7 @@ inline Floats product(const Floats& a, const Floats& b, int m, int n, int k) {
   return c;
 }
 
-// The discrete Fourier transform of complex numbers, real and imaginary parts in turn, by its definition.
+// The discrete Fourier transform by its definition. Real and imaginary parts alternate.
 inline Floats fourier(const Floats& x) {
   const int count = static_cast<int>(x.size() / 2);
   const double turn = -2 * std::acos(-1.0) / count;
@@ -47,19 +47,31 @@ inline Floats fourier(const Floats& x) {
   return y;
 }
 
-// y[image][filter][row][column]: each filter's 3 x 3 numbers for each channel, slid over images with a border of zeros.
-inline Floats convolution_3x3(const Floats& x, const Floats& w, int channels, int filters, int side) {
+// y = max(0, convolution of x with w, plus b). y is [image][filter][row][column]. Each filter has 3 x 3 numbers for
+// each channel, and the images have a border of one zero.
+inline Floats convolution_bias_relu(const Floats& x, const Floats& w, const Floats& b, int channels, int filters,
+                                    int side) {
   const int area = side * side, images = static_cast<int>(x.size()) / channels / area;
   Floats y(images * filters * area);
   for (int i = 0; i < images * filters * area; ++i) {
     const int column = i % side, row = i / side % side, filter = i / area % filters, image = i / area / filters;
-    double sum = 0;
+    double sum = b[filter];
     for (int tap = 0; tap < channels * 9; ++tap) {
       const int channel = tap / 9, v = row + tap / 3 % 3 - 1, u = column + tap % 3 - 1;
       if (v < 0 || v >= side || u < 0 || u >= side) continue;
       sum += double{x[((image * channels + channel) * side + v) * side + u]} * w[filter * channels * 9 + tap];
     }
-    y[i] = static_cast<float>(sum);
+    y[i] = static_cast<float>(std::max(0.0, sum));
   }
   return y;
+}
+
+// Numbers that are stored channel by channel, [outer][channel][inner], with the channels last: [outer][inner][channel].
+inline Floats channels_last(const Floats& from, int channels, int inner) {
+  Floats to(from.size());
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const std::size_t at = i % inner, channel = i / inner % channels, outer = i / inner / channels;
+    to[(outer * inner + at) * channels + channel] = from[i];
+  }
+  return to;
 }

@@ -1,4 +1,5 @@
-// Lets NCCL add up what all GPUs have, on contexts, streams and memory of the driver API, and tells the bus bandwidth.
+// Adds up numbers of all GPUs with NCCL, in contexts, streams and memory from the driver API, and measures the bus
+// bandwidth.
 //
 //   all_reduce [path of libnccl.so.2]
 #include "common/cu.hpp"
@@ -13,16 +14,16 @@
 
 constexpr std::size_t kLargest = std::size_t{1} << 30;  // bytes
 constexpr int kRuns = 20;
-constexpr int kSkipped = 77;  // the status of a program that misses something
+constexpr int kSkipped = 77;  // the exit status of a program that has printed what it lacks
 
-// A device's primary context, the one that NCCL makes current when it works for this device, and what is in it.
+// A device's primary context, which NCCL uses for this device, and what the program creates in it.
 struct Side {
-  cu::Primary primary;  // first, so that the rest is made while it is current
+  cu::Primary primary;  // first, so it is current while the rest is created
   cu::Stream stream;
   cu::Memory send{kLargest}, receive{kLargest};
 
   explicit Side(int ordinal) : primary(ordinal) {
-    const float mine = static_cast<float>(ordinal + 1);  // device 0 brings ones, device 1 twos, …
+    const float mine = static_cast<float>(ordinal + 1);  // device 0 contributes ones, device 1 twos, …
     unsigned bits;
     std::memcpy(&bits, &mine, sizeof bits);
     CU_THROW(cuMemsetD32(send.address, bits, kLargest / sizeof bits));
@@ -30,14 +31,14 @@ struct Side {
   }
 };
 
-// One for each device. The last whose context was made current is the first to go, as on every stack.
+// One for each device. They are destroyed in reverse order, because each has an entry on the context stack.
 struct Sides : std::vector<std::unique_ptr<const Side>> {
   ~Sides() {
     while (!empty()) pop_back();
   }
 };
 
-// One thread for all devices: the calls for them make a group, or the first would wait for the second for ever.
+// One thread calls for all devices, so the calls form a group. Otherwise the first would wait for the second: a deadlock.
 void all_reduce(const Nccl& nccl, const std::vector<Nccl::Communicator>& communicators, const Sides& sides,
                 std::size_t bytes) {
   nccl.check("ncclGroupStart", nccl.group_start());
@@ -50,7 +51,7 @@ void all_reduce(const Nccl& nccl, const std::vector<Nccl::Communicator>& communi
   nccl.check("ncclGroupEnd", nccl.group_end());
 }
 
-// How long each of many takes, one after the other in the same streams.
+// The time of one run, averaged over several runs in the same streams.
 double seconds(const Sides& sides, const std::function<void()>& work) {
   const cu::Current current(sides[0]->primary.handle);
   const CUstream stream = sides[0]->stream.handle;
@@ -65,7 +66,7 @@ double seconds(const Sides& sides, const std::function<void()>& work) {
   return milliseconds / 1e3 / kRuns;
 }
 
-// Has every device got 1 + 2 + … + n in all its numbers?
+// Whether every number on every device is 1 + 2 + … + n.
 bool right(const Sides& sides, std::size_t bytes) {
   const float sum = static_cast<float>(sides.size() * (sides.size() + 1) / 2);
   std::vector<float> got(bytes / sizeof(float));
@@ -74,7 +75,7 @@ bool right(const Sides& sides, std::size_t bytes) {
     CU_THROW(cuStreamSynchronize(side->stream.handle));
     CU_THROW(cuMemcpyDtoH(got.data(), side->receive.address, bytes));
     CU_THROW(cuMemsetD32(side->receive.address, 0, bytes / sizeof(float)));
-    CU_THROW(cuCtxSynchronize());  // the stream would not wait for it
+    CU_THROW(cuCtxSynchronize());  // the stream does not wait for the default stream
     if (std::any_of(got.begin(), got.end(), [&](float number) { return number != sum; })) return false;
   }
   return true;
@@ -92,7 +93,7 @@ int main(int argc, char** argv) try {
   CU_THROW(cuDeviceGetCount(&devices));
   nccl.check("ncclGetVersion", nccl.get_version(&version));
   if (devices < 2) {
-    std::printf("skipped: there is one device here, which has nobody to add to\n");
+    std::printf("skipped: it needs two devices, and there is %d\n", devices);
     return kSkipped;
   }
   Sides sides;
@@ -102,17 +103,17 @@ int main(int argc, char** argv) try {
 
   const double limit = nvlink_limit(sides[0]->primary.device);
   std::printf("NCCL %d.%d, %d devices", version / 10000, version / 100 % 100, devices);
-  if (limit > 0) std::printf("; the links of one carry at most %.0f GB/s each way", limit);
+  if (limit > 0) std::printf("; the links of one device carry at most %.0f GB/s each way", limit);
   std::printf("\n");
   std::printf("     bytes |        time | bus bandwidth\n");
   bool all_right = true;
   for (std::size_t bytes = std::size_t{1} << 10; bytes <= kLargest; bytes *= 32) {
     const double time = seconds(sides, [&] { all_reduce(nccl, communicators, sides, bytes); });
-    // Each device must send, and get, this much of every byte: nccl-tests calls it the bus bandwidth.
+    // Each device sends and receives at least this share of every byte. nccl-tests calls the result bus bandwidth.
     const double bandwidth = 2.0 * (devices - 1) / devices * bytes / time;
     std::printf("%10zu | %8.1f us | %6.1f GB/s\n", bytes, time * 1e6, bandwidth / 1e9);
     if (!right(sides, bytes)) {
-      std::printf("and the sums are wrong\n");
+      std::printf("The sums are wrong.\n");
       all_right = false;
     }
   }

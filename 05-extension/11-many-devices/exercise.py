@@ -6,12 +6,12 @@ import torch.distributed as dist
 
 
 def average_gradients(parameters: Iterable[torch.nn.Parameter], rows: int) -> None:
-    """Makes every parameter's .grad, in every process, the gradient of the loss of all rows together.
+    """Replaces every parameter's .grad, in every process, by the gradient of the loss over all rows.
 
-    The processes have the same parameters. This one's gradients come from a loss that is the mean over its `rows` rows;
-    other processes may have had more, or fewer. A parameter that this process has not used has no gradient (None), but
-    others may have used it: afterwards all have one. Types and devices stay what they are, also where a type has too few
-    digits to count the rows: 257 is no bfloat16. However many parameters there are, only a few messages are sent: each
-    all_reduce costs some microseconds, however little it carries.
+    All processes have the same parameters. The gradients of this process belong to a loss that is the mean over its
+    `rows` rows. Other processes may have had more or fewer rows. A parameter that this process has not used has no
+    gradient (None), but other processes may have used it; afterwards it has a gradient in all of them. Types and devices
+    stay the same. The result is also right if the number of rows does not fit into a type (257 is not a bfloat16). Only
+    a few messages are sent, however many parameters there are: a small all_reduce costs several microseconds.
     """
     # Your code here.

@@ -1,6 +1,6 @@
-// NCCL, where it is installed: found when the program runs, never needed; of its functions those that this lesson
-// calls, under their documented names. NCCL user guide, "Communicator Creation", "Collective Communication", "Group
-// Calls".
+// NCCL, loaded while the program runs, so that it also starts where NCCL is not installed. The struct has the functions
+// that this lesson calls, under their documented names. Source: NCCL user guide, "Communicator Creation", "Collective
+// Communication", "Group Calls".
 #pragma once
 #include "common/cu.hpp"
 
@@ -23,7 +23,7 @@ struct Nccl {
   int (*all_reduce)(const void* send, void* receive, std::size_t count, int type, int operation, Communicator,
                     CUstream) = nullptr;
 
-  // Of a library that dlopen has found.
+  // `library` is a handle from dlopen.
   explicit Nccl(void* library) {
     find(library, "ncclGetVersion", get_version);
     find(library, "ncclGetErrorString", get_error_string);
@@ -35,7 +35,7 @@ struct Nccl {
   }
 
   void check(const char* call, int result) const {
-    if (result != 0) throw std::runtime_error(std::string(call) + " answers: " + get_error_string(result));
+    if (result != 0) throw std::runtime_error(std::string(call) + ": " + get_error_string(result));
   }
 
  private:

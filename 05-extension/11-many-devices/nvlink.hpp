@@ -1,11 +1,11 @@
-// What the links between GPUs carry, as NVML knows it; the driver API has no call for this. NVML API reference,
-// nvmlDeviceGetFieldValues, "Field Identifiers".
+// The bandwidth of the links between GPUs, from NVML, because the driver API has no call for it. Source: NVML API
+// reference, nvmlDeviceGetFieldValues, "Field Identifiers".
 #pragma once
 #include "common/cu.hpp"
 
 #include <dlfcn.h>
 
-// In GB/s, from one device to all others, in one direction: the speeds of its links, added up. 0 if NVML says nothing.
+// The speeds of a device's links in one direction, added up, in GB/s. 0 if NVML does not report them.
 inline double nvlink_limit(CUdevice device) {
   struct Field {  // nvmlFieldValue_t
     unsigned id, scope;

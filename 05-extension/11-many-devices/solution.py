@@ -6,20 +6,20 @@ import torch.distributed as dist
 
 
 def average_gradients(parameters: Iterable[torch.nn.Parameter], rows: int) -> None:
-    """Makes every parameter's .grad, in every process, the gradient of the loss of all rows together.
+    """Replaces every parameter's .grad, in every process, by the gradient of the loss over all rows.
 
-    The processes have the same parameters. This one's gradients come from a loss that is the mean over its `rows` rows;
-    other processes may have had more, or fewer. A parameter that this process has not used has no gradient (None), but
-    others may have used it: afterwards all have one. Types and devices stay what they are, also where a type has too few
-    digits to count the rows: 257 is no bfloat16. However many parameters there are, only a few messages are sent: each
-    all_reduce costs some microseconds, however little it carries.
+    All processes have the same parameters. The gradients of this process belong to a loss that is the mean over its
+    `rows` rows. Other processes may have had more or fewer rows. A parameter that this process has not used has no
+    gradient (None), but other processes may have used it; afterwards it has a gradient in all of them. Types and devices
+    stay the same. The result is also right if the number of rows does not fit into a type (257 is not a bfloat16). Only
+    a few messages are sent, however many parameters there are: a small all_reduce costs several microseconds.
     """
     by_kind: dict[tuple[torch.dtype, torch.device], list[torch.nn.Parameter]] = {}
     for parameter in parameters:
-        wide = torch.promote_types(parameter.dtype, torch.float)  # what half types travel in
+        wide = torch.promote_types(parameter.dtype, torch.float)  # the type of the message for half types
         by_kind.setdefault((wide, parameter.device), []).append(parameter)
     for (wide, device), kind in by_kind.items():
-        # One long row: all gradients, each times our rows, and our rows themselves.
+        # One row of numbers: all gradients, multiplied by our number of rows, and that number itself.
         pieces = [torch.zeros_like(p) if p.grad is None else p.grad for p in kind]
         ours = [piece.flatten().to(wide) for piece in pieces] + [torch.ones(1, dtype=wide, device=device)]
         message = torch.cat(ours) * rows

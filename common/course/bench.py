@@ -21,7 +21,7 @@ import time
 
 from course import ROOT, picture, text
 from course.device import choose_device
-from course.lessons import for_python, heading, is_python, number as number_of, program, python
+from course.lessons import for_python, heading, number as number_of, program, python
 from course.possible import setup, why_not
 from course.process import SKIPPED, how_it_ended
 
@@ -99,11 +99,6 @@ def record(facts, result):
     return {**kept, **{name: result[name] for name in ("lesson", "title", "rows", "output")}}
 
 
-def plots_itself(lesson):
-    """A lesson in Python draws its own plots when it runs."""
-    return is_python(lesson) or not (ROOT / lesson / "plot.py").exists()
-
-
 def plot(lesson, kept, out):
     """Draws a record with the lesson's plot.py. Returns a sentence if there is no plot."""
     command = [python(), str(ROOT / lesson / "plot.py"), str(kept), str(out)]
@@ -165,7 +160,7 @@ def keep(result, facts, device):
     written, drawn = RESULTS / f"{number}.json", RESULTS / f"{number}-plot.svg"
     written.write_text(json.dumps(record(facts, result), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     drawn.unlink(missing_ok=True)
-    if plots_itself(lesson) or result["status"] != 0:
+    if not (ROOT / lesson / "plot.py").exists() or result["status"] != 0:
         return
     if reason := plot(lesson, written, drawn):
         print(f"     {reason}")

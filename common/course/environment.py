@@ -170,6 +170,28 @@ def find_torch(environment: Environment) -> dict[str, str]:
     raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it says nothing'])[-1]}", "Remove that folder and try again.")
 
 
+def find_torchvision(environment: Environment, torch: str) -> dict[str, str]:
+    """torchvision for lesson 05-07's comparisons: the user's own, or a private one if PyTorch is the pinned version."""
+    works = "import torch, torchvision; torchvision.ops.nms(torch.zeros(1, 4), torch.zeros(1), 0.5)"
+    if environment.runs(works):
+        return {"TORCHVISION": "yes"}
+    pinned = pins("pytorch")[0].split("==")[1]
+    if torch.split("+")[0] != pinned:
+        raise Missing(f"torchvision is not installed, and the pinned one is built for PyTorch {pinned}, not {torch}")
+    index, (vision, pillow) = os.environ.get("TORCH_INDEX"), pins("torchvision")
+    kind = "-cpu" if torch.endswith("+cpu") else ""
+
+    def install(part: fetch.Part) -> None:
+        fetch.pip(part, "--no-deps", vision, pillow, *(["--index-url", index] if index else []))
+
+    what = "Fetching torchvision, with which lesson 05-07 compares its ops (15 MB to download, 45 MB on disk)."
+    name = f"torchvision-{vision.split('==')[1]}{kind}-{TAG}"
+    environment.add("torchvision", fetch.fetch(name, 100, "torchvision", what, install))
+    if environment.runs(works):
+        return {"TORCHVISION": "yes"}
+    raise Missing("the torchvision that was fetched does not work with the PyTorch here")
+
+
 def find_python(needs: list[str]) -> dict[str, str]:
     """The environment, with the packages that are needed."""
     environment = Environment()
@@ -183,4 +205,7 @@ def find_python(needs: list[str]) -> dict[str, str]:
     if "torch" in needs:
         found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
         found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
+        if found.get("TORCH"):
+            advice = "Lesson 05-07 runs without it, but compares nothing with it."
+            found |= attempt("TORCHVISION", lambda: find_torchvision(environment, found["TORCH"]), advice)
     return found

@@ -24,9 +24,8 @@ from course.environment import ENVIRONMENT, PACKAGES, TAG, find_python, is_whole
 from course.fetch import Missing, Refused, attempt, link, output, say
 
 RESULT = ROOT / "build" / "setup.mk"
-PYTHON_NAMES = """PYTHON PYTEST WITHOUT_PYTEST TOOLS WITHOUT_TOOLS PLOTS WITHOUT_PLOTS BOOK WITHOUT_BOOK BROWSER WITHOUT_BROWSER CHROMIUM
-    WITHOUT_CHROMIUM TORCH TORCH_ROOT TORCH_OLD_STRING TORCH_CUDA
-    WITHOUT_TORCH BUILDERS WITHOUT_BUILDERS PYTHON_HEADERS WITHOUT_PYTHON_HEADERS""".split()
+FROM_PYTHON = "PYTEST TOOLS PLOTS BOOK BROWSER CHROMIUM BUILDERS PYTHON_HEADERS TORCH TORCHVISION".split()
+PYTHON_NAMES = ["PYTHON", *(each for name in FROM_PYTHON for each in (name, f"WITHOUT_{name}")), "TORCH_ROOT", "TORCH_OLD_STRING", "TORCH_CUDA"]
 CATCH_NAMES = "CATCH_VERSION CATCH_FLAGS CATCH_LIBS WITHOUT_CATCH2".split()
 NAMES = """KEY PYTHON_KEY COMPILER CXX_INSTEAD CUDA_ROOT CUDA_INCLUDE CUDA_VERSION NVCC PTX_ARCH TOOLKIT WITHOUT_TOOLKIT
     WITHOUT_HOST_NVCC""".split() + CATCH_NAMES + PYTHON_NAMES  # fmt: skip
@@ -105,7 +104,8 @@ def is_complete(found: dict[str, str], needs: list[str]) -> bool:
 def has_packages(found: dict[str, str], needs: list[str]) -> bool:
     needs = [need.upper() for need in needs if need != "catch2"]
     torch = not found.get("TORCH") or (ROOT / found["TORCH_ROOT"] / "__init__.py").exists()
-    return not needs or is_whole() and torch and all(found.get(need) for need in needs)
+    torchvision = "TORCH" not in needs or found.get("TORCHVISION") or found.get("WITHOUT_TORCHVISION")  # looked for with PyTorch
+    return bool(not needs or is_whole() and torch and torchvision and all(found.get(need) for need in needs))
 
 
 def look(needs: list[str], had: dict[str, str]) -> dict[str, str]:

@@ -137,7 +137,7 @@ def needs(todo):
         found.append("catch2")
     if any(is_python(lesson) for lesson in about):
         found += ["torch"] + (["pytest"] if judging else [])
-    if any(plots(lesson) and ("bench" in commands or is_python(lesson)) for lesson in about):
+    if "bench" in commands and any(map(plots, about)):
         found.append("plots")
     if "test" in commands:
         found += ["pytest", "tools", "book", "browser"]

@@ -1,4 +1,4 @@
-// Self-check of 05-extension/01-gradient-by-hand: holds the learner's backward() against central differences.
+// Judges the learner's backward() by comparing it with central differences.
 #include "tests/catch.hpp"
 
 #include <cmath>
@@ -15,7 +15,7 @@ Gradients backward(const Numbers& x, const Numbers& b, const Numbers& g);
 
 namespace {
 
-// Three rows of two, with nothing in them that makes two mistakes cancel.
+// Three rows of two. The values are irregular, so that two mistakes do not cancel.
 struct Op {
   Numbers x = {0.5, -1, 2, 3, -0.25, 1.5}, b = {0.25, -2}, g = {1, -0.5, 2, 0.75, -3, 0.125};
 
@@ -44,7 +44,7 @@ bool close(double a, double b) { return std::fabs(a - b) < 1e-6; }
 
 }  // namespace
 
-TEST_CASE_METHOD(Op, "both gradients come back, each as large as what it belongs to") {
+TEST_CASE_METHOD(Op, "each gradient has the size of its input") {
   const Gradients found = backward(x, b, g);
   CHECK(found.dx.size() == x.size());
   CHECK(found.db.size() == b.size());
@@ -59,7 +59,7 @@ TEST_CASE_METHOD(Op, "dx is the slope that central differences find") {
   }
 }
 
-TEST_CASE_METHOD(Op, "db is the slope that central differences find: each b went into a whole column") {
+TEST_CASE_METHOD(Op, "db is the slope that central differences find, summed over the column") {
   const Gradients found = backward(x, b, g);
   for (std::size_t i = 0; i < found.db.size(); ++i) {
     const double expected = slope(b[i]);
@@ -68,7 +68,7 @@ TEST_CASE_METHOD(Op, "db is the slope that central differences find: each b went
   }
 }
 
-TEST_CASE_METHOD(Op, "there may be more columns than rows, one row, or none") {
+TEST_CASE_METHOD(Op, "there may be more columns than rows, a single row, or no rows") {
   for (const Numbers& row : {Numbers{0.25, -2, 1}, Numbers{1, -1, 2, 0.5, -3, 0.75}}) {
     b = row;
     const Gradients found = backward(x, b, g);

@@ -1,4 +1,4 @@
-// Self-check of 05-extension/02-plugin: launches the learner's backward_columns() and computes the same on the host.
+// Judges backward_columns(): launches it and computes the same on the host.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
@@ -20,7 +20,7 @@ struct Op {
   cu::Module module{cu::image("exercise.ptx")};
   Floats x, g, dx, db;
 
-  Op() : Op(311, 12) {}  // no multiple of a block or a warp
+  Op() : Op(311, 12) {}  // not multiples of the size of a block or a warp
 
   Op(unsigned of_rows, unsigned of_columns) : rows(of_rows), columns(of_columns), count(rows * columns) {
     for (unsigned i = 0; i < count; ++i) {

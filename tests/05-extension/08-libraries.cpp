@@ -1,5 +1,5 @@
-// Self-check of 05-extension/08-libraries: the learner's multiply() and linear() through a plain product that has
-// cublasSgemm's interface and refuses what cublasSgemm refuses; then through cuBLAS itself, where it works.
+// Judges multiply() and linear() with a plain product that has cublasSgemm's interface and refuses what cublasSgemm
+// refuses, then with cuBLAS itself where it works.
 #include "05-extension/08-libraries/libraries.hpp"
 #include "05-extension/08-libraries/references.hpp"
 #include "tests/catch.hpp"
@@ -20,13 +20,13 @@ constexpr int kInvalidValue = 7;  // CUBLAS_STATUS_INVALID_VALUE
 constexpr int kFailed = 13;       // CUBLAS_STATUS_EXECUTION_FAILED
 constexpr float kUntouched = -7;  // between the rows of a result
 
-// What the stand-in's handle points to.
+// The stand-in's handle points to this.
 struct Calls {
   int count = 0;
   int answer = 0;
 };
 
-// cublasSgemm's documented meaning, number by number.
+// Computes what cublasSgemm's manual defines, number by number.
 int stand_in(void* handle, int op_a, int op_b, int m, int n, int k, const float* alpha, const float* a, int lda,
              const float* b, int ldb, const float* beta, float* c, int ldc) {
   auto& calls = *static_cast<Calls*>(handle);
@@ -107,20 +107,20 @@ TEST_CASE("a product of matrices that are not square") {
   try_multiply({1, 8, 4});
 }
 
-TEST_CASE("rows that lie further apart than they are long") { try_multiply({5, 9, 3, 4}); }
+TEST_CASE("rows with a stride larger than their length") { try_multiply({5, 9, 3, 4}); }
 
-TEST_CASE("what was in the result does not count") {
+TEST_CASE("the old contents of the result do not matter") {
   try_multiply({4, 6, 5}, std::numeric_limits<float>::quiet_NaN());
   try_linear({4, 6, 5}, std::numeric_limits<float>::quiet_NaN());
 }
 
-TEST_CASE("a linear layer uses its weights transposed, where they are") {
+TEST_CASE("a linear layer uses its weights transposed, without a copy") {
   try_linear({6, 6, 6});
   try_linear({5, 9, 3});
   try_linear({1, 2, 17});
 }
 
-TEST_CASE("a linear layer whose rows lie further apart") { try_linear({5, 9, 3, 4}); }
+TEST_CASE("a linear layer with a larger stride") { try_linear({5, 9, 3, 4}); }
 
 TEST_CASE("the library's error code is returned") {
   Rows a(2, 2, 2, 1), b(2, 2, 2, 3), c(2, 2, 2, 0);
@@ -129,7 +129,7 @@ TEST_CASE("the library's error code is returned") {
   CHECK(linear(stand_in, &calls, a.matrix(), b.matrix(), c.matrix()) == kFailed);
 }
 
-TEST_CASE("cuBLAS takes the calls") {
+TEST_CASE("cuBLAS accepts the calls") {
   cu::Context context;
   cu::Stream stream;
   void* handle = nullptr;

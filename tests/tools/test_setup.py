@@ -445,7 +445,8 @@ def test_pytorch_of_the_users_own_environment_is_used_where_it_is(house):
     command = [house.folder / "env/bin/python3", *SET_UP[1:], "torch"]
     ended = subprocess.run(command, cwd=house.root, env={**house.environment, "CUDA_HOME": str(house.toolkit("cuda"))}, capture_output=True, text=True, check=False)
     found = house.found()
-    assert ended.returncode == 0 and "PyTorch" not in ended.stderr, ended.stderr
+    assert ended.returncode == 0 and "Fetching a private one" not in ended.stderr, ended.stderr
+    assert "torchvision is not installed, and the pinned one is built for PyTorch 2.13.0, not 9.9." in ended.stderr
     assert (found["TORCH"], found["TORCH_OLD_STRING"], found["TORCH_CUDA"], found["BUILDERS"]) == ("9.9", "yes", "yes", "yes")
     assert os.path.samefile(house.root / found["TORCH_ROOT"], checkout / "torch") and (house.root / "build/python/bin/ninja").exists()
 
@@ -475,6 +476,20 @@ def test_a_private_pytorch_is_fetched_from_the_index_that_was_named(house):
     assert (house.found()["TORCH"], house.found()["TORCH_OLD_STRING"], house.found()["TORCH_CUDA"]) == ("9.9", "no", "")
     asked = [line for line in (house.folder / "asked").read_text().splitlines() if "--index-url" in line]
     assert len(asked) == 1 and asked[0].endswith("torch==2.13.0 numpy --index-url http://a/b"), asked
+
+
+def test_torchvision_is_fetched_for_the_pinned_pytorch_from_the_same_index(house):
+    torch = TORCH.format(string=True).replace("9.9", "2.13.0+cpu") + "zeros = lambda *shape: None\n"
+    vision = "class ops:\n    nms = staticmethod(lambda *given: None)\n"
+    fill = lambda text: text.replace("\n", "\\n").replace('"', '\\"')
+    house.packages(
+        f'echo "$@" >> {house.folder}/asked; case "$*" in *torch==*) mkdir -p $target/torch; printf "{fill(torch)}" > $target/torch/__init__.py ;; '
+        f'*torchvision==*) mkdir -p $target/torchvision; printf "{fill(vision)}" > $target/torchvision/__init__.py ;; esac\n'
+    )
+    house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")), TORCH_INDEX="http://a/b")
+    assert (house.found()["TORCHVISION"], house.found()["WITHOUT_TORCHVISION"]) == ("yes", "")
+    asked = [line for line in (house.folder / "asked").read_text().splitlines() if "torchvision" in line]
+    assert len(asked) == 1 and "--no-deps torchvision==0.28.0" in asked[0] and asked[0].endswith("--index-url http://a/b"), asked
 
 
 def test_a_pytorch_that_does_not_start_is_told_with_its_last_words(house):

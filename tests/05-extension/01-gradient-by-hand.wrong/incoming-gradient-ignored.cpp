@@ -1,5 +1,5 @@
 // Rejected with: "an incoming gradient of zero makes every gradient zero"
-// The slope of y alone: the chain rule's other factor, g, is left out.
+// Computes dy/dx and forgets the other factor of the chain rule, g.
 #include <vector>
 
 using Numbers = std::vector<double>;

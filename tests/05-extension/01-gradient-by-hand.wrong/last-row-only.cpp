@@ -1,5 +1,5 @@
-// Rejected with: "db is the slope that central differences find: each b went into a whole column"
-// = where += is meant: only the last row's share of db is left.
+// Rejected with: "db is the slope that central differences find, summed over the column"
+// Assigns instead of adding, so only the last row's contribution to db is left.
 #include <vector>
 
 using Numbers = std::vector<double>;

@@ -1,5 +1,5 @@
-// Rejected with: "db is the slope that central differences find: each b went into a whole column"
-// db = the sum of g is right for y = x² + b. Here b stands inside the square.
+// Rejected with: "db is the slope that central differences find, summed over the column"
+// db = the sum of g is right for y = x² + b. In this op, b is inside the square.
 #include <vector>
 
 using Numbers = std::vector<double>;

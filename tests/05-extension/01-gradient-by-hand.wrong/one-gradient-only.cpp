@@ -1,5 +1,5 @@
-// Rejected with: "both gradients come back, each as large as what it belongs to"
-// "return a, b;" returns b: the comma computes both sides and drops the first. Compilers need not say a word about it.
+// Rejected with: "each gradient has the size of its input"
+// "return a, b;" returns b: the comma operator evaluates both sides and drops the first. Compilers need not warn.
 #include <vector>
 
 using Numbers = std::vector<double>;

@@ -1,5 +1,5 @@
-// Rejected with: "there may be more columns than rows, one row, or none"
-// Three rows of two, as in the example at hand: the sizes are written down instead of asked for.
+// Rejected with: "there may be more columns than rows, a single row, or no rows"
+// Uses the sizes of an example, three rows of two, instead of the arguments' sizes.
 #include <vector>
 
 using Numbers = std::vector<double>;

@@ -1,5 +1,5 @@
 // Rejected with: "nothing past the last element is touched"
-// The last block has threads that have no element; they need to be sent home.
+// The last block has threads without an element, which must return.
 extern "C" __global__ void backward_columns(const float* x, const float* g, float* dx, float* db, unsigned columns,
                                             unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Rejected with: "db is the sum of g over each column"
-// += reads, adds and writes: threads that do it at the same time overwrite each other's sums.
+// += loads, adds and stores. Threads that do this at the same time overwrite each other's sums.
 extern "C" __global__ void backward_columns(const float* x, const float* g, float* dx, float* db, unsigned columns,
                                             unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Rejected with: "db is the sum of g over each column"
-// Two inputs, two gradients; here b's is forgotten, and b would never learn.
+// Computes only the gradient of x, so b would never be trained.
 extern "C" __global__ void backward_columns(const float* x, const float* g, float* dx, float* db, unsigned columns,
                                             unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Rejected with: "there may be more columns than a block has threads"
-// Each block adds up in its own shared memory first, which is fast, and has room for 64 columns.
+// Each block adds up in its shared memory first. This is fast, but there is only room for 64 columns.
 extern "C" __global__ void backward_columns(const float* x, const float* g, float* dx, float* db, unsigned columns,
                                             unsigned count) {
   __shared__ float sums[64];

@@ -1,5 +1,5 @@
 // Rejected with: "there may be more columns than a block has threads"
-// The first block adds up the columns, a thread each: of more columns than it has threads, some are left out.
+// The threads of the first block add up one column each. If there are more columns than threads, some are missing.
 extern "C" __global__ void backward_columns(const float* x, const float* g, float* dx, float* db, unsigned columns,
                                             unsigned count) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,12 +1,12 @@
 // Rejected with: "other strides are followed"
-// The numbers are read as if they lay one after the other.
+// Reads g as if it were contiguous.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>
 #include <torch/library.h>
 
 void check(const at::Tensor& g) {
-  TORCH_CHECK(g.dim() == 2, "column_sums wants rows and columns: g has ", g.dim(), " dimensions");
-  TORCH_CHECK(g.is_floating_point(), "column_sums is for floating-point numbers: g is ", g.scalar_type());
+  TORCH_CHECK(g.dim() == 2, "column_sums takes rows and columns, but g has ", g.dim(), " dimensions.");
+  TORCH_CHECK(g.is_floating_point(), "column_sums takes floating-point numbers, but g is ", g.scalar_type(), ".");
 }
 
 at::Tensor column_sums(const at::Tensor& g) {

@@ -1,12 +1,12 @@
 // Rejected with: "half types are added up in float"
-// The sum is a half itself: at 2048, adding 1 changes nothing.
+// The sum has the half type itself. From 2048 on, adding 1 has no effect.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>
 #include <torch/library.h>
 
 void check(const at::Tensor& g) {
-  TORCH_CHECK(g.dim() == 2, "column_sums wants rows and columns: g has ", g.dim(), " dimensions");
-  TORCH_CHECK(g.is_floating_point(), "column_sums is for floating-point numbers: g is ", g.scalar_type());
+  TORCH_CHECK(g.dim() == 2, "column_sums takes rows and columns, but g has ", g.dim(), " dimensions.");
+  TORCH_CHECK(g.is_floating_point(), "column_sums takes floating-point numbers, but g is ", g.scalar_type(), ".");
 }
 
 at::Tensor column_sums(const at::Tensor& g) {

@@ -1,5 +1,5 @@
 // Rejected with: "what it cannot do is refused in a sentence"
-// Nothing is checked: what ATen says to a vector speaks of "dimension 1".
+// Checks nothing. ATen's error message for a vector mentions "dimension 1" instead of the op.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>
 #include <torch/library.h>

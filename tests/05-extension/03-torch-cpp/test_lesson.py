@@ -1,4 +1,4 @@
-"""The lesson's own operation: what its program cannot show. Tried once, with the solution."""
+"""Tests of the lesson's own operation that its program cannot show. They run once, with the solution."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ def run(*command: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, *command], capture_output=True, text=True)
 
 
-@pytest.mark.skipif(not shutil.which("ninja"), reason="there is no ninja, which PyTorch builds with just in time")
+@pytest.mark.skipif(not shutil.which("ninja"), reason="there is no ninja, with which PyTorch builds at run time")
 def test_the_op_is_built_just_in_time() -> None:
     ended = run(str(LESSON / "just_in_time.py"))
     assert ended.stdout == "tensor([ 1.,  2.,  5., 10.])\n", ended.stderr

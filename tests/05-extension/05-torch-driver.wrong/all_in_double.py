@@ -1,5 +1,5 @@
 # Rejected with: "large integers are computed as integers"
-# A double holds every float and every int, and not every long long: 2⁶⁰ + 1 is rounded on the way.
+# A double can represent every float and every int, but not every long long: 2⁶⁰ + 1 is rounded.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

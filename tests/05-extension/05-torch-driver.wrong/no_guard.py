@@ -1,5 +1,5 @@
 # Rejected with: "the threads beyond the end do nothing"
-# The last block has threads for which there is no element.
+# The last block has threads without an element.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

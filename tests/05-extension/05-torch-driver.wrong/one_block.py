@@ -1,5 +1,5 @@
 # Rejected with: "every element has its thread"
-# The index is that within the block.
+# Uses the index within the block.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

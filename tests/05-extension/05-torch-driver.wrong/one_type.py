@@ -1,5 +1,5 @@
 # Rejected with: "each input has its own type"
-# All inputs are taken for floats.
+# Treats all inputs as floats.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

@@ -1,5 +1,5 @@
 # Rejected with: "an input may have any name"
-# The kernel's own i, and an input called i, are one name for two things.
+# The kernel has a variable i, which conflicts with an input of this name.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

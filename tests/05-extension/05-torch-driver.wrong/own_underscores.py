@@ -1,5 +1,5 @@
 # Rejected with: "an input may have any name"
-# The kernel's own names end with underscores, as if no input's could.
+# The kernel's variables end with underscores, but so may the names of inputs.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

@@ -1,5 +1,5 @@
 # Rejected with: "only whole names are inputs"
-# Every x in the text is made x[i], also those in the middle of other names.
+# Replaces every x in the text by x[i], also inside other names.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

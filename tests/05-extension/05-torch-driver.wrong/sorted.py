@@ -1,5 +1,5 @@
 # Rejected with: "the inputs come in their order"
-# The parameters are in the alphabet's order.
+# The parameters are in alphabetical order.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}

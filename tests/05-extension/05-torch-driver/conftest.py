@@ -1,4 +1,4 @@
-# Makes the lesson's modules importable. They are tested once, with the solution, not again for every submission.
+# Makes the lesson's modules importable. They are tested once, with the solution.
 import os
 import pathlib
 import sys

@@ -1,4 +1,4 @@
-# The lesson's op and its launches: what fits together is computed, and nothing else reaches the kernel.
+# The lesson's op and its launches: tensors that fit together are computed, and others are rejected before the launch.
 import subprocess
 import sys
 import threading
@@ -9,7 +9,7 @@ import nvrtc
 import pytest
 import torch
 
-pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="there is no NVRTC here that the driver is new enough for")
+pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="there is no NVRTC here that fits the driver")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -39,7 +39,7 @@ def test_types_that_differ_are_refused(op):
 def test_devices_that_differ_are_refused(op):
     x = torch.arange(6.0, device=DEVICE)
     refused(ValueError, f"tensor 1 is on meta, but tensor 0 is on {x.device}", op, x, x.to("meta"))
-    refused(ValueError, "tensor 0 is on meta; it runs on cpu and cuda", op, x.to("meta"), x)
+    refused(ValueError, "tensor 0 is on meta. It runs on cpu and cuda", op, x.to("meta"), x)
 
 
 def test_a_host_tensor_beside_one_of_a_gpu_is_refused(op):
@@ -66,7 +66,7 @@ def test_a_launch_refuses_more_elements_than_its_number_can_tell(tmp_path):
 
 
 def test_threads_that_compile_the_same_share_one_file(tmp_path, monkeypatch):
-    """Both have compiled and written before either gives its file the name that is looked for."""
+    """Both threads have compiled and written before either renames its file."""
     both, replace, failed = threading.Barrier(2, timeout=60), kernels.os.replace, []
     monkeypatch.setattr(kernels.os, "replace", lambda *names: (both.wait(), replace(*names)))
     options = ("-DReal=float", "--gpu-architecture=compute_75")

@@ -1,16 +1,16 @@
-# Self-check of 05-extension/05-torch-driver: compiles what source_of() writes, and runs it on PyTorch's tensors, wherever they are.
+# Judges source_of(): compiles what it writes, and runs it on PyTorch's tensors.
 import nvrtc
 import pytest
 import torch
 from kernels import Kernels
 
-pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="there is no NVRTC here that the driver is new enough for")
+pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="there is no NVRTC here that fits the driver")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
 @pytest.fixture
 def apply(answer, tmp_path):
-    """apply(expression, output=type, x=tensor, …): the result; `room` more elements behind it have to stay -1."""
+    """apply(expression, output=type, x=tensor, …): the result. The `room` elements after it must remain -1."""
 
     def applied(expression, output=torch.float32, room=0, **inputs):
         inputs = {name: tensor.to(DEVICE) for name, tensor in inputs.items()}

@@ -1,5 +1,5 @@
-# Rejected with: "names are in the order in which they appear"
-# Results are written in the order in which they were requested.
+# Rejected with: "names are in the order of their first appearance"
+# Results are in the order of `keep`.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
 
 def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
     """Reads what no earlier node in the pass has written, and writes what is used later."""
-    reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
+    reads: dict[str, None] = {}  # a dictionary keeps the order and has each name once
     writes: dict[str, None] = {}
     for kernel in kernels:
         reads.update((name, None) for name in kernel.reads if name not in writes)

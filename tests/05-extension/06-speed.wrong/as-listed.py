@@ -1,5 +1,5 @@
-# Rejected with: "what is read twice is fetched once"
-# x * x reads x twice in the formula; the kernel has it in a register.
+# Rejected with: "a tensor that is read twice is loaded once"
+# Counts x twice in x * x, although it stays in a register.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
 
 def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
     """Reads what no earlier node in the pass has written, and writes what is used later."""
-    reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
+    reads: dict[str, None] = {}  # a dictionary keeps the order and has each name once
     writes: dict[str, None] = {}
     for kernel in kernels:
         reads.update((name, None) for name in kernel.reads if name not in writes)

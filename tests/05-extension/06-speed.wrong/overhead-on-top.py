@@ -1,5 +1,5 @@
-# Rejected with: "each kernel waits for the slower of its launch and its traffic"
-# Launch and traffic one after the other, though the CPU launches while the GPU works.
+# Rejected with: "each kernel takes the longer of its launch and its traffic"
+# Adds launch and traffic, although the CPU launches while the GPU works.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
 
 def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
     """Reads what no earlier node in the pass has written, and writes what is used later."""
-    reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
+    reads: dict[str, None] = {}  # a dictionary keeps the order and has each name once
     writes: dict[str, None] = {}
     for kernel in kernels:
         reads.update((name, None) for name in kernel.reads if name not in writes)

@@ -1,5 +1,5 @@
-# Rejected with: "what is kept and only read is not written"
-# Everything that is needed afterwards is written, even what the pass has not changed.
+# Rejected with: "a tensor that is only read is not written"
+# Writes everything in `keep`, even tensors that the kernel has not changed.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,18 +13,18 @@ class Kernel:
 
 
 def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
-    """The bytes that go between the kernel and the memory at least; `sizes` has those of each tensor."""
-    # What is read twice is fetched once; what is read and written travels both ways.
+    """The least number of bytes that the kernel moves to and from memory. `sizes` contains the bytes of each tensor."""
+    # A tensor that is read twice is loaded once. One that is read and written moves in both directions.
     return sum(sizes[name] for name in set(kernel.reads)) + sum(sizes[name] for name in set(kernel.writes))
 
 
 def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
-    """One kernel for all of them, in their order. Of what they write, only `keep` is still needed afterwards.
+    """One kernel that does the work of all, in their order. Of the tensors that they write, only those in `keep` are needed afterwards.
 
-    What one writes and another reads stays in a register. Names are in the order in which they first appear, each once.
+    A value that one kernel writes and a later one reads stays in a register. Each name occurs once, in the order of its first appearance.
     """
     # It reads what no earlier node has written, and writes what is used later.
-    reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
+    reads: dict[str, None] = {}  # a dictionary keeps the order and has each name once
     writes: dict[str, None] = {}
     for kernel in kernels:
         reads.update((name, None) for name in kernel.reads if name not in writes)
@@ -33,10 +33,10 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
 
 def seconds(kernels: Sequence[Kernel], sizes: Mapping[str, int], bandwidth: float, overhead: float) -> float:
-    """How long they take one after the other. `bandwidth` is in bytes a second.
+    """The time that the kernels take in one stream. `bandwidth` is in bytes per second.
 
-    To launch a kernel takes `overhead` seconds of the CPU, and meanwhile the GPU is busy with the one before: each
-    kernel costs whichever of the two takes longer, its launch or its traffic.
+    The CPU needs `overhead` seconds to launch a kernel. While it launches one, the GPU is busy with the one before. So the
+    time of each kernel is the larger of two: its launch, or its memory traffic.
     """
-    # Small tensors: as many overheads as kernels. Large ones: as many bytes as there are.
+    # With small tensors, every kernel costs an overhead. With large ones, every byte costs time.
     return sum(max(overhead, traffic(kernel, sizes) / bandwidth) for kernel in kernels)

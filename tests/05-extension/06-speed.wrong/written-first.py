@@ -1,5 +1,5 @@
-# Rejected with: "what one kernel changes in place is an input"
-# What a kernel writes is noted before what it reads: a tensor that it changes in place seems to be its own work.
+# Rejected with: "a tensor that one kernel changes in place is an input"
+# Records what a kernel writes before what it reads, so a tensor that it changes in place is not an input.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
 
 def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
     """Reads what no earlier node in the pass has written, and writes what is used later."""
-    reads: dict[str, None] = {}  # a dictionary keeps the order, and each name once
+    reads: dict[str, None] = {}  # a dictionary keeps the order and has each name once
     writes: dict[str, None] = {}
     for kernel in kernels:
         writes.update((name, None) for name in kernel.writes)

@@ -1,5 +1,5 @@
 // Rejected with: "each channel gets the gradients of its own bins"
-// Takes the neighbours of bin i for other channels.
+// Confuses neighboring bins with channels.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Rejected with: "a bin without a pixel sends nothing"
-// Takes -1 for a pixel: the last one of the plane before gets the gradient.
+// Treats -1 as a pixel, so the last pixel of the previous plane gets the gradient.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Rejected with: "each image gets the gradients of its own boxes"
-// Forgets that a box names its image.
+// Ignores the image of a box.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

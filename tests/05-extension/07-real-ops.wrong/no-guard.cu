@@ -1,5 +1,5 @@
 // Rejected with: "nothing is done for threads beyond the last bin"
-// Trusts that there are as many threads as bins.
+// Assumes that there are exactly as many threads as bins.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Rejected with: "a pixel that won several bins gets all their gradients"
-// Adds as a CPU's loop may: of threads that add to one pixel at the same time, only one counts.
+// Adds without an atomic operation. If several threads add to a pixel at the same time, only one addition counts.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

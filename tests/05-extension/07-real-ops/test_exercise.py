@@ -1,4 +1,4 @@
-# Self-check of the exercise: the learner's kernel against PyTorch's own gradient of "take that pixel".
+# Judges the learner's kernel against PyTorch's own gradient of selecting the winning pixels.
 import ctypes
 
 import places
@@ -7,7 +7,7 @@ import torch
 
 Tensor = torch.Tensor
 CHANNELS, HEIGHT, WIDTH, SIDE = 3, 7, 8, 2
-SPARE = 700  # elements that the kernel is not told of
+SPARE = 700  # elements after the end of each array
 
 
 @pytest.fixture(scope="session")
@@ -16,7 +16,7 @@ def kernel(answer: str) -> places.Device:
 
 
 def winners_of(input: Tensor, boxes: Tensor) -> Tensor:
-    """Which pixel is the largest, for each box, channel and bin; a box of whole pixels, cut into bins; -1 where a bin has none."""
+    """The largest pixel for each box, channel and bin, or -1 for an empty bin. A box consists of whole pixels."""
     found = torch.full((len(boxes), CHANNELS, SIDE, SIDE), -1, dtype=torch.int64)
     for k, (image, left, top, right, bottom) in enumerate(boxes.long().tolist()):
         for channel in range(CHANNELS):
@@ -33,14 +33,14 @@ def winners_of(input: Tensor, boxes: Tensor) -> Tensor:
 
 
 def forward(input: Tensor, boxes: Tensor, winners: Tensor) -> Tensor:
-    """With PyTorch's gradient: the winning pixels, 0 for an empty bin."""
+    """The winning pixels, or 0 for an empty bin, computed so that PyTorch derives the gradient."""
     planes = input.flatten(2)[boxes[:, 0].long()]
     taken = planes.gather(2, winners.flatten(2).clamp(min=0)).reshape(winners.shape)
     return torch.where(winners < 0, 0.0, taken)
 
 
 def backward(kernel: places.Device, gradient: Tensor, boxes: Tensor, winners: Tensor, shape: torch.Size) -> Tensor:
-    """Runs the learner's kernel. Beyond the end of its arrays there is more data, which looks like bins of image 0."""
+    """Runs the learner's kernel. After the end of its arrays there is more data, which looks like bins of image 0."""
     count = winners.numel()
     sums = torch.zeros(shape, dtype=torch.float64)
     padded = [
@@ -57,7 +57,7 @@ def backward(kernel: places.Device, gradient: Tensor, boxes: Tensor, winners: Te
 
 
 def compare(kernel: places.Device, input: Tensor, boxes: Tensor, gradient: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """What the kernel finds, and what PyTorch does."""
+    """The results of the kernel and of PyTorch."""
     boxes, input = boxes.double(), input.double().requires_grad_()
     winners = winners_of(input, boxes)
     gradient = torch.arange(1, winners.numel() + 1).reshape(winners.shape).double() if gradient is None else gradient
@@ -66,7 +66,7 @@ def compare(kernel: places.Device, input: Tensor, boxes: Tensor, gradient: Tenso
 
 
 def image(images: int = 1) -> Tensor:
-    """All pixels different, so that it is clear who wins."""
+    """All pixels differ, so that each bin has one winner."""
     order = torch.randperm(images * CHANNELS * HEIGHT * WIDTH, generator=torch.Generator().manual_seed(1))
     return order.reshape(images, CHANNELS, HEIGHT, WIDTH).double()
 
@@ -118,7 +118,7 @@ def test_a_bin_without_a_pixel_sends_nothing(kernel: places.Device) -> None:
 
 def test_nothing_is_done_for_threads_beyond_the_last_bin(kernel: places.Device) -> None:
     found, expected = compare(kernel, image(2), torch.tensor([[1, 0, 0, 8, 7]]))
-    assert found[0].abs().max() == 0, "image 0 has no box, and yet it got something"
+    assert found[0].abs().max() == 0, "image 0 has no box, but it got a gradient"
     assert found.equal(expected)
 
 

@@ -1,4 +1,4 @@
-# What only tensors on a GPU can show, and torchvision's results where it is installed.
+# What only tensors on a GPU can show, and comparisons with torchvision where it is installed.
 import places
 import pytest
 import real_ops
@@ -6,7 +6,7 @@ import torch
 import yardsticks
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU here")
-beside_torchvision = pytest.mark.skipif(not yardsticks.torchvision_nms(), reason="torchvision is not installed for this PyTorch")
+beside_torchvision = pytest.mark.skipif(not yardsticks.torchvision_ops(), reason="torchvision is not installed for this PyTorch")
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 Tensor = torch.Tensor
 
@@ -15,6 +15,11 @@ def many_boxes(count: int, device: str) -> tuple[Tensor, Tensor]:
     torch.manual_seed(4)
     corner = torch.rand(count, 2) * 900
     return torch.cat([corner, corner + 10 + torch.rand(count, 2) * 90], 1).to(device), torch.rand(count).to(device)
+
+
+def attention_on_gpu() -> tuple:
+    shape = (1, 3, 2, 1, 4)
+    return torch.ones(1, 20, 2, 8, device="cuda"), [(4, 5)], torch.rand(*shape, 2, device="cuda"), torch.rand(*shape, device="cuda")
 
 
 @on_a_gpu
@@ -27,20 +32,22 @@ def test_on_a_gpu_nms_of_ten_thousand_boxes_is_the_same_in_all_ways() -> None:
 
 @on_a_gpu
 def test_on_a_gpu_ops_run_on_the_current_stream() -> None:
+    """Capture records only what is in the capturing stream, so a launch in another stream shows in every run."""
     input, boxes = torch.zeros(1, 1, 64, 64, device="cuda"), torch.tensor([[0.0, 0, 0, 63, 63]], device="cuda")
-    real_ops.roi_align(input, boxes, 2)
-    busy = torch.rand(4096, 4096, device="cuda")
-    torch.cuda.synchronize()
-    with torch.cuda.stream(torch.cuda.Stream()):
-        for _ in range(50):
-            busy = busy @ busy
-        input.fill_(3)  # a kernel on another stream would not wait for it
-        found = real_ops.roi_align(input, boxes, 2)
-        assert found.tolist() == [[[[3.0, 3.0], [3.0, 3.0]]]]
+    given = attention_on_gpu()
+    real_ops.roi_align(input, boxes, 2), real_ops.deform_attention(*given)  # loads the kernels
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        found, attended = real_ops.roi_align(input, boxes, 2), real_ops.deform_attention(*given)
+    input.fill_(3)
+    given[0].fill_(2)
+    graph.replay()
+    assert found.tolist() == [[[[3.0, 3.0], [3.0, 3.0]]]]
+    torch.testing.assert_close(attended, real_ops.deform_attention(*given))
 
 
 @on_a_gpu
-def test_on_a_gpu_who_asks_for_the_same_bits_every_time_is_told() -> None:
+def test_on_a_gpu_deterministic_algorithms_are_refused_where_atomics_add() -> None:
     input = torch.zeros(1, 1, 8, 8, device="cuda", requires_grad=True)
     output = real_ops.roi_align(input, torch.tensor([[0.0, 0, 0, 7, 7]], device="cuda"), 2).sum()
     torch.use_deterministic_algorithms(True)
@@ -52,6 +59,9 @@ def test_on_a_gpu_who_asks_for_the_same_bits_every_time_is_told() -> None:
         real_ops.deform_conv2d(input, offset, weight, padding=1).sum().backward()  # of the weight: no atomics
         with pytest.raises(RuntimeError, match="deform_conv2d's backward adds with atomics"):
             real_ops.deform_conv2d(input.requires_grad_(), offset, weight, padding=1).sum().backward()
+        value, sizes, locations, weights = attention_on_gpu()
+        with pytest.raises(RuntimeError, match="deform_attention's backward adds with atomics"):
+            real_ops.deform_attention(value.requires_grad_(), sizes, locations, weights).sum().backward()
     finally:
         torch.use_deterministic_algorithms(False)
 
@@ -71,7 +81,7 @@ def test_on_the_second_gpu_kernels_run_in_its_context() -> None:
 
 def test_too_many_boxes_for_the_mask_are_refused_in_a_sentence() -> None:
     boxes = torch.zeros(1, 4).expand(400_000, 4)
-    with pytest.raises(ValueError, match="400000 boxes are too many; 294912 are the most"):
+    with pytest.raises(ValueError, match="400000 boxes are too many. The limit is 294912"):
         places.device(0).nms(boxes, torch.arange(len(boxes)), 0.5)
 
 
@@ -81,7 +91,7 @@ def test_torchvision_keeps_the_same_boxes(device: str) -> None:
     boxes, scores = many_boxes(3000, device)
     for rounded in (boxes, boxes.round()):
         for given in (scores, (scores * 10).round()):
-            assert real_ops.nms(rounded, given, 0.5).equal(yardsticks.torchvision_nms()(rounded, given, 0.5))
+            assert real_ops.nms(rounded, given, 0.5).equal(yardsticks.torchvision_ops().nms(rounded, given, 0.5))
 
 
 @beside_torchvision

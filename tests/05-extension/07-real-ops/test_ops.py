@@ -1,4 +1,4 @@
-# The ops of 05-07, by the CPU's loops, by the kernels through the driver API, and, where there is one, on tensors of a GPU.
+# The ops of 05-07 in three ways: the loops on the CPU, the kernels launched with the driver API, and tensors on a GPU.
 import contextlib
 import itertools
 
@@ -7,16 +7,19 @@ import pytest
 import real_ops
 import reference
 import torch
+import yardsticks
 from torch.nn.functional import conv2d
 
 Tensor = torch.Tensor
-FLOATS = [torch.float64, torch.float32, torch.float16]
-CLOSE = {torch.float64: 1e-11, torch.float32: 1e-4, torch.float16: 2e-2}
+HALF_TYPES = [torch.float16, torch.bfloat16]
+FLOATS = [torch.float64, torch.float32, *HALF_TYPES]
+CLOSE = {torch.float64: 1e-11, torch.float32: 1e-4, torch.float16: 2e-2, torch.bfloat16: 1e-1}
+DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
 WAYS = ["loop", "kernel"] + (["GPU"] if torch.cuda.is_available() else [])
 
 
 class Way:
-    """Computes in one of the three ways; what goes in and what comes out are tensors of the host."""
+    """Computes in one of the three ways. Arguments and results are host tensors."""
 
     def __init__(self, name: str):
         self.device = "cuda" if name == "GPU" else "cpu"
@@ -52,8 +55,8 @@ def near(found: Tensor, expected: Tensor, dtype: torch.dtype = torch.float64) ->
 
 
 def exact_in_half(tensor: Tensor) -> Tensor:
-    """In double, so that all types begin with the same numbers."""
-    return tensor.half().double()
+    """As double, but rounded so that every type can represent the values."""
+    return tensor.bfloat16().half().double()
 
 
 def as_type(tensors: list[Tensor | None], dtype: torch.dtype) -> list[Tensor | None]:
@@ -70,7 +73,7 @@ def refused(words: str, call, *arguments) -> None:
 
 
 def boxes_of(count: int, dtype: torch.dtype = torch.float32, room: int = 60) -> tuple[Tensor, Tensor]:
-    """Whole numbers, with many equal scores: exact in every type."""
+    """Whole numbers below 128, which are exact in every type, and many equal scores."""
     corner, size = torch.randint(0, room, (count, 2)), torch.randint(1, 30, (count, 2))
     return torch.cat([corner, corner + size], 1).to(dtype), torch.randint(0, 9, (count,)).to(dtype)
 
@@ -79,8 +82,7 @@ def boxes_of(count: int, dtype: torch.dtype = torch.float32, room: int = 60) -> 
 def test_nms_keeps_what_its_definition_keeps(way: Way, dtype: torch.dtype) -> None:
     for count in (1, 2, 31, 63, 64, 65, 128, 300, 1000):
         boxes, scores = boxes_of(count, dtype)
-        wide = torch.float32 if dtype == torch.float16 else dtype
-        expected = reference.nms(boxes.to(wide), scores.to(wide), 0.3)
+        expected = reference.nms(boxes.to(places.wide(dtype)), scores.to(places.wide(dtype)), 0.3)
         assert way(real_ops.nms, [boxes, scores], 0.3).tolist() == expected.tolist(), f"{count} boxes"
 
 
@@ -107,8 +109,8 @@ def test_nms_gives_loop_and_kernel_the_threshold_in_the_type_of_the_boxes(way: W
     assert way(real_ops.nms, [boxes, scores], 0.1).tolist() == [0, 1]
 
 
-def test_nms_lets_a_box_that_was_removed_remove_nobody(way: Way) -> None:
-    left = torch.arange(200.0) * 4  # each overlaps its neighbours, and no others: every second one stays
+def test_nms_lets_a_removed_box_remove_no_other_box(way: Way) -> None:
+    left = torch.arange(200.0) * 4  # each overlaps only its neighbors, so every second one is kept
     boxes = torch.stack([left, torch.zeros(200), left + 10, torch.ones(200)], 1)
     assert way(real_ops.nms, [boxes, torch.arange(200.0).flip(0)], 0.4).tolist() == list(range(0, 200, 2))
 
@@ -139,7 +141,7 @@ def test_nms_refuses_wrong_shapes_in_a_sentence(way: Way) -> None:
 
 # ---- ROIAlign ------------------------------------------------------------------------------------------------------------
 
-# In the image, over its edge, far outside, smaller than a pixel, without a size, turned round.
+# Inside the image, across its edge, far outside, smaller than a pixel, without a size, and with corners swapped.
 REGIONS = [[0, 1.2, 2.1, 8.3, 7.7], [1, -3, -2, 4, 5], [0, 9, 7, 20, 19], [1, 40, 40, 50, 50]]
 REGIONS += [[1, 2.2, 2.3, 2.6, 2.9], [0, 3, 3, 3, 3], [1, 8, 7, 2, 3]]
 HOW = [((3, 2), 0.9, samples, aligned) for samples, aligned in itertools.product((-1, 0, 1, 2), (False, True))]
@@ -169,10 +171,11 @@ def test_roi_align_sends_back_what_its_definition_does(way: Way, how: tuple) -> 
         near(found, expected, dtype)
 
 
-def test_roi_align_adds_gradients_of_half_up_in_float(way: Way) -> None:
-    input, boxes = torch.zeros(1, 1, 4, 4).half().requires_grad_(), torch.tensor([[0.0, 0, 0, 1, 1]]).half().repeat(5000, 1)
-    (found,) = way.gradients(real_ops.roi_align, [input, boxes], torch.ones(5000, 1, 1, 1).half(), 1)
-    assert found.sum().item() == 5000  # in half, adding 1 ends at 2048
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_roi_align_adds_up_gradients_of_half_types_in_float(way: Way, dtype: torch.dtype) -> None:
+    input, boxes = torch.zeros(1, 1, 4, 4, dtype=dtype).requires_grad_(), torch.tensor([[0.0, 0, 0, 1, 1]]).to(dtype).repeat(5120, 1)
+    (found,) = way.gradients(real_ops.roi_align, [input, boxes], torch.ones(5120, 1, 1, 1).to(dtype), 1)
+    assert found.sum().item() == 5120  # sums of ones end at 2048 in float16 and at 256 in bfloat16
 
 
 def test_roi_align_of_no_boxes_is_empty_and_its_gradient_is_zero(way: Way) -> None:
@@ -199,7 +202,7 @@ def test_roi_align_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     expected = way.gradients(real_ops.roi_align, [input, boxes], arriving, 2)
     apart = arriving.permute(3, 2, 1, 0).contiguous().permute(3, 2, 1, 0)
     near(way.gradients(real_ops.roi_align, given, apart, 2)[0], expected[0])
-    ones = torch.ones(1).double().expand(arriving.shape)  # what .sum() sends back: one number, seen often
+    ones = torch.ones(1).double().expand(arriving.shape)  # what .sum() sends back: one number with stride 0
     near(way.gradients(real_ops.roi_align, given, ones, 2)[0], way.gradients(real_ops.roi_align, given, ones.contiguous(), 2)[0])
 
 
@@ -231,7 +234,7 @@ def tensors_of(shape: tuple) -> tuple[list[Tensor | None], tuple]:
     made += [torch.randn(filters, channels // groups, *kernel)]
     made += [torch.randn(filters), torch.rand(images, taps, *size)] if modulated else [None, None]
     made = [None if tensor is None else exact_in_half(tensor) for tensor in made]
-    made[1][made[1] == made[1].round()] += 0.25  # at a pixel the slope changes: which one is the gradient is a matter of taste
+    made[1][made[1] == made[1].round()] += 0.25  # exactly at a pixel, the slope changes and the gradient is ambiguous
     return [None if tensor is None else tensor.requires_grad_() for tensor in made], (stride, padding, dilation)
 
 
@@ -275,7 +278,7 @@ def test_deform_conv2d_passes_gradcheck(way: Way) -> None:
         assert torch.autograd.gradcheck(lambda *given: real_ops.deform_conv2d(*given, *how), tensors, nondet_tol=1e-12)
 
 
-def test_deform_conv2d_says_that_it_cannot_be_differentiated_twice(way: Way) -> None:
+def test_deform_conv2d_refuses_to_be_differentiated_twice(way: Way) -> None:
     tensors, how = tensors_of((1, 2, 3, 3, 2, 2, 1, (2, 2), (1, 1), (0, 0), (1, 1), True))
     tensors = [tensor.detach().requires_grad_() for tensor in way.put(tensors)]
     with way.inside():
@@ -306,7 +309,7 @@ def test_deform_conv2d_refuses_what_it_cannot_take_in_a_sentence() -> None:
     op = real_ops.deform_conv2d
     refused("weight has 4 dimensions, not 3", op, input, offset, weight[0], bias, mask, *how)
     refused("does not divide 4 channels into groups", op, input, offset, weight[:, :3], bias, mask, *how)
-    refused("offset has 17 channels, which is not 18 for each", op, input, offset[:, 1:], weight, bias, mask, *how)
+    refused("offset has 17 channels. It needs 18 for each group", op, input, offset[:, 1:], weight, bias, mask, *how)
     refused("offset is [2, 18, 5, 7], but the output is [6, 7]", op, input, offset[:, :, 1:], weight, bias, mask, *how)
     refused("mask is [2, 8, 6, 7], not [2, 9, 6, 7]", op, input, offset, weight, bias, mask[:, 1:], *how)
     refused("bias is [5], not [6]", op, input, offset, weight, bias[1:], mask, *how)
@@ -328,23 +331,127 @@ def test_deform_conv2d_computes_only_the_gradients_that_are_wanted(monkeypatch: 
     monkeypatch.setattr(places.Host, "run", lambda self, kernel, *of, **members: (ran.append(kernel), run(self, kernel, *of, **members)))
     output.backward(arriving)
     near(given[number].grad, expected)
-    offsets = ["deform_offset_gradient"]
-    kernels = {"input": ["deform_input_gradient"], "offset": offsets, "mask": offsets, "weight": ["deform_columns"], "bias": []}
-    assert ran == kernels[name]
+    assert ran == {"weight": ["deform_columns"], "bias": []}.get(name, ["deform_backward"])
 
 
 def test_roi_align_computes_no_gradient_for_boxes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     input, regions = image_and_regions()
     output = real_ops.roi_align(input.detach(), regions.requires_grad_(), 2).sum()
-    monkeypatch.setattr(places.Host, "run", lambda *given, **members: pytest.fail("nobody wants what is computed here"))
+    monkeypatch.setattr(places.Host, "run", lambda *given, **members: pytest.fail("a gradient was computed that is not wanted"))
     assert torch.autograd.grad(output, regions, allow_unused=True) == (None,)
+
+
+# ---- multi-scale deformable attention ------------------------------------------------------------------------------------
+
+
+def attention_of(images: int = 2, channels: int = 3, levels: int = 2) -> tuple[Tensor, list[tuple[int, int]], Tensor, Tensor]:
+    """Some points are outside of the image. None is exactly at a pixel, where the gradient is ambiguous."""
+    sizes = [(5, 7), (3, 4), (2, 2)][:levels]
+    pixels, shape = sum(height * width for height, width in sizes), (images, 4, 2, levels, 3)
+    locations = exact_in_half(torch.rand(*shape, 2) * 1.4 - 0.2)
+    sides = torch.tensor(sizes).flip(1)[:, None]  # width and height of each level
+    at = locations * sides - 0.5
+    locations = exact_in_half(torch.where((at - at.round()).abs() < 0.02, locations + 1 / 64, locations))
+    made = [exact_in_half(torch.randn(images, pixels, 2, channels)), locations, exact_in_half(torch.rand(*shape))]
+    value, locations, weights = [tensor.requires_grad_() for tensor in made]
+    return value, sizes, locations, weights
+
+
+@pytest.mark.parametrize("channels, levels", [(3, 2), (1, 1), (40, 3)])
+def test_deform_attention_gives_and_sends_back_what_its_definition_does(way: Way, channels: int, levels: int) -> None:
+    value, sizes, locations, weights = attention_of(2, channels, levels)
+    tensors = [value, locations, weights]
+    expected = reference.deform_attention(value, sizes, locations, weights)
+    arriving = exact_in_half(torch.randn(expected.shape))
+    gradients = torch.autograd.grad(expected, tensors, arriving)
+    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    for dtype in FLOATS:
+        given = as_type(tensors, dtype)
+        found = [way(op, given), *way.gradients(op, given, arriving.to(dtype))]
+        for number, other in zip(found, (expected, *gradients), strict=True):
+            assert number.dtype == dtype
+            near(number, other, dtype)
+
+
+def test_deform_attention_agrees_with_grid_sample(way: Way) -> None:
+    value, sizes, locations, weights = attention_of()
+    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    near(way(op, [value, locations, weights]), yardsticks.attention_by_grid_sample(value, sizes, locations, weights))
+
+
+def test_deform_attention_passes_gradcheck(way: Way) -> None:
+    value, sizes, locations, weights = attention_of(1, 2, 2)
+    given = [tensor.detach().requires_grad_() for tensor in way.put([value, locations, weights])]
+    with way.inside():
+        op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+        assert torch.autograd.gradcheck(op, given, nondet_tol=1e-12)
+
+
+def test_deform_attention_reads_tensors_that_are_not_contiguous(way: Way) -> None:
+    value, sizes, locations, weights = attention_of()
+    given = [tensor.detach().transpose(0, -1).contiguous().transpose(0, -1) for tensor in (value, locations, weights)]
+    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    near(way(op, given), way(op, [value, locations, weights]))
+
+
+def test_deform_attention_of_no_queries_is_empty_and_its_gradients_are_zero(way: Way) -> None:
+    value, sizes, locations, weights = attention_of()
+    given = [value, locations[:, :0].detach().requires_grad_(), weights[:, :0].detach().requires_grad_()]
+    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    assert way(op, given).shape == (2, 0, 2, 3)
+    of_value, of_locations, of_weights = way.gradients(op, given, torch.empty(2, 0, 2, 3).double())
+    assert of_value.equal(torch.zeros_like(value)) and of_locations.numel() == of_weights.numel() == 0
+
+
+def test_deform_attention_refuses_what_it_cannot_take_in_a_sentence() -> None:
+    value, sizes, locations, weights = attention_of()
+    op = real_ops.deform_attention
+    refused("value has 4 dimensions, not 3", op, value[0], sizes, locations, weights)
+    refused("locations are n x queries x heads x levels x points x 2", op, value, sizes, locations[..., :1], weights)
+    refused("weights are [2, 4, 2, 2, 2], but locations", op, value, sizes, locations, weights[..., :2])
+    refused("for 2 images and 2 heads", op, value[:, :, :1], sizes, locations, weights)
+    refused("the levels have 36 pixels, and value has 47", op, value, [(4, 6), (3, 4)], locations, weights)
+    refused("2 levels need 4 sizes, not 2", op, value, sizes[:1], locations, weights)
+    refused("weights is torch.float32, but value is torch.float64", op, value, sizes, locations, weights.float())
+    refused("9 levels are too many. The limit is 8", op, value, sizes, locations.repeat(1, 1, 1, 9, 1, 1)[:, :, :, :9], weights.repeat(1, 1, 1, 9, 1)[:, :, :, :9])
+
+
+# ---- half types and autocast ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_coordinates_may_be_float_beside_values_of_half_types(way: Way, dtype: torch.dtype) -> None:
+    input, boxes = torch.arange(600.0).repeat(1, 1, 4, 1), torch.tensor([[0.0, 511.25, 0, 513.25, 2]])
+    found = way(real_ops.roi_align, [input.to(dtype), boxes], 1, 1.0, 2, True)
+    near(found, way(real_ops.roi_align, [input.to(dtype).float(), boxes], 1, 1.0, 2, True).to(dtype), dtype)
+    value, sizes, locations, weights = [thing if isinstance(thing, list) else thing.detach().float() for thing in attention_of()]
+    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
+    near(way(op, [value.to(dtype), locations, weights.to(dtype)]), way(op, [value, locations, weights]), dtype)
+
+
+@pytest.mark.parametrize("dtype", HALF_TYPES)
+def test_under_autocast_the_ops_compute_in_float(way: Way, dtype: torch.dtype) -> None:
+    torch.manual_seed(3)
+    input, weight = torch.randn(1, 4, 9, 9), torch.randn(4, 4, 3, 3)
+    offset, boxes = torch.randn(1, 18, 9, 9), torch.tensor([[0.0, 1.3, 2.2, 7.4, 8.1]])
+
+    def model(input: Tensor, weight: Tensor, offset: Tensor, boxes: Tensor) -> Tensor:
+        feature = torch.nn.functional.conv2d(input, weight, padding=1)  # of the half type under autocast
+        return real_ops.roi_align(real_ops.deform_conv2d(feature, offset, weight, padding=1), boxes, 2)
+
+    with torch.autocast("cuda" if way.device == "cuda" else "cpu", dtype):
+        found = way(model, [input, weight, offset, boxes])
+        assert way(real_ops.nms, [torch.rand(5, 4).to(dtype), torch.rand(5)], 0.5).dtype == torch.int64  # two types
+    assert found.dtype == torch.float32
+    expected = way(model, [input, weight, offset, boxes])
+    assert (found - expected).abs().max() < 0.05 * expected.abs().max()  # the plain convolution was computed in the half type
 
 
 # ---- input that must be rejected ------------------------------------------------------------------------------------------
 
 
 def test_the_registered_ops_refuse_the_same() -> None:
-    """Compiled models and C++ call torch.ops.real_ops, not the functions of Python."""
+    """Compiled models and C++ call torch.ops.real_ops, not the Python functions."""
     ops = torch.ops.real_ops
     refused("5 boxes need as many scores, not [4]", ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
     input, boxes = image_and_regions()
@@ -363,10 +470,10 @@ def test_the_registered_ops_refuse_the_same() -> None:
     refused("mask is [2, 8, 6, 7], not [2, 9, 6, 7]", backward, arriving, input, offset, weight, mask[:, 1:], *how, all_of_them)
 
 
-def test_python_and_cpp_mean_the_same_structs(monkeypatch: pytest.MonkeyPatch) -> None:
-    turned = places.struct("DeformInputGradient", "input_gradient column_gradient", more=(("op", places.Taps),))
-    monkeypatch.setitem(places.OPS, "deform_input_gradient", turned)
-    with pytest.raises(RuntimeError, match="do not mean the same structs"):
+def test_python_and_cpp_define_the_same_structs(monkeypatch: pytest.MonkeyPatch) -> None:
+    swapped = places.op_struct("RoiAlignForward", "output input", places.RoiAlign)
+    monkeypatch.setitem(places.OPS, "roi_align_forward", swapped)
+    with pytest.raises(RuntimeError, match="define different structs"):
         places.Host()
 
 
@@ -376,21 +483,25 @@ def test_a_struct_gets_all_its_members_and_no_others() -> None:
             places.filled(places.OPS["deform_columns"], members, lambda value: value)
 
 
-# ---- what PyTorch wants of an op -----------------------------------------------------------------------------------------
+# ---- what PyTorch expects of an op ---------------------------------------------------------------------------------------
 
 
-def test_opcheck_finds_nothing_to_blame() -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_opcheck_finds_no_fault(device: str) -> None:
     torch.manual_seed(3)
-    checks = ("test_schema", "test_autograd_registration", "test_faketensor")
     ops = torch.ops.real_ops
-    boxes, scores = boxes_of(40)
-    torch.library.opcheck(ops.nms.default, (boxes, scores, 0.3), test_utils=checks)
-    torch.library.opcheck(ops.roi_align.default, (*image_and_regions(), 2, 2, 1.0, 2, True), test_utils=checks)
+    put = lambda tensors: [tensor.detach().to(device).requires_grad_(tensor.requires_grad) for tensor in tensors]  # noqa: E731
+    torch.library.opcheck(ops.nms.default, (*put(boxes_of(40)), 0.3))
+    torch.library.opcheck(ops.roi_align.default, (*put(image_and_regions()), 2, 2, 1.0, 2, True), rtol=1e-9, atol=1e-9)
     tensors, how = tensors_of(SHAPES[0])
-    torch.library.opcheck(ops.deform_conv2d.default, (*tensors, *[list(numbers) for numbers in how]), test_utils=checks)
+    torch.library.opcheck(ops.deform_conv2d.default, (*put(tensors), *[list(numbers) for numbers in how]), rtol=1e-9, atol=1e-9)
+    value, sizes, locations, weights = attention_of()
+    arguments = (*put([value, locations, weights]), [side for size in sizes for side in size])
+    torch.library.opcheck(ops.deform_attention.default, arguments, rtol=1e-9, atol=1e-9)
 
 
-def test_a_compiled_model_has_no_graph_break() -> None:
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_a_compiled_model_has_no_graph_break(backend: str) -> None:
     torch.manual_seed(3)
     tensors, how = tensors_of(SHAPES[0])
     boxes = image_and_regions()[1]
@@ -398,7 +509,7 @@ def test_a_compiled_model_has_no_graph_break() -> None:
     def model(*tensors: Tensor) -> Tensor:
         return real_ops.roi_align(real_ops.deform_conv2d(*tensors, *how).relu(), boxes, 2, 0.5, 2, True).sum()
 
-    compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+    compiled = torch.compile(model, backend=backend, fullgraph=True)
     plain, found = [torch.autograd.grad(function(*tensors), tensors) for function in (model, compiled)]
     for gradient, other in zip(found, plain, strict=True):
         near(gradient, other)

@@ -1,5 +1,5 @@
-// Rejected with: "what was in the result does not count"
-// beta = 1 adds to what is there, and new memory is not always zero.
+// Rejected with: "the old contents of the result do not matter"
+// beta = 1 adds to the old contents of c, which are not always zero.
 #include "05-extension/08-libraries/libraries.hpp"
 
 struct Matrix {

@@ -1,5 +1,5 @@
 // Rejected with: "the library's error code is returned"
-// A library's codes are not the driver's, so they are thrown away.
+// The library's error code is ignored, because it is not one of the driver's.
 #include "05-extension/08-libraries/libraries.hpp"
 
 struct Matrix {

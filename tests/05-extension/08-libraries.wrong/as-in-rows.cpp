@@ -1,5 +1,5 @@
 // Rejected with: "a product of square matrices"
-// As if the library read rows: what comes out is b times a.
+// The arguments are in the order for a library that reads rows. The result is b times a.
 #include "05-extension/08-libraries/libraries.hpp"
 
 struct Matrix {

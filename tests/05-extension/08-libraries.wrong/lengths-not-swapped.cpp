@@ -1,5 +1,5 @@
 // Rejected with: "a product of matrices that are not square"
-// b comes first, but m and n are still those of the rows.
+// b is the first matrix, but m and n have not been swapped.
 #include "05-extension/08-libraries/libraries.hpp"
 
 struct Matrix {

@@ -1,5 +1,5 @@
-// Rejected with: "rows that lie further apart than they are long"
-// How long a row is, where the library asks how far it is to the next.
+// Rejected with: "rows with a stride larger than their length"
+// Passes the length of a row instead of the distance to the next one.
 #include "05-extension/08-libraries/libraries.hpp"
 
 struct Matrix {

@@ -1,5 +1,5 @@
-// Rejected with: "a linear layer uses its weights transposed, where they are"
-// The flag of the second matrix, since w came second in the formula.
+// Rejected with: "a linear layer uses its weights transposed, without a copy"
+// Transposes the second argument, because w is the second factor in the formula.
 #include "05-extension/08-libraries/libraries.hpp"
 
 struct Matrix {

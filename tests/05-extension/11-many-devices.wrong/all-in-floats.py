@@ -1,5 +1,5 @@
 # Rejected with: "types are kept"
-# One message for all types, in floats: what has more digits loses them on the way.
+# One message for all types, as float. Doubles lose digits.
 from collections.abc import Iterable
 
 import torch

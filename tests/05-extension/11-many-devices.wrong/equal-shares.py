@@ -1,5 +1,5 @@
 # Rejected with: "shares may differ in size"
-# The mean of the means: right only where all have as many rows.
+# The mean of the means, which is right only if all shares have the same size.
 from collections.abc import Iterable
 
 import torch

@@ -1,5 +1,5 @@
 # Rejected with: "the rows may be more than the type can count"
-# Gradients and rows travel in the type of the gradients: in bfloat16, 257 rows are 256.
+# The message has the type of the gradients. In bfloat16, 257 rows become 256.
 from collections.abc import Iterable
 
 import torch
@@ -11,7 +11,7 @@ def average_gradients(parameters: Iterable[torch.nn.Parameter], rows: int) -> No
     for parameter in parameters:
         by_kind.setdefault((parameter.dtype, parameter.device), []).append(parameter)
     for kind in by_kind.values():
-        # One long row: all gradients, each times our rows, and our rows themselves.
+        # One row of numbers: all gradients, multiplied by our number of rows, and that number itself.
         pieces = [torch.zeros_like(p) if p.grad is None else p.grad for p in kind]
         message = torch.cat([piece.flatten() for piece in pieces] + [pieces[0].new_ones(1)]) * rows
         dist.all_reduce(message)

@@ -1,5 +1,5 @@
 # Rejected with: "all travel in few messages"
-# Right, and slow: a message for each parameter.
+# Correct but slow: a message for each parameter.
 from collections.abc import Iterable
 
 import torch

@@ -1,5 +1,5 @@
 # Rejected with: "the gradient is that of all rows"
-# all_reduce adds up, and that is where it is left.
+# all_reduce adds the gradients up, and they are never divided.
 from collections.abc import Iterable
 
 import torch

@@ -1,4 +1,4 @@
-"""Judges the learner's average_gradients() in two processes on the CPU, and on two GPUs where they are."""
+"""Judges the learner's average_gradients() in two processes on the CPU, and on two GPUs if there are two."""
 
 import importlib.util
 import multiprocessing
@@ -27,7 +27,7 @@ def loaded():
 
 def process(work: Callable, rank: int, world: int, backend: str, folder: str) -> None:
     path = pathlib.Path(folder, str(rank))
-    torch.set_num_threads(1)  # a forked process has lost its parent's threads, and would wait for them
+    torch.set_num_threads(1)  # a forked process does not have its parent's threads, and would wait for them
     try:
         if backend == "nccl":
             torch.cuda.set_device(rank)
@@ -40,10 +40,10 @@ def process(work: Callable, rank: int, world: int, backend: str, folder: str) ->
         os._exit(1)
 
 
-def several(work: Callable, world: int = 2, backend: str = "gloo") -> list:
+def several(work: Callable, world: int = 2, backend: str = "gloo", spawn: bool = False) -> list:
     """What work(rank) returns in each of several processes that can send each other messages."""
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-    start = multiprocessing.get_context("spawn" if backend == "nccl" else "fork")
+    start = multiprocessing.get_context("spawn" if spawn or backend == "nccl" else "fork")
     with tempfile.TemporaryDirectory() as folder:
         running = [start.Process(target=process, args=(work, rank, world, backend, folder)) for rank in range(world)]
         for one in running:
@@ -163,7 +163,7 @@ def test_types_are_kept(answer):
 
 
 def of_few_digits(answer, rank: int) -> Tensor:
-    """257 rows say 1, and 255 say -1: in bfloat16 there would be 256 of them."""
+    """257 rows have gradient 1, and 255 rows have -1. In bfloat16, both counts would be 256."""
     parameter = nn.Parameter(torch.zeros(4, dtype=torch.bfloat16))
     parameter.grad = torch.full((4,), [1.0, -1.0][rank], dtype=torch.bfloat16)
     answer.average_gradients([parameter], [257, 255][rank])
