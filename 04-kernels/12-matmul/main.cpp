@@ -13,25 +13,32 @@
 #include <functional>
 #include <vector>
 
-constexpr int kLongestBar = 30;  // characters
-constexpr int kRuns = 9;
+constexpr int kLongestBar = 20;  // characters
+constexpr int kRuns = 7;
 
 struct Rung {
   const char* kernel;
   const char* idea;
-  int rows, columns, threads;  // of the tile of c that a block computes; of a block
-  bool persistent = false;     // as many blocks as fit at the same time; otherwise, one for each tile
+  int rows, columns;                // of the tile of c that a block computes
+  int thread_rows, thread_columns;  // of the elements that a thread computes
+  bool persistent = false;          // as many blocks as fit at the same time; otherwise, one for each tile
+
+  constexpr int threads() const { return rows / thread_rows * (columns / thread_columns); }
+  // For a product of its elements, a thread loads a column and a row of floats.
+  constexpr double flops_per_byte() const {
+    return 2.0 * thread_rows * thread_columns / (sizeof(float) * (thread_rows + thread_columns));
+  }
 };
 
 template <class S>
 constexpr Rung rung(const char* kernel, const char* idea, bool persistent = false) {
-  return {kernel, idea, S::kRows, S::kColumns, S::kThreads, persistent};
+  return {kernel, idea, S::kRows, S::kColumns, S::kThreadRows, S::kThreadColumns, persistent};
 }
 
 constexpr Rung kLadder[] = {
-    {"naive", "a thread for each element", kSide, kSide, kSide * kSide},
-    {"coalesced", "lanes along the rows", kSide, kSide, kSide * kSide},
-    {"tiled", "tiles in shared memory", kSide, kSide, kSide * kSide},
+    rung<Element>("naive", "a thread for each element"),
+    rung<Element>("coalesced", "lanes along the rows"),
+    rung<Element>("tiled", "tiles in shared memory"),
     rung<Strip>("register_1d", "8 elements per thread"),
     rung<Square>("register_2d", "8 x 8 elements per thread"),
     rung<Square>("vectorized", "128-bit loads and stores"),
@@ -47,9 +54,13 @@ struct Device {
   cu::Module module{cu::image("kernels.ptx")};
   int multiprocessors;
   double peak = cu::arithmetic_limit(context.device);  // GFLOP/s
+  double shared_bandwidth;                             // GB/s, of the shared memory of all multiprocessors together
 
   Device() {
+    int kilohertz;
     CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
+    CU_CHECK(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, context.device));
+    shared_bandwidth = 32.0 * 4 * multiprocessors * kilohertz / 1e6;  // 32 banks, 4 bytes per clock cycle each
   }
 
   void launch(const char* kernel, unsigned x, unsigned y, int threads, void** arguments) const {
@@ -62,7 +73,7 @@ struct Device {
 
   int blocks_that_fit(const Rung& rung) const {
     int fit;
-    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, module.function(rung.kernel), rung.threads, 0));
+    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, module.function(rung.kernel), rung.threads(), 0));
     return fit * multiprocessors;
   }
 };
@@ -128,9 +139,9 @@ struct Experiment {
     void* arguments[] = {&a, &b, &c.address, &n, &partial.address, &finished.address};
     const unsigned x = n / rung.columns, y = n / rung.rows, steps = x * y * (n / kDepth);
     if (rung.persistent) {
-      device.launch(rung.kernel, std::min<unsigned>(device.blocks_that_fit(rung), steps), 1, rung.threads, arguments);
+      device.launch(rung.kernel, std::min<unsigned>(device.blocks_that_fit(rung), steps), 1, rung.threads(), arguments);
     } else {
-      device.launch(rung.kernel, x, y, rung.threads, arguments);
+      device.launch(rung.kernel, x, y, rung.threads(), arguments);
     }
   }
 
@@ -160,8 +171,8 @@ int side(const Device& device) {
     CU_CHECK(cuMemsetD8(a.address, 0, bytes));
     CU_CHECK(cuMemsetD8(b.address, 0, bytes));
     void* arguments[] = {&a.address, &b.address, &c.address, &n};
-    const auto work = [&] { device.launch(kTiled.kernel, n / kSide, n / kSide, kTiled.threads, arguments); };
-    if (n == 4096 || 100 * bytes > free_bytes || cu::median_device_seconds(work, 3) > 3e-3) return n;
+    const auto work = [&] { device.launch(kTiled.kernel, n / kSide, n / kSide, kTiled.threads(), arguments); };
+    if (n == 4096 || 20 * bytes > free_bytes || cu::median_device_seconds(work, 3) > 3e-3) return n;
   }
 }
 
@@ -171,10 +182,11 @@ bool climb(const Device& device) {
   experiment.normals.multiply();
   char name[100];
   CU_CHECK(cuDeviceGetName(name, sizeof name, device.context.device));
-  std::printf("%s, %d x %d floats, peak %.0f GFLOP/s\n\n", name, experiment.n, experiment.n, device.peak);
-  std::printf("kernel           what changed                  GFLOP/s  of peak\n");
-  const auto row = [&](const char* kernel, const char* idea, double speed) {
-    std::printf("%-16s %-28s %8.1f     %4.2f %s\n", kernel, idea, speed, speed / device.peak,
+  std::printf("%s, %d x %d floats\npeak %.0f GFLOP/s, shared memory %.0f GB/s\n\n", name, experiment.n, experiment.n,
+              device.peak, device.shared_bandwidth);
+  std::printf("kernel           what changed                 FLOP/byte  GFLOP/s  of peak\n");
+  const auto row = [&](const char* kernel, const char* idea, const char* intensity, double speed) {
+    std::printf("%-16s %-28s %9s %8.1f     %4.2f %s\n", kernel, idea, intensity, speed, speed / device.peak,
                 cu::bar(speed, device.peak, kLongestBar).c_str());
   };
   const auto wrong = [](const char* kernel, const char* idea) {
@@ -192,14 +204,16 @@ bool climb(const Device& device) {
   bool right = true;
   for (const Rung& rung : kLadder) {
     if (experiment.right([&](const Input& input) { experiment.launch(rung, input); })) {
-      row(rung.kernel, rung.idea, experiment.gflops([&] { experiment.launch(rung, experiment.normals); }));
+      char intensity[20];
+      std::snprintf(intensity, sizeof intensity, "%.2f", rung.flops_per_byte());
+      row(rung.kernel, rung.idea, intensity, experiment.gflops([&] { experiment.launch(rung, experiment.normals); }));
     } else {
       right = wrong(rung.kernel, rung.idea);
     }
   }
   if (cublas) {
     if (experiment.right(library)) {
-      row("(cuBLAS)", "for comparison", std::max(before, time_library()));
+      row("(cuBLAS)", "for comparison", "", std::max(before, time_library()));
     } else {
       right = wrong("(cuBLAS)", "for comparison");
     }
