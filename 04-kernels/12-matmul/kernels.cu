@@ -1,5 +1,5 @@
-// A ladder: ten kernels that multiply square matrices of n × n floats, n a multiple of 256 and at most 32768: c = a × b. The
-// rows of a matrix are contiguous. Each kernel changes one thing in the one before it.
+// A ladder: ten kernels that multiply square matrices of n × n floats, n a multiple of 256 and at most 32768: c = a ×
+// b. The rows of a matrix are contiguous. Each kernel changes one thing in the one before it.
 #include "shape.hpp"
 
 using u64 = unsigned long long;
@@ -137,7 +137,8 @@ struct alignas(16) Tiles {
   float a[kDepth][S::kRows];
   float b[kDepth][S::kColumns];
 
-  // The column of a[k] that contains a row. The permutation spreads the words that a warp stores at once over all banks.
+  // The column of a[k] that contains a row. The permutation spreads the words that a warp stores at once over all
+  // banks.
   static __device__ int place(int k, int row) { return row ^ k / 4 * 8; }
 };
 
@@ -170,7 +171,9 @@ struct Carried {
  private:
   static __device__ int row_of_a(int i) { return threadIdx.x / (kDepth / 4) + i * (S::kThreads / (kDepth / 4)); }
   static __device__ int column_of_a() { return threadIdx.x % (kDepth / 4) * 4; }
-  static __device__ int row_of_b(int i) { return threadIdx.x / (S::kColumns / 4) + i * (S::kThreads / (S::kColumns / 4)); }
+  static __device__ int row_of_b(int i) {
+    return threadIdx.x / (S::kColumns / 4) + i * (S::kThreads / (S::kColumns / 4));
+  }
   static __device__ int column_of_b() { return threadIdx.x % (S::kColumns / 4) * 4; }
 };
 
@@ -212,7 +215,8 @@ struct Sums {
     }
   }
 
-  // Adds sums that another block has stored during this launch. They are read from the L2 cache, which all blocks share.
+  // Adds sums that another block has stored during this launch. They are read from the L2 cache, which all blocks
+  // share.
   __device__ void add(const float* stored, int n, const Position& at) {
 #pragma unroll
     for (int i = 0; i < S::kThreadRows; ++i) {
@@ -279,7 +283,8 @@ __device__ Position warp_position() {
 }
 
 template <class S>
-__device__ void product_by_warps(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
+__device__ void product_by_warps(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
+                                 int n) {
   __shared__ Tiles<S> tiles;
   const Position at = warp_position<S>();
   const int top = blockIdx.y * S::kRows, left = blockIdx.x * S::kColumns;
@@ -332,9 +337,9 @@ extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
   sums.store(c + top * n + left, n, at);
 }
 
-// Rung 10: every block gets the same number of steps, whichever tiles they belong to. A block whose share begins or ends
-// within a tile stores its sums in `partial`. The block that finishes the tile last adds the partial sums, always in the
-// same order, and resets the tile's counter. There must not be more blocks than steps.
+// Rung 10: every block gets the same number of steps, whichever tiles they belong to. A block whose share begins or
+// ends within a tile stores its sums in `partial`. The block that finishes the tile last adds the partial sums, always
+// in the same order, and resets the tile's counter. There must not be more blocks than steps.
 extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
     balanced(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n, float* partial,
              unsigned* finished) {
@@ -376,7 +381,8 @@ extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
   }
 }
 
-// ---- For the host: data, and the verification of a whole result ------------------------------------------------------
+// ---- For the host: data, and the verification of a whole result
+// ------------------------------------------------------
 
 // Returns 32 bits that depend on the seed and the position alone.
 __device__ unsigned hash(unsigned seed, unsigned position) {

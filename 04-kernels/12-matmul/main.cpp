@@ -87,7 +87,8 @@ struct Input {
   cu::Memory a{count * sizeof(float)}, b{count * sizeof(float)};
   cu::Memory exact{count * sizeof(double)}, magnitude{count * sizeof(double)}, wrong{sizeof(unsigned)};
 
-  Input(const Device& where, int side, const char* fill, double relative) : device(where), n(side), tolerance(relative) {
+  Input(const Device& where, int side, const char* fill, double relative)
+      : device(where), n(side), tolerance(relative) {
     unsigned seed = 1;
     for (CUdeviceptr address : {a.address, b.address}) {
       void* arguments[] = {&address, &count, &seed};
@@ -122,7 +123,7 @@ struct Experiment {
   const Device& device;
   int n;
   Input integers{device, n, "fill_with_integers", 0};
-  Input normals{device, n, "fill_with_normals", n * std::ldexp(1.0, -24)};
+  Input normals{device, n, "fill_with_normals", n* std::ldexp(1.0, -24)};
   cu::Memory c{sizeof(float) * n * n};
   cu::Memory partial, finished;  // for blocks that share a tile
 

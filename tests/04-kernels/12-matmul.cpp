@@ -71,7 +71,7 @@ Result multiply(int rows, int inner, int columns) {
 
 // What the kernel does with 2 × 3 full tiles of c.
 struct Observed {
-  std::size_t stored;  // bytes, to global memory
+  std::size_t stored;                                            // bytes, to global memory
   std::string from_global, from_shared, scattered, conflicting;  // a description of what is too much, or ""
 };
 constexpr int kRows = 128, kInner = 48, kColumns = 192;

@@ -1,6 +1,6 @@
 // Rejected with: "at most 0.5 floats are loaded from shared memory for each multiply-add"
-// The tiles are volatile, so the compiler must load both factors of each multiply-add from shared memory. It cannot keep
-// them in registers.
+// The tiles are volatile, so the compiler must load both factors of each multiply-add from shared memory. It cannot
+// keep them in registers.
 extern "C" __global__ void multiply(const float* a, const float* b, float* c, int rows, int inner, int columns) {
   constexpr int kTile = 64, kDepth = 16, kThreads = 256;
   constexpr int kEach = 4, kApart = kTile / kEach;  // a thread's elements are 16 rows and columns apart
