@@ -1,6 +1,8 @@
-// A ladder: ten kernels that multiply square matrices of n × n floats, n a multiple of 256 and at most 32768: c = a ×
-// b. The rows of a matrix are contiguous. Each kernel changes one thing in the one before it.
+// A ladder: eleven kernels that multiply square matrices of n × n floats, n a multiple of 256 and at most 32768: c = a
+// × b. The rows of a matrix are contiguous. Each kernel changes one thing in the one before it.
 #include "shape.hpp"
+
+#include <cuda_pipeline.h>
 
 using u64 = unsigned long long;
 
@@ -90,7 +92,7 @@ extern "C" __global__ void __launch_bounds__(Strip::kThreads)
 }
 
 // Rung 5: a thread computes a square of 8 × 8 elements.
-extern "C" __global__ void __launch_bounds__(Square::kThreads)
+extern "C" __global__ void __launch_bounds__(Square::kThreads, 2)
     register_2d(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
   using S = Square;
   __shared__ float tile_a[S::kRows][kDepth], tile_b[kDepth][S::kColumns];
@@ -125,11 +127,18 @@ extern "C" __global__ void __launch_bounds__(Square::kThreads)
   }
 }
 
-// ---- Rungs 6 to 10: 128-bit accesses -------------------------------------------------------------------------------
+// ---- Rungs 6 to 11: 128-bit accesses -------------------------------------------------------------------------------
 
 // Four consecutive floats, to be loaded or stored at once. The first must be aligned to 16 bytes.
 __device__ float4& vector(float& first) { return *reinterpret_cast<float4*>(&first); }
 __device__ const float4& vector(const float& first) { return *reinterpret_cast<const float4*>(&first); }
+
+// Loads four floats here. A compiler may move an ordinary load to where its result is needed.
+__device__ float4 load_now(const float& first) {
+  float4 v;
+  asm volatile("ld.global.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(&first));
+  return v;
+}
 
 // The tiles in shared memory. The tile of a is transposed, so that the elements of a column are contiguous.
 template <class S>
@@ -137,44 +146,58 @@ struct alignas(16) Tiles {
   float a[kDepth][S::kRows];
   float b[kDepth][S::kColumns];
 
-  // The column of a[k] that contains a row. The permutation spreads the words that a warp stores at once over all
-  // banks.
+  // The place of a row of a in a[k]. The permutation spreads the words that a warp stores at once over all banks.
   static __device__ int place(int k, int row) { return row ^ k / 4 * 8; }
 };
 
-// The elements of a and b that a thread carries from global to shared memory, in registers.
+// Part of a tile of a, on its way from global to shared memory in the registers of one thread.
 template <class S>
-struct Carried {
-  static constexpr int kVectorsOfA = S::kRows * kDepth / 4 / S::kThreads;
-  static constexpr int kVectorsOfB = kDepth * S::kColumns / 4 / S::kThreads;
-  float4 a[kVectorsOfA], b[kVectorsOfB];
+struct PartOfA {
+  static constexpr int kAcross = kDepth / 4, kVectors = S::kRows * kAcross / S::kThreads;
+  float4 part[kVectors];
 
-  __device__ void load(const float* __restrict__ from_a, const float* __restrict__ from_b, int n) {
+  static __device__ int row(int i) { return threadIdx.x / kAcross + i * (S::kThreads / kAcross); }
+  static __device__ int column() { return threadIdx.x % kAcross * 4; }
+
+  __device__ void load(const float* a, int n) {
 #pragma unroll
-    for (int i = 0; i < kVectorsOfA; ++i) a[i] = vector(from_a[row_of_a(i) * n + column_of_a()]);
-#pragma unroll
-    for (int i = 0; i < kVectorsOfB; ++i) b[i] = vector(from_b[row_of_b(i) * n + column_of_b()]);
+    for (int i = 0; i < kVectors; ++i) part[i] = load_now(a[u64(row(i)) * n + column()]);
   }
   __device__ void store(Tiles<S>& tiles) const {
 #pragma unroll
-    for (int i = 0; i < kVectorsOfA; ++i) {
-      const int k = column_of_a(), place = tiles.place(k, row_of_a(i));
-      tiles.a[k][place] = a[i].x;
-      tiles.a[k + 1][place] = a[i].y;
-      tiles.a[k + 2][place] = a[i].z;
-      tiles.a[k + 3][place] = a[i].w;
+    for (int i = 0; i < kVectors; ++i) {
+      const int k = column(), place = tiles.place(k, row(i));
+      tiles.a[k][place] = part[i].x;
+      tiles.a[k + 1][place] = part[i].y;
+      tiles.a[k + 2][place] = part[i].z;
+      tiles.a[k + 3][place] = part[i].w;
     }
-#pragma unroll
-    for (int i = 0; i < kVectorsOfB; ++i) vector(tiles.b[row_of_b(i)][column_of_b()]) = b[i];
   }
+};
 
- private:
-  static __device__ int row_of_a(int i) { return threadIdx.x / (kDepth / 4) + i * (S::kThreads / (kDepth / 4)); }
-  static __device__ int column_of_a() { return threadIdx.x % (kDepth / 4) * 4; }
-  static __device__ int row_of_b(int i) {
-    return threadIdx.x / (S::kColumns / 4) + i * (S::kThreads / (S::kColumns / 4));
+// The same for b, with ordinary or with asynchronous copies.
+template <class S>
+struct PartOfB {
+  static constexpr int kAcross = S::kColumns / 4, kVectors = kDepth * kAcross / S::kThreads;
+
+  static __device__ int row(int i) { return threadIdx.x / kAcross + i * (S::kThreads / kAcross); }
+  static __device__ int column() { return threadIdx.x % kAcross * 4; }
+
+  static __device__ void copy(Tiles<S>& tiles, const float* b, int n) {
+    float4 part[kVectors];
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) part[i] = load_now(b[u64(row(i)) * n + column()]);
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) vector(tiles.b[row(i)][column()]) = part[i];
   }
-  static __device__ int column_of_b() { return threadIdx.x % (S::kColumns / 4) * 4; }
+  static __device__ void start_copy(Tiles<S>& tiles, const float* b, int n) {
+#pragma unroll
+    for (int i = 0; i < kVectors; ++i) {
+      __pipeline_memcpy_async(&tiles.b[row(i)][column()], &b[u64(row(i)) * n + column()], sizeof(float4));
+    }
+    __pipeline_commit();
+  }
+  static __device__ void finish_copy() { __pipeline_wait_prior(0); }
 };
 
 // Which elements of the block's tile a thread computes: groups of 4 × 4. The first begins in row y and column x, and
@@ -183,7 +206,22 @@ struct Position {
   int y, x, next_y, next_x;
 };
 
-// The sums of one thread.
+// What a thread loads from the tiles for one k: some elements of a column of a, and of a row of b.
+template <class S>
+struct Fragment {
+  alignas(16) float a[S::kThreadRows], b[S::kThreadColumns];
+
+  __device__ void load(const Tiles<S>& tiles, int k, const Position& at) {
+#pragma unroll
+    for (int i = 0; i < S::kThreadRows; i += 4) {
+      vector(a[i]) = vector(tiles.a[k][tiles.place(k, at.y + i / 4 * at.next_y)]);
+    }
+#pragma unroll
+    for (int j = 0; j < S::kThreadColumns; j += 4) vector(b[j]) = vector(tiles.b[k][at.x + j / 4 * at.next_x]);
+  }
+};
+
+// The register tile of one thread.
 template <class S>
 struct Sums {
   float sum[S::kThreadRows][S::kThreadColumns];
@@ -196,34 +234,47 @@ struct Sums {
     }
   }
 
+  // Rows alternate in direction, so that consecutive multiply-adds have an operand in common.
+  __device__ void multiply(const Fragment<S>& from) {
+#pragma unroll
+    for (int i = 0; i < S::kThreadRows; ++i) {
+#pragma unroll
+      for (int step = 0; step < S::kThreadColumns; ++step) {
+        const int j = i % 2 == 0 ? step : S::kThreadColumns - 1 - step;
+        sum[i][j] += from.a[i] * from.b[j];
+      }
+    }
+  }
+
   // Multiplies the tiles in shared memory.
   __device__ void multiply(const Tiles<S>& tiles, const Position& at) {
 #pragma unroll
     for (int k = 0; k < kDepth; ++k) {
-      alignas(16) float from_a[S::kThreadRows], from_b[S::kThreadColumns];
+      Fragment<S> fragment;
+      fragment.load(tiles, k, at);
+      multiply(fragment);
+    }
+  }
+
+  // Stores the sums. `to` points to the first element of the block's tile, in a matrix with rows of n floats.
+  __device__ void store(float* to, int n, const Position& at) const {
 #pragma unroll
-      for (int i = 0; i < S::kThreadRows; i += 4) {
-        vector(from_a[i]) = vector(tiles.a[k][tiles.place(k, at.y + i / 4 * at.next_y)]);
-      }
+    for (int i = 0; i < S::kThreadRows; ++i) {
+      const int row = at.y + i / 4 * at.next_y + i % 4;
 #pragma unroll
-      for (int j = 0; j < S::kThreadColumns; j += 4) vector(from_b[j]) = vector(tiles.b[k][at.x + j / 4 * at.next_x]);
-#pragma unroll
-      for (int i = 0; i < S::kThreadRows; ++i) {
-#pragma unroll
-        for (int j = 0; j < S::kThreadColumns; ++j) sum[i][j] += from_a[i] * from_b[j];
-      }
+      for (int j = 0; j < S::kThreadColumns; j += 4) vector(to[row * n + at.x + j / 4 * at.next_x]) = vector(sum[i][j]);
     }
   }
 
   // Adds sums that another block has stored during this launch. They are read from the L2 cache, which all blocks
   // share.
-  __device__ void add(const float* stored, int n, const Position& at) {
+  __device__ void add(const float* from, int n, const Position& at) {
 #pragma unroll
     for (int i = 0; i < S::kThreadRows; ++i) {
       const int row = at.y + i / 4 * at.next_y + i % 4;
 #pragma unroll
       for (int j = 0; j < S::kThreadColumns; j += 4) {
-        const float4 v = __ldcg(&vector(stored[row * n + at.x + j / 4 * at.next_x]));
+        const float4 v = __ldcg(&vector(from[row * n + at.x + j / 4 * at.next_x]));
         sum[i][j] += v.x;
         sum[i][j + 1] += v.y;
         sum[i][j + 2] += v.z;
@@ -231,40 +282,26 @@ struct Sums {
       }
     }
   }
-
-  // Stores the sums; c points to the block's tile.
-  __device__ void store(float* c, int n, const Position& at) const {
-#pragma unroll
-    for (int i = 0; i < S::kThreadRows; ++i) {
-      const int row = at.y + i / 4 * at.next_y + i % 4;
-#pragma unroll
-      for (int j = 0; j < S::kThreadColumns; j += 4) vector(c[row * n + at.x + j / 4 * at.next_x]) = vector(sum[i][j]);
-    }
-  }
 };
 
 // A block multiplies `steps` tiles of a and b; both pointers are to the first ones.
 template <class S>
-__device__ void multiply_tiles(const float* __restrict__ a, const float* __restrict__ b, int n, int steps,
-                               Tiles<S>& tiles, const Position& at, Sums<S>& sums) {
-  Carried<S> carried;
+__device__ void multiply_tiles(const float* a, const float* b, int n, int steps, Tiles<S>& tiles, const Position& at,
+                               Sums<S>& sums) {
   for (int step = 0; step < steps; ++step) {
-    carried.load(a + step * kDepth, b + step * kDepth * n, n);
-    carried.store(tiles);
+    PartOfA<S> part;
+    part.load(a + step * kDepth, n);
+    PartOfB<S>::copy(tiles, b + step * kDepth * n, n);
+    part.store(tiles);
     __syncthreads();
     sums.multiply(tiles, at);
     __syncthreads();
   }
 }
 
-// Rung 6: loads and stores of 128 bits. A thread computes the same elements as in rung 5.
-extern "C" __global__ void __launch_bounds__(Square::kThreads)
-    vectorized(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
-  using S = Square;
+template <class S>
+__device__ void multiply_with_one_buffer(const float* a, const float* b, float* c, int n, const Position& at) {
   __shared__ Tiles<S> tiles;
-  constexpr int kAcross = S::kColumns / S::kThreadColumns;
-  const int x = threadIdx.x % kAcross, y = threadIdx.x / kAcross;
-  const Position at{y * S::kThreadRows, x * S::kThreadColumns, 4, 4};
   const int top = blockIdx.y * S::kRows, left = blockIdx.x * S::kColumns;
   Sums<S> sums;
   sums.clear();
@@ -272,62 +309,60 @@ extern "C" __global__ void __launch_bounds__(Square::kThreads)
   sums.store(c + top * n + left, n, at);
 }
 
-// From rung 7 on, a warp of 8 × 4 threads computes a tile of its own, and its lanes access adjacent vectors: a group of
-// 4 × 4 of one thread is next to that of the next.
+// Rung 6: loads and stores of 128 bits. A thread computes the same elements as in rung 5.
+extern "C" __global__ void __launch_bounds__(Square::kThreads, 2)
+    vectorized(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
+  constexpr int kAcross = Square::kColumns / Square::kThreadColumns;
+  const int y = threadIdx.x / kAcross * Square::kThreadRows, x = threadIdx.x % kAcross * Square::kThreadColumns;
+  multiply_with_one_buffer<Square>(a, b, c, n, {y, x, 4, 4});
+}
+
+// From rung 7 on, a warp computes a tile of its own. The groups of 4 × 4 elements of neighboring lanes are adjacent.
 template <class S>
 __device__ Position warp_position() {
-  constexpr int kWarpRows = 8 * S::kThreadRows, kWarpColumns = 4 * S::kThreadColumns;
+  constexpr int kWarpRows = kLaneRows * S::kThreadRows, kWarpColumns = kLaneColumns * S::kThreadColumns;
   constexpr int kAcross = S::kColumns / kWarpColumns;  // warps side by side
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  return {warp / kAcross * kWarpRows + lane / 4 * 4, warp % kAcross * kWarpColumns + lane % 4 * 4, 32, 16};
-}
-
-template <class S>
-__device__ void product_by_warps(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c,
-                                 int n) {
-  __shared__ Tiles<S> tiles;
-  const Position at = warp_position<S>();
-  const int top = blockIdx.y * S::kRows, left = blockIdx.x * S::kColumns;
-  Sums<S> sums;
-  sums.clear();
-  multiply_tiles(a + top * n, b + left, n, n / kDepth, tiles, at, sums);
-  sums.store(c + top * n + left, n, at);
+  return {warp / kAcross * kWarpRows + lane / kLaneColumns * 4, warp % kAcross * kWarpColumns + lane % kLaneColumns * 4,
+          kLaneRows * 4, kLaneColumns * 4};
 }
 
 // Rung 7: a tile for each warp.
-extern "C" __global__ void __launch_bounds__(Square::kThreads)
+extern "C" __global__ void __launch_bounds__(Square::kThreads, 2)
     warp_tiled(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
-  product_by_warps<Square>(a, b, c, n);
+  multiply_with_one_buffer<Square>(a, b, c, n, warp_position<Square>());
 }
 
-// Rung 8: larger tiles, so a thread computes 8 × 16 elements.
-extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
-    larger(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
-  product_by_warps<Large>(a, b, c, n);
-}
-
-// While the tiles of one step are being multiplied, the elements of the next are on their way. They go into a second
-// pair of tiles, so one barrier per step is enough.
+// While the tiles of one step are being multiplied, those of the next are loaded into a second buffer. So one barrier
+// per step is enough.
 template <class S>
-__device__ void multiply_tiles_overlapped(const float* __restrict__ a, const float* __restrict__ b, int n, int steps,
-                                          Tiles<S> (&tiles)[2], const Position& at, Sums<S>& sums) {
-  Carried<S> carried;
-  carried.load(a, b, n);
-  carried.store(tiles[0]);
+__device__ void multiply_tiles_overlapped(const float* a, const float* b, int n, int steps, Tiles<S> (&tiles)[2],
+                                          const Position& at, Sums<S>& sums) {
+  PartOfA<S> part;
+  part.load(a, n);
+  PartOfB<S>::start_copy(tiles[0], b, n);
+  part.store(tiles[0]);
+  PartOfB<S>::finish_copy();
   __syncthreads();
+#pragma unroll 1
   for (int step = 0; step < steps; ++step) {
+    Tiles<S>&now = tiles[step % 2], &next = tiles[(step + 1) % 2];
     const bool more = step + 1 < steps;
-    if (more) carried.load(a + (step + 1) * kDepth, b + (step + 1) * kDepth * n, n);
-    sums.multiply(tiles[step % 2], at);
-    if (more) carried.store(tiles[(step + 1) % 2]);
+    a += kDepth;
+    b += kDepth * n;
+    if (more) {
+      part.load(a, n);
+      PartOfB<S>::start_copy(next, b, n);
+    }
+    sums.multiply(now, at);
+    if (more) part.store(next);
+    PartOfB<S>::finish_copy();
     __syncthreads();
   }
 }
 
-// Rung 9: double buffering.
-extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
-    double_buffered(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
-  using S = Large;
+template <class S>
+__device__ void multiply_with_two_buffers(const float* a, const float* b, float* c, int n) {
   __shared__ Tiles<S> tiles[2];
   const Position at = warp_position<S>();
   const int top = blockIdx.y * S::kRows, left = blockIdx.x * S::kColumns;
@@ -337,45 +372,110 @@ extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
   sums.store(c + top * n + left, n, at);
 }
 
-// Rung 10: every block gets the same number of steps, whichever tiles they belong to. A block whose share begins or
-// ends within a tile stores its sums in `partial`. The block that finishes the tile last adds the partial sums, always
-// in the same order, and resets the tile's counter. There must not be more blocks than steps.
+// Rung 8: double buffering.
+extern "C" __global__ void __launch_bounds__(Square::kThreads, 2)
+    double_buffered(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
+  multiply_with_two_buffers<Square>(a, b, c, n);
+}
+
+// Rung 9: a thread computes 8 × 16 elements.
 extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
-    balanced(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n, float* partial,
-             unsigned* finished) {
+    larger(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
+  multiply_with_two_buffers<Large>(a, b, c, n);
+}
+
+// The same as multiply_tiles_overlapped, but the fragments are double-buffered, too: while those of one k are being
+// multiplied, those of the next are loaded.
+template <class S>
+__device__ void multiply_tiles_prefetched(const float* a, const float* b, int n, int steps, Tiles<S> (&tiles)[2],
+                                          const Position& at, Sums<S>& sums) {
+  PartOfA<S> part;
+  part.load(a, n);
+  PartOfB<S>::start_copy(tiles[0], b, n);
+  part.store(tiles[0]);
+  PartOfB<S>::finish_copy();
+  __syncthreads();
+  Fragment<S> fragments[2];
+  fragments[0].load(tiles[0], 0, at);
+#pragma unroll 1
+  for (int step = 0; step < steps; ++step) {
+    const bool more = step + 1 < steps;
+    Tiles<S>&now = tiles[step % 2], &next = tiles[(step + more) % 2];
+    a += kDepth;
+    b += kDepth * n;
+    if (more) {
+      part.load(a, n);
+      PartOfB<S>::start_copy(next, b, n);
+    }
+#pragma unroll
+    for (int k = 0; k < kDepth; ++k) {
+      if (k == kDepth - 1) {
+        if (more) part.store(next);
+        PartOfB<S>::finish_copy();
+        __syncthreads();
+      }
+      fragments[(k + 1) % 2].load(k == kDepth - 1 ? next : now, (k + 1) % kDepth, at);
+      sums.multiply(fragments[k % 2]);
+    }
+  }
+}
+
+// Rung 10: fragments are loaded ahead.
+extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
+    prefetched(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
   using S = Large;
   __shared__ Tiles<S> tiles[2];
   const Position at = warp_position<S>();
-  const int tiles_across = n / S::kColumns, steps = n / kDepth;  // steps of a whole tile
-  const u64 all_steps = u64(n / S::kRows) * tiles_across * steps;
-  auto first_step_of = [=](int block) { return static_cast<int>(all_steps * block / gridDim.x); };
-  auto block_with = [=](int step) { return static_cast<int>(((step + 1ull) * gridDim.x - 1) / all_steps); };
+  const int top = blockIdx.y * S::kRows, left = blockIdx.x * S::kColumns;
+  Sums<S> sums;
+  sums.clear();
+  multiply_tiles_prefetched(a + top * n, b + left, n, n / kDepth, tiles, at, sums);
+  sums.store(c + top * n + left, n, at);
+}
 
-  const int end = first_step_of(blockIdx.x + 1);
-  for (int step = first_step_of(blockIdx.x), count; step < end; step += count) {
-    const int tile = step / steps, from = step % steps;
-    count = min(steps - from, end - step);
-    const int top = tile / tiles_across * S::kRows, left = tile % tiles_across * S::kColumns;
+// Rung 11: the last `sharing` blocks share the tiles that remain, so that each performs the same number of steps (one
+// at least). The blocks before them compute one tile each. A block whose share begins or ends within a tile stores its
+// sums in `partial`. The block that is the last to finish its part of a tile adds the sums of all parts, always in the
+// same order, and resets the tile's counter.
+extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
+    balanced(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n, int sharing,
+             float* partial, unsigned* finished) {
+  using S = Large;
+  __shared__ Tiles<S> tiles[2];
+  const Position at = warp_position<S>();
+  const int across = n / S::kColumns, steps = n / kDepth;  // tiles in a row; steps of a tile
+  const int whole = gridDim.x - sharing, shared_steps = (n / S::kRows * across - whole) * steps;
+  const int sharer = static_cast<int>(blockIdx.x) - whole;  // negative: computes one tile
+  auto first_step_of = [=](int i) { return whole * steps + static_cast<int>(u64(shared_steps) * i / sharing); };
+  auto sharer_with = [=](int step) {
+    return static_cast<int>(((step - whole * steps + 1ull) * sharing - 1) / shared_steps);
+  };
+
+  int step = sharer < 0 ? static_cast<int>(blockIdx.x) * steps : first_step_of(sharer);
+  const int end = sharer < 0 ? step + steps : first_step_of(sharer + 1);
+  while (step < end) {
+    const int tile = step / steps, from = step % steps, count = min(steps - from, end - step);
+    const int top = tile / across * S::kRows, left = tile % across * S::kColumns;
+    step += count;
     Sums<S> sums;
     sums.clear();
-    multiply_tiles_overlapped(a + top * n + from * kDepth, b + left + from * kDepth * n, n, count, tiles, at, sums);
+    __syncthreads();  // no warp still reads the tiles of the last round
+    multiply_tiles_prefetched(a + top * n + from * kDepth, b + from * kDepth * n + left, n, count, tiles, at, sums);
     if (count < steps) {
-      // A block has at most two such tiles, the first and the last of its share.
-      auto partial_of = [=](int block) {
-        const int number = 2 * block + (first_step_of(block) > tile * steps ? 0 : 1);
-        return partial + u64(number) * S::kRows * S::kColumns;
+      // A block has at most two such parts, at the beginning and at the end of its share.
+      auto part_of = [=](int i) {
+        return partial + u64(2 * i + (first_step_of(i) > tile * steps ? 0 : 1)) * S::kRows * S::kColumns;
       };
-      sums.store(partial_of(blockIdx.x), S::kColumns, at);
+      sums.store(part_of(sharer), S::kColumns, at);
       __threadfence();  // the sums are visible before the counter changes
       __syncthreads();
-      const int first_block = block_with(tile * steps), last_block = block_with((tile + 1) * steps - 1);
-      const unsigned others = last_block - first_block;
-      const bool last = threadIdx.x == 0 && atomicAdd(&finished[tile], 1) == others;
-      if (!__syncthreads_or(last)) continue;
+      const int first = sharer_with(tile * steps), last = sharer_with((tile + 1) * steps - 1);
+      const bool all_finished = threadIdx.x == 0 && atomicAdd(&finished[tile], 1) == last - first;
+      if (!__syncthreads_or(all_finished)) continue;
       __threadfence();
       if (threadIdx.x == 0) finished[tile] = 0;
       sums.clear();
-      for (int block = first_block; block <= last_block; ++block) sums.add(partial_of(block), S::kColumns, at);
+      for (int i = first; i <= last; ++i) sums.add(part_of(i), S::kColumns, at);
     }
     sums.store(c + top * n + left, n, at);
   }

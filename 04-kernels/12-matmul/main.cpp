@@ -1,5 +1,5 @@
-// A ladder: ten kernels that multiply matrices. Each result is verified completely on the device, for integers and for
-// random normal numbers, and then the kernel is timed with normal numbers, next to cuBLAS if it is installed. With
+// A ladder: eleven kernels that multiply matrices. Each result is verified completely on the device, for integers and
+// for random normal numbers, and then the kernel is timed with normal numbers, next to cuBLAS if it is installed. With
 // --controls, it measures what limits the rungs; with --profile, it launches each kernel once, for a profiler.
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <vector>
 
 constexpr int kLongestBar = 20;  // characters
@@ -21,7 +23,7 @@ struct Rung {
   const char* idea;
   int rows, columns;                // of the tile of c that a block computes
   int thread_rows, thread_columns;  // of the elements that a thread computes
-  bool persistent = false;          // as many blocks as fit at the same time; otherwise, one for each tile
+  bool shares = false;              // whether some blocks share tiles
 
   constexpr int threads() const { return rows / thread_rows * (columns / thread_columns); }
   // For a product of its elements, a thread loads a column and a row of floats.
@@ -31,8 +33,8 @@ struct Rung {
 };
 
 template <class S>
-constexpr Rung rung(const char* kernel, const char* idea, bool persistent = false) {
-  return {kernel, idea, S::kRows, S::kColumns, S::kThreadRows, S::kThreadColumns, persistent};
+constexpr Rung rung(const char* kernel, const char* idea, bool shares = false) {
+  return {kernel, idea, S::kRows, S::kColumns, S::kThreadRows, S::kThreadColumns, shares};
 }
 
 constexpr Rung kLadder[] = {
@@ -43,15 +45,25 @@ constexpr Rung kLadder[] = {
     rung<Square>("register_2d", "8 x 8 elements per thread"),
     rung<Square>("vectorized", "128-bit loads and stores"),
     rung<Square>("warp_tiled", "a tile for each warp"),
+    rung<Square>("double_buffered", "next tiles loaded meanwhile"),
     rung<Large>("larger", "8 x 16 elements per thread"),
-    rung<Large>("double_buffered", "next tiles loaded meanwhile"),
+    rung<Large>("prefetched", "fragments loaded ahead"),
     rung<Large>("balanced", "equal work for all blocks", true),
 };
 constexpr const Rung& kTiled = kLadder[2];
 
+// Returns the path of the kernels. Before compute capability 8.0, a device has no asynchronous copies; in the image for
+// such devices, ordinary loads and stores replace them.
+std::string best_image(CUdevice device) {
+  int major;
+  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+  const std::string asynchronous = cu::image("kernels_80.ptx");
+  return major >= 8 && std::ifstream(asynchronous) ? asynchronous : cu::image("kernels.ptx");
+}
+
 struct Device {
   cu::Context context;
-  cu::Module module{cu::image("kernels.ptx")};
+  cu::Module module{best_image(context.device)};
   int multiprocessors;
   double peak = cu::arithmetic_limit(context.device);  // GFLOP/s
   double shared_bandwidth;                             // GB/s, of the shared memory of all multiprocessors together
@@ -137,13 +149,17 @@ struct Experiment {
 
   void launch(const Rung& rung, const Input& input) {
     CUdeviceptr a = input.a.address, b = input.b.address;
-    void* arguments[] = {&a, &b, &c.address, &n, &partial.address, &finished.address};
-    const unsigned x = n / rung.columns, y = n / rung.rows, steps = x * y * (n / kDepth);
-    if (rung.persistent) {
-      device.launch(rung.kernel, std::min<unsigned>(device.blocks_that_fit(rung), steps), 1, rung.threads(), arguments);
-    } else {
-      device.launch(rung.kernel, x, y, rung.threads(), arguments);
+    const int tiles = n / rung.rows * (n / rung.columns), steps = tiles * (n / kDepth);
+    if (!rung.shares) {
+      void* arguments[] = {&a, &b, &c.address, &n};
+      device.launch(rung.kernel, n / rung.columns, n / rung.rows, rung.threads(), arguments);
+      return;
     }
+    // All blocks that fit share the tiles of the last two waves.
+    const int fit = device.blocks_that_fit(rung), whole = std::max(0, tiles / fit - 1) * fit;
+    int sharing = std::min(fit, steps);
+    void* arguments[] = {&a, &b, &c.address, &n, &sharing, &partial.address, &finished.address};
+    device.launch(rung.kernel, whole + sharing, 1, rung.threads(), arguments);
   }
 
   double gflops(const std::function<void()>& work) const {

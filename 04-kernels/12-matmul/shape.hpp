@@ -11,8 +11,11 @@ struct Shape {
 constexpr int kSide = 32;
 using Element = Shape<kSide, kSide, 1, 1>;  // rungs 1 to 3
 using Strip = Shape<64, 64, 8, 1>;          // rung 4
-using Square = Shape<128, 128, 8, 8>;       // rungs 5 to 7
-using Large = Shape<128, 256, 8, 16>;       // rungs 8 to 10
+using Square = Shape<128, 128, 8, 8>;       // rungs 5 to 8
+using Large = Shape<128, 256, 8, 16>;       // rungs 9 to 11
 
 // From rung 4 on, the tiles of a and b in shared memory reach so far along the inner dimension.
 constexpr int kDepth = 16;
+
+// From rung 7 on, the lanes of a warp form a grid of so many rows and columns.
+constexpr int kLaneRows = 4, kLaneColumns = 8;
