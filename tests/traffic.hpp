@@ -6,7 +6,10 @@
 #include "common/cu.hpp"
 #include "common/image.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <fstream>
+#include <map>
 #include <regex>
 #include <stdexcept>
 #include <string>
@@ -33,6 +36,28 @@ class Traffic {
       if (place.is_global) (place.is_store ? all.stored : all.loaded) += counts(place).lanes * place.bytes;
     }
     return all;
+  }
+
+  // After `multiply_adds` multiply-adds: describes the line that loads most floats from global or shared memory if all
+  // lines together load more than `allowed` of them per multiply-add, or returns "".
+  enum class Space { kGlobal, kShared };
+  std::string loads_beyond(Space space, double allowed, std::size_t multiply_adds) const {
+    Count all = 0;
+    std::map<int, Count> of_line;  // floats
+    for (const Place& place : places_) {
+      if (place.is_store || place.is_global != (space == Space::kGlobal)) continue;
+      const Count floats = counts(place).lanes * place.bytes / sizeof(float);
+      all += floats;
+      of_line[place.line] += floats;
+    }
+    if (static_cast<double>(all) <= allowed * static_cast<double>(multiply_adds)) return "";
+    const auto most = std::max_element(of_line.begin(), of_line.end(),
+                                       [](const auto& one, const auto& other) { return one.second < other.second; });
+    char numbers[100];
+    std::snprintf(numbers, sizeof numbers, "%.4g floats from %s memory for each multiply-add where %.4g would do",
+                  static_cast<double>(all) / static_cast<double>(multiply_adds),
+                  space == Space::kGlobal ? "global" : "shared", allowed);
+    return std::string("the threads load ") + numbers + ", most of them in exercise.cu:" + std::to_string(most->first);
   }
 
   // Describes the first access to global memory that touches more sectors than its bytes fill, or returns "".

@@ -1,109 +1,252 @@
-// A ladder: five kernels that multiply matrices, each checked against the CPU, then timed, beside cuBLAS where there is
-// one.
+// A ladder: eleven kernels that multiply matrices. Each result is verified completely on the device, for integers and
+// for random normal numbers, and then the kernel is timed with normal numbers, next to cuBLAS if it is installed. With
+// --controls, it measures what limits the rungs; with --profile, it launches each kernel once, for a profiler.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
-#include "common/product.hpp"
 #include "library.hpp"
+#include "shape.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <vector>
 
-constexpr int kLongestBar = 36;  // characters, for one and a half times the limit
+constexpr int kLongestBar = 20;  // characters
+constexpr int kRuns = 7;
 
 struct Rung {
   const char* kernel;
   const char* idea;
-  int rows, columns, threads;  // of c, for a block; of a block
+  int rows, columns;                // of the tile of c that a block computes
+  int thread_rows, thread_columns;  // of the elements that a thread computes
+  bool shares = false;              // whether some blocks share tiles
+
+  constexpr int threads() const { return rows / thread_rows * (columns / thread_columns); }
+  // For a product of its elements, a thread loads a column and a row of floats.
+  constexpr double flops_per_byte() const {
+    return 2.0 * thread_rows * thread_columns / (sizeof(float) * (thread_rows + thread_columns));
+  }
 };
+
+template <class S>
+constexpr Rung rung(const char* kernel, const char* idea, bool shares = false) {
+  return {kernel, idea, S::kRows, S::kColumns, S::kThreadRows, S::kThreadColumns, shares};
+}
 
 constexpr Rung kLadder[] = {
-    {"naive", "a thread for every number", 32, 32, 1024},
-    {"tiled", "tiles in shared memory", 32, 32, 1024},
-    {"registers", "64 numbers a thread", 128, 128, 256},
-    {"vectors", "fours, and the next tile meanwhile", 128, 256, 256},
-    {"tensor", "tensor cores, half precision", 128, 128, 256},
+    rung<Element>("naive", "a thread for each element"),
+    rung<Element>("coalesced", "lanes along the rows"),
+    rung<Element>("tiled", "tiles in shared memory"),
+    rung<Strip>("register_1d", "8 elements per thread"),
+    rung<Square>("register_2d", "8 x 8 elements per thread"),
+    rung<Square>("vectorized", "128-bit loads and stores"),
+    rung<Square>("warp_tiled", "a tile for each warp"),
+    rung<Square>("double_buffered", "next tiles loaded meanwhile"),
+    rung<Large>("larger", "8 x 16 elements per thread"),
+    rung<Large>("prefetched", "fragments loaded ahead"),
+    rung<Large>("balanced", "equal work for all blocks", true),
 };
+constexpr const Rung& kTiled = kLadder[2];
 
-// Three matrices of n × n floats: c = a × b. Their numbers are small integers, so that every order of adding is exact,
-// and half precision is, too.
-struct Matrices {
-  int n;
-  std::size_t bytes = sizeof(float) * n * n;
-  cu::Memory a{bytes}, b{bytes}, c{bytes};
-  std::vector<float> host_a, host_b;
-
-  explicit Matrices(int side) : n(side), host_a(std::size_t(side) * side), host_b(host_a.size()) {
-    for (std::size_t i = 0; i < host_a.size(); ++i) {
-      host_a[i] = static_cast<float>(static_cast<int>((i * 2654435761u >> 13) % 5) - 2);
-      host_b[i] = static_cast<float>(static_cast<int>((i * 2246822519u >> 11) % 5) - 2);
-    }
-    CU_CHECK(cuMemcpyHtoD(a.address, host_a.data(), bytes));
-    CU_CHECK(cuMemcpyHtoD(b.address, host_b.data(), bytes));
-  }
-
-  bool right() const {
-    std::vector<float> got(host_a.size());
-    CU_CHECK(cuMemcpyDtoH(got.data(), c.address, bytes));
-    CU_CHECK(cuMemsetD8(c.address, 0, bytes));  // for the next one
-    return cu::sampled_product(host_a, host_b, n, [&](std::size_t at, float sum) { return got[at] == sum; });
-  }
-};
-
-void launch(const cu::Module& module, const Rung& rung, Matrices& matrices) {
-  void* arguments[] = {&matrices.a.address, &matrices.b.address, &matrices.c.address, &matrices.n};
-  CU_CHECK(cuLaunchKernel(module.function(rung.kernel), matrices.n / rung.columns, matrices.n / rung.rows, 1,
-                          rung.threads, 1, 1, 0, nullptr, arguments, nullptr));
+// Returns the path of the kernels. Before compute capability 8.0, a device has no asynchronous copies; in the image for
+// such devices, ordinary loads and stores replace them.
+std::string best_image(CUdevice device) {
+  int major;
+  CU_CHECK(cuDeviceGetAttribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device));
+  const std::string asynchronous = cu::image("kernels_80.ptx");
+  return major >= 8 && std::ifstream(asynchronous) ? asynchronous : cu::image("kernels.ptx");
 }
 
-// A power of two, up to 4096, that the second kernel needs no more than a tenth of a second for, judged by a small one.
-int side_for(const cu::Module& module) {
-  Matrices small(256);
-  double time = cu::median_device_seconds([&] { launch(module, kLadder[1], small); }, 1);
-  int n = 256;
-  for (; n < 4096 && 8 * time < 0.1; time *= 8) n *= 2;
-  return n;
-}
-
-// Checks, then measures, then prints; false if it is wrong. `limit` in operations a second.
-bool climb(const char* name, const char* idea, Matrices& matrices, const std::function<void()>& work, double limit) {
-  work();
-  if (!matrices.right()) {
-    std::printf("%-10s %-35s WRONG: not timed\n", name, idea);
-    return false;
-  }
-  const double speed = 2.0 * matrices.n * matrices.n * matrices.n / cu::median_device_seconds(work, 5);
-  std::printf("%-10s %-35s %8.1f  %4.2f %s\n", name, idea, speed / 1e9, speed / limit,
-              cu::bar(speed, 1.5 * limit, kLongestBar).c_str());
-  return true;
-}
-
-int main() try {
+struct Device {
   cu::Context context;
-  cu::Module module(cu::image("kernels.ptx"));
-  char name[100];
-  int multiprocessors, kilohertz;
-  CU_CHECK(cuDeviceGetName(name, sizeof name, context.device));
-  CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
-  CU_CHECK(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, context.device));
-  const double limit =
-      2.0 * 128 * multiprocessors * kilohertz * 1e3;  // 128 multiply-adds a cycle, on most GPUs since 8.6
+  cu::Module module{best_image(context.device)};
+  int multiprocessors;
+  double peak = cu::arithmetic_limit(context.device);  // GFLOP/s
+  double shared_bandwidth;                             // GB/s, of the shared memory of all multiprocessors together
 
-  Matrices matrices(side_for(module));
-  std::printf("%s, %d x %d floats; at most %.0f GFLOP/s without tensor cores\n\n", name, matrices.n, matrices.n,
-              limit / 1e9);
-  std::printf("kernel     idea                                 GFLOP/s  of the limit\n");
+  Device() {
+    int kilohertz;
+    CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
+    CU_CHECK(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, context.device));
+    shared_bandwidth = 32.0 * 4 * multiprocessors * kilohertz / 1e6;  // 32 banks, 4 bytes per clock cycle each
+  }
+
+  void launch(const char* kernel, unsigned x, unsigned y, int threads, void** arguments) const {
+    CU_CHECK(cuLaunchKernel(module.function(kernel), x, y, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
+  }
+  // One thread for each of `count` elements.
+  void launch_over(const char* kernel, unsigned count, void** arguments) const {
+    launch(kernel, (count + 255) / 256, 1, 256, arguments);
+  }
+
+  int blocks_that_fit(const Rung& rung) const {
+    int fit;
+    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, module.function(rung.kernel), rung.threads(), 0));
+    return fit * multiprocessors;
+  }
+};
+
+// Two random matrices, and room for their exact product.
+struct Input {
+  const Device& device;
+  int n;
+  unsigned count = static_cast<unsigned>(n) * n;
+  double tolerance;  // how far an element may be from the exact one, relative to the sum of its products' magnitudes
+  cu::Memory a{count * sizeof(float)}, b{count * sizeof(float)};
+  cu::Memory exact{count * sizeof(double)}, magnitude{count * sizeof(double)}, wrong{sizeof(unsigned)};
+
+  Input(const Device& where, int side, const char* fill, double relative)
+      : device(where), n(side), tolerance(relative) {
+    unsigned seed = 1;
+    for (CUdeviceptr address : {a.address, b.address}) {
+      void* arguments[] = {&address, &count, &seed};
+      device.launch_over(fill, count, arguments);
+      seed += 2;
+    }
+  }
+
+  // Computes the exact product. Without it, there is nothing to compare with.
+  void multiply() {
+    void* arguments[] = {&a.address, &b.address, &exact.address, &magnitude.address, &n};
+    device.launch("reference", n / kSide, n / kSide, kSide * kSide, arguments);
+  }
+
+  // Returns whether every element of c is right.
+  bool right(CUdeviceptr c) const {
+    CU_CHECK(cuMemsetD32(wrong.address, 0, 1));
+    double relative = tolerance;
+    unsigned all = count;
+    CUdeviceptr expected = exact.address, scale = magnitude.address, counter = wrong.address;
+    void* arguments[] = {&c, &expected, &scale, &relative, &all, &counter};
+    device.launch_over("count_wrong", count, arguments);
+    unsigned found;
+    CU_CHECK(cuMemcpyDtoH(&found, wrong.address, sizeof found));
+    return found == 0;
+  }
+};
+
+// Sums of integers up to 2^24 are exact in any order. Of the n roundings that a sum of normal numbers passes through,
+// each has a relative error of at most 2^-24.
+struct Experiment {
+  const Device& device;
+  int n;
+  Input integers{device, n, "fill_with_integers", 0};
+  Input normals{device, n, "fill_with_normals", n* std::ldexp(1.0, -24)};
+  cu::Memory c{sizeof(float) * n * n};
+  cu::Memory partial, finished;  // for blocks that share a tile
+
+  Experiment(const Device& where, int side)
+      : device(where),
+        n(side),
+        partial(2 * sizeof(float) * Large::kRows * Large::kColumns * where.blocks_that_fit(std::end(kLadder)[-1])),
+        finished(sizeof(unsigned) * n / Large::kRows * (n / Large::kColumns)) {
+    CU_CHECK(cuMemsetD8(finished.address, 0, sizeof(unsigned) * n / Large::kRows * (n / Large::kColumns)));
+  }
+
+  void launch(const Rung& rung, const Input& input) {
+    CUdeviceptr a = input.a.address, b = input.b.address;
+    const int tiles = n / rung.rows * (n / rung.columns), steps = tiles * (n / kDepth);
+    if (!rung.shares) {
+      void* arguments[] = {&a, &b, &c.address, &n};
+      device.launch(rung.kernel, n / rung.columns, n / rung.rows, rung.threads(), arguments);
+      return;
+    }
+    // All blocks that fit share the tiles of the last two waves.
+    const int fit = device.blocks_that_fit(rung), whole = std::max(0, tiles / fit - 1) * fit;
+    int sharing = std::min(fit, steps);
+    void* arguments[] = {&a, &b, &c.address, &n, &sharing, &partial.address, &finished.address};
+    device.launch(rung.kernel, whole + sharing, 1, rung.threads(), arguments);
+  }
+
+  double gflops(const std::function<void()>& work) const {
+    return 2.0 * n * n * n / cu::median_device_seconds(work, kRuns) / 1e9;
+  }
+
+  // Returns whether `work(input)` leaves the right product in c, for both inputs.
+  bool right(const std::function<void(const Input&)>& work) {
+    for (const Input* input : {&integers, &normals}) {
+      CU_CHECK(cuMemsetD8(c.address, 0xff, sizeof(float) * n * n));  // not a number
+      work(*input);
+      if (!input->right(c.address)) return false;
+    }
+    return true;
+  }
+};
+
+// Returns the side of the matrices: a power of two, up to 4096, for which `tiled` takes a few milliseconds on this
+// device.
+int side(const Device& device) {
+  std::size_t free_bytes, total_bytes;
+  CU_CHECK(cuMemGetInfo(&free_bytes, &total_bytes));
+  for (int n = 256;; n *= 2) {
+    const std::size_t bytes = sizeof(float) * n * n;
+    cu::Memory a(bytes), b(bytes), c(bytes);
+    CU_CHECK(cuMemsetD8(a.address, 0, bytes));
+    CU_CHECK(cuMemsetD8(b.address, 0, bytes));
+    void* arguments[] = {&a.address, &b.address, &c.address, &n};
+    const auto work = [&] { device.launch(kTiled.kernel, n / kSide, n / kSide, kTiled.threads(), arguments); };
+    if (n == 4096 || 20 * bytes > free_bytes || cu::median_device_seconds(work, 3) > 3e-3) return n;
+  }
+}
+
+bool climb(const Device& device) {
+  Experiment experiment(device, side(device));
+  experiment.integers.multiply();
+  experiment.normals.multiply();
+  char name[100];
+  CU_CHECK(cuDeviceGetName(name, sizeof name, device.context.device));
+  std::printf("%s, %d x %d floats\npeak %.0f GFLOP/s, shared memory %.0f GB/s\n\n", name, experiment.n, experiment.n,
+              device.peak, device.shared_bandwidth);
+  std::printf("kernel           what changed                 FLOP/byte  GFLOP/s  of peak\n");
+  const auto row = [&](const char* kernel, const char* idea, const char* intensity, double speed) {
+    std::printf("%-16s %-28s %9s %8.1f     %4.2f %s\n", kernel, idea, intensity, speed, speed / device.peak,
+                cu::bar(speed, device.peak, kLongestBar).c_str());
+  };
+  const auto wrong = [](const char* kernel, const char* idea) {
+    std::printf("%-16s %-28s WRONG: not timed\n", kernel, idea);
+    return false;
+  };
+
+  const Cublas cublas;
+  const auto library = [&](const Input& input) {
+    cublas.multiply(input.a.address, input.b.address, experiment.c.address, experiment.n);
+  };
+  const auto time_library = [&] { return experiment.gflops([&] { library(experiment.normals); }); };
+  const double before = cublas ? time_library() : 0;  // the device's clock may fall while it works
+
   bool right = true;
   for (const Rung& rung : kLadder) {
-    right &= climb(
-        rung.kernel, rung.idea, matrices, [&] { launch(module, rung, matrices); }, limit);
+    if (experiment.right([&](const Input& input) { experiment.launch(rung, input); })) {
+      char intensity[20];
+      std::snprintf(intensity, sizeof intensity, "%.2f", rung.flops_per_byte());
+      row(rung.kernel, rung.idea, intensity, experiment.gflops([&] { experiment.launch(rung, experiment.normals); }));
+    } else {
+      right = wrong(rung.kernel, rung.idea);
+    }
   }
-  const Cublas cublas;
   if (cublas) {
-    const auto work = [&] { cublas.multiply(matrices.a.address, matrices.b.address, matrices.c.address, matrices.n); };
-    right &= climb("(cuBLAS)", "for comparison", matrices, work, limit);
+    if (experiment.right(library)) {
+      row("(cuBLAS)", "for comparison", "", std::max(before, time_library()));
+    } else {
+      right = wrong("(cuBLAS)", "for comparison");
+    }
   }
-  return right ? 0 : 1;
+  return right;
+}
+
+int main(int argc, char** argv) try {
+  const Device device;
+  if (argc > 1 && std::strcmp(argv[1], "--profile") == 0) {
+    Experiment experiment(device, 256);
+    for (const Rung& rung : kLadder) experiment.launch(rung, experiment.normals);
+    CU_CHECK(cuCtxSynchronize());
+    return 0;
+  }
+  return climb(device) ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

@@ -1,119 +1,163 @@
 // Self-check of 04-kernels/12-matmul: judges the learner's kernel multiply().
 #include "common/cu.hpp"
 #include "common/image.hpp"
+#include "common/measure.hpp"
 #include "tests/catch.hpp"
 #include "tests/counted.hpp"
+#include "tests/simulated.hpp"
+#include "tests/traffic.hpp"
 
 #include <vector>
 
 namespace {
 
+constexpr int kTile = 64, kThreads = 256;
 constexpr int kPast = 4096;  // floats past the end of c, in the same allocation
 constexpr float kUntouched = -0.5f;
 
-struct Faults {
-  int wrong = 0;
-  int past_the_end = 0;
+// Three matrices on the device.
+struct Matrices {
+  int rows, inner, columns;
+  cu::Memory a{sizeof(float) * rows * inner}, b{sizeof(float) * inner * columns};
+  cu::Memory c{sizeof(float) * (std::size_t(rows) * columns + kPast)};
+
+  void launch(CUfunction kernel) {
+    void* arguments[] = {&a.address, &b.address, &c.address, &rows, &inner, &columns};
+    const unsigned x = (columns + kTile - 1) / kTile, y = (rows + kTile - 1) / kTile;
+    CU_CHECK(cuLaunchKernel(kernel, x, y, 1, kThreads, 1, 1, 0, nullptr, arguments, nullptr));
+  }
+  // Sets all elements of a and b.
+  void fill() const {
+    CU_CHECK(cuMemsetD32(a.address, 0, std::size_t(rows) * inner));
+    CU_CHECK(cuMemsetD32(b.address, 0, std::size_t(inner) * columns));
+  }
 };
 
 // Small integers: every order of adding is exact.
 std::vector<float> some_numbers(int count, int seed) {
   std::vector<float> numbers(count);
-  for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>((i * 7 + seed) % 11 - 5);
+  for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>((i * 7 + i / 31 + seed) % 11 - 5);
   return numbers;
 }
 
-Faults multiply(int rows, int inner, int columns) {
+struct Result {
+  int wrong = 0;
+  int past_the_end = 0;
+};
+
+Result multiply(int rows, int inner, int columns) {
   cu::Context context;
   cu::Module module(cu::image("exercise.ptx"));
   const std::vector<float> a = some_numbers(rows * inner, 1), b = some_numbers(inner * columns, 4);
   std::vector<float> c(rows * columns + kPast, kUntouched);
-  cu::Memory on_a(a.size() * sizeof(float)), on_b(b.size() * sizeof(float)), on_c(c.size() * sizeof(float));
-  CU_CHECK(cuMemcpyHtoD(on_a.address, a.data(), a.size() * sizeof(float)));
-  CU_CHECK(cuMemcpyHtoD(on_b.address, b.data(), b.size() * sizeof(float)));
-  CU_CHECK(cuMemcpyHtoD(on_c.address, c.data(), c.size() * sizeof(float)));
-  void* arguments[] = {&on_a.address, &on_b.address, &on_c.address, &rows, &inner, &columns};
-  CU_CHECK(cuLaunchKernel(module.function("multiply"), (columns + 15) / 16, (rows + 15) / 16, 1, 16, 16, 1, 0, nullptr,
-                          arguments, nullptr));
-  CU_CHECK(cuMemcpyDtoH(c.data(), on_c.address, c.size() * sizeof(float)));
+  Matrices matrices{rows, inner, columns};
+  CU_CHECK(cuMemcpyHtoD(matrices.a.address, a.data(), a.size() * sizeof(float)));
+  CU_CHECK(cuMemcpyHtoD(matrices.b.address, b.data(), b.size() * sizeof(float)));
+  CU_CHECK(cuMemcpyHtoD(matrices.c.address, c.data(), c.size() * sizeof(float)));
+  matrices.launch(module.function("multiply"));
+  CU_CHECK(cuMemcpyDtoH(c.data(), matrices.c.address, c.size() * sizeof(float)));
 
-  Faults faults;
+  Result result;
   for (int y = 0; y < rows; ++y) {
     for (int x = 0; x < columns; ++x) {
       float sum = 0;
       for (int k = 0; k < inner; ++k) sum += a[y * inner + k] * b[k * columns + x];
-      faults.wrong += c[y * columns + x] != sum;
+      result.wrong += c[y * columns + x] != sum;
     }
   }
-  for (int i = rows * columns; i < rows * columns + kPast; ++i) faults.past_the_end += c[i] != kUntouched;
-  return faults;
+  for (int i = rows * columns; i < rows * columns + kPast; ++i) result.past_the_end += c[i] != kUntouched;
+  return result;
 }
 
-int shared_bytes() {
-  cu::Context context;
-  cu::Module module(cu::image("exercise.ptx"));
-  int bytes;
-  CU_CHECK(cuFuncGetAttribute(&bytes, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, module.function("multiply")));
-  return bytes;
-}
-
-struct Seen {
-  std::size_t fetched;  // numbers, from global memory
-  std::string parted;   // to which barrier some did not come
+// What the kernel does with 2 × 3 full tiles of c.
+struct Observed {
+  std::size_t stored;                                            // bytes, to global memory
+  std::string from_global, from_shared, scattered, conflicting;  // a description of what is too much, or ""
 };
+constexpr int kRows = 128, kInner = 48, kColumns = 192;
+Observed observed() {
+  cu::Context context;
+  const Traffic traffic(cu::image("exercise.ptx"));
+  Matrices matrices{kRows, kInner, kColumns};
+  matrices.fill();
+  matrices.launch(traffic.function("multiply"));
+  CU_CHECK(cuCtxSynchronize());
+  constexpr std::size_t kMultiplyAdds = std::size_t(kRows) * kInner * kColumns;
+  return {traffic.bytes().stored,
+          // For each of 64 steps in the other direction, a block needs 64 elements of a and 64 of b.
+          traffic.loads_beyond(Traffic::Space::kGlobal, 2.0 / kTile, kMultiplyAdds),
+          traffic.loads_beyond(Traffic::Space::kShared, 0.5, kMultiplyAdds), traffic.scattered(),
+          traffic.conflicting()};
+}
 
-// What the kernel's threads do on their way to the result.
-Seen watched(int rows, int inner, int columns) {
+// Returns to which barrier not all threads came, or "".
+std::string parted(int rows, int inner, int columns) {
   cu::Context context;
   const Counted counted(cu::image("exercise.ptx"));
-  cu::Memory a(rows * inner * sizeof(float)), b(inner * columns * sizeof(float)), c(rows * columns * sizeof(float));
-  CU_CHECK(cuMemsetD32(a.address, 0, rows * inner));
-  CU_CHECK(cuMemsetD32(b.address, 0, inner * columns));
-  void* arguments[] = {&a.address, &b.address, &c.address, &rows, &inner, &columns};
-  CU_CHECK(cuLaunchKernel(counted.function("multiply"), (columns + 15) / 16, (rows + 15) / 16, 1, 16, 16, 1, 0, nullptr,
-                          arguments, nullptr));
+  Matrices matrices{rows, inner, columns};
+  matrices.fill();
+  matrices.launch(counted.function("multiply"));
   CU_CHECK(cuCtxSynchronize());
-  return {counted.fetched()[0], counted.parted(16 * 16)};
+  return counted.parted(kThreads);
 }
 
 }  // namespace
 
-TEST_CASE("one tile") { CHECK(multiply(16, 16, 16).wrong == 0); }
+TEST_CASE("one tile") { CHECK(multiply(64, 64, 64).wrong == 0); }
 
-TEST_CASE("a square of several tiles") { CHECK(multiply(64, 64, 64).wrong == 0); }
+TEST_CASE("several tiles") { CHECK(multiply(128, 128, 128).wrong == 0); }
 
 TEST_CASE("matrices that are not square") {
-  CHECK(multiply(32, 16, 64).wrong == 0);
-  CHECK(multiply(16, 64, 32).wrong == 0);
+  CHECK(multiply(64, 32, 192).wrong == 0);
+  CHECK(multiply(192, 96, 64).wrong == 0);
 }
 
-TEST_CASE("an inner side that is no multiple of a tile") {
+TEST_CASE("an inner dimension of any length") {
   for (const int inner : {1, 5, 17, 40, 333}) {
     CAPTURE(inner);
-    CHECK(multiply(32, inner, 32).wrong == 0);
+    CHECK(multiply(64, inner, 64).wrong == 0);
   }
 }
 
-TEST_CASE("sides of c that are no multiples of a tile") {
-  for (const int side : {1, 15, 33}) {
+TEST_CASE("rows and columns that are no multiples of a tile") {
+  for (const int side : {1, 15, 33, 65, 100}) {
     CAPTURE(side);
-    const Faults faults = multiply(side, 32, side + 4);
-    CHECK(faults.wrong == 0);
-    CHECK(faults.past_the_end == 0);
+    const Result result = multiply(side, 32, side + 4);
+    CHECK(result.wrong == 0);
+    CHECK(result.past_the_end == 0);
   }
 }
 
-TEST_CASE("each number is fetched into shared memory") { CHECK(shared_bytes() >= 2 * 16 * 16 * 4); }
-
-// For one block, 16 rows of a and 16 columns of b. Loading them for each multiplication reads 16 times as many; who
-// adds to c in each round reads that, too, which is slow and not wrong.
-TEST_CASE("what is multiplied comes from the tiles") {
-  const std::size_t needed = 2 * 16 * 64, fetched = watched(16, 64, 16).fetched;
-  INFO("A block needs " << needed << " numbers of a and b; its threads have read " << fetched
-                        << " numbers from global memory");
-  CHECK(fetched <= 2 * needed);
+TEST_CASE("a barrier is reached by all threads of the block, also by those outside of c") {
+  CHECK(parted(65, 40, 20) == "");
 }
 
-TEST_CASE("a barrier is reached by all threads of the block, also those outside of c") {
-  CHECK(watched(33, 40, 20).parted == "");
+TEST_CASE("a block loads each element from global memory once, and stores each once") {
+  const Observed done = observed();
+  CHECK(done.from_global == "");
+  CHECK(done.stored == sizeof(float) * kRows * kColumns);
+}
+
+TEST_CASE("a warp's loads and stores touch no more sectors of global memory than needed") {
+  CHECK(observed().scattered == "");
+}
+
+TEST_CASE("at most 0.5 floats are loaded from shared memory for each multiply-add") {
+  CHECK(observed().from_shared == "");
+}
+
+TEST_CASE("shared memory is accessed without bank conflicts") { CHECK(observed().conflicting == ""); }
+
+TEST_CASE("on a GPU, the kernel reaches 0.2 of the peak of FP32 arithmetic") {
+  cu::Context context;
+  if (is_simulated(context.device)) SKIP_TEST("the simulator does not model the speed of a GPU");
+  cu::Module module(cu::image("exercise.ptx"));
+  const CUfunction kernel = module.function("multiply");
+  constexpr int kSide = 2048;
+  Matrices matrices{kSide, kSide, kSide};
+  matrices.fill();
+  const double seconds = cu::median_device_seconds([&] { matrices.launch(kernel); });
+  const double peak = cu::arithmetic_limit(context.device), speed = 2.0 * kSide * kSide * kSide / seconds / 1e9;
+  INFO("2048 x 2048 x 2048: the kernel reaches " << speed << " of " << peak << " GFLOP/s");
+  CHECK(speed / peak >= 0.2);
 }

@@ -1,0 +1,53 @@
+# Draws the speed of every rung, and the rungs below the roofline of shared memory.
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
+import plots  # noqa: E402
+
+
+def draw(figure, record):
+    above, below = figure.subplots(2, 1, height_ratios=(1, 1))
+    rows = [(label.split()[0], values) for label, values in record.table("kernel")]
+    peak, bandwidth = record.number(r"peak (\d+) GFLOP/s"), record.number(r"(\d+) GB/s")
+    bars(above, rows, peak)
+    roofline(below, [row for row in rows if len(row[1]) == 3], peak, bandwidth)
+
+
+def bars(axes, rows, peak):
+    names = [name for name, _ in rows]
+    speeds = [values[-2] for _, values in rows]
+    colours = [plots.ORANGE if name.startswith("(") else plots.BLUE for name in names]
+    axes.barh(names, speeds, color=colours, height=0.7)
+    axes.axvline(peak, color=plots.LIGHT_INK)
+    axes.annotate(f"peak {peak:.0f}", (peak, -1.1), (-6, 0), textcoords="offset points", ha="right", va="center")
+    for row, speed in enumerate(speeds):
+        inside = speed > 0.6 * peak
+        axes.annotate(f"{speed:.0f}", (speed, row), (-5 if inside else 5, 0), textcoords="offset points", fontsize=9,
+                      ha="right" if inside else "left", va="center", color="white" if inside else plots.LIGHT_INK)
+    axes.set_ylim(len(names) - 0.5, -1.6)
+    axes.set_xlabel("GFLOP/s")
+    axes.grid(axis="y", visible=False)
+
+
+def roofline(axes, rows, peak, bandwidth):
+    left, right, ridge = 0.15, 6, peak / bandwidth
+    axes.plot([left, ridge, right], [left * bandwidth, peak, peak], color=plots.LIGHT_INK)
+    axes.annotate(f"{bandwidth:.0f} GB/s × intensity", (0.7, 0.7 * bandwidth), (-8, 6), textcoords="offset points", ha="right")
+    axes.annotate(f"{peak:.0f} GFLOP/s", (right, peak), (0, 6), textcoords="offset points", ha="right")
+    lowest = {}
+    for name, (intensity, speed, _) in sorted(rows, key=lambda row: -row[1][1]):
+        at = min(speed, lowest.get(intensity, 2 * speed) / 1.3)  # labels of one column must not overlap
+        lowest[intensity] = at
+        left_side = 1 < intensity <= ridge
+        axes.plot(intensity, speed, "o", color=plots.BLUE)
+        axes.annotate(name, (intensity, at), (-8 if left_side else 8, 0), textcoords="offset points", va="center",
+                      ha="right" if left_side else "left", fontsize=9)
+    axes.set_xlim(left, right)
+    axes.set_ylim(400, 2 * peak)
+    plots.axis_of_decades(axes.xaxis, "FLOP per byte that the inner loop loads into registers")
+    plots.axis_of_decades(axes.yaxis, "GFLOP/s")
+    axes.yaxis.set_major_locator(plots.matplotlib.ticker.LogLocator())
+
+
+plots.main(draw, "Speed of every kernel of the product ladder, and the kernels below the roofline of shared memory", size=(7.4, 8.4))
