@@ -18,14 +18,15 @@ import re
 import shutil
 import subprocess
 
-from course import ROOT, build, environment, text
-from course.lessons import chapters, heading, lessons, number
-from course.possible import setup
+from course import ROOT, build, environment, see, text
+from course.lessons import chapters, lessons, number
+from course.possible import setup, why_not
 
 HERE = ROOT / "common" / "book"
 LOCALE = HERE / "locale"
 BOOK = ROOT / "build" / "book"
 SOURCE = ROOT / "build" / "book-source"
+FILMS = ["02-who-am-i", "03-vector-add", "07-shared-memory", "08-warps", "10-reduction", "11-transpose", "12-matmul"]  # of 04-kernels
 BEHIND = ["common/glossary.md", "common/README.md", "common/simulator/README.md", "common/runtime/README.md", "tests/README.md"]
 LANGUAGES = {"cpp": "cpp", "cuda": "cuda", "python": "python", "make": "make", "cmake": "cmake"}
 SUFFIXES = {".cu": "cuda", ".cuh": "cuda", ".cpp": "cpp", ".hpp": "cpp", ".h": "c", ".py": "python", ".mk": "make", ".sh": "bash", ".toml": "toml"}
@@ -43,7 +44,8 @@ def page_of(file: str) -> str:
 class Pages:
     """Writes the pages, and remembers the files that they link to."""
 
-    def __init__(self):
+    def __init__(self, films: list[str]):
+        self.films = films  # the lessons that have one
         self.linked: dict[str, pathlib.Path] = {}
         shutil.rmtree(SOURCE, ignore_errors=True)
         self.texts = ["README.md", *(f"{folder}/README.md" for chapter in chapters() for folder in (chapter, *lessons([chapter])))]
@@ -125,6 +127,9 @@ class Pages:
             else:
                 lines.append(self.relink(folder, line))
         plain = self.folds("\n".join(lines))
+        if str(folder) in self.films:
+            shown = f'<iframe class="film" loading="lazy" title="The film" src="../../films/{number(str(folder))}.html"></iframe>'
+            plain = plain.replace("\n## Break it\n", f"\n:::{{fold}} The film\n```{{raw}} html\n{shown}\n```\n:::\n\n## Break it\n")
         return re.sub(r"^<!--.*?-->\n", "", plain, flags=re.MULTILINE) + "\n"
 
     @staticmethod
@@ -288,6 +293,18 @@ def merge_catalogs(language: str, updated: str) -> pathlib.Path | None:
 # ---- the command ------------------------------------------------------------------------------------------------------------
 
 
+def record_films() -> list[str]:
+    """The lessons whose films could be recorded. They are recorded again if the program has changed."""
+    found = [f"04-kernels/{name}" for name in FILMS if not why_not(f"04-kernels/{name}")]
+    build.build([build.SIMULATOR, *(target for lesson in found for target in build.program_targets(lesson))], show_commands=False)
+    for lesson in list(found):
+        film = see.SEEN / f"{number(lesson)}.html"
+        newest = max((file.stat().st_mtime for file in (ROOT / "build" / lesson).glob("*") if file.is_file()), default=0)
+        if not (film.exists() and film.stat().st_mtime > newest) and see.main([lesson]):
+            found.remove(lesson)
+    return found
+
+
 def mark_solved() -> None:
     """Tells the book which lessons are solved, in a file that its pages load."""
     from course import progress
@@ -310,7 +327,8 @@ def main(words=()) -> int:
     if missing := setup().get("WITHOUT_BOOK"):
         print(f"The book cannot be built: {missing}")
         return 1
-    Pages().write_all()
+    films = record_films()
+    Pages(films).write_all()
     out, locale = BOOK / language, LOCALE
     if language:
         locale = merge_catalogs(language, updated)
@@ -318,6 +336,9 @@ def main(words=()) -> int:
         print("The book was not built: Sphinx names the reason above. It is a fault of a text, or of common/course/book.py.")
         return 1
     (out / "_static" / "progress.js").touch()
+    for lesson in films:
+        (out / "films").mkdir(exist_ok=True)
+        shutil.copyfile(see.SEEN / f"{number(lesson)}.html", out / "films" / f"{number(lesson)}.html")
     with contextlib.suppress(ImportError):  # until the trainer is there
         mark_solved()
     print(f"The book is in {(out / 'index.html').relative_to(ROOT)}. Open it in a browser.")

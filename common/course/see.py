@@ -140,8 +140,10 @@ def of_lesson(lesson: str, device, only: str) -> pathlib.Path:
 
 
 def main(lessons: list[str]) -> int:
+    before = os.environ.get("DEVICE")
     os.environ["DEVICE"] = "simulator"
     device = choose_device()
+    os.environ.update({"DEVICE": before} if before else {})
     only, wished = os.environ.get("ONLY", ""), os.environ.get("PROGRAM", "")
     try:
         if wished:

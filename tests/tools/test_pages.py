@@ -293,6 +293,37 @@ def test_an_access_out_of_bounds_is_pinned_to_its_step(tab, tmp_path):
     make("see", "04-03")
 
 
+# What the texts say that their films show: a kernel, and what to count in its recording.
+def passes(film):
+    return sum(access[5] for step in film["steps"] for access in step[5] if access[0] == "shared")
+
+
+def lanes_that_store(film):
+    return [bin(step[2]).count("1") for step in film["steps"] if any(access[:2] == ["global", "write"] for access in step[5])]
+
+
+ANSWERS = [
+    ("02-who-am-i", "", "record_thread", lambda film: {access[5] for step in film["steps"] for access in step[5] if access[1] == "write"} == {5}, "touches 5 sectors where 1 would do"),
+    ("03-vector-add", "kernel=add block=3", "add", lambda film: lanes_that_store(film) == [32] * 7 + [8], "Warps 0 to 6 store with all 32 lanes, and warp 7 with 8"),
+    ("07-shared-memory", "", "reverse_static", lambda film: [event[2] for event in film["events"] if event[1] == "waits"] == list(range(8)), "Warp 0 is the first to wait"),
+    ("08-warps", "", "part", lambda film: lanes_that_store(film) == [24, 8, 32], "24 lanes, those of the `else` side"),
+    ("10-reduction", "", "interleaved", lambda film: passes(film) == 150, "150 passes in `interleaved`"),
+    ("10-reduction", "", "sequential", lambda film: passes(film) == 45, "45 in `sequential`"),
+    ("11-transpose", "", "tiled", lambda film: max(access[5] for step in film["steps"] for access in step[5]) == 32, "takes 32 passes where 1 would do"),
+]
+
+
+@pytest.mark.parametrize("lesson, only, label, holds, sentence", ANSWERS, ids=[f"{answer[0]}-{answer[2]}" for answer in ANSWERS])
+def test_a_text_says_what_its_film_shows(lesson, only, label, holds, sentence):
+    assert sentence in (ROOT / "04-kernels" / lesson / "README.md").read_text(encoding="utf-8")
+    number = f"04-{lesson[:2]}"
+    make("see", number, *([f"ONLY={only}"] if only else []))
+    packed = re.search(r'id="data">([^<]*)<', (SEEN / f"{number}.html").read_text(encoding="utf-8")).group(1)
+    (SEEN / f"{number}.html").unlink()
+    films = {each["label"]: each for each in json.loads(zlib.decompress(base64.b64decode(packed)))["films"]}
+    assert holds(films[label])
+
+
 def test_what_cannot_be_shown_is_a_sentence():
     for words, sentence in [
         (["see"], "Which lesson?"),
