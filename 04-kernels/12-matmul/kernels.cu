@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(Square::kThreads, 2)
     register_2d(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
   using S = Square;
   __shared__ float tile_a[S::kRows][kDepth], tile_b[kDepth][S::kColumns];
-  constexpr int kAcross = S::kColumns / S::kThreadColumns;  // threads side by side
+  constexpr int kAcross = S::kColumns / S::kThreadColumns;  // threads in a row
   const int x = threadIdx.x % kAcross * S::kThreadColumns, y = threadIdx.x / kAcross * S::kThreadRows;
   a += blockIdx.y * S::kRows * n;
   b += blockIdx.x * S::kColumns;
@@ -321,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(Square::kThreads, 2)
 template <class S>
 __device__ Position warp_position() {
   constexpr int kWarpRows = kLaneRows * S::kThreadRows, kWarpColumns = kLaneColumns * S::kThreadColumns;
-  constexpr int kAcross = S::kColumns / kWarpColumns;  // warps side by side
+  constexpr int kAcross = S::kColumns / kWarpColumns;  // warps in a row
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   return {warp / kAcross * kWarpRows + lane / kLaneColumns * 4, warp % kAcross * kWarpColumns + lane % kLaneColumns * 4,
           kLaneRows * 4, kLaneColumns * 4};

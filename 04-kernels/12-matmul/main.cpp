@@ -37,16 +37,11 @@ constexpr Rung rung(const char* kernel, const char* idea, bool shares = false) {
 }
 
 constexpr Rung kLadder[] = {
-    rung<Element>("naive", "a thread for each element"),
-    rung<Element>("coalesced", "lanes along the rows"),
-    rung<Element>("tiled", "tiles in shared memory"),
-    rung<Strip>("register_1d", "8 elements per thread"),
-    rung<Square>("register_2d", "8 x 8 elements per thread"),
-    rung<Square>("vectorized", "128-bit loads and stores"),
-    rung<Square>("warp_tiled", "a tile for each warp"),
-    rung<Square>("double_buffered", "next tiles loaded meanwhile"),
-    rung<Large>("larger", "8 x 16 elements per thread"),
-    rung<Large>("prefetched", "fragments loaded ahead"),
+    rung<Element>("naive", "a thread for each element"),        rung<Element>("coalesced", "lanes along the rows"),
+    rung<Element>("tiled", "tiles in shared memory"),           rung<Strip>("register_1d", "8 elements per thread"),
+    rung<Square>("register_2d", "8 x 8 elements per thread"),   rung<Square>("vectorized", "128-bit loads and stores"),
+    rung<Square>("warp_tiled", "a tile for each warp"),         rung<Square>("double_buffered", "tiles loaded ahead"),
+    rung<Large>("larger", "8 x 16 elements per thread"),        rung<Large>("prefetched", "fragments loaded ahead"),
     rung<Large>("balanced", "equal work for all blocks", true),
 };
 constexpr const Rung& kTiled = kLadder[2];
@@ -128,8 +123,8 @@ struct Input {
   }
 };
 
-// Sums of integers up to 2^24 are exact in any order. Of the n roundings that a sum of normal numbers passes through,
-// each has a relative error of at most 2^-24.
+// Sums of integers up to 2^24 are exact in any order. A sum of n products of normal numbers passes through at most n
+// roundings, each with a relative error of at most 2^-24.
 struct Experiment {
   const Device& device;
   int n;
