@@ -395,17 +395,19 @@ __device__ void multiply_tiles_prefetched(const float* a, const float* b, int n,
   part.store(tiles[0]);
   PartOfB<S>::finish_copy();
   __syncthreads();
+  a += kDepth;
+  b += kDepth * n;
   Fragment<S> fragments[2];
   fragments[0].load(tiles[0], 0, at);
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     const bool more = step + 1 < steps;
     Tiles<S>&now = tiles[step % 2], &next = tiles[(step + more) % 2];
-    a += kDepth;
-    b += kDepth * n;
     if (more) {
       part.load(a, n);
       PartOfB<S>::start_copy(next, b, n);
+      a += kDepth;
+      b += kDepth * n;
     }
 #pragma unroll
     for (int k = 0; k < kDepth; ++k) {
