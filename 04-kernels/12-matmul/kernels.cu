@@ -96,7 +96,7 @@ extern "C" __global__ void __launch_bounds__(Square::kThreads, 2)
     register_2d(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int n) {
   using S = Square;
   __shared__ float tile_a[S::kRows][kDepth], tile_b[kDepth][S::kColumns];
-  constexpr int kAcross = S::kColumns / S::kThreadColumns;  // threads side by side
+  constexpr int kAcross = S::kColumns / S::kThreadColumns;  // threads in a row
   const int x = threadIdx.x % kAcross * S::kThreadColumns, y = threadIdx.x / kAcross * S::kThreadRows;
   a += blockIdx.y * S::kRows * n;
   b += blockIdx.x * S::kColumns;
@@ -321,7 +321,7 @@ extern "C" __global__ void __launch_bounds__(Square::kThreads, 2)
 template <class S>
 __device__ Position warp_position() {
   constexpr int kWarpRows = kLaneRows * S::kThreadRows, kWarpColumns = kLaneColumns * S::kThreadColumns;
-  constexpr int kAcross = S::kColumns / kWarpColumns;  // warps side by side
+  constexpr int kAcross = S::kColumns / kWarpColumns;  // warps in a row
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   return {warp / kAcross * kWarpRows + lane / kLaneColumns * 4, warp % kAcross * kWarpColumns + lane % kLaneColumns * 4,
           kLaneRows * 4, kLaneColumns * 4};
@@ -395,17 +395,19 @@ __device__ void multiply_tiles_prefetched(const float* a, const float* b, int n,
   part.store(tiles[0]);
   PartOfB<S>::finish_copy();
   __syncthreads();
+  a += kDepth;
+  b += kDepth * n;
   Fragment<S> fragments[2];
   fragments[0].load(tiles[0], 0, at);
 #pragma unroll 1
   for (int step = 0; step < steps; ++step) {
     const bool more = step + 1 < steps;
     Tiles<S>&now = tiles[step % 2], &next = tiles[(step + more) % 2];
-    a += kDepth;
-    b += kDepth * n;
     if (more) {
       part.load(a, n);
       PartOfB<S>::start_copy(next, b, n);
+      a += kDepth;
+      b += kDepth * n;
     }
 #pragma unroll
     for (int k = 0; k < kDepth; ++k) {

@@ -1,6 +1,6 @@
 // A ladder: eleven kernels that multiply matrices. Each result is verified completely on the device, for integers and
 // for random normal numbers, and then the kernel is timed with normal numbers, next to cuBLAS if it is installed. With
-// --controls, it measures what limits the rungs; with --profile, it launches each kernel once, for a profiler.
+// --profile [SIDE], it launches each kernel once, for a profiler.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <functional>
@@ -26,10 +27,8 @@ struct Rung {
   bool shares = false;              // whether some blocks share tiles
 
   constexpr int threads() const { return rows / thread_rows * (columns / thread_columns); }
-  // For a product of its elements, a thread loads a column and a row of floats.
-  constexpr double flops_per_byte() const {
-    return 2.0 * thread_rows * thread_columns / (sizeof(float) * (thread_rows + thread_columns));
-  }
+  // For each k, a thread loads a column and a row of its factors: floats per multiply-add.
+  constexpr double loads() const { return double(thread_rows + thread_columns) / (thread_rows * thread_columns); }
 };
 
 template <class S>
@@ -38,16 +37,11 @@ constexpr Rung rung(const char* kernel, const char* idea, bool shares = false) {
 }
 
 constexpr Rung kLadder[] = {
-    rung<Element>("naive", "a thread for each element"),
-    rung<Element>("coalesced", "lanes along the rows"),
-    rung<Element>("tiled", "tiles in shared memory"),
-    rung<Strip>("register_1d", "8 elements per thread"),
-    rung<Square>("register_2d", "8 x 8 elements per thread"),
-    rung<Square>("vectorized", "128-bit loads and stores"),
-    rung<Square>("warp_tiled", "a tile for each warp"),
-    rung<Square>("double_buffered", "next tiles loaded meanwhile"),
-    rung<Large>("larger", "8 x 16 elements per thread"),
-    rung<Large>("prefetched", "fragments loaded ahead"),
+    rung<Element>("naive", "a thread for each element"),        rung<Element>("coalesced", "lanes along the rows"),
+    rung<Element>("tiled", "tiles in shared memory"),           rung<Strip>("register_1d", "8 elements per thread"),
+    rung<Square>("register_2d", "8 x 8 elements per thread"),   rung<Square>("vectorized", "128-bit loads and stores"),
+    rung<Square>("warp_tiled", "a tile for each warp"),         rung<Square>("double_buffered", "tiles loaded ahead"),
+    rung<Large>("larger", "8 x 16 elements per thread"),        rung<Large>("prefetched", "fragments loaded ahead"),
     rung<Large>("balanced", "equal work for all blocks", true),
 };
 constexpr const Rung& kTiled = kLadder[2];
@@ -66,13 +60,13 @@ struct Device {
   cu::Module module{best_image(context.device)};
   int multiprocessors;
   double peak = cu::arithmetic_limit(context.device);  // GFLOP/s
-  double shared_bandwidth;                             // GB/s, of the shared memory of all multiprocessors together
+  double megahertz;
 
   Device() {
     int kilohertz;
     CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
     CU_CHECK(cuDeviceGetAttribute(&kilohertz, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, context.device));
-    shared_bandwidth = 32.0 * 4 * multiprocessors * kilohertz / 1e6;  // 32 banks, 4 bytes per clock cycle each
+    megahertz = kilohertz / 1e3;
   }
 
   void launch(const char* kernel, unsigned x, unsigned y, int threads, void** arguments) const {
@@ -129,8 +123,8 @@ struct Input {
   }
 };
 
-// Sums of integers up to 2^24 are exact in any order. Of the n roundings that a sum of normal numbers passes through,
-// each has a relative error of at most 2^-24.
+// Sums of integers up to 2^24 are exact in any order. A sum of n products of normal numbers passes through at most n
+// roundings, each with a relative error of at most 2^-24.
 struct Experiment {
   const Device& device;
   int n;
@@ -199,11 +193,11 @@ bool climb(const Device& device) {
   experiment.normals.multiply();
   char name[100];
   CU_CHECK(cuDeviceGetName(name, sizeof name, device.context.device));
-  std::printf("%s, %d x %d floats\npeak %.0f GFLOP/s, shared memory %.0f GB/s\n\n", name, experiment.n, experiment.n,
-              device.peak, device.shared_bandwidth);
-  std::printf("kernel           what changed                 FLOP/byte  GFLOP/s  of peak\n");
-  const auto row = [&](const char* kernel, const char* idea, const char* intensity, double speed) {
-    std::printf("%-16s %-28s %9s %8.1f     %4.2f %s\n", kernel, idea, intensity, speed, speed / device.peak,
+  std::printf("%s, %d x %d floats\n%d multiprocessors at %.0f MHz, peak %.0f GFLOP/s\n\n", name, experiment.n,
+              experiment.n, device.multiprocessors, device.megahertz, device.peak);
+  std::printf("kernel           what changed                 floats/FMA  GFLOP/s  of peak\n");
+  const auto row = [&](const char* kernel, const char* idea, const char* loads, double speed) {
+    std::printf("%-16s %-28s %10s %8.1f     %4.2f %s\n", kernel, idea, loads, speed, speed / device.peak,
                 cu::bar(speed, device.peak, kLongestBar).c_str());
   };
   const auto wrong = [](const char* kernel, const char* idea) {
@@ -221,9 +215,9 @@ bool climb(const Device& device) {
   bool right = true;
   for (const Rung& rung : kLadder) {
     if (experiment.right([&](const Input& input) { experiment.launch(rung, input); })) {
-      char intensity[20];
-      std::snprintf(intensity, sizeof intensity, "%.2f", rung.flops_per_byte());
-      row(rung.kernel, rung.idea, intensity, experiment.gflops([&] { experiment.launch(rung, experiment.normals); }));
+      char loads[20];
+      std::snprintf(loads, sizeof loads, "%.2f", rung.loads());
+      row(rung.kernel, rung.idea, loads, experiment.gflops([&] { experiment.launch(rung, experiment.normals); }));
     } else {
       right = wrong(rung.kernel, rung.idea);
     }
@@ -241,7 +235,12 @@ bool climb(const Device& device) {
 int main(int argc, char** argv) try {
   const Device device;
   if (argc > 1 && std::strcmp(argv[1], "--profile") == 0) {
-    Experiment experiment(device, 256);
+    const int n = argc > 2 ? std::atoi(argv[2]) : 256;
+    if (n <= 0 || n % 256 != 0) {
+      std::fprintf(stderr, "'%s' is no side of a matrix: it must be a multiple of 256.\n", argv[2]);
+      return 1;
+    }
+    Experiment experiment(device, n);
     for (const Rung& rung : kLadder) experiment.launch(rung, experiment.normals);
     CU_CHECK(cuCtxSynchronize());
     return 0;

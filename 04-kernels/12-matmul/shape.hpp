@@ -18,4 +18,4 @@ using Large = Shape<128, 256, 8, 16>;       // rungs 9 to 11
 constexpr int kDepth = 16;
 
 // From rung 7 on, the lanes of a warp form a grid of so many rows and columns.
-constexpr int kLaneRows = 4, kLaneColumns = 8;
+constexpr int kLaneRows = 8, kLaneColumns = 4;
