@@ -63,7 +63,7 @@ def roofline(axes, scans, histograms, peak):
         height = 57 * math.log10(y)  # roughly, in points
         below[x] = min(height, below.get(x, math.inf) - 12)
         if name in BYTES:  # to the left of the others
-            offset = (-18, -40) if name == "scan_then_add" else (-14, -64)
+            offset = (-45, -34) if name == "scan_then_add" else (-14, -64)
             line = {"arrowstyle": "-", "color": plots.LIGHT_QUIET, "linewidth": 0.7}
             axes.annotate(name, (x, y), offset, textcoords="offset points", ha="center", arrowprops=line)
         else:
