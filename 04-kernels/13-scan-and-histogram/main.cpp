@@ -54,8 +54,10 @@ struct Device {
   Device() {
     if (attribute(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) >= 9) {
       pipeline = cu::Module(cu::image("pipeline.ptx"));
-      CU_CHECK(cuFuncSetAttribute(pipeline.function("pipelined"), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                                  kPipelineBytes));
+      for (const char* kernel : {"pipelined", "pipelined_no_look_back"}) {
+        CU_CHECK(cuFuncSetAttribute(pipeline.function(kernel), CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                    kPipelineBytes));
+      }
     }
     char text[100];
     CU_CHECK(cuDeviceGetName(text, sizeof text, context.device));
@@ -160,6 +162,7 @@ struct Scan {
   std::vector<unsigned> table = random_words(n);
   unsigned tiles = static_cast<unsigned>(n / kTile), pipeline_tiles = static_cast<unsigned>(n / kPipelineTile);
   unsigned tiles_of_sums = (tiles + kTile - 1) / kTile;
+  static_assert(kPipelineTile >= kTile, "the states of `tiles` tiles are enough for every rung");
   // The number of the next tile and the states of all tiles; for rungs 1 and 2, the sums of the tiles.
   cu::Memory in{bytes}, out{bytes}, progress{(tiles + 1) * sizeof(u64)};
   cu::Memory sums_of_tiles{tiles_of_sums * kTile * sizeof(unsigned)};
@@ -174,7 +177,8 @@ struct Scan {
     CU_CHECK(cuMemcpyHtoD(expected.address, sums.data(), sums.size() * sizeof(unsigned)));
   }
 
-  bool can_run(const std::string& rung) const { return rung != "pipelined" || device.pipeline.handle != nullptr; }
+  bool can_run(const std::string& rung) const { return !is_pipelined(rung) || device.pipeline.handle != nullptr; }
+  static bool is_pipelined(const std::string& rung) { return rung.rfind("pipelined", 0) == 0; }
 
   void run(const std::string& rung) const {
     const auto kernel = [&](const std::string& name) { return device.module.function(name.c_str()); };
@@ -192,8 +196,8 @@ struct Scan {
     }
     const CUdeviceptr next_tile = progress.address, states = next_tile + sizeof(u64);
     CU_CHECK(cuMemsetD8Async(progress.address, 0, (tiles + 1) * sizeof(u64), nullptr));
-    if (rung == "pipelined") {
-      const CUfunction pipelined = device.pipeline.function("pipelined");
+    if (is_pipelined(rung)) {
+      const CUfunction pipelined = device.pipeline.function(rung.c_str());
       const unsigned blocks = device.full_grid(pipelined, kPipelineThreads, kPipelineBytes);
       launch(pipelined, std::min(blocks, pipeline_tiles),
              {&in.address, &out.address, &next_tile, &states, &pipeline_tiles}, kPipelineThreads, kPipelineBytes);
@@ -234,7 +238,7 @@ u64 count_for(const Device& device) {
   for (u64 n = 1 << 17;; n *= 2) {
     if (n == kLargest || 32 * n > free_bytes) return n;
     const Scan trial(device, n);
-    if (cu::median_device_seconds([&] { trial.run("warp_look_back"); }, 3) > 4e-4) return n;
+    if (cu::median_device_seconds([&] { trial.run("warp_look_back"); }, 3) > 6e-4) return n;
   }
 }
 
@@ -310,8 +314,11 @@ void measure_controls(const Device& device, u64 n) {
   const Rung controls[] = {{"warp_look_back", "warp_look_back"},
                            {"no_look_back", "the same without a look-back"},
                            {"large_tiles", "large_tiles"},
-                           {"large_tiles_no_look_back", "the same without a look-back"}};
+                           {"large_tiles_no_look_back", "the same without a look-back"},
+                           {"pipelined", "pipelined"},
+                           {"pipelined_no_look_back", "the same without a look-back"}};
   for (const Rung& control : controls) {
+    if (!scan.can_run(control.kernel)) continue;
     std::printf("%-53s %8.1f\n", control.idea, scan.speed([&] { scan.run(control.kernel); }));
   }
   std::printf("\nsteps of one look-back, on average\n");
@@ -328,6 +335,7 @@ void measure_controls(const Device& device, u64 n) {
 }
 
 void launch_each_once(const Device& device, u64 n) {
+  const Library cub;
   Histogram histogram(device, n * sizeof(unsigned));
   for (const auto& words : {random_words, skewed_words, constant_words}) {
     histogram.use(words(n));
@@ -337,6 +345,7 @@ void launch_each_once(const Device& device, u64 n) {
   for (const Rung& rung : kScans) {
     if (scan.can_run(rung.kernel)) scan.run(rung.kernel);
   }
+  if (cub.scan != nullptr) CU_CHECK(cub.scan(scan.in.address, scan.out.address, n));
   CU_CHECK(cuCtxSynchronize());
 }
 

@@ -78,7 +78,9 @@ __device__ void sum_tiles(Stages& stages, unsigned* buffer, u64* states, unsigne
 }
 
 // Role 3, one warp: finds the sum of all tiles before each tile. The block knows the sum up to its previous tile, so it
-// needs only the own sums of the tiles in between. These never depend on another look-back.
+// needs only the own sums of the tiles in between. These never depend on another look-back. Without `Enabled`, for a
+// control run, every tile is scanned as if it were the first one.
+template <bool Enabled>
 __device__ void look_back(Stages& stages, u64* states, unsigned tiles) {
   constexpr int kLoads = 8;
   const int lane = threadIdx.x % 32;
@@ -88,7 +90,7 @@ __device__ void look_back(Stages& stages, u64* states, unsigned tiles) {
     const unsigned tile = stages.tile[at.stage];
     if (tile >= tiles) return;
     unsigned between = 0;
-    for (unsigned first = next + lane; first - lane < tile; first += 32 * kLoads) {
+    for (unsigned first = next + lane; Enabled && first - lane < tile; first += 32 * kLoads) {
       u64 state[kLoads];
       bool published;
       do {
@@ -106,7 +108,7 @@ __device__ void look_back(Stages& stages, u64* states, unsigned tiles) {
     const unsigned own = stages.own[at.stage];
     __syncwarp();
     if (lane == 0) {
-      stages.tiles_before[at.stage] = sum;
+      stages.tiles_before[at.stage] = Enabled ? sum : 0;
       mbarrier_arrive(stages.known[at.stage]);
     }
     sum += own;
@@ -151,8 +153,8 @@ __device__ void scan_parts(Stages& stages, unsigned* buffer, unsigned* out, unsi
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kPipelineThreads)
-    pipelined(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned tiles) {
+template <bool LookBack>
+__device__ void run_pipeline(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned tiles) {
   extern __shared__ __align__(128) unsigned buffer[];
   __shared__ Stages stages;
   if (threadIdx.x == 0) {
@@ -169,10 +171,18 @@ extern "C" __global__ void __launch_bounds__(kPipelineThreads)
   if (warp == 0) {
     if (threadIdx.x == 0) load_tiles(stages, buffer, in, next_tile, tiles);
   } else if (warp == 1) {
-    look_back(stages, states, tiles);
+    look_back<LookBack>(stages, states, tiles);
   } else if (warp < 2 + kStages) {
     sum_tiles(stages, buffer, states, tiles, warp - 2);
   } else {
     scan_parts(stages, buffer, out, tiles, warp - 2 - kStages);
   }
+}
+extern "C" __global__ void __launch_bounds__(kPipelineThreads)
+    pipelined(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned tiles) {
+  run_pipeline<true>(in, out, next_tile, states, tiles);
+}
+extern "C" __global__ void __launch_bounds__(kPipelineThreads)
+    pipelined_no_look_back(const unsigned* in, unsigned* out, unsigned* next_tile, u64* states, unsigned tiles) {
+  run_pipeline<false>(in, out, next_tile, states, tiles);
 }

@@ -1,4 +1,5 @@
 # Draws the speeds of both ladders, and places all rungs on the roofline.
+import math
 import pathlib
 import sys
 
@@ -7,6 +8,11 @@ import plots  # noqa: E402
 
 # Bytes that must move to and from global memory for one element of the scan: rungs 1 and 2 make several passes.
 BYTES = {"scan_then_add": 16, "sum_then_scan": 12}
+
+
+def name_of(label):
+    """'pipelined' of 'pipelined TMA loads …', and '(a copy)' of '(a copy) cuMemcpyDtoD …'"""
+    return label[: label.index(")") + 1] if label.startswith("(") else label.split()[0]
 
 
 def scan_bars(axes, rows):
@@ -37,33 +43,41 @@ def histogram_bars(axes, rows, peak):
 
 
 def roofline(axes, scans, histograms, peak):
-    left, right = 0.04, 2
+    left, right = 0.02, 4
     axes.plot([left, right], [left * peak, right * peak], color=plots.LIGHT_INK)
-    axes.annotate(f"{peak:.0f} GB/s × intensity", (0.3, 0.3 * peak), (-6, 8), textcoords="offset points", ha="right")
-    for name, (speed, _) in scans:
-        bytes_per_element = BYTES.get(name, 8)
-        axes.plot(1 / bytes_per_element, speed / 8, "o", color=plots.BLUE)
-        axes.annotate(name, (1 / bytes_per_element, speed / 8), (7, -3), textcoords="offset points", fontsize=9)
+    axes.annotate(f"{peak:.0f} GB/s × intensity", (0.11, 0.11 * peak), (-6, 10), textcoords="offset points", ha="right")
+    points = [(name, 1 / BYTES.get(name, 8), speed / 8) for name, (speed, _) in scans]
+    for _, x, y in points:
+        axes.plot(x, y, "o", color=plots.BLUE)
     for place, colour in enumerate((plots.BLUE, plots.ORANGE, plots.GREEN)):
-        for name, values in histograms:
+        for _, values in histograms:
             axes.plot(1, values[place], "s", color=colour)
-            if place == 0:
-                axes.annotate(name, (1, values[0]), (-8, -3), textcoords="offset points", ha="right", fontsize=9)
+    points += [(name, 1, values[0]) for name, values in histograms]
     axes.set_xlim(left, right)
     axes.set_ylim(1, 2 * peak)
     plots.axis_of_decades(axes.xaxis, "additions per byte of global memory traffic")
     plots.axis_of_decades(axes.yaxis, "10⁹ additions/s")
     axes.yaxis.set_major_locator(plots.matplotlib.ticker.LogLocator())
+    below = {}  # for each column of points, the height of the lowest label so far: labels must not overlap
+    for name, x, y in sorted(points, key=lambda point: -point[2]):
+        height = 57 * math.log10(y)  # roughly, in points
+        below[x] = min(height, below.get(x, math.inf) - 12)
+        if name in BYTES:  # to the left of the others
+            offset = (-45, -34) if name == "scan_then_add" else (-14, -64)
+            line = {"arrowstyle": "-", "color": plots.LIGHT_QUIET, "linewidth": 0.7}
+            axes.annotate(name, (x, y), offset, textcoords="offset points", ha="center", arrowprops=line)
+        else:
+            axes.annotate(name, (x, y), (7, below[x] - height - 3), textcoords="offset points")
 
 
 def draw(figure, record):
     peak = record.number(r"peak bandwidth (\d+)")
-    scans = [(label.split()[0], values) for label, values in record.table("scan")]
-    histograms = [(label.split()[0], values) for label, values in record.table("histogram")]
+    scans = [(name_of(label), values) for label, values in record.table("scan")]
+    histograms = [(name_of(label), values) for label, values in record.table("histogram")]
     top, middle, bottom = figure.subplots(3, 1, height_ratios=[1, 1.15, 1.35])
     scan_bars(top, scans)
     histogram_bars(middle, histograms, peak)
-    rungs = [row for row in scans if not row[0].startswith("(")], [row for row in histograms if not row[0].startswith("(")]
+    rungs = [[row for row in rows if not row[0].startswith("(")] for rows in (scans, histograms)]
     roofline(bottom, *rungs, peak)
 
 

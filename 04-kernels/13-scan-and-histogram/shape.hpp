@@ -15,8 +15,8 @@ constexpr int kTile = kThreads * kVectors * 4;  // elements
 constexpr int kLargeTile = kThreads * kLargeVectors * 4;
 
 // Scan, rung 7: tiles are in shared memory, kStages of them, and warps have roles.
-constexpr int kStages = 6;
-constexpr int kPipelineTile = 8192;                // elements
+constexpr int kStages = 12;
+constexpr int kPipelineTile = 4096;                // elements
 constexpr int kScanWarps = 8;                      // each scans one part of a tile
 constexpr int kPart = kPipelineTile / kScanWarps;  // elements
 constexpr int kPipelineThreads = 32 * (2 + kStages + kScanWarps);

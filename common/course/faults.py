@@ -27,6 +27,17 @@ INTENDED = {
     "03-memory/15-leaks": (["not given back"], ["Leaked"]),
     "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
     "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),  # of volatile words, which the simulator takes for atomic
+    # racecheck does not follow an order that passes through __syncwarp and one lane's arrival at an mbarrier, or through two mbarriers; the
+    # fourth pair of accesses is to different words. The simulator's check accepts all of them.
+    "04-kernels/13-scan-and-histogram": (
+        [],
+        [
+            "Error: Race reported between Read access at scan_parts(",
+            "Error: Race reported between Write access at sum_tiles(",
+            "Error: Race reported between Write access at load_tiles(",
+            "Error: Race reported between Read access at Tile<(int)4>::combine_warps(",
+        ],
+    ),
     "04-kernels/16-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
     "05-extension/09-mini-runtime": (["not given back"], []),  # a runtime keeps its module and the primary context until the end
 }
