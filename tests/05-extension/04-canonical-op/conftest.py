@@ -36,7 +36,7 @@ def swiglu(answer):
     """The learner's op, for tensors on the CPU and on a GPU."""
     library = pathlib.Path(answer).with_name("answer.so")
     if not library.exists():
-        pytest.skip("this PyTorch is built without CUDA")
+        pytest.skip("it was not built with CUDA: this PyTorch, or this toolkit, cannot")
     torch.ops.load_library(library)
     return torch.ops.exercise.swiglu
 
