@@ -27,8 +27,8 @@ def draw_op(axes, record):
     axes.set_xticks(SIZES, ["1 Ki", "64 Ki", "4 Mi", "64 Mi"])
     axes.set_xlabel("elements of x")
     plots.axis_of_decades(axes.yaxis, "µs for one layer, forward and backward")
-    axes.set_ylim(bottom=1.5)
-    axes.legend(fontsize=9)
+    axes.set_ylim(1.5, 9000)
+    axes.legend(fontsize=9, ncols=2, loc="upper left")
 
 
 def draw_products(axes, record):

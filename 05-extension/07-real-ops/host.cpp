@@ -90,7 +90,8 @@ const char* layouts() {
   }
   static const std::string text = [] {
     std::string told;
-    LAYOUT(RoiAlign, AT(boxes) AT(channels) AT(height) AT(width) AT(rows) AT(columns) AT(samples) AT(aligned) AT(scale))
+    LAYOUT(RoiAlign, AT(boxes) AT(images) AT(channels) AT(height) AT(width) AT(rows) AT(columns) AT(samples) AT(aligned)
+                         AT(scale))
     LAYOUT(Taps, AT(input) AT(offsets) AT(mask) AT(images) AT(channels) AT(height) AT(width) AT(groups)
                      AT(kernel_height) AT(kernel_width) AT(out_height) AT(out_width) AT(stride_y) AT(stride_x)
                          AT(padding_y) AT(padding_x) AT(dilation_y) AT(dilation_x))

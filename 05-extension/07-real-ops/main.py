@@ -141,8 +141,8 @@ def cases(theirs) -> list[tuple[str, str, Call, Call, list[Tensor]]]:
     def on_gpu(*shape: int) -> Tensor:
         return torch.randn(*shape, device="cuda")
 
-    corner, size = torch.rand(1000, 2) * torch.tensor([1100.0, 700.0]), 16 + 96 * torch.rand(1000, 2)
-    boxes = torch.cat([torch.arange(1000)[:, None] % 2, corner, corner + size], 1).cuda()
+    corner, size = torch.rand(2000, 2) * torch.tensor([1100.0, 700.0]), 16 + 96 * torch.rand(2000, 2)
+    boxes = torch.cat([torch.arange(2000)[:, None] % 2, corner, corner + size], 1).cuda()
     image = on_gpu(2, 256, 200, 304)
     convolved = [on_gpu(4, 256, 50, 76), on_gpu(4, 18, 50, 76), 0.02 * on_gpu(256, 256, 3, 3), on_gpu(256), torch.rand(4, 9, 50, 76).cuda()]
     sizes = [(100, 152), (50, 76), (25, 38), (13, 19)]
@@ -166,20 +166,23 @@ def cases(theirs) -> list[tuple[str, str, Call, Call, list[Tensor]]]:
 
 
 def time_ops(theirs) -> bool:
+    """Prints two rows for each op, forward and backward, and one for their sum."""
     right = True
     print(f"{'float32, in ms':26} |    ours |   other | times as fast | the other")
     for name, other_name, ours, other, inputs in cases(theirs):
-        for tensor in inputs:
-            tensor.requires_grad_()
+        inputs = [tensor.requires_grad_() for tensor in inputs]
         results = [op(*inputs) for op in (ours, other)]
         arriving = torch.randn_like(results[0])
         backward = [lambda result=result: torch.autograd.grad(result, inputs, arriving, retain_graph=True) for result in results]
         pairs = [results, *zip(*[run() for run in backward])]
         right &= all((one - two).abs().max() <= 1e-3 * two.abs().max() for one, two in pairs)
         forward = [lambda op=op: op(*inputs) for op in (ours, other)]
-        for part, (mine, its) in {"forward": forward, "backward": backward}.items():
-            mine_ms, its_ms = yardsticks.milliseconds(mine)[0], yardsticks.milliseconds(its)[0]
-            print(f"{name + ', ' + part:26} | {mine_ms:7.3f} | {its_ms:7.3f} | {its_ms / mine_ms:13.2f} | {other_name}")
+        total = [0.0, 0.0]
+        for part, ways in {"forward": forward, "backward": backward}.items():
+            times = [yardsticks.milliseconds(way, 10)[0] for way in ways]
+            total = [before + more for before, more in zip(total, times)]
+            print(f"{name + ', ' + part:26} | {times[0]:7.3f} | {times[1]:7.3f} | {times[1] / times[0]:13.2f} | {other_name}")
+        print(f"{name + ', both':26} | {total[0]:7.3f} | {total[1]:7.3f} | {total[1] / total[0]:13.2f} | {other_name}")
     return right
 
 

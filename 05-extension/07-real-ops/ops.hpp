@@ -84,6 +84,13 @@ struct Side {
     samples = samples_asked > 0 ? samples_asked : static_cast<int>(ceil(bin));
   }
 
+  // The place of a bin's point, or -1 if it is outside. Just outside counts as the edge.
+  HERE W point(int number, int i) const {
+    const W at = start + number * bin + (i + W(0.5)) * bin / samples;
+    if (!(at >= -1 && at <= length)) return -1;
+    return at < 0 ? W(0) : at > length - 1 ? W(length - 1) : at;
+  }
+
   // Calls f(pixel, weight) for every pixel that a bin's points touch. Several points may lie between the same two
   // pixels; their weights are added up first, so that each pixel is read, or added to, only once.
   template <class F>
@@ -91,10 +98,9 @@ struct Side {
     int pixel = -1;  // the weights collected so far belong to `pixel` and pixel + 1
     W weight = 0, next = 0;
     for (int i = 0; i < samples; ++i) {
-      W point = start + number * bin + (i + W(0.5)) * bin / samples;
-      if (!(point >= -1 && point <= length)) continue;
-      point = point < 0 ? W(0) : point > length - 1 ? W(length - 1) : point;  // just outside counts as the edge
-      const int low = static_cast<int>(point);
+      const W at = point(number, i);
+      if (at < 0) continue;
+      const int low = static_cast<int>(at);
       if (low != pixel) {
         const bool adjacent = low == pixel + 1;
         if (pixel >= 0) f(pixel, weight);
@@ -103,8 +109,8 @@ struct Side {
         next = 0;
         pixel = low;
       }
-      weight += 1 - (point - low);
-      next += point - low;
+      weight += 1 - (at - low);
+      next += at - low;
     }
     if (pixel >= 0) f(pixel, weight);
     if (next != 0) f(pixel + 1, next);
@@ -116,7 +122,7 @@ template <class T>
 struct RoiAlign {
   using W = Wide<T>;
   const W* boxes;
-  int channels, height, width, rows, columns, samples, aligned;
+  int images, channels, height, width, rows, columns, samples, aligned;
   double scale;
 
   template <class I>
@@ -136,13 +142,21 @@ struct RoiAlign {
     return (box(i) * channels + first_channel(i)) * rows * columns + i % (rows * columns);
   }
 
+  HERE Side<W> across(Index box) const {
+    const W* at = boxes + 5 * box;
+    const W factor = static_cast<W>(scale), half_pixel = aligned ? W(0.5) : W(0);
+    return {at[1] * factor - half_pixel, at[3] * factor - half_pixel, columns, samples, width, aligned != 0};
+  }
+  HERE Side<W> down(Index box) const {
+    const W* at = boxes + 5 * box;
+    const W factor = static_cast<W>(scale), half_pixel = aligned ? W(0.5) : W(0);
+    return {at[2] * factor - half_pixel, at[4] * factor - half_pixel, rows, samples, height, aligned != 0};
+  }
+
   // Calls f(pixel, weight) for all pixels that bin i averages.
   template <class I, class F>
   HERE void each_pixel(I i, F f) const {
-    const W* at = boxes + 5 * box(i);
-    const W factor = static_cast<W>(scale), half_pixel = aligned ? W(0.5) : W(0);
-    const Side<W> across(at[1] * factor - half_pixel, at[3] * factor - half_pixel, columns, samples, width, aligned);
-    const Side<W> down(at[2] * factor - half_pixel, at[4] * factor - half_pixel, rows, samples, height, aligned);
+    const Side<W> across = this->across(box(i)), down = this->down(box(i));
     const int points = across.samples * down.samples;
     const W share = W(1) / (points > 1 ? points : 1);
     down.each_pixel(static_cast<int>(i / columns % rows), [&](int y, W of_row) {

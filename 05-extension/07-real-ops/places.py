@@ -41,7 +41,7 @@ def op_struct(name: str, pointers: str, op: type[ctypes.Structure]) -> type[ctyp
     return struct(name, pointers, more=(("op", op),))
 
 
-RoiAlign = struct("RoiAlign", "boxes", "channels height width rows columns samples aligned", (("scale", c_double),))
+RoiAlign = struct("RoiAlign", "boxes", "images channels height width rows columns samples aligned", (("scale", c_double),))
 SIZES = "images channels height width groups kernel_height kernel_width out_height out_width"
 Taps = struct("Taps", "input offsets mask", SIZES + " stride_y stride_x padding_y padding_x dilation_y dilation_x")
 LEVELS = 8  # of an attention, at most: kLevels
@@ -56,6 +56,8 @@ OPS = {
     "attention_backward": op_struct("AttentionBackward", "gradient value_gradient location_gradient weight_gradient", Attention),
 }
 TEAMS = {"attention_backward": 32}  # threads that share an index, where it is not one
+ROI_CHANNELS = 64  # that a block handles in ROIAlign: kRoiChannels
+PLANES = 40 * 1024  # bytes of dynamic shared memory for deform_input_gradient
 
 
 def layouts() -> str:
@@ -118,6 +120,13 @@ class Host:
         for value, tensor, widened in copies:
             if isinstance(value, Out) and widened is not tensor:
                 tensor.copy_(widened)
+
+    def roi_align(self, op: str, like: torch.Tensor, boxes: int, channels: int, bins: int, /, **members: object) -> None:
+        self.run(op, like, boxes * pieces(channels) * bins, **members)
+
+    def deform_input_gradient(self, like: torch.Tensor, group: int, /, **members: object) -> bool:
+        """False: deform_backward computes it too."""
+        return False
 
     def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
         """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""
@@ -191,6 +200,29 @@ class Device:
         with self.addresses() as address:
             arguments = [filled(OPS[op], members, address), c_longlong(count)]
             self.launch(f"{op}_{SUFFIXES[like.dtype]}", (blocks, 1), THREADS, arguments, 0, like)
+
+    def run_blocks(self, kernel: str, op: str, like: torch.Tensor, blocks: int, more: list[object], shared: int, /, **members: object) -> None:
+        """Launches a kernel whose blocks each compute one part of the op."""
+        if blocks == 0:
+            return
+        with self.addresses() as address:
+            arguments = [filled(OPS[op], members, address), c_longlong(blocks), *more]
+            self.launch(f"{kernel}_{SUFFIXES[like.dtype]}", (min(blocks, 1 << 20), 1), THREADS, arguments, shared, like)
+
+    def roi_align(self, op: str, like: torch.Tensor, boxes: int, channels: int, bins: int, /, **members: object) -> None:
+        chunks = (channels + ROI_CHANNELS - 1) // ROI_CHANNELS
+        self.run_blocks(f"{op}_by_block", op, like, boxes * chunks if bins else 0, [], 0, **members)
+
+    def deform_input_gradient(self, like: torch.Tensor, group: int, /, **members: object) -> bool:
+        """Computes the gradient of the input if its planes fit into shared memory. `group`: channels that share offsets."""
+        images, channels, height, width = like.shape
+        bytes_of_a_plane = height * width * wide(like.dtype).itemsize
+        together = 2 if group % 2 == 0 and 2 * bytes_of_a_plane <= PLANES else 1
+        if bytes_of_a_plane > PLANES:
+            return False
+        blocks = images * channels // together
+        self.run_blocks("deform_input_gradient", "deform_backward", like, blocks, [c_int(together)], together * bytes_of_a_plane, **members)
+        return True
 
     def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 1024) -> torch.Tensor:
         """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""

@@ -111,18 +111,16 @@ def require_for_roi_align_backward(gradient: Tensor, boxes: Tensor, shape: list[
 
 
 def require_images(boxes: Tensor, images: int) -> None:
-    """Every box names an existing image. On a GPU, the host does not wait for the comparison; the device stops with an assertion."""
-    known = ((boxes[:, 0] >= 0) & (boxes[:, 0] < images)).all()
-    if boxes.is_cuda:
-        torch._assert_async(known)
-    else:
+    """Every box names an existing image. On a GPU, the kernel checks this and stops with a trap, so that the host need not wait."""
+    if not boxes.is_cuda:
+        known = ((boxes[:, 0] >= 0) & (boxes[:, 0] < images)).all()
         require(bool(known), f"roi_align: there are {images} images, and a box names another.")
 
 
 def struct_of_roi_align(boxes: Tensor, shape: list[int], rows: int, columns: int, *how: object) -> dict[str, object]:
     """The members of RoiAlign in ops.hpp. `shape` is the input's."""
-    names = ("channels", "height", "width", "rows", "columns", "scale", "samples", "aligned")
-    return dict(zip(names, (*shape[1:], rows, columns, *how)), boxes=boxes.contiguous())
+    names = ("images", "channels", "height", "width", "rows", "columns", "scale", "samples", "aligned")
+    return dict(zip(names, (*shape, rows, columns, *how)), boxes=boxes.contiguous())
 
 
 @torch.library.impl(f"{LIBRARY}::roi_align", ("cpu", "cuda"))
@@ -131,8 +129,8 @@ def _(input: Tensor, boxes: Tensor, rows: int, columns: int, *how: object) -> Te
     require_images(boxes, input.shape[0])
     output = input.new_empty(len(boxes), input.shape[1], rows, columns)
     op = struct_of_roi_align(boxes.to(wide(input.dtype)), input.shape, rows, columns, *how)
-    count = len(boxes) * pieces(input.shape[1]) * rows * columns
-    place_for(input).run("roi_align_forward", input, count, input=input.contiguous(), output=Out(output), op=op)
+    shape = (len(boxes), input.shape[1], rows * columns)
+    place_for(input).roi_align("roi_align_forward", input, *shape, input=input.contiguous(), output=Out(output), op=op)
     return output
 
 
@@ -144,8 +142,8 @@ def _(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int
         warn_of_atomics("roi_align's backward")
     sums = gradient.new_zeros(shape, dtype=wide(gradient.dtype))
     op = struct_of_roi_align(boxes.to(sums.dtype), shape, rows, columns, *how)
-    count = len(boxes) * pieces(shape[1]) * rows * columns
-    place_for(gradient).run("roi_align_backward", gradient, count, gradient=gradient.contiguous(), input_gradient=Out(sums), op=op)
+    members = {"gradient": gradient.contiguous(), "input_gradient": Out(sums), "op": op}
+    place_for(gradient).roi_align("roi_align_backward", gradient, len(boxes), shape[1], rows * columns, **members)
     return sums.to(gradient.dtype)
 
 
@@ -260,7 +258,8 @@ class Layout:
         self.groups = channels // depth
         offset_groups = offset.shape[1] // (2 * math.prod(kernel))
         self.looks = self.images * offset_groups * math.prod(kernel) * math.prod(self.size)  # one for each offset
-        self.pieces = pieces(channels // offset_groups)
+        self.channels_of_a_group = channels // offset_groups  # that share offsets
+        self.pieces = pieces(self.channels_of_a_group)
         tensors = [None if tensor is None else tensor.contiguous() for tensor in (input, offset, mask)]
         numbers = [self.images, channels, *image, offset_groups, *kernel, *self.size, *(number for each in how for number in each)]
         self.taps = dict(zip((name for name, _ in Taps._fields_), [*tensors, *numbers], strict=True))
@@ -320,11 +319,15 @@ def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Ten
         if for_offset or for_mask:
             of_offset = torch.empty_like(offset, memory_format=torch.contiguous_format)
             of_mask = of_mask if mask is None else torch.empty_like(mask, memory_format=torch.contiguous_format)
-        layout.run(
-            "deform_backward", layout.looks, column_gradient=of_columns, columns=Out(seen), input_gradient=Out(sums),
-            offset_gradient=Out(of_offset if for_offset or for_mask else None),
-            mask_gradient=Out(of_mask if (for_offset or for_mask) and mask is not None else None),
-        )  # fmt: skip
+        members = {
+            "column_gradient": of_columns, "columns": Out(seen), "input_gradient": Out(sums),
+            "offset_gradient": Out(of_offset if for_offset or for_mask else None),
+            "mask_gradient": Out(of_mask if (for_offset or for_mask) and mask is not None else None),
+        }  # fmt: skip
+        if for_input and place_for(input).deform_input_gradient(input, layout.channels_of_a_group, **members, op=layout.taps):
+            members["input_gradient"] = Out(None)
+        if any(member.tensor is not None for member in members.values() if isinstance(member, Out)):
+            layout.run("deform_backward", layout.looks, **members)
         of_input = of_input if sums is None else sums.to(input.dtype)
     if seen is not None:
         of_weight = torch.bmm(arrived, seen.mT).reshape(layout.images, *weight.shape).sum(0)

@@ -57,14 +57,18 @@ def attention_by_grid_sample(value: Tensor, sizes: list[tuple[int, int]], locati
     return total.reshape(images, heads, channels, queries).permute(0, 3, 1, 2)
 
 
-def milliseconds(call: Callable[[], object], times: int = 30) -> tuple[float, float, float]:
-    """Median, minimum and maximum of the wall-clock time, including the GPU's work, after five calls that do not count."""
+def milliseconds(call: Callable[[], object], calls: int = 1, samples: int = 30) -> tuple[float, float, float]:
+    """Median, minimum and maximum of the wall-clock time of a call, until the GPU has finished. The first five samples do not count.
+
+    With several calls in a sample, the CPU prepares one while the GPU computes the one before, as in training.
+    """
     taken = []
-    for round in range(times + 5):
+    for sample in range(samples + 5):
         torch.cuda.synchronize()
         start = time.perf_counter()
-        call()
+        for _ in range(calls):
+            call()
         torch.cuda.synchronize()
-        if round >= 5:
-            taken.append(1000 * (time.perf_counter() - start))
+        if sample >= 5:
+            taken.append(1000 * (time.perf_counter() - start) / calls)
     return statistics.median(taken), min(taken), max(taken)

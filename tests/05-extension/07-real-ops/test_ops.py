@@ -521,3 +521,29 @@ def test_results_have_no_gradient_where_there_is_none() -> None:
     input, regions = image_and_regions()
     output = real_ops.roi_align(input, regions.requires_grad_(), 2).sum()
     assert torch.autograd.grad(output, regions, allow_unused=True) == (None,)
+
+
+# ---- the kernels that work by blocks -------------------------------------------------------------------------------------
+
+
+def test_a_box_that_is_too_large_for_a_blocks_tables_is_computed_too(way: Way) -> None:
+    """The first box touches more rows than the tables have, the second has more bins, and the last fits."""
+    torch.manual_seed(3)
+    input = torch.randn(1, 67, 90, 40).double().requires_grad_()
+    boxes = torch.tensor([[0, 1.5, 1, 37, 88.5], [0, 3.2, 4.1, 9.9, 12.3]]).double()
+    for size in ((3, 2), (34, 3)):
+        op = lambda x: real_ops.roi_align(x, boxes, size, 1.0, -1, True)  # noqa: B023, E731
+        arriving = torch.randn(2, 67, *size).double()
+        loop = real_ops.roi_align(input, boxes, size, 1.0, -1, True)
+        near(way(op, [input]), loop)
+        near(way.gradients(op, [input], arriving)[0], torch.autograd.grad(loop, input, arriving)[0])
+
+
+def test_images_too_large_for_shared_memory_get_their_gradients_too(way: Way) -> None:
+    """A plane of doubles fits up to 5120 pixels. One plane fits where two do not."""
+    torch.manual_seed(3)
+    for height, width in ((72, 72), (64, 64)):
+        input, offset = torch.randn(1, 2, height, width).double().requires_grad_(), torch.randn(1, 2, height, width).double()
+        weight, arriving = torch.randn(2, 2, 1, 1).double(), torch.randn(1, 2, height, width).double()
+        found = way.gradients(real_ops.deform_conv2d, [input, offset, weight], arriving)[0]
+        near(found, torch.autograd.grad(real_ops.deform_conv2d(input, offset, weight), input, arriving)[0])
