@@ -10,13 +10,13 @@ make check          judge your answers to the exercises
 make walk           a guided tour: question, prediction, run, explanation
 make doctor         what this machine has for CUDA, and what it lacks
 make see 04-11      the film of a kernel: what each warp does, step by step
-make book           the course as a site to read: build/book/index.html
+make book           the course as a site, build/book; LANGUAGE=zh_CN: in Chinese
 make bench          run the lessons that measure; keep figures in build/bench
 make clean          remove what was built, but not what was downloaded
 make grade SUBMISSIONS=folder   for teachers: judge the answers of a class
 For contributors:
 make test           prove every program, exercise, text and tool
-make simulator      build only the simulated GPU, and the CUDA runtime for your programs
+make simulator      build only the simulated GPU and its CUDA runtime
 run, learn, check, … take a part of the course: make check 02
 """
 VARIABLES = {
@@ -25,14 +25,12 @@ VARIABLES = {
     "V": "V=1 shows every command",
     "CXX": "another compiler: CXX=clang++",
     "CUDA_HOME": "another CUDA toolkit; TOOLKIT_VERSION: the version to fetch",
-    "TORCH_INDEX": "where PyTorch is fetched from",
-    "PROGRAM": "for see: any program; ONLY: kernel=NAME block=(1,0,0) launch=2; EXERCISE=1",
-    "LANGUAGE": "for book: a translation, such as zh_CN",
+    "PROGRAM": "for see: any program; ONLY: kernel=NAME launch=2; EXERCISE=1",
     "SANITIZE": "for test: address,undefined (or thread, valgrind, checks, …)",
 }
 # Known, but not worth a line of the screen.
 MORE_TARGETS = ("bench-simulator", "cuobjdump", "fuzz")
-MORE_VARIABLES = """IN SUBMISSIONS TOOLKIT_VERSION SIM_ARCH STRICT FUZZ_SECONDS RECORD UPDATE ONLY EXERCISE CXXFLAGS LDFLAGS TMPDIR
+MORE_VARIABLES = """IN SUBMISSIONS LANGUAGE TORCH_INDEX TOOLKIT_VERSION SIM_ARCH STRICT FUZZ_SECONDS RECORD UPDATE ONLY EXERCISE CXXFLAGS LDFLAGS TMPDIR
     XDG_CACHE_HOME""".split()
 
 

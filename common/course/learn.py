@@ -6,6 +6,7 @@ once (progress.py). reading.py takes the texts apart, and screen.py has the term
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import difflib
 import json
@@ -620,15 +621,25 @@ class Trainer:
         return self.say(f"{self.file.name} is as it came with the course." + (f" Your file: {copy.relative_to(ROOT)}" if copy else ""))
 
     def foreground(self, command):
-        """Runs a program in the terminal, which then sends its signals to that program only. Returns its status."""
+        """Runs a program in the terminal, which then sends its signals to that program only."""
+        keyboard = self.screen.keyboard
+
+        def in_the_new_process():
+            os.setpgrp()
+            os.tcsetpgrp(keyboard, os.getpid())  # before it can read: a program in the background would be stopped
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+
         with self.screen.lent():
             before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
             try:
-                running = subprocess.Popen(command, cwd=ROOT, preexec_fn=os.setpgrp)
-                os.tcsetpgrp(self.screen.keyboard, running.pid)
-                return running.wait()
+                running = subprocess.Popen(command, cwd=ROOT, preexec_fn=in_the_new_process)
+                while os.WIFSTOPPED(os.waitpid(running.pid, os.WUNTRACED)[1]):  # Ctrl-Z has no shell to go to
+                    os.tcsetpgrp(keyboard, running.pid)
+                    os.killpg(running.pid, signal.SIGCONT)
+                running.returncode = 0  # it has been waited for
             finally:
-                os.tcsetpgrp(self.screen.keyboard, os.getpgrp())
+                with contextlib.suppress(OSError):  # the terminal may be gone
+                    os.tcsetpgrp(keyboard, os.getpgrp())
                 signal.signal(signal.SIGTTOU, before)
 
     def edit(self):

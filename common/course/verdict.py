@@ -154,7 +154,9 @@ def build_exercise(lesson, source):
     """Builds what an edit changes; a verdict if that fails, otherwise None."""
     wrong = judging.syntax_error(source)
     if not wrong:
-        built = build.call(["wanted", f"WANTED={' '.join(judging.targets_of(lesson, 'exercise'))}", "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        as_it_is = ["-o", build.SIMULATOR] if (ROOT / build.SIMULATOR).exists() else []  # it was built when the trainer began
+        targets = f"WANTED={' '.join(judging.targets_of(lesson, 'exercise'))}"
+        built = build.call([*as_it_is, "wanted", targets, "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if built.returncode == 0:
             return None
         wrong = without_make(built.stderr) or "make ended with an error and said nothing"

@@ -1,5 +1,6 @@
 """Tests of make learn, through a terminal as a learner uses it, and of make progress."""
 
+import codecs
 import contextlib
 import fcntl
 import json
@@ -51,7 +52,7 @@ class Terminal:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
             os.chdir(folder)
             os.execvpe("make", ["make", "learn", *words], own)
-        self.shown, self.status = "", None
+        self.shown, self.decoder = "", codecs.getincrementaldecoder("utf-8")()
 
     def read(self, seconds):
         ready, _, _ = select.select([self.terminal], [], [], seconds)
@@ -60,7 +61,7 @@ class Terminal:
                 data = os.read(self.terminal, 65536)
             except OSError:
                 data = b""
-            self.shown += data.decode("utf-8", errors="replace")
+            self.shown += self.decoder.decode(data)
             return bool(data)
         return True
 
