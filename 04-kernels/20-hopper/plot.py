@@ -12,7 +12,7 @@ NAMED = {"warpgroup": (-6, -12), "tma": (7, -8), "multistage": (-4, -12), "raste
 def draw_ladder(axes, rungs, peak):
     names = [name for name, _ in rungs]
     axes.barh(names, [speed for _, (_, speed, _) in rungs], height=0.65,
-              color=[plots.ORANGE if name in ("ping_pong", "stream_k") else plots.BLUE for name in names])
+              color=[plots.ORANGE if name in ("ping_pong", "keep_a", "stream_k") else plots.BLUE for name in names])
     axes.axvline(peak, color=plots.LIGHT_INK)
     axes.annotate(f"peak {peak:.0f}", (peak, -0.9), (-6, 0), textcoords="offset points", ha="right", va="center")
     for row, (_, (_, speed, _)) in enumerate(rungs):
@@ -41,7 +41,7 @@ def draw_roofline(axes, rungs, peak, bandwidth):
     left, right, ridge = 50, 2000, peak / bandwidth
     axes.plot([left, ridge, right], [left * bandwidth, peak, peak], color=plots.LIGHT_INK)
     axes.axvline(ridge, color=plots.LIGHT_QUIET, linestyle=":")
-    axes.annotate(f"{bandwidth:.1f} TB/s\n× intensity", (100, 100 * bandwidth), (-6, 8), textcoords="offset points", ha="right", fontsize=9)
+    axes.annotate(f"{bandwidth:.1f} TB/s\n× intensity", (100, 100 * bandwidth), (-10, 10), textcoords="offset points", ha="right", fontsize=9)
     speeds = {name: speed for name, (_, speed, _) in rungs}
     for name, intensity in counted():
         axes.plot(intensity, speeds[name], "o", color=plots.BLUE)
