@@ -1,48 +1,90 @@
-// The numbers that this lesson multiplies, and what the CPU says of the result.
+// The matrices of one product, their reference, and the comparison of a result with it. All of it stays on the device.
 #pragma once
 #include "common/cu.hpp"
-#include "common/product.hpp"
+#include "shape.hpp"
 
 #include <cstdint>
-#include <cstring>
-#include <vector>
 
-// A float's upper half, rounded to the nearest, is a bfloat16.
-inline std::uint16_t bfloat16(float number) {
-  std::uint32_t bits;
-  std::memcpy(&bits, &number, sizeof bits);
-  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+enum class Data { kIntegers, kNormals };
+
+// Describes an n × n matrix of bfloat16 for the TMA: where its rows are, the box to copy, and how the box is arranged
+// in shared memory.
+inline CUtensorMap map_of(CUdeviceptr matrix, int n) {
+  CUtensorMap map;
+  const cuuint64_t sizes[] = {static_cast<cuuint64_t>(n), static_cast<cuuint64_t>(n)};  // columns first
+  const cuuint64_t pitch[] = {sizes[0] * sizeof(std::uint16_t)};                        // in bytes
+  const cuuint32_t box[] = {kBox, kBox}, strides[] = {1, 1};
+  CU_CHECK(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, reinterpret_cast<void*>(matrix), sizes,
+                                  pitch, box, strides, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+                                  CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+  return map;
 }
 
-// Three matrices, c = a × b. Their numbers are whole, from -8 to 8: every order of adding is exact, and c is rounded
-// once.
-struct Matrices {
-  int n;
-  std::size_t count = std::size_t(n) * n;
-  cu::Memory a{2 * count}, b{2 * count}, c{2 * count};
-  std::vector<float> host_a, host_b;
-
-  explicit Matrices(int side) : n(side), host_a(count), host_b(count) {
-    std::vector<std::uint16_t> numbers(count);
-    auto fill = [&](std::vector<float>& host, const cu::Memory& memory, unsigned factor) {
-      for (std::size_t i = 0; i < count; ++i) {
-        host[i] = static_cast<float>(static_cast<int>((i * factor >> 13) % 17) - 8);
-        numbers[i] = bfloat16(host[i]);
-      }
-      CU_CHECK(cuMemcpyHtoD(memory.address, numbers.data(), 2 * count));
-    };
-    fill(host_a, a, 2654435761u);
-    fill(host_b, b, 2246822519u);
-    forget();
+class Matrices {
+ public:
+  Matrices(const cu::Module& module, int n, int multiprocessors)
+      : module_(module),
+        n_(n),
+        multiprocessors_(multiprocessors),
+        partial_(multiprocessors * kPartialBytes),
+        ready_(multiprocessors * kMostConsumers * sizeof(unsigned)) {
+    CU_CHECK(cuMemsetD32(ready_.address, 0, multiprocessors * kMostConsumers));
   }
 
-  // What a kernel leaves out must not be there from the one before.
-  void forget() const { CU_CHECK(cuMemsetD8(c.address, 0xff, 2 * count)); }
-
-  bool right() const {
-    std::vector<std::uint16_t> got(count);
-    CU_CHECK(cuMemcpyDtoH(got.data(), c.address, 2 * count));
-    forget();
-    return cu::sampled_product(host_a, host_b, n, [&](std::size_t at, float sum) { return got[at] == bfloat16(sum); });
+  Product product() const {
+    const auto pointer = [](const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); };
+    return {map_of(a_.address, n_),
+            map_of(b_.address, n_),
+            map_of(c_.address, n_),
+            pointer(a_),
+            pointer(b_),
+            pointer(c_),
+            n_,
+            1,
+            static_cast<float*>(pointer(partial_)),
+            static_cast<unsigned*>(pointer(ready_))};
   }
+
+  // Fills a and b, and computes the reference.
+  void fill(Data data) {
+    exact_ = data == Data::kIntegers;
+    fill(a_, 1), fill(b_, 0x80000001u);
+    int n = n_;
+    void* arguments[] = {&a_.address, &b_.address, &sums_.address, &lengths_.address, &n};
+    const unsigned blocks = n_ / kReferenceSide;
+    CU_CHECK(cuLaunchKernel(module_.function("reference"), blocks, blocks, 1, kReferenceThreads, 1, 1, 0, nullptr,
+                            arguments, nullptr));
+    clear();
+  }
+
+  // Returns how many of the n × n elements of c are wrong, and overwrites c with NaN for the next kernel.
+  unsigned wrong() {
+    CU_CHECK(cuMemsetD32(wrong_.address, 0, 1));
+    int n = n_;
+    void* arguments[] = {&c_.address, &sums_.address, &lengths_.address, &n, &exact_, &wrong_.address};
+    launch("compare", arguments);
+    unsigned count;
+    CU_CHECK(cuMemcpyDtoH(&count, wrong_.address, sizeof count));
+    clear();
+    return count;
+  }
+
+ private:
+  void launch(const char* kernel, void** arguments) const {
+    CU_CHECK(cuLaunchKernel(module_.function(kernel), 8 * multiprocessors_, 1, 1, 256, 1, 1, 0, nullptr, arguments,
+                            nullptr));
+  }
+  void fill(cu::Memory& matrix, unsigned seed) {
+    bool normal = !exact_;
+    void* arguments[] = {&matrix.address, &count_, &seed, &normal};
+    launch("fill", arguments);
+  }
+  void clear() { CU_CHECK(cuMemsetD8(c_.address, 0xff, 2 * count_)); }
+
+  const cu::Module& module_;
+  int n_, multiprocessors_;
+  std::size_t count_ = std::size_t(n_) * n_;
+  cu::Memory a_{2 * count_}, b_{2 * count_}, c_{2 * count_}, sums_{4 * count_}, lengths_{4 * count_};
+  cu::Memory partial_, ready_, wrong_{sizeof(unsigned)};
+  bool exact_ = true;
 };
