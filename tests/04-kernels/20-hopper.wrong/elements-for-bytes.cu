@@ -2,7 +2,7 @@
 // The barrier expects the number of elements, but it counts bytes.
 #include "04-kernels/20-hopper/hopper.hpp"
 
-constexpr int kRows = 64, kColumns = 32;                       // of a box
+constexpr int kRows = 64, kColumns = 32;       // of a box
 constexpr unsigned kBytes = kRows * kColumns;  // of a box
 using Elements = float[kRows][kColumns];
 
