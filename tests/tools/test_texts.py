@@ -181,10 +181,21 @@ def test_quoted_code_is_equal_to_the_file_but_for_its_indentation():
         assert texts.misquoted(readme, A_LESSON.format(code="if (a) {\n}")) != []  # a line was left out
 
 
+def test_code_may_be_quoted_from_a_subfolder_and_from_a_linked_file():
+    with a_lesson_beside("") as readme:
+        for folder in readme.parent / "package", readme.parents[1] / "04-other":
+            folder.mkdir()
+            (folder / "op.cpp").write_text(f"of_{folder.name[-5:]}();\n", encoding="utf-8")
+        assert texts.misquoted(readme, A_LESSON.format(code="of_ckage();")) == []
+        other = A_LESSON.format(code="of_other();")
+        assert texts.misquoted(readme, other) != []
+        assert texts.misquoted(readme, other + "[op](../04-other/op.cpp)\n") == []
+
+
 def test_the_answer_to_an_exercise_is_not_quoted():
     with a_lesson_beside("") as readme:
         (readme.parent / "solution.cpp").write_text("answer();\n", encoding="utf-8")
-        assert texts.misquoted(readme, A_LESSON.format(code="answer();")) != []
+        assert texts.misquoted(readme, A_LESSON.format(code="answer();") + "[one](solution.cpp)\n") != []
 
 
 def test_a_lesson_has_its_sections_in_order():

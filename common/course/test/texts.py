@@ -384,7 +384,7 @@ def misquoted(path, content):
     sources = [file for file in path.parent.rglob("*") if file.is_file() and file.suffix != ".md" and file.stem != "solution"]
     sources += [file for file in (ROOT / "common").iterdir() if file.is_file() and file.suffix != ".md"]
     linked = [path.parent / link for link in re.findall(r"\]\(([^)#:\s]+)\)", content)]
-    sources += [file for file in linked if file.is_file() and file.suffix not in (".md", ".svg")]
+    sources += [file for file in linked if file.is_file() and file.suffix not in (".md", ".svg") and file.stem != "solution"]
     contents = None
     problems = []
     for block in text.blocks(content):
