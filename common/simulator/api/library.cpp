@@ -10,6 +10,24 @@ namespace cudasim {
 
 namespace {
 
+// What is wrong with code is found when something of it is wanted.
+bool found_late(CUresult code) {
+  return code == CUDA_ERROR_INVALID_IMAGE || code == CUDA_ERROR_INVALID_PTX ||
+         code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || code == CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
+// The texts of an image; none, and why, if there is something wrong with it.
+template <class Get>
+Texts texts_or_failure(CUresult& failed, Get get) {
+  try {
+    return get();
+  } catch (const Failure& failure) {
+    if (!found_late(failure.code)) throw;
+    failed = failure.code;
+    return {};
+  }
+}
+
 CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOption* options, void** values,
               unsigned count, CUresult failed = CUDA_SUCCESS) {
   require(out != nullptr && (count == 0 || options != nullptr));
@@ -23,9 +41,17 @@ CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOptio
       default: return CUDA_ERROR_INVALID_VALUE;
     }
   }
+  auto program = std::make_shared<const Program>();
+  if (failed == CUDA_SUCCESS) {
+    try {
+      program = check_ptx(texts, jit);
+    } catch (const Failure& failure) {
+      if (!found_late(failure.code)) throw;
+      failed = failure.code;
+    }
+  }
   const auto library =
-      std::make_shared<Library>(failed == CUDA_SUCCESS ? check_ptx(texts, jit) : std::make_shared<const Program>(),
-                                [texts](const std::shared_ptr<Context>& context) {
+      std::make_shared<Library>(program, [texts](const std::shared_ptr<Context>& context) {
                                   JitOptions none;
                                   return load_ptx(context, texts, none);
                                 });
@@ -76,14 +102,8 @@ CUresult driver::call_cuLibraryLoadData(CUlibrary* library, const void* code, CU
                                         CUlibraryOption* libraryOptions, void** libraryOptionValues,
                                         unsigned int numLibraryOptions) {
   require_calls_permitted();
-  Texts texts;
   CUresult failed = CUDA_SUCCESS;
-  try {
-    texts = texts_of_image(code);
-  } catch (const Failure& failure) {
-    failed = failure.code;
-    if (failed != CUDA_ERROR_INVALID_IMAGE) throw;
-  }
+  const Texts texts = texts_or_failure(failed, [&] { return texts_of_image(code); });
   return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
               libraryOptionValues, numLibraryOptions, failed);
 }
@@ -93,13 +113,16 @@ CUresult driver::call_cuLibraryLoadFromFile(CUlibrary* library, const char* file
                                             CUlibraryOption* libraryOptions, void** libraryOptionValues,
                                             unsigned int numLibraryOptions) {
   require_calls_permitted();
-  require(fileName != nullptr);
+  require(library != nullptr && fileName != nullptr);
   const std::string bytes = read_file(fileName);
+  require(!bytes.empty(), CUDA_ERROR_INVALID_IMAGE);
   for (unsigned i = 0; i < numLibraryOptions && libraryOptions != nullptr; ++i) {
     require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // the program does not keep a file's contents
   }
-  return load(library, texts_of_bytes(bytes), JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
-              libraryOptionValues, numLibraryOptions);
+  CUresult failed = CUDA_SUCCESS;
+  const Texts texts = texts_or_failure(failed, [&] { return texts_of_bytes(bytes); });
+  return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
+              libraryOptionValues, numLibraryOptions, failed);
 }
 
 CUresult driver::call_cuLibraryUnload(CUlibrary library) {
