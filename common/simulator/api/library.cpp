@@ -18,18 +18,18 @@ bool found_late(CUresult code) {
 
 // The texts of an image; none, and why, if there is something wrong with it.
 template <class Get>
-Texts texts_or_failure(CUresult& failed, Get get) {
+Texts texts_or_failure(Failure& failed, Get get) {
   try {
     return get();
   } catch (const Failure& failure) {
     if (!found_late(failure.code)) throw;
-    failed = failure.code;
+    failed = failure;
     return {};
   }
 }
 
 CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOption* options, void** values,
-              unsigned count, CUresult failed = CUDA_SUCCESS) {
+              unsigned count, Failure failed = {CUDA_SUCCESS, {}}) {
   require(out != nullptr && (count == 0 || options != nullptr));
   for (unsigned i = 0; i < count; ++i) {
     switch (static_cast<int>(options[i])) {
@@ -42,12 +42,12 @@ CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOptio
     }
   }
   auto program = std::make_shared<const Program>();
-  if (failed == CUDA_SUCCESS) {
+  if (failed.code == CUDA_SUCCESS) {
     try {
       program = check_ptx(texts, jit);
     } catch (const Failure& failure) {
       if (!found_late(failure.code)) throw;
-      failed = failure.code;
+      failed = failure;
     }
   }
   const auto library =
@@ -55,7 +55,8 @@ CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOptio
                                   JitOptions none;
                                   return load_ptx(context, texts, none);
                                 });
-  library->failed = failed;
+  library->failed = failed.code;
+  library->why = failed.why;
   library->make_kernels();
   library->handle = libraries().add(library);
   *out = library->handle;
@@ -70,8 +71,7 @@ std::shared_ptr<Library> get_library(CUlibrary handle) {
 // One that something is wanted of.
 std::shared_ptr<Library> get_code(CUlibrary handle) {
   auto library = get_library(handle);
-  require(library->failed == CUDA_SUCCESS, library->failed,
-          [] { return "what this library was loaded from is no code"; });
+  require(library->failed == CUDA_SUCCESS, library->failed, [&] { return library->why; });
   return library;
 }
 
@@ -102,7 +102,7 @@ CUresult driver::call_cuLibraryLoadData(CUlibrary* library, const void* code, CU
                                         CUlibraryOption* libraryOptions, void** libraryOptionValues,
                                         unsigned int numLibraryOptions) {
   require_calls_permitted();
-  CUresult failed = CUDA_SUCCESS;
+  Failure failed{CUDA_SUCCESS, {}};
   const Texts texts = texts_or_failure(failed, [&] { return texts_of_image(code); });
   return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
               libraryOptionValues, numLibraryOptions, failed);
@@ -119,7 +119,7 @@ CUresult driver::call_cuLibraryLoadFromFile(CUlibrary* library, const char* file
   for (unsigned i = 0; i < numLibraryOptions && libraryOptions != nullptr; ++i) {
     require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // the program does not keep a file's contents
   }
-  CUresult failed = CUDA_SUCCESS;
+  Failure failed{CUDA_SUCCESS, {}};
   const Texts texts = texts_or_failure(failed, [&] { return texts_of_bytes(bytes); });
   return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
               libraryOptionValues, numLibraryOptions, failed);

@@ -128,8 +128,8 @@ CUresult driver::call_cuMemMap(CUdeviceptr address, size_t size, size_t offset, 
   const auto physical = all.get(handle);
   require(!is_tile_pool(physical->properties));
   require(all.reserved(address, 1));
-  require(offset == 0 && size == physical->size() && in_units(address), CUDA_ERROR_NOT_SUPPORTED);  // as driver 580
-  require(all.reserved(address, size) && !all.mapped_within(address, size));
+  require(offset == 0 && size == physical->size(), CUDA_ERROR_NOT_SUPPORTED);  // in parts: driver 580 neither
+  require(in_units(address) && all.reserved(address, size) && !all.mapped_within(address, size));
   auto made = std::make_shared<Allocation>();
   made->base = address;
   made->size = size;

@@ -388,6 +388,7 @@ Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_g
   if (fill.width == 0 || fill.height == 0) return made;
   require(fill.dst % element == 0 && (fill.height == 1 || fill.pitch % element == 0), CUDA_ERROR_INVALID_VALUE,
           [&] { return "address and pitch must be multiples of " + std::to_string(element); });
+  require(in_graph || fill.height == 1 || fill.pitch != 0);  // as driver 580
   if (!in_graph && wraps(fill)) {
     require_wrapped(fill);
     made.operation.run = [label] {
