@@ -8,6 +8,8 @@
 #include <cstring>
 #include <fstream>
 
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // cuLaunchGridAsync
+
 namespace {
 
 constexpr const char* kBad = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { mov.u32 %r1, 0; ret; }\n";
@@ -262,6 +264,54 @@ FRESH_CASE("Shared memory that a launch gives reaches to the next 128 bytes", "[
   ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
   ANSWERS(cuLaunchKernel(k, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
+}
+
+FRESH_CASE("Textures of nothing, and a line between borders", "[arrays]") {
+  conformance::context();
+  CUdeviceptr p = 0, out = 0;
+  CU_CHECK(cuMemAlloc(&p, 4096));
+  CU_CHECK(cuMemAlloc(&out, 4096));
+  CUDA_TEXTURE_DESC how{};
+  CUDA_RESOURCE_DESC what{};
+  CUtexObject texture = 0;
+  CUsurfObject surface = 0;
+  what.resType = CU_RESOURCE_TYPE_LINEAR;
+  what.res.linear = {p, CU_AD_FORMAT_FLOAT, 1, 0};
+  ANSWERS(cuTexObjectCreate(&texture, &what, &how, nullptr), CUDA_SUCCESS);
+  CUDA_RESOURCE_VIEW_DESC view{};
+  ANSWERS(cuTexObjectCreate(&texture, &what, &how, &view), CUDA_SUCCESS);
+  what.resType = CU_RESOURCE_TYPE_PITCH2D;
+  what.res.pitch2D = {p, CU_AD_FORMAT_FLOAT, 1, 8, 8, 0};
+  ANSWERS(cuTexObjectCreate(&texture, &what, &how, nullptr), CUDA_SUCCESS);
+  what.resType = CU_RESOURCE_TYPE_ARRAY;
+  what.res.array.hArray = nullptr;
+  ANSWERS(cuTexObjectCreate(&texture, &what, &how, nullptr), CUDA_ERROR_INVALID_VALUE);
+  ANSWERS(cuTexObjectDestroy(12345), CUDA_SUCCESS);
+  ANSWERS(cuSurfObjectDestroy(12345), CUDA_SUCCESS);
+  const CUDA_ARRAY_DESCRIPTOR line{4, 0, CU_AD_FORMAT_FLOAT, 1};
+  const float texels[] = {10, 20, 40, 80};
+  CU_CHECK(cuArrayCreate(&what.res.array.hArray, &line));
+  CU_CHECK(cuMemcpyHtoA(what.res.array.hArray, 0, texels, sizeof texels));
+  ANSWERS(cuSurfObjectCreate(&surface, &what), CUDA_SUCCESS);
+  how.flags = 8;
+  ANSWERS(cuTexObjectCreate(&texture, &what, &how, nullptr), CUDA_SUCCESS);
+  how.flags = 0;
+  for (CUaddress_mode& mode : how.addressMode) mode = CU_TR_ADDRESS_MODE_BORDER;
+  for (float& channel : how.borderColor) channel = 5;
+  how.filterMode = CU_TR_FILTER_MODE_LINEAR;
+  ANSWERS(cuTexObjectCreate(&texture, &what, &how, nullptr), CUDA_SUCCESS);
+  const CUfunction k = kernel(
+      ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 t)\n{\n"
+      "  .reg .b64 %rd<4>;\n  .reg .f32 %f<6>;\n  .reg .b32 %r<2>;\n  ld.param.u64 %rd1, [out];\n"
+      "  ld.param.u64 %rd2, [t];\n  mov.u32 %r1, %tid.x;\n  cvt.rn.f32.u32 %f5, %r1;\n  mul.f32 %f5, %f5, 0f3f000000;\n"
+      "  tex.1d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%rd2, {%f5}];\n  mul.wide.u32 %rd3, %r1, 4;\n"
+      "  add.u64 %rd1, %rd1, %rd3;\n  st.global.f32 [%rd1], %f1;\n  ret;\n}\n");
+  void* parameters[] = {&out, &texture};
+  CU_CHECK(cuLaunchKernel(k, 1, 1, 1, 10, 1, 1, 0, nullptr, parameters, nullptr));
+  float found[10] = {};
+  CU_CHECK(cuMemcpyDtoH(found, out, sizeof found));
+  const float expected[] = {6.25f, 7.5f, 10, 12.5f, 17.5f, 22.5f, 32.5f, 42.5f, 23.75f, 5};
+  for (int i = 0; i < 10; ++i) CHECK(found[i] == expected[i]);
 }
 
 FRESH_CASE("An extern shared array with a size has it", "[modules]") {
