@@ -12,7 +12,8 @@
 
 namespace {
 
-constexpr const char* kBad = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { mov.u32 %r1, 0; ret; }\n";
+constexpr const char* kBad =
+    ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { mov.u32 %r1, 0; ret; }\n";
 constexpr const char* kGood = ".version 7.0\n.target sm_75\n.address_size 64\n.visible .entry k() { ret; }\n";
 
 CUresult load(const char* text, CUjit_option log, char* buffer, CUjit_option sizes, std::size_t& size) {
@@ -242,7 +243,8 @@ FRESH_CASE("Memory is mapped across reservations that follow each other", "[virt
   ANSWERS(cuMemAddressFree(low, unit), CUDA_SUCCESS);
 }
 
-FRESH_CASE("Shared memory reaches to the next 128 bytes", "[bounds]", {"CUDASIM_BOUNDS", "hardware"}, {"CUDASIM_QUIET", "1"}) {
+FRESH_CASE("Shared memory reaches to the next 128 bytes", "[bounds]", {"CUDASIM_BOUNDS", "hardware"},
+           {"CUDASIM_QUIET", "1"}) {
   conformance::context();
   const CUfunction k = kernel(shared_text(".shared .align 4 .b8 sh[4];"));
   unsigned offset = 124;
@@ -254,8 +256,8 @@ FRESH_CASE("Shared memory reaches to the next 128 bytes", "[bounds]", {"CUDASIM_
   ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-FRESH_CASE("Shared memory that a launch gives reaches to the next 128 bytes", "[bounds]", {"CUDASIM_BOUNDS", "hardware"},
-           {"CUDASIM_QUIET", "1"}) {
+FRESH_CASE("Shared memory that a launch gives reaches to the next 128 bytes", "[bounds]",
+           {"CUDASIM_BOUNDS", "hardware"}, {"CUDASIM_QUIET", "1"}) {
   conformance::context();
   const CUfunction k = kernel(shared_text(".extern .shared .align 4 .b8 sh[];"));
   unsigned offset = 124;

@@ -50,11 +50,10 @@ CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOptio
       failed = failure;
     }
   }
-  const auto library =
-      std::make_shared<Library>(program, [texts](const std::shared_ptr<Context>& context) {
-                                  JitOptions none;
-                                  return load_ptx(context, texts, none);
-                                });
+  const auto library = std::make_shared<Library>(program, [texts](const std::shared_ptr<Context>& context) {
+    JitOptions none;
+    return load_ptx(context, texts, none);
+  });
   library->failed = failed.code;
   library->why = failed.why;
   library->make_kernels();

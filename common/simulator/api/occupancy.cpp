@@ -23,7 +23,7 @@ CUresult max_active_blocks(int* count, CUfunction func, int block_size, size_t d
   require(count != nullptr && block_size > 0);
   require((flags & ~static_cast<unsigned>(CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)) == 0);
   *count = static_cast<int>(blocks_per_multiprocessor(*function, static_cast<u64>(block_size),
-                                                    static_cast<u32>(dynamic_shared)));  // as driver 580
+                                                      static_cast<u32>(dynamic_shared)));  // as driver 580
   return CUDA_SUCCESS;
 }
 

@@ -297,7 +297,8 @@ Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const T
     weigh(image, 2, corners);
     std::copy_n(corners + 2, 2, weight);
     for (u32 k = 0; k < 4; ++k) {
-      sum[k] = (256 - weight[0] - weight[1]) * (floats ? in_units(t, k, double(float_of(edge[k]))) : whole_of(t, edge[k]));
+      sum[k] =
+          (256 - weight[0] - weight[1]) * (floats ? in_units(t, k, double(float_of(edge[k]))) : whole_of(t, edge[k]));
     }
   }
   for (u32 which = 0; which < 1u << axes; ++which) {

@@ -102,8 +102,8 @@ void look_through(Texture& t, const CUDA_RESOURCE_DESC& resource, const CUDA_RES
   require(view.width == side * base.width && std::max<u64>(view.height, 1) == side * base.height);
   require(view.depth == (base.depth == 1 ? 0 : base.depth));
   if (blocks) {
-    const bool small = view.format == CU_RES_VIEW_FORMAT_UNSIGNED_BC1 || view.format == CU_RES_VIEW_FORMAT_UNSIGNED_BC4 ||
-                       view.format == CU_RES_VIEW_FORMAT_SIGNED_BC4;
+    const bool small = view.format == CU_RES_VIEW_FORMAT_UNSIGNED_BC1 ||
+                       view.format == CU_RES_VIEW_FORMAT_UNSIGNED_BC4 || view.format == CU_RES_VIEW_FORMAT_SIGNED_BC4;
     require(was == (small ? 8 : 16));
     fail(refuse("cuTexObjectCreate", "with a view of compressed blocks"));
   }
