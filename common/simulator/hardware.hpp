@@ -17,7 +17,7 @@ constexpr u32 kSharedPerBlockOptin = 232448;
 constexpr u32 kSharedReserved = 1024;  // of each block, for the system
 constexpr u64 kDevicePage = u64{2} << 20;  // device memory is mapped in pages of this size
 constexpr u64 kHostPage = 4096;
-constexpr u32 kSharedMapped = 1024;  // shared memory is mapped for a block in units of this size
+constexpr u32 kSharedMapped = 128;  // shared memory is mapped for a block in units of this size
 constexpr Dim3 kMaxGrid{2147483647, 65535, 65535};
 constexpr Dim3 kMaxBlock{1024, 1024, 64};
 constexpr u32 kPortableCluster = 8, kLargestCluster = 16;  // blocks; the larger one if the function allows it

@@ -197,8 +197,9 @@ void refused_texts() {
   CHECK(cuModuleLoad(&module, path) == CUDA_ERROR_INVALID_PTX);
   close(file);
   unlink(path);
-  CHECK(cuLibraryLoadData(&library, kUnknown.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0) ==
-        CUDA_ERROR_INVALID_PTX);
+  CU_CHECK(cuLibraryLoadData(&library, kUnknown.c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CUkernel kernel = nullptr;
+  CHECK(cuLibraryGetKernel(&kernel, library, "k") == CUDA_ERROR_INVALID_PTX);
   CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
   CHECK(add(kUnknown, "unknown.ptx") == CUDA_ERROR_INVALID_PTX);
   CHECK(cuLinkComplete(link, &image, &size) == CUDA_ERROR_INVALID_IMAGE);

@@ -171,7 +171,7 @@ $LDWend_k:
               "st.global.u64 [y+16], l2; ld.global.u32 r0, gl[l0+1]; st.global.u32 [y+24], r0;\n"
               "mov.u64 l1, pairs; mov.u64 l2, pairs[r1]; sub.u64 l2, l2, l1; st.global.u64 [y+32], l2;",
               kArrays),
-       {12, 23, 99, 12, 12, 0, 13, kUntouched, 24, 0}},
+       {12, 23, 99, 12, 12, 0, 13, kUntouched, 12, 0}},
       {"a function out of a table, as Dr.Jit calls it",
        kernel("7.0", "sm_75",
               "p0: .callprototype (.param .b32 _) _ (.param .b32 _); mov.u32 r1, 1; ld.global.u64 l0, table[r1];\n"

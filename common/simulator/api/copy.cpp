@@ -52,6 +52,7 @@ CUresult copy_later(Describe describe, CUstream handle) {
   const CUDA_MEMCPY3D description = describe();
   const bool captured = capture_of(*stream) != nullptr;
   Copy copy = make_copy(description, call_in_progress().symbol, captured);
+  if (captured && copy.operation.bytes == 0) return CUDA_SUCCESS;  // no node
   const bool pageable = copy.from == Side::pageable || copy.to == Side::pageable;
   const bool between_hosts = copy.from != Side::device && copy.to != Side::device;
   if (captured || !(pageable || between_hosts)) {

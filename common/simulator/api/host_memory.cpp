@@ -120,6 +120,7 @@ CUresult driver::call_cuMemHostRegister_v2(void* pointer, size_t bytes, unsigned
     require(host_range_is_writable(address, bytes));
   }
   enter_host_memory(*context, MemoryKind::host_registered, pointer, bytes, flags, "cuMemHostRegister", nullptr);
+  if ((flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0) AddressSpace::instance().protect(address, true, false);
   return CUDA_SUCCESS;
 }
 

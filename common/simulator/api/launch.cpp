@@ -23,10 +23,20 @@ std::shared_ptr<Context> context_of(const Stream& stream) {
   return context;
 }
 
+// A launch that cannot be ends a capture of the stream.
+void require_shape_on(const Stream& stream, const Function& function, const LaunchShape& shape) {
+  try {
+    require_shape(function, shape);
+  } catch (const Failure&) {
+    invalidate_capture(stream);
+    throw;
+  }
+}
+
 CUresult launch_kernel(CUfunction f, const LaunchShape& shape, CUstream handle, void** params, void** extra) {
   const auto stream = get_stream(handle);
   const auto function = get_function_or_kernel(f, context_of(*stream));
-  require_shape(*function, shape);
+  require_shape_on(*stream, *function, shape);
   launch(function, shape, gather_parameters(*function, params, extra), *stream);
   return CUDA_SUCCESS;
 }
@@ -146,7 +156,7 @@ CUresult driver::call_cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction 
   const auto stream = get_stream(or_default_stream(config->hStream));
   const auto function = get_function_or_kernel(f, context_of(*stream));
   const LaunchAttributes wanted = read(*config);
-  require_shape(*function, wanted.shape);
+  require_shape_on(*stream, *function, wanted.shape);
   if (wanted.after != nullptr) {
     require(events().get(wanted.after)->health == stream->health, CUDA_ERROR_INVALID_HANDLE);
   }

@@ -1,6 +1,7 @@
 // Launches of the first API (CUDA Driver API manual, "Execution Control [DEPRECATED]"): a function is given its block
 // shape and its parameters call by call, then launched. Old programs and bindings still use it.
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/launch.hpp"
 #include "common/simulator/state/library.hpp"
 
@@ -98,6 +99,7 @@ CUresult driver::call_cuLaunchGrid(CUfunction f, int grid_width, int grid_height
 }
 
 CUresult driver::call_cuLaunchGridAsync(CUfunction f, int grid_width, int grid_height, CUstream hStream) {
+  require_no_unsafe_capture();
   return launch_grid(f, grid_width, grid_height, hStream);
 }
 

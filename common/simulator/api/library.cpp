@@ -12,8 +12,26 @@ namespace cudasim {
 
 namespace {
 
+// What is wrong with code is found when something of it is wanted.
+bool found_late(CUresult code) {
+  return code == CUDA_ERROR_INVALID_IMAGE || code == CUDA_ERROR_INVALID_PTX ||
+         code == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || code == CUDA_ERROR_NO_BINARY_FOR_GPU;
+}
+
+// The texts of an image; none, and why, if there is something wrong with it.
+template <class Get>
+Texts texts_or_failure(Failure& failed, Get get) {
+  try {
+    return get();
+  } catch (const Failure& failure) {
+    if (!found_late(failure.code)) throw;
+    failed = failure;
+    return {};
+  }
+}
+
 CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOption* options, void** values,
-              unsigned count, CUresult failed = CUDA_SUCCESS) {
+              unsigned count, Failure failed = {CUDA_SUCCESS, {}}) {
   require(out != nullptr && (count == 0 || options != nullptr));
   for (unsigned i = 0; i < count; ++i) {
     switch (static_cast<int>(options[i])) {
@@ -25,13 +43,21 @@ CUresult load(CUlibrary* out, const Texts& texts, JitOptions jit, CUlibraryOptio
       default: return CUDA_ERROR_INVALID_VALUE;
     }
   }
-  const auto library =
-      std::make_shared<Library>(failed == CUDA_SUCCESS ? check_ptx(texts, jit) : std::make_shared<const Program>(),
-                                [texts](const std::shared_ptr<Context>& context) {
-                                  JitOptions none;
-                                  return load_ptx(context, texts, none);
-                                });
-  library->failed = failed;
+  auto program = std::make_shared<const Program>();
+  if (failed.code == CUDA_SUCCESS) {
+    try {
+      program = check_ptx(texts, jit);
+    } catch (const Failure& failure) {
+      if (!found_late(failure.code)) throw;
+      failed = failure;
+    }
+  }
+  const auto library = std::make_shared<Library>(program, [texts](const std::shared_ptr<Context>& context) {
+    JitOptions none;
+    return load_ptx(context, texts, none);
+  });
+  library->failed = failed.code;
+  library->why = failed.why;
   library->make_kernels();
   library->handle = libraries().add(library);
   *out = library->handle;
@@ -46,8 +72,7 @@ std::shared_ptr<Library> get_library(CUlibrary handle) {
 // One that something is wanted of.
 std::shared_ptr<Library> get_code(CUlibrary handle) {
   auto library = get_library(handle);
-  require(library->failed == CUDA_SUCCESS, library->failed,
-          [] { return "what this library was loaded from is no code"; });
+  require(library->failed == CUDA_SUCCESS, library->failed, [&] { return library->why; });
   return library;
 }
 
@@ -78,17 +103,11 @@ CUresult driver::call_cuLibraryLoadData(CUlibrary* library, const void* code, CU
                                         CUlibraryOption* libraryOptions, void** libraryOptionValues,
                                         unsigned int numLibraryOptions) {
   require_calls_permitted();
-  Texts texts;
-  CUresult failed = CUDA_SUCCESS;
+  Failure failed{CUDA_SUCCESS, {}};
   // Who asks for a log may have something else to try.
   const bool logs = jitOptions != nullptr && std::find(jitOptions, jitOptions + numJitOptions,
                                                        CU_JIT_ERROR_LOG_BUFFER) != jitOptions + numJitOptions;
-  try {
-    texts = texts_of_image(code, !logs);
-  } catch (const Failure& failure) {
-    failed = failure.code;
-    if (failed != CUDA_ERROR_INVALID_IMAGE) throw;
-  }
+  const Texts texts = texts_or_failure(failed, [&] { return texts_of_image(code, !logs); });
   return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
               libraryOptionValues, numLibraryOptions, failed);
 }
@@ -98,13 +117,16 @@ CUresult driver::call_cuLibraryLoadFromFile(CUlibrary* library, const char* file
                                             CUlibraryOption* libraryOptions, void** libraryOptionValues,
                                             unsigned int numLibraryOptions) {
   require_calls_permitted();
-  require(fileName != nullptr);
+  require(library != nullptr && fileName != nullptr);
   const std::string bytes = read_file(fileName);
+  require(!bytes.empty(), CUDA_ERROR_INVALID_IMAGE);
   for (unsigned i = 0; i < numLibraryOptions && libraryOptions != nullptr; ++i) {
     require(libraryOptions[i] != CU_LIBRARY_BINARY_IS_PRESERVED);  // the program does not keep a file's contents
   }
-  return load(library, texts_of_bytes(bytes), JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
-              libraryOptionValues, numLibraryOptions);
+  Failure failed{CUDA_SUCCESS, {}};
+  const Texts texts = texts_or_failure(failed, [&] { return texts_of_bytes(bytes); });
+  return load(library, texts, JitOptions(numJitOptions, jitOptions, jitOptionsValues), libraryOptions,
+              libraryOptionValues, numLibraryOptions, failed);
 }
 
 CUresult driver::call_cuLibraryUnload(CUlibrary library) {

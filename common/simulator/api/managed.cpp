@@ -114,6 +114,7 @@ CUresult driver::call_cuMemRangeGetAttributes(void** data, size_t* sizes, CUmem_
 
 CUresult driver::call_cuStreamAttachMemAsync(CUstream handle, CUdeviceptr pointer, std::size_t length, unsigned flags) {
   const auto stream = get_stream(handle);
+  require_not_captured(*stream);
   require(flags == CU_MEM_ATTACH_GLOBAL || flags == CU_MEM_ATTACH_HOST || flags == CU_MEM_ATTACH_SINGLE);
   require(flags != CU_MEM_ATTACH_SINGLE || !stream->legacy);
   const auto allocation = AddressSpace::instance().find(pointer);

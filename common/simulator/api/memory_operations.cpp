@@ -3,19 +3,41 @@
 #include "common/simulator/state/memory_operations.hpp"
 
 #include "common/simulator/api/call.hpp"
+#include "common/simulator/state/capture.hpp"
 
 namespace cudasim {
 
 namespace {
 
+// A captured stream's operations become one node; what is wrong with them is found later.
+bool captured(const Stream& stream, std::vector<CUstreamBatchMemOpParams> operations) {
+  if (capture_of(stream) == nullptr) return false;
+  const auto context = stream.context.lock();
+  add_to_capture(stream, MemoryPart{std::move(operations), context ? context->handle : nullptr});
+  return true;
+}
+
+CUstreamBatchMemOpParams described(CUstreamBatchMemOpType what, u64 address, u64 value, unsigned flags) {
+  CUstreamBatchMemOpParams operation{};
+  operation.waitValue.operation = what;  // cuStreamBatchMemOp's writes are described alike
+  operation.waitValue.address = address;
+  operation.waitValue.value64 = value;
+  operation.waitValue.flags = flags;
+  return operation;
+}
+
 CUresult wait_value(CUstream handle, CUdeviceptr address, u64 value, u32 size, unsigned flags) {
   const auto stream = get_stream(handle);
+  const auto what = size == 4 ? CU_STREAM_MEM_OP_WAIT_VALUE_32 : CU_STREAM_MEM_OP_WAIT_VALUE_64;
+  if (captured(*stream, {described(what, address, value, flags)})) return CUDA_SUCCESS;
   stream->enqueue(wait_operation(address, value, size, flags, stream->health));
   return CUDA_SUCCESS;
 }
 
 CUresult write_value(CUstream handle, CUdeviceptr address, u64 value, u32 size, unsigned flags) {
   const auto stream = get_stream(handle);
+  const auto what = size == 4 ? CU_STREAM_MEM_OP_WRITE_VALUE_32 : CU_STREAM_MEM_OP_WRITE_VALUE_64;
+  if (captured(*stream, {described(what, address, value, flags)})) return CUDA_SUCCESS;
   stream->enqueue(write_operation(address, value, size, flags));
   return CUDA_SUCCESS;
 }
@@ -42,6 +64,7 @@ CUresult driver::call_cuStreamBatchMemOp_v2(CUstream handle, unsigned count, CUs
                                             unsigned flags) {
   const auto stream = get_stream(handle);
   require(count < kBatchLimit && (count == 0 || given != nullptr) && flags == 0);
+  if (captured(*stream, {given, given + count})) return CUDA_SUCCESS;
   std::vector<Operation> operations;
   for (unsigned i = 0; i < count; ++i) operations.push_back(memory_operation(given[i], stream->health));
   for (Operation& operation : operations) stream->enqueue(std::move(operation));

@@ -22,7 +22,8 @@ CUresult max_active_blocks(int* count, CUfunction func, int block_size, size_t d
   const auto function = function_or_kernel(func);
   require(count != nullptr && block_size > 0);
   require((flags & ~static_cast<unsigned>(CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE)) == 0);
-  *count = static_cast<int>(blocks_per_multiprocessor(*function, static_cast<u64>(block_size), dynamic_shared));
+  *count = static_cast<int>(blocks_per_multiprocessor(*function, static_cast<u64>(block_size),
+                                                      static_cast<u32>(dynamic_shared)));  // as driver 580
   return CUDA_SUCCESS;
 }
 
@@ -108,12 +109,12 @@ CUresult driver::call_cuOccupancyAvailableDynamicSMemPerBlock(size_t* dynamicSme
                                                               int blockSize) {
   const auto function = function_or_kernel(func);
   require(dynamicSmemSize != nullptr && numBlocks > 0 && blockSize > 0);
-  require(static_cast<u32>(numBlocks) <= kMaxBlocksPerMultiprocessor);
   require(static_cast<u32>(blockSize) <= kMaxThreadsPerBlock);
+  require(static_cast<u32>(numBlocks) <= blocks_per_multiprocessor(*function, static_cast<u64>(blockSize), 0));
   const u64 share = kSharedPerMultiprocessor / static_cast<u64>(numBlocks) / kSharedUnit * kSharedUnit;
-  const u64 taken = u64{function->kernel->static_shared} + kSharedReserved;
-  const u64 most = kSharedPerBlockOptin - function->kernel->static_shared;
-  *dynamicSmemSize = share > taken ? std::min(share - taken, most) : 0;
+  const u64 own = function->kernel->static_shared;
+  const auto most = static_cast<u64>(function->current_settings().max_dynamic_shared);
+  *dynamicSmemSize = share > own ? std::min(share - own, most) : 0;
   return CUDA_SUCCESS;
 }
 

@@ -48,13 +48,22 @@ CUresult synchronize(CUstream handle) {
   return CUDA_SUCCESS;
 }
 
+std::shared_ptr<Event> event_or_end_capture(const Stream& stream, CUevent handle) {
+  try {
+    return events().get(handle);
+  } catch (const Failure&) {
+    invalidate_capture(stream);
+    throw;
+  }
+}
+
 // Waiting for an event of a capture makes the stream join the capture. A captured stream cannot wait for other events.
 bool join_capture(const std::shared_ptr<Stream>& stream, const Event& event) {
   std::vector<Dependency> nodes;
   const auto capture = event.captured(&nodes);
   const std::scoped_lock lock(Graph::mutex());
   if (!capture) {
-    if (!stream->capture) return false;
+    if (!stream->capture || !event.recorded()) return false;
     stream->capture->invalidated = true;
     fail(CUDA_ERROR_STREAM_CAPTURE_ISOLATION);
   }
@@ -129,7 +138,7 @@ CUresult driver::call_cuStreamSynchronize(CUstream hStream) { return synchronize
 
 CUresult driver::call_cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned flags) {
   const auto stream = get_stream(handle);
-  const auto event = events().get(event_handle);
+  const auto event = event_or_end_capture(*stream, event_handle);
   require(!event->health->ended, CUDA_ERROR_CONTEXT_IS_DESTROYED);
   require((flags & ~static_cast<unsigned>(CU_EVENT_WAIT_EXTERNAL)) == 0);
   if ((flags & CU_EVENT_WAIT_EXTERNAL) != 0) {

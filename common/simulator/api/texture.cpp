@@ -3,9 +3,7 @@
 #include "common/simulator/state/arrays.hpp"
 #include "common/simulator/state/sampled.hpp"
 
-#include <mutex>
 #include <optional>
-#include <unordered_set>
 
 namespace cudasim {
 namespace {
@@ -33,8 +31,6 @@ void end_with(Context& context);
 
 struct Both {
   Objects textures, surfaces;
-  std::mutex mutex;  // for the following
-  std::unordered_set<u64> ended_textures;
 };
 Both& both() {
   static Both& all = *[] {
@@ -63,19 +59,13 @@ u64 make(Objects& objects, const std::shared_ptr<Object>& object, Texture textur
 // (Observed on an H200: they can do so until another object is created, which reuses the same place.)
 void end(Context& context, Objects& objects, u64 handle) {
   std::shared_ptr<Object> object = objects.remove(as_handle(handle));
-  require(object != nullptr);
-  if (context.idle()) return;
+  if (object == nullptr || context.idle()) return;  // of what is none, or none any more, driver 580 says nothing
   Operation last_use;
   last_use.run = [object = std::move(object)]() mutable {
     object.reset();
     return CUDA_SUCCESS;
   };
   context.enter_after_all(std::move(last_use));
-}
-// Destroying a texture twice succeeds (H200, driver 580).
-bool ended_before(u64 handle) {
-  const std::scoped_lock lock(both().mutex);
-  return both().ended_textures.contains(handle);
 }
 std::shared_ptr<Object> described(Objects& objects, u64 handle) {
   return objects.get(as_handle(handle), CUDA_ERROR_INVALID_VALUE);
@@ -96,10 +86,7 @@ CUresult driver::call_cuTexObjectCreate(CUtexObject* pTexObject, const CUDA_RESO
 
 CUresult driver::call_cuTexObjectDestroy(CUtexObject texObject) {
   const auto context = current_context();
-  if (texObject == 0 || ended_before(texObject)) return CUDA_SUCCESS;  // no object, as driver 580 takes it
-  end(*context, textures(), texObject);
-  const std::scoped_lock lock(both().mutex);
-  both().ended_textures.insert(texObject);
+  if (texObject != 0) end(*context, textures(), texObject);
   return CUDA_SUCCESS;
 }
 
@@ -129,8 +116,6 @@ CUresult driver::call_cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_R
   const auto context = current_context();
   require(pSurfObject != nullptr && pResDesc != nullptr && pResDesc->resType == CU_RESOURCE_TYPE_ARRAY);
   Texture surface = texels_of(*pResDesc);
-  const auto array = arrays().get(pResDesc->res.array.hArray);
-  require((array->descriptor.Flags & CUDA_ARRAY3D_SURFACE_LDST) != 0);
   *pSurfObject =
       make(surfaces(), std::make_shared<Object>(*pResDesc, CUDA_TEXTURE_DESC{}, nullptr, *context), std::move(surface));
   return CUDA_SUCCESS;
@@ -138,8 +123,7 @@ CUresult driver::call_cuSurfObjectCreate(CUsurfObject* pSurfObject, const CUDA_R
 
 CUresult driver::call_cuSurfObjectDestroy(CUsurfObject surfObject) {
   const auto context = current_context();
-  if (surfObject == 0) return CUDA_SUCCESS;
-  end(*context, surfaces(), surfObject);
+  if (surfObject != 0) end(*context, surfaces(), surfObject);
   return CUDA_SUCCESS;
 }
 

@@ -29,7 +29,7 @@ CUresult driver::call_cuMemAddressReserve(CUdeviceptr* address, size_t size, siz
   require_calls_permitted();
   require(address != nullptr && size != 0 && in_units(size) && flags == 0 && in_units(wish));
   require((alignment & (alignment - 1)) == 0);
-  require(size < u64{1} << 44 && alignment < u64{1} << 44, CUDA_ERROR_OUT_OF_MEMORY);
+  require(size < u64{1} << 47 && alignment < u64{1} << 44, CUDA_ERROR_OUT_OF_MEMORY);
   VirtualMemory& all = virtual_memory();
   const std::scoped_lock lock(all.mutex);
   *address = all.choose(size, std::max<u64>(alignment, kGranularity), wish);
@@ -122,13 +122,14 @@ CUresult driver::call_cuMemImportFromShareableHandle(CUmemGenericAllocationHandl
 CUresult driver::call_cuMemMap(CUdeviceptr address, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
                                unsigned long long flags) {
   require_calls_permitted();
-  require(flags == 0 && size != 0 && in_units(address));
+  require(flags == 0 && size != 0);
   VirtualMemory& all = virtual_memory();
   const std::scoped_lock lock(all.mutex);
   const auto physical = all.get(handle);
   require(!is_tile_pool(physical->properties));
-  require(all.reserved(address, size) && !all.mapped_within(address, size));
+  require(all.reserved(address, 1));
   require(offset == 0 && size == physical->size(), CUDA_ERROR_NOT_SUPPORTED);  // in parts: driver 580 neither
+  require(in_units(address) && all.reserved(address, size) && !all.mapped_within(address, size));
   auto made = std::make_shared<Allocation>();
   made->base = address;
   made->size = size;

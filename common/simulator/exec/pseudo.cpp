@@ -79,14 +79,19 @@ void indexed_sum(Warp& warp, const Instruction& i) {
   T* d = warp.out<T>(i.slot[0]);
   const T* base = warp.in<T>(i.slot[1]);
   const Index* index = warp.in<Index>(i.slot[2]);
-  const T scale = static_cast<T>(i.control), offset = static_cast<T>(i.offset);
-  for_lanes(warp.mask, [=](u32 lane) { d[lane] = base[lane] + static_cast<T>(index[lane]) * scale + offset; });
+  using Product = std::conditional_t<sizeof(Index) == 8, u64, u32>;  // of a smaller index: never more than 32 bits
+  const auto scale = static_cast<Product>(i.control);
+  const T offset = static_cast<T>(i.offset);
+  for_lanes(warp.mask, [=](u32 lane) {
+    d[lane] = base[lane] + static_cast<T>(static_cast<Product>(index[lane]) * scale) + offset;
+  });
 }
 
 template <class T>
 Handler indexed_sum_of(u32 index_bytes, bool index_signed) {
   switch (index_bytes) {
-    case 4: return index_signed ? indexed_sum<T, i32> : indexed_sum<T, u32>;
+    case 2: return index_signed ? indexed_sum<T, i16> : indexed_sum<T, u16>;
+    case 4: return indexed_sum<T, u32>;
     case 8: return indexed_sum<T, u64>;
     default: return nullptr;
   }

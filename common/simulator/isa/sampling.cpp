@@ -57,9 +57,15 @@ Texel read_texel(Warp& warp, u32 lane, const Texture& t, const TextureLevel& lev
   }
   return texel;
 }
+// A border's colour is kept as a texel would be: 0.5 is 127 of 255 on an H200.
+float as_byte(float value) { return std::ceil(std::clamp(value, 0.0f, 1.0f) * 255.0f - 0.5f) / 255.0f; }
+
 Texel border(const Texture& t, const Sampler& s) {
   Texel texel;
-  for (u32 k = 0; k < 4; ++k) texel[k] = gives_floats(t) ? bits_of(s.border[k]) : u32(i64(s.border[k]));
+  for (u32 k = 0; k < 4; ++k) {
+    const float value = t.channel == Type::u8 ? as_byte(s.border[k]) : s.border[k];
+    texel[k] = gives_floats(t) ? bits_of(value) : u32(i64(s.border[k]));
+  }
   return texel;
 }
 
@@ -281,6 +287,20 @@ Texel in_level(Warp& warp, u32 lane, const Texture& t, const Sampler& s, const T
     weigh(p, axes, weight);
   }
   double sum[4] = {};
+  // An H200 filters a line as the only row of an image, at y = 0: between that row and the one before it, which is a
+  // border if that is how y goes on.
+  if (axes == 1 && !layered(geometry) && s.addressing[1] == Addressing::border) {
+    const Texel edge = border(t, s);
+    Point image = p;
+    image.axis[1].weight = 128;
+    u32 corners[4];
+    weigh(image, 2, corners);
+    std::copy_n(corners + 2, 2, weight);
+    for (u32 k = 0; k < 4; ++k) {
+      sum[k] =
+          (256 - weight[0] - weight[1]) * (floats ? in_units(t, k, double(float_of(edge[k]))) : whole_of(t, edge[k]));
+    }
+  }
   for (u32 which = 0; which < 1u << axes; ++which) {
     if (weight[which] == 0) continue;
     const Texel texel = seamless ? read_texel(warp, lane, t, level, u32(cell[which].x), u32(cell[which].y),

@@ -146,10 +146,10 @@ Slot Resolver::indexed_address(const Operand& given, u32 bytes) {
   return sum.slot[0];
 }
 
-// Bytes of an element of an array; 0 if the name is not one of an array.
+// Bytes that an index counts in an array: those of its type, whatever vector its elements are; 0 if the name is not one of an array.
 u32 Resolver::element_size(const std::string& text) const {
   const auto of_variable = [](const Variable& variable) {
-    return variable.dimensions.empty() ? 0 : bytes(variable.type) * variable.vector;
+    return variable.dimensions.empty() ? 0 : bytes(variable.type);
   };
   if (const std::optional<Binding> binding = names_.find(text)) {
     if (binding->kind == Binding::variable) return of_variable(function_.variables[binding->index]);

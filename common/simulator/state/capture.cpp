@@ -128,6 +128,11 @@ void add_to_capture(const Stream& stream, Part part) {
   stream.capture->add(stream, std::move(part));
 }
 
+void invalidate_capture(const Stream& stream) {
+  const std::scoped_lock lock(Graph::mutex());
+  if (stream.capture) stream.capture->invalidated = true;
+}
+
 void allow_overlap(const Stream& stream) {
   const std::scoped_lock lock(Graph::mutex());
   if (!stream.capture) return;

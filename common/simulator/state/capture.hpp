@@ -41,6 +41,8 @@ class Capture : public std::enable_shared_from_this<Capture> {
 std::shared_ptr<Capture> capture_of(const Stream& stream);
 // The stream's next node. Throws CUDA_ERROR_ILLEGAL_STATE if it is not captured.
 void add_to_capture(const Stream& stream, Part part);
+// For calls that fail: the capture that the stream takes part in, if any, is of no use any more.
+void invalidate_capture(const Stream& stream);
 // The stream's next node, if it is captured, may begin before the kernels that it comes after have ended.
 void allow_overlap(const Stream& stream);
 // For calls that ask about work: if the stream is captured, invalidates the capture and throws

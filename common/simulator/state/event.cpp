@@ -15,6 +15,8 @@ std::shared_ptr<Capture> Event::captured(std::vector<Dependency>* nodes) const {
   return captured_;
 }
 
+bool Event::recorded() const { return foreign_mark() != 0 || recording() != nullptr || captured() != nullptr; }
+
 u64 Event::foreign_mark() const {
   if (!marks) return 0;
   const u64 latest = marks->latest();

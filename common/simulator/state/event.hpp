@@ -40,6 +40,7 @@ class Event {
   void wait() const;  // sleeps until then
   // A task that ends then; null if nothing was recorded.
   TaskPtr awaited() const;
+  bool recorded() const;  // ever
   // Puts a mark at the end of the stream; of a captured one, at what it has recorded so far. `port` (EdgeKind) says
   // at which point of the last kernel the mark is reached; 0: when the kernel has ended.
   void record(Stream& stream, u8 port = 0);

@@ -8,8 +8,6 @@ constexpr u32 kFirstApiVersion = 3010, kSecondApiVersion = 3020;
 
 // Throws what a driver returns for a first version: it needs a current context, and one of the first version alive.
 void require_first_context();
-// Throws CUDA_ERROR_INVALID_CONTEXT if the function has a first version and the current context needs that.
-void refuse_in_first_context(const char* symbol);
 
 // While one exists, what this thread allocates on a device lies below 4 GiB.
 class FirstMemory {

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -198,7 +199,10 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
       case CU_JIT_LOG_VERBOSE: verbose_ = number != 0; break;
       case CU_JIT_OPTIMIZATION_LEVEL: break;  // any number is taken; nothing here is optimised by it
       case CU_JIT_TARGET: require_target(static_cast<u32>(number)); break;
-      case CU_JIT_MAX_REGISTERS: max_registers_ = static_cast<u32>(number); break;
+      case CU_JIT_MAX_REGISTERS:
+        require(number != 0);
+        max_registers_ = static_cast<u32>(number);
+        break;
       // What only a compiler to machine code could make a difference of.
       case CU_JIT_TARGET_FROM_CUCONTEXT:
       case CU_JIT_FALLBACK_STRATEGY:
@@ -232,7 +236,8 @@ JitOptions::JitOptions(unsigned count, CUjit_option* options, void** values) {
       default: fail(CUDA_ERROR_INVALID_VALUE);
     }
   }
-  // Buffers are empty strings until something is logged.
+  for (const Log* log : {&info_, &error_}) require((log->buffer != nullptr) == (log->size_out != nullptr));
+  // Buffers are empty strings until something is logged, even those of 0 bytes.
   fill(info_, "");
   fill(error_, "");
 }
@@ -243,15 +248,16 @@ void tell_refused(const JitOptions& options, const std::string& why) {
   std::fprintf(stderr, "cudasim: %s\n", why.substr(0, why.find('\n')).c_str());
 }
 
+// As driver 580: of a text that is cut the size is the buffer's, else the text's.
 void JitOptions::fill(Log& log, const std::string& text) {
-  if (log.buffer != nullptr && log.size != 0) {
-    const std::size_t room = log.size - 1 - log.used;
-    const std::size_t count = std::min(room, text.size());
-    std::memcpy(log.buffer + log.used, text.data(), count);
-    log.used += count;
-    log.buffer[log.used] = '\0';
-  }
-  if (log.size_out != nullptr) *log.size_out = reinterpret_cast<void*>(log.used);
+  if (log.buffer == nullptr) return;
+  log.text += text;
+  const std::size_t room = log.size != 0 ? log.size - 1 : 0;
+  if (!log.text.empty()) std::memset(log.buffer, 0, room);
+  std::memcpy(log.buffer, log.text.data(), std::min(room, log.text.size()));
+  log.buffer[std::min(room, log.text.size())] = '\0';
+  const std::size_t told = log.text.size() <= room ? log.text.size() : room != 0 ? log.size : 0;
+  *log.size_out = reinterpret_cast<void*>(told);
 }
 
 void JitOptions::wall_time(float milliseconds) {
@@ -296,12 +302,16 @@ Texts texts_of_image(const void* image, bool tell) {
   if (starts_with(kFatbinMagic)) {
     FatbinHeader header;
     std::memcpy(&header, image, sizeof header);
+    require(header.version != 0 && header.header_bytes >= sizeof header, CUDA_ERROR_INVALID_IMAGE);
     return split(ptx_in_fatbin({bytes, header.header_bytes + header.content_bytes}, tell));
   }
   return texts_of_bytes({bytes, std::strlen(bytes)});
 }
 
 std::string read_file(const char* path) {
+  require(*path != '\0');
+  std::error_code none;
+  require(!std::filesystem::is_directory(path, none), CUDA_ERROR_OUT_OF_MEMORY);  // as driver 580
   std::ifstream file(path, std::ios::binary);
   require(file.good(), CUDA_ERROR_FILE_NOT_FOUND, [&] { return std::string("no such file: ") + path; });
   std::ostringstream bytes;

@@ -29,7 +29,7 @@ class JitOptions {
     char* buffer = nullptr;
     std::size_t size = 0;
     void** size_out = nullptr;
-    std::size_t used = 0;
+    std::string text;
   };
   static void fill(Log& log, const std::string& text);
   Log info_, error_;

@@ -29,6 +29,7 @@ class Library : public std::enable_shared_from_this<Library> {
   CUlibrary handle = nullptr;
   // Why there is nothing in it: a driver accepts an image without any code, and fails only when code is requested.
   CUresult failed = CUDA_SUCCESS;
+  std::string why;
 
   void make_kernels();  // after construction: they refer to their library
   const std::vector<CUkernel>& kernels() const { return kernels_; }

@@ -139,6 +139,7 @@ Texts texts_of_input(CUjitInputType type, std::string_view bytes, bool tell) {
     const bool fat = type == CU_JIT_INPUT_OBJECT && bytes.substr(0, 4) == "\x50\xed\x55\xba";  // a fat binary
     require(fat || bytes.substr(0, 4) == "\177ELF", CUDA_ERROR_INVALID_IMAGE);
   }
+  if (type == CU_JIT_INPUT_FATBINARY) require(bytes.substr(0, 4) == "\x50\xed\x55\xba", CUDA_ERROR_INVALID_IMAGE);
   if (type != CU_JIT_INPUT_LIBRARY) return texts_of_bytes(bytes, tell);
   require(bytes.substr(0, 8) == "!<arch>\n", CUDA_ERROR_INVALID_IMAGE);
   return {};

@@ -55,7 +55,8 @@ bool is_linear(CUfilter_mode mode) {
   return mode == CU_TR_FILTER_MODE_LINEAR;
 }
 
-constexpr unsigned kFlags = CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
+// Two of them no header names; a driver takes them, and they change nothing.
+constexpr unsigned kFlags = 4 | 8 | CU_TRSF_READ_AS_INTEGER | CU_TRSF_NORMALIZED_COORDINATES | CU_TRSF_SRGB |
                             CU_TRSF_DISABLE_TRILINEAR_OPTIMIZATION | CU_TRSF_SEAMLESS_CUBEMAP;
 
 bool is_cube(const CUDA_RESOURCE_DESC& r) {
@@ -90,26 +91,38 @@ constexpr CUarray_format kViewFormats[] = {
     CU_AD_FORMAT_UNSIGNED_INT32, CU_AD_FORMAT_SIGNED_INT32, CU_AD_FORMAT_HALF,           CU_AD_FORMAT_FLOAT};
 
 void look_through(Texture& t, const CUDA_RESOURCE_DESC& resource, const CUDA_RESOURCE_VIEW_DESC& view) {
-  const bool array = resource.resType == CU_RESOURCE_TYPE_ARRAY;
-  require(array || resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY);
+  const bool mipmapped = resource.resType == CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
+  if (!mipmapped && resource.resType != CU_RESOURCE_TYPE_ARRAY) return;  // of plain memory there is no view
   // A view's size is that of the whole, whichever levels it shows.
   const TextureLevel& base = t.base();
-  require(view.width == base.width && std::max<u64>(view.height, 1) == base.height);
-  require(view.depth == (base.depth == 1 ? 0 : base.depth));
-  require(view.format != CU_RES_VIEW_FORMAT_NONE);
+  require(view.format > CU_RES_VIEW_FORMAT_NONE && view.format <= CU_RES_VIEW_FORMAT_UNSIGNED_BC7);
   const u32 number = u32(view.format) - 1, was = t.texel_bytes();
-  if (number >= 3 * std::size(kViewFormats)) fail(refuse("cuTexObjectCreate", "with a view of compressed blocks"));
+  const bool blocks = number >= 3 * std::size(kViewFormats);
+  const u64 side = blocks ? 4 : 1;  // texels of a block for each of the array
+  require(view.width == side * base.width && std::max<u64>(view.height, 1) == side * base.height);
+  require(view.depth == (base.depth == 1 ? 0 : base.depth));
+  if (blocks) {
+    const bool small = view.format == CU_RES_VIEW_FORMAT_UNSIGNED_BC1 ||
+                       view.format == CU_RES_VIEW_FORMAT_UNSIGNED_BC4 || view.format == CU_RES_VIEW_FORMAT_SIGNED_BC4;
+    require(was == (small ? 8 : 16));
+    fail(refuse("cuTexObjectCreate", "with a view of compressed blocks"));
+  }
   describe_texels(t, kViewFormats[number / 3], 1u << number % 3);
   require(t.texel_bytes() == was);
-  require(view.firstMipmapLevel <= view.lastMipmapLevel && view.lastMipmapLevel < t.levels.size());
-  require(view.firstLayer <= view.lastLayer && view.lastLayer < t.base().depth);
-  t.levels.erase(t.levels.begin() + view.lastMipmapLevel + 1, t.levels.end());
+  // Beyond the last level or layer there is none, but where there is only one.
+  const u32 most_level = u32(t.levels.size()) - 1, most_layer = t.base().depth - 1;
+  require(view.firstMipmapLevel <= view.lastMipmapLevel && view.firstMipmapLevel <= most_level);
+  require(view.firstLayer <= view.lastLayer && view.firstLayer <= most_layer);
+  require((mipmapped || view.lastMipmapLevel == 0) && (most_layer != 0 || view.lastLayer == 0));
+  const u32 last_level = std::min(view.lastMipmapLevel, most_level);
+  const u32 last_layer = std::min(view.lastLayer, most_layer);
+  t.levels.erase(t.levels.begin() + last_level + 1, t.levels.end());
   t.levels.erase(t.levels.begin(), t.levels.begin() + view.firstMipmapLevel);
   const bool all = view.firstLayer == 0 && view.lastLayer == 0;  // none named
   for (TextureLevel& level : t.levels) {
     if (all) continue;
     level.address += view.firstLayer * level.slice;
-    level.depth = view.lastLayer - view.firstLayer + 1;
+    level.depth = last_layer - view.firstLayer + 1;
   }
 }
 
@@ -121,12 +134,14 @@ Texture texels_of(const CUDA_RESOURCE_DESC& r) {
   TextureLevel& base = t.levels.front();
   switch (r.resType) {
     case CU_RESOURCE_TYPE_ARRAY: {
+      require(r.res.array.hArray != nullptr);
       const auto array = arrays().get(r.res.array.hArray);
       describe_texels(t, array->descriptor.Format, array->descriptor.NumChannels);
       base = level_of(*array);
       return t;
     }
     case CU_RESOURCE_TYPE_MIPMAPPED_ARRAY: {
+      require(r.res.mipmap.hMipmappedArray != nullptr);
       const auto mipmapped = mipmapped_arrays().get(r.res.mipmap.hMipmappedArray);
       t.levels.clear();
       for (const CUarray each : mipmapped->levels) {
@@ -143,7 +158,7 @@ Texture texels_of(const CUDA_RESOURCE_DESC& r) {
       base.address = linear.devPtr;
       t.linear_memory = true;
       const u64 width = linear.sizeInBytes / t.texel_bytes();
-      require(width != 0 && width <= kMost1d);
+      require(width <= kMost1d);
       base.width = u32(width);
       return t;
     }
@@ -153,7 +168,7 @@ Texture texels_of(const CUDA_RESOURCE_DESC& r) {
       require(flat.devPtr != 0 && flat.devPtr % kAlignment == 0);
       require(flat.width != 0 && flat.width <= kMostWidth && flat.height != 0 && flat.height <= kMostHeight);
       require(flat.pitchInBytes % kPitchAlignment == 0 && flat.pitchInBytes <= kMostPitch);
-      require(flat.pitchInBytes >= flat.width * t.texel_bytes());
+      require(flat.pitchInBytes == 0 || flat.pitchInBytes >= flat.width * t.texel_bytes());
       base.address = flat.devPtr;
       base.width = u32(flat.width), base.height = u32(flat.height);
       base.pitch = base.slice = flat.pitchInBytes;

@@ -9,6 +9,7 @@
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/registry.hpp"
 #include "common/simulator/state/shared_memory.hpp"
+#include "common/simulator/wanted.hpp"
 
 #include <sys/mman.h>
 
@@ -129,9 +130,10 @@ struct VirtualMemory {
   }
 
   // A program that grows a range wishes for the addresses behind it: it gets them if they are free. Without a wish,
-  // addresses are not reused, and reservations are far apart.
+  // addresses are not reused, and reservations are far apart, so that an index too far is found; on a GPU they follow
+  // each other.
   u64 choose(u64 size, u64 align, u64 wish) {
-    const u64 gap = std::max(size / 2, kLeastGap);
+    const u64 gap = hardware_bounds() ? 0 : std::max(size / 2, kLeastGap);
     const auto in_order = [&](u64 first) { return first % align == 0 && first >= begin && first + size <= end; };
     if (wish != 0 && in_order(wish) && free_of_reservations(wish, size)) {
       next = std::max(next, wish + size + gap);
@@ -160,12 +162,18 @@ struct VirtualMemory {
     return behind->first + behind->second <= address;
   }
 
+  // By one reservation, or several that follow each other.
   bool reserved(u64 address, u64 size) const {
     auto found = reservations.upper_bound(address);
     if (found == reservations.begin()) return false;
     --found;
-    const u64 offset = address - found->first;
-    return offset < found->second && size <= found->second - offset;
+    if (address - found->first >= found->second || address + size < address) return false;
+    u64 end = found->first + found->second;
+    for (++found; end < address + size; ++found) {
+      if (found == reservations.end() || found->first != end) return false;
+      end += found->second;
+    }
+    return true;
   }
 
   bool mapped_within(u64 address, u64 size) const {
