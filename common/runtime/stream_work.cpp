@@ -91,7 +91,9 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                            static_cast<CUstreamCaptureMode>(mode)));
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  RUNTIME_CALL(cuStreamEndCapture(stream_of(stream), graph));
+  // A program that captured into a graph of its own has that graph already.
+  cudaGraph_t own = nullptr;
+  RUNTIME_CALL(cuStreamEndCapture(stream_of(stream), graph != nullptr ? graph : &own));
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   RUNTIME_REQUIRE(status != nullptr, cudaErrorInvalidValue);
