@@ -4,9 +4,10 @@
 namespace runtime {
 namespace {
 
-cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream) {
-  return code(driver().cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
-                                      block.z, static_cast<unsigned>(shared), stream_of(stream), arguments, nullptr));
+cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                   cudaStream_t stream) {
+  return code(driver().cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                      static_cast<unsigned>(shared), stream_of(stream), arguments, nullptr));
 }
 
 }  // namespace

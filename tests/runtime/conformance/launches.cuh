@@ -67,7 +67,8 @@ SCENARIO(occupancy) {
   SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 0, 0));
   SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, -1, 0));
   SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, nothing, 32, 0));
-  SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, nothing, 1024, 0, cudaOccupancyDisableCachingOverride));
+  SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, nothing, 1024, 0,
+                                                             cudaOccupancyDisableCachingOverride));
   SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, nothing, 1024, 0, 99));
   SAY(cudaOccupancyMaxPotentialBlockSize(&grid, &block, nothing));
   SHOW(block);
