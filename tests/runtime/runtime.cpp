@@ -208,7 +208,7 @@ namespace {
 
 constexpr const char* kHello =
     "#include <cstdio>\\n__global__ void hello(int n) { printf(\"hello %d\\\\n\", n); }\\n"
-    "int main(int count, char** words) { hello<<<1, 1>>>(count); return cudaDeviceSynchronize() + "
+    "int main(int count, char** words) { hello<<<1, 1>>>(count); return cudaGetLastError() + cudaDeviceSynchronize() + "
     "(count > 1 ? words[1][0] - 48 : 0); }\\n";
 
 std::string in_folder(const std::string& commands) {

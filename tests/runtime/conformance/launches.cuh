@@ -161,9 +161,6 @@ SCENARIO(textures) {
   SHOW(read.normalizedCoords);
   cudaResourceViewDesc view{};
   SAY(cudaGetTextureObjectResourceViewDesc(&view, texture));
-  SHOW(view.format);
-  SHOW(view.width);
-  SHOW(view.lastMipmapLevel);
   SAY(cudaDestroyTextureObject(texture));
   SAY(cudaDestroyTextureObject(0));
   SAY(cudaCreateTextureObject(nullptr, &resource, &how, nullptr));
