@@ -44,10 +44,9 @@ cudaChannelFormatDesc elements_of(const cudaResourceDesc& resource) {
 cudaError_t readable(const cudaChannelFormatDesc& elements, const cudaTextureDesc& how) {
   const bool integer = elements.f == cudaChannelFormatKindSigned || elements.f == cudaChannelFormatKindUnsigned;
   if (!integer || elements.x == 0) return cudaSuccess;
-  if (how.readMode == cudaReadModeNormalizedFloat) {
-    return elements.x > 16 ? cudaErrorInvalidNormSetting : cudaSuccess;
-  }
-  return how.filterMode == cudaFilterModeLinear ? cudaErrorInvalidFilterSetting : cudaSuccess;
+  const bool normalized = how.readMode == cudaReadModeNormalizedFloat;
+  if (how.filterMode == cudaFilterModeLinear && !(normalized && elements.x <= 16)) return cudaErrorInvalidFilterSetting;
+  return normalized && elements.x > 16 ? cudaErrorInvalidNormSetting : cudaSuccess;
 }
 
 }  // namespace

@@ -6,7 +6,8 @@ namespace runtime {
 namespace {
 
 // A call without a stream works in the default stream and waits, where it must. In the legacy stream, the driver's own
-// synchronous functions do that. For the per-thread stream, the asynchronous ones are called, and the stream waited for.
+// synchronous functions do that. For the per-thread stream, the asynchronous ones are called, and the stream waited
+// for.
 #ifdef RUNTIME_PER_THREAD
 #define RUNTIME_SYNCHRONOUS(synchronous, asynchronous) finished(driver().asynchronous)
 cudaError_t finished(CUresult result) {
@@ -101,7 +102,9 @@ cudaError_t copy_plane(const Plane& to, const Plane& from, std::size_t width, st
 }
 
 Plane linear(const void* pointer, std::size_t pitch) { return {pointer, pitch}; }
-Plane in_array(cudaArray_const_t array, std::size_t x, std::size_t y) { return {nullptr, 0, driver_array(array), x, y}; }
+Plane in_array(cudaArray_const_t array, std::size_t x, std::size_t y) {
+  return {nullptr, 0, driver_array(array), x, y};
+}
 
 // The old copies from and to arrays take a number of bytes that may run over the end of a row into the next one.
 cudaError_t copy_rows(cudaArray_const_t array, std::size_t x, std::size_t y, const void* memory, std::size_t bytes,
@@ -394,8 +397,8 @@ cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, c
   }
   RUNTIME_REQUIRE(to.ysize >= extent.height, cudaErrorInvalidValue);
   for (std::size_t z = 0; z < extent.depth; ++z) {
-    RUNTIME_TRY(driver().cuMemsetD2D8Async(first + z * to.pitch * to.ysize, to.pitch, byte, extent.width,
-                                           extent.height, stream_of(stream)));
+    RUNTIME_TRY(driver().cuMemsetD2D8Async(first + z * to.pitch * to.ysize, to.pitch, byte, extent.width, extent.height,
+                                           stream_of(stream)));
   }
   return cudaSuccess;
 }
@@ -426,8 +429,8 @@ cudaError_t cudaMemPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::
 }
 cudaError_t cudaMemDiscardBatchAsync(void** pointers, std::size_t* sizes, std::size_t count, unsigned long long flags,
                                      cudaStream_t stream) {
-  RUNTIME_CALL(cuMemDiscardBatchAsync(reinterpret_cast<CUdeviceptr*>(pointers), sizes, count, flags,
-                                      stream_of(stream)));
+  RUNTIME_CALL(
+      cuMemDiscardBatchAsync(reinterpret_cast<CUdeviceptr*>(pointers), sizes, count, flags, stream_of(stream)));
 }
 cudaError_t cudaMemDiscardAndPrefetchBatchAsync(void** pointers, std::size_t* sizes, std::size_t count,
                                                 cudaMemLocation* places, std::size_t* indices, std::size_t place_count,
@@ -445,8 +448,7 @@ cudaError_t cudaMemcpy3DBatchAsync(std::size_t count, cudaMemcpy3DBatchOp* list,
 
 cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t bytes, cudaMemLocation location, unsigned flags,
                                  cudaStream_t stream) {
-  RUNTIME_CALL(
-      cuMemPrefetchAsync(address(pointer), bytes, *same<CUmemLocation>(&location), flags, stream_of(stream)));
+  RUNTIME_CALL(cuMemPrefetchAsync(address(pointer), bytes, *same<CUmemLocation>(&location), flags, stream_of(stream)));
 }
 
 }  // extern "C"

@@ -190,7 +190,8 @@ cudaError_t cudaSetValidDevices(int* devices, int count) {
   RUNTIME_TRY(started());
   RUNTIME_REQUIRE(count >= 0 && count <= device_count(), cudaErrorInvalidValue);
   RUNTIME_REQUIRE(devices != nullptr || count == 0, cudaErrorInvalidValue);
-  for (int i = 0; i < count; ++i) RUNTIME_REQUIRE(devices[i] >= 0 && devices[i] < device_count(), cudaErrorInvalidDevice);
+  for (int i = 0; i < count; ++i)
+    RUNTIME_REQUIRE(devices[i] >= 0 && devices[i] < device_count(), cudaErrorInvalidDevice);
   if (count > 0 && self.device < 0) self.device = devices[0];
   return cudaSuccess;
 }
@@ -359,8 +360,7 @@ cudaError_t cudaDeviceRegisterAsyncNotification(int device, cudaAsyncCallback ca
 }
 cudaError_t cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallbackHandle_t handle) {
   RUNTIME_TRY(started());
-  return kept(
-      driver().cuDeviceUnregisterAsyncNotification(device, reinterpret_cast<CUasyncCallbackHandle>(handle)));
+  return kept(driver().cuDeviceUnregisterAsyncNotification(device, reinterpret_cast<CUasyncCallbackHandle>(handle)));
 }
 
 // ---- Peers ---------------------------------------------------------------------------------------------------------
@@ -368,8 +368,7 @@ cudaError_t cudaDeviceUnregisterAsyncNotification(int device, cudaAsyncCallbackH
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) {
   RUNTIME_TRY(started());
   RUNTIME_REQUIRE(can != nullptr, cudaErrorInvalidValue);
-  RUNTIME_REQUIRE(device >= 0 && device < device_count() && peer >= 0 && peer < device_count(),
-                  cudaErrorInvalidDevice);
+  RUNTIME_REQUIRE(device >= 0 && device < device_count() && peer >= 0 && peer < device_count(), cudaErrorInvalidDevice);
   return kept(driver().cuDeviceCanAccessPeer(can, device, peer));
 }
 

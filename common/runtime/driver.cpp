@@ -20,11 +20,10 @@ Driver load() {
   if (library == nullptr) library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_GLOBAL);
   Driver driver{};
   driver.found = library != nullptr;
-#define RUNTIME_TEXT(name) #name
-#define RUNTIME_LOOK_UP(function) \
-  driver.function = reinterpret_cast<decltype(driver.function)>(look_up(library, RUNTIME_TEXT(function)));
-  RUNTIME_DRIVER_FUNCTIONS(RUNTIME_LOOK_UP)
-  RUNTIME_LOOK_UP(cuGetProcAddress)
+#define TEXT(name) #name
+#define F(function) driver.function = reinterpret_cast<decltype(driver.function)>(look_up(library, TEXT(function)));
+#include "common/runtime/driver_functions.inc"
+#undef F
   return driver;
 }
 

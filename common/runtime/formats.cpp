@@ -201,7 +201,8 @@ cudaError_t runtime_copy(const CUDA_MEMCPY3D& from, cudaMemcpy3DParms* to) {
     to->srcArray = reinterpret_cast<cudaArray_t>(from.srcArray);
     unit = in_bytes;
   } else {
-    void* pointer = host(from.srcMemoryType) ? const_cast<void*>(from.srcHost) : reinterpret_cast<void*>(from.srcDevice);
+    void* pointer =
+        host(from.srcMemoryType) ? const_cast<void*>(from.srcHost) : reinterpret_cast<void*>(from.srcDevice);
     to->srcPtr = {pointer, from.srcPitch, from.srcPitch, from.srcHeight};
   }
   if (from.dstMemoryType == CU_MEMORYTYPE_ARRAY) {
@@ -252,8 +253,8 @@ cudaError_t driver_resource(const cudaResourceDesc& from, CUDA_RESOURCE_DESC* to
       const cudaError_t error = driver_format(plane.desc, &format);
       if (error != cudaSuccess) return error;
       to->resType = CU_RESOURCE_TYPE_PITCH2D;
-      to->res.pitch2D = {address(plane.devPtr), format.format,     format.channels,
-                         plane.width,           plane.height,      plane.pitchInBytes};
+      to->res.pitch2D = {address(plane.devPtr), format.format, format.channels,
+                         plane.width,           plane.height,  plane.pitchInBytes};
       break;
     }
     default: return cudaErrorInvalidValue;

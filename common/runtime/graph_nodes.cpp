@@ -13,7 +13,8 @@ CUcontext current_context() {
   return context;
 }
 
-// ---- Kernels: V1 and V2 of the structure have the same members -------------------------------------------------------
+// ---- Kernels: V1 and V2 of the structure have the same members
+// -------------------------------------------------------
 
 template <class From, class To>
 cudaError_t kernel_to_driver(const From& from, To* to) {
@@ -265,8 +266,8 @@ cudaError_t cudaGraphMemsetNodeGetParams(cudaGraphNode_t node, cudaMemsetParams*
   RUNTIME_TRY(ready());
   CUDA_MEMSET_NODE_PARAMS found{};
   RUNTIME_TRY(driver().cuGraphMemsetNodeGetParams(node, &found));
-  *parameters = {reinterpret_cast<void*>(found.dst), found.pitch, found.value, found.elementSize, found.width,
-                 found.height};
+  *parameters = {
+      reinterpret_cast<void*>(found.dst), found.pitch, found.value, found.elementSize, found.width, found.height};
   return cudaSuccess;
 }
 cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* parameters) {
@@ -374,13 +375,12 @@ cudaError_t cudaGraphExternalSemaphoresWaitNodeGetParams(cudaGraphNode_t node,
 }
 cudaError_t cudaGraphExternalSemaphoresWaitNodeSetParams(cudaGraphNode_t node,
                                                          const cudaExternalSemaphoreWaitNodeParams* parameters) {
-  RUNTIME_CALL(
-      cuGraphExternalSemaphoresWaitNodeSetParams(node, same<const CUDA_EXT_SEM_WAIT_NODE_PARAMS>(parameters)));
+  RUNTIME_CALL(cuGraphExternalSemaphoresWaitNodeSetParams(node, same<const CUDA_EXT_SEM_WAIT_NODE_PARAMS>(parameters)));
 }
 cudaError_t cudaGraphExecExternalSemaphoresWaitNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
                                                              const cudaExternalSemaphoreWaitNodeParams* parameters) {
-  RUNTIME_CALL(cuGraphExecExternalSemaphoresWaitNodeSetParams(
-      executable, node, same<const CUDA_EXT_SEM_WAIT_NODE_PARAMS>(parameters)));
+  RUNTIME_CALL(cuGraphExecExternalSemaphoresWaitNodeSetParams(executable, node,
+                                                              same<const CUDA_EXT_SEM_WAIT_NODE_PARAMS>(parameters)));
 }
 
 // ---- Memory --------------------------------------------------------------------------------------------------------

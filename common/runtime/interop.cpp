@@ -5,14 +5,17 @@ using namespace runtime;
 
 extern "C" {
 
-// ---- External memory and semaphores ----------------------------------------------------------------------------------
+// ---- External memory and semaphores
+// ----------------------------------------------------------------------------------
 
 cudaError_t cudaImportExternalMemory(cudaExternalMemory_t* memory, const cudaExternalMemoryHandleDesc* desc) {
-  RUNTIME_CALL(cuImportExternalMemory(handle<CUexternalMemory*>(memory), same<const CUDA_EXTERNAL_MEMORY_HANDLE_DESC>(desc)));
+  RUNTIME_CALL(
+      cuImportExternalMemory(handle<CUexternalMemory*>(memory), same<const CUDA_EXTERNAL_MEMORY_HANDLE_DESC>(desc)));
 }
 cudaError_t cudaExternalMemoryGetMappedBuffer(void** pointer, cudaExternalMemory_t memory,
                                               const cudaExternalMemoryBufferDesc* desc) {
-  RUNTIME_CALL(cuExternalMemoryGetMappedBuffer(reinterpret_cast<CUdeviceptr*>(pointer), handle<CUexternalMemory>(memory),
+  RUNTIME_CALL(cuExternalMemoryGetMappedBuffer(reinterpret_cast<CUdeviceptr*>(pointer),
+                                               handle<CUexternalMemory>(memory),
                                                same<const CUDA_EXTERNAL_MEMORY_BUFFER_DESC>(desc)));
 }
 cudaError_t cudaExternalMemoryGetMappedMipmappedArray(cudaMipmappedArray_t* array, cudaExternalMemory_t memory,
@@ -30,13 +33,16 @@ cudaError_t cudaExternalMemoryGetMappedMipmappedArray(cudaMipmappedArray_t* arra
   wanted.arrayDesc.NumChannels = format.channels;
   wanted.arrayDesc.Flags = desc->flags;
   wanted.numLevels = desc->numLevels;
-  return kept(driver().cuExternalMemoryGetMappedMipmappedArray(reinterpret_cast<CUmipmappedArray*>(array), handle<CUexternalMemory>(memory),
-                                                               &wanted));
+  return kept(driver().cuExternalMemoryGetMappedMipmappedArray(reinterpret_cast<CUmipmappedArray*>(array),
+                                                               handle<CUexternalMemory>(memory), &wanted));
 }
-cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t memory) { RUNTIME_CALL(cuDestroyExternalMemory(handle<CUexternalMemory>(memory))); }
+cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t memory) {
+  RUNTIME_CALL(cuDestroyExternalMemory(handle<CUexternalMemory>(memory)));
+}
 cudaError_t cudaImportExternalSemaphore(cudaExternalSemaphore_t* semaphore,
                                         const cudaExternalSemaphoreHandleDesc* desc) {
-  RUNTIME_CALL(cuImportExternalSemaphore(handle<CUexternalSemaphore*>(semaphore), same<const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC>(desc)));
+  RUNTIME_CALL(cuImportExternalSemaphore(handle<CUexternalSemaphore*>(semaphore),
+                                         same<const CUDA_EXTERNAL_SEMAPHORE_HANDLE_DESC>(desc)));
 }
 cudaError_t cudaDestroyExternalSemaphore(cudaExternalSemaphore_t semaphore) {
   RUNTIME_CALL(cuDestroyExternalSemaphore(handle<CUexternalSemaphore>(semaphore)));

@@ -1,14 +1,13 @@
 // Launches. This file is compiled twice, the second time for the per-thread default stream (runtime.hpp).
 #include "common/runtime/modules.hpp"
 
-#include <vector>
-
 namespace runtime {
 namespace {
 
-cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** arguments, std::size_t shared, cudaStream_t stream) {
-  return code(driver().cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y,
-                                      block.z, static_cast<unsigned>(shared), stream_of(stream), arguments, nullptr));
+cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** arguments, std::size_t shared,
+                   cudaStream_t stream) {
+  return code(driver().cuLaunchKernel(function, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+                                      static_cast<unsigned>(shared), stream_of(stream), arguments, nullptr));
 }
 
 }  // namespace
@@ -22,35 +21,32 @@ extern "C" {
 namespace {
 
 // kernel<<<grid, block, shared, stream>>>(arguments) is two calls: this one leaves the configuration, and the kernel's
-// stub takes it. Configurations nest if computing an argument launches a kernel.
+// stub takes it. Configurations nest if computing an argument launches a kernel. Nothing here has a destructor, because
+// exit handlers that run after those of the thread may still launch.
 struct Configuration {
   dim3 grid, block;
   std::size_t shared;
   cudaStream_t stream;
 };
-
-// Exit handlers that run after the thread's own destructors may still launch, so this is never destroyed.
-std::vector<Configuration>& configurations() {
-  thread_local auto* const all = new std::vector<Configuration>;
-  return *all;
-}
+constexpr int kMostNested = 32;
+thread_local Configuration configurations[kMostNested];
+thread_local int nested = 0;
 
 }  // namespace
 
 unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, CUstream_st* stream) {
-  configurations().push_back({grid, block, shared, stream});
+  if (nested == kMostNested) return kept(cudaErrorLaunchOutOfResources);
+  configurations[nested++] = {grid, block, shared, stream};
   return 0;  // the stub is called only after a 0
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared, void* stream) {
-  auto& all = configurations();
-  if (all.empty()) return kept(cudaErrorMissingConfiguration);
-  const Configuration& top = all.back();
+  if (nested == 0) return kept(cudaErrorMissingConfiguration);
+  const Configuration& top = configurations[--nested];
   *grid = top.grid;
   *block = top.block;
   *shared = top.shared;
   *static_cast<cudaStream_t*>(stream) = top.stream;
-  all.pop_back();
   return cudaSuccess;
 }
 

@@ -111,7 +111,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
     attributes->hostPointer = const_cast<void*>(pointer);
     return cudaSuccess;
   }
-  attributes->type = managed != 0                  ? cudaMemoryTypeManaged
+  attributes->type = managed != 0                 ? cudaMemoryTypeManaged
                      : type == CU_MEMORYTYPE_HOST ? cudaMemoryTypeHost
                                                   : cudaMemoryTypeDevice;
   attributes->device = device;
@@ -123,7 +123,8 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 // ---- Hints about managed memory ------------------------------------------------------------------------------------
 
 cudaError_t cudaMemAdvise(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, cudaMemLocation location) {
-  RUNTIME_CALL(cuMemAdvise(address(pointer), bytes, static_cast<CUmem_advise>(advice), *same<CUmemLocation>(&location)));
+  RUNTIME_CALL(
+      cuMemAdvise(address(pointer), bytes, static_cast<CUmem_advise>(advice), *same<CUmemLocation>(&location)));
 }
 
 cudaError_t cudaMemRangeGetAttribute(void* data, std::size_t size, cudaMemRangeAttribute attribute, const void* pointer,

@@ -86,8 +86,8 @@ cudaError_t link(const std::vector<void*>& parts, bool with_archive, CUlibrary* 
   if (error != cudaSuccess) return error;
   *refused = parts.size();
   for (std::size_t i = 0; i < parts.size() && error == cudaSuccess; ++i) {
-    error = code(driver().cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, parts[i], bytes_of(parts[i]), "", 0, nullptr,
-                                        nullptr));
+    error = code(
+        driver().cuLinkAddData(state, CU_JIT_INPUT_FATBINARY, parts[i], bytes_of(parts[i]), "", 0, nullptr, nullptr));
     if (error == cudaErrorNoKernelImageForDevice) *refused = i;
   }
   if (error == cudaSuccess && with_archive) {
@@ -288,7 +288,8 @@ using namespace runtime;
 
 extern "C" {
 
-// ---- What nvcc's code calls before main(), and when a library is loaded or closed ------------------------------------
+// ---- What nvcc's code calls before main(), and when a library is loaded or closed
+// ------------------------------------
 
 void** __cudaRegisterFatBinary(void* wrapper) {
   auto* image = new Image{};
@@ -298,8 +299,8 @@ void** __cudaRegisterFatBinary(void* wrapper) {
 
 void __cudaRegisterFatBinaryEnd(void**) {}
 
-void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*,
-                            dim3*, int*) {
+void __cudaRegisterFunction(void** handle, const char* stub, char*, const char* name, int, uint3*, uint3*, dim3*, dim3*,
+                            int*) {
   auto* image = reinterpret_cast<Image*>(handle);
   auto kernel = std::make_unique<Kernel>();
   kernel->image = image;
@@ -419,8 +420,7 @@ cudaError_t cudaFuncSetAttribute(const void* stub, cudaFuncAttribute attribute, 
 
 cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value, int device) {
   RUNTIME_TRY(ready());
-  return kept(
-      driver().cuKernelSetAttribute(static_cast<CUfunction_attribute>(attribute), value, kernel, device));
+  return kept(driver().cuKernelSetAttribute(static_cast<CUfunction_attribute>(attribute), value, kernel, device));
 }
 
 cudaError_t cudaFuncSetCacheConfig(const void* stub, cudaFuncCache config) {
@@ -453,8 +453,7 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, 
   RUNTIME_REQUIRE(blocks != nullptr, cudaErrorInvalidValue);
   CUfunction function = nullptr;
   RUNTIME_TRY(find_function(stub, &function));
-  return kept(
-      driver().cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, flags));
+  return kept(driver().cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, flags));
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void* stub, int threads,
@@ -485,7 +484,8 @@ cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* stub, const c
   return kept(driver().cuOccupancyMaxActiveClusters(count, function, &wanted));
 }
 
-// ---- Libraries that the program loads itself -------------------------------------------------------------------------
+// ---- Libraries that the program loads itself
+// -------------------------------------------------------------------------
 
 cudaError_t cudaLibraryLoadData(cudaLibrary_t* library, const void* image, cudaJitOption* jit, void** jit_values,
                                 unsigned jit_count, cudaLibraryOption* options, void** values, unsigned count) {

@@ -41,26 +41,23 @@ cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaMemPool_t pool, 
 }
 cudaError_t cudaMemPoolExportToShareableHandle(void* handle, cudaMemPool_t pool, cudaMemAllocationHandleType type,
                                                unsigned flags) {
-  RUNTIME_CALL(
-      cuMemPoolExportToShareableHandle(handle, pool, static_cast<CUmemAllocationHandleType>(type), flags));
+  RUNTIME_CALL(cuMemPoolExportToShareableHandle(handle, pool, static_cast<CUmemAllocationHandleType>(type), flags));
 }
 cudaError_t cudaMemPoolImportFromShareableHandle(cudaMemPool_t* pool, void* handle, cudaMemAllocationHandleType type,
                                                  unsigned flags) {
-  RUNTIME_CALL(
-      cuMemPoolImportFromShareableHandle(pool, handle, static_cast<CUmemAllocationHandleType>(type), flags));
+  RUNTIME_CALL(cuMemPoolImportFromShareableHandle(pool, handle, static_cast<CUmemAllocationHandleType>(type), flags));
 }
 cudaError_t cudaMemPoolExportPointer(cudaMemPoolPtrExportData* data, void* pointer) {
   RUNTIME_CALL(cuMemPoolExportPointer(same<CUmemPoolPtrExportData>(data), address(pointer)));
 }
 cudaError_t cudaMemPoolImportPointer(void** pointer, cudaMemPool_t pool, cudaMemPoolPtrExportData* data) {
-  RUNTIME_CALL(cuMemPoolImportPointer(reinterpret_cast<CUdeviceptr*>(pointer), pool,
-                                      same<CUmemPoolPtrExportData>(data)));
+  RUNTIME_CALL(
+      cuMemPoolImportPointer(reinterpret_cast<CUdeviceptr*>(pointer), pool, same<CUmemPoolPtrExportData>(data)));
 }
 
 #if RUNTIME_MAJOR >= 13
 cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
-  RUNTIME_CALL(
-      cuMemGetDefaultMemPool(pool, same<CUmemLocation>(location), static_cast<CUmemAllocationType>(type)));
+  RUNTIME_CALL(cuMemGetDefaultMemPool(pool, same<CUmemLocation>(location), static_cast<CUmemAllocationType>(type)));
 }
 cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location, cudaMemAllocationType type) {
   RUNTIME_CALL(cuMemGetMemPool(pool, same<CUmemLocation>(location), static_cast<CUmemAllocationType>(type)));

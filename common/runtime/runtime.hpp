@@ -56,21 +56,21 @@ Place place();
 int device_count();
 
 // Returns from the function with the result of a driver call, in a context.
-#define RUNTIME_CALL(call)                                                                              \
-  do {                                                                                                  \
-    const cudaError_t is_ready_ = ::runtime::ready();                                                   \
-    return ::runtime::kept(is_ready_ != cudaSuccess ? is_ready_ : code(::runtime::driver().call));      \
+#define RUNTIME_CALL(call)                                                                         \
+  do {                                                                                             \
+    const cudaError_t is_ready_ = ::runtime::ready();                                              \
+    return ::runtime::kept(is_ready_ != cudaSuccess ? is_ready_ : code(::runtime::driver().call)); \
   } while (false)
 
 // Returns from the function if an argument is invalid, or anything else has failed.
-#define RUNTIME_REQUIRE(condition, error)                       \
-  do {                                                          \
-    if (!(condition)) return ::runtime::kept(error);            \
+#define RUNTIME_REQUIRE(condition, error)            \
+  do {                                               \
+    if (!(condition)) return ::runtime::kept(error); \
   } while (false)
-#define RUNTIME_TRY(expression)                                                    \
-  do {                                                                             \
-    const cudaError_t tried_ = code(expression);                                   \
-    if (tried_ != cudaSuccess) return ::runtime::kept(tried_);                     \
+#define RUNTIME_TRY(expression)                                \
+  do {                                                         \
+    const cudaError_t tried_ = code(expression);               \
+    if (tried_ != cudaSuccess) return ::runtime::kept(tried_); \
   } while (false)
 
 // ---- Streams -------------------------------------------------------------------------------------------------------

@@ -62,8 +62,8 @@ cudaError_t cudaStreamCopyAttributes(cudaStream_t to, cudaStream_t from) {
   RUNTIME_CALL(cuStreamCopyAttributes(stream_of(to), stream_of(from)));
 }
 cudaError_t cudaStreamGetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, cudaStreamAttrValue* value) {
-  RUNTIME_CALL(cuStreamGetAttribute(stream_of(stream), static_cast<CUstreamAttrID>(attribute),
-                                    same<CUstreamAttrValue>(value)));
+  RUNTIME_CALL(
+      cuStreamGetAttribute(stream_of(stream), static_cast<CUstreamAttrID>(attribute), same<CUstreamAttrValue>(value)));
 }
 cudaError_t cudaStreamSetAttribute(cudaStream_t stream, cudaStreamAttrID attribute, const cudaStreamAttrValue* value) {
   RUNTIME_CALL(cuStreamSetAttribute(stream_of(stream), static_cast<CUstreamAttrID>(attribute),
@@ -91,23 +91,25 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                            static_cast<CUstreamCaptureMode>(mode)));
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  RUNTIME_CALL(cuStreamEndCapture(stream_of(stream), graph));
+  // A program that captured into a graph of its own has that graph already.
+  cudaGraph_t own = nullptr;
+  RUNTIME_CALL(cuStreamEndCapture(stream_of(stream), graph != nullptr ? graph : &own));
 }
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
   RUNTIME_REQUIRE(status != nullptr, cudaErrorInvalidValue);
   RUNTIME_CALL(cuStreamIsCapturing(stream_of(stream), reinterpret_cast<CUstreamCaptureStatus*>(status)));
 }
 cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
-                                     cudaGraph_t* graph, const cudaGraphNode_t** nodes,
-                                     const cudaGraphEdgeData** edges, std::size_t* count) {
+                                     cudaGraph_t* graph, const cudaGraphNode_t** nodes, const cudaGraphEdgeData** edges,
+                                     std::size_t* count) {
   RUNTIME_CALL(cuStreamGetCaptureInfo(stream_of(stream), reinterpret_cast<CUstreamCaptureStatus*>(status),
                                       reinterpret_cast<cuuint64_t*>(id), graph, nodes,
                                       reinterpret_cast<const CUgraphEdgeData**>(edges), count));
 }
 cudaError_t cudaStreamUpdateCaptureDependencies(cudaStream_t stream, cudaGraphNode_t* nodes,
                                                 const cudaGraphEdgeData* edges, std::size_t count, unsigned flags) {
-  RUNTIME_CALL(cuStreamUpdateCaptureDependencies(stream_of(stream), nodes, same<const CUgraphEdgeData>(edges), count,
-                                                 flags));
+  RUNTIME_CALL(
+      cuStreamUpdateCaptureDependencies(stream_of(stream), nodes, same<const CUgraphEdgeData>(edges), count, flags));
 }
 
 // ---- Graphs --------------------------------------------------------------------------------------------------------
@@ -118,8 +120,8 @@ cudaError_t cudaGraphInstantiateWithParams(cudaGraphExec_t* executable, cudaGrap
   RUNTIME_TRY(ready());
   cudaGraphInstantiateParams with = *parameters;
   with.uploadStream = stream_of(with.uploadStream);
-  const cudaError_t error = code(
-      driver().cuGraphInstantiateWithParams(executable, graph, same<CUDA_GRAPH_INSTANTIATE_PARAMS>(&with)));
+  const cudaError_t error =
+      code(driver().cuGraphInstantiateWithParams(executable, graph, same<CUDA_GRAPH_INSTANTIATE_PARAMS>(&with)));
   parameters->errNode_out = with.errNode_out;
   parameters->result_out = with.result_out;
   return kept(error);
@@ -150,14 +152,16 @@ cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 cudaError_t cudaSignalExternalSemaphoresAsync(const cudaExternalSemaphore_t* semaphores,
                                               const cudaExternalSemaphoreSignalParams* parameters, unsigned count,
                                               cudaStream_t stream) {
-  RUNTIME_CALL(cuSignalExternalSemaphoresAsync(
-      handle<const CUexternalSemaphore*>(semaphores), same<const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS>(parameters), count, stream_of(stream)));
+  RUNTIME_CALL(cuSignalExternalSemaphoresAsync(handle<const CUexternalSemaphore*>(semaphores),
+                                               same<const CUDA_EXTERNAL_SEMAPHORE_SIGNAL_PARAMS>(parameters), count,
+                                               stream_of(stream)));
 }
 cudaError_t cudaWaitExternalSemaphoresAsync(const cudaExternalSemaphore_t* semaphores,
                                             const cudaExternalSemaphoreWaitParams* parameters, unsigned count,
                                             cudaStream_t stream) {
-  RUNTIME_CALL(cuWaitExternalSemaphoresAsync(
-      handle<const CUexternalSemaphore*>(semaphores), same<const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS>(parameters), count, stream_of(stream)));
+  RUNTIME_CALL(cuWaitExternalSemaphoresAsync(handle<const CUexternalSemaphore*>(semaphores),
+                                             same<const CUDA_EXTERNAL_SEMAPHORE_WAIT_PARAMS>(parameters), count,
+                                             stream_of(stream)));
 }
 
 // ---- The driver's functions ----------------------------------------------------------------------------------------
@@ -170,8 +174,7 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** pointer, u
   if (flags == cudaEnableDefault) flags = cudaEnablePerThreadDefaultStream;
 #endif
   CUdriverProcAddressQueryResult found = CU_GET_PROC_ADDRESS_SUCCESS;
-  const cudaError_t error =
-      code(driver().cuGetProcAddress(name, pointer, static_cast<int>(version), flags, &found));
+  const cudaError_t error = code(driver().cuGetProcAddress(name, pointer, static_cast<int>(version), flags, &found));
   if (result != nullptr) {
     *result = static_cast<cudaDriverEntryPointQueryResult>(found);
     if (error == cudaErrorSymbolNotFound) return cudaSuccess;  // the result says why

@@ -81,11 +81,12 @@ cudaError_t advise_12(const void* pointer, std::size_t bytes, cudaMemoryAdvise a
     NAME_OF_12("cudaMemAdvise");
 cudaError_t advise_12(const void* pointer, std::size_t bytes, cudaMemoryAdvise advice, int device) {
   const cudaMemLocation location = location_of(device);
-  RUNTIME_CALL(cuMemAdvise(address(pointer), bytes, static_cast<CUmem_advise>(advice),
-                           *same<const CUmemLocation>(&location)));
+  RUNTIME_CALL(
+      cuMemAdvise(address(pointer), bytes, static_cast<CUmem_advise>(advice), *same<const CUmemLocation>(&location)));
 }
 
-// ---- Graphs without data of their edges ------------------------------------------------------------------------------
+// ---- Graphs without data of their edges
+// ------------------------------------------------------------------------------
 
 cudaError_t edges_12(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, std::size_t* count)
     NAME_OF_12("cudaGraphGetEdges");
@@ -133,7 +134,8 @@ cudaError_t elapsed_12(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   return cudaEventElapsedTime(milliseconds, from, to);
 }
 
-// ---- Functions that CUDA 13 has dropped ------------------------------------------------------------------------------
+// ---- Functions that CUDA 13 has dropped
+// ------------------------------------------------------------------------------
 
 cudaError_t cudaThreadExit() { return cudaDeviceReset(); }
 cudaError_t cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
@@ -145,7 +147,8 @@ cudaError_t cudaThreadSetCacheConfig(cudaFuncCache config) { return cudaDeviceSe
 cudaError_t cudaSetDoubleForDevice(double*) { return cudaSuccess; }
 cudaError_t cudaSetDoubleForHost(double*) { return cudaSuccess; }
 
-// ---- cudaDeviceProp, with the order of members of CUDA 12 --------------------------------------------------------------
+// ---- cudaDeviceProp, with the order of members of CUDA 12
+// --------------------------------------------------------------
 
 namespace {
 
@@ -155,11 +158,11 @@ struct Run {
   std::size_t from, bytes, alignment;  // in the structure of CUDA 13
   CUdevice_attribute then;
 };
-#define RUN(first, last, then)                                                                                   \
-  {                                                                                                              \
-    offsetof(cudaDeviceProp, first),                                                                             \
-        offsetof(cudaDeviceProp, last) + sizeof(cudaDeviceProp::last) - offsetof(cudaDeviceProp, first),         \
-        alignof(decltype(cudaDeviceProp::first)), then                                                           \
+#define RUN(first, last, then)                                                                           \
+  {                                                                                                      \
+    offsetof(cudaDeviceProp, first),                                                                     \
+        offsetof(cudaDeviceProp, last) + sizeof(cudaDeviceProp::last) - offsetof(cudaDeviceProp, first), \
+        alignof(decltype(cudaDeviceProp::first)), then                                                   \
   }
 constexpr auto kNone = static_cast<CUdevice_attribute>(0);
 constexpr Run kRuns[] = {
@@ -206,9 +209,7 @@ cudaError_t properties_12(void* properties, int device) {
 
 // Programs of CUDA 11 had a shorter structure under this name.
 cudaError_t properties_11(void* properties, int device) NAME_OF_12("cudaGetDeviceProperties");
-cudaError_t properties_11(void* properties, int device) {
-  return properties_12(properties, device);
-}
+cudaError_t properties_11(void* properties, int device) { return properties_12(properties, device); }
 
 struct cudaLaunchParams {
   void* func;

@@ -1,4 +1,4 @@
-// Self-check of 05-extension/09-mini-runtime: the learner's copy_2d() in every direction, with pitches that differ.
+// Checks the exercise of 05-extension/09-mini-runtime: copy_2d() in every direction, with different pitches.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 
@@ -16,8 +16,8 @@ using Bytes = std::vector<unsigned char>;
 
 void* pointer(const cu::Memory& memory) { return reinterpret_cast<void*>(memory.address); }
 
-// Five rows of 12 bytes: 20 apart on one side, 32 on the other. The gaps between rows must stay unchanged. Every array
-// has room for the wide ones, so that a wrong pitch does no harm but leaves a trace.
+// Five rows of 12 bytes, with a pitch of 20 on one side and 32 on the other. The gaps between rows must stay unchanged.
+// Every array has room for the wide pitch, so a wrong pitch is detected and writes nowhere else.
 struct Rectangles {
   static constexpr std::size_t width = 12, height = 5, narrow = 20, wide = 32;
   static constexpr unsigned char gap = 0xee;
@@ -35,7 +35,7 @@ struct Rectangles {
 
   static unsigned char number(std::size_t x, std::size_t y) { return static_cast<unsigned char>(16 * y + x); }
 
-  // The rows, `pitch` apart, and untouched gaps between them.
+  // Expects the rows at this pitch, with unchanged gaps between them.
   static void expect(const Bytes& bytes, std::size_t pitch) {
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       const std::size_t x = i % pitch, y = i / pitch;
@@ -57,19 +57,19 @@ struct Rectangles {
 
 }  // namespace
 
-TEST_CASE_METHOD(Rectangles, "rows reach the device, each at its own pitch") {
+TEST_CASE_METHOD(Rectangles, "rows are copied to the device with both pitches") {
   put_there();
   expect(on_device(), wide);
 }
 
-TEST_CASE_METHOD(Rectangles, "rows come back") {
+TEST_CASE_METHOD(Rectangles, "rows are copied back to the host") {
   put_there();
   Bytes back(wide * height, gap);
   REQUIRE(copy_2d(back.data(), narrow, pointer(there), wide, width, height, cudaMemcpyDeviceToHost) == cudaSuccess);
   expect(back, narrow);
 }
 
-TEST_CASE_METHOD(Rectangles, "rows move on the device, and on the host") {
+TEST_CASE_METHOD(Rectangles, "rows are copied on the device, and on the host") {
   put_there();
   cu::Memory other(wide * height);
   CU_THROW(cuMemsetD8(other.address, gap, wide * height));
@@ -95,7 +95,7 @@ TEST_CASE_METHOD(Rectangles, "the driver finds the direction") {
   expect(Bytes(pinned.as<unsigned char>(), pinned.as<unsigned char>() + here.size()), narrow);
 }
 
-TEST_CASE_METHOD(Rectangles, "rows may lie without a gap between them") {
+TEST_CASE_METHOD(Rectangles, "rows may have no gap between them") {
   put_there();
   Bytes back(wide * height, gap);
   REQUIRE(copy_2d(back.data(), width, pointer(there), wide, width, height, cudaMemcpyDeviceToHost) == cudaSuccess);
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(Rectangles, "rows may lie without a gap between them") {
   expect(on_device(), wide);
 }
 
-TEST_CASE_METHOD(Rectangles, "a row longer than its pitch is refused") {
+TEST_CASE_METHOD(Rectangles, "a row longer than its pitch is rejected") {
   CHECK(copy_2d(pointer(there), wide, here.data(), width - 1, width, height, cudaMemcpyHostToDevice) ==
         cudaErrorInvalidPitchValue);
   CHECK(copy_2d(pointer(there), width - 1, here.data(), narrow, width, height, cudaMemcpyHostToDevice) ==
@@ -112,12 +112,12 @@ TEST_CASE_METHOD(Rectangles, "a row longer than its pitch is refused") {
   CHECK(on_device() == Bytes(wide * height, gap));
 }
 
-TEST_CASE_METHOD(Rectangles, "a direction that does not exist is refused") {
+TEST_CASE_METHOD(Rectangles, "an unknown direction is rejected") {
   CHECK(copy_2d(pointer(there), wide, here.data(), narrow, width, height, static_cast<cudaMemcpyKind>(17)) ==
         cudaErrorInvalidMemcpyDirection);
 }
 
-TEST_CASE_METHOD(Rectangles, "what the driver refuses is passed on") {
+TEST_CASE_METHOD(Rectangles, "the driver's errors are returned") {
   CHECK(copy_2d(nullptr, wide, here.data(), narrow, width, height, cudaMemcpyHostToDevice) == cudaErrorInvalidValue);
 
   CUcontext ours = nullptr;

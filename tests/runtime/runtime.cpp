@@ -53,9 +53,7 @@ Ended run(const std::string& words) {
   return shell("LD_LIBRARY_PATH=" + quoted(path) + " timeout 300 " + quoted(here().string()) + "/" + words);
 }
 
-bool on_simulator() {
-  return cuInit(0) == CUDA_SUCCESS && is_simulated(0);
-}
+bool on_simulator() { return cuInit(0) == CUDA_SUCCESS && is_simulated(0); }
 
 // Why the programs cannot be built here, or "".
 std::string no_programs() { return fs::exists(here() / "conformance") ? "" : "needs a whole nvcc of CUDA 13"; }
@@ -83,10 +81,11 @@ std::map<std::string, Lines> read_scenarios(const char* file) {
 
 }  // namespace
 
-// ---- The API ---------------------------------------------------------------------------------------------------------
+// ---- The API
+// ---------------------------------------------------------------------------------------------------------
 
-// recorded.txt is what libcudart 13.0 printed on an H200. differences.txt has, for a scenario, the whole transcript that
-// is right here instead, after a line "#" with the reason for each difference.
+// recorded.txt is what libcudart 13.0 printed on an H200. differences.txt has, for a scenario, the whole transcript
+// that is right here instead, after a line "#" with the reason for each difference.
 TEST_CASE("every call returns what NVIDIA's runtime returned on an H200") {
   if (const std::string why = no_programs(); !why.empty()) SKIP_TEST(why);
   auto expected = read_scenarios("tests/runtime/recorded.txt");
@@ -121,15 +120,16 @@ TEST_CASE("every call returns what NVIDIA's runtime returned on an H200") {
   }
 }
 
-// ---- Programs --------------------------------------------------------------------------------------------------------
+// ---- Programs
+// --------------------------------------------------------------------------------------------------------
 
-#define PROGRAM(sentence, name)                                            \
-  TEST_CASE(sentence) {                                                    \
+#define PROGRAM(sentence, name)                                              \
+  TEST_CASE(sentence) {                                                      \
     if (const std::string why = no_programs(); !why.empty()) SKIP_TEST(why); \
-    const Ended ended = run(name);                                         \
-    CAPTURE(ended.output);                                                 \
-    CHECK(ended.status == 0);                                              \
-    CHECK(ended.output == "");                                             \
+    const Ended ended = run(name);                                           \
+    CAPTURE(ended.output);                                                   \
+    CHECK(ended.status == 0);                                                \
+    CHECK(ended.output == "");                                               \
   }
 
 PROGRAM("Thrust and CUB give right results", "algorithms")
@@ -158,7 +158,8 @@ TEST_CASE("a launch costs at most 1.5 microseconds more than the driver's, and a
   if (on_simulator()) CHECK(milliseconds <= 50);  // on a GPU, the driver's compiler takes the most of it
 }
 
-// ---- What is not there -------------------------------------------------------------------------------------------------
+// ---- What is not there
+// -------------------------------------------------------------------------------------------------
 
 TEST_CASE("both libraries export every function of the headers of CUDA 12 and 13") {
   if (!fs::exists(libraries() / "libcudart.so.13")) SKIP_TEST("needs the headers of CUDA 13");
@@ -200,13 +201,14 @@ TEST_CASE("a program without a driver starts, and every call says that there is 
   CHECK(ended.output.find("CUDA driver version is insufficient for CUDA runtime version") != std::string::npos);
 }
 
-// ---- A shell, and one line ---------------------------------------------------------------------------------------------
+// ---- A shell, and one line
+// ---------------------------------------------------------------------------------------------
 
 namespace {
 
 constexpr const char* kHello =
     "#include <cstdio>\\n__global__ void hello(int n) { printf(\"hello %d\\\\n\", n); }\\n"
-    "int main(int count, char** words) { hello<<<1, 1>>>(count); return cudaDeviceSynchronize() + "
+    "int main(int count, char** words) { hello<<<1, 1>>>(count); return cudaGetLastError() + cudaDeviceSynchronize() + "
     "(count > 1 ? words[1][0] - 48 : 0); }\\n";
 
 std::string in_folder(const std::string& commands) {
@@ -221,10 +223,11 @@ TEST_CASE("activate switches a shell over, and deactivate undoes it") {
   if (!on_simulator()) SKIP_TEST("about the simulator");
   for (const std::string name : {"bash", "zsh"}) {
     if (shell("command -v " + name).status != 0) continue;
-    const Ended ended = shell(in_folder(
-        "cat > \"$f/script\" <<'END'\nunset LD_LIBRARY_PATH; export NVCC_APPEND_FLAGS=-lineinfo\n"
-        ". build/simulator/activate\ncd \"$f\" && nvcc hello.cu -o hello && ./hello\n"
-        "deactivate\necho \"left: ${LD_LIBRARY_PATH-none} $NVCC_APPEND_FLAGS\"\nEND\nf=$f " + name + " \"$f/script\""));
+    const Ended ended =
+        shell(in_folder("cat > \"$f/script\" <<'END'\nunset LD_LIBRARY_PATH; export NVCC_APPEND_FLAGS=-lineinfo\n"
+                        ". build/simulator/activate\ncd \"$f\" && nvcc hello.cu -o hello && ./hello\n"
+                        "deactivate\necho \"left: ${LD_LIBRARY_PATH-none} $NVCC_APPEND_FLAGS\"\nEND\nf=$f " +
+                        name + " \"$f/script\""));
     CAPTURE(name, ended.output);
     CHECK(ended.output.find("hello 1\n") != std::string::npos);
     CHECK(ended.output.find("left: none -lineinfo\n") != std::string::npos);
@@ -234,11 +237,12 @@ TEST_CASE("activate switches a shell over, and deactivate undoes it") {
 TEST_CASE("cudasim compiles and runs a program in one step, and explains what cannot run") {
   if (const std::string why = no_programs(); !why.empty()) SKIP_TEST(why);
   if (!on_simulator()) SKIP_TEST("about the simulator");
-  const Ended ended = shell(in_folder("common/cudasim \"$f/hello.cu\" 3 b; echo \"status $?\"; cd \"$f\"; "
-                                      "PATH=$PATH:$root/build/toolkit/bin; nvcc hello.cu -o static; "
-                                      "\"$root/common/cudasim\" ./static; "
-                                      "nvcc -cudart shared -gencode arch=compute_80,code=sm_80 hello.cu -o machine; "
-                                      "\"$root/common/cudasim\" ./machine; echo \"status $?\""));
+  const Ended ended =
+      shell(in_folder("common/cudasim \"$f/hello.cu\" 3 b; echo \"status $?\"; cd \"$f\"; "
+                      "PATH=$PATH:$root/build/toolkit/bin; nvcc hello.cu -o static; "
+                      "\"$root/common/cudasim\" ./static; "
+                      "nvcc -cudart shared -gencode arch=compute_80,code=sm_80 hello.cu -o machine; "
+                      "\"$root/common/cudasim\" ./machine; echo \"status $?\""));
   CAPTURE(ended.output);
   CHECK(ended.output.find("hello 3\n") != std::string::npos);
   CHECK(ended.output.find("status 3\n") != std::string::npos);
@@ -250,12 +254,13 @@ TEST_CASE("cudasim compiles and runs a program in one step, and explains what ca
 TEST_CASE("a compressed image is unpacked by cuobjdump") {
   if (const std::string why = no_programs(); !why.empty()) SKIP_TEST(why);
   if (!on_simulator()) SKIP_TEST("about the simulator");
-  if (shell("command -v cuobjdump || ls build/toolkit/bin/cuobjdump build/simulator/cuobjdump").output.find(
-          "/cuobjdump\n") == std::string::npos) {
+  if (shell("command -v cuobjdump || ls build/toolkit/bin/cuobjdump build/simulator/cuobjdump")
+          .output.find("/cuobjdump\n") == std::string::npos) {
     SKIP_TEST("needs cuobjdump");
   }
-  const Ended ended = shell(in_folder("PATH=$PATH:$root/build/toolkit/bin; nvcc -cudart shared \"$f/hello.cu\" -o "
-                                      "\"$f/packed\" && common/cudasim \"$f/packed\""));
+  const Ended ended =
+      shell(in_folder("PATH=$PATH:$root/build/toolkit/bin; nvcc -cudart shared \"$f/hello.cu\" -o "
+                      "\"$f/packed\" && common/cudasim \"$f/packed\""));
   CAPTURE(ended.output);
   CHECK(ended.output.find("hello 1\n") != std::string::npos);
 }

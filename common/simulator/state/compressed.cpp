@@ -46,7 +46,8 @@ std::string output_of(const std::string& command) {
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return text;
   std::array<char, 1 << 14> part;
-  for (std::size_t bytes; (bytes = std::fread(part.data(), 1, part.size(), pipe)) != 0;) text.append(part.data(), bytes);
+  for (std::size_t bytes; (bytes = std::fread(part.data(), 1, part.size(), pipe)) != 0;)
+    text.append(part.data(), bytes);
   pclose(pipe);
   return text;
 }

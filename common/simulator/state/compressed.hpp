@@ -6,8 +6,8 @@
 
 namespace cudasim {
 
-// The path of cuobjdump: in a `bin` folder of CUDA_HOME, CUDA_PATH or /usr/local/cuda, in PATH, or beside the simulator.
-// Empty if there is none.
+// The path of cuobjdump: in a `bin` folder of CUDA_HOME, CUDA_PATH or /usr/local/cuda, in PATH, or beside the
+// simulator. Empty if there is none.
 const std::string& cuobjdump();
 
 // Every PTX text in a fat binary. None if it has none, or if there is no cuobjdump.

@@ -86,10 +86,11 @@ std::string ptx_in_fatbin(std::string_view bytes, bool tell) {
   const char* why =
       !texts.empty() ? "the PTX in this fat binary is for newer devices than this one. Compile with nvcc "
                        "-gencode arch=compute_90,code=compute_90"
-      : cuobjdump().empty() ? "this fat binary has no PTX as plain text in it. Compile with nvcc --no-compress "
-                              "-gencode arch=compute_75,code=compute_75, or type `make cuobjdump`, which gets the tool that unpacks PTX"
-                            : "this fat binary has no PTX in it. Compile with nvcc "
-                              "-gencode arch=compute_75,code=compute_75, which adds PTX";
+      : cuobjdump().empty()
+          ? "this fat binary has no PTX as plain text in it. Compile with nvcc --no-compress "
+            "-gencode arch=compute_75,code=compute_75, or type `make cuobjdump`, which gets the tool that unpacks PTX"
+          : "this fat binary has no PTX in it. Compile with nvcc "
+            "-gencode arch=compute_75,code=compute_75, which adds PTX";
   if (tell) refuse("machine code", why);
   fail(CUDA_ERROR_NO_BINARY_FOR_GPU, why);
 }

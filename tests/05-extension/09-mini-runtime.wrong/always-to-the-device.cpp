@@ -1,5 +1,5 @@
-// Rejected with: "rows come back"
-// Only one direction was tried while it was written.
+// Rejected with: "rows are copied back to the host"
+// Tested with one direction only.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
-// Rejected with: "what the driver refuses is passed on"
-// Whatever went wrong, the arguments are blamed.
+// Rejected with: "the driver's errors are returned"
+// Returns the same error for every failure.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

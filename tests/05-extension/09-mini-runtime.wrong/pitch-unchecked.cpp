@@ -1,5 +1,5 @@
-// Rejected with: "a row longer than its pitch is refused"
-// The driver refuses it as well, but as cudaErrorInvalidValue, which says less than the manual promises.
+// Rejected with: "a row longer than its pitch is rejected"
+// The driver rejects it as well, but with cudaErrorInvalidValue, and not with the error that the manual promises.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
-// Rejected with: "rows reach the device, each at its own pitch"
-// Source and destination each have a pitch, and the parameters name the destination's first.
+// Rejected with: "rows are copied to the device with both pitches"
+// Confuses the two pitches: the destination's comes first.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

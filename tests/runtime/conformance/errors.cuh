@@ -97,8 +97,9 @@ SCENARIO(not_ready_is_no_error) {
 }
 
 SCENARIO(names_of_errors) {
-  for (const int error : {0, 1, 2, 3, 4, 9, 12, 13, 21, 35, 46, 98, 100, 101, 200, 201, 209, 218, 222, 400, 401, 500, 600,
-                          700, 701, 704, 705, 710, 712, 713, 716, 719, 720, 800, 801, 900, 901, 906, 910, 999, 5000}) {
+  for (const int error :
+       {0,   1,   2,   3,   4,   9,   12,  13,  21,  35,  46,  98,  100, 101, 200, 201, 209, 218, 222, 400, 401,
+        500, 600, 700, 701, 704, 705, 710, 712, 713, 716, 719, 720, 800, 801, 900, 901, 906, 910, 999, 5000}) {
     const auto e = static_cast<cudaError_t>(error);
     std::printf("%d: %s: %s\n", error, cudaGetErrorName(e), cudaGetErrorString(e));
   }

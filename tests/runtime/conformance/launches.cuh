@@ -67,7 +67,8 @@ SCENARIO(occupancy) {
   SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, 0, 0));
   SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing, -1, 0));
   SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessor(nullptr, nothing, 32, 0));
-  SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, nothing, 1024, 0, cudaOccupancyDisableCachingOverride));
+  SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, nothing, 1024, 0,
+                                                             cudaOccupancyDisableCachingOverride));
   SAY(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, nothing, 1024, 0, 99));
   SAY(cudaOccupancyMaxPotentialBlockSize(&grid, &block, nothing));
   SHOW(block);
@@ -160,9 +161,6 @@ SCENARIO(textures) {
   SHOW(read.normalizedCoords);
   cudaResourceViewDesc view{};
   SAY(cudaGetTextureObjectResourceViewDesc(&view, texture));
-  SHOW(view.format);
-  SHOW(view.width);
-  SHOW(view.lastMipmapLevel);
   SAY(cudaDestroyTextureObject(texture));
   SAY(cudaDestroyTextureObject(0));
   SAY(cudaCreateTextureObject(nullptr, &resource, &how, nullptr));

@@ -16,8 +16,8 @@ struct Scenario {
 };
 std::vector<Scenario>& scenarios();
 
-#define SCENARIO(name)                            \
-  static void name();                             \
+#define SCENARIO(name)                                \
+  static void name();                                 \
   static const Scenario scenario_##name{#name, name}; \
   static void name()
 
@@ -27,10 +27,10 @@ std::vector<Scenario>& scenarios();
 #define SHOW(value) std::printf("%s = %lld\n", #value, static_cast<long long>(value))
 #define SHOW_TEXT(value) std::printf("%s = \"%s\"\n", #value, value)
 // Prepares something that is not the subject. Prints only a failure.
-#define NEED(call)                                                                                      \
-  do {                                                                                                  \
-    const cudaError_t needed = (call);                                                                  \
-    if (needed != cudaSuccess) std::printf("FAILED: %s: %s\n", #call, cudaGetErrorName(needed));        \
+#define NEED(call)                                                                               \
+  do {                                                                                           \
+    const cudaError_t needed = (call);                                                           \
+    if (needed != cudaSuccess) std::printf("FAILED: %s: %s\n", #call, cudaGetErrorName(needed)); \
   } while (false)
 
 // Device memory for one scenario.

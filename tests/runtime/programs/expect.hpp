@@ -9,19 +9,19 @@ inline int& mistakes() {
   return count;
 }
 
-#define EXPECT(condition)                                                   \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      std::printf("%s:%d: wrong: %s\n", __FILE__, __LINE__, #condition);    \
-      ++mistakes();                                                         \
-    }                                                                       \
+#define EXPECT(condition)                                                \
+  do {                                                                   \
+    if (!(condition)) {                                                  \
+      std::printf("%s:%d: wrong: %s\n", __FILE__, __LINE__, #condition); \
+      ++mistakes();                                                      \
+    }                                                                    \
   } while (false)
 
-#define EXPECT_SUCCESS(call)                                                                         \
-  do {                                                                                               \
-    const cudaError_t result = (call);                                                               \
-    if (result != cudaSuccess) {                                                                     \
-      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(result));         \
-      ++mistakes();                                                                                  \
-    }                                                                                                \
+#define EXPECT_SUCCESS(call)                                                                 \
+  do {                                                                                       \
+    const cudaError_t result = (call);                                                       \
+    if (result != cudaSuccess) {                                                             \
+      std::printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorString(result)); \
+      ++mistakes();                                                                          \
+    }                                                                                        \
   } while (false)

@@ -16,7 +16,8 @@ struct Late {
   float* memory = nullptr;
   ~Late() {
     const cudaError_t result = cudaFree(memory);
-    if (result != cudaSuccess && result != cudaErrorCudartUnloading) std::printf("late: %s\n", cudaGetErrorName(result));
+    if (result != cudaSuccess && result != cudaErrorCudartUnloading)
+      std::printf("late: %s\n", cudaGetErrorName(result));
   }
 } late;
 

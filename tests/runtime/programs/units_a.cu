@@ -1,5 +1,5 @@
-// Two translation units that are linked for the device, too (nvcc -rdc=true): a function, a variable and a kernel of the
-// other unit; a kernel that launches a kernel; a grid that synchronizes.
+// Two translation units that are linked for the device, too (nvcc -rdc=true): a function, a variable and a kernel of
+// the other unit; a kernel that launches a kernel; a grid that synchronizes.
 #include "expect.hpp"
 
 #include <cooperative_groups.h>

@@ -1,5 +1,5 @@
-// Rejected with: "rows may lie without a gap between them"
-// A pitch that is the row's width is enough.
+// Rejected with: "rows may have no gap between them"
+// Rejects a pitch that is equal to the width of a row, which is valid.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 

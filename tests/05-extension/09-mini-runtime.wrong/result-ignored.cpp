@@ -1,5 +1,5 @@
-// Rejected with: "what the driver refuses is passed on"
-// A runtime that returns cudaSuccess whatever the driver returns.
+// Rejected with: "the driver's errors are returned"
+// Ignores the driver's result.
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
