@@ -43,18 +43,19 @@ def bars(axes, rows, peak):
 
 
 def roofline(axes, rows, peak, passes_per_second):
-    left, right, ridge = 1, 1000, peak / (passes_per_second / 1e9)
+    left, right, ridge = 1, 2500, peak / (passes_per_second / 1e9)
     axes.plot([left, ridge, right], [left * passes_per_second / 1e9, peak, peak], color=plots.LIGHT_INK)
     axes.annotate("one pass per clock cycle", (40, 40 * passes_per_second / 1e9), (-8, 6), textcoords="offset points", ha="right")
     axes.annotate(f"{peak:.0f} GFLOP/s", (right, peak), (0, 6), textcoords="offset points", ha="right")
-    lowest = {}
+    lowest = None
     for name, intensity, speed in sorted(rows, key=lambda row: -row[2]):
-        side = "left" if 150 < intensity < 300 else "right"
-        at = min(speed, lowest.get(side, 2 * speed) / 1.33) if intensity > 150 else speed  # labels must not overlap
-        lowest[side] = at
         axes.plot(intensity, speed, "o", color=plots.BLUE)
-        axes.annotate(name, (intensity, at), (-8 if side == "left" else 8, 0), textcoords="offset points", va="center",
-                      ha="right" if side == "left" else "left", fontsize=9)
+        if intensity < 150:
+            axes.annotate(name, (intensity, speed), (8, 0), textcoords="offset points", va="center", fontsize=9)
+            continue
+        lowest = speed if lowest is None else lowest / 1.35  # the labels of points that are close to each other
+        axes.annotate(name, (intensity, speed), (600, lowest), va="center", fontsize=9,
+                      arrowprops={"arrowstyle": "-", "relpos": (0, 0.5), "color": plots.LIGHT_QUIET, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3})
     axes.set_xlim(left, right)
     axes.set_ylim(300, 2 * peak)
     plots.axis_of_decades(axes.xaxis, "FLOP per pass of the L1 cache and shared memory")
