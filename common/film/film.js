@@ -59,7 +59,7 @@ class Film {
     return waits.map((barrier, warp) => {
       if (this.steps[i][0] === warp) return { state: "runs" };
       if (barrier !== null) return { state: "waits", place: this.places[this.steps[this.before(i, (s) => s[0] === warp)]?.[1]] };
-      return { state: this.last[warp] < i ? "ended" : "ready" };
+      return { state: this.last[warp] < 0 ? "not recorded" : this.last[warp] < i ? "ended" : "ready" };
     });
   }
   before(i, wanted) { while (--i >= 0 && !wanted(this.steps[i], i)); return i; }
@@ -76,7 +76,7 @@ class Film {
   }
   totals() {
     const sum = { "warp instructions": this.steps.length, "lanes that executed them": 0, "sectors of global memory": 0, "sectors needed at least": 0,
-      "passes of shared memory": 0, "passes needed at least": 0, "divergent steps": 0, findings: this.findings.length };
+      "passes of shared memory": 0, "passes needed at least": 0, "divergent steps": 0, "errors found": this.findings.length };
     for (const [warp, , mask, , , accesses] of this.steps) {
       sum["lanes that executed them"] += lanesOf(mask).length;
       sum["divergent steps"] += mask !== 0 && (mask | 0) !== (this.present[warp] | 0);
@@ -88,6 +88,9 @@ class Film {
     return sum;
   }
 }
+
+// The end of a long value: addresses differ in their last digits.
+const short = (value) => (value.length > 7 ? "…" + value.slice(-5) : value);
 
 function valueOf(values, mask, lane) {
   return Array.isArray(values) ? values[lanesOf(mask).indexOf(lane)] : values;
@@ -102,6 +105,7 @@ class Pane {
     this.root = $("#pane").content.cloneNode(true).firstElementChild;
     $("h2", this.root).textContent = `${film.label}: block ${coordinates(film.at)} of grid ${film.grid.join(" × ")}, ${plural(
       film.block.reduce((a, b) => a * b), "thread")} in ${plural(film.warps, "warp")}`;
+    $("h2", this.root).append(create("small"));
     if (film.cut) {
       $(".notice", this.root).hidden = false;
       $(".notice", this.root).textContent = `The recording ends after ${plural(film.steps.length, "step")}; ${film.cut.toLocaleString("en")} more were cut.`;
@@ -147,6 +151,7 @@ class Pane {
     this.step = i;
     const { film, root } = this;
     const [warp, statement, mask, lanes, results, accesses] = film.steps[i];
+    $("h2 small", root).textContent = ` step ${i + 1} of ${film.steps.length}`;
     const place = film.places[statement];
     if (place) this.listSource(place.file);
     mark(this.source, place ? place.line - 1 : -1);
@@ -164,14 +169,17 @@ class Pane {
   }
   // Lanes that execute, and below them, those that do not: divergence splits the strip, reconvergence joins it.
   showLanes(warp, mask, results, accesses) {
+    const rows = (this.film.found.get(this.step) || []).flatMap(([, each]) => each);
+    const faulty = new Set(rows.filter(([heading]) => heading === "lane").map(([, lane]) => lane));
     const row = (shown, on) => {
       const cells = lanesOf(0xffffffff).map((lane) => {
         const values = results.length ? results[0][1] : accesses.find((a) => a[8] !== "")?.[8];
         const value = on && values !== undefined ? valueOf(values, mask, lane) : "";
-        const cell = create("div", { className: "cell" + (bit(shown, lane) ? (on ? " on" : "") : " absent"), title: value, tabIndex: -1 }, `${lane}`, create("small", { textContent: value ?? "" }));
+        const cell = create("div", { className: "cell" + (bit(shown, lane) ? (on ? " on" : "") : " absent"), title: value, tabIndex: -1 }, `${lane}`, create("small", { textContent: short(value ?? "") }));
         cell.setAttribute("role", "button");
         cell.setAttribute("aria-label", `lane ${lane}, ${on ? "active" : "not active"}${value ? `, value ${value}` : ""}`);
         if (lane === this.view.lane) cell.classList.add("chosen");
+        if (on && faulty.has(`${lane}`)) cell.classList.add("fault");
         cell.addEventListener("click", () => player.choose(lane));
         return cell;
       });
@@ -193,12 +201,13 @@ class Pane {
       const bars = banks.map((words, bank) => {
         const fill = create("i");
         fill.style.height = `${degree ? (100 * words) / degree : 0}%`;
-        return create("div", { title: `bank ${bank}: ${plural(words, "word")}` }, create("div", { className: "bar" + (words > 1 && bad ? " conflict" : "") }, fill), create("small", { textContent: words || "" }));
+        return create("div", { title: `bank ${bank}: ${plural(words, "word")}` }, create("div", { className: "bar" + (words > 1 && bad ? " conflict" : "") }, fill), create("small", { textContent: bank % 4 ? "" : bank }));
       });
       const drawn = create("div", { className: "banks" }, ...bars);
+      const busiest = create("p", { className: "results", textContent: bad ? `bank ${banks.indexOf(degree)}: ${plural(degree, "different word")}` : "" });
       drawn.setAttribute("role", "img");
       drawn.setAttribute("aria-label", `words requested from each of 32 banks: ${banks.join(" ")}`);
-      return [heading, create("p", { className: "cost " + (bad ? "bad" : "good"), textContent: text }), drawn, this.addresses(lanes, addresses)];
+      return [heading, create("p", { className: "cost " + (bad ? "bad" : "good"), textContent: text }), drawn, busiest, this.addresses(lanes, addresses)];
     }
     const used = new Map();
     addresses.forEach((address) => {
@@ -220,7 +229,8 @@ class Pane {
   }
   addresses(lanes, addresses) {
     const chosen = lanes.indexOf(this.view.lane);
-    const ends = chosen >= 0 ? `lane ${this.view.lane} at ${hex(addresses[chosen])}` : `lane ${lanes[0]} at ${hex(addresses[0])}, lane ${lanes.at(-1)} at ${hex(addresses.at(-1))}`;
+    const step = addresses.length > 2 && addresses.every((a, i) => i === 0 || a - addresses[i - 1] === addresses[1] - addresses[0]) ? `, ${addresses[1] - addresses[0]} bytes apart` : "";
+    const ends = chosen >= 0 ? `lane ${this.view.lane} at ${hex(addresses[chosen])}` : `lane ${lanes[0]} at ${hex(addresses[0])}, lane ${lanes.at(-1)} at ${hex(addresses.at(-1))}${step}`;
     return create("p", { className: "results", textContent: ends });
   }
   showWarps(i) {
@@ -320,7 +330,10 @@ class Player {
     const all = create("option", { value: "", textContent: "all" });
     $("#only").replaceChildren(all, ...Array.from({ length: this.film.warps }, (_, i) => create("option", { value: i, textContent: i })));
     $("#only").value = warp ?? "";
-    this.compare($("#other").value, step);
+    step = Math.min(step, this.steps.length - 1);
+    const own = (at) => warp === null || this.steps[at][0] === warp;
+    const next = own(step) ? step : this.film.after(step, (_, at) => own(at));
+    this.compare($("#other").value, next >= 0 ? next : Math.max(0, this.film.before(step, (_, at) => own(at))));
   }
   compare(value, step = this.at) {
     $("#other").value = value;
@@ -328,11 +341,15 @@ class Player {
     $("#panes").replaceChildren(...[this.pane, this.other].filter(Boolean).map((pane) => pane.root));
     this.show(Math.min(step, this.steps.length - 1));
   }
-  // In the other film, the step of the same warp that reaches the same source line for the same time; else the step as far along.
+  // In the other film, the step of the same warp that is of the same kind at the same source line, for the same time; else the step as far
+  // along.
   counterpart(i) {
     const [warp, statement] = this.steps[i];
     const place = this.film.places[statement];
-    const same = (film) => (step) => step[0] === warp && place && film.places[step[1]]?.line === place.line && film.places[step[1]].file === place.file;
+    const { kind } = STATEMENT;
+    const wanted = this.film.statements[statement][kind];
+    const same = (film) => (step) => step[0] === warp && place && film.places[step[1]]?.line === place.line &&
+      film.places[step[1]].file === place.file && film.statements[step[1]][kind] === wanted;
     const time = this.steps.slice(0, i + 1).filter(same(this.film)).length;
     let seen = 0;
     const found = this.other.film.steps.findIndex((step) => same(this.other.film)(step) && ++seen === time);
@@ -436,7 +453,7 @@ class Player {
     const paint = canvas.getContext("2d");
     const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
     const width = canvas.width / this.steps.length;
-    const highest = Math.max(4, ...this.film.costs);
+    const highest = Math.max(WARP, ...this.film.costs); // the same scale for all kernels that have no worse request
     const room = canvas.height - 12 * scale;
     this.steps.forEach((step, i) => {
       const height = Math.max(2 * scale, (room * this.film.costs[i]) / highest);

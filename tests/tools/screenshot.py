@@ -1,6 +1,8 @@
-"""Draws the README's picture of the trainer, from a real session in a terminal:
+"""Makes the README's pictures: of the trainer from a real session in a terminal, of a film and of the book from a browser.
 
     build/python/bin/python3 tests/tools/screenshot.py > common/learn.svg
+    make see 04-11; make book; build/python/bin/python3 tests/tools/screenshot.py film common/film.png
+    build/python/bin/python3 tests/tools/screenshot.py book common/book.png
 """
 
 import pathlib
@@ -29,7 +31,25 @@ def spans(line):
     return found
 
 
+PAGES = {"film": "see/04-11.html#film=tiled&step=305&lane=3", "book": "book/04-kernels/11-transpose/index.html"}
+
+
+def browser_picture(what, out):
+    from course.possible import setup
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(ROOT / setup()["CHROMIUM"]), args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1180, "height": 740})
+        page.goto(f"file://{ROOT}/build/{PAGES[what]}")
+        page.wait_for_load_state("networkidle")
+        page.screenshot(path=out)
+        browser.close()
+
+
 def main():
+    if len(sys.argv) == 3:
+        return browser_picture(*sys.argv[1:])
     with tempfile.TemporaryDirectory() as place:
         folder = house(place, LESSON)
         trainer = Terminal(folder, "04-11", columns=90, lines=30)

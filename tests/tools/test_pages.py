@@ -203,6 +203,10 @@ def cells(page):
     return {int(lane): value for lane, value in shown}
 
 
+def shortened(values):
+    return {lane: "…" + value[-5:] if len(value) > 7 else value for lane, value in values.items()}
+
+
 def test_a_film_is_one_small_file_that_requests_nothing(film, tab):
     assert film.stat().st_size <= 2_000_000
     page = opened(tab, film)
@@ -216,11 +220,11 @@ def test_steps_forward_and_back_show_the_recorded_values(film, recorded, tab):
     page = opened(tab, film, film="tiled", step=1)
     for at in range(40):
         assert position(page) == f"step {at + 1} of {len(steps)}"
-        assert cells(page) == values_of(steps[at])
+        assert cells(page) == shortened(values_of(steps[at]))
         page.keyboard.press("ArrowRight")
     for at in range(40, 0, -1):
         page.keyboard.press("ArrowLeft")
-        assert cells(page) == values_of(steps[at - 1])
+        assert cells(page) == shortened(values_of(steps[at - 1]))
     page.keyboard.press("End")
     assert position(page) == f"step {len(steps)} of {len(steps)}"
     page.keyboard.press("Home")

@@ -196,7 +196,7 @@ void Film::fault(const Warp& warp, const Code& code, const Instruction& instruct
     char address[24];
     std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(fault.address));
     rows.push_back({"tried", fault.what + " at " + address});
-    rows.push_back({"which", fault.where});
+    rows.push_back({"where", fault.where});
   } else {
     rows.push_back({"why", fault.what});
   }
