@@ -130,7 +130,7 @@ extern "C" __global__ void __launch_bounds__(1024) add_rows(const float* sums, f
   if (lane == 0 && blockIdx.x * 8 + warp < columns) db[blockIdx.x * 8 + warp] = sum;
 }
 
-// c = a b, with a of m x k and b of k x n: the third rung of 04-12, for any shape. A block of 256 threads computes a
+// c = a b, with a of m x k and b of k x n: the rung register_2d of 04-12, for any shape. A block of 256 threads computes a
 // tile of 128 x 128.
 extern "C" __global__ void __launch_bounds__(256)
     multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
