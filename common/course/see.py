@@ -154,7 +154,4 @@ def main(lessons: list[str]) -> int:
     except NoFilm as why:
         print(why)
         return 1
-    if not wished and not lessons:
-        print("Which lesson? make see 04-11, or make see PROGRAM=./a.out")
-        return 1
     return 0

@@ -85,6 +85,8 @@ def refusal(goals, part):
         if goal not in help.targets() and not is_numbered(goal) and not goal.startswith("build/"):
             if not ("test" in goals and is_suite(goal)):
                 return f"There is no target called {goal}.{did_you_mean(goal)} `make help` lists them"
+    if "see" in goals and not part and not os.environ.get("PROGRAM"):
+        return "Which lesson? Type make see 04-11, or make see PROGRAM=./a.out"
     for name in part + [goal for goal in goals if is_numbered(goal)]:
         if name not in chapters() and name not in lessons() and not ("test" in goals and is_suite(name)):
             return no_such_part(name)
