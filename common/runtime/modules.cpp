@@ -127,8 +127,14 @@ cudaError_t load(Image& image) {
   char log[256] = "";
   CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
   void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
-  const cudaError_t error =
+  cudaError_t error =
       code(driver().cuLibraryLoadData(&image.library, program, options, values, 2, nullptr, nullptr, 0));
+  // A driver may look at the code only when something is wanted of the library.
+  unsigned count = 0;
+  if (error == cudaSuccess) {
+    error = code(driver().cuLibraryGetKernelCount(&count, image.library));
+    if (error == cudaErrorNoKernelImageForDevice) driver().cuLibraryUnload(image.library);
+  }
   if (error != cudaErrorNoKernelImageForDevice) return error;
   image.library = nullptr;
   return link(*image.wrapper, &image.library);

@@ -5,12 +5,12 @@ import re
 
 from course import ROOT, environment, help
 
-CONTAINERFILE = (ROOT / "Containerfile").read_text(encoding="utf-8")
+CONTAINERFILE = (ROOT / ".devcontainer" / "Containerfile").read_text(encoding="utf-8")
 
 
 def test_the_dev_container_uses_a_stage_of_the_containerfile():
     settings = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text(encoding="utf-8"))
-    assert (ROOT / ".devcontainer" / settings["build"]["dockerfile"]).resolve() == (ROOT / "Containerfile").resolve()
+    assert (ROOT / ".devcontainer" / settings["build"]["dockerfile"]).resolve() == (ROOT / ".devcontainer" / "Containerfile").resolve()
     assert settings["build"]["target"] in re.findall(r"^FROM \S+ AS (\w+)$", CONTAINERFILE, re.MULTILINE)
     for command in ("postCreateCommand", "postAttachCommand"):
         make, target = settings[command].split()
