@@ -306,7 +306,7 @@ class Ladder {
     }
     const auto multiply = [&](int i) { library_.multiply(product.a, product.b, product.c, algorithms[i]); };
     const int best = fastest(n, algorithms.size(), multiply);
-    // The two take turns, because the clock depends on the temperature, and so on what has run before.
+    // The two alternate, because the clock depends on the temperature, and thus on what has run before.
     std::vector<double> ours, theirs;
     for (int round = 0; round < (best < 0 ? 1 : kRounds); ++round) {
       if (best >= 0)

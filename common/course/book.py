@@ -10,7 +10,6 @@ its translation is reviewed.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pathlib
@@ -18,7 +17,7 @@ import re
 import shutil
 import subprocess
 
-from course import ROOT, build, environment, see, text
+from course import ROOT, build, environment, progress, see, text
 from course.lessons import chapters, lessons, number
 from course.possible import setup, why_not
 
@@ -307,9 +306,7 @@ def record_films() -> list[str]:
 
 def mark_solved() -> None:
     """Tells the book which lessons are solved, in a file that its pages load."""
-    from course import progress
-
-    solved = [lesson for lesson, kept in progress.load()["lessons"].items() if kept.get("solved")]
+    solved = progress.solved(progress.load())
     for static in BOOK.rglob("_static"):
         (static / "progress.js").write_text(f"window.solved = {json.dumps(solved)};\n", encoding="utf-8")
 
@@ -335,11 +332,9 @@ def main(words=()) -> int:
     if locale is None or sphinx("html", out, language or "en", locale):
         print("The book was not built: Sphinx names the reason above. It is a fault of a text, or of common/course/book.py.")
         return 1
-    (out / "_static" / "progress.js").touch()
     for lesson in films:
         (out / "films").mkdir(exist_ok=True)
         shutil.copyfile(see.SEEN / f"{number(lesson)}.html", out / "films" / f"{number(lesson)}.html")
-    with contextlib.suppress(ImportError):  # until the trainer is there
-        mark_solved()
+    mark_solved()
     print(f"The book is in {(out / 'index.html').relative_to(ROOT)}. Open it in a browser.")
     return 0

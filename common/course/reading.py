@@ -31,8 +31,9 @@ def first_of(sections, heading):
 
 
 def without_ending(body):
-    """The exercise without `make check`, which the trainer replaces, and without what follows: references, notes for the teacher, navigation."""
-    body = re.split(r"^(?:\*\*References|> \*\*For the teacher|---\s*$)", body, maxsplit=1, flags=re.MULTILINE)[0]
+    """The exercise without `make check`, which the trainer replaces, and without what follows: a question about the film,
+    references, notes for the teacher, navigation."""
+    body = re.split(r"^(?:\*\*In the film|\*\*References|> \*\*For the teacher|---\s*$)", body, maxsplit=1, flags=re.MULTILINE)[0]
     body, found = re.subn(r"^```console\n\$ make check.*?^```\n?", "", body, flags=re.MULTILINE | re.DOTALL)
     return re.sub(r"(?:^|\s)[A-Z][^.:?\n]*:\s*(?=\s*(?:<details|$))", "\n\n", body).strip() if found else body.strip()
 

@@ -13,7 +13,7 @@ int current_device();
 // Calls with a device's primary context current, and restores the caller's context.
 cudaError_t in_primary(int device, const std::function<CUresult()>& call);
 
-// nullptr if there is none to be had.
+// nullptr if it cannot be created.
 CUcontext primary_context(int device);
 
 // Fills in the structure of the newest version (properties.cpp).

@@ -1,5 +1,6 @@
-// Corners that programs seldom reach: log buffers of every size, files that are none, sizes that wrap, captures of what
-// cannot be captured, and accesses just past what a kernel was given. Recorded from driver 580.95.05 on an H200.
+// Corners that programs rarely reach: log buffers of every size, files without code, sizes that wrap, captures of calls
+// that cannot be captured, and accesses just past the end of a kernel's memory. Recorded from driver 580.159.04 on an
+// H200.
 #include "tests/conformance/scenario.hpp"
 
 #include <sys/mman.h>

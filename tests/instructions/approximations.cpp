@@ -114,10 +114,10 @@ TEST_CASE("Sine and cosine stay within the manual's bounds, and see huge argumen
         const double bound = std::fabs(x) <= 2 * kPi ? std::exp2(-20.5) : std::fabs(x) <= 100 * kPi ? std::exp2(-14.7) : 2;
         const double exact = cosine ? std::cos(x) : std::sin(x);
         if (!(std::fabs(y - exact) <= bound) || std::fabs(y) > 1) FAIL_CHECK("exactly " << exact);
-        // An angle is counted in turns, with 25 bits behind the point; a float above 2^24 turns has none of them.
+        // The H200 counts an angle in full circles, with 25 fractional bits. A float above 2^24 circles has no such bits.
         if (std::fabs(x) < 0x1p-23 || std::fabs(x) >= 0x1p27) {
           const u64 sign = cosine ? 0 : arguments()[i] & 0x80000000;
-          if (got[i] != (cosine ? code(1) : sign)) FAIL_CHECK("not a whole number of turns");
+          if (got[i] != (cosine ? code(1) : sign)) FAIL_CHECK("not a whole number of circles");
         }
       }
     }

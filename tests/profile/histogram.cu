@@ -57,8 +57,8 @@ __device__ unsigned scan_warp(unsigned number) {
   return number;
 }
 
-// A block's 16384 numbers: a warp has 2048 side by side, and takes them 128 at a time, four for each lane. Nobody needs
-// them again soon: __ldcs and __stcs say so.
+// A block's 16384 numbers: a warp has 2048 contiguous ones, and loads them 128 at a time, four for each lane. No thread
+// needs them again soon, which __ldcs and __stcs express.
 struct Tile {
   uint4 fours[kFours];
   unsigned before[kFours];  // the sum of the tile's numbers before each four
@@ -162,10 +162,10 @@ extern "C" __global__ void scan_with_sums(const unsigned* in, unsigned* out, con
   tile.store(out, blockIdx.x, sums[blockIdx.x]);
 }
 
-// 3: one pass. Each tile says its own sum as soon as it knows it, and the sum of everything up to its end a little
-// later; the next one looks back, as far as it must. Both are one 64-bit word, so that nobody sees half: what it is (1
-// own sum, 2 everything), and the sum. states[0] is the number of the next tile: taken in the order in which blocks
-// begin, so that those whom a block waits for have begun. All words are 0 before.
+// 3: one pass with a decoupled look-back. Each tile publishes its own sum as soon as it knows it, and the sum of all
+// numbers up to its end a little later. Kind (1: own sum, 2: all) and sum are one 64-bit word, so no thread reads half of
+// it. states[0] is the number of the next tile. Blocks take numbers in the order in which they begin, so all blocks that a
+// block waits for have begun. All words are 0 before.
 extern "C" __global__ void one_pass(const unsigned* in, unsigned* out, volatile u64* states) {
   __shared__ unsigned number_of_tile, sum_before;
   if (threadIdx.x == 0) number_of_tile = static_cast<unsigned>(atomicAdd(const_cast<u64*>(states), 1));
@@ -188,7 +188,7 @@ extern "C" __global__ void one_pass(const unsigned* in, unsigned* out, volatile 
         while (said >> 32 == 0);
       }
       const unsigned everything = __ballot_sync(0xffffffff, said >> 32 == 2);
-      const int last = everything == 0 ? 31 : __ffs(everything) - 1;  // what lies behind it is in it
+      const int last = everything == 0 ? 31 : __ffs(everything) - 1;  // it includes what precedes it
       unsigned part = static_cast<int>(threadIdx.x) <= last ? static_cast<unsigned>(said) : 0;
       for (int distance = 16; distance > 0; distance /= 2) part += __shfl_down_sync(0xffffffff, part, distance);
       before += __shfl_sync(0xffffffff, part, 0);

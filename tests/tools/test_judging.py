@@ -233,7 +233,7 @@ def test_what_several_cases_fail_of_is_told_once():
     one.failure = three.failure = "no function"
     two.failure = "another"
     with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [one, two, three]):
-        check.judge("02-context/03-stack", mock.Mock(failed=set()), None, True)
+        check.judge("02-context/03-stack", mock.Mock(failed=set()), Device("simulator", "", "", {}), True)
     assert shown.getvalue().splitlines()[1:] == ["   - one", "   - three", "      no function", "   - two", "      another"], shown.getvalue()
 
 
@@ -242,7 +242,7 @@ def test_a_crash_in_every_case_is_told_once():
     one.failure, two.failure = (f"after a b.cpp:{line}: SIGSEGV, in your code or below it\nthe program was killed" for line in (7, 9))
     three.failure = "a b.cpp:8: CHECK( done )\n" + two.failure
     with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [one, two, three]):
-        check.judge("02-context/03-stack", mock.Mock(failed=set()), None, True)
+        check.judge("02-context/03-stack", mock.Mock(failed=set()), Device("simulator", "", "", {}), True)
     assert shown.getvalue().splitlines()[1:5] == ["   - one", "   - two"] + ["      " + line for line in one.failure.splitlines()], shown.getvalue()
     assert shown.getvalue().count("   - ") == 3 and "      a b.cpp:8: CHECK( done )" in shown.getvalue()
 

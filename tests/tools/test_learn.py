@@ -448,6 +448,8 @@ def test_the_trainer_can_show_every_lesson(lesson):
     found = reading.read(lesson)
     assert found.question and found.predict and found.results and found.exercise and len(found.hints) > 1, found
     assert "make check" not in found.exercise and "<details>" not in found.whole + found.exercise, found
+    film = re.search(r"<summary>What the film shows</summary>\s*(.*?)</details>", (ROOT / lesson / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    assert not film or not any(hint in reading.plain(film[1]) for hint in found.hints), found.hints
     assert verdict.definitions(ROOT / lesson / learn.exercise_of(lesson).name.replace("exercise", "solution")), lesson
     from course import screen
 

@@ -104,7 +104,7 @@ CUresult driver::call_cuLibraryLoadData(CUlibrary* library, const void* code, CU
                                         unsigned int numLibraryOptions) {
   require_calls_permitted();
   Failure failed{CUDA_SUCCESS, {}};
-  // Who asks for a log may have something else to try.
+  // A program that asks for a log may have something else to try.
   const bool logs = jitOptions != nullptr && std::find(jitOptions, jitOptions + numJitOptions,
                                                        CU_JIT_ERROR_LOG_BUFFER) != jitOptions + numJitOptions;
   const Texts texts = texts_or_failure(failed, [&] { return texts_of_image(code, !logs); });

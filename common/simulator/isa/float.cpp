@@ -91,7 +91,7 @@ struct RcpGross {
 struct RsqrtGross {
   static double of(double a) { return upper(1.0 / __builtin_sqrt(of_upper(a))); }
 };
-// The angle in turns, as a float that is cut off, counted in units of 2^-25 of a turn. So small angles have no sine, and
+// The angle in full circles, as a truncated float in units of 2^-25. So small angles have no sine, and
 // of large ones no more is left than the float has.
 struct Turns {
   explicit Turns(float a) {

@@ -2,8 +2,10 @@
 
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/report.hpp"
+#include "common/simulator/numbers.hpp"
 #include "common/simulator/profile/counters.hpp"
 #include "common/simulator/profile/trace.hpp"
+#include "common/simulator/profile/traffic.hpp"
 #include "common/simulator/text.hpp"
 
 #include <algorithm>
@@ -77,9 +79,8 @@ std::string access(const std::vector<const Touch*>& touches, const SiteCount& co
   }
   const bool shared = first.space == Space::shared;
   const GlobalCount& memory = first.space == Space::local ? cost.local : cost.global;
-  constexpr u64 kSectorBytes = 32;
   const u64 paid = shared ? cost.shared.wavefronts : memory.sectors;
-  const u64 least = shared ? cost.shared.least : (memory.bytes + kSectorBytes - 1) / kSectorBytes;
+  const u64 least = shared ? cost.shared.least : (memory.bytes + kSector - 1) / kSector;
   std::string text = "[\"" + std::string(name(first.space)) + "\",\"" + kKinds[static_cast<u32>(first.kind)] + "\"," +
                      std::to_string(first.size) + "," + list_of(lanes) + "," + list_of(addresses) + "," +
                      std::to_string(paid) + "," + std::to_string(least) + ",";
@@ -193,9 +194,7 @@ void Film::fault(const Warp& warp, const Code& code, const Instruction& instruct
   steps_ += ",[],[]]";
   std::vector<std::pair<const char*, std::string>> rows{{"lane", std::to_string(fault.lane)}};
   if (fault.size != 0) {
-    char address[24];
-    std::snprintf(address, sizeof address, "0x%llx", static_cast<unsigned long long>(fault.address));
-    rows.push_back({"tried", fault.what + " at " + address});
+    rows.push_back({"tried", fault.what + " at " + hex(fault.address)});
     rows.push_back({"where", fault.where});
   } else {
     rows.push_back({"why", fault.what});

@@ -1,4 +1,4 @@
-// Contexts of the first version of cuCtxCreate, whose device memory lies below 4 GiB.
+// Contexts of the first version of cuCtxCreate, whose device memory is below 4 GiB.
 #pragma once
 #include "common/simulator/state/context.hpp"
 

@@ -109,7 +109,7 @@ void look_through(Texture& t, const CUDA_RESOURCE_DESC& resource, const CUDA_RES
   }
   describe_texels(t, kViewFormats[number / 3], 1u << number % 3);
   require(t.texel_bytes() == was);
-  // Beyond the last level or layer there is none, but where there is only one.
+  // A view ends at the last level and the last layer, unless the array has only one of them.
   const u32 most_level = u32(t.levels.size()) - 1, most_layer = t.base().depth - 1;
   require(view.firstMipmapLevel <= view.lastMipmapLevel && view.firstMipmapLevel <= most_level);
   require(view.firstLayer <= view.lastLayer && view.firstLayer <= most_layer);

@@ -1,5 +1,5 @@
-// Accesses beyond a variable in shared memory that another one, or nothing, lies behind. Only the loader knows which
-// variable an instruction means: Code::shared_variable_of.
+// Accesses beyond the end of a variable in shared memory. Only the loader knows which variable an instruction means:
+// Code::shared_variable_of.
 #pragma once
 #include "common/simulator/exec/observer.hpp"
 
