@@ -151,7 +151,7 @@ class Pages:
         for file in self.texts:
             content = self.page(file)
             if file == "README.md":
-                content = content.partition("\n## Your own program")[0] + "\n" + contents(self)
+                content = content.partition("\n## Run your own CUDA program")[0] + "\n" + contents(self)
             elif file.count("/") == 1 and file[:1].isdigit():
                 names = "\n".join(f"{lesson.split('/')[1]}/index" for lesson in lessons([file.split("/")[0]]))
                 content += f"\n```{{toctree}}\n:hidden:\n:maxdepth: 1\n\n{names}\n```\n"
