@@ -197,7 +197,8 @@ class Pane {
     const heading = create("h3", { textContent: `${space} memory: the warp ${verb} ${plural(size, "byte")} per lane` });
     if (space === "shared") {
       const degree = Math.max(...banks);
-      const text = bad ? `${cost}-way bank conflict: ${plural(cost, "pass", "passes")} where ${least} would do` : `no bank conflict: ${plural(cost, "pass", "passes")}`;
+      const conflict = cost % least ? "bank conflicts" : `${cost / least}-way bank conflict`;
+      const text = bad ? `${conflict}: ${plural(cost, "pass", "passes")} where ${least} would do` : `no bank conflict: ${plural(cost, "pass", "passes")}`;
       const bars = banks.map((words, bank) => {
         const fill = create("i");
         fill.style.height = `${degree ? (100 * words) / degree : 0}%`;

@@ -302,6 +302,11 @@ def passes(film):
     return sum(access[5] for step in film["steps"] for access in step[5] if access[0] == "shared")
 
 
+def costs_of_shared_loads(film):
+    """{(passes, fewest possible passes)} of all loads from shared memory."""
+    return {tuple(access[5:7]) for step in film["steps"] for access in step[5] if access[:2] == ["shared", "read"]}
+
+
 def lanes_that_store(film):
     return [bin(step[2]).count("1") for step in film["steps"] if any(access[:2] == ["global", "write"] for access in step[5])]
 
@@ -314,6 +319,8 @@ ANSWERS = [
     ("10-reduction", "", "interleaved", lambda film: passes(film) == 150, "150 passes in `interleaved`"),
     ("10-reduction", "", "sequential", lambda film: passes(film) == 45, "45 in `sequential`"),
     ("11-transpose", "", "tiled", lambda film: max(access[5] for step in film["steps"] for access in step[5]) == 32, "takes 32 passes where 1 would do"),
+    ("12-matmul", "kernel=vectorized", "vectorized", lambda film: costs_of_shared_loads(film) == {(2, 2), (8, 4)}, "takes 8 passes where 4 would do"),
+    ("12-matmul", "kernel=warp_tiled", "warp_tiled", lambda film: costs_of_shared_loads(film) == {(2, 2), (4, 4)}, "the same load takes 4 passes"),
 ]
 
 

@@ -314,7 +314,7 @@ def test_an_interruption_leaves_nothing_and_stops_what_was_started(house, number
     pids = []
     until(lambda: pids or pids.extend(path.read_text().strip() for path in house.cache.glob("part.*/files/pid") if path.read_text().strip()))
     running.send_signal(number)
-    said = running.communicate(timeout=10)[1]
+    said = running.communicate(timeout=60)[1]
     assert running.returncode == 130 and "Interrupted: nothing half-made was kept." in said and "Traceback" not in said, said
     assert nothing_half_made(house)
     until(lambda: not pathlib.Path(f"/proc/{pids[0]}").exists())
