@@ -95,8 +95,12 @@ class Build:
     def complaint(self, target):
         """What the compilers say about a target that failed: it is built again, alone."""
         again = call([target, "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        lines = [line for line in again.stderr.splitlines() if "No rule to make target" in line or not re.match(r"make(\[\d+\])?: ", line)]
-        return "\n".join(lines) or f"it was not built: make {target}"
+        return without_make(again.stderr) or f"it was not built: make {target}"
+
+
+def without_make(said):
+    """What compilers and linkers said, without make's own lines."""
+    return "\n".join(line for line in said.splitlines() if "No rule to make target" in line or not re.match(r"make(\[\d+\])?: ", line))
 
 
 def out_of_date(targets):

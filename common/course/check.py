@@ -8,8 +8,9 @@ import sys
 from course import ROOT, build, faults, progress
 from course import judge as judging
 from course.device import choose_device
-from course.lessons import heading, is_python, lessons as every_lesson
+from course.lessons import beside, heading, is_python
 from course.possible import why_not
+from course.process import RESTORE
 
 LIMIT = 20  # seconds for one exercise: a person is waiting
 LONGER = 120  # if PyTorch has to be imported first
@@ -40,13 +41,17 @@ def limit_for(lesson, device):
     return LONGER if is_python(lesson) else ON_GPU if device.kind == "gpu" else LIMIT
 
 
+def faults_of(lesson, source, device):
+    """A test case more, in a list, for an answer that has passed all others. A kernel's results may be right by luck, so the simulator runs it
+    once more with all checks on. For other exercises it does so if CUDASIM_CHECK is set."""
+    is_tried = source.suffix == ".cu" or os.environ.get("CUDASIM_CHECK")
+    return list(filter(None, [is_tried and faults.case_of(lesson, "exercise", device)]))
+
+
 def cases(lesson, source, device):
-    """The result of each test case. A kernel's results may be right by luck, so the simulator runs it once more with all checks on. For other
-    exercises it does so if CUDASIM_CHECK is set."""
+    """The result of each test case."""
     found = judging.judge(lesson, "exercise", device, limit_for(lesson, device))
-    if not any(case.failure for case in found) and (source.suffix == ".cu" or os.environ.get("CUDASIM_CHECK")):
-        found += filter(None, [faults.case_of(lesson, "exercise", device)])
-    return found
+    return found if any(case.failure for case in found) else found + faults_of(lesson, source, device)
 
 
 def without_the_place_of_a_crash(failure):
@@ -91,17 +96,10 @@ def note_solved(lesson, source):
             progress.note_attempt(lesson, source.read_bytes(), solved=True)
 
 
-def where_next(lessons):
-    """What to do after the last of `lessons` is solved."""
-    every = every_lesson()
-    after = every[every.index(lessons[-1]) + 1 :]
-    return f"Next: {heading(after[0])}: {after[0]}/README.md" if after else "That was the last lesson."
-
-
 def main(chosen):
     lessons = [lesson for lesson in chosen if "exercise" in judging.answers(lesson)]
     for lesson in [lesson for lesson in chosen if lesson not in lessons]:
-        print(f"{lesson}   has no exercise. If its file was deleted, `git status` names it, and `git checkout` with that name restores it.")
+        print(f"{lesson}   has no exercise. If its file was deleted, {RESTORE}")
     if not lessons:
         return 1
     without = [lesson for lesson in lessons if why_not(lesson, for_check=True)]
@@ -122,7 +120,8 @@ def main(chosen):
         return 0
     print(f"\n{len(solved)} of {len(able)} exercises solved")
     if len(solved) == len(able):
-        print(where_next(able))
+        after = beside(able[-1], 1)
+        print(f"Next: {heading(after)}: {after}/README.md" if after else "That was the last lesson.")
         return 0
     unsolved = [lesson for lesson in able if lesson not in solved]
     if len(able) > 1:

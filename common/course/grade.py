@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 
-from course import ROOT, build, check, enclosure, faults, judge, learn, mistakes, typed, verdict
+from course import ROOT, build, check, enclosure, exercise, faults, judge, mistakes, typed, verdict
 from course.device import choose_device
 from course.lessons import heading, is_python, lessons, number
 from course.possible import setup, why_not
@@ -103,7 +103,7 @@ def refused(path, lesson):
         return "it is a link or no regular file"
     if about.st_size > LARGEST:
         return f"it has {about.st_size >> 20} MB"
-    wanted = learn.exercise_of(lesson).suffix
+    wanted = exercise.file_of(lesson).suffix
     return None if path.suffix == wanted else f"the exercise of {number(lesson)} is exercise{wanted}"
 
 
@@ -129,7 +129,7 @@ def collect(folder, chosen):
 
 def original(lesson):
     """The exercise as the course has it."""
-    path = learn.exercise_of(lesson)
+    path = exercise.file_of(lesson)
     return git(["show", f"HEAD:./{path.name}"], path.parent) or path.read_bytes()
 
 

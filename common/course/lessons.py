@@ -19,6 +19,13 @@ def chapters():
     return sorted({lesson.split("/")[0] for lesson in lessons()})
 
 
+def beside(lesson, step):
+    """The lesson `step` places after this one, or before it; None at the ends."""
+    every = lessons()
+    place = every.index(lesson) + step
+    return every[place] if 0 <= place < len(every) else None
+
+
 def heading(folder):
     """The first heading of a folder's README: '02-03 The context stack'."""
     readme = ROOT / folder / "README.md"

@@ -6,6 +6,7 @@ import subprocess
 
 # A program that lacks something not every machine has (NVRTC, a second device) prints one line and ends with this status.
 SKIPPED = 77
+RESTORE = "`git status` names it, and `git checkout` with that name restores it."  # advice about a file that was deleted
 
 
 def reason_given(printed):

@@ -4,7 +4,7 @@ import dataclasses
 import re
 
 from course import ROOT, text
-from course.walk import folded
+from course.text import folded
 
 # Where one hint ends and the next begins inside a paragraph: a full stop, not one of "e.g." or of a number, before a capital or code.
 SENTENCE = re.compile(r"(?<=[a-z0-9`)*\]][.?!])\s+(?=[A-Z`*\"(])")
@@ -17,10 +17,7 @@ def plain(markdown):
         fence = re.match(r"\s*```", line)
         inside = inside != bool(fence)
         if not inside and not fence:
-            line = re.sub(r"!\[([^\]]*)\]\(([^)]*)\)", r"(picture \2: \1)", line)
-            line = re.sub(r"\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)", r"\1", line)
-            line = re.sub(r"<!--.*?-->", "", line)
-            line = re.sub(r"^#+ (.*)", r"**\1**", line)  # a heading would be put into the middle
+            line = re.sub(r"^#+ (.*)", r"**\1**", text.without_links(line))  # a heading would be put into the middle
         lines.append(line)
     return "\n".join(lines).strip("\n")
 
@@ -65,6 +62,11 @@ class Lesson:
     whole: str  # without what is folded
     whole_with_results: str
 
+    @property
+    def first_result(self):
+        """The first sentence of the first result, without Markdown's marks."""
+        return re.sub("[`*]", "", steps(self.results[0][1])[0]) if self.results and self.results[0][1] else ""
+
 
 def read(lesson):
     """The parts of a lesson's README; a text that is missing or has other sections leaves parts empty."""
@@ -75,7 +77,7 @@ def read(lesson):
     question, idea = (found.group(1), found.group(2)) if found else ("", head)
     predict, results = folded(first_of(sections, "Predict"))
     exercise, hints = folded(without_ending(first_of(sections, "Exercise")))
-    unfolded = re.sub(r"<details><summary>(.*?)</summary>\s*(.*?)</details>", r"**\1:** \2", content, flags=re.DOTALL)
+    unfolded = text.FOLDED.sub(r"**\1:** \2", content)
     before_exercise, exercise_heading, after = unfolded.partition("\n## Exercise")
     return Lesson(
         title=title.removesuffix(" ★"),

@@ -13,6 +13,7 @@ import os
 import select
 import signal
 import struct
+import subprocess
 import sys
 import termios
 
@@ -172,6 +173,27 @@ class Screen:
             yield
         finally:
             self.take()
+
+    def run(self, command: list[str], **how) -> None:
+        """Runs a program in the terminal, which then sends its signals to that program only."""
+
+        def in_the_new_process():
+            os.setpgrp()
+            os.tcsetpgrp(self.keyboard, os.getpid())  # before it can read: a program in the background would be stopped
+            signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+
+        with self.lent():
+            before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+            try:
+                running = subprocess.Popen(command, preexec_fn=in_the_new_process, **how)
+                while os.WIFSTOPPED(os.waitpid(running.pid, os.WUNTRACED)[1]):  # Ctrl-Z has no shell to go to
+                    os.tcsetpgrp(self.keyboard, running.pid)
+                    os.killpg(running.pid, signal.SIGCONT)
+                running.returncode = 0  # it has been waited for
+            finally:
+                with contextlib.suppress(OSError):  # the terminal may be gone
+                    os.tcsetpgrp(self.keyboard, os.getpgrp())
+                signal.signal(signal.SIGTTOU, before)
 
     def write(self, text: str) -> None:
         data = text.encode("utf-8", errors="replace")

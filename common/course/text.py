@@ -74,3 +74,24 @@ def sections(text):
             body.append(line)
     parts.append((heading, "\n".join(body).strip("\n")))
     return parts
+
+
+FOLDED = re.compile(r"<details><summary>(.*?)</summary>\s*(.*?)</details>", re.DOTALL)
+
+
+def folded(body):
+    """(the section without its <details>, [(summary, what is folded)])."""
+    return FOLDED.sub("", body), FOLDED.findall(body)
+
+
+def recorded(body):
+    """The lines that a GPU printed, where its figures are in the text and the simulator's are others; without the command."""
+    shown = [block for block in blocks(body) if "recorded" in block.notes or any(literal.startswith("NVIDIA H200") for literal in block.varies())]
+    return shown[0].lines[1:] if shown else []
+
+
+def without_links(line):
+    """A line of Markdown as a terminal shows it: a link becomes its text, a picture a note, a comment nothing."""
+    line = re.sub(r"!\[([^\]]*)\]\(([^)]*)\)", r"(picture \2: \1)", line)
+    line = re.sub(r"\[((?:`[^`]*`|[^\]`])*)\]\([^)]*\)", r"\1", line)
+    return re.sub(r"<!--.*?-->", "", line)

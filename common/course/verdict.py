@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from course import ROOT, build, check, faults, possible, text
+from course import ROOT, build, check, possible, text
 from course import judge as judging
 from course.device import choose_device
 from course.lessons import is_python, program
@@ -136,11 +136,6 @@ def problem_with(source, lesson):
 # ---- building ------------------------------------------------------------------------------------------------------------
 
 
-def without_make(said):
-    """What compilers and linkers said, without make's own lines."""
-    return "\n".join(line for line in said.splitlines() if "No rule to make target" in line or not re.match(r"make(\[\d+\])?: ", line))
-
-
 def first_error(said, source):
     """The compiler's first error, a line; of several lines from a linker, the functions that are missing."""
     condensed = check.condensed(said, source.name)
@@ -159,7 +154,7 @@ def build_exercise(lesson, source):
         built = build.call([*as_it_is, "wanted", targets, "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if built.returncode == 0:
             return None
-        wrong = without_make(built.stderr) or "make ended with an error and said nothing"
+        wrong = build.without_make(built.stderr) or "make ended with an error and said nothing"
     error = first_error(wrong, source)
     if source.suffix == ".py":  # the last line says what is wrong
         error = wrong.splitlines()[0].partition(": ")[2] or wrong
@@ -194,8 +189,8 @@ def cases_until_first(lesson, source, device):
         broken = judging.Case("the test program starts")
         broken.failure = f"it {run.end}\n{run.said}"
         cases = [broken]
-    elif found := faults.case_of(lesson, "exercise", device) if source.suffix == ".cu" or os.environ.get("CUDASIM_CHECK") else None:
-        cases.append(found)
+    else:
+        cases += check.faults_of(lesson, source, device)
     return cases, names, run.said
 
 
@@ -250,11 +245,9 @@ def prepare(lesson):
 
 
 def recorded(lesson):
-    """What a GPU printed, if the lesson's text explains those figures."""
+    """What a GPU printed, where the text explains its figures and the simulator's are others."""
     readme = ROOT / lesson / "README.md"
-    run = dict(text.sections(readme.read_text(encoding="utf-8"))).get("Run", "") if readme.exists() else ""
-    shown = [block for block in text.blocks(run) if "recorded" in block.notes or any(literal.startswith("NVIDIA H200") for literal in block.varies())]
-    return shown[0].lines[1:] if shown else []
+    return text.recorded(dict(text.sections(readme.read_text(encoding="utf-8"))).get("Run", "")) if readme.exists() else []
 
 
 def run(lesson):
@@ -262,7 +255,7 @@ def run(lesson):
         return {"kind": "skipped", "why": reason}
     built = build.call(["wanted", f"WANTED={' '.join(build.program_targets(lesson))}", "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     if built.returncode != 0:
-        return {"kind": "compile", "said": check.shortened(without_make(built.stderr), 12)}
+        return {"kind": "compile", "said": check.shortened(build.without_make(built.stderr), 12)}
     device = choose_device()
     try:
         ended = run_limited(program(lesson), RUN_LIMIT, env=device.environment_for(lesson), stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -14,8 +14,7 @@ from course import ROOT, text
 from course.device import choose_device
 from course.lessons import heading as heading_of, program
 from course.possible import why_not
-from course.process import how_it_ended
-
+from course.process import RESTORE, how_it_ended
 
 
 def page(columns, lines):
@@ -85,11 +84,8 @@ class Screen:
 
 
 def inline(line):
-    """Links as their text, pictures as a note; **, ` and the like stay."""
-    line = re.sub(r"!\[([^\]]*)\]\(([^)]*)\)", r"(picture, \2: \1)", line)
-    line = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", line)
-    line = re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"\1", line)
-    return re.sub(r"<!--.*?-->", "", line)
+    """Links as their text, pictures as a note, *words* as words; **, ` and the like stay."""
+    return re.sub(r"(?<![\w*])\*([^*\s][^*]*)\*(?![\w*])", r"\1", text.without_links(line))
 
 
 def wrapped(words, first="", rest=None):
@@ -159,12 +155,6 @@ def rendered(body):
     return lines
 
 
-def folded(body):
-    """(the section without its <details>, [(summary, what is folded)])."""
-    details = re.findall(r"<details><summary>(.*?)</summary>\s*(.*?)</details>", body, re.DOTALL)
-    return re.sub(r"<details>.*?</details>", "", body, flags=re.DOTALL), details
-
-
 # ---- the walk ------------------------------------------------------------------------------------------------------------
 
 
@@ -184,21 +174,15 @@ def run(screen, lesson, device):
         screen.show([f"(it {how_it_ended(ended.returncode)})"])
 
 
-def recorded(body):
-    """What a GPU printed, where its figures are in the text and the simulator's are others."""
-    shown = [block for block in text.blocks(body) if "recorded" in block.notes or any(literal.startswith("NVIDIA H200") for literal in block.varies())]
-    return ["", "As recorded on NVIDIA H200, whose figures the text explains:"] + shown[0].lines[1:] if shown else []
-
-
 def teach(screen, lesson, device, next_lesson):
     """One lesson: its sections in the README's order; Run really runs, the exercise and the edits stay in the text."""
     readme = ROOT / lesson / "README.md"
     if not readme.exists():
-        screen.show(["", f"{lesson} has no README.md. If the file was deleted, `git status` names it, and `git checkout` with that name restores it."])
+        screen.show(["", f"{lesson} has no README.md. If the file was deleted, {RESTORE}"])
         return
     parts = text.sections(readme.read_text(encoding="utf-8"))
     for number, (heading, body) in enumerate(parts):
-        shown, details = folded(body)
+        shown, details = text.folded(body)
         if number == 0:
             screen.show(["", "=" * WIDTH, f"**{heading}**", "=" * WIDTH])
             screen.show(rendered(shown))
@@ -206,7 +190,8 @@ def teach(screen, lesson, device, next_lesson):
             screen.wait("run it")
             screen.show(["", f"**{heading}**"])
             run(screen, lesson, device)
-            screen.show_as_they_are(recorded(body) if device.kind == "simulator" else [])
+            if device.kind == "simulator" and (printed := text.recorded(body)):
+                screen.show_as_they_are(["", "As recorded on NVIDIA H200, whose figures the text explains:", *printed])
         elif heading in ("Predict", "What happened"):
             if heading == "What happened":
                 screen.wait("what happened")

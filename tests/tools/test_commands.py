@@ -56,10 +56,10 @@ def test_a_walk_shows_what_stands_in_a_tables_third_column_under_its_name():
 
 def test_a_walk_on_the_simulator_shows_what_an_h200_has_measured():
     measured = "<!-- varies: NVIDIA H200 | measured -->\n```console\n$ make 01-a/01-b\nNVIDIA H200\n1.5 ms\n```\n"
-    assert walk.recorded(measured)[-2:] == ["NVIDIA H200", "1.5 ms"]
+    assert text.recorded(measured) == ["NVIDIA H200", "1.5 ms"]
     elsewhere = measured.replace("NVIDIA H200 | ", "")
-    assert walk.recorded(elsewhere) == walk.recorded("nothing is shown") == []
-    assert walk.recorded("<!-- recorded: NVIDIA H200 -->\n" + elsewhere) == walk.recorded(measured)
+    assert text.recorded(elsewhere) == text.recorded("nothing is shown") == []
+    assert text.recorded("<!-- recorded: NVIDIA H200 -->\n" + elsewhere) == text.recorded(measured)
 
 
 WAITS = """import time

@@ -23,7 +23,7 @@ from unittest import mock
 
 import pytest
 
-from course import ROOT, build, clean, environment, help, learn, lessons, possible, progress, reading, verdict
+from course import ROOT, build, clean, environment, exercise, help, lessons, possible, progress, reading, verdict
 from houses import house
 
 environment.use()
@@ -450,7 +450,7 @@ def test_the_trainer_can_show_every_lesson(lesson):
     assert "make check" not in found.exercise and "<details>" not in found.whole + found.exercise, found
     film = re.search(r"<summary>What the film shows</summary>\s*(.*?)</details>", (ROOT / lesson / "README.md").read_text(encoding="utf-8"), re.DOTALL)
     assert not film or not any(hint in reading.plain(film[1]) for hint in found.hints), found.hints
-    assert verdict.definitions(ROOT / lesson / learn.exercise_of(lesson).name.replace("exercise", "solution")), lesson
+    assert verdict.definitions(ROOT / lesson / exercise.file_of(lesson).name.replace("exercise", "solution")), lesson
     from course import screen
 
     console = screen.Console(theme=screen.THEME, width=80, force_terminal=False, highlight=False)

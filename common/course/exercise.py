@@ -1,0 +1,96 @@
+"""The file of a lesson's exercise: where it is, what it was when the course came, and how it becomes that again."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import pathlib
+import shutil
+import tempfile
+
+from course import ROOT, progress
+from course.judge import answers
+from course.process import git
+
+
+def file_of(lesson: str) -> pathlib.Path:
+    """The path of a lesson's exercise, also where the file is missing: solution.cpp tells its ending."""
+    found = answers(lesson)
+    if "exercise" in found:
+        return found["exercise"]
+    return ROOT / lesson / ("exercise" + (found["solution"].suffix if "solution" in found else ".cpp"))
+
+
+def signature(path: pathlib.Path) -> tuple | None:
+    """What changes when a file is saved; None without a file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def content_of(path: pathlib.Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def lines_of(path: pathlib.Path) -> list[str]:
+    return content_of(path).decode("utf-8", errors="replace").splitlines()
+
+
+# ---- the original --------------------------------------------------------------------------------------------------------
+
+
+def committed(path: pathlib.Path) -> bytes | None:
+    """The file as git has it, at the last commit that is not only the learner's own; None if git cannot tell."""
+    base = git(["merge-base", "HEAD", "@{upstream}"], path.parent)
+    revision = base.decode().strip() if base else "HEAD"
+    return git(["show", f"{revision}:./{path.name}"], path.parent)
+
+
+def kept_original(lesson: str) -> pathlib.Path:
+    return progress.folder() / "originals" / lesson / file_of(lesson).name
+
+
+def keep_original(lesson: str, attempts: list[str]) -> None:
+    """Keeps the exercise as it was before the learner's first attempt, for a course that is not in git."""
+    content, kept = content_of(file_of(lesson)), kept_original(lesson)
+    if content and not attempts and not kept.exists() and git(["rev-parse", "HEAD"], ROOT) is None:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_bytes(content)
+
+
+def original_of(lesson: str, attempts: list[str]) -> bytes | None:
+    """What reset restores: the file as committed, unless that is one of the learner's own attempts; then the kept copy, or None."""
+    for candidate in (committed(file_of(lesson)), content_of(kept_original(lesson)) or None):
+        if candidate is not None and progress.fingerprint(candidate) not in attempts:
+            return candidate
+    return None
+
+
+def restore(lesson: str, original: bytes) -> pathlib.Path | None:
+    """Puts the original in the place of the learner's file; returns the path of a copy of that file, if there was one."""
+    exercise, copy = file_of(lesson), None
+    if exercise.exists():
+        when = datetime.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+        copy = progress.folder() / "before-reset" / lesson / f"{when}{exercise.suffix}"
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(exercise, copy)
+    replace(exercise, original)
+    return copy
+
+
+def replace(path: pathlib.Path, content: bytes) -> None:
+    """Writes a file whole or not at all."""
+    handle, new = tempfile.mkstemp(dir=path.parent, prefix=".reset-")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+        os.chmod(new, 0o644)
+        os.replace(new, path)
+    except BaseException:
+        pathlib.Path(new).unlink(missing_ok=True)
+        raise

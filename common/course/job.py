@@ -1,0 +1,65 @@
+"""Work in the background of the trainer: one command of this package at a time, in a process of its own."""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+from course import ROOT
+
+
+def command(*words):
+    """The words that start one of our own commands, and the environment for it. What that command starts gets the user's own PYTHONPATH."""
+    own = {"USERS_PYTHONPATH": os.environ.get("PYTHONPATH", ""), "PYTHONPATH": str(ROOT / "common"), "PYTHONUTF8": "1"}
+    return [sys.executable, "-B", "-m", "course", *words], {**os.environ, **own}
+
+
+class Job:
+    """One run of verdict.py, in a session of its own: the terminal's signals do not reach it, and all of it can be stopped."""
+
+    def __init__(self, what, lesson, content=b""):
+        self.what, self.lesson, self.content = what, lesson, content
+        self.begun, self.said, self.stopped = time.monotonic(), b"", None
+        self.errors = tempfile.TemporaryFile()
+        words, environment = command("verdict", what, lesson)
+        self.process = subprocess.Popen(
+            words, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.errors,
+            start_new_session=True, close_fds=False,
+        )  # fmt: skip
+        os.set_blocking(self.process.stdout.fileno(), False)
+
+    def seconds(self):
+        return time.monotonic() - self.begun
+
+    def has_ended(self):
+        """Reads what has been printed; true at its end."""
+        try:
+            while some := os.read(self.process.stdout.fileno(), 65536):
+                self.said += some
+        except BlockingIOError:
+            return False
+        return True
+
+    def result(self):
+        """What it found out. A verdict that could not be reached is a result, too."""
+        self.process.wait()
+        self.process.stdout.close()
+        self.errors.seek(0)
+        said = self.errors.read().decode(errors="replace").strip()
+        self.errors.close()
+        try:
+            return json.loads(self.said)
+        except ValueError:
+            return {"kind": "broken", "said": said.splitlines()[-12:]}
+
+    def stop(self):
+        """Ends it and all that it has started. If it is called again 3 seconds later, it does so by force."""
+        is_late = self.stopped and time.monotonic() - self.stopped > 3
+        if is_late or not self.stopped:
+            self.stopped = self.stopped or time.monotonic()
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self.process.pid, signal.SIGKILL if is_late else signal.SIGTERM)
