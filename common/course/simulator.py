@@ -8,7 +8,7 @@ from course import ROOT, build
 from course.possible import setup
 
 
-def bench():
+def bench(words=()):
     """The same four kernels through the driver API and, by PoCL, a compiler for the same CPU, through OpenCL."""
     if not build.build([f"build/bench/{name}" for name in ("driver", "opencl", "kernels.ptx")]):
         return 2
@@ -16,7 +16,7 @@ def bench():
     return subprocess.run(command, cwd=ROOT, env=dict(os.environ, LD_LIBRARY_PATH=str(ROOT / "build/simulator"))).returncode
 
 
-def fuzz():
+def fuzz(words=()):
     """The PTX loader under libFuzzer, for FUZZ_SECONDS."""
     try:
         subprocess.run(["clang++", "--version"], capture_output=True, check=True)

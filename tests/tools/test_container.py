@@ -3,7 +3,8 @@
 import json
 import re
 
-from course import ROOT, environment, help
+from course import ROOT, environment
+from course.commands import COMMANDS
 
 CONTAINERFILE = (ROOT / ".devcontainer" / "Containerfile").read_text(encoding="utf-8")
 
@@ -14,7 +15,7 @@ def test_the_dev_container_uses_a_stage_of_the_containerfile():
     assert settings["build"]["target"] in re.findall(r"^FROM \S+ AS (\w+)$", CONTAINERFILE, re.MULTILINE)
     for command in ("postCreateCommand", "postAttachCommand"):
         make, target = settings[command].split()
-        assert make == "make" and target in help.targets()
+        assert make == "make" and target in COMMANDS
 
 
 def test_what_is_copied_into_the_image_exists():

@@ -23,7 +23,8 @@ from unittest import mock
 
 import pytest
 
-from course import ROOT, build, clean, environment, exercise, help, lessons, possible, progress, reading, verdict
+from course import ROOT, build, clean, environment, exercise, lessons, possible, progress, reading, verdict
+from course.commands import COMMANDS, VARIABLES
 from houses import house
 
 environment.use()
@@ -547,4 +548,4 @@ def test_progress_is_printed(own_progress, capsys):
 
 
 def test_the_commands_are_listed():
-    assert {"learn", "progress", "grade"} <= set(help.targets()) and "SUBMISSIONS" in help.MORE_VARIABLES
+    assert {"learn", "progress", "grade"} <= set(COMMANDS) and "SUBMISSIONS" in VARIABLES

@@ -230,3 +230,10 @@ def test_a_part_beside_a_target_is_known():
     path = ROOT / "02-context" / "README.md"
     known = {"walk", "check", "02-context", "02-context/03-stack"}
     assert texts.broken_targets(path, said, known) == ["make has no target 02-contexts"]
+
+
+def test_what_make_would_refuse_is_not_shown():
+    path = ROOT / "02-context" / "README.md"
+    said = "`make book 02-context` `make 02-03 DEVICE=gpu` `make 02-03 COLOR=red` `make see 02-03 ONLY=\"kernel=a block=3\"`"
+    known = {"book", "see", "02-context", "02-context/03-stack"}
+    assert texts.broken_targets(path, said, known) == ["make book takes no part of the course: make book 02-context", "make has no variable COLOR=red"]

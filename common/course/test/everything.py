@@ -11,8 +11,9 @@ import sys
 import tempfile
 import time
 
-from course import ROOT, build, faults, help
+from course import ROOT, build, faults
 from course import judge as checks
+from course.commands import COMMANDS, takes_part
 from course.device import choose_device
 from course.lessons import chapters, is_python, lessons, program
 from course.possible import setup, why_not, why_not_judged
@@ -211,7 +212,7 @@ class Test:
         targets = command.targets()
         if not command.shown:
             return False
-        if not targets or len(targets) > 1 and targets[0] not in texts.PARTLY:
+        if not targets or len(targets) > 1 and not takes_part(targets[0]):
             raise texts.Problem("only the output of one make target, or of one and the part it is for, can be checked")
         lesson = targets[0].rstrip("/")
         if lesson in self.ran:
@@ -234,7 +235,7 @@ class Test:
 
     def texts(self):
         chosen = [file for file in texts.markdown(self.files) if not self.chosen or str(file).startswith(tuple(self.chosen))]
-        known = {*help.targets(), *lessons(), *chapters()}
+        known = {*COMMANDS, *lessons(), *chapters()}
         for file in chosen:
             content = self.read(file)
             path = ROOT / file

@@ -21,9 +21,10 @@ import shutil
 import subprocess
 
 from course import ROOT, build, text
+from course.commands import COMMANDS, VARIABLES, takes_part
 from course.lessons import is_python, program
 from course.process import git, how_it_ended, run_limited
-from course.typed import PARTLY, meant_by
+from course.typed import meant_by
 
 LIMIT = 60  # seconds for an edited program
 LONGER = 240  # for one that imports PyTorch: on a busy machine, that alone is half a minute
@@ -88,10 +89,14 @@ class Command:
         self.varies, self.only = block.varies(), block.notes.get("only")
 
     def targets(self):
-        """The targets of a make command, else None: make walk 02-context has two."""
-        if not self.words or self.words[0] != "make":
-            return None
-        return [word for word in self.words[1:] if "=" not in word and not word.startswith("-")]
+        return targets_in(self.words)
+
+
+def targets_in(words):
+    """The targets of a make command, else None: make walk 02-context has two."""
+    if words[:1] != ["make"]:
+        return None
+    return [word for word in words[1:] if "=" not in word and not word.startswith("-") and word != "…"]
 
 
 def commands(readme, content):
@@ -287,18 +292,19 @@ def broken_names(path, content, files):
 
 
 def broken_targets(path, content, known):
-    """make targets in `code` and console blocks that the Makefile does not have."""
-    said = [command.targets() for command in commands(path, content)]
-    for span in re.findall(r"`(make(?: [^`\n]*)?)`", text.without_blocks(content)):
-        words = span.split()[1:]
-        said.append([word for word in words if "=" not in word and not word.startswith("-") and word != "…"])
+    """make commands in `code` and console blocks that make would refuse. `known`: all targets, chapters and lessons."""
+    said = [command.words for command in commands(path, content)]
+    said += [shlex.split(span) for span in re.findall(r"`(make(?: [^`\n]*)?)`", text.without_blocks(content))]
     chapter = pathlib.Path(path).parent.name  # in its folder, a lesson goes by its own name
-    return [
-        f"make has no target {target}"
-        for targets in said
-        for target in targets or []
-        if not known & {target.rstrip("/"), f"{chapter}/{target.rstrip('/')}", *meant_by(target.rstrip("/"))}
-    ]
+    broken = []
+    for words in said:
+        targets = targets_in(words) or []
+        unknown = [target for target in targets if not known & {target.rstrip("/"), f"{chapter}/{target.rstrip('/')}", *meant_by(target.rstrip("/"))}]
+        broken += [f"make has no target {target}" for target in unknown]
+        broken += [f"make has no variable {word}" for word in words if targets and "=" in word and word.partition("=")[0] not in VARIABLES]
+        if targets[1:] and targets[0] in COMMANDS and not takes_part(targets[0]):
+            broken.append(f"make {targets[0]} takes no part of the course: {' '.join(words)}")
+    return broken
 
 
 def misnamed(lesson, content, chapters_content):
