@@ -36,9 +36,14 @@ class Count:
         self.notes = []
         self.edited = {}  # {lesson: [its program's files that were edited]}
 
-    def ok(self, name):
-        del name  # what passes is only counted
-        self.passed += 1
+    def note(self, name, failure=None, skipped=None):
+        """What came of one proof. What passes is only counted."""
+        if failure:
+            self.fail(name, failure)
+        elif skipped:
+            self.skip(name, skipped)
+        else:
+            self.passed += 1
 
     def fail(self, name, why):
         self.failed += 1
@@ -62,7 +67,6 @@ class Count:
             print("  " + note)
         sys.stdout.flush()
         self.at_start, self.notes = now, []
-
 
     def about_edited(self):
         """One sentence for each lesson whose program is edited here, and which is among what has failed."""
@@ -128,15 +132,14 @@ class Test:
             self.built = build.Build([])
             return
         self.built = build.Build(self.wanted())
+        name, why = "everything builds", None
         if build.SIMULATOR in self.built.failed:
-            self.count.fail("the simulator builds", self.unbuilt(build.SIMULATOR))
+            name, why = "the simulator builds", self.unbuilt(build.SIMULATOR)
         elif self.built.failed:
-            self.count.fail("everything builds", "the compilers' messages are below: " + " ".join(sorted(self.built.failed)))
+            why = "the compilers' messages are below: " + " ".join(sorted(self.built.failed))
         elif self.built.status != 0:  # and yet nothing is missing
-            said = "\n".join(self.built.said.splitlines()[-25:])
-            self.count.fail("everything builds", f"make ended with status {self.built.status}, although every file was built:\n{said}")
-        else:
-            self.count.ok("everything builds")
+            why = f"make ended with status {self.built.status}, although every file was built:\n" + "\n".join(self.built.said.splitlines()[-25:])
+        self.count.note(name, why)
         warnings = [line for line in self.built.said.splitlines() if "warning:" in line and not line.startswith("make")]
         if warnings and os.environ.get("STRICT"):
             self.count.fail("the compilers have nothing to warn of", "\n".join(warnings))
@@ -181,13 +184,11 @@ class Test:
                 able.append(lesson)
         self.ran = dict(zip(able, self.side_by_side(self.run_program, able)))
         for lesson, ended in self.ran.items():
-            if ended.returncode == 0:
-                self.count.ok(lesson)
-            elif ended.returncode == SKIPPED:
+            if ended.returncode == SKIPPED:
                 self.count.skip(lesson, reason_given(ended.stdout))
             else:
-                how = how_it_ended(ended.returncode)
-                self.count.fail(f"{lesson} ends with status 0", f"{how}\n{ended.stdout}{ended.stderr}")
+                how = f"{how_it_ended(ended.returncode)}\n{ended.stdout}{ended.stderr}"
+                self.count.note(f"{lesson} ends with status 0", how if ended.returncode else None)
         self.ran = {lesson: ended for lesson, ended in self.ran.items() if ended.returncode != SKIPPED}
         self.count.group("programs: every lesson ends well")
 
@@ -198,10 +199,7 @@ class Test:
         came = self.side_by_side(lambda lesson: self.watched(lesson), quick)
         for lesson, (found, wrong, _) in zip(quick, came):
             problems = faults.judge_findings(found, faults.intended_of(lesson, self.device), found) + (wrong or [])
-            if problems:
-                self.count.fail(f"{lesson} with CUDASIM_CHECK=all", "\n".join(problems))
-            else:
-                self.count.ok(lesson)
+            self.count.note(f"{lesson} with CUDASIM_CHECK=all", "\n".join(problems))
         self.count.group("programs: nothing found by the simulator's checks")
 
     def watched(self, lesson):
@@ -237,45 +235,30 @@ class Test:
         chosen = [file for file in texts.markdown(self.files) if not self.chosen or str(file).startswith(tuple(self.chosen))]
         known = {*COMMANDS, *lessons(), *chapters()}
         for file in chosen:
-            content = self.read(file)
-            path = ROOT / file
-            for check in (
-                lambda: texts.broken_links(path, content),
-                lambda: texts.broken_names(path, content, self.files),
-                lambda: texts.broken_targets(path, content, known),
-                lambda: texts.too_long(path, content),
-                lambda: texts.misshapen(path, content),
-                lambda: texts.misquoted(path, content),
-                lambda: texts.unknown_terms(path, content),
-                lambda: texts.disordered_glossary(path, content),
+            content, path = self.read(file), ROOT / file
+            for problems in (
+                texts.broken_links(path, content),
+                texts.broken_names(path, content, self.files),
+                texts.broken_targets(path, content, known),
+                texts.too_long(path, content),
+                texts.misshapen(path, content),
+                texts.misquoted(path, content),
+                texts.unknown_terms(path, content),
+                texts.disordered_glossary(path, content),
             ):
-                problems = check()
-                if problems:
-                    self.count.fail(str(file), "\n".join(problems))
-                else:
-                    self.count.ok(str(file))
+                self.count.note(str(file), "\n".join(problems))
             for command in texts.commands(file, content):
-                self.one(command.name, command.only, lambda command=command: self.shown_output(file, command))
+                came = self.proven(command.only, lambda command=command: self.shown_output(file, command))
+                self.note_proven(command.name, command.only, came)
         for lesson in [lesson for lesson in self.lessons if (ROOT / lesson / "README.md").exists()]:
             wrong = texts.misnamed(lesson, self.read(lesson + "/README.md"), self.read(lesson.split("/")[0] + "/README.md"))
-            if wrong:
-                self.count.fail(f"{lesson}/README.md is about this lesson", "\n".join(wrong))
-            else:
-                self.count.ok(lesson)
+            self.count.note(f"{lesson}/README.md is about this lesson", "\n".join(wrong))
         for file in sorted(file for file in self.files if file.endswith(".svg") and file.startswith(tuple(self.chosen or [""]))):
-            wrong = pictures.problems(ROOT / file)
-            if wrong:
-                self.count.fail(file, "\n".join(wrong))
-            else:
-                self.count.ok(file)
+            self.count.note(file, "\n".join(pictures.problems(ROOT / file)))
         self.count.group("texts: what they say, show and lead to")
 
-    def one(self, name, only, prove):
-        """One thing that a text shows; `prove` raises Problem, or returns False if there was nothing to prove."""
-        self.counted(name, only, self.proven(only, prove))
-
     def proven(self, only, prove):
-        """What came of it: a Problem, or whether there was something to prove."""
+        """What came of one thing that a text shows: whether there was something to prove, or the Problem that `prove` raises."""
         try:
             return not self.elsewhere(only) and prove() is not False
         except texts.Problem as problem:
@@ -284,19 +267,17 @@ class Test:
     def elsewhere(self, only):
         return only and self.device.kind not in only
 
-    def counted(self, name, only, came):
+    def note_proven(self, name, only, came):
         if self.elsewhere(only):
             self.count.skip(name, f"it is about the {only[0]}")
-        elif isinstance(came, texts.Problem):
-            self.count.fail(name, came)
         elif came:
-            self.count.ok(name)
+            self.count.note(name, came if isinstance(came, texts.Problem) else None)
 
     def breaks(self):
         edits = [(lesson, edit) for lesson in self.ran for edit in self.edits[lesson]]
         came = self.side_by_side(lambda pair: self.proven(pair[1].only, lambda: self.try_edit(pair[1])), edits, lambda pair: pair[0])
         for (_, edit), what in zip(edits, came):
-            self.counted(edit.name, edit.only, what)
+            self.note_proven(edit.name, edit.only, what)
         self.count.group("texts: the edits of \"Break it\"")
 
     def try_edit(self, edit):
@@ -317,13 +298,8 @@ class Test:
             else:
                 able.append(lesson)
         for proofs in self.side_by_side(self.prove_exercise, able):
-            for name, why, skipped in proofs:
-                if skipped:
-                    self.count.skip(name, skipped)
-                elif why:
-                    self.count.fail(name, why)
-                else:
-                    self.count.ok(name)
+            for proof in proofs:
+                self.count.note(*proof)
         self.count.group("exercises: unsolved fails, solution passes")
 
     def judged(self, lesson, variant, until=None):
@@ -414,12 +390,8 @@ class Test:
                     compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True
                 )
                 name = f"common/{header.name} compiles alone with {compiler}"
-                if ended.returncode == 0:
-                    self.count.ok(name)
-                elif not include:
-                    self.count.skip(name, setup()["WITHOUT_TOOLKIT"])
-                else:
-                    self.count.fail(name, ended.stderr)
+                failed = ended.returncode != 0
+                self.count.note(name, ended.stderr if failed and include else None, setup()["WITHOUT_TOOLKIT"] if failed else None)
         self.count.group("headers: each compiles alone")
 
     def in_python(self, folder, about, more=()):
@@ -429,12 +401,7 @@ class Test:
         if reason:
             self.count.skip(f"tests/{folder}", reason)
         for case in [] if reason else checks.run_pytest(ROOT / "tests" / folder, environment, checks.SUITE_LIMIT, more=more):
-            if case.failure:
-                self.count.fail(case.name, case.failure)
-            elif case.skipped:
-                self.count.skip(case.name, case.skipped)
-            else:
-                self.count.ok(case.name)
+            self.count.note(case.name, case.failure, case.skipped)
         self.count.group(about)
 
     def suite(self, name):
@@ -450,12 +417,7 @@ class Test:
             asked = (ROOT / binary, environment, ROOT, checks.SUITE_LIMIT)
             on_gpu = self.device.kind == "gpu"
             for case in checks.run_side_by_side(*asked, min(16, os.cpu_count())) if on_gpu else checks.run_cases(*asked):
-                if case.failure:
-                    self.count.fail(f"{name}: {case.name}", case.failure)
-                elif case.skipped:
-                    self.count.skip(f"{name}: {case.name}", case.skipped)
-                else:
-                    self.count.ok(case.name)
+                self.count.note(f"{name}: {case.name}", case.failure, case.skipped)
         self.count.group(f"tests/{name}")
 
     def everything(self):
