@@ -16,6 +16,17 @@ BUILT = ROOT / "build" / "installations"
 SYSTEM = f"/usr/lib/{platform.machine()}-linux-gnu"
 TORCH = "/opt/env/lib/python3.11/site-packages"
 
+# What the doctor calls its tasks.
+RUN = "run a driver program on the GPU"
+COMPILE = "compile a kernel with nvcc"
+LINK = "link a driver program (-lcuda)"
+NVRTC = "compile a kernel at run time (NVRTC)"
+CUDNN = "use cuDNN in a program of your own"
+PYTORCH = "run PyTorch on the GPU"
+EXTENSION = "build a CUDA extension for PyTorch, such as MMCV's ops"
+CONTAINER = "use the GPU in a container"
+SIMULATOR = "run this course on the simulated GPU"
+
 # As a driver does it, CUDA_VISIBLE_DEVICES counts up to the first entry that names no device; one digit is enough here.
 DRIVER = """
 extern char* getenv(const char*);
@@ -186,3 +197,30 @@ def machine():
 class _Folder(tempfile.TemporaryDirectory):
     def __enter__(self):
         return Installation(super().__enter__())
+
+
+# ---- what is expected of the doctor -----------------------------------------------------------------------------------------
+
+
+def says(made, task, state, *parts, remedy="", status=None):
+    """The verdict on one task: its state, parts of its reason, a part of what to type, and the exit status of the whole."""
+    judged, ended = made.judged()
+    verdict = judged[task]
+    assert verdict.state == state, verdict
+    for part in parts:
+        assert part in verdict.reason, verdict
+    assert remedy in verdict.remedy, verdict
+    assert status is None or ended == status, (ended, [one for one in judged.values() if one.state == verdicts.BROKEN])
+
+
+def healthy(made):
+    """Driver, toolkit, PyTorch with its wheels, docker: nothing is wrong."""
+    made.driver()
+    made.toolkit()
+    made.torch()
+    made.wheel("nvidia-cuda_runtime", "13.0.96", "libcudart.so.13")
+    made.wheel("nvidia-cudnn-cu13", "9.19.0.56", "libcudnn.so.9")
+    made.file("/usr/include/python3.11/Python.h")
+    made.command("/usr/bin/docker")
+    made.command("/usr/bin/nvidia-ctk")
+    made.environment["LD_LIBRARY_PATH"] = "/usr/local/cuda/lib64:/opt/env/lib/python3.11/site-packages/nvidia/cudnn/lib"
