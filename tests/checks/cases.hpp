@@ -1,7 +1,7 @@
 // The programs that the checks are judged by: which finding each of them deserves, and how to run it.
 //
-// A case is a kernel of the same name in kernels.cu, library.cu or modern.cu, or a function here if what matters is the
-// host's doing. Its finding is what its name begins with: memory, race, init, sync, leak; fine: none, under any check.
+// A case is a kernel of the same name in one of the .cu files, or a function here if what matters is the host's doing.
+// Its finding is what its name begins with: memory, race, init, sync, leak; fine: none, under any check.
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"
@@ -24,8 +24,6 @@ enum Flags : unsigned {
   kByteMissing = 2,  // all of `in` is written but its byte 77
   kDynamic = 4,      // 1 KiB of dynamic shared memory
   kCooperative = 8,
-  kLibrary = 16,  // the kernel is in library.cu …
-  kModern = 32,   // … or in modern.cu
 };
 
 struct Case {
@@ -44,6 +42,16 @@ inline std::string text_of(const std::string& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+// The image that has this kernel. NVRTC in the place of nvcc does not take the toolkit's host headers, so that
+// library.ptx may be missing, and the result empty.
+inline std::string image_of(const std::string& kernel) {
+  for (const char* file : {"kernels.ptx", "races.ptx", "library.ptx", "modern.ptx"}) {
+    const std::string path = cu::image(file);
+    if (text_of(path).find(".entry " + kernel + "(") != std::string::npos) return path;
+  }
+  return "";
 }
 
 // A context with one of the images in it, given back at the end of the scope.
@@ -94,10 +102,9 @@ inline CUresult launch(CUfunction f, unsigned grid, unsigned block, CUdeviceptr 
 }
 
 // The result of the kernel's last call: the caller looks at faults.
-inline CUresult run(const Case& c, const std::string& folder, const std::string& suffix) {
+inline CUresult run(const Case& c) {
   if (c.host != nullptr) return c.host(), CUDA_SUCCESS;
-  const char* image = c.flags & kLibrary ? "library" : c.flags & kModern ? "modern" : "kernels";
-  const Program program(folder + image + suffix);
+  const Program program(image_of(c.name));
   const Words in, out;
   std::vector<unsigned> values(kWords), results(kWords);
   for (unsigned i = 0; i < kWords; ++i) values[i] = i * 7 % 61;
@@ -280,14 +287,14 @@ inline const std::vector<Case>& all() {
       {"race_fence_of_block_scope", 2, 32},
       {"race_named_barrier_not_waited_for", 1, 128},
       {"race_lanes_write_one_word", 1, 64},
-      {"race_async_copy_not_waited_for", 1, 256, kLibrary},
-      {"race_async_copy_waited_for_alone", 1, 256, kLibrary},
-      {"race_wrong_stage_of_pipeline", 1, 256, kLibrary},
-      {"race_relaxed_flag", 2, 32, kLibrary},
-      {"race_grid_without_sync", 4, 64, kLibrary | kCooperative},
-      {"race_bulk_copy_not_waited_for", 1, 256, kModern},
-      {"race_bulk_store_not_waited_for", 1, 256, kModern},
-      {"race_other_block_of_the_cluster", 4, 64, kModern},
+      {"race_async_copy_not_waited_for", 1, 256},
+      {"race_async_copy_waited_for_alone", 1, 256},
+      {"race_wrong_stage_of_pipeline", 1, 256},
+      {"race_relaxed_flag", 2, 32},
+      {"race_grid_without_sync", 4, 64, kCooperative},
+      {"race_bulk_copy_not_waited_for", 1, 256},
+      {"race_bulk_store_not_waited_for", 1, 256},
+      {"race_other_block_of_the_cluster", 4, 64},
 
       {"fine_reduction", 4, 256},
       {"fine_warp_reduction", 1, 32},
@@ -308,20 +315,20 @@ inline const std::vector<Case>& all() {
       {"fine_maximum_by_cas", 4, 64},
       {"fine_lane_zero_publishes", 2, 32},
       {"fine_two_buffers", 1, 256},
-      {"fine_async_copy", 1, 256, kLibrary},
-      {"fine_atomic_ref", 4, 32, kLibrary},
-      {"fine_ticket", 8, 32, kLibrary},
-      {"fine_block_barrier", 1, 256, kLibrary},
-      {"fine_producers_and_consumers", 1, 128, kLibrary},
-      {"fine_pipeline", 1, 256, kLibrary},
-      {"fine_groups", 1, 256, kLibrary},
-      {"fine_grid_sync", 4, 64, kLibrary | kCooperative},
-      {"fine_block_algorithms", 2, 128, kLibrary},
-      {"fine_warp_algorithm", 1, 128, kLibrary},
-      {"fine_bulk_copy", 1, 256, kModern},
-      {"fine_bulk_store", 1, 256, kModern},
-      {"fine_two_bulk_stores", 1, 256, kModern},
-      {"fine_cluster", 4, 64, kModern},
+      {"fine_async_copy", 1, 256},
+      {"fine_atomic_ref", 4, 32},
+      {"fine_ticket", 8, 32},
+      {"fine_block_barrier", 1, 256},
+      {"fine_producers_and_consumers", 1, 128},
+      {"fine_pipeline", 1, 256},
+      {"fine_groups", 1, 256},
+      {"fine_grid_sync", 4, 64, kCooperative},
+      {"fine_block_algorithms", 2, 128},
+      {"fine_warp_algorithm", 1, 128},
+      {"fine_bulk_copy", 1, 256},
+      {"fine_bulk_store", 1, 256},
+      {"fine_two_bulk_stores", 1, 256},
+      {"fine_cluster", 4, 64},
 
       {"init_global", 1, 64, kUnwritten},
       {"init_atomic_counter", 1, 64, kUnwritten},

@@ -1,4 +1,6 @@
 // The same for what needs compute capability 8.0, and for libraries: cooperative groups, libcu++, CUB.
+#include "tests/checks/kernel.hpp"
+
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cuda_pipeline_primitives.h>
@@ -11,9 +13,6 @@
 #include <cuda/pipeline>
 
 namespace cg = cooperative_groups;
-using u32 = unsigned;
-
-#define KERNEL(name) extern "C" __global__ void name(u32* in, u32* out, u32 n)
 
 // ---- Races
 

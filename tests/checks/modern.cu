@@ -1,10 +1,10 @@
 // What needs compute capability 9.0: clusters, and bulk copies that an mbarrier counts.
+#include "tests/checks/kernel.hpp"
+
 #include <cooperative_groups.h>
 
 namespace cg = cooperative_groups;
-using u32 = unsigned;
 
-#define KERNEL(name) extern "C" __global__ void name(u32* in, u32* out, u32 n)
 #define CLUSTER_KERNEL(name) extern "C" __global__ void __cluster_dims__(2, 1, 1) name(u32* in, u32* out, u32 n)
 
 __device__ u32 address(const void* shared) { return static_cast<u32>(__cvta_generic_to_shared(shared)); }
