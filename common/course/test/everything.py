@@ -394,31 +394,43 @@ class Test:
                 self.count.note(name, ended.stderr if failed and include else None, setup()["WITHOUT_TOOLKIT"] if failed else None)
         self.count.group("headers: each compiles alone")
 
-    def in_python(self, folder, about, more=()):
-        """The tests of a folder of tests/ that pytest runs, and of more files."""
-        reason = why_not_judged("", needs_pytest=True)
+    def in_python(self, folder, more=()):
+        """[(name, why it failed, why it was skipped)] for the tests of a folder of tests/ that pytest runs, and of more files."""
+        if reason := why_not_judged("", needs_pytest=True):
+            return [(f"tests/{folder}", None, reason)]
         environment = {**build.as_typed(), "PYTHONPATH": os.pathsep.join([str(ROOT / "common"), str(ROOT)]), "TMPDIR": executable_place()}
-        if reason:
-            self.count.skip(f"tests/{folder}", reason)
-        for case in [] if reason else checks.run_pytest(ROOT / "tests" / folder, environment, checks.SUITE_LIMIT, more=more):
-            self.count.note(case.name, case.failure, case.skipped)
-        self.count.group(about)
+        cases = checks.run_pytest(ROOT / "tests" / folder, environment, checks.SUITE_LIMIT, more=more)
+        return [(case.name, case.failure, case.skipped) for case in cases]
 
     def suite(self, name):
-        reason = why_not_of_suites()
+        """The same for a suite in C++."""
         binary = f"build/tests/{name}/check"
-        if reason:
-            self.count.skip(f"tests/{name}", reason)
-        elif binary in self.built.failed:
-            self.count.fail(f"tests/{name}", self.unbuilt(binary))
-        else:
-            # The toolkit's headers, for tests of what they promise.
-            environment = dict(self.device.environment, CUDA_INCLUDE=setup()["CUDA_INCLUDE"])
-            asked = (ROOT / binary, environment, ROOT, checks.SUITE_LIMIT)
-            on_gpu = self.device.kind == "gpu"
-            for case in checks.run_side_by_side(*asked, min(16, os.cpu_count())) if on_gpu else checks.run_cases(*asked):
-                self.count.note(f"{name}: {case.name}", case.failure, case.skipped)
-        self.count.group(f"tests/{name}")
+        if reason := why_not_of_suites():
+            return [(f"tests/{name}", None, reason)]
+        if binary in self.built.failed:
+            return [(f"tests/{name}", self.unbuilt(binary), None)]
+        # The toolkit's headers, for tests of what they promise.
+        environment = dict(self.device.environment, CUDA_INCLUDE=setup()["CUDA_INCLUDE"])
+        asked = (ROOT / binary, environment, ROOT, checks.SUITE_LIMIT)
+        on_gpu = self.device.kind == "gpu"
+        cases = checks.run_side_by_side(*asked, min(16, os.cpu_count())) if on_gpu else checks.run_cases(*asked)
+        return [(f"{name}: {case.name}", case.failure, case.skipped) for case in cases]
+
+    def others(self):
+        """The tests that are about no lesson. On a GPU, the cases of a suite run side by side, so the suites do not."""
+        groups = {}
+        if not self.chosen:
+            rooms = ROOT / "tests" / "simulator" / "rooms.py"
+            groups["tools: what checks the texts and answers"] = lambda: self.in_python("tools", [rooms] if rooms.exists() else [])
+        if DOCTOR in self.lessons:
+            groups["doctor: made-up machines, most of them broken"] = lambda: self.in_python("doctor")
+        for suite in self.suites:
+            groups[f"tests/{suite}"] = lambda suite=suite: self.suite(suite)
+        run = map if self.device.kind == "gpu" else self.pool.map
+        for about, cases in zip(groups, run(lambda prove: prove(), groups.values())):
+            for case in cases:
+                self.count.note(*case)
+            self.count.group(about)
 
     def everything(self):
         start = time.time()
@@ -447,12 +459,7 @@ class Test:
         self.exercises()
         if not self.chosen:
             self.headers()
-            rooms = ROOT / "tests" / "simulator" / "rooms.py"
-            self.in_python("tools", "tools: what checks the texts and answers", [rooms] if rooms.exists() else [])
-        if DOCTOR in self.lessons:
-            self.in_python("doctor", "doctor: made-up machines, most of them broken")
-        for suite in self.suites:
-            self.suite(suite)
+        self.others()
 
 
 def executable_place():
