@@ -28,6 +28,9 @@ PAGE = ROOT / "common" / "film"
 LARGEST = 2_000_000  # bytes of a page
 STEPS = (4000, 2000, 1000, 500, 250, 100)  # of a launch: as many as fit on a page
 LIMIT = 120  # seconds
+CHECKS = "race,init,sync"
+# Kernels that execute so many instructions that looking for races and uninitialized memory would take a minute.
+LONG = ("04-kernels/12-matmul",)
 
 
 class NoFilm(Exception):
@@ -37,10 +40,10 @@ class NoFilm(Exception):
 # ---- Recording -------------------------------------------------------------------------------------------------------------
 
 
-def record(command: list[str], environment: dict[str, str], file: pathlib.Path, only: str, steps: int) -> list[dict]:
+def record(command: list[str], environment: dict[str, str], file: pathlib.Path, only: str) -> list[dict]:
     """The films of a program that runs on the simulator."""
     file.unlink(missing_ok=True)
-    wanted = {"CUDASIM_FILM": str(file), "CUDASIM_FILM_ONLY": f"{only} limit={steps}", "CUDASIM_CHECK": "race,init,sync"}
+    wanted = {"CUDASIM_FILM": str(file), "CUDASIM_FILM_ONLY": f"{only} limit={STEPS[0]}", "CUDASIM_CHECK": environment.get("CUDASIM_CHECK", CHECKS)}
     try:
         ran = subprocess.run(command, env={**environment, **wanted}, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
     except subprocess.TimeoutExpired:
@@ -56,6 +59,14 @@ def record(command: list[str], environment: dict[str, str], file: pathlib.Path, 
         why = "it ended with status " + str(ran.returncode) + " and" if ran.returncode else "it"
         raise NoFilm(f"{pathlib.Path(command[0]).name} has launched no kernel to show: {why} printed: {(ran.stderr or ran.stdout).strip()[-300:] or 'nothing'}")
     return films
+
+
+def shortened(film: dict, steps: int) -> dict:
+    """The same film with fewer steps. What was found later belongs to the last of them."""
+    cut = max(0, len(film["steps"]) - steps)
+    events = [event for event in film["events"] if event[0] < steps]
+    findings = [[min(at, steps - 1), *what] for at, *what in film["findings"]]
+    return {**film, "steps": film["steps"][:steps], "events": events, "findings": findings, "cut": film["cut"] + cut}
 
 
 def labelled(films: list[dict], run: str = "") -> list[dict]:
@@ -103,8 +114,9 @@ def page(title: str, films: list[dict]) -> str:
 def film(name: str, title: str, runs: list[tuple[str, list[str], dict[str, str]]], only: str = "") -> pathlib.Path:
     """Records runs, (label, command, environment) each, and writes build/see/<name>.html with as many steps as fit."""
     SEEN.mkdir(parents=True, exist_ok=True)
+    recorded = [each for label, command, environment in runs for each in labelled(record(command, environment, SEEN / f"{name}.film", only), label)]
     for steps in STEPS:
-        films = [each for label, command, environment in runs for each in labelled(record(command, environment, SEEN / f"{name}.film", only, steps), label)]
+        films = [shortened(each, steps) for each in recorded]
         made = page(title, films)
         if len(made.encode()) <= LARGEST:
             break
@@ -128,6 +140,9 @@ def of_lesson(lesson: str, device, only: str) -> pathlib.Path:
     if not has_kernels(lesson) and not is_python(lesson):
         raise NoFilm(f"{lesson} has no kernel of its own, so there is nothing to show.")
     environment = device.environment_for(lesson)
+    if lesson in LONG and "CUDASIM_CHECK" not in environment:
+        environment = {**environment, "CUDASIM_CHECK": "sync"}
+        print(f"Races and uninitialized memory are not looked for, which would take long here. To look for them: CUDASIM_CHECK={CHECKS} make see {number(lesson)}")
     name, title = number(lesson), heading(lesson)
     if os.environ.get("EXERCISE", "0") in ("", "0"):
         return film(name, title, [("", [*program(lesson), *shlex.split(os.environ.get("ARGS", ""))], environment)], only)
