@@ -11,11 +11,14 @@ namespace cudasim {
 enum class Swizzle : u8 { none, bytes_32, bytes_64, bytes_128 };
 
 struct alignas(64) TensorMap {
-  static constexpr u64 kMark = 0x7065'6d72'6f73'6e65u;  // anything else is no tensor map
+  // Anything else is no tensor map. Of small tensors' maps, CUTLASS and Triton clear bit 21 of the second word, on
+  // account of an error in drivers before CUDA 13.2: here it means nothing.
+  static constexpr u64 kMark = 0x7065'6d72'6f53'6e65u;
+  static_assert((kMark >> 21 & 1) == 0);
   static constexpr u32 kMostDimensions = 5;
 
-  u64 mark = kMark;
   u64 address = 0;
+  u64 mark = kMark;
   u64 stride[kMostDimensions - 1] = {};  // bytes from one to the next, of the second dimension on
   u32 size[kMostDimensions] = {};        // elements, minus one: 2^32 is allowed
   u16 box[kMostDimensions] = {};         // elements
@@ -25,7 +28,7 @@ struct alignas(64) TensorMap {
   Swizzle swizzle = Swizzle::none;
   bool round = false;     // f32 becomes tf32 on its way to shared memory
   bool fill_nan = false;  // what lies outside is a NaN, not zero
-  u8 interleave = 0;  // 16 or 32: what is counted in the first dimension are as many bytes, whatever the type
+  u8 interleave = 0;      // 16 or 32: what is counted in the first dimension are as many bytes, whatever the type
   // A box of im2col is a number of pixels, of box[0] channels each, in the order in which they lie within bounds that
   // are so far from the tensor's own, in each dimension between the first and the last.
   bool im2col = false;
