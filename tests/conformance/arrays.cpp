@@ -117,7 +117,46 @@ FRESH_CASE("A mipmapped array has a level for each halving", "[array]") {
   }
 }
 
-FRESH_CASE("A sparse array gets its memory tile by tile", "[array]") {
+namespace {
+
+// Memory for the tiles of sparse arrays.
+CUmemGenericAllocationHandle tile_memory(std::size_t bytes) {
+  CUmemAllocationProp made{};
+  made.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  made.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  made.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
+  CUmemGenericAllocationHandle memory = 0;
+  CU_CHECK(cuMemCreate(&memory, bytes, &made, 0));
+  return memory;
+}
+// Square boxes of an array of floats, from x on.
+void write_square(CUarray array, const std::vector<float>& in, std::size_t side) {
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
+  copy.srcHost = in.data();
+  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.dstArray = array;
+  copy.WidthInBytes = side * 4;
+  copy.Height = side;
+  ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
+}
+std::vector<float> read_square(CUarray array, std::size_t x, std::size_t side) {
+  std::vector<float> out(side * side);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = CU_MEMORYTYPE_ARRAY;
+  copy.srcArray = array;
+  copy.srcXInBytes = x * 4;
+  copy.dstMemoryType = CU_MEMORYTYPE_HOST;
+  copy.dstHost = out.data();
+  copy.WidthInBytes = side * 4;
+  copy.Height = side;
+  ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
+  return out;
+}
+
+}  // namespace
+
+FRESH_CASE("The tiles of a sparse array have sizes by format and dimensions", "[array]") {
   conformance::context();
   CUDA_ARRAY3D_DESCRIPTOR d{};
   d.Width = 1000;
@@ -157,15 +196,19 @@ FRESH_CASE("A sparse array gets its memory tile by tile", "[array]") {
   d.NumChannels = 1;
   d.Flags = CUDA_ARRAY3D_SPARSE;
   ANSWERS(cuArray3DCreate(&array, &d), CUDA_ERROR_INVALID_VALUE);  // one dimension
-  d.Height = 500;
-  CU_CHECK(cuArray3DCreate(&array, &d));
+}
 
-  CUmemAllocationProp made{};
-  made.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  made.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  made.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
-  CUmemGenericAllocationHandle memory = 0;
-  CU_CHECK(cuMemCreate(&memory, 2 << 20, &made, 0));
+FRESH_CASE("A sparse array gets its memory tile by tile", "[array]") {
+  conformance::context();
+  CUDA_ARRAY3D_DESCRIPTOR d{};
+  d.Width = 1000;
+  d.Height = 500;
+  d.Format = CU_AD_FORMAT_FLOAT;
+  d.NumChannels = 1;
+  d.Flags = CUDA_ARRAY3D_SPARSE;
+  CUarray array = nullptr;
+  CU_CHECK(cuArray3DCreate(&array, &d));
+  const CUmemGenericAllocationHandle memory = tile_memory(2 << 20);
   CUarrayMapInfo tile{};
   tile.resourceType = CU_RESOURCE_TYPE_ARRAY;
   tile.resource.array = array;
@@ -186,32 +229,16 @@ FRESH_CASE("A sparse array gets its memory tile by tile", "[array]") {
   ANSWERS(cuMemMapArrayAsync(nullptr, 1, 0), CUDA_ERROR_INVALID_VALUE);
 
   // What is written to a tile is its memory's, and comes back with it.
-  std::vector<float> in(128 * 128), out(128 * 128);
+  std::vector<float> in(128 * 128);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
-  CUDA_MEMCPY2D copy{};
-  copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-  copy.srcHost = in.data();
-  copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-  copy.dstArray = array;
-  copy.WidthInBytes = 512;
-  copy.Height = 128;
-  ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
+  write_square(array, in, 128);
   CUarrayMapInfo away = tile;
   away.memOperationType = CU_MEM_OPERATION_TYPE_UNMAP;
   away.memHandle.memHandle = 0;
   ANSWERS(cuMemMapArrayAsync(&away, 1, 0), CUDA_SUCCESS);
   tile.subresource.sparseLevel.offsetX = 256;
   ANSWERS(cuMemMapArrayAsync(&tile, 1, 0), CUDA_SUCCESS);
-  CUDA_MEMCPY2D back{};
-  back.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-  back.srcArray = array;
-  back.srcXInBytes = 1024;
-  back.dstMemoryType = CU_MEMORYTYPE_HOST;
-  back.dstHost = out.data();
-  back.WidthInBytes = 512;
-  back.Height = 128;
-  ANSWERS(cuMemcpy2D(&back), CUDA_SUCCESS);
-  CHECK(in == out);
+  CHECK(read_square(array, 256, 128) == in);
   ANSWERS(cuArrayDestroy(array), CUDA_SUCCESS);
   ANSWERS(cuMemRelease(memory), CUDA_SUCCESS);
 }
@@ -231,12 +258,7 @@ FRESH_CASE("The small levels of a sparse mipmapped array share their memory", "[
   CHECK(properties.miptailFirstLevel == 4);
   CHECK(properties.miptailSize == 65536);
 
-  CUmemAllocationProp made{};
-  made.type = CU_MEM_ALLOCATION_TYPE_PINNED;
-  made.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-  made.allocFlags.usage = CU_MEM_CREATE_USAGE_TILE_POOL;
-  CUmemGenericAllocationHandle memory = 0;
-  CU_CHECK(cuMemCreate(&memory, 4 << 20, &made, 0));
+  const CUmemGenericAllocationHandle memory = tile_memory(4 << 20);
   CUarrayMapInfo level{};
   level.resourceType = CU_RESOURCE_TYPE_MIPMAPPED_ARRAY;
   level.resource.mipmap = mipmap;
@@ -261,25 +283,10 @@ FRESH_CASE("The small levels of a sparse mipmapped array share their memory", "[
     CUarray array = nullptr;
     CU_CHECK(cuMipmappedArrayGetLevel(&array, mipmap, number));
     const std::size_t side = 1024 >> number;
-    std::vector<float> in(side * side), out(side * side);
+    std::vector<float> in(side * side);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i + number);
-    CUDA_MEMCPY2D copy{};
-    copy.srcMemoryType = CU_MEMORYTYPE_HOST;
-    copy.srcHost = in.data();
-    copy.dstMemoryType = CU_MEMORYTYPE_ARRAY;
-    copy.dstArray = array;
-    copy.WidthInBytes = side * 4;
-    copy.Height = side;
-    ANSWERS(cuMemcpy2D(&copy), CUDA_SUCCESS);
-    CUDA_MEMCPY2D back{};
-    back.srcMemoryType = CU_MEMORYTYPE_ARRAY;
-    back.srcArray = array;
-    back.dstMemoryType = CU_MEMORYTYPE_HOST;
-    back.dstHost = out.data();
-    back.WidthInBytes = side * 4;
-    back.Height = side;
-    ANSWERS(cuMemcpy2D(&back), CUDA_SUCCESS);
-    CHECK(in == out);
+    write_square(array, in, side);
+    CHECK(read_square(array, 0, side) == in);
   }
   CU_CHECK(cuMipmappedArrayDestroy(mipmap));
   CU_CHECK(cuMemRelease(memory));

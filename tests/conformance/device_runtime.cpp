@@ -458,6 +458,7 @@ FRESH_CASE("The device runtime judges copies, fills, streams and events, and rem
   }
 }
 
+// Long because it asks each question once, all in one kernel.
 FRESH_CASE("The device runtime's queries agree with the driver's", "[launch]") {
   conformance::context();
   Asking asking;

@@ -187,12 +187,7 @@ FRESH_CASE("What is instantiated changes only as far as the manual says, and kee
   in.dstDevice = p;
   in.WidthInBytes = 64;
   in.Height = in.Depth = 1;
-  CUDA_MEMSET_NODE_PARAMS rows{};
-  rows.dst = p;
-  rows.elementSize = 1;
-  rows.width = 4;
-  rows.height = 2;
-  rows.pitch = 64;
+  CUDA_MEMSET_NODE_PARAMS rows{p, 64, 0, 1, 4, 2};  // 4 × 2 bytes, 64 from row to row
   CUDA_KERNEL_NODE_PARAMS kp = kernel(F("inc"), 1, 1);
   CU_CHECK(cuGraphCreate(&g, 0));
   CU_CHECK(cuGraphAddMemcpyNode(&copy, g, nullptr, 0, &in, own));

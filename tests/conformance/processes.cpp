@@ -147,6 +147,7 @@ FRESH_CASE("Memory of one process is opened by another", "[ipc]") {
       });
 }
 
+// This one and the next are long because the two processes talk with each other.
 FRESH_CASE("An event of one process is waited for by another", "[ipc]") {
   in_two_processes(
       [](const Side& other) {

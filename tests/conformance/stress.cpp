@@ -135,6 +135,7 @@ struct Things {
   std::vector<CUgraphExec> executables;
 };
 
+// Long because it is a table: a call in each case.
 void random_call(Dice& dice, Things& have, const std::string& image) {
   CUcontext ctx = nullptr;
   CUstream s = nullptr;

@@ -47,7 +47,7 @@ inline u64 combined(const std::string& op, const std::string& type, u64 a, u64 b
 }
 
 // Everything in one form: `reduces` for red. The thread's word 1 is changed by words 2 and 3; cas: half of the threads
-// hit.
+// hit. Long because what the kernel does and what is expected of it depend on the same choices.
 inline Program atomic_case(const std::string& form, const std::string& op, const std::string& type,
                            const std::string& space, bool hint, bool reduces, u32 k) {
   const bool real = type == "f32" || type == "f64" || type.find("f16") != std::string::npos;

@@ -52,6 +52,7 @@ struct Case {
   Reference reference;   // bits of the sources to bits of the destination; the second one's bits follow the first's
   Same same = exact;
 };
+// A function that returns them is a table, and may be long.
 using Cases = std::vector<Case>;
 
 // Makes a Reference of a function on values.

@@ -309,9 +309,9 @@ T saturated(T x) {
   return !(x > 0) ? T{0} : x > 1 ? T{1} : x;
 }
 
-// Single and double precision.
+// Single and double precision: add_ieee() has all of them.
 template <class T>
-void add_ieee(Cases& cases, const std::string& type) {
+void add_arithmetic(Cases& cases, const std::string& type) {
   constexpr bool single = sizeof(T) == 4;
   struct Operation {
     const char* name;
@@ -364,6 +364,10 @@ void add_ieee(Cases& cases, const std::string& type) {
       }
     }
   }
+}
+template <class T>
+void add_signs_and_extrema(Cases& cases, const std::string& type) {
+  constexpr bool single = sizeof(T) == 4;
   for (const bool ftz : {false, true}) {
     if (ftz && !single) continue;
     const std::string z = ftz ? ".ftz." + type : "." + type;
@@ -401,6 +405,11 @@ void add_ieee(Cases& cases, const std::string& type) {
       }
     }
   }
+}
+template <class T>
+void add_ieee(Cases& cases, const std::string& type) {
+  add_arithmetic<T>(cases, type);
+  add_signs_and_extrema<T>(cases, type);
   cases.push_back({"copysign." + type, repeat(type, 3), on<T, T, T>([](T a, T b) { return std::copysign(b, a); })});
   const std::pair<const char*, bool (*)(T)> tests[] = {
       {"finite", [](T x) { return std::isfinite(x); }},

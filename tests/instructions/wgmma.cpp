@@ -65,116 +65,136 @@ struct Form {
   u32 base = 0;  // both matrices begin so many times 128 bytes behind a multiple of 1024
 };
 
-void check(const Form& f) {
-  const Device device;
-  if (device.architecture() != 90) SKIP_TEST("wgmma is for compute capability 9.0");
-  const MatrixType ta = matrix_type(f.a), tb = matrix_type(f.b), td = matrix_type(f.d);
-  const u32 bits = ta.storage, k = 256 / bits;
-  const bool bit = f.a == "b1", sixteen = bits == 16, whole = f.d == "s32";
-  std::mt19937 random(f.n + f.swizzle_a * 7 + f.swizzle_b);
-  const Values a = any_matrix(64, k, ta, random), b = any_matrix(k, f.n, tb, random),
-               c = any_matrix(64, f.n, td, random);
-  Values zero = c;
-  for (auto& row : zero) std::fill(row.begin(), row.end(), 0);
-  Values signed_a = a;
-  if (f.negative) {
-    for (auto& row : signed_a) {
-      for (u64& x : row) x ^= u64{1} << (bits - 1);
-    }
-  }
-  const Values want =
-      product({"", f.d, f.a, f.b, f.d, bit ? "and" : "", f.suffix}, signed_a, b, f.accumulate ? c : zero);
-  const Operand oa = laid_out(64, k, bits, f.swizzle_a, f.mn_a, [&](u32 row, u32 kk) { return a[row][kk]; });
-  const Operand ob = laid_out(f.n, k, bits, f.swizzle_b, f.mn_b, [&](u32 column, u32 kk) { return b[kk][column]; });
+// A kernel's input: both matrices as they are to be in shared memory, then each thread's four registers of A and its
+// registers of D.
+struct Layout {
+  u32 bits, k, per, registers;  // of an element of A; of A's rows; elements of D in a register; registers of D
+  u32 at_b = 0, at_fragments = 0;
+  u64 descriptor_a = 0, descriptor_b = 0;
+};
 
-  const u32 per = 32 / td.storage, registers = f.n / 2 / per;
+// The register of D, 32 bits, that a thread has.
+u32 word_of_d(const Values& m, const Layout& l, u32 thread, u32 reg) {
+  const u32 lane = thread % 32, warp = thread / 32;
+  u32 word = 0;
+  for (u32 e = 0; e < l.per; ++e) {
+    const u32 i = reg * l.per + e;
+    word |= u32(m[warp * 16 + lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2]) << 32 / l.per * e % 32;
+  }
+  return word;
+}
+u32 word_of_a(const Values& m, const Layout& l, u32 thread, u32 reg) {
+  const u32 lane = thread % 32, inside = 32 / l.bits;
+  u32 word = 0;
+  for (u32 e = 0; e < inside; ++e) {
+    const u32 row = thread / 32 * 16 + lane / 4 + reg % 2 * 8, kk = lane % 4 * inside + e + reg / 2 * 4 * inside;
+    word |= u32(m[row][kk]) << l.bits * e % 32;
+  }
+  return word;
+}
+
+std::vector<u8> input(const Form& f, Layout& l, const Values& a, const Values& b, const Values& c) {
+  const Operand oa = laid_out(64, l.k, l.bits, f.swizzle_a, f.mn_a, [&](u32 row, u32 kk) { return a[row][kk]; });
+  const Operand ob = laid_out(f.n, l.k, l.bits, f.swizzle_b, f.mn_b, [&](u32 column, u32 kk) { return b[kk][column]; });
+  l.descriptor_a = oa.descriptor, l.descriptor_b = ob.descriptor;
   const u32 at_a = 128 * f.base;
   std::vector<u8> in(at_a);
   in.insert(in.end(), oa.bytes.begin(), oa.bytes.end());
-  const u32 at_b = (u32(in.size()) + 1023) / 1024 * 1024 + at_a;
-  in.resize(at_b);
+  l.at_b = (u32(in.size()) + 1023) / 1024 * 1024 + at_a;
+  in.resize(l.at_b);
   in.insert(in.end(), ob.bytes.begin(), ob.bytes.end());
-  const u32 at_fragments = u32(in.size());
-  // Each thread's four registers of A, then its registers of D.
-  const auto d_word = [&](const Values& m, u32 thread, u32 reg) {
-    const u32 lane = thread % 32, warp = thread / 32;
-    u32 word = 0;
-    for (u32 e = 0; e < per; ++e) {
-      const u32 i = reg * per + e;
-      word |= u32(m[warp * 16 + lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2]) << td.storage * e % 32;
-    }
-    return word;
-  };
-  std::vector<u8> out;
+  l.at_fragments = u32(in.size());
   for (u32 thread = 0; thread < 128; ++thread) {
-    for (u32 reg = 0; reg < 4; ++reg) {
-      const u32 lane = thread % 32, inside = 32 / bits;
-      u32 word = 0;
-      for (u32 e = 0; e < inside; ++e) {
-        const u32 row = thread / 32 * 16 + lane / 4 + reg % 2 * 8, kk = lane % 4 * inside + e + reg / 2 * 4 * inside;
-        word |= u32(a[row][kk]) << bits * e % 32;
-      }
-      append(in, word);
-    }
-    for (u32 reg = 0; reg < registers; ++reg)
-      append(in, d_word(c, thread, reg)), append(out, d_word(want, thread, reg));
+    for (u32 reg = 0; reg < 4; ++reg) append(in, word_of_a(a, l, thread, reg));
+    for (u32 reg = 0; reg < l.registers; ++reg) append(in, word_of_d(c, l, thread, reg));
   }
-  const auto n = [](u64 x) { return std::to_string(x); };
-  const u32 stride = 4 * (4 + registers);
+  return in;
+}
+
+std::string number(u64 x) { return std::to_string(x); }
+
+std::string instruction(const Form& f, const Layout& l) {
+  std::string text = "wgmma.mma_async.sync.aligned.m64n" + number(f.n) + "k" + number(l.k) + f.suffix + "." + f.d +
+                     "." + f.a + "." + f.b + (f.a == "b1" ? ".and.popc " : " ") + braces("d", l.registers) + ", " +
+                     (f.registers ? braces("a", 4) : "%da") + ", %db, %p";
+  if (f.d != "s32") text += std::string(", ") + (f.negative ? "-1" : "1") + ", 1";
+  if (l.bits == 16 && !f.registers) text += std::string(", ") + (f.mn_a ? "1" : "0");
+  if (l.bits == 16) text += std::string(", ") + (f.mn_b ? "1" : "0");
+  return text + ";\n";
+}
+
+std::string kernel(const Form& f, const Layout& l) {
   std::string text = ".visible .entry k(.param .u64 in, .param .u64 out) {\n.shared .align 1024 .b8 both[" +
-                     n(at_fragments) + "];\n.reg .b32 %t, %x, %y, %a<4>, %d<" + n(registers) +
+                     number(l.at_fragments) + "];\n.reg .b32 %t, %x, %y, %a<4>, %d<" + number(l.registers) +
                      ">; .reg .b64 %in, %out, %at, %da, %db; .reg .pred %p;\n"
                      "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; mov.u32 %t, %tid.x; shl.b32 %x, %t, 2;\nCOPY:\n"
                      "setp.ge.u32 %p, %x, " +
-                     n(at_fragments) +
+                     number(l.at_fragments) +
                      ";\n@%p bra DONE;\ncvt.u64.u32 %at, %x; add.u64 %at, %at, %in;\n"
                      "ld.global.u32 %y, [%at]; mov.u32 %a0, both; add.u32 %a0, %a0, %x; st.shared.u32 [%a0], %y;\n"
                      "add.u32 %x, %x, 512; bra COPY;\nDONE:\nfence.proxy.async;\nbar.sync 0;\n"
                      "mul.wide.u32 %at, %t, " +
-                     n(stride) + "; add.u64 %at, %at, %in;\n";
-  for (u32 k = 0; k < 4; ++k) text += "ld.global.u32 %a" + n(k) + ", [%at+" + n(at_fragments + 4 * k) + "];\n";
-  for (u32 k = 0; k < registers; ++k)
-    text += "ld.global.u32 %d" + n(k) + ", [%at+" + n(at_fragments + 16 + 4 * k) + "];\n";
-  const auto descriptor = [&](const std::string& name, const Operand& o, u32 at) {
-    text += "mov.u32 %x, both; add.u32 %x, %x, " + n(at) +
+                     number(4 * (4 + l.registers)) + "; add.u64 %at, %at, %in;\n";
+  for (u32 k = 0; k < 4; ++k)
+    text += "ld.global.u32 %a" + number(k) + ", [%at+" + number(l.at_fragments + 4 * k) + "];\n";
+  for (u32 k = 0; k < l.registers; ++k)
+    text += "ld.global.u32 %d" + number(k) + ", [%at+" + number(l.at_fragments + 16 + 4 * k) + "];\n";
+  const auto descriptor = [&](const std::string& name, u64 value, u32 at) {
+    text += "mov.u32 %x, both; add.u32 %x, %x, " + number(at) +
             "; and.b32 %x, %x, 0x3ffff; shr.u32 %x, %x, 4; cvt.u64.u32 " + name + ", %x; or.b64 " + name + ", " + name +
-            ", " + n(o.descriptor | u64{f.base} << 49) + "U;\n";
+            ", " + number(value | u64{f.base} << 49) + "U;\n";
   };
-  descriptor("%da", oa, at_a);
-  descriptor("%db", ob, at_b);
+  descriptor("%da", l.descriptor_a, 128 * f.base);
+  descriptor("%db", l.descriptor_b, l.at_b);
   text += "setp.eq.u32 %p, %t, " + std::string(f.accumulate ? "%t" : "-1") + ";\nwgmma.fence.sync.aligned;\n" +
-          "wgmma.mma_async.sync.aligned.m64n" + n(f.n) + "k" + n(k) + f.suffix + "." + f.d + "." + f.a + "." + f.b +
-          (bit ? ".and.popc " : " ") + braces("d", registers) + ", " + (f.registers ? braces("a", 4) : "%da") +
-          ", %db, %p";
-  if (!whole) text += std::string(", ") + (f.negative ? "-1" : "1") + ", 1";
-  if (sixteen && !f.registers) text += std::string(", ") + (f.mn_a ? "1" : "0");
-  if (sixteen) text += std::string(", ") + (f.mn_b ? "1" : "0");
-  text += ";\nwgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nmul.wide.u32 %at, %t, " +
-          n(4 * registers) + "; add.u64 %at, %at, %out;\n";
-  for (u32 k = 0; k < registers; ++k) text += "st.global.u32 [%at+" + n(4 * k) + "], %d" + n(k) + ";\n";
-  text += "ret;\n}\n";
-  std::string log;
-  std::string head = header(Device::ptx_version(84), 90);
+          instruction(f, l) +
+          "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\nmul.wide.u32 %at, %t, " +
+          number(4 * l.registers) + "; add.u64 %at, %at, %out;\n";
+  for (u32 k = 0; k < l.registers; ++k) text += "st.global.u32 [%at+" + number(4 * k) + "], %d" + number(k) + ";\n";
+  return text + "ret;\n}\n";
+}
+
+std::vector<u8> run(const std::string& text, const std::vector<u8>& in, std::size_t bytes) {
+  std::string log, head = header(Device::ptx_version(84), 90);
   head.replace(head.find("sm_90"), 5, "sm_90a");
-  const CUmodule module = load(head + text, log);
-  CAPTURE(f.n, f.d, f.a, f.b, f.swizzle_a, f.swizzle_b, f.mn_a, f.mn_b, f.registers, f.base);
+  cu::Module module;
+  module.handle = load(head + text, log);
   REQUIRE(log == "");
-  CUfunction function = nullptr;
-  CUdeviceptr device_in = 0, device_out = 0;
-  CU_CHECK(cuModuleGetFunction(&function, module, "k"));
-  CU_CHECK(cuMemAlloc(&device_in, in.size()));
-  CU_CHECK(cuMemAlloc(&device_out, out.size()));
-  CU_CHECK(cuMemcpyHtoD(device_in, in.data(), in.size()));
-  void* parameters[] = {&device_in, &device_out};
-  CU_CHECK(cuLaunchKernel(function, 1, 1, 1, 128, 1, 1, 0, nullptr, parameters, nullptr));
-  std::vector<u8> got(out.size());
-  CU_CHECK(cuMemcpyDtoH(got.data(), device_out, got.size()));
+  cu::Memory device_in(in.size()), device_out(bytes);
+  CU_CHECK(cuMemcpyHtoD(device_in.address, in.data(), in.size()));
+  void* parameters[] = {&device_in.address, &device_out.address};
+  CU_CHECK(cuLaunchKernel(module.function("k"), 1, 1, 1, 128, 1, 1, 0, nullptr, parameters, nullptr));
+  std::vector<u8> out(bytes);
+  CU_CHECK(cuMemcpyDtoH(out.data(), device_out.address, bytes));
+  return out;
+}
+
+void check(const Form& f) {
+  const Device device;
+  if (device.architecture() != 90) SKIP_TEST("wgmma is for compute capability 9.0");
+  const MatrixType ta = matrix_type(f.a), tb = matrix_type(f.b), td = matrix_type(f.d);
+  const u32 k = 256 / ta.storage, per = 32 / td.storage;
+  Layout l{ta.storage, k, per, f.n / 2 / per};
+  std::mt19937 random(f.n + f.swizzle_a * 7 + f.swizzle_b);
+  const Values a = any_matrix(64, k, ta, random), b = any_matrix(k, f.n, tb, random),
+               c = any_matrix(64, f.n, td, random);
+  Values zero = c, signed_a = a;
+  for (auto& row : zero) std::fill(row.begin(), row.end(), 0);
+  for (auto& row : signed_a) {
+    for (u64& x : row) x ^= u64{f.negative} << (ta.storage - 1);
+  }
+  const char* bits = f.a == "b1" ? "and" : "";
+  const Values product_of = product({"", f.d, f.a, f.b, f.d, bits, f.suffix}, signed_a, b, f.accumulate ? c : zero);
+  std::vector<u8> want;
+  for (u32 thread = 0; thread < 128; ++thread) {
+    for (u32 reg = 0; reg < l.registers; ++reg) append(want, word_of_d(product_of, l, thread, reg));
+  }
+  CAPTURE(f.n, f.d, f.a, f.b, f.swizzle_a, f.swizzle_b, f.mn_a, f.mn_b, f.registers, f.base);
+  const std::vector<u8> in = input(f, l, a, b, c);
+  const std::vector<u8> got = run(kernel(f, l), in, want.size());
   std::size_t wrong = 0;
-  while (wrong < got.size() && got[wrong] == out[wrong]) ++wrong;
+  while (wrong < got.size() && got[wrong] == want[wrong]) ++wrong;
   CHECK(wrong == got.size());
-  CU_CHECK(cuMemFree(device_in));
-  CU_CHECK(cuMemFree(device_out));
-  CU_CHECK(cuModuleUnload(module));
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(256) registers(const float* a, cons
   }
 }
 
-// 4: vectorized loads, double buffering, and 8 × 16 elements per thread.
+// 4: vectorized loads, double buffering, and 8 × 16 elements per thread. Long because all steps share registers.
 extern "C" __global__ void __launch_bounds__(256, 1) vectors(const float* a, const float* b, float* c, int n) {
   constexpr int kRows = 128, kColumns = 256, kDepth = 16;
   __shared__ __align__(16) float tile_a[2][kDepth][kRows], tile_b[2][kDepth][kColumns];
