@@ -424,6 +424,7 @@ const std::vector<Refused>& refused() {
        "256 bit wide load/store"},
       {"local memory outside of functions", ".local .u32 l;", "", ".reg .b32 r; ld.local.u32 r, [l];",
        "not allowed with ABI", true},
+      {"registers outside of functions", ".reg .u32 r;", "", "mov.u32 r, 1;", "not allowed with ABI", true},
       {"a field that a texture has not", ".global .texref t = {memory_layout = 0};", "", "",
        "Unrecognized field name 'memory_layout'"},
       {"a value that no field has", ".global .texref t = {filter_mode = anisotropic};", "", "",

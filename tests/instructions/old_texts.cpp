@@ -162,6 +162,9 @@ $LDWend_k:
               ".func (.reg .u32 o) f (.reg .u32 i)\n.func g\n.global .u32 apart;\n"
               ".func (.reg .u32 o) f (.reg .u32 i) { add.u32 o, i, 1; ret; }\n.func g { ret; }\n"),
        {6}},
+      {"the constant bank that constants are in, by its number",
+       kernel("2.1", "sm_20", "ld.const[0].u32 r0, [zero+4]; st.global.u32 [y], r0;", ".const[0] .u32 zero[2] = {3, 4};"),
+       {4}},
       {"lines of a C preprocessor", kernel("7.0", "sm_75", "# 12 \"b.cuh\" 1\nst.global.u32 [y], 3;\n  # 2 \"a.cu\"\n"), {3}},
       {"an element of an array, whose number is in a register",
        kernel("7.0", "sm_75",
@@ -241,6 +244,7 @@ TEST_CASE("What was optional in old versions is not in new ones, and the reverse
       {"2.0", "sm_20", "mad.f64 d0, d1, d2, d3;", "mad"},
       {"7.8", "sm_89", "cvt.rn.satfinite.e4m3x2.f32 h0, f0, f1;", "sm_90"},
       {"7.7", "sm_80", "cvt.rn.f16x2.e4m3x2 w0, h0;", "requires"},
+      {"2.2", "sm_20", "ld.const[0].u32 r0, [y];", "explicit constant banks"},
       {"7.0", "sm_75", "mov.u32 r0, r1[1];", ""},
       {"7.0", "sm_75", "ld.global.u32 r0, [y+l0];", "syntax error"},
       {"7.0", "sm_75", "call (r0), f, (r1+1);", ""},

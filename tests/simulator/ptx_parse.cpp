@@ -304,10 +304,13 @@ TEST_CASE("A mistake in the syntax is reported in ptxas's words, with its place"
     CHECK(first_error(kHeader + row.text) == row.message);
   }
   const Parsed result = parse(kHeader + ".entry k() {\n  foo.bar %r1 %r2;\n  ret;\n  add.u32 (;\n}\n");
-  REQUIRE(result.errors.size() == 2);
+  REQUIRE(result.errors.size() == 1);  // what follows a syntax error is not looked at
   CHECK(result.errors[0].at.line == 5);
   CHECK(result.errors[0].at.column == 15);
-  CHECK(result.errors[1].at.line == 7);
+  const Parsed several = parse(kHeader + ".shared .align 3 .b8 x;\n.shared .u32 y = 1;\n.foo;\n.align;\n");
+  REQUIRE(several.errors.size() == 3);
+  CHECK(several.errors[1].at.line == 5);
+  CHECK(several.errors[2].message == "Parsing error near '.foo': syntax error");
 }
 
 TEST_CASE("A text that no driver of this version takes is refused at its header") {

@@ -4,6 +4,7 @@
 // again, and every call that uses it fails with CUDA_ERROR_CONTEXT_IS_DESTROYED.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/hardware.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/capture.hpp"
@@ -112,7 +113,7 @@ bool in_use(CUlimit limit, const Context& context) {
 // The largest value that a limit takes.
 u64 largest(CUlimit limit, const Device& device) {
   switch (limit) {
-    case CU_LIMIT_STACK_SIZE: return (512u << 10) - 1;  // all that a thread can have of local memory
+    case CU_LIMIT_STACK_SIZE: return kMostLocal - 1;  // a thread's local memory
     case CU_LIMIT_MAX_L2_FETCH_GRANULARITY: return 128;
     case CU_LIMIT_PERSISTING_L2_CACHE_SIZE:
       return static_cast<u64>(*attribute_value(device, CU_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE));

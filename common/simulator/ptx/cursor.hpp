@@ -15,6 +15,9 @@ struct Failure {
   std::string message;
 };
 
+// Whether it ends the compilation, as ptxas has it: of what follows nothing is looked at.
+bool is_fatal(const Diagnostic& error);
+
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : text_(text), tokens_(lex(text)) {}

@@ -2,6 +2,8 @@
 // directives".
 #include "common/simulator/ptx/link.hpp"
 
+#include "common/simulator/numbers.hpp"
+
 #include <algorithm>
 
 namespace cudasim::ptx {
@@ -25,6 +27,7 @@ class Linker {
     }
     number_functions();
     resolve_externs();
+    lay_out_local();
     return std::move(link_);
   }
 
@@ -56,9 +59,6 @@ class Linker {
   }
 
   void enter(const Variable& variable) {
-    if (variable.space == Space::local) {
-      error(variable.at, "Module-scoped variables in .local state space are not allowed with ABI");
-    }
     const Symbol* before = known(variable.name, variable.linkage);
     if (before == nullptr) {
       LinkedVariable linked;
@@ -244,7 +244,7 @@ class Linker {
   void resolve_externs() {
     for (LinkedVariable& linked : link_.variables) {
       const Variable& variable = *linked.variable;
-      if (variable.linkage != Linkage::external || linked.dynamic_shared) continue;
+      if (variable.linkage != Linkage::external || linked.dynamic_shared || variable.bank != 0) continue;
       if (variable.size == 0 || modules_.size() > 1) {
         error(variable.at, "Unresolved extern variable '" + variable.name + "'", Diagnostic::unresolved);
         continue;
@@ -252,6 +252,17 @@ class Linker {
       link_.warnings.push_back({Diagnostic::unresolved, variable.at,
                                 "Unresolved extern variable '" + variable.name +
                                     "' in whole program compilation, ignoring extern qualifier"});
+    }
+  }
+
+  // "All local memory variables are stored at fixed addresses" (PTX ISA, "Local state space").
+  void lay_out_local() {
+    for (LinkedVariable& linked : link_.variables) {
+      if (linked.variable->space != Space::local) continue;
+      linked.address = round_up(link_.thread_bytes, linked.variable->align);
+      link_.thread_bytes = linked.address + linked.variable->size;
+      if (link_.thread_bytes > kLargestFrame)
+        return error(linked.variable->at, "Variable '" + linked.variable->name + "' is too large");
     }
   }
 

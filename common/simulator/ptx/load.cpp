@@ -46,6 +46,10 @@ class Loader {
  private:
   void error(Position at, std::string message) { link_.errors.push_back({Diagnostic::syntax, at, std::move(message)}); }
 
+  void error_of_size(Position at, std::string message) {
+    link_.errors.push_back({Diagnostic::whole_text, at, std::move(message)});
+  }
+
   void resolve_functions() {
     u32 files = 0;
     std::vector<u32> file_base;
@@ -57,10 +61,11 @@ class Loader {
       program_->ptx_version = std::max(program_->ptx_version, module.version());
       program_->target = std::max(program_->target, module.target);
     }
+    share_registers(modules_, link_);
     for (u32 definition : link_.definitions) {
       const LinkedFunction linked = link_.functions[definition];
-      functions_.push_back(
-          resolve(modules_[linked.module], linked.module, *linked.function, file_base[linked.module], link_));
+      const u32 index = static_cast<u32>(functions_.size());
+      functions_.push_back(resolve(modules_[linked.module], index, linked, file_base[linked.module], link_));
     }
   }
 
@@ -140,8 +145,9 @@ class Loader {
     }
   }
 
-  // In a module with a function of several results, compilers give up the calling conventions everywhere. Predicates and
-  // short integers may then be passed in registers, but no function may call an external function, or itself.
+  // In a module with a function of several results, or with registers or local variables of its own, compilers give up
+  // the calling conventions everywhere. Predicates and short integers may then be passed in registers, but no function
+  // may call an external function, or itself.
   void check_conventions(const std::vector<u32>& reached, bool conventions) {
     for (u32 each : reached) {
       const Resolved& resolved = functions_[each];
@@ -163,9 +169,16 @@ class Loader {
 
   void make_kernels() {
     find_pointed();
-    const bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(), [&](u32 each) {
+    bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(), [&](u32 each) {
       return link_.functions[each].function->results.size() > 1;
     });
+    for (const Module& module : modules_) {
+      if (module.without_abi.empty()) continue;
+      conventions = false;
+      link_.warnings.push_back({Diagnostic::whole_text, {},
+                                "Use of module scoped .local or .reg variable '" + module.without_abi +
+                                    "' found, disabling ABI"});
+    }
     for (u32 index = 0; index < functions_.size(); ++index) {
       const LinkedFunction& linked = link_.functions[link_.definitions[index]];
       if (!linked.function->is_entry) continue;
@@ -236,11 +249,10 @@ class Loader {
       kernel.shared_offset[each] = static_cast<u32>(offset);
       kernel.shared_variables.push_back({linked.variable->name, static_cast<u32>(offset), linked.variable->size});
       offset += linked.variable->size;
-      if (offset > kMostStaticShared) break;
     }
     if (offset > kMostStaticShared) {
-      return error(function.at, "Entry function '" + function.name + "' uses too much shared data (" + hex(offset) +
-                                    " bytes, " + hex(kMostStaticShared) + " max)");
+      return error_of_size(function.at, "Entry function '" + function.name + "' uses too much shared data (" +
+                                            hex(offset) + " bytes, " + hex(kMostStaticShared) + " max)");
     }
     kernel.static_shared = static_cast<u32>(offset);
     const u32 dynamic = static_cast<u32>(round_up(offset, kernel.dynamic_shared_align));
@@ -256,18 +268,23 @@ class Loader {
   // Each text's constant variables have one bank together.
   void check_constants() {
     std::vector<u64> used(modules_.size(), 0);
+    Position too_much;
     for (const LinkedVariable& linked : link_.variables) {
       if (linked.variable->space != Space::constant) continue;
       u64& offset = used[linked.module];
       offset = round_up(offset, linked.variable->align) + linked.variable->size;
-      if (offset <= kMostConstant) continue;
-      return error(linked.variable->at, "File uses too much global constant data (0x" + hex(offset) + " bytes, 0x" +
-                                            hex(kMostConstant) + " max)");
+      if (offset <= kMostConstant || too_much.line != 0) continue;
+      too_much = linked.variable->at;
     }
+    const u64 most = used.empty() ? 0 : *std::max_element(used.begin(), used.end());
+    if (most > kMostConstant)
+      error_of_size(too_much, "File uses too much global constant data (" + hex(most) + " bytes, " +
+                                  hex(kMostConstant) + " max)");
   }
 
   static bool is_placed(const LinkedVariable& linked) {
     const Space space = linked.variable->space;
+    if (linked.variable->bank != 0) return false;  // nothing but a name: see Resolver::uses_constant()
     return space == Space::global || space == Space::constant || space == Space::tex;
   }
 

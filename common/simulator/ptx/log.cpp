@@ -10,17 +10,27 @@ namespace {
 
 constexpr std::size_t kWidest = 100, kReasonWidest = 80;  // columns of a source line that are shown
 
-std::string_view line_of(std::string_view text, u32 number) {
-  std::size_t begin = 0;
-  for (u32 line = 1; line < number; ++line) {
-    begin = text.find('\n', begin);
-    if (begin == std::string_view::npos) return {};
-    ++begin;
+// Finds lines of a text; fast if their numbers grow.
+class Lines {
+ public:
+  explicit Lines(std::string_view text) : text_(text) {}
+  std::string_view operator[](u32 number) {
+    if (number < line_) line_ = 1, begin_ = 0;
+    for (; line_ < number; ++line_) {
+      const std::size_t end = text_.find('\n', begin_);
+      if (end == std::string_view::npos) return {};
+      begin_ = end + 1;
+    }
+    std::string_view line = text_.substr(begin_, text_.find('\n', begin_) - begin_);
+    while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+    return line;
   }
-  std::string_view line = text.substr(begin, text.find('\n', begin) - begin);
-  while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-  return line;
-}
+
+ private:
+  std::string_view text_;
+  u32 line_ = 1;
+  std::size_t begin_ = 0;
+};
 
 // The source line and a caret under its `column`; of a long line, the part around it.
 std::string excerpt(std::string_view line, u32 column, std::size_t widest) {
@@ -38,15 +48,33 @@ std::string excerpt(std::string_view line, u32 column, std::size_t widest) {
 
 }  // namespace
 
+bool ptx::is_fatal(const Diagnostic& error) {
+  constexpr std::string_view kFatal[] = {
+      "Parsing error near ", "Unsupported .version ",       "Unsupported .target ",         "Missing .version ",
+      "Missing .target ",    "Initial value type mismatch", "Invalid initial value symbol "};
+  return std::any_of(std::begin(kFatal), std::end(kFatal),
+                     [&](std::string_view begin) { return error.message.starts_with(begin); });
+}
+
 std::string log_text(std::span<const ptx::Diagnostic> diagnostics, std::string_view text, bool fatal) {
   std::string log;
+  Lines lines(text);
+  bool aborted = false;
   for (const ptx::Diagnostic& each : diagnostics) {
-    log += "ptxas application ptx input, line " + std::to_string(each.at.line) + "; ";
-    log += (fatal ? "error   : " : "warning : ") + each.message + "\n";
-    const std::string_view line = line_of(text, each.at.line);
+    const bool whole = each.kind == ptx::Diagnostic::whole_text;
+    log += "ptxas ";
+    if (!whole) log += "application ptx input, line " + std::to_string(each.at.line) + "; ";
+    const char* kind = !fatal ? "warning : " : ptx::is_fatal(each) ? "fatal   : " : "error   : ";
+    log += kind + each.message + "\n";
+    const std::string_view line = whole ? std::string_view() : lines[each.at.line];
     if (!line.empty()) log += excerpt(line, each.at.column, kWidest);
+    aborted = aborted || !whole;
   }
-  if (fatal) log += "ptxas fatal   : Ptx assembly aborted due to errors";
+  if (!fatal) return log;
+  if (aborted)
+    log += "ptxas fatal   : Ptx assembly aborted due to errors";
+  else if (!log.empty())
+    log.pop_back();
   return log;
 }
 
@@ -55,7 +83,7 @@ std::string reason_text(std::span<const ptx::Diagnostic> errors, std::string_vie
   const ptx::Diagnostic& first = errors.front();
   std::string reason = "PTX line " + std::to_string(first.at.line) + " is refused: " + first.message;
   if (errors.size() > 1) reason += " (and " + std::to_string(errors.size() - 1) + " more in the error log)";
-  const std::string_view line = line_of(text, first.at.line);
+  const std::string_view line = Lines(text)[first.at.line];
   if (line.empty()) return reason;
   reason += '\n' + excerpt(line, first.at.column, kReasonWidest);
   reason.pop_back();

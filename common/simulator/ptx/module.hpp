@@ -44,6 +44,7 @@ struct Variable {
   std::vector<Relocation> relocations;
   bool managed = false;
   bool pointer = false;  // a `.ptr` parameter
+  u32 bank = 0;          // .const[bank]
   Position at;
 };
 
@@ -104,6 +105,7 @@ struct Register {
   Type type = Type::none;
   u32 vector = 1;
   u32 count = 0;  // %r<100> declares %r0 … %r99: count 100; 0: one register of exactly this name
+  u32 of_module = ~0u;  // index in Module::registers, if it is declared there
   Position at;
 };
 
@@ -148,7 +150,7 @@ struct Function : Directives {
   std::string alias_of;  // .alias name, target
   std::vector<Parameter> results, parameters;
   std::vector<Scope> scopes;
-  std::vector<Register> registers;
+  std::vector<Register> registers;  // behind its own those of the module, which are in no scope
   std::vector<Variable> variables;
   std::vector<Statement> statements;
   std::vector<Label> labels;
@@ -164,9 +166,11 @@ struct Module {
   std::string target_name;                                            // "sm_90a"
   bool debug = false;
   u32 address_size = 64;
+  std::string without_abi;            // a .reg or .local variable of the module, if there is one: see Loader
   bool independent_textures = false;  // .target texmode_independent: samplers are variables of their own
   std::vector<std::string> files;  // by the index of .file; [0] unused
   std::vector<Variable> variables;
+  std::vector<Register> registers;  // each thread has these, in whatever function it is
   std::vector<Function> functions;
   std::string text;  // the PTX itself, for diagnostics
 };
@@ -175,12 +179,18 @@ struct Module {
 // …).
 std::optional<u64> convert_immediate(const Immediate& immediate, Type type);
 
-// What is wrong with a text, in the form of ptxas: "ptxas <input>, line N; error   : …".
+// What is wrong with a text, in the form of ptxas: "ptxas <input>, line N; error   : …". What is said
+// of the whole text, like its size, has no line there: "ptxas error   : …".
 struct Diagnostic {
-  enum Kind : u8 { syntax, unsupported, version, target, unresolved } kind = syntax;
+  enum Kind : u8 { syntax, unsupported, version, target, unresolved, whole_text } kind = syntax;
   Position at;
   std::string message;
 };
+
+// Of a constant bank that a text uses.
+inline std::string unknown_bank(u32 bank) {
+  return "Constant bank " + std::to_string(bank) + " is not simulated: the driver API has no call that fills it";
+}
 
 // Parses the whole text. At most `limit` errors are collected; a Module with errors must not be resolved.
 // Never throws for bad input, never recurses deeper than a fixed bound. Source: PTX ISA, "Syntax", "Directives".

@@ -4,7 +4,8 @@
 namespace cudasim::ptx {
 namespace {
 
-constexpr u32 kOutermost = ~0u;  // what stands outside of the body: parameters and results
+constexpr u32 kOutermost = ~0u;  // what stands outside of the body: parameters and results, the module's registers
+constexpr u32 kUnset = ~0u;
 
 template <class T>
 std::vector<std::vector<u32>> by_scope(const std::vector<T>& all, std::size_t scopes) {
@@ -21,6 +22,10 @@ Names::Names(const Function& function)
       tables_of_(by_scope(function.tables, function.scopes.size())),
       prototypes_of_(by_scope(function.prototypes, function.scopes.size())) {
   bound_.emplace_back();
+  for (u32 i = 0; i < function.registers.size(); ++i) {
+    const Register& reg = function.registers[i];
+    if (reg.of_module != kUnset) bind(reg.count == 0 ? exact_ : families_, reg.name, kOutermost, {Binding::reg, i, 0});
+  }
   for (u32 i = 0; i < function.parameters.size(); ++i) {
     bind(exact_, function.parameters[i].name, kOutermost, {Binding::parameter, i, 0});
   }
@@ -72,6 +77,8 @@ void Names::enter(u32 scope) {
   for (auto at = way.rbegin(); at != way.rend(); ++at) push(*at);
 }
 
+i64 Names::depth(const Entry& entry) { return entry.scope == kOutermost ? i64{-1} : i64{entry.scope}; }
+
 // %r12 of %r<100>: which digits are the number's, the declarations decide.
 const Names::Entry* Names::numbered(std::string_view name, u32* number) const {
   const Entry* best = nullptr;
@@ -86,7 +93,7 @@ const Names::Entry* Names::numbered(std::string_view name, u32* number) const {
     if (found == families_.end()) continue;
     for (auto entry = found->second.rbegin(); entry != found->second.rend(); ++entry) {
       if (value >= function_.registers[entry->binding.index].count) continue;
-      if (best == nullptr || entry->scope > best->scope) {
+      if (best == nullptr || depth(*entry) > depth(*best)) {
         best = &*entry;
         *number = static_cast<u32>(value);
       }
@@ -101,8 +108,7 @@ std::optional<Binding> Names::find(std::string_view name) const {
   const Entry* family = numbered(name, &number);
   const auto found = exact_.find(name);
   const Entry* exact = found == exact_.end() || found->second.empty() ? nullptr : &found->second.back();
-  const auto depth = [](const Entry* entry) { return entry->scope == kOutermost ? i64{-1} : i64{entry->scope}; };
-  if (exact != nullptr && (family == nullptr || depth(exact) >= depth(family))) return exact->binding;
+  if (exact != nullptr && (family == nullptr || depth(*exact) >= depth(*family))) return exact->binding;
   if (family == nullptr) return std::nullopt;
   Binding binding = family->binding;
   binding.number = number;

@@ -30,6 +30,7 @@ class Names {
   };
   using Table = std::unordered_map<std::string_view, std::vector<Entry>>;
 
+  static i64 depth(const Entry& entry);
   void push(u32 scope);
   void pop();
   void bind(Table& table, std::string_view name, u32 scope, Binding binding);

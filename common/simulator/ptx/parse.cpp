@@ -32,10 +32,13 @@ Parser::Parser(std::string_view text, std::size_t limit) : cursor_(text), limit_
 }
 
 void Parser::error(Position at, std::string message, Diagnostic::Kind kind) {
+  if (full()) return;
+  Diagnostic next{kind, at, std::move(message)};
+  stopped_ = is_fatal(next);
   // One mistake often makes the rest of its line unreadable: say the first thing only.
-  if (full() || at.line == last_error_line_) return;
+  if (at.line == last_error_line_ && !stopped_) return;
   last_error_line_ = at.line;
-  parsed_.errors.push_back({kind, at, std::move(message)});
+  parsed_.errors.push_back(std::move(next));
 }
 
 // Reports an error if the module's version or target lacks what is at `at`. Parsing continues either way.
@@ -75,6 +78,7 @@ Parsed Parser::run() {
       recover();
     }
   }
+  share_registers();
   if (debug_at_ && !has_debug_information_ && parsed_.errors.empty())
     error(*debug_at_, "Debug information not found in presence of .target debug");
   return std::move(parsed_);
@@ -100,7 +104,7 @@ void Parser::header() {
   version();
   if (!parsed_.errors.empty()) return;
   while (cursor_.is('@')) dwarf_line();
-  if (!cursor_.is_dotted(".target")) Cursor::fail(cursor_.where(), "Missing .target directive");
+  if (!cursor_.is_dotted(".target")) Cursor::fail(cursor_.where(), "Missing .target directive at start of file 'application ptx input'");
   cursor_.take();
   target();
 }
@@ -295,9 +299,43 @@ void Parser::item() {
     cursor_.unexpected();
   if (cursor_.accept_dotted(".entry")) return function(how, true);
   if (cursor_.accept_dotted(".func")) return function(how, false);
+  if (how.linkage == Linkage::local && cursor_.accept_dotted(".reg")) return module_registers();
   const std::optional<Space> space = variable_space();
   if (!space || *space == Space::param) cursor_.unexpected();
-  for (Variable& variable : variables(*space, how.linkage)) parsed_.module.variables.push_back(std::move(variable));
+  for (Variable& variable : variables(*space, how.linkage)) {
+    if (variable.space == Space::local) check_module_scope(variable.name, variable.at, "local");
+    parsed_.module.variables.push_back(std::move(variable));
+  }
+}
+
+// "PTX ISA versions prior to 3.0 permitted variables in .reg and .local state spaces to be defined at module scope"
+// (PTX ISA, "Function declarations and definitions"). Such a text is compiled without the calling conventions.
+void Parser::check_module_scope(const std::string& name, Position at, const char* space) {
+  Module& module = parsed_.module;
+  if (module.version() >= 30) {
+    error(at, std::string("Module-scoped variables in .") + space + " state space are not allowed with ABI");
+  } else if (module.without_abi.empty()) {
+    module.without_abi = name;
+  }
+}
+
+void Parser::module_registers() {
+  for (Register& reg : registers_declared()) {
+    check_module_scope(reg.name, reg.at, "reg");
+    if (!known_variables_.insert(reg.name + (reg.count != 0 ? "<" : "")).second)
+      error(reg.at, "Duplicate definition of variable '" + reg.name + "'");
+    parsed_.module.registers.push_back(std::move(reg));
+  }
+}
+
+// Each function has the module's registers, too; where a text may name them is checked with each name.
+void Parser::share_registers() {
+  for (Function& function : parsed_.module.functions) {
+    for (u32 i = 0; function.has_body && i < parsed_.module.registers.size(); ++i) {
+      function.registers.push_back(parsed_.module.registers[i]);
+      function.registers.back().of_module = i;
+    }
+  }
 }
 
 // What ptxas asks of parameters and results beyond their syntax.

@@ -115,8 +115,18 @@ void Parser::location() {
 }
 
 void Parser::registers() {
-  const Shape how = shape(Space::reg);
   Scope& scope = function_->scopes[open_scopes_.back()];
+  for (Register& reg : registers_declared()) {
+    declare(reg.at, reg.name, reg.count);
+    scope.registers.push_back(static_cast<u32>(function_->registers.size()));
+    function_->registers.push_back(std::move(reg));
+  }
+}
+
+// What follows .reg.
+std::vector<Register> Parser::registers_declared() {
+  const Shape how = shape(Space::reg);
+  std::vector<Register> all;
   do {
     Register reg;
     reg.at = cursor_.where();
@@ -131,11 +141,10 @@ void Parser::registers() {
       if (reg.count > kMostDeclared) Cursor::fail(reg.at, "Too many registers '" + Cursor::shown(reg.name) + "'");
       if (reg.count == 0) continue;
     }
-    declare(reg.at, reg.name, reg.count);
-    scope.registers.push_back(static_cast<u32>(function_->registers.size()));
-    function_->registers.push_back(std::move(reg));
+    all.push_back(std::move(reg));
   } while (cursor_.accept(','));
   cursor_.expect(';');
+  return all;
 }
 
 // A name of the innermost scope, or `count` of them: name0, name1 … False, and told, if it is one already.
@@ -241,7 +250,11 @@ void Parser::statement() {
   }
   statement.at = cursor_.where();
   statement.opcode = cursor_.expect_name();
-  while (cursor_.is_dotted()) statement.modifiers.emplace_back(cursor_.text(cursor_.take()).substr(1));
+  while (cursor_.is_dotted()) {
+    statement.modifiers.emplace_back(cursor_.text(cursor_.take()).substr(1));
+    if (statement.modifiers.back() != "const" || !cursor_.is('[')) continue;
+    if (const u32 number = bank(); number != 0) error(statement.at, unknown_bank(number), Diagnostic::unsupported);
+  }
   if (statement.opcode == "call") {
     call_operands(statement);
   } else if (!cursor_.is(';')) {

@@ -143,14 +143,27 @@ void Parser::check_declared_type(const Shape& shape, Position at) {
     Cursor::fail(at, "Variable '" + Cursor::shown(cursor_.next_text()) + "' cannot be allocated in .param state space");
 }
 
+// The [2] of .const[2]: PTX ISA, "Banked constant state space (deprecated)".
+u32 Parser::bank() {
+  cursor_.expect('[');
+  const Position at = cursor_.where();
+  const i64 number = integer_expression(cursor_);
+  cursor_.expect(']');
+  const u32 version = parsed_.module.version();
+  if (version >= 22) {
+    error(at, "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
+  } else if (version < 15 && number != 0) {
+    error(at, "Feature 'banked constants' requires PTX ISA .version 1.5 or later");
+  } else if (number < 0 || number > 10) {
+    error(at, "Illegal bank number: " + std::to_string(number));
+  }
+  return static_cast<u32>(number);
+}
+
 Parser::Shape Parser::shape(Space space) {
   Shape shape;
   shape.space = space;
-  if (space == Space::constant && cursor_.accept('[')) {  // .const[2]: a bank, before PTX 2.2
-    const Position at = cursor_.where();
-    if (integer_expression(cursor_) != 0) Cursor::fail(at, "Constant banks are not simulated");
-    cursor_.expect(']');
-  }
+  if (space == Space::constant && cursor_.is('[')) shape.bank = bank();
   const Position at = cursor_.where();
   while (shape_part(shape)) {
   }
@@ -357,6 +370,7 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
   variable.align = shape.align;
   variable.managed = shape.managed;
   variable.pointer = shape.pointer;
+  variable.bank = shape.bank;
   if (shape.space != Space::global && (shape.managed || shape.unified)) {
     const char* which = shape.managed ? ".managed" : ".unified";
     error(variable.at, std::string("Illegal attribute '") + which + "' for symbol '" + variable.name + "'");
@@ -391,6 +405,8 @@ std::vector<Variable> Parser::variable(const Shape& shape, Linkage linkage) {
       open = false;
     }
   }
+  if (variable.bank != 0 && !(open && linkage == Linkage::external))
+    error(variable.at, "Constant banks 1..11 are reserved for external incomplete arrays");
   if (linkage == Linkage::common && shape.space != Space::global) {
     error(variable.at, ".common variables must be declared in .global space");
   }

@@ -30,6 +30,7 @@ class Parser {
     Type type = Type::none;
     u32 vector = 1;
     u32 align = 0;  // 0: the natural one
+    u32 bank = 0;   // .const[bank]
     bool managed = false, unified = false, pointer = false;
   };
 
@@ -62,6 +63,7 @@ class Parser {
   void check_declared_type(const Shape& shape, Position at);
   void attribute(Shape& shape);
   u32 alignment();
+  u32 bank();
   std::optional<Space> variable_space() const;
   std::vector<Variable> variables(Space space, Linkage linkage);
   std::vector<Variable> variable(const Shape& shape, Linkage linkage);
@@ -81,6 +83,10 @@ class Parser {
   void body_item();
   void open_scope();
   void registers();
+  std::vector<Register> registers_declared();
+  void check_module_scope(const std::string& name, Position at, const char* space);
+  void module_registers();
+  void share_registers();
   bool declare(Position at, const std::string& name, u32 count = 0);
   void parameter_in_body(const Variable& variable);
   void body_variables();
@@ -102,12 +108,13 @@ class Parser {
   void require(std::string_view word, Position at);
   bool accept_directive(std::string_view word);
   void error(Position at, std::string message, Diagnostic::Kind kind = Diagnostic::syntax);
-  bool full() const { return parsed_.errors.size() >= limit_; }
+  bool full() const { return stopped_ || parsed_.errors.size() >= limit_; }
 
   Cursor cursor_;
   std::size_t limit_;
   Parsed parsed_;
   u32 last_error_line_ = 0;
+  bool stopped_ = false;  // by a fatal error
   std::optional<Position> debug_at_;    // of .target debug
   bool has_debug_information_ = false;  // a .section, or a line of @@DWARF
   // For the body that is being read.

@@ -13,7 +13,7 @@ namespace cudasim::ptx {
 namespace {
 
 constexpr u32 kFrameAlign = 16;
-constexpr u64 kLargestLocal = u64{512} << 10;  // bytes, of one thread (Programming Guide, "Technical Specifications")
+constexpr u64 kLargestParameter = u64{512} << 10;  // bytes
 
 }  // namespace
 
@@ -60,8 +60,10 @@ Resolved Resolver::run() {
     return std::move(out_);
   }
   register_ids_.resize(function_.registers.size());
+  take_over_registers();
   table_of_.assign(function_.tables.size(), kUnset);
-  if (function_.is_entry && notes_ == nullptr) count_writes();
+  // A function that is called may write to the module's registers, too.
+  if (function_.is_entry && notes_ == nullptr && module_.registers.empty()) count_writes();
   first_.reserve(function_.statements.size() + 1);
   code.statements.reserve(function_.statements.size() + 1);
   code.instructions.reserve(function_.statements.size() + 1);
@@ -131,7 +133,7 @@ u32 handed_over(u64 size, u32 align) { return static_cast<u32>(align % 4 == 0 ? 
 u32 Resolver::place_local(u64 size, u32 align, Position at) {
   Code& code = *out_.code;
   const u64 offset = round_up(code.local_bytes, align);
-  if (offset + size > kLargestLocal) fail(at, "Function '" + function_.name + "' uses too much local data");
+  if (offset + size > kLargestFrame) fail(at, "Function '" + function_.name + "' uses too much local data");
   code.local_bytes = static_cast<u32>(offset + size);
   return static_cast<u32>(offset);
 }
@@ -145,7 +147,7 @@ void Resolver::lay_out_parameters() {
     placed.size = static_cast<u32>(parameter.size);
     placed.align = parameter.align;
     u32 local = kUnset;
-    if (parameter.size > kLargestLocal) fail(parameter.at, "Parameter '" + parameter.name + "' is too large");
+    if (parameter.size > kLargestParameter) fail(parameter.at, "Parameter '" + parameter.name + "' is too large");
     if (parameter.in_register) {
       // The elements of a vector are handed over one by one.
       const u32 id = temporary(parameter.type);
@@ -182,8 +184,45 @@ void Resolver::lay_out_parameters() {
   out_.parameter_bytes = static_cast<u32>(offset);
 }
 
+u32 Resolver::own_register(const SharedRegister& shared) const {
+  return static_cast<u32>(function_.registers.size() - module_.registers.size()) + shared.reg;
+}
+
+// The module's registers are parameters and results of the functions that use them.
+void Resolver::take_over_registers() {
+  if (function_.is_entry || index_ >= link_.shared_registers.size()) return;
+  for (const SharedRegister& shared : link_.shared_registers[index_]) {
+    for (u32 part = 0; part < module_.registers[shared.reg].vector; ++part) {
+      const Reg reg = element(own_register(shared), shared.number, part);
+      Code::Parameter passed;
+      passed.in_register = true;
+      passed.slot = reg.id;
+      passed.size = bytes(reg.type);
+      out_.code->parameters.push_back(passed);
+      out_.code->results.push_back(passed);
+    }
+  }
+}
+
+void Resolver::hand_over_registers(CallSite& site) {
+  if (site.callee >= link_.shared_registers.size()) return;
+  if (link_.functions[link_.definitions[site.callee]].module != module_index_) return;
+  for (const SharedRegister& shared : link_.shared_registers[site.callee]) {
+    for (u32 part = 0; part < module_.registers[shared.reg].vector; ++part) {
+      const Reg reg = element(own_register(shared), shared.number, part);
+      CallSite::Argument passed;
+      passed.in_register = true;
+      passed.slot = reg.id;
+      passed.size = bytes(reg.type);
+      site.arguments.push_back(passed);
+      site.results.push_back(passed);
+    }
+  }
+}
+
 // .local and .param variables are in the frame; the others join those of the module.
 void Resolver::enter_variables() {
+  if (function_.is_entry) out_.code->local_bytes = out_.code->variable_bytes = static_cast<u32>(link_.thread_bytes);
   for (const Variable& variable : function_.variables) {
     if (variable.space == Space::local || variable.space == Space::param) {
       const bool handed = variable.space == Space::param;
@@ -191,6 +230,8 @@ void Resolver::enter_variables() {
       if (!handed) own = static_cast<u32>(round_up(own, variable.align) + variable.size);
       local_.push_back(place_local(handed ? handed_over(variable.size, variable.align) : variable.size, variable.align,
                                    variable.at));
+      if (out_.code->local_bytes - own > kLargestParameter)
+        fail(variable.at, "Variable '" + variable.name + "' is too large");
       continue;
     }
     if (variable.space == Space::shared && variable.linkage == Linkage::external) {
@@ -386,8 +427,8 @@ void Resolver::assign_slots(const Flow& flow) {
   if (notes_ != nullptr) finish_notes(slots);
 }
 
-Resolved resolve(const Module& module, u32 module_index, const Function& function, u32 file_base, Link& link) {
-  return Resolver(module, module_index, function, file_base, link).run();
+Resolved resolve(const Module& module, u32 index, const LinkedFunction& linked, u32 file_base, Link& link) {
+  return Resolver(module, index, linked, file_base, link).run();
 }
 
 }  // namespace cudasim::ptx

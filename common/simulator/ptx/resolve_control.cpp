@@ -186,6 +186,7 @@ void Resolver::call(const Statement& s) {
   site.results = passed(one_by_one(s.operands[0]), true);
   site.arguments = passed(arguments, false);
   call_target(s, arguments, site);
+  hand_over_registers(site);
   Instruction instruction;
   instruction.run = run_call;
   instruction.guard = guard(s);
@@ -245,6 +246,7 @@ void Resolver::call_target(const Statement& s, const Operand& arguments, CallSit
     if (callee.defined) {
       site.callee = callee.index;
       out_.callees.push_back(callee.index);
+      if (callee.module != module_index_) out_.calls_by_convention = s.at;
     } else if (const std::optional<Builtin> builtin = builtin_named(name->text)) {
       site.callee = kBuiltin + static_cast<u32>(*builtin);
       out_.calls_by_convention = s.at;

@@ -38,13 +38,14 @@ bool has_size(std::string_view special, u32 bytes);
 
 class Resolver {
  public:
-  Resolver(const Module& module, u32 module_index, const Function& function, u32 file_base, Link& link)
+  Resolver(const Module& module, u32 index, const LinkedFunction& linked, u32 file_base, Link& link)
       : module_(module),
-        module_index_(module_index),
-        function_(function),
+        module_index_(linked.module),
+        index_(index),
+        function_(*linked.function),
         file_base_(file_base),
         link_(link),
-        names_(function) {
+        names_(function_) {
     if (notes_wanted()) notes_ = std::make_shared<Notes>();
   }
 
@@ -71,6 +72,9 @@ class Resolver {
 
   // Declarations.
   void lay_out_parameters();
+  void take_over_registers();
+  void hand_over_registers(CallSite& site);
+  u32 own_register(const SharedRegister& shared) const;
   u32 place_local(u64 size, u32 align, Position at);
   void enter_variables();
 
@@ -144,6 +148,8 @@ class Resolver {
   void further_memory(Draft& draft, const Operand& operand);
   void memory_of_variable(Draft& draft, const Variable& variable, u32 index, i64 offset);
   Slot shared_address(u32 index, i64 offset, u32 bytes);
+  void uses_constant(const Variable& variable, u32 index);
+  void memory_of_thread(Draft& draft, u32 index, i64 offset);
   void memory_of_local(Draft& draft, u32 local, i64 offset);
   void memory_at_index(Draft& draft, const Operand& operand);
   void based_on(Draft& draft, Slot slot, u32 bytes);
@@ -204,7 +210,7 @@ class Resolver {
   }
 
   const Module& module_;
-  u32 module_index_;
+  u32 module_index_, index_;  // index_: of the function, in Program::functions
   const Function& function_;
   u32 file_base_;
   Link& link_;

@@ -150,7 +150,8 @@ void tell_unsupported(const std::vector<ptx::Diagnostic>& errors) {
 }
 
 ptx::Module parse_or_reject(const std::string& text, JitOptions& options) {
-  ptx::Parsed parsed = ptx::parse(text);
+  constexpr std::size_t kMostErrors = 1000;  // ptxas has no limit
+  ptx::Parsed parsed = ptx::parse(text, kMostErrors);
   if (!parsed.errors.empty()) reject(parsed.errors, text, options);
   return std::move(parsed.module);
 }

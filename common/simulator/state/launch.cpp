@@ -1,5 +1,6 @@
 #include "common/simulator/state/launch.hpp"
 
+#include "common/simulator/hardware.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/state/capture.hpp"
 #include "common/simulator/state/children.hpp"
@@ -193,6 +194,10 @@ void require_shape(const Function& function, const LaunchShape& shape) {
   const auto most = static_cast<u64>(function.current_settings().max_dynamic_shared);
   std::string why = misfit(*function.kernel, shape.grid, shape.block, shape.dynamic_shared, most);
   if (!why.empty()) fail(CUDA_ERROR_INVALID_VALUE, std::move(why));
+  require(function.kernel->stack_bytes <= kMostLocal, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, [&] {
+    return "each thread of " + function.kernel->name + " needs " + std::to_string(function.kernel->stack_bytes) +
+           " bytes of local memory, and a thread has at most " + std::to_string(kMostLocal);
+  });
   require_cluster(function, shape);
   if (!shape.cooperative) return;
   const u64 resident =

@@ -1,0 +1,159 @@
+// Registers and local memory that a text declares outside of its functions, as it may before PTX ISA 3.0, and constant
+// banks, which it may before 2.2. A driver's compiler gives up the calling conventions for the former; a relative of
+// these texts crashes driver 580's, so that they are not run on a GPU. Source: PTX ISA, "Register state space", "Local
+// state space", "Banked constant state space (deprecated)".
+#include "tests/simulator/exec_kernel.hpp"
+
+using namespace cudasim;
+using namespace cudasim::testing;
+
+namespace {
+
+const std::string kOld = ".version 2.3\n.target sm_20\n.address_size 64\n";
+
+std::vector<u32> results(const std::string& text, u32 threads, u32 words) {
+  const Module module(text);
+  Buffer<u32> out(words);
+  const auto fault = run(module.launch("k", {1, 1, 1}, {threads, 1, 1}, out.address()));
+  REQUIRE(!fault);
+  return out.all();
+}
+
+// The first error of a text, and its log.
+std::pair<std::string, std::string> refused(const std::string& text) {
+  ptx::Parsed parsed = ptx::parse(text);
+  std::vector<ptx::Diagnostic> errors = parsed.errors;
+  if (errors.empty()) {
+    const std::vector<ptx::Module> modules{std::move(parsed.module)};
+    errors =
+        load(modules, {[](const ptx::Variable&) { return u64{4096}; }, [](u64, std::span<const std::byte>) {}}).errors;
+  }
+  return {errors.empty() ? "" : errors.front().message, log_text(errors, text, true)};
+}
+
+const std::string kStore =
+    ".reg .u64 y, a; .reg .u32 t; ld.param.u64 y, [out]; mov.u32 t, %tid.x; mul.wide.u32 a, t, 4; add.u64 y, y, a;\n";
+
+}  // namespace
+
+TEST_CASE("all functions of a thread see the registers of the module") {
+  const std::string text = kOld + R"(
+.reg .u32 sum, %r<4>;
+.reg .pred odd;
+.reg .v2 .u32 pair;
+.func twice { add.u32 sum, sum, sum; ret; }
+.func count { .reg .u32 sum; mov.u32 sum, 1000; add.u32 %r3, %r3, 1; and.b32 sum, %r3, 1; setp.ne.u32 odd, sum, 0; call twice; mov.u32 pair.y, %r3; ret; }
+.entry k (.param .u64 out) {
+)" + kStore + R"(
+mov.u32 sum, t; mov.u32 %r3, t; mov.u32 pair.x, 100; mov.u32 pair.y, 0;
+call count;
+@odd call twice;
+add.u32 sum, sum, pair.x; add.u32 sum, sum, pair.y; st.global.u32 [y], sum; exit; }
+)";
+  std::vector<u32> expected;
+  for (u32 t = 0; t < 40; ++t) expected.push_back((t + 1) % 2 != 0 ? 4 * t + 100 + t + 1 : 2 * t + 100 + t + 1);
+  CHECK(results(text, 40, 40) == expected);
+}
+
+TEST_CASE("a register of the module that two paths write differently keeps each thread's value") {
+  const std::string text = kOld + R"(
+.reg .u32 r;
+.func high { add.u32 r, r, 100; ret; }
+.func low { mul.lo.u32 r, r, 3; ret; }
+.entry k (.param .u64 out) {
+)" + kStore + R"(
+.reg .pred p; mov.u32 r, %tid.x; setp.gt.u32 p, t, 16;
+@p bra H; call low; bra E;
+H: call high;
+E: st.global.u32 [y], r; exit; }
+)";
+  std::vector<u32> expected;
+  for (u32 t = 0; t < 32; ++t) expected.push_back(t > 16 ? t + 100 : 3 * t);
+  CHECK(results(text, 32, 32) == expected);
+}
+
+TEST_CASE("local memory of the module is one for all functions of a thread, and another for each thread") {
+  const std::string text = kOld + R"(
+.local .align 8 .u32 mine[4];
+.local .u64 wide;
+.func put (.reg .u32 i, .reg .u32 v) { .reg .u64 a, b; .local .u32 own[2]; cvt.u64.u32 a, i; mul.lo.u64 a, a, 4; mov.u64 b, mine;
+  add.u64 b, b, a; st.local.u32 [own], 77; st.local.u32 [b], v; ret; }
+.entry k (.param .u64 out) {
+)" + kStore + R"(
+.reg .u32 x, z; .reg .u64 g; .local .u32 own; st.local.u32 [own], 5; st.local.u64 [wide], 9;
+call put, (1, t); add.u32 x, t, 1; call put, (2, x);
+cvta.local.u64 g, mine; add.u64 g, g, 4; ld.u32 x, [g]; ld.local.u32 z, [mine+8]; add.u32 x, x, z;
+ld.local.u32 z, [own]; add.u32 x, x, z; ld.local.u32 z, [wide]; add.u32 x, x, z; st.global.u32 [y], x; exit; }
+)";
+  std::vector<u32> expected;
+  for (u32 t = 0; t < 33; ++t) expected.push_back(2 * t + 15);
+  CHECK(results(text, 33, 33) == expected);
+  const Module module(text);
+  CHECK(module.program->kernels.front().stack_bytes ==
+        48);  // 24 of the module's, 4 and 8 of the functions', in units of 16
+}
+
+TEST_CASE(
+    "registers and local memory outside of functions are refused since PTX ISA 3.0, and where functions need "
+    "conventions") {
+  CHECK(refused(".version 3.0\n.target sm_20\n.address_size 64\n.reg .u32 r;\n").first ==
+        "Module-scoped variables in .reg state space are not allowed with ABI");
+  CHECK(refused(".version 8.0\n.target sm_90\n.address_size 64\n.local .u32 r;\n").first ==
+        "Module-scoped variables in .local state space are not allowed with ABI");
+  CHECK(refused(kOld + ".reg .u32 r; .func f { add.u32 r, r, 1; call f; ret; } .entry k() { call f; exit; }").first ==
+        "Function 'f' is recursive");
+  CHECK(refused(kOld + ".entry k() { mov.u32 r, 1; exit; } .reg .u32 r;").first == "Unknown symbol 'r'");
+}
+
+TEST_CASE("constant bank 0 is the one that all constants are in") {
+  const std::string text =
+      ".version 2.1\n.target sm_20\n.const[0] .u32 c[2] = {3, 4};\n.extern .const[2] .b32 unused[];\n"
+      ".entry k (.param .u64 out) {\n" +
+      kStore + ".reg .u32 x; ld.const[0].u32 x, [c+4]; add.u32 x, x, t; st.global.u32 [y], x; exit; }\n";
+  CHECK(results(text, 2, 2) == std::vector<u32>{4, 5});
+}
+
+TEST_CASE("what is wrong with a constant bank is said") {
+  const auto text = [](const char* version, const char* before, const char* body, const char* target = "sm_20") {
+    return std::string(".version ") + version + "\n.target " + target + "\n" + before +
+           "\n.entry k() { .reg .u32 r; .reg .u64 a; " + body + " exit; }\n";
+  };
+  CHECK(refused(text("2.1", ".extern .const[2] .b32 b[];", "ld.const[2].b32 r, [b+4];")).first ==
+        "Constant bank 2 is not simulated: the driver API has no call that fills it");
+  CHECK(refused(text("2.1", ".extern .const[2] .b32 b[];", "mov.u64 a, b;")).first ==
+        "Constant bank 2 is not simulated: the driver API has no call that fills it");
+  CHECK(refused(text("2.1", ".const[3] .u32 b = 3;", "")).first ==
+        "Constant banks 1..11 are reserved for external incomplete arrays");
+  CHECK(refused(text("2.1", ".extern .const[11] .u32 b[];", "")).first == "Illegal bank number: 11");
+  CHECK(refused(text("1.4", ".extern .const[2] .u32 b[];", "", "sm_10")).first ==
+        "Feature 'banked constants' requires PTX ISA .version 1.5 or later");
+  CHECK(refused(text("2.2", ".extern .const[2] .u32 b[];", "")).first ==
+        "Deprecated feature: 'explicit constant banks' not supported as of PTX version 2.2");
+}
+
+TEST_CASE("the log of a text that needs too much names no line, and does not say that it was aborted") {
+  const std::string text = kHeader +
+                           ".shared .b8 a[30000]; .shared .b8 b[30000];\n"
+                           ".entry k() { .reg .b32 r; mov.u32 r, a; mov.u32 r, b; ret; }\n"
+                           ".entry l() { .reg .b32 r; mov.u32 r, a; ret; }\n"
+                           ".entry m() { .reg .b32 r; mov.u32 r, b; mov.u32 r, a; ret; }\n";
+  CHECK(refused(text).second ==
+        "ptxas error   : Entry function 'k' uses too much shared data (0xea60 bytes, 0xc000 max)\n"
+        "ptxas error   : Entry function 'm' uses too much shared data (0xea60 bytes, 0xc000 max)");
+  CHECK(refused(kHeader + ".const .b8 c[65536]; .const .b32 d;").second ==
+        "ptxas error   : File uses too much global constant data (0x10004 bytes, 0x10000 max)");
+}
+
+TEST_CASE("a log tells all errors up to one that is fatal") {
+  std::string text = kHeader + ".entry k() {\n";
+  for (int i = 0; i < 40; ++i) text += "foo;\n";
+  const auto lines = [](const std::string& log, const char* what) {
+    std::size_t count = 0;
+    for (std::size_t at = log.find(what); at != std::string::npos; at = log.find(what, at + 1)) ++count;
+    return count;
+  };
+  const std::string all = refused(text + "ret; }").second;
+  CHECK(lines(all, "error   : Not a name of any known instruction: 'foo'") == 40);
+  const std::string cut = refused(text + "add.u32 ,;\nbar; ret; }\n.global .u32 x = {1};").second;
+  CHECK(lines(cut, "fatal   : Parsing error near ',': syntax error") == 1);
+}
