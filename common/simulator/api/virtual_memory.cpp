@@ -32,7 +32,7 @@ CUresult driver::call_cuMemAddressReserve(CUdeviceptr* address, size_t size, siz
   require(size < u64{1} << 47 && alignment < u64{1} << 44, CUDA_ERROR_OUT_OF_MEMORY);
   VirtualMemory& all = virtual_memory();
   const std::scoped_lock lock(all.mutex);
-  *address = all.choose(size, std::max<u64>(alignment, kGranularity), wish);
+  *address = all.choose(size, std::max<u64>(alignment, kGranularity));
   all.reservations[*address] = size;
   return CUDA_SUCCESS;
 }
@@ -145,8 +145,10 @@ CUresult driver::call_cuMemMap(CUdeviceptr address, size_t size, size_t offset, 
   return CUDA_SUCCESS;
 }
 
+// Manual: "This function exhibits synchronous behavior for most use cases."
 CUresult driver::call_cuMemUnmap(CUdeviceptr address, size_t size) {
   require_calls_permitted();
+  if (const auto context = current_context_if_any()) context->synchronize();
   VirtualMemory& all = virtual_memory();
   const std::scoped_lock lock(all.mutex);
   require(size != 0 && all.reserved(address, size));

@@ -213,6 +213,15 @@ std::shared_ptr<Context> current_context_even_faulted() {
   return get_context(stack.back());
 }
 
+std::shared_ptr<Context> current_context_if_any() {
+  const auto& stack = this_thread().stack;
+  if (stack.empty()) return nullptr;
+  Contexts& all = contexts();
+  const std::shared_lock lock(all.mutex);
+  const auto found = all.by_handle.find(stack.back());
+  return found == all.by_handle.end() ? nullptr : found->second;
+}
+
 std::shared_ptr<Context> current_context() {
   auto context = current_context_even_faulted();
   require_healthy(*context->health);

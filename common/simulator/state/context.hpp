@@ -106,6 +106,8 @@ void require_healthy_device(const Device& device);
 std::shared_ptr<Context> current_context();
 // The same for calls that work after a fault.
 std::shared_ptr<Context> current_context_even_faulted();
+// Null if there is none, or it has been destroyed.
+std::shared_ptr<Context> current_context_if_any();
 // For calls that name an object of some context: initialised, not in a callback.
 void require_calls_permitted();
 // Throws the fault that the context has, or CUDA_ERROR_CONTEXT_IS_DESTROYED.

@@ -129,16 +129,11 @@ struct VirtualMemory {
     require(at == address + size);
   }
 
-  // A program that grows a range wishes for the addresses behind it: it gets them if they are free. Without a wish,
-  // addresses are not reused, and reservations are far apart, so that an index too far is found; on a GPU they follow
-  // each other.
-  u64 choose(u64 size, u64 align, u64 wish) {
+  // Addresses are not reused, and reservations are far apart, so that an index too far is found; on a GPU they follow
+  // each other. What address a program would like does not matter, as on an H200 (driver 580).
+  u64 choose(u64 size, u64 align) {
     const u64 gap = hardware_bounds() ? 0 : std::max(size / 2, kLeastGap);
     const auto in_order = [&](u64 first) { return first % align == 0 && first >= begin && first + size <= end; };
-    if (wish != 0 && in_order(wish) && free_of_reservations(wish, size)) {
-      next = std::max(next, wish + size + gap);
-      return wish;
-    }
     u64 base = round_up(next, align);
     if (!in_order(base)) {  // the first time, or there is no room left
       u64 arena = std::max(kArena, size + align);
@@ -153,13 +148,6 @@ struct VirtualMemory {
     }
     next = base + size + gap;
     return base;
-  }
-
-  bool free_of_reservations(u64 address, u64 size) const {
-    auto behind = reservations.lower_bound(address + size);
-    if (behind == reservations.begin()) return true;
-    --behind;
-    return behind->first + behind->second <= address;
   }
 
   // By one reservation, or several that follow each other.
