@@ -246,6 +246,19 @@ TEST_CASE("A parameter of two bytes at the address of a word is passed as a word
   CHECK(out[0] == 0x19345681);
 }
 
+TEST_CASE("A result that a call does not want is dropped, whether it is in a register or in memory") {
+  const auto values = results(R"(
+    { .param .b32 %in; st.param.b32 [%in], %t; call (_), twice, (%in); }
+    call (_), thrice, (%t);
+    call (%r1), thrice, (%t);
+    st.global.u32 [%slot], %r1;)",
+                              33, R"(
+.func (.param .b32 o) twice (.param .b32 i) { .reg .u32 x; ld.param.u32 x, [i]; add.u32 x, x, x; st.param.u32 [o], x; ret; }
+.func (.reg .u32 o) thrice (.reg .u32 i) { mul.lo.u32 o, i, 3; ret; }
+)");
+  for (u32 i = 0; i < 33; ++i) CHECK(values[i] == 3 * i);
+}
+
 TEST_CASE("A recursion without an end overflows the stack and says how deep it was") {
   Module module(kernel(R"({ .param .b32 a; st.param.b32 [a], 1; call deep, (a); })", R"(
 .func deep(.param .b32 n) { .param .b32 a; st.param.b32 [a], 1; call deep, (a); ret; })"));

@@ -326,6 +326,8 @@ TEST_CASE("A text that no driver of this version takes is refused at its header"
   CHECK(kind(".version 8.0\n.target sm_9z\n") == Diagnostic::target);
   CHECK(kind(".version 6.0\n.target sm_90\n") == Diagnostic::target);
   CHECK(parse(".version 8.0\n.target sm_90a\n.entry k(){ret;}").errors.empty());
+  CHECK(parse(".version 8.0\n.target sm_90\n.target sm_80\n.entry k(){ret;}").module.target == 90);
+  CHECK(kind(".version 8.0\n.target sm_80\n.entry k(){ret;}\n.target sm_90\n") == Diagnostic::syntax);
   CHECK(kind(".version 8.9\n.target sm_90\n") == Diagnostic::version);  // there never was one
   for (const char* version : {"0.9", "1.6", "2.4", "3.3", "4.4", "5.2", "6.6", "7.9", "9.9"}) {
     CAPTURE(version);

@@ -105,8 +105,13 @@ void Parser::header() {
   if (!parsed_.errors.empty()) return;
   while (cursor_.is('@')) dwarf_line();
   if (!cursor_.is_dotted(".target")) Cursor::fail(cursor_.where(), "Missing .target directive at start of file 'application ptx input'");
-  cursor_.take();
-  target();
+  // The text is for devices that have the features of the highest one (PTX ISA, ".target").
+  u32 highest = 0;
+  while (cursor_.accept_dotted(".target")) {
+    target();
+    highest = std::max(highest, parsed_.module.target);
+  }
+  parsed_.module.target = highest;
 }
 
 // Version and target are checked where they stand: a newer version may hold syntax of its own.

@@ -151,6 +151,8 @@ std::vector<CallSite::Argument> Resolver::passed(const Operand& list, bool resul
       argument.slot = kConstant;
       argument.size = 0;
       argument.local = static_cast<u32>(all.size());
+    } else if (std::holds_alternative<Sink>(each.value) && result) {
+      argument.size = kUnset;  // a place of the result's size: see call_target
     } else {
       mismatch();
     }
@@ -266,8 +268,21 @@ void Resolver::call_target(const Statement& s, const Operand& arguments, CallSit
     argument.size = bytes(type);
     argument.local = 0;
   }
+  const std::vector<Parameter> given = ptx::one_by_one(*results);
+  for (std::size_t i = 0; i < site.results.size() && i < given.size(); ++i) {
+    CallSite::Argument& unwanted = site.results[i];
+    if (unwanted.size != kUnset) continue;
+    unwanted.in_register = given[i].in_register;
+    if (given[i].in_register) {
+      unwanted.slot = temporary(given[i].type);
+      unwanted.size = bytes(given[i].type);
+    } else {
+      unwanted.size = handed_over(given[i].size, given[i].align);
+      unwanted.local = place_local(unwanted.size, given[i].align, s.at);
+    }
+  }
   note_narrow(*results, *parameters, s.at);
-  check_passed(s, site.results, ptx::one_by_one(*results));
+  check_passed(s, site.results, given);
   check_passed(s, site.arguments, taken);
 }
 
