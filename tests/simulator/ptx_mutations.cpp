@@ -124,13 +124,43 @@ std::string mutated(std::string text, std::mt19937& random) {
   return text;
 }
 
+// What only old texts may have.
+const std::string kOldText = R"(.version 2.1
+.target sm_20
+.reg .u32 %r<9>, sum; .reg .pred p; .reg .v2 .f32 v;
+.local .align 8 .b8 mine[16];
+.const[0] .u32 c[2] = {1, 2};
+.extern .const[2] .b32 bank[];
+.func (.reg .u32 o) g (.reg .u32 i) { add.u32 o, i, sum; mov.u32 sum, %r3; st.local.u32 [mine+4], o; ret; }
+.func f { call (%r3), g, (sum); @p call (_), g, (%r8); mov.f32 v.x, v.y; ret; }
+.entry k (.param .u64 out) {
+  .reg .u64 y; ld.param.u64 y, [out]; ld.const[0].u32 %r1, [c+4]; setp.eq.u32 p, %r1, sum; call f;
+  mov.u64 y, mine; ld.local.u32 %r2, [y]; { .reg .u32 sum; mov.u32 sum, %r2; } exit; }
+)";
+
 }  // namespace
 
-TEST_CASE("A text in which everything occurs is loaded") { CHECK(survives(kText)); }
+TEST_CASE("A text in which everything occurs is loaded") {
+  CHECK(survives(kText));
+  CHECK(survives(kOldText));
+}
 
 TEST_CASE("No change to a text makes the loader crash or hang") {
   std::mt19937 random(20261121);
   for (int i = 0; i < 2'000; ++i) survives(mutated(kText, random));
+  for (int i = 0; i < 2'000; ++i) survives(mutated(kOldText, random));
+}
+
+TEST_CASE("Many registers of a module in many functions are refused, or take little time") {
+  std::string chain = ".version 2.3\n.target sm_20\n.reg .u32 %r<4000>;\n", many = chain;
+  for (int i = 0; i < 4000; ++i) chain += ".func f" + std::to_string(i) + ";\n";
+  for (int i = 0; i < 4000; ++i) {
+    const std::string next = i < 3999 ? " call f" + std::to_string(i + 1) + ";" : "";
+    chain += ".func f" + std::to_string(i) + " { mov.u32 %r" + std::to_string(i) + ", 1;" + next + " ret; }\n";
+    many += ".reg .u32 a" + std::to_string(i) + "; .func g" + std::to_string(i) + " { ret; }\n";
+  }
+  CHECK_FALSE(survives(chain));
+  CHECK_FALSE(survives(many));
 }
 
 TEST_CASE("Statements without their operands, with one, or with all of them twice load or are refused") {

@@ -335,8 +335,12 @@ void Parser::module_registers() {
 
 // Each function has the module's registers, too; where a text may name them is checked with each name.
 void Parser::share_registers() {
+  constexpr std::size_t kMostShared = 1u << 20;  // registers, of all functions
+  const std::size_t count = parsed_.module.registers.size();
+  if (count * parsed_.module.functions.size() > kMostShared)
+    return error(parsed_.module.registers[0].at, "Too many registers outside of functions");
   for (Function& function : parsed_.module.functions) {
-    for (u32 i = 0; function.has_body && i < parsed_.module.registers.size(); ++i) {
+    for (u32 i = 0; function.has_body && i < count; ++i) {
       function.registers.push_back(parsed_.module.registers[i]);
       function.registers.back().of_module = i;
     }

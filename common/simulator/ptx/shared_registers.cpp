@@ -8,6 +8,8 @@ namespace cudasim::ptx {
 namespace {
 
 constexpr u32 kUnset = ~0u;
+constexpr std::size_t kMostShared = 1u << 20;  // registers, of all functions
+constexpr std::size_t kMostHandedOver = 256;   // with a call
 
 class Uses {
  public:
@@ -59,23 +61,44 @@ class Uses {
 }  // namespace
 
 void share_registers(std::span<const Module> modules, Link& link) {
-  std::vector<std::set<SharedRegister>> registers(link.definitions.size());
-  std::vector<std::set<u32>> callees(link.definitions.size());
-  bool changed = false;
-  for (u32 i = 0; i < link.definitions.size(); ++i) {
+  const u32 count = static_cast<u32>(link.definitions.size());
+  std::vector<std::set<SharedRegister>> registers(count);
+  std::vector<std::vector<u32>> callees(count);
+  bool any = false;
+  for (u32 i = 0; i < count; ++i) {
     const LinkedFunction& linked = link.functions[link.definitions[i]];
     if (modules[linked.module].registers.empty()) continue;
     Uses uses(*linked.function, linked.module, link);
     registers[i] = std::move(uses.registers);
-    callees[i] = std::move(uses.callees);
-    changed = true;
+    callees[i].assign(uses.callees.begin(), uses.callees.end());
+    any = true;
   }
-  if (!changed) return;
-  while (std::exchange(changed, false)) {
-    for (u32 i = 0; i < callees.size(); ++i) {
-      const std::size_t before = registers[i].size();
-      for (const u32 callee : callees[i]) registers[i].insert(registers[callee].begin(), registers[callee].end());
-      changed = changed || registers[i].size() != before;
+  if (!any) return;
+  // Callees first. A function that calls itself is refused later: see Loader::check_conventions().
+  std::vector<bool> seen(count, false);
+  std::size_t total = 0;
+  for (u32 root = 0; root < count; ++root) {
+    std::vector<std::pair<u32, std::size_t>> stack;  // function, how many of its callees have been looked at
+    if (!seen[root]) stack.emplace_back(root, 0);
+    seen[root] = true;
+    while (!stack.empty()) {
+      const auto [function, next] = stack.back();
+      if (next != 0)
+        registers[function].insert(registers[callees[function][next - 1]].begin(),
+                                   registers[callees[function][next - 1]].end());
+      if (next == callees[function].size()) {
+        const Function& done = *link.functions[link.definitions[function]].function;
+        total += registers[function].size();
+        if (total > kMostShared || (!done.is_entry && registers[function].size() > kMostHandedOver))
+          return link.errors.push_back({Diagnostic::syntax, done.at, "Too many registers outside of functions"});
+        stack.pop_back();
+        continue;
+      }
+      const u32 callee = callees[function][next];
+      ++stack.back().second;
+      if (seen[callee]) continue;
+      seen[callee] = true;
+      stack.emplace_back(callee, 0);
     }
   }
   for (const auto& each : registers) link.shared_registers.emplace_back(each.begin(), each.end());
