@@ -179,8 +179,8 @@ struct Module {
 // …).
 std::optional<u64> convert_immediate(const Immediate& immediate, Type type);
 
-// What is wrong with a text, in the form of ptxas: "ptxas <input>, line N; error   : …". What is said
-// of the whole text, like its size, has no line there: "ptxas error   : …".
+// What is wrong with a text, in the form of ptxas: "ptxas <input>, line N; error   : …". What is said of the whole text,
+// like its size, has no line there: "ptxas error   : …".
 struct Diagnostic {
   enum Kind : u8 { syntax, unsupported, version, target, unresolved, whole_text } kind = syntax;
   Position at;

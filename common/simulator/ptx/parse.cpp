@@ -104,7 +104,8 @@ void Parser::header() {
   version();
   if (!parsed_.errors.empty()) return;
   while (cursor_.is('@')) dwarf_line();
-  if (!cursor_.is_dotted(".target")) Cursor::fail(cursor_.where(), "Missing .target directive at start of file 'application ptx input'");
+  if (!cursor_.is_dotted(".target"))
+    Cursor::fail(cursor_.where(), "Missing .target directive at start of file 'application ptx input'");
   // The text is for devices that have the features of the highest one (PTX ISA, ".target").
   u32 highest = 0;
   while (cursor_.accept_dotted(".target")) {
