@@ -5,7 +5,7 @@
 
 // Returns name, number and description of a code: "CUDA_ERROR_INVALID_VALUE (1): invalid argument".
 // If the driver does not know the code: "12345: unknown to this driver".
-// May be called at any time, also before cuInit, and does not initialize the driver.
+// May be called at any time, even before cuInit, and does not initialize the driver.
 std::string describe(CUresult code) {
   const std::string number = std::to_string(code);
   const char* name = nullptr;

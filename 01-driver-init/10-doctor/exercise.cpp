@@ -1,7 +1,7 @@
-// Find and repair the cause of an outdated and growing process.
+// Find and repair the cause of outdated results and a growing process.
 //
-// A monitoring service calls taken_for() once a minute for every NVIDIA library on a server, and shows the results. At
-// first, they are correct. Its users report:
+// A monitoring service calls library_path() once a minute for every NVIDIA library on a server, and shows the results.
+// At first, they are correct. Its users report:
 //
 //   "Last night we installed a new libnccl.so.2 in /usr/local/lib, and every program that we start gets it. The page
 //    still shows the old file in /usr/lib. After a restart of the service, it shows the new one."
@@ -13,9 +13,9 @@
 #include <cstdlib>
 #include <string>
 
-// Returns the path of the file that the loader takes for a library ("libcuda.so.1", or a path), with all symbolic links
+// Returns the path of the file that the loader loads for a library ("libcuda.so.1", or a path), with all symbolic links
 // resolved, or "" if it finds none.
-std::string taken_for(const std::string& name) {
+std::string library_path(const std::string& name) {
   void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return "";
   link_map* loaded = nullptr;

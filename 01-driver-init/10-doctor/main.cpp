@@ -1,4 +1,4 @@
-// Asks the dynamic loader which file it takes for a name: for NVIDIA's libraries on this machine, and for a library of
+// Asks the dynamic loader which file it loads for a name: for NVIDIA's libraries on this machine, and for a library of
 // which there are two versions.
 #include "common/cu.hpp"
 
@@ -9,7 +9,7 @@
 #include <climits>
 #include <cstring>
 
-// The file behind a loaded library, with all symbolic links resolved.
+// The file of a loaded library, with all symbolic links resolved.
 std::string file_of(void* library) {
   link_map* loaded = nullptr;
   char path[PATH_MAX] = "";
@@ -17,7 +17,7 @@ std::string file_of(void* library) {
   return path;
 }
 
-// A path that fits into a row of the table.
+// Shortens a path so that it fits into a row of the table.
 std::string shortened(const std::string& path) {
   return path.size() <= 52 ? path : "…" + path.substr(path.size() - 51);
 }
@@ -31,7 +31,7 @@ int version_of(void* library, const char* function) {
   return reinterpret_cast<int (*)(int*)>(found)(&version) == 0 ? version : -1;
 }
 
-// Prints which file the loader takes for each name. Returns true if libcuda.so.1 is the library that this program has
+// Prints which file the loader loads for each name. Returns true if libcuda.so.1 is the library that this program has
 // been using all along.
 bool list_libraries() {
   const char* wanted[][2] = {

@@ -1,4 +1,4 @@
-// Find and repair the cause of an outdated and growing process.
+// Find and repair the cause of outdated results and a growing process.
 //
 // The cause: no dlclose() matched the dlopen(). Every library that was asked for stayed loaded, and for a name that is
 // already loaded, dlopen() returns the loaded library without looking at the files again.
@@ -9,9 +9,9 @@
 #include <cstdlib>
 #include <string>
 
-// Returns the path of the file that the loader takes for a library ("libcuda.so.1", or a path), with all symbolic links
+// Returns the path of the file that the loader loads for a library ("libcuda.so.1", or a path), with all symbolic links
 // resolved, or "" if it finds none.
-std::string taken_for(const std::string& name) {
+std::string library_path(const std::string& name) {
   void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return "";
   std::string file;

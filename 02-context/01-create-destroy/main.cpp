@@ -10,7 +10,7 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-// The memory in use on the device of the current context, by all processes, or the error if the driver does not say.
+// The memory in use on the device of the current context, by all processes, or the error if the query fails.
 std::string memory_in_use() {
   std::size_t free, total;
   const CUresult result = cuMemGetInfo(&free, &total);

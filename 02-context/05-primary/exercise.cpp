@@ -5,11 +5,11 @@
 //
 //   "We retain the primary context, work with a few mirrors, destroy all of them, and release our reference. The
 //   context should be inactive then, but cuDevicePrimaryCtxGetState says that it is active, and the device's memory
-//   stays in use. The longer we have run, the more often we would have to call cuDevicePrimaryCtxRelease to end it. The
+//   stays in use. The longer the application runs, the more often it must call cuDevicePrimaryCtxRelease to end it. The
 //   same happens when a mirror cannot be created."
 //
-// Find the cause and repair it. A mirror must remain usable until it is destroyed, even if the application has released
-// its own reference in the meantime. Keep the interface and the errors.
+// Find the cause and repair it. A mirror must remain usable until it is destroyed, even if the application has already
+// released its own reference. Keep the interface and the errors.
 #include "common/cu.hpp"
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Starts threads beside a thread that has a current context, and shows what each of them can do.
+// Starts other threads while the main thread has a current context, and shows what each of them can do.
 #include "common/cu.hpp"
 
 #include <future>
@@ -35,7 +35,7 @@ int main() try {
 
   CUdeviceptr more;
   start([&] {
-    row("worker", "(it starts)", CUDA_SUCCESS, CUDA_SUCCESS);
+    row("worker", "(starts)", CUDA_SUCCESS, CUDA_SUCCESS);
     row("worker", "cuMemAlloc", CUDA_ERROR_INVALID_CONTEXT, cuMemAlloc(&more, 4));
     row("worker", "cuCtxSetCurrent", CUDA_SUCCESS, cuCtxSetCurrent(context));
     row("worker", "cuMemAlloc", CUDA_SUCCESS, cuMemAlloc(&more, 4));

@@ -47,7 +47,7 @@ CUresult with_owners(CUdevice, CUdeviceptr* where) try {
   return error.code();
 }
 
-// Prints what `work` has leaked, and releases it. Returns whether there was anything.
+// Prints what `work` has leaked, and releases it. Returns whether there was a leak.
 bool leaks(const char* how, CUresult (*work)(CUdevice, CUdeviceptr*), CUdevice device) {
   const std::size_t below = stack().size();
   CUdeviceptr where = 0;

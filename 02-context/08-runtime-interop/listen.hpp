@@ -66,7 +66,7 @@ class Listener {
     if (!cupti_.subscribe || !cupti_.enable || !cupti_.unsubscribe) {
       why_not = "libcupti was not found";
     } else if (const int error = cupti_.subscribe(&subscriber_, record, this); error != 0) {
-      why_not = "cuptiSubscribe returns " + std::to_string(error);
+      why_not = "cuptiSubscribe returned " + std::to_string(error);
       subscriber_ = nullptr;
     } else if (cupti_.enable(1, subscriber_, Domain::driver) != 0 ||
                cupti_.enable(1, subscriber_, Domain::runtime) != 0) {

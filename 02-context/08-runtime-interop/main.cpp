@@ -131,7 +131,7 @@ int main() try {
   call("cudaMemcpy to the host",
        runtime.memcpy(numbers.data(), reinterpret_cast<void*>(drivers.address), kBytes, cudaMemcpyDeviceToHost));
   const auto right = std::count(numbers.begin(), numbers.end(), 14u);
-  row("  numbers that are 14", std::to_string(right) + " of " + std::to_string(kNumbers));
+  row("  numbers equal to 14", std::to_string(right) + " of " + std::to_string(kNumbers));
 
   std::printf("each API frees what the other has allocated\n");
   CU_THROW(cuMemFree(std::exchange(runtimes.address, 0)));

@@ -68,7 +68,7 @@ int main() try {
   print_name(zero, 0);
   print_name(one, 1);
   const bool zero_to_one = can_access(zero, one), one_to_zero = can_access(one, zero);
-  std::printf("kernels of 0 can access memory of 1: %s; kernels of 1, memory of 0: %s\n\n", zero_to_one ? "yes" : "no",
+  std::printf("kernels on 0 can access memory of 1: %s; kernels on 1, memory of 0: %s\n\n", zero_to_one ? "yes" : "no",
               one_to_zero ? "yes" : "no");
 
   copy(zero, in_zero, one, in_one);
@@ -86,7 +86,7 @@ int main() try {
   }
   copy(zero, in_zero, one, in_one);
   const unsigned total = sum(in_one);
-  std::printf("%-41s| %u\n", "a kernel of 0 sums 16 Mi numbers of 1", total);
+  std::printf("%-41s| %u\n", "a kernel on 0 sums 16 Mi numbers of 1", total);
   row("cuCtxDisablePeerAccess, 0 to 1", CU_EXPECT(CUDA_SUCCESS, cuCtxDisablePeerAccess(one.handle)));
   row("cuCtxDisablePeerAccess, 0 to 1 again",
       CU_EXPECT(CUDA_ERROR_PEER_ACCESS_NOT_ENABLED, cuCtxDisablePeerAccess(one.handle)));

@@ -1,4 +1,4 @@
-// Find out how many bytes there are from an address to the end of its allocation.
+// Find the distance from an address to the end of its allocation.
 #include "common/cu.hpp"
 
 // Returns how many bytes you may write, starting at `address`: the distance to the end of the allocation that contains

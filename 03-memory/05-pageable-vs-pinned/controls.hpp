@@ -1,5 +1,5 @@
 // The control runs of this lesson: make 03-memory/05-pageable-vs-pinned ARGS=--controls
-// They show how small copies travel, where their time goes, and what limits large copies of pageable memory.
+// They show which path small copies take, where their time goes, and what limits large copies of pageable memory.
 #pragma once
 #include "common/cu.hpp"
 #include "common/measure.hpp"

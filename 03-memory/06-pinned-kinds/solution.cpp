@@ -1,11 +1,11 @@
 // Choose the flags of pinned memory: from what the buffer is for, what the device reports, and what you measured.
 #include "common/cu.hpp"
 
-// What a buffer is for. The host writes to it in any case.
+// What a buffer is for. The host always writes to it.
 struct Use {
   bool host_reads;      // the host also reads it
   bool kernels;         // kernels access it directly
-  bool other_contexts;  // other contexts than the one that allocates it copy from or to it
+  bool other_contexts;  // contexts other than the one that allocates it copy from or to it
 };
 
 // Bandwidths of copies to the device in GB/s, measured on the machine that the program runs on.

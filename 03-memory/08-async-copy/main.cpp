@@ -9,7 +9,7 @@
 
 constexpr std::size_t kBytes = 64 << 20;
 
-// Keeps a stream busy for 50 ms with a host function. All work that comes later in the stream has to wait for it.
+// Keeps a stream busy for 50 ms with a host function. All later work in the stream has to wait for it.
 class BusyStream {
  public:
   explicit BusyStream(CUstream stream) : stream_(stream) { CU_THROW(cuLaunchHostFunc(stream, sleep, &finished_)); }
@@ -30,7 +30,7 @@ class BusyStream {
   std::atomic<bool> finished_{false};
 };
 
-// Makes a call that puts a copy into a busy stream; returns whether the call came back while the stream was still busy.
+// Makes a call that puts a copy into a busy stream; returns whether the call returned while the stream was still busy.
 template <class Call>
 bool returns_early(const char* name, const char* memory, CUstream stream, Call call) {
   const BusyStream busy(stream);

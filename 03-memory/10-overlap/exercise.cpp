@@ -13,7 +13,7 @@ struct Streams {
 //
 // There may be many more pieces than buffers: piece i uses buffers[i % buffers.size()], so its copy in must wait until
 // the buffer's previous piece has been copied out. Apart from that, a stage of a piece waits only for the stage before
-// it. Returns without waiting for the device, and destroys every event that it creates, also if something is thrown.
+// it. Returns without waiting for the device, and destroys every event that it creates, even if an exception is thrown.
 // The kernel's parameters are a CUdeviceptr, an int (how many floats) and an int, 1. Throws cu::Error if a driver call
 // fails (CU_THROW).
 void process(CUfunction kernel, float* host, int pieces, int n, const std::vector<CUdeviceptr>& buffers,

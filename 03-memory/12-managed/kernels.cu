@@ -4,7 +4,7 @@ extern "C" __global__ void add_one(int* x, int n) {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += threads) x[i] = x[i] + 1;
 }
 
-// Reads all numbers. It writes only if the sum is one that it never is, so that the compiler cannot drop the loads.
+// Reads all numbers. It writes only if the sum has a value that never occurs, so the compiler cannot drop the loads.
 extern "C" __global__ void read_all(int* x, int n) {
   const int threads = gridDim.x * blockDim.x;
   int sum = 0;

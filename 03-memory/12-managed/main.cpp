@@ -1,5 +1,5 @@
 // Uses one pointer on the host and on the device, and measures what it costs to keep the bytes where they are used.
-// With --controls, it measures what a write of the host costs after different histories, and what one page fault costs.
+// With --controls, it measures what a write by the host costs after different histories, and what one page fault costs.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -24,7 +24,7 @@ CUmemLocation on_host() {
   return location;
 }
 
-// Managed memory for n numbers, and what host and device do with it. Each function returns when it is done.
+// Managed memory for n numbers, and what host and device do with it. Each function returns when the work is complete.
 class Managed {
  public:
   Managed(const cu::Module& module, CUdevice device, int n) : module_(module), device_(on_device(device)), n_(n) {
@@ -94,7 +94,7 @@ class Times {
   std::vector<std::string> order_;
 };
 
-// What an access costs depends on which side has used the memory last. Each round starts with new memory.
+// What an access costs depends on which side used the memory last. Each round starts with new memory.
 bool compare(const cu::Module& module, CUdevice device) {
   const cu::Memory plain(kBytes);
   const cu::Pinned pinned(kBytes);
@@ -153,7 +153,7 @@ void compare_sizes(const cu::Module& module, CUdevice device) {
   }
 }
 
-// Why a write of the host takes as long as it does: the same loop, after different histories.
+// Why a write by the host takes as long as it does: the same loop, after different histories.
 void control_host_writes(const cu::Module& module, CUdevice device) {
   Times times;
   for (int round = 0; round < kRounds; ++round) {

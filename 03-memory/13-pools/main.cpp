@@ -1,5 +1,5 @@
-// Allocates and frees memory in stream order, and shows what the pool behind it keeps, when another stream may have
-// the memory, and what the pool saves.
+// Allocates and frees memory in stream order, and shows what the pool keeps, when another stream can reuse the
+// memory, and what the pool saves.
 #include "common/cu.hpp"
 #include "common/measure.hpp"
 
@@ -42,7 +42,7 @@ bool watch_one_stream(CUdevice device) {
   CU_CHECK(cuMemFreeAsync(first, stream.handle));
   expected &= show("cuMemFreeAsync", pool, 0, reserved);
 
-  // The stream has hardly begun with this work when the third address is returned.
+  // The stream has barely begun this work when the third address is returned.
   CUdeviceptr second, third;
   unsigned char last = 0;
   CU_CHECK(cuMemAllocAsync(&second, kSize, stream.handle));
@@ -120,7 +120,8 @@ class Hold {
   std::atomic<bool> released_{false};
 };
 
-// Waits until a stream has come to this point, without a call that synchronizes: pools release memory in those.
+// Waits until a stream has reached this point, without a call that synchronizes, because pools release memory in such
+// calls.
 void wait_without_synchronizing(CUstream stream) {
   std::atomic<bool> reached{false};
   const auto reach = [](void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; };

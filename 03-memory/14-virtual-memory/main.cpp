@@ -50,7 +50,7 @@ int main() try {
   CU_CHECK(cuMemRelease(chunk));  // the mapping keeps the memory alive
   expected &= show("cuMemRelease", array, free_at_start) == CUDA_SUCCESS;
 
-  // The array grows: each new chunk is mapped behind the last one, and filled with its own number.
+  // The array grows: each new chunk is mapped directly after the previous one, and filled with its own number.
   constexpr int kChunks = 8;
   CU_CHECK(cuMemsetD8(array, 0, granularity));
   for (int i = 1; i < kChunks; ++i) {

@@ -5,7 +5,7 @@
 
 // Runs `work` in a new context on device 0, and returns how many bytes of device memory it has not freed. Memory freed
 // in stream order counts as freed. Afterwards the new context is destroyed and the caller's context is current again,
-// also if `work` throws; its exception reaches the caller. Throws cu::Error if a driver call fails (CU_THROW).
+// even if `work` throws; its exception reaches the caller. Throws cu::Error if a driver call fails (CU_THROW).
 std::size_t leaked(const std::function<void()>& work) {
   // Your code here.
   work();

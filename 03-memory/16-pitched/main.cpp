@@ -1,5 +1,5 @@
-// Stores a picture with padded rows, copies rectangles of it, forgets the padding once, and measures what it is for.
-// With --controls, it measures copies of rectangles.
+// Stores a picture with padded rows, copies rectangles of it, ignores the padding once, and measures what padding
+// gains. With --controls, it measures copies of rectangles.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 01-driver-init/02-whole-arc: judges the learner's add_on_gpu().
+// Checks the learner's add_on_gpu() (exercise of 01-driver-init/02-whole-arc).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -99,7 +99,7 @@ TEST_CASE("a zero byte does not end a UUID") {
   CHECK(none == -1);
 }
 
-TEST_CASE("no device has a UUID of zeros only") { CHECK(ordinal_of(CUuuid{}) == -1); }
+TEST_CASE("a UUID of all zeros belongs to no device") { CHECK(ordinal_of(CUuuid{}) == -1); }
 
 TEST_CASE("each call is checked, and a failure is thrown as cu::Error") {
   CHECK(goes_on({"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetUuid"}, [] { ordinal_of(CUuuid{}); }) == "");

@@ -34,7 +34,7 @@ CUresult CUDAAPI cuDeviceGet(CUdevice* device, int ordinal) {
 }
 
 // This case comes first: at this point, no result can have been remembered.
-TEST_CASE("a driver call that fails is thrown as cu::Error, and the next call asks again") {
+TEST_CASE("a failed driver call throws cu::Error, and the next call tries again") {
   refuses = true;
   CUresult thrown = CUDA_SUCCESS;
   try {

@@ -38,7 +38,7 @@ bool names(const Report& report, const char* part) { return report.why.find(part
 // A function of the program replaces a library's function of the same name.
 CUresult CUDAAPI cuInit(unsigned) { return init_result; }
 CUresult CUDAAPI cuDeviceGetCount(int* count) {
-  if (init_result == CUDA_ERROR_STUB_LIBRARY) return init_result;  // as every function of the stub library
+  if (init_result == CUDA_ERROR_STUB_LIBRARY) return init_result;  // like every function of the stub library
   if (init_result != CUDA_SUCCESS) return CUDA_ERROR_NOT_INITIALIZED;
   if (count_result == CUDA_SUCCESS) *count = devices;
   return count_result;

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <string>
 
-std::string taken_for(const std::string& name);
+std::string library_path(const std::string& name);
 
 namespace {
 
@@ -63,21 +63,21 @@ struct Folder {
 TEST_CASE("for the driver's library, the result is the file that this program has loaded") {
   int version;
   CU_CHECK(cuDriverGetVersion(&version));  // otherwise the linker would drop the library as unused
-  const std::string file = taken_for("libcuda.so.1");
+  const std::string file = library_path("libcuda.so.1");
   CAPTURE(file);
   CHECK(file.substr(0, 1) == "/");
   CHECK(is_mapped(file));
 }
 
-TEST_CASE("for a library that does not exist, the result is empty") { CHECK(taken_for("libcuda.so.99") == ""); }
+TEST_CASE("for a library that does not exist, the result is empty") { CHECK(library_path("libcuda.so.99") == ""); }
 
-TEST_CASE("a library is found even if it was not loaded before") { CHECK(taken_for(kUnused) == unused_file()); }
+TEST_CASE("a library is found even if it was not loaded before") { CHECK(library_path(kUnused) == unused_file()); }
 
 TEST_CASE("symbolic links are resolved") {
   const Folder folder;
   const std::string link = folder.path / "liblink.so.1", file = unused_file();
   fs::create_symlink(file, link);
-  CHECK(taken_for(link) == file);
+  CHECK(library_path(link) == file);
 }
 
 TEST_CASE("after an update, the result is the new file") {
@@ -87,10 +87,10 @@ TEST_CASE("after an update, the result is the new file") {
   fs::copy_file(unused_file(), before);
   fs::copy_file(unused_file(), after);
   fs::create_symlink(before, link);
-  CHECK(taken_for(link) == before);
+  CHECK(library_path(link) == before);
   fs::remove(link);
   fs::create_symlink(after, link);
-  CHECK(taken_for(link) == after);
+  CHECK(library_path(link) == after);
 }
 
 // lesson.mk gives this program two folders to search: its own, and then that of the lesson's libraries.
@@ -99,31 +99,31 @@ TEST_CASE("after an installation in a folder that is searched earlier, the resul
   const std::string name = "libinstalled-" + std::to_string(getpid()) + ".so.1";
   const fs::path earlier = own / name, later = own / "../../../../01-driver-init/10-doctor" / name;
   fs::copy_file(unused_file(), later);
-  const std::string before = taken_for(name), expected_before = fs::canonical(later);
+  const std::string before = library_path(name), expected_before = fs::canonical(later);
   fs::copy_file(unused_file(), earlier);
-  const std::string after = taken_for(name), expected_after = fs::canonical(earlier);
+  const std::string after = library_path(name), expected_after = fs::canonical(earlier);
   fs::remove(earlier);
   fs::remove(later);
   CHECK(before == expected_before);
   CHECK(after == expected_after);
 }
 
-TEST_CASE("a file that is not a library is not taken") {
+TEST_CASE("a file that is not a library is rejected") {
   const Folder folder;
   const std::string file = folder.path / "libtext.so.1";
   std::ofstream(file) << "not a library\n";
-  CHECK(taken_for(file) == "");
+  CHECK(library_path(file) == "");
 }
 
 TEST_CASE("no library stays loaded that was not loaded before") {
-  taken_for(kUnused);
+  library_path(kUnused);
   CHECK(dlopen(kUnused, RTLD_LAZY | RTLD_NOLOAD) == nullptr);
 }
 
 TEST_CASE("a library that the program has loaded can still be unloaded afterwards") {
   void* library = dlopen(kUnused, RTLD_LAZY);
   REQUIRE(library != nullptr);
-  taken_for(kUnused);
+  library_path(kUnused);
   CHECK(dlopen(kUnused, RTLD_LAZY | RTLD_NOLOAD) == library);
   dlclose(library);  // the handle of the line above
   dlclose(library);
@@ -131,6 +131,6 @@ TEST_CASE("a library that the program has loaded can still be unloaded afterward
 }
 
 TEST_CASE("the driver's library stays loaded") {
-  taken_for("libcuda.so.1");
+  library_path("libcuda.so.1");
   CHECK(dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD) != nullptr);
 }

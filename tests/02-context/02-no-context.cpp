@@ -117,7 +117,7 @@ TEST_CASE("any other error is thrown") {
   INFO((asked > 0 ? "The driver returned CUDA_ERROR_UNKNOWN, which must be thrown. It was "
                   : "The code made none of the calls that return an unexpected error here. An exception was ")
        << (thrown ? "thrown" : "not thrown"));
-  CHECK(thrown == (asked > 0));  // other ways to ask do not meet this error
+  CHECK(thrown == (asked > 0));  // other ways to find out do not get this error
 }
 
 TEST_CASE("the result describes the calling thread at this moment") {

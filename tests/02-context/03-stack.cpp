@@ -87,7 +87,7 @@ CUresult CUDAAPI cuMemAlloc(CUdeviceptr* address, std::size_t bytes) {
 MAY_BE_REFUSED(cuMemcpyDtoH, (void* to, CUdeviceptr from, std::size_t bytes), (to, from, bytes))
 MAY_BE_REFUSED(cuMemcpyHtoD, (CUdeviceptr to, const void* from, std::size_t bytes), (to, from, bytes))
 
-TEST_CASE_METHOD(Application, "what is stored can be loaded") {
+TEST_CASE_METHOD(Application, "a stored array can be loaded") {
   Cache* const cache = cache_open(device);
   cache_store(cache, "pi", kNumbers);
   std::vector<unsigned> numbers;

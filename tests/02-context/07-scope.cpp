@@ -127,7 +127,7 @@ TEST_CASE_METHOD(TwoContexts, "the deleter does not throw, even if the context c
   CHECK(current() == other.handle);
 }
 
-TEST_CASE_METHOD(TwoContexts, "a failed allocation throws and keeps nothing") {
+TEST_CASE_METHOD(TwoContexts, "a failed allocation throws and does not keep the context alive") {
   CHECK_THROWS_AS(share(owner, std::size_t{1} << 50), cu::Error);
   CHECK(current() == other.handle);
   owner.reset();

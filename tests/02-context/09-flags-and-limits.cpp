@@ -85,7 +85,7 @@ TEST_CASE("a missing context is an error") {
   CHECK_THROWS_AS(raise_limit(CU_LIMIT_STACK_SIZE, 8192), cu::Error);  // no context is current
 }
 
-TEST_CASE("every driver error is thrown, also that of the second query") {
+TEST_CASE("every driver error is thrown, including that of the second query") {
   const auto raise = [] {
     cu::Context context;
     raise_limit(CU_LIMIT_STACK_SIZE, 8192);

@@ -1,5 +1,5 @@
-// Checks the learner's share() (exercise of 02-context/11-two-devices). So that one device is enough, the calls about
-// peers are simulated here. The last case passes them on to the driver if there are two devices.
+// Checks the learner's share() (exercise of 02-context/11-two-devices). The calls that concern peer access are
+// simulated, so one device is enough. If there are two devices, the last case passes the calls on to the driver.
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"

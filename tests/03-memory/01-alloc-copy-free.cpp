@@ -1,4 +1,4 @@
-// Self-check of 03-memory/01-alloc-copy-free: judges the learner's swap_halves().
+// Checks the learner's swap_halves() (exercise of 03-memory/01-alloc-copy-free).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -20,11 +20,11 @@ MAY_BE_REFUSED(cuMemcpyDtoHAsync, (void* to, CUdeviceptr from, std::size_t bytes
 MAY_BE_REFUSED(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream),
                (to, from, bytes, stream))
 
-TEST_CASE_METHOD(cu::Context, "four numbers come back with their halves swapped") {
+TEST_CASE_METHOD(cu::Context, "the halves of four numbers are swapped") {
   CHECK(swap_halves({1, 2, 3, 4}) == std::vector<float>{3, 4, 1, 2});
 }
 
-TEST_CASE_METHOD(cu::Context, "a million numbers come back with their halves swapped") {
+TEST_CASE_METHOD(cu::Context, "the halves of a million numbers are swapped") {
   std::vector<float> numbers(1 << 20), expected(1 << 20);
   std::iota(numbers.begin(), numbers.end(), 0.0f);
   std::iota(expected.begin(), expected.begin() + (1 << 19), float(1 << 19));
@@ -32,9 +32,9 @@ TEST_CASE_METHOD(cu::Context, "a million numbers come back with their halves swa
   CHECK((swap_halves(numbers) == expected));  // in parentheses, so that a failure does not print a million numbers
 }
 
-TEST_CASE_METHOD(cu::Context, "an empty vector comes back empty") { CHECK(swap_halves({}).empty()); }
+TEST_CASE_METHOD(cu::Context, "for an empty vector, the result is empty") { CHECK(swap_halves({}).empty()); }
 
-TEST_CASE("without a context, the function throws: it needs the device") {
+TEST_CASE("without a context, the function throws") {
   CU_CHECK(cuInit(0));
   CHECK_THROWS_AS(swap_halves({1, 2, 3, 4}), cu::Error);
 }

@@ -1,4 +1,4 @@
-// Self-check of 03-memory/02-bounds: judges the learner's room().
+// Checks the learner's room() (exercise of 03-memory/02-bounds).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -7,14 +7,14 @@ std::size_t room(CUdeviceptr address);
 
 namespace {
 
-// An allocation of 6 GiB, which the driver seems to have while a test pretends it.
+// While this is set, the driver appears to have an allocation of 6 GiB.
 constexpr CUdeviceptr kLarge = 0x7f0000000000;
 constexpr std::size_t kGiB = std::size_t{1} << 30;
 bool pretend_large = false, was_asked = false;
 
 }  // namespace
 
-// The solution's calls arrive here.
+// The solution's calls are intercepted here.
 CUresult CUDAAPI cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
   if (Refusal::meets("cuMemGetAddressRange")) return kRefused;
   if (!pretend_large) return DRIVERS(cuMemGetAddressRange)(begin, bytes, address);
@@ -70,7 +70,7 @@ TEST_CASE_METHOD(cu::Context, "an allocation may be larger than 4 GiB") {
   if (was_asked) CHECK(bytes_left == kGiB - 100);  // a solution that uses another call does not see this allocation
 }
 
-TEST_CASE_METHOD(cu::Context, "any other error of the driver is thrown") {
+TEST_CASE_METHOD(cu::Context, "any other driver error is thrown") {
   cu::Memory memory(1000);
   CHECK(goes_on({"cuMemGetAddressRange", "cuPointerGetAttribute", "cuPointerGetAttributes"},
                 [&] { room(memory.address); }) == "");

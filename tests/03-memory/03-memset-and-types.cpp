@@ -1,4 +1,4 @@
-// Self-check of 03-memory/03-memset-and-types: judges the learner's fill().
+// Checks the learner's fill() (exercise of 03-memory/03-memset-and-types).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"

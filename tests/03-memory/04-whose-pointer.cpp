@@ -1,4 +1,4 @@
-// Self-check of 03-memory/04-whose-pointer: judges the learner's where().
+// Checks the learner's where() (exercise of 03-memory/04-whose-pointer).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"

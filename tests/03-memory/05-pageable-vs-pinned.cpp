@@ -1,4 +1,4 @@
-// Self-check of 03-memory/05-pageable-vs-pinned: judges the learner's pinned_floats().
+// Checks the learner's pinned_floats() (exercise of 03-memory/05-pageable-vs-pinned).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 

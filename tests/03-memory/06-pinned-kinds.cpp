@@ -1,4 +1,4 @@
-// Self-check of 03-memory/06-pinned-kinds: judges the learner's flags_for().
+// Checks the learner's flags_for() (exercise of 03-memory/06-pinned-kinds).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 03-memory/07-host-register: judges the learner's pin().
+// Checks the learner's pin() (exercise of 03-memory/07-host-register).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"

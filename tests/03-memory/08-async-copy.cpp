@@ -1,4 +1,4 @@
-// Self-check of 03-memory/08-async-copy: judges the learner's send().
+// Checks the learner's send() (exercise of 03-memory/08-async-copy).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"

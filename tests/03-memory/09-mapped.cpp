@@ -1,4 +1,4 @@
-// Self-check of 03-memory/09-mapped: judges the learner's run_in_place().
+// Checks the learner's run_in_place() (exercise of 03-memory/09-mapped).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
@@ -31,7 +31,7 @@ void fill(float* numbers) {
   for (int i = 0; i < kNumbers; ++i) numbers[i] = static_cast<float>(i % 1000);
 }
 
-// Says which number is not a square, if there is one.
+// Describes the first number that is not a square, or returns "".
 std::string squares(const float* numbers) {
   return judged("numbers", numbers, kNumbers,
                 [](int i) { return static_cast<float>(i % 1000) * static_cast<float>(i % 1000); });
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(Squares, "a vector is pageable again afterwards") {
   CHECK_FALSE(page_locked(numbers.data()));
 }
 
-TEST_CASE_METHOD(Squares, "the results are complete when it returns, even if the device was busy") {
+TEST_CASE_METHOD(Squares, "the results are complete when the function returns, even if the device was busy") {
   cu::Pinned pinned(kNumbers * sizeof(float));
   fill(pinned.as<float>());
   CU_CHECK(cuLaunchHostFunc(nullptr, sleep_a_while, nullptr));
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(Squares, "no pinned memory is allocated to copy the numbers to"
   CHECK(of_host == before);
 }
 
-TEST_CASE_METHOD(Squares, "what the driver refuses is thrown, and the vector is pageable again") {
+TEST_CASE_METHOD(Squares, "a driver error is thrown, and the vector is pageable again") {
   std::vector<float> numbers(kNumbers);
   CHECK_THROWS_AS(run_in_place(nullptr, numbers.data(), kNumbers), cu::Error);  // a null kernel
   CHECK_FALSE(page_locked(numbers.data()));

@@ -1,4 +1,4 @@
-// Self-check of 03-memory/10-overlap: judges the learner's process().
+// Checks the learner's process() (exercise of 03-memory/10-overlap).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
@@ -21,7 +21,8 @@ namespace {
 
 constexpr int kPieces = 8, kBuffers = 3, kFloats = 10000, kAll = kPieces * kFloats;
 
-// Holds up a stream until it is opened, or for two seconds, so that a process() that waits is found and does not hang.
+// Holds up a stream until it is opened, or for two seconds, so that a process() that waits is detected and does not
+// hang.
 struct Gate {
   std::atomic<bool> open{false}, timed_out{false};
 };
@@ -62,7 +63,7 @@ struct Pipeline : cu::Context {
   }
   void hold(const cu::Stream& stream) { CU_CHECK(cuLaunchHostFunc(stream.handle, wait_at, &gate)); }
   void run() { process(kernel, host.as<float>(), kPieces, kFloats, buffers, {in.handle, work.handle, out.handle}); }
-  // Waits for the device, and says which number is wrong, if one is.
+  // Waits for the device, and describes the first wrong number, if there is one.
   std::string numbers() {
     gate.open = true;
     CU_CHECK(cuCtxSynchronize());
@@ -128,7 +129,7 @@ MAY_BE_REFUSED(cuLaunchKernel,
                (kernel, blocks_x, blocks_y, blocks_z, threads_x, threads_y, threads_z, shared_bytes, stream, arguments,
                 extra))
 
-TEST_CASE_METHOD(Pipeline, "all numbers come back, each multiplied by 0.5 and increased by 1") {
+TEST_CASE_METHOD(Pipeline, "every number is multiplied by 0.5 and increased by 1") {
   run();
   CHECK(numbers() == kAllRight);
 }
@@ -167,7 +168,7 @@ TEST_CASE_METHOD(Pipeline, "no copy in overwrites a buffer before its result has
   CHECK(numbers() == kAllRight);
 }
 
-TEST_CASE_METHOD(Pipeline, "copies in go on while the kernels are held up, as long as a buffer is free") {
+TEST_CASE_METHOD(Pipeline, "copies in continue while the kernels are held up, as long as a buffer is free") {
   hold(work);
   run();
   CHECK(becomes(kBuffers - 1, static_cast<float>(last_of(kBuffers - 1))));
@@ -175,7 +176,7 @@ TEST_CASE_METHOD(Pipeline, "copies in go on while the kernels are held up, as lo
   CHECK(numbers() == kAllRight);
 }
 
-TEST_CASE_METHOD(Pipeline, "kernels go on while the copies out are held up, as long as a buffer is filled") {
+TEST_CASE_METHOD(Pipeline, "kernels continue while the copies out are held up, as long as a buffer is filled") {
   hold(out);
   run();
   CHECK(becomes(kBuffers - 1, result(last_of(kBuffers - 1))));
@@ -183,21 +184,21 @@ TEST_CASE_METHOD(Pipeline, "kernels go on while the copies out are held up, as l
   CHECK(numbers() == kAllRight);
 }
 
-TEST_CASE_METHOD(Pipeline, "a copy in waits for the copy out of its own buffer, and for no other") {
+TEST_CASE_METHOD(Pipeline, "a copy in waits for the copy out of its own buffer and for no other") {
   before_second_copy_out = &gate;
   run();
   REQUIRE(copies_out >= kPieces);
-  CHECK(becomes(0, result(last_of(kBuffers))));  // of the piece that is the buffer's second one
+  CHECK(becomes(0, result(last_of(kBuffers))));  // of the buffer's second piece
   CHECK_FALSE(gate.timed_out.load());
   CHECK(numbers() == kAllRight);
 }
 
-TEST_CASE_METHOD(Pipeline, "what the driver refuses is thrown") {
+TEST_CASE_METHOD(Pipeline, "a driver error is thrown") {
   kernel = nullptr;
   CHECK_THROWS_AS(run(), cu::Error);
 }
 
-TEST_CASE_METHOD(Pipeline, "the first piece comes back while the copies of the others are held up") {
+TEST_CASE_METHOD(Pipeline, "the first piece is copied back while the copies of the others are held up") {
   before_second_copy_in = &gate;
   run();
   REQUIRE(copies_in >= kPieces);
@@ -210,14 +211,14 @@ TEST_CASE_METHOD(Pipeline, "the first piece comes back while the copies of the o
   CHECK(numbers() == kAllRight);
 }
 
-TEST_CASE_METHOD(Pipeline, "no event stays behind") {
+TEST_CASE_METHOD(Pipeline, "no event leaks") {
   events = 0;
   run();
   CHECK(events == 0);
   CHECK(numbers() == kAllRight);
 }
 
-TEST_CASE_METHOD(Pipeline, "each call is checked: what the driver refuses is thrown, and no event stays behind") {
+TEST_CASE_METHOD(Pipeline, "each call is checked: a driver error is thrown, and no event leaks") {
   events = 0;
   CHECK(goes_on({"cuEventCreate", "cuMemcpyHtoDAsync", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel",
                  "cuMemcpyDtoHAsync"},

@@ -1,4 +1,4 @@
-// Self-check of 03-memory/11-staging: judges the learner's download().
+// Checks the learner's download() (exercise of 03-memory/11-staging).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -34,7 +34,7 @@ struct Wait {
 
 int copies = 0;                   // enqueued so far, into the slots
 int copies_past_slots = 0;        // into other memory
-int known = 0;                    // the host knows that the first so many copies are complete
+int known = 0;                    // the host knows that this many copies are complete
 std::map<CUevent, int> followed;  // how many copies had been enqueued when the event was recorded
 std::vector<Wait> waits;
 const Ring* used = nullptr;
@@ -87,7 +87,7 @@ struct Download : cu::Context {
       CU_REPORT(cuMemFreeHost(slot.pinned));
     }
   }
-  // Whether `bytes` bytes arrive, from byte 1 on, and the byte behind them is not changed.
+  // Whether `bytes` bytes arrive, from byte 1 on, and the byte after them is unchanged.
   bool arrive(std::size_t bytes) {
     std::vector<unsigned char> got(bytes + 1, 0);
     download(got.data(), device.address + 1, bytes, ring);
@@ -97,7 +97,7 @@ struct Download : cu::Context {
 
 }  // namespace
 
-// The calls of download() arrive here.
+// The calls of download() are intercepted here.
 CUresult cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   ++(used != nullptr && in_a_slot(to, bytes) ? copies : copies_past_slots);
   return DRIVERS(cuMemcpyDtoHAsync)(to, from, bytes, stream);
@@ -142,9 +142,9 @@ CUresult cuCtxSynchronize() {
   return answer;
 }
 
-TEST_CASE_METHOD(Download, "more whole pieces than there are slots are copied") { CHECK(arrive(8 * kSize)); }
+TEST_CASE_METHOD(Download, "more whole pieces are copied than there are slots") { CHECK(arrive(8 * kSize)); }
 
-TEST_CASE_METHOD(Download, "a shorter last piece is copied, and nothing behind it is touched") {
+TEST_CASE_METHOD(Download, "a shorter last piece is copied, and nothing past its end is changed") {
   CHECK(arrive(4 * kSize + 12345));
   CHECK(arrive(kSize - 1));
   CHECK(arrive(1));
@@ -172,7 +172,7 @@ TEST_CASE_METHOD(Download, "an emptied slot gets its next copy before the host w
   for (const Wait& wait : waits) {
     const int under_way = wait.enqueued - wait.known, possible = std::min<int>(kSlots, kPieces - wait.known);
     INFO("While the host waits for the piece after the first " << wait.known << " of " << kPieces << ", " << under_way
-                                                               << " are under way; there could be " << possible);
+                                                               << " copies are in progress; it could be " << possible);
     REQUIRE(under_way >= possible);
   }
 }
@@ -183,7 +183,7 @@ TEST_CASE_METHOD(Download, "the device copies only into the slots") {
   CHECK(copies == 8);
 }
 
-TEST_CASE_METHOD(Download, "what the driver refuses is thrown") {
+TEST_CASE_METHOD(Download, "a driver error is thrown") {
   std::vector<unsigned char> got(kMost);
   CHECK_THROWS_AS(download(got.data(), device.address + kSize, kMost, ring), cu::Error);
 }

@@ -1,4 +1,4 @@
-// Self-check of 03-memory/12-managed: judges the learner's take_turns().
+// Checks the learner's take_turns() (exercise of 03-memory/12-managed).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"
@@ -28,7 +28,7 @@ struct Managed : cu::Context {
   }
   ~Managed() { CU_REPORT(cuMemFree(address)); }
 
-  // Says which number is not `factor` * i + `summand`, if there is one.
+  // Describes the first number that is not `factor` * i + `summand`, or returns "".
   std::string verdict(int factor, int summand) const {
     return judged("numbers", numbers, kNumbers, [=](int i) { return factor * i + summand; });
   }
@@ -84,16 +84,16 @@ TEST_CASE_METHOD(Managed, "no other memory is allocated") {
   CHECK(verdict(2, 2) == kAllRight);
 }
 
-TEST_CASE_METHOD(Managed, "memory that is not managed is refused") {
+TEST_CASE_METHOD(Managed, "memory that is not managed is rejected") {
   cu::Memory plain(kNumbers * sizeof(int));
   CHECK_THROWS_AS(take_turns(add_one, device, reinterpret_cast<int*>(plain.address), kNumbers, 0), cu::Error);
 }
 
-TEST_CASE_METHOD(Managed, "a device that does not exist is refused, not replaced by another one") {
+TEST_CASE_METHOD(Managed, "a device that does not exist is rejected, not replaced by another one") {
   CHECK_THROWS_AS(take_turns(add_one, device + 100, numbers, kNumbers, 0), cu::Error);
 }
 
-TEST_CASE_METHOD(Managed, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(Managed, "each call is checked: a driver error is thrown") {
   const auto answer = [&] { take_turns(add_one, device, numbers, kNumbers, 2); };
   CHECK(goes_on({"cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"}, answer) == "");
   CU_CHECK(cuCtxSynchronize());  // a kernel may still be running

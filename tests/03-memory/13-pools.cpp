@@ -1,4 +1,4 @@
-// Self-check of 03-memory/13-pools: judges the learner's swap().
+// Checks the learner's swap() (exercise of 03-memory/13-pools).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -74,7 +74,7 @@ MAY_BE_REFUSED(cuMemcpyDtoDAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t
 MAY_BE_REFUSED(cuMemcpyAsync, (CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream),
                (to, from, bytes, stream))
 
-TEST_CASE_METHOD(TwoBuffers, "each buffer has the other one's contents") {
+TEST_CASE_METHOD(TwoBuffers, "the buffers have exchanged their contents") {
   swap(a.address, b.address, kBytes, stream.handle);
   CHECK(all_are(a, 'b'));
   CHECK(all_are(b, 'a'));
@@ -101,13 +101,13 @@ TEST_CASE_METHOD(TwoBuffers, "the swap is in stream order") {
   CHECK(all_are(b, 'c'));
 }
 
-TEST_CASE_METHOD(TwoBuffers, "no memory of the pool stays in use") {
+TEST_CASE_METHOD(TwoBuffers, "no memory from the pool stays in use") {
   const cuuint64_t before = used();
   for (int i = 0; i < 10; ++i) swap(a.address, b.address, kBytes, stream.handle);
   CHECK(used() == before);
 }
 
-TEST_CASE_METHOD(TwoBuffers, "if a copy is refused, that is thrown, and no memory stays in use") {
+TEST_CASE_METHOD(TwoBuffers, "if a copy fails, the error is thrown, and no memory stays in use") {
   const cuuint64_t before = used();
   CHECK_THROWS_AS(swap(a.address, b.address + 1, kBytes, stream.handle), cu::Error);
   CHECK_THROWS_AS(swap(a.address + 1, b.address, kBytes, stream.handle), cu::Error);
@@ -122,7 +122,7 @@ TEST_CASE_METHOD(TwoBuffers, "the memory comes from the pool") {
 }
 
 // In another stream, it might be allocated too late, or freed while the copies are still running.
-TEST_CASE_METHOD(TwoBuffers, "memory is allocated and freed in the copying stream, and in no other") {
+TEST_CASE_METHOD(TwoBuffers, "memory is allocated and freed in the copying stream and in no other") {
   allocated_in.clear();
   freed_in.clear();
   swap(a.address, b.address, kBytes, stream.handle);
@@ -131,7 +131,7 @@ TEST_CASE_METHOD(TwoBuffers, "memory is allocated and freed in the copying strea
   CHECK(freed_in == std::vector<CUstream>{stream.handle});
 }
 
-TEST_CASE_METHOD(TwoBuffers, "each call is checked: what the driver refuses is thrown") {
+TEST_CASE_METHOD(TwoBuffers, "each call is checked: a driver error is thrown") {
   const auto answer = [&] { swap(a.address, b.address, kBytes, stream.handle); };
   CHECK(goes_on({"cuMemAllocAsync", "cuMemAllocFromPoolAsync", "cuMemcpyDtoDAsync", "cuMemcpyAsync"}, answer) == "");
 }

@@ -1,4 +1,4 @@
-// Self-check of 03-memory/14-virtual-memory: judges the learner's grow().
+// Checks the learner's grow() (exercise of 03-memory/14-virtual-memory).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -90,7 +90,7 @@ TEST_CASE_METHOD(Reserved, "100 bytes become a whole chunk that can be used") {
   CHECK(cuMemsetD8(array.address, 1, array.backed) == CUDA_SUCCESS);
 }
 
-TEST_CASE_METHOD(Reserved, "the old contents stay, and the new memory can be used") {
+TEST_CASE_METHOD(Reserved, "the old contents are unchanged, and the new memory can be used") {
   const CUdeviceptr before = array.address;
   grow(array, granularity, device);
   REQUIRE(array.backed == granularity);
@@ -123,8 +123,8 @@ TEST_CASE_METHOD(Reserved, "unmapping the array frees its memory") {
   CHECK(free_bytes() == free_at_start);
 }
 
-// (Asking for a little more than is reserved would not do: a driver may reserve more than the requested size.)
-TEST_CASE_METHOD(Reserved, "addresses that are not reserved are refused: that is thrown, and no memory leaks") {
+// (Requesting a little more than is reserved would not do: a driver may reserve more than the requested size.)
+TEST_CASE_METHOD(Reserved, "addresses that are not reserved are an error, and no memory leaks") {
   CUdeviceptr given_back = 0;
   CU_CHECK(cuMemAddressReserve(&given_back, 8 * granularity, 0, 0, 0));
   CU_CHECK(cuMemAddressFree(given_back, 8 * granularity));
@@ -135,7 +135,7 @@ TEST_CASE_METHOD(Reserved, "addresses that are not reserved are refused: that is
   CHECK(free_bytes() == free);
 }
 
-TEST_CASE_METHOD(Reserved, "if access is refused, that is thrown, and no memory leaks") {
+TEST_CASE_METHOD(Reserved, "if access cannot be set, the error is thrown, and no memory leaks") {
   access_is_refused = true;
   CHECK_THROWS_AS(grow(array, 2 * granularity, device), cu::Error);
   CHECK(array.backed == 0);

@@ -1,4 +1,4 @@
-// Self-check of 03-memory/15-leaks: judges the learner's leaked().
+// Checks the learner's leaked() (exercise of 03-memory/15-leaks).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -25,7 +25,7 @@ void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::mil
 
 }  // namespace
 
-// The calls of leaked() arrive here.
+// The calls of leaked() are intercepted here.
 CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
   if (Refusal::meets("cuMemGetInfo")) return kRefused;
   const CUresult answer = DRIVERS(cuMemGetInfo)(free, total);
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(cu::Context, "afterwards no memory is missing") {
   CHECK(free_bytes() == before);
 }
 
-TEST_CASE_METHOD(cu::Context, "the caller's context is current again, also after an exception") {
+TEST_CASE_METHOD(cu::Context, "the caller's context is current again, even after an exception") {
   CHECK(leaked([this] {
           if (current() == handle) throw std::runtime_error("it runs in the caller's context");
         }) == 0);
@@ -93,7 +93,7 @@ TEST_CASE_METHOD(cu::Context, "whatever the work throws, its context is destroye
   CHECK(free_bytes() == before);
 }
 
-TEST_CASE_METHOD(cu::Context, "memory freed in a stream of the work's own does not count as leaked") {
+TEST_CASE_METHOD(cu::Context, "memory freed in a stream that the work created does not count as leaked") {
   const std::size_t leaks = leaked([] {
     CUstream own;
     CUdeviceptr memory;
@@ -114,7 +114,7 @@ TEST_CASE_METHOD(cu::Context, "memory freed in stream order does not count as le
         }) == 0);
 }
 
-TEST_CASE_METHOD(cu::Context, "each call is checked: what the driver refuses is thrown, and the context is destroyed") {
+TEST_CASE_METHOD(cu::Context, "each call is checked: a driver error is thrown, and the context is destroyed") {
   CHECK(goes_on({"cuMemGetInfo", "cuCtxSynchronize"}, [] { leaked([] {}); }) == "");
   CHECK(current() == handle);
 }

@@ -1,4 +1,4 @@
-// Self-check of 03-memory/16-pitched: judges the learner's crop().
+// Checks the learner's crop() (exercise of 03-memory/16-pitched).
 #include "common/cu.hpp"
 #include "tests/catch.hpp"
 #include "tests/driver.hpp"
@@ -63,7 +63,7 @@ TEST_CASE_METHOD(Picture, "the last float of the last row is copied") {
 
 TEST_CASE_METHOD(Picture, "a rectangle without rows is empty") { CHECK(crop(image, 3, 3, 5, 0).empty()); }
 
-TEST_CASE_METHOD(Picture, "a rectangle that reaches into the padding is refused") {
+TEST_CASE_METHOD(Picture, "a rectangle that reaches into the padding is rejected") {
   CHECK_THROWS_AS(crop(image, kWidth - 5, 0, 6, 2), cu::Error);
   CHECK_THROWS_AS(crop(image, 0, kHeight - 1, 6, 2), cu::Error);
 }
@@ -74,7 +74,7 @@ TEST_CASE_METHOD(Picture, "a single copy call is enough") {
   CHECK(copies_without_rectangles == before);
 }
 
-TEST_CASE_METHOD(Picture, "a rectangle that ends below the image is refused, although the allocation goes on") {
+TEST_CASE_METHOD(Picture, "a rectangle that ends below the image is rejected, although the allocation continues") {
   Image upper = image;
   upper.height = kHeight / 2;
   CHECK((crop(upper, 0, kHeight / 2 - 1, 5, 1) == expected(0, kHeight / 2 - 1, 5, 1)));
@@ -82,18 +82,18 @@ TEST_CASE_METHOD(Picture, "a rectangle that ends below the image is refused, alt
   CHECK_THROWS_AS(crop(upper, 0, -1, 5, 2), cu::Error);
 }
 
-TEST_CASE_METHOD(Picture, "what the driver refuses is thrown") {
+TEST_CASE_METHOD(Picture, "a driver error is thrown") {
   const Image nowhere{0, image.pitch, kWidth, kHeight};
   CHECK_THROWS_AS(crop(nowhere, 17, 5, 20, 10), cu::Error);
 }
 
-TEST_CASE_METHOD(Picture, "a rectangle left of the image, or of negative size, is refused") {
+TEST_CASE_METHOD(Picture, "a rectangle left of the image, or of negative size, is rejected") {
   CHECK_THROWS_AS(crop(image, -1, 5, 6, 2), cu::Error);
   CHECK_THROWS_AS(crop(image, 50, 20, -5, 2), cu::Error);
   CHECK_THROWS_AS(crop(image, 50, 20, -5, -5), cu::Error);
 }
 
-TEST_CASE_METHOD(Picture, "a rectangle far outside the image is refused") {
+TEST_CASE_METHOD(Picture, "a rectangle far outside the image is rejected") {
   CHECK_THROWS_AS(crop(image, INT_MAX, 0, 1, 1), cu::Error);
   CHECK_THROWS_AS(crop(image, 5, INT_MAX, 1, 1), cu::Error);
   CHECK_THROWS_AS(crop(image, 5, 5, 1, INT_MAX), cu::Error);

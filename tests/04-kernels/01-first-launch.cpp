@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/01-first-launch: judges the learner's run_one_thread().
+// Checks the learner's run_one_thread() (exercise of 04-kernels/01-first-launch).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// The kernels with which run_one_thread() is judged. Each has one argument, the address of an int.
+// The kernels with which run_one_thread() is tested. Each has one argument, the address of an int.
 
 // 64 MiB of device memory, taken for as long as the module is loaded.
 __device__ int large[16 << 20];

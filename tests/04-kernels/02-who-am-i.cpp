@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/02-who-am-i: judges the learner's kernel coordinates().
+// Checks the learner's kernel coordinates() (exercise of 04-kernels/02-who-am-i).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/03-vector-add: judges the learner's kernel saxpy().
+// Checks the learner's kernel saxpy() (exercise of 04-kernels/03-vector-add).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

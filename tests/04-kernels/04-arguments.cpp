@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/04-arguments: judges the learner's append() and launch_packed().
+// Checks the learner's append() and launch_packed() (exercise of 04-kernels/04-arguments).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

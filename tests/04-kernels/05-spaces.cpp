@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/05-spaces: judges the learner's write_variable().
+// Checks the learner's write_variable() (exercise of 04-kernels/05-spaces).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/06-images: judges the learner's load_first().
+// Checks the learner's load_first() (exercise of 04-kernels/06-images).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/07-shared-memory: judges the learner's kernel block_sums().
+// Checks the learner's kernel block_sums() (exercise of 04-kernels/07-shared-memory).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/08-warps: judges the learner's kernel scan_warps().
+// Checks the learner's kernel scan_warps() (exercise of 04-kernels/08-warps).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/09-roofline: judges the learner's kernel evaluate().
+// Checks the learner's kernel evaluate() (exercise of 04-kernels/09-roofline).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

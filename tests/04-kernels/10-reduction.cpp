@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/10-reduction: judges the learner's kernel maximum().
+// Checks the learner's kernel maximum() (exercise of 04-kernels/10-reduction).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/11-transpose: judges the learner's kernel transpose().
+// Checks the learner's kernel transpose() (exercise of 04-kernels/11-transpose).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/12-matmul: judges the learner's kernel multiply().
+// Checks the learner's kernel multiply() (exercise of 04-kernels/12-matmul).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/13-scan-and-histogram: judges the learner's kernel scan().
+// Checks the learner's kernel scan() (exercise of 04-kernels/13-scan-and-histogram).
 #include "04-kernels/13-scan-and-histogram/published.hpp"
 #include "04-kernels/13-scan-and-histogram/shape.hpp"
 #include "common/cu.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/14-occupancy: judges the learner's largest_shared().
+// Checks the learner's largest_shared() (exercise of 04-kernels/14-occupancy).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

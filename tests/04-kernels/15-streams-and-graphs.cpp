@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/15-streams-and-graphs: judges the learner's record().
+// Checks the learner's record() (exercise of 04-kernels/15-streams-and-graphs).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/16-errors-come-late: judges the learner's first_guilty().
+// Checks the learner's first_guilty() (exercise of 04-kernels/16-errors-come-late).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/17-nvrtc: judges the learner's image_of(). It needs neither NVRTC nor a device.
+// Checks the learner's image_of() (exercise of 04-kernels/17-nvrtc). It needs neither NVRTC nor a device.
 #include "tests/catch.hpp"
 #include "tests/child.hpp"
 

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/18-linking: judges the learner's link_files().
+// Checks the learner's link_files() (exercise of 04-kernels/18-linking).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

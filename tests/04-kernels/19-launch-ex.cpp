@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/19-launch-ex: judges the learner's launch_all().
+// Checks the learner's launch_all() (exercise of 04-kernels/19-launch-ex).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "tests/catch.hpp"

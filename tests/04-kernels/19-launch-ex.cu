@@ -1,4 +1,4 @@
-// The kernel with which launch_all() is judged.
+// The kernel with which launch_all() is tested.
 #include <cooperative_groups.h>
 
 // Every block says that it has come; after the barrier, each looks whether all have. counts[0]: blocks that came; [1]:

@@ -1,4 +1,4 @@
-// Self-check of 04-kernels/20-hopper: judges the learner's kernel row_sums().
+// Checks the learner's kernel row_sums() (exercise of 04-kernels/20-hopper).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"

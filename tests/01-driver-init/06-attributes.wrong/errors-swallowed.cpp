@@ -1,4 +1,4 @@
-// Rejected with: "a driver call that fails is thrown as cu::Error, and the next call asks again"
+// Rejected with: "a failed driver call throws cu::Error, and the next call tries again"
 // Removes the cache, but replaces a failed call by a guess. The caller never learns of the failure.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
 // Rejected with: "recent functions are found too"
-// Stops at the newest version of the day it was written.
+// Stops at the version that was the newest when the code was written.
 #include "common/cu.hpp"
 
 int known_since(const char* name) {

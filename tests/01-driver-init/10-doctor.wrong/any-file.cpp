@@ -1,4 +1,4 @@
-// Rejected with: "a file that is not a library is not taken"
+// Rejected with: "a file that is not a library is rejected"
 // Accepts any path that exists. The loader opens the file and rejects what is not a library.
 #include <dlfcn.h>
 #include <link.h>
@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-std::string taken_for(const std::string& name) {
+std::string library_path(const std::string& name) {
   char path[PATH_MAX] = "";
   if (name.find('/') != std::string::npos) return realpath(name.c_str(), path) ? path : "";
   void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);

@@ -8,7 +8,7 @@
 #include <map>
 #include <string>
 
-std::string taken_for(const std::string& name) {
+std::string library_path(const std::string& name) {
   static std::map<std::string, std::string> known;
   if (const auto found = known.find(name); found != known.end()) return found->second;
   void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);

@@ -1,11 +1,11 @@
 // Rejected with: "symbolic links are resolved"
-// libcuda.so.1 is a symbolic link. The name with the version, such as libcuda.so.580.65.06, is behind it.
+// libcuda.so.1 is a symbolic link. It points to a file such as libcuda.so.580.65.06.
 #include <dlfcn.h>
 #include <link.h>
 
 #include <string>
 
-std::string taken_for(const std::string& name) {
+std::string library_path(const std::string& name) {
   void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return "";
   link_map* loaded = nullptr;

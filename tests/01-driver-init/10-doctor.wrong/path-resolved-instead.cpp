@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <string>
 
-std::string taken_for(const std::string& name) {
+std::string library_path(const std::string& name) {
   void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (!library) return "";
   char path[PATH_MAX] = "";

@@ -4,7 +4,7 @@
 
 #include <string>
 
-std::string taken_for(const std::string& name) {
+std::string library_path(const std::string& name) {
   const std::string file = "/usr/lib64/" + name;
   return access(file.c_str(), F_OK) == 0 ? file : "";
 }

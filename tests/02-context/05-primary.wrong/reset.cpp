@@ -1,5 +1,5 @@
 // Rejected with: "the application's reference and its memory survive the mirrors"
-// Ends the context with a reset, which ignores all references, and with it the application's memory.
+// Ends the context with a reset, which ignores all references. The application's memory is lost, too.
 #include "common/cu.hpp"
 
 #include <memory>

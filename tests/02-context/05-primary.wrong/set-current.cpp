@@ -16,7 +16,7 @@ struct Reference {
   Reference& operator=(const Reference&) = delete;
 };
 
-// A mirror owns its memory, and a reference to the context in which the memory is.
+// A mirror owns its memory and a reference to the context that the memory belongs to.
 struct Mirror {
   Reference primary;
   CUdeviceptr memory = 0;

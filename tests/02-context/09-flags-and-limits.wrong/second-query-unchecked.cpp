@@ -1,4 +1,4 @@
-// Rejected with: "every driver error is thrown, also that of the second query"
+// Rejected with: "every driver error is thrown, including that of the second query"
 // Ignores an error of the second query and returns the value from before.
 #include "common/cu.hpp"
 

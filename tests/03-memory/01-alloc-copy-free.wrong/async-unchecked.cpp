@@ -1,5 +1,5 @@
 // Rejected with: "if a driver call fails, the function throws and frees its memory"
-// It checks only the wait. If the driver rejects a copy, there is nothing to wait for, and zeros come back.
+// It checks only the wait. If the driver rejects a copy, there is nothing to wait for, and the result is all zeros.
 #include "common/cu.hpp"
 
 #include <vector>

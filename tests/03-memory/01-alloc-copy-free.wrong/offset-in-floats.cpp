@@ -1,4 +1,4 @@
-// Rejected with: "four numbers come back with their halves swapped"
+// Rejected with: "the halves of four numbers are swapped"
 // A CUdeviceptr is an integer: adding `half` advances it by that many bytes, not floats.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
-// Rejected with: "without a context, the function throws: it needs the device"
-// The numbers are right, but they never were on the device.
+// Rejected with: "without a context, the function throws"
+// The numbers are right, but they were never on the device.
 #include <algorithm>
 #include <vector>
 

@@ -1,4 +1,4 @@
-// Rejected with: "an empty vector comes back empty"
+// Rejected with: "for an empty vector, the result is empty"
 // malloc(0) is allowed; cuMemAlloc rejects a size of 0.
 #include "common/cu.hpp"
 

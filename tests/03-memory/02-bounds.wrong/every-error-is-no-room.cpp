@@ -1,4 +1,4 @@
-// Rejected with: "any other error of the driver is thrown"
+// Rejected with: "any other driver error is thrown"
 // It returns 0 for every error. Without a context, for example, the driver has not looked anything up.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
 // Rejected with: "no array is copied from the host"
-// The host needs as many bytes as the device, and all of them travel over the interconnect.
+// The host needs as many bytes as the device, and all of them are transferred over the interconnect.
 #include "common/cu.hpp"
 
 #include <vector>

@@ -1,5 +1,5 @@
 // Rejected with: "an array that was already registered stays registered"
-// It fails if other code has pinned the array already.
+// It fails if other code has already pinned the array.
 #include "common/cu.hpp"
 
 #include <memory>

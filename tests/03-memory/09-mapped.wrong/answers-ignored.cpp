@@ -1,5 +1,5 @@
-// Rejected with: "what the driver refuses is thrown, and the vector is pageable again"
-// No return value is checked. If the kernel never ran, the caller takes the old numbers for the results.
+// Rejected with: "a driver error is thrown, and the vector is pageable again"
+// No return value is checked. If the kernel never ran, the caller mistakes the old numbers for the results.
 #include "common/cu.hpp"
 
 void run_in_place(CUfunction kernel, float* numbers, int n) {

@@ -1,4 +1,4 @@
-// Rejected with: "what the driver refuses is thrown, and the vector is pageable again"
+// Rejected with: "a driver error is thrown, and the vector is pageable again"
 // An exception skips the line that unregisters.
 #include "common/cu.hpp"
 

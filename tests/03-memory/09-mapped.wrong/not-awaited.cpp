@@ -1,4 +1,4 @@
-// Rejected with: "the results are complete when it returns, even if the device was busy"
+// Rejected with: "the results are complete when the function returns, even if the device was busy"
 // A launch returns before the kernel has run, and no later copy waits for it.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "what the driver refuses is thrown"
+// Rejected with: "a driver error is thrown"
 // No return value is checked: if a call fails, the caller gets its own input back as the result.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "no event stays behind"
+// Rejected with: "no event leaks"
 // The events are never destroyed.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown, and no event stays behind"
+// Rejected with: "each call is checked: a driver error is thrown, and no event leaks"
 // The events are destroyed at the end of the function, which an exception skips.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "the first piece comes back while the copies of the others are held up"
+// Rejected with: "the first piece is copied back while the copies of the others are held up"
 // All buffers are filled before the first kernel may begin.
 #include "common/cu.hpp"
 

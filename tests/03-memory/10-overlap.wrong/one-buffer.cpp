@@ -1,4 +1,4 @@
-// Rejected with: "copies in go on while the kernels are held up, as long as a buffer is free"
+// Rejected with: "copies in continue while the kernels are held up, as long as a buffer is free"
 // All pieces use the first buffer, so the next copy in waits until the piece is finished.
 #include "common/cu.hpp"
 

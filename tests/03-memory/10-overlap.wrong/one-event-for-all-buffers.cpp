@@ -1,4 +1,4 @@
-// Rejected with: "a copy in waits for the copy out of its own buffer, and for no other"
+// Rejected with: "a copy in waits for the copy out of its own buffer and for no other"
 // A single event for all buffers: the wait is for the latest copy out, not for that of K pieces ago.
 #include "common/cu.hpp"
 

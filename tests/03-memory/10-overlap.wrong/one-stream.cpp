@@ -1,4 +1,4 @@
-// Rejected with: "copies in go on while the kernels are held up, as long as a buffer is free"
+// Rejected with: "copies in continue while the kernels are held up, as long as a buffer is free"
 // With a single stream the result is correct, but no two stages ever overlap.
 #include "common/cu.hpp"
 

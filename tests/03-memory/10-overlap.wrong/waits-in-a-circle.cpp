@@ -1,4 +1,4 @@
-// Rejected with: "kernels go on while the copies out are held up, as long as a buffer is filled"
+// Rejected with: "kernels continue while the copies out are held up, as long as a buffer is filled"
 // Each kernel also waits for the copy out of the piece before it, so kernels and copies out never overlap.
 #include "common/cu.hpp"
 

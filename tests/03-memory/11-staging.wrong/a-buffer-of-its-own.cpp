@@ -1,5 +1,5 @@
 // Rejected with: "the device copies only into the slots"
-// It allocates pinned memory for all bytes at once, which the ring is there to avoid.
+// It allocates pinned memory for all bytes at once, which the ring is meant to avoid.
 #include "common/cu.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Rejected with: "a shorter last piece is copied, and nothing behind it is touched"
+// Rejected with: "a shorter last piece is copied, and nothing past its end is changed"
 // The number of pieces is rounded down, so a last piece that is shorter is never copied.
 #include "common/cu.hpp"
 

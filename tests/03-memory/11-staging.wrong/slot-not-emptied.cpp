@@ -1,4 +1,4 @@
-// Rejected with: "more whole pieces than there are slots are copied"
+// Rejected with: "more whole pieces are copied than there are slots"
 // All pieces are enqueued at once, so a slot is filled again before the host has emptied it.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "memory that is not managed is refused"
+// Rejected with: "memory that is not managed is rejected"
 // If the prefetch fails, the memory is not what it should be, and the caller never learns of it.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
 // Rejected with: "no other memory is allocated"
-// It copies between two memories, although one pointer is valid on both sides.
+// It copies between two allocations, although one pointer is valid on both sides.
 #include "common/cu.hpp"
 
 void take_turns(CUfunction add_one, CUdevice device, int* numbers, int n, int rounds) {

@@ -1,4 +1,4 @@
-// Rejected with: "a device that does not exist is refused, not replaced by another one"
+// Rejected with: "a device that does not exist is rejected, not replaced by another one"
 // It prefetches to device 0, whatever device the caller has named.
 #include "common/cu.hpp"
 

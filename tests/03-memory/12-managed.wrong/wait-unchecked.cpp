@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown"
+// Rejected with: "each call is checked: a driver error is thrown"
 // If waiting fails, the results are undefined, and the caller never learns of it.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown"
+// Rejected with: "each call is checked: a driver error is thrown"
 // Only the first copy is checked, but each of them can fail.
 #include "common/cu.hpp"
 

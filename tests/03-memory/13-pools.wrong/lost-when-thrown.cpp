@@ -1,4 +1,4 @@
-// Rejected with: "if a copy is refused, that is thrown, and no memory stays in use"
+// Rejected with: "if a copy fails, the error is thrown, and no memory stays in use"
 // An exception skips the line that frees the memory.
 #include "common/cu.hpp"
 

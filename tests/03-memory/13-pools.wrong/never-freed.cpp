@@ -1,4 +1,4 @@
-// Rejected with: "no memory of the pool stays in use"
+// Rejected with: "no memory from the pool stays in use"
 // Like any device memory, memory from a pool outlives the variable that holds its address.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "memory is allocated and freed in the copying stream, and in no other"
+// Rejected with: "memory is allocated and freed in the copying stream and in no other"
 // The copying stream does not wait for the default stream, in which the memory is allocated and freed.
 #include "common/cu.hpp"
 

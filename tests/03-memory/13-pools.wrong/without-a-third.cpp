@@ -1,4 +1,4 @@
-// Rejected with: "each buffer has the other one's contents"
+// Rejected with: "the buffers have exchanged their contents"
 // Two copies are not a swap: the second one copies back what the first one has written.
 #include "common/cu.hpp"
 

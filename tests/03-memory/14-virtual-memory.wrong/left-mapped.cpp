@@ -1,5 +1,5 @@
-// Rejected with: "if access is refused, that is thrown, and no memory leaks"
-// A mapping keeps memory allocated, also one that no device has access to.
+// Rejected with: "if access cannot be set, the error is thrown, and no memory leaks"
+// A mapping keeps memory allocated, even if no device has access to it.
 #include "common/cu.hpp"
 
 struct Growing {

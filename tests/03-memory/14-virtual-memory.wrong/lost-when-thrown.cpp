@@ -1,4 +1,4 @@
-// Rejected with: "addresses that are not reserved are refused: that is thrown, and no memory leaks"
+// Rejected with: "addresses that are not reserved are an error, and no memory leaks"
 // The exception is thrown between allocating the memory and releasing its handle.
 #include "common/cu.hpp"
 

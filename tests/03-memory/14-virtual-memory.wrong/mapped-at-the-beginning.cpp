@@ -1,4 +1,4 @@
-// Rejected with: "the old contents stay, and the new memory can be used"
+// Rejected with: "the old contents are unchanged, and the new memory can be used"
 // The second chunk is mapped over the first one, which the driver rejects.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "the caller's context is current again, also after an exception"
+// Rejected with: "the caller's context is current again, even after an exception"
 // An exception skips the line that destroys the context.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "memory freed in a stream of the work's own does not count as leaked"
+// Rejected with: "memory freed in a stream that the work created does not count as leaked"
 // It waits for the default stream only. The work had a stream of its own.
 #include "common/cu.hpp"
 

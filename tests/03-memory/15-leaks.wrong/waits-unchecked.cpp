@@ -1,4 +1,4 @@
-// Rejected with: "each call is checked: what the driver refuses is thrown, and the context is destroyed"
+// Rejected with: "each call is checked: a driver error is thrown, and the context is destroyed"
 // If the work has caused an error on the device, waiting reports it, and the result is ignored.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "what the driver refuses is thrown"
+// Rejected with: "a driver error is thrown"
 // If the copy fails, the zeros of a new vector look like the image.
 #include "common/cu.hpp"
 

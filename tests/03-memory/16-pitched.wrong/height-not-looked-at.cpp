@@ -1,4 +1,4 @@
-// Rejected with: "a rectangle that ends below the image is refused, although the allocation goes on"
+// Rejected with: "a rectangle that ends below the image is rejected, although the allocation continues"
 // It relies on the driver, which knows where the allocation ends but not where the image does.
 #include "common/cu.hpp"
 

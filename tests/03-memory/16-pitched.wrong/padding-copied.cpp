@@ -1,5 +1,5 @@
-// Rejected with: "a rectangle that reaches into the padding is refused"
-// The driver checks the allocation. That a row ends before its pitch does, only the program knows.
+// Rejected with: "a rectangle that reaches into the padding is rejected"
+// The driver checks the allocation. Only the program knows that a row ends before its pitch does.
 #include "common/cu.hpp"
 
 #include <vector>

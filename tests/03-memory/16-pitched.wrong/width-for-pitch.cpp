@@ -1,5 +1,5 @@
 // Rejected with: "the whole image is copied without its padding"
-// On the device, rows are as far apart as the pitch says, not as long as they are.
+// On the device, the distance between rows is the pitch, not the width.
 #include "common/cu.hpp"
 
 #include <vector>
