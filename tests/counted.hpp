@@ -24,7 +24,7 @@ class Counted {
   CUfunction function(const char* name) const { return module_.function(name); }
 
   // Returns how many elements each warp of a block has loaded from global memory, or updated there with atomics.
-  std::vector<std::size_t> fetched() const { return numbers(kLoad); }
+  std::vector<std::size_t> loaded_by_warp() const { return numbers(kLoad); }
   std::vector<std::size_t> changed() const { return numbers(kAtomic); }
 
   // What all threads together have done: elements loaded from and stored to global memory, and FP32 additions,
@@ -36,7 +36,7 @@ class Counted {
 
   // After a launch with blocks of `threads` threads: describes the first barrier or warp-level instruction that only
   // some of the threads it requires have reached. Returns "" if all of them did.
-  std::string parted(int threads) const {
+  std::string divergence(int threads) const {
     for (const Place& place : places_) {
       const std::string where = place.name + " (line " + std::to_string(place.line) + ") ";
       if (place.kind == kBarrier && sum(place) % threads != 0) {

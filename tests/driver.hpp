@@ -29,14 +29,14 @@ inline std::size_t free_bytes() {
   return free;
 }
 
-// A function in the program replaces a library function of the same name. A check that defines cuCtxDestroy, for example,
-// receives the calls of the learner's solution, counts them, and forwards them to the driver:
+// A function in the program replaces a library function of the same name. A check that defines cuCtxDestroy, for
+// example, receives the calls of the learner's solution, counts them, and forwards them to the driver:
 //   return DRIVERS(cuCtxDestroy)(context);
 // The name passes through a second macro, so that cuda.h replaces it with the exported name, cuCtxDestroy_v2.
 #define DRIVERS(call) DRIVERS_NAMED(call)
 #define DRIVERS_NAMED(call) reinterpret_cast<decltype(&call)>(dlsym(RTLD_NEXT, #call))
 
-// Simulated driver failures. A check lists the calls that a solution may make, outside of its namespaces:
+// Simulated driver failures. A check lists the calls that a solution may make, outside its namespaces:
 //   MAY_BE_REFUSED(cuDeviceGet, (CUdevice * device, int ordinal), (device, ordinal))
 // While a Refusal("cuDeviceGet", 2) exists, the second such call fails with kRefused and does not reach the driver.
 constexpr CUresult kRefused = CUDA_ERROR_OPERATING_SYSTEM;  // none of these calls returns this code by itself
@@ -48,10 +48,10 @@ class Refusal {
   Refusal(const Refusal&) = delete;
   Refusal& operator=(const Refusal&) = delete;
 
-  // Whether the call was made, and so refused. A solution that never makes it does not have to check it.
+  // Whether the call was made, and so failed. A solution that never makes it does not have to check it.
   bool met() const { return made_ >= turn_; }
   // For messages: "cuDeviceGet failed".
-  std::string told() const {
+  std::string message() const {
     return (turn_ == 1 ? "" : "call number " + std::to_string(turn_) + " of ") + call_ + " failed";
   }
   static bool meets(const char* call) { return now_ != nullptr && now_->call_ == call && ++now_->made_ == now_->turn_; }
@@ -67,18 +67,18 @@ class Refusal {
     return Refusal::meets(#call) ? kRefused : DRIVERS(call) arguments; \
   }
 
-// Runs the solution once for each of these calls with that call refused, and again for its second to fourth occurrence.
-// Returns "" if the solution throws cu::Error each time; otherwise says which failure it ignored.
-inline std::string goes_on(std::initializer_list<const char*> calls, const std::function<void()>& answer) {
+// Runs the solution once for each of these calls and lets that call fail, then again for its second to fourth
+// occurrence. Returns "" if the solution throws cu::Error each time; otherwise says which failure it ignored.
+inline std::string ignored_failure(std::initializer_list<const char*> calls, const std::function<void()>& solution) {
   for (const char* call : calls) {
     for (int turn = 1; turn <= 4; ++turn) {
       const Refusal refusal(call, turn);
       try {
-        answer();
+        solution();
       } catch (const cu::Error&) {
         continue;
       }
-      if (refusal.met()) return refusal.told() + ", and the solution did not throw cu::Error";
+      if (refusal.met()) return refusal.message() + ", and the solution did not throw cu::Error";
     }
   }
   return "";

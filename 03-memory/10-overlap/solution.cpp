@@ -18,8 +18,9 @@ struct Streams {
 // fails (CU_THROW).
 void process(CUfunction kernel, float* host, int pieces, int n, const std::vector<CUdeviceptr>& buffers,
              const Streams& streams) {
-  // cuStreamWaitEvent refers to the event as it was recorded last, so two events are enough for all pieces. Each buffer
-  // needs one of its own, because K pieces later others have been recorded. Events may be destroyed while streams wait.
+  // cuStreamWaitEvent waits for the most recent record of an event, so two events are enough for all pieces. Each
+  // buffer needs another event of its own: when the buffer is reused, later pieces have recorded theirs. Events may be
+  // destroyed while streams wait.
   const cu::Event copied(CU_EVENT_DISABLE_TIMING), computed(CU_EVENT_DISABLE_TIMING);
   std::vector<cu::Event> free;
   for (std::size_t k = 0; k < buffers.size(); ++k) free.emplace_back(CU_EVENT_DISABLE_TIMING);

@@ -45,8 +45,9 @@ void launch(const cu::Module& module, const char* kernel, int blocks, const Vect
   CU_CHECK(cuLaunchKernel(module.function(kernel), blocks, 1, 1, kBlock, 1, 1, 0, nullptr, arguments, nullptr));
 }
 
-// Launches the unguarded kernel with a grid so large that it leaves all of the program's memory. After a fault, the
-// context can only be destroyed. That also releases its memory and its module, so nothing is released separately here.
+// Launches the unguarded kernel with a grid so large that it accesses addresses beyond all of the program's memory.
+// After a fault, the context can only be destroyed. That also releases its memory and its module, so nothing is
+// released separately here.
 CUresult run_far_out(int blocks) {
   cu::Context context;
   CUmodule module;

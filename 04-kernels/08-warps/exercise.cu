@@ -1,7 +1,8 @@
-// Let every lane know the sum of all numbers up to its own.
+// Compute the sum of all numbers up to each lane's own.
 
-// Each warp of a block has 32 numbers, one a lane. Afterwards numbers[i] is the sum of its warp's numbers up to and
-// with this one (an inclusive scan). Launched with one block, whose size is a multiple of 32; every warp is for itself.
+// Each warp of a block has 32 numbers, one per lane. Afterwards, numbers[i] is the sum of its warp's numbers up to and
+// including this one (an inclusive scan). Launched with one block, whose size is a multiple of 32; each warp is scanned
+// separately.
 extern "C" __global__ void scan_warps(int* numbers) {
   // Your code here.
 }

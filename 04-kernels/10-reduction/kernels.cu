@@ -1,6 +1,5 @@
-// A ladder: seven kernels that add n elements into *sum, which is 0 before. Each changes one thing in the one before
-// it. The elements are unsigned, so every order of additions gives the same sum; the last kernel also exists for
-// floats.
+// Seven kernels that add n elements into *sum, which is 0 before. Each kernel changes one thing in the previous one.
+// The elements are unsigned, so every order of additions gives the same sum; the last kernel also exists for floats.
 #include "shape.hpp"
 
 using u64 = unsigned long long;

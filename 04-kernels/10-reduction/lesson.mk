@@ -1,4 +1,4 @@
-# CUB, for comparison, on request: make build/04-kernels/10-reduction/libcub.so, then run the lesson again. It is compiled for the present GPU.
+# CUB, for comparison, on request: make build/04-kernels/10-reduction/libcub.so, then run the lesson again. It is compiled for the GPU of this machine.
 LIBS.04-kernels/10-reduction = -ldl
 
 build/04-kernels/10-reduction/libcub.so: 04-kernels/10-reduction/cub/cub.cu build/flags.lessons

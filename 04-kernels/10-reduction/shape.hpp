@@ -1,4 +1,4 @@
-// What kernels and host have in common.
+// Constants that the kernels and the host share.
 #pragma once
 
 constexpr int kThreads = 256;  // per block

@@ -1,4 +1,4 @@
-// A ladder: six kernels that transpose a square matrix of n × n elements, n a multiple of 128: out[x][y] = in[y][x].
+// Six kernels that transpose a square matrix of n × n elements, n a multiple of 128: out[x][y] = in[y][x].
 // Each changes one thing in the one before it, and each exists for float and for bfloat16. Blocks have 32 × 8 threads.
 #include "shape.hpp"
 

@@ -1,4 +1,4 @@
-// A ladder: six kernels that transpose a matrix, for float and for bfloat16. Each result is verified completely on the
+// Six kernels that transpose a matrix, for float and for bfloat16. Each result is verified completely on the
 // device, then the kernel is timed next to a copy of the matrix. With --controls, it measures what limits the rungs;
 // with --profile, it launches each kernel once, for a profiler.
 #include "common/cu.hpp"

@@ -1,4 +1,4 @@
-// What kernels and host have in common.
+// Constants that the kernels and the host share.
 #pragma once
 
 constexpr int kTile = 32;                // elements on a side of the tile of rungs 1 to 3

@@ -1,4 +1,4 @@
-// A ladder: eleven kernels that multiply square matrices of n × n floats, n a multiple of 256 and at most 32768: c = a
+// Eleven kernels that multiply square matrices of n × n floats, n a multiple of 256 and at most 32768: c = a
 // × b. The rows of a matrix are contiguous. Each kernel changes one thing in the one before it.
 #include "shape.hpp"
 
@@ -201,7 +201,7 @@ struct PartOfB {
 };
 
 // Which elements of the block's tile a thread computes: groups of 4 × 4. The first begins in row y and column x, and
-// the next ones are so many rows and columns further.
+// the next ones are this many rows and columns further.
 struct Position {
   int y, x, next_y, next_x;
 };

@@ -1,4 +1,4 @@
-# cuBLAS is looked for where the toolkit is, if the loader does not know it.
+# If the loader does not find cuBLAS, look in the toolkit's folder.
 LIBS.04-kernels/12-matmul = -ldl -Wl,-rpath,$(call in_build,toolkit/lib64):$(call in_build,toolkit/lib)
 
 # The same kernels for compute capability 8.0 and later, where asynchronous copies are instructions.

@@ -10,7 +10,7 @@ struct Cublas : cu::Cublas {
 
   explicit operator bool() const { return handle != nullptr && sgemm != nullptr; }
 
-  // c = a × b, in floats, without tensor cores (the default). cuBLAS takes columns for rows: it is asked for b × a.
+  // c = a × b, in floats, without tensor cores (the default). cuBLAS stores matrices by columns, so it computes b × a.
   void multiply(CUdeviceptr a, CUdeviceptr b, CUdeviceptr c, int n) const {
     const float one = 1, zero = 0;
     sgemm(handle, 0, 0, n, n, n, &one, reinterpret_cast<const float*>(b), n, reinterpret_cast<const float*>(a), n,

@@ -1,4 +1,4 @@
-// A ladder: eleven kernels that multiply matrices. Each result is verified completely on the device, for integers and
+// Eleven kernels that multiply matrices. Each result is verified completely on the device, for integers and
 // for random normal numbers, and then the kernel is timed with normal numbers, next to cuBLAS if it is installed. With
 // --profile [SIDE], it launches each kernel once, for a profiler.
 #include "common/cu.hpp"
@@ -237,7 +237,7 @@ int main(int argc, char** argv) try {
   if (argc > 1 && std::strcmp(argv[1], "--profile") == 0) {
     const int n = argc > 2 ? std::atoi(argv[2]) : 256;
     if (n <= 0 || n % 256 != 0) {
-      std::fprintf(stderr, "'%s' is no side of a matrix: it must be a multiple of 256.\n", argv[2]);
+      std::fprintf(stderr, "'%s' is not a valid side for the matrices: it must be a multiple of 256.\n", argv[2]);
       return 1;
     }
     Experiment experiment(device, n);

@@ -1,4 +1,4 @@
-// What kernels and host have in common: which part of c a block computes, and which part a thread.
+// What the kernels and the host share: which part of c a block computes, and which part a thread.
 #pragma once
 
 // A block computes a tile of Rows × Columns elements of c, and each of its threads ThreadRows × ThreadColumns of them.
@@ -14,8 +14,8 @@ using Strip = Shape<64, 64, 8, 1>;          // rung 4
 using Square = Shape<128, 128, 8, 8>;       // rungs 5 to 8
 using Large = Shape<128, 256, 8, 16>;       // rungs 9 to 11
 
-// From rung 4 on, the tiles of a and b in shared memory reach so far along the inner dimension.
+// From rung 4 on, the tiles of a and b in shared memory extend this far along the inner dimension.
 constexpr int kDepth = 16;
 
-// From rung 7 on, the lanes of a warp form a grid of so many rows and columns.
+// From rung 7 on, the lanes of a warp form a grid of this many rows and columns.
 constexpr int kLaneRows = 8, kLaneColumns = 4;

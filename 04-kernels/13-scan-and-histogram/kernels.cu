@@ -1,5 +1,5 @@
-// Two ladders. A histogram: how often each of 256 byte values occurs. A scan: for each of n elements, the sum of all
-// elements up to it, modulo 2^32; n is a multiple of kLargeTile. The scan's last rung is in pipeline.cu.
+// Two series of kernels. A histogram: how often each of 256 byte values occurs. A scan: for each of n elements, the sum
+// of all elements up to it, modulo 2^32; n is a multiple of kLargeTile. The scan's last rung is in pipeline.cu.
 #include "progress.hpp"
 #include "tile.hpp"
 

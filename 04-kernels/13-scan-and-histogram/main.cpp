@@ -1,6 +1,6 @@
-// Two ladders: a histogram of bytes and a scan. Each result is verified completely, then the rung is timed, next to CUB
-// if it was built. With --controls, it measures what limits the rungs; with --profile, it launches each kernel once,
-// for a profiler, with 2^20 elements or another power of two (--profile 26).
+// Two series of kernels: a histogram of bytes and a scan. Each result is verified completely, then the rung is timed,
+// next to CUB if it was built. With --controls, it measures what limits the rungs; with --profile, it launches each
+// kernel once, for a profiler, with 2^20 elements or another power of two (--profile 26).
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
@@ -18,7 +18,7 @@ using u64 = unsigned long long;
 using Work = std::function<void()>;
 
 constexpr int kLongestBar = 24;      // characters
-constexpr int kRuns = 9;              // the median of so many
+constexpr int kRuns = 9;              // the median of this many
 constexpr u64 kLargest = 1ull << 28;  // elements of 4 bytes
 constexpr u64 kTable = 1ull << 20;    // random elements, which are repeated
 
@@ -92,7 +92,8 @@ std::vector<unsigned> random_words(u64 n) {
   return table;
 }
 
-// The upper bytes of normally distributed BF16 numbers: the sign and seven bits of the exponent. Few values occur often.
+// The upper bytes of normally distributed BF16 numbers: the sign and seven bits of the exponent. Few values occur
+// often.
 std::vector<unsigned> skewed_words(u64 n) {
   std::mt19937 generator(2);
   std::normal_distribution<float> normal;

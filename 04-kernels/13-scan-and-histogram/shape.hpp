@@ -1,4 +1,4 @@
-// What kernels and host have in common: the sizes of blocks and tiles.
+// What the kernels and the host share: the sizes of blocks and tiles.
 #pragma once
 
 // Histogram. The last rung has larger blocks, because all of a block's warps share its 32 copies of the bins.

@@ -1,4 +1,4 @@
-// What earlier lessons have taught: kernels, device memory, a stream; and an owner for a graph.
+// The kernels, device memory and stream that the program uses, and a class that owns a graph.
 #pragma once
 #include "common/cu.hpp"
 #include "common/image.hpp"

@@ -19,7 +19,7 @@ CUgraphExec record(CUstream stream, const std::function<void(CUstream)>& work) {
   try {
     work(stream);
   } catch (...) {
-    cuStreamEndCapture(stream, &graph.handle);  // whatever it answers: the stream is free again
+    cuStreamEndCapture(stream, &graph.handle);  // even if this fails, the stream has left capture mode
     throw;
   }
   CU_THROW(cuStreamEndCapture(stream, &graph.handle));

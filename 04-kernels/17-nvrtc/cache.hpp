@@ -36,12 +36,13 @@ struct Cache {
   }
 
   // Writes under a name that no other process uses, then renames: a reader sees the whole image or none. If two
-  // processes store the same image, the second replaces the first by its like.
+  // processes store the same image, the second replaces the first with an identical file.
   void store(const std::string& key, const std::string& image) const {
     const std::string own = path(key) + "." + std::to_string(getpid());
     std::ofstream file(own, std::ios::binary);
     file << image;
     file.close();
-    if (!file || std::rename(own.c_str(), path(key).c_str()) != 0) std::remove(own.c_str());  // no cache is no error
+    if (!file || std::rename(own.c_str(), path(key).c_str()) != 0)
+      std::remove(own.c_str());  // a failure to store is not an error
   }
 };

@@ -1,4 +1,5 @@
-# NVRTC is looked for where the toolkit is, if the loader does not know it: lib64 of an installed toolkit, lib of the Python wheels (of CUDA 13; of CUDA 12).
-# Its builtins, which it loads by their name, lie beside it, and the wheel of CUDA 13 does not say so: an old-style path holds for libraries, too.
+# If the loader does not find NVRTC, look in the toolkit's folder: lib64 of an installed toolkit, or lib of the Python wheels (CUDA 13; CUDA 12).
+# NVRTC loads its builtins library by name from the same folder. The CUDA 13 wheel sets no path for this, so an RPATH (not RUNPATH) is used,
+# which also applies to the libraries that NVRTC loads.
 LIBS.04-kernels/17-nvrtc = -ldl -Wl,--disable-new-dtags,-rpath,$(call in_build,toolkit/lib64) \
   -Wl,-rpath,$(call in_build,toolkit/lib):$(call in_build,toolkit/../cuda_nvrtc/lib)

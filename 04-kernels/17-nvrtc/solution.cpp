@@ -15,7 +15,7 @@ std::string image_of(const std::string& folder, const std::string& key, const st
   const std::string path = folder + "/" + key + ".ptx";
   std::ifstream kept(path, std::ios::binary);
   std::ostringstream content;
-  if (kept && content << kept.rdbuf()) return content.str();  // `<<` of not one byte fails
+  if (kept && content << kept.rdbuf()) return content.str();  // `<<` fails if it writes no bytes
 
   const std::string image = compile();
   if (image.empty()) return image;

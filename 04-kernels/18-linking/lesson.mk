@@ -1,7 +1,7 @@
-# Three images, compiled apart: -rdc=true leaves functions open that another image is to bring.
+# Three images, compiled separately: with -rdc=true, a function may be defined in another image.
 LINKING := build/04-kernels/18-linking
 $(LINKING)/% build/texts/04-kernels/18-linking/% build/tests/04-kernels/18-linking%: NVCC_FLAGS += -rdc=true
-# Beside the program, and beside each edited copy of it.
+# Place these images next to the program and next to each edited copy of it.
 EXTRA.04-kernels/18-linking = $(addprefix build/$(or $(filter texts/%,$*),04-kernels/18-linking)/,square.ptx root.ptx)
 
 $(LINKING)/square.ptx: 04-kernels/18-linking/square.cu build/flags.lessons

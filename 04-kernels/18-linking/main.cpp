@@ -47,7 +47,8 @@ std::vector<char> link(const char* formula) {
   CU_CHECK(cuLinkAddFile(linker, CU_JIT_INPUT_PTX, cu::image("kernels.ptx").c_str(), 0, nullptr, nullptr));
   CU_CHECK(cuLinkAddFile(linker, CU_JIT_INPUT_PTX, cu::image(formula).c_str(), 0, nullptr, nullptr));
   CU_CHECK(cuLinkComplete(linker, &image, &bytes));
-  std::memcpy(&milliseconds, &values[0], sizeof milliseconds);  // the linker has written it over the option's value
+  std::memcpy(&milliseconds, &values[0],
+              sizeof milliseconds);  // the linker has replaced the option's value with the time
   std::printf("%-30s  linked in %.2f ms\n", (std::string("kernels.ptx + ") + formula).c_str(), milliseconds);
   const char* first = static_cast<const char*>(image);
   std::vector<char> copy(first, first + bytes);

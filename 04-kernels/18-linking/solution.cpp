@@ -10,9 +10,9 @@
 CUmodule link_files(const std::vector<std::string>& files, std::string* log) {
   struct Linker {
     CUlinkState handle = nullptr;
-    char said[8192] = "";  // as long as the linker lives: it may write at any time
+    char log[8192] = "";  // must outlive the linker, which may write to it at any time
     CUjit_option options[2] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void* values[2] = {said, reinterpret_cast<void*>(sizeof said)};  // the linker writes here, too, as long as it lives
+    void* values[2] = {log, reinterpret_cast<void*>(sizeof log)};  // the linker writes here, too
     ~Linker() {
       if (handle != nullptr) CU_REPORT(cuLinkDestroy(handle));
     }
@@ -31,7 +31,7 @@ CUmodule link_files(const std::vector<std::string>& files, std::string* log) {
     CU_THROW(cuModuleLoadData(&module, image));
     return module;
   } catch (const cu::Error&) {
-    *log = linker.said;
+    *log = linker.log;
     throw;
   }
 }

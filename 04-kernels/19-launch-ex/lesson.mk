@@ -1,4 +1,4 @@
-# Clusters are known from compute capability 9.0 on: an image of their own, for that architecture.
+# Clusters need compute capability 9.0, so the kernels that use them are compiled to a separate image, for that architecture.
 CLUSTERS := build/04-kernels/19-launch-ex
 EXTRA.04-kernels/19-launch-ex = build/$(or $(filter texts/%,$*),04-kernels/19-launch-ex)/clusters.ptx
 

@@ -17,7 +17,7 @@ CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, 
   attribute.id = CU_LAUNCH_ATTRIBUTE_COOPERATIVE;
   attribute.value.cooperative = 1;
   CUlaunchConfig config{};
-  // Where not even one fits, one is tried all the same: the driver says why, and not only that a grid of 0 is none.
+  // If not even one block fits, launch one anyway: the error then says why. A grid of 0 blocks would only be invalid.
   config.gridDimX = static_cast<unsigned>(std::max(fit * multiprocessors, 1));
   config.gridDimY = config.gridDimZ = 1;
   config.blockDimX = threads;

@@ -1,4 +1,4 @@
-// A ladder: ways to keep the tensor cores of compute capability 9.0 busy. Each kernel is verified, then timed with
+// Ways to keep the tensor cores of compute capability 9.0 busy, step by step. Each kernel is verified, then timed with
 // random normals. A second table compares the fastest kernel for each size with cublasLt.
 //   --controls   measures variants that leave something out
 //   --verify N   verifies each kernel for n = N
@@ -59,7 +59,7 @@ constexpr Rung kLadder[] = {
     rung<Multistage>("rasterized", "multistage", "tiles in bands of rows", false, kBand),
     rung<Specialized>("specialized", "specialized", "a producer and a consumer", false, kBand),
     rung<Cooperative>("cooperative", "cooperative", "two consumers share b", false, kBand),
-    rung<Cooperative>("persistent", "cooperative", "blocks stay for many tiles", true, kBand),
+    rung<Cooperative>("persistent", "cooperative", "each block computes many tiles", true, kBand),
     rung<TmaStore>("tma_store", "tma_store", "stmatrix and TMA stores", true, kBand),
     rung<Cluster>("cluster", "cluster", "two blocks share b", true, kBand),
     rung<PingPong>("ping_pong", "ping_pong", "or: consumers alternate", true, kBand),

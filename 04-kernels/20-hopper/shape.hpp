@@ -1,4 +1,4 @@
-// What host and kernels agree on: how the matrices are described, and the shape of each kernel of the ladder.
+// What host and kernels agree on: how the matrices are described, and the shape of each kernel.
 #pragma once
 #include <cuda.h>
 
@@ -19,7 +19,7 @@ struct Product {
   unsigned* ready;  // and which of them are complete
 };
 
-// Each shape of the ladder changes one thing in an earlier one.
+// Each shape changes one thing in an earlier one.
 struct Warpgroup {
   static constexpr int kConsumers = 1;  // warpgroups that multiply, 64 rows of a tile each
   static constexpr int kColumns = 256;  // of a tile of c

@@ -90,9 +90,10 @@ TEST_CASE("everything is released") {
 TEST_CASE("a missing image is reported") { CHECK_THROWS_AS(add_on_gpu(kImage + ".missing", {1}, {2}), cu::Error); }
 
 TEST_CASE("every call is checked") {
-  CHECK(goes_on({"cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuModuleLoad", "cuModuleLoadData",
-                 "cuModuleGetFunction", "cuMemAlloc", "cuMemcpyHtoD", "cuLaunchKernel", "cuMemcpyDtoH"},
-                [] {
-                  add_on_gpu(kImage, {1, 2, 3}, {10, 20, 30});
-                }) == "");
+  CHECK(
+      ignored_failure({"cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuModuleLoad", "cuModuleLoadData",
+                       "cuModuleGetFunction", "cuMemAlloc", "cuMemcpyHtoD", "cuLaunchKernel", "cuMemcpyDtoH"},
+                      [] {
+                        add_on_gpu(kImage, {1, 2, 3}, {10, 20, 30});
+                      }) == "");
 }

@@ -90,7 +90,7 @@ TEST_CASE("each call is checked, and the code of the first failure is returned")
     std::string name = "untouched";
     const Refusal refusal(call);
     const CUresult result = device_name(0, &name);
-    INFO(refusal.told() << ", and device_name returned " << cu::name(result));
+    INFO(refusal.message() << ", and device_name returned " << cu::name(result));
     if (!refusal.met()) continue;
     CHECK(result == kRefused);
     CHECK(name == "untouched");

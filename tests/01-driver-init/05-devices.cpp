@@ -102,5 +102,6 @@ TEST_CASE("a zero byte does not end a UUID") {
 TEST_CASE("a UUID of all zeros belongs to no device") { CHECK(ordinal_of(CUuuid{}) == -1); }
 
 TEST_CASE("each call is checked, and a failure is thrown as cu::Error") {
-  CHECK(goes_on({"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetUuid"}, [] { ordinal_of(CUuuid{}); }) == "");
+  CHECK(ignored_failure({"cuInit", "cuDeviceGetCount", "cuDeviceGet", "cuDeviceGetUuid"},
+                        [] { ordinal_of(CUuuid{}); }) == "");
 }

@@ -75,5 +75,5 @@ TEST_CASE("all minor versions are tried: launches with attributes appeared in CU
 
 TEST_CASE("each call is checked, and a failure is thrown as cu::Error") {
   CU_CHECK(cuInit(0));
-  CHECK(goes_on({"cuDriverGetVersion", "cuGetProcAddress"}, [] { known_since("cuMemAllocAsync"); }) == "");
+  CHECK(ignored_failure({"cuDriverGetVersion", "cuGetProcAddress"}, [] { known_since("cuMemAllocAsync"); }) == "");
 }

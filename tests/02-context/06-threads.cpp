@@ -102,5 +102,5 @@ TEST_CASE_METHOD(Caller, "the exception keeps its type and its contents") {
 }
 
 TEST_CASE_METHOD(Caller, "every driver error is thrown to the caller") {
-  CHECK(goes_on({"cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent"}, [] { in_worker([] {}); }) == "");
+  CHECK(ignored_failure({"cuCtxGetCurrent", "cuCtxSetCurrent", "cuCtxPushCurrent"}, [] { in_worker([] {}); }) == "");
 }

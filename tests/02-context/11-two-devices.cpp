@@ -132,7 +132,7 @@ TEST_CASE_METHOD(TwoContexts, "every driver error is thrown, and the stack does 
     simulated.open.clear();
     share(a, b);
   };
-  CHECK(goes_on({"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"}, solution) == "");
+  CHECK(ignored_failure({"cuDeviceCanAccessPeer", "cuCtxEnablePeerAccess"}, solution) == "");
   CHECK(current() == other);
 }
 

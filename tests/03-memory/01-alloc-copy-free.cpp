@@ -54,8 +54,8 @@ TEST_CASE_METHOD(cu::Context, "if a driver call fails, the function throws and f
   const std::vector<float> numbers(kMany);
   swap_halves(numbers);
   const std::size_t before = free_bytes();
-  CHECK(goes_on({"cuMemAlloc", "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD", "cuMemcpy", "cuMemcpyHtoDAsync",
-                 "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync"},
-                [&] { swap_halves(numbers); }) == "");
+  CHECK(ignored_failure({"cuMemAlloc", "cuMemcpyHtoD", "cuMemcpyDtoH", "cuMemcpyDtoD", "cuMemcpy", "cuMemcpyHtoDAsync",
+                         "cuMemcpyDtoHAsync", "cuMemcpyDtoDAsync"},
+                        [&] { swap_halves(numbers); }) == "");
   CHECK(free_bytes() == before);
 }

@@ -72,6 +72,6 @@ TEST_CASE_METHOD(cu::Context, "an allocation may be larger than 4 GiB") {
 
 TEST_CASE_METHOD(cu::Context, "any other driver error is thrown") {
   cu::Memory memory(1000);
-  CHECK(goes_on({"cuMemGetAddressRange", "cuPointerGetAttribute", "cuPointerGetAttributes"},
-                [&] { room(memory.address); }) == "");
+  CHECK(ignored_failure({"cuMemGetAddressRange", "cuPointerGetAttribute", "cuPointerGetAttributes"},
+                        [&] { room(memory.address); }) == "");
 }

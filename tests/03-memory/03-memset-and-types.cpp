@@ -107,5 +107,5 @@ TEST_CASE_METHOD(cu::Context, "a count above 4 billion is not truncated") {
 
 TEST_CASE_METHOD(cu::Context, "every driver call is checked") {
   cu::Memory memory(kFloats * sizeof(float));
-  CHECK(goes_on({"cuMemsetD32", "cuMemsetD32Async"}, [&] { fill(memory.address, 5, 0.5f); }) == "");
+  CHECK(ignored_failure({"cuMemsetD32", "cuMemsetD32Async"}, [&] { fill(memory.address, 5, 0.5f); }) == "");
 }

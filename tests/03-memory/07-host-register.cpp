@@ -70,5 +70,5 @@ TEST_CASE_METHOD(cu::Context, "invalid arguments are an error") {
 
 TEST_CASE_METHOD(cu::Context, "every error except an array that is already registered is thrown") {
   std::vector<char> array(kBytes);
-  CHECK(goes_on({"cuMemHostRegister"}, [&] { pin(array.data(), kBytes); }) == "");
+  CHECK(ignored_failure({"cuMemHostRegister"}, [&] { pin(array.data(), kBytes); }) == "");
 }

@@ -142,7 +142,7 @@ TEST_CASE_METHOD(BusyStream, "the event is recorded after the copy") {
 TEST_CASE_METHOD(BusyStream, "every driver call is checked") {
   const Bytes sent(kBytes, 'i');
   const auto answer = [&] { send(slot, device.address, sent.data(), kBytes, stream); };
-  CHECK(goes_on({"cuEventSynchronize", "cuEventQuery", "cuMemcpyHtoDAsync", "cuEventRecord"}, answer) == "");
+  CHECK(ignored_failure({"cuEventSynchronize", "cuEventQuery", "cuMemcpyHtoDAsync", "cuEventRecord"}, answer) == "");
 }
 
 // A new event would leak the old one, and other code may be waiting for the old one.

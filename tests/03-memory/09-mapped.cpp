@@ -150,8 +150,8 @@ TEST_CASE_METHOD(Squares, "a driver error is thrown, and the vector is pageable 
 
 TEST_CASE_METHOD(Squares, "each call is checked, and the vector is pageable again if one fails") {
   std::vector<float> numbers(kNumbers);
-  CHECK(goes_on({"cuPointerGetAttribute", "cuMemHostGetFlags", "cuMemHostRegister", "cuMemHostGetDevicePointer",
-                 "cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"},
-                [&] { run_in_place(square, numbers.data(), kNumbers); }) == "");
+  CHECK(ignored_failure({"cuPointerGetAttribute", "cuMemHostGetFlags", "cuMemHostRegister", "cuMemHostGetDevicePointer",
+                         "cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"},
+                        [&] { run_in_place(square, numbers.data(), kNumbers); }) == "");
   CHECK_FALSE(page_locked(numbers.data()));
 }

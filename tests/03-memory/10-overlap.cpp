@@ -220,8 +220,8 @@ TEST_CASE_METHOD(Pipeline, "no event leaks") {
 
 TEST_CASE_METHOD(Pipeline, "each call is checked: a driver error is thrown, and no event leaks") {
   events = 0;
-  CHECK(goes_on({"cuEventCreate", "cuMemcpyHtoDAsync", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel",
-                 "cuMemcpyDtoHAsync"},
-                [&] { run(); }) == "");
+  CHECK(ignored_failure({"cuEventCreate", "cuMemcpyHtoDAsync", "cuEventRecord", "cuStreamWaitEvent", "cuLaunchKernel",
+                         "cuMemcpyDtoHAsync"},
+                        [&] { run(); }) == "");
   CHECK(events == 0);
 }

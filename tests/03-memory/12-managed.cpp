@@ -95,6 +95,6 @@ TEST_CASE_METHOD(Managed, "a device that does not exist is rejected, not replace
 
 TEST_CASE_METHOD(Managed, "each call is checked: a driver error is thrown") {
   const auto answer = [&] { take_turns(add_one, device, numbers, kNumbers, 2); };
-  CHECK(goes_on({"cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"}, answer) == "");
+  CHECK(ignored_failure({"cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"}, answer) == "");
   CU_CHECK(cuCtxSynchronize());  // a kernel may still be running
 }

@@ -115,6 +115,6 @@ TEST_CASE_METHOD(cu::Context, "memory freed in stream order does not count as le
 }
 
 TEST_CASE_METHOD(cu::Context, "each call is checked: a driver error is thrown, and the context is destroyed") {
-  CHECK(goes_on({"cuMemGetInfo", "cuCtxSynchronize"}, [] { leaked([] {}); }) == "");
+  CHECK(ignored_failure({"cuMemGetInfo", "cuCtxSynchronize"}, [] { leaked([] {}); }) == "");
   CHECK(current() == handle);
 }

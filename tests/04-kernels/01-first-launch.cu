@@ -1,9 +1,9 @@
 // The kernels with which run_one_thread() is tested. Each has one argument, the address of an int.
 
-// 64 MiB of device memory, taken for as long as the module is loaded.
+// 64 MiB of device memory, allocated for as long as the module is loaded.
 __device__ int large[16 << 20];
 
-// Atomically, so that every thread counts.
+// Atomic, so that every thread is counted.
 extern "C" __global__ void increment(int* number) { atomicAdd(number, 1); }
 
 extern "C" __global__ void twice(int* number) { *number = 2 * *number; }

@@ -15,8 +15,8 @@ struct Shape {
 };
 
 struct Counted {
-  int wrong = 0;         // places of the volume that do not hold their name
-  int past_the_end = 0;  // numbers past it that were overwritten
+  int wrong = 0;         // elements of the volume with a wrong value
+  int past_the_end = 0;  // numbers past its end that were overwritten
 };
 
 // Runs coordinates() on a volume, in as many blocks as cover it.
@@ -45,28 +45,28 @@ Counted coordinates(Shape volume, Shape block) {
 
 }  // namespace
 
-TEST_CASE("one row in one block: every thread finds its place") {
+TEST_CASE("one row in one block: every thread finds its element") {
   CHECK(coordinates({32, 1, 1}, {32, 1, 1}).wrong == 0);
 }
 
-TEST_CASE("one block of three dimensions: every thread finds its place") {
+TEST_CASE("one three-dimensional block: every thread finds its element") {
   CHECK(coordinates({8, 4, 2}, {8, 4, 2}).wrong == 0);
 }
 
-TEST_CASE("several blocks in every direction, of whatever size: every thread finds its place") {
+TEST_CASE("several blocks in every direction, of any size: every thread finds its element") {
   CHECK(coordinates({32, 12, 6}, {16, 4, 2}).wrong == 0);
   CHECK(coordinates({32, 12, 6}, {8, 2, 3}).wrong == 0);
 }
 
-TEST_CASE("blocks that stick out in x do not write into the next row") {
+TEST_CASE("blocks that extend past the volume in x do not write into the next row") {
   CHECK(coordinates({30, 12, 6}, {16, 4, 2}).wrong == 0);
 }
 
-TEST_CASE("blocks that stick out in y do not write into the next slice") {
+TEST_CASE("blocks that extend past the volume in y do not write into the next slice") {
   CHECK(coordinates({32, 10, 6}, {16, 4, 2}).wrong == 0);
 }
 
-TEST_CASE("blocks that stick out in z write nothing past the end") {
+TEST_CASE("blocks that extend past the volume in z write nothing past its end") {
   const Counted counted = coordinates({32, 12, 5}, {16, 4, 2});
   CHECK(counted.wrong == 0);
   CHECK(counted.past_the_end == 0);

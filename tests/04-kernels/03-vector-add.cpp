@@ -40,21 +40,23 @@ std::string verdict(const std::vector<float>& y, int n) {
 
 }  // namespace
 
-TEST_CASE("one thread per element: all are computed") { CHECK(verdict(saxpy(1024, 4, 256), 1024) == kAllRight); }
+TEST_CASE("one thread per element: all elements are computed") {
+  CHECK(verdict(saxpy(1024, 4, 256), 1024) == kAllRight);
+}
 
 TEST_CASE("more threads than elements: memory past the last element is unchanged") {
   CHECK(verdict(saxpy(1000, 4, 256), 1000) == kAllRight);
 }
 
-TEST_CASE("fewer threads than elements: all are computed") {
+TEST_CASE("fewer threads than elements: all elements are computed") {
   CHECK(verdict(saxpy(1000, 2, 256), 1000) == kAllRight);
   CHECK(verdict(saxpy(1000, 1, 32), 1000) == kAllRight);
 }
 
-TEST_CASE("a prime number of elements: all are computed") {
+TEST_CASE("a prime number of elements: all elements are computed") {
   CHECK(verdict(saxpy(997, 2, 64), 997) == kAllRight);
 }
 
 TEST_CASE("many blocks: every element is computed once") { CHECK(verdict(saxpy(16384, 4096, 256), 16384) == kAllRight); }
 
-TEST_CASE("no elements: nothing is changed") { CHECK(verdict(saxpy(0, 1, 32), 0) == kAllRight); }
+TEST_CASE("no elements: nothing changes") { CHECK(verdict(saxpy(0, 1, 32), 0) == kAllRight); }

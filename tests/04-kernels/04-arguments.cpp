@@ -98,7 +98,7 @@ TEST_CASE("the alignment determines the offset, not the size") {
 TEST_CASE("the gap is filled with zeros") {
   std::vector<char> buffer;
   buffer.reserve(64);
-  buffer.assign(32, 'x');  // what a vector has room for need not be zero
+  buffer.assign(32, 'x');  // the vector's spare capacity need not be zero
   buffer.clear();
   add(buffer, '\xff');
   add(buffer, -1.0);

@@ -1,4 +1,4 @@
-// The kernel with which launch_packed() is tested: it writes down the sum of its arguments.
+// The kernel with which launch_packed() is tested: it stores the sum of its arguments.
 
 struct Pair {
   char first;

@@ -50,7 +50,7 @@ TEST_CASE_METHOD(Loaded, "a variable in global memory is written") {
   CHECK(counts() == std::vector<int>{10, 20, 30, 40});
 }
 
-TEST_CASE_METHOD(Loaded, "a kernel reads the new value of constant memory") {
+TEST_CASE_METHOD(Loaded, "a kernel reads the new value in constant memory") {
   const float factors[3] = {5, 6, 7};
   write_variable(module.handle, "factors", factors, sizeof factors);
   cu::Memory memory(3 * sizeof(float));
@@ -76,16 +76,16 @@ TEST_CASE_METHOD(Loaded, "too few bytes are rejected, and nothing is written") {
 
 TEST_CASE_METHOD(Loaded, "every call is checked") {
   const auto answer = [&] { write_variable(module.handle, "counts", kNew, 4 * sizeof(int)); };
-  CHECK(goes_on({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}, answer) == "");
+  CHECK(ignored_failure({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}, answer) == "");
 }
 
-// There are more reasons than a missing name: a context that has died, a driver that is shutting down.
-TEST_CASE_METHOD(Loaded, "the exception carries the driver's own error code") {
+// A missing name is not the only reason: a context may be unusable after a fault, or the driver may be shutting down.
+TEST_CASE_METHOD(Loaded, "the exception contains the driver's own error code") {
   for (const char* call : {"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}) {
     const Refusal refusal(call);
     const CUresult thrown = answer(module.handle, "counts", kNew, 4 * sizeof(int));
     if (!refusal.met()) continue;
-    INFO(refusal.told() << " with " << cu::name(kRefused));
+    INFO(refusal.message() << " with " << cu::name(kRefused));
     CHECK(thrown == kRefused);
   }
 }

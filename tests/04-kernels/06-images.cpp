@@ -112,7 +112,7 @@ TEST_CASE_METHOD(Loading, "a failure with another cause also ends the search") {
   for (const char* call : {"cuModuleLoadData", "cuModuleLoadDataEx"}) {
     const Refusal refusal(call);
     const CUresult answer = load({kGood, kGood});
-    INFO(refusal.told() << " for the first of two images, and load_first returned " << cu::name(answer));
+    INFO(refusal.message() << " for the first of two images, and load_first returned " << cu::name(answer));
     if (refusal.met()) CHECK(answer == kRefused);
     if (module.handle != nullptr) CU_CHECK(cuModuleUnload(std::exchange(module.handle, nullptr)));
   }

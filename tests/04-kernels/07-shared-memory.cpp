@@ -13,13 +13,13 @@ namespace {
 struct Sums {
   std::vector<int> expected, got;
 
-  // What is wrong with them, in a sentence.
+  // Describes the first wrong sum, or returns kAllRight.
   std::string verdict() const {
     return judged("sums", got.data(), static_cast<int>(got.size()), [this](int i) { return expected[i]; });
   }
 };
 
-// Runs block_sums on numbers that differ, after something else has lain in shared memory.
+// Runs block_sums on numbers that differ, after another kernel has left data in shared memory.
 Sums sums_of(int blocks, int threads) {
   cu::Context context;
   cu::Module module(cu::image("exercise.ptx")), check(cu::image("check.ptx"));
@@ -32,7 +32,7 @@ Sums sums_of(int blocks, int threads) {
   cu::Memory in(numbers.size() * sizeof(int)), out(2048 * sizeof(int));
   CU_CHECK(cuMemcpyHtoD(in.address, numbers.data(), numbers.size() * sizeof(int)));
 
-  if (std::getenv("CUDASIM_CHECK") == nullptr) {  // its own check finds reads of unwritten memory
+  if (std::getenv("CUDASIM_CHECK") == nullptr) {  // the simulator's checks find reads of unwritten memory
     void* littering[] = {&out.address};
     CU_CHECK(cuLaunchKernel(check.function("litter"), 2048, 1, 1, 256, 1, 1, 32768, nullptr, littering, nullptr));
   }
@@ -43,7 +43,7 @@ Sums sums_of(int blocks, int threads) {
   return sums;
 }
 
-// How long the kernel's own array is, if it has one that does not follow the launch.
+// The size of the kernel's static shared memory, which does not depend on the launch.
 int static_bytes() {
   cu::Context context;
   cu::Module module(cu::image("exercise.ptx"));
@@ -53,11 +53,12 @@ int static_bytes() {
 }
 
 struct Seen {
-  std::vector<std::size_t> fetched;  // by each warp: numbers from global memory
-  std::string parted;                // to what only some have come who have to come to it together, in a sentence
+  std::vector<std::size_t> loaded_by_warp;  // by each warp: numbers from global memory
+  std::string
+      divergence;  // a barrier or warp-level instruction that only some threads have reached; "" if there is none
 };
 
-// What the threads of one block do on their way to the sum.
+// What the threads of one block execute.
 Seen watched(int threads) {
   cu::Context context;
   const Counted counted(cu::image("exercise.ptx"));
@@ -67,7 +68,7 @@ Seen watched(int threads) {
   CU_CHECK(cuLaunchKernel(counted.function("block_sums"), 1, 1, 1, threads, 1, 1, threads * sizeof(int), nullptr,
                           arguments, nullptr));
   CU_CHECK(cuCtxSynchronize());
-  return {counted.fetched(), counted.parted(threads)};
+  return {counted.loaded_by_warp(), counted.divergence(threads)};
 }
 
 }  // namespace
@@ -102,11 +103,11 @@ TEST_CASE("many blocks of 1024 threads") {
   CHECK(sums.verdict() == kAllRight);
 }
 
-// The launch's dynamic memory follows the end of a shorter array, so the overrun would go unnoticed. (One number, or
-// one for each of the 32 warps, is no array for the threads.)
-TEST_CASE("a static array, if there is one, has room for 1024 threads") {
+// The launch's dynamic memory follows a static array that is too short, so an overrun would go unnoticed. (An array of
+// up to 32 numbers is allowed: it has one element per warp, not one per thread.)
+TEST_CASE("a static array, if any, has room for 1024 threads") {
   const int bytes = static_bytes();
-  INFO("The kernel has " << bytes << " bytes of shared memory that do not follow the launch");
+  INFO("The kernel has " << bytes << " bytes of static shared memory, whatever the block size");
   CHECK((bytes <= 32 * 4 || bytes >= 1024 * 4));
 }
 
@@ -114,12 +115,12 @@ TEST_CASE("a static array, if there is one, has room for 1024 threads") {
 TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all lanes of its mask") {
   for (const int threads : {33, 96, 256}) {
     CAPTURE(threads);
-    CHECK(watched(threads).parted == "");
+    CHECK(watched(threads).divergence == "");
   }
 }
 
 TEST_CASE("each warp loads its own elements, and no others") {
   std::vector<std::size_t> numbers(32);
   numbers[0] = numbers[1] = numbers[2] = 32;
-  CHECK(watched(96).fetched == numbers);
+  CHECK(watched(96).loaded_by_warp == numbers);
 }

@@ -12,7 +12,7 @@
 
 namespace {
 
-// Runs scan_warps on these numbers, a thread for each.
+// Runs scan_warps on these numbers, with a thread for each.
 std::vector<int> scanned(std::vector<int> numbers) {
   cu::Context context;
   cu::Module module(cu::image("exercise.ptx"));
@@ -26,8 +26,8 @@ std::vector<int> scanned(std::vector<int> numbers) {
   return numbers;
 }
 
-// To what only some of these threads have come who have to come to it together, in a sentence.
-std::string parted(int threads) {
+// Describes the first warp-level instruction that only some lanes of its mask have executed, or returns "".
+std::string divergence(int threads) {
   cu::Context context;
   const Counted counted(cu::image("exercise.ptx"));
   cu::Memory memory(threads * sizeof(int));
@@ -35,7 +35,7 @@ std::string parted(int threads) {
   void* arguments[] = {&memory.address};
   CU_CHECK(cuLaunchKernel(counted.function("scan_warps"), 1, 1, 1, threads, 1, 1, 0, nullptr, arguments, nullptr));
   CU_CHECK(cuCtxSynchronize());
-  return counted.parted(threads);
+  return counted.divergence(threads);
 }
 
 // 3 -1 4 -1 5 …: numbers of either sign that do not repeat soon.
@@ -45,13 +45,13 @@ std::vector<int> different(int count) {
   return numbers;
 }
 
-// As the CPU does it: 32 by 32.
+// The same on the CPU, 32 numbers at a time.
 std::vector<int> expected(std::vector<int> numbers) {
   for (auto warp = numbers.begin(); warp != numbers.end(); warp += 32) std::partial_sum(warp, warp + 32, warp);
   return numbers;
 }
 
-// What is wrong with the scan of these numbers, in a sentence.
+// Describes the first wrong number of the scan, or returns kAllRight.
 std::string verdict(const std::vector<int>& numbers) {
   const std::vector<int> got = scanned(numbers), right = expected(numbers);
   return judged("numbers", got.data(), static_cast<int>(got.size()), [&](int i) { return right[i]; });
@@ -61,22 +61,22 @@ std::string verdict(const std::vector<int>& numbers) {
 
 TEST_CASE("the first lane keeps its own number") { CHECK(scanned(different(32))[0] == different(32)[0]); }
 
-TEST_CASE("ones: lane n has n + 1") { CHECK(verdict(std::vector<int>(32, 1)) == kAllRight); }
+TEST_CASE("all numbers are 1: lane n has n + 1") { CHECK(verdict(std::vector<int>(32, 1)) == kAllRight); }
 
 TEST_CASE("different numbers: every lane has the sum up to its own") { CHECK(verdict(different(32)) == kAllRight); }
 
-TEST_CASE("every warp begins anew") { CHECK(verdict(different(96)) == kAllRight); }
+TEST_CASE("every warp starts its own sum") { CHECK(verdict(different(96)) == kAllRight); }
 
 TEST_CASE("as many warps as a block can have") { CHECK(verdict(different(1024)) == kAllRight); }
 
 // The result may be right by luck; another GPU may deadlock.
-TEST_CASE("all lanes come to each shuffle whose mask names them") {
-  CHECK(parted(32) == "");
-  CHECK(parted(96) == "");
+TEST_CASE("every lane in a shuffle's mask executes the shuffle") {
+  CHECK(divergence(32) == "");
+  CHECK(divergence(96) == "");
 }
 
-// With it, lanes agree on nothing, and may read from one that is not here.
-TEST_CASE("the mask is written down, not taken from __activemask()") {
+// __activemask() only reports which lanes are active now. It does not make the others execute the shuffle.
+TEST_CASE("the mask is a constant, not the result of __activemask()") {
   std::ostringstream ptx;
   ptx << std::ifstream(cu::image("exercise.ptx")).rdbuf();
   const bool asks = ptx.str().find("activemask.b32") != std::string::npos;

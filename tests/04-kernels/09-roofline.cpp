@@ -53,7 +53,7 @@ std::vector<float> small_integers(std::size_t n) {
   return x;
 }
 
-// The first index at which y is wrong, in a sentence; "" if there is none.
+// Describes the first wrong element of y, or returns "".
 std::string wrong_in(const std::vector<float>& y, const Polynomial& p, const std::vector<float>& x) {
   for (std::size_t i = 0; i < y.size(); ++i) {
     const float right = i < x.size() ? by_hand(p, x[i]) : kUntouched;
@@ -90,7 +90,7 @@ TEST_CASE("every value is right, for every degree") {
   }
 }
 
-TEST_CASE("any number of blocks and threads will do") {
+TEST_CASE("any number of blocks and threads works") {
   const std::vector<float> x = small_integers(10000);
   for (const auto& [blocks, threads] : {std::pair{1, 32}, {3, 96}, {50, 256}}) {
     CAPTURE(blocks, threads);
@@ -98,7 +98,7 @@ TEST_CASE("any number of blocks and threads will do") {
   }
 }
 
-TEST_CASE("nothing beyond n is written") {
+TEST_CASE("nothing past element n is written") {
   for (const std::size_t n : {std::size_t{0}, std::size_t{1}, std::size_t{255}, std::size_t{257}}) {
     CAPTURE(n);
     const std::vector<float> x = small_integers(n);

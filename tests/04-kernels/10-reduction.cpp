@@ -32,7 +32,8 @@ int maximum(std::vector<int> numbers, int blocks, int threads) {
 // What the kernel executes for n elements, all of them 1.
 struct Executed {
   std::size_t loaded, atomics;
-  std::string parted;  // a barrier or warp-level instruction that only some threads have reached; "" if there is none
+  std::string
+      divergence;  // a barrier or warp-level instruction that only some threads have reached; "" if there is none
 };
 Executed executed(unsigned long long n, int blocks, int threads) {
   cu::Context context;
@@ -45,7 +46,7 @@ Executed executed(unsigned long long n, int blocks, int threads) {
   CU_CHECK(cuCtxSynchronize());
   const std::vector<std::size_t> changed = counted.changed();
   return {counted.work().loaded, std::accumulate(changed.begin(), changed.end(), std::size_t{0}),
-          counted.parted(threads)};
+          counted.divergence(threads)};
 }
 
 // -1000 everywhere except for a -5 in one place.
@@ -102,9 +103,9 @@ TEST_CASE("a block of 1024 threads: the maximum is found at any position") {
 
 // The result may be right by luck; another GPU may deadlock.
 TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all lanes of its mask") {
-  CHECK(executed(1000, 1, 256).parted == "");
-  CHECK(executed(50, 1, 96).parted == "");
-  CHECK(executed(1000, 3, 128).parted == "");
+  CHECK(executed(1000, 1, 256).divergence == "");
+  CHECK(executed(50, 1, 96).divergence == "");
+  CHECK(executed(1000, 3, 128).divergence == "");
 }
 
 TEST_CASE("every element is loaded once") {
@@ -119,7 +120,7 @@ TEST_CASE("at most one atomic operation per block") {
   CHECK(done.atomics <= 4);
 }
 
-TEST_CASE("on a GPU, the kernel reaches 0.7 of the peak bandwidth") {
+TEST_CASE("on a GPU, the kernel reaches 70% of the peak bandwidth") {
   cu::Context context;
   if (is_simulated(context.device)) SKIP_TEST("the simulator does not model the speed of a GPU");
   const double peak = cu::memory_limit(context.device);

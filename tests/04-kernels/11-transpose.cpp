@@ -71,7 +71,7 @@ TEST_CASE("a wide matrix and a tall one") {
   CHECK(transpose(160, 64).wrong == 0);
 }
 
-TEST_CASE("sides that are no multiples of a tile") {
+TEST_CASE("sides that are not multiples of a tile") {
   for (const int rows : {1, 31, 33, 70}) {
     for (const int columns : {1, 45, 64, 65}) {
       CAPTURE(rows, columns);
@@ -97,7 +97,7 @@ TEST_CASE("a warp's loads and stores touch no more sectors of global memory than
 
 TEST_CASE("shared memory is accessed without bank conflicts") { CHECK(observed().conflicting == ""); }
 
-TEST_CASE("on a GPU, the kernel reaches 0.7 of the speed of a copy") {
+TEST_CASE("on a GPU, the kernel reaches 70% of the speed of a copy") {
   cu::Context context;
   if (is_simulated(context.device)) SKIP_TEST("the simulator does not model the speed of a GPU");
   cu::Module module(cu::image("exercise.ptx"));

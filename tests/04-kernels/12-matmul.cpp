@@ -33,7 +33,7 @@ struct Matrices {
   }
 };
 
-// Small integers: every order of adding is exact.
+// Small integers: sums are exact in any order.
 std::vector<float> some_numbers(int count, int seed) {
   std::vector<float> numbers(count);
   for (int i = 0; i < count; ++i) numbers[i] = static_cast<float>((i * 7 + i / 31 + seed) % 11 - 5);
@@ -90,15 +90,15 @@ Observed observed() {
           traffic.conflicting()};
 }
 
-// Returns to which barrier not all threads came, or "".
-std::string parted(int rows, int inner, int columns) {
+// Describes the first barrier that only some threads have reached, or returns "".
+std::string divergence(int rows, int inner, int columns) {
   cu::Context context;
   const Counted counted(cu::image("exercise.ptx"));
   Matrices matrices{rows, inner, columns};
   matrices.fill();
   matrices.launch(counted.function("multiply"));
   CU_CHECK(cuCtxSynchronize());
-  return counted.parted(kThreads);
+  return counted.divergence(kThreads);
 }
 
 }  // namespace
@@ -119,7 +119,7 @@ TEST_CASE("an inner dimension of any length") {
   }
 }
 
-TEST_CASE("rows and columns that are no multiples of a tile") {
+TEST_CASE("rows and columns that are not multiples of a tile") {
   for (const int side : {1, 15, 33, 65, 100}) {
     CAPTURE(side);
     const Result result = multiply(side, 32, side + 4);
@@ -128,8 +128,8 @@ TEST_CASE("rows and columns that are no multiples of a tile") {
   }
 }
 
-TEST_CASE("a barrier is reached by all threads of the block, also by those outside of c") {
-  CHECK(parted(65, 40, 20) == "");
+TEST_CASE("a barrier is reached by all threads of the block, even those outside c") {
+  CHECK(divergence(65, 40, 20) == "");
 }
 
 TEST_CASE("a block loads each element from global memory once, and stores each once") {
@@ -148,7 +148,7 @@ TEST_CASE("at most 0.5 floats are loaded from shared memory for each multiply-ad
 
 TEST_CASE("shared memory is accessed without bank conflicts") { CHECK(observed().conflicting == ""); }
 
-TEST_CASE("on a GPU, the kernel reaches 0.2 of the peak of FP32 arithmetic") {
+TEST_CASE("on a GPU, the kernel reaches 20% of the FP32 peak") {
   cu::Context context;
   if (is_simulated(context.device)) SKIP_TEST("the simulator does not model the speed of a GPU");
   cu::Module module(cu::image("exercise.ptx"));

@@ -68,11 +68,11 @@ struct Tiles {
   }
 };
 
-// The kernel's results for so many tiles.
+// The kernel's results for this many tiles.
 struct Result {
   std::string complaint;
   int past_the_end = 0;
-  std::string published;  // a complaint about what the tiles have published in the end
+  std::string published;  // describes the first wrong state that a tile has published in the end, or ""
 };
 
 Result scan(int count) {
@@ -137,7 +137,7 @@ class InFlight {
     CU_CHECK(cuStreamSynchronize(copies_.handle));
   }
 
-  // Lets a kernel end that still waits.
+  // Lets a kernel that still waits end.
   void release() const {
     for (int tile = 0; tile < kMine; ++tile) publish(tile, {kUpTo, 0, 0});
     CU_CHECK(cuStreamSynchronize(kernels_.handle));
@@ -175,10 +175,10 @@ std::string skipped_barrier() {
   Tiles tiles(3);
   tiles.launch(counted.function("scan"), 3);
   CU_CHECK(cuCtxSynchronize());
-  return counted.parted(kThreads);
+  return counted.divergence(kThreads);
 }
 
-// The simulator's checks run a kernel inside of its launch, so the host cannot publish anything while it runs.
+// The simulator's checks run a kernel inside its launch call, so the host cannot publish anything while it runs.
 bool is_checked() { return std::getenv("CUDASIM_CHECK") != nullptr; }
 
 }  // namespace
@@ -233,7 +233,7 @@ TEST_CASE("every element is loaded once and stored once") {
   const std::size_t once = kCounted * kLargeTile * sizeof(unsigned);
   INFO(kCounted << " tiles are " << once << " bytes. Loaded from global memory: " << bytes.loaded
                 << ", stored there: " << bytes.stored);
-  CHECK(bytes.loaded <= once + once / 20);  // what the tiles publish is a little more
+  CHECK(bytes.loaded <= once + once / 20);  // the states that the tiles publish add a few bytes
   CHECK(bytes.stored <= once + once / 20);
 }
 
@@ -242,7 +242,7 @@ TEST_CASE("a barrier is reached by all threads of the block, a shuffle by all la
   CHECK(skipped_barrier() == "");
 }
 
-TEST_CASE("on a GPU, the scan reaches 0.4 of the speed of a copy") {
+TEST_CASE("on a GPU, the scan reaches 40% of the speed of a copy") {
   cu::Context context;
   if (is_simulated(context.device)) SKIP_TEST("the simulator does not model the speed of a GPU");
   const cu::Module module(cu::image("exercise.ptx"));

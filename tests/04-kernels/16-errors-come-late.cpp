@@ -19,8 +19,8 @@ struct Outcome {
   int launches;  // how many were tried
 };
 
-// Runs first_guilty() in a process of its own, since a fault is for the rest of a process's life. One letter a launch:
-// i(nnocent), g(uilty), r(efused).
+// Runs first_guilty() in a process of its own, because a fault affects a process for the rest of its life. One letter
+// per launch: i(nnocent), g(uilty), r(efused).
 Outcome judge(const std::string& scene) {
   const Child child = in_a_child([&] {
     CUdevice device;
@@ -50,21 +50,22 @@ Outcome judge(const std::string& scene) {
     return std::to_string(found) + " " + std::to_string(tried);
   });
   if (!child.threw.empty()) FAIL("first_guilty threw: " << child.threw);
-  if (WIFSIGNALED(child.status)) FAIL("first_guilty's process died of: " << strsignal(WTERMSIG(child.status)));
+  if (WIFSIGNALED(child.status))
+    FAIL("the process of first_guilty was terminated: " << strsignal(WTERMSIG(child.status)));
   Outcome outcome{};
-  if (!(std::istringstream(child.said) >> outcome.guilty >> outcome.launches)) FAIL("first_guilty ended its process");
+  if (!(std::istringstream(child.said) >> outcome.guilty >> outcome.launches)) FAIL("first_guilty exited");
   return outcome;
 }
 
 }  // namespace
 
-TEST_CASE("if every kernel succeeds, none is named, and all were launched") {
+TEST_CASE("if every kernel succeeds, the result is -1, and all were launched") {
   const Outcome outcome = judge("iii");
   CHECK(outcome.guilty == -1);
   CHECK(outcome.launches == 3);
 }
 
-TEST_CASE("the launch that failed is named, not a later one") {
+TEST_CASE("the result is the launch that failed, not a later one") {
   const Outcome outcome = judge("igii");
   CHECK(outcome.guilty == 1);
 }
@@ -74,7 +75,7 @@ TEST_CASE("the last launch can be the one that failed") {
   CHECK(outcome.guilty == 2);
 }
 
-TEST_CASE("a rejected launch is named") {
+TEST_CASE("a rejected launch is found") {
   const Outcome outcome = judge("iri");
   CHECK(outcome.guilty == 1);
 }

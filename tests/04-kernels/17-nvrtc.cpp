@@ -48,8 +48,8 @@ struct Caching {
     return names;
   }
 
-  // What another process finds in the folder, empty before, while one writes the image of this key: that one is stopped
-  // where its file would grow beyond a mebibyte, and dies of it.
+  // What another process finds in the initially empty folder while one process writes the image of this key. The writer
+  // is terminated by a signal when its file would grow beyond a mebibyte.
   Names files_in_the_middle_of_writing(const std::string& key) {
     const Child writer = in_a_child([&] {
       const rlimit nothing{0, 0}, little{1 << 20, 1 << 20};
@@ -60,7 +60,7 @@ struct Caching {
     if (!writer.threw.empty()) FAIL("image_of threw: " << writer.threw);
     const bool stopped = WIFSIGNALED(writer.status) && WTERMSIG(writer.status) == SIGXFSZ;
     if (!stopped)
-      FAIL("image_of wrote no file of 4 MiB, and returned " << (writer.said.empty() ? "never" : writer.said));
+      FAIL("image_of did not write a file of 4 MiB. It returned " << (writer.said.empty() ? "nothing" : writer.said));
     const Names names = files();
     fs::remove_all(folder);
     fs::create_directory(folder);
@@ -68,11 +68,11 @@ struct Caching {
   }
 };
 
-bool another_disk = false;  // if set, each folder is on a disk of its own
+bool another_disk = false;  // while this is true, each folder is on its own disk
 
 }  // namespace
 
-// A function of the program takes the place of a library's of the same name: nothing is renamed from disk to disk.
+// A function in the program replaces a library function of the same name. This one does not rename across disks.
 extern "C" int rename(const char* from, const char* to) noexcept {
   if (another_disk && fs::path(from).parent_path() != fs::path(to).parent_path()) {
     errno = EXDEV;
@@ -150,7 +150,7 @@ TEST_CASE_METHOD(Caching, "two processes never write to the same file") {
 TEST_CASE_METHOD(Caching, "an image that cannot be written completely is returned, and no file remains") {
   rlimit before;
   getrlimit(RLIMIT_FSIZE, &before);
-  const rlimit little{1 << 20, before.rlim_max};  // bytes in a file, as if the disk were full then
+  const rlimit little{1 << 20, before.rlim_max};  // the maximum size of a file, as if the disk were then full
   const auto on_signal = std::signal(SIGXFSZ, SIG_IGN);
   setrlimit(RLIMIT_FSIZE, &little);
   const std::string large(4 << 20, 'x');

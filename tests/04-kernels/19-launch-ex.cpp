@@ -18,7 +18,7 @@ struct Meeting {
   CUfunction meet = module.function("meet");
   CUresult answer = CUDA_ERROR_UNKNOWN;
 
-  // Blocks that came, blocks that met all others, threads, bytes of shared memory.
+  // Blocks that ran, blocks that saw all others after the barrier, threads per block, bytes of shared memory.
   std::array<unsigned, 4> launch(unsigned threads, unsigned shared_bytes) {
     cu::Memory counts(4 * sizeof(unsigned));
     CU_CHECK(cuMemsetD32(counts.address, 0, 4));
@@ -85,7 +85,7 @@ TEST_CASE_METHOD(Meeting, "the number of multiprocessors comes from the device")
   CHECK(found[0] == fit);
 }
 
-TEST_CASE_METHOD(Meeting, "fewer blocks fit when each has much shared memory") {
+TEST_CASE_METHOD(Meeting, "fewer blocks fit if each uses a lot of shared memory") {
   const auto found = launch(64, 40000);
   CHECK(answer == CUDA_SUCCESS);
   CHECK(found[0] == that_fit(64, 40000));
@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Meeting, "every call is checked: the first failure is returned,
         "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"}) {
     const Refusal refusal(call);
     const auto found = launch(256, 0);
-    INFO(refusal.told() << ", launch_all answered " << cu::name(answer) << ", " << found[0] << " blocks ran");
+    INFO(refusal.message() << ", launch_all returned " << cu::name(answer) << ", " << found[0] << " blocks ran");
     if (!refusal.met()) continue;
     CHECK(answer == kRefused);
     CHECK(found[0] == 0);

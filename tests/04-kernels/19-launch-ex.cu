@@ -1,8 +1,8 @@
 // The kernel with which launch_all() is tested.
 #include <cooperative_groups.h>
 
-// Every block says that it has come; after the barrier, each looks whether all have. counts[0]: blocks that came; [1]:
-// blocks that found all the others there; [2]: threads of a block; [3]: bytes of dynamic shared memory.
+// Every block counts itself. After the barrier, each checks whether all blocks have been counted. counts[0]: blocks
+// that ran; [1]: blocks that saw all others; [2]: threads per block; [3]: bytes of dynamic shared memory.
 extern "C" __global__ void meet(unsigned* counts) {
   const auto grid = cooperative_groups::this_grid();
   unsigned bytes;

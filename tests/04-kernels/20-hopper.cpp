@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kRows = 64, kColumns = 32;  // of a box
 constexpr std::size_t kBoxBytes = kRows * kColumns * sizeof(float);
-constexpr int kMostTries = 100000;  // of waiting for a barrier, in one launch
+constexpr int kMostTries = 100000;  // at waiting for a barrier, in one launch
 
 // The learner's image with counters: it counts TMA loads, the bytes that barriers expect, and fences. A wait for a
 // phase that never completes would hang the check, so threads that try too often exit. Works on every device.
@@ -130,7 +130,7 @@ bool has_tma() {
 #define NEEDS_TMA() \
   if (!has_tma()) SKIP_TEST("the TMA needs compute capability 9.0")
 
-// What one launch of the watched kernel has done.
+// What one launch of the instrumented kernel has done.
 struct Observed {
   std::string wrong;  // a description of the first wrong sum, or ""
   Watched::Counts counts;
@@ -150,7 +150,7 @@ TEST_CASE("every wait for the barrier ends") {
   NEEDS_TMA();
   for (const int boxes : {1, 2, 5}) {
     const auto tries = observed(1, boxes).counts.tries;
-    INFO(boxes << " boxes: the threads have tried " << tries << " times, and were stopped");
+    INFO(boxes << " boxes: the threads have polled the barrier " << tries << " times, and were stopped");
     CHECK(tries < kMostTries);
   }
 }
@@ -204,7 +204,7 @@ TEST_CASE("shared memory is read without bank conflicts") {
   CHECK(traffic.conflicting() == "");
 }
 
-TEST_CASE("on a GPU, the kernel reaches 0.5 of the peak bandwidth") {
+TEST_CASE("on a GPU, the kernel reaches 50% of the peak bandwidth") {
   NEEDS_TMA();
   if (cu::Context context; is_simulated(context.device)) SKIP_TEST("the simulator does not model the speed of a GPU");
   REQUIRE(observed(3, 4).wrong == "");

@@ -1,5 +1,5 @@
-// Rejected with: "one thread has run, once"
-// 32 threads, since a warp runs 32 anyway: each of them is a thread, and does the work.
+// Rejected with: "exactly one thread runs, once"
+// Launches 32 threads, because a warp has 32 anyway. Each of them does the work.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "a kernel that is not there is reported"
-// No call is checked: the function is not found, nothing is launched, and the caller does not learn of it.
+// Rejected with: "a missing kernel is reported"
+// No call is checked: if the kernel is missing, nothing is launched, and the caller does not learn of it.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "every call is checked, and no module stays behind"
-// If the launch is refused, nothing runs, and nothing is there to wait for.
+// Rejected with: "every call is checked, and no module stays loaded"
+// If the launch is rejected, nothing runs, and waiting succeeds at once.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "every call is checked, and no module stays behind"
-// A kernel that is not there is thought of, a launch that is refused is not: its module stays loaded.
+// Rejected with: "every call is checked, and no module stays loaded"
+// A missing kernel is handled, but after a rejected launch, the module stays loaded.
 #include "common/cu.hpp"
 
 #include <string>

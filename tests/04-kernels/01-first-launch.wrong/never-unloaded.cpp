@@ -1,4 +1,4 @@
-// Rejected with: "the module's memory is given back"
+// Rejected with: "the module's memory is released"
 // A module contains more than code: its variables occupy device memory until it is unloaded.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
-// Rejected with: "a kernel that is not there leaves no module behind"
-// The module is unloaded, but an exception jumps over it.
+// Rejected with: "a missing kernel leaves no module loaded"
+// The module is unloaded at the end of the function, which an exception skips.
 #include "common/cu.hpp"
 
 #include <string>

@@ -1,5 +1,5 @@
-// Rejected with: "several blocks in every direction, of whatever size: every thread finds its place"
-// The size of a block is what the host chose yesterday, written down as numbers. blockDim knows what it is today.
+// Rejected with: "several blocks in every direction, of any size: every thread finds its element"
+// The block size is hard-coded to what one launch used. blockDim contains the size of this launch.
 extern "C" __global__ void coordinates(int* volume, int width, int height, int depth) {
   const int x = blockIdx.x * 16 + threadIdx.x;
   const int y = blockIdx.y * 4 + threadIdx.y;

@@ -1,5 +1,5 @@
-// Rejected with: "blocks that stick out in z write nothing past the end"
-// Pictures have no depth, and the guard was copied from a picture.
+// Rejected with: "blocks that extend past the volume in z write nothing past its end"
+// The guard is for a two-dimensional image: it does not check z.
 extern "C" __global__ void coordinates(int* volume, int width, int height, int) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;

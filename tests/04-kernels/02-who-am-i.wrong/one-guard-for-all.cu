@@ -1,5 +1,6 @@
-// Rejected with: "blocks that stick out in x do not write into the next row"
-// The guard compares the place with the size of the whole: x = width is in the volume all right, in the next row.
+// Rejected with: "blocks that extend past the volume in x do not write into the next row"
+// The guard compares the index with the size of the whole volume. An element with x = width is inside the volume, but
+// in the next row.
 extern "C" __global__ void coordinates(int* volume, int width, int height, int depth) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;
   const int y = blockIdx.y * blockDim.y + threadIdx.y;

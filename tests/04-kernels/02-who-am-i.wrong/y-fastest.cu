@@ -1,4 +1,4 @@
-// Rejected with: "one block of three dimensions: every thread finds its place"
+// Rejected with: "one three-dimensional block: every thread finds its element"
 // The thread's index is right, but the element is not: it assumes column-major order.
 extern "C" __global__ void coordinates(int* volume, int width, int height, int depth) {
   const int x = blockIdx.x * blockDim.x + threadIdx.x;

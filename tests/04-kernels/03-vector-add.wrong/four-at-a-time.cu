@@ -1,4 +1,4 @@
-// Rejected with: "a prime number of elements: all are computed"
+// Rejected with: "a prime number of elements: all elements are computed"
 // Loads four floats at a time. Of 997 elements, the last one is in no group of four.
 extern "C" __global__ void saxpy(int n, float a, const float* x, float* y) {
   const int threads = gridDim.x * blockDim.x;

@@ -1,4 +1,4 @@
-// Rejected with: "the exception carries the driver's own error code"
+// Rejected with: "the exception contains the driver's own error code"
 // Every failure is reported as a missing name, so the caller looks for a misspelling that does not exist.
 #include "common/cu.hpp"
 

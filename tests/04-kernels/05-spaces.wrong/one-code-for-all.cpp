@@ -1,4 +1,4 @@
-// Rejected with: "the exception carries the driver's own error code"
+// Rejected with: "the exception contains the driver's own error code"
 // A wrong size and a failed copy are reported with the same code.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
 // Rejected with: "a barrier is reached by all threads of the block, a shuffle by all lanes of its mask"
-// The barrier is inside the `if`, so only the adding threads reach it. The sums may still be right.
+// The barrier is inside the `if`, so only the threads that add reach it. The sums may still be right.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   extern __shared__ int numbers[];
   numbers[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];

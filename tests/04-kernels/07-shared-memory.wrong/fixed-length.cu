@@ -1,6 +1,6 @@
-// Rejected with: "a static array, if there is one, has room for 1024 threads"
-// 256 elements, as in the lesson. Larger blocks write past them, into the dynamic shared memory, and all looks
-// well.
+// Rejected with: "a static array, if any, has room for 1024 threads"
+// 256 elements, as in the lesson. Larger blocks write past the array, into the dynamic shared memory, and the result
+// looks right.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   __shared__ int numbers[256];
   numbers[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];

@@ -1,6 +1,6 @@
 // Rejected with: "a block whose size is not a power of two"
-// In each round the upper half is added to the lower one. 96, 48, 24, 12, 6, 3: half of three is one, and one is left
-// over.
+// In each round, the upper half is added to the lower one: 96, 48, 24, 12, 6, 3. Half of three is one, so one element
+// is left over.
 extern "C" __global__ void block_sums(const int* in, int* sums) {
   extern __shared__ int numbers[];
   numbers[threadIdx.x] = in[blockIdx.x * blockDim.x + threadIdx.x];

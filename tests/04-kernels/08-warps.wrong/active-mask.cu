@@ -1,5 +1,5 @@
-// Rejected with: "the mask is written down, not taken from __activemask()"
-// The shuffle stands under the `if`, and the mask is made to fit. Lanes read from others that the mask does not name.
+// Rejected with: "the mask is a constant, not the result of __activemask()"
+// The shuffle is inside the `if`, with the active lanes as its mask. Lanes read from lanes that are not in the mask.
 extern "C" __global__ void scan_warps(int* numbers) {
   const int lane = threadIdx.x % 32;
   int sum = numbers[threadIdx.x];

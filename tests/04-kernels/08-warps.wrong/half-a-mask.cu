@@ -1,5 +1,5 @@
 // Rejected with: "the simulator finds no fault in how the kernel runs"
-// The mask names 16 lanes, and 32 shuffle.
+// The mask contains 16 lanes, but all 32 execute the shuffle.
 extern "C" __global__ void scan_warps(int* numbers) {
   const int lane = threadIdx.x % 32;
   int sum = numbers[threadIdx.x];

@@ -1,5 +1,5 @@
 // Rejected with: "as many warps as a block can have"
-// A row for each of eight warps; the ninth works in the first one's.
+// The array has a row for each of eight warps. The ninth warp uses the row of the first.
 extern "C" __global__ void scan_warps(int* numbers) {
   __shared__ volatile int rows[8][32];
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 8;

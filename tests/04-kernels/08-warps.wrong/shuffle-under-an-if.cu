@@ -1,5 +1,5 @@
-// Rejected with: "all lanes come to each shuffle whose mask names them"
-// Only the lanes that add shuffle, with a mask of all.
+// Rejected with: "every lane in a shuffle's mask executes the shuffle"
+// Only the lanes that add execute the shuffle, but the mask contains all lanes.
 extern "C" __global__ void scan_warps(int* numbers) {
   const int lane = threadIdx.x % 32;
   int sum = numbers[threadIdx.x];

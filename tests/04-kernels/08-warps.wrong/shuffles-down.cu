@@ -1,5 +1,5 @@
-// Rejected with: "ones: lane n has n + 1"
-// From the wrong side: each lane has the sum from its own number to the last one.
+// Rejected with: "all numbers are 1: lane n has n + 1"
+// Shuffles in the wrong direction: each lane has the sum from its own number to the last one.
 extern "C" __global__ void scan_warps(int* numbers) {
   const int lane = threadIdx.x % 32;
   int sum = numbers[threadIdx.x];

@@ -1,5 +1,5 @@
-// Rejected with: "every warp begins anew"
-// The guard asks for the thread's place in the block. In the second warp it is never below the distance.
+// Rejected with: "every warp starts its own sum"
+// The guard compares the thread's index in the block. From the second warp on, that index is never below the distance.
 extern "C" __global__ void scan_warps(int* numbers) {
   int sum = numbers[threadIdx.x];
   for (int distance = 1; distance < 32; distance *= 2) {

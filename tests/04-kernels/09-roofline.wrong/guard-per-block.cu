@@ -1,4 +1,4 @@
-// Rejected with: "nothing beyond n is written"
+// Rejected with: "nothing past element n is written"
 // The guard looks at the first element of the block, so the last block writes past the end.
 struct Polynomial {
   int degree;        // 0 to 15

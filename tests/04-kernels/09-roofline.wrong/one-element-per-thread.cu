@@ -1,4 +1,4 @@
-// Rejected with: "any number of blocks and threads will do"
+// Rejected with: "any number of blocks and threads works"
 // One element per thread: a grid with fewer threads than elements leaves the rest unwritten.
 struct Polynomial {
   int degree;        // 0 to 15

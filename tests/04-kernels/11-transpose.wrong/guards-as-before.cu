@@ -1,4 +1,4 @@
-// Rejected with: "sides that are no multiples of a tile"
+// Rejected with: "sides that are not multiples of a tile"
 // The second guard is a copy of the first. It checks the position in the input, not in the output.
 extern "C" __global__ void transpose(const float* in, float* out, int rows, int columns) {
   __shared__ float tile[32][33];

@@ -1,5 +1,5 @@
-// Rejected with: "a barrier is reached by all threads of the block, also by those outside of c"
-// Threads whose elements are all outside of c return at once. They are missing at the barriers, and their share of the
+// Rejected with: "a barrier is reached by all threads of the block, even those outside c"
+// Threads whose elements are all outside c return at once. They do not reach the barriers, and their share of the
 // tiles is not loaded.
 extern "C" __global__ void multiply(const float* a, const float* b, float* c, int rows, int inner, int columns) {
   constexpr int kTile = 64, kDepth = 16, kThreads = 256;

@@ -1,5 +1,5 @@
-// Rejected with: "rows and columns that are no multiples of a tile"
-// The loads are guarded, the stores are not: elements outside of c end up in its next row, or past its end.
+// Rejected with: "rows and columns that are not multiples of a tile"
+// The loads are guarded, the stores are not: elements outside c end up in its next row, or past its end.
 extern "C" __global__ void multiply(const float* a, const float* b, float* c, int rows, int inner, int columns) {
   constexpr int kTile = 64, kDepth = 16, kThreads = 256;
   constexpr int kEach = 4, kApart = kTile / kEach;  // a thread's elements are 16 rows and columns apart

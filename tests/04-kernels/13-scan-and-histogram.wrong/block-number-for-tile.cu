@@ -1,5 +1,5 @@
 // Rejected with: "a block takes the number of its tile from the counter"
-// If a block with a high number starts first, it may wait for a block that never gets a place on the device.
+// If a block with a high number starts first, it may wait for a block that never becomes resident on the device.
 #include "04-kernels/13-scan-and-histogram/published.hpp"
 #include "04-kernels/13-scan-and-histogram/tile.hpp"
 

@@ -1,5 +1,5 @@
-// Rejected with: "two and four blocks fit, and would not fit with more"
-// Divides the multiprocessor's memory by the blocks, but forgets the kilobyte that the system reserves in each.
+// Rejected with: "two and four blocks fit, and would not fit with more memory each"
+// Divides the multiprocessor's memory by the blocks, but forgets the kilobyte that the system reserves for each.
 #include "common/cu.hpp"
 
 #include <algorithm>

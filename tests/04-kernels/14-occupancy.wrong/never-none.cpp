@@ -1,5 +1,5 @@
-// Rejected with: "the largest number of blocks that fits gets what is left, which may be 0; one more gets -1"
-// It starts with 1 KiB. If the blocks fit only with none, it returns -1.
+// Rejected with: "for the largest number of blocks that fit, the result can be 0; for one more, it is -1"
+// The search starts with 1 KiB. If the blocks fit only without shared memory, it returns -1.
 #include "common/cu.hpp"
 
 int largest_shared(CUfunction kernel, int threads, int blocks) {

@@ -1,5 +1,5 @@
 // Rejected with: "the kernel's static shared memory is subtracted"
-// The arithmetic of the lesson, which assumes a kernel without static shared memory.
+// Uses the arithmetic of the lesson, which assumes a kernel without static shared memory.
 #include "common/cu.hpp"
 
 #include <algorithm>

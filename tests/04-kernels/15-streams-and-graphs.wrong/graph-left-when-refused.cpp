@@ -1,4 +1,4 @@
-// Rejected with: "if no executable can be made, this is reported, and no graph leaks"
+// Rejected with: "if the graph cannot be instantiated, this is reported, and no graph leaks"
 // The graph is destroyed at the end, which an exception in between skips.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "after an exception of the work, the stream is usable"
+// Rejected with: "after an exception from the work, the stream is usable"
 // The exception skips the end of the capture, and everything enqueued in the stream from now on is recorded.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
 // Rejected with: "the last launch can be the one that failed"
-// Every result is checked, but it is the launch's, and the kernel has barely started.
+// Every result is checked, but it is the result of the launch, when the kernel has barely started.
 #include "common/cu.hpp"
 
 #include <functional>

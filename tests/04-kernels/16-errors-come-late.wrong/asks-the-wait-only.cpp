@@ -1,4 +1,4 @@
-// Rejected with: "a rejected launch is named"
+// Rejected with: "a rejected launch is found"
 // A launch that was rejected never runs, so waiting does not report it.
 #include "common/cu.hpp"
 

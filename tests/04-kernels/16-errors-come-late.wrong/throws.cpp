@@ -1,4 +1,4 @@
-// Rejected with: "the launch that failed is named, not a later one"
+// Rejected with: "the result is the launch that failed, not a later one"
 // Finds the right launch, but throws an exception instead of returning its index.
 #include "common/cu.hpp"
 

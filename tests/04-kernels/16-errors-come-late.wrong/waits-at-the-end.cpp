@@ -1,4 +1,4 @@
-// Rejected with: "the launch that failed is named, not a later one"
+// Rejected with: "the result is the launch that failed, not a later one"
 // Waits only once, after all launches, and blames the last one.
 #include "common/cu.hpp"
 

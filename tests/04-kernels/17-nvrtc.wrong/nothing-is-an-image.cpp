@@ -1,5 +1,5 @@
 // Rejected with: "an empty file is not an image"
-// An empty file, whatever left it there, is returned as an image forever.
+// An empty file, whatever its origin, is returned as an image forever.
 #include <unistd.h>
 
 #include <cstdio>

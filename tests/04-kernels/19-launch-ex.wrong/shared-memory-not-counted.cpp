@@ -1,4 +1,4 @@
-// Rejected with: "fewer blocks fit when each has much shared memory"
+// Rejected with: "fewer blocks fit if each uses a lot of shared memory"
 // Asks how many blocks fit without shared memory, but then gives each block 40000 bytes.
 #include "common/cu.hpp"
 

@@ -1,4 +1,4 @@
-// Rejected with: "fewer blocks fit when each has much shared memory"
+// Rejected with: "fewer blocks fit if each uses a lot of shared memory"
 // The shared memory is considered in the calculation, but not passed to the launch.
 #include "common/cu.hpp"
 

@@ -1,5 +1,5 @@
 // Rejected with: "the number of multiprocessors comes from the device"
-// 132 multiprocessors, as in the data sheet of one GPU. Another GPU has another number.
+// 132 multiprocessors, as in the data sheet of one GPU. Other GPUs have a different number.
 #include "common/cu.hpp"
 
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {
