@@ -1,4 +1,4 @@
-// Runs part of a check in a process of its own, for what a process does not survive, such as a kernel's fault.
+// Runs part of a check in a separate process, for failures that a process does not survive, such as a kernel's fault.
 #pragma once
 #include "tests/catch.hpp"
 
@@ -11,9 +11,9 @@
 #include <string>
 
 struct Child {
-  int status = 0;     // as waitpid() has it
-  std::string said;   // what the function returned
-  std::string threw;  // what() of an exception that left it
+  int status = 0;        // as returned by waitpid()
+  std::string returned;  // what the function returned
+  std::string threw;     // what() of an exception that left it
 };
 
 // The function must not use Catch2, whose report is the parent's.
@@ -23,24 +23,25 @@ inline Child in_a_child(const std::function<std::string()>& function) {
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {
-    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM}) std::signal(fault, SIG_DFL);  // Catch2's
-    std::string told;
+    for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM})
+      std::signal(fault, SIG_DFL);  // Catch2's
+    std::string message;
     try {
-      told = "=" + function();
+      message = "=" + function();
     } catch (const std::exception& error) {
-      told = std::string("!") + error.what();
+      message = std::string("!") + error.what();
     } catch (...) {
-      told = "!something that is no std::exception";
+      message = "!something that is not a std::exception";
     }
-    _exit(write(ends[1], told.data(), told.size()) == static_cast<ssize_t>(told.size()) ? 0 : 1);
+    _exit(write(ends[1], message.data(), message.size()) == static_cast<ssize_t>(message.size()) ? 0 : 1);
   }
   close(ends[1]);
   Child found;
-  std::string told;
+  std::string message;
   char part[4096];
-  for (ssize_t bytes; (bytes = read(ends[0], part, sizeof part)) > 0;) told.append(part, bytes);
+  for (ssize_t bytes; (bytes = read(ends[0], part, sizeof part)) > 0;) message.append(part, bytes);
   close(ends[0]);
   waitpid(child, &found.status, 0);
-  if (!told.empty()) (told[0] == '=' ? found.said : found.threw) = told.substr(1);
+  if (!message.empty()) (message[0] == '=' ? found.returned : found.threw) = message.substr(1);
   return found;
 }

@@ -1,10 +1,10 @@
-// The one question that tells the devices apart.
+// Distinguishes the simulator from a real device.
 #pragma once
 #include <cuda.h>
 
 #include <cstring>
 
-// After cuInit only.
+// Call it only after cuInit.
 inline bool is_simulated(CUdevice device) {
   char name[64] = {};
   return cuDeviceGetName(name, sizeof name, device) == CUDA_SUCCESS && std::strncmp(name, "Simulated", 9) == 0;

@@ -12,12 +12,12 @@ CUresult load_first(CUmodule* module, const std::vector<std::string>& images, st
   CUresult result = CUDA_ERROR_NO_BINARY_FOR_GPU;
   log->clear();
   for (const std::string& image : images) {
-    char said[4096] = "";
+    char messages[4096] = "";
     CUjit_option options[] = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-    void* values[] = {said, reinterpret_cast<void*>(sizeof said)};
+    void* values[] = {messages, reinterpret_cast<void*>(sizeof messages)};
     result = cuModuleLoadDataEx(module, image.c_str(), 2, options, values);
     if (result == CUDA_ERROR_NO_BINARY_FOR_GPU || result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION) continue;
-    *log = said;
+    *log = messages;
     break;
   }
   return result;

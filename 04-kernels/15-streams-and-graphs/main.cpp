@@ -1,6 +1,6 @@
 // Runs the same chain of short kernels as separate launches, as a captured graph, and as a graph built by hand.
 #include "common/cu.hpp"
-#include "desk.hpp"
+#include "setup.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -11,26 +11,26 @@ constexpr int kChain = 64;  // kernels, each of which depends on the one before
 constexpr int kRuns = 21;
 
 // Adds 1 to a number, kChain times.
-void launch_chain(Desk& desk) {
+void launch_chain(Setup& setup) {
   int by = 1;
-  void* arguments[] = {&desk.a.address, &by};
-  for (int i = 0; i < kChain; ++i) Desk::launch(desk.add, desk.stream, arguments);
+  void* arguments[] = {&setup.a.address, &by};
+  for (int i = 0; i < kChain; ++i) Setup::launch(setup.add, setup.stream, arguments);
 }
 
-CUgraph capture_chain(Desk& desk) {
+CUgraph capture_chain(Setup& setup) {
   CUgraph graph;
-  CU_CHECK(cuStreamBeginCapture(desk.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  launch_chain(desk);  // nothing runs: the launches are recorded
-  CU_CHECK(cuStreamEndCapture(desk.stream, &graph));
+  CU_CHECK(cuStreamBeginCapture(setup.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  launch_chain(setup);  // nothing runs: the launches are recorded
+  CU_CHECK(cuStreamEndCapture(setup.stream, &graph));
   return graph;
 }
 
 // Also returns the first node, so that the caller can change it.
-CUgraph build_chain(Desk& desk, CUgraphNode* first) {
+CUgraph build_chain(Setup& setup, CUgraphNode* first) {
   int by = 1;
-  void* arguments[] = {&desk.a.address, &by};
+  void* arguments[] = {&setup.a.address, &by};
   CUDA_KERNEL_NODE_PARAMS node{};
-  node.func = desk.add;
+  node.func = setup.add;
   node.gridDimX = node.gridDimY = node.gridDimZ = node.blockDimX = node.blockDimY = node.blockDimZ = 1;
   node.kernelParams = arguments;  // copied by cuGraphAddKernelNode
   CUgraph graph;
@@ -46,20 +46,20 @@ CUgraph build_chain(Desk& desk, CUgraphNode* first) {
 
 // Prints a row: microseconds per kernel, for the host's calls alone and until the last kernel has finished (medians).
 // Returns whether every run computed the expected sum.
-bool measure(Desk& desk, const char* how, const std::function<void()>& start, int expected) {
+bool measure(Setup& setup, const char* how, const std::function<void()>& start, int expected) {
   using Clock = std::chrono::steady_clock;
   using Microseconds = std::chrono::duration<double, std::micro>;
   std::vector<double> calls(kRuns), all(kRuns);
   bool right = true;
   for (int run = -1; run < kRuns; ++run) {  // the first run is a warm-up
-    Desk::set(desk.a, 0);
+    Setup::set(setup.a, 0);
     const auto begin = Clock::now();
     start();
     const auto called = Clock::now();
-    CU_CHECK(cuStreamSynchronize(desk.stream));
+    CU_CHECK(cuStreamSynchronize(setup.stream));
     calls[std::max(run, 0)] = Microseconds(called - begin).count() / kChain;
     all[std::max(run, 0)] = Microseconds(Clock::now() - begin).count() / kChain;
-    right = right && Desk::get(desk.a) == expected;
+    right = right && Setup::get(setup.a) == expected;
   }
   std::sort(calls.begin(), calls.end());
   std::sort(all.begin(), all.end());
@@ -68,36 +68,36 @@ bool measure(Desk& desk, const char* how, const std::function<void()>& start, in
 }
 
 // Captures (1 + 2) and (10 * 10) in two streams that fork from one stream and join it again. Returns the sum.
-int fork_and_join(Desk& desk) {
+int fork_and_join(Setup& setup) {
   CUstream other;
   CUevent forked, joined;
   CU_CHECK(cuStreamCreate(&other, CU_STREAM_NON_BLOCKING));
   CU_CHECK(cuEventCreate(&forked, CU_EVENT_DISABLE_TIMING));
   CU_CHECK(cuEventCreate(&joined, CU_EVENT_DISABLE_TIMING));
   int two = 2, ten = 10;
-  void* add_two[] = {&desk.a.address, &two};
-  void* times_ten[] = {&desk.b.address, &ten};
-  void* a_and_b[] = {&desk.result.address, &desk.a.address, &desk.b.address};
-  Desk::set(desk.a, 1);
-  Desk::set(desk.b, 10);
+  void* add_two[] = {&setup.a.address, &two};
+  void* times_ten[] = {&setup.b.address, &ten};
+  void* a_and_b[] = {&setup.result.address, &setup.a.address, &setup.b.address};
+  Setup::set(setup.a, 1);
+  Setup::set(setup.b, 10);
 
   CUgraph graph;
-  CU_CHECK(cuStreamBeginCapture(desk.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
-  CU_CHECK(cuEventRecord(forked, desk.stream));
+  CU_CHECK(cuStreamBeginCapture(setup.stream, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  CU_CHECK(cuEventRecord(forked, setup.stream));
   CU_CHECK(cuStreamWaitEvent(other, forked, 0));  // from here on, `other` is captured as well
-  Desk::launch(desk.add, desk.stream, add_two);
-  Desk::launch(desk.multiply, other, times_ten);
+  Setup::launch(setup.add, setup.stream, add_two);
+  Setup::launch(setup.multiply, other, times_ten);
   CU_CHECK(cuEventRecord(joined, other));
-  CU_CHECK(cuStreamWaitEvent(desk.stream, joined, 0));  // joins `other`; without it, the capture is invalid
-  Desk::launch(desk.sum, desk.stream, a_and_b);
-  CU_CHECK(cuStreamEndCapture(desk.stream, &graph));
+  CU_CHECK(cuStreamWaitEvent(setup.stream, joined, 0));  // joins `other`; without it, the capture is invalid
+  Setup::launch(setup.sum, setup.stream, a_and_b);
+  CU_CHECK(cuStreamEndCapture(setup.stream, &graph));
 
   std::size_t nodes, roots;
   CU_CHECK(cuGraphGetNodes(graph, nullptr, &nodes));
   CU_CHECK(cuGraphGetRootNodes(graph, nullptr, &roots));
-  Graph(graph).launch(desk.stream);
-  CU_CHECK(cuStreamSynchronize(desk.stream));
-  const int result = Desk::get(desk.result);
+  Graph(graph).launch(setup.stream);
+  CU_CHECK(cuStreamSynchronize(setup.stream));
+  const int result = Setup::get(setup.result);
   std::printf("two streams, captured: %zu nodes, %zu without dependencies; (1 + 2) + (10 * 10) = %d\n", nodes, roots,
               result);
   CU_CHECK(cuEventDestroy(forked));
@@ -107,31 +107,31 @@ int fork_and_join(Desk& desk) {
 }
 
 int main() try {
-  Desk desk;
+  Setup setup;
   CUgraphNode first;
-  const Graph captured(capture_chain(desk)), built(build_chain(desk, &first));
+  const Graph captured(capture_chain(setup)), built(build_chain(setup, &first));
 
   char name[100];
-  CU_CHECK(cuDeviceGetName(name, sizeof name, desk.context.device));
+  CU_CHECK(cuDeviceGetName(name, sizeof name, setup.context.device));
   std::printf("%s, a chain of %d kernels, microseconds per kernel\n", name, kChain);
   std::printf("%-22s | calls | total | result\n", "");
   bool right = measure(
-      desk, "64 launches", [&] { launch_chain(desk); }, kChain);
+      setup, "64 launches", [&] { launch_chain(setup); }, kChain);
   right &= measure(
-      desk, "captured graph", [&] { captured.launch(desk.stream); }, kChain);
+      setup, "captured graph", [&] { captured.launch(setup.stream); }, kChain);
   right &= measure(
-      desk, "graph built by hand", [&] { built.launch(desk.stream); }, kChain);
+      setup, "graph built by hand", [&] { built.launch(setup.stream); }, kChain);
 
   CUDA_KERNEL_NODE_PARAMS node{};
   int by = 1000;
-  void* arguments[] = {&desk.a.address, &by};
+  void* arguments[] = {&setup.a.address, &by};
   CU_CHECK(cuGraphKernelNodeGetParams(first, &node));
   node.kernelParams = arguments;
   CU_CHECK(cuGraphExecKernelNodeSetParams(built.executable, first, &node));  // changes the executable, not the graph
   right &= measure(
-      desk, "first node adds 1000", [&] { built.launch(desk.stream); }, kChain - 1 + 1000);
+      setup, "first node adds 1000", [&] { built.launch(setup.stream); }, kChain - 1 + 1000);
   std::printf("\n");
-  right &= fork_and_join(desk) == 103;
+  right &= fork_and_join(setup) == 103;
   return right ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());

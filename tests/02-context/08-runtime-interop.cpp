@@ -80,7 +80,7 @@ TEST_CASE("a retain that has failed is tried again in the next call") {
                                 : "";
   });
   CHECK(child.threw == "");
-  CHECK(child.said == "");
+  CHECK(child.returned == "");
 }
 
 TEST_CASE("set_device can be the first call of a program, before cuInit") {

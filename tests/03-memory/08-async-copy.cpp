@@ -141,8 +141,8 @@ TEST_CASE_METHOD(BusyStream, "the event is recorded after the copy") {
 
 TEST_CASE_METHOD(BusyStream, "every driver call is checked") {
   const Bytes sent(kBytes, 'i');
-  const auto answer = [&] { send(slot, device.address, sent.data(), kBytes, stream); };
-  CHECK(ignored_failure({"cuEventSynchronize", "cuEventQuery", "cuMemcpyHtoDAsync", "cuEventRecord"}, answer) == "");
+  const auto solution = [&] { send(slot, device.address, sent.data(), kBytes, stream); };
+  CHECK(ignored_failure({"cuEventSynchronize", "cuEventQuery", "cuMemcpyHtoDAsync", "cuEventRecord"}, solution) == "");
 }
 
 // A new event would leak the old one, and other code may be waiting for the old one.

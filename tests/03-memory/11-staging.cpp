@@ -53,8 +53,8 @@ void wait_for(int copies_over) {
   waits.push_back({copies, known});
 }
 
-void note_result(CUresult answer, int copies_over) {
-  if (answer == CUDA_SUCCESS) known = std::max(known, copies_over);
+void note_result(CUresult result, int copies_over) {
+  if (result == CUDA_SUCCESS) known = std::max(known, copies_over);
 }
 
 void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); }
@@ -115,31 +115,31 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 
 CUresult cuEventSynchronize(CUevent event) {
   wait_for(followed[event]);
-  const CUresult answer = DRIVERS(cuEventSynchronize)(event);
-  note_result(answer, followed[event]);
-  return answer;
+  const CUresult result = DRIVERS(cuEventSynchronize)(event);
+  note_result(result, followed[event]);
+  return result;
 }
 
 // Some solutions poll.
 CUresult cuEventQuery(CUevent event) {
   wait_for(followed[event]);
-  const CUresult answer = DRIVERS(cuEventQuery)(event);
-  note_result(answer, followed[event]);
-  return answer;
+  const CUresult result = DRIVERS(cuEventQuery)(event);
+  note_result(result, followed[event]);
+  return result;
 }
 
 CUresult cuStreamSynchronize(CUstream stream) {
   wait_for(copies);
-  const CUresult answer = DRIVERS(cuStreamSynchronize)(stream);
-  note_result(answer, copies);
-  return answer;
+  const CUresult result = DRIVERS(cuStreamSynchronize)(stream);
+  note_result(result, copies);
+  return result;
 }
 
 CUresult cuCtxSynchronize() {
   wait_for(copies);
-  const CUresult answer = DRIVERS(cuCtxSynchronize)();
-  note_result(answer, copies);
-  return answer;
+  const CUresult result = DRIVERS(cuCtxSynchronize)();
+  note_result(result, copies);
+  return result;
 }
 
 TEST_CASE_METHOD(Download, "more whole pieces are copied than there are slots") { CHECK(arrive(8 * kSize)); }

@@ -94,7 +94,7 @@ TEST_CASE_METHOD(Managed, "a device that does not exist is rejected, not replace
 }
 
 TEST_CASE_METHOD(Managed, "each call is checked: a driver error is thrown") {
-  const auto answer = [&] { take_turns(add_one, device, numbers, kNumbers, 2); };
-  CHECK(ignored_failure({"cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"}, answer) == "");
+  const auto solution = [&] { take_turns(add_one, device, numbers, kNumbers, 2); };
+  CHECK(ignored_failure({"cuLaunchKernel", "cuCtxSynchronize", "cuStreamSynchronize"}, solution) == "");
   CU_CHECK(cuCtxSynchronize());  // a kernel may still be running
 }

@@ -132,7 +132,7 @@ TEST_CASE_METHOD(TwoBuffers, "memory is allocated and freed in the copying strea
 }
 
 TEST_CASE_METHOD(TwoBuffers, "each call is checked: a driver error is thrown") {
-  const auto answer = [&] { swap(a.address, b.address, kBytes, stream.handle); };
-  CHECK(ignored_failure({"cuMemAllocAsync", "cuMemAllocFromPoolAsync", "cuMemcpyDtoDAsync", "cuMemcpyAsync"}, answer) ==
-        "");
+  const auto solution = [&] { swap(a.address, b.address, kBytes, stream.handle); };
+  CHECK(ignored_failure({"cuMemAllocAsync", "cuMemAllocFromPoolAsync", "cuMemcpyDtoDAsync", "cuMemcpyAsync"},
+                        solution) == "");
 }

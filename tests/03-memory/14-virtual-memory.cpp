@@ -61,9 +61,9 @@ CUresult cuMemGetAllocationGranularity(std::size_t* granularity, const CUmemAllo
                                        CUmemAllocationGranularity_flags which) {
   CUmemAllocationProp here = *kind;
   here.location = this_machines(kind->location);
-  const CUresult answer = DRIVERS(cuMemGetAllocationGranularity)(granularity, &here, which);
-  if (other_exists && answer == CUDA_SUCCESS) *granularity *= 2;
-  return answer;
+  const CUresult result = DRIVERS(cuMemGetAllocationGranularity)(granularity, &here, which);
+  if (other_exists && result == CUDA_SUCCESS) *granularity *= 2;
+  return result;
 }
 
 CUresult cuMemCreate(CUmemGenericAllocationHandle* chunk, std::size_t bytes, const CUmemAllocationProp* kind,

@@ -28,9 +28,9 @@ void CUDA_CB sleep_a_while(void*) { std::this_thread::sleep_for(std::chrono::mil
 // The calls of leaked() are intercepted here.
 CUresult CUDAAPI cuMemGetInfo(std::size_t* free, std::size_t* total) {
   if (Refusal::meets("cuMemGetInfo")) return kRefused;
-  const CUresult answer = DRIVERS(cuMemGetInfo)(free, total);
-  if (answer == CUDA_SUCCESS && callers != nullptr && current() != callers) *free -= 64 * kMiB;
-  return answer;
+  const CUresult result = DRIVERS(cuMemGetInfo)(free, total);
+  if (result == CUDA_SUCCESS && callers != nullptr && current() != callers) *free -= 64 * kMiB;
+  return result;
 }
 
 MAY_BE_REFUSED(cuCtxSynchronize, (), ())

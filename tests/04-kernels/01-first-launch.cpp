@@ -29,9 +29,9 @@ struct Number {
 
 int loaded = 0, unloaded = 0;  // modules
 
-CUresult counted(CUresult answer) {
-  loaded += answer == CUDA_SUCCESS;
-  return answer;
+CUresult counted(CUresult result) {
+  loaded += result == CUDA_SUCCESS;
+  return result;
 }
 
 }  // namespace

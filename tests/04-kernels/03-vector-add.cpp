@@ -57,6 +57,8 @@ TEST_CASE("a prime number of elements: all elements are computed") {
   CHECK(verdict(saxpy(997, 2, 64), 997) == kAllRight);
 }
 
-TEST_CASE("many blocks: every element is computed once") { CHECK(verdict(saxpy(16384, 4096, 256), 16384) == kAllRight); }
+TEST_CASE("many blocks: every element is computed once") {
+  CHECK(verdict(saxpy(16384, 4096, 256), 16384) == kAllRight);
+}
 
 TEST_CASE("no elements: nothing changes") { CHECK(verdict(saxpy(0, 1, 32), 0) == kAllRight); }

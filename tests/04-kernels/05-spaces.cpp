@@ -25,7 +25,7 @@ struct Loaded {
 };
 
 // What write_variable() throws, or CUDA_SUCCESS.
-CUresult answer(CUmodule module, const char* name, const void* value, std::size_t bytes) {
+CUresult error_of(CUmodule module, const char* name, const void* value, std::size_t bytes) {
   try {
     write_variable(module, name, value, bytes);
     return CUDA_SUCCESS;
@@ -62,28 +62,28 @@ TEST_CASE_METHOD(Loaded, "a kernel reads the new value in constant memory") {
 }
 
 TEST_CASE_METHOD(Loaded, "a name that the module does not have is reported") {
-  CHECK(answer(module.handle, "prices", kNew, sizeof(int)) == CUDA_ERROR_NOT_FOUND);
+  CHECK(error_of(module.handle, "prices", kNew, sizeof(int)) == CUDA_ERROR_NOT_FOUND);
 }
 
 TEST_CASE_METHOD(Loaded, "too many bytes are rejected") {
-  CHECK(answer(module.handle, "counts", kNew, 8 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(module.handle, "counts", kNew, 8 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
 }
 
 TEST_CASE_METHOD(Loaded, "too few bytes are rejected, and nothing is written") {
-  CHECK(answer(module.handle, "counts", kNew, 2 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
+  CHECK(error_of(module.handle, "counts", kNew, 2 * sizeof(int)) == CUDA_ERROR_INVALID_VALUE);
   CHECK(counts() == std::vector<int>{1, 2, 3, 4});
 }
 
 TEST_CASE_METHOD(Loaded, "every call is checked") {
-  const auto answer = [&] { write_variable(module.handle, "counts", kNew, 4 * sizeof(int)); };
-  CHECK(ignored_failure({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}, answer) == "");
+  const auto solution = [&] { write_variable(module.handle, "counts", kNew, 4 * sizeof(int)); };
+  CHECK(ignored_failure({"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}, solution) == "");
 }
 
 // A missing name is not the only reason: a context may be unusable after a fault, or the driver may be shutting down.
 TEST_CASE_METHOD(Loaded, "the exception contains the driver's own error code") {
   for (const char* call : {"cuModuleGetGlobal", "cuMemcpyHtoD", "cuMemcpy", "cuMemcpyHtoDAsync"}) {
     const Refusal refusal(call);
-    const CUresult thrown = answer(module.handle, "counts", kNew, 4 * sizeof(int));
+    const CUresult thrown = error_of(module.handle, "counts", kNew, 4 * sizeof(int));
     if (!refusal.met()) continue;
     INFO(refusal.message() << " with " << cu::name(kRefused));
     CHECK(thrown == kRefused);

@@ -111,9 +111,9 @@ TEST_CASE_METHOD(Loading, "if no image ended the search with an error, the log i
 TEST_CASE_METHOD(Loading, "a failure with another cause also ends the search") {
   for (const char* call : {"cuModuleLoadData", "cuModuleLoadDataEx"}) {
     const Refusal refusal(call);
-    const CUresult answer = load({kGood, kGood});
-    INFO(refusal.message() << " for the first of two images, and load_first returned " << cu::name(answer));
-    if (refusal.met()) CHECK(answer == kRefused);
+    const CUresult result = load({kGood, kGood});
+    INFO(refusal.message() << " for the first of two images, and load_first returned " << cu::name(result));
+    if (refusal.met()) CHECK(result == kRefused);
     if (module.handle != nullptr) CU_CHECK(cuModuleUnload(std::exchange(module.handle, nullptr)));
   }
 }

@@ -35,8 +35,8 @@ std::string complaint(const std::vector<unsigned>& in, const std::vector<unsigne
   for (std::size_t i = first; i < in.size(); ++i) {
     sum += in[i];
     if (out[i] != sum) {
-      return "out[" + std::to_string(i) + "], in tile " + std::to_string(i / kLargeTile) + ", is " + std::to_string(out[i]) +
-             " instead of " + std::to_string(sum);
+      return "out[" + std::to_string(i) + "], in tile " + std::to_string(i / kLargeTile) + ", is " +
+             std::to_string(out[i]) + " instead of " + std::to_string(sum);
     }
   }
   return "";
@@ -89,9 +89,9 @@ Result scan(int count) {
   for (int tile = 0; tile < count && result.published.empty(); ++tile) {
     for (int i = 0; i < kLargeTile; ++i) up_to += tiles.elements[tile * kLargeTile + i];
     if (published[tile].flag != kUpTo || published[tile].up_to != up_to) {
-      result.published = "tile " + std::to_string(tile) + " ends with the flag " + std::to_string(published[tile].flag) +
-                         " and up_to " + std::to_string(published[tile].up_to) + ", instead of 2 and " +
-                         std::to_string(up_to);
+      result.published = "tile " + std::to_string(tile) + " ends with the flag " +
+                         std::to_string(published[tile].flag) + " and up_to " + std::to_string(published[tile].up_to) +
+                         ", instead of 2 and " + std::to_string(up_to);
     }
   }
   return result;
@@ -204,7 +204,10 @@ TEST_CASE("a block takes the number of its tile from the counter") {
 
 TEST_CASE("the look-back adds own sums until it finds a tile that includes all before it") {
   if (is_checked()) SKIP_TEST("the simulator's checks are on");
-  InFlight flight({{0, kInvalid, kInvalid}, {0, kInvalid, kInvalid}, {kUpTo, 7, 30}, {kOwn, 200, kInvalid},
+  InFlight flight({{0, kInvalid, kInvalid},
+                   {0, kInvalid, kInvalid},
+                   {kUpTo, 7, 30},
+                   {kOwn, 200, kInvalid},
                    {kOwn, 1000, kInvalid}});
   const bool finished = InFlight::wait_for([&] { return flight.finished(); });
   if (!finished) flight.release();
@@ -226,7 +229,9 @@ TEST_CASE("a tile publishes its own sum before it waits for others") {
   CHECK(flight.complaint_about(55) == "");
 }
 
-TEST_CASE("in the end, every tile has published the sum of everything up to its end") { CHECK(scan(7).published == ""); }
+TEST_CASE("in the end, every tile has published the sum of everything up to its end") {
+  CHECK(scan(7).published == "");
+}
 
 TEST_CASE("every element is loaded once and stored once") {
   const Traffic::Bytes bytes = moved();

@@ -38,15 +38,15 @@ struct Asking {
   // Describes what is wrong with the result of largest_shared(); "" if it is correct.
   std::string complaint(CUfunction kernel, int threads, int blocks) {
     const int bytes = largest_shared(kernel, threads, blocks);
-    const std::string said = "largest_shared() returned " + std::to_string(bytes) + ", ";
-    if (bytes < 0) return said + "but the blocks fit without dynamic shared memory";
-    if (bytes % 1024 != 0) return said + "which is not a multiple of 1024";
+    const std::string found = "largest_shared() returned " + std::to_string(bytes) + ", ";
+    if (bytes < 0) return found + "but the blocks fit without dynamic shared memory";
+    if (bytes % 1024 != 0) return found + "which is not a multiple of 1024";
     const int most = device(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
-    if (bytes > most) return said + "but a block can have at most " + std::to_string(most);
+    if (bytes > most) return found + "but a block can have at most " + std::to_string(most);
     const int with = fit(kernel, threads, bytes), with_more = fit(kernel, threads, bytes + 1024);
     if (with < blocks)
-      return said + "with which only " + std::to_string(with) + " blocks fit, not " + std::to_string(blocks);
-    return with_more < blocks ? "" : said + "but just as many blocks fit with 1024 bytes more";
+      return found + "with which only " + std::to_string(with) + " blocks fit, not " + std::to_string(blocks);
+    return with_more < blocks ? "" : found + "but just as many blocks fit with 1024 bytes more";
   }
 };
 
@@ -70,7 +70,9 @@ TEST_CASE_METHOD(Asking, "two and four blocks fit, and would not fit with more m
 
 TEST_CASE_METHOD(Asking, "a single block may have more than 48 KiB") { CHECK(largest_shared(plain, 256, 1) > 49152); }
 
-TEST_CASE_METHOD(Asking, "the kernel's static shared memory is subtracted") { CHECK(complaint(with_static, 256, 2) == ""); }
+TEST_CASE_METHOD(Asking, "the kernel's static shared memory is subtracted") {
+  CHECK(complaint(with_static, 256, 2) == "");
+}
 
 TEST_CASE_METHOD(Asking, "for the largest number of blocks that fit, the result can be 0; for one more, it is -1") {
   for (const CUfunction kernel : {plain, with_static}) {
@@ -88,6 +90,6 @@ TEST_CASE_METHOD(Asking, "more threads than a multiprocessor has do not fit") {
 
 TEST_CASE_METHOD(Asking, "every call is checked") {
   CHECK(ignored_failure({"cuCtxGetDevice", "cuDeviceGetAttribute", "cuFuncGetAttribute",
-                 "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuOccupancyAvailableDynamicSMemPerBlock"},
-                [&] { largest_shared(plain, 256, 2); }) == "");
+                         "cuOccupancyMaxActiveBlocksPerMultiprocessor", "cuOccupancyAvailableDynamicSMemPerBlock"},
+                        [&] { largest_shared(plain, 256, 2); }) == "");
 }

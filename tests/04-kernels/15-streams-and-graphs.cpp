@@ -122,8 +122,8 @@ TEST_CASE_METHOD(Adding, "if the capture cannot begin, this is reported, and the
 
 TEST_CASE_METHOD(Adding, "if the graph cannot be instantiated, this is reported, and no graph leaks") {
   ended = destroyed = 0;
-  const auto answer = [&] { cuGraphExecDestroy(record(stream, add_seven)); };
-  CHECK(ignored_failure({"cuGraphInstantiate", "cuGraphInstantiateWithParams"}, answer) == "");
+  const auto solution = [&] { cuGraphExecDestroy(record(stream, add_seven)); };
+  CHECK(ignored_failure({"cuGraphInstantiate", "cuGraphInstantiateWithParams"}, solution) == "");
   CHECK(destroyed == ended);
 }
 

@@ -53,7 +53,7 @@ Outcome judge(const std::string& scene) {
   if (WIFSIGNALED(child.status))
     FAIL("the process of first_guilty was terminated: " << strsignal(WTERMSIG(child.status)));
   Outcome outcome{};
-  if (!(std::istringstream(child.said) >> outcome.guilty >> outcome.launches)) FAIL("first_guilty exited");
+  if (!(std::istringstream(child.returned) >> outcome.guilty >> outcome.launches)) FAIL("first_guilty exited");
   return outcome;
 }
 

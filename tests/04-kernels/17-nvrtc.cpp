@@ -60,7 +60,8 @@ struct Caching {
     if (!writer.threw.empty()) FAIL("image_of threw: " << writer.threw);
     const bool stopped = WIFSIGNALED(writer.status) && WTERMSIG(writer.status) == SIGXFSZ;
     if (!stopped)
-      FAIL("image_of did not write a file of 4 MiB. It returned " << (writer.said.empty() ? "nothing" : writer.said));
+      FAIL("image_of did not write a file of 4 MiB. It returned "
+           << (writer.returned.empty() ? "nothing" : writer.returned));
     const Names names = files();
     fs::remove_all(folder);
     fs::create_directory(folder);

@@ -96,7 +96,7 @@ TEST_CASE_METHOD(Linking, "the linker is destroyed after a failure") {
 
 TEST_CASE_METHOD(Linking, "every call is checked, and the linker is destroyed when one fails") {
   created = destroyed = 0;
-  const auto answer = [&] { cuModuleUnload(link_files({kKernel, kSquare}, &log)); };
-  CHECK(ignored_failure({"cuLinkCreate", "cuLinkComplete", "cuModuleLoadData", "cuModuleLoadDataEx"}, answer) == "");
+  const auto solution = [&] { cuModuleUnload(link_files({kKernel, kSquare}, &log)); };
+  CHECK(ignored_failure({"cuLinkCreate", "cuLinkComplete", "cuModuleLoadData", "cuModuleLoadDataEx"}, solution) == "");
   CHECK(destroyed == created);
 }

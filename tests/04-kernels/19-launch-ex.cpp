@@ -15,15 +15,15 @@ bool small = false;  // if set, the device has three multiprocessors
 struct Meeting {
   cu::Context context;
   cu::Module module{cu::image("check.ptx")};
-  CUfunction meet = module.function("meet");
-  CUresult answer = CUDA_ERROR_UNKNOWN;
+  CUfunction count_blocks = module.function("count_blocks");
+  CUresult result = CUDA_ERROR_UNKNOWN;
 
   // Blocks that ran, blocks that saw all others after the barrier, threads per block, bytes of shared memory.
   std::array<unsigned, 4> launch(unsigned threads, unsigned shared_bytes) {
     cu::Memory counts(4 * sizeof(unsigned));
     CU_CHECK(cuMemsetD32(counts.address, 0, 4));
     void* arguments[] = {&counts.address};
-    answer = launch_all(meet, threads, shared_bytes, arguments);
+    result = launch_all(count_blocks, threads, shared_bytes, arguments);
     std::array<unsigned, 4> found;
     CU_CHECK(cuMemcpyDtoH(found.data(), counts.address, sizeof found));
     return found;
@@ -32,7 +32,7 @@ struct Meeting {
   unsigned that_fit(int threads, int shared_bytes) {
     int multiprocessors, fit;
     CU_CHECK(cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, context.device));
-    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, meet, threads, shared_bytes));
+    CU_CHECK(cuOccupancyMaxActiveBlocksPerMultiprocessor(&fit, count_blocks, threads, shared_bytes));
     return fit * multiprocessors;
   }
 };
@@ -44,9 +44,9 @@ MAY_BE_REFUSED(cuCtxGetDevice, (CUdevice * device), (device))
 // The solution's calls come through these functions.
 CUresult CUDAAPI cuDeviceGetAttribute(int* value, CUdevice_attribute attribute, CUdevice device) {
   if (Refusal::meets("cuDeviceGetAttribute")) return kRefused;
-  const CUresult answer = DRIVERS(cuDeviceGetAttribute)(value, attribute, device);
-  if (answer == CUDA_SUCCESS && small && attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *value = 3;
-  return answer;
+  const CUresult result = DRIVERS(cuDeviceGetAttribute)(value, attribute, device);
+  if (result == CUDA_SUCCESS && small && attribute == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT) *value = 3;
+  return result;
 }
 
 MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessor,
@@ -65,7 +65,7 @@ MAY_BE_REFUSED(cuLaunchKernelEx, (const CUlaunchConfig* config, CUfunction kerne
 
 TEST_CASE_METHOD(Meeting, "all blocks of the grid reach the barrier") {
   const auto found = launch(256, 0);
-  CHECK(answer == CUDA_SUCCESS);
+  CHECK(result == CUDA_SUCCESS);
   CHECK(found[0] > 0);
   CHECK(found[1] == found[0]);
   CHECK(found[2] == 256);
@@ -81,22 +81,22 @@ TEST_CASE_METHOD(Meeting, "the number of multiprocessors comes from the device")
   const auto found = launch(256, 0);
   const unsigned fit = that_fit(256, 0);
   small = false;
-  CHECK(answer == CUDA_SUCCESS);
+  CHECK(result == CUDA_SUCCESS);
   CHECK(found[0] == fit);
 }
 
 TEST_CASE_METHOD(Meeting, "fewer blocks fit if each uses a lot of shared memory") {
   const auto found = launch(64, 40000);
-  CHECK(answer == CUDA_SUCCESS);
+  CHECK(result == CUDA_SUCCESS);
   CHECK(found[0] == that_fit(64, 40000));
   CHECK(found[3] == 40000);
 }
 
 TEST_CASE_METHOD(Meeting, "an impossible block is rejected") {
   launch(1025, 0);
-  CHECK(answer != CUDA_SUCCESS);
+  CHECK(result != CUDA_SUCCESS);
   launch(64, 1 << 20);
-  CHECK(answer != CUDA_SUCCESS);
+  CHECK(result != CUDA_SUCCESS);
 }
 
 TEST_CASE_METHOD(Meeting, "every call is checked: the first failure is returned, and nothing is launched") {
@@ -105,9 +105,9 @@ TEST_CASE_METHOD(Meeting, "every call is checked: the first failure is returned,
         "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", "cuLaunchKernelEx", "cuLaunchCooperativeKernel"}) {
     const Refusal refusal(call);
     const auto found = launch(256, 0);
-    INFO(refusal.message() << ", launch_all returned " << cu::name(answer) << ", " << found[0] << " blocks ran");
+    INFO(refusal.message() << ", launch_all returned " << cu::name(result) << ", " << found[0] << " blocks ran");
     if (!refusal.met()) continue;
-    CHECK(answer == kRefused);
+    CHECK(result == kRefused);
     CHECK(found[0] == 0);
   }
 }

@@ -3,7 +3,7 @@
 
 // Every block counts itself. After the barrier, each checks whether all blocks have been counted. counts[0]: blocks
 // that ran; [1]: blocks that saw all others; [2]: threads per block; [3]: bytes of dynamic shared memory.
-extern "C" __global__ void meet(unsigned* counts) {
+extern "C" __global__ void count_blocks(unsigned* counts) {
   const auto grid = cooperative_groups::this_grid();
   unsigned bytes;
   asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));

@@ -4,15 +4,15 @@
 #include "common/image.hpp"
 
 // The kernels and the integers they work on, in one context.
-struct Desk {
+struct Setup {
   cu::Context context;
   cu::Module module{cu::image("kernels.ptx")};
   CUfunction add = module.function("add"), multiply = module.function("multiply"), sum = module.function("sum");
   cu::Memory a{sizeof(int)}, b{sizeof(int)}, result{sizeof(int)};
   CUstream stream;
 
-  Desk() { CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING)); }
-  ~Desk() { CU_REPORT(cuStreamDestroy(stream)); }
+  Setup() { CU_CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING)); }
+  ~Setup() { CU_REPORT(cuStreamDestroy(stream)); }
 
   static void launch(CUfunction kernel, CUstream stream, void** arguments) {
     CU_CHECK(cuLaunchKernel(kernel, 1, 1, 1, 1, 1, 1, 0, stream, arguments, nullptr));
