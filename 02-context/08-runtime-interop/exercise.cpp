@@ -4,8 +4,8 @@
 // Makes the primary context of a device current for the calling thread. It replaces the entry on top of the thread's
 // context stack, or adds one if the stack is empty. The primary context of each device is retained once, however often
 // and by however many threads this function is called, and it is never released. Initializes the driver if necessary.
-// Throws cu::Error (CU_THROW) if a driver call fails, for example because there is no such device; the stack has not
-// changed then.
+// Throws cu::Error (CU_THROW) if a driver call fails, for example because there is no such device; in this
+// case, the stack does not change.
 void set_device(int ordinal) {
   // Your code here.
   (void)ordinal;

@@ -78,7 +78,7 @@ __device__ void sum_tiles(Stages& stages, unsigned* buffer, u64* states, unsigne
 }
 
 // Role 3, one warp: finds the sum of all tiles before each tile. The block knows the sum up to its previous tile, so it
-// needs only the own sums of the tiles in between. These never depend on another look-back. Without `Enabled`, for a
+// needs only the sums of the tiles in between. These never depend on another look-back. Without `Enabled`, for a
 // control run, every tile is scanned as if it were the first one.
 template <bool Enabled>
 __device__ void look_back(Stages& stages, u64* states, unsigned tiles) {

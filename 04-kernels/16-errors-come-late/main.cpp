@@ -71,7 +71,7 @@ bool blocking() {
   return blame(CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 
-// The output of a kernel is buffered on the device and printed at the latest when the host waits.
+// The output of a kernel is buffered on the device and printed no later than when the host waits.
 bool printing() {
   const Kernels kernels = load();
   int number = 5;

@@ -130,7 +130,7 @@ __device__ inline void tma_store(const CUtensorMap& map, int column, int row, co
 }
 
 // Waits until all stores of this thread, except for the last `pending` ones, have read their shared memory. What they
-// write becomes visible at the latest when the kernel ends.
+// write becomes visible no later than the end of the kernel.
 template <int pending>
 __device__ void tma_store_wait_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");

@@ -54,8 +54,8 @@ int static_bytes() {
 
 struct Seen {
   std::vector<std::size_t> loaded_by_warp;  // by each warp: numbers from global memory
-  std::string
-      divergence;  // a barrier or warp-level instruction that only some threads have reached; "" if there is none
+  // Describes a barrier or warp-level instruction that only some threads have reached, or "".
+  std::string divergence;
 };
 
 // What the threads of one block execute.

@@ -32,8 +32,8 @@ int maximum(std::vector<int> numbers, int blocks, int threads) {
 // What the kernel executes for n elements, all of them 1.
 struct Executed {
   std::size_t loaded, atomics;
-  std::string
-      divergence;  // a barrier or warp-level instruction that only some threads have reached; "" if there is none
+  // Describes a barrier or warp-level instruction that only some threads have reached, or "".
+  std::string divergence;
 };
 Executed executed(unsigned long long n, int blocks, int threads) {
   cu::Context context;

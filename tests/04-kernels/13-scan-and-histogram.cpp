@@ -202,7 +202,7 @@ TEST_CASE("a block takes the number of its tile from the counter") {
   CHECK(flight.complaint_about(1000) == "");
 }
 
-TEST_CASE("the look-back adds own sums until it finds a tile that includes all before it") {
+TEST_CASE("the look-back adds up sums of single tiles until it reaches a sum that includes all tiles before it") {
   if (is_checked()) SKIP_TEST("the simulator's checks are on");
   InFlight flight({{0, kInvalid, kInvalid},
                    {0, kInvalid, kInvalid},
@@ -229,7 +229,7 @@ TEST_CASE("a tile publishes its own sum before it waits for others") {
   CHECK(flight.complaint_about(55) == "");
 }
 
-TEST_CASE("in the end, every tile has published the sum of everything up to its end") {
+TEST_CASE("in the end, every tile has published the sum of all elements up to its end") {
   CHECK(scan(7).published == "");
 }
 

@@ -1,5 +1,5 @@
 // Rejected with: "every element is loaded once and stored once"
-// Right, and slow: the tile is stored before its offset is known, and corrected afterwards.
+// Correct but slow: the tile is stored before its offset is known, and corrected afterwards.
 #include "04-kernels/13-scan-and-histogram/published.hpp"
 #include "04-kernels/13-scan-and-histogram/tile.hpp"
 

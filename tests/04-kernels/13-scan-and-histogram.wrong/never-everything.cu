@@ -1,5 +1,5 @@
-// Rejected with: "in the end, every tile has published the sum of everything up to its end"
-// Right, and slow: the look-back of every tile extends to the first one.
+// Rejected with: "in the end, every tile has published the sum of all elements up to its end"
+// Correct but slow: the look-back of every tile extends to the first one.
 #include "04-kernels/13-scan-and-histogram/published.hpp"
 #include "04-kernels/13-scan-and-histogram/tile.hpp"
 

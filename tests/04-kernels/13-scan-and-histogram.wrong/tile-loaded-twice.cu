@@ -1,5 +1,5 @@
 // Rejected with: "every element is loaded once and stored once"
-// Right, and slow: the sums first, then the scan. The tile passes through the memory three times.
+// Correct but slow: computes the sums first, then the scan. Every tile is moved through memory three times.
 #include "04-kernels/13-scan-and-histogram/published.hpp"
 #include "04-kernels/13-scan-and-histogram/tile.hpp"
 

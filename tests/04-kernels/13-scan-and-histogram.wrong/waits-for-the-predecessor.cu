@@ -1,5 +1,5 @@
-// Rejected with: "the look-back adds own sums until it finds a tile that includes all before it"
-// Right, and slow: every tile waits until its predecessor knows everything, so the tiles are serialized.
+// Rejected with: "the look-back adds up sums of single tiles until it reaches a sum that includes all tiles before it"
+// Correct but slow: every tile waits until its predecessor knows everything, so the tiles are serialized.
 #include "04-kernels/13-scan-and-histogram/published.hpp"
 #include "04-kernels/13-scan-and-histogram/tile.hpp"
 

@@ -1,5 +1,5 @@
 // Rejected with: "every call is checked: the first failure is returned, and nothing is launched"
-// Without a context there is no device to query, and the error surfaces at the launch at the earliest.
+// Without a context there is no device to query, and the error does not surface before the launch.
 #include "common/cu.hpp"
 
 CUresult launch_all(CUfunction kernel, unsigned threads, unsigned shared_bytes, void** arguments) {
