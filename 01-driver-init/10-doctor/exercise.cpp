@@ -13,7 +13,7 @@
 #include <cstdlib>
 #include <string>
 
-// Returns the path of the file that the loader loads for a library ("libcuda.so.1", or a path), with all symbolic links
+// Returns the path of the file that the loader finds for a library ("libcuda.so.1", or a path), with all symbolic links
 // resolved, or "" if it finds none.
 std::string library_path(const std::string& name) {
   void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-// Asks the dynamic loader which file it loads for a name: for NVIDIA's libraries on this machine, and for a library of
+// Asks the dynamic loader which file it finds for a name: for NVIDIA's libraries on this machine, and for a library of
 // which there are two versions.
 #include "common/cu.hpp"
 
@@ -31,7 +31,7 @@ int version_of(void* library, const char* function) {
   return reinterpret_cast<int (*)(int*)>(found)(&version) == 0 ? version : -1;
 }
 
-// Prints which file the loader loads for each name. Returns true if libcuda.so.1 is the library that this program has
+// Prints which file the loader finds for each name. Returns true if libcuda.so.1 is the library that this program has
 // been using all along.
 bool list_libraries() {
   const char* wanted[][2] = {

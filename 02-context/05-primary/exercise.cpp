@@ -5,7 +5,7 @@
 //
 //   "We retain the primary context, work with a few mirrors, destroy all of them, and release our reference. The
 //   context should be inactive then, but cuDevicePrimaryCtxGetState says that it is active, and the device's memory
-//   stays in use. The longer the application runs, the more often it must call cuDevicePrimaryCtxRelease to end it. The
+//   stays in use. The longer we run, the more calls of cuDevicePrimaryCtxRelease it takes to end the context. The
 //   same happens when a mirror cannot be created."
 //
 // Find the cause and repair it. A mirror must remain usable until it is destroyed, even if the application has already

@@ -1,5 +1,5 @@
 // Rejected with: "whatever the work throws, its context is destroyed, and its leaks with it"
-// An exception that is not a std::exception passes the handler, and the context is never destroyed.
+// An exception that is not a std::exception bypasses the handler, and the context is never destroyed.
 #include "common/cu.hpp"
 
 #include <functional>
