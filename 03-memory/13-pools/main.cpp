@@ -164,7 +164,7 @@ const char* allocate_in_second_stream(CUdevice device, int policy, First state) 
   return of_first == of_second ? "reused" : "new";
 }
 
-// Returns whether no stream gets memory that it must not get.
+// Returns false if a stream gets memory that is still in use.
 bool compare_policies(CUdevice device) {
   struct Policy {
     const char* name;

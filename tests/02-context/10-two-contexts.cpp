@@ -73,8 +73,9 @@ TEST_CASE_METHOD(TwoContexts, "an address that belongs to no allocation is an er
   CHECK_THROWS_AS(belong_together(of_a, {reinterpret_cast<CUdeviceptr>(&local)}), cu::Error);
 }
 
-TEST_CASE_METHOD(TwoContexts,
-                 "such an address is an error even after an address in another context, and the stack does not change") {
+TEST_CASE_METHOD(
+    TwoContexts,
+    "such an address is an error even after an address in another context, and the stack does not change") {
   int local = 0;
   CHECK_THROWS_AS(belong_together(of_a, {in_b, reinterpret_cast<CUdeviceptr>(&local)}), cu::Error);
   CHECK(current() == b);

@@ -172,7 +172,8 @@ TEST_CASE_METHOD(Download, "an emptied slot gets its next copy before the host w
   for (const Wait& wait : waits) {
     const int under_way = wait.enqueued - wait.known, possible = std::min<int>(kSlots, kPieces - wait.known);
     INFO("While the host waits for the piece after the first " << wait.known << " of " << kPieces << ", " << under_way
-                                                               << " copies are in progress; there could be " << possible);
+                                                               << " copies are in progress; there could be "
+                                                               << possible);
     REQUIRE(under_way >= possible);
   }
 }
