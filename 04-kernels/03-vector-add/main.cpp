@@ -48,7 +48,7 @@ void launch(const cu::Module& module, const char* kernel, int blocks, const Vect
 // Launches the unguarded kernel with a grid so large that it accesses addresses beyond all of the program's memory.
 // After a fault, the context can only be destroyed. That also releases its memory and its module, so nothing is
 // released separately here.
-CUresult run_far_out(int blocks) {
+CUresult run_out_of_bounds(int blocks) {
   cu::Context context;
   CUmodule module;
   CU_CHECK(cuModuleLoad(&module, cu::image("kernels.ptx").c_str()));
@@ -67,7 +67,7 @@ CUresult run_far_out(int blocks) {
 }
 
 // Launches the three kernels with grids that stay within the allocations.
-bool run_near() {
+bool run_within_allocations() {
   cu::Context context;
   cu::Module module(cu::image("kernels.ptx"));
   Vectors vectors;
@@ -90,8 +90,8 @@ bool run_near() {
 
 int main() try {
   std::printf("kernel          |  blocks |   threads | sums right   | neighbors overwritten\n");
-  const bool near_as_expected = run_near();
-  const CUresult far_out = run_far_out(1 << 20);
+  const bool near_as_expected = run_within_allocations();
+  const CUresult far_out = run_out_of_bounds(1 << 20);
   return near_as_expected && far_out == CUDA_ERROR_ILLEGAL_ADDRESS ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
