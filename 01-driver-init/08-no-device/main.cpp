@@ -66,7 +66,7 @@ std::string stubs_folder() {
 }
 
 // Runs a shell command and prints its status and its first line of output. Returns true if the status is as expected.
-bool try_machine(const char* machine, const std::string& command, int expected) {
+bool run_on(const char* machine, const std::string& command, int expected) {
   std::fflush(stdout);
   FILE* output = popen(("{ " + command + "; } 2>&1").c_str(), "r");
   if (!output) return false;
@@ -90,11 +90,11 @@ int main(int arguments, char**) try {
   setenv("FOLDER", folder.path.c_str(), 1);
 
   const std::string run = "\"$PROGRAM\" report", run_copy = "\"$FOLDER/without-driver\" report";
-  bool passed = try_machine("this machine", run, CUDA_SUCCESS);
-  passed &= try_machine("CUDA_VISIBLE_DEVICES is empty", "CUDA_VISIBLE_DEVICES= " + run, CUDA_ERROR_NO_DEVICE);
-  passed &= try_machine("CUDA_VISIBLE_DEVICES=99", "CUDA_VISIBLE_DEVICES=99 " + run, CUDA_ERROR_NO_DEVICE);
-  passed &= try_machine("CUDA_VISIBLE_DEVICES=0,99,1", "CUDA_VISIBLE_DEVICES=0,99,1 " + run, CUDA_SUCCESS);
-  passed &= try_machine("no driver", run_copy, 127);
+  bool passed = run_on("this machine", run, CUDA_SUCCESS);
+  passed &= run_on("CUDA_VISIBLE_DEVICES is empty", "CUDA_VISIBLE_DEVICES= " + run, CUDA_ERROR_NO_DEVICE);
+  passed &= run_on("CUDA_VISIBLE_DEVICES=99", "CUDA_VISIBLE_DEVICES=99 " + run, CUDA_ERROR_NO_DEVICE);
+  passed &= run_on("CUDA_VISIBLE_DEVICES=0,99,1", "CUDA_VISIBLE_DEVICES=0,99,1 " + run, CUDA_SUCCESS);
+  passed &= run_on("no driver", run_copy, 127);
 
   const std::string stubs = stubs_folder();
   if (stubs.empty()) {
@@ -102,10 +102,9 @@ int main(int arguments, char**) try {
     return passed ? 77 : 1;  // make counts a program that ends with 77 as skipped
   }
   setenv("STUBS", stubs.c_str(), 1);
-  passed &= try_machine("no driver, LD_LIBRARY_PATH=…/stubs", "LD_LIBRARY_PATH=\"$STUBS\" " + run_copy, 127);
+  passed &= run_on("no driver, LD_LIBRARY_PATH=…/stubs", "LD_LIBRARY_PATH=\"$STUBS\" " + run_copy, 127);
   fs::create_symlink(stubs + "/libcuda.so", folder.path / "libcuda.so.1");
-  passed &=
-      try_machine("libcuda.so.1 -> …/stubs/libcuda.so", "LD_LIBRARY_PATH=\"$FOLDER\" " + run, CUDA_ERROR_STUB_LIBRARY);
+  passed &= run_on("libcuda.so.1 -> …/stubs/libcuda.so", "LD_LIBRARY_PATH=\"$FOLDER\" " + run, CUDA_ERROR_STUB_LIBRARY);
   return passed ? 0 : 1;
 } catch (const fs::filesystem_error& error) {
   std::fprintf(stderr, "%s\n", error.what());
