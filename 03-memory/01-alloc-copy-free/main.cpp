@@ -36,7 +36,8 @@ int main() try {
   CU_CHECK(cuMemFree(memory));
   print_arrays("cuMemFree", sent, received);
 
-  std::printf("\n%s\n", received == squares ? "The host received all squares." : "The host did not receive all squares.");
+  std::printf("\n%s\n",
+              received == squares ? "The host received all squares." : "The host did not receive all squares.");
   return received == squares ? 0 : 1;
 } catch (const cu::Error& error) {
   std::fprintf(stderr, "%s\n", error.what());
