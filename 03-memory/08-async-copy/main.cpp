@@ -30,8 +30,7 @@ class BusyStream {
   std::atomic<bool> finished_{false};
 };
 
-// Makes a call that enqueues a copy in a busy stream. Returns whether the call returned while the stream was still
-// busy.
+// Makes a call that enqueues a copy in a busy stream. Returns whether it returned while the stream was still busy.
 template <class Call>
 bool returns_early(const char* name, const char* memory, CUstream stream, Call call) {
   const BusyStream busy(stream);
