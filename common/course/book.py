@@ -16,6 +16,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
 
 from course import ROOT, build, environment, progress, see, text
 from course.lessons import chapters, lessons, number
@@ -240,10 +241,10 @@ def functions(pages: Pages) -> str:
 # ---- translations -----------------------------------------------------------------------------------------------------------
 
 
-def sphinx(builder: str, out: pathlib.Path, language: str, locale: pathlib.Path) -> int:
+def sphinx(builder: str, out: pathlib.Path, language: str, locale: pathlib.Path, without: Iterable[str] = ()) -> int:
+    """Builds the book, or the messages of its pages, without some pages. Links to these are then unknown, which is no fault."""
     command = [str(ROOT / "build/python/bin/python3"), "-m", "sphinx", "-q", "-j", "auto", "-b", builder]
-    # The pages of files have nothing to translate. Without them, links to them are unknown, which is no fault.
-    command += ["-D", "exclude_patterns=" + ",".join(f"**{suffix}.md" for suffix in SUFFIXES), "-Q"] if builder == "gettext" else ["-W", "--keep-going"]
+    command += ["-D", "exclude_patterns=" + ",".join(without), "-Q"] if builder == "gettext" else ["-W", "--keep-going"]
     command += ["-c", str(HERE), "-d", str(ROOT / "build" / "book-doctrees" / f"{builder}-{language}"), str(SOURCE), str(out)]
     environment = {**os.environ, "BOOK_LANGUAGE": language, "BOOK_LOCALE": str(locale), "PYTHONPATH": str(HERE)}
     return subprocess.run(command, env=environment, check=False).returncode
@@ -256,12 +257,18 @@ def merge_catalogs(language: str, updated: str) -> pathlib.Path | None:
     from babel.messages import mofile, pofile
 
     templates, merged = ROOT / "build" / "book-messages", ROOT / "build" / "book-locale"
-    if sphinx("gettext", templates, "en", LOCALE):
+    shutil.rmtree(templates, ignore_errors=True)
+    # Only the pages that have a catalog, or are to have one; the book's root must be among them.
+    catalogs = LOCALE / language / "LC_MESSAGES"
+    wanted = {"index"} | {str(path.relative_to(catalogs).with_suffix("")) for path in catalogs.rglob("*.po")}
+    pages = [str(path.relative_to(SOURCE).with_suffix("")) for path in SOURCE.rglob("*.md")]
+    others = [f"{page}.md" for page in pages if page not in wanted and (not updated or not page.startswith(updated) or pathlib.Path(page).suffix)]
+    if sphinx("gettext", templates, "en", LOCALE, others):
         return None
     shutil.rmtree(merged, ignore_errors=True)
     for template in sorted(templates.rglob("*.pot")):
         name = template.relative_to(templates).with_suffix(".po")
-        kept = LOCALE / language / "LC_MESSAGES" / name
+        kept = catalogs / name
         begin = bool(updated) and str(name).startswith(updated)
         if not kept.exists() and not begin:
             continue
