@@ -21,10 +21,10 @@ from course.process import SKIPPED, reason_given
 
 # What each lesson's program shows on purpose: as the simulator's report calls it, and as compute-sanitizer does.
 INTENDED = {
-    "02-context/04-ownership": (["not given back"], ["Leaked"]),
-    "02-context/07-scope": (["not given back"], ["Leaked"]),
+    "02-context/04-ownership": (["not released"], ["Leaked"]),
+    "02-context/07-scope": (["not released"], ["Leaked"]),
     "02-context/10-two-contexts": (["illegal address"], ["Invalid __global__ write", "Leaked"]),
-    "03-memory/15-leaks": (["not given back"], ["Leaked"]),
+    "03-memory/15-leaks": (["not released"], ["Leaked"]),
     "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
     "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),  # of volatile words, which the simulator takes for atomic
     # racecheck does not follow an order that passes through __syncwarp and one lane's arrival at an mbarrier, or through two mbarriers; the
@@ -39,17 +39,17 @@ INTENDED = {
         ],
     ),
     "04-kernels/16-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
-    "05-extension/09-mini-runtime": (["not given back"], []),  # a runtime keeps its module and the primary context until the end
+    "05-extension/09-mini-runtime": (["not released"], []),  # a runtime keeps its module and the primary context until the end
 }
 # The check of its exercise finds these in a right answer, too: destroying a context frees what is left in it.
 INTENDED_BY_CHECKS = {
-    "02-context/03-stack": ["not given back"],
-    "02-context/04-ownership": ["not given back"],
-    "02-context/05-primary": ["not given back"],
-    "02-context/07-scope": ["not given back"],
-    "02-context/08-runtime-interop": ["not given back"],
-    "02-context/10-two-contexts": ["not given back"],
-    "03-memory/15-leaks": ["not given back"],
+    "02-context/03-stack": ["not released"],
+    "02-context/04-ownership": ["not released"],
+    "02-context/05-primary": ["not released"],
+    "02-context/07-scope": ["not released"],
+    "02-context/08-runtime-interop": ["not released"],
+    "02-context/10-two-contexts": ["not released"],
+    "03-memory/15-leaks": ["not released"],
     "04-kernels/01-first-launch": ["illegal address"],
     "04-kernels/16-errors-come-late": ["illegal address"],
 }

@@ -59,12 +59,12 @@ void name_unknown_variables() {
     if (const std::string_view nearest = nearest_variable(word); !nearest.empty()) {
       hint += std::string(nearest) + "?";
     } else {
-      hint = "; there are";
+      hint = "; the variables are";
       for (const std::string_view variable : kVariables) {
         hint += (variable == kVariables[0] ? " " : ", ") + std::string(kPrefix) + std::string(variable);
       }
     }
-    std::fprintf(stderr, "cudasim: %s%s is no variable of the simulator's%s\n", kPrefix.data(), word.c_str(),
+    std::fprintf(stderr, "cudasim: %s%s is not a simulator variable%s\n", kPrefix.data(), word.c_str(),
                  hint.c_str());
   }
 }

@@ -86,7 +86,7 @@ Checks parse_checks(const char* text, std::string& complaint) {
     wanted.leak |= all || word == "leak";
     if (all || word == "race" || word == "init" || word == "sync" || word == "leak" || word == "memory") return;
     complaint = std::string("CUDASIM_CHECK=") + text + ": '" + word +
-                "' is no check; there are memory, race, init, sync, leak (or all of them: all)";
+                "' is not a check; the checks are memory, race, init, sync, leak (all: every one of them)";
   });
   return wanted;
 }
@@ -99,7 +99,7 @@ void parse_only(const std::string& variable, const char* only, TraceChoice& choi
   each_word(only, " ;", [&](const std::string& word) {
     if (choose(choice, word)) return;
     complaint = variable + "=" + only + ": '" + word +
-                "' says nothing; words like these do: kernel=add launch=1 block=0-3 block=(1,0,0) warp=all lane=0,31 "
+                "' is not understood; write words such as kernel=add launch=1 block=0-3 block=(1,0,0) warp=all lane=0,31 "
                 "limit=1000";
   });
 }
@@ -124,7 +124,7 @@ TraceWanted parse_trace(const char* what, const char* only, std::string& complai
       wanted.ptx |= word == "ptx";
       if (word != "api" && word != "ptx") {
         complaint = std::string("CUDASIM_TRACE=") + what + ": '" + word +
-                    "' cannot be traced; api (the driver's calls) and ptx (a warp's instructions) can, or api,ptx";
+                    "' cannot be traced; write api (driver calls), ptx (a warp's instructions) or api,ptx";
       }
     });
   }
@@ -152,7 +152,7 @@ ProfileWanted parse_profile(const char* text, std::string& complaint) {
   } else if (value != "1") {
     wanted.on = false;
     complaint =
-        "CUDASIM_PROFILE=" + value + ": 1 asks for a table on stderr, a name that ends in .json for that file, too";
+        "CUDASIM_PROFILE=" + value + ": use 1 for a table on stderr, or a name that ends in .json to write that file as well";
   }
   return wanted;
 }
@@ -164,7 +164,7 @@ bool hardware_bounds() {
     const char* text = std::getenv("CUDASIM_BOUNDS");
     const std::string value = text == nullptr ? "" : text;
     if (!value.empty() && value != "exact" && value != "hardware")
-      say("CUDASIM_BOUNDS=" + value + ": expected exact or hardware; exact it is");
+      say("CUDASIM_BOUNDS=" + value + ": expected exact or hardware; using exact");
     return value == "hardware";
   }();
   return wanted;

@@ -117,14 +117,14 @@ TEST_CASE("Every barrier and mask that threads miss is found", "[sync]") {
   }
 }
 
-TEST_CASE("Every index beyond a shared variable is found", "[memory]") {
+TEST_CASE("Every index outside a shared variable is found", "[memory]") {
   ON_THE_SIMULATOR_ONLY();
   const auto names = named("memory_");
   REQUIRE(names.size() >= 3);
   auto texts = said(names, "memory");
   for (const std::string& name : names) {
     INFO(name << "\n" << texts[name]);
-    CHECK(count(texts[name], "simulated GPU: index beyond a shared variable\n") == 1);
+    CHECK(count(texts[name], "simulated GPU: index outside a shared variable\n") == 1);
     CHECK(count(texts[name], "=========") == 1);
   }
   const std::string& text = texts["memory_index_beyond_shared_array"];
@@ -142,14 +142,14 @@ TEST_CASE("A barrier at two places is reported with both", "[sync]") {
   CHECK(count(text, "kernels.cu:") == 2);
 }
 
-TEST_CASE("Whatever is not given back is found", "[leak]") {
+TEST_CASE("Everything that is not released is found", "[leak]") {
   ON_THE_SIMULATOR_ONLY();
   auto names = named("leak_");
   names.pop_back();  // the context, which is reported at the end
   auto texts = said(names, "leak");
   for (const std::string& name : names) {
     INFO(name << "\n" << texts[name]);
-    CHECK(count(texts[name], "simulated GPU: not given back\n") == 1);
+    CHECK(count(texts[name], "simulated GPU: not released\n") == 1);
   }
   const std::string text = said({"leak_context"}, "leak")["end"];
   INFO(text);
@@ -158,12 +158,12 @@ TEST_CASE("Whatever is not given back is found", "[leak]") {
   CHECK(contains(text, "cuMemAlloc, 4096 bytes"));
 }
 
-TEST_CASE("Behind a fault nothing can be given back, so nothing is missed", "[leak]") {
+TEST_CASE("After a fault nothing can be released, so nothing is reported as missing", "[leak]") {
   ON_THE_SIMULATOR_ONLY();
   const std::string text = said_of("sync_counts_differ", "leak");
   INFO(text);
-  CHECK(contains(text, "a barrier that can never be complete"));
-  CHECK(!contains(text, "not given back"));
+  CHECK(contains(text, "a barrier that can never complete"));
+  CHECK(!contains(text, "not released"));
 }
 
 TEST_CASE("No check cries wolf", "[fine]") {
@@ -220,11 +220,11 @@ TEST_CASE("A read of memory never written is reported with its byte", "[init]") 
   CHECK(contains(copy, "cuMemcpyDtoH"));
 }
 
-TEST_CASE("A word that is no check is reported", "[words]") {
+TEST_CASE("A word that is not a check is reported", "[words]") {
   ON_THE_SIMULATOR_ONLY();
   const std::string text = said_of("fine_copies", "race,sink");
   INFO(text);
-  CHECK(contains(text, "'sink' is no check"));
+  CHECK(contains(text, "'sink' is not a check"));
   CHECK(contains(text, "memory, race, init, sync, leak"));
   CHECK(said_of("fine_copies", "memory,race") == "");
 }

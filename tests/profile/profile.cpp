@@ -199,7 +199,7 @@ TEST_CASE("The profile is a table that can be read on a wall", "[profile]") {
 TEST_CASE("Where lanes part is counted, and how many are active", "[profile]") {
   ON_THE_SIMULATOR_ONLY();
   const Said said = child("warps/part", {{"CUDASIM_PROFILE", "1"}});
-  shows(said, "branches +1 under a condition; at 1 \\(100 %\\) the lanes part");
+  shows(said, "branches +1 under a condition; at 1 \\(100 %\\) the lanes diverge");
   shows(said, "instructions +15 of warps, 24\\.0 of 32 lanes active");
   const Said reduced = child("reduction/halves", {{"CUDASIM_PROFILE", "1"}});
   shows(reduced, "atom\\.global 1024");

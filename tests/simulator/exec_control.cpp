@@ -302,7 +302,7 @@ TEST_CASE("A call through an address where no function is, is a fault") {
   const auto fault = module.run("k", {1, 1, 1}, {32, 1, 1}, out.address());
   REQUIRE(fault.has_value());
   CHECK(fault->kind == FaultKind::invalid_pc);
-  CHECK(fault->what == "call through 0x4d2, where no function is");
+  CHECK(fault->what == "call through 0x4d2, which is not the address of a function");
 }
 
 TEST_CASE("trap ends the grid with a fault that names kernel, block and thread") {
@@ -381,5 +381,5 @@ TEST_CASE("If many blocks wait for each other in vain, several of them are repor
   std::size_t blocks = 0;
   for (std::size_t at = 0; (at = fault->what.find("\nblock (", at)) != std::string::npos; ++at) ++blocks;
   CHECK(blocks == 3);
-  CHECK(fault->what.find(" more blocks that have begun") != std::string::npos);
+  CHECK(fault->what.find(" more blocks that have started") != std::string::npos);
 }

@@ -152,13 +152,13 @@ TEST_CASE("A store one element past the end is reported with the allocation, the
         "  kernel   k\n"
         "  at       line 13 of the PTX\n"
         "  thread   (100,0,0) of block (0,0,0)\n"
-        "  tried    write of 4 bytes at " +
+        "  access   write of 4 bytes at " +
             hex(fault.address) +
             " (global)\n"
             "  which is just past the end of the allocation of 400 bytes at " +
             hex(out.address()) +
             " (cuMemAlloc)\n"
-            "  but      on a GPU that memory is mapped; CUDASIM_BOUNDS=hardware lets such accesses pass\n");
+            "  but      on a GPU that memory is mapped; CUDASIM_BOUNDS=hardware permits such accesses\n");
 }
 
 TEST_CASE("An index that is off by more is measured, on both sides") {

@@ -246,7 +246,7 @@ TEST_CASE("A barrier that part of the block never reaches says which warps wait 
   CHECK(fault.kind == FaultKind::barrier);
   CHECK(fault.what.find("\nwarps 0, 1: wait for barrier 0 at PTX line ") != std::string::npos);
   CHECK(fault.what.find("\nwarp 2: waits for barrier 1 at PTX line ") != std::string::npos);
-  CHECK(fault.report.find("a barrier that can never be complete") != std::string::npos);
+  CHECK(fault.report.find("a barrier that can never complete") != std::string::npos);
 }
 
 TEST_CASE("Lanes that wait for each other at different .sync instructions are a fault, not a hang") {

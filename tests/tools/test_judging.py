@@ -19,7 +19,7 @@ SIMULATOR_SAID = """cudasim: something else
 ========= simulated GPU: illegal address
   kernel   guilty
   at       kernels.cu:16 (line 64 of the PTX)
-========= simulated GPU: not given back
+========= simulated GPU: not released
   when     the context was destroyed
 """
 COMPUTE_SANITIZER_SAID = """========= COMPUTE-SANITIZER
@@ -36,7 +36,7 @@ the program's own line
 
 def test_what_looks_for_mistakes_in_kernels_is_read():
     found = faults.of_simulator(SIMULATOR_SAID)
-    assert found == ["illegal address, kernels.cu:16 (line 64 of the PTX)", "not given back, the context was destroyed"]
+    assert found == ["illegal address, kernels.cu:16 (line 64 of the PTX)", "not released, the context was destroyed"]
     found = faults.of_compute_sanitizer(COMPUTE_SANITIZER_SAID)
     assert found == ["Invalid __global__ write of size 4 bytes, at guilty(int *)+0x90 in kernels.cu:16"]
 
@@ -248,7 +248,7 @@ def test_a_crash_in_every_case_is_told_once():
 
 
 def test_what_the_simulators_checks_find_in_a_right_answer_is_no_solution():
-    found = ["a race, exercise.cu:7", "not given back: 4 bytes", "a race, exercise.cu:7"]
+    found = ["a race, exercise.cu:7", "not released: 4 bytes", "a race, exercise.cu:7"]
 
     def told(lesson, kind, wish):
         device = Device(kind, "", "", {})
@@ -259,10 +259,10 @@ def test_what_the_simulators_checks_find_in_a_right_answer_is_no_solution():
         assert solved == (lines == [f"{lesson}   solved"]), lines
         return lines[1:]
 
-    # What is not given back is this lesson's subject.
+    # What is not released is this lesson's subject.
     assert told("03-memory/15-leaks", "simulator", "all") == [f"   - {faults.CASE}", "      a race, exercise.cu:7"]
     assert told("03-memory/15-leaks", "simulator", "") == told("03-memory/15-leaks", "gpu", "all") == []
-    assert told("04-kernels/08-warps", "simulator", "")[1:] == ["      a race, exercise.cu:7", "      not given back: 4 bytes"]
+    assert told("04-kernels/08-warps", "simulator", "")[1:] == ["      a race, exercise.cu:7", "      not released: 4 bytes"]
     assert told("04-kernels/08-warps", "gpu", "all") == []
 
 

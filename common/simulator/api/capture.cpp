@@ -60,9 +60,9 @@ CUresult end(CUstream handle, CUgraph* out) {
   if (result != CUDA_SUCCESS && capture->own_graph) capture->graph->close();
   *out = result == CUDA_SUCCESS ? capture->graph->handle : nullptr;
   if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
-    fail(result, "a call before this one has made the capture useless");
+    fail(result, "an earlier call invalidated the capture");
   if (result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
-    fail(result, "a stream that took part was not joined again: let this one wait for an event behind its last work");
+    fail(result, "a stream that joined the capture was not joined back: make this stream wait for an event after its last work");
   return result;
 }
 

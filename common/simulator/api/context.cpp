@@ -264,7 +264,7 @@ CUresult driver::call_cuCtxSetLimit(CUlimit limit, size_t value) {
   require(rule(limit) == LimitRule::settable, CUDA_ERROR_NOT_PERMITTED);
   require(value <= largest(limit, context->device));
   require(!in_use(limit, *context), CUDA_ERROR_INVALID_VALUE,
-          [] { return "a kernel that uses this has been launched, and its room is no longer changed"; });
+          [] { return "a kernel that uses this memory has been launched, so this limit can no longer change"; });
   require_no_unsafe_capture();
   const std::scoped_lock lock(context->settings);
   context->limits.at(limit) = granted(limit, value);

@@ -247,7 +247,7 @@ def readme():
         if all_forms[0] not in files:
             old.append(name)
     count = sum(len(names) for names in chapters.values())
-    text = f"<details><summary>{count} of the API's {len(forms)} functions are implemented; the others refuse</summary>\n\n"
+    text = f"<details><summary>{count} of the API's {len(forms)} functions are implemented; the others return <code>CUDA_ERROR_NOT_SUPPORTED</code></summary>\n\n"
     text += "| in | functions |\n| --- | --- |\n"
     for file, names in sorted(chapters.items()):
         text += f"| `{file}` | {', '.join(names)} |\n"

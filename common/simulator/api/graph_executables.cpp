@@ -55,7 +55,7 @@ CUresult instantiate_with_log(CUgraphExec* out, CUgraph handle, CUgraphNode* cul
   try {
     return instantiate(out, handle, 0, culprit);
   } catch (const Failure&) {
-    if (log != nullptr && size != 0) std::snprintf(log, size, "the graph's edges go in a circle");
+    if (log != nullptr && size != 0) std::snprintf(log, size, "the graph's edges form a cycle");
     throw;
   }
 }

@@ -44,7 +44,7 @@ CUresult driver::call_cuLinkComplete(CUlinkState state, void** cubinOut, size_t*
   require(cubinOut != nullptr);
   const std::scoped_lock lock(linker->mutex);
   require(!linker->complete, CUDA_ERROR_INVALID_HANDLE);
-  if (linker->failed != CUDA_SUCCESS) fail(linker->failed, "what was to be linked has been refused before");
+  if (linker->failed != CUDA_SUCCESS) fail(linker->failed, "an earlier input was rejected");
   add_device_runtime(*linker);
   if (!linker->texts.empty()) {
     if (const auto errors = link_errors(linker->texts); !errors.empty()) reject_link(*linker, errors);

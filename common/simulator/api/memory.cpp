@@ -24,7 +24,7 @@ CUresult driver::call_cuMemGetInfo_v2(size_t* free, size_t* total) {
 CUresult driver::call_cuMemAlloc_v2(CUdeviceptr* pointer, size_t bytes) {
   const auto context = current_context();
   require(pointer != nullptr);
-  require(bytes != 0, CUDA_ERROR_INVALID_VALUE, [] { return "0 bytes are no memory"; });
+  require(bytes != 0, CUDA_ERROR_INVALID_VALUE, [] { return "the size is 0 bytes"; });
   require_no_unsafe_capture();
   *pointer = allocate_device_memory(*context, MemoryKind::device, bytes, "cuMemAlloc")->base;
   return CUDA_SUCCESS;
@@ -57,7 +57,7 @@ CUresult driver::call_cuMemFree_v2(CUdeviceptr pointer) {
   }
   const auto allocation = AddressSpace::instance().find(pointer);
   require(allocation && allocation->base == pointer, CUDA_ERROR_INVALID_VALUE, [&] {
-    return "only what an allocation begins with can be freed, and this is " +
+    return "only the start of an allocation can be freed, and this address is " +
            AddressSpace::instance().describe(pointer, 0);
   });
   if (const auto pool = pool_of(pointer)) {  // whose users the program itself has to wait for

@@ -30,7 +30,7 @@ std::shared_ptr<Function> permitted_function(CUfunction handle) {
 
 // A hint for a name that was not found: a C++ compiler changes names that are not extern "C".
 std::string kernels_of(const Module& module) {
-  std::string text = "the module has no kernel of that name; there are";
+  std::string text = "the module has no kernel with this name; it has";
   const auto& kernels = module.program->kernels;
   for (std::size_t i = 0; i < kernels.size() && i < 5; ++i) text += (i == 0 ? " " : ", ") + kernels[i].name;
   if (kernels.size() > 5) text += " and " + std::to_string(kernels.size() - 5) + " more";

@@ -105,7 +105,7 @@ std::byte* in_shared(Warp& warp, Wrong& wrong, Space space, u64 address) {
       fault_if_before_shared(*block, wrong, address, FaultKind::illegal_instruction);
       wrong.fault(FaultKind::illegal_instruction,
                   "in the shared memory of another block of the cluster, which an "
-                  "instruction for shared::cta memory does not reach");
+                  "instruction for shared::cta memory cannot reach");
     }
     block = blocks[rank].get();
     if (block->live_threads == 0)
@@ -119,7 +119,7 @@ std::byte* in_shared(Warp& warp, Wrong& wrong, Space space, u64 address) {
   if (address > block->shared_bytes || wrong.size > block->shared_bytes - address) {
     const u64 mapped = mapped_shared(block->shared_bytes);
     wrong.past_end(warp,
-                   block->shared_bytes == 0 ? "in shared memory, of which the kernel has none"
+                   block->shared_bytes == 0 ? "in shared memory, but the kernel has none"
                                             : beyond(address, wrong.size, block->shared_bytes, all_shared(*block)),
                    address <= mapped && wrong.size <= mapped - address);
   }
@@ -139,7 +139,7 @@ std::byte* in_local(Warp& warp, const Wrong& wrong, u64 address) {
 std::byte* in_parameters(Warp& warp, const Wrong& wrong, u64 address) {
   const auto& parameters = warp.block->grid->launch.parameters;
   if (wrong.kind != Access::read)
-    wrong.fault(FaultKind::illegal_address, "in the kernel's parameters, which may only be read");
+    wrong.fault(FaultKind::illegal_address, "in the kernel's parameters, which are read-only");
   if (address > parameters.size() || wrong.size > parameters.size() - address)
     wrong.fault(FaultKind::illegal_address, beyond(address, wrong.size, parameters.size(), "the kernel's parameters"));
   return const_cast<std::byte*>(parameters.data()) + address;
@@ -177,7 +177,7 @@ std::byte* in_global(Warp& warp, Wrong& wrong, View* cached) {
     wrong.fault(FaultKind::illegal_address, really == Space::global
                                                 ? space.describe(wrong.address, wrong.size, context)
                                                 : std::string("a generic address of ") + name(really) +
-                                                      " memory, which an instruction for global memory does not reach");
+                                                      " memory, which an instruction for global memory cannot reach");
   }
   if (cached != nullptr) *cached = *view;
   return reinterpret_cast<std::byte*>(wrong.address + static_cast<u64>(view->delta));

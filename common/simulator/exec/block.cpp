@@ -159,7 +159,7 @@ void Block::arrive(Warp& warp, const Instruction& at, u32 id, u32 count, bool wa
   if (count % kWarpSize != 0) {
     throw Fault{.kind = FaultKind::illegal_instruction,
                 .what = "barrier " + std::to_string(id) + " for " + std::to_string(count) +
-                        " threads: the count has to be a multiple of the warp's size",
+                        " threads: the count must be a multiple of the warp size",
                 .lane = first_lane(warp.mask)};
   }
   Barrier& barrier = barriers[id];
@@ -273,8 +273,8 @@ Outcome Cluster::run(Executor& executor, i64& budget) {
 void Cluster::deadlocked() const {
   Fault fault{.kind = FaultKind::barrier,
               .what =
-                  "all threads that are left wait for others: a barrier that part of the "
-                  "block never reaches"};
+                  "every remaining thread is waiting for others: part of the block never reaches "
+                  "a barrier"};
   for (const auto& block : blocks) {
     if (block->live_threads == 0) continue;
     fault.block = block->index;

@@ -229,7 +229,7 @@ void run_set_condition(Warp& warp, const CallSite& site) {
         launch.set_condition(handle, static_cast<u32>(argument(warp, site, 1, lane))))
       continue;
     throw Fault{.kind = FaultKind::illegal_address,
-                .what = "cudaGraphSetConditional for a handle that cuGraphConditionalHandleCreate has not made",
+                .what = "cudaGraphSetConditional for a handle that cuGraphConditionalHandleCreate did not create",
                 .address = handle,
                 .lane = lane};
   }
@@ -302,7 +302,7 @@ void heap_free(Warp& warp, u32 lane, u64 address) {
   const auto found = space.find(address);
   if (found == nullptr || found->base != address || !from_heap(*found) || !space.release(address, "free")) {
     throw Fault{.kind = FaultKind::illegal_address,
-                .what = "free of an address that malloc has not returned: " + space.describe(address, 1, context),
+                .what = "free of an address that malloc did not return: " + space.describe(address, 1, context),
                 .address = address,
                 .lane = lane};
   }

@@ -102,7 +102,7 @@ void call(Warp& warp, const CallSite& site, u32 function) {
   const Code& callee = *program.functions[function];
   Frame& caller = *warp.frame;
   if (!fits(site.arguments, callee.parameters) || site.results.size() > callee.results.size())
-    fault(warp, FaultKind::invalid_pc, "call of '" + callee.name + "' with other parameters than it has");
+    fault(warp, FaultKind::invalid_pc, "call of '" + callee.name + "' with parameters that do not match its definition");
   const u32 base = (local_end(caller) + kCallCost + 15) / 16 * 16;
   if (u64{base} + callee.local_bytes > warp.block->grid->local_bytes) {
     fault(warp, FaultKind::stack_overflow,
@@ -146,7 +146,7 @@ u32 function_called(Warp& warp, const Instruction& instruction, const CallSite& 
   const auto& functions = warp.block->grid->program.functions;
   const u64 index = (target - kCodeWindow) / kFunctionStride;
   if (target < kCodeWindow || target % kFunctionStride != 0 || index >= functions.size()) {
-    fault(warp, FaultKind::invalid_pc, "call through " + hex(target) + ", where no function is");
+    fault(warp, FaultKind::invalid_pc, "call through " + hex(target) + ", which is not the address of a function");
   }
   return static_cast<u32>(index);
 }
@@ -166,7 +166,7 @@ void run_call(Warp& warp, const Instruction& instruction) {
 void run_return(Warp& warp, const Instruction&) {
   Frame* frame = warp.frame;
   if (frame->caller == nullptr) return exit_lanes(warp);
-  if (warp.mask != warp.lanes) fault(warp, FaultKind::invalid_pc, "a function's end that not all lanes reach");
+  if (warp.mask != warp.lanes) fault(warp, FaultKind::invalid_pc, "not all lanes reach the end of the function");
   Frame* caller = frame->caller;
   const CallSite& site = *frame->site;
   for (std::size_t i = 0; i < site.results.size(); ++i)

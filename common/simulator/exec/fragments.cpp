@@ -291,8 +291,8 @@ void refuse_other_calls(const Warp& warp, const Instruction& instruction, u32 he
   throw Fault{.kind = FaultKind::illegal_instruction,
               .what = "a .sync instruction that " + cudasim::members("lane", here) + " and " +
                       cudasim::members("lane", anywhere & ~here) +
-                      " have come to by different calls of the function that it is in: they wait for each other, and " +
-                      "the simulator lets only lanes of one call exchange values",
+                      " reached through different calls of its function: they wait for each other, and in the " +
+                      "simulator only lanes of the same call can exchange values",
               .lane = first_lane(here)};
 }
 

@@ -225,7 +225,7 @@ Grid::Share Grid::take(bool wait, i64 cost) {
 
 // What is said when the budget is spent while this cluster runs.
 Fault Grid::endless(const Cluster& c, const std::string& why) const {
-  Fault fault{.kind = FaultKind::timeout, .what = why + " (CUDASIM_BUDGET); where this one stands:"};
+  Fault fault{.kind = FaultKind::timeout, .what = why + " (CUDASIM_BUDGET); the threads of this block:"};
   for (const auto& block : c.blocks) {
     if (block->live_threads == 0) continue;
     fault.what += block->who_waits_where();
@@ -292,7 +292,7 @@ void Grid::give_back(Share share, Outcome outcome, i64 spent) {
   const bool spins = spins_for_ever(outcome);
   if (spent_ > budget_ || spins) {
     Fault fault =
-        endless(*share.cluster, spins ? "all blocks that have begun wait for something, and none has got on for " +
+        endless(*share.cluster, spins ? "all blocks that have started are waiting, and none has made progress for " +
                                             std::to_string(patience()) + " s"
                                       : std::to_string(budget_) + " instructions have run since a block last ended");
     for (std::size_t i = 0; i < yielded_.size() && i < kOthersTold; ++i) {
@@ -300,7 +300,7 @@ void Grid::give_back(Share share, Outcome outcome, i64 spent) {
       if (other.live_threads != 0) fault.what += "\nblock " + coordinates(other.index) + ":" + other.who_waits_where();
     }
     if (yielded_.size() > kOthersTold)
-      fault.what += "\nand " + std::to_string(yielded_.size() - kOthersTold) + " more blocks that have begun";
+      fault.what += "\nand " + std::to_string(yielded_.size() - kOthersTold) + " more blocks that have started";
     lock.unlock();
     fail(std::move(fault));
     return;
@@ -359,7 +359,7 @@ bool Grid::work(bool caller) {
       fail(std::move(f));
       return false;
     } catch (const std::bad_alloc&) {
-      fail(Fault{.kind = FaultKind::trap, .what = "the host has no memory left for the kernel"});
+      fail(Fault{.kind = FaultKind::trap, .what = "the host has too little memory to run the kernel"});
       return false;
     } catch (const std::exception& e) {
       fail(Fault{.kind = FaultKind::trap, .what = std::string("the simulator failed: ") + e.what()});

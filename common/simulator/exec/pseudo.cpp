@@ -34,7 +34,7 @@ void shared_address(Warp& warp, const Instruction& i) {
   const auto found = offsets.find(i.target);
   if (found == offsets.end()) {
     throw Fault{.kind = FaultKind::illegal_address,
-                .what = "a shared variable that the kernel has no memory for",
+                .what = "a shared variable for which the kernel has no memory",
                 .lane = first_lane(warp.mask)};
   }
   fill<T>(warp, i.slot[0], warp.block->shared_begin + found->second + static_cast<u64>(i.offset));

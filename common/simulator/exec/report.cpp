@@ -100,13 +100,13 @@ const char* name(FaultKind kind) {
     case FaultKind::illegal_address: return "illegal address";
     case FaultKind::misaligned_address: return "misaligned address";
     case FaultKind::invalid_address_space: return "address of the wrong state space";
-    case FaultKind::invalid_pc: return "jump to no instruction";
+    case FaultKind::invalid_pc: return "jump to an invalid address";
     case FaultKind::illegal_instruction: return "illegal instruction";
     case FaultKind::trap: return "trap";
     case FaultKind::assertion: return "assertion failed";
     case FaultKind::stack_overflow: return "stack overflow";
     case FaultKind::timeout: return "the kernel does not end";
-    case FaultKind::barrier: return "a barrier that can never be complete";
+    case FaultKind::barrier: return "a barrier that can never complete";
     case FaultKind::breakpoint: return "breakpoint";
   }
   return "fault";
@@ -125,11 +125,11 @@ std::string report(const Fault& fault) {
   if (!at.empty()) text += row("at", at);
   text += row("thread", coordinates(fault.thread) + " of block " + coordinates(fault.block));
   if (!is_access(fault)) return text + row("why", fault.what);
-  text += row("tried", fault.what + " at " + hex(fault.address) +
+  text += row("access", fault.what + " at " + hex(fault.address) +
                            (fault.space == Space::generic ? "" : std::string(" (") + name(fault.space) + ")"));
   text += row("which is", fault.where);
   if (fault.mapped && !hardware_bounds() && !quiet())
-    text += row("but", "on a GPU that memory is mapped; CUDASIM_BOUNDS=hardware lets such accesses pass");
+    text += row("but", "on a GPU that memory is mapped; CUDASIM_BOUNDS=hardware permits such accesses");
   return text;
 }
 
@@ -142,7 +142,7 @@ void tell_tolerated(Fault fault, const Warp& warp) {
   const std::scoped_lock lock(mutex);
   if (told.size() >= kMost || !told.insert({fault.kernel, fault.ptx_line}).second) return;
   const std::string text = report(fault);
-  std::fprintf(stderr, "========= simulated GPU: access past the end, which a GPU lets pass%s",
+  std::fprintf(stderr, "========= simulated GPU: access past the end, which a GPU permits%s",
                text.substr(text.find('\n')).c_str());
 }
 
@@ -183,7 +183,7 @@ std::string Block::who_waits_where() const {
   }
   const auto have = [](u32 set) { return __builtin_popcount(set) == 1 ? ": has ended" : ": have ended"; };
   if (gone != 0) text += "\n" + members("warp", gone) + have(gone);
-  if (some != 0) text += "\n" + members("warp", some) + ": part of the lanes have ended";
+  if (some != 0) text += "\n" + members("warp", some) + ": some lanes have ended";
   constexpr std::size_t kMost = 1200;
   if (text.size() > kMost) text = text.substr(0, text.rfind('\n', kMost)) + "\n…";
   return text;

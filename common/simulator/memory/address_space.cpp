@@ -368,7 +368,7 @@ std::string AddressSpace::describe(u64 address, u32 size, u64 context) const {
       if (address - begin < bytes) return "where no memory is mapped, nor near it";
     }
     if (address < kDeviceBase) return "an address of the host: not memory that the driver has allocated or registered";
-    return "near no allocation";
+    return "not near any allocation";
   }
   std::string text = placed(*nearest, address, size, called(*nearest, freed ? freed->by : "", freed != nullptr));
   if (best == 0 && freed == nullptr) {

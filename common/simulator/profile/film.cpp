@@ -194,7 +194,7 @@ void Film::fault(const Warp& warp, const Code& code, const Instruction& instruct
   steps_ += ",[],[]]";
   std::vector<std::pair<const char*, std::string>> rows{{"lane", std::to_string(fault.lane)}};
   if (fault.size != 0) {
-    rows.push_back({"tried", fault.what + " at " + hex(fault.address)});
+    rows.push_back({"access", fault.what + " at " + hex(fault.address)});
     rows.push_back({"where", fault.where});
   } else {
     rows.push_back({"why", fault.what});

@@ -131,7 +131,7 @@ void Table::instructions() {
   }
   out_ += line + "\n";
   if (count_.branches != 0) {
-    out_ += format("  branches       %llu under a condition; at %llu (%.0f %%) the lanes part\n", each(count_.branches),
+    out_ += format("  branches       %llu under a condition; at %llu (%.0f %%) the lanes diverge\n", each(count_.branches),
                    each(count_.parted), 100 * ratio(count_.parted, count_.branches));
   }
   if (count_.barriers != 0) out_ += format("  barriers       %llu, counted by warps\n", each(count_.barriers));
@@ -164,7 +164,7 @@ void Table::memory() {
   global("  textures", count_.textures);
   global("  local, loads", count_.local_loads);
   global("  local, stores", count_.local_stores);
-  if (count_.bulk_bytes != 0) out_ += format("  copies in bulk: %llu bytes\n", each(count_.bulk_bytes));
+  if (count_.bulk_bytes != 0) out_ += format("  bulk copies: %llu bytes\n", each(count_.bulk_bytes));
   SharedCount in_shared = count_.shared_loads;
   in_shared.add(count_.shared_stores);
   in_shared.add(count_.shared_atomics);

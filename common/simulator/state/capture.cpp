@@ -147,7 +147,7 @@ void require_not_captured(const Stream& stream) {
   if (!stream.capture) return;
   stream.capture->invalidated = true;
   fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-       "the stream is being captured: there is no work to wait for or ask about");
+       "the stream is being captured: it has no work to wait for or query");
 }
 
 void require_no_implicit_capture(const Stream& stream, Use use) {
@@ -180,7 +180,7 @@ void require_no_unsafe_capture() {
     any = true;
   }
   if (any)
-    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call could not be part of it");
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call cannot be part of the graph");
 }
 
 void require_no_capture(Context& context) {
@@ -193,7 +193,7 @@ void require_no_capture(Context& context) {
     any = true;
   });
   if (any)
-    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call could not be part of it");
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call cannot be part of the graph");
 }
 
 }  // namespace cudasim

@@ -118,9 +118,9 @@ const Kernel* kernel_at(const Program& program, u64 address) {
 
 std::string why_not(const Kernel& kernel, const ChildPlace& child) {
   if (kernel.parameter_bytes > sizeof child.parameters)
-    return "its parameters take " + std::to_string(kernel.parameter_bytes) + " bytes, and a child's at most " +
+    return "its parameters take " + std::to_string(kernel.parameter_bytes) + " bytes, but a child's may take at most " +
            std::to_string(sizeof child.parameters);
-  if (kernel.directives.required_cluster.count() > 1) return "kernels launch none that has clusters";
+  if (kernel.directives.required_cluster.count() > 1) return "a kernel cannot launch kernels with clusters";
   return misfit(kernel, child.blocks, child.threads, child.dynamic_shared,
                 static_cast<u64>(default_settings(kernel).max_dynamic_shared));
 }

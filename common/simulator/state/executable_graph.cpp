@@ -151,7 +151,7 @@ CUresult run_conditional(const Executable::Step& step, const std::weak_ptr<Conte
   for (u64 round = 0; part.condition->value != 0; ++round) {
     if (const CUresult result = run(0); result != CUDA_SUCCESS) return result;
     if (round < kMostRounds) continue;
-    std::fprintf(stderr, "cudasim: the loop of a conditional node went round %llu times and was stopped\n",
+    std::fprintf(stderr, "cudasim: the loop of a conditional node was stopped after %llu iterations\n",
                  static_cast<unsigned long long>(round));
     return CUDA_ERROR_LAUNCH_TIMEOUT;
   }

@@ -80,7 +80,7 @@ void invalidate(const std::vector<std::shared_ptr<Capture>>& captures) {
   if (captures.empty()) return;
   const std::scoped_lock lock(Graph::mutex());
   for (const auto& capture : captures) capture->invalidated = true;
-  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call could not be part of it");
+  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call cannot be part of the graph");
 }
 
 void require_no_capture(GreenContext& green) {

@@ -123,7 +123,7 @@ Texts split(std::string_view image) {
     fail(CUDA_ERROR_NO_BINARY_FOR_GPU, kWhy);
   }
   // A program or an object of the host, or no such file at all.
-  fail(CUDA_ERROR_INVALID_IMAGE, "this begins like an ELF file, but not one for a GPU");
+  fail(CUDA_ERROR_INVALID_IMAGE, "this is an ELF file, but not one for a GPU");
 }
 
 CUresult code_of(const ptx::Diagnostic& diagnostic) {

@@ -184,8 +184,8 @@ std::string misfit(const Kernel& kernel, const Dim3& grid, const Dim3& block, u6
   if (exact.count() != 0 && (exact.x != block.x || exact.y != block.y || exact.z != block.z))
     return kernel.name + " was compiled for blocks of " + written(exact) + " (.reqntid)";
   if (dynamic_shared > most_dynamic) {
-    return std::to_string(dynamic_shared) + " bytes of dynamic shared memory are wanted, and " + kernel.name +
-           " may have " + std::to_string(most_dynamic) + " (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)";
+    return std::to_string(dynamic_shared) + " bytes of dynamic shared memory were requested, but " + kernel.name +
+           " may use only " + std::to_string(most_dynamic) + " (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)";
   }
   return {};
 }
@@ -203,8 +203,8 @@ void require_shape(const Function& function, const LaunchShape& shape) {
   const u64 resident =
       u64{kMultiprocessors} * blocks_per_multiprocessor(function, shape.block.count(), shape.dynamic_shared);
   require(blocks_of(function, shape).count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, [&] {
-    return "all blocks of a cooperative launch are resident at once, and the device holds " + std::to_string(resident) +
-           " of these";
+    return "all blocks of a cooperative launch must be resident at once, and the device can hold only " +
+           std::to_string(resident) + " of these";
   });
 }
 
@@ -254,7 +254,7 @@ Operation kernel_operation(std::shared_ptr<const Function> function, const Launc
 void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::vector<std::byte> parameters,
             Stream& stream) {
   require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE,
-          [] { return "the kernel was loaded into another context than that of the stream, or the current one"; });
+          [] { return "the kernel was loaded into a context other than the stream's, or than the current one"; });
   shape.priority = std::min(shape.priority, stream.priority.load());
   Operation operation = kernel_operation(function, shape, parameters);
   if (capture_of(stream)) operation.parameters = std::make_shared<KernelPart>(as_part(*function, shape, parameters));

@@ -132,7 +132,7 @@ void report(const std::string& when, const std::vector<std::pair<u64, Made>>& le
     ++sum.count;
     sum.bytes += made.bytes;
   }
-  std::string text = "========= simulated GPU: not given back\n" + row("when", when);
+  std::string text = "========= simulated GPU: not released\n" + row("when", when);
   for (const auto& [call, sum] : sums) {
     const std::string times = std::to_string(sum.count) + " x";
     text += row(times.c_str(), std::string(call) +

@@ -14,8 +14,8 @@ u64 fresh_handle() { return next_handle.fetch_add(kStep, std::memory_order_relax
 std::string no_such_handle(u64 value) {
   if (value == 0) return "the handle is null";
   const bool given_out = value >= kFirst && value < next_handle && value % kStep == 0;
-  return hex(value) + (given_out ? " is a handle of something that has been destroyed, or of another kind"
-                                 : " is no handle that the driver has given out");
+  return hex(value) + (given_out ? " is the handle of an object that was destroyed, or of another kind of object"
+                                 : " is not a handle that the driver has returned");
 }
 
 }  // namespace cudasim

@@ -129,7 +129,7 @@ void TimelineCall::ends(const char* function, CUresult result) const {
   t.name_row(kHost, thread.number, "thread " + std::to_string(thread.number));
   const double begin = t.microseconds(begin_);
   t.write(event("X", plain_name(function), "call", kHost, thread.number, begin) + lasting(t.microseconds(end) - begin) +
-          ", \"args\": {\"answer\": \"" + error_name(result) + "\"}}");
+          ", \"args\": {\"result\": \"" + error_name(result) + "\"}}");
 }
 
 u64 timeline_enters(const Operation& operation) {
@@ -174,7 +174,7 @@ void TimelineTask::ends(CUresult result) const {
   if (operation_.bytes != 0)
     arguments += (arguments.empty() ? "" : ", ") + ("\"bytes\": " + std::to_string(operation_.bytes));
   if (result != CUDA_SUCCESS)
-    arguments += (arguments.empty() ? "" : ", ") + (std::string("\"answer\": \"") + error_name(result) + "\"");
+    arguments += (arguments.empty() ? "" : ", ") + (std::string("\"result\": \"") + error_name(result) + "\"");
   const std::string name =
       operation_.kind == OperationKind::kernel ? demangled(operation_.label) : plain_name(operation_.label);
   const char* of = category(operation_.kind);

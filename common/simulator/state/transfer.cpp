@@ -141,7 +141,7 @@ void move_row(const Pieces& from, u64 source, const Pieces& to, u64 target, u64 
 }
 
 CUresult lost(const char* label, u64 address) {
-  std::fprintf(stderr, "cudasim: %s: the memory at 0x%llx was freed before the stream came to it\n", label,
+  std::fprintf(stderr, "cudasim: %s: the memory at 0x%llx was freed before the stream reached this operation\n", label,
                static_cast<unsigned long long>(address));
   return CUDA_ERROR_ILLEGAL_ADDRESS;
 }
@@ -250,7 +250,7 @@ Rows rows_of(const End& end, const Box& box, bool write, bool in_graph, Side& si
   const bool by_host_pointer = end.type == CU_MEMORYTYPE_HOST && rows.address < kDeviceBase;
 
   const auto outside = [&] {
-    return std::to_string(rows.extent) + " bytes are wanted at " + hex(rows.address) + ", which is " +
+    return std::to_string(rows.extent) + " bytes were requested at " + hex(rows.address) + ", which is " +
            AddressSpace::instance().describe(rows.address, static_cast<u32>(std::min<u64>(rows.extent, ~u32{0})));
   };
   if (in_graph && !by_host_pointer && is_graph_memory(rows.address)) return side = Side::device, rows;
@@ -392,7 +392,7 @@ Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_g
   if (!in_graph && wraps(fill)) {
     require_wrapped(fill);
     made.operation.run = [label] {
-      std::fprintf(stderr, "cudasim: %s: the size is more than all addresses there are\n", label);
+      std::fprintf(stderr, "cudasim: %s: the size exceeds the address space\n", label);
       return CUDA_ERROR_ILLEGAL_ADDRESS;
     };
     return made;

@@ -20,7 +20,7 @@ bool first_of_its_kind(const std::string& key) {
   const std::scoped_lock lock(mutex);
   if (told.size() > kMost || !told.insert(key).second) return false;
   if (told.size() <= kMost) return true;
-  std::fputs("cudasim: there are more findings; these are enough to begin with\n", stderr);
+  std::fputs("cudasim: more faults were found, but only the first ones are reported\n", stderr);
   return false;
 }
 

@@ -18,8 +18,8 @@ void memory_is_read(u64 address, u64 size, const char* by) {
   if (!missing) return;
   const std::string lies = AddressSpace::instance().describe(*missing, 1);
   find("read of memory never written", "init " + plain_name(by) + lies.substr(lies.find("the ")),
-       {{"tried", plain_name(by) + " of " + std::to_string(size) + " bytes at " + hex(address)},
-        {"nobody", "has written what lies " + lies}});
+       {{"access", plain_name(by) + " of " + std::to_string(size) + " bytes at " + hex(address)},
+        {"which is", lies}});
 }
 
 Written* GridReads::find(u64 address, u64& base) {
@@ -95,16 +95,16 @@ void BlockReads::report(Warp& warp, const Site& site, const Touch& touch, u64 mi
   if (touch.space == Space::shared)
     lies = shared_name(grid, address);
   else if (touch.space == Space::local)
-    lies = "what lies at offset " + std::to_string(address) + " of the thread's local memory, in a variable of its own";
+    lies = "at offset " + std::to_string(address) + " of the thread's local memory, in a variable of its own";
   else
-    lies = "what lies " + AddressSpace::instance().describe(address, 1, grid.launch.context);
+    lies = AddressSpace::instance().describe(address, 1, grid.launch.context);
   const std::string what = touch.kind == Access::read ? "read of " : "atomic operation on ";
   find(grid, "read of memory never written", key,
        {{"at", at},
         {"thread", thread_name(grid, block_.number, warp.index * kWarpSize + touch.lane)},
-        {"tried", what + std::to_string(touch.size) + (touch.size == 1 ? " byte at " : " bytes at ") +
+        {"access", what + std::to_string(touch.size) + (touch.size == 1 ? " byte at " : " bytes at ") +
                       hex(touch.address) + " (" + place_name + ")"},
-        {"nobody", "has written " + lies}});
+        {"which is", lies}});
 }
 
 }  // namespace cudasim

@@ -141,8 +141,8 @@ void report(const Ran& a, const Mark& of_a, const Ran& b, const Mark& of_b, u64 
         {"thread", told(a, of_a)},
         {"where", hex(address) + " (global): " + AddressSpace::instance().describe(address, 1, context)},
         {"why",
-         "both launches may run at the same time: nothing says which comes first (the same stream, an event that one "
-         "records and the other's stream waits for, or a wait of the host between them would)"}});
+         "both launches may run at the same time, because nothing orders them (the same stream would, or an event that "
+         "one records and the other's stream waits for, or a wait on the host between them)"}});
 }
 
 // `a` was launched before `b`.

@@ -464,26 +464,26 @@ void BlockRaces::report(Warp& warp, const Site& site, const Touch& touch, u8 kin
   std::string why;
   if ((either & AccessLog::kAsync) != 0) {
     why = same_block && other_thread == thread
-              ? "the copy may still be going on: nothing has waited for it (cp.async.wait_group, an mbarrier)"
-              : "between a copy and another thread there has to be a wait for the copy, and a barrier behind that, or "
-                "the mbarrier that counts it";
+              ? "the copy may still be in progress: nothing has waited for it (cp.async.wait_group, an mbarrier)"
+              : "before another thread touches these bytes, the copy must be waited for, followed by a barrier; or use "
+                "an mbarrier that counts the copy";
   } else if (other.site == grid_.site(site) && same_block && other.warp == warp.index && kind == other.kind &&
              (kind & AccessLog::kWrites) != 0 && (kind & AccessLog::kAsync) == 0) {
-    why = "lanes of one warp write different values to one place: which of them stays is left to chance";
+    why = "lanes of one warp write different values to the same address, and any of them may remain";
   } else if ((kind & other.kind & AccessLog::kIsVolatile) != 0 && same_block) {
-    why = "both are volatile, but lanes of a warp need not run in step; no __syncwarp or barrier lies between the two";
+    why = "both are volatile, but the lanes of a warp need not run in step, and no __syncwarp or barrier separates the two";
   } else if ((kind & other.kind & AccessLog::kIsStrong) != 0) {
     why = "one of them is atomic for its own block only (.cta), and these are two blocks";
   } else if ((either & AccessLog::kIsStrong) != 0) {
     why = "one of them is atomic or volatile, the other is not, and nothing orders them";
   } else if (!same_block) {
     why =
-        "blocks run in any order; between these two nothing says which comes first (an atomic operation with fences "
-        "around it would, or release and acquire, or another launch)";
+        "blocks run in any order, and nothing orders these two accesses (an atomic operation with fences around it "
+        "would, or release and acquire, or another launch)";
   } else if (other.warp == warp.index) {
-    why = "lanes of a warp run on their own; no __syncwarp or barrier lies between the two";
+    why = "the lanes of a warp run independently, and no __syncwarp or barrier separates the two";
   } else {
-    why = "no barrier that both threads pass lies between the two (__syncthreads)";
+    why = "no barrier that both threads reach (__syncthreads) separates the two";
   }
   find(
       grid, "data race", key,

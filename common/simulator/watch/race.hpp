@@ -1,4 +1,4 @@
-// Data races: two threads touch the same bytes, one of them writes, and nothing says which comes first.
+// Data races: two threads touch the same bytes, one of them writes, and nothing orders them.
 //
 // The rules are those of PTX ISA, "Memory Consistency Model", and of its barriers. Each accessed byte remembers up to
 // four accesses; each thread knows up to which time it knows those of others (clock.hpp). These establish an order:

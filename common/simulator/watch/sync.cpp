@@ -57,13 +57,13 @@ void BlockSync::arrive(Warp& warp, const Site& at, u32 id, u32 count) {
   if (id == kWholeBlock && count == 0 && phase.warp != warp.index && !same_place(phase.at, at)) {
     say(warp, lane, at, "barrier at two places",
         "warp " + std::to_string(phase.warp) + " waits for the same barrier at " + where(grid.program, phase.at) +
-            ": __syncthreads() is for the whole block, at one place");
+            ": the whole block must reach the same __syncthreads()");
   }
   Site& others = phase.by_warp[warp.index];
   if (others.instruction != nullptr && !(others == at)) {
     say(warp, lane, at, "barrier in divergent code",
-        "other lanes of its warp have come to the same barrier at " + where(grid.program, others) +
-            ": a barrier is for whole warps, at one place");
+        "other lanes of its warp have arrived at the same barrier at " + where(grid.program, others) +
+            ": whole warps must reach a barrier, at one place");
   }
   others = at;
 }
@@ -75,9 +75,9 @@ void BlockSync::open(u32 id) {
   const u32 threads = block_.grid->threads;
   if (phase.any && phase.count == 0 && block_.live_threads < threads) {
     const u32 gone = threads - block_.live_threads;
-    say(block_.warps[phase.warp], phase.lane, phase.at, "barrier that part of the block misses",
+    say(block_.warps[phase.warp], phase.lane, phase.at, "barrier that part of the block never reaches",
         std::to_string(gone) + (gone == 1 ? " thread" : " threads") + " of the block's " + std::to_string(threads) +
-            (gone == 1 ? " has" : " have") + " exited and will not come");
+            (gone == 1 ? " has" : " have") + " exited and will never arrive");
   }
   phase = Phase();
 }
@@ -88,15 +88,15 @@ void BlockSync::come(Warp& warp, const Site& at, const u32* masks) {
   for (const u32 lane : set_bits(warp.mask)) {
     const u32 mask = masks[lane];
     if ((mask >> lane & 1) == 0) {
-      return say(warp, lane, at, "lane that its own mask does not name",
+      return say(warp, lane, at, "lane missing from its own mask",
                  "lane " + std::to_string(lane) + " executes it with a mask of " + members("lane", mask));
     }
     for (u32 named = mask & warp.mask; named != 0; named &= named - 1) {
       const u32 other = first_lane(named);
       if (masks[other] == mask) continue;
-      return say(warp, lane, at, "masks that differ",
-                 "lane " + std::to_string(lane) + " says " + members("lane", mask) + ", and lane " +
-                     std::to_string(other) + ", which that names, says " + members("lane", masks[other]));
+      return say(warp, lane, at, "lanes with different masks",
+                 "lane " + std::to_string(lane) + " passes " + members("lane", mask) + ", but lane " +
+                     std::to_string(other) + ", which is in that mask, passes " + members("lane", masks[other]));
     }
   }
 }
@@ -106,9 +106,9 @@ void BlockSync::meet(Warp& warp, const Site& at, const u32* masks) {
   for (const u32 lane : set_bits(warp.mask)) {
     const u32 gone = masks[lane] & warp.present & ~warp.live;
     if (gone == 0) continue;
-    return say(warp, lane, at, "mask that names lanes which have exited",
-               "the mask of lane " + std::to_string(lane) + " names " + members("lane", gone) + ", which " +
-                   (__builtin_popcount(gone) == 1 ? "has" : "have") + " exited and will never come");
+    return say(warp, lane, at, "mask with lanes that have exited",
+               "the mask of lane " + std::to_string(lane) + " contains " + members("lane", gone) + ", which " +
+                   (__builtin_popcount(gone) == 1 ? "has" : "have") + " exited and will never arrive");
   }
 }
 

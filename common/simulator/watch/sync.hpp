@@ -1,4 +1,4 @@
-// Barriers and member masks that part of the threads misses. Those that can never be complete end the kernel anyway;
+// Barriers and member masks that part of the threads misses. Those that can never complete end the kernel anyway;
 // this check finds what happens to work.
 #pragma once
 #include "common/simulator/exec/observer.hpp"

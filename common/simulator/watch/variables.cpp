@@ -44,10 +44,10 @@ void check_variables(const Warp& warp, const Site& site, const std::vector<Touch
     std::string distance = count(begin - touch.address) + " before '" + name + "'";
     if (touch.address >= end) distance = count(touch.address - end) + " past the end of '" + name + "'";
     if (touch.address >= begin && touch.address <= end) distance = "just past the end of '" + name + "'";
-    find(grid, "index beyond a shared variable", "memory " + place,
+    find(grid, "index outside a shared variable", "memory " + place,
          {{"at", place},
           {"thread", thread_name(grid, block.number, warp.index * kWarpSize + touch.lane)},
-          {"tried", verb + count(touch.size) + " at " + hex(touch.address) + " (shared)"},
+          {"access", verb + count(touch.size) + " at " + hex(touch.address) + " (shared)"},
           {"which is", distance + ", which has " + count(variable->size)},
           {"there is", shared_name(grid, touch.address)}});
     return;
