@@ -196,7 +196,7 @@ TEST_CASE("The profile is a table that can be read on a wall", "[profile]") {
   }
 }
 
-TEST_CASE("Where lanes part is counted, and how many are active", "[profile]") {
+TEST_CASE("Where lanes diverge is counted, and how many are active", "[profile]") {
   ON_THE_SIMULATOR_ONLY();
   const Said said = child("warps/part", {{"CUDASIM_PROFILE", "1"}});
   shows(said, "branches +1 under a condition; at 1 \\(100 %\\) the lanes diverge");
@@ -380,7 +380,7 @@ TEST_CASE("The trace tells which lanes ran, and where they part", "[trace]") {
   const Said said = child("warps/part", {{"CUDASIM_TRACE", "api,ptx"}});
   shows(said, "cuLaunchKernel");
   shows(said, "setp\\..*%p1 = true in (0-7|8-31)\n");
-  shows(said, "@!?%p1 bra .*lanes part\n");
+  shows(said, "@!?%p1 bra .*lanes diverge\n");
   shows(said, " 0-7 +activemask");
   shows(said, " 8-31 +activemask.b32 %r\\d+; +%r\\d+ = 0xffffff00\n");
 }
@@ -472,15 +472,15 @@ TEST_CASE("An invalid value of a variable is reported in a sentence", "[values]"
     const Said said = child("warps/part", {{"CUDASIM_TRACE", "0"}, {variable, value}});
     shows(said, pattern);
   };
-  says("CUDASIM_PROFILE", "yes", "cudasim: CUDASIM_PROFILE=yes: 1 asks for a table .*\\.json");
+  says("CUDASIM_PROFILE", "yes", "cudasim: CUDASIM_PROFILE=yes: use 1 for a table .*\\.json");
   says("CUDASIM_PROFILE", "/nowhere/at/all.json",
        "cudasim: CUDASIM_PROFILE=/nowhere/at/all\\.json: this file cannot be");
   says("CUDASIM_TIMELINE", "/nowhere/at/all.json", "cudasim: CUDASIM_TIMELINE=.*: this file cannot be written");
   says("CUDASIM_FILM", "/nowhere/at/all", "cudasim: CUDASIM_FILM=.*: this file cannot be written");
   shows(child("warps/part", {{"CUDASIM_TRACE", "api,calls"}}),
-        "CUDASIM_TRACE=api,calls: 'calls' cannot be traced; api ");
+        "CUDASIM_TRACE=api,calls: 'calls' cannot be traced; write api ");
   shows(child("warps/part", {{"CUDASIM_TRACE", "ptx"}, {"CUDASIM_TRACE_ONLY", "warp=x"}}),
-        "CUDASIM_TRACE_ONLY=warp=x: 'warp=x' says nothing");
+        "CUDASIM_TRACE_ONLY=warp=x: 'warp=x' is not understood");
 }
 
 TEST_CASE("Without a profile or a trace, nothing is printed", "[values]") {

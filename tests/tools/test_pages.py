@@ -339,7 +339,7 @@ def test_what_cannot_be_shown_is_a_sentence():
     for words, sentence in [
         (["see"], "Which lesson?"),
         (["see", "01-01"], "has no kernel of its own"),
-        (["see", "04-03", "ONLY=nonsense"], "'nonsense' says nothing"),
+        (["see", "04-03", "ONLY=nonsense"], "'nonsense' is not understood"),
         (["see", "04-03", "ONLY=kernel=there_is_none"], "has launched no kernel to show"),
         (["see", "PROGRAM=/nonexistent"], "cannot be started: No such file"),
         (["book", "LANGUAGE=xx"], "There is no catalog for xx"),

@@ -322,7 +322,7 @@ void Tracer::executed(const Warp& warp, const Code& code, const Instruction& ins
     const bool passed = statement.kind == Class::load_constant || statement.kind == Class::move;
     if (!passed) came.push_back(addresses(seen));
   }
-  if (statement.branches && mask != 0 && mask != lanes) came.push_back("lanes part");
+  if (statement.branches && mask != 0 && mask != lanes) came.push_back("lanes diverge");
   print(source_line(grid_, code, instruction), shown_lanes(mask, warp.present), statement.text + ";", came);
 }
 
