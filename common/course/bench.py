@@ -167,7 +167,7 @@ def keep(result, facts, device):
     if os.environ.get("RECORD", "0") in ("", "0"):
         return
     if device.kind != "gpu":
-        print("     Nothing is recorded in the lesson's folder: these are the simulator's times. RECORD=1 needs a GPU.")
+        print("     Nothing is recorded in the lesson's folder, because these times are the simulator's. RECORD=1 needs a GPU.")
         return
     for made, name in ((written, f"{stem}.json"), (drawn, f"{stem}.svg")):
         if made.exists():
@@ -201,11 +201,11 @@ def main(chosen):
         shown = picture.svg(f"make {lesson}", results[-1]["output"])
         (RESULTS / f"{number_of(lesson)}.svg").write_text(shown + "\n", encoding="utf-8")
     if not results:
-        print("nothing was measured: " + ("no lesson here could run" if lessons else "none of these lessons measures") + "; what was kept stays")
+        print("nothing was measured: " + ("no lesson here could run" if lessons else "none of these lessons measures anything") + "; earlier results are kept")
         return 0
     kept = json.dumps({**facts, "lessons": results}, indent=1, ensure_ascii=False)
     (RESULTS / "results.json").write_text(kept + "\n", encoding="utf-8")
     (RESULTS / "results.md").write_text(markdown(facts, results), encoding="utf-8")
-    print(f"kept in {RESULTS.relative_to(ROOT)}/: results.md, results.json and a picture of each")
+    print(f"kept in {RESULTS.relative_to(ROOT)}/: results.md, results.json and an image for each lesson")
     return 1 if any(result["status"] not in (0, SKIPPED) for result in results) else 0
 

@@ -95,7 +95,7 @@ class Build:
     def complaint(self, target):
         """What the compilers say about a target that failed: it is built again, alone."""
         again = call([target, "QUIET=yes"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        return without_make(again.stderr) or f"it was not built: make {target}"
+        return without_make(again.stderr) or f"the build failed without a message: make {target}"
 
 
 def without_make(said):

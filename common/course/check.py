@@ -106,7 +106,7 @@ def main(chosen):
     able = [lesson for lesson in lessons if lesson not in without]
     built = build.Build(able and [build.SIMULATOR] + [target for lesson in able for target in judging.targets_of(lesson, "exercise")])
     if build.SIMULATOR in built.failed:
-        sys.exit("The simulated GPU was not built, so nothing can be linked:\n" + built.complaint(build.SIMULATOR))
+        sys.exit("The simulated GPU could not be built, so no program can be linked:\n" + built.complaint(build.SIMULATOR))
     os.environ.setdefault("CUDASIM_BUDGET", BUDGET)
     device = choose_device()
     print(device.headline(), flush=True)
@@ -125,9 +125,9 @@ def main(chosen):
         return 0
     unsolved = [lesson for lesson in able if lesson not in solved]
     if len(able) > 1:
-        print(f"To see what one of them still lacks: make check {unsolved[0]}")
+        print(f"To see what is still missing in one of them: make check {unsolved[0]}")
     else:
-        print(f"A hint is folded under the exercise in {unsolved[0]}/README.md.")
+        print(f"{unsolved[0]}/README.md has a folded hint below the exercise.")
     print("An unsolved exercise makes this command fail, so make reports an error.", flush=True)
     return 1
 

@@ -21,7 +21,7 @@ def main(words=()):
     left = [path for path in (build.rglob("*") if build.exists() else []) if path.relative_to(build).parts[0] != "downloads"]
     if left:
         sys.exit(f"Not all of build/ could be removed: {pathlib.Path(left[0]).relative_to(ROOT)} belongs to {owner(left[0])}.")
-    print("removed build/; your answers and what was downloaded stay")
+    print("removed build/; your answers and the downloads are kept")
     return 0
 
 

@@ -23,7 +23,7 @@ def check_temporary_folder() -> None:
         probe.write_bytes(bytes(65536))
     except OSError as problem:
         why = f"{problem.strerror}, with {fetch.free_megabytes(folder)} MB free" if folder.is_dir() else "there is no such folder"
-        advice = "make … TMPDIR=/another/folder names another."
+        advice = "To use another folder, type: make … TMPDIR=/another/folder"
         raise Refused(f"The compilers cannot write their temporary files to {folder}: {why}. {advice}") from None
     finally:
         if probe.exists():
@@ -37,12 +37,12 @@ def check_build_folder() -> None:
         probe.parent.mkdir(exist_ok=True)
         probe.touch(mode=0o755)
     except OSError as problem:
-        advice = "Make it yours, or copy the course to a folder of yours."
-        raise Refused(f"The folder {probe.parent} cannot be written: {problem.strerror}. {advice}") from None
+        advice = "Change its owner, or copy the course to a folder of your own."
+        raise Refused(f"Cannot write to the folder {probe.parent}: {problem.strerror}. {advice}") from None
     starts = os.access(probe, os.X_OK)
     probe.unlink()
     if not starts:
-        raise Refused(f"No program can be started in {probe.parent}: its file system is mounted noexec. Move the course to another.")
+        raise Refused(f"No program can be started in {probe.parent}: its file system is mounted noexec. Move the course to another file system.")
 
 
 def shares_library(compiler: str) -> bool:
@@ -55,12 +55,12 @@ def find_compiler(compiler: str) -> dict[str, str]:
     version = output(*compiler.split(), "--version")
     if not version:
         advice = "sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
-        advice = f"make CXX={os.path.basename(others[0])} …, which is here; or install it" if others else advice
+        advice = f"make CXX={os.path.basename(others[0])} …, which is installed; or install it" if others else advice
         raise Refused(f"There is no C++ compiler called {compiler.split()[0]}. Type: {advice}")
     small = '#include <concepts>\n#include <string>\nstd::integral auto one(std::string) { return 1; }\nint main() { return one(""); }\n'
     ran = subprocess.run([*compiler.split(), *"-std=c++20 -x c++ - -o /dev/null".split()], input=small, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
-        why = next((line for line in ran.stderr.splitlines() if "error" in line.lower()), "it does not say why")
+        why = next((line for line in ran.stderr.splitlines() if "error" in line.lower()), "it gives no reason")
         raise Refused(f"{compiler} does not compile a small C++20 program: {why}. Type: sudo apt-get install g++   (11 or newer)")
     instead = "" if shares_library(compiler) else next(filter(shares_library, others), "")
     if instead:

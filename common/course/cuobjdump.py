@@ -21,7 +21,7 @@ def main(words=()):
             installed = str(folder / "nvidia" / "cu13" / "bin" / "cuobjdump")
             os.chmod(installed, 0o755)
     except fetch.Missing as why:
-        print(f"cuobjdump was not fetched: {why}. Compile with nvcc --no-compress instead.", file=sys.stderr)
+        print(f"cuobjdump could not be fetched: {why}. Compile with nvcc --no-compress instead.", file=sys.stderr)
         return 1
     link.unlink(missing_ok=True)
     link.symlink_to(os.path.abspath(installed))

@@ -54,18 +54,18 @@ def probe(environment=None):
 
 # What cuInit returns if the GPU is missing (CUresult, driver API manual).
 NO_GPU = {
-    "none": "no NVIDIA driver here",
-    "crashed": "the NVIDIA driver here crashes",
-    34: "only the toolkit's stub library here, no NVIDIA driver",
-    100: "the NVIDIA driver here sees no GPU",
-    999: "the NVIDIA driver here does not start: cuInit returns CUDA_ERROR_UNKNOWN",
+    "none": "no NVIDIA driver on this machine",
+    "crashed": "the NVIDIA driver crashes",
+    34: "no NVIDIA driver, only the toolkit's stub library",
+    100: "the NVIDIA driver sees no GPU",
+    999: "the NVIDIA driver does not start: cuInit returns CUDA_ERROR_UNKNOWN",
 }
 
 
 def why_no_gpu(result, count):
     if result == 0 and count == 0:
         return NO_GPU[100]
-    return NO_GPU.get(result, f"the NVIDIA driver here does not start: cuInit returns {result}")
+    return NO_GPU.get(result, f"the NVIDIA driver does not start: cuInit returns {result}")
 
 
 def wished_device():
@@ -88,7 +88,7 @@ def choose_device():
             return Device("simulator" if is_simulator else "gpu", name, why, dict(os.environ), version)
         reason = why_no_gpu(result, count)
         if wish == "gpu":
-            sys.exit(f"DEVICE=gpu, but there is no GPU to run on: {reason}. `make doctor` says more; DEVICE=simulator runs without one.")
+            sys.exit(f"DEVICE=gpu, but there is no GPU to run on: {reason}. `make doctor` explains why; DEVICE=simulator runs without one.")
     environment = dict(os.environ)
     before = environment.get("LD_LIBRARY_PATH")
     environment["LD_LIBRARY_PATH"] = f"{SIMULATOR}:{before}" if before else str(SIMULATOR)

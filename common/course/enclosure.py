@@ -49,7 +49,7 @@ def bubblewrap():
     command = [program, "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--unshare-all", "--die-with-parent", "true"]
     tried = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if tried.returncode:
-        said = (tried.stderr.strip().splitlines() or ["it does not say why"])[-1]
+        said = (tried.stderr.strip().splitlines() or ["it gives no reason"])[-1]
         return None, f"bubblewrap does not start here: {said.removeprefix('bwrap: ').partition('. See ')[0]}"
     return program, None
 
@@ -57,7 +57,7 @@ def bubblewrap():
 def fetch_bubblewrap():
     """Fetches the distribution's package if the program is missing; without a network, nothing happens."""
     if not shutil.which("bwrap"):
-        what = "bubblewrap, which keeps students' programs from everything else, is not here. Fetching the distribution's package, unpacked for us only (50 KB)."
+        what = "bubblewrap, which isolates students' programs, is not installed. Fetching the distribution's package, for this course only (50 KB)."
         with contextlib.suppress(fetch.Missing):
             fetch.fetch("bubblewrap", 5, "bubblewrap", what, lambda part: fetch.debian(part, part.files, "bubblewrap"))
 

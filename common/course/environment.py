@@ -113,7 +113,7 @@ class Environment:
         """Python.h, which a distribution's Python comes without. setuptools looks for it in build/python/include, too."""
         if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
             version = "%d.%d" % sys.version_info[:2]
-            what = "Fetching Python.h from the distribution's package, unpacked for us only (6 MB to download, 27 MB on disk)."
+            what = "Fetching Python.h from the distribution's package, for this course only (6 MB to download, 27 MB on disk)."
             unpack = lambda part: fetch.debian(part, part.files, f"libpython{version}-dev")
             folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, unpack)
             for file in (*folder.glob(f"usr/include/python{version}/*"), *folder.glob("usr/include/*-linux-gnu")):
@@ -131,10 +131,10 @@ def find_chromium() -> dict[str, str]:
         planned = output("apt-get", "-s", "--no-install-recommends", "install", "chromium")
         packages = re.findall(r"^Inst (\S+)", planned, re.MULTILINE)
         if not packages:
-            raise Missing("apt-get on this machine knows no package chromium")
+            raise Missing("apt-get on this machine has no package called chromium")
         fetch.debian(part, part.files, *packages)
 
-    what = "Fetching Chromium, in which the book and the films are tested, unpacked for us only (100 MB to download, 400 MB on disk)."
+    what = "Fetching Chromium, in which the book and the films are tested, for this course only (100 MB to download, 400 MB on disk)."
     folder = fetch.fetch("chromium", 600, "Chromium", what, fill)
     start = folder / "start"
     if not start.exists():
@@ -159,7 +159,7 @@ def find_torch(environment: Environment) -> dict[str, str]:
         why = "PyTorch needs Python %d.%d or newer, and python3 is %d.%d" % (*TORCH_PYTHON, *sys.version_info[:2])
         raise Missing(why, "Put a newer python3 first on the PATH. Until then, the lessons that need PyTorch are skipped.")
     version, index = pins("pytorch")[0].split("==")[1], os.environ.get("TORCH_INDEX")
-    what = f"PyTorch is not here. Fetching a private one, {version} (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; "
+    what = f"PyTorch is not installed. Fetching a private copy, {version} (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; "
     what += "the build for the CPU saves 4 GB: make … TORCH_INDEX=https://download.pytorch.org/whl/cpu)."
     words = [f"torch=={version}", "numpy", "--index-url", index] if index else ["-r", REQUIREMENTS / "pytorch.txt"]
     folder = fetch.fetch(f"torch-{version}-{TAG}", 8000, "PyTorch", what, lambda part: fetch.pip(part, *words))
@@ -167,7 +167,7 @@ def find_torch(environment: Environment) -> dict[str, str]:
     if found := look_at_torch():
         return found
     ran = subprocess.run([ENVIRONMENT / "bin/python3", "-c", "import torch"], capture_output=True, text=True, check=False)
-    raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it says nothing'])[-1]}", "Remove that folder and try again.")
+    raise Missing(f"the PyTorch in {folder} does not start: {(ran.stderr.splitlines() or ['it prints nothing'])[-1]}", "Remove that folder and try again.")
 
 
 def find_torchvision(environment: Environment, torch: str) -> dict[str, str]:
@@ -189,7 +189,7 @@ def find_torchvision(environment: Environment, torch: str) -> dict[str, str]:
     environment.add("torchvision", fetch.fetch(name, 100, "torchvision", what, install))
     if environment.runs(works):
         return {"TORCHVISION": "yes"}
-    raise Missing("the torchvision that was fetched does not work with the PyTorch here")
+    raise Missing("the torchvision that was fetched does not work with this PyTorch")
 
 
 def find_python(needs: list[str]) -> dict[str, str]:
@@ -206,6 +206,6 @@ def find_python(needs: list[str]) -> dict[str, str]:
         found |= attempt("PYTHON_HEADERS", environment.find_headers, "A part of lesson 05-03 is left out.")
         found |= attempt("TORCH", lambda: find_torch(environment), f"{pip_advice('torch')}. Until then, the lessons that need PyTorch are skipped.")
         if found.get("TORCH"):
-            advice = "Lesson 05-07 runs without it, but compares nothing with it."
+            advice = "Lesson 05-07 runs without it, but leaves out the comparison."
             found |= attempt("TORCHVISION", lambda: find_torchvision(environment, found["TORCH"]), advice)
     return found

@@ -99,7 +99,7 @@ def watched(command, environment, tool):
     if ended.returncode == SKIPPED:
         return [], None, reason_given(ended.stdout)
     if tool and NOTHING_SEEN in ended.stdout:
-        return [], None, "it starts others that use the driver, or uses none"
+        return [], None, "it starts other processes that use the driver, or does not use the driver"
     found = of_compute_sanitizer(ended.stdout) if tool else of_simulator(ended.stderr)
     return found, under.how(ended, 40) if ended.returncode else None, None
 
@@ -120,7 +120,7 @@ def judge_findings(found, intended, by_all):
     """What is wrong with these findings, as lines. `intended`: the beginnings of what is to be found; each tool finds its own sort of
     mistake, so that they have to be in what all of them have found."""
     missing = [one for one in intended if not any(finding.startswith(one) for finding in by_all)]
-    return [f"it found: {finding}" for finding in unexpected(found, intended)] + [f"not found: {one}" for one in missing]
+    return [f"unexpected: {finding}" for finding in unexpected(found, intended)] + [f"missing: {one}" for one in missing]
 
 
 def intended_of(lesson, device, name="the program"):
@@ -143,10 +143,10 @@ def main(wish, parts):
     device = choose_device()
     print(device.headline(), flush=True)
     if (wish == "compute-sanitizer") != (device.kind == "gpu"):
-        print("skipped: " + ("compute-sanitizer needs a GPU" if device.kind == "simulator" else "these checks are the simulator's: DEVICE=simulator"))
+        print("skipped: " + ("compute-sanitizer needs a GPU" if device.kind == "simulator" else "these checks need the simulator: DEVICE=simulator"))
         return 0
     if device.kind == "gpu" and not shutil.which("compute-sanitizer"):
-        print("skipped: compute-sanitizer is not in the path. It comes with the CUDA toolkit, in its folder bin")
+        print("skipped: compute-sanitizer is not on the PATH. It is in the folder bin of the CUDA toolkit")
         return 0
     reasons = {lesson: under.why_not(lesson) for lesson in lessons(parts)}
     able = [lesson for lesson, reason in reasons.items() if not reason]

@@ -61,7 +61,7 @@ def link(name: str, target: object) -> str:
     except OSError as problem:  # a file system without links
         if re.fullmatch(r"[\w./+-]+", target):
             return target
-        raise Refused(f"build/{name} cannot be made a link to {target}: {problem.strerror}. Move the course to a file system with links.") from None
+        raise Refused(f"Cannot create build/{name} as a link to {target}: {problem.strerror}. Move the course to a file system that supports links.") from None
     return f"build/{name}"
 
 
@@ -100,11 +100,11 @@ def store_for(megabytes: int) -> pathlib.Path:
             with open(store / "lock", "a"):
                 free = free_megabytes(store)
         except OSError as problem:
-            why.append(f"{store} cannot be written ({problem.strerror})")
+            why.append(f"cannot write to {store} ({problem.strerror})")
             continue
         if free >= megabytes:
             return store
-        why.append(f"{store} has {free} MB free, and {megabytes} MB are needed")
+        why.append(f"{store} has {free} MB free, but {megabytes} MB are needed")
     raise Missing("; ".join(why) + "; make … XDG_CACHE_HOME=/another/folder chooses another place")
 
 

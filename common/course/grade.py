@@ -100,7 +100,7 @@ def refused(path, lesson):
     """Why a file is not judged, or None."""
     about = os.lstat(path)
     if not stat.S_ISREG(about.st_mode):
-        return "it is a link or no regular file"
+        return "it is a link, or not a regular file"
     if about.st_size > LARGEST:
         return f"it has {about.st_size >> 20} MB"
     wanted = exercise.file_of(lesson).suffix
@@ -115,7 +115,7 @@ def collect(folder, chosen):
         for path in files_of(student):
             shown, lesson = readable(str(path.relative_to(folder))), lesson_of(path.relative_to(student))
             if lesson is None:
-                notes.append(f"{shown}: its path names no lesson")
+                notes.append(f"{shown}: its path does not name a lesson")
             elif chosen and lesson not in chosen:
                 continue
             elif why := refused(path, lesson):
@@ -234,7 +234,7 @@ class Judge:
         try:
             ended = self.enclosed.run([folder / "check"], self.limit * 3, empty, [empty], {**environment, "CUDASIM_CHECK": "all"})
         except subprocess.TimeoutExpired:
-            return f"with every check of the simulator, it did not end within {self.limit * 3} s"
+            return f"with all of the simulator's checks, it did not finish within {self.limit * 3} s"
         found = faults.unexpected(faults.of_simulator(ended.stderr), faults.intended_of(self.lesson, self.device, "the answer's check"))
         return "\n".join(found) or None
 
@@ -335,13 +335,13 @@ class Grading:
                     todo[label] = pool.submit(self.reference, judging, name, content, key)
         waiting = [label for label, each in todo.items() if not isinstance(each, dict)]
         if waiting:
-            print(f"judging {len(waiting)} solutions and kept wrong solutions first; they are kept in build/grade/known.json", flush=True)
+            print(f"judging {len(waiting)} reference solutions and known wrong solutions first; the results are kept in build/grade/known.json", flush=True)
         found = {label: each if isinstance(each, dict) else each.result() for label, each in todo.items()}
         file.write_text(json.dumps({**kept, **found}, indent=1), encoding="utf-8")
         for lesson, judging in self.judges.items():
             solution = found[f"{lesson}/solution"]
             if solution["status"] != "solved":
-                self.skipped[lesson] = f"the solution itself is not judged right here: {solution['why']}"
+                self.skipped[lesson] = f"the reference solution fails its check on this machine: {solution['why']}"
             judging.names = solution["names"]
             self.known[lesson] = [
                 mistakes.Known(

@@ -13,7 +13,7 @@ from course import ROOT, lessons
 from course.lessons import is_python
 from course.process import git, how_it_ended, run_limited
 
-UNFINISHED = "the program ended in the middle of it"
+UNFINISHED = "the program ended during this test case"
 LIMIT = 300  # seconds for one binary; a case that hangs is stopped and named
 SUITE_LIMIT = 1200  # for one of a suite
 ALONE = "[alone]"  # the tag of cases that compare a GPU's free memory: no other case may run beside them
@@ -133,20 +133,20 @@ class Run:
         if self.cases and (killed or self.cases[-1].failure == UNFINISHED):
             self.culprit = self.cases[-1]
             told = "" if self.culprit.failure in (None, UNFINISHED) else self.culprit.failure + "\n"
-            how = f"the program {self.end} in the middle of it" + (f", in {place}" if place else "")
+            how = f"the program {self.end} during this test case" + (f", in {place}" if place else "")
             if self.hung:
-                how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the cases after it were not tried)"
+                how = f"still running after {limit} s: an infinite loop, or a wait that never ends? (later test cases were not run)"
             elif "CUDA_ERROR_LAUNCH_TIMEOUT" in self.said:  # every other case would take as long again
-                how, self.hung = "a kernel does not end (the cases after it were not tried)", True
+                how, self.hung = "a kernel does not finish (later test cases were not run)", True
             elif re.search("^terminat.* without an active exception$", self.said, re.MULTILINE):  # the C++ library says no more than that
                 how += ": was a std::thread not joined?"
             elif self.status == 1 and re.search(r"^\S+:\d+: .* -> CUDA_ERROR_", self.said, re.MULTILINE):
-                how += ", as CU_CHECK does: CU_THROW throws instead"
+                how += ", as CU_CHECK does; CU_THROW throws an exception instead"
             self.culprit.failure = f"{told}{how}\n{self.said}".strip()
         self.note_skips()
         # Catch2's own: 0 all well, 2 and 4 nothing to do or all skipped.
         if self.cases and self.status not in (None, 0, 2, 4) and not any(case.failure for case in self.cases):
-            self.cases.append(Case("the test program ends well"))
+            self.cases.append(Case("the test program exits normally"))
             self.cases[-1].failure = f"all cases passed, then it {self.end}\n{self.said}"
 
     def note_skips(self):
@@ -237,9 +237,9 @@ def _run_pytest(places_of_tests, environment, limit, cases, run=run_limited):
                 command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(filter(None, places))),
                 stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             )  # fmt: skip
-            how, said = f"the program {how_it_ended(ended.returncode)} in the middle of it", ended.stdout.strip()
+            how, said = f"the program {how_it_ended(ended.returncode)} during this test case", ended.stdout.strip()
         except subprocess.TimeoutExpired as stopped:
-            how = f"still running after {limit} s: an endless loop, or a wait for what never comes? (the tests after it were not tried)"
+            how = f"still running after {limit} s: an infinite loop, or a wait that never ends? (later tests were not run)"
             said, hung = (stopped.stdout or b"").decode(errors="replace").strip(), True
         running, faulty = None, False
         for line in open(told, encoding="utf-8") if os.path.exists(told) else []:
@@ -257,7 +257,7 @@ def _run_pytest(places_of_tests, environment, limit, cases, run=run_limited):
         cases["the tests start"] = Case("the tests start")
         cases["the tests start"].failure = said or how
     if faulty and "launch timed out" in case.failure:  # every other test would take as long again
-        case.failure += "\n(the tests after it were not tried)"
+        case.failure += "\n(later tests were not run)"
         return False
     return faulty or running and not hung
 

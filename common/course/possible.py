@@ -21,13 +21,13 @@ def why_not(lesson, for_check=False):
     if not found.get("CUDA_INCLUDE"):
         return found.get("WITHOUT_TOOLKIT") or "no CUDA toolkit was looked for"
     if not found["NVCC"] and (has_kernels(lesson) or nvcc_compiles_host_code(lesson)):
-        return f"its kernels need nvcc, and the toolkit in {found['TOOLKIT']} has none"
+        return f"its kernels need nvcc, but the toolkit in {found['TOOLKIT']} has none"
     if found["WITHOUT_HOST_NVCC"] and nvcc_compiles_host_code(lesson):
         return found["WITHOUT_HOST_NVCC"]
     if is_python(lesson) and not found.get("TORCH"):
         return found.get("WITHOUT_TORCH") or TORCH_UNKNOWN
     if is_python(lesson) and includes_cuda_of_torch(lesson) and not found["TORCH_CUDA"]:
-        return "the PyTorch here was built without CUDA"
+        return "this PyTorch was built without CUDA"
     return why_not_judged(lesson) if for_check else None
 
 

@@ -11,7 +11,7 @@ RESTORE = "`git status` names it, and `git checkout` with that name restores it.
 
 def reason_given(printed):
     """The last line of a program that ended with SKIPPED: 'skipped: there is no NVRTC here'."""
-    lines = printed.strip().splitlines() or ["it did not say why"]
+    lines = printed.strip().splitlines() or ["it gave no reason"]
     return lines[-1].removeprefix("skipped: ")
 
 

@@ -86,7 +86,7 @@ def main(lessons):
     if failed:
         print("If you did not break it on purpose, `git diff` shows what was edited. make now reports an error.", flush=True)
     if len(lessons) > 1:
-        counts = f"{len(lessons) - len(failed) - len(skipped)} lessons ended well, {len(failed)} failed{by_number(failed)}, {len(skipped)} skipped{by_number(skipped)}"
+        counts = f"{len(lessons) - len(failed) - len(skipped)} lessons succeeded, {len(failed)} failed{by_number(failed)}, {len(skipped)} skipped{by_number(skipped)}"
         print(f"\n{counts}")
     return 1 if failed else 0
 

@@ -57,7 +57,7 @@ def record(command: list[str], environment: dict[str, str], file: pathlib.Path, 
         raise NoFilm(complaints[0].removeprefix("cudasim: ").replace("CUDASIM_FILM_ONLY", "ONLY"))
     if not films:
         why = "it ended with status " + str(ran.returncode) + " and" if ran.returncode else "it"
-        raise NoFilm(f"{pathlib.Path(command[0]).name} has launched no kernel to show: {why} printed: {(ran.stderr or ran.stdout).strip()[-300:] or 'nothing'}")
+        raise NoFilm(f"{pathlib.Path(command[0]).name} launched no kernel to show: {why} printed: {(ran.stderr or ran.stdout).strip()[-300:] or 'nothing'}")
     return films
 
 
@@ -127,7 +127,7 @@ def film(name: str, title: str, runs: list[tuple[str, list[str], dict[str, str]]
     cut = [each for each in films if each["cut"]]
     print(f"The film is in {out.relative_to(ROOT)} ({len(made) // 1000} KB). Open it in a browser. It shows: {', '.join(each['label'] for each in films)}")
     if cut:
-        print(f"The first {steps} steps of each kernel are shown; more were cut of: {', '.join(each['label'] for each in cut)}")
+        print(f"The first {steps} steps of each kernel are shown; the rest was cut off for: {', '.join(each['label'] for each in cut)}")
     return out
 
 

@@ -60,7 +60,7 @@ def main(needs: list[str]) -> int:
         say(f"Nothing was set up: {problem.filename or ROOT / 'build'}: {problem.strerror}. {free} MB are free in the course's folder.")
         return 1
     except KeyboardInterrupt:
-        say("Interrupted: nothing half-made was kept.")
+        say("Interrupted: no incomplete files were kept.")
         return 130
     return 0
 
@@ -162,25 +162,25 @@ def find_toolkit() -> dict[str, str]:
     roots = [home] if home else [os.path.dirname(os.path.dirname(program)) for program in programs] + INSTALLED
     found = next(filter(None, (look_at_toolkit(pathlib.Path(root).absolute()) for root in roots)), {})
     if home and not found:
-        raise Refused(f"CUDA_HOME is {home}, but there is no include/cuda.h in it. Correct it, or unset it to have a toolkit looked for.")
+        raise Refused(f"CUDA_HOME is {home}, but there is no include/cuda.h in it. Correct it, or unset it to let the course search for a toolkit.")
     if found:
         version, why = int(found["CUDA_VERSION"]), ""
         if version < OLDEST_TOOLKIT:
             why = f"the course needs {as_text(OLDEST_TOOLKIT)} or newer"
         elif 0 < driver < version:
-            why = f"the driver here loads kernels up to CUDA {as_text(driver)}"
+            why = f"this driver loads kernels up to CUDA {as_text(driver)}"
         if why:
             say(f"Note: the toolkit in {found['TOOLKIT']} is CUDA {as_text(version)}, and {why}.")
         if home or not why:
             if wish and wish != as_text(version):
                 say(
-                    f"Note: the toolkit in {found['TOOLKIT']}, CUDA {as_text(version)}, is used: "
-                    "TOOLKIT_VERSION chooses the private one, which is fetched only if no other will do."
+                    f"Note: the toolkit in {found['TOOLKIT']}, CUDA {as_text(version)}, is used. "
+                    "TOOLKIT_VERSION selects the private one, which is fetched only if no installed one is suitable."
                 )
             return found
     if 0 < driver < OLDEST_TOOLKIT:
         needs = as_text(OLDEST_TOOLKIT)
-        raise Missing(f"the driver here is one for CUDA {as_text(driver)}, and the course needs {needs} or newer", "Update the driver.")
+        raise Missing(f"this driver is for CUDA {as_text(driver)}, but the course needs {needs} or newer", "Update the driver.")
     return private_toolkit(wish or (as_text(driver) if 0 < driver < 13000 else NEWEST_TOOLKIT))
 
 
@@ -199,7 +199,7 @@ def private_toolkit(version: str) -> dict[str, str]:
         shutil.copy(ROOT / "common" / "nvcc12.py", root / "bin" / "nvcc")
         (root / "bin" / "nvcc").chmod(0o755)
 
-    what = f"CUDA toolkit to use here. Fetching a private one, CUDA {version}, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
+    what = f"CUDA toolkit that the course can use. Fetching a private one, CUDA {version}, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
     size = "about 200 MB to download, 500 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it"
     folder = fetch.fetch(f"cuda-{version}", 1200, "CUDA toolkit", f"There is no {what}\n({size})", fill)
     if found := look_at_toolkit(folder / "nvidia" / f"cu{major}") or look_at_toolkit(folder / "nvidia" / "cuda_runtime"):
@@ -226,8 +226,8 @@ def find_catch2(compiler: str) -> dict[str, str]:
         return found
     if compiles(header, "-E"):
         raise Missing(f"Catch2 does not link with {compiler}: its library here was built with another compiler", "Use that one: make test CXX=g++")
-    what = "Catch2, which the tests are written with, is not here. Fetching the distribution's package, "
-    what += "unpacked for us only (under 1 MB; 5 MB on disk)."
+    what = "Catch2, the test framework, is not installed. Fetching the distribution's package, "
+    what += "for this course only (under 1 MB; 5 MB on disk)."
     folder = fetch.fetch("catch2", 20, "Catch2", what, lambda part: fetch.debian(part, part.files, "catch2"))
     here, library = link("catch2", folder), next(folder.rglob("libCatch2.a"), None)
     libraries = f"-L{here}/{library.parent.relative_to(folder)} -lCatch2" if library else ""

@@ -98,7 +98,7 @@ def in_words(failure):
     for line in failure.splitlines():
         found = re.fullmatch(r'(\S+:\d+): (?:CHECK|REQUIRE)\( .* \) was "(.+)" == "(?:|all right)"', line)
         lines.append(f"{found.group(2)}   ({found.group(1)})" if found else line)
-    if len(lines) > 1 and lines[0].startswith("after ") and re.search(r" in the middle of it, in \w+\.cpp:\d+", lines[1]):
+    if len(lines) > 1 and lines[0].startswith("after ") and re.search(r" during this test case, in \w+\.cpp:\d+", lines[1]):
         del lines[0]  # where the check was; the learner's own line says more
     return "\n".join(lines)
 

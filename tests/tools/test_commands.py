@@ -132,8 +132,8 @@ def test_what_failed_or_was_skipped_is_named_beside_its_count():
     told = lambda lesson: ["false"] if lesson == "02-context/03-stack" else ["true"]
     with mock.patch.multiple(run, choose_device=lambda: device, program=told, why_not=skipped.get):
         for lessons, last in (
-            (["01-driver-init/01-hello-driver", "02-context/03-stack", *skipped], "1 lessons ended well, 1 failed (02-03), 2 skipped (05-08, 05-10)"),
-            (["01-driver-init/01-hello-driver", "01-driver-init/02-version"], "2 lessons ended well, 0 failed, 0 skipped"),
+            (["01-driver-init/01-hello-driver", "02-context/03-stack", *skipped], "1 lessons succeeded, 1 failed (02-03), 2 skipped (05-08, 05-10)"),
+            (["01-driver-init/01-hello-driver", "01-driver-init/02-version"], "2 lessons succeeded, 0 failed, 0 skipped"),
         ):
             with contextlib.redirect_stdout(io.StringIO()) as shown:
                 run.main(lessons)

@@ -63,7 +63,7 @@ def test_what_is_not_an_exercise_is_not_opened(folder):
     found, notes = grade.collect(folder, [])
     assert {student: list(own) for student, own in found.items()} == {"a": [], "b": [], "c": [LESSON]}, found
     told = "\n".join(notes)
-    for part in ("a/02-06.cpp: it is a link", "a/02-07.cpp: it is a link or no regular file", "b/02-06.cu: the exercise of 02-06 is exercise.cpp", "b/exercise.cpp: its path names no lesson", "b/02-07.cpp: it has 1 MB"):
+    for part in ("a/02-06.cpp: it is a link", "a/02-07.cpp: it is a link, or not a regular file", "b/02-06.cu: the exercise of 02-06 is exercise.cpp", "b/exercise.cpp: its path does not name a lesson", "b/02-07.cpp: it has 1 MB"):
         assert part in told, told
     assert "is judged instead" in told and grade.collect(folder, ["02-context/07-scope"])[0]["c"] == {}
 

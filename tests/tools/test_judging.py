@@ -43,10 +43,10 @@ def test_what_looks_for_mistakes_in_kernels_is_read():
 
 def test_only_what_is_intended_may_be_found_and_it_must_be():
     assert faults.judge_findings([], [], []) == []
-    assert faults.judge_findings(["a race"], [], ["a race"]) == ["it found: a race"]
+    assert faults.judge_findings(["a race"], [], ["a race"]) == ["unexpected: a race"]
     assert faults.judge_findings(["a leak of 4"], ["a leak"], ["a leak of 4"]) == []
     assert faults.judge_findings([], ["a leak"], ["a leak of 4"]) == []  # another tool has
-    assert faults.judge_findings([], ["a leak"], []) == ["not found: a leak"]
+    assert faults.judge_findings([], ["a leak"], []) == ["missing: a leak"]
 
 
 # Stands for a Catch2 binary: three test cases, of which the second ends the program unless it is left out.
@@ -83,13 +83,13 @@ def cases_of_program(**environment):
 def test_a_case_that_ends_the_program_fails_and_the_others_still_run():
     cases = cases_of_program()
     assert cases["fails"].failure == "a.cpp:7: CHECK( a == b ) was 1 == 2"
-    assert cases["ends, the program"].failure == "the program ended with status 3 in the middle of it\nthe call failed"
+    assert cases["ends, the program"].failure == "the program ended with status 3 during this test case\nthe call failed"
     assert cases["is skipped"].failure is None and cases["is skipped"].skipped == "no second device"
 
 
 def test_a_program_that_ends_itself_by_a_macro_is_told_of_the_other():
     ended = cases_of_program(STATUS="1", SAID="a.cpp:7: cuInit(0) -> CUDA_ERROR_NO_DEVICE: none")
-    assert "status 1 in the middle of it, as CU_CHECK does: CU_THROW throws instead\na.cpp:7: cuInit" in ended["ends, the program"].failure
+    assert "status 1 during this test case, as CU_CHECK does; CU_THROW throws an exception instead\na.cpp:7: cuInit" in ended["ends, the program"].failure
 
 
 def test_a_case_that_rejects_is_enough():
@@ -145,7 +145,7 @@ def test_a_program_that_ends_badly_after_its_last_case_fails():
         program.write_text(PROGRAM.replace('success="false"', 'success="true"') + "echo 'leaked' >&2; exit 23\n", encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         *_, last = judge.run_cases(program, dict(os.environ))
-    assert last.name == "the test program ends well" and last.failure.startswith("all cases passed, then it ended with status 23\n"), last.failure
+    assert last.name == "the test program exits normally" and last.failure.startswith("all cases passed, then it ended with status 23\n"), last.failure
     assert last.failure.endswith("leaked"), last.failure
 
 
@@ -294,7 +294,7 @@ def test_a_case_that_hangs_is_stopped_and_named():
         program.write_text(ENDLESS, encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         (case,) = judge.run_cases(program, dict(os.environ), limit=1)
-    assert case.failure.startswith("still running after 1 s: an endless loop, or a wait for what never comes?")
+    assert case.failure.startswith("still running after 1 s: an infinite loop, or a wait that never ends?")
 
 
 def test_the_cases_after_a_kernel_that_does_not_end_are_not_tried():
@@ -303,7 +303,7 @@ def test_the_cases_after_a_kernel_that_does_not_end_are_not_tried():
         program.write_text(PROGRAM.replace("the call failed", "-> CUDA_ERROR_LAUNCH_TIMEOUT"), encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         *_, last = judge.run_cases(program, dict(os.environ))
-    assert last.failure == "a kernel does not end (the cases after it were not tried)\n-> CUDA_ERROR_LAUNCH_TIMEOUT", last.failure
+    assert last.failure == "a kernel does not finish (later test cases were not run)\n-> CUDA_ERROR_LAUNCH_TIMEOUT", last.failure
 
 
 def test_a_thread_that_nobody_joins_is_called_that():
@@ -350,7 +350,7 @@ def test_what_came_of_tests_in_python_is_known_when_one_ends_the_program_and_the
         cases = {case.name: case for case in judge.run_pytest(folder, environment)}
         assert [case.name for case in judge.run_pytest(folder, environment, until="four")] == ["one", "two", "three", "four"]
     assert cases["one"].failure is None and cases["two"].failure == "first" and cases["three"].skipped == "no GPU"
-    assert cases["four"].failure.startswith("the program was killed by signal 6 (Aborted) in the middle of it")
+    assert cases["four"].failure.startswith("the program was killed by signal 6 (Aborted) during this test case")
     assert list(cases) == ["one", "two", "three", "four", "five", "six"]
     assert cases["five"].failure == "illegal address" and cases["six"].failure is None
 

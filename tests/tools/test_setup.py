@@ -149,8 +149,8 @@ def driver(version, name="NVIDIA H200"):
 @pytest.mark.parametrize(
     ("supports", "has", "said"),
     [
-        (12080, 13000, "is CUDA 13.0, and the driver here loads kernels up to CUDA 12.8"),
-        (12080, 12090, "is CUDA 12.9, and the driver here loads kernels up to CUDA 12.8"),
+        (12080, 13000, "is CUDA 13.0, and this driver loads kernels up to CUDA 12.8"),
+        (12080, 12090, "is CUDA 12.9, and this driver loads kernels up to CUDA 12.8"),
         (13000, 13000, ""),
         (13000, 12080, ""),
         (13000, 11080, "is CUDA 11.8, and the course needs 12.0"),
@@ -167,7 +167,7 @@ def test_a_toolkit_that_does_not_suit_the_driver_is_not_used(house, supports, ha
 
 def test_a_driver_that_is_too_old_for_any_toolkit_is_told(house):
     with driver(11080), mock.patch.object(fetch, "ROOT", house.root), mock.patch.dict(os.environ, {"PATH": str(house.bin), "CUDA_HOME": ""}):
-        with mock.patch.object(setup, "look_at_toolkit", lambda root: {}), pytest.raises(fetch.Missing, match="one for CUDA 11.8, and the course needs 12.0"):
+        with mock.patch.object(setup, "look_at_toolkit", lambda root: {}), pytest.raises(fetch.Missing, match="is for CUDA 11.8, but the course needs 12.0"):
             setup.find_toolkit()
 
 
@@ -215,7 +215,7 @@ def test_on_a_file_system_without_links_plain_paths_are_used_as_they_are(house):
 def test_what_prevents_every_build_is_said_before_anything_is_fetched(house):
     build = house.root / "build"
     build.write_text("a file")
-    assert f"The folder {build} cannot be written" in house.set_up().stderr
+    assert f"Cannot write to the folder {build}" in house.set_up().stderr
     build.unlink()
     assert "There is no C++ compiler called no-compiler. Type: make CXX=g++ …, which is here" in house.set_up(CXX="no-compiler").stderr
     assert "CUDA_HOME is /o'clock, but there is no include/cuda.h in it" in house.set_up(CUDA_HOME="/o'clock").stderr
@@ -315,7 +315,7 @@ def test_an_interruption_leaves_nothing_and_stops_what_was_started(house, number
     until(lambda: pids or pids.extend(path.read_text().strip() for path in house.cache.glob("part.*/files/pid") if path.read_text().strip()))
     running.send_signal(number)
     said = running.communicate(timeout=60)[1]
-    assert running.returncode == 130 and "Interrupted: nothing half-made was kept." in said and "Traceback" not in said, said
+    assert running.returncode == 130 and "Interrupted: no incomplete files were kept." in said and "Traceback" not in said, said
     assert nothing_half_made(house)
     until(lambda: not pathlib.Path(f"/proc/{pids[0]}").exists())
 
@@ -472,7 +472,7 @@ def test_a_private_pytorch_is_fetched_from_the_index_that_was_named(house):
     fill = TORCH.format(string=True).replace("\n", "\\n")
     house.packages(f'echo "$@" >> {house.folder}/asked; case "$*" in *torch==*) mkdir -p $target/torch; printf "{fill}" > $target/torch/__init__.py ;; esac\n')
     ended = house.set_up("torch", CUDA_HOME=str(house.toolkit("cuda")), TORCH_INDEX="http://a/b")
-    assert "Fetching a private one" in ended.stderr and "2.8 GB to download, 4.7 GB on disk" in ended.stderr, ended.stderr
+    assert "Fetching a private copy" in ended.stderr and "2.8 GB to download, 4.7 GB on disk" in ended.stderr, ended.stderr
     assert (house.found()["TORCH"], house.found()["TORCH_OLD_STRING"], house.found()["TORCH_CUDA"]) == ("9.9", "no", "")
     asked = [line for line in (house.folder / "asked").read_text().splitlines() if "--index-url" in line]
     assert len(asked) == 1 and asked[0].endswith("torch==2.13.0 numpy --index-url http://a/b"), asked

@@ -60,7 +60,7 @@ def course_rows(made: dict[str, str]) -> list[tuple[str, str]]:
     try:
         chosen = device.choose_device()
     except SystemExit as refused:
-        return rows + [("lessons", str(refused.code).replace("`make doctor` says more; ", ""))]
+        return rows + [("lessons", str(refused.code).replace("`make doctor` explains why; ", ""))]
     built = chosen.kind == "gpu" or (device.SIMULATOR / "libcuda.so.1").exists()
     name = chosen.name if built else "the simulated GPU, which `make run` builds first"
     return rows + [("lessons", f"run on: {name} ({chosen.why})")]

@@ -333,7 +333,7 @@ def torch_and_cudnn(found: Findings) -> Problem | None:
     got = found.for_torch("cudnn")
     if not wanted or not got or not got.version or as_version(got.version)[:2] == as_version(wanted)[:2]:
         return None
-    said = f"PyTorch was built with cuDNN {wanted} and gets {got.version}, {got.path} ({got.for_torch})"
+    said = f"PyTorch was built with cuDNN {wanted} but loads {got.version}, {got.path} ({got.for_torch})"
     state = BROKEN if as_version(got.version)[0] != as_version(wanted)[0] else LIMITED
     return Problem(state, said, "unset LD_LIBRARY_PATH" if got.for_torch == "LD_LIBRARY_PATH" else reinstall(found, "cudnn"))
 
