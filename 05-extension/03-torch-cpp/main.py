@@ -10,7 +10,7 @@ from torch.autograd import gradcheck, gradgradcheck
 
 from common.built import built
 
-warnings.filterwarnings("ignore", "Dynamo does not know how to trace")  # a page of advice; the table has a word for it
+warnings.filterwarnings("ignore", "Dynamo does not know how to trace")  # a page of advice; the table reports the failure in one word
 torch.ops.load_library(built(__file__, "op.so"))
 sys.path.insert(0, built(__file__, "module"))
 try:

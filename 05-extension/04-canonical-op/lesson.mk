@@ -10,7 +10,7 @@ OP_WITH_CUDA := $(if $(and $(TORCH_CUDA),$(NVCC),$(if $(WITHOUT_HOST_NVCC),,yes)
 # compute_75 -> 7.5+PTX: machine code for the oldest GPU, and PTX for all newer ones.
 OP_ARCH := $(shell echo $(PTX_ARCH) | sed -E 's/compute_([0-9]+)([0-9])/\1.\2+PTX/')
 
-# $1: the folder with setup.py. What torch.compile has cached goes, too: its cache does not notice that a gradient has changed.
+# $1: the folder with setup.py. What torch.compile has cached is removed, too, because its cache does not notice a changed gradient.
 build_package = $(Q)rm -rf $(@D) $(@D).source $(@D)/../inductor && mkdir -p $(@D) && cp -r $1 $(@D).source && root=$$PWD && cd $(@D).source && \
   PYTHONPATH= CXX='$(CXX)' MAX_JOBS=2 SQUARE_PLUS_CUDA=$(OP_WITH_CUDA) CUDA_HOME="$$root/$(CUDA_ROOT)" TORCH_CUDA_ARCH_LIST=$(OP_ARCH) \
   "$$root/$(PYTHON)" setup.py -q build --build-lib ../installed >../build.log 2>&1 || { cat ../build.log >&2; exit 1; }
@@ -50,7 +50,7 @@ build/texts/$(OP)/%/cuda.ptx: build/texts/$(OP)/%/package/csrc/cuda.cu build/fla
 
 # ---- Exercises: a library for PyTorch, and the kernels alone ------------------------------------------------------------------------
 
-# With them, a stand-in for CUDA, under which the tests run the host code where there is no GPU.
+# Also a stand-in for CUDA, with which the tests run the host code on machines without a GPU.
 $(filter build/tests/$(OP)/%/exercise.ptx,$(WANTED) $(MAKECMDGOALS)): build/tests/$(OP)/%/exercise.ptx: $$(call answer,$(OP)/$$*,cu) $(OP)/package/csrc/op.hpp build/flags.lessons build/flags.torch build/tests/$(OP)/standin.so
 	@mkdir -p $(@D)
 	$(torch_ptx)

@@ -76,15 +76,15 @@ def compiled(device: str) -> str:
 def empty(device: str) -> str:
     y = OP(torch.empty(0, 3, device=device), torch.ones(3, device=device))
     after = torch.ones(3, device=device) + 1  # an error that was not checked would be reported here
-    return check(y.shape == (0, 3) and after.tolist() == [2, 2, 2], "it has elements")
+    return check(y.shape == (0, 3) and after.tolist() == [2, 2, 2], "the result of an empty input is wrong")
 
 
 def captured(device: str) -> str:
-    """A CUDA graph records what is launched on the capturing stream, and runs it with the values of later."""
+    """A CUDA graph records what is launched on the capturing stream. A replay uses the values that the tensors have by then."""
     if device == "cpu":
         return NONE
     x, b = torch.zeros(1000, device=device), torch.ones(1000, device=device)
-    OP(x, b)  # what is loaded at first use is loaded before the capture
+    OP(x, b)  # loads everything that is loaded at first use, before the capture
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         y = OP(x, b)
@@ -107,7 +107,7 @@ CHECKS = {
     "gradcheck, gradgradcheck": gradients,
     "opcheck": opcheck,
     "x.t() and a broadcast b": strides,
-    "x[1:], not at 16 bytes": unaligned,
+    "x[1:], not 16-byte aligned": unaligned,
     "no elements": empty,
     "autocast: 300² + 1": autocast,
     "torch.compile, Inductor": compiled,
@@ -137,11 +137,11 @@ def main() -> int:
         failed |= any(result.tolist() != [2, 5, 10, 17, 26, 37] for result in results.values())
         print(f"{str(dtype).removeprefix('torch.'):24} | {cells['cpu']:15} | {cells['kernel']:16} | {cells.get('cuda', 'skipped')}")
 
-    print(f"\n{'check':24} | {'cpu':15} | cuda")
+    print(f"\n{'check':26} | {'cpu':15} | cuda")
     for name, function in CHECKS.items():
         cells = [outcome(lambda: function(device)) for device in devices] + (["skipped"] if reason else [])
         failed |= any(cell.startswith("FAILED") for cell in cells)
-        print(f"{name:24} | {cells[0]:15} | {cells[1]}", flush=True)
+        print(f"{name:26} | {cells[0]:15} | {cells[1]}", flush=True)
     if reason:
         print(f"\ncuda is skipped: {reason}")
     return int(failed)

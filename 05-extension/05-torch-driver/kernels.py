@@ -80,7 +80,7 @@ def require_same(name: str, *tensors: torch.Tensor) -> None:
     if first.numel() >= 1 << 32:
         raise ValueError(f"{name}: {first.numel()} elements are too many for a 32-bit number.")
     if first.device.type not in ("cpu", "cuda"):
-        raise ValueError(f"{name}: tensor 0 is on {first.device}. It runs on cpu and cuda.")
+        raise ValueError(f"{name}: tensor 0 is on {first.device}, but the kernels run only on cpu and cuda.")
     for number, tensor in enumerate(tensors):
         if tensor.device != first.device:
             raise ValueError(f"{name}: tensor {number} is on {tensor.device}, but tensor 0 is on {first.device}.")

@@ -71,7 +71,7 @@ def row(what: str, kernels: Kernels, device: str, dtype: torch.dtype) -> bool:
 
 
 def is_captured(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> bool:
-    """Whether the kernel is in PyTorch's current stream. A graph records only that stream, and its replay sees the new x."""
+    """Whether the kernel is in PyTorch's current stream. A graph records only that stream, and a replay reads the new x."""
     x, b = torch.zeros(6, device="cuda"), torch.ones(6, device="cuda")
     op(x, b)  # compiles and loads, which must not happen during a capture
     torch.cuda.synchronize()
@@ -112,7 +112,7 @@ def memory_of_the_driver(op: Callable[[torch.Tensor, torch.Tensor], torch.Tensor
 
 def main() -> int:
     if not nvrtc.is_here():
-        print("skipped: there is no NVRTC here that fits the driver")
+        print("skipped: found no NVRTC that works with this driver")
         return 77
     seen = torch.cuda.is_available()
     device = "cuda" if seen else "cpu"

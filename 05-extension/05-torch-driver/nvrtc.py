@@ -35,7 +35,7 @@ def is_here() -> bool:
 def _loaded() -> ctypes.CDLL:
     library = _found()
     if library is None:
-        raise RuntimeError("There is no NVRTC here that fits the driver.")
+        raise RuntimeError("Found no NVRTC that works with this driver.")
     return library
 
 

@@ -1,5 +1,5 @@
-// The kernels of kernels.cu in one context, and how each is launched. This file knows addresses, streams and lengths,
-// but not PyTorch.
+// The kernels of kernels.cu in one context, and how each is launched. This file deals with addresses, streams and
+// lengths, and does not depend on PyTorch.
 #pragma once
 #include "common/cu.hpp"
 

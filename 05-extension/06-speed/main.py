@@ -120,9 +120,9 @@ def time_way(way: Way) -> tuple[dict[int, Timing], str]:
 
 def time_the_op(bytes_per_second: float) -> None:
     """Prints a row for each way."""
-    print(f"y = x² + b, forward and backward, one of {LAYERS} layers, in µs: median ± half of the interquartile range")
+    print(f"y = x² + b, forward and backward, µs per layer ({LAYERS} layers): median ± half of the interquartile range")
     columns = " | ".join(f"{as_size(size):^15}" for size in sizes())
-    print(f"{'elements':25} | {columns}" + (" | kernels | of the bound" if ON_GPU else ""))
+    print(f"{'elements':25} | {columns}" + (" | kernels | of bound" if ON_GPU else ""))
     skipped: dict[str, list[str]] = {}
     too_fast = []
     for way in ways():
@@ -132,13 +132,13 @@ def time_the_op(bytes_per_second: float) -> None:
         times, kernels = time_way(way)
         largest = sizes()[-1]
         bound = BYTES * largest / way.fused / bytes_per_second
-        share = f"{bound / times[largest].median:.2f}" if largest in times else ""
+        share = f"{bound / times[largest].median:.0%}" if largest in times else ""
         cells = " | ".join(f"{times[size]!s:15}" if size in times else " " * 15 for size in sizes())
         print((f"{way.name:25} | {cells}" + (f" | {kernels:>7} | {share:>4}" if ON_GPU else "")).rstrip(), flush=True)
         if peak() and largest in times and times[largest].low < BYTES * largest / way.fused / peak():
             too_fast.append(way.name)
-    for name in too_fast:  # the tensors are far larger than any cache
-        print(f"{name}: faster than the memory can be. Did the clock stop before the GPU had finished?")
+    for name in too_fast:  # not an effect of caches: the tensors are far larger
+        print(f"{name}: faster than the memory allows. Was the clock stopped before the GPU had finished?")
     for reason, names in skipped.items():
         print(f"skipped ({reason}): {'; '.join(names)}")
 
@@ -185,7 +185,7 @@ def main() -> int:
         return 1
     print("our kernels, launched with the driver API: correct")
     bytes_per_second = speed_of_a_copy()
-    of_peak = f", {bytes_per_second / peak():.2f} of the peak" if peak() else ""
+    of_peak = f", {bytes_per_second / peak():.0%} of peak" if peak() else ""
     print(f"{torch.cuda.get_device_name() if ON_GPU else 'this CPU'}: a copy moves {bytes_per_second / 1e9:.1f} GB/s{of_peak}\n")
     time_the_op(bytes_per_second)
     time_products()

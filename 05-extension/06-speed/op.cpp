@@ -196,7 +196,7 @@ Tensor multiply(const Tensor& any_a, const Tensor& any_b) {
 
 // ---- the kernels without PyTorch: host tensors, device 0 ----
 
-// Device memory with a copy of a tensor, or filled with a pattern, so that a value that no kernel writes is noticed.
+// Device memory with a copy of a tensor, or filled with a pattern, so that an element that no kernel writes shows up.
 struct There : cu::Memory {
   explicit There(std::size_t bytes) : cu::Memory(bytes) { CU_THROW(cuMemsetD8(address, 0xee, bytes)); }
   explicit There(const Tensor& from) : cu::Memory(from.nbytes()) {

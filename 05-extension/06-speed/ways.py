@@ -41,7 +41,7 @@ def step(model: Callable[..., torch.Tensor], data: Data) -> Tensors:
 
 
 def without_autograd(data: Data) -> Tensors:
-    """The same kernels in the same order. The caller writes down the chain rule instead of autograd."""
+    """The same kernels in the same order. The caller applies the chain rule instead of autograd."""
     x, bs, g = data
     with torch.no_grad():
         y, inputs, found = x, [], []

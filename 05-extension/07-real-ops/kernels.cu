@@ -396,8 +396,9 @@ __device__ Word bits(bool low, bool high) {
 }
 
 // Which boxes of a tile are kept: those that are alive and do not overlap a better box that is kept. The loop starts
-// with all boxes that are alive and removes boxes until nothing changes. After k rounds, the first k bits are final, so
-// the loop ends; usually after one or two rounds, because better tiles have removed most boxes before. `low` and `high`
+// with all boxes that are alive. In each round, a box is kept only if it overlaps no better box kept in the round
+// before. After k rounds, the first k bits are final, so the loop ends; usually after one or two rounds, because better
+// tiles have removed most boxes before. `low` and `high`
 // tell which boxes the lane's two boxes overlap.
 __device__ Word survivors(Word alive, Word low, Word high) {
   const int lane = threadIdx.x % 32;

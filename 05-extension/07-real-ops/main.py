@@ -61,7 +61,7 @@ def gradient_rows(ops: list[Callable[[], Tensor]], inputs: list[Tensor], names: 
 
 
 def correct() -> bool:
-    print(f"{'':<28} | numbers | loop = definition  | kernel = loop      | which threads add to one number")
+    print(f"{'':<28} | numbers | loop = definition  | kernel = loop      | which threads add to the same number")
 
     boxes, scores = boxes_around(600, 30)
     kept = three_ways(lambda: real_ops.nms(boxes, scores, 0.5), lambda: reference.nms(boxes, scores, 0.5))
@@ -168,7 +168,7 @@ def cases(theirs) -> list[tuple[str, str, Call, Call, list[Tensor]]]:
 def time_ops(theirs) -> bool:
     """Prints two rows for each op, forward and backward, and one for their sum."""
     right = True
-    print(f"{'float32, in ms':26} |    ours |   other | times as fast | the other")
+    print(f"{'float32, in ms':26} |    ours |   other | speedup | the other")
     for name, other_name, ours, other, inputs in cases(theirs):
         inputs = [tensor.requires_grad_() for tensor in inputs]
         results = [op(*inputs) for op in (ours, other)]
@@ -181,8 +181,8 @@ def time_ops(theirs) -> bool:
         for part, ways in {"forward": forward, "backward": backward}.items():
             times = [yardsticks.milliseconds(way, 10)[0] for way in ways]
             total = [before + more for before, more in zip(total, times)]
-            print(f"{name + ', ' + part:26} | {times[0]:7.3f} | {times[1]:7.3f} | {times[1] / times[0]:13.2f} | {other_name}")
-        print(f"{name + ', both':26} | {total[0]:7.3f} | {total[1]:7.3f} | {total[1] / total[0]:13.2f} | {other_name}")
+            print(f"{name + ', ' + part:26} | {times[0]:7.3f} | {times[1]:7.3f} | {times[1] / times[0]:7.2f} | {other_name}")
+        print(f"{name + ', both':26} | {total[0]:7.3f} | {total[1]:7.3f} | {total[1] / total[0]:7.2f} | {other_name}")
     return right
 
 

@@ -46,8 +46,8 @@ constexpr int kChannels = 8;
 HERE inline int pieces(int channels) { return (channels + kChannels - 1) / kChannels; }
 HERE inline int smaller(int a, int b) { return a < b ? a : b; }
 
-// The four pixels around a point: their places, their weights, and the derivatives of the weights by the point's
-// coordinates. A pixel outside of the image has weight 0.
+// The four pixels around a point: their places, their weights, and the derivatives of the weights with respect to
+// the point's coordinates. A pixel outside the image has weight 0.
 template <class W>
 struct Corners {
   int at[4] = {};
@@ -417,7 +417,7 @@ struct AttentionBackward {
     for (int channel = team.lane; channel < op.channels; channel += team.size) {
       const Wide<T> arrived = gradient[Index(output) * op.channels + channel];
       for (int k = 0; k < 4; ++k) {
-        if (corners.weight[k] == 0 && corners.by_y[k] == 0 && corners.by_x[k] == 0) continue;  // outside of the image
+        if (corners.weight[k] == 0 && corners.by_y[k] == 0 && corners.by_x[k] == 0) continue;  // outside the image
         const Index at = start + Index(corners.at[k]) * op.heads * op.channels + channel;
         const Wide<T> pixel = op.value[at];
         by_y += arrived * corners.by_y[k] * pixel;

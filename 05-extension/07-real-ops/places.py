@@ -72,7 +72,7 @@ def layouts() -> str:
 def filled(kind: type[ctypes.Structure], members: dict[str, object], address: Callable[[object], object]) -> ctypes.Structure:
     """A struct with all its members, given by name; a struct inside it is a dict. address(tensor) returns the tensor's address."""
     if members.keys() != {name for name, _ in kind._fields_}:
-        raise TypeError(f"{kind.__name__} has other members than {', '.join(members)}.")
+        raise TypeError(f"{kind.__name__} does not have exactly these members: {', '.join(members)}.")
     inner = {name: type for name, type in kind._fields_ if issubclass(type, ctypes.Structure)}
     values = {name: filled(inner[name], value, address) if name in inner else address(value) for name, value in members.items()}
     return kind(**values)

@@ -23,8 +23,8 @@ def require_same(op: str, **tensors: Tensor | None) -> None:
     given = {name: tensor for name, tensor in tensors.items() if tensor is not None}
     first, *others = given
     kind = given[first]
-    require(kind.dtype in SUFFIXES, f"{op}: {first} is {kind.dtype}. It takes float16, bfloat16, float32 and float64.")
-    require(kind.device.type in ("cpu", "cuda", "meta"), f"{op}: {first} is on {kind.device}. It runs on cpu and cuda.")
+    require(kind.dtype in SUFFIXES, f"{op}: {first} is {kind.dtype}, but the op takes only float16, bfloat16, float32 and float64.")
+    require(kind.device.type in ("cpu", "cuda", "meta"), f"{op}: {first} is on {kind.device}, but the op runs only on cpu and cuda.")
     for name in others:
         require(given[name].dtype == kind.dtype, f"{op}: {name} is {given[name].dtype}, but {first} is {kind.dtype}.")
         require(given[name].device == kind.device, f"{op}: {name} is on {given[name].device}, but {first} is on {kind.device}.")
@@ -38,7 +38,7 @@ def require_coordinates(op: str, name: str, tensor: Tensor, first: str, like: Te
 
 
 def warn_of_atomics(op: str) -> None:
-    """With torch.use_deterministic_algorithms(True), PyTorch promises the same bits in every run. Atomic additions cannot keep that."""
+    """With torch.use_deterministic_algorithms(True), PyTorch promises the same bits in every run. Atomic additions cannot guarantee that."""
     if torch.are_deterministic_algorithms_enabled():
         sentence = f"{op} adds with atomics in no fixed order, so on a GPU its last digits change from run to run."
         if not torch.is_deterministic_algorithms_warn_only_enabled():
@@ -60,7 +60,7 @@ def nms(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
 
 
 def require_for_nms(boxes: Tensor, scores: Tensor) -> None:
-    require(boxes.dim() == 2 and boxes.shape[1] == 4, f"nms: boxes are n x 4, not {list(boxes.shape)}.")
+    require(boxes.dim() == 2 and boxes.shape[1] == 4, f"nms: boxes must be n x 4, not {list(boxes.shape)}.")
     require(scores.shape == boxes.shape[:1], f"nms: {boxes.shape[0]} boxes need as many scores, not {list(scores.shape)}.")
     require_same("nms", boxes=boxes, scores=scores)
 
@@ -75,7 +75,7 @@ def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
 @torch.library.register_fake(f"{LIBRARY}::nms")
 def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     require_for_nms(boxes, scores)
-    kept = torch.library.get_ctx().new_dynamic_size()  # only the result tells how many
+    kept = torch.library.get_ctx().new_dynamic_size()  # known only from the result
     return boxes.new_empty(kept, dtype=torch.int64)
 
 
@@ -95,9 +95,9 @@ def roi_align(
 
 
 def require_for_roi_align(input: Tensor, boxes: Tensor, rows: int, columns: int) -> None:
-    require(input.dim() == 4, f"roi_align: input has 4 dimensions, not {input.dim()}.")
+    require(input.dim() == 4, f"roi_align: input must have 4 dimensions, not {input.dim()}.")
     is_list = boxes.dim() == 2 and boxes.shape[1] == 5
-    require(is_list, f"roi_align: boxes are k x 5 (image, left, top, right, bottom), not {list(boxes.shape)}.")
+    require(is_list, f"roi_align: boxes must be k x 5 (image, left, top, right, bottom), not {list(boxes.shape)}.")
     require(rows > 0 and columns > 0, f"roi_align: an output of {rows} x {columns} has no bins.")
     require_same("roi_align", input=input)
     require_coordinates("roi_align", "boxes", boxes, "input", input)
@@ -105,7 +105,7 @@ def require_for_roi_align(input: Tensor, boxes: Tensor, rows: int, columns: int)
 
 def require_for_roi_align_backward(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int) -> None:
     require_for_roi_align(gradient, boxes, rows, columns)
-    require(len(shape) == 4, f"roi_align's backward: input had 4 dimensions, not {len(shape)}.")
+    require(len(shape) == 4, f"roi_align's backward: the input must have 4 dimensions, not {len(shape)}.")
     expected = (boxes.shape[0], shape[1], rows, columns)
     require(tuple(gradient.shape) == expected, f"roi_align's backward: gradient is {list(gradient.shape)}, not {list(expected)}.")
 
@@ -114,7 +114,7 @@ def require_images(boxes: Tensor, images: int) -> None:
     """Every box names an existing image. On a GPU, the kernel checks this and stops with a trap, so that the host need not wait."""
     if not boxes.is_cuda:
         known = ((boxes[:, 0] >= 0) & (boxes[:, 0] < images)).all()
-        require(bool(known), f"roi_align: there are {images} images, and a box names another.")
+        require(bool(known), f"roi_align: a box refers to an image that does not exist; there are {images} images.")
 
 
 def struct_of_roi_align(boxes: Tensor, shape: list[int], rows: int, columns: int, *how: object) -> dict[str, object]:
@@ -219,12 +219,12 @@ def require_for_deform_conv2d(
     stride: list[int], padding: list[int], dilation: list[int],
 ) -> tuple[int, ...]:  # fmt: skip
     """Returns the shape of the output."""
-    require(len(stride) == len(padding) == len(dilation) == 2, "deform_conv2d: stride, padding and dilation are two numbers each.")
+    require(len(stride) == len(padding) == len(dilation) == 2, "deform_conv2d: stride, padding and dilation must be two numbers each.")
     for name, tensor in (("input", input), ("offset", offset), ("weight", weight)):
-        require(tensor.dim() == 4, f"deform_conv2d: {name} has 4 dimensions, not {tensor.dim()}.")
+        require(tensor.dim() == 4, f"deform_conv2d: {name} must have 4 dimensions, not {tensor.dim()}.")
     require_same("deform_conv2d", input=input, offset=offset, weight=weight, bias=bias, mask=mask)
     steps = min(stride) > 0 and min(dilation) > 0 and min(padding) >= 0
-    require(steps, "deform_conv2d: stride and dilation are positive, padding is not negative.")
+    require(steps, "deform_conv2d: stride and dilation must be positive, and padding must not be negative.")
     channels, filters = input.shape[1], weight.shape[0]
     require(
         weight.shape[1] > 0 and channels % weight.shape[1] == 0 and filters % (channels // weight.shape[1]) == 0 and channels > 0,
@@ -363,10 +363,10 @@ def deform_conv2d_gradients(ctx, gradient):
 
 
 def not_twice(op: str):
-    """The formula of a backward that has no gradient itself. Without it, PyTorch would treat the gradient as a constant."""
+    """The gradient formula of a backward pass that can't be differentiated itself. Without it, PyTorch would treat the gradient as a constant."""
 
     def refuse(ctx, *gradients):
-        raise NotImplementedError(f"{op} has a gradient, but its gradient has none: it cannot be differentiated twice.")
+        raise NotImplementedError(f"{op} can be differentiated once, but its gradient is not differentiable: it cannot be differentiated twice.")
 
     return refuse
 
@@ -391,10 +391,10 @@ def deform_attention(value: Tensor, sizes: list[tuple[int, int]], locations: Ten
 
 def require_for_attention(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> tuple[int, ...]:
     """Returns the shape of the output."""
-    require(value.dim() == 4, f"deform_attention: value has 4 dimensions, not {value.dim()}.")
+    require(value.dim() == 4, f"deform_attention: value must have 4 dimensions, not {value.dim()}.")
     require(
         locations.dim() == 6 and locations.shape[5] == 2,
-        f"deform_attention: locations are n x queries x heads x levels x points x 2, not {list(locations.shape)}.",
+        f"deform_attention: locations must be n x queries x heads x levels x points x 2, not {list(locations.shape)}.",
     )
     images, queries, heads, levels, points, _ = locations.shape
     fits = tuple(weights.shape) == (images, queries, heads, levels, points)

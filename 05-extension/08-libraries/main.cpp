@@ -159,7 +159,7 @@ struct ConvolutionGraph {
         .finalize();
   }
 
-  // A virtual tensor exists only between two operations. It has no memory, if they are computed by one kernel.
+  // A virtual tensor exists only between two operations. If one kernel computes both, the tensor needs no memory.
   static void describe(cudnn::Descriptor& tensor, Id id, const cudnn::Numbers& size, bool is_virtual = false) {
     const std::int64_t channels = size[1], row = size[3] * channels;
     tensor.set(cudnn::TENSOR_UNIQUE_ID, cudnn::INT64, std::int64_t{id})

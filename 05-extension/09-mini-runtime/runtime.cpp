@@ -1,11 +1,11 @@
-// A small CUDA runtime: the most used functions of <cuda_runtime_api.h>, written over the driver API.
+// A small CUDA runtime: the most used functions of <cuda_runtime_api.h>, written on top of the driver API.
 //
 //   first use          calls cuInit, retains the device's primary context and makes it current
 //   errors             turns a CUresult into the cudaError_t of the same number, and remembers the last one
 //   memory, streams,   make one driver call each
 //   events
 //   registration       remembers the images, kernels and variables that nvcc's host code announces before main()
-//   launch             takes the configuration that <<< >>> has left, and launches
+//   launch             takes the configuration that <<< >>> stored, and launches
 //
 // The registration functions are declared in the toolkit's crt/host_runtime.h and crt/device_functions.h. No manual
 // describes them; see the lesson's text. common/runtime is a complete runtime with the same structure.
@@ -102,7 +102,7 @@ CUresult ready() {
 }
 
 // Nearly every function of the runtime needs a context, and then makes one driver call. (DRIVER would log
-// cuMemAlloc_v2, the name that <cuda.h> has put in the place of cuMemAlloc.)
+// cuMemAlloc_v2, the name with which <cuda.h> replaces cuMemAlloc.)
 #define RETURN_RESULT(call)                                                       \
   do {                                                                     \
     const CUresult is_ready = ready();                                     \
@@ -189,7 +189,7 @@ struct Configuration {
   CUstream stream;
 };
 
-// What <<< >>> leaves for the kernel's stub. This is a stack, because computing an argument may launch another kernel.
+// What <<< >>> stores for the kernel's stub. This is a stack, because computing an argument may launch another kernel.
 thread_local std::vector<Configuration> configurations;
 
 cudaError_t launch(CUfunction function, dim3 grid, dim3 block, void** arguments, std::size_t shared, CUstream stream) {

@@ -10,7 +10,7 @@ in_a_copy = $(Q)rm -rf $@.source $@.made build/$(PACKAGING)/environments build/t
   PYTHONPATH= CXX='$(CXX)' MAX_JOBS=2 CUDA_HOME="$$root/$(CUDA_ROOT)" $1 >../$(@F).log 2>&1 || { cat ../$(@F).log >&2; exit 1; }
 pip_wheel = "$$root/$(PYTHON)" -m pip wheel --no-build-isolation --no-deps --no-index --disable-pip-version-check -q -w ../$(@F).made .
 FROM_PACKAGE := $(PACKAGING)/lesson.mk $(wildcard 05-extension/04-canonical-op/package/*.* 05-extension/04-canonical-op/package/*/*.*)
-# What could not be made is tried again.
+# If a build failed, the next make tries again.
 made = $(Q)[ ! -e $@.made ] || touch $@
 
 $(WHEELS)/cpu: $(FROM_PACKAGE) build/flags.torch

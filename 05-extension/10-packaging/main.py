@@ -1,4 +1,5 @@
-# Two wheels of one package, installed into fresh environments, used from threads and processes; and what users read whose machine does not fit.
+# Two wheels of one package, installed into fresh environments and used from threads and processes, and the error
+# messages that users see if their machine doesn't fit.
 import importlib.util
 import os
 import pathlib
@@ -17,7 +18,7 @@ import torch
 
 from common.built import ROOT, built
 
-# The folders of the packages that a fresh environment needs and does not see, because they may be in an environment themselves.
+# The folders of the packages that a fresh environment needs but does not see, because they may be in a virtual environment themselves.
 PACKAGES = [importlib.util.find_spec(name) for name in ("torch", "pip", "setuptools")]
 FOLDERS = [str(pathlib.Path(package.origin).parents[1]) for package in PACKAGES if package and package.origin]
 PLACES = os.pathsep.join([os.environ.get("PYTHONPATH", ""), *FOLDERS])
@@ -36,7 +37,7 @@ class Environment:
         kept = ENVIRONMENTS / name
         self.folder = kept if kept.exists() else kept.with_name(f"{name}.{os.getpid()}")
         if not kept.exists():
-            venv.create(self.folder, system_site_packages=True, symlinks=True)  # without a pip of its own: it sees ours
+            venv.create(self.folder, system_site_packages=True, symlinks=True)  # without its own pip, because it sees ours
             if error := self.install(wheel):
                 raise RuntimeError(error)
             self.folder = self.folder.rename(kept)  # now it is complete
@@ -50,7 +51,7 @@ class Environment:
         return last_line(self.command("-m", "pip", "install", *options, str(wheel))).replace(wheel.name, "this")
 
     def build(self, source: pathlib.Path, folder: pathlib.Path, **variables: str) -> str:
-        """What pip reports as the error when it makes a wheel of a source distribution, or nothing if it succeeds."""
+        """What pip reports as the error when it builds a wheel from a source distribution, or nothing if it succeeds."""
         options = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-q", "-w", str(folder)]
         environment = {**os.environ, "PYTHONPATH": PLACES, "SQUARE_PLUS_CUDA": "0", **variables}
         ended = subprocess.run(self.command("-m", "pip", "wheel", *options, str(source)), capture_output=True, text=True, env=environment)
@@ -97,16 +98,16 @@ def show(rows: dict[str, Callable[[], str]]) -> list[str]:
 def main(folder: pathlib.Path) -> int:
     if not any(WHEELS.glob("*.made")):
         if not importlib.util.find_spec("pip"):
-            print("skipped: pip builds the wheels, and it is missing and could not be fetched. On Debian and Ubuntu: sudo apt-get install python3-pip")
+            print("skipped: building the wheels requires pip, which is missing and could not be fetched. On Debian and Ubuntu: sudo apt-get install python3-pip")
         else:
-            print("skipped: setuptools 70.1 builds the wheels, and this one is older or missing: python3 -m pip install --upgrade setuptools")
+            print("skipped: building the wheels requires setuptools 70.1 or newer. Type: python3 -m pip install --upgrade setuptools")
         return 77
     made = {kind: next(WHEELS.glob(f"{kind}.made/*"), None) for kind in ("cpu", "cuda", "source")}
     print(f"{'file':50} | contains")
     for distribution in filter(None, made.values()):
         print(f"{distribution.name:50} | {contents(distribution)}")
 
-    # The wheel with CUDA if this PyTorch has CUDA, as pip would choose from an index for it.
+    # If this PyTorch has CUDA, the wheel with CUDA, as pip would choose from an index.
     wheel = made["cuda"] or made["cpu"]
     device = "cuda" if made["cuda"] and torch.cuda.is_available() else "cpu"
     environment = Environment("user", wheel)
@@ -124,7 +125,7 @@ def main(folder: pathlib.Path) -> int:
         "which Python is needed?": lambda: re.sub(r".*-cp3(\d+)-(\w+)-.*", r"3.\1 or later (\2)", wheel.name),
     })[0]  # fmt: skip
 
-    print(f"\n{'a machine that differs':24} | what its user reads")
+    print(f"\n{'on another machine':24} | what the user sees")
     for_another_python = folder / wheel.name.replace("cp310-abi3", "cp38-cp38")
     shutil.copy(wheel, for_another_python)
     show({

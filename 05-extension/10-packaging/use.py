@@ -1,6 +1,6 @@
 """Uses the installed package the way that programs do: in the main thread, in another one, in a forked and in a spawned process.
 
-python3 use.py cpu|cuda import|main|thread|fork|spawn prints what came of it.
+python3 use.py cpu|cuda import|main|thread|fork|spawn prints the result.
 """
 
 import ctypes

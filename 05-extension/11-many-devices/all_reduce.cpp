@@ -14,7 +14,7 @@
 
 constexpr std::size_t kLargest = std::size_t{1} << 30;  // bytes
 constexpr int kRuns = 20;
-constexpr int kSkipped = 77;  // the exit status of a program that has printed what it lacks
+constexpr int kSkipped = 77;  // the exit status of a program that has printed why it cannot run
 
 // A device's primary context, which NCCL uses for this device, and what the program creates in it.
 struct Side {
@@ -93,7 +93,7 @@ int main(int argc, char** argv) try {
   CU_THROW(cuDeviceGetCount(&devices));
   nccl.check("ncclGetVersion", nccl.get_version(&version));
   if (devices < 2) {
-    std::printf("skipped: it needs two devices, and there is %d\n", devices);
+    std::printf("skipped: it needs two devices, but there is %d\n", devices);
     return kSkipped;
   }
   Sides sides;

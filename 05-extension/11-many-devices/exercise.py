@@ -1,4 +1,4 @@
-# Average the gradients of all processes, in few messages.
+# Average the gradients of all processes, in a few messages.
 from collections.abc import Iterable
 
 import torch
@@ -6,7 +6,7 @@ import torch.distributed as dist
 
 
 def average_gradients(parameters: Iterable[torch.nn.Parameter], rows: int) -> None:
-    """Replaces every parameter's .grad, in every process, by the gradient of the loss over all rows.
+    """Replaces every parameter's .grad, in every process, with the gradient of the loss over all rows.
 
     All processes have the same parameters. The gradients of this process belong to a loss that is the mean over its
     `rows` rows. Other processes may have had more or fewer rows. A parameter that this process has not used has no

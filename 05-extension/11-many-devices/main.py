@@ -1,7 +1,7 @@
 # Trains a small model in one process with all rows, then in several processes that share the rows, and compares.
-# With two GPUs or more, each has a process, and they communicate with NCCL. Otherwise there are two processes that
-# communicate with Gloo, on one GPU or on the CPU; main.py 4 starts four of them on the CPU. At the end, a C++ program
-# reduces with NCCL in contexts and streams from the driver API.
+# With two or more GPUs, there is one process per GPU, and the processes communicate with NCCL. Otherwise there are two
+# processes that communicate with Gloo, on one GPU or on the CPU; main.py 4 starts four of them on the CPU. At the end, a
+# C++ program runs an all-reduce with NCCL in contexts and streams from the driver API.
 import os
 import pathlib
 import subprocess
@@ -17,7 +17,7 @@ from batch_norm import SyncBatchNorm
 from common.built import built
 
 ROWS_EACH, STEPS = 24, 3
-SKIPPED = 77  # the exit status of a program that has printed what it lacks
+SKIPPED = 77  # the exit status of a program that has printed why it cannot run
 
 
 class Square(torch.autograd.Function):
@@ -77,7 +77,7 @@ def train(batch_norm: type[nn.Module], device: str, rows: int, rank: int, world:
 
 
 def kinds(device: str) -> dict[str, type[nn.Module]]:
-    """The batch norms to compare. PyTorch's own for several processes refuses tensors on the CPU."""
+    """The batch norms to compare. PyTorch's own version for several processes rejects tensors on the CPU."""
     ours: dict[str, type[nn.Module]] = {"ours": SyncBatchNorm}
     return ours | ({"nn.SyncBatchNorm": nn.SyncBatchNorm} if device != "cpu" else {}) | {"each process alone": nn.BatchNorm1d}
 
@@ -111,7 +111,7 @@ def nccl() -> str:
     return next((str(place) for place in places if place.exists()), name)
 
 
-def told(difference: float) -> str:
+def described(difference: float) -> str:
     return "equal" if difference < 1e-12 else f"differ by {difference:.3f}"
 
 
@@ -121,7 +121,7 @@ def compare(results: dict[str, dict[str, Tensor]], one: dict[str, Tensor]) -> bo
     right = True
     for what, expected in one.items():
         apart = [(found[what] - expected).abs().max().item() for found in results.values()]
-        print(f"{what:19}| " + "| ".join(f"{told(difference):19}" for difference in apart).rstrip())
+        print(f"{what:19}| " + "| ".join(f"{described(difference):19}" for difference in apart).rstrip())
         right = right and all(difference < 1e-12 for difference in apart[:-1]) and apart[-1] > 1e-12
     return right
 
@@ -143,7 +143,7 @@ def main() -> int:
         print("nn.SyncBatchNorm: skipped, because it needs a GPU")
     print("\nall-reduce with NCCL, from C++")
     if gpus < 2:
-        print(f"skipped: it needs two GPUs, and PyTorch sees {gpus}")
+        print(f"skipped: it needs two GPUs, but PyTorch sees {gpus}")
         return 0 if right else 1
     sys.stdout.flush()
     ended = subprocess.run([built(__file__, "all_reduce"), nccl()], check=False)

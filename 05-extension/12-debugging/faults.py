@@ -40,7 +40,7 @@ def read(address: int, count: int = 1) -> list[float]:
 
 
 class OfPyTorch:
-    """PyTorch's allocator, with the functions of our Allocator: each piece of memory is a tensor that we hold until it is freed."""
+    """PyTorch's allocator, with the interface of our Allocator. Each piece of memory is a tensor that we keep until it is freed."""
 
     def __init__(self) -> None:
         import torch
@@ -75,7 +75,7 @@ def bounds(whose: str, caching: bool) -> str:
 
 
 def index(whose: str, dsa: bool) -> str:
-    """Gathers with one index outside of the table, and says which call reports it."""
+    """Gathers with one index outside the table, and says which call reports it."""
     memory = memory_of(whose, True)
     table, wanted, y = (memory.allocate(4 * COUNT) for _ in range(3))
     for address in table, wanted:
@@ -105,7 +105,7 @@ def with_dsa(table: c_void_p, wanted: c_void_p, y: c_void_p) -> str:
 
 
 def lifetime(whose: str, repaired: bool) -> str:
-    """A second stream reads x after it has been freed, and after the next tensor has got its memory. A flag holds the second stream back."""
+    """A second stream reads x after it has been freed, and after the next tensor has been given its memory. A flag holds the second stream back."""
     memory = memory_of(whose, True)
     size = 4 * COUNT
     flag, x, y = memory.allocate(4), memory.allocate(size), memory.allocate(size)

@@ -1,4 +1,4 @@
-// Three kernels; the first two are used wrongly.
+// Three kernels. The first has a bug, and the second is given a wrong index.
 #include <cassert>
 
 // Sets `count` values. The comparison lets one thread too many through.

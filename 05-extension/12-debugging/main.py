@@ -13,13 +13,13 @@ from common.built import built
 FAULTS = str(pathlib.Path(__file__).resolve().with_name("faults.py"))
 SEES_A_GPU = torch.cuda.is_available()
 # The checker is a tool of the CUDA toolkit; the simulated GPU checks every access itself. The padding keeps allocations apart: otherwise, the
-# address behind one allocation may be the first address of the next, and an access to it is not an error.
+# address past the end of one allocation may be the first address of the next, and an access to it is not an error.
 CHECKER = ["compute-sanitizer", "--tool", "memcheck", "--padding", "64"] if shutil.which("compute-sanitizer") else []
 OURS, PYTORCH = "ours", "pytorch"
 
 
 def run(*words: str, checker: bool = False, **variables: str) -> tuple[str, str]:
-    """What the faulty program prints, empty if it fails, and everything that was reported about it."""
+    """What the faulty program prints (nothing if it fails), and everything that was reported about it."""
     command = [*(CHECKER if checker else []), sys.executable, FAULTS, *words]
     ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
     printed = [line for line in ended.stdout.splitlines() if not line.startswith("=========")]
@@ -31,7 +31,7 @@ def row(name: str, *cells: str) -> None:
 
 
 def bounds(name: str, *words: str, **variables: str) -> bool:
-    """Whether the checker has found the fault. The program runs without it first, and then with it."""
+    """Whether the checker reports the fault. The program runs without it first, and then with it."""
     neighbor, _ = run("bounds", *words, **variables)
     _, report = run("bounds", *words, checker=True, **variables)
     place = re.search(r"kernels\.cu:\d+", report)
@@ -42,7 +42,7 @@ def bounds(name: str, *words: str, **variables: str) -> bool:
 def main() -> int:
     skipped = [] if SEES_A_GPU else ["skipped: PyTorch sees no GPU here"]
 
-    row("an element behind the last", f"{'the next tensor':17}", "the checker finds")
+    row("a write past the end", f"{'the next tensor':17}", "the checker reports")
     hidden = bounds("our allocator, caching", OURS, "caching")
     found = bounds("our allocator, not caching", OURS)
     if SEES_A_GPU:

@@ -14,7 +14,7 @@ class Cache:
     new_block(size) asks the driver for memory and returns its address. record(stream) records an event in a stream.
 
     Sizes are rounded up to a multiple of 512. A freed piece is reused for the next tensor of its rounded size on the stream for which it was
-    allocated. Streams are numbers. The functions never wait: if no freed piece may be used yet, there is a new block.
+    allocated. Streams are numbers. The functions never wait: if no freed piece may be used yet, they ask for a new block.
     """
 
     def __init__(self, new_block: Callable[[int], int], record: Callable[[int], Event]) -> None:
@@ -40,6 +40,6 @@ class Cache:
         self.used[address][2].add(stream)
 
     def free(self, address: int) -> None:
-        """The program does not use the piece any more; the GPU may still do so."""
+        """The program no longer uses the piece, but the GPU may still be using it."""
         size, stream, others = self.used.pop(address)
         self.freed.append((address, size, stream, [self.record(other) for other in sorted(others - {stream})]))

@@ -7,7 +7,7 @@ from setuptools import setup
 from torch.utils.cpp_extension import CUDA_HOME, BuildExtension, CppExtension, CUDAExtension
 
 # A PyTorch without CUDA has no CUDA libraries to link with. The extension then contains the CPU implementation only.
-# SQUARE_PLUS_CUDA=0 asks for that, too.
+# SQUARE_PLUS_CUDA=0 has the same effect.
 WITH_CUDA = torch.version.cuda is not None and CUDA_HOME is not None and os.environ.get("SQUARE_PLUS_CUDA") != "0"
 
 # The oldest PyTorch that the library runs with is 2.10, whatever version compiles it.
@@ -19,7 +19,7 @@ extension = (CUDAExtension if WITH_CUDA else CppExtension)(
     sources,
     depends=["csrc/op.hpp"],
     extra_compile_args={"cxx": ["-O2", "-g0", *STABLE], "nvcc": ["-O2", "-DUSE_CUDA", *STABLE]},
-    py_limited_api=True,  # the library uses nothing of Python: one file serves every version
+    py_limited_api=True,  # the library does not use Python's C API, so one file works with every version
 )
 setup(
     version="1.0" + os.environ.get("SQUARE_PLUS_LABEL", ""),  # such as +cu130, see lesson 05-10

@@ -1,4 +1,4 @@
-// Rejected with: "other strides are followed"
+// Rejected with: "the strides of g are respected"
 // Reads g as if it were contiguous.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>

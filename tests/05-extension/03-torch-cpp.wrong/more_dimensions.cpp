@@ -1,4 +1,4 @@
-// Rejected with: "what it cannot do is refused in a sentence"
+// Rejected with: "invalid input is rejected with a clear message"
 // Accepts more than two dimensions, and ignores the others.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>

@@ -1,4 +1,4 @@
-// Rejected with: "its shape is known without data"
+// Rejected with: "the shape of the result is known without data"
 // There is no function for tensors without data.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>

@@ -1,4 +1,4 @@
-// Rejected with: "its shape function refuses the same"
+// Rejected with: "the shape function rejects the same inputs"
 // Only the function with data checks its argument.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>

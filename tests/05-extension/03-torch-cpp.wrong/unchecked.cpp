@@ -1,4 +1,4 @@
-// Rejected with: "what it cannot do is refused in a sentence"
+// Rejected with: "invalid input is rejected with a clear message"
 // Checks nothing. ATen's error message for a vector mentions "dimension 1" instead of the op.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>

@@ -29,14 +29,14 @@ def device(request):
     return request.param
 
 
-def test_four_dtypes_in_many_sizes(square_plus, device):
+def test_all_four_dtypes_work_in_many_sizes(square_plus, device):
     for dtype in ERRORS:
         for size in (1, 7, 8, 1000, 4099):
             x, b = torch.rand(2, size, device=device, dtype=torch.float64).to(dtype)
             assert_right(square_plus.square_plus(x, b), x, b)
 
 
-def test_any_strides_and_any_beginning(square_plus, device):
+def test_any_strides_and_any_start_address_work(square_plus, device):
     for dtype in ERRORS:
         x, b = torch.rand(2, 12, 20, device=device, dtype=torch.float64).to(dtype)
         views = [(x.t(), b.t()), (x[:, ::2], b[:, 1::2]), (x, b[:, :1])]
@@ -71,7 +71,7 @@ def test_first_and_second_gradients(square_plus, device):
         assert torch.autograd.gradgradcheck(square_plus.square_plus, inputs)
 
 
-def test_no_element_and_one(square_plus, device):
+def test_tensors_with_no_elements_and_with_one_element_work(square_plus, device):
     x = torch.zeros(0, 3, device=device, requires_grad=True)
     y = square_plus.square_plus(x, torch.ones(3, device=device))
     assert y.shape == (0, 3)
@@ -107,7 +107,7 @@ def test_forward_and_backward_compile_into_one_graph_each(square_plus, device):
             torch.testing.assert_close(found, expected)
 
 
-def test_what_it_cannot_do_is_refused_in_a_sentence(square_plus):
+def test_invalid_input_is_rejected_with_a_clear_message(square_plus):
     forward = torch.ops.square_plus.forward
     with pytest.raises(RuntimeError, match="\"square_plus\" not implemented for 'Int'"):
         forward(torch.ones(3, dtype=torch.int32), torch.ones(3, dtype=torch.int32))

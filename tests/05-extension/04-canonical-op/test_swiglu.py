@@ -63,7 +63,7 @@ def test_a_tensor_without_elements_is_accepted(swiglu):
     assert swiglu(torch.empty(0, 3), torch.empty(0, 3)).shape == (0, 3)
 
 
-def test_other_shapes_and_types_are_refused(swiglu):
+def test_inputs_that_differ_in_shape_or_type_are_rejected(swiglu):
     with pytest.raises(RuntimeError, match="same shape"):
         swiglu(torch.ones(3), torch.ones(4))
     with pytest.raises(RuntimeError, match="not implemented for 'Int'"):
@@ -115,7 +115,7 @@ def test_an_empty_tensor_on_a_gpu_leaves_no_error_behind(swiglu, recorded):
         assert (torch.ones(3, device="cuda") + 1).tolist() == [2, 2, 2]
 
 
-def test_it_launches_on_the_current_stream_so_that_a_cuda_graph_captures_it(swiglu, recorded):
+def test_the_kernel_is_launched_on_the_current_stream_so_a_cuda_graph_captures_it(swiglu, recorded):
     assert recorded[5000]["stream"] == 1, "it launches on another stream than PyTorch's current one on the tensors' device"
     if SEES_A_GPU:
         gate, up = numbers(1000, device="cuda")

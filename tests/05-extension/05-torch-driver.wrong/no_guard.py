@@ -1,4 +1,4 @@
-# Rejected with: "the threads beyond the end do nothing"
+# Rejected with: "threads past the end do nothing"
 # The last block has threads without an element.
 import torch
 

@@ -1,4 +1,4 @@
-# Rejected with: "every element has its thread"
+# Rejected with: "each thread computes its own element"
 # Uses the index within the block.
 import torch
 

@@ -1,4 +1,4 @@
-# Rejected with: "the inputs come in their order"
+# Rejected with: "the addresses are in the order of the inputs"
 # The parameters are in alphabetical order.
 import torch
 

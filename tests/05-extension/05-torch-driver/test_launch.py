@@ -24,25 +24,25 @@ def refused(kind, words, call, *given):
     assert words in str(caught.value) and str(caught.value).endswith("."), str(caught.value)
 
 
-def test_any_shape_and_any_strides_of_one_type(op):
+def test_any_shape_and_strides_work_if_all_tensors_have_the_same_type(op):
     x, b = torch.randn(5, 3, device=DEVICE).t(), torch.randn(3, 1, device=DEVICE)
     assert op(x, b).allclose(x * x + b)
     assert op(x[:, :0], b).shape == (3, 0)
 
 
-def test_types_that_differ_are_refused(op):
+def test_different_types_are_rejected(op):
     x = torch.arange(6.0, device=DEVICE)
     refused(TypeError, "not torch.float32, torch.float64", op, x, x.double())
     refused(TypeError, "not torch.float16", op, x.half(), x.half())
 
 
-def test_devices_that_differ_are_refused(op):
+def test_different_devices_are_rejected(op):
     x = torch.arange(6.0, device=DEVICE)
     refused(ValueError, f"tensor 1 is on meta, but tensor 0 is on {x.device}", op, x, x.to("meta"))
-    refused(ValueError, "tensor 0 is on meta. It runs on cpu and cuda", op, x.to("meta"), x)
+    refused(ValueError, "tensor 0 is on meta, but the kernels run only on cpu and cuda", op, x.to("meta"), x)
 
 
-def test_a_host_tensor_beside_one_of_a_gpu_is_refused(op):
+def test_a_host_tensor_together_with_a_gpu_tensor_is_rejected(op):
     if DEVICE == "cpu":
         pytest.skip("PyTorch sees no GPU here")
     x = torch.arange(6.0, device=DEVICE)
@@ -50,7 +50,7 @@ def test_a_host_tensor_beside_one_of_a_gpu_is_refused(op):
     refused(ValueError, f"tensor 1 is on {x.device}, but tensor 0 is on cpu", op, torch.ones(6), x)
 
 
-def test_a_launch_refuses_tensors_of_another_size_or_with_gaps(tmp_path):
+def test_a_launch_rejects_tensors_of_different_sizes_or_with_gaps(tmp_path):
     made, x = kernels.Kernels(main.SOURCE, tmp_path), torch.zeros(6, device=DEVICE)
     for place, given in enumerate([(x[:5], x, x), (x, x[:5], x), (x, x, x[:5])]):
         other = 1 if place == 0 else place
@@ -60,12 +60,12 @@ def test_a_launch_refuses_tensors_of_another_size_or_with_gaps(tmp_path):
     refused(ValueError, "tensor 2 is not contiguous", made.launch, "forward", ("-DReal=float",), x, x, gaps)
 
 
-def test_a_launch_refuses_more_elements_than_its_number_can_tell(tmp_path):
+def test_a_launch_rejects_more_elements_than_a_32_bit_number_can_count(tmp_path):
     many = torch.empty(1 << 32, dtype=torch.int8, device="meta")
     refused(ValueError, "4294967296 elements are too many", kernels.Kernels("", tmp_path).launch, "forward", (), many)
 
 
-def test_threads_that_compile_the_same_share_one_file(tmp_path, monkeypatch):
+def test_threads_that_compile_the_same_source_share_one_file(tmp_path, monkeypatch):
     """Both threads have compiled and written before either renames its file."""
     both, replace, failed = threading.Barrier(2, timeout=60), kernels.os.replace, []
     monkeypatch.setattr(kernels.os, "replace", lambda *names: (both.wait(), replace(*names)))
@@ -86,7 +86,7 @@ def test_threads_that_compile_the_same_share_one_file(tmp_path, monkeypatch):
     assert [file.suffix for file in tmp_path.iterdir()] == [".ptx"]
 
 
-def test_an_import_starts_no_driver():
+def test_an_import_does_not_start_the_driver():
     """A process that has called cuInit cannot fork children that use the GPU."""
     program = "import common.driver; from ctypes import *; print(CDLL('libcuda.so.1').cuDeviceGetCount(byref(c_int())))"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)

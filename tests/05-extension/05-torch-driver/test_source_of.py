@@ -34,13 +34,13 @@ def test_the_expression_is_computed(apply):
     assert apply("x * x + b", x=x, b=b).tolist() == [10, 11, 14, 19, 26, 35]
 
 
-def test_another_expression_is_another_kernel(apply):
+def test_each_expression_gives_its_own_kernel(apply):
     x = torch.arange(6.0)
     assert apply("x + 1", x=x).tolist() == [1, 2, 3, 4, 5, 6]
     assert apply("2 * x", x=x).tolist() == [0, 2, 4, 6, 8, 10]
 
 
-def test_the_inputs_come_in_their_order(apply):
+def test_the_addresses_are_in_the_order_of_the_inputs(apply):
     z, a = torch.full((4,), 7.0), torch.full((4,), 2.0)
     assert apply("z - a", z=z, a=a).tolist() == [5] * 4
 
@@ -73,11 +73,11 @@ def test_the_result_has_its_own_type(apply):
     assert apply("x * 10", torch.int32, x=x).tolist() == [1, 7]
 
 
-def test_every_element_has_its_thread(apply):
+def test_each_thread_computes_its_own_element(apply):
     x = torch.arange(100_000, dtype=torch.int32)
     assert apply("3 * x", torch.int32, x=x).equal(3 * x)
 
 
-def test_the_threads_beyond_the_end_do_nothing(apply):
+def test_threads_past_the_end_do_nothing(apply):
     x = torch.arange(300.0)
     assert apply("x + 1", room=500, x=x)[300:].tolist() == [-1] * 500

@@ -104,7 +104,7 @@ def test_the_product_agrees_with_pytorch(device):
         torch.testing.assert_close(by_driver, (a @ b).detach().cpu(), rtol=1e-4, atol=1e-3)
 
 
-def test_tensors_that_are_not_contiguous_are_taken():
+def test_tensors_that_are_not_contiguous_are_accepted():
     x, b, g = torch.randn(12, 40).t(), torch.randn(24)[::2], torch.randn(12, 40).t()
     expect_gradients(x.requires_grad_(), b.requires_grad_(), g)
 
@@ -155,6 +155,6 @@ def test_an_op_without_a_gradient_says_so():
         (torch.ones(()), torch.ones(1), "one b for each column"),
     ],
 )
-def test_what_it_cannot_take_is_refused_in_a_sentence(x, b, words):
+def test_invalid_input_is_rejected_with_a_clear_message(x, b, words):
     with pytest.raises(RuntimeError, match=words):
         speed.square_plus(x, b)

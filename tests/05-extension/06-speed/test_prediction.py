@@ -64,14 +64,14 @@ def test_names_are_in_the_order_of_their_first_appearance(answer):
     assert answer.fuse(forward(answer), ["y", "s"]) == answer.Kernel(("x", "b"), ("s", "y"))
 
 
-def test_small_tensors_cost_an_overhead_for_each_kernel(answer):
+def test_small_tensors_cost_the_launch_overhead_of_each_kernel(answer):
     eager = forward(answer) + backward(answer)
     assert answer.seconds(eager, sizes(1024, 32), 4e12, 5e-6) == pytest.approx(6 * 5e-6)
     one_each = [answer.fuse(forward(answer), ["y"]), answer.fuse(backward(answer), ["db", "p"])]
     assert answer.seconds(one_each, sizes(1024, 32), 4e12, 5e-6) == pytest.approx(2 * 5e-6)
 
 
-def test_large_tensors_cost_their_traffic(answer):
+def test_large_tensors_cost_the_time_of_their_traffic(answer):
     eager = forward(answer) + backward(answer)
     one_each = [answer.fuse(forward(answer), ["y"]), answer.fuse(backward(answer), ["db", "p"])]
     large = sizes(64 * MI)

@@ -1,4 +1,4 @@
-// Rejected with: "a bin without a pixel sends nothing"
+// Rejected with: "a bin without a pixel adds nothing"
 // Treats -1 as a pixel, so the last pixel of the previous plane gets the gradient.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {

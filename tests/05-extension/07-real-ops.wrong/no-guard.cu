@@ -1,4 +1,4 @@
-// Rejected with: "nothing is done for threads beyond the last bin"
+// Rejected with: "threads past the last bin do nothing"
 // Assumes that there are exactly as many threads as bins.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {

@@ -1,4 +1,4 @@
-// Rejected with: "a pixel that won several bins gets all their gradients"
+// Rejected with: "a pixel that wins several bins gets the sum of their gradients"
 // Adds without an atomic operation. If several threads add to a pixel at the same time, only one addition counts.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {

@@ -1,4 +1,4 @@
-// Rejected with: "there may be more channels"
+// Rejected with: "any number of channels works"
 // Assumes three channels instead of using the argument.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {

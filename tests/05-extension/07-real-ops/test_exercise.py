@@ -76,7 +76,7 @@ def test_the_winner_of_each_bin_gets_its_gradient(kernel: places.Device) -> None
     assert found.equal(expected)
 
 
-def test_a_pixel_that_won_several_bins_gets_all_their_gradients(kernel: places.Device) -> None:
+def test_a_pixel_that_wins_several_bins_gets_the_sum_of_their_gradients(kernel: places.Device) -> None:
     bright = image()
     bright[0, :, 3, 3] = 1e6
     boxes = torch.tensor([[0, 3 - i % 3, 3 - i // 3, 8, 7] for i in range(9)]).repeat(20, 1)
@@ -91,13 +91,13 @@ def test_each_channel_gets_the_gradients_of_its_own_bins(kernel: places.Device) 
         assert found[0, channel].equal(expected[0, channel]), f"channel {channel}"
 
 
-def test_there_may_be_more_channels(kernel: places.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_channels_works(kernel: places.Device, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(globals(), "CHANNELS", 5)
     found, expected = compare(kernel, image(2), torch.tensor([[1, 0, 0, 8, 7], [0, 2, 1, 6, 5]]))
     assert found.equal(expected)
 
 
-def test_there_may_be_more_bins_and_larger_planes(kernel: places.Device, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_any_number_of_bins_and_any_plane_size_work(kernel: places.Device, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, number in {"SIDE": 3, "HEIGHT": 9, "WIDTH": 11}.items():
         monkeypatch.setitem(globals(), name, number)
     found, expected = compare(kernel, image(2), torch.tensor([[1, 0, 0, 11, 9], [0, 2, 1, 8, 7]]))
@@ -110,19 +110,19 @@ def test_each_image_gets_the_gradients_of_its_own_boxes(kernel: places.Device) -
         assert found[number].equal(expected[number]), f"image {number}"
 
 
-def test_a_bin_without_a_pixel_sends_nothing(kernel: places.Device) -> None:
+def test_a_bin_without_a_pixel_adds_nothing(kernel: places.Device) -> None:
     narrow = torch.tensor([[1, 4, 2, 5, 6], [1, 3, 3, 3, 3]])  # one pixel wide, and none at all
     found, expected = compare(kernel, image(2), narrow)
     assert found.equal(expected)
 
 
-def test_nothing_is_done_for_threads_beyond_the_last_bin(kernel: places.Device) -> None:
+def test_threads_past_the_last_bin_do_nothing(kernel: places.Device) -> None:
     found, expected = compare(kernel, image(2), torch.tensor([[1, 0, 0, 8, 7]]))
     assert found[0].abs().max() == 0, "image 0 has no box, but it got a gradient"
     assert found.equal(expected)
 
 
-def test_gradcheck_accepts_it(kernel: places.Device) -> None:
+def test_gradcheck_accepts_the_gradient(kernel: places.Device) -> None:
     boxes = torch.tensor([[0, 1, 1, 7, 6], [0, 2, 2, 8, 7]]).double()
 
     class Pool(torch.autograd.Function):

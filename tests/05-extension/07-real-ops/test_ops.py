@@ -133,7 +133,7 @@ def test_nms_reads_tensors_that_are_not_contiguous(way: Way) -> None:
 
 
 def test_nms_refuses_wrong_shapes_in_a_sentence(way: Way) -> None:
-    refused("boxes are n x 4, not [5, 5]", real_ops.nms, torch.zeros(5, 5), torch.zeros(5), 0.5)
+    refused("boxes must be n x 4, not [5, 5]", real_ops.nms, torch.zeros(5, 5), torch.zeros(5), 0.5)
     refused("5 boxes need as many scores, not [4]", real_ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
     refused("scores is torch.float64, but boxes is torch.float32", real_ops.nms, torch.zeros(5, 4), torch.zeros(5).double(), 0.5)
     refused("boxes is torch.int64", real_ops.nms, torch.zeros(5, 4).long(), torch.zeros(5).long(), 0.5)
@@ -208,11 +208,11 @@ def test_roi_align_reads_tensors_that_are_not_contiguous(way: Way) -> None:
 
 def test_roi_align_refuses_what_it_cannot_take_in_a_sentence() -> None:
     input, boxes = image_and_regions()
-    refused("input has 4 dimensions, not 3", real_ops.roi_align, input[0], boxes, 2)
-    refused("boxes are k x 5 (image, left, top, right, bottom), not [7, 4]", real_ops.roi_align, input, boxes[:, :4], 2)
+    refused("input must have 4 dimensions, not 3", real_ops.roi_align, input[0], boxes, 2)
+    refused("boxes must be k x 5 (image, left, top, right, bottom), not [7, 4]", real_ops.roi_align, input, boxes[:, :4], 2)
     refused("an output of 0 x 2 has no bins", real_ops.roi_align, input, boxes, (0, 2))
     refused("boxes is torch.float32, but input is torch.float64", real_ops.roi_align, input, boxes.float(), 2)
-    refused("there are 2 images, and a box names another", real_ops.roi_align, input, torch.tensor([[2, 0, 0, 1, 1]]).double(), 2)
+    refused("a box refers to an image that does not exist; there are 2 images", real_ops.roi_align, input, torch.tensor([[2, 0, 0, 1, 1]]).double(), 2)
 
 
 # ---- modulated deformable convolution ------------------------------------------------------------------------------------
@@ -307,14 +307,14 @@ def test_deform_conv2d_reads_tensors_that_are_not_contiguous(way: Way) -> None:
 def test_deform_conv2d_refuses_what_it_cannot_take_in_a_sentence() -> None:
     (input, offset, weight, bias, mask), how = tensors_of(SHAPES[0])
     op = real_ops.deform_conv2d
-    refused("weight has 4 dimensions, not 3", op, input, offset, weight[0], bias, mask, *how)
+    refused("weight must have 4 dimensions, not 3", op, input, offset, weight[0], bias, mask, *how)
     refused("does not divide 4 channels into groups", op, input, offset, weight[:, :3], bias, mask, *how)
     refused("offset has 17 channels. It needs 18 for each group", op, input, offset[:, 1:], weight, bias, mask, *how)
     refused("offset is [2, 18, 5, 7], but the output is [6, 7]", op, input, offset[:, :, 1:], weight, bias, mask, *how)
     refused("mask is [2, 8, 6, 7], not [2, 9, 6, 7]", op, input, offset, weight, bias, mask[:, 1:], *how)
     refused("bias is [5], not [6]", op, input, offset, weight, bias[1:], mask, *how)
     refused("the output would be 6 x -11", op, input, offset, weight, bias, mask, 1, 1, (1, 10))
-    refused("stride and dilation are positive", op, input, offset, weight, bias, mask, 0, 1, 1)
+    refused("stride and dilation must be positive", op, input, offset, weight, bias, mask, 0, 1, 1)
     refused("mask is torch.float32, but input is torch.float64", op, input, offset, weight, bias, mask.float(), *how)
 
 
@@ -406,8 +406,8 @@ def test_deform_attention_of_no_queries_is_empty_and_its_gradients_are_zero(way:
 def test_deform_attention_refuses_what_it_cannot_take_in_a_sentence() -> None:
     value, sizes, locations, weights = attention_of()
     op = real_ops.deform_attention
-    refused("value has 4 dimensions, not 3", op, value[0], sizes, locations, weights)
-    refused("locations are n x queries x heads x levels x points x 2", op, value, sizes, locations[..., :1], weights)
+    refused("value must have 4 dimensions, not 3", op, value[0], sizes, locations, weights)
+    refused("locations must be n x queries x heads x levels x points x 2", op, value, sizes, locations[..., :1], weights)
     refused("weights are [2, 4, 2, 2, 2], but locations", op, value, sizes, locations, weights[..., :2])
     refused("for 2 images and 2 heads", op, value[:, :, :1], sizes, locations, weights)
     refused("the levels have 36 pixels, and value has 47", op, value, [(4, 6), (3, 4)], locations, weights)
@@ -455,16 +455,16 @@ def test_the_registered_ops_refuse_the_same() -> None:
     ops = torch.ops.real_ops
     refused("5 boxes need as many scores, not [4]", ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
     input, boxes = image_and_regions()
-    refused("boxes are k x 5", ops.roi_align, input, boxes[:, :4], 2, 2, 1.0, 2, True)
+    refused("boxes must be k x 5", ops.roi_align, input, boxes[:, :4], 2, 2, 1.0, 2, True)
     refused("an output of 0 x 2 has no bins", ops.roi_align, input, boxes, 0, 2, 1.0, 2, True)
     arriving, other = torch.zeros(7, 3, 2, 2).double(), torch.zeros(7, 3, 2, 1).double()
     backward = ops.roi_align_backward
     refused("gradient is [7, 3, 2, 1], not [7, 3, 2, 2]", backward, other, boxes, input.shape, 2, 2, 1.0, 2, True)
-    refused("there are 1 images, and a box names another", backward, arriving, boxes, [1, 3, 9, 11], 2, 2, 1.0, 2, True)
+    refused("a box refers to an image that does not exist; there are 1 images", backward, arriving, boxes, [1, 3, 9, 11], 2, 2, 1.0, 2, True)
     (input, offset, weight, bias, mask), how = tensors_of(SHAPES[0])
     op, backward = ops.deform_conv2d, ops.deform_conv2d_backward
     refused("offset is [2, 18, 5, 7], but the output is [6, 7]", op, input, offset[:, :, 1:], weight, bias, mask, *how)
-    refused("stride, padding and dilation are two numbers each", op, input, offset, weight, bias, mask, [1, 1, 1], *how[1:])
+    refused("stride, padding and dilation must be two numbers each", op, input, offset, weight, bias, mask, [1, 1, 1], *how[1:])
     arriving, all_of_them = torch.zeros(2, 6, 6, 6).double(), [True] * 4
     refused("gradient is [2, 6, 6, 6], not [2, 6, 6, 7]", backward, arriving, input, offset, weight, mask, *how, all_of_them)
     refused("mask is [2, 8, 6, 7], not [2, 9, 6, 7]", backward, arriving, input, offset, weight, mask[:, 1:], *how, all_of_them)
@@ -479,7 +479,7 @@ def test_python_and_cpp_define_the_same_structs(monkeypatch: pytest.MonkeyPatch)
 
 def test_a_struct_gets_all_its_members_and_no_others() -> None:
     for members in ({"columns": None}, {"columns": None, "op": {}}, {"columns": None, "op": None, "more": 1}):
-        with pytest.raises(TypeError, match="has other members than"):
+        with pytest.raises(TypeError, match="does not have exactly these members"):
             places.filled(places.OPS["deform_columns"], members, lambda value: value)
 
 

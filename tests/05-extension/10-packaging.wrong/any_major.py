@@ -1,4 +1,4 @@
-# Rejected with: "a wheel for python 2 is refused"
+# Rejected with: "a wheel for python 2 is rejected"
 # The first letter of the tag is enough for it.
 # Which of these wheels does pip install?
 import re
@@ -32,8 +32,8 @@ def best(wheels: list[str], python: tuple[int, int], platforms: list[str], free_
 
     A wheel fits if its platform and its Python fit. cp311-cp311 is for that Python only. cp310-abi3 is for that Python and all later ones,
     except free-threaded ones, which have no stable ABI. py3-none is for every Python 3. Of the wheels that fit, one for exactly this Python
-    is better than abi3. An abi3 wheel for a later Python is better than one for an earlier Python, and py3-none is the last choice. Among
-    equals, the better platform wins.
+    is better than abi3. An abi3 wheel for a later Python is better than one for an earlier Python, and py3-none is the last choice. If
+    two wheels are otherwise equal, the one for the better platform wins.
     """
     ranked = [(rank(wheel, python, platforms, free_threaded), wheel) for wheel in wheels]
     fitting = [(how_specific, wheel) for how_specific, wheel in ranked if how_specific is not None]

@@ -17,35 +17,35 @@ def choice(answer: ModuleType, *tags: str, python: tuple[int, int] = (3, 11), pl
     return chosen and chosen.removeprefix("square_plus-1.0-").removesuffix(".whl")
 
 
-def test_a_wheel_for_another_python_is_refused(answer: ModuleType) -> None:
+def test_a_wheel_for_another_python_is_rejected(answer: ModuleType) -> None:
     assert choice(answer, "cp310-cp310-linux_x86_64", "cp312-cp312-linux_x86_64") is None
     assert choice(answer, "cp310-cp310-linux_x86_64", "cp311-cp311-linux_x86_64") == "cp311-cp311-linux_x86_64"
     assert choice(answer, "cp27-cp27-linux_x86_64", python=(3, 7)) is None
 
 
-def test_abi3_serves_this_python_and_all_later_ones(answer: ModuleType) -> None:
+def test_an_abi3_wheel_fits_its_python_and_all_later_ones(answer: ModuleType) -> None:
     assert choice(answer, "cp39-abi3-linux_x86_64") == "cp39-abi3-linux_x86_64"
     assert choice(answer, "cp311-abi3-linux_x86_64") == "cp311-abi3-linux_x86_64"
     assert choice(answer, "cp312-abi3-linux_x86_64") is None
     assert choice(answer, "cp310-abi3-linux_x86_64", python=(3, 9)) is None
 
 
-def test_a_wheel_without_compiled_code_serves_every_python_3(answer: ModuleType) -> None:
+def test_a_wheel_without_compiled_code_fits_every_python_3(answer: ModuleType) -> None:
     for python in (3, 8), (3, 14):
         assert choice(answer, "py3-none-any", python=python, platforms=["win_amd64"]) == "py3-none-any"
 
 
-def test_a_wheel_for_python_2_is_refused(answer: ModuleType) -> None:
+def test_a_wheel_for_python_2_is_rejected(answer: ModuleType) -> None:
     assert choice(answer, "py2-none-any") is None
     assert choice(answer, "py2-none-any", "py3-none-any") == "py3-none-any"
 
 
-def test_another_platform_is_refused(answer: ModuleType) -> None:
+def test_a_wheel_for_another_platform_is_rejected(answer: ModuleType) -> None:
     assert choice(answer, "cp39-abi3-manylinux_2_28_aarch64", "cp311-cp311-win_amd64") is None
     assert choice(answer, "cp39-abi3-manylinux_2_39_x86_64") is None
 
 
-def test_any_is_the_last_of_the_platforms(answer: ModuleType) -> None:
+def test_the_platform_any_comes_last(answer: ModuleType) -> None:
     for platform in LINUX:
         assert choice(answer, "py3-none-any", f"py3-none-{platform}") == f"py3-none-{platform}"
         assert choice(answer, f"py3-none-{platform}", "py3-none-any") == f"py3-none-{platform}"
@@ -61,7 +61,7 @@ def test_the_most_specific_wheel_wins(answer: ModuleType) -> None:
     assert choice(answer, "cp39-abi3-linux_x86_64", "cp39-abi3-manylinux_2_17_x86_64") == "cp39-abi3-manylinux_2_17_x86_64"
 
 
-def test_a_free_threaded_python_takes_no_abi3(answer: ModuleType) -> None:
+def test_a_free_threaded_python_rejects_abi3_wheels(answer: ModuleType) -> None:
     assert choice(answer, "cp310-abi3-linux_x86_64", python=(3, 13), free_threaded=True) is None
     assert choice(answer, "cp313-cp313-linux_x86_64", python=(3, 13), free_threaded=True) is None
     assert choice(answer, "cp310-abi3-linux_x86_64", "cp313-cp313t-linux_x86_64", python=(3, 13), free_threaded=True) == "cp313-cp313t-linux_x86_64"
@@ -69,11 +69,11 @@ def test_a_free_threaded_python_takes_no_abi3(answer: ModuleType) -> None:
     assert choice(answer, "py3-none-any", python=(3, 13), free_threaded=True) == "py3-none-any"
 
 
-def test_no_wheel_is_chosen_from_none(answer: ModuleType) -> None:
+def test_none_is_returned_if_there_are_no_wheels(answer: ModuleType) -> None:
     assert answer.best([], (3, 11), LINUX) is None
 
 
-def test_it_chooses_as_pip_does(answer: ModuleType) -> None:
+def test_the_choice_is_the_same_as_that_of_pip(answer: ModuleType) -> None:
     tags = pytest.importorskip("packaging.tags", reason="the package packaging, which pip uses, is missing")
     utils = pytest.importorskip("packaging.utils")
     kinds = ("cp39-abi3", "cp310-abi3", "cp311-cp311", "cp313-cp313t", "cp38-cp38", "py3-none")

@@ -1,4 +1,4 @@
-# Rejected with: "shares may differ in size"
+# Rejected with: "processes may have different numbers of rows"
 # The mean of the means, which is right only if all shares have the same size.
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-# Rejected with: "the rows may be more than the type can count"
+# Rejected with: "there may be more rows than the type can count"
 # The message has the type of the gradients. In bfloat16, 257 rows become 256.
 from collections.abc import Iterable
 

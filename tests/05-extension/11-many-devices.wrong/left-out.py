@@ -1,4 +1,4 @@
-# Rejected with: "a parameter that one process has not used"
+# Rejected with: "a parameter that one process did not use gets its gradient"
 # A parameter without a gradient is skipped, so the messages of two processes differ in length.
 from collections.abc import Iterable
 

@@ -1,4 +1,4 @@
-# Rejected with: "all travel in few messages"
+# Rejected with: "all gradients are sent in a few messages"
 # Correct but slow: a message for each parameter.
 from collections.abc import Iterable
 

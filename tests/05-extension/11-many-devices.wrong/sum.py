@@ -1,4 +1,4 @@
-# Rejected with: "the gradient is that of all rows"
+# Rejected with: "the gradient is that of the loss over all rows"
 # all_reduce adds the gradients up, and they are never divided.
 from collections.abc import Iterable
 

@@ -108,19 +108,19 @@ def check(answer, x: Tensor, shares: list[list[int]]) -> None:
     compare(several(lambda rank: both(answer, x, shares, rank), len(shares)))
 
 
-def test_the_gradient_is_that_of_all_rows(answer):
+def test_the_gradient_is_that_of_the_loss_over_all_rows(answer):
     check(answer, some_rows(16), [list(range(0, 16, 2)), list(range(1, 16, 2))])
 
 
-def test_shares_may_differ_in_size(answer):
+def test_processes_may_have_different_numbers_of_rows(answer):
     check(answer, some_rows(16), [list(range(3)), list(range(3, 16))])
 
 
-def test_three_processes(answer):
+def test_three_processes_agree(answer):
     check(answer, some_rows(18), [list(range(6)), list(range(6, 12)), list(range(12, 18))])
 
 
-def test_a_parameter_that_one_process_has_not_used(answer):
+def test_a_parameter_that_one_process_did_not_use_gets_its_gradient(answer):
     x = some_rows(16)
     below = [row for row in range(16) if x[row, 0] < 0]
     above = [row for row in range(16) if x[row, 0] >= 0]
@@ -140,7 +140,7 @@ def counted(answer, rank: int) -> int:
     return len(sent)
 
 
-def test_all_travel_in_few_messages(answer):
+def test_all_gradients_are_sent_in_a_few_messages(answer):
     for sent in several(lambda rank: counted(answer, rank)):
         assert 1 <= sent <= 2, f"{sent} messages for 6 parameters of one type"
 
@@ -170,7 +170,7 @@ def of_few_digits(answer, rank: int) -> Tensor:
     return parameter.grad
 
 
-def test_the_rows_may_be_more_than_the_type_can_count(answer):
+def test_there_may_be_more_rows_than_the_type_can_count(answer):
     for found in several(lambda rank: of_few_digits(answer, rank)):
         assert found.dtype == torch.bfloat16
         assert found.tolist() == [2 / 512] * 4

@@ -1,4 +1,4 @@
-# Rejected with: "its own stream needs no event"
+# Rejected with: "the stream of the piece needs no event"
 # It also waits for the stream of the tensor itself, in which everything runs in order anyway.
 # When may an allocator hand out freed memory again? Write a caching allocator that knows about streams, like PyTorch's.
 from collections.abc import Callable
@@ -16,7 +16,7 @@ class Cache:
     new_block(size) asks the driver for memory and returns its address. record(stream) records an event in a stream.
 
     Sizes are rounded up to a multiple of 512. A freed piece is reused for the next tensor of its rounded size on the stream for which it was
-    allocated. Streams are numbers. The functions never wait: if no freed piece may be used yet, there is a new block.
+    allocated. Streams are numbers. The functions never wait: if no freed piece may be used yet, they ask for a new block.
     """
 
     def __init__(self, new_block: Callable[[int], int], record: Callable[[int], Event]) -> None:
@@ -42,6 +42,6 @@ class Cache:
         self.used[address][2].add(stream)
 
     def free(self, address: int) -> None:
-        """The program does not use the piece any more; the GPU may still do so."""
+        """The program no longer uses the piece, but the GPU may still be using it."""
         size, stream, others = self.used.pop(address)
         self.freed.append((address, size, stream, [self.record(other) for other in sorted(others | {stream})]))

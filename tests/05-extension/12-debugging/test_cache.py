@@ -54,14 +54,14 @@ def test_a_piece_in_use_is_not_handed_out(cache):
     assert len({cache.allocate(1024, 0) for _ in range(10)}) == 10
 
 
-def test_another_stream_does_not_get_a_freed_piece(cache, streams):
+def test_a_freed_piece_is_not_reused_on_another_stream(cache, streams):
     first = cache.allocate(1024, 0)
     streams.launch(0)
     cache.free(first)
     assert cache.allocate(1024, 1) != first
 
 
-def test_another_size_does_not_get_it_either(cache):
+def test_a_freed_piece_is_not_reused_for_another_size(cache):
     first = cache.allocate(1024, 0)
     cache.free(first)
     assert cache.allocate(2048, 0) != first and cache.allocate(512, 0) != first
@@ -84,7 +84,7 @@ def test_a_recorded_stream_delays_the_reuse_until_its_work_is_done(cache, stream
     assert cache.allocate(1024, 0) == first
 
 
-def test_all_recorded_streams_must_be_done(cache, streams):
+def test_the_piece_waits_for_all_recorded_streams(cache, streams):
     first = cache.allocate(1024, 0)
     for stream in 1, 2:
         streams.launch(stream)
@@ -96,7 +96,7 @@ def test_all_recorded_streams_must_be_done(cache, streams):
     assert cache.allocate(1024, 0) == first
 
 
-def test_work_between_record_stream_and_free_counts(cache, streams):
+def test_work_launched_between_record_stream_and_free_delays_the_reuse(cache, streams):
     first = cache.allocate(1024, 0)
     cache.record_stream(first, 1)
     streams.launch(1)
@@ -104,7 +104,7 @@ def test_work_between_record_stream_and_free_counts(cache, streams):
     assert cache.allocate(1024, 0) != first
 
 
-def test_work_after_the_free_does_not_count(cache, streams):
+def test_work_launched_after_the_free_does_not_delay_the_reuse(cache, streams):
     first = cache.allocate(1024, 0)
     streams.launch(1)
     cache.record_stream(first, 1)
@@ -114,7 +114,7 @@ def test_work_after_the_free_does_not_count(cache, streams):
     assert cache.allocate(1024, 0) == first
 
 
-def test_its_own_stream_needs_no_event(cache, streams):
+def test_the_stream_of_the_piece_needs_no_event(cache, streams):
     first = cache.allocate(1024, 0)
     streams.launch(0)
     cache.record_stream(first, 0)

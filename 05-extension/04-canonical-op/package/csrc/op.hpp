@@ -27,7 +27,7 @@ struct Backward {  // dx = 2 x g
   }
 };
 
-// Runs a lambda in which scalar_t is the C++ type of the elements. Every other dtype is refused.
+// Runs a lambda in which scalar_t is the C++ type of the elements. Other dtypes are rejected.
 #define DISPATCH(dtype, ...)                                \
   THO_DISPATCH_SWITCH(dtype, "square_plus",                 \
                       THO_DISPATCH_CASE(ScalarType::Half, __VA_ARGS__)      \
