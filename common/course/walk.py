@@ -191,7 +191,7 @@ def teach(screen, lesson, device, next_lesson):
             screen.show(["", f"**{heading}**"])
             run(screen, lesson, device)
             if device.kind == "simulator" and (printed := text.recorded(body)):
-                screen.show_as_they_are(["", "As recorded on NVIDIA H200, whose figures the text explains:", *printed])
+                screen.show_as_they_are(["", "As recorded on an NVIDIA H200 (the text explains these figures):", *printed])
         elif heading in ("Predict", "What happened"):
             if heading == "What happened":
                 screen.wait("what happened")

@@ -153,7 +153,7 @@ def records_forward_and_backward(square_plus):
     x = torch.zeros(1000, device="cuda", requires_grad=True)
     b, g = torch.ones(1000, device="cuda"), torch.ones(1000, device="cuda")
     stream = torch.cuda.Stream()
-    with torch.cuda.stream(stream):  # autograd's first run, outside of the capture
+    with torch.cuda.stream(stream):  # autograd's first run, outside the capture
         torch.autograd.grad(square_plus.square_plus(x, b), x, g)
     torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()

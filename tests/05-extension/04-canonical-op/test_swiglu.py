@@ -71,7 +71,7 @@ def test_inputs_that_differ_in_shape_or_type_are_rejected(swiglu):
 
 
 def test_the_kernel_computes_every_element(answer):
-    """The kernel alone, with the driver API. The elements behind the last one must keep their value."""
+    """The kernel alone, with the driver API. The elements past the end must keep their values."""
     image = open(answer, "rb").read()
     with current(primary(0)):
         module = c_void_p()
@@ -88,7 +88,7 @@ def test_the_kernel_computes_every_element(answer):
                     arguments = (c_void_p * 4)(*[ctypes.addressof(value) for value in values])
                     cu.cuLaunchKernel(function, (count + 255) // 256, 1, 1, 256, 1, 1, 0, None, arguments, None)
                 assert_close(result[:count], gate, up)
-                assert (result[count:] == 77).all(), f"elements behind the {count} of the tensor are overwritten"
+                assert (result[count:] == 77).all(), f"elements past the end of the tensor, which has {count}, are overwritten"
 
 
 # The host code for CUDA tensors: everywhere under a stand-in for CUDA, which pretends that the tensors are on device 1 while device 0 is current,
@@ -116,7 +116,7 @@ def test_an_empty_tensor_on_a_gpu_leaves_no_error_behind(swiglu, recorded):
 
 
 def test_the_kernel_is_launched_on_the_current_stream_so_a_cuda_graph_captures_it(swiglu, recorded):
-    assert recorded[5000]["stream"] == 1, "it launches on another stream than PyTorch's current one on the tensors' device"
+    assert recorded[5000]["stream"] == 1, "the kernel was launched on a stream other than PyTorch's current one on the tensors' device"
     if SEES_A_GPU:
         gate, up = numbers(1000, device="cuda")
         swiglu(gate, up)
@@ -129,8 +129,8 @@ def test_the_kernel_is_launched_on_the_current_stream_so_a_cuda_graph_captures_i
 
 
 def test_tensors_may_be_on_a_device_that_is_not_current(swiglu, recorded):
-    assert recorded[5000]["device"] == 1, "it launches on the current device, and the tensors are on another one"
-    assert recorded[5000]["device_afterwards"] == 0, "it does not make the caller's device current again"
+    assert recorded[5000]["device"] == 1, "the kernel was launched on the current device, but the tensors are on another one"
+    assert recorded[5000]["device_afterwards"] == 0, "the caller's device was not made current again"
     if torch.cuda.device_count() > 1:
         gate, up = numbers(1000, device="cuda:1")
         with torch.cuda.device(0):

@@ -47,7 +47,7 @@ def test_on_a_gpu_ops_run_on_the_current_stream() -> None:
 
 
 @on_a_gpu
-def test_on_a_gpu_deterministic_algorithms_are_refused_where_atomics_add() -> None:
+def test_on_a_gpu_deterministic_algorithms_are_rejected_where_atomics_add() -> None:
     input = torch.zeros(1, 1, 8, 8, device="cuda", requires_grad=True)
     output = real_ops.roi_align(input, torch.tensor([[0.0, 0, 0, 7, 7]], device="cuda"), 2).sum()
     torch.use_deterministic_algorithms(True)
@@ -67,7 +67,7 @@ def test_on_a_gpu_deterministic_algorithms_are_refused_where_atomics_add() -> No
 
 
 @on_a_gpu
-def test_on_a_gpu_tensors_of_two_devices_are_refused_in_a_sentence() -> None:
+def test_on_a_gpu_tensors_of_two_devices_are_rejected_with_a_clear_message() -> None:
     with pytest.raises(ValueError, match="scores is on cpu, but boxes is on cuda:0"):
         real_ops.nms(torch.zeros(3, 4, device="cuda"), torch.zeros(3), 0.5)
 
@@ -79,7 +79,7 @@ def test_on_the_second_gpu_kernels_run_in_its_context() -> None:
     assert kept.device.index == 1 and kept.cpu().equal(real_ops.nms(boxes.cpu(), scores.cpu(), 0.5))
 
 
-def test_too_many_boxes_for_the_mask_are_refused_in_a_sentence() -> None:
+def test_too_many_boxes_for_the_mask_are_rejected_with_a_clear_message() -> None:
     boxes = torch.zeros(1, 4).expand(400_000, 4)
     with pytest.raises(ValueError, match="400000 boxes are too many. The limit is 294912"):
         places.device(0).nms(boxes, torch.arange(len(boxes)), 0.5)

@@ -79,7 +79,7 @@ def boxes_of(count: int, dtype: torch.dtype = torch.float32, room: int = 60) -> 
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_nms_keeps_what_its_definition_keeps(way: Way, dtype: torch.dtype) -> None:
+def test_nms_keeps_the_same_boxes_as_its_definition(way: Way, dtype: torch.dtype) -> None:
     for count in (1, 2, 31, 63, 64, 65, 128, 300, 1000):
         boxes, scores = boxes_of(count, dtype)
         expected = reference.nms(boxes.to(places.wide(dtype)), scores.to(places.wide(dtype)), 0.3)
@@ -91,7 +91,7 @@ def test_nms_of_no_boxes_keeps_none(way: Way) -> None:
     assert kept.shape == (0,) and kept.dtype == torch.int64
 
 
-def test_nms_takes_boxes_of_the_same_score_in_their_order(way: Way) -> None:
+def test_nms_keeps_the_order_of_boxes_with_equal_scores(way: Way) -> None:
     boxes, _ = boxes_of(200, room=2000)
     kept = way(real_ops.nms, [boxes, torch.ones(200)], 0.9).tolist()
     assert kept == sorted(kept) and kept[0] == 0
@@ -104,12 +104,12 @@ def test_nms_keeps_a_box_whose_overlap_is_exactly_the_threshold(way: Way) -> Non
     assert way(real_ops.nms, [boxes, scores], 0.4999).tolist() == [0]
 
 
-def test_nms_gives_loop_and_kernel_the_threshold_in_the_type_of_the_boxes(way: Way) -> None:
+def test_nms_converts_the_threshold_to_the_type_of_the_boxes(way: Way) -> None:
     boxes, scores = torch.tensor([[0.0, 0, 10, 1], [0, 0, 1, 1]]), torch.tensor([2.0, 1])  # 0.1 in float is more than 0.1 in double
     assert way(real_ops.nms, [boxes, scores], 0.1).tolist() == [0, 1]
 
 
-def test_nms_lets_a_removed_box_remove_no_other_box(way: Way) -> None:
+def test_nms_does_not_let_a_removed_box_remove_others(way: Way) -> None:
     left = torch.arange(200.0) * 4  # each overlaps only its neighbors, so every second one is kept
     boxes = torch.stack([left, torch.zeros(200), left + 10, torch.ones(200)], 1)
     assert way(real_ops.nms, [boxes, torch.arange(200.0).flip(0)], 0.4).tolist() == list(range(0, 200, 2))
@@ -132,7 +132,7 @@ def test_nms_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     assert way(real_ops.nms, [*apart], 0.3).equal(expected)
 
 
-def test_nms_refuses_wrong_shapes_in_a_sentence(way: Way) -> None:
+def test_nms_rejects_wrong_shapes_with_a_clear_message(way: Way) -> None:
     refused("boxes must be n x 4, not [5, 5]", real_ops.nms, torch.zeros(5, 5), torch.zeros(5), 0.5)
     refused("5 boxes need as many scores, not [4]", real_ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
     refused("scores is torch.float64, but boxes is torch.float32", real_ops.nms, torch.zeros(5, 4), torch.zeros(5).double(), 0.5)
@@ -152,7 +152,7 @@ def image_and_regions() -> list[Tensor]:
 
 
 @pytest.mark.parametrize("how", HOW)
-def test_roi_align_gives_what_its_definition_gives(way: Way, how: tuple) -> None:
+def test_roi_align_agrees_with_its_definition(way: Way, how: tuple) -> None:
     tensors = image_and_regions()
     expected = reference.roi_align(*tensors, *how)
     for dtype in FLOATS:
@@ -162,7 +162,7 @@ def test_roi_align_gives_what_its_definition_gives(way: Way, how: tuple) -> None
 
 
 @pytest.mark.parametrize("how", HOW)
-def test_roi_align_sends_back_what_its_definition_does(way: Way, how: tuple) -> None:
+def test_the_gradient_of_roi_align_agrees_with_its_definition(way: Way, how: tuple) -> None:
     tensors, arriving = image_and_regions(), exact_in_half(torch.randn(len(REGIONS), 3, 3, 2))
     (expected,) = torch.autograd.grad(reference.roi_align(*tensors, *how), tensors[:1], arriving)
     for dtype in FLOATS:
@@ -206,7 +206,7 @@ def test_roi_align_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     near(way.gradients(real_ops.roi_align, given, ones, 2)[0], way.gradients(real_ops.roi_align, given, ones.contiguous(), 2)[0])
 
 
-def test_roi_align_refuses_what_it_cannot_take_in_a_sentence() -> None:
+def test_roi_align_rejects_invalid_input_with_a_clear_message() -> None:
     input, boxes = image_and_regions()
     refused("input must have 4 dimensions, not 3", real_ops.roi_align, input[0], boxes, 2)
     refused("boxes must be k x 5 (image, left, top, right, bottom), not [7, 4]", real_ops.roi_align, input, boxes[:, :4], 2)
@@ -239,7 +239,7 @@ def tensors_of(shape: tuple) -> tuple[list[Tensor | None], tuple]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_deform_conv2d_gives_and_sends_back_what_its_definition_does(way: Way, shape: tuple) -> None:
+def test_deform_conv2d_and_its_gradients_agree_with_the_definition(way: Way, shape: tuple) -> None:
     tensors, how = tensors_of(shape)
     expected = reference.deform_conv2d(*tensors, *how)
     arriving = exact_in_half(torch.randn(expected.shape))
@@ -264,7 +264,7 @@ def test_deform_conv2d_without_offsets_is_a_convolution(way: Way) -> None:
         near(gradient, other)
 
 
-def test_deform_conv2d_sees_nothing_far_outside_of_the_image(way: Way) -> None:
+def test_deform_conv2d_reads_zeros_far_outside_the_image(way: Way) -> None:
     (input, offset, weight, bias, mask), how = tensors_of(SHAPES[0])
     for far in (100.0, -100.0, 1e30, float("inf"), float("nan")):
         found = way(real_ops.deform_conv2d, [input, torch.full_like(offset, far), weight, None, mask], *how)
@@ -278,7 +278,7 @@ def test_deform_conv2d_passes_gradcheck(way: Way) -> None:
         assert torch.autograd.gradcheck(lambda *given: real_ops.deform_conv2d(*given, *how), tensors, nondet_tol=1e-12)
 
 
-def test_deform_conv2d_refuses_to_be_differentiated_twice(way: Way) -> None:
+def test_deform_conv2d_rejects_a_second_differentiation(way: Way) -> None:
     tensors, how = tensors_of((1, 2, 3, 3, 2, 2, 1, (2, 2), (1, 1), (0, 0), (1, 1), True))
     tensors = [tensor.detach().requires_grad_() for tensor in way.put(tensors)]
     with way.inside():
@@ -304,7 +304,7 @@ def test_deform_conv2d_reads_tensors_that_are_not_contiguous(way: Way) -> None:
         near(gradient, other)
 
 
-def test_deform_conv2d_refuses_what_it_cannot_take_in_a_sentence() -> None:
+def test_deform_conv2d_rejects_invalid_input_with_a_clear_message() -> None:
     (input, offset, weight, bias, mask), how = tensors_of(SHAPES[0])
     op = real_ops.deform_conv2d
     refused("weight must have 4 dimensions, not 3", op, input, offset, weight[0], bias, mask, *how)
@@ -345,7 +345,7 @@ def test_roi_align_computes_no_gradient_for_boxes_alone(monkeypatch: pytest.Monk
 
 
 def attention_of(images: int = 2, channels: int = 3, levels: int = 2) -> tuple[Tensor, list[tuple[int, int]], Tensor, Tensor]:
-    """Some points are outside of the image. None is exactly at a pixel, where the gradient is ambiguous."""
+    """Some points are outside the image. None is exactly at a pixel, where the gradient is ambiguous."""
     sizes = [(5, 7), (3, 4), (2, 2)][:levels]
     pixels, shape = sum(height * width for height, width in sizes), (images, 4, 2, levels, 3)
     locations = exact_in_half(torch.rand(*shape, 2) * 1.4 - 0.2)
@@ -358,7 +358,7 @@ def attention_of(images: int = 2, channels: int = 3, levels: int = 2) -> tuple[T
 
 
 @pytest.mark.parametrize("channels, levels", [(3, 2), (1, 1), (40, 3)])
-def test_deform_attention_gives_and_sends_back_what_its_definition_does(way: Way, channels: int, levels: int) -> None:
+def test_deform_attention_and_its_gradients_agree_with_the_definition(way: Way, channels: int, levels: int) -> None:
     value, sizes, locations, weights = attention_of(2, channels, levels)
     tensors = [value, locations, weights]
     expected = reference.deform_attention(value, sizes, locations, weights)
@@ -403,7 +403,7 @@ def test_deform_attention_of_no_queries_is_empty_and_its_gradients_are_zero(way:
     assert of_value.equal(torch.zeros_like(value)) and of_locations.numel() == of_weights.numel() == 0
 
 
-def test_deform_attention_refuses_what_it_cannot_take_in_a_sentence() -> None:
+def test_deform_attention_rejects_invalid_input_with_a_clear_message() -> None:
     value, sizes, locations, weights = attention_of()
     op = real_ops.deform_attention
     refused("value must have 4 dimensions, not 3", op, value[0], sizes, locations, weights)
@@ -420,7 +420,7 @@ def test_deform_attention_refuses_what_it_cannot_take_in_a_sentence() -> None:
 
 
 @pytest.mark.parametrize("dtype", HALF_TYPES)
-def test_coordinates_may_be_float_beside_values_of_half_types(way: Way, dtype: torch.dtype) -> None:
+def test_coordinates_may_be_float_with_values_of_half_types(way: Way, dtype: torch.dtype) -> None:
     input, boxes = torch.arange(600.0).repeat(1, 1, 4, 1), torch.tensor([[0.0, 511.25, 0, 513.25, 2]])
     found = way(real_ops.roi_align, [input.to(dtype), boxes], 1, 1.0, 2, True)
     near(found, way(real_ops.roi_align, [input.to(dtype).float(), boxes], 1, 1.0, 2, True).to(dtype), dtype)
@@ -450,7 +450,7 @@ def test_under_autocast_the_ops_compute_in_float(way: Way, dtype: torch.dtype) -
 # ---- input that must be rejected ------------------------------------------------------------------------------------------
 
 
-def test_the_registered_ops_refuse_the_same() -> None:
+def test_the_registered_ops_reject_the_same_input() -> None:
     """Compiled models and C++ call torch.ops.real_ops, not the Python functions."""
     ops = torch.ops.real_ops
     refused("5 boxes need as many scores, not [4]", ops.nms, torch.zeros(5, 4), torch.zeros(4), 0.5)
@@ -515,7 +515,7 @@ def test_a_compiled_model_has_no_graph_break(backend: str) -> None:
         near(gradient, other)
 
 
-def test_results_have_no_gradient_where_there_is_none() -> None:
+def test_results_have_no_gradient_if_no_input_has_one() -> None:
     boxes, scores = boxes_of(40)
     assert not real_ops.nms(boxes.requires_grad_(), scores, 0.3).requires_grad
     input, regions = image_and_regions()

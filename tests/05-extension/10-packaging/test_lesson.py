@@ -75,7 +75,7 @@ def test_importing_it_does_not_start_cuda(python: pathlib.Path) -> None:
     assert run(python, LESSON / "use.py", "cpu", "import").startswith("no")
 
 
-def test_the_tags_and_the_metadata_promise_what_is_true() -> None:
+def test_the_tags_and_the_metadata_are_correct() -> None:
     for kind in "cpu", "cuda":
         distribution = wheel(kind)
         assert re.fullmatch(r"square_plus-1\.0\+(cpu|cu\d+)-cp310-abi3-linux_x86_64\.whl", distribution.name), distribution.name
@@ -93,7 +93,7 @@ def names_needed(distribution: pathlib.Path, folder: pathlib.Path) -> list[str]:
     return [line.split()[-1].split("@")[0] for line in output.splitlines()]
 
 
-def test_all_that_it_needs_of_pytorch_exists_since_2_10(tmp_path: pathlib.Path) -> None:
+def test_everything_that_it_needs_from_pytorch_exists_since_2_10(tmp_path: pathlib.Path) -> None:
     """PyTorch's headers say since when a C function exists: with a target version of 2.10, they declare only those that do."""
     names = [name for name in names_needed(best_wheel(), tmp_path) if name.startswith(("torch_", "aoti_torch_"))]
     include = pathlib.Path(importlib.util.find_spec("torch").origin).parent / "include"
@@ -103,17 +103,17 @@ def test_all_that_it_needs_of_pytorch_exists_since_2_10(tmp_path: pathlib.Path) 
     assert names and not [name for name in names if not re.search(rf"\b{name}\(", declared)]
 
 
-def test_it_needs_nothing_of_python_and_no_cpp_name_of_pytorch(tmp_path: pathlib.Path) -> None:
+def test_it_needs_nothing_from_python_and_no_cpp_name_of_pytorch(tmp_path: pathlib.Path) -> None:
     assert not [name for name in names_needed(best_wheel(), tmp_path) if re.match(r"_?Py|_Z.*(c10|2at|5torch)", name)]
 
 
-def test_the_wheel_without_cuda_needs_no_library_of_cuda(tmp_path: pathlib.Path) -> None:
+def test_the_wheel_without_cuda_needs_no_cuda_library(tmp_path: pathlib.Path) -> None:
     assert not [name for name in names_needed(wheel("cpu"), tmp_path) if "cuda" in name.lower() and not name.startswith("aoti_torch_device_type_")]
     python = installed(tmp_path, wheel("cpu"))
     assert run(python, LESSON / "use.py", "cpu", "main") == RIGHT
 
 
-def test_the_source_distribution_installs_where_there_is_a_compiler(tmp_path: pathlib.Path) -> None:
+def test_the_source_distribution_installs_if_there_is_a_compiler(tmp_path: pathlib.Path) -> None:
     python = installed(tmp_path, wheel("source"), SQUARE_PLUS_CUDA="0", CXX=os.environ.get("CXX", "g++"))
     assert run(python, LESSON / "use.py", "cpu", "main") == RIGHT
 

@@ -51,7 +51,7 @@ SHAPES = [(nn.BatchNorm1d, (7, 3)), (nn.BatchNorm1d, (4, 3, 5)), (nn.BatchNorm2d
 
 
 @pytest.mark.parametrize("how", [{}, {"affine": False}, {"momentum": None}, {"momentum": 0.4, "eps": 1e-3}])
-def test_our_batch_norm_is_pytorchs(batch_norm, how):
+def test_our_batch_norm_agrees_with_pytorchs(batch_norm, how):
     def both(rank: int) -> list[list[list[torch.Tensor]]]:
         return [[passed(made(3, **how), of_shape(*shape), 3) for made in (batch_norm.SyncBatchNorm, kind)] for kind, shape in SHAPES]
 
@@ -138,7 +138,7 @@ def beside_pytorchs(rank: int) -> list[list[list[torch.Tensor]]]:
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="nn.SyncBatchNorm needs a GPU, and PyTorch sees none")
-def test_our_batch_norm_is_pytorchs_for_several_processes():
+def test_our_batch_norm_agrees_with_pytorchs_for_several_processes():
     for of_process in several(beside_pytorchs, 2, "nccl" if torch.cuda.device_count() > 1 else "gloo", spawn=True):
         for ours, theirs in of_process:
             for mine, expected in zip(ours, theirs, strict=True):
@@ -181,7 +181,7 @@ def test_half_types_are_counted_and_added_up_in_float(batch_norm, dtype):
         assert torch.allclose(variance.double(), true_variance, rtol=1e-5)
 
 
-def test_one_takes_the_others_state(batch_norm):
+def test_each_can_load_the_state_of_the_other(batch_norm):
     ours, theirs = batch_norm.SyncBatchNorm(3), nn.BatchNorm1d(3)
     for _ in range(3):
         ours(of_shape(5, 3).float())
@@ -192,7 +192,7 @@ def test_one_takes_the_others_state(batch_norm):
     assert ours.num_batches_tracked == 4 and ours.running_var.equal(theirs.running_var)
 
 
-def test_one_value_has_no_variance(batch_norm):
+def test_a_single_value_is_rejected(batch_norm):
     for kind in (batch_norm.SyncBatchNorm, nn.BatchNorm1d):
         with pytest.raises(ValueError, match="Expected more than 1 value per channel when training"):
             kind(3)(of_shape(1, 3).float())
@@ -207,7 +207,7 @@ def test_one_value_in_each_of_two_processes_is_enough(batch_norm):
     assert torch.cat(several(work, 2)).allclose(expected, atol=1e-5)
 
 
-def test_four_processes_find_what_one_does():
+def test_four_processes_agree_with_one():
     ended = subprocess.run([sys.executable, str(LESSON / "main.py"), "4"], capture_output=True, text=True, timeout=120)
     assert "4 processes (gloo), compared with nn.BatchNorm1d in one process" in ended.stdout, ended.stderr
     # With two GPUs, the C++ program prints another table after it.

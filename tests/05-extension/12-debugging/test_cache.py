@@ -145,7 +145,7 @@ def test_no_two_streams_ever_use_a_piece_at_once(answer):
                 address = cache.allocate(size, stream)
                 assert address not in live
                 pending = {user for user, until in users.get(address, {}).items() if streams.finished.get(user, 0) < until}
-                assert pending <= {stream}, f"seed {seed}: stream {stream} gets memory that {sorted(pending)} still use"
+                assert pending <= {stream}, f"seed {seed}: stream {stream} gets memory that streams {sorted(pending)} still use"
                 streams.launch(stream)
                 live[address], users[address] = stream, {stream: streams.launched[stream]}
             elif action == 1 and live:
