@@ -1,7 +1,7 @@
 // cuBLAS, cuFFT and cuRAND, loaded while the program runs, so that the program also starts on machines where they are
 // not installed. Each struct has the functions that this lesson calls, under their documented names. Handles are
-// pointers, enumerations are ints, and a CUstream is a cudaStream_t. Sources: the manuals of cuBLAS (cublasSgemm), cuFFT
-// (cufftExecC2C) and cuRAND (host API). cuDNN is in cudnn.hpp.
+// pointers, enumerations are ints, and a CUstream is a cudaStream_t. Sources: the manuals of cuBLAS (cublasSgemm),
+// cuFFT (cufftExecC2C) and cuRAND (host API). cuDNN is in cudnn.hpp.
 #pragma once
 #include "common/cu.hpp"
 

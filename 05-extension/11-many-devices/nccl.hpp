@@ -1,6 +1,6 @@
 // NCCL, loaded while the program runs, so that the program also starts where NCCL is not installed. The struct has the
-// functions that this lesson calls, under their documented names. Source: NCCL user guide, "Communicator Creation", "Collective
-// Communication", "Group Calls".
+// functions that this lesson calls, under their documented names. Source: NCCL user guide, "Communicator Creation",
+// "Collective Communication", "Group Calls".
 #pragma once
 #include "common/cu.hpp"
 

@@ -121,7 +121,7 @@ def film(name: str, title: str, runs: list[tuple[str, list[str], dict[str, str]]
         if len(made.encode()) <= LARGEST:
             break
     else:
-        raise NoFilm(f"The film of {name} is larger than {LARGEST // 1_000_000} MB even with {steps} steps a kernel. ONLY='kernel=NAME' records one of them.")
+        raise NoFilm(f"The film of {name} is larger than {LARGEST // 1_000_000} MB even with {steps} steps per kernel. ONLY='kernel=NAME' records one of them.")
     out = SEEN / f"{name}.html"
     out.write_text(made, encoding="utf-8")
     cut = [each for each in films if each["cut"]]

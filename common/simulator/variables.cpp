@@ -64,8 +64,7 @@ void name_unknown_variables() {
         hint += (variable == kVariables[0] ? " " : ", ") + std::string(kPrefix) + std::string(variable);
       }
     }
-    std::fprintf(stderr, "cudasim: %s%s is not a simulator variable%s\n", kPrefix.data(), word.c_str(),
-                 hint.c_str());
+    std::fprintf(stderr, "cudasim: %s%s is not a simulator variable%s\n", kPrefix.data(), word.c_str(), hint.c_str());
   }
 }
 

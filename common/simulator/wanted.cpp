@@ -98,9 +98,10 @@ void parse_only(const std::string& variable, const char* only, TraceChoice& choi
   if (off(only)) return;
   each_word(only, " ;", [&](const std::string& word) {
     if (choose(choice, word)) return;
-    complaint = variable + "=" + only + ": '" + word +
-                "' is not understood; write words such as kernel=add launch=1 block=0-3 block=(1,0,0) warp=all lane=0,31 "
-                "limit=1000";
+    complaint =
+        variable + "=" + only + ": '" + word +
+        "' is not understood; write words such as kernel=add launch=1 block=0-3 block=(1,0,0) warp=all lane=0,31 "
+        "limit=1000";
   });
 }
 
@@ -151,8 +152,8 @@ ProfileWanted parse_profile(const char* text, std::string& complaint) {
     wanted.file = value;
   } else if (value != "1") {
     wanted.on = false;
-    complaint =
-        "CUDASIM_PROFILE=" + value + ": use 1 for a table on stderr, or a name that ends in .json to write that file as well";
+    complaint = "CUDASIM_PROFILE=" + value +
+                ": use 1 for a table on stderr, or a name that ends in .json to write that file as well";
   }
   return wanted;
 }

@@ -143,9 +143,9 @@ TEST_CASE(kReasons, "[trace]") {
           "oob_write takes 2 arguments, and kernelParams is null",
           "which is the last 2 bytes of it past the end of the allocation of 256 bytes",
           "only the start of an allocation can be freed, and this address is 8 bytes into the allocation of 256 bytes",
-          "this address is 0 bytes into the freed allocation of 256 bytes", "is the handle of an object that was destroyed",
-          "an event was made with CU_EVENT_DISABLE_TIMING", "the kernel was loaded into another context",
-          "no context is current to this thread"}) {
+          "this address is 0 bytes into the freed allocation of 256 bytes",
+          "is the handle of an object that was destroyed", "an event was made with CU_EVENT_DISABLE_TIMING",
+          "the kernel was loaded into another context", "no context is current to this thread"}) {
       CHECK(told.find(reason) != std::string::npos);
     }
   }

@@ -185,11 +185,11 @@ TEST_CASE("The profile is a table that can be read on a wall", "[profile]") {
   shows(said, "naive, 16 x 16 blocks of 32 x 8 threads");
   shows(said, "stores +8192 +262144 +32\\.0 +1048576 +8388608 +12 %");
   shows(said, "loads +8192 +262144 +32\\.0 +253952");  // tiled, from shared memory
-  shows(said, "transpose\\.cu:11 +262144 sectors, 32\\.0 a request +st\\.global");
-  shows(said, "transpose\\.cu:22 +253952 conflicts, 31\\.0 a request");
+  shows(said, "transpose\\.cu:11 +262144 sectors, 32\\.0 per request +st\\.global");
+  shows(said, "transpose\\.cu:22 +253952 conflicts, 31\\.0 per request");
   shows(said, "barriers +2048");
   // How many registers, the compiler decides.
-  shows(said, "[0-9]+ registers a thread, 4224 bytes of shared memory a block: 8 blocks\n");
+  shows(said, "[0-9]+ registers per thread, 4224 bytes of shared memory per block: 8 blocks\n");
   for (const std::string& line : said.lines) {
     INFO(line);
     CHECK(columns(line) <= 100);
@@ -199,11 +199,11 @@ TEST_CASE("The profile is a table that can be read on a wall", "[profile]") {
 TEST_CASE("Where lanes diverge is counted, and how many are active", "[profile]") {
   ON_THE_SIMULATOR_ONLY();
   const Said said = child("warps/part", {{"CUDASIM_PROFILE", "1"}});
-  shows(said, "branches +1 under a condition; at 1 \\(100 %\\) the lanes diverge");
-  shows(said, "instructions +15 of warps, 24\\.0 of 32 lanes active");
+  shows(said, "branches +1 conditional; the lanes diverge at 1 \\(100 %\\)");
+  shows(said, "instructions +15 executed by warps, 24\\.0 of 32 lanes active");
   const Said reduced = child("reduction/halves", {{"CUDASIM_PROFILE", "1"}});
   shows(reduced, "atom\\.global 1024");
-  shows(reduced, "barriers +73728, counted by warps");
+  shows(reduced, "barriers +73728, counted once per warp");
 }
 
 TEST_CASE("Local memory is what a thread keeps there, and not what a call passes", "[profile]") {
@@ -220,7 +220,8 @@ TEST_CASE("Launches of one kernel are summed up, and told of as one", "[profile]
   ON_THE_SIMULATOR_ONLY();
   const Scratch file("sums.json");
   const Said said = child("shared_load_4/", {{"CUDASIM_PROFILE", file.path.c_str()}});
-  shows(said, "shared_load_4, 1 blocks of 32 threads, 4096 bytes of dynamic shared memory, 20 launches; of each:");
+  shows(said,
+        "shared_load_4, 1 blocks of 32 threads, 4096 bytes of dynamic shared memory, 20 launches; numbers per launch:");
   std::string text = file.text();
   CHECK(Json(text).valid());
   CHECK(number(text, {"kernels", "launches"}) == 20);
@@ -363,7 +364,7 @@ TEST_CASE("The trace shows a warp's instructions with their values", "[trace]") 
   const Said said = child("shared_memory/reverse_static", {{"CUDASIM_TRACE", "ptx"}});
   shows(said, "---- reverse_static<<<\\(1,1,1\\), \\(256,1,1\\)>>>: block \\(0,0,0\\), warp 0\n");
   shows(said, "kernels\\.cu:6 +all +mov\\.u32 %r\\d+, %tid\\.x; +%r\\d+ = 0, 1, 2 … 31\n");
-  shows(said, "kernels\\.cu:8 +all +ld\\.shared\\.u32 .*\n +at shared 0x3fc - 4 a lane\n");
+  shows(said, "kernels\\.cu:8 +all +ld\\.shared\\.u32 .*\n +at shared 0x3fc - 4 per lane\n");
   shows(said, "st\\.shared\\.u32 .*; +stored: ");
   shows(said, "kernels\\.cu:7 +all +bar\\.sync 0;\n");
   shows(said, " all +ret;\n");

@@ -59,10 +59,11 @@ CUresult end(CUstream handle, CUgraph* out) {
   capture->end();
   if (result != CUDA_SUCCESS && capture->own_graph) capture->graph->close();
   *out = result == CUDA_SUCCESS ? capture->graph->handle : nullptr;
-  if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED)
-    fail(result, "an earlier call invalidated the capture");
+  if (result == CUDA_ERROR_STREAM_CAPTURE_INVALIDATED) fail(result, "an earlier call invalidated the capture");
   if (result == CUDA_ERROR_STREAM_CAPTURE_UNJOINED)
-    fail(result, "a stream that joined the capture was not joined back: make this stream wait for an event after its last work");
+    fail(
+        result,
+        "a stream that joined the capture was not joined back: make this stream wait for an event after its last work");
   return result;
 }
 

@@ -102,7 +102,8 @@ void call(Warp& warp, const CallSite& site, u32 function) {
   const Code& callee = *program.functions[function];
   Frame& caller = *warp.frame;
   if (!fits(site.arguments, callee.parameters) || site.results.size() > callee.results.size())
-    fault(warp, FaultKind::invalid_pc, "call of '" + callee.name + "' with parameters that do not match its definition");
+    fault(warp, FaultKind::invalid_pc,
+          "call of '" + callee.name + "' with parameters that do not match its definition");
   const u32 base = (local_end(caller) + kCallCost + 15) / 16 * 16;
   if (u64{base} + callee.local_bytes > warp.block->grid->local_bytes) {
     fault(warp, FaultKind::stack_overflow,

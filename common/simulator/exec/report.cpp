@@ -126,7 +126,7 @@ std::string report(const Fault& fault) {
   text += row("thread", coordinates(fault.thread) + " of block " + coordinates(fault.block));
   if (!is_access(fault)) return text + row("why", fault.what);
   text += row("access", fault.what + " at " + hex(fault.address) +
-                           (fault.space == Space::generic ? "" : std::string(" (") + name(fault.space) + ")"));
+                            (fault.space == Space::generic ? "" : std::string(" (") + name(fault.space) + ")"));
   text += row("which is", fault.where);
   if (fault.mapped && !hardware_bounds() && !quiet())
     text += row("but", "on a GPU that memory is mapped; CUDASIM_BOUNDS=hardware permits such accesses");

@@ -111,12 +111,12 @@ void Table::head() {
           " threads";
   if (shape.dynamic_shared != 0) out_ += format(", %u bytes of dynamic shared memory", shape.dynamic_shared);
   if (count_.launches != 1)
-    out_ += format(", %llu launches; of each:", static_cast<unsigned long long>(count_.launches));
+    out_ += format(", %llu launches; numbers per launch:", static_cast<unsigned long long>(count_.launches));
   out_ += "\n";
 }
 
 void Table::instructions() {
-  out_ += format("  instructions   %llu of warps, %.1f of 32 lanes active\n", each(count_.warps),
+  out_ += format("  instructions   %llu executed by warps, %.1f of 32 lanes active\n", each(count_.warps),
                  ratio(count_.lanes, count_.warps));
   std::vector<std::pair<u64, Class>> sorted;
   for (u32 c = 0; c < kClasses; ++c) {
@@ -131,10 +131,10 @@ void Table::instructions() {
   }
   out_ += line + "\n";
   if (count_.branches != 0) {
-    out_ += format("  branches       %llu under a condition; at %llu (%.0f %%) the lanes diverge\n", each(count_.branches),
+    out_ += format("  branches       %llu conditional; the lanes diverge at %llu (%.0f %%)\n", each(count_.branches),
                    each(count_.parted), 100 * ratio(count_.parted, count_.branches));
   }
-  if (count_.barriers != 0) out_ += format("  barriers       %llu, counted by warps\n", each(count_.barriers));
+  if (count_.barriers != 0) out_ += format("  barriers       %llu, counted once per warp\n", each(count_.barriers));
 }
 
 void Table::global(const char* what, const GlobalCount& count) {
@@ -156,7 +156,7 @@ void Table::memory() {
        {&count_.stores, &count_.atomics, &count_.copies, &count_.textures, &count_.local_loads, &count_.local_stores})
     any.add(*each);
   if (any.requests != 0)
-    out_ += "  global memory      requests       sectors      each    bytes wanted           moved     used\n";
+    out_ += "  global memory      requests       sectors      each    bytes needed           moved     used\n";
   global("  loads", count_.loads);
   global("  stores", count_.stores);
   global("  atomics", count_.atomics);
@@ -177,7 +177,7 @@ void Table::memory() {
 
 void Table::occupancy() {
   const u64 threads = entry_.shape.block.count(), warps = (threads + kWarpSize - 1) / kWarpSize;
-  out_ += format("  occupancy      %u registers a thread, %u bytes of shared memory a block: %u blocks\n",
+  out_ += format("  occupancy      %u registers per thread, %u bytes of shared memory per block: %u blocks\n",
                  entry_.registers, entry_.shared, entry_.resident);
   out_ += format("                 on a multiprocessor at once, %.0f %% of its threads; limited by %s\n",
                  100 * ratio(entry_.resident * warps * kWarpSize, kMaxThreadsPerMultiprocessor), entry_.limit);
@@ -208,7 +208,7 @@ void Table::hottest(const char* title, const char* unit, u64 (*cost)(const LineC
   for (const Sum& sum : sums) {
     if (sum.cost == 0) break;
     const std::string place = sum.place.substr(0, sum.place.find(" (in "));
-    const std::string text = format("    %-20s %12llu %s, %.1f a request   ", place.c_str(), each(sum.cost), unit,
+    const std::string text = format("    %-20s %12llu %s, %.1f per request   ", place.c_str(), each(sum.cost), unit,
                                     ratio(sum.cost, sum.asked));
     const std::size_t room = text.size() < 98 ? 98 - text.size() : 0;
     out_ += text + (sum.text.size() <= room ? sum.text : sum.text.substr(0, room) + "…") + "\n";

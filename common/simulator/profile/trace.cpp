@@ -101,7 +101,7 @@ std::string padded(std::string text, std::size_t to) {
 }
 
 std::string per_lane(i64 step) {
-  return (step < 0 ? " - " : " + ") + std::to_string(step < 0 ? -step : step) + " a lane";
+  return (step < 0 ? " - " : " + ") + std::to_string(step < 0 ? -step : step) + " per lane";
 }
 
 // Numbers that grow by the same step from lane to lane, as their first three and the last.

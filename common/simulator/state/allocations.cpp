@@ -72,8 +72,8 @@ Share::Share(Device& device, u64 bytes) : device_(device), bytes_(round_up(bytes
   u64 before = used.load();
   do {
     require(bytes_ <= device.memory - before, CUDA_ERROR_OUT_OF_MEMORY, [&] {
-      return std::to_string(bytes_) + " bytes were requested, but only " + std::to_string(device.memory - before) + " of " +
-             std::to_string(device.memory) + " are free on the device";
+      return std::to_string(bytes_) + " bytes were requested, but only " + std::to_string(device.memory - before) +
+             " of " + std::to_string(device.memory) + " are free on the device";
     });
   } while (!used.compare_exchange_weak(before, before + bytes_));
 }

@@ -146,8 +146,7 @@ void require_not_captured(const Stream& stream) {
   const std::scoped_lock lock(Graph::mutex());
   if (!stream.capture) return;
   stream.capture->invalidated = true;
-  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
-       "the stream is being captured: it has no work to wait for or query");
+  fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream is being captured: it has no work to wait for or query");
 }
 
 void require_no_implicit_capture(const Stream& stream, Use use) {
@@ -180,7 +179,8 @@ void require_no_unsafe_capture() {
     any = true;
   }
   if (any)
-    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call cannot be part of the graph");
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+         "a stream is being captured, and this call cannot be part of the graph");
 }
 
 void require_no_capture(Context& context) {
@@ -193,7 +193,8 @@ void require_no_capture(Context& context) {
     any = true;
   });
   if (any)
-    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream is being captured, and this call cannot be part of the graph");
+    fail(CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+         "a stream is being captured, and this call cannot be part of the graph");
 }
 
 }  // namespace cudasim

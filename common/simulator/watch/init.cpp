@@ -18,8 +18,7 @@ void memory_is_read(u64 address, u64 size, const char* by) {
   if (!missing) return;
   const std::string lies = AddressSpace::instance().describe(*missing, 1);
   find("read of memory never written", "init " + plain_name(by) + lies.substr(lies.find("the ")),
-       {{"access", plain_name(by) + " of " + std::to_string(size) + " bytes at " + hex(address)},
-        {"which is", lies}});
+       {{"access", plain_name(by) + " of " + std::to_string(size) + " bytes at " + hex(address)}, {"which is", lies}});
 }
 
 Written* GridReads::find(u64 address, u64& base) {
@@ -103,7 +102,7 @@ void BlockReads::report(Warp& warp, const Site& site, const Touch& touch, u64 mi
        {{"at", at},
         {"thread", thread_name(grid, block_.number, warp.index * kWarpSize + touch.lane)},
         {"access", what + std::to_string(touch.size) + (touch.size == 1 ? " byte at " : " bytes at ") +
-                      hex(touch.address) + " (" + place_name + ")"},
+                       hex(touch.address) + " (" + place_name + ")"},
         {"which is", lies}});
 }
 

@@ -1,5 +1,5 @@
-// Data races between two launches: both touch the same bytes of global memory, one of them writes, and nothing says
-// which of them comes first.
+// Data races between two launches: both touch the same bytes of global memory, one of them writes, and nothing
+// orders them.
 //
 // Two launches may run at the same time if the second is entered before the first has ended, and does not come after it
 // by stream, event or graph. (A first one that has ended in time may have been waited for; nothing is said of it.)

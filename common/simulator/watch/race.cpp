@@ -471,7 +471,9 @@ void BlockRaces::report(Warp& warp, const Site& site, const Touch& touch, u8 kin
              (kind & AccessLog::kWrites) != 0 && (kind & AccessLog::kAsync) == 0) {
     why = "lanes of one warp write different values to the same address, and any of them may remain";
   } else if ((kind & other.kind & AccessLog::kIsVolatile) != 0 && same_block) {
-    why = "both are volatile, but the lanes of a warp need not run in step, and no __syncwarp or barrier separates the two";
+    why =
+        "both are volatile, but the lanes of a warp need not run in step, and no __syncwarp or barrier separates the "
+        "two";
   } else if ((kind & other.kind & AccessLog::kIsStrong) != 0) {
     why = "one of them is atomic for its own block only (.cta), and these are two blocks";
   } else if ((either & AccessLog::kIsStrong) != 0) {

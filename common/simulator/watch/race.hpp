@@ -2,16 +2,16 @@
 //
 // The rules are those of PTX ISA, "Memory Consistency Model", and of its barriers. Each accessed byte remembers up to
 // four accesses; each thread knows up to which time it knows those of others (clock.hpp). These establish an order:
-// barriers of the block, its warps and its cluster; release and acquire; fences with strong accesses (volatile, relaxed,
-// atomic) after and before them; mbarriers; waits for asynchronous copies.
+// barriers of the block, its warps and its cluster; release and acquire; fences with strong accesses (volatile,
+// relaxed, atomic) after and before them; mbarriers; waits for asynchronous copies.
 //
 // One rule is stricter: lanes of a warp that write volatile shared memory together and then read each other's values
 // rely on running in step, which no device since sm_70 promises.
 //
-// Three rules are weaker than the manual's, because common programs would be reported otherwise. A barrier makes what an
-// earlier atomic operation or volatile read has seen known to the block, as a fence does. Warp-wide operations with a
-// member mask order memory, which the manual promises for bar.warp.sync only. Threads that write the value that is there
-// already do not race with other writers.
+// Three rules are weaker than the manual's, because common programs would be reported otherwise. A barrier makes what
+// an earlier atomic operation or volatile read has seen known to the block, as a fence does. Warp-wide operations with
+// a member mask order memory, which the manual promises for bar.warp.sync only. Threads that write the value that is
+// there already do not race with other writers.
 #pragma once
 #include "common/simulator/exec/observer.hpp"
 #include "common/simulator/watch/clock.hpp"
