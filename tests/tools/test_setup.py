@@ -205,7 +205,7 @@ def test_on_a_file_system_without_links_plain_paths_are_used_as_they_are(house):
     plain, special = house.toolkit("cuda"), house.toolkit("tool kit")
     with mock.patch("os.symlink", side_effect=PermissionError(1, "Operation not permitted")):
         assert fetch.link("toolkit", plain) == str(plain)
-        with pytest.raises(fetch.Refused, match="Move the course to a file system with links"):
+        with pytest.raises(fetch.Refused, match="Move the course to a file system that supports links"):
             fetch.link("toolkit", special)
 
 
