@@ -141,11 +141,11 @@ TEST_CASE(kReasons, "[trace]") {
           "the grid is 1 x 0 x 1, each of which must",
           "60000 bytes of dynamic shared memory were requested, but inc may use only 49152",
           "oob_write takes 2 arguments, and kernelParams is null",
-          "which is the last 2 bytes of it past the end of the allocation of 256 bytes",
+          "which is partly outside, with 2 bytes past the end of the allocation of 256 bytes",
           "only the start of an allocation can be freed, and this address is 8 bytes into the allocation of 256 bytes",
           "this address is 0 bytes into the freed allocation of 256 bytes",
           "is the handle of an object that was destroyed", "an event was made with CU_EVENT_DISABLE_TIMING",
-          "the kernel was loaded into another context", "no context is current to this thread"}) {
+          "the kernel was loaded into a context other than the stream's", "no context is current to this thread"}) {
       CHECK(told.find(reason) != std::string::npos);
     }
   }

@@ -58,7 +58,7 @@ struct Wrong {
 std::string beyond(u64 offset, u32 size, u64 end, const std::string& it) {
   if (offset == end) return "just past the end of " + it;
   if (offset > end) return count(offset - end) + " past the end of " + it;
-  return "the last " + count(offset + size - end) + " of it past the end of " + it;
+  return "partly outside, with " + count(offset + size - end) + " past the end of " + it;
 }
 
 // How far before the beginning of a space an address lies that an index below 0 has led to: downwards from 0, offsets

@@ -53,7 +53,7 @@ std::string placed(const Allocation& a, u64 address, u32 size, const std::string
   const u64 end = a.base + a.size;
   if (address >= end) return (address == end ? "just" : count(address - end)) + " past the end of " + it;
   if (address < a.base) return count(a.base - address) + " before " + it;
-  if (size > end - address) return "the last " + count(size - (end - address)) + " of it past the end of " + it;
+  if (size > end - address) return "partly outside, with " + count(size - (end - address)) + " past the end of " + it;
   return count(address - a.base) + " into " + it;
 }
 
