@@ -9,7 +9,7 @@ import nvrtc
 import pytest
 import torch
 
-pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="there is no NVRTC here that fits the driver")
+pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="found no NVRTC that works with this driver")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
