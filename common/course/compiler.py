@@ -55,7 +55,7 @@ def find_compiler(compiler: str) -> dict[str, str]:
     version = output(*compiler.split(), "--version")
     if not version:
         advice = "sudo apt-get install g++   (or name the one you have: make CXX=clang++ …)"
-        advice = f"make CXX={os.path.basename(others[0])} …, which is installed; or install it" if others else advice
+        advice = f"make CXX={os.path.basename(others[0])} … (which is installed), or install {compiler.split()[0]}" if others else advice
         raise Refused(f"There is no C++ compiler called {compiler.split()[0]}. Type: {advice}")
     small = '#include <concepts>\n#include <string>\nstd::integral auto one(std::string) { return 1; }\nint main() { return one(""); }\n'
     ran = subprocess.run([*compiler.split(), *"-std=c++20 -x c++ - -o /dev/null".split()], input=small, capture_output=True, text=True, check=False)

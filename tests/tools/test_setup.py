@@ -217,7 +217,7 @@ def test_what_prevents_every_build_is_said_before_anything_is_fetched(house):
     build.write_text("a file")
     assert f"Cannot write to the folder {build}" in house.set_up().stderr
     build.unlink()
-    assert "There is no C++ compiler called no-compiler. Type: make CXX=g++ …, which is here" in house.set_up(CXX="no-compiler").stderr
+    assert "There is no C++ compiler called no-compiler. Type: make CXX=g++ … (which is installed)" in house.set_up(CXX="no-compiler").stderr
     assert "CUDA_HOME is /o'clock, but there is no include/cuda.h in it" in house.set_up(CUDA_HOME="/o'clock").stderr
     ended = house.set_up(TMPDIR="/no/where")
     assert ended.returncode == 1 and "cannot write their temporary files to /no/where: there is no such folder" in ended.stderr
@@ -280,7 +280,7 @@ def test_what_cannot_be_fetched_is_said_and_nothing_is_kept(house, script, reaso
 def test_without_room_nothing_is_tried(house, capsys):
     house.packages("touch tried\n")
     with mock.patch.object(fetch, "free_megabytes", lambda _: 100), mock.patch.dict(os.environ, XDG_CACHE_HOME=str(house.folder / "cache")), mock.patch.object(fetch, "ROOT", house.root):
-        with pytest.raises(fetch.Missing, match="has 100 MB free, and 1200 MB are needed.*XDG_CACHE_HOME=/another/folder"):
+        with pytest.raises(fetch.Missing, match="has 100 MB free, but 1200 MB are needed.*XDG_CACHE_HOME=/another/folder"):
             fetch.fetch("cuda", 1200, "toolkit", "Fetching", lambda part: pytest.fail("it was tried"))
 
 

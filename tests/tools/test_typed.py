@@ -30,7 +30,7 @@ REFUSED = {
     ("stac",): "There is no target called stac. Did you mean 02-context/03-stack?",
     ("02-context/03-sta",): "Did you mean 02-context/03-stack? The lessons of 02-context are:",
     ("02-99",): "There is no chapter or lesson called 02-99. The chapters are:",
-    ("run", "CXX=no-compiler"): "There is no C++ compiler called no-compiler. Type: make CXX=g++ …, which is here",
+    ("run", "CXX=no-compiler"): "There is no C++ compiler called no-compiler. Type: make CXX=g++ … (which is installed)",
     ("run", "CXX=/bin/false"): "There is no C++ compiler called /bin/false",
     ("run", "CXX=/bin/cat"): "/bin/cat does not compile a small C++20 program",
     ("run", "CUDA_HOME=/no/where"): "there is no include/cuda.h in it",
