@@ -251,9 +251,9 @@ def readme():
     text += "| in | functions |\n| --- | --- |\n"
     for file, names in sorted(chapters.items()):
         text += f"| `{file}` | {', '.join(names)} |\n"
-    text += f"| the first version only is refused | {', '.join(old)} |\n"
+    text += f"| not supported, first version only | {', '.join(old)} |\n"
     for why in REASONS:
-        text += f"| refused: {why} | {', '.join(name for name in refused if reason(name) == why)} |\n"
+        text += f"| not supported: {why} | {', '.join(name for name in refused if reason(name) == why)} |\n"
     return text + "\n</details>\n"
 
 

@@ -20,7 +20,7 @@ static_assert(sizeof(ExportedPointer) <= sizeof(CUmemPoolPtrExportData));
 bool by_descriptor(const char* function, CUmemAllocationHandleType type) {
   require(type != CU_MEM_HANDLE_TYPE_NONE);
   if (type == CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return true;
-  return refuse(function, "but as a file descriptor"), false;
+  return refuse(function, "except as a file descriptor"), false;
 }
 
 }  // namespace

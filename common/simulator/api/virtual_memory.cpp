@@ -107,7 +107,7 @@ CUresult driver::call_cuMemImportFromShareableHandle(CUmemGenericAllocationHandl
   require_calls_permitted();
   require(handle != nullptr && shareable != nullptr && type != CU_MEM_HANDLE_TYPE_NONE);
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) {
-    return refuse("cuMemImportFromShareableHandle", "but from a file descriptor");
+    return refuse("cuMemImportFromShareableHandle", "except from a file descriptor");
   }
   const int file = static_cast<int>(reinterpret_cast<std::intptr_t>(shareable));
   auto memory = SharedMemory::open(SharedMemory::Purpose::physical_memory, file);
@@ -188,7 +188,7 @@ CUresult driver::call_cuMemSetAccess(CUdeviceptr address, size_t size, const CUm
   for (auto mapping = all.mappings.find(address); for_host && mapping != end; ++mapping) {
     require(mapping->second.physical->is_on_host(), CUDA_ERROR_NOT_SUPPORTED);  // a device's memory is the device's
     if (!AddressSpace::instance().reserved_for_both(mapping->first, 1)) {
-      return refuse("cuMemSetAccess", "for the host, where the system had no addresses to give for both");
+      return refuse("cuMemSetAccess", "for the host, because the system has no address range that is free for both");
     }
   }
   for (auto mapping = all.mappings.find(address); mapping != end; ++mapping) {

@@ -38,12 +38,12 @@ std::shared_ptr<SharedMemory> describable(const Allocation& allocation) {
   constexpr const char* kCall = "cuMemGetHandleForAddressRange";
   if (allocation.kind == MemoryKind::virtual_mapping) {
     auto memory = shared_memory_at(allocation.base);
-    if (!memory) fail(refuse(kCall, "for memory that cuMemCreate was not asked to make shareable"));
+    if (!memory) fail(refuse(kCall, "for memory that cuMemCreate did not make shareable"));
     return memory;
   }
   const auto owner = owner_of(allocation);
   require(allocation.kind == MemoryKind::device && owner != nullptr);
-  if (allocation.flags != 0) fail(refuse(kCall, "for what another process has made"));
+  if (allocation.flags != 0) fail(refuse(kCall, "for memory from another process"));
   return shared_bytes(allocation, *owner);
 }
 

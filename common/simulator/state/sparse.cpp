@@ -188,7 +188,7 @@ std::vector<Tile> tail_named(const MipmappedArray& mipmap, const CUarrayMapInfo&
   const u64 whole = tail_size(mipmap);
   require(part.offset % kTile == 0 && part.size % kTile == 0 && part.size != 0 && part.offset < whole &&
           part.size <= whole - part.offset);
-  if (part.size != whole) fail(refuse("cuMemMapArrayAsync", "of a part of a tail"));
+  if (part.size != whole) fail(refuse("cuMemMapArrayAsync", "for part of a mip tail"));
   return tail_of(mipmap, part.layer);
 }
 
@@ -240,7 +240,7 @@ void map_or_unmap(const CUarrayMapInfo& info, CUdevice device, std::vector<Chang
                          (end + kTile - 1) / kTile - first};
       for (u64 i = 0; i < after.count; ++i) {
         const auto [user, fresh] = all.users.emplace(after.units + i * kTile, mapping);
-        if (!fresh && user->second != mapping) fail(refuse("cuMemMapArrayAsync", "of memory that another tile has"));
+        if (!fresh && user->second != mapping) fail(refuse("cuMemMapArrayAsync", "for memory that another tile uses"));
       }
       change.after = now = after;
     }
