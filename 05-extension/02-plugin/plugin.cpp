@@ -50,31 +50,31 @@ void op_close(op* opened) { delete opened; }
 int op_forward(const op* opened, const float* x, const float* b, float* y, int rows, int columns) {
   if (!opened || !x || !b || !y || !shape_is_possible(rows, columns)) return CUDA_ERROR_INVALID_VALUE;
   unsigned width = columns, count = rows * columns;
-  cu::Memory x_there, b_there, y_there;
-  CU_RETURN(upload(x_there, x, count));
-  CU_RETURN(upload(b_there, b, rows));
-  CU_RETURN(cuMemAlloc(&y_there.address, count * sizeof(float)));
+  cu::Memory device_x, device_b, device_y;
+  CU_RETURN(upload(device_x, x, count));
+  CU_RETURN(upload(device_b, b, rows));
+  CU_RETURN(cuMemAlloc(&device_y.address, count * sizeof(float)));
 
-  void* arguments[] = {&x_there.address, &b_there.address, &y_there.address, &width, &count};
+  void* arguments[] = {&device_x.address, &device_b.address, &device_y.address, &width, &count};
   CU_RETURN(launch(opened->forward, count, arguments));
-  CU_RETURN(cuMemcpyDtoH(y, y_there.address, count * sizeof(float)));
+  CU_RETURN(cuMemcpyDtoH(y, device_y.address, count * sizeof(float)));
   return CUDA_SUCCESS;
 }
 
 int op_backward(const op* opened, const float* x, const float* g, float* dx, float* db, int rows, int columns) {
   if (!opened || !x || !g || !dx || !db || !shape_is_possible(rows, columns)) return CUDA_ERROR_INVALID_VALUE;
   unsigned width = columns, count = rows * columns;
-  cu::Memory x_there, g_there, dx_there, db_there;
-  CU_RETURN(upload(x_there, x, count));
-  CU_RETURN(upload(g_there, g, count));
-  CU_RETURN(cuMemAlloc(&dx_there.address, count * sizeof(float)));
-  CU_RETURN(cuMemAlloc(&db_there.address, rows * sizeof(float)));
-  CU_RETURN(cuMemsetD32(db_there.address, 0, rows));  // the kernel adds to it
+  cu::Memory device_x, device_g, device_dx, device_db;
+  CU_RETURN(upload(device_x, x, count));
+  CU_RETURN(upload(device_g, g, count));
+  CU_RETURN(cuMemAlloc(&device_dx.address, count * sizeof(float)));
+  CU_RETURN(cuMemAlloc(&device_db.address, rows * sizeof(float)));
+  CU_RETURN(cuMemsetD32(device_db.address, 0, rows));  // the kernel adds to it
 
-  void* arguments[] = {&x_there.address, &g_there.address, &dx_there.address, &db_there.address, &width, &count};
+  void* arguments[] = {&device_x.address, &device_g.address, &device_dx.address, &device_db.address, &width, &count};
   CU_RETURN(launch(opened->backward, count, arguments));
-  CU_RETURN(cuMemcpyDtoH(dx, dx_there.address, count * sizeof(float)));
-  CU_RETURN(cuMemcpyDtoH(db, db_there.address, rows * sizeof(float)));
+  CU_RETURN(cuMemcpyDtoH(dx, device_dx.address, count * sizeof(float)));
+  CU_RETURN(cuMemcpyDtoH(db, device_db.address, rows * sizeof(float)));
   return CUDA_SUCCESS;
 }
 

@@ -63,9 +63,9 @@ const OnDevice& on_device(int ordinal) {
 
 // Makes a device's context current until the end of the scope and then restores the caller's. Autograd's threads start
 // without a context. Where the right one is already current, which is the usual case, this costs one driver call.
-class Kernels_of {
+class KernelsOf {
  public:
-  explicit Kernels_of(int ordinal) : device_(on_device(ordinal)) {
+  explicit KernelsOf(int ordinal) : device_(on_device(ordinal)) {
     CUcontext current;
     CU_THROW(cuCtxGetCurrent(&current));
     if (current != device_.context) entered_.emplace(device_.context);
@@ -102,7 +102,7 @@ Tensor forward(const Tensor& any_x, const Tensor& any_b) {
   const int columns = length(b.numel()), rows = length(x.numel() / columns);
   if (x.is_cuda()) {
     const int device = x.get_device();
-    Kernels_of(device)->forward(current_stream(device), address(x), address(b), address(y), rows, columns);
+    KernelsOf(device)->forward(current_stream(device), address(x), address(b), address(y), rows, columns);
   } else {
     loops::forward(x.const_data_ptr<float>(), b.const_data_ptr<float>(), y.mutable_data_ptr<float>(), rows, columns);
   }
@@ -123,7 +123,7 @@ Gradients backward(const Tensor& any_g, const Tensor& any_x) {
                     db.mutable_data_ptr<float>(), rows, columns);
     return {dx, db};
   }
-  const Kernels_of kernels(x.get_device());
+  const KernelsOf kernels(x.get_device());
   const CUstream stream = current_stream(x.get_device());
   const CUdeviceptr all = address(g) | address(x) | address(dx);  // PyTorch aligns the memory for `sums` to 512 bytes
   const int down = static_cast<int>(kernels->sums(rows, columns, all));
@@ -163,7 +163,7 @@ void launches(const Tensor& x, const Tensor& b, const Tensor& g, const Tensor& y
               int64_t times) {
   check(x, b);
   const int columns = length(b.numel()), rows = length(x.numel() / columns), device = x.get_device();
-  const Kernels_of kernels(device);
+  const KernelsOf kernels(device);
   const CUstream stream = current_stream(device);
   const CUdeviceptr all = address(g) | address(x) | address(dx);
   TORCH_CHECK(kernels->sums(rows, columns, all) == 1, "launches is for small tensors, whose backward is one kernel.");
@@ -187,7 +187,7 @@ Tensor multiply(const Tensor& any_a, const Tensor& any_b) {
   if (c.numel() == 0) return c;
   if (a.is_cuda()) {
     const int device = a.get_device();
-    Kernels_of(device)->multiply(current_stream(device), address(a), address(b), address(c), m, n, k);
+    KernelsOf(device)->multiply(current_stream(device), address(a), address(b), address(c), m, n, k);
   } else {
     loops::multiply(a.const_data_ptr<float>(), b.const_data_ptr<float>(), c.mutable_data_ptr<float>(), m, n, k);
   }
@@ -197,9 +197,9 @@ Tensor multiply(const Tensor& any_a, const Tensor& any_b) {
 // ---- the kernels without PyTorch: host tensors, device 0 ----
 
 // Device memory with a copy of a tensor, or filled with a pattern, so that an element that no kernel writes shows up.
-struct There : cu::Memory {
-  explicit There(std::size_t bytes) : cu::Memory(bytes) { CU_THROW(cuMemsetD8(address, 0xee, bytes)); }
-  explicit There(const Tensor& from) : cu::Memory(from.nbytes()) {
+struct DeviceArray : cu::Memory {
+  explicit DeviceArray(std::size_t bytes) : cu::Memory(bytes) { CU_THROW(cuMemsetD8(address, 0xee, bytes)); }
+  explicit DeviceArray(const Tensor& from) : cu::Memory(from.nbytes()) {
     CU_THROW(cuMemcpyHtoD(address, from.const_data_ptr(), from.nbytes()));
   }
   Tensor read(at::IntArrayRef sizes) const {
@@ -211,31 +211,31 @@ struct There : cu::Memory {
 
 Tensor forward_by_driver(const Tensor& x, const Tensor& b) {
   check(x, b);
-  const Kernels_of kernels(0);
+  const KernelsOf kernels(0);
   const int columns = length(b.numel()), rows = length(x.numel() / columns);
-  const There there_x(x.contiguous()), there_b(b.contiguous()), y(x.nbytes());
-  kernels->forward(nullptr, there_x.address, there_b.address, y.address, rows, columns);
+  const DeviceArray device_x(x.contiguous()), device_b(b.contiguous()), y(x.nbytes());
+  kernels->forward(nullptr, device_x.address, device_b.address, y.address, rows, columns);
   return y.read(x.sizes());
 }
 
 Gradients backward_by_driver(const Tensor& g, const Tensor& x) {
-  const Kernels_of kernels(0);
+  const KernelsOf kernels(0);
   const int columns = length(x.size(-1)), rows = length(x.numel() / columns);
-  const There there_g(g.contiguous()), there_x(x.contiguous()), dx(x.nbytes()), db(columns * sizeof(float));
-  const CUdeviceptr all = there_g.address | there_x.address | dx.address;
+  const DeviceArray device_g(g.contiguous()), device_x(x.contiguous()), dx(x.nbytes()), db(columns * sizeof(float));
+  const CUdeviceptr all = device_g.address | device_x.address | dx.address;
   const int down = static_cast<int>(kernels->sums(rows, columns, all));
-  const There sums(down * columns * sizeof(float));
-  kernels->backward(nullptr, there_g.address, there_x.address, dx.address, sums.address, rows, columns, all);
+  const DeviceArray sums(down * columns * sizeof(float));
+  kernels->backward(nullptr, device_g.address, device_x.address, dx.address, sums.address, rows, columns, all);
   if (down == 1) return {dx.read(x.sizes()), sums.read({columns})};
   kernels->add_up(nullptr, sums.address, db.address, down, columns);
   return {dx.read(x.sizes()), db.read({columns})};
 }
 
 Tensor multiply_by_driver(const Tensor& a, const Tensor& b) {
-  const Kernels_of kernels(0);
+  const KernelsOf kernels(0);
   const int m = length(a.size(0)), n = length(b.size(1)), k = length(a.size(1));
-  const There there_a(a.contiguous()), there_b(b.contiguous()), c(sizeof(float) * m * n);
-  kernels->multiply(nullptr, there_a.address, there_b.address, c.address, m, n, k);
+  const DeviceArray device_a(a.contiguous()), device_b(b.contiguous()), c(sizeof(float) * m * n);
+  kernels->multiply(nullptr, device_a.address, device_b.address, c.address, m, n, k);
   return c.read({m, n});
 }
 

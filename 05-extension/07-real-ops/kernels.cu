@@ -253,8 +253,8 @@ __device__ void roi_align_backward(const RoiAlignBackward<T>& op, Index count) {
 template <class T>
 __device__ void deform_input_gradient(const DeformBackward<T>& backward, Index count, int together) {
   using W = Wide<T>;
-  extern __shared__ double planes_there[];
-  W* const planes = reinterpret_cast<W*>(planes_there);
+  extern __shared__ double planes_storage[];
+  W* const planes = reinterpret_cast<W*>(planes_storage);
   const Taps<T>& op = backward.op;
   const int plane = op.height * op.width, positions = op.positions();
   for (Index i = blockIdx.x; i < count; i += gridDim.x) {

@@ -248,10 +248,10 @@ class Device:
             raise ValueError(f"nms: {count} boxes are too many. The limit is {self.SHARED // 8 * self.TILE}.")
         mask = order.new_empty((tiles * self.TILE, tiles))
         boxes = boxes.contiguous()
-        boxes_there, order_there, mask_there = [c_void_p(address(tensor)) for tensor in (boxes, order, Out(mask))]
-        arguments = [boxes_there, order_there, c_int(count), c_double(threshold), mask_there]
+        device_boxes, device_order, device_mask = [c_void_p(address(tensor)) for tensor in (boxes, order, Out(mask))]
+        arguments = [device_boxes, device_order, c_int(count), c_double(threshold), device_mask]
         self.launch(f"nms_mask_{SUFFIXES[boxes.dtype]}", (tiles, tiles), self.TILE, arguments, 0, boxes)
-        return mask, mask_there, order_there
+        return mask, device_mask, device_order
 
 
 @functools.cache

@@ -34,21 +34,22 @@ struct Op {
     g_padded.insert(g_padded.end(), padding.begin(), padding.end());
     std::fill_n(db_before.begin(), columns, 0.0f);
 
-    cu::Memory x_there(bytes(x_padded)), g_there(bytes(g_padded)), dx_there(bytes(dx_before)),
-        db_there(bytes(db_before));
-    CU_THROW(cuMemcpyHtoD(x_there.address, x_padded.data(), bytes(x_padded)));
-    CU_THROW(cuMemcpyHtoD(g_there.address, g_padded.data(), bytes(g_padded)));
-    CU_THROW(cuMemcpyHtoD(dx_there.address, dx_before.data(), bytes(dx_before)));
-    CU_THROW(cuMemcpyHtoD(db_there.address, db_before.data(), bytes(db_before)));
+    cu::Memory device_x(bytes(x_padded)), device_g(bytes(g_padded)), device_dx(bytes(dx_before)),
+        device_db(bytes(db_before));
+    CU_THROW(cuMemcpyHtoD(device_x.address, x_padded.data(), bytes(x_padded)));
+    CU_THROW(cuMemcpyHtoD(device_g.address, g_padded.data(), bytes(g_padded)));
+    CU_THROW(cuMemcpyHtoD(device_dx.address, dx_before.data(), bytes(dx_before)));
+    CU_THROW(cuMemcpyHtoD(device_db.address, db_before.data(), bytes(db_before)));
     unsigned width = columns, elements = count;
-    void* arguments[] = {&x_there.address, &g_there.address, &dx_there.address, &db_there.address, &width, &elements};
+    void* arguments[] = {&device_x.address, &device_g.address, &device_dx.address, &device_db.address, &width,
+                         &elements};
     const CUfunction kernel = module.function("backward_columns");
     CU_THROW(cuLaunchKernel(kernel, (count + 255) / 256, 1, 1, 256, 1, 1, 0, nullptr, arguments, nullptr));
     CU_THROW(cuCtxSynchronize());
     dx.resize(dx_before.size());
     db.resize(db_before.size());
-    CU_THROW(cuMemcpyDtoH(dx.data(), dx_there.address, bytes(dx)));
-    CU_THROW(cuMemcpyDtoH(db.data(), db_there.address, bytes(db)));
+    CU_THROW(cuMemcpyDtoH(dx.data(), device_dx.address, bytes(dx)));
+    CU_THROW(cuMemcpyDtoH(db.data(), device_db.address, bytes(db)));
   }
 
   static std::size_t bytes(const Floats& numbers) { return numbers.size() * sizeof(float); }

@@ -50,7 +50,7 @@ struct Rectangles {
     return bytes;
   }
 
-  void put_there() {
+  void copy_to_device() {
     REQUIRE(copy_2d(pointer(there), wide, here.data(), narrow, width, height, cudaMemcpyHostToDevice) == cudaSuccess);
   }
 };
@@ -58,19 +58,19 @@ struct Rectangles {
 }  // namespace
 
 TEST_CASE_METHOD(Rectangles, "rows are copied to the device with both pitches") {
-  put_there();
+  copy_to_device();
   expect(on_device(), wide);
 }
 
 TEST_CASE_METHOD(Rectangles, "rows are copied back to the host") {
-  put_there();
+  copy_to_device();
   Bytes back(wide * height, gap);
   REQUIRE(copy_2d(back.data(), narrow, pointer(there), wide, width, height, cudaMemcpyDeviceToHost) == cudaSuccess);
   expect(back, narrow);
 }
 
 TEST_CASE_METHOD(Rectangles, "rows are copied on the device, and on the host") {
-  put_there();
+  copy_to_device();
   cu::Memory other(wide * height);
   CU_THROW(cuMemsetD8(other.address, gap, wide * height));
   REQUIRE(copy_2d(pointer(other), narrow, pointer(there), wide, width, height, cudaMemcpyDeviceToDevice) ==
@@ -96,7 +96,7 @@ TEST_CASE_METHOD(Rectangles, "the driver finds the direction") {
 }
 
 TEST_CASE_METHOD(Rectangles, "rows may have no gap between them") {
-  put_there();
+  copy_to_device();
   Bytes back(wide * height, gap);
   REQUIRE(copy_2d(back.data(), width, pointer(there), wide, width, height, cudaMemcpyDeviceToHost) == cudaSuccess);
   expect(back, width);
