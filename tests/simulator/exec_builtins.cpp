@@ -181,10 +181,10 @@ TEST_CASE("Memory that a kernel has freed is out of its reach at once") {
   CHECK(fault->where.find("(malloc in a kernel, freed by free)") != std::string::npos);
 }
 
-TEST_CASE("free of what malloc has not returned is a fault") {
+TEST_CASE("free of an address that malloc did not return is a fault") {
   Module module(kernel(std::string("mov.u64 %a2, %out;") + kFree, kRuntime));
   Buffer<u32> out(1);
   const auto fault = module.run("k", {1, 1, 1}, {1, 1, 1}, out.address());
   REQUIRE(fault.has_value());
-  CHECK(fault->what.find("free of an address that malloc has not returned: ") == 0);
+  CHECK(fault->what.find("free of an address that malloc did not return: ") == 0);
 }
