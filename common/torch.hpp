@@ -1,5 +1,5 @@
-// What an op in C++ for PyTorch includes. g++ parses these headers once, in half a minute (see PARSED.torch in the Makefile): what is built with them then takes
-// a few seconds. The lessons' files name the headers themselves, for elsewhere nobody does that for them.
+// The PyTorch headers that an op in C++ includes. g++ parses them once, which takes half a minute (see PARSED.torch in the Makefile). After that, each
+// op is built in a few seconds. The lessons' files include the headers as well, because in a project of your own no other file does so.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -200,7 +200,7 @@ def private_toolkit(version: str) -> dict[str, str]:
         (root / "bin" / "nvcc").chmod(0o755)
 
     what = f"CUDA toolkit that the course can use. Fetching a private one, CUDA {version}, from NVIDIA's Python wheels: it compiles the kernels and has cuda.h."
-    size = "about 200 MB to download, 500 MB on disk, once; no root needed; an installed one is used if CUDA_HOME names it"
+    size = "about 200 MB to download, 500 MB on disk, once; root is not needed; to use an installed toolkit, set CUDA_HOME"
     folder = fetch.fetch(f"cuda-{version}", 1200, "CUDA toolkit", f"There is no {what}\n({size})", fill)
     if found := look_at_toolkit(folder / "nvidia" / f"cu{major}") or look_at_toolkit(folder / "nvidia" / "cuda_runtime"):
         return found
