@@ -20,12 +20,13 @@ Words run(const std::string& text, std::size_t words, unsigned threads) {
   Words got(words);
   if (module == nullptr) return got;
   CUfunction kernel = nullptr;
-  CUdeviceptr out = 0;
+  CUdeviceptr outs[2] = {};  // one of the texts takes an array
+  CUdeviceptr& out = outs[0];
   CU_CHECK(cuModuleGetFunction(&kernel, module, "k"));
   CU_CHECK(cuMemAlloc(&out, words * 4));
   CU_CHECK(cuMemsetD32(out, kUntouched, words));
   unsigned zero = 0;
-  void* parameters[] = {&out, &zero};
+  void* parameters[] = {outs, &zero};
   CU_CHECK(cuLaunchKernel(kernel, 1, 1, 1, threads, 1, 1, 0, nullptr, parameters, nullptr));
   CU_CHECK(cuMemcpyDtoH(got.data(), out, words * 4));
   CU_CHECK(cuMemFree(out));
