@@ -1,5 +1,5 @@
 // Eleven kernels that multiply square matrices of n × n floats, n a multiple of 256 and at most 32768: c = a
-// × b. The rows of a matrix are contiguous. Each kernel changes one thing in the one before it.
+// × b. The rows of a matrix are contiguous. Each kernel adds one idea to the one before it.
 #include "shape.hpp"
 
 #include <cuda_pipeline.h>
@@ -483,8 +483,8 @@ extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
   }
 }
 
-// ---- For the host: data, and the verification of a whole result
-// ------------------------------------------------------
+
+// ---- For the host: data, and the verification of a whole result ----------------------------------------------------
 
 // Returns 32 bits that depend on the seed and the position alone.
 __device__ unsigned hash(unsigned seed, unsigned position) {

@@ -337,7 +337,7 @@ def main(words=()) -> int:
     if language:
         locale = merge_catalogs(language, updated)
     if locale is None or sphinx("html", out, language or "en", locale):
-        print("The book was not built: Sphinx names the reason above. It is a fault of a text, or of common/course/book.py.")
+        print("The book could not be built. Sphinx printed the reason above; the error is in a text or in common/course/book.py.")
         return 1
     for lesson in films:
         (out / "films").mkdir(exist_ok=True)

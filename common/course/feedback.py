@@ -25,7 +25,7 @@ def show(trainer, room, in_short=False):
         verdict = {"kind": "missing"}
     path = f"{trainer.lesson}/{file.name}"
     if verdict is None:
-        untouched = "is as it came with the course. Open it in your editor and save it: each save is judged."
+        untouched = "is unchanged. Open it in your editor and save it: each save is judged."
         return lines.add(f"{path} {untouched if trainer.is_untouched else 'is not judged yet.'}")
     kind = verdict["kind"]
     if kind in SENTENCES:
@@ -53,7 +53,7 @@ def add_place(lines, trainer, place):
         return lines
     beginning = f"{place['file']}:{place['line']}   "
     if not place["exact"]:
-        return lines.code(f"{beginning}begins what was called:  {place['code']}", 6)
+        return lines.code(f"{beginning}the function that was called begins here:  {place['code']}", 6)
     lines.code(beginning + place["code"], 6)
     source = exercise.lines_of(trainer.file)
     if place["column"] and place["line"] <= len(source):

@@ -449,7 +449,7 @@ def gradescope(own):
     """One student's results.json, as Gradescope reads it."""
     tests = []
     for submission in own:
-        told = {"solved": "All test cases pass.", "not handed in": "Not handed in.", "not begun": "The file is as it came with the course."}.get(submission.status)
+        told = {"solved": "All test cases pass.", "not handed in": "Not handed in.", "not begun": "The file is unchanged."}.get(submission.status)
         if not told:
             told = f"{submission.status}: {submission.why}" if submission.status != "wrong" else f"{submission.passed} of {submission.cases} test cases pass. The first that does not: {submission.why}\n{submission.failures[submission.why]}"
         if submission.mistake and submission.mistake != mistakes.UNFINISHED:

@@ -206,7 +206,7 @@ class Trainer:
             self.say(f"The solution opens after {progress.ATTEMPTS_FOR_SOLUTION} attempts that compile; you have made {tried}. A hint may be enough: h")
         else:
             diff = list(difflib.unified_diff(exercise.lines_of(self.file), exercise.lines_of(solution), n=3, lineterm=""))[2:]
-            note = f"From your {self.file.name} to {solution.name}: lines with - are yours, lines with + are the solution's. There are others."
+            note = f"From your {self.file.name} to {solution.name}: lines with - are yours, lines with + are the solution's. Other solutions are possible."
             self.open(Page("One possible solution", diff or ["Your file is the same as the solution."], "diff", note))
 
     def can_reset(self):
@@ -214,7 +214,7 @@ class Trainer:
         if original is None:
             self.say(f"Nothing was reset: there is no original of {self.file.name}. The course was unpacked without git, or your solution is committed.")
         elif original == exercise.content_of(self.file):
-            self.say(f"{self.file.name} is as it came with the course.")
+            self.say(f"{self.file.name} is unchanged.")
         else:
             self.say(f"Reset {self.lesson}/{self.file.name}? A copy of your file is kept in .progress/before-reset.")
             return True
@@ -229,7 +229,7 @@ class Trainer:
         self.verdict, self.missing_since, self.is_untouched = None, None, True
         if self.is_judging():
             self.job.stop()
-        return self.say(f"{self.file.name} is as it came with the course." + (f" Your file: {copy.relative_to(ROOT)}" if copy else ""))
+        return self.say(f"{self.file.name} is unchanged." + (f" Your file: {copy.relative_to(ROOT)}" if copy else ""))
 
     def edit(self):
         named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, EDITORS), "")

@@ -71,10 +71,10 @@ def no_such_part(name):
 def refusal(goals, part):
     """Why this cannot be done, in a sentence, or None. Nothing has been fetched or built yet."""
     if ":" in str(ROOT) or ";" in str(ROOT):
-        return f"The loader takes a : or a ; for the end of a path, so it would not find the simulated GPU in {ROOT}. Give the folder another name"
+        return f"The loader treats a : or a ; as the end of a path, so it would not find the simulated GPU in {ROOT}. Give the folder another name"
     if "clean" in goals and len(goals) > 1:
         others = " ".join(goal for goal in goals if goal != "clean")
-        return f"clean goes alone, because the other targets build what it removes: make clean, then make {others}"
+        return f"Run clean on its own, because the other targets build what it removes: make clean, then make {others}"
     for name in build.given_variables():  # make itself accepts any
         if name not in VARIABLES and name.upper() in VARIABLES:
             value = os.environ.get(name, "")
@@ -150,7 +150,7 @@ def set_up(todo):
     status = setup.main(needs(todo))
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     if status == 1:
-        sys.exit("Nothing was built: see the sentence above")
+        sys.exit("Nothing was built; the reason is above")
     if status:
         sys.exit(status)
 
@@ -208,7 +208,7 @@ def main(typed):
     if os.environ.get("ARGS") and max(len(step.about) for step in todo) != 1:
         sys.exit("ARGS is for the program of one lesson: make 03-12 ARGS=--controls")
     if any("$" in str(ROOT) and is_python(lesson) for step in todo for lesson in step.about):
-        sys.exit(f"PyTorch's builder takes a $ in a path for the beginning of a variable, so chapter 05 cannot be built in {ROOT}. Give the folder another name")
+        sys.exit(f"PyTorch's builder reads a $ in a path as the start of a variable, so chapter 05 cannot be built in {ROOT}. Give the folder another name")
     if build.is_dry_run():
         return max(pretend(step) for step in todo)
     if is_set_up:

@@ -105,7 +105,7 @@ class Outcome(View):
             if run["how"]:
                 shown.add(f"(the program {run['how']})", style="quiet")
             if run["recorded"]:
-                shown.space().add("Recorded on an NVIDIA H200, whose figures the text explains:", style="quiet")
+                shown.space().add("As recorded on an NVIDIA H200 (the text explains these figures):", style="quiet")
             for line in run["recorded"]:
                 shown.code(line, shift=self.shift)
         elif run["kind"] == "compile":

@@ -153,7 +153,7 @@ def test_the_prediction_is_asked_before_the_result_and_both_are_kept(open_traine
     trainer.type("\x1b[F")
     trainer.until("Result", "The second and the third")
     trainer.type("\r")
-    trainer.until('You predicted: "only the third"', "The result: The second and the third", "is as it came with the course")
+    trainer.until('You predicted: "only the third"', "The result: The second and the third", "is unchanged")
     entry = kept(course)
     assert entry["prediction"] == "only the third" and any("CUDA_ERROR_INVALID_CONTEXT" in line for line in entry["result"]), entry
     trainer.type("q")
@@ -165,10 +165,10 @@ def test_each_save_shows_the_first_sentence_that_is_not_true_and_its_place(open_
     trainer = open_trainer("02-06")
     trainer.until("Your prediction:")
     trainer.type("\x1b")
-    trainer.until("is as it came with the course")
+    trainer.until("is unchanged")
     save(course, WRONG / "never-made-current.cpp")
     frame = trainer.until(f"✗ {FIRST}", "7 more wait for this one", "(1 attempt)")
-    assert "begins what was called: void in_worker(" in " ".join(frame.split()) and SECOND not in frame, frame
+    assert "the function that was called begins here: void in_worker(" in " ".join(frame.split()) and SECOND not in frame, frame
     save(course, WRONG / "on-the-calling-thread.cpp")
     trainer.until(f"✓ {FIRST}", f"✗ {SECOND}", "6 more wait", "(2 attempts)")
     save(course, ROOT / LESSON / "solution.cpp")
@@ -301,7 +301,7 @@ def test_reset_restores_the_file_and_keeps_the_learners(open_trainer, course):
     trainer.type("r")
     trainer.until("Reset 02-context/06-threads/exercise.cpp?")
     trainer.type("y")
-    trainer.until("is as it came with the course", "Your file: .progress/before-reset/")
+    trainer.until("is unchanged", "Your file: .progress/before-reset/")
     assert (course / LESSON / "exercise.cpp").read_bytes() == original
     (copy,) = (course / ".progress" / "before-reset" / LESSON).iterdir()
     assert copy.read_bytes() == ours.read_bytes()
@@ -419,7 +419,7 @@ def test_tmux_shows_the_same_screen(course):
         rows = until("Your prediction:")
         assert rows[0].startswith(" CUDA from the Driver Up") and rows[-1].startswith(" Enter keep it") and len(rows) == 24, rows
         tmux("send-keys", "Escape")
-        until("is as it came")
+        until("is unchanged")
         save(course, WRONG / "never-made-current.cpp")
         assert any(row.startswith(f"    ✗ {FIRST}") for row in until("7 more wait for this one"))
         tmux("send-keys", "C-c")

@@ -20,7 +20,7 @@ REFUSED = {
     ("run", "DEVICE=a'b"): "DEVICE=a'b is not a device",
     ("everything",): "There is no target called everything",
     ("check", "everything"): "There is no target called everything",
-    ("clean", "check"): "clean goes alone",
+    ("clean", "check"): "Run clean on its own",
     ("check", "in=02-context"): "There is no variable called in, only IN: make check IN=02-context",
     ("run", "Device=gpu"): "There is no variable called Device, only DEVICE: make run DEVICE=gpu",
     ("test", "v=1"): "There is no variable called v, only V: make test V=1",
@@ -164,7 +164,7 @@ def test_variables_given_beside_a_target_reach_the_set_up():
         shutil.copytree(ROOT / "common", made / "common", ignore=shutil.ignore_patterns("simulator"))
         (made / "common/course/setup.py").write_text(SETUP)
         ended = make("run", "TORCH_INDEX=https://a/b", "XDG_CACHE_HOME=/o'clock x", f"TMPDIR={folder}", folder=folder)
-    assert ended.stderr.startswith(f"https://a/b /o'clock x {folder}\nNothing was built: see the sentence above\n"), ended.stderr
+    assert ended.stderr.startswith(f"https://a/b /o'clock x {folder}\nNothing was built; the reason is above\n"), ended.stderr
 
 
 def test_the_simulators_build_is_announced_with_the_number_of_its_steps():

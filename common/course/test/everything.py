@@ -190,7 +190,7 @@ class Test:
                 how = f"{how_it_ended(ended.returncode)}\n{ended.stdout}{ended.stderr}"
                 self.count.note(f"{lesson} ends with status 0", how if ended.returncode else None)
         self.ran = {lesson: ended for lesson, ended in self.ran.items() if ended.returncode != SKIPPED}
-        self.count.group("programs: every lesson ends well")
+        self.count.group("programs: every lesson succeeds")
 
     def every_check_on(self):
         """The same with all of the simulator's checks: they find only what a lesson shows on purpose. Lessons that measure take too long
@@ -437,7 +437,7 @@ class Test:
         self.prepare()
         self.build()
         if build.SIMULATOR in self.built.failed:
-            print("\nThe simulated GPU was not built, so nothing can be linked or run.")
+            print("\nThe simulated GPU could not be built, so no program can be linked or run.")
         else:
             self.device = choose_device()
             print(self.device.headline(), flush=True)
