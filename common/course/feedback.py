@@ -53,7 +53,7 @@ def add_place(lines, trainer, place):
         return lines
     beginning = f"{place['file']}:{place['line']}   "
     if not place["exact"]:
-        return lines.code(f"{beginning}the function that was called begins here:  {place['code']}", 6)
+        return lines.code(f"{beginning}the called function:  {place['code']}", 6)
     lines.code(beginning + place["code"], 6)
     source = exercise.lines_of(trainer.file)
     if place["column"] and place["line"] <= len(source):

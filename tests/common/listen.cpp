@@ -90,7 +90,7 @@ TEST_CASE("a listener that cannot record gives the reason and unsubscribes") {
   fake = {};
   CHECK(cupti::Listener(cupti::Functions{}).why_not == "libcupti was not found");
   fake.subscribe_returns = 39;
-  CHECK(cupti::Listener(functions()).why_not == "cuptiSubscribe returns 39");
+  CHECK(cupti::Listener(functions()).why_not == "cuptiSubscribe returned 39");
   CHECK(fake.unsubscribed == 0);
   fake = {};
   fake.enable_returns = 1;

@@ -168,7 +168,7 @@ def test_each_save_shows_the_first_sentence_that_is_not_true_and_its_place(open_
     trainer.until("is unchanged")
     save(course, WRONG / "never-made-current.cpp")
     frame = trainer.until(f"✗ {FIRST}", "7 more wait for this one", "(1 attempt)")
-    assert "the function that was called begins here: void in_worker(" in " ".join(frame.split()) and SECOND not in frame, frame
+    assert "the called function: void in_worker(" in " ".join(frame.split()) and SECOND not in frame, frame
     save(course, WRONG / "on-the-calling-thread.cpp")
     trainer.until(f"✓ {FIRST}", f"✗ {SECOND}", "6 more wait", "(2 attempts)")
     save(course, ROOT / LESSON / "solution.cpp")

@@ -312,14 +312,14 @@ def lanes_that_store(film):
 
 
 ANSWERS = [
-    ("02-who-am-i", "", "record_thread", lambda film: {access[5] for step in film["steps"] for access in step[5] if access[1] == "write"} == {5}, "touches 5 sectors where 1 would do"),
+    ("02-who-am-i", "", "record_thread", lambda film: {access[5] for step in film["steps"] for access in step[5] if access[1] == "write"} == {5}, "touches 5 sectors, although 1 would be enough"),
     ("03-vector-add", "kernel=add block=3", "add", lambda film: lanes_that_store(film) == [32] * 7 + [8], "Warps 0 to 6 store with all 32 lanes, and warp 7 with 8"),
     ("07-shared-memory", "", "reverse_static", lambda film: [event[2] for event in film["events"] if event[1] == "waits"] == list(range(8)), "Warp 0 is the first to wait"),
     ("08-warps", "", "part", lambda film: lanes_that_store(film) == [24, 8, 32], "24 lanes, those of the `else` side"),
     ("10-reduction", "", "interleaved", lambda film: passes(film) == 150, "150 passes in `interleaved`"),
     ("10-reduction", "", "sequential", lambda film: passes(film) == 45, "45 in `sequential`"),
-    ("11-transpose", "", "tiled", lambda film: max(access[5] for step in film["steps"] for access in step[5]) == 32, "takes 32 passes where 1 would do"),
-    ("12-matmul", "kernel=vectorized", "vectorized", lambda film: costs_of_shared_loads(film) == {(2, 2), (8, 4)}, "takes 8 passes where 4 would do"),
+    ("11-transpose", "", "tiled", lambda film: max(access[5] for step in film["steps"] for access in step[5]) == 32, "takes 32 passes instead of 1"),
+    ("12-matmul", "kernel=vectorized", "vectorized", lambda film: costs_of_shared_loads(film) == {(2, 2), (8, 4)}, "takes 8 passes instead of 4"),
     ("12-matmul", "kernel=warp_tiled", "warp_tiled", lambda film: costs_of_shared_loads(film) == {(2, 2), (4, 4)}, "the same load takes 4 passes"),
 ]
 
@@ -340,7 +340,7 @@ def test_what_cannot_be_shown_is_a_sentence():
         (["see"], "Which lesson?"),
         (["see", "01-01"], "has no kernel of its own"),
         (["see", "04-03", "ONLY=nonsense"], "'nonsense' is not understood"),
-        (["see", "04-03", "ONLY=kernel=there_is_none"], "has launched no kernel to show"),
+        (["see", "04-03", "ONLY=kernel=there_is_none"], "launched no kernel to show"),
         (["see", "PROGRAM=/nonexistent"], "cannot be started: No such file"),
         (["book", "LANGUAGE=xx"], "There is no catalog for xx"),
         (["book", "LANGUAGE=../.."], "is not a language"),

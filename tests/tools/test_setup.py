@@ -310,7 +310,9 @@ def until(condition):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_an_interruption_leaves_nothing_and_stops_what_was_started(house, number):
     house.packages("echo $$ > $target/pid; sleep 60\n")
-    running = subprocess.Popen(SET_UP, cwd=house.root, env=house.environment, stderr=subprocess.PIPE, text=True)
+    # A shell that started this test in the background may have told its children to ignore the signal.
+    heed = lambda: signal.signal(number, signal.SIG_DFL)
+    running = subprocess.Popen(SET_UP, cwd=house.root, env=house.environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
     pids = []
     until(lambda: pids or pids.extend(path.read_text().strip() for path in house.cache.glob("part.*/files/pid") if path.read_text().strip()))
     running.send_signal(number)
