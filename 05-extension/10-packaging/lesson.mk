@@ -18,15 +18,16 @@ $(WHEELS)/cpu: $(FROM_PACKAGE) build/flags.torch
 	$(call in_a_copy,SQUARE_PLUS_CUDA=0 SQUARE_PLUS_LABEL=+cpu $(pip_wheel))
 	$(made)
 
-# Machine code for two generations of GPUs, and PTX for everything after the second.
+# Machine code for three generations of GPUs, 7.5, 8.x and 9.0, and PTX for everything after the third.
 $(WHEELS)/cuda: $(FROM_PACKAGE) build/flags.torch
 	$(call step_begins,wheel)
-	$(call in_a_copy,SQUARE_PLUS_LABEL=+cu$(CUDA_OF_TORCH) TORCH_CUDA_ARCH_LIST='7.5;9.0+PTX' $(pip_wheel))
+	$(call in_a_copy,SQUARE_PLUS_LABEL=+cu$(CUDA_OF_TORCH) TORCH_CUDA_ARCH_LIST='7.5;8.0;9.0+PTX' $(pip_wheel))
 	$(made)
 
+# As if there were no nvcc: the source distribution must contain the same files everywhere.
 $(WHEELS)/source: $(FROM_PACKAGE) build/flags.torch
 	$(call step_begins,sdist)
-	$(call in_a_copy,"$$root/$(PYTHON)" setup.py -q sdist --dist-dir ../$(@F).made)
+	$(call in_a_copy,SQUARE_PLUS_CUDA=0 "$$root/$(PYTHON)" setup.py -q sdist --dist-dir ../$(@F).made)
 	$(made)
 
 # A library that calls C++ functions of PyTorch, compiled with the other std::string: that of before C++11, with which PyTorch's wheels were

@@ -1,6 +1,7 @@
 """Builds square_plus/_C.abi3.so. pyproject.toml cannot say how to run nvcc, so this file does."""
 
 import os
+import sysconfig
 
 import torch
 from setuptools import setup
@@ -13,17 +14,20 @@ WITH_CUDA = torch.version.cuda is not None and CUDA_HOME is not None and os.envi
 # The oldest PyTorch that the library runs with is 2.10, whatever version compiles it.
 STABLE = ["-DTORCH_TARGET_VERSION=0x020a000000000000"]
 
+# With Python's limited API, one file works with every later version. A free-threaded Python does not have it, and setuptools raises an error.
+LIMITED = not sysconfig.get_config_var("Py_GIL_DISABLED")
+
 sources = ["csrc/cpu.cpp"] + (["csrc/cuda.cu"] if WITH_CUDA else [])
 extension = (CUDAExtension if WITH_CUDA else CppExtension)(
     "square_plus._C",
     sources,
-    depends=["csrc/op.hpp"],
+    depends=["csrc/op.hpp", "csrc/cuda.cu"],  # so that every source distribution contains them
     extra_compile_args={"cxx": ["-O2", "-g0", *STABLE], "nvcc": ["-O2", "-DUSE_CUDA", *STABLE]},
-    py_limited_api=True,  # the library does not use Python's C API, so one file works with every version
+    py_limited_api=LIMITED,
 )
 setup(
     version="1.0" + os.environ.get("SQUARE_PLUS_LABEL", ""),  # such as +cu130, see lesson 05-10
     ext_modules=[extension],
     cmdclass={"build_ext": BuildExtension},
-    options={"bdist_wheel": {"py_limited_api": "cp310"}},
+    options={"bdist_wheel": {"py_limited_api": "cp310"}} if LIMITED else {},
 )

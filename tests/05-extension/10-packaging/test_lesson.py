@@ -6,6 +6,8 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
+import tarfile
 import venv
 import zipfile
 
@@ -14,6 +16,7 @@ import pytest
 from common.built import ROOT, built
 
 LESSON = ROOT / "05-extension" / "10-packaging"
+PACKAGE = ROOT / "05-extension" / "04-canonical-op" / "package"
 WHEELS = pathlib.Path(built(str(LESSON / "main.py"), "wheels"))
 
 # Where PyTorch is, which a fresh environment does not know if it is in an environment itself.
@@ -39,8 +42,9 @@ def best_wheel() -> pathlib.Path:
     return next(WHEELS.glob("cuda.made/*"), None) or wheel("cpu")
 
 
-def run(*command: object, **variables: str) -> str:
-    ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
+def run(*command: object, folder: pathlib.Path = ROOT, **variables: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": PLACES, **variables}
+    ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, cwd=folder, env=environment)
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout.strip()
 
@@ -116,6 +120,37 @@ def test_the_wheel_without_cuda_needs_no_cuda_library(tmp_path: pathlib.Path) ->
 def test_the_source_distribution_installs_if_there_is_a_compiler(tmp_path: pathlib.Path) -> None:
     python = installed(tmp_path, wheel("source"), SQUARE_PLUS_CUDA="0", CXX=os.environ.get("CXX", "g++"))
     assert run(python, LESSON / "use.py", "cpu", "main") == RIGHT
+
+
+def test_the_source_distribution_contains_the_kernels_also_if_it_is_made_without_cuda() -> None:
+    with tarfile.open(wheel("source")) as archive:
+        names = [name.split("/", 1)[-1] for name in archive.getnames()]
+    assert {"pyproject.toml", "setup.py", "csrc/cpu.cpp", "csrc/cuda.cu", "csrc/op.hpp", "square_plus/__init__.py"} <= {*names}
+
+
+def test_a_free_threaded_python_builds_a_wheel_of_its_own(tmp_path: pathlib.Path) -> None:
+    """setuptools refuses the tag abi3 there. Free-threaded is only what this Python says that it is, so the tags are those of an ordinary one."""
+    program = """
+import sysconfig
+known = sysconfig.get_config_var
+sysconfig.get_config_var = lambda name: 1 if name == "Py_GIL_DISABLED" else known(name)
+import setuptools
+from distutils.core import run_setup
+package = run_setup("setup.py", ["-q", "bdist_wheel"], stop_after="commandline")
+wheel = package.get_command_obj("bdist_wheel")
+wheel.ensure_finalized()
+print(*wheel.get_tag()[:2], package.ext_modules[0].py_limited_api)
+"""
+    folder = shutil.copytree(PACKAGE, tmp_path / "package")
+    tag = f"cp{sys.version_info.major}{sys.version_info.minor}"
+    assert re.fullmatch(rf"{tag} {tag}t? False", run(sys.executable, "-c", program, folder=folder, SQUARE_PLUS_CUDA="0").splitlines()[-1])
+
+
+def test_the_library_may_have_the_name_that_a_free_threaded_python_gives_it(python: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    (installed_package,) = python.parents[1].glob("lib/python*/site-packages/square_plus")
+    folder = shutil.copytree(installed_package, tmp_path / "square_plus")
+    (folder / "_C.abi3.so").rename(folder / "_C.cpython-313t-x86_64-linux-gnu.so")
+    assert run(python, LESSON / "use.py", "cpu", "main", PYTHONPATH=os.pathsep.join([str(tmp_path), PLACES])) == RIGHT
 
 
 def test_on_a_gpu_the_wheel_runs_without_nvcc(python: pathlib.Path) -> None:

@@ -9,7 +9,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-torch.ops.load_library(pathlib.Path(__file__).with_name("_C.abi3.so"))
+# The library is called _C.abi3.so, or _C.cpython-313t-x86_64-linux-gnu.so in a free-threaded Python.
+torch.ops.load_library(next(pathlib.Path(__file__).parent.glob("_C.*so")))
 ops = torch.ops.square_plus
 
 
@@ -25,13 +26,17 @@ def like_first(first: Tensor, second: Tensor) -> Tensor:
     return torch.empty_like(first, memory_format=torch.contiguous_format)
 
 
-def save_inputs(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs)
+def save_x(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+    ctx.save_for_backward(inputs[0])  # without b, which would stay in memory until the backward pass
 
 
 def gradients(ctx: Any, g: Tensor) -> tuple[Tensor, Tensor]:
-    x, _ = ctx.saved_tensors
+    (x,) = ctx.saved_tensors
     return ops.backward(x, g), g
+
+
+def save_inputs(ctx: Any, inputs: tuple[Tensor, Tensor], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs)
 
 
 def second_gradients(ctx: Any, h: Tensor) -> tuple[Tensor, Tensor]:
@@ -39,7 +44,7 @@ def second_gradients(ctx: Any, h: Tensor) -> tuple[Tensor, Tensor]:
     return ops.backward(g, h), ops.backward(x, h)
 
 
-torch.library.register_autograd("square_plus::forward", gradients, setup_context=save_inputs)
+torch.library.register_autograd("square_plus::forward", gradients, setup_context=save_x)
 torch.library.register_autograd("square_plus::backward", second_gradients, setup_context=save_inputs)
 
 # Inside torch.autocast, compute in float32: squares overflow float16 from 256 on.
