@@ -41,7 +41,7 @@ INTENDED = {
     "04-kernels/16-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
     "05-extension/09-mini-runtime": (["not released"], []),  # a runtime keeps its module and the primary context until the end
 }
-# The check of its exercise finds these in a right answer, too: destroying a context frees what is left in it.
+# The check of the exercise finds these even in a correct solution: destroying a context frees what is left in it.
 INTENDED_BY_CHECKS = {
     "02-context/03-stack": ["not released"],
     "02-context/04-ownership": ["not released"],
@@ -53,7 +53,7 @@ INTENDED_BY_CHECKS = {
     "04-kernels/01-first-launch": ["illegal address"],
     "04-kernels/16-errors-come-late": ["illegal address"],
 }
-# What the results of an answer do not show.
+# What the results of a solution do not show.
 CASE = "the simulator finds no fault in how the kernel runs"
 TOOLS = {
     "memcheck": ["--leak-check", "full", "--report-api-errors", "no"],
@@ -174,7 +174,7 @@ def main(wish, parts):
                 continue
             intended = intended_of(lesson, device, name)
             problems = judge_findings(found, intended, by_all[lesson, name])
-            # Under compute-sanitizer, other memory is taken and other codes are answered than the lesson expects.
+            # Under compute-sanitizer, memory usage and error codes differ from what the lesson expects.
             otherwise = tool and (intended or judge.looks_at_free_memory(lesson))
             problems += wrong if wrong and not otherwise else []
             if problems:

@@ -229,7 +229,7 @@ class Trainer:
         self.verdict, self.missing_since, self.is_untouched = None, None, True
         if self.is_judging():
             self.job.stop()
-        return self.say(f"{self.file.name} is unchanged." + (f" Your file: {copy.relative_to(ROOT)}" if copy else ""))
+        return self.say(f"{self.file.name} was restored." + (f" Your file: {copy.relative_to(ROOT)}" if copy else ""))
 
     def edit(self):
         named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or next(filter(shutil.which, EDITORS), "")

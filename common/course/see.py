@@ -29,7 +29,7 @@ LARGEST = 2_000_000  # bytes of a page
 STEPS = (4000, 2000, 1000, 500, 250, 100)  # of a launch: as many as fit on a page
 LIMIT = 120  # seconds
 CHECKS = "race,init,sync"
-# Kernels that execute so many instructions that looking for races and uninitialized memory would take a minute.
+# Their kernels execute so many instructions that the checks for races and uninitialized memory would take a minute.
 LONG = ("04-kernels/12-matmul",)
 
 
@@ -142,7 +142,7 @@ def of_lesson(lesson: str, device, only: str) -> pathlib.Path:
     environment = device.environment_for(lesson)
     if lesson in LONG and "CUDASIM_CHECK" not in environment:
         environment = {**environment, "CUDASIM_CHECK": "sync"}
-        print(f"Races and uninitialized memory are not looked for, which would take long here. To look for them: CUDASIM_CHECK={CHECKS} make see {number(lesson)}")
+        print(f"Races and reads of uninitialized memory are not checked in this lesson, because that takes a minute. To check them: CUDASIM_CHECK={CHECKS} make see {number(lesson)}")
     name, title = number(lesson), heading(lesson)
     if os.environ.get("EXERCISE", "0") in ("", "0"):
         return film(name, title, [("", [*program(lesson), *shlex.split(os.environ.get("ARGS", ""))], environment)], only)

@@ -301,7 +301,7 @@ def test_reset_restores_the_file_and_keeps_the_learners(open_trainer, course):
     trainer.type("r")
     trainer.until("Reset 02-context/06-threads/exercise.cpp?")
     trainer.type("y")
-    trainer.until("is unchanged", "Your file: .progress/before-reset/")
+    trainer.until("was restored", "Your file: .progress/before-reset/")
     assert (course / LESSON / "exercise.cpp").read_bytes() == original
     (copy,) = (course / ".progress" / "before-reset" / LESSON).iterdir()
     assert copy.read_bytes() == ours.read_bytes()

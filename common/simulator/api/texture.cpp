@@ -59,7 +59,7 @@ u64 make(Objects& objects, const std::shared_ptr<Object>& object, Texture textur
 // (Observed on an H200: they can do so until another object is created, which reuses the same place.)
 void end(Context& context, Objects& objects, u64 handle) {
   std::shared_ptr<Object> object = objects.remove(as_handle(handle));
-  if (object == nullptr || context.idle()) return;  // of what is none, or none any more, driver 580 says nothing
+  if (object == nullptr || context.idle()) return;  // driver 580 reports no error for an invalid or destroyed handle
   Operation last_use;
   last_use.run = [object = std::move(object)]() mutable {
     object.reset();
