@@ -1,5 +1,6 @@
 // Copies and fills. This file is compiled twice, the second time for the per-thread default stream (runtime.hpp).
 #include "common/runtime/devices.hpp"
+#include "common/runtime/formats.hpp"
 #include "common/runtime/modules.hpp"
 
 namespace runtime {
@@ -47,16 +48,6 @@ cudaError_t copy_async(void* to, const void* from, std::size_t bytes, cudaMemcpy
   }
 }
 
-CUmemorytype end_of(cudaMemcpyKind kind, bool source) {
-  switch (kind) {
-    case cudaMemcpyHostToHost: return CU_MEMORYTYPE_HOST;
-    case cudaMemcpyHostToDevice: return source ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
-    case cudaMemcpyDeviceToHost: return source ? CU_MEMORYTYPE_DEVICE : CU_MEMORYTYPE_HOST;
-    case cudaMemcpyDeviceToDevice: return CU_MEMORYTYPE_DEVICE;
-    default: return CU_MEMORYTYPE_UNIFIED;
-  }
-}
-
 struct Plane {  // one end of a copy of two dimensions
   const void* pointer = nullptr;
   std::size_t pitch = 0;
@@ -67,14 +58,14 @@ struct Plane {  // one end of a copy of two dimensions
 CUDA_MEMCPY2D described(const Plane& to, const Plane& from, std::size_t width, std::size_t height,
                         cudaMemcpyKind kind) {
   CUDA_MEMCPY2D copy{};
-  copy.srcMemoryType = from.array != nullptr ? CU_MEMORYTYPE_ARRAY : end_of(kind, true);
+  copy.srcMemoryType = from.array != nullptr ? CU_MEMORYTYPE_ARRAY : memory_type(kind, true);
   copy.srcHost = from.pointer;
   copy.srcDevice = address(from.pointer);
   copy.srcArray = from.array;
   copy.srcPitch = from.pitch;
   copy.srcXInBytes = from.x;
   copy.srcY = from.y;
-  copy.dstMemoryType = to.array != nullptr ? CU_MEMORYTYPE_ARRAY : end_of(kind, false);
+  copy.dstMemoryType = to.array != nullptr ? CU_MEMORYTYPE_ARRAY : memory_type(kind, false);
   copy.dstHost = const_cast<void*>(to.pointer);
   copy.dstDevice = address(to.pointer);
   copy.dstArray = to.array;

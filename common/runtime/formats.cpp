@@ -121,8 +121,9 @@ cudaError_t bytes_in(CUarray array, std::size_t* bytes) {
   return error;
 }
 
-// What the direction says about one end.
-CUmemorytype type_of(cudaMemcpyKind kind, bool source) {
+}  // namespace
+
+CUmemorytype memory_type(cudaMemcpyKind kind, bool source) {
   switch (kind) {
     case cudaMemcpyHostToHost: return CU_MEMORYTYPE_HOST;
     case cudaMemcpyHostToDevice: return source ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE;
@@ -131,8 +132,6 @@ CUmemorytype type_of(cudaMemcpyKind kind, bool source) {
     default: return CU_MEMORYTYPE_UNIFIED;
   }
 }
-
-}  // namespace
 
 cudaError_t driver_copy(const cudaMemcpy3DParms& from, CUDA_MEMCPY3D* to) {
   *to = {};
@@ -166,7 +165,7 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& from, CUDA_MEMCPY3D* to) {
     to->srcMemoryType = CU_MEMORYTYPE_ARRAY;
     to->srcArray = driver_array(from.srcArray);
   } else {
-    to->srcMemoryType = type_of(from.kind, true);
+    to->srcMemoryType = memory_type(from.kind, true);
     to->srcHost = from.srcPtr.ptr;
     to->srcDevice = address(from.srcPtr.ptr);
     to->srcPitch = from.srcPtr.pitch;
@@ -176,7 +175,7 @@ cudaError_t driver_copy(const cudaMemcpy3DParms& from, CUDA_MEMCPY3D* to) {
     to->dstMemoryType = CU_MEMORYTYPE_ARRAY;
     to->dstArray = driver_array(from.dstArray);
   } else {
-    to->dstMemoryType = type_of(from.kind, false);
+    to->dstMemoryType = memory_type(from.kind, false);
     to->dstHost = from.dstPtr.ptr;
     to->dstDevice = address(from.dstPtr.ptr);
     to->dstPitch = from.dstPtr.pitch;

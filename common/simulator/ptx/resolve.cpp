@@ -184,40 +184,32 @@ void Resolver::lay_out_parameters() {
   out_.parameter_bytes = static_cast<u32>(offset);
 }
 
-u32 Resolver::own_register(const SharedRegister& shared) const {
-  return static_cast<u32>(function_.registers.size() - module_.registers.size()) + shared.reg;
+template <class Passed>
+void Resolver::pass_registers(u32 callee, std::vector<Passed>& arguments, std::vector<Passed>& results) {
+  if (callee >= link_.shared_registers.size()) return;
+  const u32 first = static_cast<u32>(function_.registers.size() - module_.registers.size());
+  for (const SharedRegister& shared : link_.shared_registers[callee]) {
+    for (u32 part = 0; part < module_.registers[shared.reg].vector; ++part) {
+      const Reg reg = element(first + shared.reg, shared.number, part);
+      Passed passed;
+      passed.in_register = true;
+      passed.slot = reg.id;
+      passed.size = bytes(reg.type);
+      arguments.push_back(passed);
+      results.push_back(passed);
+    }
+  }
 }
 
 // The module's registers are parameters and results of the functions that use them.
 void Resolver::take_over_registers() {
-  if (function_.is_entry || index_ >= link_.shared_registers.size()) return;
-  for (const SharedRegister& shared : link_.shared_registers[index_]) {
-    for (u32 part = 0; part < module_.registers[shared.reg].vector; ++part) {
-      const Reg reg = element(own_register(shared), shared.number, part);
-      Code::Parameter passed;
-      passed.in_register = true;
-      passed.slot = reg.id;
-      passed.size = bytes(reg.type);
-      out_.code->parameters.push_back(passed);
-      out_.code->results.push_back(passed);
-    }
-  }
+  if (!function_.is_entry) pass_registers(index_, out_.code->parameters, out_.code->results);
 }
 
 void Resolver::hand_over_registers(CallSite& site) {
-  if (site.callee >= link_.shared_registers.size()) return;
+  if (site.callee >= link_.definitions.size()) return;
   if (link_.functions[link_.definitions[site.callee]].module != module_index_) return;
-  for (const SharedRegister& shared : link_.shared_registers[site.callee]) {
-    for (u32 part = 0; part < module_.registers[shared.reg].vector; ++part) {
-      const Reg reg = element(own_register(shared), shared.number, part);
-      CallSite::Argument passed;
-      passed.in_register = true;
-      passed.slot = reg.id;
-      passed.size = bytes(reg.type);
-      site.arguments.push_back(passed);
-      site.results.push_back(passed);
-    }
-  }
+  pass_registers(site.callee, site.arguments, site.results);
 }
 
 // .local and .param variables are in the frame; the others join those of the module.

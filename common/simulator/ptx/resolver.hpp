@@ -74,7 +74,8 @@ class Resolver {
   void lay_out_parameters();
   void take_over_registers();
   void hand_over_registers(CallSite& site);
-  u32 own_register(const SharedRegister& shared) const;
+  template <class Passed>
+  void pass_registers(u32 callee, std::vector<Passed>& arguments, std::vector<Passed>& results);
   u32 place_local(u64 size, u32 align, Position at);
   void enter_variables();
 
