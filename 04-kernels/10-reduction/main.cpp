@@ -1,5 +1,5 @@
 // Seven kernels that add n elements. Each is verified and then timed against the peak bandwidth, next to CUB
-// if it was built. With --controls, it measures what limits rungs 2 to 4.
+// if it was built. With --controls, it measures what limits rungs 3 and 4.
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
