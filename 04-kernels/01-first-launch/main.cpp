@@ -27,7 +27,7 @@ int main() try {
 
   CUmodule module;
   CU_CHECK(cuModuleLoad(&module, cu::image("kernels.ptx").c_str()));
-  watch.lap("cuModuleLoad", "compiles kernels.ptx for this device");
+  watch.lap("cuModuleLoad", "loads kernels.ptx (compiles it unless cached)");
 
   CUfunction square;
   CU_CHECK(cuModuleGetFunction(&square, module, "square"));

@@ -31,7 +31,7 @@ void print_spaces(const cu::Module& module) {
   CU_CHECK(cuLaunchKernel(module.function("spaces"), 1, 1, 1, 1, 1, 1, 0, nullptr, arguments, nullptr));
   char space[6];
   CU_CHECK(cuMemcpyDtoH(space, letters.address, sizeof space));
-  std::printf("\nwhat                | memory space\n");
+  std::printf("\naddress of          | memory space\n");
   for (int i = 0; i < 6; ++i) std::printf("%-19s | %s\n", what[i], name_of_space(space[i]));
 }
 

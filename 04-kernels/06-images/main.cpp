@@ -94,9 +94,9 @@ int main() try {
   as_expected &= try_image("\"hello\"", "hello") == CUDA_ERROR_INVALID_IMAGE;
   const std::string future = replaced(ptx, ".version ", ".version 9");  // 9.0 becomes 99.0
   as_expected &= try_image("kernels.ptx, version 99.0", future) == CUDA_ERROR_UNSUPPORTED_PTX_VERSION;
-  const std::string misspelled = replaced(ptx, "mul.lo.s32", "mull.lo.s32");
-  as_expected &= try_image("kernels.ptx, misspelled", misspelled) == CUDA_ERROR_INVALID_PTX;
-  as_expected &= explain(misspelled) == CUDA_ERROR_INVALID_PTX;
+  const std::string with_typo = replaced(ptx, "mul.lo.s32", "mull.lo.s32");
+  as_expected &= try_image("kernels.ptx, with a typo", with_typo) == CUDA_ERROR_INVALID_PTX;
+  as_expected &= explain(with_typo) == CUDA_ERROR_INVALID_PTX;
 
   cu::Module module(cu::image("kernels.ptx"));
   std::printf("\n");

@@ -83,7 +83,7 @@ int main() try {
 
   cu::Module module(cu::image("kernels.ptx"));
   const CUfunction dynamic = module.function("reverse_dynamic");
-  std::printf("array   |  bytes | limit of the kernel      | launch\n");
+  std::printf("array   |  bytes | raising the limit        | launch\n");
   bool as_expected = reverse_fixed(module);
   as_expected &= reverse(dynamic, 4 * kThreads, false) == CUDA_SUCCESS;
   as_expected &= reverse(dynamic, default_limit, false) == CUDA_SUCCESS;

@@ -1,4 +1,4 @@
-// Compute the sum of all numbers up to each lane's own.
+// Compute, for each lane, the sum of its number and those of all lower lanes.
 
 // Each warp of a block has 32 numbers, one per lane. Afterwards, numbers[i] is the sum of its warp's numbers up to and
 // including this one (an inclusive scan). Launched with one block, whose size is a multiple of 32; each warp is scanned

@@ -65,7 +65,7 @@ int main(int argc, char** argv) try {
   std::printf("\nvotes                               lane 0                     lane 31\n");
   print_lanes("7 * lane modulo 32 is less than 8", votes[0]);
   std::printf("%-34s  %s\n%-34s  %s\n", "any?", votes[1] ? "yes" : "no", "all?", votes[2] ? "yes" : "no");
-  print_lanes("lane modulo 5 as in lane 3", votes[3]);
+  print_lanes("same remainder modulo 5 as lane 3", votes[3]);
 
   const std::vector<int> masks = run(module, "part", 3);
   std::printf("\nactive lanes\n");
@@ -76,8 +76,8 @@ int main(int argc, char** argv) try {
   const int at_once = run(module, "hand_over_at_once", 1)[0];
   const int with_barrier = run(module, "hand_over_with_barrier", 1)[0];
   std::printf("\n16 lanes write late, 16 lanes read\n");
-  std::printf("%-34s  %d of 16 found\n", "without a barrier", at_once);
-  std::printf("%-34s  %d of 16 found\n", "with __syncwarp()", with_barrier);
+  std::printf("%-34s  %d of 16 found the new value\n", "without a barrier", at_once);
+  std::printf("%-34s  %d of 16 found the new value\n", "with __syncwarp()", with_barrier);
 
   return sum == 528 && votes[1] == 1 && votes[2] == 0 && with_barrier == 16 ? 0 : 1;
 } catch (const cu::Error& error) {

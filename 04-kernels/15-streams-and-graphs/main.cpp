@@ -127,7 +127,7 @@ int main() try {
   void* arguments[] = {&setup.a.address, &by};
   CU_CHECK(cuGraphKernelNodeGetParams(first, &node));
   node.kernelParams = arguments;
-  CU_CHECK(cuGraphExecKernelNodeSetParams(built.executable, first, &node));  // changes the executable, not the graph
+  CU_CHECK(cuGraphExecKernelNodeSetParams(built.executable, first, &node));  // changes only the executable graph
   right &= measure(
       setup, "first node adds 1000", [&] { built.launch(setup.stream); }, kChain - 1 + 1000);
   std::printf("\n");

@@ -86,7 +86,7 @@ int work(const Nvrtc& nvrtc, const Cache& cache, bool print) {
   const std::string image = image_of_scale(nvrtc, cache, {option.c_str(), "-DFACTOR=3"});
   const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
   const float result = run(image);
-  if (print) std::printf("  this process: image after %5.2f ms, 3 x 5 = %g\n", taken.count(), result);
+  if (print) std::printf("  a third process: image after %5.2f ms, 3 x 5 = %g\n", taken.count(), result);
   return result == 15 ? 0 : 1;
 }
 

@@ -1,5 +1,5 @@
 // Kernels for compute capability 9.0 and later: blocks that access each other's shared memory, and kernels that overlap
-// with the kernel before them.
+// with the previous kernel.
 #include <cooperative_groups.h>
 
 #include "bins.hpp"
@@ -42,7 +42,7 @@ extern "C" __global__ void histogram(const unsigned short* values, unsigned* bin
   for (int i = threadIdx.x; i < kBinsPerBlock; i += blockDim.x) atomicAdd(&mine[i], part[i]);
 }
 
-// One step of a chain: a prologue that does not depend on the kernel before, and then an addition that does.
+// One step of a chain: a prologue that does not depend on the previous kernel, and then an addition that does.
 extern "C" __global__ void step(float* values) {
   cudaTriggerProgrammaticLaunchCompletion();  // the next kernel may start its prologue
   unsigned long long start, now;
@@ -50,6 +50,6 @@ extern "C" __global__ void step(float* values) {
   do {  // 20 microseconds of preparation
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   } while (now - start < 20000);
-  cudaGridDependencySynchronize();  // the kernel before has finished, and its writes are visible
+  cudaGridDependencySynchronize();  // the previous kernel has finished, and its writes are visible
   values[threadIdx.x] += 1;
 }

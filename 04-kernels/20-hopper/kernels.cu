@@ -274,7 +274,7 @@ __device__ void consume(const Product& p, const Pipeline<Shape>& pipeline, Sched
       hopper::wgmma_fence();
       multiply(sums, pipeline.a(s) + box, pipeline.b(s), step > work.first);
       hopper::wgmma_commit();
-      hopper::wgmma_wait<1>();  // the step before is complete; this one continues while the next stage is waited for
+      hopper::wgmma_wait<1>();  // the previous step is complete; this one runs during the wait for the next stage
       if (step > work.first) release((round - 1) % Shape::kStages);
     }
     if (Work next; Shape::kPingPong && Schedule<Shape::kStreamK>(schedule).next(next)) {

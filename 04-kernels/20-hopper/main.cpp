@@ -22,10 +22,10 @@
 #include <vector>
 
 constexpr int kLongestBar = 20;        // characters
-constexpr int kLargest = 8192;         // the ladder's matrices have at most this side
+constexpr int kLargest = 8192;         // the matrices of the first table have at most this side
 constexpr double kBudget = 0.4;        // seconds of measurement per kernel
 constexpr double kShortBudget = 0.08;  // per candidate and per algorithm of cublasLt
-constexpr int kRounds = 7;             // then the best of both take turns
+constexpr int kRounds = 7;             // then the best of both alternate
 constexpr double kRoundBudget = 0.12;
 
 struct Rung {
@@ -249,7 +249,7 @@ class Ladder {
     CU_CHECK(cuLaunchKernelEx(&config, kernel, arguments, nullptr));
   }
 
-  // Returns the side of the ladder's matrices, for which a kernel takes at least a millisecond on this device.
+  // Returns the side of the first table's matrices, for which a kernel takes at least a millisecond on this device.
   int side() {
     for (int n = 256;; n *= 2) {
       if (n == kLargest) return n;
