@@ -8,7 +8,7 @@ using Floats = std::vector<float>;
 
 // Prints a row of the table. Returns whether the call returned the expected code.
 bool row(const char* call, int code, int expected) {
-  std::printf("%-24s | %3d  | %s\n", call, code, op_message(code));
+  std::printf("%-27s | %3d  | %s\n", call, code, op_message(code));
   return code == expected;
 }
 
@@ -26,8 +26,8 @@ int main() {
   CU_CHECK(cuDevicePrimaryCtxRetain(&context, device));
 
   op* square = nullptr;
-  std::printf("%-24s | code | meaning\n", "call");
-  bool right = row("op_open, none current", op_open(&square), CUDA_ERROR_INVALID_CONTEXT);
+  std::printf("%-27s | code | meaning\n", "call");
+  bool right = row("op_open, no current context", op_open(&square), CUDA_ERROR_INVALID_CONTEXT);
   CU_CHECK(cuCtxSetCurrent(context));
   right &= row("op_open", op_open(&square), CUDA_SUCCESS);
 

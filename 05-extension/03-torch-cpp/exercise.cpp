@@ -14,5 +14,5 @@ TORCH_LIBRARY(answer, library) { library.def("column_sums(Tensor g) -> Tensor");
 
 TORCH_LIBRARY_IMPL(answer, CPU, library) { library.impl("column_sums", &column_sums); }
 
-// Your code here: the shape function, for tensors without data. It rejects what column_sums rejects, and returns an empty
-// tensor of the right shape. Register it under the key Meta, with a TORCH_LIBRARY_IMPL like the one above.
+// Your code here: the fake implementation, for tensors without data. It rejects what column_sums rejects, and returns
+// an empty tensor of the right shape. Register it under the key Meta, with a TORCH_LIBRARY_IMPL like the one above.

@@ -26,9 +26,9 @@ at::Tensor column_sums(const at::Tensor& g) {
   return db;
 }
 
-// The shape function, for tensors without data. It rejects what column_sums rejects, and returns an empty tensor of the
-// right shape.
-at::Tensor column_sums_shape(const at::Tensor& g) {
+// The fake implementation, for tensors without data. It rejects what column_sums rejects, and returns an empty tensor
+// of the right shape.
+at::Tensor column_sums_fake(const at::Tensor& g) {
   check(g);
   return g.new_empty_symint({g.sym_size(1)});
 }
@@ -37,4 +37,4 @@ TORCH_LIBRARY(answer, library) { library.def("column_sums(Tensor g) -> Tensor");
 
 TORCH_LIBRARY_IMPL(answer, CPU, library) { library.impl("column_sums", &column_sums); }
 
-TORCH_LIBRARY_IMPL(answer, Meta, library) { library.impl("column_sums", &column_sums_shape); }
+TORCH_LIBRARY_IMPL(answer, Meta, library) { library.impl("column_sums", &column_sums_fake); }

@@ -123,7 +123,7 @@ def main() -> int:
         right = row("float32", first, device, torch.float32)
         right &= row("float32, again", first, device, torch.float32)
         right &= row("float64", first, device, torch.float64)
-        right &= row("another table", second, device, torch.float32)
+        right &= row("a new table", second, device, torch.float32)
 
         x = torch.randn(3, 4, device=device, dtype=torch.float64, requires_grad=True)
         b = torch.randn(4, device=device, dtype=torch.float64, requires_grad=True)

@@ -31,7 +31,7 @@ def boxes_around(count: int, objects: int, device: str = "cpu") -> tuple[Tensor,
 def agree(left: Tensor, right: Tensor) -> str:
     """Sums of doubles differ in their last digits if the order of the additions differs."""
     if left.shape != right.shape:
-        return f"{len(left)} against {len(right)}"
+        return f"{len(left)} instead of {len(right)}"
     furthest = (left - right).abs().max().item()
     return "same" if furthest < 1e-12 else f"up to {furthest:.1g} apart"
 

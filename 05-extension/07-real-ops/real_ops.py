@@ -363,7 +363,10 @@ def deform_conv2d_gradients(ctx, gradient):
 
 
 def not_twice(op: str):
-    """The gradient formula of a backward pass that can't be differentiated itself. Without it, PyTorch would treat the gradient as a constant."""
+    """The gradient formula of a backward pass that can't be differentiated itself.
+
+    Without it, PyTorch would only print a warning and treat the gradient as a constant.
+    """
 
     def refuse(ctx, *gradients):
         raise NotImplementedError(f"{op} can be differentiated once, but its gradient is not differentiable: it cannot be differentiated twice.")

@@ -1,4 +1,5 @@
-# Two wheels and a source distribution of the package of lesson 05-04, and libraries with faults, for the traps.
+# Two wheels and a source distribution of the package of lesson 05-04, and two libraries with faults, for the table of
+# error messages.
 PACKAGING := 05-extension/10-packaging
 WHEELS := build/$(PACKAGING)/wheels
 EXTRA.$(PACKAGING) = $(addprefix $(WHEELS)/,cpu source $(if $(filter 1,$(OP_WITH_CUDA)),cuda)) $(addprefix build/$(PACKAGING)/,cpp_names.so old_cuda.so)

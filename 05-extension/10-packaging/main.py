@@ -90,7 +90,7 @@ def show(rows: dict[str, Callable[[], str]]) -> list[str]:
     shown = []
     with ThreadPoolExecutor(2) as pool:
         for name, result in zip(rows, pool.map(lambda call: call(), rows.values())):
-            print(f"{name:24} | {result or 'nothing'}", flush=True)
+            print(f"{name:24} | {result or 'no message'}", flush=True)
             shown.append(result)
     return shown
 

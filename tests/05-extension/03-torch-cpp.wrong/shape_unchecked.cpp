@@ -1,4 +1,4 @@
-// Rejected with: "the shape function rejects the same inputs"
+// Rejected with: "the fake implementation rejects the same inputs"
 // Only the function with data checks its argument.
 #include <ATen/ATen.h>
 #include <ATen/OpMathType.h>
@@ -24,10 +24,10 @@ at::Tensor column_sums(const at::Tensor& g) {
   return db;
 }
 
-at::Tensor column_sums_shape(const at::Tensor& g) { return g.new_empty_symint({g.sym_size(1)}); }
+at::Tensor column_sums_fake(const at::Tensor& g) { return g.new_empty_symint({g.sym_size(1)}); }
 
 TORCH_LIBRARY(answer, library) { library.def("column_sums(Tensor g) -> Tensor"); }
 
 TORCH_LIBRARY_IMPL(answer, CPU, library) { library.impl("column_sums", &column_sums); }
 
-TORCH_LIBRARY_IMPL(answer, Meta, library) { library.impl("column_sums", &column_sums_shape); }
+TORCH_LIBRARY_IMPL(answer, Meta, library) { library.impl("column_sums", &column_sums_fake); }

@@ -43,7 +43,7 @@ def test_invalid_input_is_rejected_with_a_clear_message(sums: Sums) -> None:
             sums(g)
 
 
-def test_the_shape_function_rejects_the_same_inputs(sums: Sums) -> None:
+def test_the_fake_implementation_rejects_the_same_inputs(sums: Sums) -> None:
     for g in torch.ones(3, device="meta"), torch.ones(2, 3, 4, device="meta"), torch.ones(2, 3, device="meta").long():
         with pytest.raises(RuntimeError, match="^column_sums "):
             sums(g)

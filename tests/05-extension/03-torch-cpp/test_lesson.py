@@ -38,7 +38,7 @@ with FakeTensorMode():
     assert ended.returncode != 0 and ended.returncode in (1, -signal.SIGSEGV)
 
 
-def test_without_a_shape_function_the_compiler_gives_up() -> None:
+def test_without_a_fake_implementation_the_compiler_gives_up() -> None:
     torch.ops.load_library(OP_SO)
     with pytest.raises(Exception, match="fake|Meta|meta"):
         torch.compile(torch.ops.course.square_plus, backend="aot_eager", fullgraph=True)(torch.ones(2), torch.ones(2))
