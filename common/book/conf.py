@@ -14,7 +14,7 @@ gettext_compact = False  # one catalog per page
 gettext_location = False
 gettext_uuid = False
 
-extensions = ["myst_parser", "sphinx_copybutton", "fold"]
+extensions = ["myst_parser", "sphinx_copybutton", "fold", "navigation"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3  # headings can be linked as on a Git host
 source_suffix = {".md": "markdown"}
