@@ -312,10 +312,10 @@ def lanes_that_store(film):
 
 
 ANSWERS = [
-    ("02-who-am-i", "", "record_thread", lambda film: {access[5] for step in film["steps"] for access in step[5] if access[1] == "write"} == {5}, "touches 5 sectors, although 1 would be enough"),
-    ("03-vector-add", "kernel=add block=3", "add", lambda film: lanes_that_store(film) == [32] * 7 + [8], "Warps 0 to 6 store with all 32 lanes, and warp 7 with 8"),
+    ("02-who-am-i", "", "record_thread", lambda film: {access[5] for step in film["steps"] for access in step[5] if access[1] == "write"} == {5}, "Each store touches 5 sectors"),
+    ("03-vector-add", "kernel=add block=3", "add", lambda film: lanes_that_store(film) == [32] * 7 + [8], "Warps 0 to 6 store their sums with all 32 lanes, and warp 7 with only 8"),
     ("07-shared-memory", "", "reverse_static", lambda film: [event[2] for event in film["events"] if event[1] == "waits"] == list(range(8)), "Warp 0 is the first to wait"),
-    ("08-warps", "", "part", lambda film: lanes_that_store(film) == [24, 8, 32], "24 lanes, those of the `else` side"),
+    ("08-warps", "", "part", lambda film: lanes_that_store(film) == [24, 8, 32], "the `else` side, 24 lanes are active"),
     ("10-reduction", "", "interleaved", lambda film: passes(film) == 150, "150 passes in `interleaved`"),
     ("10-reduction", "", "sequential", lambda film: passes(film) == 45, "45 in `sequential`"),
     ("11-transpose", "", "tiled", lambda film: max(access[5] for step in film["steps"] for access in step[5]) == 32, "takes 32 passes instead of 1"),
