@@ -1,6 +1,6 @@
 # The checks of exercises, and the suites of tests/ that belong to no lesson.
 
-TEST_FLAGS := -std=c++17 -O1 -pthread $(WARNINGS) -I. -isystem $(CUDA_INCLUDE) $(CATCH_FLAGS) -MMD -MP $(HOST_FLAGS)
+TEST_FLAGS := -std=c++17 -Og -pthread $(WARNINGS) -I. -isystem $(CUDA_INCLUDE) $(CATCH_FLAGS) -MMD -MP $(HOST_FLAGS)
 
 build/tests/catch_main.o: tests/catch_main.cpp build/flags.tests
 	$(call step,compile)
@@ -67,8 +67,9 @@ $(patsubst %,build/tests/%/check,$(filter-out simulator,$(SUITES))): build/tests
 	$(Q)$(CXX) -pthread $^ $(CATCH_LIBS) $(DRIVER) -o $@
 
 # It runs the instructions' suite, too. After the library: both makes would build the same objects.
-build/tests/simulator/check: always | build/tests/instructions/check build/simulator/libcuda.so
-	+@$(MAKE) -f common/simulator/Makefile suite $(FOR_SIMULATOR) CATCH_FLAGS='$(CATCH_FLAGS)' CATCH_LIBS='$(CATCH_LIBS)'
+build/tests/simulator/check: always | build/tests/instructions/check build/tests/catch_main.o build/simulator/libcuda.so
+	+@$(MAKE) -f common/simulator/Makefile suite $(FOR_SIMULATOR) CATCH_FLAGS='$(CATCH_FLAGS)' CATCH_LIBS='$(CATCH_LIBS)' \
+	  CATCH_MAIN=build/tests/catch_main.o
 
 # It runs CUDA programs with the runtime, whose Makefile builds both.
 build/tests/runtime/check: | build/tests/runtime/programs

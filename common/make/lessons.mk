@@ -34,8 +34,10 @@ $(foreach lesson,$(LESSONS_WITH_RULES),$(eval $(call use_extras,$(lesson))))
 #
 # For each "Break it" edit that a lesson's text suggests, `make test` writes a copy, build/texts/<chapter>/<lesson>/<n>/main.cpp.
 
+# Nobody debugs them: without -g, they compile in three quarters of the time.
+
 build/texts/%.o: build/texts/%.cpp build/flags.lessons $(PARSED)
-	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
+	$(Q)$(CXX) $(filter-out -g,$(LESSON_FLAGS)) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 build/texts/%.ptx: build/texts/%.cu build/flags.lessons
 	$(Q)$(NVCC) -ptx $(NVCC_FLAGS) $< -o $@
