@@ -213,7 +213,8 @@ def case_names(binary, environment, choice=""):
 
 
 def run_pytest(folder, environment, limit=LIMIT, until=None, more=(), run=run_limited):
-    """Every test of a folder's test_*.py (and of `more` files), by the sentence that its name is: test_half_types_are_kept is "half types are kept".
+    """Every test of a folder's test_*.py, or of one file, and of `more` files, by the sentence that its name is: test_half_types_are_kept is
+    "half types are kept".
 
     tell.py writes each result at once, so a test that ends the program, or hangs, is known by name. Such a test fails, as does one whose kernel
     faults, and the others run without it. A test that hangs, or whose kernel does not end, is the last.
@@ -231,7 +232,9 @@ def _run_pytest(places_of_tests, environment, limit, cases, run=run_limited):
     with tempfile.TemporaryDirectory() as empty:
         told = os.path.join(empty, "told")
         places = [environment.get("PYTHONPATH", ""), str(ROOT / "common")]
-        command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell", "--rootdir", *map(str, places_of_tests[:1] + places_of_tests)]
+        first = places_of_tests[0]
+        command = [lessons.python(), "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "course.tell"]
+        command += ["--rootdir", *map(str, [first if os.path.isdir(first) else os.path.dirname(first), *places_of_tests])]
         try:
             ended = run(
                 command, limit, cwd=empty, env=dict(environment, TOLD=told, PYTHONPATH=os.pathsep.join(filter(None, places))),

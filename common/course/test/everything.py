@@ -394,12 +394,12 @@ class Test:
                 self.count.note(name, ended.stderr if failed and include else None, setup()["WITHOUT_TOOLKIT"] if failed else None)
         self.count.group("headers: each compiles alone")
 
-    def in_python(self, folder, more=()):
-        """[(name, why it failed, why it was skipped)] for the tests of a folder of tests/ that pytest runs, and of more files."""
+    def in_python(self, place):
+        """[(name, why it failed, why it was skipped)] for the tests of a file, or of a folder, of tests/ that pytest runs."""
         if reason := why_not_judged("", needs_pytest=True):
-            return [(f"tests/{folder}", None, reason)]
+            return [(f"tests/{place}", None, reason)]
         environment = {**build.as_typed(), "PYTHONPATH": os.pathsep.join([str(ROOT / "common"), str(ROOT)]), "TMPDIR": executable_place()}
-        cases = checks.run_pytest(ROOT / "tests" / folder, environment, checks.SUITE_LIMIT, more=more)
+        cases = checks.run_pytest(ROOT / "tests" / place, environment, checks.SUITE_LIMIT)
         return [(case.name, case.failure, case.skipped) for case in cases]
 
     def suite(self, name):
@@ -420,10 +420,12 @@ class Test:
         """The tests that are about no lesson. On a GPU, the cases of a suite run side by side, so the suites do not."""
         groups = {}
         if not self.chosen:
-            rooms = ROOT / "tests" / "simulator" / "rooms.py"
-            groups["tools: what checks the texts and answers"] = lambda: self.in_python("tools", [rooms] if rooms.exists() else [])
+            tools = sorted((ROOT / "tests" / "tools").glob("test_*.py"), key=lambda file: file.name != "test_pages.py")  # it takes longest
+            for file in [*tools, *(ROOT / "tests" / "simulator").glob("rooms.py")]:
+                place = str(file.relative_to(ROOT / "tests"))
+                groups[f"tests/{place}"] = lambda place=place: self.in_python(place)
         if DOCTOR in self.lessons:
-            groups["doctor: made-up machines, most of them broken"] = lambda: self.in_python("doctor")
+            groups["tests/doctor"] = lambda: self.in_python("doctor")
         for suite in self.suites:
             groups[f"tests/{suite}"] = lambda suite=suite: self.suite(suite)
         run = map if self.device.kind == "gpu" else self.pool.map
