@@ -52,16 +52,22 @@ def is_suite(name, goals):
 
 
 def did_you_mean(name):
-    """' Did you mean …?', if exactly one lesson contains what was typed, or one target is spelled like it."""
+    """' Did you mean …?', if exactly one lesson contains what was typed, or has that number, or something is spelled like it."""
     last = name.split("/")[-1]
     alike = [lesson for lesson in lessons() if last in lesson.split("/")[1]]
     if len(alike) != 1:
-        alike = difflib.get_close_matches(name, COMMANDS, 1)
+        numbers = re.fullmatch(r"(\d{1,2})[-./]?(\d{1,2})", name)
+        padded = "-".join(f"{int(number):02}" for number in numbers.groups()) if numbers else name
+        alike = [lesson for lesson in meant_by(padded) if lesson != padded]
+    if len(alike) != 1:
+        names = {lesson.split("/")[1]: lesson for lesson in lessons()} | {known: known for known in (*COMMANDS, *chapters(), *lessons())}
+        alike = [names[known] for known in difflib.get_close_matches(name, names, 1)]
     return f" Did you mean {alike[0]}?" if alike else ""
 
 
 def no_such_part(name):
-    chapter = name.split("/")[0]
+    number = re.match(r"\d\d(?=-\d)", name)
+    chapter = meant_by(number[0] if number else name.split("/")[0])[0]
     if chapter in chapters():
         own = " ".join(lesson.split("/")[1] for lesson in lessons([chapter]))
         return f"There is no lesson called {name}.{did_you_mean(name)} The lessons of {chapter} are: {own}"
