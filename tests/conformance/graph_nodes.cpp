@@ -28,6 +28,23 @@ FRESH_CASE("A kernel node has some of a launch's attributes, with their defaults
   ANSWERS(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp), CUDA_ERROR_INVALID_HANDLE);
 }
 
+FRESH_CASE("A kernel node with a function ignores the members for a library's kernel", "[graph]") {
+  const auto F = conformance::module();
+  CUgraph g = nullptr;
+  CUgraphNode n = nullptr;
+  CUgraphExec e = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(F("empty_k"), 1, 1);
+  kp.kern = reinterpret_cast<CUkernel>(0x10);  // as in a structure that a program has only filled in part
+  kp.ctx = reinterpret_cast<CUcontext>(0x10);
+  ANSWERS(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp), CUDA_SUCCESS);
+  ANSWERS(cuGraphKernelNodeSetParams(n, &kp), CUDA_SUCCESS);
+  ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
+  ANSWERS(cuGraphExecKernelNodeSetParams(e, n, &kp), CUDA_SUCCESS);
+  ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
+  ANSWERS(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+}
+
 FRESH_CASE("An ordinary edge has no ports, a programmatic one lies between kernels, one graph takes one capture",
            "[graph]") {
   const auto F = conformance::module();

@@ -89,8 +89,10 @@ std::vector<NodePtr> nodes_of(const CUgraphNode* handles, std::size_t count) {
 
 Part kernel_part(const CUDA_KERNEL_NODE_PARAMS_v2* parameters) {
   KernelPart part = common(parameters);
-  part.kernel = parameters->kern;
-  part.context = parameters->ctx;
+  if (part.function == nullptr) {  // else both are ignored, whatever they hold
+    part.kernel = parameters->kern;
+    part.context = parameters->ctx;
+  }
   return finished(std::move(part), parameters);
 }
 
