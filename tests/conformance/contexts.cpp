@@ -195,6 +195,17 @@ FRESH_CASE("The primary context is counted, and its handle stays the same", "[co
   ANSWERS(cuDevicePrimaryCtxRetain(&q, 99), CUDA_ERROR_INVALID_DEVICE);
 }
 
+FRESH_CASE("A primary context that is current has its device, retained or not", "[context]") {
+  CUcontext p = nullptr;
+  CUdevice d = -1;
+  CU_CHECK(cuInit(0));
+  CU_CHECK(cuDevicePrimaryCtxRetain(&p, 0));
+  ANSWERS(cuCtxSetCurrent(p), CUDA_SUCCESS);
+  ANSWERS(cuDevicePrimaryCtxRelease(0), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetDevice(&d), CUDA_SUCCESS);
+  SHOWS("d 0", "d " << d);
+}
+
 FRESH_CASE("A context's limits have the recorded values, and can be set where the device allows", "[context]") {
   conformance::context();
   std::size_t v = 0;

@@ -201,9 +201,12 @@ CUresult driver::call_cuCtxGetCurrent(CUcontext* pctx) {
 }
 
 CUresult driver::call_cuCtxGetDevice(CUdevice* device) {
-  const auto context = current_context_even_faulted();
+  require_calls_permitted();
+  const auto& stack = this_thread().stack;
+  const Device* primary = stack.empty() ? nullptr : device_of_primary(stack.back());  // even while nobody retains it
+  const Device& found = primary != nullptr ? *primary : current_context_even_faulted()->device;
   require(device != nullptr);
-  *device = context->device.ordinal;
+  *device = found.ordinal;
   return CUDA_SUCCESS;
 }
 
