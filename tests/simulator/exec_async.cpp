@@ -89,6 +89,19 @@ TEST_CASE("A bulk copy is complete when its mbarrier is, and reads shared memory
   CHECK(out[12] == 9);  // not waited for: what came later was copied
 }
 
+TEST_CASE("An arrival at an mbarrier that is none, or no longer one, is a fault that says so") {
+  for (const char* before : {"", "mbarrier.init.shared.b64 [%r1], 32;\nmbarrier.inval.shared.b64 [%r1];"}) {
+    Module module(kernel(std::string("mov.u32 %r1, barrier;\nst.shared.u64 [%r1], 0;\n") + before +
+                             "\nmbarrier.arrive.shared.b64 %a1, [%r1];",
+                         ".shared .align 8 .b8 barrier[8];\n"));
+    Buffer<u32> out(32);
+    const auto fault = module.run("k", {1, 1, 1}, {32, 1, 1}, out.address());
+    REQUIRE(fault.has_value());
+    CHECK(fault->kind == FaultKind::illegal_instruction);
+    CHECK(fault->report.find("initialized") != std::string::npos);
+  }
+}
+
 TEST_CASE("A bulk reduction combines what is there with what comes") {
   Module module(kernel(R"(
     mov.u32 %r1, barrier;

@@ -83,8 +83,11 @@ void transactions(Phases& phases, u32 lane, i64 more) {
 
 void arrive(Phases& phases, u32 lane, u32 count) {
   if (count == 0 || count > phases.pending) {
+    const char* why = phases.expected == 0
+                          ? ": it has not been initialized, has been invalidated, or every thread has dropped out of it"
+                          : "";
     refuse(lane, "mbarrier.arrive of " + std::to_string(count) + ", where " + std::to_string(phases.pending) +
-                     " arrivals are pending");
+                     " arrivals are pending" + why);
   }
   phases.pending -= count;
 }
