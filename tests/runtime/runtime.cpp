@@ -240,13 +240,14 @@ TEST_CASE("cudasim compiles and runs a program in one step, and explains what ca
   const Ended ended =
       shell(in_folder("common/cudasim \"$f/hello.cu\" 3 b; echo \"status $?\"; cd \"$f\"; "
                       "PATH=$PATH:$root/build/toolkit/bin; nvcc hello.cu -o static; "
-                      "\"$root/common/cudasim\" ./static; "
+                      "\"$root/common/cudasim\" ./static; LD_LIBRARY_PATH=\"$root/build/simulator\" ./static; "
                       "nvcc -cudart shared -gencode arch=compute_80,code=sm_80 hello.cu -o machine; "
                       "\"$root/common/cudasim\" ./machine; echo \"status $?\""));
   CAPTURE(ended.output);
   CHECK(ended.output.find("hello 3\n") != std::string::npos);
   CHECK(ended.output.find("status 3\n") != std::string::npos);
   CHECK(ended.output.find("Link it again with: nvcc -cudart shared") != std::string::npos);
+  CHECK(ended.output.find("it must be -lcudart, not -lcudart_static") != std::string::npos);
   CHECK(ended.output.find("-gencode arch=compute_75,code=compute_75") != std::string::npos);
   CHECK(ended.output.find("status 209\n") != std::string::npos);
 }

@@ -70,7 +70,9 @@ CUresult driver::call_cuGetExportTable(const void** table, const CUuuid* id) {
     std::fprintf(stderr,
                  "cudasim: NVIDIA's CUDA runtime (libcudart, in this program or in a library that it uses) needs tables\n"
                  "         of the driver that no manual describes: not simulated. The repository's own runtime does\n"
-                 "         without. Type `. build/simulator/activate`, and link with nvcc -cudart shared.\n");
+                 "         without. Type `. build/simulator/activate`, and link with nvcc -cudart shared.\n"
+                 "         Where a project names the library itself, it must be -lcudart, not -lcudart_static (CMake:\n"
+                 "         CUDA::cudart).\n");
   }
   require(table != nullptr && id != nullptr);
   *table = nullptr;
