@@ -171,53 +171,54 @@ bool hardware_bounds() {
   return wanted;
 }
 
+// None of these is destroyed: threads may still call the driver when the program ends.
 const Checks& checks() {
-  static const Checks wanted = [] {
+  static const Checks& wanted = *new Checks([] {
     std::string complaint;
     const Checks parsed = parse_checks(std::getenv("CUDASIM_CHECK"), complaint);
     say(complaint);
     return parsed;
-  }();
+  }());
   return wanted;
 }
 
 const TraceWanted& trace_wanted() {
-  static const TraceWanted wanted = [] {
+  static const TraceWanted& wanted = *new TraceWanted([] {
     std::string complaint;
     TraceWanted parsed = parse_trace(std::getenv("CUDASIM_TRACE"), std::getenv("CUDASIM_TRACE_ONLY"), complaint);
     say(complaint);
     return parsed;
-  }();
+  }());
   return wanted;
 }
 
 const ProfileWanted& profile_wanted() {
-  static const ProfileWanted wanted = [] {
+  static const ProfileWanted& wanted = *new ProfileWanted([] {
     std::string complaint;
     ProfileWanted parsed = parse_profile(std::getenv("CUDASIM_PROFILE"), complaint);
     say(complaint);
     return parsed;
-  }();
+  }());
   return wanted;
 }
 
 const FilmWanted& film_wanted() {
-  static const FilmWanted wanted = [] {
+  static const FilmWanted& wanted = *new FilmWanted([] {
     std::string complaint;
     FilmWanted parsed = parse_film(std::getenv("CUDASIM_FILM"), std::getenv("CUDASIM_FILM_ONLY"), complaint);
     say(complaint);
     return parsed;
-  }();
+  }());
   return wanted;
 }
 
 const std::string& timeline_wanted() {
-  static const std::string wanted = [] {
+  static const std::string& wanted = *new std::string([] {
     std::string complaint;
     std::string file = writable("CUDASIM_TIMELINE", std::getenv("CUDASIM_TIMELINE"), "w", complaint);
     say(complaint);
     return file;
-  }();
+  }());
   return wanted;
 }
 

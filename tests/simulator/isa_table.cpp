@@ -3,7 +3,10 @@
 #include "common/simulator/isa/row.hpp"
 #include "common/simulator/isa/sets.hpp"
 #include "tests/catch.hpp"
+#include "tests/child.hpp"
 #include "tests/simulator/forms.hpp"
+
+#include <cxxabi.h>
 
 #include <algorithm>
 #include <map>
@@ -29,6 +32,15 @@ bool binds(const Match& found) {
 }
 
 }  // namespace
+
+TEST_CASE("a program that ends can still load modules, for other threads may be at it") {
+  const Child child = in_a_child([] {
+    const bool before = find("add.u32").row != nullptr;
+    abi::__cxa_finalize(nullptr);  // as exit() does: destroys what is static
+    return std::string(before && find("add.u32").row != nullptr && find("sub.u32").row != nullptr ? "found" : "lost");
+  });
+  CHECK(child.returned == "found");
+}
 
 TEST_CASE("every row's syntax and operands can be read") {
   for (const Row& row : all_rows()) {

@@ -104,7 +104,7 @@ std::vector<std::span<const Row>> families() {
 }
 
 const Table& table() {
-  static const Table made = [] {
+  static const Table& made = *new Table([] {  // threads may still load modules when the program ends
     Table t;
     for (const auto family : families()) {
       for (const Row& row : family) {
@@ -117,7 +117,7 @@ const Table& table() {
       }
     }
     return t;
-  }();
+  }());
   return made;
 }
 
@@ -406,7 +406,7 @@ std::vector<OperandRule> rules(const Row& row) {
 // admits is kept, which bounds the memory whatever programs write.
 Match match(std::string_view opcode, std::span<const std::string> modifiers) {
   static std::shared_mutex mutex;
-  static std::unordered_map<std::string, Match> known;
+  static auto& known = *new std::unordered_map<std::string, Match>;
   std::string key(opcode);
   for (const std::string& word : modifiers) {
     key += '.';

@@ -199,8 +199,8 @@ Bound bind_multiply(const Form& form) {
 }
 
 std::span<const Row> rows() {
-  static std::deque<std::string> texts;  // what the rows point into
-  static const std::vector<Row> all = [] {
+  static std::deque<std::string>& texts = *new std::deque<std::string>;  // what the rows point into
+  static const std::vector<Row>& all = *new std::vector<Row>([] {
     std::vector<Row> made = {{"wgmma.fence.sync.aligned", "", bind_nothing, 80, kOnly90a},
                              {"wgmma.commit_group.sync.aligned", "", bind_nothing, 80, kOnly90a},
                              {"wgmma.wait_group.sync.aligned", "imm", bind_nothing, 80, kOnly90a}};
@@ -225,7 +225,7 @@ std::span<const Row> rows() {
       }
     }
     return made;
-  }();
+  }());
   return all;
 }
 
