@@ -11,6 +11,7 @@
 #include <exception>
 #include <new>
 #include <string_view>
+#include <utility>
 
 namespace cudasim {
 namespace {
