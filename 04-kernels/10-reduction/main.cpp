@@ -202,7 +202,8 @@ struct Ladder {
         {"shuffle_store", "shuffle, storing one partial sum per block"},
         {"load_only", "no reduction: each thread only loads its element"}};
     for (const auto& [kernel, label] : controls) {
-      const double seconds = cu::median_device_seconds([&] { launch(module.function(kernel), blocks, arguments); });
+      const CUfunction function = module.function(kernel);
+      const double seconds = cu::median_device_seconds([&] { launch(function, blocks, arguments); });
       std::printf("%-48s %7.3f  %8.1f\n", label, seconds * 1e3, n * sizeof(unsigned) / seconds / 1e9);
     }
   }

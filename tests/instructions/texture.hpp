@@ -1,5 +1,6 @@
 // Arrays, textures and surfaces, for the tests of the instructions that read and write them.
 #pragma once
+#include "tests/catch.hpp"
 #include "tests/instructions/case.hpp"
 #include "tests/instructions/device.hpp"
 
