@@ -285,7 +285,8 @@ void run_integer_to_float(Warp& warp, const Instruction& i) {
         const float r = sign ? float(i64(a[lane])) : float(a[lane]);
         d[lane] = bits_of(c.sat ? saturate(r) : r);
       } else {
-        const double r = sign ? double(i64(a[lane])) : double(a[lane]);
+        const bool fits = a[lane] >> 63 == 0;  // while it rounds down, clang++ makes -0 of an unsigned zero
+        const double r = sign || fits ? double(i64(a[lane])) : double(a[lane]);
         d[lane] = bits_of(c.sat ? saturate(r) : r);
       }
     }
