@@ -42,7 +42,7 @@ def compiler():
 
 def call(words, **how):
     """Runs make in the root, for files: CXX is always given, and without -j all cores work."""
-    jobs = [] if any(word.startswith("-j") for word in make_flags()) else [f"-j{len(os.sched_getaffinity(0)) + 1}"]  # one waits for the disk
+    jobs = [] if any(word.startswith("-j") for word in make_flags()) else [f"-j{len(os.sched_getaffinity(0))}"]
     command = [os.environ.get("MAKE_COMMAND", "make"), "--no-print-directory", "--output-sync=target", *jobs, f"CXX={compiler()}", *words]
     # LC_ALL=C: what make and the compilers say is English. close_fds=False: the outer make's job slots come through open files.
     environment = dict(os.environ, INSIDE="1", LC_ALL="C.UTF-8")
