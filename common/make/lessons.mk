@@ -33,8 +33,7 @@ $(foreach lesson,$(LESSONS_WITH_RULES),$(eval $(call use_extras,$(lesson))))
 # ---- Edited copies ---------------------------------------------------------------------------------------------------------
 #
 # For each "Break it" edit that a lesson's text suggests, `make test` writes a copy, build/texts/<chapter>/<lesson>/<n>/main.cpp.
-
-# Nobody debugs them: without -g, they compile in three quarters of the time.
+# These copies are never debugged: without -g, they compile in three quarters of the time.
 
 build/texts/%.o: build/texts/%.cpp build/flags.lessons $(PARSED)
 	$(Q)$(CXX) $(filter-out -g,$(LESSON_FLAGS)) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@

@@ -171,7 +171,7 @@ bool hardware_bounds() {
   return wanted;
 }
 
-// None of these is destroyed: threads may still call the driver when the program ends.
+// These objects are never destroyed, because threads may still call the driver when the program ends.
 const Checks& checks() {
   static const Checks& wanted = *new Checks([] {
     std::string complaint;

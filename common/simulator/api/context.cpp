@@ -203,7 +203,7 @@ CUresult driver::call_cuCtxGetCurrent(CUcontext* pctx) {
 CUresult driver::call_cuCtxGetDevice(CUdevice* device) {
   require_calls_permitted();
   const auto& stack = this_thread().stack;
-  const Device* primary = stack.empty() ? nullptr : device_of_primary(stack.back());  // even while nobody retains it
+  const Device* primary = stack.empty() ? nullptr : device_of_primary(stack.back());  // even if it is not retained
   const Device& found = primary != nullptr ? *primary : current_context_even_faulted()->device;
   require(device != nullptr);
   *device = found.ordinal;
