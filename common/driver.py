@@ -10,8 +10,10 @@ import ctypes
 import functools
 from collections.abc import Callable, Iterator
 from ctypes import byref, c_char_p, c_int, c_size_t, c_void_p
+from typing import TYPE_CHECKING
 
-import torch
+if TYPE_CHECKING:  # programs without tensors start much sooner without PyTorch
+    import torch
 
 
 class Library:
