@@ -3,6 +3,8 @@ import os
 import pathlib
 import sys
 
+from sphinx.search.zh import SearchChinese
+
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 project = "CUDA from the Driver Up"
@@ -36,3 +38,11 @@ pygments_dark_style = "monokai"
 # The copy button of a console block copies the commands, without the prompt and the output.
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = True
+
+
+# Sphinx looks for each word of a Chinese book in a list of all words before it, which takes longer than everything else. This is a set instead.
+class Words(set):
+    extend = set.update
+
+
+SearchChinese.latin_terms = Words()
