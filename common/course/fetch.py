@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import functools
 import glob
 import os
 import pathlib
@@ -24,7 +25,9 @@ from collections.abc import Callable
 from course import ROOT
 
 NO_ANSWER = re.compile(r"resolv|resolution|unreachable|connection|timed out|could not connect", re.IGNORECASE)
-unreachable: set[str] = set()  # the programs that reached no server in this run; they are not tried again
+PAUSE = 600  # seconds until a program that reached no server is tried again
+# A name server that does not answer is given up after two seconds, where the C library would wait for ten.
+IMPATIENT = {"RES_OPTIONS": "timeout:1 attempts:2", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
 class Refused(Exception):
@@ -41,6 +44,9 @@ class Missing(Exception):
 
 def say(text: str, end: str = "\n") -> None:
     print(text, end=end, file=sys.stderr, flush=True)
+
+
+say_once = functools.lru_cache(None)(say)
 
 
 def attempt(name: str, find, advice: str) -> dict[str, str]:
@@ -119,6 +125,16 @@ def offline() -> bool:
     return True
 
 
+def unreachable() -> list[str]:
+    """The programs that reached no server in the last minutes, in this run or an earlier one: build/unreachable names them."""
+    mark = ROOT / "build" / "unreachable"
+    with contextlib.suppress(OSError):
+        if abs(time.time() - mark.stat().st_mtime) < PAUSE:
+            return mark.read_text(encoding="utf-8").split()
+        mark.unlink()
+    return []
+
+
 @contextlib.contextmanager
 def locked(file: pathlib.Path, waiting: str):
     """One process at a time."""
@@ -135,7 +151,6 @@ def fetch(name: str, megabytes: int, what: str, announcement: str, fill: Callabl
     """The folder of an earlier download, or of a new one that fill() does; `megabytes` is the room that it takes."""
     if folder := kept(name):
         return folder
-    say(announcement)
     try:
         store = store_for(megabytes)
         with locked(store / "lock", "Another make is fetching something; waiting for it."):
@@ -144,12 +159,14 @@ def fetch(name: str, megabytes: int, what: str, announcement: str, fill: Callabl
             folder = tempfile.mkdtemp(prefix="part.", dir=store)
             try:
                 if not (store / name).is_dir():
-                    part = Part(folder)
+                    part = Part(folder, announcement)
                     fill(part)
                     os.rename(part.files, store / name)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
     except (Missing, OSError) as why:
+        if unreachable():
+            say_once(f"Package servers did not answer. They are asked again after {PAUSE // 60} minutes; to ask them at once, type: rm build/unreachable")
         raise Missing(f"there is no {what}, and it could not be fetched: {why}") from None
     say(f"It is in {store / name}.")
     return store / name
@@ -158,21 +175,24 @@ def fetch(name: str, megabytes: int, what: str, announcement: str, fill: Callabl
 class Part:
     """A download in progress: what will be kept is in `files`, everything else in `temporary`."""
 
-    def __init__(self, folder: str):
-        self.files, self.temporary, self.log = (pathlib.Path(folder, name) for name in ("files", "tmp", "log"))
+    def __init__(self, folder: str, announcement: str = ""):
+        self.files, self.temporary, self.announcement = pathlib.Path(folder, "files"), pathlib.Path(folder, "tmp"), announcement
         self.files.mkdir()
         self.temporary.mkdir()
         self.begun, self.downloaded = time.monotonic(), 0
 
     def run(self, *command: object, **environment: str) -> None:
         """Runs a command with its output in the log, and reports progress; raises Missing if it fails."""
-        program = os.path.basename(str(command[0]))
-        if program in unreachable or offline():
+        program = "pip" if "pip" in command else os.path.basename(str(command[0]))
+        if program in unreachable() or offline():
             raise Missing("the package servers cannot be reached")
-        start, environment = self.log.stat().st_size if self.log.exists() else 0, {"TMPDIR": str(self.temporary), **environment}
+        if self.announcement:
+            say(self.announcement)
+        self.announcement, log_file = "", self.files.with_name(f"{program}.log")
+        environment = {**IMPATIENT, **os.environ, "TMPDIR": str(self.temporary), **environment}
         every, end = (1, "\r") if sys.stderr.isatty() else (15, "\n")
-        with open(self.log, "ab") as log:
-            running = subprocess.Popen([str(word) for word in command], cwd=self.temporary, env={**os.environ, **environment},
+        with open(log_file, "ab") as log:
+            running = subprocess.Popen([str(word) for word in command], cwd=self.temporary, env=environment,
                                        stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)  # fmt: skip
         try:
             while running.poll() is None:
@@ -185,9 +205,10 @@ class Part:
                 os.killpg(running.pid, signal.SIGKILL)
             running.wait()
         if running.returncode != 0:
-            said = self.log.read_bytes()[start:].decode(errors="replace")
+            said = log_file.read_text(encoding="utf-8", errors="replace")  # of all its runs: an apt-get update without an answer does not fail
             if NO_ANSWER.search(said):
-                unreachable.add(program)
+                with contextlib.suppress(OSError), open(ROOT / "build" / "unreachable", "a", encoding="utf-8") as mark:
+                    mark.write(f"{program}\n")
                 raise Missing("the package servers cannot be reached")
             raise Missing(next((line.strip() for line in reversed(said.splitlines()) if line.strip()), f"{program} failed"))
 
@@ -231,16 +252,18 @@ def debian(part: Part, folder: pathlib.Path, *packages: str) -> None:
     """Unpacks Debian packages into a folder, which needs no root."""
     if not (shutil.which("apt-get") and shutil.which("dpkg")):
         raise Missing("there is no apt-get on this machine")
+    apt_get = ["apt-get", "-q", "-o", "Acquire::Retries=1", "-o", "Acquire::EnableSrvRecords=false"]  # each name is looked up twice at most
     try:
-        part.run("apt-get", "-q", "download", *packages)
+        part.run(*apt_get, "download", *packages)
     except Missing:  # the machine's lists of packages are missing or old, as in a bare container
-        unreachable.discard("apt-get")
+        if offline() or "apt-get" in unreachable():
+            raise
         for own in ("lists/partial", "cache/archives/partial"):
             (part.temporary / own).mkdir(parents=True, exist_ok=True)
         settings = [f"Dir::State::lists={part.temporary}/lists", f"Dir::Cache={part.temporary}/cache", "Debug::NoLocking=true", "APT::Sandbox::User="]
         options = [word for setting in settings for word in ("-o", setting)]
-        part.run("apt-get", "-q", *options, "update")
-        part.run("apt-get", "-q", *options, "download", *packages)
+        part.run(*apt_get, *options, "update")
+        part.run(*apt_get, *options, "download", *packages)
     for package in part.temporary.glob("*.deb"):
         part.run("dpkg", "-x", package, folder)
         package.unlink()
