@@ -2,15 +2,21 @@
 
 import functools
 import hashlib
+import importlib.util
 import os
 import pathlib
 import platform
 import subprocess
 import tempfile
 
+import pytest
+
 from course import ROOT
-from course.doctor import findings, verdicts
+from course.doctor import elf, findings, verdicts
 from course.doctor.machine import Machine
+
+HAS_PACKAGES = elf.ELFFile and importlib.util.find_spec("packaging")
+reads_libraries = pytest.mark.skipif(not HAS_PACKAGES, reason="needs pyelftools and packaging, which set-up could not fetch")
 
 BUILT = ROOT / "build" / "installations"
 SYSTEM = f"/usr/lib/{platform.machine()}-linux-gnu"

@@ -1,8 +1,9 @@
 """Tests of the doctor on made-up machines: PyTorch, cuDNN and packages."""
 
-from made_up import COMPILE, CUDNN, EXTENSION, PYTORCH, SYSTEM, TORCH, healthy, library, machine, says
+from made_up import COMPILE, CUDNN, EXTENSION, PYTORCH, SYSTEM, TORCH, healthy, library, machine, reads_libraries, says
 
 
+@reads_libraries
 def test_cudnn_of_another_major_version_than_pytorch_needs_is_broken():
     with machine() as made:
         healthy(made)
@@ -14,6 +15,7 @@ def test_cudnn_of_another_major_version_than_pytorch_needs_is_broken():
         says(made, EXTENSION, "broken", "needs libcudnn.so.9")
 
 
+@reads_libraries
 def test_a_library_path_wins_over_pytorchs_runpath_and_loses_to_its_rpath():
     with machine() as made:
         healthy(made)
@@ -26,6 +28,7 @@ def test_a_library_path_wins_over_pytorchs_runpath_and_loses_to_its_rpath():
         says(made, PYTORCH, "limited", "9.19.0.56", "9.1.0", "LD_LIBRARY_PATH", remedy="unset LD_LIBRARY_PATH")
 
 
+@reads_libraries
 def test_an_interpreters_rpath_counts_for_pytorch_too():
     with machine() as made:  # as conda's python is built
         healthy(made)
@@ -36,6 +39,7 @@ def test_an_interpreters_rpath_counts_for_pytorch_too():
         assert made.look().for_torch("cudnn").path == "/opt/env/lib/libcudnn.so.9.19.0"
 
 
+@reads_libraries
 def test_parts_of_cudnn_of_different_versions_are_broken():
     with machine() as made:
         made.library("/opt/new", "libcudnn.so.9.19.0")
@@ -44,6 +48,7 @@ def test_parts_of_cudnn_of_different_versions_are_broken():
         says(made, CUDNN, "broken", "9.19.0", "9.1.0", status=1)
 
 
+@reads_libraries
 def test_cudnn_that_only_pytorch_finds_is_limited():
     with machine() as made:
         healthy(made)

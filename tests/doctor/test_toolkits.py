@@ -2,7 +2,7 @@
 
 import json
 
-from made_up import COMPILE, LINK, NVRTC, RUN, SYSTEM, machine, says
+from made_up import COMPILE, LINK, NVRTC, RUN, SYSTEM, machine, reads_libraries, says
 
 
 def test_an_old_driver_under_a_new_toolkit_is_broken_across_major_versions():
@@ -113,6 +113,7 @@ def test_linking_wants_a_libcuda_so_or_a_stub():
         says(made, LINK, "missing", "no libcuda.so", remedy="-l:libcuda.so.1")
 
 
+@reads_libraries
 def test_nvrtc_needs_the_builtins_of_just_its_version():
     with machine() as made:
         folder = made.toolkit()
