@@ -14,8 +14,10 @@ constexpr u32 kRegistersPerMultiprocessor = 65536;
 constexpr u32 kSharedPerMultiprocessor = 233472;
 constexpr u32 kSharedPerBlock = 49152;
 constexpr u32 kSharedPerBlockOptin = 232448;
-constexpr u32 kSharedReserved = 1024;  // of each block, for the system
+constexpr u32 kSharedReserved = 1024;       // of each block, for the system
 constexpr u64 kMostLocal = u64{512} << 10;  // bytes of local memory of a thread
+// An H200 launches a kernel that needs 523,264 bytes of it, and refuses one of 524,264.
+constexpr u64 kMostLaunchedLocal = kMostLocal - 1024;
 constexpr u64 kDevicePage = u64{2} << 20;  // device memory is mapped in pages of this size
 constexpr u64 kHostPage = 4096;
 constexpr u32 kSharedMapped = 128;  // shared memory is mapped for a block in units of this size

@@ -206,6 +206,23 @@ FRESH_CASE("A primary context that is current has its device, retained or not", 
   SHOWS("d 0", "d " << d);
 }
 
+FRESH_CASE("A destroyed context that is current still has its device", "[context]") {
+  CUcontext c = nullptr;
+  CUdevice d = -1;
+  CU_CHECK(cuInit(0));
+  CU_CHECK(cuCtxCreate(&c, nullptr, 0, 0));
+  ANSWERS(cuCtxPushCurrent(c), CUDA_SUCCESS);
+  ANSWERS(cuCtxDestroy(c), CUDA_SUCCESS);
+  ANSWERS(cuCtxGetDevice(&d), CUDA_SUCCESS);
+  SHOWS("d 0", "d " << d);
+  unsigned flags = 7, version = 0;
+  ANSWERS(cuCtxGetFlags(&flags), CUDA_SUCCESS);
+  SHOWS("flags 0", "flags " << flags);
+  ANSWERS(cuCtxGetApiVersion(c, &version), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxGetApiVersion(nullptr, &version), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  ANSWERS(cuCtxSynchronize(), CUDA_ERROR_CONTEXT_IS_DESTROYED);
+}
+
 FRESH_CASE("A context's limits have the recorded values, and can be set where the device allows", "[context]") {
   conformance::context();
   std::size_t v = 0;

@@ -108,7 +108,7 @@ FRESH_CASE("A library's code is looked at when something of it is wanted", "[mod
   ANSWERS(cuModuleLoad(&module, "/dev/null"), CUDA_ERROR_INVALID_IMAGE);
 }
 
-FRESH_CASE("Sizes of fills wrap at 2^64, and the device fails", "[memory]") {
+FRESH_CASE("Sizes of fills wrap at 2^64; the device fails only if rows do", "[memory]") {
   conformance::context();
   CUdeviceptr p = 0;
   ANSWERS(cuMemAlloc(&p, 4096), CUDA_SUCCESS);
@@ -118,6 +118,14 @@ FRESH_CASE("Sizes of fills wrap at 2^64, and the device fails", "[memory]") {
   ANSWERS(cuMemsetD2D8(p, 0, 0, 64, 2), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuMemsetD2D8(p, 0, 0, 64, 1), CUDA_SUCCESS);
   ANSWERS(cuMemsetD32(p, 0, (std::size_t{1} << 62) + 1), CUDA_SUCCESS);
+  ANSWERS(cuCtxSynchronize(), CUDA_SUCCESS);
+  ANSWERS(cuMemsetD8(p, 1, 4096), CUDA_SUCCESS);
+  ANSWERS(cuMemsetD32(p, 0, (std::size_t{1} << 62) + 100), CUDA_SUCCESS);
+  ANSWERS(cuMemsetD32(p, 0, (std::size_t{1} << 62) + 1025), CUDA_ERROR_INVALID_VALUE);
+  std::vector<unsigned char> bytes(4096);
+  ANSWERS(cuMemcpyDtoH(bytes.data(), p, 4096), CUDA_SUCCESS);
+  CHECK(std::count(bytes.begin(), bytes.end(), 0) == 400);
+  ANSWERS(cuMemsetD2D8(p, std::size_t{1} << 63, 0, 16, 3), CUDA_SUCCESS);
   ANSWERS(cuCtxSynchronize(), CUDA_ERROR_ILLEGAL_ADDRESS);
 }
 

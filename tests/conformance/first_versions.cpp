@@ -132,17 +132,29 @@ FRESH_CASE("Bare names make a context and memory of 32-bit pointers, and use the
   ANSWERS(cuMemAlloc(&a, 16), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-FRESH_CASE("Bare names work in a newer context while one of the first version lives", "[first]") {
+FRESH_CASE("Contexts of the first version and newer ones do not live on a device together", "[first]") {
   const CUdevice dev = conformance::device().dev;
-  CUcontext first = nullptr, newer = nullptr;
+  CUcontext first = nullptr, newer = nullptr, primary = nullptr;
   Pointer a = 0;
-  unsigned value = 5;
+  CUdeviceptr wide = 0;
   ANSWERS(cuCtxCreate_v4(&newer, nullptr, 0, dev), CUDA_SUCCESS);
   ANSWERS(cuMemAlloc(&a, 4096), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuCtxCreate(&first, 0, dev), CUDA_ERROR_OUT_OF_MEMORY);
+  ANSWERS(cuCtxDestroy_v2(newer), CUDA_SUCCESS);
   ANSWERS(cuCtxCreate(&first, 0, dev), CUDA_SUCCESS);
-  ANSWERS(cuCtxSetCurrent(newer), CUDA_SUCCESS);
   ANSWERS(cuMemAlloc(&a, 4096), CUDA_SUCCESS);
-  ANSWERS(cuMemcpyHtoD(a, &value, 4), CUDA_SUCCESS);
+  ANSWERS(cuMemAlloc_v2(&wide, 4096), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemsetD8_v2(a, 1, 4096), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemFree_v2(a), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemcpy(a, a + 64, 16), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemsetD8Async(a, 1, 64, nullptr), CUDA_ERROR_INVALID_CONTEXT);
+  ANSWERS(cuMemAllocManaged(&wide, 64, CU_MEM_ATTACH_GLOBAL), CUDA_ERROR_INVALID_CONTEXT);
+  void* host = nullptr;
+  ANSWERS(cuMemHostAlloc(&host, 64, 0), CUDA_SUCCESS);
+  ANSWERS(cuCtxCreate_v4(&newer, nullptr, 0, dev), CUDA_ERROR_OUT_OF_MEMORY);
+  ANSWERS(cuDevicePrimaryCtxRetain(&primary, dev), CUDA_ERROR_OUT_OF_MEMORY);
+  ANSWERS(cuMemFree(a), CUDA_SUCCESS);
+  ANSWERS(cuCtxDestroy(first), CUDA_SUCCESS);
 }
 
 FRESH_CASE("Arrays and copies in two dimensions have first versions, too", "[first]") {

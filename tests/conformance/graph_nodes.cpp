@@ -39,10 +39,49 @@ FRESH_CASE("A kernel node with a function ignores the members for a library's ke
   kp.ctx = reinterpret_cast<CUcontext>(0x10);
   ANSWERS(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp), CUDA_SUCCESS);
   ANSWERS(cuGraphKernelNodeSetParams(n, &kp), CUDA_SUCCESS);
+  CUDA_KERNEL_NODE_PARAMS known{};
+  ANSWERS(cuGraphKernelNodeGetParams(n, &known), CUDA_SUCCESS);
+  CHECK(known.func == kp.func);
+  CHECK(known.kern == nullptr);
+  CHECK(known.ctx == F.ctx);
   ANSWERS(cuGraphInstantiate(&e, g, 0), CUDA_SUCCESS);
   ANSWERS(cuGraphExecKernelNodeSetParams(e, n, &kp), CUDA_SUCCESS);
   ANSWERS(cuGraphLaunch(e, nullptr), CUDA_SUCCESS);
   ANSWERS(cuStreamSynchronize(nullptr), CUDA_SUCCESS);
+}
+
+FRESH_CASE("A kernel node tells the kernel, its function and the context that it is bound to", "[graph]") {
+  const auto F = conformance::module();
+  CUlibrary library = nullptr;
+  CUkernel kernel_of_library = nullptr;
+  CUfunction function = nullptr;
+  CU_CHECK(cuLibraryLoadData(&library, conformance::image().c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+  CU_CHECK(cuLibraryGetKernel(&kernel_of_library, library, "empty_k"));
+  CU_CHECK(cuKernelGetFunction(&function, kernel_of_library));
+  CUgraph g = nullptr;
+  CUgraphNode n = nullptr;
+  CU_CHECK(cuGraphCreate(&g, 0));
+  CUDA_KERNEL_NODE_PARAMS kp = kernel(nullptr, 1, 1), known{};
+  kp.kern = kernel_of_library;
+  ANSWERS(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp), CUDA_SUCCESS);
+  ANSWERS(cuGraphKernelNodeGetParams(n, &known), CUDA_SUCCESS);
+  CHECK(known.func == function);
+  CHECK(known.kern == kernel_of_library);
+  CHECK(known.ctx == F.ctx);
+  kp.kern = nullptr;
+  kp.func = reinterpret_cast<CUfunction>(kernel_of_library);  // as cuLaunchKernel takes it
+  ANSWERS(cuGraphAddKernelNode(&n, g, nullptr, 0, &kp), CUDA_ERROR_INVALID_HANDLE);
+  CUstream s = nullptr;
+  CUgraph captured = nullptr;
+  std::size_t count = 1;
+  CU_CHECK(cuStreamCreate(&s, CU_STREAM_NON_BLOCKING));
+  CU_CHECK(cuStreamBeginCapture(s, CU_STREAM_CAPTURE_MODE_GLOBAL));
+  ANSWERS(cuLaunchKernel(kp.func, 1, 1, 1, 1, 1, 1, 0, s, nullptr, nullptr), CUDA_SUCCESS);
+  CU_CHECK(cuStreamEndCapture(s, &captured));
+  CU_CHECK(cuGraphGetNodes(captured, &n, &count));
+  ANSWERS(cuGraphKernelNodeGetParams(n, &known), CUDA_SUCCESS);
+  CHECK(known.func == function);
+  CHECK(known.kern == kernel_of_library);
 }
 
 FRESH_CASE("An ordinary edge has no ports, a programmatic one lies between kernels, one graph takes one capture",

@@ -90,7 +90,7 @@ ld.local.u32 z, [own]; add.u32 x, x, z; ld.local.u32 z, [wide]; add.u32 x, x, z;
   CHECK(results(text, 33, 33) == expected);
   const Module module(text);
   CHECK(module.program->kernels.front().stack_bytes ==
-        48);  // 24 of the module's, 4 and 8 of the functions', in units of 16
+        40);  // 24 of the module's, 4 and 8 of the functions', in units of 8
 }
 
 TEST_CASE(
@@ -133,13 +133,13 @@ TEST_CASE("what is wrong with a constant bank is said") {
 
 TEST_CASE("the log of a text that needs too much names no line, and does not say that it was aborted") {
   const std::string text = kHeader +
-                           ".shared .b8 a[30000]; .shared .b8 b[30000];\n"
+                           ".shared .b8 a[150000]; .shared .b8 b[150000];\n"
                            ".entry k() { .reg .b32 r; mov.u32 r, a; mov.u32 r, b; ret; }\n"
                            ".entry l() { .reg .b32 r; mov.u32 r, a; ret; }\n"
                            ".entry m() { .reg .b32 r; mov.u32 r, b; mov.u32 r, a; ret; }\n";
   CHECK(refused(text).second ==
-        "ptxas error   : Entry function 'k' uses too much shared data (0xea60 bytes, 0xc000 max)\n"
-        "ptxas error   : Entry function 'm' uses too much shared data (0xea60 bytes, 0xc000 max)");
+        "ptxas error   : Entry function 'k' uses too much shared data (0x493e0 bytes, 0x38c00 max)\n"
+        "ptxas error   : Entry function 'm' uses too much shared data (0x493e0 bytes, 0x38c00 max)");
   CHECK(refused(kHeader + ".const .b8 c[65536]; .const .b32 d;").second ==
         "ptxas error   : File uses too much global constant data (0x10004 bytes, 0x10000 max)");
 }

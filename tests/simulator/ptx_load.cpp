@@ -303,8 +303,8 @@ TEST_CASE("What makes no sense is refused by name, as ptxas refuses it") {
   CHECK(refused(".func f(.param .u64 a); .func f(.param .u32 a) { ret; }") ==
         "Inconsistent prototypes of 'f', parameter types differ");
   CHECK(refused(".global .u32 x; .global .u32 x;") == "Duplicate definition of variable 'x'");
-  CHECK(refused(".shared .b8 x[99999]; .entry k() { .reg .b32 r; mov.u32 r, x; }") ==
-        "Entry function 'k' uses too much shared data (0x1869f bytes, 0xc000 max)");
+  CHECK(refused(".shared .b8 x[999999]; .entry k() { .reg .b32 r; mov.u32 r, x; }") ==
+        "Entry function 'k' uses too much shared data (0xf423f bytes, 0x38c00 max)");
 }
 
 TEST_CASE("What a text declares twice is the same both times") {

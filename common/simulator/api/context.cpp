@@ -203,24 +203,30 @@ CUresult driver::call_cuCtxGetCurrent(CUcontext* pctx) {
 CUresult driver::call_cuCtxGetDevice(CUdevice* device) {
   require_calls_permitted();
   const auto& stack = this_thread().stack;
-  const Device* primary = stack.empty() ? nullptr : device_of_primary(stack.back());  // even if it is not retained
-  const Device& found = primary != nullptr ? *primary : current_context_even_faulted()->device;
+  require(!stack.empty(), CUDA_ERROR_INVALID_CONTEXT, [] { return "no context is current to this thread"; });
   require(device != nullptr);
-  *device = found.ordinal;
+  *device = device_of(stack.back()).ordinal;  // even if it is destroyed, as driver 580
   return CUDA_SUCCESS;
 }
 
 CUresult driver::call_cuCtxGetDevice_v2(CUdevice* device, CUcontext ctx) {
-  const auto context = named_or_current(ctx);
+  if (ctx == nullptr) return call_cuCtxGetDevice(device);
+  require_calls_permitted();
   require(device != nullptr);
-  *device = context->device.ordinal;
+  *device = device_of(ctx).ordinal;
   return CUDA_SUCCESS;
 }
 
 CUresult driver::call_cuCtxGetFlags(unsigned int* flags) {
   require_calls_permitted();
   require(flags != nullptr);
-  const auto context = current_context_even_faulted();
+  const auto context = current_context_if_any();
+  if (!context) {
+    require(!this_thread().stack.empty(), CUDA_ERROR_INVALID_CONTEXT,
+            [] { return "no context is current to this thread"; });
+    *flags = 0;  // a destroyed context's, as driver 580
+    return CUDA_SUCCESS;
+  }
   const std::scoped_lock lock(context->settings);
   *flags = told_flags(context->flags);
   return CUDA_SUCCESS;
@@ -243,6 +249,7 @@ CUresult driver::call_cuCtxGetId(CUcontext ctx, unsigned long long* ctxId) {
 }
 
 CUresult driver::call_cuCtxGetApiVersion(CUcontext ctx, unsigned int* version) {
+  require(ctx == nullptr || find_context(ctx) != nullptr, CUDA_ERROR_INVALID_CONTEXT);  // a destroyed one, too
   const auto context = named_or_current(ctx);
   require(version != nullptr);
   *version = context->api_version;

@@ -107,11 +107,12 @@ CUDA_MEMCPY3D given(const CUDA_MEMCPY3D* copy) {
   return *copy;
 }
 
-// All devices share one address space, so the contexts of a peer copy only have to exist.
+// All devices share one address space, so the contexts of a peer copy only have to exist; driver 580 takes none, too.
 CUDA_MEMCPY3D from_peer(const CUDA_MEMCPY3D_PEER* copy) {
   require(copy != nullptr);
-  get_context(copy->srcContext);
-  get_context(copy->dstContext);
+  for (const CUcontext each : {copy->srcContext, copy->dstContext}) {
+    if (each != nullptr) get_context(each);
+  }
   CUDA_MEMCPY3D plain{};
   plain.srcXInBytes = copy->srcXInBytes;
   plain.srcY = copy->srcY;

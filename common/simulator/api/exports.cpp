@@ -4,7 +4,11 @@
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/api/entry_points.hpp"
 #include "common/simulator/api/guard.hpp"
+#include "common/simulator/state/first_contexts.hpp"
 #include "common/simulator/state/print.hpp"
+
+#include <algorithm>
+#include <string_view>
 
 namespace cudasim {
 namespace {
@@ -37,14 +41,43 @@ Argument shown(const T& value) {
           is_output<T>()};
 }
 
+// Which contexts a function serves.
+enum class Serves { all, first, newer };
+
+consteval Serves served_by(std::string_view name, std::string_view symbol) {
+  constexpr std::string_view kWithFirstVersion[] = {
+#define FUNCTION(...)
+#define PER_THREAD(...)
+#define FIRST_VERSION(name, ...) #name,
+#define UNKNOWN_FUNCTION(...)
+#define UNKNOWN_PER_THREAD(...)
+#include "common/simulator/api/functions.inc"
+  };
+  // Without a first version, for memory with addresses of 64 bits (H200).
+  constexpr std::string_view kWithoutFirstVersion[] = {
+      "cuMemAdvise",       "cuMemAllocManaged",   "cuMemcpy",
+      "cuMemcpyAsync",     "cuMemcpyPeer",        "cuMemcpyPeerAsync",
+      "cuMemcpy3DPeer",    "cuMemcpy3DPeerAsync", "cuMipmappedArrayCreate",
+      "cuMemsetD8Async",   "cuMemsetD16Async",    "cuMemsetD32Async",
+      "cuMemsetD2D8Async", "cuMemsetD2D16Async",  "cuMemsetD2D32Async"};
+  const auto in = [&](auto& names) { return std::ranges::find(names, name) != std::end(names); };
+  if (name == "cuMemHostRegister") return Serves::all;
+  if (in(kWithFirstVersion)) return symbol == name ? Serves::first : Serves::newer;
+  return in(kWithoutFirstVersion) ? Serves::newer : Serves::all;
+}
+
 // `call` has no values yet.
-template <class... T>
+template <Serves serves, class... T>
 CUresult forward(Call call, CUresult (*implementation)(T...), const std::type_identity_t<T>&... arguments) noexcept {
   if (implementation == nullptr) return not_implemented(call.name, call.symbol);
   const Argument values[sizeof...(T) + 1] = {shown(arguments)...};
   call.values = values;
   call.count = sizeof...(T);
-  return run(call, [&] { return implementation(replaced(arguments, call.per_thread)...); });
+  return run(call, [&] {
+    if constexpr (serves == Serves::first) require_first_context();
+    if constexpr (serves == Serves::newer) require_no_first_context();
+    return implementation(replaced(arguments, call.per_thread)...);
+  });
 }
 
 }  // namespace
@@ -57,19 +90,19 @@ using namespace cudasim;
   extern "C" __attribute__((visibility("default"))) CUresult function parameters __asm__(symbol); \
   CUresult function parameters
 
-#define FUNCTION(name, release, symbol, parameters, ...)              \
-  EXPORTED(export_##symbol, #symbol, parameters) {                    \
-    return forward({#name, #symbol, false, #__VA_ARGS__, nullptr, 0}, \
-                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__); \
+#define FUNCTION(name, release, symbol, parameters, ...)                                         \
+  EXPORTED(export_##symbol, #symbol, parameters) {                                               \
+    return forward<served_by(#name, #symbol)>({#name, #symbol, false, #__VA_ARGS__, nullptr, 0}, \
+                                              driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__); \
   }
-#define PER_THREAD(name, release, symbol, per_thread_release, suffix, parameters, ...) \
-  EXPORTED(export_##symbol, #symbol, parameters) {                                     \
-    return forward({#name, #symbol, false, #__VA_ARGS__, nullptr, 0},                  \
-                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                  \
-  }                                                                                    \
-  EXPORTED(export_##symbol##suffix, #symbol #suffix, parameters) {                     \
-    return forward({#name, #symbol #suffix, true, #__VA_ARGS__, nullptr, 0},           \
-                   driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);                  \
+#define PER_THREAD(name, release, symbol, per_thread_release, suffix, parameters, ...)                  \
+  EXPORTED(export_##symbol, #symbol, parameters) {                                                      \
+    return forward<served_by(#name, #symbol)>({#name, #symbol, false, #__VA_ARGS__, nullptr, 0},        \
+                                              driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);        \
+  }                                                                                                     \
+  EXPORTED(export_##symbol##suffix, #symbol #suffix, parameters) {                                      \
+    return forward<served_by(#name, #symbol)>({#name, #symbol #suffix, true, #__VA_ARGS__, nullptr, 0}, \
+                                              driver::call_##symbol __VA_OPT__(, ) __VA_ARGS__);        \
   }
 #define FIRST_VERSION FUNCTION
 #define UNKNOWN_FUNCTION(name, release, symbol, ...) \

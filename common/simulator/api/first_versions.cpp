@@ -2,10 +2,9 @@
 // Programs of today reach them by their bare names, through dlsym or ctypes: cuMemAlloc, not cuMemAlloc_v2. Driver 580
 // serves them for 64-bit programs as well: a context of cuCtxCreate, the bare name, has its memory below 4 GiB.
 //
-// Each converts its arguments and does what the second version does.
+// Each converts its arguments and does what the second version does. exports.cpp has asked for such a context before.
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/state/allocations.hpp"
-#include "common/simulator/state/first_contexts.hpp"
 
 #include <algorithm>
 
@@ -17,7 +16,6 @@ unsigned narrow(u64 value) { return static_cast<unsigned>(std::min<u64>(value, ~
 // Stores a result of 64 bits where a program expects 32.
 template <class Call>
 CUresult into_pointer(FirstPointer* out, Call&& call) {
-  require_first_context();
   CUdeviceptr wide = 0;
   const CUresult result = call(out == nullptr ? nullptr : &wide);
   if (result == CUDA_SUCCESS && out != nullptr) *out = narrow(wide);
@@ -45,9 +43,7 @@ CUDA_MEMCPY3D wide(const FirstCopy3D& from) {
 
 CUDA_MEMCPY2D wide(const FirstCopy2D& from) { return with_pitches<CUDA_MEMCPY2D>(from); }
 
-CUDA_ARRAY_DESCRIPTOR wide(const FirstArray& from) {
-  return {from.Width, from.Height, from.Format, from.NumChannels};
-}
+CUDA_ARRAY_DESCRIPTOR wide(const FirstArray& from) { return {from.Width, from.Height, from.Format, from.NumChannels}; }
 
 CUDA_ARRAY3D_DESCRIPTOR wide(const FirstArray3D& from) {
   return {from.Width, from.Height, from.Depth, from.Format, from.NumChannels, from.Flags};
@@ -56,7 +52,6 @@ CUDA_ARRAY3D_DESCRIPTOR wide(const FirstArray3D& from) {
 // f(what the description says, in 64 bits).
 template <class T, class Call>
 CUresult described(const T* description, Call&& call) {
-  require_first_context();
   require(description != nullptr);
   const auto converted = wide(*description);
   return call(&converted);
@@ -67,13 +62,11 @@ CUresult described(const T* description, Call&& call) {
 // ---- Memory
 
 CUresult driver::call_cuMemAlloc(FirstPointer* pointer, unsigned int bytes) {
-  const FirstMemory low;
   return into_pointer(pointer, [&](CUdeviceptr* out) { return call_cuMemAlloc_v2(out, bytes); });
 }
 
 CUresult driver::call_cuMemAllocPitch(FirstPointer* pointer, unsigned int* pitch, unsigned int width,
                                       unsigned int height, unsigned int element) {
-  const FirstMemory low;
   size_t wide = 0;
   const CUresult result = into_pointer(pointer, [&](CUdeviceptr* out) {
     return call_cuMemAllocPitch_v2(out, pitch == nullptr ? nullptr : &wide, width, height, element);
@@ -82,13 +75,9 @@ CUresult driver::call_cuMemAllocPitch(FirstPointer* pointer, unsigned int* pitch
   return result;
 }
 
-CUresult driver::call_cuMemFree(FirstPointer pointer) {
-  require_first_context();
-  return call_cuMemFree_v2(pointer);
-}
+CUresult driver::call_cuMemFree(FirstPointer pointer) { return call_cuMemFree_v2(pointer); }
 
 CUresult driver::call_cuMemGetInfo(unsigned int* free, unsigned int* total) {
-  require_first_context();
   size_t wide_free = 0, wide_total = 0;
   const CUresult result = call_cuMemGetInfo_v2(&wide_free, &wide_total);
   if (free != nullptr) *free = narrow(wide_free);
@@ -105,17 +94,14 @@ CUresult driver::call_cuMemGetAddressRange(FirstPointer* base, unsigned int* siz
 }
 
 CUresult driver::call_cuMemAllocHost(void** pointer, unsigned int bytes) {
-  require_first_context();
   return call_cuMemAllocHost_v2(pointer, bytes);
 }
 
 CUresult driver::call_cuMemHostRegister(void* pointer, size_t bytes, unsigned int flags) {
-  require_first_context();
   return call_cuMemHostRegister_v2(pointer, bytes, flags);
 }
 
 CUresult driver::call_cuMemHostGetDevicePointer(FirstPointer* pointer, void* host, unsigned int flags) {
-  require_first_context();
   CUdeviceptr wide = 0;
   const CUresult result = call_cuMemHostGetDevicePointer_v2(pointer == nullptr ? nullptr : &wide, host, flags);
   if (result != CUDA_SUCCESS) return result;
@@ -124,8 +110,7 @@ CUresult driver::call_cuMemHostGetDevicePointer(FirstPointer* pointer, void* hos
   return CUDA_SUCCESS;
 }
 
-CUresult driver::call_cuModuleGetGlobal(FirstPointer* pointer, unsigned int* bytes, CUmodule module,
-                                        const char* name) {
+CUresult driver::call_cuModuleGetGlobal(FirstPointer* pointer, unsigned int* bytes, CUmodule module, const char* name) {
   size_t size = 0;
   const CUresult result = into_pointer(pointer, [&](CUdeviceptr* out) {
     return call_cuModuleGetGlobal_v2(out, bytes == nullptr ? nullptr : &size, module, name);
@@ -137,58 +122,45 @@ CUresult driver::call_cuModuleGetGlobal(FirstPointer* pointer, unsigned int* byt
 // ---- Copies
 
 CUresult driver::call_cuMemcpyHtoD(FirstPointer to, const void* from, unsigned int bytes) {
-  require_first_context();
   return call_cuMemcpyHtoD_v2(to, from, bytes);
 }
 CUresult driver::call_cuMemcpyDtoH(void* to, FirstPointer from, unsigned int bytes) {
-  require_first_context();
   return call_cuMemcpyDtoH_v2(to, from, bytes);
 }
 CUresult driver::call_cuMemcpyDtoD(FirstPointer to, FirstPointer from, unsigned int bytes) {
-  require_first_context();
   return call_cuMemcpyDtoD_v2(to, from, bytes);
 }
 CUresult driver::call_cuMemcpyDtoA(CUarray to, unsigned int offset, FirstPointer from, unsigned int bytes) {
-  require_first_context();
   return call_cuMemcpyDtoA_v2(to, offset, from, bytes);
 }
 CUresult driver::call_cuMemcpyAtoD(FirstPointer to, CUarray from, unsigned int offset, unsigned int bytes) {
-  require_first_context();
   return call_cuMemcpyAtoD_v2(to, from, offset, bytes);
 }
 CUresult driver::call_cuMemcpyHtoA(CUarray to, unsigned int offset, const void* from, unsigned int bytes) {
-  require_first_context();
   return call_cuMemcpyHtoA_v2(to, offset, from, bytes);
 }
 CUresult driver::call_cuMemcpyAtoH(void* to, CUarray from, unsigned int offset, unsigned int bytes) {
-  require_first_context();
   return call_cuMemcpyAtoH_v2(to, from, offset, bytes);
 }
 CUresult driver::call_cuMemcpyAtoA(CUarray to, unsigned int to_offset, CUarray from, unsigned int from_offset,
                                    unsigned int bytes) {
-  require_first_context();
   return call_cuMemcpyAtoA_v2(to, to_offset, from, from_offset, bytes);
 }
 CUresult driver::call_cuMemcpyHtoAAsync(CUarray to, unsigned int offset, const void* from, unsigned int bytes,
                                         CUstream stream) {
-  require_first_context();
   return call_cuMemcpyHtoAAsync_v2(to, offset, from, bytes, stream);
 }
 CUresult driver::call_cuMemcpyAtoHAsync(void* to, CUarray from, unsigned int offset, unsigned int bytes,
                                         CUstream stream) {
-  require_first_context();
   return call_cuMemcpyAtoHAsync_v2(to, from, offset, bytes, stream);
 }
 CUresult driver::call_cuMemcpyHtoDAsync(FirstPointer to, const void* from, unsigned int bytes, CUstream stream) {
-  require_first_context();
   return call_cuMemcpyHtoDAsync_v2(to, from, bytes, stream);
 }
 CUresult driver::call_cuMemcpyDtoHAsync(void* to, FirstPointer from, unsigned int bytes, CUstream stream) {
-  require_first_context();
   return call_cuMemcpyDtoHAsync_v2(to, from, bytes, stream);
 }
 CUresult driver::call_cuMemcpyDtoDAsync(FirstPointer to, FirstPointer from, unsigned int bytes, CUstream stream) {
-  require_first_context();
   return call_cuMemcpyDtoDAsync_v2(to, from, bytes, stream);
 }
 CUresult driver::call_cuMemcpy2D(const FirstCopy2D* copy) {
@@ -210,30 +182,24 @@ CUresult driver::call_cuMemcpy3DAsync(const FirstCopy3D* copy, CUstream stream) 
 // ---- Fills
 
 CUresult driver::call_cuMemsetD8(FirstPointer to, unsigned char value, unsigned int count) {
-  require_first_context();
   return call_cuMemsetD8_v2(to, value, count);
 }
 CUresult driver::call_cuMemsetD16(FirstPointer to, unsigned short value, unsigned int count) {
-  require_first_context();
   return call_cuMemsetD16_v2(to, value, count);
 }
 CUresult driver::call_cuMemsetD32(FirstPointer to, unsigned int value, unsigned int count) {
-  require_first_context();
   return call_cuMemsetD32_v2(to, value, count);
 }
 CUresult driver::call_cuMemsetD2D8(FirstPointer to, unsigned int pitch, unsigned char value, unsigned int width,
                                    unsigned int height) {
-  require_first_context();
   return call_cuMemsetD2D8_v2(to, pitch, value, width, height);
 }
 CUresult driver::call_cuMemsetD2D16(FirstPointer to, unsigned int pitch, unsigned short value, unsigned int width,
                                     unsigned int height) {
-  require_first_context();
   return call_cuMemsetD2D16_v2(to, pitch, value, width, height);
 }
 CUresult driver::call_cuMemsetD2D32(FirstPointer to, unsigned int pitch, unsigned int value, unsigned int width,
                                     unsigned int height) {
-  require_first_context();
   return call_cuMemsetD2D32_v2(to, pitch, value, width, height);
 }
 
@@ -247,7 +213,6 @@ CUresult driver::call_cuArray3DCreate(CUarray* array, const FirstArray3D* descri
                    [&](const CUDA_ARRAY3D_DESCRIPTOR* wide) { return call_cuArray3DCreate_v2(array, wide); });
 }
 CUresult driver::call_cuArrayGetDescriptor(FirstArray* description, CUarray array) {
-  require_first_context();
   CUDA_ARRAY_DESCRIPTOR known{};
   const CUresult result = call_cuArrayGetDescriptor_v2(description == nullptr ? nullptr : &known, array);
   if (result == CUDA_SUCCESS)
@@ -255,7 +220,6 @@ CUresult driver::call_cuArrayGetDescriptor(FirstArray* description, CUarray arra
   return result;
 }
 CUresult driver::call_cuArray3DGetDescriptor(FirstArray3D* description, CUarray array) {
-  require_first_context();
   CUDA_ARRAY3D_DESCRIPTOR known{};
   const CUresult result = call_cuArray3DGetDescriptor_v2(description == nullptr ? nullptr : &known, array);
   if (result == CUDA_SUCCESS) {
@@ -266,7 +230,6 @@ CUresult driver::call_cuArray3DGetDescriptor(FirstArray3D* description, CUarray 
 }
 CUresult driver::call_cuTexRefSetAddress(unsigned int* offset, CUtexref reference, FirstPointer pointer,
                                          unsigned int bytes) {
-  require_first_context();
   size_t wide = 0;
   const CUresult result = call_cuTexRefSetAddress_v2(offset == nullptr ? nullptr : &wide, reference, pointer, bytes);
   if (result == CUDA_SUCCESS && offset != nullptr) *offset = narrow(wide);

@@ -25,13 +25,13 @@ KernelPart common(const Parameters* parameters) {
 template <class Parameters>
 Part finished(KernelPart part, const Parameters* parameters) {
   require(part.function != nullptr || part.kernel != nullptr, CUDA_ERROR_INVALID_HANDLE);
-  std::shared_ptr<Context> home;
-  if (part.context != nullptr) home = get_context(part.context);
-  std::shared_ptr<Function> function = functions().find(part.function);
-  if (!function) {
-    if (!home) home = current_context();
-    function = part.function != nullptr ? get_function_or_kernel(part.function, home)
-                                        : function_of(*library_kernels().get(part.kernel), home);
+  std::shared_ptr<Function> function;
+  if (part.function != nullptr) {
+    function = get_function(part.function);  // not a CUkernel: driver 580 takes that from cuLaunchKernel only
+  } else {
+    const auto home = part.context != nullptr ? get_context(part.context) : current_context();
+    part.context = home->handle;
+    function = function_of(*library_kernels().get(part.kernel), home);
   }
   require_shape(*function, part.shape);
   part.parameters = gather_parameters(*function, parameters->kernelParams, parameters->extra);
@@ -45,7 +45,9 @@ template <class Parameters>
 void fill_common(KernelPart& part, Parameters* out) {
   require(out != nullptr);
   *out = {};
-  out->func = part.function;
+  out->func = part.function != nullptr
+                  ? part.function
+                  : function_of(*library_kernels().get(part.kernel), get_context(part.context))->handle;
   out->gridDimX = part.shape.grid.x;
   out->gridDimY = part.shape.grid.y;
   out->gridDimZ = part.shape.grid.z;
@@ -102,6 +104,9 @@ void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v2* out) {
   fill_common(part, out);
   out->kern = part.kernel;
   out->ctx = part.context;
+  if (const auto function = functions().find(part.function)) {
+    if (const auto context = function->context.lock()) out->ctx = context->handle;
+  }
 }
 
 void describe(KernelPart& part, CUDA_KERNEL_NODE_PARAMS_v1* out) { fill_common(part, out); }

@@ -93,7 +93,8 @@ Resolved Resolver::run() {
 
 void Resolver::statement(const Statement& written) {
   row_ = nullptr;
-  const std::optional<Statement> modern = module_.target < 20 || module_.version() < 40 ? of_old(written) : std::nullopt;
+  const std::optional<Statement> modern =
+      module_.target < 20 || module_.version() < 40 ? of_old(written) : std::nullopt;
   const Statement& s = modern ? *modern : written;
   if (s.opcode == "bra") return branch(s);
   if (s.opcode == "brx") return branch_indexed(s);
@@ -129,6 +130,12 @@ void Resolver::count_writes(const Operand& operand) {
 // The size of a device function's parameter in memory: whole words, as in the registers of a GPU. LLVM stores a word
 // into a parameter of two bytes.
 u32 handed_over(u64 size, u32 align) { return static_cast<u32>(align % 4 == 0 ? round_up(size, 4) : size); }
+
+// What CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES shows of an H200: the stack pointer is a multiple of 16, so more needs room
+// to move.
+u32 as_on_the_stack(u64 bytes, u32 align) {
+  return static_cast<u32>(round_up(bytes, std::max(align, 8u)) + (align > 16 ? align - 16 : 0));
+}
 
 u32 Resolver::place_local(u64 size, u32 align, Position at) {
   Code& code = *out_.code;
@@ -219,7 +226,10 @@ void Resolver::enter_variables() {
     if (variable.space == Space::local || variable.space == Space::param) {
       const bool handed = variable.space == Space::param;
       u32& own = out_.code->variable_bytes;
-      if (!handed) own = static_cast<u32>(round_up(own, variable.align) + variable.size);
+      if (!handed) {
+        own = static_cast<u32>(round_up(own, variable.align) + variable.size);
+        variable_align_ = std::max(variable_align_, variable.align);
+      }
       local_.push_back(place_local(handed ? handed_over(variable.size, variable.align) : variable.size, variable.align,
                                    variable.at));
       if (out_.code->local_bytes - own > kLargestParameter)
@@ -372,7 +382,8 @@ void Resolver::finish() {
   flow.tables = code.tables;
   code.reconverge = reconvergence(flow);
   assign_slots(flow);
-  for (u32* bytes : {&code.local_bytes, &code.variable_bytes}) *bytes = static_cast<u32>(round_up(*bytes, kFrameAlign));
+  code.local_bytes = static_cast<u32>(round_up(code.local_bytes, kFrameAlign));
+  if (code.variable_bytes != 0) code.variable_bytes = as_on_the_stack(code.variable_bytes, variable_align_);
 }
 
 // Virtual registers become slots.

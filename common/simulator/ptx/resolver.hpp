@@ -226,6 +226,7 @@ class Resolver {
   std::vector<Mention> mentions_;
   std::vector<Step> steps_;
   std::vector<u32> first_;                              // by statement: its first instruction
+  u32 variable_align_ = 1;                              // the largest of the function's .local variables
   std::unordered_map<std::string_view, u32> writes_;    // statements of an entry function that write to this name
   std::unordered_set<std::string_view> of_parameters_;  // registers that hold a parameter and never anything else
   std::vector<std::pair<u32, Slot>> of_launch_;         // registers that are, all the time, a constant of the launch

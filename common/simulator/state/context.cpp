@@ -3,6 +3,7 @@
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/state/driver.hpp"
 #include "common/simulator/state/event.hpp"
+#include "common/simulator/state/first_contexts.hpp"
 #include "common/simulator/state/thread.hpp"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ namespace {
 struct Contexts {
   std::shared_mutex mutex;
   std::unordered_map<CUcontext, std::shared_ptr<Context>> by_handle;
+  std::unordered_map<CUcontext, const Device*> devices;         // of destroyed ones, too
   std::unordered_map<CUcontext, std::vector<CUcontext>> names;  // by the handle: what else it is called, or was
   std::vector<ContextEnd> ends;
 };
@@ -113,11 +115,12 @@ std::shared_ptr<Context> find_context(CUcontext handle) {
   return found == all.by_handle.end() ? nullptr : found->second;
 }
 
-bool lives_context_of(u32 api_version) {
+const Device& device_of(CUcontext handle) {
   Contexts& all = contexts();
   const std::shared_lock lock(all.mutex);
-  return std::any_of(all.by_handle.begin(), all.by_handle.end(),
-                     [&](const auto& each) { return each.second && each.second->api_version == api_version; });
+  const auto found = all.devices.find(handle);
+  if (found == all.devices.end()) fail(CUDA_ERROR_INVALID_CONTEXT);
+  return *found->second;
 }
 
 std::shared_ptr<Context> get_context(CUcontext handle) {
@@ -135,8 +138,13 @@ std::shared_ptr<Context> create_context(Device& device, u32 flags, bool primary,
   context->handle = handle != nullptr ? handle : reinterpret_cast<CUcontext>(fresh_handle());
   Contexts& all = contexts();
   const std::unique_lock lock(all.mutex);
+  for (const auto& [other, living] : all.by_handle) {
+    require(!living || &living->device != &device || is_first(*living) == is_first(*context), CUDA_ERROR_OUT_OF_MEMORY,
+            [] { return "contexts of the first cuCtxCreate and newer ones cannot live on a device together"; });
+  }
   AddressSpace::instance().settle(context->id, device.index);
   all.by_handle[context->handle] = context;
+  all.devices[context->handle] = &device;
   return context;
 }
 
@@ -145,6 +153,7 @@ CUcontext name_context(const std::shared_ptr<Context>& context) {
   Contexts& all = contexts();
   const std::unique_lock lock(all.mutex);
   all.by_handle[handle] = context;
+  all.devices[handle] = &context->device;
   all.names[context->handle].push_back(handle);
   return handle;
 }

@@ -84,12 +84,13 @@ enum class ContextState : u8 { unknown, destroyed, live };
 ContextState context_state(CUcontext handle);
 // Null unless it is live.
 std::shared_ptr<Context> find_context(CUcontext handle);
-// Whether there is a live context that was made by this version of cuCtxCreate.
-bool lives_context_of(u32 api_version);
+// The device of a context that lives, or has lived. Throws CUDA_ERROR_INVALID_CONTEXT.
+const Device& device_of(CUcontext handle);
 // Live or throws CUDA_ERROR_INVALID_CONTEXT, or CUDA_ERROR_CONTEXT_IS_DESTROYED.
 std::shared_ptr<Context> get_context(CUcontext handle);
 
-// Makes a context; `handle` null: a new one, else that of the primary context that lives again.
+// Makes a context; `handle` null: a new one, else that of the primary context that lives again. Throws
+// CUDA_ERROR_OUT_OF_MEMORY beside a living context of the other kind (first_contexts.hpp).
 std::shared_ptr<Context> create_context(Device& device, u32 flags, bool primary, u32 api_version,
                                         CUcontext handle = nullptr);
 // Another handle of a context that lives, and its end; a green context's is such a one.

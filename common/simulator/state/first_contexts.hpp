@@ -1,4 +1,6 @@
-// Contexts of the first version of cuCtxCreate, whose device memory is below 4 GiB.
+// Contexts of the first version of cuCtxCreate, whose device memory is below 4 GiB. Driver 580 keeps the two kinds of
+// context apart: while one of them lives on a device, none of the other kind can be made there, and a function that
+// deals with memory serves one kind only.
 #pragma once
 #include "common/simulator/state/context.hpp"
 
@@ -6,17 +8,10 @@ namespace cudasim {
 
 constexpr u32 kFirstApiVersion = 3010, kSecondApiVersion = 3020;
 
-// Throws what a driver returns for a first version: it needs a current context, and one of the first version alive.
-void require_first_context();
+inline bool is_first(const Context& context) { return context.api_version == kFirstApiVersion; }
 
-// While one exists, what this thread allocates on a device lies below 4 GiB.
-class FirstMemory {
- public:
-  FirstMemory();
-  ~FirstMemory();
-  FirstMemory(const FirstMemory&) = delete;
-  FirstMemory& operator=(const FirstMemory&) = delete;
-  static bool wanted(const Context& context);
-};
+// The current context, or none, must be of the first version, or must not be; else throws CUDA_ERROR_INVALID_CONTEXT.
+void require_first_context();
+void require_no_first_context();
 
 }  // namespace cudasim

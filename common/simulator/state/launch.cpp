@@ -121,6 +121,7 @@ std::vector<std::byte> from_pointers(const Function& function, void** values) {
 KernelPart as_part(const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters) {
   KernelPart part;
   part.function = function.handle;
+  part.kernel = function.library_kernel;
   part.shape = shape;
   part.parameters = std::move(parameters);
   for (const Code::Parameter& parameter : parameters_of(function)) {
@@ -194,9 +195,9 @@ void require_shape(const Function& function, const LaunchShape& shape) {
   const auto most = static_cast<u64>(function.current_settings().max_dynamic_shared);
   std::string why = misfit(*function.kernel, shape.grid, shape.block, shape.dynamic_shared, most);
   if (!why.empty()) fail(CUDA_ERROR_INVALID_VALUE, std::move(why));
-  require(function.kernel->stack_bytes <= kMostLocal, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES, [&] {
+  require(function.kernel->stack_bytes <= kMostLaunchedLocal, CUDA_ERROR_INVALID_VALUE, [&] {
     return "each thread of " + function.kernel->name + " needs " + std::to_string(function.kernel->stack_bytes) +
-           " bytes of local memory, and a thread has at most " + std::to_string(kMostLocal);
+           " bytes of local memory, and may need at most " + std::to_string(kMostLaunchedLocal);
   });
   require_cluster(function, shape);
   if (!shape.cooperative) return;

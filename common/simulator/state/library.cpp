@@ -71,6 +71,7 @@ std::shared_ptr<Function> function_of(const LibraryKernel& kernel, const std::sh
   const CUfunction handle = library->module_in(context)->function(kernel.kernel->name);
   if (handle == nullptr) fail(CUDA_ERROR_NOT_FOUND);
   auto function = get_function(handle);
+  function->library_kernel = kernel.handle;
   const FunctionSettings settings = kernel.settings_on(context->device.ordinal);
   const std::scoped_lock lock(function->mutex);
   function->settings = merged(settings, function->settings, function->own_settings);

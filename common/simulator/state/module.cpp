@@ -82,10 +82,9 @@ Module::Module(const std::shared_ptr<Context>& owner, std::shared_ptr<const Prog
       memory_(std::move(memory)) {}
 
 FunctionSettings default_settings(const Kernel& kernel) {
+  const u32 most = kernel.static_shared <= kSharedPerBlock ? kSharedPerBlock : kSharedPerBlockOptin;
   FunctionSettings settings;
-  if (kernel.static_shared < kSharedPerBlock) {
-    settings.max_dynamic_shared = static_cast<int>(kSharedPerBlock - kernel.static_shared);
-  }
+  settings.max_dynamic_shared = static_cast<int>(most - kernel.static_shared);
   return settings;
 }
 

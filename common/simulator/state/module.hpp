@@ -50,6 +50,7 @@ struct Function {
   u64 context_id = 0;
   CUmodule module = nullptr;
   CUfunction handle = nullptr;
+  std::atomic<CUkernel> library_kernel{nullptr};  // if it is one in this context
 
   mutable std::mutex mutex;  // for the following
   FunctionSettings settings;

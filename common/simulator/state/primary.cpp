@@ -38,12 +38,4 @@ void release_primary(Device& device) {
   if (--primary.retained == 0) end_primary(primary);
 }
 
-const Device* device_of_primary(CUcontext handle) {
-  for (Device* const device : devices()) {
-    const std::scoped_lock lock(device->primary.mutex);
-    if (device->primary.handle == handle) return device;
-  }
-  return nullptr;
-}
-
 }  // namespace cudasim

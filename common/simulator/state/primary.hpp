@@ -12,7 +12,5 @@ namespace cudasim {
 void end_primary(Device::Primary& primary);
 CUcontext retain_primary(Device& device);
 void release_primary(Device& device);
-// Whose primary context this is, or was before its last release: its handle is always the same. Null if of none.
-const Device* device_of_primary(CUcontext handle);
 
 }  // namespace cudasim

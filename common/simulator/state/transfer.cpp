@@ -361,7 +361,7 @@ Copy make_copy(const CUDA_MEMCPY3D& copy, const char* label, bool in_graph) {
 
 namespace {
 
-// From the first byte to the last.
+// From the first byte to behind the last.
 unsigned __int128 extent(const CUDA_MEMSET_NODE_PARAMS& fill) {
   using Wide = unsigned __int128;
   return Wide{fill.width} * fill.elementSize + (fill.height > 1 ? Wide{fill.height - 1} * fill.pitch : Wide{0});
@@ -369,16 +369,16 @@ unsigned __int128 extent(const CUDA_MEMSET_NODE_PARAMS& fill) {
 
 bool wraps(const CUDA_MEMSET_NODE_PARAMS& fill) { return (extent(fill) + fill.dst) >> 64 != 0; }
 
-// As driver 580: it computes the end modulo 2^64, finds that in the allocation, and the device then fails.
+// As driver 580: it computes the end of rows modulo 2^64, finds that in the allocation, and the device then fails.
 void require_wrapped(const CUDA_MEMSET_NODE_PARAMS& fill) {
   const auto allocation = AddressSpace::instance().find(fill.dst);
-  require(fill.height == 1 || fill.pitch >= fill.width * fill.elementSize);
+  require(fill.pitch >= fill.width * fill.elementSize);
   require(allocation && fill.dst + static_cast<u64>(extent(fill)) <= allocation->base + allocation->size);
 }
 
 }  // namespace
 
-Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_graph) {
+Fill make_fill(CUDA_MEMSET_NODE_PARAMS fill, const char* label, bool in_graph) {
   Fill made;
   made.operation.kind = OperationKind::fill;
   made.operation.label = label;
@@ -389,6 +389,10 @@ Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_g
   require(fill.dst % element == 0 && (fill.height == 1 || fill.pitch % element == 0), CUDA_ERROR_INVALID_VALUE,
           [&] { return "address and pitch must be multiples of " + std::to_string(element); });
   require(in_graph || fill.height == 1 || fill.pitch != 0);  // as driver 580
+  if (!in_graph && fill.height == 1) {
+    fill.width = fill.width * element / element;  // of one row, the size in bytes is reckoned modulo 2^64
+    if (fill.width == 0) return made;
+  }
   if (!in_graph && wraps(fill)) {
     require_wrapped(fill);
     made.operation.run = [label] {

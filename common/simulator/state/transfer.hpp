@@ -34,7 +34,7 @@ struct Fill {
   Side target = Side::device;
 };
 
-Fill make_fill(const CUDA_MEMSET_NODE_PARAMS& fill, const char* label, bool in_graph = false);
+Fill make_fill(CUDA_MEMSET_NODE_PARAMS fill, const char* label, bool in_graph = false);
 
 // True if all of [address, address + size) is mapped in this process. Cheap; a look at the map, not at the memory.
 bool host_range_is_mapped(u64 address, u64 size);
