@@ -147,7 +147,10 @@ def cases(theirs) -> list[tuple[str, str, Call, Call, list[Tensor]]]:
     convolved = [on_gpu(4, 256, 50, 76), on_gpu(4, 18, 50, 76), 0.02 * on_gpu(256, 256, 3, 3), on_gpu(256), torch.rand(4, 9, 50, 76).cuda()]
     sizes = [(100, 152), (50, 76), (25, 38), (13, 19)]
     queries = sum(height * width for height, width in sizes)
-    attended = [on_gpu(2, queries, 8, 32), torch.rand(2, queries, 8, 4, 4, 2, device="cuda"), torch.rand(2, queries, 8, 4, 4, device="cuda")]
+    # The gradient of a location jumps where its point passes from one cell between four pixels to the next, so no point is near an edge.
+    cells = torch.tensor([[width, height] for height, width in sizes], device="cuda")[:, None]
+    points = (torch.rand(2, queries, 8, 4, 4, 2, device="cuda") * cells).floor() + 0.1 + 0.8 * torch.rand(2, queries, 8, 4, 4, 2, device="cuda")
+    attended = [on_gpu(2, queries, 8, 32), (points + 0.5) / cells, torch.rand(2, queries, 8, 4, 4, device="cuda")]
     found: list[tuple[str, str, Call, Call, list[Tensor]]] = []
     if theirs:
         found += [
