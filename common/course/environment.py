@@ -60,6 +60,13 @@ def pins(name: str) -> list[str]:
     return [line for line in lines if line and line[0] not in "#-"] + [pin for line in lines if line.startswith("-r ") for pin in pins(line[3:-4])]
 
 
+def lead(place: pathlib.Path, target: pathlib.Path) -> None:
+    """Makes a link, also in the place of one that leads to a download that somebody has removed."""
+    if not place.exists():
+        place.unlink(missing_ok=True)
+        place.symlink_to(target)
+
+
 def pip_advice(package: str) -> str:
     """What a person types. Debian's Python comes without pip, and then has it in an environment only."""
     first = "" if fetch.has_pip() else "sudo apt-get install python3-venv; python3 -m venv env; . env/bin/activate; "
@@ -105,8 +112,8 @@ class Environment:
                 if not self.has_installed(name):
                     raise
         ninja = self.folders.get(name, ENVIRONMENT) / "bin" / "ninja"
-        if ninja.exists() and not (ENVIRONMENT / "bin" / "ninja").exists():
-            (ENVIRONMENT / "bin" / "ninja").symlink_to(ninja)
+        if ninja.exists():
+            lead(ENVIRONMENT / "bin" / "ninja", ninja)
         return {name.upper(): "yes"}
 
     def find_headers(self) -> dict[str, str]:
@@ -117,8 +124,7 @@ class Environment:
             unpack = lambda part: fetch.debian(part, part.files, f"libpython{version}-dev")
             folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, unpack)
             for file in (*folder.glob(f"usr/include/python{version}/*"), *folder.glob("usr/include/*-linux-gnu")):
-                if not (ENVIRONMENT / "include" / file.name).exists():
-                    (ENVIRONMENT / "include" / file.name).symlink_to(file)
+                lead(ENVIRONMENT / "include" / file.name, file)
         return {"PYTHON_HEADERS": "yes"}
 
 

@@ -574,3 +574,11 @@ def test_every_package_has_one_version_for_every_python():
     for file in (ROOT / "common/requirements").glob("*.txt"):
         for line in file.read_text().splitlines():
             assert line.startswith(("#", "-r ")) or "==" in line.split(";")[0], (file.name, line)
+
+
+def test_a_link_to_a_download_that_was_removed_is_made_again(tmp_path):
+    place, target = tmp_path / "ninja", tmp_path / "new"
+    target.touch()
+    place.symlink_to(tmp_path / "removed")
+    environment.lead(place, target)
+    assert place.samefile(target)
