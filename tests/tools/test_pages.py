@@ -1,6 +1,7 @@
 """The book and the films, opened in a browser: nothing fails there, nothing is requested from elsewhere, and films show what was recorded."""
 
 import base64
+import functools
 import json
 import os
 import pathlib
@@ -174,10 +175,14 @@ def film():
     return SEEN / "04-11.html"
 
 
+def films_in(page):
+    packed = re.search(r'id="data">([^<]*)<', page.read_text(encoding="utf-8")).group(1)
+    return {each["label"]: each for each in json.loads(zlib.decompress(base64.b64decode(packed)))["films"]}
+
+
 @pytest.fixture(scope="module")
 def recorded(film):
-    packed = re.search(r'id="data">([^<]*)<', film.read_text(encoding="utf-8")).group(1)
-    return {each["label"]: each for each in json.loads(zlib.decompress(base64.b64decode(packed)))["films"]}
+    return films_in(film)
 
 
 def opened(tab, file, **view):
@@ -324,15 +329,18 @@ ANSWERS = [
 ]
 
 
+@functools.cache
+def films_of(number, only):
+    make("see", number, *([f"ONLY={only}"] if only else []))
+    films = films_in(SEEN / f"{number}.html")
+    (SEEN / f"{number}.html").unlink()
+    return films
+
+
 @pytest.mark.parametrize("lesson, only, label, holds, sentence", ANSWERS, ids=[f"{answer[0]}-{answer[2]}" for answer in ANSWERS])
 def test_a_text_says_what_its_film_shows(lesson, only, label, holds, sentence):
     assert sentence in (ROOT / "04-kernels" / lesson / "README.md").read_text(encoding="utf-8")
-    number = f"04-{lesson[:2]}"
-    make("see", number, *([f"ONLY={only}"] if only else []))
-    packed = re.search(r'id="data">([^<]*)<', (SEEN / f"{number}.html").read_text(encoding="utf-8")).group(1)
-    (SEEN / f"{number}.html").unlink()
-    films = {each["label"]: each for each in json.loads(zlib.decompress(base64.b64decode(packed)))["films"]}
-    assert holds(films[label])
+    assert holds(films_of(f"04-{lesson[:2]}", only)[label])
 
 
 def test_what_cannot_be_shown_is_a_sentence():
