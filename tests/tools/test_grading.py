@@ -247,7 +247,7 @@ HOSTILE = {
     "loops": (HEAD + SIGNATURE + " { for (volatile long i = 0;;) i = i + 1; }\n", "wrong", "the work runs in the caller's context"),
     "forks": (HEAD + "#include <unistd.h>\n" + SIGNATURE + " { for (int i = 0; i < 300; ++i) if (fork() == 0) { sleep(20); _exit(0); } sleep(20); }\n", "stopped", "processes at the same time"),
     "grows": (HEAD + "#include <fstream>\n" + SIGNATURE + ' { std::ofstream out("large"); for (long i = 0; i < 400; ++i) out << std::string(1 << 20, \'x\') << std::flush; }\n', "stopped", "wrote a file of more than"),
-    "hoards": (HEAD + "#include <vector>\n" + SIGNATURE + " { std::vector<char> held(1200u << 20, 'x'); std::this_thread::sleep_for(std::chrono::seconds(10)); work(); }\n", "stopped", "MB of memory"),
+    "hoards": (HEAD + "#include <vector>\n" + SIGNATURE + " { std::vector<char> held(1000u << 20, 'x'); std::this_thread::sleep_for(std::chrono::seconds(10)); work(); }\n", "stopped", "MB of memory"),
     "signals": (HEAD + "#include <csignal>\n#include <unistd.h>\n" + SIGNATURE + " { kill(getppid(), SIGKILL); kill(getppid(), SIGSTOP); kill(-1, SIGTERM); kill(-1, SIGKILL); work(); }\n", "wrong", ""),
     "forges": (FORGES + SOLUTION, "forged", "was not written by the check"),
     "leaves": (HEAD + "#include <unistd.h>\n" + SIGNATURE + " { _exit(0); }\n", "wrong", "the work runs in the caller's context"),
