@@ -26,7 +26,7 @@ from course import ROOT
 
 NO_ANSWER = re.compile(r"resolv|resolution|unreachable|connection|timed out|could not connect", re.IGNORECASE)
 PAUSE = 600  # seconds until a program that reached no server is tried again
-# A name server that does not answer is given up after two seconds, where the C library would wait for ten.
+# Wait two seconds for a name server that does not respond; the C library would wait for ten.
 IMPATIENT = {"RES_OPTIONS": "timeout:1 attempts:2", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
 
 
@@ -205,7 +205,7 @@ class Part:
                 os.killpg(running.pid, signal.SIGKILL)
             running.wait()
         if running.returncode != 0:
-            said = log_file.read_text(encoding="utf-8", errors="replace")  # of all its runs: an apt-get update without an answer does not fail
+            said = log_file.read_text(encoding="utf-8", errors="replace")  # of all its runs: apt-get update succeeds even if no server responds
             if NO_ANSWER.search(said):
                 with contextlib.suppress(OSError), open(ROOT / "build" / "unreachable", "a", encoding="utf-8") as mark:
                     mark.write(f"{program}\n")

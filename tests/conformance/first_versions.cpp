@@ -1,5 +1,5 @@
 // The first versions of functions, by their bare names, as ctypes and dlsym find them: device pointers and sizes have
-// 32 bits, and the device memory of a context that the first cuCtxCreate makes lies below 4 GiB.
+// 32 bits, and the device memory of a context that the first cuCtxCreate makes is below 4 GiB.
 #include "tests/conformance/scenario.hpp"
 
 #include <dlfcn.h>

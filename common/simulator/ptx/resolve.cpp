@@ -131,8 +131,8 @@ void Resolver::count_writes(const Operand& operand) {
 // into a parameter of two bytes.
 u32 handed_over(u64 size, u32 align) { return static_cast<u32>(align % 4 == 0 ? round_up(size, 4) : size); }
 
-// What CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES shows of an H200: the stack pointer is a multiple of 16, so more needs room
-// to move.
+// The value of CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES on an H200. The stack pointer is a multiple of 16, so a larger
+// alignment needs extra bytes.
 u32 as_on_the_stack(u64 bytes, u32 align) {
   return static_cast<u32>(round_up(bytes, std::max(align, 8u)) + (align > 16 ? align - 16 : 0));
 }
