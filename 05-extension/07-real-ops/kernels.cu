@@ -305,11 +305,11 @@ KERNELS_OF_A_BLOCK(double)
 
 // A tile is 64 boxes, and bit j of the word mask[i][t] tells whether box i overlaps box 64 t + j. `order` contains the
 // numbers of the boxes, best first; below, box i is the one at order[i]. Of two boxes, only the worse one can be
-// removed, so words left of the diagonal are not needed. The exception are groups of four tiles, which are scanned
+// removed, so words left of the diagonal are not needed. The exception are groups of eight tiles, which are scanned
 // together: overlap is symmetric, so such a word also tells which better boxes overlap box i.
 
 using Word = unsigned long long;
-constexpr int kTile = 64, kGroup = 4;
+constexpr int kTile = 64, kGroup = 8, kLoads = 16;
 
 // These products are never fused with an addition, which would round differently. So the loop and the kernel agree in
 // every bit, and overlap(a, b) equals overlap(b, a).
@@ -384,99 +384,83 @@ NMS_MASK(double)
 
 // ---- NMS, second kernel: which boxes are kept -----------------------------------------------------------------------
 
-// A single block scans the mask, group by group.
+// A single block of kGroup * kTile threads scans the mask, group by group. A thread is responsible for one box of the
+// group, and a warp for 32, which is half of a tile.
 
 // The bits below bit i.
 __device__ Word below(int i) { return (Word(1) << i) - 1; }
 
-// One bit for each box of a tile. Lane l of a warp is responsible for boxes l and l + 32.
-__device__ Word bits(bool low, bool high) {
-  const unsigned first_half = __ballot_sync(~0u, low), second_half = __ballot_sync(~0u, high);
-  return Word(second_half) << 32 | first_half;
-}
-
-// Which boxes of a tile are kept: those that are alive and do not overlap a better box that is kept. The loop starts
-// with all boxes that are alive. In each round, a box is kept only if it overlaps no better box kept in the round
-// before. After k rounds, the first k bits are final, so the loop ends; usually after one or two rounds, because better
-// tiles have removed most boxes before. `low` and `high`
-// tell which boxes the lane's two boxes overlap.
-__device__ Word survivors(Word alive, Word low, Word high) {
-  const int lane = threadIdx.x % 32;
-  const Word before_low = low & below(lane), before_high = high & below(lane + 32);
-  Word kept = alive, last;
-  do {
-    last = kept;
-    kept = alive & bits((before_low & last) == 0, (before_high & last) == 0);
-  } while (kept != last);
-  return kept;
-}
-
-// Writes the numbers of the boxes that are kept, and to kept[count] how many they are. It needs 1024 threads and a word
-// of dynamic shared memory for each tile.
-extern "C" __global__ void __launch_bounds__(1024)
+// Writes the numbers of the boxes that are kept, and to kept[count] how many they are. It needs a word of dynamic shared
+// memory for each tile.
+extern "C" __global__ void __launch_bounds__(kGroup* kTile)
     nms_scan(const Word* mask, const Index* order, int count, Index* kept) {
-  extern __shared__ unsigned
-      removed[];  // two for each tile: 32-bit atomics are faster in shared memory than 64-bit ones
-  __shared__ Word within[kGroup][kGroup * kTile];  // the overlaps inside this group: by tile, then by box
-  __shared__ short stay[kGroup * kTile];           // the boxes of this group that are kept, `number` of them
-  __shared__ int number;
-  const int tiles = (count + kTile - 1) / kTile, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int my_box = threadIdx.x / kGroup, my_tile = threadIdx.x % kGroup;  // a thread loads one word of `within`
-  const auto load = [&](int first) {
-    const bool is_there = first + my_box / kTile < tiles && first + my_tile < tiles;
-    return is_there ? mask[(Index(first) * kTile + my_box) * tiles + first + my_tile] : 0;
+  extern __shared__ unsigned removed[];        // two for each tile: shared memory has faster 32-bit than 64-bit atomics
+  __shared__ unsigned kept_bits[2 * kGroup];   // which boxes of this group are kept: a bit for each thread of a warp
+  __shared__ short kept_list[kGroup * kTile];  // the same as a list
+  const int me = threadIdx.x, tiles = (count + kTile - 1) / kTile, lane = me % 32, warp = me / 32;
+  for (int half = me; half < 2 * tiles; half += blockDim.x) removed[half] = 0;
+
+  // Which better boxes of the group overlap the thread's box?
+  const auto load = [&](int first, Word* better) {
+    for (int t = 0; t < kGroup; ++t) {
+      const bool is_there = first + me / kTile < tiles && t <= me / kTile;
+      better[t] = is_there ? mask[(Index(first) * kTile + me) * tiles + first + t] : 0;
+      if (t == me / kTile) better[t] &= below(me % kTile);
+    }
   };
-  for (int half = threadIdx.x; half < 2 * tiles; half += blockDim.x) removed[half] = 0;
-  within[my_tile][my_box] = load(0);
+  Word better[kGroup], next[kGroup];
+  load(0, better);
   __syncthreads();
 
   int before = 0;
   for (int first = 0; first < tiles; first += kGroup) {
-    const Word next = load(first + kGroup);  // prefetch: used at the end of this iteration
-    // The first warp decides which boxes of this group are kept. It needs only registers and shared memory.
-    if (warp == 0) {
-      Word stays[kGroup];
-      int found = 0;
-#pragma unroll
+    const int i = first * kTile + me;
+    const Index number = i < count ? order[i] : 0;
+    load(first + kGroup, next);  // prefetch: used in the next iteration
+
+    // At first, all boxes that are alive are kept. In each round, a box is kept only if it overlaps no better box kept
+    // in the round before. After k rounds, the first k boxes are final. Usually, nothing changes after one or two.
+    const bool alive = i < count && !(removed[2 * first + warp] >> lane & 1);
+    bool is_kept = alive, was_kept;
+    do {
+      const unsigned half = __ballot_sync(~0u, is_kept);
+      if (lane == 0) kept_bits[warp] = half;
+      __syncthreads();
+      was_kept = is_kept, is_kept = alive;
       for (int t = 0; t < kGroup; ++t) {
-        const int tile = first + t, left = count - tile * kTile, low = t * kTile + lane, high = low + 32;
-        Word alive = left <= 0 ? 0 : left < kTile ? below(left) : ~Word(0);
-        if (alive) alive &= ~(Word(removed[2 * tile + 1]) << 32 | removed[2 * tile]);
-        bool low_goes = false, high_goes = false;
-        for (int better = 0; better < t; ++better) {
-          low_goes |= (within[better][low] & stays[better]) != 0;
-          high_goes |= (within[better][high] & stays[better]) != 0;
-        }
-        alive &= ~bits(low_goes, high_goes);
-        stays[t] = alive ? survivors(alive, within[t][low], within[t][high]) : 0;
-        if (stays[t] >> lane & 1) stay[found + __popcll(stays[t] & below(lane))] = low;
-        if (stays[t] >> (lane + 32) & 1) stay[found + __popcll(stays[t] & below(lane + 32))] = high;
-        found += __popcll(stays[t]);
+        if (better[t] & (Word(kept_bits[2 * t + 1]) << 32 | kept_bits[2 * t])) is_kept = false;
       }
-      if (lane == 0) number = found;
+    } while (__syncthreads_or(is_kept != was_kept));
+
+    // The list of those that are kept.
+    int found = 0, mine = __popc(kept_bits[warp] & unsigned(below(lane)));
+    for (int w = 0; w < 2 * kGroup; ++w) {
+      if (w == warp) mine += found;
+      found += __popc(kept_bits[w]);
     }
+    if (is_kept) kept_list[mine] = me, kept[before + mine] = number;
     __syncthreads();
+
     // They remove boxes from later groups. A warp handles 32 words of each kept box, or of every second, third, … one.
-    const int found = number, rest = tiles - first - kGroup;
-    const Index mine =
-        threadIdx.x < found ? order[first * kTile + stay[threadIdx.x]] : 0;  // loaded early, stored after the loop
-    const int across = (rest + 31) / 32, parts = max(1, 32 / max(1, across));
-    for (int task = warp; task < across * parts; task += 32) {
+    // Beyond the end of the list, it loads the last box's words again, so that always kLoads loads are in flight.
+    const int rest = tiles - first - kGroup, across = (rest + 31) / 32, parts = max(1, 2 * kGroup / max(1, across));
+    for (int task = warp; task < across * parts; task += 2 * kGroup) {
       const int tile = first + kGroup + task % across * 32 + lane;
       Word struck = 0;
-#pragma unroll 8
-      for (int k = task / across; k < found; k += parts) {
-        if (tile < tiles) struck |= mask[(Index(first) * kTile + stay[k]) * tiles + tile];
+      for (int k = task / across; k < found && tile < tiles; k += kLoads * parts) {
+#pragma unroll
+        for (int j = 0; j < kLoads; ++j) {
+          struck |= mask[(Index(first) * kTile + kept_list[min(k + j * parts, found - 1)]) * tiles + tile];
+        }
       }
       if (unsigned(struck)) atomicOr(&removed[2 * tile], unsigned(struck));
       if (unsigned(struck >> 32)) atomicOr(&removed[2 * tile + 1], unsigned(struck >> 32));
     }
-    if (threadIdx.x < found) kept[before + threadIdx.x] = mine;
     before += found;
-    within[my_tile][my_box] = next;
+    for (int t = 0; t < kGroup; ++t) better[t] = next[t];
     __syncthreads();
   }
-  if (threadIdx.x == 0) kept[count] = before;
+  if (me == 0) kept[count] = before;
 }
 
 // The obvious way, for comparison: box by box. A kept box removes others at once, and the whole block waits for that.

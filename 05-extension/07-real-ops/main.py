@@ -117,7 +117,7 @@ def show_the_order_of_a_sum() -> None:
 
 
 def time_nms(theirs) -> bool:
-    ways = {"tile by tile, real_ops": real_ops.nms, "box by box": yardsticks.box_by_box, "on the host": yardsticks.on_the_host}
+    ways = {"group by group, real_ops": real_ops.nms, "box by box": yardsticks.box_by_box, "on the host": yardsticks.on_the_host}
     ways |= {"torchvision": theirs.nms} if theirs else {}
     right = True
     for objects in (10000, 100):

@@ -224,7 +224,7 @@ class Device:
         self.run_blocks("deform_input_gradient", "deform_backward", like, blocks, [c_int(together)], together * bytes_of_a_plane, **members)
         return True
 
-    def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 1024) -> torch.Tensor:
+    def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 512) -> torch.Tensor:
         """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""
         count = len(boxes)
         if count == 0:
