@@ -19,7 +19,8 @@ constexpr std::size_t kBoxBytes = kRows * kColumns * sizeof(float);
 constexpr int kMostTries = 100000;  // at waiting for a barrier, in one launch
 
 // The learner's image with counters: it counts TMA loads, the bytes that barriers expect, and fences. A wait for a
-// phase that never completes would hang the check, so threads that try too often exit. Works on every device.
+// phase that never completes would hang the check, so threads that try too often exit. The second warp sleeps before it
+// reads from shared memory, so that it notices if the next box has been loaded too early. Works on every device.
 class Watched {
  public:
   explicit Watched(const std::string& image) {
@@ -49,11 +50,12 @@ class Watched {
   }
 
  private:
-  // Returns PTX that counts the instruction of a line, or "" if it is not counted.
+  // Returns PTX that counts or delays the instruction of a line, or "" for other instructions.
   static std::string counter(const std::string& line) {
     static const std::regex load(R"(\s*cp\.async\.bulk\.tensor\..*global\.mbarrier.*)");
     static const std::regex expect(R"(\s*mbarrier\.(?:arrive\.)?expect_tx\..*,\s*([%\w]+);.*)");
     static const std::regex fence(R"(\s*fence\.(?:mbarrier_init|proxy\.async).*)");
+    static const std::regex read(R"(.*\bld\.(?:volatile\.)?shared\..*)");
     static const std::regex wait(R"(\s*mbarrier\.(?:try|test)_wait\..*)");
     if (std::regex_match(line, load)) return "red.global.add.u64 [watched], 1;\n";
     if (std::smatch bytes; std::regex_match(line, bytes, expect)) {
@@ -65,6 +67,10 @@ class Watched {
       return "{ .reg .b64 %tries; .reg .pred %many; atom.global.add.u64 %tries, [watched+24], 1;\n"
              "setp.gt.u64 %many, %tries, " +
              std::to_string(kMostTries) + "; @%many exit; }\n";
+    }
+    if (std::regex_match(line, read)) {
+      return "{ .reg .b32 %thread; .reg .pred %late; mov.u32 %thread, %tid.x; setp.ge.u32 %late, %thread, 32;\n"
+             "@%late nanosleep.u32 2000; }\n";
     }
     return "";
   }
