@@ -178,8 +178,8 @@ $LDWend_k:
        {12, 23, 99, 12, 12, 0, 13, kUntouched, 12, 0}},
       {"a function out of a table, as Dr.Jit calls it",
        kernel("7.0", "sm_75",
-              "p0: .callprototype (.param .b32 _) _ (.param .b32 _); mov.u32 r1, 1; ld.global.u64 l0, table[r1];\n"
-              "{ .param .b32 o; .param .b32 i; st.param.b32 [i], 5; call (o), l0, (i), p0; ld.param.b32 w0, [o]; }\n"
+              "type: .callprototype (.param .b32 _) _ (.param .b32 _); mov.u32 r1, 1; ld.global.u64 l0, table[r1];\n"
+              "{ .param .b32 o; .param .b32 i; st.param.b32 [i], 5; call (o), l0, (i), type; ld.param.b32 w0, [o]; }\n"
               "st.global.b32 [y], w0;",
               ".func (.param .b32 o) one(.param .b32 i) { .reg .b32 a; ld.param.b32 a, [i]; add.u32 a, a, 1; st.param.b32 [o], a; ret; }\n"
               ".func (.param .b32 o) ten(.param .b32 i) { .reg .b32 a; ld.param.b32 a, [i]; add.u32 a, a, 10; st.param.b32 [o], a; ret; }\n"

@@ -131,8 +131,15 @@ struct Lg2 {
     return toward_zero(std::log2(double(a)) + (is_power_of_two(a) && a < 1 ? 0x1p-23 : 0));
   }
 };
+// An H200 computes a subnormal result as a square. Where a negative argument is half an odd number, its result is one
+// bit too small.
 struct Ex2 {
-  static float of(float a) { return canonical(::exp2f(a)); }
+  static float of(float a) {
+    if (a < -160) return 0;
+    if (a < -126) return of(a / 2) * of(a / 2);
+    const float exact = canonical(::exp2f(a));
+    return a < 0 && std::fmod(a, 1.0f) == -0.5f ? std::nextafter(exact, 0.0f) : exact;
+  }
 };
 struct Tanh {
   static float of(float a) {
