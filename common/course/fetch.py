@@ -166,7 +166,7 @@ def fetch(name: str, megabytes: int, what: str, announcement: str, fill: Callabl
                 shutil.rmtree(folder, ignore_errors=True)
     except (Missing, OSError) as why:
         if unreachable():
-            say_once(f"Package servers did not answer. They are asked again after {PAUSE // 60} minutes; to ask them at once, type: rm build/unreachable")
+            say_once(f"The package servers did not respond. The next try is in {PAUSE // 60} minutes, or at once after: rm build/unreachable")
         raise Missing(f"there is no {what}, and it could not be fetched: {why}") from None
     say(f"It is in {store / name}.")
     return store / name

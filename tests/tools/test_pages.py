@@ -23,7 +23,7 @@ for need in ("BOOK", "BROWSER", "CHROMIUM"):
 
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-# Of every text that can be seen: the contrast of its color with what is behind it (WCAG 2.2, "contrast ratio").
+# The contrast of every visible text's color with what is behind it (WCAG 2.2, "contrast ratio").
 CONTRAST = """() => {
   const channel = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
   const luminance = ([r, g, b]) => 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b);

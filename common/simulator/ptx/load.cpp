@@ -3,6 +3,7 @@
 #include "common/simulator/ptx/load.hpp"
 
 #include "common/simulator/exec/pseudo.hpp"
+#include "common/simulator/hardware.hpp"
 #include "common/simulator/numbers.hpp"
 #include "common/simulator/ptx/link.hpp"
 #include "common/simulator/ptx/resolve.hpp"
@@ -16,7 +17,6 @@ namespace ptx {
 namespace {
 
 constexpr u64 kFunctionStride = 16;
-constexpr u64 kMostStaticShared = 227 << 10;  // as the driver, which compiles for the device; ptxas: 48 KiB
 constexpr u64 kMostConstant = 64 << 10;
 constexpr u32 kMostRegisters = 255, kFewestRegisters = 16;
 constexpr u64 kRegisterFile = 65536, kMostThreads = 1024;
@@ -250,9 +250,9 @@ class Loader {
       kernel.shared_variables.push_back({linked.variable->name, static_cast<u32>(offset), linked.variable->size});
       offset += linked.variable->size;
     }
-    if (offset > kMostStaticShared) {
+    if (offset > kSharedPerBlockOptin) {  // as the driver, which compiles for the device; ptxas: 48 KiB
       return error_of_size(function.at, "Entry function '" + function.name + "' uses too much shared data (" +
-                                            hex(offset) + " bytes, " + hex(kMostStaticShared) + " max)");
+                                            hex(offset) + " bytes, " + hex(kSharedPerBlockOptin) + " max)");
     }
     kernel.static_shared = static_cast<u32>(offset);
     const u32 dynamic = static_cast<u32>(round_up(offset, kernel.dynamic_shared_align));

@@ -32,7 +32,7 @@ const std::vector<Code::Parameter>& parameters_of(const Function& function) {
   return function.program->functions[function.kernel->function]->parameters;
 }
 
-// A grid counts clusters if the kernel says so (.blocksareclusters), else blocks.
+// The grid's size is in clusters if the kernel has the directive .blocksareclusters, otherwise in blocks.
 Dim3 blocks_of(const Function& function, const LaunchShape& shape) {
   if (!function.kernel->directives.blocks_are_clusters) return shape.grid;
   const Dim3 cluster = cluster_of(function, shape);
