@@ -1,6 +1,7 @@
 # Two wheels of one package, installed into fresh environments and used from threads and processes, and the error
 # messages that users see if their machine doesn't fit.
 import importlib.util
+import itertools
 import os
 import pathlib
 import re
@@ -61,11 +62,15 @@ class Environment:
         return next(self.folder.glob(f"lib/python*/site-packages/square_plus/{file}"))
 
 
-def last_line(command: list[str], **variables: str) -> str:
-    """The last line that a command prints; if it fails, of its error messages."""
+def output(command: list[str], **variables: str) -> list[str]:
+    """The lines that a command prints; if it fails, and of its error messages the last one."""
     ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
-    output = (ended.stdout if ended.returncode == 0 else ended.stderr).strip().splitlines()
-    return re.sub(r"^(\w+Error|ERROR): |/\S*/(?=\w)", "", output[-1].replace(str(ROOT), "") if output else "")
+    errors = ended.stderr.strip().splitlines()[-1:] if ended.returncode else []
+    return [re.sub(r"^(\w+Error|ERROR): |/\S*/(?=\w)", "", line.replace(str(ROOT), "")) for line in ended.stdout.splitlines() + errors]
+
+
+def last_line(command: list[str], **variables: str) -> str:
+    return (output(command, **variables) or [""])[-1]
 
 
 def needed(library: pathlib.Path) -> tuple[int, int]:
@@ -85,14 +90,11 @@ def contents(distribution: pathlib.Path) -> str:
         return ", ".join(pathlib.Path(name).name for name in archive.namelist() if name.endswith(".so"))
 
 
-def show(rows: dict[str, Callable[[], str]]) -> list[str]:
+def show(rows: dict[str, Callable[[], str]]) -> None:
     """Prints the result of each row. Two run at a time, because most of the time goes into importing PyTorch."""
-    shown = []
     with ThreadPoolExecutor(2) as pool:
         for name, result in zip(rows, pool.map(lambda call: call(), rows.values())):
             print(f"{name:24} | {result or 'no message'}", flush=True)
-            shown.append(result)
-    return shown
 
 
 def main(folder: pathlib.Path) -> int:
@@ -112,18 +114,19 @@ def main(folder: pathlib.Path) -> int:
     device = "cuda" if made["cuda"] and torch.cuda.is_available() else "cpu"
     environment = Environment("user", wheel)
     print(f"\n{'installed, then used in':24} | y, dx on this device: {device}")
-    use = {name: lambda how=how: last_line(environment.command(USE, device, how)) for name, how in
-           {"the main thread": "main", "another thread": "thread", "a forked process": "fork", "a spawned process": "spawn"}.items()}  # fmt: skip
-    used = show(use)
+    # One process does all this. It forks before it uses CUDA itself, because afterwards its children could not use CUDA.
+    words = {"fork": "a forked process", "spawn": "a spawned process", "thread": "another thread", "main": "the main thread"}
+    started, *used = output(environment.command(USE, device, "import", *words)) or ["no result"]
+    for name, result in itertools.zip_longest(words.values(), used, fillvalue="no result"):
+        print(f"{name:24} | {result}")
 
     library, cpp_names = environment.installed("_C.abi3.so"), pathlib.Path(built(__file__, "cpp_names.so"))
     print(f"\n{'what a user may ask':24} | result")
     in_cpp, in_c = needed(library)
-    started = show({
-        "does import start CUDA?": lambda: last_line(environment.command(USE, device, "import")),
-        "which PyTorch is needed?": lambda: f"2.10 or later: {in_cpp} C++ names and {in_c} C names",
-        "which Python is needed?": lambda: re.sub(r".*-cp3(\d+)-(\w+)-.*", r"3.\1 or later (\2)", wheel.name),
-    })[0]  # fmt: skip
+    python = re.sub(r".*-cp3(\d+)-(\w+)-.*", r"3.\1 or later (\2)", wheel.name)
+    print(f"does import start CUDA?  | {started}")
+    print(f"which PyTorch is needed? | 2.10 or later: {in_cpp} C++ names and {in_c} C names")
+    print(f"which Python is needed?  | {python}", flush=True)
 
     print(f"\n{'on another machine':24} | what the user sees")
     for_another_python = folder / wheel.name.replace("cp310-abi3", "cp38-cp38")
@@ -136,7 +139,7 @@ def main(folder: pathlib.Path) -> int:
         "C++ names, other build": lambda: last_line(environment.command("-c", f"import torch, ctypes; ctypes.CDLL({str(cpp_names)!r})")),
         "another CUDA": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({built(__file__, 'old_cuda.so')!r})")),
     })  # fmt: skip
-    return 0 if all(row == RIGHT for row in used) and started.startswith("no") else 1
+    return 0 if used == [RIGHT] * len(words) and started.startswith("no") else 1
 
 
 if __name__ == "__main__":

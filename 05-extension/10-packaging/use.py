@@ -1,6 +1,7 @@
-"""Uses the installed package the way that programs do: in the main thread, in another one, in a forked and in a spawned process.
+"""Uses the installed package the way that programs do: in a forked and in a spawned process, in another thread, and in the main one.
 
-python3 use.py cpu|cuda import|main|thread|fork|spawn prints the result.
+python3 use.py cpu|cuda [import] [fork] [spawn] [thread] [main] prints a result for each of these words, in their order. After
+thread or main, which use CUDA in this process, import says yes, and fork fails with a GPU.
 """
 
 import ctypes
@@ -53,13 +54,15 @@ def in_process(device: str, how: str) -> str:
     return queue.get() if process.exitcode == 0 else "the process failed"
 
 
+RESULTS = {
+    "import": lambda device: started_by_import(),
+    "fork": lambda device: in_process(device, "fork"),
+    "spawn": lambda device: in_process(device, "spawn"),
+    "thread": in_thread,
+    "main": values,
+}
+
 if __name__ == "__main__":
-    device, how = sys.argv[1:]
-    if how == "import":
-        print(started_by_import())
-    elif how == "main":
-        print(values(device))
-    elif how == "thread":
-        print(in_thread(device))
-    else:
-        print(in_process(device, how))
+    device, *words = sys.argv[1:]
+    for word in words:
+        print(RESULTS[word](device), flush=True)

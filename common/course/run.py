@@ -1,5 +1,7 @@
 """make run: runs lessons in order, each as `build/<chapter>/<lesson>/main`, and counts how they ended."""
 
+import collections
+import contextlib
 import os
 import shlex
 import subprocess
@@ -11,29 +13,61 @@ from course.lessons import heading, number, program
 from course.possible import why_not
 from course.process import SKIPPED, how_it_ended
 
+AHEAD = 3
+
 
 def title(text):
     print(f"\n{text}\n{'-' * len(text)}", flush=True)
 
 
-def show(program, environment):
-    """Runs a program and passes on what it prints, with a line end if the last one is missing; returns its status.
+class Running:
+    """A program that has been started. It gets a terminal if we have one. Its two outputs stay in order if ours are the same file."""
 
-    The program gets a terminal if we have one. Its two outputs stay in order if ours are the same file.
-    """
-    ours, theirs = terminal() or os.pipe()
-    errors = theirs if os.path.sameopenfile(1, 2) else None
-    with subprocess.Popen(program, env=environment, stdout=theirs, stderr=errors) as running:
+    def __init__(self, program, environment):
+        self.output, theirs = terminal() or os.pipe()
+        self.process = subprocess.Popen(program, env=environment, stdout=theirs, stderr=theirs if one_output() else None)
         os.close(theirs)
+
+    def show(self):
+        """Passes on what the program prints, with a line end if the last one is missing; returns its status."""
         last = b"\n"
-        while printed := read(ours):
-            last = printed
-            sys.stdout.buffer.write(printed)
-            sys.stdout.buffer.flush()
-    os.close(ours)
-    if not last.endswith(b"\n"):
-        print(flush=True)
-    return running.returncode
+        with self.process:
+            while printed := read(self.output):
+                last = printed
+                sys.stdout.buffer.write(printed)
+                sys.stdout.buffer.flush()
+        os.close(self.output)
+        if not last.endswith(b"\n"):
+            print(flush=True)
+        return self.process.returncode
+
+
+def one_output():
+    """Are our two outputs the same file?"""
+    return os.path.sameopenfile(1, 2)
+
+
+def started(lessons, device):
+    """Each lesson with its running program, or with the reason why there is none.
+
+    On the simulator, the programs of the next lessons run already while one is shown, because most of them leave processor cores idle. What
+    they print waits. On a GPU, they would disturb each other's measurements.
+    """
+    ahead = AHEAD if device.kind == "simulator" and one_output() else 0
+    waiting = collections.deque()
+    try:
+        for lesson in lessons:
+            reason = why_not(lesson)
+            command = program(lesson) + shlex.split(os.environ.get("ARGS", ""))
+            waiting.append((lesson, reason or Running(command, device.environment_for(lesson))))
+            if len(waiting) > ahead:
+                yield waiting.popleft()
+        while waiting:
+            yield waiting.popleft()
+    finally:
+        for _, running in waiting:
+            if isinstance(running, Running):
+                running.process.kill()
 
 
 def terminal():
@@ -66,23 +100,23 @@ def main(lessons):
     device = choose_device()
     print(device.headline(), flush=True)
     failed, skipped, chapter = [], [], None
-    for lesson in lessons:
-        if len(lessons) > 1:
-            if lesson.split("/")[0] != chapter:
-                chapter = lesson.split("/")[0]
-                print(f"\n==== {heading(chapter)} ====", flush=True)
-            title(heading(lesson))
-        reason = why_not(lesson)
-        if reason:
-            skipped.append(lesson)
-            print(f"skipped: {lesson}: {reason}", flush=True)
-            continue
-        status = show(program(lesson) + shlex.split(os.environ.get("ARGS", "")), device.environment_for(lesson))
-        if status == SKIPPED:
-            skipped.append(lesson)
-        elif status != 0:
-            failed.append(lesson)
-            print(f"FAILED: {lesson} {how_it_ended(status)}", flush=True)
+    with contextlib.closing(started(lessons, device)) as programs:
+        for lesson, running in programs:
+            if len(lessons) > 1:
+                if lesson.split("/")[0] != chapter:
+                    chapter = lesson.split("/")[0]
+                    print(f"\n==== {heading(chapter)} ====", flush=True)
+                title(heading(lesson))
+            if isinstance(running, str):
+                skipped.append(lesson)
+                print(f"skipped: {lesson}: {running}", flush=True)
+                continue
+            status = running.show()
+            if status == SKIPPED:
+                skipped.append(lesson)
+            elif status != 0:
+                failed.append(lesson)
+                print(f"FAILED: {lesson} {how_it_ended(status)}", flush=True)
     if failed:
         print("If you did not break it on purpose, `git diff` shows what was edited. make now reports an error.", flush=True)
     if len(lessons) > 1:

@@ -140,6 +140,42 @@ def test_what_failed_or_was_skipped_is_named_beside_its_count():
             assert shown.getvalue().splitlines()[-1] == last, shown.getvalue()
 
 
+def programs_started(kind, one_output, commands, shown):
+    """Runs the commands as programs of lessons; returns their names and statuses as `shown` gets them one by one."""
+    device = Device(kind, "", "", dict(os.environ))
+    with mock.patch.multiple(run, program=commands.get, why_not=lambda _: None, one_output=lambda: one_output):
+        with contextlib.closing(run.started(list(commands), device)) as started:
+            return [(name, shown(running)) for name, running in started]
+
+
+def test_on_the_simulator_programs_run_before_their_turn_and_print_in_order(tmp_path, capfd):
+    file = tmp_path / "begun"
+    commands = {"first": ["sh", "-c", f"until [ -e {file} ]; do sleep 0.01; done; printf one"], "second": ["sh", "-c", f"touch {file}; echo two; exit 3"]}
+    assert programs_started("simulator", True, commands, run.Running.show) == [("first", 0), ("second", 3)]
+    assert capfd.readouterr().out == "one\ntwo\n"
+
+
+def test_on_a_gpu_or_with_errors_shown_elsewhere_programs_run_one_after_the_other(tmp_path):
+    file = tmp_path / "begun"
+    commands = {"first": ["sh", "-c", f"sleep 0.2; ! [ -e {file} ]"], "second": ["touch", str(file)]}
+    for kind, one_output in (("gpu", True), ("simulator", False)):
+        assert programs_started(kind, one_output, commands, run.Running.show) == [("first", 0), ("second", 0)]
+        file.unlink()
+
+
+def test_an_interruption_ends_the_programs_that_run_before_their_turn():
+    processes = []
+
+    def interrupted(running):
+        processes.append(running.process)
+        raise KeyboardInterrupt
+
+    with mock.patch.object(subprocess.Popen, "kill", autospec=True, side_effect=subprocess.Popen.kill) as killed, contextlib.suppress(KeyboardInterrupt):
+        programs_started("simulator", True, {"first": ["true"], "second": ["sleep", "60"], "third": ["sleep", "60"]}, interrupted)
+    ended = [call.args[0] for call in killed.call_args_list]
+    assert [process.args for process in ended] == [["sleep", "60"]] * 2 and [process.wait(10) for process in [*processes, *ended]] == [0, -9, -9]
+
+
 def test_a_walk_says_that_a_lesson_has_no_text():
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown):
