@@ -1,5 +1,6 @@
 # Two wheels of one package, installed into fresh environments and used from threads and processes, and the error
 # messages that users see if their machine doesn't fit.
+import ctypes
 import importlib.util
 import itertools
 import os
@@ -66,11 +67,24 @@ def output(command: list[str], **variables: str) -> list[str]:
     """The lines that a command prints; if it fails, and of its error messages the last one."""
     ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
     errors = ended.stderr.strip().splitlines()[-1:] if ended.returncode else []
-    return [re.sub(r"^(\w+Error|ERROR): |/\S*/(?=\w)", "", line.replace(str(ROOT), "")) for line in ended.stdout.splitlines() + errors]
+    return [re.sub(r"^(\w+Error|ERROR): ", "", without_folders(line)) for line in ended.stdout.splitlines() + errors]
+
+
+def without_folders(line: str) -> str:
+    """The line with the names of files, but not of the folders that they are in."""
+    return re.sub(r"/\S*/(?=\w)", "", line.replace(str(ROOT), ""))
 
 
 def last_line(command: list[str], **variables: str) -> str:
     return (output(command, **variables) or [""])[-1]
+
+
+def why_not_loaded(library: pathlib.Path) -> str:
+    try:
+        ctypes.CDLL(str(library))
+    except OSError as error:
+        return without_folders(str(error))
+    return ""
 
 
 def needed(library: pathlib.Path) -> tuple[int, int]:
@@ -136,7 +150,7 @@ def main(folder: pathlib.Path) -> int:
         "no compiler, a wheel": lambda: last_line(environment.command(USE, "cpu", "main"), PATH="/nowhere", CXX="no-compiler"),
         "no compiler, the source": lambda: environment.build(made["source"], folder, CXX="no-compiler", PATH="/nowhere"),
         "loaded before PyTorch": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({str(library)!r})")),
-        "C++ names, other build": lambda: last_line(environment.command("-c", f"import torch, ctypes; ctypes.CDLL({str(cpp_names)!r})")),
+        "C++ names, other build": lambda: why_not_loaded(cpp_names),  # here, where PyTorch is loaded
         "another CUDA": lambda: last_line(environment.command("-c", f"import ctypes; ctypes.CDLL({built(__file__, 'old_cuda.so')!r})")),
     })  # fmt: skip
     return 0 if used == [RIGHT] * len(words) and started.startswith("no") else 1

@@ -67,8 +67,7 @@ def targets_in(folder, lesson):
     """The program of a lesson, or of an edited copy of it, that is built in `folder`."""
     if is_python(lesson):
         return [f"{folder}/ready"]
-    source = folder if folder.startswith("build/texts/") else lesson
-    return [f"{folder}/main"] + ([f"{folder}/kernels.ptx"] if (ROOT / source / "kernels.cu").exists() else [])
+    return [f"{folder}/main"] + ([f"{folder}/kernels.ptx"] if (ROOT / lesson / "kernels.cu").exists() else [])
 
 
 def lesson_of(target):

@@ -336,21 +336,21 @@ def misses_c_linkage(ptx, failure):
         return f'{ptx.name} has no function {rest[: int(length)]}; it has {mangled}: is extern "C" missing?'
 
 
-def judge(lesson, variant, device, limit=LIMIT, until=None):
-    """The test cases of a lesson's check for one of its answers; `until` is enough if it rejects it."""
-    cases = _judge(lesson, variant, device, limit, until)
+def judge(lesson, variant, device, limit=LIMIT, until=None, run_python=run_limited):
+    """The test cases of a lesson's check for one of its answers; `until` is enough if it rejects it. `run_python` runs tests in Python."""
+    cases = _judge(lesson, variant, device, limit, until, run_python)
     ptx = (ROOT / binary_of(lesson, variant)).parent / "exercise.ptx"
     for case in cases:
         case.failure = misses_c_linkage(ptx, case.failure or "") or case.failure
     return cases
 
 
-def _judge(lesson, variant, device, limit, until):
+def _judge(lesson, variant, device, limit, until, run_python):
     binary, environment = ROOT / binary_of(lesson, variant), {**device.environment_for(lesson), "COURSE_FRAMES": "yes"}
     if not is_python(lesson):
         return run_cases(binary, environment, limit=limit, until=until)
     answer = answers(lesson)[variant]
-    return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit, until)
+    return run_pytest(of_lesson(lesson), dict(environment, ANSWER=str(answer if answer.suffix == ".py" else binary)), limit, until, run=run_python)
 
 
 def names_rejection(source):

@@ -43,7 +43,16 @@ build/texts/%.ptx: build/texts/%.cu build/flags.lessons
 
 # These are explicit rules, made from what is wanted: of two patterns that match, make would now and then choose the other.
 EDITED := $(filter build/texts/%/main,$(WANTED) $(MAKECMDGOALS))
+EDITED_HERE := $(filter $(patsubst %.cpp,%,$(wildcard $(EDITED:=.cpp))),$(EDITED))
 edited_lesson = $(patsubst texts/%/,%,$(dir $1))
 
-$(EDITED): build/%/main: build/%/main.o $$(EXTRA.$$(call edited_lesson,$$*)) | build/simulator/libcuda.so
+$(EDITED_HERE): build/%/main: build/%/main.o $$(EXTRA.$$(call edited_lesson,$$*)) | build/simulator/libcuda.so
 	$(Q)$(CXX) -pthread $< $(DRIVER) $(LIBS) -o $@
+
+# What is not edited is the lesson's.
+$(filter-out $(EDITED_HERE),$(EDITED)): build/%/main: build/$$(call edited_lesson,$$*)/main $$(EXTRA.$$(call edited_lesson,$$*))
+	@cp $< $@
+
+EDITED_KERNELS := $(filter build/texts/%/kernels.ptx,$(WANTED) $(MAKECMDGOALS))
+$(filter-out $(patsubst %.cu,%.ptx,$(wildcard $(EDITED_KERNELS:.ptx=.cu))),$(EDITED_KERNELS)): build/%/kernels.ptx: build/$$(call edited_lesson,$$*)/kernels.ptx
+	@cp $< $@

@@ -10,9 +10,13 @@ import tempfile
 import time
 from unittest import mock
 
+import pytest
+
 from course import ROOT, check, faults, judge
 from course.device import Device
+from course.lessons import python
 from course.process import run_limited
+from course.test import preloaded
 
 
 SIMULATOR_SAID = """cudasim: something else
@@ -382,3 +386,67 @@ def test_of_a_compiler_that_says_thousands_of_lines_the_first_are_shown():
     said = check.condensed("\n".join(f"exercise.cpp:{n}:1: error: stray" for n in range(3000)), "exercise.cpp").splitlines()
     assert said[0] == "exercise.cpp:0:1: error: stray" and said[-1] == "… and 2960 more lines" and len(said) == 41, said
     assert len(check.condensed("exercise.cpp:1:1: error: " + "x" * 9999, "exercise.cpp")) < 300
+
+
+# ---- programs in a process that has imported what they need --------------------------------------------------------------------
+
+ENVIRONMENT = {"PATH": os.environ["PATH"], "PYTHONPATH": ""}
+
+
+@pytest.fixture(scope="module")
+def server():
+    with preloaded.Server(ENVIRONMENT, ["decimal", "pytest"]) as server:
+        yield server
+
+
+def run_in(server, tmp_path, source, *words, limit=30, stderr=subprocess.STDOUT, **variables):
+    file = tmp_path / "program.py"
+    file.write_text(source, encoding="utf-8")
+    return server.run([python(), str(file), *words], limit, subprocess.PIPE, stderr, cwd=tmp_path, env={**ENVIRONMENT, **variables})
+
+
+def test_a_program_finds_what_it_would_find_in_a_process_of_its_own(server, tmp_path):
+    (tmp_path / "beside.py").write_text("WORD = 'beside'\n", encoding="utf-8")
+    source = "import beside, os, sys\nprint(__name__, __file__, sys.argv[1:], beside.WORD, os.getcwd(), os.environ['OWN'], 'decimal' in sys.modules)\nprint('bad', file=sys.stderr)\nsys.exit(3)\n"
+    ended = run_in(server, tmp_path, source, "a", "b c", stderr=subprocess.PIPE, OWN="variable")
+    assert ended.stdout == f"__main__ {tmp_path}/program.py ['a', 'b c'] beside {tmp_path} variable True\n"
+    assert (ended.stderr, ended.returncode) == ("bad\n", 3)
+
+
+def test_an_exception_and_a_signal_end_a_program_as_usual(server, tmp_path):
+    raised = run_in(server, tmp_path, "print('first')\nraise ValueError('no')\n")
+    assert raised.returncode == 1 and "first\n" in raised.stdout
+    assert raised.stdout.count("ValueError: no\n") == 1 and "Traceback" in raised.stdout and raised.stderr is None
+    assert run_in(server, tmp_path, "import os\nos.abort()\n").returncode == -6
+
+
+def test_a_program_that_takes_too_long_is_stopped_with_what_it_has_started(server, tmp_path):
+    source = "import subprocess\nprint(subprocess.Popen(['sleep', '60']).pid, flush=True)\nwhile True: pass\n"
+    with pytest.raises(subprocess.TimeoutExpired) as stopped:
+        run_in(server, tmp_path, source, limit=1)
+    gone = time.monotonic() + 10
+    while has_started(int(stopped.value.output)) and time.monotonic() < gone:
+        time.sleep(0.01)
+    assert not has_started(int(stopped.value.output))
+
+
+def has_started(process):
+    """Is it there, and not a zombie that nobody has waited for?"""
+    try:
+        return "\nState:\tZ" not in pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8")
+    except OSError:
+        return False
+
+
+def test_tests_are_judged_in_it_as_in_a_process_of_their_own(server, tmp_path):
+    (tmp_path / "test_it.py").write_text("def test_one_is_one():\n    assert 1 == 1\n\n\ndef test_one_is_two():\n    assert 1 == 2\n", encoding="utf-8")
+    for run in (server.run, run_limited):
+        cases = {case.name: case.failure for case in judge.run_pytest(tmp_path, dict(os.environ), run=run)}
+        assert cases["one is one"] is None and "assert 1 == 2" in cases["one is two"], cases
+
+
+def test_without_the_server_programs_are_started_as_usual(tmp_path):
+    with preloaded.Server(ENVIRONMENT, ["decimal"]) as server:
+        server.process.kill()
+        server.process.wait()
+        assert run_in(server, tmp_path, "import sys\nprint('decimal' in sys.modules)\n").stdout == "False\n"

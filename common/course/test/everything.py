@@ -5,6 +5,7 @@ A group is one line; failures are reported in full, skips with their reason.
 """
 
 import concurrent.futures
+import contextlib
 import os
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from course.device import choose_device
 from course.lessons import chapters, is_python, lessons, program
 from course.possible import setup, why_not, why_not_judged
 from course.process import SKIPPED, how_it_ended, reason_given, run_limited
-from course.test import pictures, texts
+from course.test import pictures, preloaded, texts
 
 DOCTOR = "01-driver-init/10-doctor"  # the lesson whose tool is tested on made-up machines
 LONGEST = 100  # lines of one failure that are printed
@@ -285,7 +286,7 @@ class Test:
             raise edit.problem
         if failed := self.built.failed.intersection(edit.targets()):
             raise texts.Problem("the edited program does not compile:\n" + self.unbuilt(min(failed)))
-        edit.run(self.device)
+        edit.run(self.device, self.run_python)
 
     # ---- exercises
 
@@ -307,7 +308,7 @@ class Test:
         binary = checks.binary_of(lesson, variant)
         if binary in self.built.failed:
             return None, self.unbuilt(binary)
-        cases = checks.judge(lesson, variant, self.device, until=until)
+        cases = checks.judge(lesson, variant, self.device, until=until, run_python=self.run_python)
         right_so_far = not any(case.failure for case in cases)
         if until == faults.CASE or right_so_far and variant == "solution" and self.answers[lesson][variant].suffix == ".cu":
             cases += filter(None, [faults.case_of(lesson, variant, self.device)])
@@ -445,12 +446,23 @@ class Test:
             print(self.device.headline(), flush=True)
             # On a GPU, more programs than that only wait for each other.
             self.pool = concurrent.futures.ThreadPoolExecutor(min(4, os.cpu_count()) if self.device.kind == "gpu" else os.cpu_count())
-            with self.device.held():
+            with self.device.held(), self.python_preloaded():
                 self.prove()
         count = self.count
         print(f"\nin {time.time() - start:.0f} s")
         print(f"{count.passed} passed, {count.failed} failed, {count.skipped} skipped")
         return 1 if count.failed else 0
+
+    @contextlib.contextmanager
+    def python_preloaded(self):
+        """Inside the with block, run_python runs programs and tests in Python, if it can with PyTorch imported already."""
+        self.run_python = run_limited
+        if self.device.kind != "simulator" or all(why_not(lesson, for_check=True) for lesson in self.lessons if is_python(lesson)):
+            yield
+            return
+        with preloaded.Server(self.device.environment) as server:
+            self.run_python = server.run
+            yield
 
     def prove(self):
         self.programs()

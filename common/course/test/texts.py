@@ -167,30 +167,31 @@ class Edit:
     def write(self):
         """Writes the edited sources, only where they changed, so that a second run builds nothing.
 
-        A program in Python finds what is not edited where the lesson has it (common/built.py), so that it is not built again; op.cpp goes along with op.hpp.
+        What is not edited is not built again: make copies the lesson's program or kernels.ptx (common/make/lessons.mk), and a program in Python
+        finds them where the lesson has them (common/built.py). op.cpp goes along with op.hpp.
         """
         edited = [(self.file_of(diff), diff) for diff in self.diffs]
         stems = {file.split(".")[0] for file, _ in edited}
         folders = {file.split("/")[0] for file, _ in edited if "/" in file}  # of a package, all files go along
         goes_along = (".py",) if is_python(self.lesson) else (".cu", ".hpp")
+        if not is_python(self.lesson) and any(file.endswith(".hpp") for file, _ in edited):
+            stems |= {"main", "kernels"}  # they include it
         lesson = ROOT / self.lesson
         sources = {
             str(path.relative_to(lesson)): path.read_text(encoding="utf-8")
             for path in [*lesson.iterdir(), *(path for folder in folders for path in (lesson / folder).rglob("*"))]
-            if path.suffix in goes_along or path.name == self.file or path.is_file() and (path.parent != lesson or path.stem in stems - {"main"})
+            if path.is_file() and (path.parent != lesson or path.stem in stems or path.suffix in goes_along and path.name != "kernels.cu")
         }
         for file, diff in edited:
             if file not in sources:
                 raise Problem(f"the edit is of {file}, which the lesson does not have")
             sources[file] = apply(diff.lines, sources[file])
-        for path in (ROOT / self.folder).glob("*.*"):  # of an edit that had this number before
-            if path.suffix in (".py", ".cpp", ".cu", ".so", ".ptx") and path.stem not in {pathlib.Path(file).stem for file in sources}:
-                path.unlink()
-        for path in (ROOT / self.folder).glob("*"):
-            if (lesson / path.name).is_dir() and path.name not in folders:
-                shutil.rmtree(path)
+        folder, kept = ROOT / self.folder, {file.split("/")[0] for file in sources}
+        others = [path for path in folder.glob("*") if path.suffix in (".py", ".cpp", ".cu", ".hpp") or (lesson / path.name).is_dir()]
+        if any(path.name not in kept for path in others):  # of an edit that had this number before
+            shutil.rmtree(folder)
         for file, content in sources.items():
-            path = ROOT / self.folder / file
+            path = folder / file
             path.parent.mkdir(parents=True, exist_ok=True)
             if not path.exists() or path.read_text(encoding="utf-8") != content:
                 path.write_text(content, encoding="utf-8")
@@ -203,11 +204,11 @@ class Edit:
         named = [line[4:].strip() for line in diff.lines if line.startswith("+++ ")]
         return named[0] if named else self.file
 
-    def run(self, device):
-        """Raises Problem unless the edited program prints every line of the text block."""
-        limit = LONGER if is_python(self.lesson) else LIMIT
+    def run(self, device, run_python=run_limited):
+        """Raises Problem unless the edited program prints every line of the text block. `run_python` runs a program in Python."""
+        run, limit = (run_python, LONGER) if is_python(self.lesson) else (run_limited, LIMIT)
         try:
-            ended = run_limited(
+            ended = run(
                 program(self.lesson, self.folder),
                 limit,
                 env=device.environment_for(self.lesson),
