@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import functools
 import glob
+import itertools
 import os
 import pathlib
 import re
@@ -221,11 +222,12 @@ class Part:
 
 
 def megabytes_in(*lists) -> int:
-    paths = [path for each in lists for top in each for path in [top, *top.rglob("*")]]
+    tops = list(itertools.chain(*lists))
+    inside = (os.path.join(folder, file) for top in tops for folder, _, files in os.walk(top) for file in files)
     sizes = 0
-    for path in paths:
+    for file in itertools.chain(tops, inside):
         with contextlib.suppress(OSError):  # pip has removed it
-            sizes += path.lstat().st_size
+            sizes += os.lstat(file).st_size
     return sizes >> 20
 
 

@@ -405,6 +405,21 @@ def test_what_was_downloaded_and_what_was_unpacked_are_counted_apart(house):
     assert part.progress() == "  still fetching: 0 s, 3 MB downloaded, 6 MB unpacked"
 
 
+def test_a_folder_that_pip_moves_away_while_it_is_counted_does_not_end_the_download(house):
+    part = fetch.Part(str(house.folder))
+    (house.folder / "tmp/pip-target-a/torch/package/__pycache__").mkdir(parents=True)
+    scandir = os.scandir
+
+    def scan_what_is_moved(path):
+        if str(path).endswith("__pycache__"):
+            shutil.rmtree(house.folder / "tmp/pip-target-a/torch/package")
+        return scandir(path)
+
+    with mock.patch.object(os, "scandir", scan_what_is_moved):
+        assert part.progress() == "  still fetching: 0 s, 0 MB downloaded, 0 MB unpacked"
+    assert not (house.folder / "tmp/pip-target-a/torch/package").exists()
+
+
 def test_progress_is_said_while_a_command_runs(house, capsys):
     part = fetch.Part(str(house.folder))
     with mock.patch.object(fetch, "offline", lambda: False), mock.patch.object(sys.stderr, "isatty", lambda: True, create=True):
