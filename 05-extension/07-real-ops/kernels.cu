@@ -2,6 +2,8 @@
 
 #include "05-extension/07-real-ops/ops.hpp"
 
+#include <climits>
+
 using namespace real_ops;
 
 // A team of one thread. Other threads may be adding to the same sum.
@@ -301,7 +303,47 @@ KERNELS_OF_A_BLOCK(bfloat16)
 KERNELS_OF_A_BLOCK(float)
 KERNELS_OF_A_BLOCK(double)
 
-// ---- NMS, first kernel: which boxes overlap -------------------------------------------------------------------------
+// ---- NMS, first kernel: the order of the boxes ------------------------------------------------------------------------
+
+// Integers in the order of the scores. NaN is the largest, as in torch.sort, and the sum turns -0 into 0.
+__device__ int rank_of(float score) {
+  const int bits = __float_as_int(score + 0.0f);
+  return score != score ? INT_MAX : bits < 0 ? bits ^ INT_MAX : bits;
+}
+__device__ long long rank_of(double score) {
+  const long long bits = __double_as_longlong(score + 0.0);
+  return score != score ? LLONG_MAX : bits < 0 ? bits ^ LLONG_MAX : bits;
+}
+
+// A box's place in the order is the number of better boxes, which are those with a higher score and, among those with
+// the same score, those before it. A warp finds the places of several boxes, so that it reads each score once for all.
+template <class W>
+__device__ void find_order(const W* scores, int count, Index* order) {
+  constexpr int kBoxes = 4;
+  const Warp warp;
+  const int first = (blockIdx.x * blockDim.x + threadIdx.x) / warp.size * kBoxes;
+  decltype(rank_of(W())) own[kBoxes];
+  int better[kBoxes] = {};
+#pragma unroll
+  for (int k = 0; k < kBoxes; ++k) own[k] = first + k < count ? rank_of(scores[first + k]) : 0;
+  for (int j = warp.lane; j < count; j += warp.size) {
+    const auto other = rank_of(scores[j]);
+#pragma unroll
+    for (int k = 0; k < kBoxes; ++k) better[k] += other > own[k] - (j < first + k);
+  }
+#pragma unroll
+  for (int k = 0; k < kBoxes; ++k) {
+    const int place = warp.total(better[k]);
+    if (warp.lane == 0 && first + k < count) order[place] = first + k;
+  }
+}
+
+#define NMS_ORDER(T) \
+  extern "C" __global__ void nms_order_##T(const T* scores, int count, Index* order) { find_order(scores, count, order); }
+NMS_ORDER(float)
+NMS_ORDER(double)
+
+// ---- NMS, second kernel: which boxes overlap ------------------------------------------------------------------------
 
 // A tile is 64 boxes, and bit j of the word mask[i][t] tells whether box i overlaps box 64 t + j. `order` contains the
 // numbers of the boxes, best first; below, box i is the one at order[i]. Of two boxes, only the worse one can be
@@ -382,7 +424,7 @@ __device__ void mask_of_tile(const W* boxes, const Index* order, int count, doub
 NMS_MASK(float)
 NMS_MASK(double)
 
-// ---- NMS, second kernel: which boxes are kept -----------------------------------------------------------------------
+// ---- NMS, third kernel: which boxes are kept ------------------------------------------------------------------------
 
 // A single block of kGroup * kTile threads scans the mask, group by group. A thread is responsible for one box of the
 // group, and a warp for 32, which is half of a tile.

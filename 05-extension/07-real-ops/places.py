@@ -89,6 +89,11 @@ def tensor_in(value: object) -> object:
     return value.tensor if isinstance(value, Out) else value
 
 
+def best_first(scores: torch.Tensor) -> torch.Tensor:
+    """The numbers of the boxes in the order in which NMS considers them."""
+    return scores.sort(descending=True, stable=True).indices
+
+
 # ---- the two places ------------------------------------------------------------------------------------------------------
 
 
@@ -128,8 +133,9 @@ class Host:
         """False: deform_backward computes it too."""
         return False
 
-    def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float) -> torch.Tensor:
-        """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""
+    def nms(self, boxes: torch.Tensor, scores: torch.Tensor, threshold: float) -> torch.Tensor:
+        """The numbers of the boxes that are kept, best first."""
+        order = best_first(scores)
         boxes = boxes[order]
         kept = torch.empty(len(boxes), dtype=torch.int64)
         function = getattr(self.library, f"nms_{SUFFIXES[boxes.dtype]}")
@@ -168,6 +174,8 @@ class Device:
 
     TILE = 64  # boxes for which a word of NMS's mask has bits
     SHARED = 36 * 1024  # bytes of dynamic shared memory for nms_scan; a block has at least 48 KiB in all
+    ORDERED = 32  # boxes whose places a block of nms_order finds: four for each warp
+    COUNTED = 1 << 14  # boxes up to which nms_order, which compares all pairs, takes less time than sorting
 
     def __init__(self, ordinal: int, image: str = KERNELS) -> None:
         host()  # compares the structs
@@ -224,7 +232,22 @@ class Device:
         self.run_blocks("deform_input_gradient", "deform_backward", like, blocks, [c_int(together)], together * bytes_of_a_plane, **members)
         return True
 
-    def nms(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 512) -> torch.Tensor:
+    def nms(self, boxes: torch.Tensor, scores: torch.Tensor, threshold: float) -> torch.Tensor:
+        """The numbers of the boxes that are kept, best first."""
+        return self.kept(boxes, self.order(scores), threshold)
+
+    def order(self, scores: torch.Tensor) -> torch.Tensor:
+        """The same as best_first, from one kernel where a sort launches a dozen."""
+        count = len(scores)
+        if not 0 < count <= self.COUNTED:
+            return best_first(scores)
+        scores, order = scores.contiguous(), scores.new_empty(count, dtype=torch.int64)
+        with self.addresses() as address:
+            arguments = [c_void_p(address(scores)), c_int(count), c_void_p(address(Out(order)))]
+            self.launch(f"nms_order_{SUFFIXES[scores.dtype]}", ((count + self.ORDERED - 1) // self.ORDERED, 1), THREADS, arguments, 0, scores)
+        return order
+
+    def kept(self, boxes: torch.Tensor, order: torch.Tensor, threshold: float, scan: str = "nms_scan", block: int = 512) -> torch.Tensor:
         """The numbers of the boxes that are kept. `order` sorts the boxes, best first."""
         count = len(boxes)
         if count == 0:

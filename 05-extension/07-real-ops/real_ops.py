@@ -68,8 +68,8 @@ def require_for_nms(boxes: Tensor, scores: Tensor) -> None:
 @torch.library.impl(f"{LIBRARY}::nms", ("cpu", "cuda"))
 def _(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     require_for_nms(boxes, scores)
-    order = scores.sort(descending=True, stable=True).indices
-    return place_for(boxes).nms(boxes.to(wide(boxes.dtype)), order, threshold)
+    kind = wide(boxes.dtype)
+    return place_for(boxes).nms(boxes.to(kind), scores.to(kind), threshold)
 
 
 @torch.library.register_fake(f"{LIBRARY}::nms")

@@ -16,13 +16,12 @@ Tensor = torch.Tensor
 
 def box_by_box(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     """A block of 64 threads scans on the GPU and waits at every box that is kept, as torchvision's has done since version 0.21."""
-    order = scores.sort(descending=True, stable=True).indices
-    return places.device(boxes.device.index).nms(boxes, order, threshold, "nms_scan_by_box", 64)
+    return places.device(boxes.device.index).kept(boxes, places.best_first(scores), threshold, "nms_scan_by_box", 64)
 
 
 def on_the_host(boxes: Tensor, scores: Tensor, threshold: float) -> Tensor:
     """The mask is copied to the host, which scans it, as torchvision did before."""
-    order = scores.sort(descending=True, stable=True).indices
+    order = places.best_first(scores)
     mask = places.device(boxes.device.index).mask(boxes, order, threshold).cpu()
     kept = torch.empty(len(order), dtype=torch.int64)
     scan = places.host().library.nms_scan

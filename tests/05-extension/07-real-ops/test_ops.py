@@ -1,6 +1,7 @@
 # The ops of 05-07 in three ways: the loops on the CPU, the kernels launched with the driver API, and tensors on a GPU.
 import contextlib
 import itertools
+import math
 
 import places
 import pytest
@@ -96,6 +97,16 @@ def test_nms_keeps_the_order_of_boxes_with_equal_scores(way: Way) -> None:
     kept = way(real_ops.nms, [boxes, torch.ones(200)], 0.9).tolist()
     assert kept == sorted(kept) and kept[0] == 0
     assert way(real_ops.nms, [boxes[:1].repeat(70, 1), torch.ones(70)], 0.5).tolist() == [0]
+
+
+@pytest.mark.parametrize("dtype", FLOATS, ids=str)
+def test_nms_orders_scores_as_sort_does(way: Way, dtype: torch.dtype) -> None:
+    """Boxes that do not overlap are all kept, so the result is the order."""
+    special = torch.tensor([0.0, -0.0, math.nan, math.inf, -math.inf, -math.nan, 1, -1, 1e-7, -1e-7]).repeat(4).to(dtype)
+    for scores in (special, special.flip(0), torch.randn(77).to(dtype), torch.zeros(1).to(dtype)):
+        corner = torch.arange(float(len(scores)))[:, None].expand(-1, 2)
+        expected = scores.sort(descending=True, stable=True).indices
+        assert way(real_ops.nms, [torch.cat([corner, corner + 1], 1).to(dtype), scores], 0.5).tolist() == expected.tolist()
 
 
 def test_nms_keeps_a_box_whose_overlap_is_exactly_the_threshold(way: Way) -> None:
