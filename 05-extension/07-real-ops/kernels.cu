@@ -303,9 +303,9 @@ KERNELS_OF_A_BLOCK(bfloat16)
 KERNELS_OF_A_BLOCK(float)
 KERNELS_OF_A_BLOCK(double)
 
-// ---- NMS, first kernel: the order of the boxes ------------------------------------------------------------------------
+// ---- NMS, first kernel: the order of the boxes ----------------------------------------------------------------------
 
-// Integers in the order of the scores. NaN is the largest, as in torch.sort, and the sum turns -0 into 0.
+// Maps scores to integers with the same order. NaN is the largest, as in torch.sort, and adding 0 turns -0 into 0.
 __device__ int rank_of(float score) {
   const int bits = __float_as_int(score + 0.0f);
   return score != score ? INT_MAX : bits < 0 ? bits ^ INT_MAX : bits;
@@ -338,8 +338,10 @@ __device__ void find_order(const W* scores, int count, Index* order) {
   }
 }
 
-#define NMS_ORDER(T) \
-  extern "C" __global__ void nms_order_##T(const T* scores, int count, Index* order) { find_order(scores, count, order); }
+#define NMS_ORDER(T)                                                                   \
+  extern "C" __global__ void nms_order_##T(const T* scores, int count, Index* order) { \
+    find_order(scores, count, order);                                                  \
+  }
 NMS_ORDER(float)
 NMS_ORDER(double)
 

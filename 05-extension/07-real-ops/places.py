@@ -237,7 +237,7 @@ class Device:
         return self.kept(boxes, self.order(scores), threshold)
 
     def order(self, scores: torch.Tensor) -> torch.Tensor:
-        """The same as best_first, from one kernel where a sort launches a dozen."""
+        """The same as best_first, but with a single kernel, whereas a sort launches a dozen."""
         count = len(scores)
         if not 0 < count <= self.COUNTED:
             return best_first(scores)

@@ -431,7 +431,7 @@ def test_a_program_that_takes_too_long_is_stopped_with_what_it_has_started(serve
 
 
 def has_started(process):
-    """Is it there, and not a zombie that nobody has waited for?"""
+    """Is it there, and not a zombie?"""
     try:
         return "\nState:\tZ" not in pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     except OSError:

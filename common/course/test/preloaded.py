@@ -88,7 +88,7 @@ def read_to_the_end(pipes, limit):
 
 def serve(control):
     """Returns in the process of a program: what it runs."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for a watcher
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # watchers are never waited for
     while True:
         message, pipes, *_ = socket.recv_fds(control, 1 << 20, 3)
         if not message:

@@ -173,7 +173,8 @@ class Edit:
         edited = [(self.file_of(diff), diff) for diff in self.diffs]
         stems = {file.split(".")[0] for file, _ in edited}
         folders = {file.split("/")[0] for file, _ in edited if "/" in file}  # of a package, all files go along
-        goes_along, lesson = (".py",) if is_python(self.lesson) else (".cu", ".hpp"), ROOT / self.lesson
+        goes_along = (".py",) if is_python(self.lesson) else (".cu", ".hpp")
+        lesson = ROOT / self.lesson
         if not is_python(self.lesson) and any(file.endswith(".hpp") for file, _ in edited):
             stems |= {"main", "kernels"}  # they include it
         if '#include "kernels.cu"' in (lesson / self.file).read_text(encoding="utf-8"):
