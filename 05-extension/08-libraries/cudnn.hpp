@@ -6,8 +6,6 @@
 #include "libraries.hpp"
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <vector>
 
 struct Cudnn : Library {

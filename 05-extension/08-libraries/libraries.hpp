@@ -101,7 +101,6 @@ struct Curand : Library {
   int (*curandDestroyGenerator)(void* generator);
   int (*curandSetStream)(void* generator, CUstream stream);
   int (*curandSetPseudoRandomGeneratorSeed)(void* generator, unsigned long long seed);
-  int (*curandSetGeneratorOffset)(void* generator, unsigned long long offset);
   int (*curandGenerateUniform)(void* generator, float* numbers, std::size_t count);
   int (*curandGetProperty)(int which, int* value);
 
@@ -111,7 +110,6 @@ struct Curand : Library {
     find("curandDestroyGenerator", curandDestroyGenerator);
     find("curandSetStream", curandSetStream);
     find("curandSetPseudoRandomGeneratorSeed", curandSetPseudoRandomGeneratorSeed);
-    find("curandSetGeneratorOffset", curandSetGeneratorOffset);
     find("curandGenerateUniform", curandGenerateUniform);
     find("curandGetProperty", curandGetProperty);
   }

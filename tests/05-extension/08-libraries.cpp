@@ -23,7 +23,7 @@ constexpr float kUntouched = -7;  // between the rows of a result
 // The stand-in's handle points to this.
 struct Calls {
   int count = 0;
-  int answer = 0;
+  int result = 0;
 };
 
 // Computes what cublasSgemm's manual defines, number by number.
@@ -31,7 +31,7 @@ int stand_in(void* handle, int op_a, int op_b, int m, int n, int k, const float*
              const float* b, int ldb, const float* beta, float* c, int ldc) {
   auto& calls = *static_cast<Calls*>(handle);
   ++calls.count;
-  if (calls.answer != 0) return calls.answer;
+  if (calls.result != 0) return calls.result;
   if (op_a < 0 || op_a > 1 || op_b < 0 || op_b > 1 || m < 0 || n < 0 || k < 0 || alpha == nullptr || beta == nullptr ||
       lda < std::max(1, op_a ? k : m) || ldb < std::max(1, op_b ? n : k) || ldc < std::max(1, m)) {
     return kInvalidValue;
