@@ -31,7 +31,7 @@ def best(wheels: list[str], python: tuple[int, int], platforms: list[str], free_
     platforms: what this machine can run, the best first: ["manylinux_2_28_x86_64", "linux_x86_64"]. "any" runs everywhere and comes last.
 
     A wheel fits if its platform and its Python fit. cp311-cp311 is for that Python only. cp310-abi3 is for that Python and all later ones,
-    except free-threaded ones, which have no stable ABI. py3-none is for every Python 3. Of the wheels that fit, one for exactly this Python
+    except free-threaded ones. py3-none is for every Python 3. Of the wheels that fit, one for exactly this Python
     is better than abi3. An abi3 wheel for a later Python is better than one for an earlier Python, and py3-none is the last choice. If
     two wheels are otherwise equal, the one for the better platform wins.
     """
