@@ -1,5 +1,5 @@
-// Adds up numbers of all GPUs with NCCL, in contexts, streams and memory from the driver API, and measures the bus
-// bandwidth.
+// Adds up numbers of all GPUs with NCCL, in contexts, streams and memory from the driver API, and measures the time and
+// the bus bandwidth for messages of 1 KiB to 1 GiB.
 //
 //   all_reduce [path of libnccl.so.2]
 #include "common/cu.hpp"
@@ -105,13 +105,15 @@ int main(int argc, char** argv) try {
   std::printf("NCCL %d.%d, %d devices", version / 10000, version / 100 % 100, devices);
   if (limit > 0) std::printf("; the links of one device carry at most %.0f GB/s each way", limit);
   std::printf("\n");
-  std::printf("     bytes |        time | bus bandwidth\n");
+  std::printf("    size |        time | bus bandwidth\n");
   bool all_right = true;
-  for (std::size_t bytes = std::size_t{1} << 10; bytes <= kLargest; bytes *= 32) {
+  for (std::size_t bytes = std::size_t{1} << 10; bytes <= kLargest; bytes *= 2) {
     const double time = seconds(sides, [&] { all_reduce(nccl, communicators, sides, bytes); });
     // Each device sends and receives at least this share of every byte. nccl-tests calls the result bus bandwidth.
     const double bandwidth = 2.0 * (devices - 1) / devices * bytes / time;
-    std::printf("%10zu | %8.1f us | %6.1f GB/s\n", bytes, time * 1e6, bandwidth / 1e9);
+    const bool small = bytes < std::size_t{1} << 20;
+    std::printf("%4zu %s | %8.1f µs | %8.3f GB/s\n", bytes >> (small ? 10 : 20), small ? "KiB" : "MiB", time * 1e6,
+                bandwidth / 1e9);
     if (!right(sides, bytes)) {
       std::printf("The sums are wrong.\n");
       all_right = false;

@@ -75,18 +75,25 @@ class Normalize(torch.autograd.Function):
 class SyncBatchNorm(nn.Module):
     """Has the parameters and buffers of nn.BatchNorm1d and 2d, so either can load the other's state.
 
-    momentum=None averages the statistics of all batches, as in PyTorch. group: the processes that share the rows; by default all.
+    The arguments have the names and meanings of nn.SyncBatchNorm's. momentum=None averages the statistics of all batches.
+    process_group: the processes that share the rows; by default all.
     """
 
     def __init__(
-        self, channels: int, eps: float = 1e-5, momentum: float | None = 0.1, affine: bool = True, group: dist.ProcessGroup | None = None
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        *,
+        process_group: dist.ProcessGroup | None = None,
     ) -> None:
         super().__init__()
-        self.eps, self.momentum, self.group = eps, momentum, group
-        self.weight = nn.Parameter(torch.ones(channels)) if affine else None
-        self.bias = nn.Parameter(torch.zeros(channels)) if affine else None
-        self.register_buffer("running_mean", torch.zeros(channels))
-        self.register_buffer("running_var", torch.ones(channels))
+        self.eps, self.momentum, self.process_group = eps, momentum, process_group
+        self.weight = nn.Parameter(torch.ones(num_features)) if affine else None
+        self.bias = nn.Parameter(torch.zeros(num_features)) if affine else None
+        self.register_buffer("running_mean", torch.zeros(num_features))
+        self.register_buffer("running_var", torch.ones(num_features))
         self.register_buffer("num_batches_tracked", torch.tensor(0))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -94,7 +101,7 @@ class SyncBatchNorm(nn.Module):
             scale = (self.running_var + self.eps).rsqrt()
             y = (x - along(x, self.running_mean)) * along(x, scale if self.weight is None else scale * self.weight)
             return (y if self.bias is None else y + along(x, self.bias)).to(x.dtype)
-        y, mean, variance, count = Normalize.apply(x, self.weight, self.bias, self.eps, self.group)
+        y, mean, variance, count = Normalize.apply(x, self.weight, self.bias, self.eps, self.process_group)
         with torch.no_grad():
             self.num_batches_tracked += 1
             for running, new in ((self.running_mean, mean), (self.running_var, variance * count / (count - 1))):

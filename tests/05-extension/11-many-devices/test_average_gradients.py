@@ -1,6 +1,7 @@
 """Judges the learner's average_gradients() in two processes on the CPU, and on two GPUs if there are two."""
 
 import importlib.util
+import math
 import multiprocessing
 import os
 import pathlib
@@ -174,6 +175,19 @@ def test_there_may_be_more_rows_than_the_type_can_count(answer):
     for found in several(lambda rank: of_few_digits(answer, rank)):
         assert found.dtype == torch.bfloat16
         assert found.tolist() == [2 / 512] * 4
+
+
+def without_rows(answer, rank: int) -> Tensor:
+    """Process 0 has no rows. The mean over none is NaN, and so is its gradient."""
+    parameter = nn.Parameter(torch.zeros(3))
+    parameter.grad = torch.full((3,), [math.nan, 2.0][rank])
+    answer.average_gradients([parameter], [0, 5][rank])
+    return parameter.grad
+
+
+def test_a_process_may_have_no_rows(answer):
+    for found in several(lambda rank: without_rows(answer, rank)):
+        assert found.tolist() == [2.0] * 3
 
 
 def on_gpus(rank: int) -> tuple[list[Tensor | None], list[Tensor | None]]:

@@ -63,7 +63,7 @@ def test_our_batch_norm_agrees_with_pytorchs(batch_norm, how):
 def statistics_in_groups(module, rank: int) -> list[torch.Tensor]:
     """Processes 0 and 2 normalize together, and so do 1 and 3."""
     groups = [torch.distributed.new_group([0, 2]), torch.distributed.new_group([1, 3])]
-    layer = module.SyncBatchNorm(3, group=groups[rank % 2]).double()
+    layer = module.SyncBatchNorm(3, process_group=groups[rank % 2]).double()
     x = of_shape(8, 3)[rank::4].clone().requires_grad_()
     y = layer(x)
     (y * y * y).sum().backward()
@@ -117,13 +117,14 @@ def test_a_process_without_rows_takes_part(batch_norm):
 
 
 def beside_pytorchs(rank: int) -> list[list[list[torch.Tensor]]]:
-    """Both synchronized batch norms on a GPU, with shares that differ in size."""
+    """Both synchronized batch norms on a GPU, with shares that differ in size. In the last case, each process is a group of its own."""
     spec = importlib.util.spec_from_file_location("batch_norm", LESSON / "batch_norm.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     device = f"cuda:{rank % torch.cuda.device_count()}"
     found = []
-    for how in ({}, {"affine": False}, {"momentum": None}):
+    groups = [torch.distributed.new_group([each]) for each in (0, 1)]
+    for how in ({}, {"affine": False}, {"momentum": None}, {"process_group": groups[rank]}):
         x = of_shape(9, 3, 4, 5)[slice(0, 3) if rank == 0 else slice(3, 9)].to(device)
         results = []
         for kind in (module.SyncBatchNorm, nn.SyncBatchNorm):
