@@ -6,7 +6,7 @@
 #   plots.main(draw, "What the plot shows, in a sentence.")      # python3 plot.py RECORD.json OUT.svg
 #
 # The SVG shows its text as text, follows the reader's light or dark page, and ends with a caption that names device,
-# driver, toolkit and date. The same record always gives the same file.
+# driver, toolkit, date, and PyTorch's version where a lesson uses it. The same record always gives the same file.
 import io
 import json
 import math
@@ -37,6 +37,7 @@ class Record:
         kept = json.loads(pathlib.Path(path).read_text(encoding="utf-8"))
         self.device, self.driver = kept["device"], kept["driver"]
         self.toolkit, self.date = kept["toolkit"], kept["date"]
+        self.pytorch = kept.get("pytorch")  # only lessons in Python have it
         self.rows, self.output = kept["rows"], kept["output"]
 
     def table(self, title):
@@ -54,7 +55,8 @@ class Record:
         return None
 
     def caption(self):
-        return f"{self.device}, driver {self.driver}, CUDA {self.toolkit}, {self.date[:10]}"
+        pytorch = f", PyTorch {self.pytorch}" if self.pytorch else ""
+        return f"{self.device}, driver {self.driver}, CUDA {self.toolkit}{pytorch}, {self.date[:10]}"
 
 
 def in_bytes(label):

@@ -21,7 +21,7 @@ import time
 
 from course import ROOT, picture, text
 from course.device import choose_device
-from course.lessons import for_python, heading, number as number_of, program, python
+from course.lessons import for_python, heading, is_python, number as number_of, program, python
 from course.possible import setup, why_not
 from course.process import SKIPPED, how_it_ended
 
@@ -96,6 +96,8 @@ def run(lesson, device):
 def record(facts, result):
     """What is kept of one lesson: enough to draw its plot, and to name the device in the caption."""
     kept = {name: facts[name] for name in ("device", "driver", "toolkit", "date")}
+    if is_python(result["lesson"]):
+        kept["pytorch"] = setup()["TORCH"]
     return {**kept, **{name: result[name] for name in ("lesson", "title", "rows", "output")}}
 
 

@@ -43,6 +43,12 @@ def test_a_number_is_found_in_the_output(record):
     assert record.number(r"bandwidth: ([\d.]+)") is None
 
 
+def test_a_caption_names_pytorch_if_the_lesson_uses_it(tmp_path):
+    path = tmp_path / "record.json"
+    path.write_text(json.dumps({**MADE_UP, "pytorch": "2.11.0+cu130"}), encoding="utf-8")
+    assert plots.Record(path).caption() == "NVIDIA Test, driver 1.2.3, CUDA 13.0, PyTorch 2.11.0+cu130, 2026-01-02"
+
+
 def test_sizes_are_read_and_written():
     assert plots.in_bytes("64 KiB") == 65536
     assert plots.short_bytes(65536) == "64 KiB"
