@@ -1,5 +1,5 @@
 // Rejected with: "float64 keeps its precision"
-// It computes all types in float.
+// It computes every dtype in float, even float64.
 // Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
 //
 // silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of

@@ -1,5 +1,5 @@
 // Rejected with: "the kernel is launched on the current stream so a cuda graph captures it"
-// It launches on the default stream.
+// It launches on the default stream instead of PyTorch's current one.
 // Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
 //
 // silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of

@@ -1,5 +1,5 @@
 // Rejected with: "half types are rounded once"
-// It computes each step in the tensor's own type.
+// It rounds the result of each step to the tensor's own dtype.
 // Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
 //
 // silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of

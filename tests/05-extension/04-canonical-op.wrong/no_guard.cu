@@ -1,5 +1,5 @@
 // Rejected with: "tensors may be on a device that is not current"
-// It launches on whichever device is current.
+// It launches on the current device, even if the tensors are on another one.
 // Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
 //
 // silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of

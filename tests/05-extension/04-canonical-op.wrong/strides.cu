@@ -1,5 +1,5 @@
 // Rejected with: "tensors with any strides give the right values"
-// It reads the elements in the order of memory, whatever the strides say.
+// It ignores the strides and reads the elements in memory order.
 // Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
 //
 // silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of

@@ -1,5 +1,5 @@
 // Rejected with: "the values are right"
-// It applies the sigmoid to the wrong one of the two tensors.
+// It applies silu to the wrong one of the two tensors.
 // Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
 //
 // silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of

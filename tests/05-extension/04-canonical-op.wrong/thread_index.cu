@@ -1,5 +1,5 @@
 // Rejected with: "the kernel computes every element"
-// The index leaves threadIdx out: the threads of a block share an element.
+// The index leaves out threadIdx, so all threads of a block compute the same element.
 // Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
 //
 // silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of

@@ -1,5 +1,5 @@
-// Rejected with: "an empty tensor on a gpu leaves no error behind"
-// The grid of an empty tensor has no blocks, and the launch is not checked: the next operation of PyTorch reports the error.
+// Rejected with: "a failed launch raises an error"
+// It does not check whether the launch has failed, so the next PyTorch operation reports the error.
 // Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
 //
 // silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of
@@ -43,6 +43,7 @@ Tensor on_cuda(const Tensor& gate, const Tensor& up) {
   check_alike(gate, up);
   const Tensor a = torch::stable::contiguous(gate), b = torch::stable::contiguous(up);
   Tensor y = torch::stable::empty_like(a);
+  if (a.numel() == 0) return y;
   const torch::stable::accelerator::DeviceGuard guard(a.get_device_index());
   void* stream = nullptr;
   TORCH_ERROR_CODE_CHECK(aoti_torch_get_current_cuda_stream(a.get_device_index(), &stream));

@@ -43,12 +43,16 @@ def swiglu(answer):
 
 @pytest.fixture(scope="session")
 def host_code():
-    """Runs an op's function for CUDA tensors under a stand-in for CUDA. See standin.cpp for what is recorded."""
+    """Runs an op's function for CUDA tensors under a stand-in for CUDA. If `error` is not 0, every launch fails with it.
+
+    See standin.cpp for what is recorded.
+    """
     standin = ROOT / "build" / "tests" / "05-extension" / "04-canonical-op" / "standin.so"
 
-    def run(library, name, count):
+    def run(library, name, count, error=0):
         program = pathlib.Path(__file__).with_name("host_code.py")
-        ended = subprocess.run([sys.executable, program, standin, library, name, str(count)], capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(standin)})
+        command = [sys.executable, program, standin, library, name, str(count), str(error)]
+        ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(standin)})
         assert ended.returncode == 0, ended.stderr
         return json.loads(ended.stdout.splitlines()[-1])
 

@@ -25,11 +25,14 @@ struct Extent {  // dim3
 
 extern "C" {
 
+int standin_error;  // If a test sets it, every launch fails with this error.
+
 // A launch by <<< >>> calls this first. If it does not return 0, the kernel is not launched.
 unsigned __cudaPushCallConfiguration(Extent grid, Extent block, std::size_t, void* stream) {
   ++launches;
   last = {grid.x, block.x, reinterpret_cast<std::uintptr_t>(stream), current};
   if (grid.x == 0 || block.x == 0 || block.x > 1024) pending_error = kInvalidConfiguration;
+  if (standin_error) pending_error = standin_error;
   return 1;
 }
 

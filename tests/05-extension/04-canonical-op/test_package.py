@@ -129,15 +129,29 @@ def test_the_library_uses_only_the_stable_interface(kernels):
 
 
 def test_importing_it_does_not_start_cuda(square_plus):
-    program = "import torch, square_plus; assert not torch.cuda.is_initialized() and not torch.cuda._is_in_bad_fork()"
-    subprocess.run([sys.executable, "-c", program], check=True, env={**os.environ, "PYTHONPATH": str(pathlib.Path(square_plus.__file__).parents[1])})
+    """torch.cuda.is_initialized() would not do, because it returns False even after torch.cuda.is_available() has called cuInit."""
+    program = "import ctypes, square_plus; print(ctypes.CDLL('libcuda.so.1').cuCtxGetCurrent(ctypes.byref(ctypes.c_void_p())))"
+    environment = {**os.environ, "PYTHONPATH": str(pathlib.Path(square_plus.__file__).parents[1])}
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert ended.stdout.strip() == "3", f"cuCtxGetCurrent did not return CUDA_ERROR_NOT_INITIALIZED: {ended.stdout}{ended.stderr}"
+
+
+def library_with_cuda(square_plus):
+    if not torch._C._dispatch_has_kernel_for_dispatch_key("square_plus::forward", "CUDA"):
+        pytest.skip("this package is built without CUDA")
+    return pathlib.Path(square_plus.__file__).with_name("_C.abi3.so")
+
+
+def test_a_failed_launch_raises_an_error(square_plus, host_code):
+    """Everywhere under a stand-in for CUDA, in which every launch fails with cudaErrorNoKernelImageForDevice."""
+    for name in "square_plus.forward", "square_plus.backward":
+        run = host_code(library_with_cuda(square_plus), name, 5000, error=209)
+        assert "CUDA error 209" in run["raised"] and run["launches"] == 1 and run["pending_error"] == run["device_afterwards"] == 0
 
 
 def test_the_host_code_uses_the_tensors_device_and_pytorchs_stream(square_plus, host_code):
     """Everywhere under a stand-in for CUDA, on a GPU with a CUDA graph, and with two GPUs with tensors on the second one."""
-    if not torch._C._dispatch_has_kernel_for_dispatch_key("square_plus::forward", "CUDA"):
-        pytest.skip("this package is built without CUDA")
-    library = pathlib.Path(square_plus.__file__).with_name("_C.abi3.so")
+    library = library_with_cuda(square_plus)
     for name in "square_plus.forward", "square_plus.backward":
         run = host_code(library, name, 5000)
         assert run == {"launches": 1, "grid": 5, "block": 256, "stream": 1, "device": 1, "device_afterwards": 0, "pending_error": 0, "raised": ""}

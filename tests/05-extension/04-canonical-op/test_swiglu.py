@@ -115,6 +115,12 @@ def test_an_empty_tensor_on_a_gpu_leaves_no_error_behind(swiglu, recorded):
         assert (torch.ones(3, device="cuda") + 1).tolist() == [2, 2, 2]
 
 
+def test_a_failed_launch_raises_an_error(swiglu, answer, host_code):
+    """Under the stand-in, every launch fails with cudaErrorNoKernelImageForDevice."""
+    run = host_code(pathlib.Path(answer).with_name("answer.so"), "exercise.swiglu", 5000, error=209)
+    assert run["raised"] != "", "the launch failed, but the op raised no error"
+
+
 def test_the_kernel_is_launched_on_the_current_stream_so_a_cuda_graph_captures_it(swiglu, recorded):
     assert recorded[5000]["stream"] == 1, "the kernel was launched on a stream other than PyTorch's current one on the tensors' device"
     if SEES_A_GPU:
