@@ -268,7 +268,7 @@ def hostile_class():
     if not (found := enclosure.bubblewrap())[0]:
         pytest.skip(f"hostile programs run only in a sandbox: {found[1]}")
     before = {path: path.read_bytes() for path in (ROOT / "tests/02-context/06-threads.cpp", ROOT / LESSON / "solution.cpp")}
-    with tempfile.TemporaryDirectory() as place, mock.patch.object(grade, "RESULTS", ROOT / "build" / "grade-hostile"), mock.patch.object(check, "LIMIT", 4):
+    with tempfile.TemporaryDirectory() as place, mock.patch.object(grade, "RESULTS", ROOT / "build" / "grade-hostile"), mock.patch.object(check, "LIMIT", 10):
         with mock.patch.dict(os.environ, DEVICE="simulator"):
             for student, (content, _, _) in HOSTILE.items():
                 put(pathlib.Path(place), f"{student}/02-06.cpp", content.replace("@FOLDER@", place).replace("@ROOT@", str(ROOT)))
