@@ -1,5 +1,5 @@
 // The launches that the simulator's counters are judged by. They are of fixed size, so that the H200's profiler counts
-// the same work (h200.csv says what it has counted): kernels of the lessons, and probes, in which one warp touches
+// the same work (h200.inc contains what it counted): kernels of the lessons, and probes, in which one warp touches
 // memory once, at addresses that are chosen here.
 #pragma once
 #include "common/cu.hpp"
