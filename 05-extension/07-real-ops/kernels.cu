@@ -265,15 +265,15 @@ __device__ void deform_input_gradient(const DeformBackward<T>& backward, Index c
     for (int p = threadIdx.x; p < together * plane; p += blockDim.x) planes[p] = 0;
     __syncthreads();
     for (int k = threadIdx.x; k < op.taps() * positions; k += blockDim.x) {
-      const auto to = op.look(image, group, k / positions, k % positions);
-      const Corners<W> corners(to.y, to.x, op.height, op.width);
+      const auto point = op.sampling_point(image, group, k / positions, k % positions);
+      const Corners<W> corners(point.y, point.x, op.height, op.width);
       const T* from = backward.column_gradient + op.column(image, channel, 0, k);
       for (int c = 0; c < together; ++c) {
-        const W arrived = to.share * W(from[c * op.channel_step()]);
+        const W incoming = point.factor * W(from[c * op.channel_step()]);
 #pragma unroll
         for (int corner = 0; corner < 4; ++corner) {
           if (corners.weight[corner] != 0) {
-            atomicAdd(&planes[c * plane + corners.at[corner]], corners.weight[corner] * arrived);
+            atomicAdd(&planes[c * plane + corners.at[corner]], corners.weight[corner] * incoming);
           }
         }
       }
@@ -434,8 +434,8 @@ NMS_MASK(double)
 // The bits below bit i.
 __device__ Word below(int i) { return (Word(1) << i) - 1; }
 
-// Writes the numbers of the boxes that are kept, and to kept[count] how many they are. It needs a word of dynamic shared
-// memory for each tile.
+// Writes the numbers of the boxes that are kept, and to kept[count] how many they are. It needs a word of dynamic
+// shared memory for each tile.
 extern "C" __global__ void __launch_bounds__(kGroup* kTile)
     nms_scan(const Word* mask, const Index* order, int count, Index* kept) {
   extern __shared__ unsigned removed[];        // two for each tile: shared memory has faster 32-bit than 64-bit atomics

@@ -1,14 +1,17 @@
-# Four ops of real networks. Compares definition, loop and kernel, and on a GPU measures the kernels against torchvision.
+# Four ops of real networks. Compares definition, loop and kernel, and on a GPU measures the kernels against torchvision. With the option
+# --profile, prints which kernels run on the GPU and how long each of them takes.
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
 
 import torch
 
+import baselines
 import real_ops
 import reference
-import yardsticks
-from places import through_the_driver
+from places import best_first, through_the_driver
 
 Tensor = torch.Tensor
 torch.manual_seed(7)
@@ -49,13 +52,13 @@ def three_ways(op: Callable[..., Tensor], definition: Callable[..., Tensor]) -> 
     return [definition(), loop, kernel]
 
 
-def gradients(op: Callable[[], Tensor], of: list[Tensor], arriving: Tensor) -> Callable[[], tuple[Tensor, ...]]:
-    return lambda: torch.autograd.grad(op(), of, arriving)
+def gradients(op: Callable[[], Tensor], of: list[Tensor], incoming: Tensor) -> Callable[[], tuple[Tensor, ...]]:
+    return lambda: torch.autograd.grad(op(), of, incoming)
 
 
 def gradient_rows(ops: list[Callable[[], Tensor]], inputs: list[Tensor], names: list[str], adds: list[str]) -> bool:
-    arriving = torch.randn_like(ops[0]())
-    found = zip(*three_ways(*[gradients(op, inputs, arriving) for op in ops]))
+    incoming = torch.randn_like(ops[0]())
+    found = zip(*three_ways(*[gradients(op, inputs, incoming) for op in ops]))
     rows = [row(f"  gradient of {name}", *ways, who) for name, ways, who in zip(names, found, adds, strict=True)]
     return all(rows)
 
@@ -106,9 +109,9 @@ def correct() -> bool:
 def show_the_order_of_a_sum() -> None:
     """The last digits of a sum depend on its order. Here the order is reversed on purpose; with atomics it is random."""
     many = torch.cat([torch.zeros(200, 1), torch.rand(200, 2) * 4, 8 + torch.rand(200, 2) * 4], 1)
-    feature, arriving = torch.randn(1, 1, 12, 12, requires_grad=True), torch.randn(200, 1, 4, 4)
-    one = torch.autograd.grad(real_ops.roi_align(feature, many, 4), feature, arriving)[0]
-    other = torch.autograd.grad(real_ops.roi_align(feature, many.flip(0), 4), feature, arriving.flip(0))[0]
+    feature, incoming = torch.randn(1, 1, 12, 12, requires_grad=True), torch.randn(200, 1, 4, 4)
+    one = torch.autograd.grad(real_ops.roi_align(feature, many, 4), feature, incoming)[0]
+    other = torch.autograd.grad(real_ops.roi_align(feature, many.flip(0), 4), feature, incoming.flip(0))[0]
     differ, furthest = (one != other).sum(), (one - other).abs().max()
     print(f"200 boxes in float, and in reverse order: {differ} of {one.numel()} gradients differ, by up to {furthest:.0e}")
 
@@ -117,7 +120,7 @@ def show_the_order_of_a_sum() -> None:
 
 
 def time_nms(theirs) -> bool:
-    ways = {"group by group, real_ops": real_ops.nms, "box by box": yardsticks.box_by_box, "on the host": yardsticks.on_the_host}
+    ways = {"group by group, real_ops": real_ops.nms, "box by box": baselines.box_by_box, "on the host": baselines.on_the_host}
     ways |= {"torchvision": theirs.nms} if theirs else {}
     right = True
     for objects in (10000, 100):
@@ -126,7 +129,7 @@ def time_nms(theirs) -> bool:
         print(f"NMS of 10000 boxes around {objects} objects, {len(kept)} are kept: ms, median (minimum to maximum)")
         for name, way in ways.items():
             right &= way(boxes, scores, 0.5).equal(kept)
-            median, least, most = yardsticks.milliseconds(lambda: way(boxes, scores, 0.5))
+            median, least, most = baselines.milliseconds(lambda: way(boxes, scores, 0.5))
             print(f"  {name:<24} | {median:7.3f} ({least:.3f} to {most:.3f})")
         print()
     return right
@@ -164,7 +167,7 @@ def cases(theirs) -> list[tuple[str, str, Call, Call, list[Tensor]]]:
             ),
         ]  # fmt: skip
     attention = lambda op: lambda value, *rest: op(value, sizes, *rest)  # noqa: E731
-    ours, usual = attention(real_ops.deform_attention), attention(yardsticks.attention_by_grid_sample)
+    ours, usual = attention(real_ops.deform_attention), attention(baselines.attention_by_grid_sample)
     return found + [("deform_attention", "grid_sample", ours, usual, attended)]
 
 
@@ -175,28 +178,59 @@ def time_ops(theirs) -> bool:
     for name, other_name, ours, other, inputs in cases(theirs):
         inputs = [tensor.requires_grad_() for tensor in inputs]
         results = [op(*inputs) for op in (ours, other)]
-        arriving = torch.randn_like(results[0])
-        backward = [lambda result=result: torch.autograd.grad(result, inputs, arriving, retain_graph=True) for result in results]
+        incoming = torch.randn_like(results[0])
+        backward = [lambda result=result: torch.autograd.grad(result, inputs, incoming, retain_graph=True) for result in results]
         pairs = [results, *zip(*[run() for run in backward])]
         right &= all((one - two).abs().max() <= 1e-3 * two.abs().max() for one, two in pairs)
         forward = [lambda op=op: op(*inputs) for op in (ours, other)]
         total = [0.0, 0.0]
         for part, ways in {"forward": forward, "backward": backward}.items():
-            times = [yardsticks.milliseconds(way, 10)[0] for way in ways]
+            times = [baselines.milliseconds(way, 10)[0] for way in ways]
             total = [before + more for before, more in zip(total, times)]
             print(f"{name + ', ' + part:26} | {times[0]:7.3f} | {times[1]:7.3f} | {times[1] / times[0]:7.2f} | {other_name}")
         print(f"{name + ', both':26} | {total[0]:7.3f} | {total[1]:7.3f} | {total[1] / total[0]:7.2f} | {other_name}")
     return right
 
 
+def profile(theirs) -> None:
+    """Prints the kernels and copies of a call, and how long they take: the mean of ten calls."""
+    boxes, scores = boxes_around(10000, 100, "cuda")
+    calls: dict[str, Callable[[], object]] = {
+        "NMS of 10000 boxes around 100 objects, real_ops": lambda: real_ops.nms(boxes, scores, 0.5),
+        "the order of 10000 scores, PyTorch's sort": lambda: best_first(scores),
+    }
+    for name, other_name, ours, other, inputs in cases(theirs):
+        calls |= {f"{name}, forward, {who}": partial(op, *inputs) for who, op in {"real_ops": ours, other_name: other}.items()}
+    kinds = torch.profiler.ProfilerActivity
+    for name, call in calls.items():
+        call()
+        with torch.profiler.profile(activities=[kinds.CPU, kinds.CUDA]) as profiler:
+            for _ in range(10):
+                call()
+            torch.cuda.synchronize()
+        times: dict[str, list[float]] = {}
+        for event in profiler.events():
+            if event.device_type == torch.autograd.DeviceType.CUDA:
+                times.setdefault(event.name, []).append(event.time_range.elapsed_us() / 1000)
+        print(f"{name}: {sum(map(sum, times.values())) / 10:.3f} ms on the GPU")
+        for kernel, durations in sorted(times.items(), key=lambda item: -sum(item[1])):
+            print(f"  {sum(durations) / 10:7.3f} ms | {len(durations) / 10:4.1f} times | {kernel[:90]}")
+
+
 def main() -> int:
+    if "--profile" in sys.argv:
+        if torch.cuda.is_available():
+            profile(baselines.torchvision_ops())
+        else:
+            print("profile: skipped, because PyTorch sees no GPU here")
+        return 0
     right = correct()
     show_the_order_of_a_sum()
     print()
     if not torch.cuda.is_available():
         print("timing: skipped, because PyTorch sees no GPU here")
         return 0 if right else 1
-    theirs = yardsticks.torchvision_ops()
+    theirs = baselines.torchvision_ops()
     right &= time_nms(theirs)
     right &= time_ops(theirs)
     if not theirs:

@@ -203,11 +203,11 @@ struct RoiAlignBackward {
     const Index plane = Index(op.height) * op.width;
     const T* from = gradient + op.bin(i);
     Wide<T>* image = input_gradient + op.plane(i);
-    Wide<T> arrived[kChannels];
-    for (int c = 0; c < kChannels; ++c) arrived[c] = c < count ? Wide<T>(from[c * op.rows * op.columns]) : Wide<T>(0);
+    Wide<T> incoming[kChannels];
+    for (int c = 0; c < kChannels; ++c) incoming[c] = c < count ? Wide<T>(from[c * op.rows * op.columns]) : Wide<T>(0);
     op.each_pixel(i, [&](int pixel, Wide<T> weight) {
       for (int c = 0; c < kChannels; ++c) {
-        if (c < count) team.add(&image[c * plane + pixel], weight * arrived[c]);
+        if (c < count) team.add(&image[c * plane + pixel], weight * incoming[c]);
       }
     });
   }
@@ -220,7 +220,9 @@ struct RoiAlignBackward {
 template <class T>
 struct Taps {
   using W = Wide<T>;
-  const T *input, *offsets, *mask;  // mask may be null: all ones
+  const T* input;
+  const W* offsets;
+  const T* mask;  // may be null: all ones
   int images, channels, height, width, groups, kernel_height, kernel_width, out_height, out_width;
   int stride_y, stride_x, padding_y, padding_x, dilation_y, dilation_x;
 
@@ -235,22 +237,22 @@ struct Taps {
   }
   HERE Index channel_step() const { return Index(taps()) * positions(); }
 
-  // Where a tap reads, and by which factor the mask scales it.
-  struct Look {
-    Index offset, mask;  // the place of the vertical offset; the horizontal one is positions() later
-    W y, x, share;
+  // The point at which a tap reads the image, and the factor by which the mask scales the result.
+  struct SamplingPoint {
+    Index offset_at, mask_at;  // indices; the vertical offset is at offset_at, the horizontal one positions() later
+    W y, x, factor;
   };
 
-  HERE Look look(int image, int group, int tap, Index position) const {
-    Look to;
-    to.mask = ((Index(image) * groups + group) * taps() + tap) * positions() + position;
-    to.offset = 2 * (to.mask - position) + position;
-    to.y = static_cast<int>(position / out_width) * stride_y - padding_y + tap / kernel_width * dilation_y +
-           W(offsets[to.offset]);
-    to.x = static_cast<int>(position % out_width) * stride_x - padding_x + tap % kernel_width * dilation_x +
-           W(offsets[to.offset + positions()]);
-    to.share = mask ? W(mask[to.mask]) : W(1);
-    return to;
+  HERE SamplingPoint sampling_point(int image, int group, int tap, Index position) const {
+    SamplingPoint point;
+    point.mask_at = ((Index(image) * groups + group) * taps() + tap) * positions() + position;
+    point.offset_at = 2 * (point.mask_at - position) + position;
+    point.y = static_cast<int>(position / out_width) * stride_y - padding_y + tap / kernel_width * dilation_y +
+              offsets[point.offset_at];
+    point.x = static_cast<int>(position % out_width) * stride_x - padding_x + tap % kernel_width * dilation_x +
+              offsets[point.offset_at + positions()];
+    point.factor = mask ? W(mask[point.mask_at]) : W(1);
+    return point;
   }
 };
 
@@ -268,15 +270,15 @@ struct DeformColumns {
     const int group = row / op.images / op.taps() / pieces(op.channels_of_a_group());
     const int first = group * op.channels_of_a_group() + piece * kChannels;
     const int count = smaller(kChannels, (group + 1) * op.channels_of_a_group() - first);
-    const auto to = op.look(image, group, tap, position);
-    const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
+    const auto point = op.sampling_point(image, group, tap, position);
+    const Corners<Wide<T>> corners(point.y, point.x, op.height, op.width);
     const T* plane = op.input + op.plane(image, first);
     T* column = columns + op.column(image, first, tap, position);
     for (int c = 0; c < kChannels; ++c) {
       if (c >= count) break;
-      Wide<T> seen = 0;
-      for (int k = 0; k < 4; ++k) seen += corners.weight[k] * Wide<T>(plane[corners.at[k]]);
-      *column = T(to.share * seen);
+      Wide<T> sampled = 0;
+      for (int k = 0; k < 4; ++k) sampled += corners.weight[k] * Wide<T>(plane[corners.at[k]]);
+      *column = T(point.factor * sampled);
       plane += Index(op.height) * op.width;
       column += op.channel_step();
     }
@@ -292,7 +294,8 @@ struct DeformBackward {
   const T* column_gradient;
   T* columns;               // what the taps have read: needed for the gradient of the weight
   Wide<T>* input_gradient;  // zero at the start
-  T *offset_gradient, *mask_gradient;
+  Wide<T>* offset_gradient;
+  T* mask_gradient;
   Taps<T> op;
 
   template <class I, class Team>
@@ -300,8 +303,8 @@ struct DeformBackward {
     const I positions = op.positions(), position = i % positions, row = i / positions;
     const Index plane_size = Index(op.height) * op.width;
     const int image = row % op.images, tap = row / op.images % op.taps(), group = row / op.images / op.taps();
-    const auto to = op.look(image, group, tap, position);
-    const Corners<Wide<T>> corners(to.y, to.x, op.height, op.width);
+    const auto point = op.sampling_point(image, group, tap, position);
+    const Corners<Wide<T>> corners(point.y, point.x, op.height, op.width);
     const int first = group * op.channels_of_a_group();
     const Index start = op.plane(image, first), column = op.column(image, first, tap, position);
     const bool reads = columns != nullptr || offset_gradient != nullptr;
@@ -310,28 +313,29 @@ struct DeformBackward {
 #pragma unroll 4
 #endif
     for (int c = 0; c < op.channels_of_a_group(); ++c) {
-      const Wide<T> arrived = column_gradient[column + c * op.channel_step()];
+      const Wide<T> incoming = column_gradient[column + c * op.channel_step()];
       const T* plane = op.input + start + c * plane_size;
-      Wide<T> seen = 0;
+      Wide<T> sampled = 0;
       for (int k = 0; k < 4; ++k) {
         if (reads) {
           const Wide<T> pixel = plane[corners.at[k]];
-          seen += corners.weight[k] * pixel;
-          by_y += arrived * corners.by_y[k] * pixel;
-          by_x += arrived * corners.by_x[k] * pixel;
+          sampled += corners.weight[k] * pixel;
+          by_y += incoming * corners.by_y[k] * pixel;
+          by_x += incoming * corners.by_x[k] * pixel;
         }
         if (input_gradient && corners.weight[k] != 0) {
-          team.add(&input_gradient[start + c * plane_size + corners.at[k]], corners.weight[k] * to.share * arrived);
+          team.add(&input_gradient[start + c * plane_size + corners.at[k]],
+                   corners.weight[k] * point.factor * incoming);
         }
       }
-      by_mask += arrived * seen;
-      if (columns) columns[column + c * op.channel_step()] = T(to.share * seen);
+      by_mask += incoming * sampled;
+      if (columns) columns[column + c * op.channel_step()] = T(point.factor * sampled);
     }
     if (offset_gradient) {
-      offset_gradient[to.offset] = T(by_y * to.share);
-      offset_gradient[to.offset + op.positions()] = T(by_x * to.share);
+      offset_gradient[point.offset_at] = by_y * point.factor;
+      offset_gradient[point.offset_at + op.positions()] = by_x * point.factor;
     }
-    if (mask_gradient) mask_gradient[to.mask] = T(by_mask);
+    if (mask_gradient) mask_gradient[point.mask_at] = T(by_mask);
   }
 };
 
@@ -377,13 +381,13 @@ struct AttentionForward {
       const T* from = op.value + op.place(image, first, head) + channel;
       for (int point = 0; point < op.points; ++point, ++sample) {
         const Corners<Wide<T>> corners = op.corners(sample, height, width);
-        Wide<T> seen = 0;
+        Wide<T> sampled = 0;
         for (int k = 0; k < 4; ++k) {
           if (corners.weight[k] != 0) {
-            seen += corners.weight[k] * Wide<T>(from[Index(corners.at[k]) * op.heads * op.channels]);
+            sampled += corners.weight[k] * Wide<T>(from[Index(corners.at[k]) * op.heads * op.channels]);
           }
         }
-        sum += Wide<T>(op.weights[sample]) * seen;
+        sum += Wide<T>(op.weights[sample]) * sampled;
       }
       first += Index(height) * width;
     }
@@ -415,15 +419,15 @@ struct AttentionBackward {
     const Index start = op.place(image, first, head);
     Wide<T> by_y = 0, by_x = 0, by_weight = 0;
     for (int channel = team.lane; channel < op.channels; channel += team.size) {
-      const Wide<T> arrived = gradient[Index(output) * op.channels + channel];
+      const Wide<T> incoming = gradient[Index(output) * op.channels + channel];
       for (int k = 0; k < 4; ++k) {
         if (corners.weight[k] == 0 && corners.by_y[k] == 0 && corners.by_x[k] == 0) continue;  // outside the image
         const Index at = start + Index(corners.at[k]) * op.heads * op.channels + channel;
         const Wide<T> pixel = op.value[at];
-        by_y += arrived * corners.by_y[k] * pixel;
-        by_x += arrived * corners.by_x[k] * pixel;
-        by_weight += arrived * corners.weight[k] * pixel;
-        team.add(&value_gradient[at], corners.weight[k] * weight * arrived);
+        by_y += incoming * corners.by_y[k] * pixel;
+        by_x += incoming * corners.by_x[k] * pixel;
+        by_weight += incoming * corners.weight[k] * pixel;
+        team.add(&value_gradient[at], corners.weight[k] * weight * incoming);
       }
     }
     by_y = team.total(by_y), by_x = team.total(by_x), by_weight = team.total(by_weight);

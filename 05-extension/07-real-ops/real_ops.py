@@ -37,12 +37,12 @@ def require_coordinates(op: str, name: str, tensor: Tensor, first: str, like: Te
     require(tensor.device == like.device, f"{op}: {name} is on {tensor.device}, but {first} is on {like.device}.")
 
 
-def warn_of_atomics(op: str) -> None:
-    """With torch.use_deterministic_algorithms(True), PyTorch promises the same bits in every run. Atomic additions cannot guarantee that."""
+def reject_if_deterministic(op: str) -> None:
+    """With torch.use_deterministic_algorithms(True), an op whose results may differ from run to run must raise an error, or warn if so asked."""
     if torch.are_deterministic_algorithms_enabled():
-        sentence = f"{op} adds with atomics in no fixed order, so on a GPU its last digits change from run to run."
+        sentence = f"{op} adds with atomics in no fixed order, so on a GPU, the last digits of its result may differ from run to run."
         if not torch.is_deterministic_algorithms_warn_only_enabled():
-            raise RuntimeError(sentence)  # as PyTorch's own ops do
+            raise RuntimeError(sentence)
         warnings.warn(sentence)
 
 
@@ -139,7 +139,7 @@ def _(gradient: Tensor, boxes: Tensor, shape: list[int], rows: int, columns: int
     require_for_roi_align_backward(gradient, boxes, shape, rows, columns)
     require_images(boxes, shape[0])
     if gradient.is_cuda:
-        warn_of_atomics("roi_align's backward")
+        reject_if_deterministic("roi_align's backward")
     sums = gradient.new_zeros(shape, dtype=wide(gradient.dtype))
     op = struct_of_roi_align(boxes.to(sums.dtype), shape, rows, columns, *how)
     members = {"gradient": gradient.contiguous(), "input_gradient": Out(sums), "op": op}
@@ -222,7 +222,8 @@ def require_for_deform_conv2d(
     require(len(stride) == len(padding) == len(dilation) == 2, "deform_conv2d: stride, padding and dilation must be two numbers each.")
     for name, tensor in (("input", input), ("offset", offset), ("weight", weight)):
         require(tensor.dim() == 4, f"deform_conv2d: {name} must have 4 dimensions, not {tensor.dim()}.")
-    require_same("deform_conv2d", input=input, offset=offset, weight=weight, bias=bias, mask=mask)
+    require_same("deform_conv2d", input=input, weight=weight, bias=bias, mask=mask)
+    require_coordinates("deform_conv2d", "offset", offset, "input", input)
     steps = min(stride) > 0 and min(dilation) > 0 and min(padding) >= 0
     require(steps, "deform_conv2d: stride and dilation must be positive, and padding must not be negative.")
     channels, filters = input.shape[1], weight.shape[0]
@@ -257,10 +258,10 @@ class Layout:
         self.size, self.depth = tuple(offset.shape[2:]), depth * math.prod(kernel)
         self.groups = channels // depth
         offset_groups = offset.shape[1] // (2 * math.prod(kernel))
-        self.looks = self.images * offset_groups * math.prod(kernel) * math.prod(self.size)  # one for each offset
+        self.sampling_points = self.images * offset_groups * math.prod(kernel) * math.prod(self.size)
         self.channels_of_a_group = channels // offset_groups  # that share offsets
         self.pieces = pieces(self.channels_of_a_group)
-        tensors = [None if tensor is None else tensor.contiguous() for tensor in (input, offset, mask)]
+        tensors = [None if tensor is None else tensor.contiguous() for tensor in (input, offset.to(wide(input.dtype)), mask)]
         numbers = [self.images, channels, *image, offset_groups, *kernel, *self.size, *(number for each in how for number in each)]
         self.taps = dict(zip((name for name, _ in Taps._fields_), [*tensors, *numbers], strict=True))
         self.weight = weight.reshape(self.groups, self.filters // self.groups, self.depth)
@@ -278,9 +279,9 @@ class Layout:
 
     def columns(self) -> Tensor:
         """What the taps read."""
-        seen = self.empty_columns()
-        self.run("deform_columns", self.looks * self.pieces, columns=Out(seen))
-        return seen
+        columns = self.empty_columns()
+        self.run("deform_columns", self.sampling_points * self.pieces, columns=Out(columns))
+        return columns
 
     def as_matrices(self, images: Tensor) -> Tensor:
         return images.reshape(self.images * self.groups, self.filters // self.groups, math.prod(self.size))
@@ -306,32 +307,32 @@ def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Ten
     *how, (for_input, for_offset, for_weight, for_mask) = how
     require_for_deform_conv2d_backward(gradient, input, offset, weight, mask, *how)
     layout = Layout(input, offset, weight, mask, how)
-    arrived = layout.as_matrices(gradient)
-    of_input, of_offset, of_weight, of_mask = [input.new_empty(0) for _ in range(4)]
+    output_gradient = layout.as_matrices(gradient)
+    input_gradient, offset_gradient, weight_gradient, mask_gradient = [tensor.new_empty(0) for tensor in (input, offset, weight, input)]
     if not (for_input or for_offset or for_mask):
-        seen = layout.columns() if for_weight else None
+        columns = layout.columns() if for_weight else None
     else:
         if for_input and input.is_cuda:
-            warn_of_atomics("deform_conv2d's backward")
-        of_columns = torch.bmm(layout.for_each_image(layout.weight.mT.contiguous()), arrived)
-        seen = layout.empty_columns() if for_weight else None
+            reject_if_deterministic("deform_conv2d's backward")
+        column_gradient = torch.bmm(layout.for_each_image(layout.weight.mT.contiguous()), output_gradient)
+        columns = layout.empty_columns() if for_weight else None
         sums = torch.zeros_like(input, dtype=wide(input.dtype), memory_format=torch.contiguous_format) if for_input else None
         if for_offset or for_mask:
-            of_offset = torch.empty_like(offset, memory_format=torch.contiguous_format)
-            of_mask = of_mask if mask is None else torch.empty_like(mask, memory_format=torch.contiguous_format)
+            offset_gradient = torch.empty_like(offset, dtype=wide(input.dtype), memory_format=torch.contiguous_format)
+            mask_gradient = mask_gradient if mask is None else torch.empty_like(mask, memory_format=torch.contiguous_format)
         members = {
-            "column_gradient": of_columns, "columns": Out(seen), "input_gradient": Out(sums),
-            "offset_gradient": Out(of_offset if for_offset or for_mask else None),
-            "mask_gradient": Out(of_mask if (for_offset or for_mask) and mask is not None else None),
+            "column_gradient": column_gradient, "columns": Out(columns), "input_gradient": Out(sums),
+            "offset_gradient": Out(offset_gradient if for_offset or for_mask else None),
+            "mask_gradient": Out(mask_gradient if (for_offset or for_mask) and mask is not None else None),
         }  # fmt: skip
         if for_input and place_for(input).deform_input_gradient(input, layout.channels_of_a_group, **members, op=layout.taps):
             members["input_gradient"] = Out(None)
         if any(member.tensor is not None for member in members.values() if isinstance(member, Out)):
-            layout.run("deform_backward", layout.looks, **members)
-        of_input = of_input if sums is None else sums.to(input.dtype)
-    if seen is not None:
-        of_weight = torch.bmm(arrived, seen.mT).reshape(layout.images, *weight.shape).sum(0)
-    return of_input, of_offset, of_weight, of_mask
+            layout.run("deform_backward", layout.sampling_points, **members)
+        input_gradient = input_gradient if sums is None else sums.to(input.dtype)
+    if columns is not None:
+        weight_gradient = torch.bmm(output_gradient, columns.mT).reshape(layout.images, *weight.shape).sum(0)
+    return input_gradient, offset_gradient.to(offset.dtype), weight_gradient, mask_gradient
 
 
 @torch.library.register_fake(f"{LIBRARY}::deform_conv2d")
@@ -343,8 +344,9 @@ def _(input: Tensor, offset: Tensor, weight: Tensor, bias: Tensor | None, mask: 
 def _(gradient: Tensor, input: Tensor, offset: Tensor, weight: Tensor, mask: Tensor | None, *how: list) -> tuple[Tensor, ...]:
     *how, (for_input, for_offset, for_weight, for_mask) = how
     require_for_deform_conv2d_backward(gradient, input, offset, weight, mask, *how)
-    made = [for_input, for_offset or for_mask, for_weight, (for_offset or for_mask) and mask is not None]
-    return tuple(input.new_empty(tensor.shape if is_made else 0) for tensor, is_made in zip((input, offset, weight, mask), made))
+    tensors = (input, offset, weight, input if mask is None else mask)
+    made = (for_input, for_offset or for_mask, for_weight, (for_offset or for_mask) and mask is not None)
+    return tuple(tensor.new_empty(tensor.shape if is_made else 0) for tensor, is_made in zip(tensors, made))
 
 
 def keep_all(ctx, inputs, output) -> None:
@@ -408,11 +410,18 @@ def require_for_attention(value: Tensor, locations: Tensor, weights: Tensor, siz
     )
     require(levels <= LEVELS, f"deform_attention: {levels} levels are too many. The limit is {LEVELS}.")
     require(len(sizes) == 2 * levels, f"deform_attention: {levels} levels need {2 * levels} sizes, not {len(sizes)}.")
+    require(all(side >= 0 for side in sizes), f"deform_attention: sizes must not be negative: {list(sizes)}.")
     pixels = sum(height * width for height, width in zip(sizes[::2], sizes[1::2]))
     require(value.shape[1] == pixels, f"deform_attention: the levels have {pixels} pixels, and value has {value.shape[1]}.")
     require_same("deform_attention", value=value, weights=weights)
     require_coordinates("deform_attention", "locations", locations, "value", value)
     return images, queries, heads, value.shape[3]
+
+
+def require_for_attention_backward(gradient: Tensor, value: Tensor, *others: object) -> None:
+    shape = require_for_attention(value, *others)
+    require(tuple(gradient.shape) == shape, f"deform_attention's backward: gradient is {list(gradient.shape)}, not {list(shape)}.")
+    require_same("deform_attention's backward", value=value, gradient=gradient)
 
 
 def struct_of_attention(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> dict[str, object]:
@@ -433,9 +442,9 @@ def _(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> Te
 
 @torch.library.impl(f"{LIBRARY}::deform_attention_backward", ("cpu", "cuda"))
 def _(gradient: Tensor, value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> tuple[Tensor, Tensor, Tensor]:
-    require_for_attention(value, locations, weights, sizes)
+    require_for_attention_backward(gradient, value, locations, weights, sizes)
     if value.is_cuda:
-        warn_of_atomics("deform_attention's backward")
+        reject_if_deterministic("deform_attention's backward")
     op = struct_of_attention(value, locations, weights, sizes)
     sums = torch.zeros_like(op["value"], dtype=wide(value.dtype))
     of_locations, of_weights = torch.empty_like(op["locations"]), torch.empty_like(op["weights"])
@@ -451,6 +460,7 @@ def _(value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> Te
 
 @torch.library.register_fake(f"{LIBRARY}::deform_attention_backward")
 def _(gradient: Tensor, value: Tensor, locations: Tensor, weights: Tensor, sizes: list[int]) -> tuple[Tensor, ...]:
+    require_for_attention_backward(gradient, value, locations, weights, sizes)
     return value.new_empty(value.shape), locations.new_empty(locations.shape), weights.new_empty(weights.shape)
 
 

@@ -74,7 +74,7 @@ def deform_conv2d(
     for n in range(images):
         for y in range(offset.shape[2]):
             for x in range(offset.shape[3]):
-                seen = []  # for each tap, what it reads in each channel
+                sampled = []  # for each tap, what it reads in each channel
                 for tap in range(tall * wide):
                     parts = []
                     for group in range(offsets):
@@ -83,8 +83,8 @@ def deform_conv2d(
                         right = x * stride[1] - padding[1] + tap % wide * dilation[1] + offset[n, 2 * at + 1, y, x]
                         part = read(input[n, group * served : (group + 1) * served], down, right)
                         parts.append(part if mask is None else part * mask[n, at, y, x])
-                    seen.append(torch.cat(parts))
-                per_group = torch.stack(seen, 1).reshape(channels // depth, depth, tall, wide)
+                    sampled.append(torch.cat(parts))
+                per_group = torch.stack(sampled, 1).reshape(channels // depth, depth, tall, wide)
                 filters_of = weight.reshape(channels // depth, -1, depth, tall, wide)
                 output.append(torch.einsum("gfdij,gdij->gf", filters_of, per_group).flatten())
     result = torch.stack(output).reshape(images, *offset.shape[2:], filters).permute(0, 3, 1, 2)
@@ -106,7 +106,7 @@ def deform_attention(value: Tensor, sizes: list[tuple[int, int]], locations: Ten
                 for level, (height, width) in enumerate(sizes):
                     for point in range(locations.shape[4]):
                         x, y = locations[n, query, head, level, point]
-                        seen = read(levels[level][n, head], y * height - 0.5, x * width - 0.5)
-                        total = total + weights[n, query, head, level, point] * seen
+                        sampled = read(levels[level][n, head], y * height - 0.5, x * width - 0.5)
+                        total = total + weights[n, query, head, level, point] * sampled
                 output.append(total)
     return torch.stack(output).reshape(images, locations.shape[1], heads, -1)

@@ -1,13 +1,16 @@
 # What only tensors on a GPU can show, and comparisons with torchvision where it is installed.
+from collections.abc import Callable
+
+import baselines
 import places
 import pytest
 import real_ops
 import torch
-import yardsticks
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU here")
-beside_torchvision = pytest.mark.skipif(not yardsticks.torchvision_ops(), reason="torchvision is not installed for this PyTorch")
+beside_torchvision = pytest.mark.skipif(not baselines.torchvision_ops(), reason="torchvision is not installed for this PyTorch")
 DEVICES = ["cpu"] + (["cuda"] if torch.cuda.is_available() else [])
+DIFFERENTIABLE = ["roi_align", "deform_conv2d", "deform_attention"]
 Tensor = torch.Tensor
 
 
@@ -17,9 +20,27 @@ def many_boxes(count: int, device: str) -> tuple[Tensor, Tensor]:
     return torch.cat([corner, corner + 10 + torch.rand(count, 2) * 90], 1).to(device), torch.rand(count).to(device)
 
 
-def attention_on_gpu() -> tuple:
-    shape = (1, 3, 2, 1, 4)
-    return torch.ones(1, 20, 2, 8, device="cuda"), [(4, 5)], torch.rand(*shape, 2, device="cuda"), torch.rand(*shape, device="cuda")
+def op_and_tensors(name: str, device: str) -> tuple[Callable[..., Tensor], list[Tensor]]:
+    """An op with its other arguments, and the tensors that require a gradient. These have the same values on every device."""
+    torch.manual_seed(4)
+    boxes = torch.tensor([[0, 1.2, 2.1, 8.3, 7.7], [1, -3, -2, 4, 5]]).double().to(device)
+    op, shapes = {
+        "roi_align": (lambda input: real_ops.roi_align(input, boxes, (3, 2), 1.0, 2, True), [(2, 4, 12, 13)]),
+        "deform_conv2d": (
+            lambda *tensors: real_ops.deform_conv2d(*tensors, padding=1),
+            [(2, 4, 12, 13), (2, 18, 12, 13), (6, 4, 3, 3), (6,), (2, 9, 12, 13)],
+        ),
+        "deform_attention": (
+            lambda value, *others: real_ops.deform_attention(value, [(4, 5), (2, 3)], *others),
+            [(2, 26, 2, 8), (2, 30, 2, 2, 4, 2), (2, 30, 2, 2, 4)],
+        ),
+    }[name]
+    return op, [torch.rand(*shape, dtype=torch.float64).to(device).requires_grad_() for shape in shapes]
+
+
+def run_with_gradients(op: Callable[..., Tensor], tensors: list[Tensor]) -> list[Tensor]:
+    output = op(*tensors)
+    return [output, *torch.autograd.grad(output.square().sum(), tensors)]
 
 
 @on_a_gpu
@@ -27,23 +48,49 @@ def test_on_a_gpu_nms_of_ten_thousand_boxes_is_the_same_in_all_ways() -> None:
     boxes, scores = many_boxes(10000, "cuda")
     kept = real_ops.nms(boxes, scores, 0.5)
     assert kept.is_cuda and kept.cpu().equal(real_ops.nms(boxes.cpu(), scores.cpu(), 0.5))
-    assert kept.equal(yardsticks.box_by_box(boxes, scores, 0.5)) and kept.equal(yardsticks.on_the_host(boxes, scores, 0.5))
+    assert kept.equal(baselines.box_by_box(boxes, scores, 0.5)) and kept.equal(baselines.on_the_host(boxes, scores, 0.5))
 
 
 @on_a_gpu
-def test_on_a_gpu_ops_run_on_the_current_stream() -> None:
-    """Capture records only what is in the capturing stream, so a launch in another stream shows in every run."""
-    input, boxes = torch.zeros(1, 1, 64, 64, device="cuda"), torch.tensor([[0.0, 0, 0, 63, 63]], device="cuda")
-    given = attention_on_gpu()
-    real_ops.roi_align(input, boxes, 2), real_ops.deform_attention(*given)  # loads the kernels
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_on_a_gpu_forward_and_backward_are_captured_into_a_graph(name: str) -> None:
+    """Capture records only what is in the capturing stream, so this also shows that the ops run in the current stream."""
+    op, tensors = op_and_tensors(name, "cuda")
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):  # loads the kernels and cuBLAS, which capture does not allow
+        run_with_gradients(op, tensors)
+    torch.cuda.current_stream().wait_stream(stream)
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
-        found, attended = real_ops.roi_align(input, boxes, 2), real_ops.deform_attention(*given)
-    input.fill_(3)
-    given[0].fill_(2)
+        captured = run_with_gradients(op, tensors)
+    with torch.no_grad():
+        for tensor in tensors:
+            tensor.mul_(0.9)
     graph.replay()
-    torch.testing.assert_close(found, torch.full_like(found, 3))
-    torch.testing.assert_close(attended, real_ops.deform_attention(*given))
+    for found, expected in zip(captured, run_with_gradients(op, tensors), strict=True):
+        torch.testing.assert_close(found, expected)
+
+
+@on_a_gpu
+def test_on_a_gpu_nms_waits_for_the_number_of_boxes() -> None:
+    """The host must know it to create the result. A capturing stream must not be waited for, so NMS cannot be captured."""
+    boxes, scores = many_boxes(500, "cuda")
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        with pytest.raises(RuntimeError, match="synchroniz"):
+            real_ops.nms(boxes, scores, 0.5)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@on_a_gpu
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_on_a_gpu_results_without_atomics_have_the_same_bits_in_every_run(name: str) -> None:
+    """All but the gradient of the first tensor: the input or the value."""
+    runs = [run_with_gradients(*op_and_tensors(name, "cuda")) for _ in range(5)]
+    for same in zip(*[[output, *others] for output, _, *others in runs], strict=True):
+        assert all(tensor.equal(same[0]) for tensor in same)
 
 
 @on_a_gpu
@@ -59,9 +106,8 @@ def test_on_a_gpu_deterministic_algorithms_are_rejected_where_atomics_add() -> N
         real_ops.deform_conv2d(input, offset, weight, padding=1).sum().backward()  # of the weight: no atomics
         with pytest.raises(RuntimeError, match="deform_conv2d's backward adds with atomics"):
             real_ops.deform_conv2d(input.requires_grad_(), offset, weight, padding=1).sum().backward()
-        value, sizes, locations, weights = attention_on_gpu()
         with pytest.raises(RuntimeError, match="deform_attention's backward adds with atomics"):
-            real_ops.deform_attention(value.requires_grad_(), sizes, locations, weights).sum().backward()
+            run_with_gradients(*op_and_tensors("deform_attention", "cuda"))
     finally:
         torch.use_deterministic_algorithms(False)
 
@@ -70,13 +116,22 @@ def test_on_a_gpu_deterministic_algorithms_are_rejected_where_atomics_add() -> N
 def test_on_a_gpu_tensors_of_two_devices_are_rejected_with_a_clear_message() -> None:
     with pytest.raises(ValueError, match="scores is on cpu, but boxes is on cuda:0"):
         real_ops.nms(torch.zeros(3, 4, device="cuda"), torch.zeros(3), 0.5)
+    _, (value, locations, weights) = op_and_tensors("deform_attention", "cuda")
+    with pytest.raises(ValueError, match="gradient is on cpu, but value is on cuda:0"):
+        torch.ops.real_ops.deform_attention_backward(torch.zeros(2, 30, 2, 8).double(), value, locations, weights, [4, 5, 2, 3])
 
 
 @pytest.mark.skipif(torch.cuda.device_count() < 2, reason="PyTorch sees no second GPU here")
-def test_on_the_second_gpu_kernels_run_in_its_context() -> None:
-    boxes, scores = many_boxes(500, "cuda:1")
-    kept = real_ops.nms(boxes, scores, 0.5)  # the current device is the first
-    assert kept.device.index == 1 and kept.cpu().equal(real_ops.nms(boxes.cpu(), scores.cpu(), 0.5))
+@pytest.mark.parametrize("name", ["nms", *DIFFERENTIABLE])
+def test_on_the_second_gpu_kernels_run_in_its_context(name: str) -> None:
+    """The current device is the first."""
+    if name == "nms":
+        here, there = [[real_ops.nms(*many_boxes(500, device), 0.5)] for device in ("cpu", "cuda:1")]
+    else:
+        here, there = [run_with_gradients(*op_and_tensors(name, device)) for device in ("cpu", "cuda:1")]
+    for expected, found in zip(here, there, strict=True):
+        assert found.device.index == 1
+        torch.testing.assert_close(found.cpu(), expected)
 
 
 def test_too_many_boxes_for_the_mask_are_rejected_with_a_clear_message() -> None:
@@ -91,7 +146,7 @@ def test_torchvision_keeps_the_same_boxes(device: str) -> None:
     boxes, scores = many_boxes(3000, device)
     for rounded in (boxes, boxes.round()):
         for given in (scores, (scores * 10).round()):
-            assert real_ops.nms(rounded, given, 0.5).equal(yardsticks.torchvision_ops().nms(rounded, given, 0.5))
+            assert real_ops.nms(rounded, given, 0.5).equal(baselines.torchvision_ops().nms(rounded, given, 0.5))
 
 
 @beside_torchvision

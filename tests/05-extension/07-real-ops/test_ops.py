@@ -3,12 +3,12 @@ import contextlib
 import itertools
 import math
 
+import baselines
 import places
 import pytest
 import real_ops
 import reference
 import torch
-import yardsticks
 from torch.nn.functional import conv2d
 
 Tensor = torch.Tensor
@@ -33,12 +33,12 @@ class Way:
         with self.inside():
             return op(*self.put(tensors), *how).cpu()
 
-    def gradients(self, op, tensors: list[Tensor | None], arriving: Tensor, *how) -> list[Tensor]:
+    def gradients(self, op, tensors: list[Tensor | None], incoming: Tensor, *how) -> list[Tensor]:
         """Checks the gradients of all tensors that require one."""
         wanting = [None if tensor is None else tensor.detach().requires_grad_(tensor.requires_grad) for tensor in self.put(tensors)]
         inputs = [tensor for tensor in wanting if tensor is not None and tensor.requires_grad]
         with self.inside():
-            found = torch.autograd.grad(op(*wanting, *how), inputs, arriving.to(self.device))
+            found = torch.autograd.grad(op(*wanting, *how), inputs, incoming.to(self.device))
         return [gradient.cpu() for gradient in found]
 
 
@@ -174,10 +174,10 @@ def test_roi_align_agrees_with_its_definition(way: Way, how: tuple) -> None:
 
 @pytest.mark.parametrize("how", HOW)
 def test_the_gradient_of_roi_align_agrees_with_its_definition(way: Way, how: tuple) -> None:
-    tensors, arriving = image_and_regions(), exact_in_half(torch.randn(len(REGIONS), 3, 3, 2))
-    (expected,) = torch.autograd.grad(reference.roi_align(*tensors, *how), tensors[:1], arriving)
+    tensors, incoming = image_and_regions(), exact_in_half(torch.randn(len(REGIONS), 3, 3, 2))
+    (expected,) = torch.autograd.grad(reference.roi_align(*tensors, *how), tensors[:1], incoming)
     for dtype in FLOATS:
-        (found,) = way.gradients(real_ops.roi_align, as_type(tensors, dtype), arriving.to(dtype), *how)
+        (found,) = way.gradients(real_ops.roi_align, as_type(tensors, dtype), incoming.to(dtype), *how)
         assert found.dtype == dtype
         near(found, expected, dtype)
 
@@ -206,14 +206,14 @@ def test_roi_align_passes_gradcheck_once_and_twice(way: Way) -> None:
 
 def test_roi_align_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     input, boxes = image_and_regions()
-    arriving = torch.randn(len(REGIONS), 3, 2, 2).double()
+    incoming = torch.randn(len(REGIONS), 3, 2, 2).double()
     given = [input.detach().to(memory_format=torch.channels_last).requires_grad_(), boxes.t().contiguous().t()]
     assert not any(tensor.is_contiguous() for tensor in given)
     near(way(real_ops.roi_align, given, 2), reference.roi_align(input, boxes, (2, 2)))
-    expected = way.gradients(real_ops.roi_align, [input, boxes], arriving, 2)
-    apart = arriving.permute(3, 2, 1, 0).contiguous().permute(3, 2, 1, 0)
+    expected = way.gradients(real_ops.roi_align, [input, boxes], incoming, 2)
+    apart = incoming.permute(3, 2, 1, 0).contiguous().permute(3, 2, 1, 0)
     near(way.gradients(real_ops.roi_align, given, apart, 2)[0], expected[0])
-    ones = torch.ones(1).double().expand(arriving.shape)  # what .sum() sends back: one number with stride 0
+    ones = torch.ones(1).double().expand(incoming.shape)  # what .sum() sends back: one number with stride 0
     near(way.gradients(real_ops.roi_align, given, ones, 2)[0], way.gradients(real_ops.roi_align, given, ones.contiguous(), 2)[0])
 
 
@@ -253,11 +253,11 @@ def tensors_of(shape: tuple) -> tuple[list[Tensor | None], tuple]:
 def test_deform_conv2d_and_its_gradients_agree_with_the_definition(way: Way, shape: tuple) -> None:
     tensors, how = tensors_of(shape)
     expected = reference.deform_conv2d(*tensors, *how)
-    arriving = exact_in_half(torch.randn(expected.shape))
-    gradients = torch.autograd.grad(expected, [tensor for tensor in tensors if tensor is not None], arriving)
+    incoming = exact_in_half(torch.randn(expected.shape))
+    gradients = torch.autograd.grad(expected, [tensor for tensor in tensors if tensor is not None], incoming)
     for dtype in FLOATS:
         given = as_type(tensors, dtype)
-        found = [way(real_ops.deform_conv2d, given, *how), *way.gradients(real_ops.deform_conv2d, given, arriving.to(dtype), *how)]
+        found = [way(real_ops.deform_conv2d, given, *how), *way.gradients(real_ops.deform_conv2d, given, incoming.to(dtype), *how)]
         for number, other in zip(found, (expected, *gradients), strict=True):
             assert number.dtype == dtype
             near(number, other, dtype)
@@ -268,9 +268,9 @@ def test_deform_conv2d_without_offsets_is_a_convolution(way: Way) -> None:
     plain = conv2d(input, weight, bias, *how, 2)
     near(way(real_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias, torch.ones_like(mask)], *how), plain)
     near(way(real_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias, None], *how), plain)
-    arriving = torch.randn_like(plain)
-    expected = torch.autograd.grad(plain, [input, weight], arriving)
-    found = way.gradients(real_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias.detach(), None], arriving, *how)
+    incoming = torch.randn_like(plain)
+    expected = torch.autograd.grad(plain, [input, weight], incoming)
+    found = way.gradients(real_ops.deform_conv2d, [input, torch.zeros_like(offset), weight, bias.detach(), None], incoming, *how)
     for gradient, other in zip(found, expected, strict=True):
         near(gradient, other)
 
@@ -309,8 +309,8 @@ def test_deform_conv2d_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     tensors, how = tensors_of(SHAPES[0])
     apart = [tensor.detach().transpose(0, -1).contiguous().transpose(0, -1).requires_grad_() for tensor in tensors]
     near(way(real_ops.deform_conv2d, apart, *how), way(real_ops.deform_conv2d, tensors, *how))
-    arriving = torch.ones(1).double().expand(2, 6, 6, 7)
-    pairs = [way.gradients(real_ops.deform_conv2d, given, arriving, *how) for given in (tensors, apart)]
+    incoming = torch.ones(1).double().expand(2, 6, 6, 7)
+    pairs = [way.gradients(real_ops.deform_conv2d, given, incoming, *how) for given in (tensors, apart)]
     for gradient, other in zip(*pairs, strict=True):
         near(gradient, other)
 
@@ -327,6 +327,7 @@ def test_deform_conv2d_rejects_invalid_input_with_a_clear_message() -> None:
     refused("the output would be 6 x -11", op, input, offset, weight, bias, mask, 1, 1, (1, 10))
     refused("stride and dilation must be positive", op, input, offset, weight, bias, mask, 0, 1, 1)
     refused("mask is torch.float32, but input is torch.float64", op, input, offset, weight, bias, mask.float(), *how)
+    refused("offset is torch.float32, but input is torch.float64", op, input, offset.float(), weight, bias, mask, *how)
 
 
 @pytest.mark.parametrize("name", ["input", "offset", "weight", "bias", "mask"])
@@ -334,13 +335,13 @@ def test_deform_conv2d_computes_only_the_gradients_that_are_wanted(monkeypatch: 
     torch.manual_seed(3)
     tensors, how = tensors_of(SHAPES[0])
     number = ["input", "offset", "weight", "bias", "mask"].index(name)
-    arriving = torch.randn(2, 6, 6, 7).double()
-    expected = torch.autograd.grad(real_ops.deform_conv2d(*tensors, *how), tensors, arriving)[number]
+    incoming = torch.randn(2, 6, 6, 7).double()
+    expected = torch.autograd.grad(real_ops.deform_conv2d(*tensors, *how), tensors, incoming)[number]
     given = [tensor.detach().requires_grad_(at == number) for at, tensor in enumerate(tensors)]
     output = real_ops.deform_conv2d(*given, *how)
     run, ran = places.Host.run, []
     monkeypatch.setattr(places.Host, "run", lambda self, kernel, *of, **members: (ran.append(kernel), run(self, kernel, *of, **members)))
-    output.backward(arriving)
+    output.backward(incoming)
     near(given[number].grad, expected)
     assert ran == {"weight": ["deform_columns"], "bias": []}.get(name, ["deform_backward"])
 
@@ -373,12 +374,12 @@ def test_deform_attention_and_its_gradients_agree_with_the_definition(way: Way, 
     value, sizes, locations, weights = attention_of(2, channels, levels)
     tensors = [value, locations, weights]
     expected = reference.deform_attention(value, sizes, locations, weights)
-    arriving = exact_in_half(torch.randn(expected.shape))
-    gradients = torch.autograd.grad(expected, tensors, arriving)
+    incoming = exact_in_half(torch.randn(expected.shape))
+    gradients = torch.autograd.grad(expected, tensors, incoming)
     op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
     for dtype in FLOATS:
         given = as_type(tensors, dtype)
-        found = [way(op, given), *way.gradients(op, given, arriving.to(dtype))]
+        found = [way(op, given), *way.gradients(op, given, incoming.to(dtype))]
         for number, other in zip(found, (expected, *gradients), strict=True):
             assert number.dtype == dtype
             near(number, other, dtype)
@@ -387,7 +388,7 @@ def test_deform_attention_and_its_gradients_agree_with_the_definition(way: Way, 
 def test_deform_attention_agrees_with_grid_sample(way: Way) -> None:
     value, sizes, locations, weights = attention_of()
     op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
-    near(way(op, [value, locations, weights]), yardsticks.attention_by_grid_sample(value, sizes, locations, weights))
+    near(way(op, [value, locations, weights]), baselines.attention_by_grid_sample(value, sizes, locations, weights))
 
 
 def test_deform_attention_passes_gradcheck(way: Way) -> None:
@@ -400,9 +401,14 @@ def test_deform_attention_passes_gradcheck(way: Way) -> None:
 
 def test_deform_attention_reads_tensors_that_are_not_contiguous(way: Way) -> None:
     value, sizes, locations, weights = attention_of()
-    given = [tensor.detach().transpose(0, -1).contiguous().transpose(0, -1) for tensor in (value, locations, weights)]
+    tensors = [value, locations, weights]
+    apart = [tensor.detach().transpose(0, -1).contiguous().transpose(0, -1).requires_grad_() for tensor in tensors]
     op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
-    near(way(op, given), way(op, [value, locations, weights]))
+    near(way(op, apart), way(op, tensors))
+    incoming = torch.ones(1).double().expand(2, 4, 2, 3)
+    pairs = [way.gradients(op, given, incoming) for given in (tensors, apart)]
+    for gradient, other in zip(*pairs, strict=True):
+        near(gradient, other)
 
 
 def test_deform_attention_of_no_queries_is_empty_and_its_gradients_are_zero(way: Way) -> None:
@@ -423,6 +429,7 @@ def test_deform_attention_rejects_invalid_input_with_a_clear_message() -> None:
     refused("for 2 images and 2 heads", op, value[:, :, :1], sizes, locations, weights)
     refused("the levels have 36 pixels, and value has 47", op, value, [(4, 6), (3, 4)], locations, weights)
     refused("2 levels need 4 sizes, not 2", op, value, sizes[:1], locations, weights)
+    refused("sizes must not be negative: [6, 8, 1, -1]", op, value, [(6, 8), (1, -1)], locations, weights)
     refused("weights is torch.float32, but value is torch.float64", op, value, sizes, locations, weights.float())
     refused("9 levels are too many. The limit is 8", op, value, sizes, locations.repeat(1, 1, 1, 9, 1, 1)[:, :, :, :9], weights.repeat(1, 1, 1, 9, 1)[:, :, :, :9])
 
@@ -432,12 +439,19 @@ def test_deform_attention_rejects_invalid_input_with_a_clear_message() -> None:
 
 @pytest.mark.parametrize("dtype", HALF_TYPES)
 def test_coordinates_may_be_float_with_values_of_half_types(way: Way, dtype: torch.dtype) -> None:
-    input, boxes = torch.arange(600.0).repeat(1, 1, 4, 1), torch.tensor([[0.0, 511.25, 0, 513.25, 2]])
-    found = way(real_ops.roi_align, [input.to(dtype), boxes], 1, 1.0, 2, True)
-    near(found, way(real_ops.roi_align, [input.to(dtype).float(), boxes], 1, 1.0, 2, True).to(dtype), dtype)
-    value, sizes, locations, weights = [thing if isinstance(thing, list) else thing.detach().float() for thing in attention_of()]
-    op = lambda value, locations, weights: real_ops.deform_attention(value, sizes, locations, weights)  # noqa: E731
-    near(way(op, [value.to(dtype), locations, weights.to(dtype)]), way(op, [value, locations, weights]), dtype)
+    """Each op reads column 2049, which no half type can represent. It contains ones, and the columns beside it contain zeros."""
+    image, one = (torch.arange(2100) % 2).repeat(1, 1, 2, 1).to(dtype), torch.ones(1, 1, 1, 1, 1).to(dtype)
+    boxes, offset = torch.tensor([[0.0, 2049, 0, 2050, 1]]), torch.tensor([0.0, 2049]).reshape(1, 2, 1, 1).requires_grad_()
+    convolution = [image, offset, one[0], None, None]
+    location = torch.tensor([2049.5 / 2100, 0.25]).reshape(1, 1, 1, 1, 1, 2)
+    attend = lambda value, *rest: real_ops.deform_attention(value, [(2, 2100)], *rest)  # noqa: E731
+    outputs = [way(real_ops.roi_align, [image, boxes], 1, 1.0, 1, True), way(real_ops.deform_conv2d, convolution, (2, 2100))]
+    outputs += [way(attend, [image.reshape(1, -1, 1, 1), location, one])]
+    for output in outputs:
+        assert output.dtype == dtype
+        near(output.flatten(), torch.ones(1), dtype)
+    (gradient,) = way.gradients(real_ops.deform_conv2d, convolution, one[0], (2, 2100))
+    assert gradient.dtype == torch.float32
 
 
 @pytest.mark.parametrize("dtype", HALF_TYPES)
@@ -445,16 +459,21 @@ def test_under_autocast_the_ops_compute_in_float(way: Way, dtype: torch.dtype) -
     torch.manual_seed(3)
     input, weight = torch.randn(1, 4, 9, 9), torch.randn(4, 4, 3, 3)
     offset, boxes = torch.randn(1, 18, 9, 9), torch.tensor([[0.0, 1.3, 2.2, 7.4, 8.1]])
+    locations, weights = torch.rand(1, 3, 1, 1, 2, 2), torch.rand(1, 3, 1, 1, 2)
 
-    def model(input: Tensor, weight: Tensor, offset: Tensor, boxes: Tensor) -> Tensor:
-        feature = torch.nn.functional.conv2d(input, weight, padding=1)  # of the half type under autocast
-        return real_ops.roi_align(real_ops.deform_conv2d(feature, offset, weight, padding=1), boxes, 2)
+    def model(input: Tensor, weight: Tensor, offset: Tensor, boxes: Tensor, locations: Tensor, weights: Tensor) -> Tensor:
+        feature = conv2d(input, weight, padding=1)  # of the half type under autocast, so each op gets inputs of two types
+        convolved = real_ops.deform_conv2d(feature, offset, weight, padding=1)
+        pooled = real_ops.roi_align(feature, boxes, 2)
+        attended = real_ops.deform_attention(feature.flatten(2).mT[:, :, None], [(9, 9)], locations, weights)
+        return torch.cat([output.flatten() for output in (convolved, pooled, attended)])
 
+    given = [input, weight, offset, boxes, locations, weights]
     with torch.autocast("cuda" if way.device == "cuda" else "cpu", dtype):
-        found = way(model, [input, weight, offset, boxes])
+        found = way(model, given)
         assert way(real_ops.nms, [torch.rand(5, 4).to(dtype), torch.rand(5)], 0.5).dtype == torch.int64  # two types
     assert found.dtype == torch.float32
-    expected = way(model, [input, weight, offset, boxes])
+    expected = way(model, given)
     assert (found - expected).abs().max() < 0.05 * expected.abs().max()  # the plain convolution was computed in the half type
 
 
@@ -468,17 +487,25 @@ def test_the_registered_ops_reject_the_same_input() -> None:
     input, boxes = image_and_regions()
     refused("boxes must be k x 5", ops.roi_align, input, boxes[:, :4], 2, 2, 1.0, 2, True)
     refused("an output of 0 x 2 has no bins", ops.roi_align, input, boxes, 0, 2, 1.0, 2, True)
-    arriving, other = torch.zeros(7, 3, 2, 2).double(), torch.zeros(7, 3, 2, 1).double()
+    incoming, other = torch.zeros(7, 3, 2, 2).double(), torch.zeros(7, 3, 2, 1).double()
     backward = ops.roi_align_backward
     refused("gradient is [7, 3, 2, 1], not [7, 3, 2, 2]", backward, other, boxes, input.shape, 2, 2, 1.0, 2, True)
-    refused("a box refers to an image that does not exist; there are 1 images", backward, arriving, boxes, [1, 3, 9, 11], 2, 2, 1.0, 2, True)
+    refused("a box refers to an image that does not exist; there are 1 images", backward, incoming, boxes, [1, 3, 9, 11], 2, 2, 1.0, 2, True)
     (input, offset, weight, bias, mask), how = tensors_of(SHAPES[0])
     op, backward = ops.deform_conv2d, ops.deform_conv2d_backward
     refused("offset is [2, 18, 5, 7], but the output is [6, 7]", op, input, offset[:, :, 1:], weight, bias, mask, *how)
     refused("stride, padding and dilation must be two numbers each", op, input, offset, weight, bias, mask, [1, 1, 1], *how[1:])
-    arriving, all_of_them = torch.zeros(2, 6, 6, 6).double(), [True] * 4
-    refused("gradient is [2, 6, 6, 6], not [2, 6, 6, 7]", backward, arriving, input, offset, weight, mask, *how, all_of_them)
-    refused("mask is [2, 8, 6, 7], not [2, 9, 6, 7]", backward, arriving, input, offset, weight, mask[:, 1:], *how, all_of_them)
+    incoming, all_of_them = torch.zeros(2, 6, 6, 6).double(), [True] * 4
+    refused("gradient is [2, 6, 6, 6], not [2, 6, 6, 7]", backward, incoming, input, offset, weight, mask, *how, all_of_them)
+    refused("mask is [2, 8, 6, 7], not [2, 9, 6, 7]", backward, incoming, input, offset, weight, mask[:, 1:], *how, all_of_them)
+    value, sizes, locations, weights = attention_of()
+    given, backward = (value, locations, weights, [side for size in sizes for side in size]), ops.deform_attention_backward
+    incoming = torch.zeros(2, 4, 2, 3).double()
+    refused("gradient is [2, 3, 2, 3], not [2, 4, 2, 3]", backward, incoming[:, 1:], *given)
+    refused("gradient is torch.float32, but value is torch.float64", backward, incoming.float(), *given)
+    refused("gradient is on meta, but value is on cpu", backward, incoming.to("meta"), *given)
+    on_meta = [tensor.to("meta") for tensor in given[:3]]  # the same checks of shapes and types before anything is computed, for the compiler
+    refused("gradient is [2, 3, 2, 3], not [2, 4, 2, 3]", backward, incoming[:, 1:].to("meta"), *on_meta, given[3])
 
 
 def test_python_and_cpp_define_the_same_structs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -511,27 +538,27 @@ def test_opcheck_finds_no_fault(device: str) -> None:
     torch.library.opcheck(ops.deform_attention.default, arguments, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
-def test_a_compiled_model_has_no_graph_break(backend: str) -> None:
+def test_a_compiled_model_has_no_graph_break(backend: str, device: str) -> None:
     torch.manual_seed(3)
     tensors, how = tensors_of(SHAPES[0])
-    boxes = image_and_regions()[1]
+    boxes, scores = [tensor.to(device) for tensor in (image_and_regions()[1], torch.rand(len(REGIONS)))]
+    value, sizes, locations, weights = attention_of()
 
     def model(*tensors: Tensor) -> Tensor:
-        return real_ops.roi_align(real_ops.deform_conv2d(*tensors, *how).relu(), boxes, 2, 0.5, 2, True).sum()
+        feature = real_ops.deform_conv2d(*tensors[:5], *how).relu()
+        kept = boxes[real_ops.nms(boxes[:, 1:].float(), scores, 0.1)]
+        pooled = real_ops.roi_align(feature, kept, 2, 0.5, 2, True)
+        value, *others = tensors[5:]
+        return pooled.sum() + real_ops.deform_attention(value, sizes, *others).sum()
 
-    compiled = torch.compile(model, backend=backend, fullgraph=True)
-    plain, found = [torch.autograd.grad(function(*tensors), tensors) for function in (model, compiled)]
+    given = [tensor.detach().to(device).requires_grad_() for tensor in (*tensors, value, locations, weights)]
+    with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):  # how many boxes NMS keeps is known only at run time
+        compiled = torch.compile(model, backend=backend, fullgraph=True)
+        plain, found = [torch.autograd.grad(function(*given), given) for function in (model, compiled)]
     for gradient, other in zip(found, plain, strict=True):
         near(gradient, other)
-
-
-def test_results_have_no_gradient_if_no_input_has_one() -> None:
-    boxes, scores = boxes_of(40)
-    assert not real_ops.nms(boxes.requires_grad_(), scores, 0.3).requires_grad
-    input, regions = image_and_regions()
-    output = real_ops.roi_align(input, regions.requires_grad_(), 2).sum()
-    assert torch.autograd.grad(output, regions, allow_unused=True) == (None,)
 
 
 # ---- the kernels that work by blocks -------------------------------------------------------------------------------------
@@ -544,10 +571,10 @@ def test_a_box_that_is_too_large_for_a_blocks_tables_is_computed_too(way: Way) -
     boxes = torch.tensor([[0, 1.5, 1, 37, 88.5], [0, 3.2, 4.1, 9.9, 12.3]]).double()
     for size in ((3, 2), (34, 3)):
         op = lambda x: real_ops.roi_align(x, boxes.to(x.device), size, 1.0, -1, True)  # noqa: B023, E731
-        arriving = torch.randn(2, 67, *size).double()
+        incoming = torch.randn(2, 67, *size).double()
         loop = real_ops.roi_align(input, boxes, size, 1.0, -1, True)
         near(way(op, [input]), loop)
-        near(way.gradients(op, [input], arriving)[0], torch.autograd.grad(loop, input, arriving)[0])
+        near(way.gradients(op, [input], incoming)[0], torch.autograd.grad(loop, input, incoming)[0])
 
 
 def test_images_too_large_for_shared_memory_get_their_gradients_too(way: Way) -> None:
@@ -555,6 +582,6 @@ def test_images_too_large_for_shared_memory_get_their_gradients_too(way: Way) ->
     torch.manual_seed(3)
     for height, width in ((72, 72), (64, 64)):
         input, offset = torch.randn(1, 2, height, width).double().requires_grad_(), torch.randn(1, 2, height, width).double()
-        weight, arriving = torch.randn(2, 2, 1, 1).double(), torch.randn(1, 2, height, width).double()
-        found = way.gradients(real_ops.deform_conv2d, [input, offset, weight], arriving)[0]
-        near(found, torch.autograd.grad(real_ops.deform_conv2d(input, offset, weight), input, arriving)[0])
+        weight, incoming = torch.randn(2, 2, 1, 1).double(), torch.randn(1, 2, height, width).double()
+        found = way.gradients(real_ops.deform_conv2d, [input, offset, weight], incoming)[0]
+        near(found, torch.autograd.grad(real_ops.deform_conv2d(input, offset, weight), input, incoming)[0])

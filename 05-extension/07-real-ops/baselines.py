@@ -45,14 +45,14 @@ def attention_by_grid_sample(value: Tensor, sizes: list[tuple[int, int]], locati
     """The usual way without a kernel of one's own: a grid_sample for each level, then a weighted sum."""
     images, _, heads, channels = value.shape
     queries = locations.shape[1]
-    seen = []
+    sampled, start = [], 0
     for level, (height, width) in enumerate(sizes):
-        start = sum(tall * wide for tall, wide in sizes[:level])
         image = value[:, start : start + height * width].permute(0, 2, 3, 1).reshape(images * heads, channels, height, width)
         grid = (2 * locations[:, :, :, level] - 1).transpose(1, 2).flatten(0, 1)
-        seen.append(grid_sample(image, grid, align_corners=False))
-    of_points = weights.transpose(1, 2).reshape(images * heads, 1, queries, -1)
-    total = (torch.stack(seen, -2).flatten(-2) * of_points).sum(-1)
+        sampled.append(grid_sample(image, grid, align_corners=False))
+        start += height * width
+    point_weights = weights.transpose(1, 2).reshape(images * heads, 1, queries, -1)
+    total = (torch.stack(sampled, -2).flatten(-2) * point_weights).sum(-1)
     return total.reshape(images, heads, channels, queries).permute(0, 3, 1, 2)
 
 
@@ -61,7 +61,7 @@ def milliseconds(call: Callable[[], object], calls: int = 1, samples: int = 30) 
 
     With several calls in a sample, the CPU prepares one while the GPU computes the one before, as in training.
     """
-    taken = []
+    times = []
     for sample in range(samples + 5):
         torch.cuda.synchronize()
         start = time.perf_counter()
@@ -69,5 +69,5 @@ def milliseconds(call: Callable[[], object], calls: int = 1, samples: int = 30) 
             call()
         torch.cuda.synchronize()
         if sample >= 5:
-            taken.append(1000 * (time.perf_counter() - start) / calls)
-    return statistics.median(taken), min(taken), max(taken)
+            times.append(1000 * (time.perf_counter() - start) / calls)
+    return statistics.median(times), min(times), max(times)
