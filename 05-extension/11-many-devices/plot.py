@@ -23,4 +23,4 @@ def draw(figure, record):
     left.set_title(next(line for line in record.output if line.startswith("NCCL ")).split(";")[0])
 
 
-plots.main(draw, "Left: microseconds for one all-reduce over the size of the message. Right: its bus bandwidth and that of the links", size=(9.6, 4.2))
+plots.main(draw, "Microseconds for one all-reduce, and its bus bandwidth, over the size of the message", size=(9.6, 4.2))

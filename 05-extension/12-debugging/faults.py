@@ -2,12 +2,13 @@
 
 python3 faults.py bounds ours|pytorch [caching]
 python3 faults.py index ours|pytorch [dsa]
-python3 faults.py lifetime ours|pytorch [repaired]
+python3 faults.py lifetime ours|pytorch [wait_stream|record_stream]
 Each prints one line.
 """
 
 import ctypes
 import sys
+import time
 from ctypes import byref, c_float, c_size_t, c_uint, c_void_p
 
 from allocator import Allocator
@@ -16,6 +17,7 @@ from common.built import built
 from common.driver import cu, current, primary
 
 COUNT = 128  # floats: 512 bytes, so that no padding follows a tensor
+SIZE = 4 * COUNT
 FUNCTIONS = {}
 
 
@@ -39,6 +41,22 @@ def read(address: int, count: int = 1) -> list[float]:
     return list(values)
 
 
+def wait_stream(waiting: c_void_p | None, other: c_void_p | None) -> None:
+    """Later work in one stream waits for all work that the other has now. PyTorch's wait_stream makes the same calls. None is the default stream."""
+    event = c_void_p()
+    cu.cuEventCreate(byref(event), c_uint(2))  # CU_EVENT_DISABLE_TIMING
+    cu.cuEventRecord(event, other)
+    cu.cuStreamWaitEvent(waiting, event, c_uint(0))
+    cu.cuEventDestroy_v2(event)
+
+
+class Ours(Allocator):
+    """The model, with one of the two repairs."""
+
+    def wait_stream(self, side: c_void_p) -> None:
+        wait_stream(None, side)
+
+
 class OfPyTorch:
     """PyTorch's allocator, with the interface of our Allocator. Each piece of memory is a tensor that we keep until it is freed."""
 
@@ -55,18 +73,21 @@ class OfPyTorch:
     def free(self, address: int, size: int) -> None:
         del self.tensors[address]
 
-    def record_stream(self, address: int, stream: c_void_p) -> None:
-        self.tensors[address].record_stream(self.torch.cuda.ExternalStream(stream.value))
+    def record_stream(self, address: int, side: c_void_p) -> None:
+        self.tensors[address].record_stream(self.torch.cuda.ExternalStream(side.value))
+
+    def wait_stream(self, side: c_void_p) -> None:
+        self.torch.cuda.current_stream().wait_stream(self.torch.cuda.ExternalStream(side.value))
 
 
-def memory_of(whose: str, caching: bool) -> Allocator | OfPyTorch:
-    return Allocator(caching) if whose == "ours" else OfPyTorch()
+def memory_of(whose: str, caching: bool = True) -> Ours | OfPyTorch:
+    return Ours(caching) if whose == "ours" else OfPyTorch()
 
 
-def bounds(whose: str, caching: bool) -> str:
+def bounds(whose: str, caching: str) -> str:
     """Fills one tensor, and looks at the first element of the next."""
-    memory = memory_of(whose, caching)
-    first, second = memory.allocate(4 * COUNT), memory.allocate(4 * COUNT)
+    memory = memory_of(whose, bool(caching))
+    first, second = memory.allocate(SIZE), memory.allocate(SIZE)
     cu.cuMemsetD32_v2(c_void_p(second), 0, c_size_t(COUNT))
     cu.cuMemsetD32_v2(c_void_p(first), 0, c_size_t(COUNT))
     launch("fill", None, c_void_p(first), c_uint(COUNT), c_float(7))
@@ -74,10 +95,10 @@ def bounds(whose: str, caching: bool) -> str:
     return "overwritten" if read(second) == [7] else "unchanged"
 
 
-def index(whose: str, dsa: bool) -> str:
+def index(whose: str, dsa: str) -> str:
     """Gathers with one index outside the table, and says which call reports it."""
-    memory = memory_of(whose, True)
-    table, wanted, y = (memory.allocate(4 * COUNT) for _ in range(3))
+    memory = memory_of(whose)
+    table, wanted, y = (memory.allocate(SIZE) for _ in range(3))
     for address in table, wanted:
         cu.cuMemsetD32_v2(c_void_p(address), 0, c_size_t(COUNT))
     cu.cuMemsetD32_v2(c_void_p(wanted + 4 * 42), 1000, c_size_t(1))
@@ -93,7 +114,7 @@ def index(whose: str, dsa: bool) -> str:
 
 
 def with_dsa(table: c_void_p, wanted: c_void_p, y: c_void_p) -> str:
-    """The same with PyTorch's own macro for assertions. A PyTorch that is built with it reports the failure when it synchronizes."""
+    """The same with PyTorch's own macro for assertions. Only a PyTorch that was built with TORCH_USE_CUDA_DSA can report the failure."""
     import torch
 
     try:
@@ -104,37 +125,48 @@ def with_dsa(table: c_void_p, wanted: c_void_p, y: c_void_p) -> str:
     return "no call"
 
 
-def lifetime(whose: str, repaired: bool) -> str:
-    """A second stream reads x after it has been freed, and after the next tensor has been given its memory. A flag holds the second stream back."""
-    memory = memory_of(whose, True)
-    size = 4 * COUNT
-    flag, x, y = memory.allocate(4), memory.allocate(size), memory.allocate(size)
-    cu.cuMemsetD32_v2(c_void_p(flag), 0, c_size_t(1))
+def double(memory: Ours | OfPyTorch, side: c_void_p, x: int, y: int, repair: str) -> None:
+    """An op that computes y = 2 x in the stream `side`, from a copy of x. The copy is a temporary, which is freed when the op returns."""
+    temporary = memory.allocate(SIZE)
+    cu.cuMemcpyDtoDAsync_v2(c_void_p(temporary), c_void_p(x), c_size_t(SIZE), None)
+    wait_stream(side, None)  # for the copy
+    launch("twice", side, c_void_p(temporary), c_void_p(y), c_uint(COUNT))
+    if repair == "record_stream":
+        memory.record_stream(temporary, side)
+    elif repair == "wait_stream":
+        memory.wait_stream(side)
+    memory.free(temporary, SIZE)
+
+
+def lifetime(whose: str, repair: str) -> str:
+    """A second stream reads an op's temporary after it has been freed and the next tensor has been given its memory. A flag holds the stream back."""
+    memory = memory_of(whose)
+    flag, x, y = memory.allocate(4), memory.allocate(SIZE), memory.allocate(SIZE)
+    side, third = c_void_p(), c_void_p()
+    for stream in side, third:
+        cu.cuStreamCreate(byref(stream), 1)  # CU_STREAM_NON_BLOCKING
     cu.cuMemsetD32_v2(c_void_p(x), 0x3F800000, c_size_t(COUNT))  # 1.0f
-    main, side = c_void_p(), c_void_p()
-    cu.cuStreamCreate(byref(main), 1)
-    cu.cuStreamCreate(byref(side), 1)
-    launch("twice", side, c_void_p(x), c_void_p(y), c_uint(0))  # a first launch may wait for the whole GPU, and the next must not
+    double(memory, side, x, y, repair)  # a first launch may wait for the whole GPU, and the next must not
+    cu.cuCtxSynchronize()
+    for address in flag, y:
+        cu.cuMemsetD32_v2(c_void_p(address), 0, c_size_t(1))
     cu.cuCtxSynchronize()
 
     cu.cuStreamWaitValue32_v2(side, c_void_p(flag), c_uint(1), c_uint(1))  # until the flag is 1
-    launch("twice", side, c_void_p(x), c_void_p(y), c_uint(COUNT))
-    if repaired and whose == "pytorch":
-        memory.record_stream(x, side)
-    elif repaired:
-        cu.cuStreamWriteValue32_v2(main, c_void_p(flag), c_uint(1), c_uint(0))
-        cu.cuStreamSynchronize(side)
-    memory.free(x, size)
-    z = memory.allocate(size)
-    cu.cuMemsetD32Async(c_void_p(z), c_uint(0x42480000), c_size_t(COUNT), main)  # 50.0f
-    cu.cuStreamSynchronize(main)
-    cu.cuStreamWriteValue32_v2(main, c_void_p(flag), c_uint(1), c_uint(0))
+    double(memory, side, x, y, repair)
+    z = memory.allocate(SIZE)
+    cu.cuMemsetD32Async(c_void_p(z), c_uint(0x42480000), c_size_t(COUNT), None)  # 50.0f
+    if repair == "wait_stream":
+        time.sleep(0.1)  # long enough to fill z, if the default stream did not wait
+    else:
+        cu.cuStreamSynchronize(None)  # z is filled
+    cu.cuStreamWriteValue32_v2(third, c_void_p(flag), c_uint(1), c_uint(0))
     cu.cuCtxSynchronize()
     return f"{read(y)[0]:g}"
 
 
 if __name__ == "__main__":
-    fault, whose, *repaired = sys.argv[1:]
+    fault, whose, option = [*sys.argv[1:], ""][:3]
     with current(primary(0)):
         load_kernels()
-        print({"bounds": bounds, "index": index, "lifetime": lifetime}[fault](whose, bool(repaired)))
+        print({"bounds": bounds, "index": index, "lifetime": lifetime}[fault](whose, option))
