@@ -6,19 +6,19 @@ IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", tor
 
 
 def source_of(expression: str, inputs: dict[str, torch.dtype], output: torch.dtype) -> str:
-    """CUDA C++ of a kernel `apply`: it takes the addresses of the inputs, in their order, that of the result, and the number of elements (unsigned).
+    """CUDA C++ of a kernel `apply`. It takes the addresses of the inputs in their order, the address of the result, and the number of elements
+    (unsigned).
 
-    In the expression, "x * x + b", each input's name means the element that is this thread's turn. There may be more threads than elements, and an
-    input may have any name, also i.
+    In the expression, such as "x * x + b", the name of an input denotes this thread's element. There may be more threads than elements, and an
+    input may have any name, including i.
     """
-    # Ours are the names with underscores at the end.
     addresses = "".join(f"const {IN_C[dtype]}* {name}_, " for name, dtype in inputs.items())
-    elements = "".join(f"    const {IN_C[dtype]} {name} = {name}_[turn__];\n" for name, dtype in inputs.items())
+    elements = "".join(f"    const {IN_C[dtype]} {name} = {name}_[index__];\n" for name, dtype in inputs.items())
     return f"""
 extern "C" __global__ void apply({addresses}{IN_C[output]}* result__, unsigned count__) {{
-  const unsigned turn__ = blockIdx.x * blockDim.x + threadIdx.x;
-  if (turn__ < count__) {{
-{elements}    result__[turn__] = {expression};
+  const unsigned index__ = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index__ < count__) {{
+{elements}    result__[index__] = {expression};
   }}
 }}
 """

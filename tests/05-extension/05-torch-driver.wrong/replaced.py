@@ -1,22 +1,23 @@
 # Rejected with: "only whole names are inputs"
-# Replaces every x in the text by x[i], also inside other names.
+# Replaces every x in the text by x[i], even inside other names.
 import torch
 
 IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", torch.int64: "long long"}
 
 
 def source_of(expression: str, inputs: dict[str, torch.dtype], output: torch.dtype) -> str:
-    """CUDA C++ of a kernel `apply`: it takes the addresses of the inputs, in their order, that of the result, and the number of elements (unsigned).
+    """CUDA C++ of a kernel `apply`. It takes the addresses of the inputs in their order, the address of the result, and the number of elements
+    (unsigned).
 
-    In the expression, "x * x + b", each input's name means the element that is this thread's turn. There may be more threads than elements, and an
-    input may have any name, also i.
+    In the expression, such as "x * x + b", the name of an input denotes this thread's element. There may be more threads than elements, and an
+    input may have any name, including i.
     """
-    parameters = "".join(f"const {IN_C[dtype]}* {name}, " for name, dtype in inputs.items())
+    addresses = "".join(f"const {IN_C[dtype]}* {name}, " for name, dtype in inputs.items())
     for name in inputs:
-        expression = expression.replace(name, f"{name}[turn__]")
+        expression = expression.replace(name, f"{name}[index__]")
     return f"""
-extern "C" __global__ void apply({parameters}{IN_C[output]}* result__, unsigned count__) {{
-  const unsigned turn__ = blockIdx.x * blockDim.x + threadIdx.x;
-  if (turn__ < count__) result__[turn__] = {expression};
+extern "C" __global__ void apply({addresses}{IN_C[output]}* result__, unsigned count__) {{
+  const unsigned index__ = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index__ < count__) result__[index__] = {expression};
 }}
 """

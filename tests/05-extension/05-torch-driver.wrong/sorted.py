@@ -6,20 +6,21 @@ IN_C = {torch.float32: "float", torch.float64: "double", torch.int32: "int", tor
 
 
 def source_of(expression: str, inputs: dict[str, torch.dtype], output: torch.dtype) -> str:
-    """CUDA C++ of a kernel `apply`: it takes the addresses of the inputs, in their order, that of the result, and the number of elements (unsigned).
+    """CUDA C++ of a kernel `apply`. It takes the addresses of the inputs in their order, the address of the result, and the number of elements
+    (unsigned).
 
-    In the expression, "x * x + b", each input's name means the element that is this thread's turn. There may be more threads than elements, and an
-    input may have any name, also i.
+    In the expression, such as "x * x + b", the name of an input denotes this thread's element. There may be more threads than elements, and an
+    input may have any name, including i.
     """
-    # The formula is a function of its own: in there, the inputs' names are the only ones.
+    # The formula becomes a function of its own, in which the inputs' names are the only names.
     elements = ", ".join(f"const {IN_C[dtype]} {name}" for name, dtype in inputs.items())
     addresses = "".join(f"const {IN_C[dtype]}* input{place}, " for place, (_, dtype) in enumerate(sorted(inputs.items())))
-    own = ", ".join(f"input{place}[turn]" for place in map(sorted(inputs).index, inputs))
+    own = ", ".join(f"input{place}[index]" for place in map(sorted(inputs).index, inputs))
     return f"""
 __device__ {IN_C[output]} formula({elements}) {{ return {expression}; }}
 
 extern "C" __global__ void apply({addresses}{IN_C[output]}* result, unsigned count) {{
-  const unsigned turn = blockIdx.x * blockDim.x + threadIdx.x;
-  if (turn < count) result[turn] = formula({own});
+  const unsigned index = blockIdx.x * blockDim.x + threadIdx.x;
+  if (index < count) result[index] = formula({own});
 }}
 """

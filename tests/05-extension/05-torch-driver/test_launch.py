@@ -1,13 +1,17 @@
 # The lesson's op and its launches: tensors that fit together are computed, and others are rejected before the launch.
+import ctypes
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import kernels
 import main
 import nvrtc
 import pytest
 import torch
+
+from common.driver import cu
 
 pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="found no NVRTC that works with this driver")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -63,6 +67,25 @@ def test_a_launch_rejects_tensors_of_different_sizes_or_with_gaps(tmp_path):
 def test_a_launch_rejects_more_elements_than_a_32_bit_number_can_count(tmp_path):
     many = torch.empty(1 << 32, dtype=torch.int8, device="meta")
     refused(ValueError, "4294967296 elements are too many", kernels.Kernels("", tmp_path).launch, "forward", (), many)
+
+
+def test_a_thread_without_a_current_context_can_launch(tmp_path):
+    """Autograd's threads start without one, like every thread. In the main thread, PyTorch may have made the primary context current."""
+    x, b, y = torch.arange(6.0, device=DEVICE), torch.ones(6, device=DEVICE), torch.zeros(6, device=DEVICE)
+
+    def current_context():
+        context = ctypes.c_void_p()
+        cu.cuCtxGetCurrent(ctypes.byref(context))
+        return context.value
+
+    def work():
+        before = current_context()
+        kernels.Kernels(main.SOURCE, tmp_path).launch("forward", ("-DReal=float",), x, b, y)
+        return before, current_context()
+
+    with ThreadPoolExecutor(1) as fresh:
+        assert fresh.submit(work).result() == (None, None)
+    assert y.tolist() == [1, 2, 5, 10, 17, 26]
 
 
 def test_threads_that_compile_the_same_source_share_one_file(tmp_path, monkeypatch):

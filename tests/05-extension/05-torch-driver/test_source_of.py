@@ -52,8 +52,8 @@ def test_only_whole_names_are_inputs(apply):
 
 def test_an_input_may_have_any_name(apply):
     one, two = torch.full((4,), 1.0), torch.full((4,), 2.0)
-    pairs = [("i", "n"), ("index", "count"), ("out", "result"), ("turn", "own"), ("x", "all_x"), ("x_", "x"), ("x0", "x1")]
-    for first, second in [*pairs, ("turn_", "count_"), ("turn__", "result__"), ("formula", "apply"), ("input0", "input1")]:
+    pairs = [("i", "n"), ("index", "count"), ("out", "result"), ("element", "own"), ("x", "all_x"), ("x_", "x"), ("x0", "x1")]
+    for first, second in [*pairs, ("index_", "count_"), ("index__", "result__"), ("formula", "apply"), ("input0", "input1")]:
         assert apply(f"{first} - {second}", **{first: one, second: two}).tolist() == [-1] * 4, f"{first} and {second}"
 
 
