@@ -1,5 +1,6 @@
 # Measures y = x² + b and a matrix product: eager, compiled, in CUDA graphs, with our kernels. Checks first, then times.
 import ctypes
+import re
 import sys
 from collections.abc import Callable
 
@@ -35,7 +36,7 @@ def speed_of_a_copy() -> float:
     """Bytes per second that a copy reads and writes: what a memory-bound kernel can reach."""
     source = torch.ones(sizes()[-1], device=DEVICE)
     copy = torch.empty_like(source)
-    return 2 * source.nbytes / measure(lambda: copy.copy_(source), wait, 7).median
+    return 2 * source.nbytes / measure(lambda: copy.copy_(source), wait).median
 
 
 # ---- Are the results correct? --------------------------------------------------------------------------------------------
@@ -88,16 +89,21 @@ def why_not(way: Way) -> str:
     return ""
 
 
-def kernels_of(work: Callable[[], object]) -> str:
-    """How many kernels work() runs on the GPU, counted by PyTorch's profiler."""
-    if not ON_GPU:
-        return ""
+def profiled(work: Callable[[], object]) -> list[tuple[str, float]]:
+    """The kernels, copies and memsets that work() runs on the GPU, from PyTorch's profiler: name and time in µs."""
     work()
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA], acc_events=True) as profile:
         work()
         wait()
     events = [event for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA]
-    return str(sum("memcpy" not in event.name.lower() and "memset" not in event.name.lower() for event in events))
+    return [(event.name, event.time_range.elapsed_us()) for event in events]
+
+
+def kernels_of(work: Callable[[], object]) -> str:
+    """How many kernels work() runs on the GPU."""
+    if not ON_GPU:
+        return ""
+    return str(sum("memcpy" not in name.lower() and "memset" not in name.lower() for name, _ in profiled(work)))
 
 
 def time_way(way: Way) -> tuple[dict[int, Timing], str]:
@@ -112,7 +118,7 @@ def time_way(way: Way) -> tuple[dict[int, Timing], str]:
         wanted = tuple(result.clone() for result in ways()[0].prepare(data)())
         if way.is_network and not all(close(*pair) for pair in zip(work(), wanted, strict=True)):
             raise ValueError(f"{way.name} computes wrong results, so it is not timed")
-        found[elements] = measure(work, wait, least=2e-2, parts=LAYERS)
+        found[elements] = measure(work, wait, parts=LAYERS)
         kernels = kernels_of(work)
     torch.compiler.reset()
     return found, kernels
@@ -143,6 +149,23 @@ def time_the_op(bytes_per_second: float) -> None:
         print(f"skipped ({reason}): {'; '.join(names)}")
 
 
+def list_kernels() -> None:
+    """Prints what each way runs on the GPU at the smallest and at the largest size, and how long that takes. Times nothing else."""
+    if not ON_GPU:
+        print("skipped: the profiler lists the kernels of a GPU, and PyTorch sees no GPU here")
+        return
+    for way in ways():
+        for elements in (size for size in (sizes()[0], sizes()[-1]) if size <= way.largest):
+            ran: dict[str, list[float]] = {}
+            for name, taken in profiled(way.prepare(inputs(elements))):
+                ran.setdefault(re.sub(r"^void |at::native::|\(anonymous namespace\)::|std::", "", name), []).append(taken)
+            total = sum(map(sum, ran.values()))
+            print(f"{way.name}, {as_size(elements)} elements: the GPU works for {total / LAYERS:.1f} µs per layer")
+            for name, times in ran.items():
+                print(f"{len(times):6} x {sum(times) / len(times):7.1f} µs  {name[:90]}", flush=True)
+        torch.compiler.reset()
+
+
 # ---- the product of two matrices -----------------------------------------------------------------------------------------
 
 
@@ -160,7 +183,7 @@ def time_products() -> None:
     }
     if ON_GPU:
         ways |= {"our kernel": (speed.multiply, "cuda", 4096), "torch, GPU": (torch.matmul, "cuda", 4096)}
-    print("\nproduct of two n x n matrices, in GFLOP/s")
+    print("\nproduct of two n x n matrices, in GFLOP/s; on the CPU, in one thread")
     print("        n | " + " | ".join(f"{name:>10}" for name in ways))
     for n in (16, 64, 256, 512, 1024) + ((4096,) if ON_GPU else ()):
         a, b = torch.randn(n, n), torch.randn(n, n)
@@ -172,7 +195,7 @@ def time_products() -> None:
             pair = (a.tolist(), b.tolist()) if where == "lists" else (a.to(where), b.to(where))
             if not torch.allclose(torch.as_tensor(multiply(*pair)).cpu(), wanted, rtol=1e-3, atol=1e-2):
                 raise ValueError(f"{name} computes a wrong product, so it is not timed")
-            cells.append(f"{2e-9 * n**3 / measure(lambda: multiply(*pair), wait, 7).median:10.3f}")
+            cells.append(f"{2e-9 * n**3 / measure(lambda: multiply(*pair), wait).median:10.3f}")
         print(f"{n:9} | " + " | ".join(cells))
     if not ON_GPU:
         print("skipped: our kernel and torch on a GPU: PyTorch sees no GPU here")
@@ -186,7 +209,11 @@ def main() -> int:
     print("our kernels, launched with the driver API: correct")
     bytes_per_second = speed_of_a_copy()
     of_peak = f", {bytes_per_second / peak():.0%} of peak" if peak() else ""
-    print(f"{torch.cuda.get_device_name() if ON_GPU else 'this CPU'}: a copy moves {bytes_per_second / 1e9:.1f} GB/s{of_peak}\n")
+    device = torch.cuda.get_device_name() if ON_GPU else "this CPU"
+    print(f"PyTorch {torch.__version__}, {device}: a copy moves {bytes_per_second / 1e9:.1f} GB/s{of_peak}\n")
+    if "--kernels" in sys.argv:
+        list_kernels()
+        return 0
     time_the_op(bytes_per_second)
     time_products()
     return 0

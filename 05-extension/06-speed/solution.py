@@ -22,7 +22,7 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
     A value that one kernel writes and a later one reads stays in a register. Each name occurs once, in the order of its first appearance.
     """
-    # It reads what no kernel before has written, and writes what is kept.
+    # The fused kernel reads what no earlier kernel has written, and writes what is kept.
     reads: dict[str, None] = {}  # a dictionary keeps the order and has each name once
     writes: dict[str, None] = {}
     for kernel in kernels:

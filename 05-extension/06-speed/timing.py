@@ -17,7 +17,7 @@ class Timing:
         return f"{self.median * 1e6:7.1f} ± {(self.high - self.low) / 2 * 1e6:<5.1f}"
 
 
-def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 11, least: float = 2e-3, parts: int = 1) -> Timing:
+def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 11, least: float = 2e-2, parts: int = 1) -> Timing:
     """Times one of the `parts` that work() consists of. wait() returns when all work has finished. A sample takes at least `least` seconds."""
 
     def seconds(times: int) -> float:

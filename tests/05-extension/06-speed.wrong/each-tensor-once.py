@@ -6,19 +6,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kernel:
-    """One pass over the memory: the names of the tensors that it reads and writes. A name can occur twice: x * x."""
+    """The names of the tensors that a kernel reads and writes. A name may occur twice, as in x * x."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
 
 
 def traffic(kernel: Kernel, sizes: Mapping[str, int]) -> int:
-    """Each tensor."""
+    """The least number of bytes that the kernel moves to and from memory. `sizes` contains the bytes of each tensor."""
     return sum(sizes[name] for name in set(kernel.reads + kernel.writes))
 
 
 def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
-    """Reads what no earlier node in the pass has written, and writes what is used later."""
+    """One kernel that does the work of all, in their order. Of the tensors that they write, only those in `keep` are needed afterwards.
+
+    A value that one kernel writes and a later one reads stays in a register. Each name occurs once, in the order of its first appearance.
+    """
+    # The fused kernel reads what no earlier kernel has written, and writes what is kept.
     reads: dict[str, None] = {}  # a dictionary keeps the order and has each name once
     writes: dict[str, None] = {}
     for kernel in kernels:
@@ -28,5 +32,10 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
 
 def seconds(kernels: Sequence[Kernel], sizes: Mapping[str, int], bandwidth: float, overhead: float) -> float:
-    """Small tensors: as many overheads as kernels. Large ones: as many bytes as there are."""
+    """The time that the kernels take in one stream. `bandwidth` is in bytes per second.
+
+    The CPU needs `overhead` seconds to launch a kernel. While it launches one, the GPU is busy with the one before. So the
+    time of each kernel is the larger of two: its launch, or its memory traffic.
+    """
+    # With small tensors, every kernel costs an overhead. With large ones, every byte costs time.
     return sum(max(overhead, traffic(kernel, sizes) / bandwidth) for kernel in kernels)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Kernel:
-    """One pass over the memory: the names of the tensors that it reads and writes. A name can occur twice: x * x."""
+    """The names of the tensors that a kernel reads and writes. A name may occur twice, as in x * x."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
@@ -23,7 +23,6 @@ def fuse(kernels: Sequence[Kernel], keep: Sequence[str]) -> Kernel:
 
     A value that one kernel writes and a later one reads stays in a register. Each name occurs once, in the order of its first appearance.
     """
-    # It reads what no earlier node has written, and writes what is used later.
     reads: dict[str, None] = {}  # a dictionary keeps the order and has each name once
     writes: dict[str, None] = {}
     for kernel in kernels:
