@@ -107,7 +107,7 @@ def correct() -> bool:
 
 
 def show_the_order_of_a_sum() -> None:
-    """The last digits of a sum depend on its order. Here the order is reversed on purpose; with atomics it is random."""
+    """The last digits of a sum depend on its order. Here, the order is reversed on purpose. With atomics, no order is guaranteed."""
     many = torch.cat([torch.zeros(200, 1), torch.rand(200, 2) * 4, 8 + torch.rand(200, 2) * 4], 1)
     feature, incoming = torch.randn(1, 1, 12, 12, requires_grad=True), torch.randn(200, 1, 4, 4)
     one = torch.autograd.grad(real_ops.roi_align(feature, many, 4), feature, incoming)[0]
