@@ -73,6 +73,12 @@ def compiled(device: str) -> str:
     return check(torch.allclose(y, 2 * (x.t() ** 2 + b)) and torch.allclose(x.grad, 4 * x), "a value or a gradient is wrong")
 
 
+def vectorized(device: str) -> str:
+    x, b = torch.rand(5, 30, 40, device=device), torch.rand(40, device=device)
+    torch._C._functorch._set_vmap_fallback_enabled(False)  # without a rule, vmap now raises an error instead of calling the op in a loop
+    return close(torch.vmap(OP, in_dims=(0, None))(x, b), x, b)
+
+
 def empty(device: str) -> str:
     y = OP(torch.empty(0, 3, device=device), torch.ones(3, device=device))
     after = torch.ones(3, device=device) + 1  # an error that was not checked would be reported here
@@ -111,6 +117,7 @@ CHECKS = {
     "no elements": empty,
     "autocast: 300² + 1": autocast,
     "torch.compile, Inductor": compiled,
+    "torch.vmap": vectorized,
     "CUDA graph": captured,
     "the second GPU": second_device,
 }

@@ -107,6 +107,28 @@ def test_forward_and_backward_compile_into_one_graph_each(square_plus, device):
             torch.testing.assert_close(found, expected)
 
 
+def test_vmap_calls_the_ops_once_for_a_whole_batch(square_plus, device):
+    torch._C._functorch._set_vmap_fallback_enabled(False)  # without a rule, vmap now raises an error instead of calling the op in a loop
+    vmap, op = torch.vmap, square_plus.square_plus
+    x, b = torch.rand(4, 5, 3, device=device), torch.rand(5, 3, device=device)
+    for y in (vmap(op, (0, None))(x, b), vmap(op, (2, 1), 2)(x, b), vmap(vmap(op), (0, None))(x, b)):
+        torch.testing.assert_close(y, x * x + b)
+    torch.testing.assert_close(vmap(op, (None, 0))(b, x), b * b + x)
+
+
+def test_gradients_for_each_element_of_a_batch(square_plus, device):
+    torch._C._functorch._set_vmap_fallback_enabled(False)
+    x, b = torch.rand(4, 5, 3, device=device, requires_grad=True), torch.rand(3, device=device, requires_grad=True)
+    bs = b.detach().expand(len(x), *b.shape).requires_grad_()
+    (per_element,) = torch.autograd.grad(torch.vmap(square_plus.square_plus)(x, bs).sum(), bs)
+    assert per_element.tolist() == [[5.0] * 3] * 4
+
+    y, g = square_plus.square_plus(x, b), torch.rand(6, 4, 5, 3, device=device)
+    dx, db = torch.vmap(lambda g: torch.autograd.grad(y, (x, b), g, retain_graph=True))(g)
+    torch.testing.assert_close(dx, 2 * x * g)
+    torch.testing.assert_close(db, g.sum((1, 2)))
+
+
 def test_invalid_input_is_rejected_with_a_clear_message(square_plus):
     forward = torch.ops.square_plus.forward
     with pytest.raises(RuntimeError, match="\"square_plus\" not implemented for 'Int'"):

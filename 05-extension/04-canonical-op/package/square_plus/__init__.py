@@ -3,6 +3,7 @@
 Importing this package loads the compiled library and registers it. It does not start CUDA, so a process may still fork.
 """
 
+import functools
 import pathlib
 from typing import Any
 
@@ -44,8 +45,17 @@ def second_gradients(ctx: Any, h: Tensor) -> tuple[Tensor, Tensor]:
     return ops.backward(g, h), ops.backward(x, h)
 
 
+def batched(op: Any, info: Any, in_dims: tuple[int | None, int | None], first: Tensor, second: Tensor) -> tuple[Tensor, int]:
+    """What torch.vmap needs: one call for a whole batch. in_dims says which dimension of each input is the batch, if it has one."""
+    tensors = [tensor if dim is None else tensor.movedim(dim, 0) for tensor, dim in zip((first, second), in_dims)]
+    return op(*torch.broadcast_tensors(*tensors)), 0  # the batch is dimension 0 of the result
+
+
 torch.library.register_autograd("square_plus::forward", gradients, setup_context=save_x)
 torch.library.register_autograd("square_plus::backward", second_gradients, setup_context=save_inputs)
+
+for op in ops.forward.default, ops.backward.default:
+    torch.library.register_vmap(op, functools.partial(batched, op))
 
 # Inside torch.autocast, compute in float32: squares overflow float16 from 256 on.
 for device in "cpu", "cuda":
