@@ -1,6 +1,7 @@
 // y = x² + b, forward and backward, each in one pass over memory, and the product of two matrices. x has `rows` rows of
 // `columns` floats, and b has one float for each column.
 
+// Rows have unsigned numbers, because the last step of a loop can lead beyond the largest int.
 // Four adjacent floats are one 128-bit load. Where an address or the number of columns is not a multiple of four
 // floats, the kernels fall back to one float.
 template <class Vector>
@@ -22,8 +23,8 @@ union Floats {
 
 // Loads `Count` rows of a column, `apart` rows from each other. All loads are issued before the first value is used.
 template <int Count, class Vector>
-__device__ void load(Floats<Vector> (&v)[Count], const Vector* from, int row, int apart, int rows, int columns,
-                     int column) {
+__device__ void load(Floats<Vector> (&v)[Count], const Vector* from, unsigned row, unsigned apart, unsigned rows,
+                     int columns, int column) {
 #pragma unroll
   for (int i = 0; i < Count; ++i) {
     if (row + i * apart < rows) v[i].vector = from[static_cast<long long>(row + i * apart) * columns + column];
@@ -32,16 +33,17 @@ __device__ void load(Floats<Vector> (&v)[Count], const Vector* from, int row, in
 
 // A block computes strips of 4 * blockDim.y adjacent rows. A thread stays in its columns, so it loads b once.
 template <class Vector>
-__device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__ b, Vector* __restrict__ y, int rows,
-                        int columns) {
+__device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__ b, Vector* __restrict__ y,
+                        unsigned rows, int columns) {
   constexpr int kRows = 4;
-  const int column = blockIdx.x * blockDim.x + threadIdx.x, strip = kRows * blockDim.y;
+  const int column = blockIdx.x * blockDim.x + threadIdx.x;
+  const unsigned strip = kRows * blockDim.y;
   if (column >= columns) return;
   Floats<Vector> bias;
   bias.vector = b[column];
-  for (int first = blockIdx.y * strip; first < rows; first += gridDim.y * strip) {
+  for (unsigned first = blockIdx.y * strip; first < rows; first += gridDim.y * strip) {
     Floats<Vector> v[kRows];
-    const int row = first + threadIdx.y;
+    const unsigned row = first + threadIdx.y;
     load(v, x, row, blockDim.y, rows, columns, column);
 #pragma unroll
     for (int i = 0; i < kRows; ++i) {
@@ -58,14 +60,14 @@ __device__ void forward(const Vector* __restrict__ x, const Vector* __restrict__
 // the shape.
 template <class Vector>
 __device__ void backward(const Vector* __restrict__ g, const Vector* __restrict__ x, Vector* __restrict__ dx,
-                         Vector* __restrict__ sums, int rows, int columns, int strip) {
+                         Vector* __restrict__ sums, unsigned rows, int columns, unsigned strip) {
   constexpr int kRows = 8;
   __shared__ Floats<Vector> shared[256];
   const int column = blockIdx.x * blockDim.x + threadIdx.x, me = threadIdx.y * blockDim.x + threadIdx.x;
-  const int last = min(rows, static_cast<int>(blockIdx.y + 1) * strip);
+  const unsigned last = min(rows, (blockIdx.y + 1) * strip);
   Floats<Vector> sum = {};
   if (column < columns) {
-    for (int row = blockIdx.y * strip + threadIdx.y; row < last; row += kRows * blockDim.y) {
+    for (unsigned row = blockIdx.y * strip + threadIdx.y; row < last; row += kRows * blockDim.y) {
       Floats<Vector> gradient[kRows], v[kRows];
       load(v, x, row, blockDim.y, last, columns, column);
       load(gradient, g, row, blockDim.y, last, columns, column);
@@ -93,19 +95,19 @@ __device__ void backward(const Vector* __restrict__ g, const Vector* __restrict_
 }
 
 extern "C" __global__ void __launch_bounds__(256)
-    forward_1(const float* x, const float* b, float* y, int rows, int columns) {
+    forward_1(const float* x, const float* b, float* y, unsigned rows, int columns) {
   forward(x, b, y, rows, columns);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    forward_4(const float4* x, const float4* b, float4* y, int rows, int columns) {
+    forward_4(const float4* x, const float4* b, float4* y, unsigned rows, int columns) {
   forward(x, b, y, rows, columns);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    backward_1(const float* g, const float* x, float* dx, float* sums, int rows, int columns, int strip) {
+    backward_1(const float* g, const float* x, float* dx, float* sums, unsigned rows, int columns, unsigned strip) {
   backward(g, x, dx, sums, rows, columns, strip);
 }
 extern "C" __global__ void __launch_bounds__(256)
-    backward_4(const float4* g, const float4* x, float4* dx, float4* sums, int rows, int columns, int strip) {
+    backward_4(const float4* g, const float4* x, float4* dx, float4* sums, unsigned rows, int columns, unsigned strip) {
   backward(g, x, dx, sums, rows, columns, strip);
 }
 
@@ -115,7 +117,7 @@ extern "C" __global__ void __launch_bounds__(1024) add_rows(const float* sums, f
   const int column = blockIdx.x * 8 + threadIdx.x;
   float sum = 0;
   if (column < columns) {
-#pragma unroll 4
+#pragma unroll 16
     for (int row = threadIdx.y; row < rows; row += 128) sum += sums[static_cast<long long>(row) * columns + column];
   }
   shared[threadIdx.y][threadIdx.x] = sum;
@@ -130,8 +132,8 @@ extern "C" __global__ void __launch_bounds__(1024) add_rows(const float* sums, f
   if (lane == 0 && blockIdx.x * 8 + warp < columns) db[blockIdx.x * 8 + warp] = sum;
 }
 
-// c = a b, with a of m x k and b of k x n: the rung register_2d of 04-12, for any shape. A block of 256 threads computes a
-// tile of 128 x 128.
+// c = a b, with a of m x k and b of k x n: the rung register_2d of 04-12, for any shape. A block of 256 threads
+// computes a tile of 128 x 128.
 extern "C" __global__ void __launch_bounds__(256)
     multiply(const float* __restrict__ a, const float* __restrict__ b, float* __restrict__ c, int m, int n, int k) {
   constexpr int kTile = 128, kDepth = 8;
