@@ -62,6 +62,8 @@ def attempt(name: str, find, advice: str) -> dict[str, str]:
 def link(name: str, target: object) -> str:
     """Makes build/<name> lead to the target; returns its path from the root."""
     path, new, target = ROOT / "build" / name, ROOT / "build" / f"{name}.{os.getpid()}", os.path.abspath(target)
+    if target == str(path):  # CUDA_HOME=build/toolkit, for example
+        target = os.path.realpath(path)
     try:
         os.symlink(target, new)
         os.replace(new, path)

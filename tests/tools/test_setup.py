@@ -122,6 +122,13 @@ def test_another_toolkit_is_noticed(house):
         assert house.found()["CUDA_VERSION"] == str(version) and house.found()["TOOLKIT"].endswith(place)
 
 
+def test_the_toolkit_may_be_named_by_the_link_that_leads_to_it(house):
+    home = house.toolkit("one")
+    house.set_up(CUDA_HOME=str(home))
+    ended = house.set_up(CUDA_HOME=str(house.root / "build/toolkit"))
+    assert ended.returncode == 0 and os.path.samefile(house.root / "build/toolkit", home), ended.stderr
+
+
 def test_a_toolkit_without_a_whole_nvcc_is_told_apart(house):
     house.set_up(CUDA_HOME=str(house.toolkit("cuda", BY_NVRTC)))
     assert "the wheels of CUDA 12 have no nvcc" in house.found()["WITHOUT_HOST_NVCC"]
