@@ -445,6 +445,14 @@ def test_tests_are_judged_in_it_as_in_a_process_of_their_own(server, tmp_path):
         assert cases["one is one"] is None and "assert 1 == 2" in cases["one is two"], cases
 
 
+def test_the_server_does_without_a_module_that_starts_cuda(tmp_path):
+    (tmp_path / "starts_cuda.py").write_text("import ctypes\nctypes.CDLL('libcuda.so.1').cuInit(0)\n", encoding="utf-8")
+    environment = {**ENVIRONMENT, "LD_LIBRARY_PATH": str(ROOT / "build" / "simulator")}
+    source = "import ctypes, sys\nprint('decimal' in sys.modules, 'starts_cuda' in sys.modules, ctypes.CDLL('libcuda.so.1').cuInit(0))\n"
+    with mock.patch.object(preloaded, "for_python", lambda: {"PYTHONPATH": str(tmp_path)}), preloaded.Server(environment, ["starts_cuda", "decimal"]) as server:
+        assert run_in(server, tmp_path, source, LD_LIBRARY_PATH=environment["LD_LIBRARY_PATH"]).stdout == "True False 0\n"
+
+
 def test_without_the_server_programs_are_started_as_usual(tmp_path):
     with preloaded.Server(ENVIRONMENT, ["decimal"]) as server:
         server.process.kill()

@@ -5,6 +5,7 @@ must not have used CUDA, because its children could not use it then. On a GPU, p
 """
 
 import contextlib
+import ctypes
 import gc
 import json
 import os
@@ -22,6 +23,7 @@ from course.process import run_limited
 
 # PyTorch, and what it imports when torch.compile and opcheck are first used.
 MODULES = ["torch", "torch._dynamo", "torch._inductor.compile_fx", "torch.testing._internal.optests", "pytest"]
+NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED
 
 
 class Server:
@@ -119,10 +121,21 @@ def watched(job, output, errors, status):
     return job["words"]
 
 
+def cuda_is_started():
+    """Has this process initialized the driver? Then its children could not use CUDA."""
+    try:
+        return ctypes.CDLL("libcuda.so.1").cuCtxGetCurrent(ctypes.byref(ctypes.c_void_p())) != NOT_INITIALIZED
+    except OSError:
+        return False
+
+
 def main():
     control, *modules = sys.argv[1:]
     for module in modules:
         __import__(module)
+        if cuda_is_started():  # as torch._inductor.compile_fx of PyTorch 2.11 does it: begin again, without this module
+            modules.remove(module)
+            os.execv(sys.executable, [sys.executable, "-m", "course.test.preloaded", control, *modules])
     gc.freeze()  # the children share these objects, and need not look through them when they end
     own = os.environ["PYTHONPATH"].split(os.pathsep)
     after = [place for place in sys.path[1:] if place not in own]
