@@ -139,6 +139,15 @@ def test_invalid_input_is_rejected_with_a_clear_message(square_plus):
         forward(torch.ones(3), torch.ones(3, dtype=torch.float64))
 
 
+def test_the_fake_implementation_rejects_what_the_op_rejects(square_plus):
+    for op in torch.ops.square_plus.forward, torch.ops.square_plus.backward:
+        x = torch.ones(3, device="meta")
+        for other in (torch.ones(4, device="meta"), torch.ones(3, device="meta", dtype=torch.float64)):
+            with pytest.raises(RuntimeError, match="the two tensors must have the same shape, dtype and device"):
+                op(x, other)
+        assert op(x, x).shape == x.shape
+
+
 def test_the_library_uses_only_the_stable_interface(kernels):
     nm = shutil.which("nm")
     if not nm:

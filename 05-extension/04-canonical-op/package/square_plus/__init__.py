@@ -24,6 +24,8 @@ def square_plus(x: Tensor, b: Tensor) -> Tensor:
 @torch.library.register_fake("square_plus::backward")
 def like_first(first: Tensor, second: Tensor) -> Tensor:
     """What torch.compile needs: the result's shape, dtype, device and strides, without computing it."""
+    alike = first.shape == second.shape and first.dtype == second.dtype and first.device == second.device
+    torch._check(alike, lambda: "square_plus: the two tensors must have the same shape, dtype and device")  # like check_alike
     return torch.empty_like(first, memory_format=torch.contiguous_format)
 
 
