@@ -35,9 +35,6 @@ def reference(x: Tensor, b: Tensor) -> Tensor:
     return x * x + b
 
 
-# Each check raises an error if it fails.
-
-
 def compare(op: Callable[..., Tensor], formula: Callable[..., Tensor], *tensors: Tensor) -> None:
     """Compares op's result and gradients with the formula's. assert_close chooses a tolerance that suits the dtype."""
     inputs = [tensor.detach().requires_grad_() for tensor in tensors]
@@ -47,6 +44,9 @@ def compare(op: Callable[..., Tensor], formula: Callable[..., Tensor], *tensors:
     found = [y, *torch.autograd.grad(y, inputs, g)]
     expected = [expected, *torch.autograd.grad(expected, exact, g.double())]
     torch.testing.assert_close(found, [tensor.to(y.dtype) for tensor in expected])
+
+
+# The checks, for the device "cpu" or "cuda". Each raises an error if it fails.
 
 
 def gradients(device: str) -> None:
