@@ -129,12 +129,12 @@ def double(memory: Ours | OfPyTorch, side: c_void_p, x: int, y: int, repair: str
     """An op that computes y = 2 x in the stream `side`, from a copy of x. The copy is a temporary, which is freed when the op returns."""
     temporary = memory.allocate(SIZE)
     cu.cuMemcpyDtoDAsync_v2(c_void_p(temporary), c_void_p(x), c_size_t(SIZE), None)
-    wait_stream(side, None)  # for the copy
+    wait_stream(side, None)  # side waits for the copy in the default stream
     launch("twice", side, c_void_p(temporary), c_void_p(y), c_uint(COUNT))
     if repair == "record_stream":
         memory.record_stream(temporary, side)
     elif repair == "wait_stream":
-        memory.wait_stream(side)
+        memory.wait_stream(side)  # the default stream waits for the kernel in side
     memory.free(temporary, SIZE)
 
 
