@@ -204,7 +204,7 @@ def profile(theirs) -> None:
     kinds = torch.profiler.ProfilerActivity
     for name, call in calls.items():
         call()
-        with torch.profiler.profile(activities=[kinds.CPU, kinds.CUDA]) as profiler:
+        with torch.profiler.profile(activities=[kinds.CPU, kinds.CUDA], acc_events=True) as profiler:
             for _ in range(10):
                 call()
             torch.cuda.synchronize()

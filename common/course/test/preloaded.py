@@ -133,7 +133,7 @@ def main():
     control, *modules = sys.argv[1:]
     for module in modules:
         __import__(module)
-        if cuda_is_started():  # as torch._inductor.compile_fx of PyTorch 2.11 does it: begin again, without this module
+        if cuda_is_started():  # torch._inductor.compile_fx of PyTorch 2.11 starts it: start this server again, without the module
             modules.remove(module)
             os.execv(sys.executable, [sys.executable, "-m", "course.test.preloaded", control, *modules])
     gc.freeze()  # the children share these objects, and need not look through them when they end
