@@ -266,7 +266,7 @@ class Test:
             return problem
 
     def elsewhere(self, only):
-        return only and self.device.kind not in only
+        return only and not self.device.agrees_with(only)
 
     def note_proven(self, name, only, came):
         if self.elsewhere(only):
@@ -297,8 +297,8 @@ class Test:
             if reason:
                 self.count.skip(f"{lesson}: exercise", reason)
             else:
-                able.append(lesson)
-        for proofs in self.side_by_side(self.prove_exercise, able):
+                able += [(lesson, prove) for prove in self.proofs_of_exercise(lesson)]
+        for proofs in self.side_by_side(lambda pair: pair[1](), able, lambda pair: pair[0]):
             for proof in proofs:
                 self.count.note(*proof)
         self.count.group("exercises: unsolved fails, solution passes")
@@ -314,8 +314,9 @@ class Test:
             cases += filter(None, [faults.case_of(lesson, variant, self.device)])
         return {case.name: case for case in cases}, None
 
-    def prove_exercise(self, lesson):
-        """[(name, why it failed, why it was skipped)] for the lesson's exercise, its solution and its wrong solutions."""
+    def proofs_of_exercise(self, lesson):
+        """A function for the lesson's exercise, one for its solution and one for each wrong solution. They return [(name, why it failed, why it was
+        skipped)]."""
         answers = self.answers[lesson]
         wrong = [variant for variant in answers if variant not in ("exercise", "solution")]
         missing = [name for name in ("exercise", "solution") if name not in answers]
@@ -329,9 +330,12 @@ class Test:
         elif len({checks.names_rejection(answers[variant]) for variant in wrong}) < 2:
             missing.append("second reason to reject: all wrong solutions name the same test case")
         if missing:
-            return [(f"{lesson}: exercise", "there is no " + " and no ".join(missing), None)]
-        proofs = [self.prove_unsolved(lesson)] + self.prove_solution(lesson)
-        return proofs + [self.prove_wrong(lesson, variant, answers[variant]) for variant in wrong]
+            return [lambda: [(f"{lesson}: exercise", "there is no " + " and no ".join(missing), None)]]
+        return [
+            lambda: [self.prove_unsolved(lesson)],
+            lambda: self.prove_solution(lesson),
+            *(lambda variant=variant: [self.prove_wrong(lesson, variant, answers[variant])] for variant in wrong),
+        ]
 
     def prove_unsolved(self, lesson):
         name = f"{lesson}: the unsolved exercise compiles and is rejected"
