@@ -13,14 +13,18 @@ PROBE = [sys.executable, "-I", str(ROOT / "common" / "course" / "probe.py")]
 
 
 class Device:
-    """A device: its name, the reason for choosing it, and the environment that makes the loader choose it."""
+    """A device: its name, the reason for choosing it, the environment that makes the loader choose it, and how many devices there then are."""
 
-    def __init__(self, kind, name, why, environment, driver_version=0):
+    def __init__(self, kind, name, why, environment, driver_version=0, count=1):
         self.kind, self.name, self.why, self.environment = kind, name, why, environment
-        self.driver_version = driver_version
+        self.driver_version, self.count = driver_version, count
 
     def headline(self):
         return f"device: {self.name} ({self.why})"
+
+    def agrees_with(self, only):
+        """Whether what a text says <!-- only: … --> of holds here: of one of gpu, simulator, and second GPU."""
+        return self.kind in only or "second GPU" in only and self.kind == "gpu" and self.count > 1
 
     def environment_for(self, lesson):
         """The environment of a lesson's programs: its lesson.env (two simulated devices, for example), overridden by what is already set.
@@ -85,7 +89,7 @@ def choose_device():
         if result == 0 and count > 0:
             is_simulator = name.startswith("Simulated")
             why = "simulator, found by the loader" if is_simulator else f"driver for CUDA {version // 1000}.{version % 1000 // 10}"
-            return Device("simulator" if is_simulator else "gpu", name, why, dict(os.environ), version)
+            return Device("simulator" if is_simulator else "gpu", name, why, dict(os.environ), version, count)
         reason = why_no_gpu(result, count)
         if wish == "gpu":
             sys.exit(f"DEVICE=gpu, but there is no GPU to run on: {reason}. `make doctor` explains why; DEVICE=simulator runs without one.")
@@ -97,4 +101,4 @@ def choose_device():
         name = "none: the simulated GPU is not built"
     elif result != 0 or count == 0:
         name = "the simulated GPU, which does not respond"
-    return Device("simulator", name, f"simulator: {reason}", environment, version)
+    return Device("simulator", name, f"simulator: {reason}", environment, version, count)

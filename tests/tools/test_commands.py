@@ -224,6 +224,12 @@ def test_the_readme_runs_a_program_of_your_own_as_it_says():
         assert ran.returncode == 0 and "1000 of 1000" in ran.stdout, ran.stdout + ran.stderr
 
 
+def test_what_a_text_shows_of_a_second_gpu_holds_where_there_are_two():
+    alone, pair, simulated = (Device(kind, "", "", {}, count=count) for kind, count in [("gpu", 1), ("gpu", 2), ("simulator", 2)])
+    agree = [[device.agrees_with([only]) for device in (alone, pair, simulated)] for only in ("gpu", "simulator", "second GPU")]
+    assert agree == [[True, True, False], [False, False, True], [False, True, False]]
+
+
 def test_programs_that_tests_make_up_are_elsewhere_if_none_may_start_in_the_temporary_folder():
     built = str(ROOT / "build" / "temporary")
     assert everything.executable_place() in (tempfile.gettempdir(), built)

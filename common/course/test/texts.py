@@ -9,7 +9,7 @@ Comments directly above a console or text block:
   <!-- varies: NVIDIA H200 | 13.0 -->   these literals stand for any text
   <!-- varies: measured -->             so do all numbers with a decimal point, the bars of a chart, and the lines of a timeline, [11 22]
   <!-- recorded: NVIDIA H200 -->        `make walk` shows the block where the simulator's figures are others (also where the name is among what varies)
-  <!-- only: simulator -->              true on this device only (gpu or simulator); skipped on the other
+  <!-- only: simulator -->              true on this device only (gpu, simulator, or second GPU, for two GPUs and more); skipped on others
   <!-- with: CUDA_VISIBLE_DEVICES=0 --> the commands are run with this in the environment, for machines that have more
 """
 
