@@ -5,6 +5,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 
+SAMPLES = 11
+LEAST = 0.02  # seconds for a sample, at least
+
+
 @dataclass(frozen=True)
 class Timing:
     """Seconds for one run: the median and both quartiles."""
@@ -17,8 +21,8 @@ class Timing:
         return f"{self.median * 1e6:7.1f} ± {(self.high - self.low) / 2 * 1e6:<5.1f}"
 
 
-def measure(work: Callable[[], object], wait: Callable[[], None], samples: int = 11, least: float = 2e-2, parts: int = 1) -> Timing:
-    """Times one of the `parts` that work() consists of. wait() returns when all work has finished. A sample takes at least `least` seconds."""
+def measure(work: Callable[[], object], wait: Callable[[], None], parts: int = 1) -> Timing:
+    """Times one of the `parts` that work() consists of. wait() returns when all work has finished."""
 
     def seconds(times: int) -> float:
         wait()
@@ -30,7 +34,7 @@ def measure(work: Callable[[], object], wait: Callable[[], None], samples: int =
 
     seconds(3)  # the first runs compile, load and allocate
     times = 1
-    while seconds(times) < least:
+    while seconds(times) < LEAST:
         times *= 2
-    low, median, high = statistics.quantiles((seconds(times) / times / parts for _ in range(samples)), n=4)
+    low, median, high = statistics.quantiles((seconds(times) / times / parts for _ in range(SAMPLES)), n=4)
     return Timing(low, median, high)
