@@ -53,11 +53,13 @@ build/texts/$(OP)/%/cuda.ptx: build/texts/$(OP)/%/package/csrc/cuda.cu build/fla
 # Also a stand-in for CUDA, with which the tests run the host code on machines without a GPU.
 $(filter build/tests/$(OP)/%/exercise.ptx,$(WANTED) $(MAKECMDGOALS)): build/tests/$(OP)/%/exercise.ptx: $$(call answer,$(OP)/$$*,cu) $(OP)/package/csrc/op.hpp build/flags.lessons build/flags.torch build/tests/$(OP)/standin.so
 	@mkdir -p $(@D)
-	$(torch_ptx)
-	$(if $(filter 1,$(OP_WITH_CUDA)),$(answer_library))
+	$(if $(filter 1,$(OP_WITH_CUDA)),$(answer_library),$(torch_ptx))
 
-answer_library = $(Q)$(NVCC) -shared $(filter-out -lineinfo -MMD -MP,$(NVCC_FLAGS)) -O2 -Xcompiler -fPIC -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 \
-	  -isystem $(TORCH_ROOT)/include $< -cudart none -L$(TORCH_ROOT)/lib -L$(CUDA_ROOT)/lib64 -ltorch_cpu -ltorch_cuda -lcudart -o $(@D)/answer.so
+# The library contains the PTX, which nvcc keeps as a file, too.
+answer_library = $(Q)mkdir -p $(@D)/kept && $(NVCC) -shared --keep --keep-dir $(@D)/kept $(filter-out -MMD -MP,$(NVCC_FLAGS)) -Xcompiler -fPIC \
+	  -DUSE_CUDA -DTORCH_TARGET_VERSION=0x020a000000000000 -isystem $(TORCH_ROOT)/include $< -cudart none \
+	  -L$(TORCH_ROOT)/lib -L$(CUDA_ROOT)/lib64 -ltorch_cpu -ltorch_cuda -lcudart -o $(@D)/answer.so && \
+	  mv $(@D)/kept/$(basename $(<F)).ptx $@ && rm -r $(@D)/kept
 
 build/tests/$(OP)/standin.so: tests/$(OP)/standin.cpp build/flags.tests
 	@mkdir -p $(@D)

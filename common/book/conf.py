@@ -1,8 +1,10 @@
 # Sphinx's settings for the book. common/course/book.py writes the pages and calls Sphinx.
+import functools
 import os
 import pathlib
 import sys
 
+from sphinx.search.en import SearchEnglish
 from sphinx.search.zh import SearchChinese
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -46,3 +48,6 @@ class Words(set):
 
 
 SearchChinese.latin_terms = Words()
+# It also computes the stem of a word wherever the word occurs.
+SearchEnglish.stem = functools.cache(SearchEnglish.stem)
+SearchChinese.stem = functools.cache(SearchChinese.stem)

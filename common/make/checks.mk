@@ -27,7 +27,7 @@ answer = $(firstword $(wildcard $(foreach lesson,$(call lesson_in,$1),$(lesson)/
 
 build/tests/%/answer.o: $$(call answer,$$*,cpp) build/flags.lessons $(PARSED)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) $(LESSON_FLAGS) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
+	$(Q)$(CXX) $(if $(filter tests/%,$<),$(QUICK_FLAGS),$(LESSON_FLAGS)) $(SHORT_NAMES) $(CXXFLAGS) -c $< -o $@
 
 build/tests/%/exercise.ptx: $$(call answer,$$*,cu) build/flags.lessons
 	@mkdir -p $(@D)

@@ -106,7 +106,7 @@ class Test:
             if why_not(lesson):
                 continue
             targets += build.program_targets(lesson)
-            targets += [target for edit in self.edits[lesson] if not edit.problem for target in edit.targets()]
+            targets += [target for edit in self.edits[lesson] if not edit.problem and not self.elsewhere(edit.only) for target in edit.targets()]
             if not why_not(lesson, for_check=True) and checks.of_lesson(lesson).exists():
                 targets += [checks.binary_of(lesson, variant) for variant in self.answers[lesson] if self.is_judged(lesson, variant)]
         if not why_not_of_suites():
@@ -442,6 +442,7 @@ class Test:
     def everything(self):
         start = time.time()
         self.prepare()
+        self.device = choose_device()  # only its kind: the simulator may not be built yet
         self.build()
         if build.SIMULATOR in self.built.failed:
             print("\nThe simulated GPU could not be built, so no program can be linked or run.")

@@ -1,4 +1,5 @@
 # Loads the lesson's package and the learner's op. The package's own tests do not depend on the exercise, so they run once, with the solution.
+import functools
 import json
 import os
 import pathlib
@@ -43,16 +44,13 @@ def swiglu(answer):
 
 @pytest.fixture(scope="session")
 def host_code():
-    """Runs an op's function for CUDA tensors under a stand-in for CUDA. If `error` is not 0, every launch fails with it.
-
-    See standin.cpp for what is recorded.
-    """
+    """Runs ops' functions for CUDA tensors under a stand-in for CUDA. See host_code.py for the calls, and standin.cpp for what is recorded."""
     standin = ROOT / "build" / "tests" / "05-extension" / "04-canonical-op" / "standin.so"
 
-    def run(library, name, count, error=0):
+    @functools.cache
+    def run(library, *names):
         program = pathlib.Path(__file__).with_name("host_code.py")
-        command = [sys.executable, program, standin, library, name, str(count), str(error)]
-        ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(standin)})
+        ended = subprocess.run([sys.executable, program, standin, library, *names], capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(standin)})
         assert ended.returncode == 0, ended.stderr
         return json.loads(ended.stdout.splitlines()[-1])
 

@@ -1,7 +1,7 @@
-"""Calls an op's function for CUDA tensors under the stand-in for CUDA (standin.cpp), and prints what was recorded as JSON.
+"""Calls ops' functions for CUDA tensors under the stand-in for CUDA (standin.cpp), and prints as JSON what was recorded of each call.
 
-python3 host_code.py standin.so library.so namespace.op count error: two contiguous tensors of so many floats, in host memory.
-If error is not 0, every launch fails with it.
+python3 host_code.py standin.so library.so namespace.op…: each op is called with two tensors in host memory, three times: they have no elements,
+5000 elements, and 5000 elements while every launch fails.
 """
 
 import ctypes
@@ -10,20 +10,32 @@ import sys
 
 import torch
 
-standin, library, name, count, error = sys.argv[1:]
+NAMES = ("launches", "grid", "block", "stream", "device", "device_afterwards", "pending_error")
+CALLS = {"no elements": (0, 0), "5000 elements": (5000, 0), "a failed launch": (5000, 209)}  # 209: cudaErrorNoKernelImageForDevice
+
+standin, library, *ops = sys.argv[1:]
 torch.ops.load_library(library)
-namespace, _, op = name.partition(".")
-function = getattr(getattr(torch.ops, namespace), op).default
-tensors = torch.rand(2, int(count))
 stand_in = ctypes.CDLL(standin)
-ctypes.c_int.in_dll(stand_in, "standin_error").value = int(error)
-recorded, values = stand_in.standin_recorded, (ctypes.c_int * 7)()
-recorded(values)
-message = ""
-try:
-    function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), *tensors)
-except RuntimeError as raised:
-    message = str(raised)
-recorded(values)
-names = ("launches", "grid", "block", "stream", "device", "device_afterwards", "pending_error")
-print(json.dumps({**dict(zip(names, values)), "raised": message}))
+
+
+def recorded():
+    values = (ctypes.c_int * len(NAMES))()
+    stand_in.standin_recorded(values)
+    return dict(zip(NAMES, values))
+
+
+def call(name, count, error):
+    namespace, _, op = name.partition(".")
+    function = getattr(getattr(torch.ops, namespace), op).default
+    tensors = torch.rand(2, count)
+    ctypes.c_int.in_dll(stand_in, "standin_error").value = error
+    recorded()
+    message = ""
+    try:
+        function.redispatch(torch._C.DispatchKeySet(torch._C.DispatchKey.CUDA), *tensors)
+    except RuntimeError as raised:
+        message = str(raised)
+    return {**recorded(), "raised": message}
+
+
+print(json.dumps({name: {what: call(name, *how) for what, how in CALLS.items()} for name in ops}))

@@ -167,26 +167,27 @@ def test_importing_it_does_not_start_cuda(square_plus):
     assert ended.stdout.strip() == "3", f"cuCtxGetCurrent did not return CUDA_ERROR_NOT_INITIALIZED: {ended.stdout}{ended.stderr}"
 
 
-def library_with_cuda(square_plus):
+@pytest.fixture
+def recorded(square_plus, host_code):
+    """What was recorded of the calls of the forward op and of the backward op."""
     if not torch._C._dispatch_has_kernel_for_dispatch_key("square_plus::forward", "CUDA"):
         pytest.skip("this package is built without CUDA")
-    return pathlib.Path(square_plus.__file__).with_name("_C.abi3.so")
+    return host_code(pathlib.Path(square_plus.__file__).with_name("_C.abi3.so"), "square_plus.forward", "square_plus.backward").values()
 
 
-def test_a_failed_launch_raises_an_error(square_plus, host_code):
-    """Everywhere under a stand-in for CUDA, in which every launch fails with cudaErrorNoKernelImageForDevice."""
-    for name in "square_plus.forward", "square_plus.backward":
-        run = host_code(library_with_cuda(square_plus), name, 5000, error=209)
+def test_a_failed_launch_raises_an_error(recorded):
+    """Everywhere under a stand-in for CUDA."""
+    for calls in recorded:
+        run = calls["a failed launch"]
         assert "CUDA error 209" in run["raised"] and run["launches"] == 1 and run["pending_error"] == run["device_afterwards"] == 0
 
 
-def test_the_host_code_uses_the_tensors_device_and_pytorchs_stream(square_plus, host_code):
+def test_the_host_code_uses_the_tensors_device_and_pytorchs_stream(square_plus, recorded):
     """Everywhere under a stand-in for CUDA, on a GPU with a CUDA graph, and with two GPUs with tensors on the second one."""
-    library = library_with_cuda(square_plus)
-    for name in "square_plus.forward", "square_plus.backward":
-        run = host_code(library, name, 5000)
-        assert run == {"launches": 1, "grid": 5, "block": 256, "stream": 1, "device": 1, "device_afterwards": 0, "pending_error": 0, "raised": ""}
-        run = host_code(library, name, 0)
+    for calls in recorded:
+        expected = {"launches": 1, "grid": 5, "block": 256, "stream": 1, "device": 1, "device_afterwards": 0, "pending_error": 0, "raised": ""}
+        assert calls["5000 elements"] == expected
+        run = calls["no elements"]
         assert run["launches"] == run["pending_error"] == 0 and run["raised"] == ""
     if SEES_A_GPU:
         records_forward_and_backward(square_plus)
