@@ -69,8 +69,8 @@ void GridRaces::make_room() {
   if (!log.full() && shadow.bytes() < kMostShadow) return;
   if (!told_) {
     std::fprintf(stderr,
-                 "cudasim: the check for races forgets the oldest accesses of kernel '%s' to global memory: it touches "
-                 "too much of it\n",
+                 "cudasim: the check for races discards its records of the accesses that kernel '%s' has made to global "
+                 "memory, because they take too much space\n",
                  grid.kernel.name.c_str());
   }
   told_ = true;
