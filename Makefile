@@ -63,7 +63,7 @@ build/%/main: build/%/main.o | build/simulator/libcuda.so
 step = @mkdir -p $(@D)$(if $(QUIET), && printf '  %-9s %s\n' '$1' '$<')
 Q := $(if $(QUIET),@)
 
-ifdef INSIDE  # common/course calls: make wanted WANTED="build/02-context/03-stack/main …"
+ifdef INSIDE  # common/course calls: make wanted WANTED="build/02-context/03-current/main …"
 wanted: $(WANTED) ; @:
 .PHONY: wanted always
 

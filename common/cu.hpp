@@ -1,6 +1,6 @@
 // Macros that check driver calls, and classes that own what the driver hands out. Every lesson includes this file.
 //
-// The macros differ in what they do when a call fails. Lesson 01-04 develops the first three.
+// The macros differ in what they do when a call fails. Lesson 01-03 develops the first three.
 //   CU_CHECK(call)         prints a report on stderr and exits with status 1. For main() and for tests. Not for a
 //                          thread that runs beside others: std::exit() is not safe there.
 //   CU_THROW(call)         throws cu::Error. For functions whose caller can handle the error.
@@ -11,7 +11,7 @@
 //                          while an exception with the same error code is propagating.
 // A report reads "file:line: call -> CUDA_ERROR_NAME: description".
 //
-// The owners acquire a resource in their constructor and release it in their destructor. Lesson 02-07 explains them.
+// The owners acquire a resource in their constructor and release it in their destructor. Lesson 02-02 explains them.
 //   cu::Context            a new context, which becomes current
 //   cu::Primary            a reference to a device's primary context, current until the end of the scope
 //   cu::Current            an entry on the calling thread's context stack, removed at the end of the scope

@@ -1,5 +1,5 @@
 # The driver API from Python, for lessons that use PyTorch's tensors: the functions of libcuda.so.1 through ctypes, with every return value checked.
-# Lesson 05-05 explains it.
+# Lesson 05-07 explains it.
 #
 # ctypes passes a Python number as a 32-bit int, so addresses and sizes must be wrapped in c_void_p or c_size_t. And ctypes does not read cuda.h,
 # which replaces cuMemAlloc by cuMemAlloc_v2, so the names here are those of the library.

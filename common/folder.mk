@@ -1,5 +1,5 @@
 # Chapters and lessons link to this file. It forwards what you type to the root, together with the folder you typed it in. So `make
-# check` judges this folder's exercises, and a lesson of the chapter has its short name, `make 03-stack`.
+# check` judges this folder's exercises, and a lesson of the chapter has its short name, `make 03-current`.
 ROOT := $(if $(wildcard ../common/cu.hpp),..,../..)
 GOALS := $(or $(MAKECMDGOALS),run)
 

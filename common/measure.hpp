@@ -13,7 +13,7 @@
 //   cu::print_device_and_link(…)     and a second line with the limit of the link
 //   cu::bar(value, full_scale, n)    a bar of at most n characters, n of them for the full scale
 //
-// Lesson 03-05 explains how the lessons measure. The work of median_seconds must have finished when work() returns, so
+// Lesson 03-04 explains how the lessons measure. The work of median_seconds must have finished when work() returns, so
 // put cuCtxSynchronize or cuStreamSynchronize inside. The work of median_device_seconds need not wait.
 #pragma once
 #include "common/cu.hpp"

@@ -1,5 +1,5 @@
 // Every CUDA Toolkit since 8.0: the oldest Linux driver that supports all of its features, the PTX version that its
-// nvcc writes, and the newest g++ that its nvcc accepts. Lesson 01-07 includes this file; common/diagnosis reads it as
+// nvcc writes, and the newest g++ that its nvcc accepts. Lesson 01-06 includes this file; common/diagnosis reads it as
 // text.
 //
 // Sources: CUDA Toolkit Release Notes, "CUDA Toolkit and Corresponding Driver Versions" (13.3 and earlier); PTX ISA,

@@ -1,4 +1,4 @@
-// Counts what the threads of a learner's kernel execute, for the checks of 04-07, 04-08, 04-10, 04-12 and 04-13. In the
+// Counts what the threads of a learner's kernel execute, for the checks of 04-07, 04-08, 04-20, 04-22 and 04-24. In the
 // PTX that nvcc wrote, a counter is inserted before each barrier, each warp-level instruction, and each load from or
 // atomic operation on global memory. The kernel's results stay the same on any device; the counters show what the
 // results cannot.

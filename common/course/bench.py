@@ -1,9 +1,9 @@
 """make bench: runs the lessons that measure, on the device at hand, and keeps what they said in build/bench/:
   results.json   device, driver, toolkit, date, and each lesson's rows as numbers
   results.md     the same to read, with a picture of each output
-  03-05.svg …    those pictures
-  03-05.json …   one lesson's record: device, driver, toolkit, date, rows and output
-  03-05-plot.svg …  its plot, where the lesson has a plot.py (common/plots.py) and Python has matplotlib
+  03-04.svg …    those pictures
+  03-04.json …   one lesson's record: device, driver, toolkit, date, rows and output
+  03-04-plot.svg …  its plot, where the lesson has a plot.py (common/plots.py) and Python has matplotlib
 With RECORD=1 in the environment, the record and the plot of a lesson that has a plot.py also go into its folder, under
 the device's name: h200.json and h200.svg. The simulator's times are never recorded there.
 

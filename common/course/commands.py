@@ -28,7 +28,7 @@ FOR_LEARNERS = [
     Command("check", "judge your answers to the exercises", part="all", needs=("catch2",)),
     Command("walk", "a guided tour: question, prediction, run, explanation", part="all", programs=True, needs=("tools",)),
     Command("doctor", "what this machine has for CUDA, and what it lacks", needs=None),
-    Command("see", "the film of a kernel: what each warp does, step by step", "see 04-11", part="named", programs=True),
+    Command("see", "the film of a kernel: what each warp does, step by step", "see 04-21", part="named", programs=True),
     Command("book", "the course as a site, build/book; LANGUAGE=zh_CN: in Chinese", needs=("book",)),
     Command("bench", "run the lessons that measure; keep figures in build/bench", part="all", programs=True, needs=("plots",)),
     Command("clean", "remove what was built, but not what was downloaded", needs=None),
@@ -47,7 +47,7 @@ COMMANDS = {command.name: command for command in FOR_LEARNERS + FOR_CONTRIBUTORS
 # What can be set on make's command line. The last ones are not worth a line of the screen.
 VARIABLES = {
     "DEVICE": "gpu, simulator or auto (the default: a GPU if there is one)",
-    "ARGS": "words for a lesson's program: make 03-12 ARGS=--controls",
+    "ARGS": "words for a lesson's program: make 03-10 ARGS=--controls",
     "V": "V=1 shows every command",
     "CXX": "another compiler: CXX=clang++",
     "CUDA_HOME": "another CUDA toolkit; TOOLKIT_VERSION: the version to fetch",

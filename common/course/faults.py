@@ -22,14 +22,14 @@ from course.process import SKIPPED, reason_given
 # What each lesson's program shows on purpose: as the simulator's report calls it, and as compute-sanitizer does.
 INTENDED = {
     "02-context/04-ownership": (["not released"], ["Leaked"]),
-    "02-context/07-scope": (["not released"], ["Leaked"]),
-    "02-context/10-two-contexts": (["illegal address"], ["Invalid __global__ write", "Leaked"]),
-    "03-memory/15-leaks": (["not released"], ["Leaked"]),
+    "02-context/02-scope": (["not released"], ["Leaked"]),
+    "02-context/09-two-contexts": (["illegal address"], ["Invalid __global__ write", "Leaked"]),
+    "03-memory/13-leaks": (["not released"], ["Leaked"]),
     "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
     "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),  # of volatile words, which the simulator takes for atomic
     # racecheck does not follow an order that passes through __syncwarp and one lane's arrival at an mbarrier, or through two mbarriers; the
     # fourth pair of accesses is to different words. The simulator's check accepts all of them.
-    "04-kernels/13-scan-and-histogram": (
+    "04-kernels/24-scan-and-histogram": (
         [],
         [
             "Error: Race reported between Read access at scan_parts(",
@@ -38,20 +38,20 @@ INTENDED = {
             "Error: Race reported between Read access at Tile<(int)4>::combine_warps(",
         ],
     ),
-    "04-kernels/16-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
-    "05-extension/09-mini-runtime": (["not released"], []),  # a runtime keeps its module and the primary context until the end
+    "04-kernels/10-errors-come-late": (["illegal address"], ["Invalid __global__ write", "Warp assert", "Leaked"]),
+    "04-kernels/17-mini-runtime": (["not released"], []),  # a runtime keeps its module and the primary context until the end
 }
 # The check of the exercise finds these even in a correct solution: destroying a context frees what is left in it.
 INTENDED_BY_CHECKS = {
-    "02-context/03-stack": ["not released"],
+    "02-context/03-current": ["not released"],
     "02-context/04-ownership": ["not released"],
     "02-context/05-primary": ["not released"],
-    "02-context/07-scope": ["not released"],
-    "02-context/08-runtime-interop": ["not released"],
-    "02-context/10-two-contexts": ["not released"],
-    "03-memory/15-leaks": ["not released"],
+    "02-context/02-scope": ["not released"],
+    "02-context/07-runtime-interop": ["not released"],
+    "02-context/09-two-contexts": ["not released"],
+    "03-memory/13-leaks": ["not released"],
     "04-kernels/01-first-launch": ["illegal address"],
-    "04-kernels/16-errors-come-late": ["illegal address"],
+    "04-kernels/10-errors-come-late": ["illegal address"],
 }
 # What the results of a solution do not show.
 CASE = "the simulator finds no fault in how the kernel runs"

@@ -2,7 +2,7 @@
 
 The README's picture, on a machine without a GPU; run it twice, because the first run may print what it builds:
 
-    L='02-context/03-stack 04-kernels/03-vector-add'
+    L='02-context/03-current 04-kernels/03-vector-add'
     script -qec "make run $L" /dev/null | PYTHONPATH=common python3 -m course picture "make run $L" > common/run.svg
 
 script gives the programs a terminal. Without one, their two outputs would come in another order.

@@ -91,7 +91,7 @@ def read(source):
 
 
 def by_number(lessons):
-    """' (05-08, 05-10)', or nothing."""
+    """' (05-12, 05-13)', or nothing."""
     names = [number(lesson) for lesson in lessons]
     return f" ({', '.join(names)})" if names else ""
 

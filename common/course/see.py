@@ -1,9 +1,9 @@
-"""make see 04-11: the film of a kernel, in build/see/04-11.html. It shows what each warp of one block did, step by step.
+"""make see 04-21: the film of a kernel, in build/see/04-21.html. It shows what each warp of one block did, step by step.
 
-    make see 04-11               the kernels of a lesson's program
-    make see 04-11 EXERCISE=1    those of the exercise and of the solution, as make check runs them
+    make see 04-21               the kernels of a lesson's program
+    make see 04-21 EXERCISE=1    those of the exercise and of the solution, as make check runs them
     make see PROGRAM=./a.out     those of any program; ARGS= are its arguments
-    make see 04-11 ONLY="kernel=tiled block=(1,0,0) launch=2"
+    make see 04-21 ONLY="kernel=tiled block=(1,0,0) launch=2"
 
 The simulator records (CUDASIM_FILM), and common/film shows it: the page needs no other file and no network.
 """
@@ -30,7 +30,7 @@ STEPS = (4000, 2000, 1000, 500, 250, 100)  # of a launch: as many as fit on a pa
 LIMIT = 120  # seconds
 CHECKS = "race,init,sync"
 # Their kernels execute so many instructions that the checks for races and uninitialized memory would take a minute.
-LONG = ("04-kernels/12-matmul",)
+LONG = ("04-kernels/22-matmul",)
 
 
 class NoFilm(Exception):

@@ -7,7 +7,7 @@
 
 # -g is left out: PyTorch's headers parsed with it are half a gigabyte.
 TORCH_FLAGS := $(filter-out -g,$(LESSON_FLAGS)) -fPIC -isystem $(TORCH_ROOT)/include -isystem $(TORCH_ROOT)/include/torch/csrc/api/include
-# Wheels of PyTorch 2.6 and before have the std::string of before C++11 (see 05-10), and so must everything that calls them.
+# Wheels of PyTorch 2.6 and before have the std::string of before C++11 (see 05-13), and so must everything that calls them.
 TORCH_FLAGS += $(if $(filter yes,$(TORCH_OLD_STRING)),-D_GLIBCXX_USE_CXX11_ABI=0)
 # g++ 13 and later report uninitialized variables in PyTorch's own headers, once these are parsed.
 TORCH_FLAGS += $(if $(CLANG),,-Wno-maybe-uninitialized)

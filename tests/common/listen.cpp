@@ -1,5 +1,5 @@
-// The listener of lesson 02-08 with a fake CUPTI: what it records, and that it unsubscribes.
-#include "02-context/08-runtime-interop/listen.hpp"
+// The listener of lesson 02-07 with a fake CUPTI: what it records, and that it unsubscribes.
+#include "02-context/07-runtime-interop/listen.hpp"
 #include "tests/catch.hpp"
 
 namespace {

@@ -1,4 +1,4 @@
-// The kernels of lesson 04-13 as they were when an H200 counted them: histograms of byte values, and scans of n numbers, n
+// The kernels of lesson 04-24 as they were when an H200 counted them: histograms of byte values, and scans of n numbers, n
 // a multiple of 16384, with blocks of 256 threads.
 
 using u64 = unsigned long long;

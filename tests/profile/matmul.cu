@@ -1,4 +1,4 @@
-// The kernels of lesson 04-12 as they were when an H200 counted them: five ways to multiply square matrices of n × n
+// The kernels of lesson 04-22 as they were when an H200 counted them: five ways to multiply square matrices of n × n
 // floats, n a multiple of 256.
 #include <mma.h>
 

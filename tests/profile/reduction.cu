@@ -1,4 +1,4 @@
-// The kernels of lesson 04-10 as they were when an H200 counted them: six ways to add n elements into *sum, which is 0
+// The kernels of lesson 04-20 as they were when an H200 counted them: six ways to add n elements into *sum, which is 0
 // before. Blocks have 256 threads.
 
 constexpr int kThreads = 256;

@@ -1,4 +1,4 @@
-// The kernels of lesson 04-11 as they were when an H200 counted them: four ways to transpose a square matrix of n × n
+// The kernels of lesson 04-21 as they were when an H200 counted them: four ways to transpose a square matrix of n × n
 // floats, n a multiple of 64.
 
 constexpr int kTile = 32;  // elements on a side

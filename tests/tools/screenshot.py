@@ -1,7 +1,7 @@
 """Makes the README's pictures: of the trainer from a real session in a terminal, of a film and of the book from a browser.
 
     build/python/bin/python3 tests/tools/screenshot.py > common/learn.svg
-    make see 04-11; make book; build/python/bin/python3 tests/tools/screenshot.py film common/film.png
+    make see 04-21; make book; build/python/bin/python3 tests/tools/screenshot.py film common/film.png
     build/python/bin/python3 tests/tools/screenshot.py book common/book.png
 """
 
@@ -17,7 +17,7 @@ from course import ROOT, picture
 from houses import house
 from test_learn import Terminal
 
-LESSON, WRONG = "04-kernels/11-transpose", "unpadded.cu"
+LESSON, WRONG = "04-kernels/21-transpose", "unpadded.cu"
 CLASSES = {"1": "strong", "2": "quiet", "31": "bad", "32": "good", "36": "note"}  # of the codes that the trainer's styles become
 
 
@@ -31,7 +31,7 @@ def spans(line):
     return found
 
 
-PAGES = {"film": "see/04-11.html#film=tiled&step=305&lane=3", "book": "book/04-kernels/11-transpose/index.html"}
+PAGES = {"film": "see/04-21.html#film=tiled&step=305&lane=3", "book": "book/04-kernels/21-transpose/index.html"}
 
 
 def browser_picture(what, out):
@@ -52,10 +52,10 @@ def main():
         return browser_picture(*sys.argv[1:])
     with tempfile.TemporaryDirectory() as place:
         folder = house(place, LESSON)
-        trainer = Terminal(folder, "04-11", columns=90, lines=30)
+        trainer = Terminal(folder, "04-21", columns=90, lines=30)
         trainer.until("Your prediction:")
         trainer.type("twice as fast\r")
-        trainer.until("You predicted:", "$ make 04-11", gone=["Building and running"])
+        trainer.until("You predicted:", "$ make 04-21", gone=["Building and running"])
         trainer.type("\r")
         trainer.until("watching")
         shutil.copy(ROOT / "tests" / f"{LESSON}.wrong" / WRONG, folder / LESSON / "exercise.cu")

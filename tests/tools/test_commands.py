@@ -28,7 +28,7 @@ def test_rows_in_columns_are_read_as_numbers_too():
 
 
 def test_a_lesson_measures_if_its_text_says_so():
-    assert bench.measures("03-memory/05-pageable-vs-pinned")
+    assert bench.measures("03-memory/04-pageable-vs-pinned")
     assert not bench.measures("03-memory/01-alloc-copy-free")
 
 
@@ -99,9 +99,9 @@ def test_a_lesson_that_fails_may_have_been_broken_on_purpose():
     device = Device("simulator", "", "", dict(os.environ))
     with mock.patch.multiple(run, choose_device=lambda: device, program=lambda _: ["false"], why_not=lambda _: None):
         with contextlib.redirect_stdout(io.StringIO()) as shown:
-            assert run.main(["02-context/03-stack"]) == 1
+            assert run.main(["02-context/03-current"]) == 1
     *_, failed, last = shown.getvalue().splitlines()
-    assert failed == "FAILED: 02-context/03-stack ended with status 1" and last.startswith("If you did not break it on purpose, `git diff` shows"), shown.getvalue()
+    assert failed == "FAILED: 02-context/03-current ended with status 1" and last.startswith("If you did not break it on purpose, `git diff` shows"), shown.getvalue()
 
 
 def test_a_program_that_is_edited_is_named_beside_what_failed_of_it():
@@ -116,23 +116,23 @@ def test_a_program_that_is_edited_is_named_beside_what_failed_of_it():
             pathlib.Path(folder, "main.cpp").write_text("// edited\n", encoding="utf-8")
             assert everything.edited_files(pathlib.Path(folder)) == ["main.cpp"]
     count = everything.Count()
-    count.edited = {"02-context/03-stack": ["main.cpp"], "02-context/04-ownership": ["main.cpp"]}
-    count.fail("02-context/03-stack/README.md:19", "another output")
-    count.fail("02-context/03-stack/README.md:29", "another output")
+    count.edited = {"02-context/03-current": ["main.cpp"], "02-context/04-ownership": ["main.cpp"]}
+    count.fail("02-context/03-current/README.md:19", "another output")
+    count.fail("02-context/03-current/README.md:29", "another output")
     count.skip("02-context/04-ownership", "no nvcc")
     with contextlib.redirect_stdout(io.StringIO()) as shown:
         count.group("texts")
         count.group("the next one")
-    assert shown.getvalue().count("is edited here") == 1 and "Note: main.cpp of 02-context/03-stack is edited" in shown.getvalue(), shown.getvalue()
+    assert shown.getvalue().count("is edited here") == 1 and "Note: main.cpp of 02-context/03-current is edited" in shown.getvalue(), shown.getvalue()
 
 
 def test_what_failed_or_was_skipped_is_named_beside_its_count():
-    skipped = {"05-extension/08-libraries": "no library", "05-extension/10-packaging": "no pip"}
+    skipped = {"05-extension/12-libraries": "no library", "05-extension/13-packaging": "no pip"}
     device = Device("simulator", "", "", dict(os.environ))
-    told = lambda lesson: ["false"] if lesson == "02-context/03-stack" else ["true"]
+    told = lambda lesson: ["false"] if lesson == "02-context/03-current" else ["true"]
     with mock.patch.multiple(run, choose_device=lambda: device, program=told, why_not=skipped.get):
         for lessons, last in (
-            (["01-driver-init/01-hello-driver", "02-context/03-stack", *skipped], "1 lessons succeeded, 1 failed (02-03), 2 skipped (05-08, 05-10)"),
+            (["01-driver-init/01-hello-driver", "02-context/03-current", *skipped], "1 lessons succeeded, 1 failed (02-03), 2 skipped (05-12, 05-13)"),
             (["01-driver-init/01-hello-driver", "01-driver-init/02-version"], "2 lessons succeeded, 0 failed, 0 skipped"),
         ):
             with contextlib.redirect_stdout(io.StringIO()) as shown:
@@ -184,11 +184,11 @@ def test_a_walk_says_that_a_lesson_has_no_text():
 
 
 def test_a_lesson_env_sets_what_is_not_set_already():
-    lesson = "02-context/11-two-devices"
+    lesson = "02-context/10-two-devices"
     asked = lambda environment: Device("simulator", "", "", environment).environment_for(lesson)
     assert asked({"HOME": "/"}) == {"HOME": "/", "CUDASIM_DEVICES": "2", "CUDASIM_QUIET": "1"}
     assert asked({"CUDASIM_DEVICES": "3", "CUDASIM_QUIET": ""}) == {"CUDASIM_DEVICES": "3", "CUDASIM_QUIET": ""}
-    assert lessons.settings("02-context/03-stack") == {}
+    assert lessons.settings("02-context/03-current") == {}
 
 
 ASKS_FOR_A_TABLE = """import ctypes, sys

@@ -54,18 +54,18 @@ def test_what_is_not_an_exercise_is_not_opened(folder):
     put(folder, "a/notes.txt")
     (folder / "a" / "02-06.cpp").symlink_to(secret)
     (folder / "linked").symlink_to(folder / "a")
-    os.mkfifo(folder / "a" / "02-07.cpp")
+    os.mkfifo(folder / "a" / "02-02.cpp")
     put(folder, "b/02-06.cu")
     put(folder, "b/exercise.cpp")
-    put(folder, "b/02-07.cpp", "x" * (grade.LARGEST + 1))
+    put(folder, "b/02-02.cpp", "x" * (grade.LARGEST + 1))
     put(folder, "c/02-context/06-threads/exercise.cpp")
     put(folder, "c/02-06.cpp")
     found, notes = grade.collect(folder, [])
     assert {student: list(own) for student, own in found.items()} == {"a": [], "b": [], "c": [LESSON]}, found
     told = "\n".join(notes)
-    for part in ("a/02-06.cpp: it is a link", "a/02-07.cpp: it is a link, or not a regular file", "b/02-06.cu: the exercise of 02-06 is exercise.cpp", "b/exercise.cpp: its path does not name a lesson", "b/02-07.cpp: it has 1 MB"):
+    for part in ("a/02-06.cpp: it is a link", "a/02-02.cpp: it is a link, or not a regular file", "b/02-06.cu: the exercise of 02-06 is exercise.cpp", "b/exercise.cpp: its path does not name a lesson", "b/02-02.cpp: it has 1 MB"):
         assert part in told, told
-    assert "is judged instead" in told and grade.collect(folder, ["02-context/07-scope"])[0]["c"] == {}
+    assert "is judged instead" in told and grade.collect(folder, ["02-context/02-scope"])[0]["c"] == {}
 
 
 @pytest.mark.parametrize(

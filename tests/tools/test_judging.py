@@ -172,8 +172,8 @@ def test_an_exercise_that_is_being_worked_on_is_not_the_courses():
 
 
 def test_a_place_is_named_from_the_root():
-    xml = f'<Expression type="CHECK" filename="{ROOT}/tests/02-context/03-stack.cpp" line="43"><Original>a</Original></Expression>'
-    assert judge._sentence(judge.ElementTree.fromstring(xml)).startswith("tests/02-context/03-stack.cpp:43: CHECK( a )")
+    xml = f'<Expression type="CHECK" filename="{ROOT}/tests/02-context/03-current.cpp" line="43"><Original>a</Original></Expression>'
+    assert judge._sentence(judge.ElementTree.fromstring(xml)).startswith("tests/02-context/03-current.cpp:43: CHECK( a )")
 
 
 def test_a_comparison_stands_on_one_line():
@@ -237,7 +237,7 @@ def test_what_several_cases_fail_of_is_told_once():
     one.failure = three.failure = "no function"
     two.failure = "another"
     with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [one, two, three]):
-        check.judge("02-context/03-stack", mock.Mock(failed=set()), Device("simulator", "", "", {}), True)
+        check.judge("02-context/03-current", mock.Mock(failed=set()), Device("simulator", "", "", {}), True)
     assert shown.getvalue().splitlines()[1:] == ["   - one", "   - three", "      no function", "   - two", "      another"], shown.getvalue()
 
 
@@ -246,7 +246,7 @@ def test_a_crash_in_every_case_is_told_once():
     one.failure, two.failure = (f"after a b.cpp:{line}: SIGSEGV, in your code or below it\nthe program was killed" for line in (7, 9))
     three.failure = "a b.cpp:8: CHECK( done )\n" + two.failure
     with contextlib.redirect_stdout(io.StringIO()) as shown, mock.patch.object(judge, "judge", lambda *_: [one, two, three]):
-        check.judge("02-context/03-stack", mock.Mock(failed=set()), Device("simulator", "", "", {}), True)
+        check.judge("02-context/03-current", mock.Mock(failed=set()), Device("simulator", "", "", {}), True)
     assert shown.getvalue().splitlines()[1:5] == ["   - one", "   - two"] + ["      " + line for line in one.failure.splitlines()], shown.getvalue()
     assert shown.getvalue().count("   - ") == 3 and "      a b.cpp:8: CHECK( done )" in shown.getvalue()
 
@@ -264,8 +264,8 @@ def test_what_the_simulators_checks_find_in_a_right_answer_is_no_solution():
         return lines[1:]
 
     # What is not released is this lesson's subject.
-    assert told("03-memory/15-leaks", "simulator", "all") == [f"   - {faults.CASE}", "      a race, exercise.cu:7"]
-    assert told("03-memory/15-leaks", "simulator", "") == told("03-memory/15-leaks", "gpu", "all") == []
+    assert told("03-memory/13-leaks", "simulator", "all") == [f"   - {faults.CASE}", "      a race, exercise.cu:7"]
+    assert told("03-memory/13-leaks", "simulator", "") == told("03-memory/13-leaks", "gpu", "all") == []
     assert told("04-kernels/08-warps", "simulator", "")[1:] == ["      a race, exercise.cu:7", "      not released: 4 bytes"]
     assert told("04-kernels/08-warps", "gpu", "all") == []
 

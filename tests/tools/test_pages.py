@@ -129,9 +129,9 @@ def test_a_folded_prediction_opens(book, tab):
 def test_the_copy_button_of_a_console_block_copies_the_command_only(book, browser):
     context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
     page = context.new_page()
-    page.goto(f"file://{book}/02-context/03-stack/index.html")
+    page.goto(f"file://{book}/02-context/03-current/index.html")
     page.locator(".highlight-console button.copybtn").first.click(force=True)
-    assert page.evaluate("navigator.clipboard.readText()") == "make 02-context/03-stack"
+    assert page.evaluate("navigator.clipboard.readText()") == "make 02-context/03-current"
     context.close()
 
 
@@ -145,14 +145,14 @@ def test_every_error_code_and_every_taught_function_is_listed(book):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_texts_and_code_of_the_book_have_enough_contrast(book, tab, dark, scheme):
     shown = dark if scheme == "dark" else tab
-    for page in ("index.html", "04-kernels/11-transpose/index.html", "functions.html"):
+    for page in ("index.html", "04-kernels/21-transpose/index.html", "functions.html"):
         shown.open(book / page)
         worst = shown.page.evaluate(CONTRAST)
         assert worst[0][0] >= ENOUGH, (page, worst)
 
 
 def test_figures_follow_the_dark_page(book, dark):
-    dark.open(book / "04-kernels/11-transpose/index.html")
+    dark.open(book / "04-kernels/21-transpose/index.html")
     assert dark.page.locator("main img, article img").first.evaluate("image => getComputedStyle(image).colorScheme") == "dark"
 
 
@@ -171,8 +171,8 @@ def test_a_translated_page_shows_the_translation_and_the_other_pages_the_origina
 
 @pytest.fixture(scope="module")
 def film():
-    make("see", "04-11")
-    return SEEN / "04-11.html"
+    make("see", "04-21")
+    return SEEN / "04-21.html"
 
 
 def films_in(page):
@@ -321,11 +321,11 @@ ANSWERS = [
     ("03-vector-add", "kernel=add block=3", "add", lambda film: lanes_that_store(film) == [32] * 7 + [8], "Warps 0 to 6 store their sums with all 32 lanes, and warp 7 with only 8"),
     ("07-shared-memory", "", "reverse_static", lambda film: [event[2] for event in film["events"] if event[1] == "waits"] == list(range(8)), "Warp 0 is the first to wait"),
     ("08-warps", "", "part", lambda film: lanes_that_store(film) == [24, 8, 32], "the `else` side, 24 lanes are active"),
-    ("10-reduction", "", "interleaved", lambda film: passes(film) == 150, "150 passes in `interleaved`"),
-    ("10-reduction", "", "sequential", lambda film: passes(film) == 45, "45 in `sequential`"),
-    ("11-transpose", "", "tiled", lambda film: max(access[5] for step in film["steps"] for access in step[5]) == 32, "takes 32 passes instead of 1"),
-    ("12-matmul", "", "vectorized", lambda film: costs_of_shared_loads(film) == {(2, 2), (8, 4)}, "takes 8 passes instead of 4"),
-    ("12-matmul", "", "warp_tiled", lambda film: costs_of_shared_loads(film) == {(2, 2), (4, 4)}, "the same load takes 4 passes"),
+    ("20-reduction", "", "interleaved", lambda film: passes(film) == 150, "150 passes in `interleaved`"),
+    ("20-reduction", "", "sequential", lambda film: passes(film) == 45, "45 in `sequential`"),
+    ("21-transpose", "", "tiled", lambda film: max(access[5] for step in film["steps"] for access in step[5]) == 32, "takes 32 passes instead of 1"),
+    ("22-matmul", "", "vectorized", lambda film: costs_of_shared_loads(film) == {(2, 2), (8, 4)}, "takes 8 passes instead of 4"),
+    ("22-matmul", "", "warp_tiled", lambda film: costs_of_shared_loads(film) == {(2, 2), (4, 4)}, "the same load takes 4 passes"),
 ]
 
 

@@ -56,7 +56,7 @@ README = """# A lesson
 
 <!-- varies: 7 -->
 ```console
-$ make 02-context/03-stack
+$ make 02-context/03-current
 seven is 7
 $ make check        # in this folder
 ```
@@ -67,9 +67,9 @@ $ make check        # in this folder
 
 def test_a_text_copied_from_another_lessons_is_found():
     table = "[02-04 A lesson](04-new/README.md)"
-    copied = "# 02-03 A lesson\n$ make 02-context/03-stack\n"
+    copied = "# 02-03 A lesson\n$ make 02-context/03-current\n"
     assert len(texts.misnamed("02-context/04-new", copied, table)) == 3
-    assert texts.misnamed("02-context/04-new", copied.replace("02-03", "02-04").replace("03-stack", "04-new"), table) == []
+    assert texts.misnamed("02-context/04-new", copied.replace("02-03", "02-04").replace("03-current", "04-new"), table) == []
     assert texts.misnamed("02-context/04-new", "# 02-04 A lesson\n$ DEVICE=simulator make 02-context/04-new\n", "") == [
         "the table of 02-context/README.md is to have [02-04 A lesson](04-new/README.md)"
     ]
@@ -77,7 +77,7 @@ def test_a_text_copied_from_another_lessons_is_found():
 
 def test_a_console_block_is_cut_into_commands_with_their_output():
     first, second = texts.commands("README.md", README)
-    assert first.targets() == ["02-context/03-stack"] and first.shown == ["seven is 7"] and first.varies == ["7"]
+    assert first.targets() == ["02-context/03-current"] and first.shown == ["seven is 7"] and first.varies == ["7"]
     assert second.targets() == ["check"] and second.shown == []
 
 
@@ -87,9 +87,9 @@ def test_links_names_and_targets_that_lead_nowhere_are_found():
         path.write_text(README, encoding="utf-8")
         assert texts.broken_links(path, README) == ["a link leads nowhere: nowhere.md", "no heading for this link: #nowhere"]
         assert texts.broken_names(path, README, {"tests/run.py"}) == ["there is no `tests/nothing.py`"]
-        assert texts.broken_targets(path, README, {"check", "02-context/03-stack"}) == ["make has no target everything"]
+        assert texts.broken_targets(path, README, {"check", "02-context/03-current"}) == ["make has no target everything"]
         shorts = "`make 02-03` `make check 02` `make 02-99` `02-03` `02-99`"
-        assert texts.broken_targets(path, shorts, {"check", "02-context", "02-context/03-stack"}) == ["make has no target 02-99"]
+        assert texts.broken_targets(path, shorts, {"check", "02-context", "02-context/03-current"}) == ["make has no target 02-99"]
         assert texts.broken_names(path, shorts, set()) == ["there is no `02-99`"]
 
 
@@ -119,7 +119,7 @@ def test_a_picture_is_refused_for_what_nobody_would_see_in_it():
 
 
 def test_a_lesson_of_too_many_words_is_refused():
-    lesson = pathlib.Path("/course/02-context/03-stack/README.md")
+    lesson = pathlib.Path("/course/02-context/03-current/README.md")
     said = "[one](two/README.md) <!-- three --> `four` | - ![five](six.svg)\n\n```text\nseven\n```\n"
     with mock.patch.object(texts, "WORDS", 2), mock.patch.object(texts, "WORDS_OF_A_LADDER", 3):
         assert texts.too_long(lesson, said) == []
@@ -129,7 +129,7 @@ def test_a_lesson_of_too_many_words_is_refused():
 
 
 def test_tables_and_folded_parts_are_no_prose():
-    lesson = pathlib.Path("/course/02-context/03-stack/README.md")
+    lesson = pathlib.Path("/course/02-context/03-current/README.md")
     with mock.patch.object(texts, "WORDS", 2):
         assert texts.too_long(lesson, "one two\n\n| three | four |\n\n<details><summary>Hint</summary>\n\nfive\n</details>\n") == []
 
@@ -166,7 +166,7 @@ The top one.
 def a_lesson_beside(source):
     """The path of a lesson's text in a course of its own, whose main.cpp is `source`."""
     with tempfile.TemporaryDirectory() as folder:
-        lesson = pathlib.Path(folder) / "02-context" / "03-stack"
+        lesson = pathlib.Path(folder) / "02-context" / "03-current"
         lesson.mkdir(parents=True)
         (pathlib.Path(folder) / "common").mkdir()
         (lesson / "main.cpp").write_text(source, encoding="utf-8")
@@ -219,21 +219,21 @@ def test_a_bold_term_links_to_the_glossary():
 def test_the_glossary_is_in_order_and_names_lessons():
     with a_lesson_beside("") as readme:
         glossary = texts.ROOT / texts.GLOSSARY
-        entry = "### {}\n\nA thing. Introduced in [02-03](../02-context/03-stack/README.md).\n\n"
+        entry = "### {}\n\nA thing. Introduced in [02-03](../02-context/03-current/README.md).\n\n"
         assert texts.disordered_glossary(glossary, entry.format("b") + entry.format("c")) == []
         assert texts.disordered_glossary(glossary, entry.format("c") + entry.format("b")) == ["b comes after c"]
         assert texts.disordered_glossary(glossary, "### a\n\nA thing.\n") == ["a names no lesson"]
 
 
 def test_a_part_beside_a_target_is_known():
-    said = "`make walk 02-context` `make check 03-stack` `make walk 02-contexts`"
+    said = "`make walk 02-context` `make check 03-current` `make walk 02-contexts`"
     path = ROOT / "02-context" / "README.md"
-    known = {"walk", "check", "02-context", "02-context/03-stack"}
+    known = {"walk", "check", "02-context", "02-context/03-current"}
     assert texts.broken_targets(path, said, known) == ["make has no target 02-contexts"]
 
 
 def test_what_make_would_refuse_is_not_shown():
     path = ROOT / "02-context" / "README.md"
     said = "`make book 02-context` `make 02-03 DEVICE=gpu` `make 02-03 COLOR=red` `make see 02-03 ONLY=\"kernel=a block=3\"`"
-    known = {"book", "see", "02-context", "02-context/03-stack"}
+    known = {"book", "see", "02-context", "02-context/03-current"}
     assert texts.broken_targets(path, said, known) == ["make book takes no part of the course: make book 02-context", "make has no variable COLOR=red"]

@@ -21,7 +21,7 @@ from course.possible import setup, why_not, why_not_judged
 from course.process import SKIPPED, how_it_ended, reason_given, run_limited
 from course.test import pictures, preloaded, texts
 
-DOCTOR = "01-driver-init/10-doctor"  # the lesson whose tool is tested on made-up machines
+DOCTOR = "01-driver-init/08-doctor"  # the lesson whose tool is tested on made-up machines
 LONGEST = 100  # lines of one failure that are printed
 # Processor time for a lesson's program on the simulator in continuous integration: 3 seconds on two cores, doubled, because cores differ.
 # bash enforces it with signal 24.
@@ -366,7 +366,7 @@ class Test:
     def prove_wrong(self, lesson, variant, source):
         name = f"{lesson}: the wrong solution {variant} is rejected"
         expected = checks.names_rejection(source)
-        if expected == faults.CASE and self.device.kind != "simulator":  # not run: on a GPU, 04-13's fence-of-the-block waits forever
+        if expected == faults.CASE and self.device.kind != "simulator":  # not run: on a GPU, 04-24's fence-of-the-block waits forever
             return name, None, "only the simulator sees what is wrong with it"
         cases, unbuilt = self.judged(lesson, variant, until=expected)
         if unbuilt:

@@ -1,6 +1,6 @@
 """Checks the texts: shown output is what comes out, edits do what the text says, links and file names and make targets exist.
 
-  ```console   $ make 02-context/03-stack, then exactly what the lesson's program prints on stdout. A line of only `…` stands for any lines.
+  ```console   $ make 02-context/03-current, then exactly what the lesson's program prints on stdout. A line of only `…` stands for any lines.
   ```diff      an edit of main.cpp (or of the file that --- and +++ lines name); hunks are separated by lines that begin with @@
   ```text      after a diff: each line is found in what the edited program prints (stdout and stderr; its status is free;
                of one that a signal ends, make prints FAILED: and what the signal is)

@@ -1,8 +1,0 @@
-# wgmma and setmaxnreg need an architecture-specific target: these kernels run on compute capability 9.0 only. The TMA loads of the exercise
-# also run on later ones.
-HOPPER_FLAGS := $(filter-out -arch=%,$(NVCC_FLAGS))
-build/04-kernels/20-hopper/kernels.ptx: NVCC_FLAGS := $(HOPPER_FLAGS) -arch=compute_90a
-build/texts/04-kernels/20-hopper/%/kernels.ptx: NVCC_FLAGS := $(HOPPER_FLAGS) -arch=compute_90a
-build/tests/04-kernels/20-hopper/%/exercise.ptx: NVCC_FLAGS := $(HOPPER_FLAGS) -arch=compute_90
-# If the loader does not find cublasLt, look in the toolkit's folder.
-LIBS.04-kernels/20-hopper = -ldl -Wl,-rpath,$(call in_build,toolkit/lib64):$(call in_build,toolkit/lib)

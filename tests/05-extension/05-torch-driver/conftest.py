@@ -1,7 +1,0 @@
-# Makes the lesson's modules importable. They are tested once, with the solution.
-import os
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).parents[3] / "05-extension" / "05-torch-driver"))
-collect_ignore = [] if os.environ.get("ANSWER", "").endswith("solution.py") else ["test_launch.py"]
