@@ -6,8 +6,15 @@ import sys
 from course import ROOT
 
 
+# Former names, as they were after the number. A lesson with a new name has kept its exercise; one that became part of another has not.
+RENAMED = {"stack": "current", "host-register": "pinning", "hopper": "hopper-schedule", "torch-cpp": "dispatcher", "real-ops": "nms"}
+PART_OF = {"before-init": "checking", "no-context": "current", "memset-and-types": "alloc-copy-free", "pinned-kinds": "pinning"}
+# Numbers that no lesson has any more, and who had them.
+LEFT = {"01-10": "doctor", "03-16": "pitched"}
+
+
 def lessons(chosen=None):
-    """The lessons ('02-context/03-stack') in order; `chosen` names chapters and lessons, none means all."""
+    """The lessons ('02-context/03-current') in order; `chosen` names chapters and lessons, none means all."""
     found = sorted({str(path.parent.relative_to(ROOT)) for path in ROOT.glob("[0-9][0-9]-*/[0-9][0-9]-*/main.[cp]*")})
     if not chosen:
         return found
@@ -36,8 +43,18 @@ def heading(folder):
     return folder
 
 
+def own_name(lesson):
+    """'02-context/03-current', or '03-current', without chapter and number: 'current'."""
+    return lesson.split("/")[-1][3:]
+
+
+def named(own):
+    """The lesson with this name after the number, in whatever place it is now; None if there is none."""
+    return next((lesson for lesson in lessons() if own_name(lesson) == own), None)
+
+
 def number(lesson):
-    """'03-memory/05-pageable-vs-pinned' is 03-05."""
+    """'03-memory/04-pageable-vs-pinned' is 03-04."""
     return "-".join(part[:2] for part in lesson.split("/"))
 
 

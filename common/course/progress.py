@@ -15,7 +15,7 @@ import os
 import pathlib
 
 from course import ROOT
-from course.lessons import chapters, heading, lessons, number
+from course.lessons import RENAMED, chapters, heading, lessons, named, number, own_name
 
 VERSION = 1
 ATTEMPTS_FOR_SOLUTION = 3
@@ -57,12 +57,12 @@ def load() -> dict:
 
 
 def renumbered(kept: dict) -> dict:
-    """A lesson that has got another number since: its name after the number is the same."""
+    """A lesson that has got another number or name since. What was noted about a lesson that is now part of another stays under its old name."""
     every = lessons()
 
     def now_called(old: str) -> str:
-        alike = [lesson for lesson in every if lesson.partition("/")[2][3:] == old.partition("/")[2][3:]]
-        return alike[0] if old not in every and len(alike) == 1 else old
+        own = own_name(old)
+        return old if old in every else named(own) or named(RENAMED.get(own)) or old
 
     entries = {}
     for name, entry in kept["lessons"].items():

@@ -11,7 +11,7 @@ import sys
 from course import ROOT, build, possible
 from course.commands import COMMANDS, VARIABLES, Command, takes_part
 from course.device import choose_device, wished_device
-from course.lessons import chapters, is_python, lessons, plots
+from course.lessons import LEFT, PART_OF, RENAMED, chapters, is_python, lessons, named, plots
 
 FILE = Command("build", runs="nothing")  # for make build/…, a file that a contributor wants
 
@@ -24,7 +24,7 @@ def is_numbered(name):
 
 
 def meant_by(name):
-    """The chapters or lessons that a name means: 03 is 03-memory; 02-03, 02-context/03 and 03-stack are 02-context/03-stack."""
+    """The chapters or lessons that a name means: 03 is 03-memory; 02-03, 02-context/03 and 03-current are 02-context/03-current."""
     if name in chapters() or name in lessons():
         return [name]
     short = [chapter for chapter in chapters() if name == chapter[:2]]
@@ -36,7 +36,7 @@ def meant_by(name):
 
 
 def from_root(name, chapter):
-    """A name typed in a chapter's folder: 03-stack, or 03, is a lesson of this chapter; 02-03 and 03-memory mean the same everywhere."""
+    """A name typed in a chapter's folder: 03-current, or 03, is a lesson of this chapter; 02-03 and 03-memory mean the same everywhere."""
     both_numbers = re.fullmatch(r"\d\d-\d\d", name) and meant_by(name) != [name]
     if not chapter or not is_numbered(name) or (ROOT / name).is_dir() or both_numbers:
         return name
@@ -51,8 +51,19 @@ def is_suite(name, goals):
 # ---- refusals ------------------------------------------------------------------------------------------------------------
 
 
+def moved(name):
+    """Where the lesson is that had this name or number in an earlier edition."""
+    own = re.sub(r"^\d\d-(?=[a-z])", "", name.split("/")[-1])
+    now = named(own) or named(RENAMED.get(own, LEFT.get(own)))
+    if now:
+        return f" It is now {now}."
+    return f" It is now part of {named(PART_OF[own])}." if own in PART_OF else ""
+
+
 def did_you_mean(name):
     """' Did you mean …?', if exactly one lesson contains what was typed, or has that number, or something is spelled like it."""
+    if moved(name):
+        return moved(name)
     last = name.split("/")[-1]
     alike = [lesson for lesson in lessons() if last in lesson.split("/")[1]]
     if len(alike) != 1:
@@ -89,7 +100,7 @@ def refusal(goals, part):
         if goal not in COMMANDS and not is_numbered(goal) and not goal.startswith("build/") and not is_suite(goal, goals):
             return f"There is no target called {goal}.{did_you_mean(goal)} `make help` lists them"
     if "see" in goals and not part and not os.environ.get("PROGRAM"):
-        return "Which lesson? Type make see 04-11, or make see PROGRAM=./a.out"
+        return "Which lesson? Type make see 04-21, or make see PROGRAM=./a.out"
     for name in part + [goal for goal in goals if is_numbered(goal)]:
         if name not in chapters() and name not in lessons() and not is_suite(name, goals):
             return no_such_part(name)
@@ -212,7 +223,7 @@ def main(typed):
     if is_set_up and wished_device() == "gpu":  # another value than auto, gpu and simulator is refused here
         choose_device()  # ends with a sentence if there is no GPU
     if os.environ.get("ARGS") and max(len(step.about) for step in todo) != 1:
-        sys.exit("ARGS is for the program of one lesson: make 03-12 ARGS=--controls")
+        sys.exit("ARGS is for the program of one lesson: make 03-10 ARGS=--controls")
     if any("$" in str(ROOT) and is_python(lesson) for step in todo for lesson in step.about):
         sys.exit(f"PyTorch's builder reads a $ in a path as the start of a variable, so chapter 05 cannot be built in {ROOT}. Give the folder another name")
     if build.is_dry_run():

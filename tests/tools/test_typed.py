@@ -27,12 +27,15 @@ REFUSED = {
     ("99-end",): "There is no chapter or lesson called 99-end",
     ("02-context/99-end",): "There is no lesson called 02-context/99-end",
     ("test", "IN=nothing"): "There is no chapter or lesson called nothing",
-    ("stac",): "There is no target called stac. Did you mean 02-context/03-stack?",
-    ("02-context/03-sta",): "Did you mean 02-context/03-stack? The lessons of 02-context are:",
+    ("curr",): "There is no target called curr. Did you mean 02-context/03-current?",
+    ("02-context/03-cur",): "Did you mean 02-context/03-current? The lessons of 02-context are:",
     ("02-99",): "There is no lesson called 02-99. The lessons of 02-context are: 01-create-destroy",
-    ("2-3",): "There is no chapter or lesson called 2-3. Did you mean 02-context/03-stack?",
+    ("2-3",): "There is no chapter or lesson called 2-3. Did you mean 02-context/03-current?",
     ("02-contxt",): "There is no chapter or lesson called 02-contxt. Did you mean 02-context?",
-    ("03-stak",): "There is no chapter or lesson called 03-stak. Did you mean 02-context/03-stack?",
+    ("03-curent",): "There is no chapter or lesson called 03-curent. Did you mean 02-context/03-current?",
+    ("03-stack",): "There is no chapter or lesson called 03-stack. It is now 02-context/03-current.",
+    ("02-context/07-scope",): "There is no lesson called 02-context/07-scope. It is now 02-context/02-scope.",
+    ("03-16",): "There is no lesson called 03-16. It is now 04-kernels/09-pitched.",
     ("rnu",): "There is no target called rnu. Did you mean run?",
     ("run", "CXX=no-compiler"): "There is no C++ compiler called no-compiler. Type: make CXX=g++ … (which is installed)",
     ("run", "CXX=/bin/false"): "There is no C++ compiler called /bin/false",
@@ -92,14 +95,14 @@ def test_a_python_that_is_missing_or_too_old_is_reported_before_anything_is_buil
 
 # What is typed, in which folder, and the part of the course that is meant.
 SHORT = [
-    ("02-03", ".", "02-context/03-stack"),
-    ("02-03/", ".", "02-context/03-stack"),
-    ("02-context/03", ".", "02-context/03-stack"),
-    ("03-stack", ".", "02-context/03-stack"),
+    ("02-03", ".", "02-context/03-current"),
+    ("02-03/", ".", "02-context/03-current"),
+    ("02-context/03", ".", "02-context/03-current"),
+    ("03-current", ".", "02-context/03-current"),
     ("02", ".", "02-context"),
-    ("03", "02-context", "02-context/03-stack"),
-    ("04", "02-context/03-stack", "02-context/04-ownership"),
-    ("03-06", "02-context", "03-memory/06-pinned-kinds"),
+    ("03", "02-context", "02-context/03-current"),
+    ("04", "02-context/03-current", "02-context/04-ownership"),
+    ("03-05", "02-context", "03-memory/05-pinning"),
 ]
 
 
@@ -111,16 +114,16 @@ def test_a_number_names_a_chapter_or_a_lesson(typed, folder, meant):
         assert ended.returncode == 0 and shown in ended.stdout, (words, folder, ended.stdout[-300:], ended.stderr)
 
 
-@pytest.mark.parametrize("words, part", [([], "run 02-context/03-stack"), (["check"], "check 02-context/03-stack"), (["test"], "test 02-context/03-stack")])
+@pytest.mark.parametrize("words, part", [([], "run 02-context/03-current"), (["check"], "check 02-context/03-current"), (["test"], "test 02-context/03-current")])
 def test_in_a_lessons_folder_a_target_means_that_lesson(words, part):
-    ended = make("-n", *words, folder=ROOT / "02-context/03-stack")
+    ended = make("-n", *words, folder=ROOT / "02-context/03-current")
     assert ended.returncode == 0 and f"python3 -m course {part}\n" in ended.stdout, ended.stdout + ended.stderr
 
 
 @pytest.mark.parametrize("words", [["-R"], ["CXX="]])
 def test_make_knows_its_compiler_if_it_is_to_forget_its_own_variables(words):
-    ended = make(*words, "-n", "-B", "02-context/03-stack")
-    assert re.search(r"^g\+\+ .* -c 02-context/03-stack/main.cpp", ended.stdout, re.MULTILINE), ended.stdout + ended.stderr
+    ended = make(*words, "-n", "-B", "02-context/03-current")
+    assert re.search(r"^g\+\+ .* -c 02-context/03-current/main.cpp", ended.stdout, re.MULTILINE), ended.stdout + ended.stderr
 
 
 @pytest.mark.parametrize("name", ["a:b", "a;b"])
@@ -205,7 +208,7 @@ def test_a_step_that_takes_long_is_shown_when_it_begins():
 def test_a_dry_run_says_what_would_be_built_again_and_writes_nothing():
     kept = lambda: {file: file.read_text() for file in [*(ROOT / "build").glob("flags.*"), ROOT / "build/setup.mk"]}
     before = kept()
-    ended = make("-n", "02-context/03-stack", "CXXFLAGS=-DNEW", "CUDA_HOME=/no/where")
+    ended = make("-n", "02-context/03-current", "CXXFLAGS=-DNEW", "CUDA_HOME=/no/where")
     assert ended.returncode == 0 and re.search(r"^g\+\+ .* -DNEW$", ended.stdout, re.MULTILINE) and kept() == before, ended.stdout + ended.stderr
 
 
