@@ -3,7 +3,7 @@
 #include "hopper.hpp"
 #include "schedule.hpp"
 #include "shape.hpp"
-#include "verify.hpp"
+#include "04-kernels/verify.hpp"
 
 #include <cuda_bf16.h>
 

@@ -3,15 +3,15 @@
 //   --controls   measures variants that leave something out
 //   --verify N   verifies each kernel for n = N
 //   --profile N  launches each kernel once for n = N, for a profiler
+#include "04-kernels/library.hpp"
+#include "04-kernels/sustained.hpp"
 #include "common/cu.hpp"
 #include "common/image.hpp"
 #include "common/measure.hpp"
-#include "library.hpp"
 #include "matrices.hpp"
 #include "shape.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <climits>
 #include <cstring>
 #include <functional>
@@ -107,30 +107,6 @@ int attribute(CUdevice_attribute which) {
   return value;
 }
 
-// The time of one execution of `work`: the median while the device is kept busy for `budget` seconds. The first half of
-// that time does not count, because a device under load reduces its clock.
-double sustained_seconds(const std::function<void()>& work, double budget) {
-  using Clock = std::chrono::steady_clock;
-  const double once = cu::median_device_seconds(work, 1);
-  if (once > 0.03) return once;
-  const int launches = static_cast<int>(std::clamp(2e-3 / once, 1.0, 100.0));  // between two events
-  const cu::Event start, end;
-  std::vector<double> times;
-  const auto stop = Clock::now() + std::chrono::duration<double>(budget);
-  do {
-    float milliseconds;
-    CU_CHECK(cuEventRecord(start.handle, nullptr));
-    for (int i = 0; i < launches; ++i) work();
-    CU_CHECK(cuEventRecord(end.handle, nullptr));
-    CU_CHECK(cuEventSynchronize(end.handle));
-    CU_CHECK(cuEventElapsedTime(&milliseconds, start.handle, end.handle));
-    times.push_back(milliseconds * 1e-3 / launches);
-  } while (Clock::now() < stop);
-  const auto half = times.begin() + times.size() / 2, middle = half + (times.end() - half) / 2;
-  std::nth_element(half, middle, times.end());
-  return *middle;
-}
-
 double tflops(double n, const std::function<void()>& work, double budget = kBudget) {
   return 2 * n * n * n / sustained_seconds(work, budget) / 1e12;
 }
@@ -142,7 +118,7 @@ class Ladder {
     char name[100];
     CU_CHECK(cuDeviceGetName(name, sizeof name, device));
     n_ = side();
-    Matrices matrices(module_, n_, multiprocessors_);
+    MappedMatrices matrices(module_, n_, multiprocessors_);
     const Product product = matrices.product();
     std::vector<unsigned> wrong(std::size(kLadder));
     for (const Data data : {Data::kIntegers, Data::kNormals}) {
@@ -177,7 +153,7 @@ class Ladder {
 
   void measure_controls() {
     n_ = side();
-    Matrices matrices(module_, n_, multiprocessors_);
+    MappedMatrices matrices(module_, n_, multiprocessors_);
     std::printf("control run, TFLOP/s                                   normals   integers\n");
     for (const Rung& rung : kControls) {
       const auto speed = [&](Data data) {
@@ -190,7 +166,7 @@ class Ladder {
   }
 
   bool verify(int n) {
-    Matrices matrices(module_, n, multiprocessors_);
+    MappedMatrices matrices(module_, n, multiprocessors_);
     unsigned wrong = 0;
     const auto check = [&](const Rung& rung) {
       const unsigned count = wrong_elements(matrices, rung);
@@ -208,7 +184,7 @@ class Ladder {
 
   // Launches each kernel once.
   void profile(int n) {
-    Matrices matrices(module_, n, multiprocessors_);
+    MappedMatrices matrices(module_, n, multiprocessors_);
     matrices.fill(Data::kNormals);
     for (const Rung& rung : kLadder) launch(rung, matrices.product());
     CU_CHECK(cuCtxSynchronize());
@@ -253,14 +229,14 @@ class Ladder {
   int side() {
     for (int n = 256;; n *= 2) {
       if (n == kLargest) return n;
-      Matrices trial(module_, n, multiprocessors_);
+      MappedMatrices trial(module_, n, multiprocessors_);
       trial.fill(Data::kNormals);
       if (cu::median_device_seconds([&] { launch(kLadder[1], trial.product()); }, 1) > 1e-3) return n;
     }
   }
 
   // Small matrices have one tile per block, so persistent kernels are also verified with a quarter of the blocks.
-  unsigned wrong_elements(Matrices& matrices, const Rung& rung) {
+  unsigned wrong_elements(MappedMatrices& matrices, const Rung& rung) {
     const Product product = matrices.product();
     launch(rung, product);
     unsigned wrong = matrices.wrong();
@@ -286,7 +262,7 @@ class Ladder {
   }
 
   bool compare(int n) {
-    Matrices matrices(module_, n, multiprocessors_);
+    MappedMatrices matrices(module_, n, multiprocessors_);
     const Product product = matrices.product();
     matrices.fill(Data::kNormals);
     // A device that is too slow for these sizes gets the first candidate, which suits small matrices.
@@ -322,11 +298,6 @@ class Ladder {
       std::printf("  %#9.4g  %5.3f\n", median(theirs), median(ours) / median(theirs));
     }
     return true;
-  }
-
-  static double median(std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-    return values[values.size() / 2];
   }
 
   cu::Module module_{cu::image("kernels.ptx")};

@@ -92,6 +92,3 @@ constexpr int kSharedBytes =
 
 constexpr int kMostConsumers = 2;  // per block, and the bytes of their sums
 constexpr std::size_t kPartialBytes = kMostConsumers * kBox * 256 * sizeof(float);
-
-constexpr int kReferenceSide = 128;  // of the tile that a block of the reference kernel computes, and its threads
-constexpr int kReferenceThreads = 256;

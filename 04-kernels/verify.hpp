@@ -1,6 +1,6 @@
 // Kernels that fill matrices, compute a reference product, and compare all elements of a result with it.
 #pragma once
-#include "shape.hpp"
+#include "reference.hpp"
 
 #include <cuda_bf16.h>
 
