@@ -2,11 +2,11 @@
 #define TESTS_MAIN
 #include "tests/catch.hpp"
 
+#include <execinfo.h>
+#include <unistd.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <execinfo.h>
-#include <unistd.h>
 
 namespace {
 
@@ -33,7 +33,7 @@ void report_crashes() {
   stack.ss_sp = memory;
   stack.ss_size = sizeof memory;
   sigaltstack(&stack, nullptr);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = print_frames;
   action.sa_flags = SA_ONSTACK;
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT}) sigaction(signal, &action, nullptr);
@@ -42,8 +42,8 @@ void report_crashes() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // CU_CHECK in an exercise ends the process from inside a test case. Catch2's own destructors crash then: leave without
-  // them, so that the status is the one the program asked for.
+  // CU_CHECK in an exercise ends the process from inside a test case. Catch2's own destructors crash then: leave
+  // without them, so that the status is the one the program asked for.
   on_exit(
       [](int status, void*) {
         std::fflush(nullptr);

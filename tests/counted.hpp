@@ -58,11 +58,11 @@ class Counted {
   struct Place {
     Kind kind;
     std::string name;  // of the instruction
-    int line;          // in the learner's file
-    int width;         // elements that it moves
+    int line;  // in the learner's file
+    int width;  // elements that it moves
   };
 
-  static constexpr int kWarps = 32;                 // per block, each with its own counter
+  static constexpr int kWarps = 32;  // per block, each with its own counter
   static constexpr Count kWhole = 144403552893600;  // the sum over all lanes of a mask; a multiple of 1, 2, … 32
 
   // Returns the image's text with a counter before each counted instruction.
@@ -115,7 +115,7 @@ class Counted {
     const std::string row = "counted+" + std::to_string((places_.size() - 1) * kWarps * sizeof(Count));
     return "{ .reg .b32 %warp; .reg .b64 %step, %row, %place;\n" + step +
            "mov.u32 %warp, %tid.x; shr.u32 %warp, %warp, 5; mul.wide.u32 %place, %warp, 8;\n" +  //
-           "mov.u64 %row, " + row + "; add.u64 %place, %place, %row;\n" +                        //
+           "mov.u64 %row, " + row + "; add.u64 %place, %place, %row;\n" +  //
            guard + "red.global.add.u64 [%place], %step; }\n";
   }
 

@@ -62,10 +62,8 @@ class Refusal {
   inline static Refusal* now_ = nullptr;
 };
 
-#define MAY_BE_REFUSED(call, parameters, arguments)                    \
-  CUresult CUDAAPI call parameters {                                   \
-    return Refusal::meets(#call) ? kRefused : DRIVERS(call) arguments; \
-  }
+#define MAY_BE_REFUSED(call, parameters, arguments) \
+  CUresult CUDAAPI call parameters { return Refusal::meets(#call) ? kRefused : DRIVERS(call) arguments; }
 
 // Runs the solution once for each of these calls and lets that call fail, then again for its second to fourth
 // occurrence. Returns "" if the solution throws cu::Error each time; otherwise says which failure it ignored.

@@ -87,7 +87,7 @@ class Traffic {
   using Count = unsigned long long;
   struct Place {
     bool is_global, is_store;
-    int line;   // in the learner's file
+    int line;  // in the learner's file
     int bytes;  // per lane
   };
   // For each place, summed over all warps: how often the access was executed, by how many lanes, and what it touched:

@@ -19,8 +19,7 @@ void wait_with(const char* name, unsigned flag) {
   CU_THROW(cuCtxSetFlags(flag));
   unsigned flags;
   CU_THROW(cuCtxGetFlags(&flags));
-  CU_THROW(cuLaunchHostFunc(
-      nullptr, [](void*) { std::this_thread::sleep_for(kWork); }, nullptr));
+  CU_THROW(cuLaunchHostFunc(nullptr, [](void*) { std::this_thread::sleep_for(kWork); }, nullptr));
   const auto start = std::chrono::steady_clock::now();
   const double cpu = cpu_ms_of_this_thread();
   CU_THROW(cuCtxSynchronize());

@@ -36,8 +36,7 @@ void draw(const std::vector<cu::TimedCopy>& pageable, const std::vector<cu::Time
     const std::size_t kib = static_cast<std::size_t>(pinned[i].bytes) >> 10;
     const double left = gigabytes_per_second(pageable[i]), right = gigabytes_per_second(pinned[i]);
     std::printf("%4zu %s | %5.2f %s | %5.2f %s\n", kib < 1024 ? kib : kib >> 10, kib < 1024 ? "KiB" : "MiB", left,
-                cu::bar(left, full_scale, kLongestBar).c_str(), right,
-                cu::bar(right, full_scale, kLongestBar).c_str());
+                cu::bar(left, full_scale, kLongestBar).c_str(), right, cu::bar(right, full_scale, kLongestBar).c_str());
   }
 }
 

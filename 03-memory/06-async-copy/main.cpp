@@ -68,15 +68,12 @@ int main() try {
   const CUstream stream = owner.handle;
 
   std::printf("call                    | memory   | returns\n");
-  const bool pinned_in = returns_early("cuMemcpyHtoDAsync", "pinned", stream, [&] {
-    CU_THROW(cuMemcpyHtoDAsync(device, pinned.address, kBytes, stream));
-  });
-  const bool pageable_in = returns_early("cuMemcpyHtoDAsync", "pageable", stream, [&] {
-    CU_THROW(cuMemcpyHtoDAsync(device, pageable.data(), kBytes, stream));
-  });
-  const bool pinned_out = returns_early("cuMemcpyDtoHAsync", "pinned", stream, [&] {
-    CU_THROW(cuMemcpyDtoHAsync(pinned.address, device, kBytes, stream));
-  });
+  const bool pinned_in = returns_early("cuMemcpyHtoDAsync", "pinned", stream,
+                                       [&] { CU_THROW(cuMemcpyHtoDAsync(device, pinned.address, kBytes, stream)); });
+  const bool pageable_in = returns_early("cuMemcpyHtoDAsync", "pageable", stream,
+                                         [&] { CU_THROW(cuMemcpyHtoDAsync(device, pageable.data(), kBytes, stream)); });
+  const bool pinned_out = returns_early("cuMemcpyDtoHAsync", "pinned", stream,
+                                        [&] { CU_THROW(cuMemcpyDtoHAsync(pinned.address, device, kBytes, stream)); });
   const bool pageable_out = returns_early("cuMemcpyDtoHAsync", "pageable", stream, [&] {
     CU_THROW(cuMemcpyDtoHAsync(pageable.data(), device, kBytes, stream));
   });

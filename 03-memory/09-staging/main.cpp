@@ -11,8 +11,8 @@
 
 constexpr std::size_t kPiece = 4 << 20;         // bytes in a buffer
 constexpr int kBuffers = 2, kMostThreads = 16;  // buffers of a thread: one is filled while the device reads the other
-constexpr double kSeconds = 20e-3;              // the array is as large as what pinned memory transfers in this time,
-constexpr std::size_t kShare = 32;              // but at most a 32nd of the device's memory
+constexpr double kSeconds = 20e-3;  // the array is as large as what pinned memory transfers in this time,
+constexpr std::size_t kShare = 32;  // but at most a 32nd of the device's memory
 
 // A pinned buffer, and the event after the last copy that reads it.
 struct Buffer {

@@ -115,12 +115,9 @@ int main() try {
   CU_CHECK(cuDeviceGetName(name, sizeof name, setup.context.device));
   std::printf("%s, a chain of %d kernels, microseconds per kernel\n", name, kChain);
   std::printf("%-22s | calls | total | result\n", "");
-  bool right = measure(
-      setup, "64 launches", [&] { launch_chain(setup); }, kChain);
-  right &= measure(
-      setup, "captured graph", [&] { captured.launch(setup.stream); }, kChain);
-  right &= measure(
-      setup, "graph built by hand", [&] { built.launch(setup.stream); }, kChain);
+  bool right = measure(setup, "64 launches", [&] { launch_chain(setup); }, kChain);
+  right &= measure(setup, "captured graph", [&] { captured.launch(setup.stream); }, kChain);
+  right &= measure(setup, "graph built by hand", [&] { built.launch(setup.stream); }, kChain);
 
   CUDA_KERNEL_NODE_PARAMS node{};
   int by = 1000;
@@ -128,8 +125,7 @@ int main() try {
   CU_CHECK(cuGraphKernelNodeGetParams(first, &node));
   node.kernelParams = arguments;
   CU_CHECK(cuGraphExecKernelNodeSetParams(built.executable, first, &node));  // changes only the executable graph
-  right &= measure(
-      setup, "first node adds 1000", [&] { built.launch(setup.stream); }, kChain - 1 + 1000);
+  right &= measure(setup, "first node adds 1000", [&] { built.launch(setup.stream); }, kChain - 1 + 1000);
   std::printf("\n");
   right &= fork_and_join(setup) == 103;
   return right ? 0 : 1;

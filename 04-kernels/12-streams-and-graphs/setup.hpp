@@ -19,8 +19,7 @@ struct Setup {
   }
   static void set(const cu::Memory& memory, int value) {
     CU_CHECK(cuMemcpyHtoD(memory.address, &value, sizeof value));
-    CU_CHECK(
-        cuStreamSynchronize(nullptr));  // the copy may still be running, and `stream` does not wait for it
+    CU_CHECK(cuStreamSynchronize(nullptr));  // the copy may still be running, and `stream` does not wait for it
   }
   static int get(const cu::Memory& memory) {
     int value;

@@ -1,5 +1,5 @@
-// An ordinary CUDA program with <<< >>>, cudaMalloc and a __constant__ variable. nvcc compiles it, and it is linked with
-// the runtime in this folder instead of the toolkit's. It prints the driver calls that each runtime call makes.
+// An ordinary CUDA program with <<< >>>, cudaMalloc and a __constant__ variable. nvcc compiles it, and it is linked
+// with the runtime in this folder instead of the toolkit's. It prints the driver calls that each runtime call makes.
 #include "04-kernels/17-mini-runtime/runtime.hpp"
 #include "kernels.cu"
 

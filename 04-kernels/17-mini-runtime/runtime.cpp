@@ -103,7 +103,7 @@ CUresult ready() {
 
 // Nearly every function of the runtime needs a context, and then makes one driver call. (DRIVER would log
 // cuMemAlloc_v2, the name with which <cuda.h> replaces cuMemAlloc.)
-#define RETURN_RESULT(call)                                                       \
+#define RETURN_RESULT(call)                                                \
   do {                                                                     \
     const CUresult is_ready = ready();                                     \
     return kept(is_ready != CUDA_SUCCESS ? is_ready : noted(#call, call)); \

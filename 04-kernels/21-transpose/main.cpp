@@ -26,12 +26,9 @@ struct Rung {
 };
 
 constexpr Rung kLadder[] = {
-    {"naive", "each thread copies its elements", false},
-    {"tiled", "tile in shared memory", false},
-    {"padded", "rows of the tile 1 word longer", false},
-    {"vectorized", "128-bit accesses, larger tile", true},
-    {"swizzled", "vectors permuted in the tile", true},
-    {"rasterized", "blocks follow the output", true},
+    {"naive", "each thread copies its elements", false}, {"tiled", "tile in shared memory", false},
+    {"padded", "rows of the tile 1 word longer", false}, {"vectorized", "128-bit accesses, larger tile", true},
+    {"swizzled", "vectors permuted in the tile", true},  {"rasterized", "blocks follow the output", true},
 };
 
 struct Device {

@@ -483,7 +483,6 @@ extern "C" __global__ void __launch_bounds__(Large::kThreads, 1)
   }
 }
 
-
 // ---- For the host: data, and the verification of a whole result ----------------------------------------------------
 
 // Returns 32 bits that depend on the seed and the position alone.

@@ -129,7 +129,7 @@ struct Experiment {
   const Device& device;
   int n;
   Input integers{device, n, "fill_with_integers", 0};
-  Input normals{device, n, "fill_with_normals", n* std::ldexp(1.0, -24)};
+  Input normals{device, n, "fill_with_normals", n * std::ldexp(1.0, -24)};
   cu::Memory c{sizeof(float) * n * n};
   cu::Memory partial, finished;  // for blocks that share a tile
 

@@ -28,10 +28,8 @@ struct Rung {
 };
 
 constexpr Rung kHistograms[] = {
-    {"global_bins", "one set of bins"},
-    {"block_bins", "bins per block, in shared memory"},
-    {"vectorized", "16 bytes per load"},
-    {"warp_bins", "bins per warp"},
+    {"global_bins", "one set of bins"},  {"block_bins", "bins per block, in shared memory"},
+    {"vectorized", "16 bytes per load"}, {"warp_bins", "bins per warp"},
     {"lane_bins", "bins per lane"},
 };
 
@@ -312,12 +310,10 @@ bool climb_scans(const Device& device, u64 n, const Library& cub) {
 void measure_controls(const Device& device, u64 n) {
   const Scan scan(device, n);
   std::printf("\ncontrol run                                               GB/s\n");
-  const Rung controls[] = {{"warp_look_back", "warp_look_back"},
-                           {"no_look_back", "the same without a look-back"},
-                           {"large_tiles", "large_tiles"},
-                           {"large_tiles_no_look_back", "the same without a look-back"},
-                           {"pipelined", "pipelined"},
-                           {"pipelined_no_look_back", "the same without a look-back"}};
+  const Rung controls[] = {
+      {"warp_look_back", "warp_look_back"}, {"no_look_back", "the same without a look-back"},
+      {"large_tiles", "large_tiles"},       {"large_tiles_no_look_back", "the same without a look-back"},
+      {"pipelined", "pipelined"},           {"pipelined_no_look_back", "the same without a look-back"}};
   for (const Rung& control : controls) {
     if (!scan.can_run(control.kernel)) continue;
     std::printf("%-53s %8.1f\n", control.idea, scan.speed([&] { scan.run(control.kernel); }));

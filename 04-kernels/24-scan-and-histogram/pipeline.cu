@@ -4,9 +4,9 @@
 #include "progress.hpp"
 #include "tile.hpp"
 
-// A circular buffer of kStages tiles, with four barriers for each of them. A tile passes from role to role: it is loaded
-// (full), its parts are added (summed), the sum of all tiles before it is found (known), and its running sums are
-// computed and stored (empty).
+// A circular buffer of kStages tiles, with four barriers for each of them. A tile passes from role to role: it is
+// loaded (full), its parts are added (summed), the sum of all tiles before it is found (known), and its running sums
+// are computed and stored (empty).
 struct Stages {
   u64 full[kStages], summed[kStages], known[kStages], empty[kStages];
   unsigned tile[kStages];                      // the tile's number; `tiles` or more: there are no further tiles

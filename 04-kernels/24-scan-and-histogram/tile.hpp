@@ -24,8 +24,8 @@ __device__ inline unsigned sum_warp(unsigned value) {
 #endif
 }
 
-// A tile of kSize elements. Each warp has kSize / kWarps consecutive elements, and a request moves 128 of them: four per
-// lane. No element is needed again soon, so loads and stores use the streaming cache policy (__ldcs, __stcs).
+// A tile of kSize elements. Each warp has kSize / kWarps consecutive elements, and a request moves 128 of them: four
+// per lane. No element is needed again soon, so loads and stores use the streaming cache policy (__ldcs, __stcs).
 template <int kVectors>
 struct Tile {
   static constexpr int kSize = kThreads * kVectors * 4;

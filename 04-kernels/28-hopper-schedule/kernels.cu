@@ -1,9 +1,9 @@
 // Ways to keep the tensor cores of compute capability 9.0 busy: c = a × b, square matrices of bfloat16 whose elements
 // are contiguous in each row, n a multiple of 256; the sums are FP32. Each kernel changes one thing in an earlier one.
+#include "04-kernels/verify.hpp"
 #include "hopper.hpp"
 #include "schedule.hpp"
 #include "shape.hpp"
-#include "04-kernels/verify.hpp"
 
 #include <cuda_bf16.h>
 

@@ -254,8 +254,7 @@ class Ladder {
     int best = -1;
     double highest = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      const double speed = tflops(
-          n, [&] { work(i); }, kShortBudget);
+      const double speed = tflops(n, [&] { work(i); }, kShortBudget);
       if (speed > highest) highest = speed, best = static_cast<int>(i);
     }
     return best;
@@ -285,11 +284,8 @@ class Ladder {
     // The two alternate, because the clock depends on the temperature, and thus on what has run before.
     std::vector<double> ours, theirs;
     for (int round = 0; round < (best < 0 ? 1 : kRounds); ++round) {
-      if (best >= 0)
-        theirs.push_back(tflops(
-            n, [&] { multiply(best); }, kRoundBudget));
-      ours.push_back(tflops(
-          n, [&] { launch(rung, product); }, kRoundBudget));
+      if (best >= 0) theirs.push_back(tflops(n, [&] { multiply(best); }, kRoundBudget));
+      ours.push_back(tflops(n, [&] { launch(rung, product); }, kRoundBudget));
     }
     std::printf("%-6d %-25s  %#9.4g", n, rung.name, median(ours));
     if (best < 0) {

@@ -77,7 +77,7 @@ struct ReleaseCluster : Specialized {
 };
 
 template <class Shape>
-constexpr int kTileRows = kBox*(Shape::kPingPong ? 1 : Shape::kConsumers);
+constexpr int kTileRows = kBox * (Shape::kPingPong ? 1 : Shape::kConsumers);
 template <class Shape>
 constexpr int kBoxesOfA = kTileRows<Shape> / kBox;
 template <class Shape>
@@ -85,7 +85,7 @@ constexpr int kBoxesOfB = Shape::kColumns / kBox;
 template <class Shape>
 constexpr int kStageBoxes = kBoxesOfA<Shape> + kBoxesOfB<Shape>;
 template <class Shape>
-constexpr int kThreads = kGroup*(Shape::kConsumers + (Shape::kSpecialized ? 1 : 0));
+constexpr int kThreads = kGroup * (Shape::kConsumers + (Shape::kSpecialized ? 1 : 0));
 template <class Shape>
 constexpr int kSharedBytes =
     (Shape::kStages * kStageBoxes<Shape> + (Shape::kTmaStore ? 2 * Shape::kConsumers : 0)) * kBoxBytes;

@@ -1,5 +1,5 @@
-// y = x² + b on the GPU, as a C interface. x, y, g and dx are rows * columns floats in host memory, stored row by row. b
-// and db have one float for each row.
+// y = x² + b on the GPU, as a C interface. x, y, g and dx are rows * columns floats in host memory, stored row by row.
+// b and db have one float for each row.
 //
 // Functions that return int return 0 or an error code, which op_message() describes. None throws an exception. The op
 // works in the context that is current when it is opened, and expects the same context to be current in later calls.

@@ -1,5 +1,5 @@
-// gather with the assertion macro of PyTorch's own kernels, compiled with -DTORCH_USE_CUDA_DSA. The macro stores a failure in a buffer that
-// PyTorch checks, instead of trapping.
+// gather with the assertion macro of PyTorch's own kernels, compiled with -DTORCH_USE_CUDA_DSA. The macro stores a
+// failure in a buffer that PyTorch checks, instead of trapping.
 #include <c10/cuda/CUDADeviceAssertion.h>
 #include <c10/cuda/CUDAException.h>
 #include <c10/cuda/CUDAStream.h>

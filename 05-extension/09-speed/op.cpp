@@ -151,7 +151,8 @@ struct SquarePlus : torch::autograd::Function<SquarePlus> {
     static const auto op = c10::Dispatcher::singleton()
                                .findSchemaOrThrow("speed::square_plus_backward", "")
                                .typed<Gradients(const Tensor&, const Tensor&)>();
-    // The backward op's own gradient formula is in Python. Unless a second derivative is wanted, the call skips autograd.
+    // The backward op's own gradient formula is in Python. Unless a second derivative is wanted, the call skips
+    // autograd.
     std::optional<at::AutoDispatchBelowADInplaceOrView> below;
     if (!at::GradMode::is_enabled()) below.emplace();
     auto [dx, db] = op.call(gradients[0], context->get_saved_variables()[0]);

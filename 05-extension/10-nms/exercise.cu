@@ -1,12 +1,12 @@
-// Write the backward pass of ROI max pooling, the predecessor of ROIAlign. A bin's result is its largest pixel instead of
-// an average.
+// Write the backward pass of ROI max pooling, the predecessor of ROIAlign. A bin's result is its largest pixel instead
+// of an average.
 //
 // Forward has stored the winner of each bin: the number of the largest pixel in the plane of its image and channel, or
 // -1 if the bin contains no pixel. Your kernel sends each bin's gradient to its winner.
 
-// The index of a bin is (box, channel, bin). There are `bins` bins for each box and channel, `channels` channels for each
-// box, and `count` bins in all, and at least as many threads. A box is image, left, top, right, bottom. input_gradient is
-// [image][channel][pixel], with `pixels` pixels in a plane, and is zero at the start.
+// The index of a bin is (box, channel, bin). There are `bins` bins for each box and channel, `channels` channels for
+// each box, and `count` bins in all, and at least as many threads. A box is image, left, top, right, bottom.
+// input_gradient is [image][channel][pixel], with `pixels` pixels in a plane, and is zero at the start.
 extern "C" __global__ void roi_pool_backward(const double* gradient, const double* boxes, const long long* winners,
                                              double* input_gradient, int channels, int pixels, int bins, int count) {
   // Your code here.

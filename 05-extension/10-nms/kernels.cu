@@ -438,8 +438,8 @@ __device__ Word below(int i) { return (Word(1) << i) - 1; }
 // shared memory for each tile.
 extern "C" __global__ void __launch_bounds__(kGroup* kTile)
     nms_scan(const Word* mask, const Index* order, int count, Index* kept) {
-  extern __shared__ unsigned removed[];        // two for each tile: shared memory has faster 32-bit than 64-bit atomics
-  __shared__ unsigned kept_bits[2 * kGroup];   // which boxes of this group are kept: a bit for each thread of a warp
+  extern __shared__ unsigned removed[];  // two for each tile: shared memory has faster 32-bit than 64-bit atomics
+  __shared__ unsigned kept_bits[2 * kGroup];  // which boxes of this group are kept: a bit for each thread of a warp
   __shared__ short kept_list[kGroup * kTile];  // the same as a list
   const int me = threadIdx.x, tiles = (count + kTile - 1) / kTile, lane = me % 32, warp = me / 32;
   for (int half = me; half < 2 * tiles; half += blockDim.x) removed[half] = 0;
@@ -516,7 +516,7 @@ extern "C" __global__ void nms_scan_by_box(const Word* mask, const Index* order,
   int before = 0;
   for (int i = 0; i < count; ++i) {
     if (gone[i / kTile] >> (i % kTile) & 1) continue;  // the same for all threads
-    __syncthreads();                                   // before a thread changes words that others still read
+    __syncthreads();  // before a thread changes words that others still read
     if (threadIdx.x == 0) kept[before] = order[i];
     ++before;
     for (int t = i / kTile + threadIdx.x; t < tiles; t += blockDim.x) gone[t] |= mask[Index(i) * tiles + t];

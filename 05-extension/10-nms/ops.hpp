@@ -399,7 +399,7 @@ struct AttentionForward {
 // gradient is added to; a location and a weight belong to one sample.
 template <class T>
 struct AttentionBackward {
-  const T* gradient;        // as the output: [image][query][head][channel]
+  const T* gradient;  // as the output: [image][query][head][channel]
   Wide<T>* value_gradient;  // zero at the start
   Wide<T>* location_gradient;
   T* weight_gradient;

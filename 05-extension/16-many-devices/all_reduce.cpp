@@ -38,7 +38,8 @@ struct Sides : std::vector<std::unique_ptr<const Side>> {
   }
 };
 
-// One thread calls for all devices, so the calls form a group. Otherwise the first would wait for the second: a deadlock.
+// One thread calls for all devices, so the calls form a group. Otherwise the first would wait for the second: a
+// deadlock.
 void all_reduce(const Nccl& nccl, const std::vector<Nccl::Communicator>& communicators, const Sides& sides,
                 std::size_t bytes) {
   nccl.check("ncclGroupStart", nccl.group_start());

@@ -41,9 +41,8 @@ int main() {
 
   for (const char* name : {"matmul_naive", "matmul_tiled"}) {
     const CUfunction matmul = module.function(name);
-    bench::measure(name, [&] {
-      launch(matmul, side / 16, side / 16, 16, 16, {&a.address, &b.address, &c.address, &side});
-    });
+    bench::measure(name,
+                   [&] { launch(matmul, side / 16, side / 16, 16, 16, {&a.address, &b.address, &c.address, &side}); });
     if (!bench::is_product(x, y, download(c, side * side))) return bench::wrong(name);
   }
 

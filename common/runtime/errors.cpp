@@ -19,8 +19,7 @@ Text text_of(cudaError_t error) {
   switch (static_cast<int>(error)) {
     case 0: return {"cudaSuccess", "no error"};
 #define E(number, name, meaning) \
-  case number:                   \
-    return {"cudaError" #name, meaning};
+  case number: return {"cudaError" #name, meaning};
 #include "common/runtime/errors.inc"
 #undef E
     default: return {"unrecognized error code", "unrecognized error code"};

@@ -133,7 +133,8 @@ cudaError_t load(Image& image) {
   unsigned count = 0;
   if (error == cudaSuccess) {
     error = code(driver().cuLibraryGetKernelCount(&count, image.library));
-    if (error == cudaSuccess && count == 0) error = cudaErrorNoKernelImageForDevice;  // an empty image, if nvcc had only PTX
+    if (error == cudaSuccess && count == 0)
+      error = cudaErrorNoKernelImageForDevice;  // an empty image, if nvcc had only PTX
     if (error == cudaErrorNoKernelImageForDevice) driver().cuLibraryUnload(image.library);
   }
   if (error != cudaErrorNoKernelImageForDevice) return error;

@@ -12,9 +12,9 @@ struct Row {
 };
 
 #define ROW(attribute, field) \
-  { CU_DEVICE_ATTRIBUTE_##attribute, offsetof(cudaDeviceProp, field), sizeof(cudaDeviceProp::field) }
+  {CU_DEVICE_ATTRIBUTE_##attribute, offsetof(cudaDeviceProp, field), sizeof(cudaDeviceProp::field)}
 #define PART(attribute, field, index) \
-  { CU_DEVICE_ATTRIBUTE_##attribute, offsetof(cudaDeviceProp, field) + (index) * sizeof(int), sizeof(int) }
+  {CU_DEVICE_ATTRIBUTE_##attribute, offsetof(cudaDeviceProp, field) + (index) * sizeof(int), sizeof(int)}
 
 constexpr Row kRows[] = {
     ROW(MAX_SHARED_MEMORY_PER_BLOCK, sharedMemPerBlock),

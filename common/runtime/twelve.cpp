@@ -158,12 +158,10 @@ struct Run {
   std::size_t from, bytes, alignment;  // in the structure of CUDA 13
   CUdevice_attribute then;
 };
-#define RUN(first, last, then)                                                                           \
-  {                                                                                                      \
-    offsetof(cudaDeviceProp, first),                                                                     \
-        offsetof(cudaDeviceProp, last) + sizeof(cudaDeviceProp::last) - offsetof(cudaDeviceProp, first), \
-        alignof(decltype(cudaDeviceProp::first)), then                                                   \
-  }
+#define RUN(first, last, then)                                                                      \
+  {offsetof(cudaDeviceProp, first),                                                                 \
+   offsetof(cudaDeviceProp, last) + sizeof(cudaDeviceProp::last) - offsetof(cudaDeviceProp, first), \
+   alignof(decltype(cudaDeviceProp::first)), then}
 constexpr auto kNone = static_cast<CUdevice_attribute>(0);
 constexpr Run kRuns[] = {
     RUN(name, maxGridSize, CU_DEVICE_ATTRIBUTE_CLOCK_RATE),

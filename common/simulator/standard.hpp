@@ -1,5 +1,6 @@
-// What most files of the simulator include of the C++ library, for g++ to parse once (see the Makefile). No file includes this one: each names
-// what it needs itself, so that it also compiles alone. Not <cuda.h>: some files set what it declares first.
+// What most files of the simulator include of the C++ library, for g++ to parse once (see the Makefile). No file
+// includes this one: each names what it needs itself, so that it also compiles alone. Not <cuda.h>: some files set what
+// it declares first.
 #pragma once
 
 #include <algorithm>

@@ -93,7 +93,5 @@ TEST_CASE("every call is checked") {
   CHECK(
       ignored_failure({"cuDeviceGet", "cuDevicePrimaryCtxRetain", "cuCtxSetCurrent", "cuModuleLoad", "cuModuleLoadData",
                        "cuModuleGetFunction", "cuMemAlloc", "cuMemcpyHtoD", "cuLaunchKernel", "cuMemcpyDtoH"},
-                      [] {
-                        add_on_gpu(kImage, {1, 2, 3}, {10, 20, 30});
-                      }) == "");
+                      [] { add_on_gpu(kImage, {1, 2, 3}, {10, 20, 30}); }) == "");
 }

@@ -39,7 +39,8 @@ TEST_CASE("without a context, the function throws") {
   CHECK_THROWS_AS(swap_halves({1, 2, 3, 4}), cu::Error);
 }
 
-// Enough for a leak to show in cuMemGetInfo. The last case below runs the solution 33 times, so more would take seconds.
+// Enough for a leak to show in cuMemGetInfo. The last case below runs the solution 33 times, so more would take
+// seconds.
 constexpr std::size_t kMany = 4 << 20;
 
 TEST_CASE_METHOD(cu::Context, "the device memory is freed") {

@@ -61,7 +61,7 @@ MAY_BE_REFUSED(cuOccupancyMaxActiveBlocksPerMultiprocessor,
                (int* blocks, CUfunction kernel, int threads, std::size_t shared_bytes),
                (blocks, kernel, threads, shared_bytes))
 MAY_BE_REFUSED(cuOccupancyAvailableDynamicSMemPerBlock,
-               (std::size_t * bytes, CUfunction kernel, int blocks, int threads), (bytes, kernel, blocks, threads))
+               (std::size_t* bytes, CUfunction kernel, int blocks, int threads), (bytes, kernel, blocks, threads))
 
 TEST_CASE_METHOD(Asking, "two and four blocks fit, and would not fit with more memory each") {
   CHECK(complaint(plain, 256, 2) == "");

@@ -32,11 +32,10 @@ __device__ void wait(unsigned long long& barrier, u32 parity) {
 __device__ void publish() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // 1 KiB from shared to global memory, a group of its own.
 __device__ void store(u32* to, const u32* tile) {
-  asm volatile(
-      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 1024;\n\tcp.async.bulk.commit_group;" ::"l"(
-          __cvta_generic_to_global(to)),
-      "r"(address(tile))
-      : "memory");
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], 1024;\n\tcp.async.bulk.commit_group;" ::"l"(
+                   __cvta_generic_to_global(to)),
+               "r"(address(tile))
+               : "memory");
 }
 template <int pending>
 __device__ void wait_until_read() {

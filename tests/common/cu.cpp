@@ -293,7 +293,9 @@ TEST_CASE(
     device = primary.device;
     CHECK(cuCtxGetCurrent(&current) == CUDA_SUCCESS);
     CHECK(current == primary.handle);
-    { cu::Primary same; }
+    {
+      cu::Primary same;
+    }
     CHECK(cuDevicePrimaryCtxGetState(device, &flags, &active) == CUDA_SUCCESS);
     CHECK(active == 1);
   }

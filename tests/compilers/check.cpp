@@ -35,10 +35,7 @@ struct Program {
   u64 tolerance = 0;  // for what is computed approximately: units in the last place of a whole number
 };
 
-#define ALONE(name)                                                          \
-  {                                                                          \
-#name, [](const u32* in, u32 i) -> u64 { return language::name(in[i]); } \
-  }
+#define ALONE(name) {#name, [](const u32* in, u32 i) -> u64 { return language::name(in[i]); }}
 constexpr Program kLanguage[] = {ALONE(templates),     ALONE(integers),   ALONE(wide),
                                  ALONE(wide_division), ALONE(structures), ALONE(recursion),
                                  ALONE(pointers),      ALONE(virtuals),   ALONE(control),
@@ -52,8 +49,7 @@ std::string read(const std::string& path) {
   return text.str();
 }
 
-#define OF_LIBRARY(name) \
-  { #name, library::name }
+#define OF_LIBRARY(name) {#name, library::name}
 constexpr Program kLibrary[] = {{"math_double", library::math_double, 3},
                                 OF_LIBRARY(half_precision),
                                 OF_LIBRARY(intrinsics),

@@ -12,10 +12,10 @@
 
 namespace library {
 
+using language::u16;
 using language::u32;
 using language::u64;
 using language::u8;
-using language::u16;
 using i32 = int;
 
 constexpr u32 kBlock = 128;
@@ -101,8 +101,8 @@ inline u64 intrinsics(const u32* in, u32 i) {
        bytes(x, y, [](u8 a, u8 b) { return a > b ? a - b : b - a; }) + dot + u32(u64(x) * y >> 32) +
        (u32(std::abs(std::int64_t(i32(x)) - i32(y))) + 3);
   const auto low24 = [](u32 a) { return i32(a << 8) >> 8; };
-  r += u32((u64(x) + y) >> 1) + u32(low24(x)) * u32(low24(y)) + bytes(x, y, [](u8 a, u8 b) { return a > b ? 0xff : 0; }) +
-       u32(u64(std::int64_t(i32(x)) * i32(y)) >> 32);
+  r += u32((u64(x) + y) >> 1) + u32(low24(x)) * u32(low24(y)) +
+       bytes(x, y, [](u8 a, u8 b) { return a > b ? 0xff : 0; }) + u32(u64(std::int64_t(i32(x)) * i32(y)) >> 32);
   const u64 wide = u64(x) << 20 | y;
   const u64 back = u64(reversed(u32(wide))) << 32 | reversed(u32(wide >> 32));
   const u64 high = u64((unsigned __int128)(u64(x) << 32) * (u64(y) << 31) >> 64);
@@ -110,7 +110,8 @@ inline u64 intrinsics(const u32* in, u32 i) {
 }
 inline u64 inline_ptx(const u32* in, u32 i) {
   const u32 x = in[i];
-  return u64(x ^ x >> 3 ^ 12345u) + (x >> 5 & 0x7ff) + u32(x > 1000 ? 5 + x : 5) + i % 32 + (u64(x) * 77 + (u64(x) << 7));
+  return u64(x ^ x >> 3 ^ 12345u) + (x >> 5 & 0x7ff) + u32(x > 1000 ? 5 + x : 5) + i % 32 +
+         (u64(x) * 77 + (u64(x) << 7));
 }
 inline u64 groups(const u32* in, u32 i) {
   const u32 *warp = in + i / 32 * 32, *tile = in + i / 8 * 8;

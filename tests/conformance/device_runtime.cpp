@@ -430,7 +430,7 @@ FRESH_CASE("The device runtime judges copies, fills, streams and events, and rem
       {{"EventCreateWithFlags", {to, word(0)}}, 1},  // it may not take the time
       {{"EventCreateWithFlags", {to, word(2)}}, 0},  // cudaEventDisableTiming
       {{"EventCreateWithFlags", {to, word(3)}}, 0},
-      {{"EventCreateWithFlags", {to, word(6)}}, 1},   // nor be another process's
+      {{"EventCreateWithFlags", {to, word(6)}}, 1},  // nor be another process's
       {{"EventCreateWithFlags", {to, word(66)}}, 0},  // what means nothing is not looked at
       // No bytes come before what is wrong, and the direction before the pitch.
       {{"MemcpyAsync", {to, from, wide(0ull), word(1), stream}}, 0},
@@ -509,9 +509,9 @@ FRESH_CASE("The device runtime's queries agree with the driver's", "[launch]") {
   asks("OccupancyMaxActiveBlocksPerMultiprocessor", {wide("%k"), word(256), wide(0ull)}, 0, blocks);
   asks("OccupancyMaxActiveBlocksPerMultiprocessorWithFlags", {wide("%k"), word(256), wide(0ull), word(0)}, 0, blocks);
   body += "  mov.u64 %k, wide;\n";
-  asks("FuncGetAttributes", {wide("%k")}, 0, 32768);                                    // bytes of shared memory
+  asks("FuncGetAttributes", {wide("%k")}, 0, 32768);  // bytes of shared memory
   body += "  ld.global.u64 %w, [%at+16];\n  cvt.u32.u64 %r, %w;\n" + store(2 * index);  // of local memory
-  body += "  ld.global.u32 %r, [%at+24];\n" + store(2 * index + 1);                     // threads of a block
+  body += "  ld.global.u32 %r, [%at+24];\n" + store(2 * index + 1);  // threads of a block
   ++index;
   expected.insert(expected.end(), {0, 1024});
   struct Letter {
@@ -520,10 +520,10 @@ FRESH_CASE("The device runtime's queries agree with the driver's", "[launch]") {
     char letter;
   };
   for (const auto& [of, error, place, letter] : {
-           Letter{"GetErrorName", 2, 0, 'c'},      // cudaErrorMemoryAllocation
-           Letter{"GetErrorName", 2, 9, 'M'},      //
-           Letter{"GetErrorName", 21, 15, 'd'},    // cudaErrorInvalidMemcpyDirection
-           Letter{"GetErrorString", 21, 8, 'c'},   // invalid copy direction for memcpy
+           Letter{"GetErrorName", 2, 0, 'c'},  // cudaErrorMemoryAllocation
+           Letter{"GetErrorName", 2, 9, 'M'},  //
+           Letter{"GetErrorName", 21, 15, 'd'},  // cudaErrorInvalidMemcpyDirection
+           Letter{"GetErrorString", 21, 8, 'c'},  // invalid copy direction for memcpy
            Letter{"GetErrorName", 12345, 0, 'u'},  // unrecognized error code
            Letter{"GetErrorString", 12345, 0, 'u'},
            Letter{"GetErrorString", 12345, 13, 'e'},

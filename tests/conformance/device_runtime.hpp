@@ -7,8 +7,7 @@
 namespace {
 
 [[maybe_unused]]  // The toolkit's archive if there is one; the simulator needs nothing of it, and takes any.
-[[maybe_unused]] CUresult
-add_runtime(CUlinkState link) {
+[[maybe_unused]] CUresult add_runtime(CUlinkState link) {
   if (conformance::on_simulator()) {
     char archive[] = "!<arch>\n";
     return cuLinkAddData(link, CU_JIT_INPUT_LIBRARY, archive, sizeof archive - 1, "libcudadevrt.a", 0, nullptr,
@@ -18,8 +17,7 @@ add_runtime(CUlinkState link) {
 }
 
 [[maybe_unused]]  // The module of a text with the device runtime, or null where it is not installed.
-[[maybe_unused]] CUmodule
-with_runtime(const std::string& text) {
+[[maybe_unused]] CUmodule with_runtime(const std::string& text) {
   CUlinkState link = nullptr;
   CU_CHECK(cuLinkCreate(0, nullptr, nullptr, &link));
   CU_CHECK(cuLinkAddData(link, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()), text.size() + 1, "calls", 0, nullptr,
@@ -37,8 +35,7 @@ with_runtime(const std::string& text) {
 [[maybe_unused]]  // What a kernel's fill with `value` has left: NVIDIA's device runtime of CUDA 13.0 fills with 0
                   // whatever the value is
                   // (an H200, driver 580.159), the simulator's as the manual says.
-                  [[maybe_unused]] unsigned
-                  filled(unsigned value, unsigned got) {
+[[maybe_unused]] unsigned filled(unsigned value, unsigned got) {
   return !conformance::on_simulator() && got == 0 ? 0 : value;
 }
 

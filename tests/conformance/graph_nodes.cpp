@@ -214,8 +214,7 @@ FRESH_CASE("While a blocking stream is captured, the legacy stream cannot even b
   std::size_t count = 0;
   ANSWERS(cuStreamGetCaptureInfo(CU_STREAM_LEGACY, &status, nullptr, nullptr, nullptr, nullptr, nullptr),
           CUDA_ERROR_STREAM_CAPTURE_IMPLICIT);
-  CU_CHECK(cuLaunchHostFunc(
-      s, [](void*) {}, nullptr));
+  CU_CHECK(cuLaunchHostFunc(s, [](void*) {}, nullptr));
   ANSWERS(cuStreamGetCaptureInfo(s, &status, nullptr, nullptr, nullptr, &edges, &count), CUDA_ERROR_INVALID_VALUE);
   ANSWERS(cuStreamGetCaptureInfo(s, &status, nullptr, nullptr, &nodes, &edges, &count), CUDA_SUCCESS);
   REQUIRE(count == 1);
@@ -499,7 +498,6 @@ FRESH_CASE("A graph lets go of an object that it does not hold", "[graph]") {
   CUgraph g = nullptr;
   CUuserObject object = nullptr;
   CU_CHECK(cuGraphCreate(&g, 0));
-  CU_CHECK(cuUserObjectCreate(
-      &object, nullptr, [](void*) {}, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
+  CU_CHECK(cuUserObjectCreate(&object, nullptr, [](void*) {}, 1, CU_USER_OBJECT_NO_DESTRUCTOR_SYNC));
   ANSWERS(cuGraphReleaseUserObject(g, object, 1), CUDA_SUCCESS);
 }

@@ -21,7 +21,8 @@ using namespace fuzz;
 
 constexpr u64 kInModule = 50;
 
-// FUZZ_LEVEL sets the optimization level of the device's compiler. What it gets wrong by default is often right at level 0.
+// FUZZ_LEVEL sets the optimization level of the device's compiler. What it gets wrong by default is often right at
+// level 0.
 CUmodule load_at_level(const std::string& text, std::string& log) {
   const char* level = std::getenv("FUZZ_LEVEL");
   if (level == nullptr) return load(text, log);
@@ -137,7 +138,8 @@ std::pair<u64, u64> asked() {
   return {first, last};
 }
 
-// The results of an H200: six digits per seed, a hundred seeds per line. record.py makes them from the lines of [digests].
+// The results of an H200: six digits per seed, a hundred seeds per line. record.py makes them from the lines of
+// [digests].
 constexpr const char* kRecorded[] = {
 #include "tests/fuzz/recorded.inc"
 };

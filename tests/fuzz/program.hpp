@@ -8,8 +8,8 @@
 // between them.
 //
 // Warp operations and barriers occur only where all threads pass. Left out are calls through pointers and recursion in
-// branches (ptxas 13.0 crashes on some of them); approximations, whose last bits may differ; sums and products without a
-// rounding modifier, which a compiler may contract; and what tests/instructions/open.hpp lists as undefined.
+// branches (ptxas 13.0 crashes on some of them); approximations, whose last bits may differ; sums and products without
+// a rounding modifier, which a compiler may contract; and what tests/instructions/open.hpp lists as undefined.
 #pragma once
 #include "tests/instructions/case.hpp"
 
@@ -247,10 +247,10 @@ class Generator {
     return text + ";\n";
   }
   std::string moves() {
-    static constexpr const char* kMoves[] = {"mov.b32 $f, $r",         "mov.b32 $r, $f",         "mov.b64 {$r, _}, $d",
-                                             "mov.b64 {_, $f}, $g",    "mov.b64 $d, {$r, $f}",   "mov.b64 $g, {$r, $f}",
-                                             "mov.b32 $v, {$h, $h}",   "mov.b32 {$i, $h}, $v",   "mov.b64 $g, $d",
-                                             "mov.b64 $d, $g",         "mov.b16 $h, $i",         "mov.b16 $i, $h"};
+    static constexpr const char* kMoves[] = {"mov.b32 $f, $r",       "mov.b32 $r, $f",       "mov.b64 {$r, _}, $d",
+                                             "mov.b64 {_, $f}, $g",  "mov.b64 $d, {$r, $f}", "mov.b64 $g, {$r, $f}",
+                                             "mov.b32 $v, {$h, $h}", "mov.b32 {$i, $h}, $v", "mov.b64 $g, $d",
+                                             "mov.b64 $d, $g",       "mov.b16 $h, $i",       "mov.b16 $i, $h"};
     return fill(std::string("  ") + kMoves[below(12)] + ";\n");
   }
   // Carries: no other instruction comes between.
@@ -278,8 +278,7 @@ class Generator {
     if (local && generic) text += "  cvta.local.u64 %y1, %y1;\n";
     const u32 start = below(4);
     std::string list;
-    for (u32 k = 0; k < elements; ++k)
-      list += (k ? ", %" : "%") + (t.pool + num((start + k) % pool(t.pool).count));
+    for (u32 k = 0; k < elements; ++k) list += (k ? ", %" : "%") + (t.pool + num((start + k) % pool(t.pool).count));
     if (elements > 1) list = "{" + list + "}";
     const std::string type = (elements == 1 ? "." : ".v" + num(elements) + ".") + t.type;
     return text + (is_load ? "  ld" + space + type + " " + list + ", [%y1];\n"
@@ -312,11 +311,13 @@ class Generator {
   std::string exchange() {
     const bool wide = one_in(2);
     const std::string size = wide ? "8" : "4", type = wide ? ".b64 " : ".b32 ";
-    const std::string from = std::string("$") + one_of(wide ? "dg" : "rf"), to = std::string("$") + one_of(wide ? "dg" : "rf");
+    const std::string from = std::string("$") + one_of(wide ? "dg" : "rf"),
+                      to = std::string("$") + one_of(wide ? "dg" : "rf");
     const std::string other = one_in(2) ? num(below(64)) : "$r";
     return fill("  mad.lo.u32 %x3, %me, " + size + ", %sh;\n  st.shared" + type + "[%x3], " + from +
-                ";\n  bar.sync 0;\n  xor.b32 %x3, %me, " + other + ";\n  and.b32 %x3, %x3, 63;\n  mad.lo.u32 %x3, %x3, " +
-                size + ", %sh;\n  ld.shared" + type + to + ", [%x3];\n  bar.sync 0;\n");
+                ";\n  bar.sync 0;\n  xor.b32 %x3, %me, " + other +
+                ";\n  and.b32 %x3, %x3, 63;\n  mad.lo.u32 %x3, %x3, " + size + ", %sh;\n  ld.shared" + type + to +
+                ", [%x3];\n  bar.sync 0;\n");
   }
   // Atomic operations whose order does not matter, on few places; then everyone sees what has come of them.
   std::string reduction() {
@@ -327,13 +328,14 @@ class Generator {
     const std::string reg = wide ? "$d" : "$r", at = "+" + num(kBlockThreads * 8) + "]";
     const std::string operand = which == 9 ? num(5 + below(100)) : reg;
     // The previous value depends on the order of execution, so it is discarded.
-    const std::string operation = one_in(2) ? std::string("red.shared.") + kOperations[which] + " [%x4"
-                                            : std::string("atom.shared.") + kOperations[which] +
-                                                  (wide ? " %y3, [%x4" : " %x6, [%x4");
-    return fill("  and.b32 %x4, $r, 24;\n  add.u32 %x4, %x4, %sh;\n  setp.lt.u32 %q0, %me, 4;\n"
-                "  mad.lo.u32 %x5, %me, 8, %sh;\n  @%q0 st.shared.b64 [%x5" +
-                at + ", $d;\n  bar.sync 0;\n  " + operation + at + ", " + operand + ";\n  bar.sync 0;\n  ld.shared." +
-                (wide ? "b64 " : "b32 ") + reg + ", [%x4" + at + ";\n  bar.sync 0;\n");
+    const std::string operation =
+        one_in(2) ? std::string("red.shared.") + kOperations[which] + " [%x4"
+                  : std::string("atom.shared.") + kOperations[which] + (wide ? " %y3, [%x4" : " %x6, [%x4");
+    return fill(
+        "  and.b32 %x4, $r, 24;\n  add.u32 %x4, %x4, %sh;\n  setp.lt.u32 %q0, %me, 4;\n"
+        "  mad.lo.u32 %x5, %me, 8, %sh;\n  @%q0 st.shared.b64 [%x5" +
+        at + ", $d;\n  bar.sync 0;\n  " + operation + at + ", " + operand + ";\n  bar.sync 0;\n  ld.shared." +
+        (wide ? "b64 " : "b32 ") + reg + ", [%x4" + at + ";\n  bar.sync 0;\n");
   }
   std::string block_reduction() {
     static constexpr const char* kOperations[] = {"popc.u32 $r, 1, $p", "and.pred $p, 1, $p", "or.pred $p, 2, !$p"};
@@ -356,13 +358,13 @@ class Generator {
   std::string loop(u32 depth, bool together) {
     const bool same = together && one_in(2);  // all threads loop equally often
     const std::string counter = "%n" + num(loops_++), start = label(), out = label();
-    std::string text = same ? "  mov.u32 " + counter + ", " + num(1 + below(5)) + ";\n"
-                            : fill("  and.b32 " + counter + ", $r, 7;\n");
+    std::string text =
+        same ? "  mov.u32 " + counter + ", " + num(1 + below(5)) + ";\n" : fill("  and.b32 " + counter + ", $r, 7;\n");
     text += start + ":\n";
     text += statements(depth + 1, same);
     if (!same && one_in(3)) text += fill("  @$p bra " + out + ";\n");
-    return text + "  setp.ne.u32 %q2, " + counter + ", 0;\n  sub.u32 " + counter + ", " + counter + ", 1;\n  @%q2 bra " +
-           start + ";\n" + out + ":\n";
+    return text + "  setp.ne.u32 %q2, " + counter + ", 0;\n  sub.u32 " + counter + ", " + counter +
+           ", 1;\n  @%q2 bra " + start + ";\n" + out + ":\n";
   }
   std::string choice(u32 depth) {
     const u32 ways = 2 + below(3);
@@ -385,8 +387,9 @@ class Generator {
   std::string call(u32 depth) {
     calls_ = true;
     const std::string name = num(seed_);
-    std::string text = "  {\n  .param .b32 a0;\n  .param .b64 a1;\n  .param .align 8 .b8 b0[16];\n"
-                       "  st.param.b32 [a0], $r;\n  st.param.b64 [a1], $d;\n";
+    std::string text =
+        "  {\n  .param .b32 a0;\n  .param .b64 a1;\n  .param .align 8 .b8 b0[16];\n"
+        "  st.param.b32 [a0], $r;\n  st.param.b64 [a1], $d;\n";
     if (depth > 0 || one_in(2)) {
       text += "  call (b0), " + std::string(one_in(2) ? "f" : "g") + name + ", (a0, a1);\n";
     } else {

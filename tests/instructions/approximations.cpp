@@ -101,8 +101,8 @@ TEST_CASE("Sine and cosine stay within the manual's bounds, and see huge argumen
   if (device.architecture() < 90) SKIP_TEST("recorded on compute capability 9.0");
   constexpr double kPi = 3.141592653589793;
   for (const bool cosine : {false, true}) {
-    for (const std::string form : {cosine ? "cos.approx.f32" : "sin.approx.f32",
-                                   cosine ? "cos.approx.ftz.f32" : "sin.approx.ftz.f32"}) {
+    for (const std::string form :
+         {cosine ? "cos.approx.f32" : "sin.approx.f32", cosine ? "cos.approx.ftz.f32" : "sin.approx.ftz.f32"}) {
       const std::vector<u64> got = results_of({1, 4, 4}, form + " %d, %a;", arguments());
       for (std::size_t i = 0; i < got.size(); ++i) {
         const double x = f32(arguments()[i]), y = f32(got[i]);
@@ -111,10 +111,13 @@ TEST_CASE("Sine and cosine stay within the manual's bounds, and see huge argumen
           if (got[i] != kNan) FAIL_CHECK("not a NaN");
           continue;
         }
-        const double bound = std::fabs(x) <= 2 * kPi ? std::exp2(-20.5) : std::fabs(x) <= 100 * kPi ? std::exp2(-14.7) : 2;
+        const double bound = std::fabs(x) <= 2 * kPi     ? std::exp2(-20.5)
+                             : std::fabs(x) <= 100 * kPi ? std::exp2(-14.7)
+                                                         : 2;
         const double exact = cosine ? std::cos(x) : std::sin(x);
         if (!(std::fabs(y - exact) <= bound) || std::fabs(y) > 1) FAIL_CHECK("exactly " << exact);
-        // The H200 counts an angle in full circles, with 25 fractional bits. A float above 2^24 circles has no such bits.
+        // The H200 counts an angle in full circles, with 25 fractional bits. A float above 2^24 circles has no such
+        // bits.
         if (std::fabs(x) < 0x1p-23 || std::fabs(x) >= 0x1p27) {
           const u64 sign = cosine ? 0 : arguments()[i] & 0x80000000;
           if (got[i] != (cosine ? code(1) : sign)) FAIL_CHECK("not a whole number of circles");
@@ -143,11 +146,14 @@ TEST_CASE("Approximate functions have an H200's values at zeros, infinities and 
   each("rsqrt.approx.f32",
        [](int k) { return k % 2 == 0 ? std::ldexp(1.0f, -k / 2) : std::ldexp(f32(0x3f3504f2), -(k - 1) / 2); });
   // Whole numbers below zero are not quite reached.
-  each("lg2.approx.f32", [](int k) {
-    if (k >= 0) return float(k);
-    const float near = std::nextafter(float(k), 0.0f);
-    return k == -1 ? std::nextafter(near, 0.0f) : near;
-  }, -126);
+  each(
+      "lg2.approx.f32",
+      [](int k) {
+        if (k >= 0) return float(k);
+        const float near = std::nextafter(float(k), 0.0f);
+        return k == -1 ? std::nextafter(near, 0.0f) : near;
+      },
+      -126);
   each("tanh.approx.f32", [](int k) { return k >= 3 ? 1.0f : std::ldexp(1.0f, k); }, 3);
   for (int k = -149; k <= -8; ++k) {
     const u64 x = powers[std::size_t(k + 149)];
@@ -167,8 +173,8 @@ TEST_CASE("Approximate functions have an H200's values at zeros, infinities and 
   at_special("sin.approx.f32", {0, 0x80000000, kNan, kNan, kNan});
   at_special("cos.approx.f32", {0x3f800000, 0x3f800000, kNan, kNan, kNan});
   at_special("tanh.approx.f32", {0, 0x80000000, 0x3f800000, 0xbf800000, kNan});
-  // Exponents that are whole or half an odd number. A half below zero gives a little less than the root, and a subnormal
-  // result is a square.
+  // Exponents that are whole or half an odd number. A half below zero gives a little less than the root, and a
+  // subnormal result is a square.
   std::vector<u64> exponents, powers_of_two;
   const auto power = [](double x) {
     const float near = float(std::exp2(x));
@@ -190,7 +196,7 @@ TEST_CASE("Approximate functions of halves stay within the manual's bounds, for 
   for (u64 x = 0; x < 65536; ++x) all.push_back(x);
   const auto f16 = [](u64 h) {
     const int exponent = int(h >> 10 & 31), mantissa = int(h & 1023);
-    const double magnitude = exponent == 31   ? (mantissa != 0 ? NAN : HUGE_VAL)
+    const double magnitude = exponent == 31  ? (mantissa != 0 ? NAN : HUGE_VAL)
                              : exponent == 0 ? std::ldexp(mantissa, -24)
                                              : std::ldexp(1024 + mantissa, exponent - 25);
     return h & 0x8000 ? -magnitude : magnitude;
@@ -213,8 +219,10 @@ TEST_CASE("Approximate functions of halves stay within the manual's bounds, for 
     const std::vector<u64> got = results_of({1, 2, 2}, std::string(half.form) + " %d, %a;", all);
     int wrong = 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
-      const double x = half.brain ? bf16(i) : f16(i), y = half.brain ? bf16(got[i]) : f16(got[i]), exact = half.exact(x);
-      bool good = std::fabs(y - exact) <= half.bound * std::max(std::fabs(exact), half.form[0] == 't' ? 1.0 : 0.0) + half.least;
+      const double x = half.brain ? bf16(i) : f16(i), y = half.brain ? bf16(got[i]) : f16(got[i]),
+                   exact = half.exact(x);
+      bool good =
+          std::fabs(y - exact) <= half.bound * std::max(std::fabs(exact), half.form[0] == 't' ? 1.0 : 0.0) + half.least;
       if (std::isnan(exact)) good = got[i] == 0x7fff;
       if (std::isinf(exact) || exact > (half.brain ? 0x1.fep127 : 65504.0)) good = std::isinf(y);
       if (!good && ++wrong < 4) FAIL_CHECK(half.form << " of " << hex_of(i) << ": " << hex_of(got[i]));

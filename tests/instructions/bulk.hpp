@@ -178,18 +178,13 @@ inline Programs control_cases() {
   add("mov.u64 %d0, 5; mov.u64 %d1, 0; mov.u64 %d2, 0; mov.u64 %d3, 0; @%go bra STAY;\n"
       "st.global.v2.b64 [%out], {%d0, %d1}; st.global.v2.b64 [%out+16], {%d2, %d3};\nexit;\n"
       "STAY:\nbar.warp.sync -1; mov.u64 %d0, 6;\n",
-      [](u32 t) {
-        return active(t) ? Results{6, 0, 0, 0} : Results{5, 0, 0, 0};
-      });
+      [](u32 t) { return active(t) ? Results{6, 0, 0, 0} : Results{5, 0, 0, 0}; });
   // No thread comes to these.
-  add("setp.gt.u32 %p1, %t, 1000; @%p1 trap; @%p1 brkpt; mov.u64 %d0, 7;\n", [](u32) {
-    return Results{7, kUntouched, kUntouched, kUntouched};
-  });
+  add("setp.gt.u32 %p1, %t, 1000; @%p1 trap; @%p1 brkpt; mov.u64 %d0, 7;\n",
+      [](u32) { return Results{7, kUntouched, kUntouched, kUntouched}; });
   add("@%go nanosleep.u32 20; mov.u32 %r1, 100; nanosleep.u32 %r1; pmevent 3; @%go pmevent.mask 12; "
       "griddepcontrol.wait; @%go mov.u64 %d0, 8; griddepcontrol.launch_dependents;\n",
-      [](u32 t) {
-        return active(t) ? Results{8, kUntouched, kUntouched, kUntouched} : kNothing;
-      });
+      [](u32 t) { return active(t) ? Results{8, kUntouched, kUntouched, kUntouched} : kNothing; });
   // Memory of the frame: pieces of each thread's own size, aligned, apart from each other, and given back.
   for (const char* type : {"u32", "u64"}) {
     const bool wide = type == std::string("u64");
@@ -204,9 +199,7 @@ inline Programs control_cases() {
             "; ld.local.u32 %r14, [%a7]; cvt.u64.u32 %d0, %r14;\nstackrestore." + t + " " + reg(1) + ";\nstacksave." +
             t + " " + reg(5) + ";\nsub." + t + " " + reg(5) + ", " + reg(5) + ", " + reg(1) + "; " + cvt + reg(5) +
             "; mov.u64 %d2, %a7;\n",
-        [](u32 t) {
-          return Results{t, 0, 0, kUntouched};
-        });
+        [](u32 t) { return Results{t, 0, 0, kUntouched}; });
   }
   return all;
 }

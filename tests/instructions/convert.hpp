@@ -306,7 +306,8 @@ inline Cases convert_cases() {
                   [=](u64 a) {
                     // To f16, .ftz leaves the source alone, as an H200 shows where the result is rounded up or down.
                     quad x = real(a, from, ftz && to.name != "f16");
-                    if (x != x && !sat) return nan_bits(a, to, from, (mode.name.empty() || wider_brain) && moved && !ftz);
+                    if (x != x && !sat)
+                      return nan_bits(a, to, from, (mode.name.empty() || wider_brain) && moved && !ftz);
                     if (same_type && !mode.name.empty()) x = integral(x, mode.round);
                     if (sat) x = !(x > 0) ? quad(0) : x > 1 ? quad(1) : x;
                     const u64 r = real_bits(x, to, mode.round);

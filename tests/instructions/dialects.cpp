@@ -184,8 +184,8 @@ const std::vector<Text>& texts() {
        "call (o), odd, (h); call (n), neither, (o); setp.lt.u32 x,t,4; mov.pred y,o; mov.u32 s,9;\n"
        "@x call (y,s), both, (n, t, o); selp.u32 r,1,0,o; @n or.b32 r,r,2; @y or.b32 r,r,4;\n"
        "shl.b32 s,s,4; or.b32 r,r,s; mad.wide.u32 a,t,4,%out; st.global.u32 [a],r;",
-       {2, 113, 112, 113, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151,
-        146, 151, 146, 151, 146, 151, 146, 151, 146, 151},
+       {2,   113, 112, 113, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151,
+        146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151, 146, 151},
        75,
        true},
       {"tables of branches and of functions",
@@ -431,8 +431,8 @@ const std::vector<Refused>& refused() {
        "Unrecognized initial value symbol 'anisotropic'", true},
       {"a sampler beside textures that bring theirs", ".global .samplerref s = {filter_mode = linear};", "", "",
        "texmode_unified"},
-      {"a question about surfaces, asked of a texture", ".global .texref t;", "",
-       ".reg .b32 r; suq.width.b32 r, [t];", ".surfref or .u64 register expected"},
+      {"a question about surfaces, asked of a texture", ".global .texref t;", "", ".reg .b32 r; suq.width.b32 r, [t];",
+       ".surfref or .u64 register expected"},
       {"a register of a type that only instructions have", "", "", ".reg .bf16 r;", "syntax error"},
       {"common shared memory", ".common .shared .u32 a;", "", "",
        ".common variables must be declared in .global space"},
@@ -469,9 +469,8 @@ const std::vector<Refused>& refused() {
        "Argument 2 of instruction 'bfe': value '256' out of range, expected to be in range [0..255]"},
       {"a field of a negative length", "", "", ".reg .b64 r; bfi.b64 r,r,r,0,-1;",
        "Argument 4 of instruction 'bfi': value '-1' out of range, expected to be in range [0..255]"},
-      {"a function that reads what it returns",
-       ".func (.param .b32 r) f() { .reg .b32 x; ld.param.b32 x,[r]; ret; }", "", "",
-       "Illegal to read function return parameter 'r'"},
+      {"a function that reads what it returns", ".func (.param .b32 r) f() { .reg .b32 x; ld.param.b32 x,[r]; ret; }",
+       "", "", "Illegal to read function return parameter 'r'"},
       {"a function that writes to what it was given", ".func f(.param .b32 p) { st.param.b32 [p],1; ret; }", "", "",
        "Illegal to write to function input parameter 'p'"},
       {"a function that is declared once more after its body", ".func f() { ret; }\n.func f();", "", "",
@@ -533,9 +532,9 @@ TEST_CASE("what needs a multicast object loads without one") {
       }
       const bool loads = operation == "ld_reduce";
       for (const std::string order :
-           {"", operation == "red" ? "" : ".weak", ".relaxed.cta", ".relaxed.sys", loads ? ".acquire.gpu" : ".release.cluster",
-            loads ? ".acquire.cluster" : ".release.gpu", ".relaxed.gpu", ".relaxed.cluster",
-            loads ? ".acquire.cta" : ".release.sys"}) {
+           {"", operation == "red" ? "" : ".weak", ".relaxed.cta", ".relaxed.sys",
+            loads ? ".acquire.gpu" : ".release.cluster", loads ? ".acquire.cluster" : ".release.gpu", ".relaxed.gpu",
+            ".relaxed.cluster", loads ? ".acquire.cta" : ".release.sys"}) {
         for (const std::string space : {"", ".global"}) {
           body += "@never multimem." + operation + order + space + what + vector + "." + type + " " +
                   (loads ? value + ", [%out]" : "[%out], " + value) + ";\n";

@@ -187,8 +187,8 @@ struct Codes {
   std::function<u32(u32, u32, u32)> call;
 };
 
-// a * b + c, exact except for an addend so far below the other that only its sign can matter: it is moved up, to where 113
-// bits still hold both.
+// a * b + c, exact except for an addend so far below the other that only its sign can matter: it is moved up, to where
+// 113 bits still hold both.
 inline quad exact_fma(quad a, quad b, quad c) {
   quad product = a * b;
   const auto size = [](quad x) { return x < 0 ? -x : x; };
@@ -254,7 +254,7 @@ inline Cases half_cases() {
       const std::string f = ftz ? ".ftz" : "";
       const auto in = [=](u32 x) { return ftz ? flushed_code(x, format) : x; };
       add("neg" + f, 1, [=](u32 a, u32, u32) { return nan_code(a, format) ? 0x7fff : in(a) ^ 0x8000; });
-      add("abs" + f, 1, [=](u32 a, u32, u32) { return nan_code(a, format) ? 0x7fff : in(a)&0x7fff; });
+      add("abs" + f, 1, [=](u32 a, u32, u32) { return nan_code(a, format) ? 0x7fff : in(a) & 0x7fff; });
       for (const bool least : {true, false}) {
         for (const bool nan : {false, true}) {
           for (const bool sign : {false, true}) {
@@ -296,10 +296,8 @@ inline Cases half_cases() {
           },
           close);
     };
-    approximation(
-        "tanh.approx", [](double x) { return std::tanh(x); }, false);
-    approximation(
-        brain ? "ex2.approx.ftz" : "ex2.approx", [](double x) { return std::exp2(x); }, brain);
+    approximation("tanh.approx", [](double x) { return std::tanh(x); }, false);
+    approximation(brain ? "ex2.approx.ftz" : "ex2.approx", [](double x) { return std::exp2(x); }, brain);
   }
   return cases;
 }
@@ -379,7 +377,8 @@ void add_signs_and_extrema(Cases& cases, const std::string& type) {
     };
     const Same sign_only = single && !ftz ? any_nan : same;
     cases.push_back({"neg" + z, repeat(type, 2), on<T, T>([=](T a) { return repaired(-in(a), a); }), sign_only});
-    cases.push_back({"abs" + z, repeat(type, 2), on<T, T>([=](T a) { return repaired(std::fabs(in(a)), a); }), sign_only});
+    cases.push_back(
+        {"abs" + z, repeat(type, 2), on<T, T>([=](T a) { return repaired(std::fabs(in(a)), a); }), sign_only});
     for (const bool least : {true, false}) {
       for (const bool nan : {false, true}) {
         for (const bool sign : {false, true}) {

@@ -80,9 +80,7 @@ TEST_CASE("Of three NaNs in double precision, the second operand's is kept, then
 TEST_CASE("Minimum and maximum in double precision prefer a number, and else the last NaN") {
   const Device device;
   if (device.architecture() < 90) SKIP_TEST("recorded on compute capability 9.0");
-  const auto want = [](u64 a, u64 b, u64) {
-    return !is_nan64(a) ? a : !is_nan64(b) ? b : b | kQuiet;
-  };
+  const auto want = [](u64 a, u64 b, u64) { return !is_nan64(a) ? a : !is_nan64(b) ? b : b | kQuiet; };
   check("min.f64", 2, want);
   check("max.f64", 2, want);
 }
@@ -107,12 +105,15 @@ TEST_CASE("An atomic sum in double precision keeps the operand's NaN, in shared 
   // %b is what is there, %a what is added. In global memory nothing becomes quiet.
   const auto global = [](u64 a, u64 b, u64) { return is_nan64(a) ? a : b; };
   check("atom.global.add.f64", 2, global,
-        "st.global.f64 [%out], %b; membar.gl; atom.global.add.f64 %c, [%out], %a; membar.gl; ld.volatile.global.f64 %d, [%out];");
+        "st.global.f64 [%out], %b; membar.gl; atom.global.add.f64 %c, [%out], %a; membar.gl; ld.volatile.global.f64 "
+        "%d, [%out];");
   check("red.global.add.f64", 2, global,
-        "st.global.f64 [%out], %b; membar.gl; red.global.add.f64 [%out], %a; membar.gl; ld.volatile.global.f64 %d, [%out];");
-  check("atom.shared.add.f64", 2, [](u64 a, u64 b, u64) { return first_nan({b, a}); },
-        ".shared .align 8 .b8 cells[1024]; mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 3; mov.u32 %r1, cells; "
-        "add.u32 %r0, %r0, %r1; st.shared.f64 [%r0], %b; atom.shared.add.f64 %c, [%r0], %a; ld.shared.f64 %d, [%r0];");
+        "st.global.f64 [%out], %b; membar.gl; red.global.add.f64 [%out], %a; membar.gl; ld.volatile.global.f64 %d, "
+        "[%out];");
+  check(
+      "atom.shared.add.f64", 2, [](u64 a, u64 b, u64) { return first_nan({b, a}); },
+      ".shared .align 8 .b8 cells[1024]; mov.u32 %r0, %tid.x; shl.b32 %r0, %r0, 3; mov.u32 %r1, cells; "
+      "add.u32 %r0, %r0, %r1; st.shared.f64 [%r0], %b; atom.shared.add.f64 %c, [%r0], %a; ld.shared.f64 %d, [%r0];");
 }
 
 TEST_CASE("Conversion to double precision keeps a NaN's payload, unless subnormal numbers are flushed") {

@@ -1,5 +1,5 @@
-// Whole texts as old compilers, books and other front ends wrote them: what they compute on an H200, and what its driver
-// refuses of the same kind.
+// Whole texts as old compilers, books and other front ends wrote them: what they compute on an H200, and what its
+// driver refuses of the same kind.
 #include "tests/catch.hpp"
 #include "tests/instructions/device.hpp"
 
@@ -55,7 +55,8 @@ const char* const kArrays =
 
 std::vector<Case> cases() {
   return {
-      {"a kernel of CUDA 2, with its line numbers, its 16-bit indices and its flushing multiply and add", R"(
+      {"a kernel of CUDA 2, with its line numbers, its 16-bit indices and its flushing multiply and add",
+       R"(
 	.version 1.4
 	.target sm_10, map_f64_to_f32
 	.file	1	"<command-line>"
@@ -97,8 +98,10 @@ $Lt_0_1026:
 $LDWend_k:
 	} // k
 )",
-       {0x3f800000, 0x40600000, 0x40c00000, 0x41080000, kUntouched, kUntouched}, 32},
-      {"parameters between a kernel's braces, and functions that are approximate without saying so", R"(
+       {0x3f800000, 0x40600000, 0x40c00000, 0x41080000, kUntouched, kUntouched},
+       32},
+      {"parameters between a kernel's braces, and functions that are approximate without saying so",
+       R"(
 	.version 1.2
 	.target sm_10, map_f64_to_f32
 	.entry k
@@ -119,8 +122,10 @@ $LDWend_k:
 	exit;
 	}
 )",
-       {0x40d80000, 0x410c0000, 0x413c0000, 0x41860000}, 4},
-      {"shared memory, a barrier and atomic operations of sm_11", R"(
+       {0x40d80000, 0x410c0000, 0x413c0000, 0x41860000},
+       4},
+      {"shared memory, a barrier and atomic operations of sm_11",
+       R"(
 	.version 1.4
 	.target sm_11
 	.entry k (.param .u64 out)
@@ -142,7 +147,8 @@ $LDWend_k:
 	exit;
 	}
 )",
-       {13, 6, 3, 0}, 4},
+       {13, 6, 3, 0},
+       4},
       {"sm_1x flushes subnormal numbers of single precision, but not what double precision is made of",
        kernel("1.4", "sm_10",
               "mov.u64 l0, y; st.global.u32 [l0+60], 0x007fffff; ld.volatile.global.f32 f0, [l0+60];\n"
@@ -155,7 +161,8 @@ $LDWend_k:
        {0, 0, 0, 0, 0x80000000, 0, 0, kUntouched, 0xc0000000, 0x380fffff, 0x7f800000, 0x007fffff, kUntouched,
         kUntouched, kUntouched, 0x007fffff}},
       {"a multiply and add without a rounding mode until PTX ISA 3",
-       kernel("3.1", "sm_35", "mov.f32 f0, 0f3f800001; mov.f32 f1, 0fbf800002; mad.f32 f2, f0, f0, f1; st.global.f32 [y], f2;",
+       kernel("3.1", "sm_35",
+              "mov.f32 f0, 0f3f800001; mov.f32 f1, 0fbf800002; mad.f32 f2, f0, f0, f1; st.global.f32 [y], f2;",
               ".address_size 64\n"),
        {0x28800000}},
       {"declarations of functions that end without a semicolon",
@@ -164,37 +171,46 @@ $LDWend_k:
               ".func (.reg .u32 o) f (.reg .u32 i) { add.u32 o, i, 1; ret; }\n.func g { ret; }\n"),
        {6}},
       {"the constant bank that constants are in, by its number",
-       kernel("2.1", "sm_20", "ld.const[0].u32 r0, [zero+4]; st.global.u32 [y], r0;", ".const[0] .u32 zero[2] = {3, 4};"),
+       kernel("2.1", "sm_20", "ld.const[0].u32 r0, [zero+4]; st.global.u32 [y], r0;",
+              ".const[0] .u32 zero[2] = {3, 4};"),
        {4}},
-      {"lines of a C preprocessor", kernel("7.0", "sm_75", "# 12 \"b.cuh\" 1\nst.global.u32 [y], 3;\n  # 2 \"a.cu\"\n"), {3}},
+      {"lines of a C preprocessor",
+       kernel("7.0", "sm_75", "# 12 \"b.cuh\" 1\nst.global.u32 [y], 3;\n  # 2 \"a.cu\"\n"),
+       {3}},
       {"an element of an array, whose number is in a register",
-       kernel("7.0", "sm_75",
-              "mov.u64 l0, 2; ld.global.u32 r0, gl[l0]; st.global.u32 [y], r0; mov.u32 r1, 3; ld.const.u32 r0, co[r1];\n"
-              "st.global.u32 [y+4], r0; st.shared.u32 sh[r1], 99; ld.shared.u32 r0, [sh+12]; st.global.u32 [y+8], r0;\n"
-              "ld.u32 r0, gl[l0]; st.global.u32 [y+12], r0; mov.u64 l1, gl; mov.u64 l2, gl[r1]; sub.u64 l2, l2, l1;\n"
-              "st.global.u64 [y+16], l2; ld.global.u32 r0, gl[l0+1]; st.global.u32 [y+24], r0;\n"
-              "mov.u64 l1, pairs; mov.u64 l2, pairs[r1]; sub.u64 l2, l2, l1; st.global.u64 [y+32], l2;",
-              kArrays),
+       kernel(
+           "7.0", "sm_75",
+           "mov.u64 l0, 2; ld.global.u32 r0, gl[l0]; st.global.u32 [y], r0; mov.u32 r1, 3; ld.const.u32 r0, co[r1];\n"
+           "st.global.u32 [y+4], r0; st.shared.u32 sh[r1], 99; ld.shared.u32 r0, [sh+12]; st.global.u32 [y+8], r0;\n"
+           "ld.u32 r0, gl[l0]; st.global.u32 [y+12], r0; mov.u64 l1, gl; mov.u64 l2, gl[r1]; sub.u64 l2, l2, l1;\n"
+           "st.global.u64 [y+16], l2; ld.global.u32 r0, gl[l0+1]; st.global.u32 [y+24], r0;\n"
+           "mov.u64 l1, pairs; mov.u64 l2, pairs[r1]; sub.u64 l2, l2, l1; st.global.u64 [y+32], l2;",
+           kArrays),
        {12, 23, 99, 12, 12, 0, 13, kUntouched, 12, 0}},
       {"a function out of a table, as Dr.Jit calls it",
        kernel("7.0", "sm_75",
               "type: .callprototype (.param .b32 _) _ (.param .b32 _); mov.u32 r1, 1; ld.global.u64 l0, table[r1];\n"
               "{ .param .b32 o; .param .b32 i; st.param.b32 [i], 5; call (o), l0, (i), type; ld.param.b32 w0, [o]; }\n"
               "st.global.b32 [y], w0;",
-              ".func (.param .b32 o) one(.param .b32 i) { .reg .b32 a; ld.param.b32 a, [i]; add.u32 a, a, 1; st.param.b32 [o], a; ret; }\n"
-              ".func (.param .b32 o) ten(.param .b32 i) { .reg .b32 a; ld.param.b32 a, [i]; add.u32 a, a, 10; st.param.b32 [o], a; ret; }\n"
+              ".func (.param .b32 o) one(.param .b32 i) { .reg .b32 a; ld.param.b32 a, [i]; add.u32 a, a, 1; "
+              "st.param.b32 [o], a; ret; }\n"
+              ".func (.param .b32 o) ten(.param .b32 i) { .reg .b32 a; ld.param.b32 a, [i]; add.u32 a, a, 10; "
+              "st.param.b32 [o], a; ret; }\n"
               ".global .u64 table[2] = {one, ten};\n"),
        {15}},
       {"sums of registers and numbers where a register is expected",
        kernel("7.0", "sm_75",
-              "mov.u32 r0, 41; st.global.u32 [y], r0+1; st.global.u32 [y+4], r0+-1; mov.u32 r1, r0+1; st.global.u32 [y+8], r1;\n"
+              "mov.u32 r0, 41; st.global.u32 [y], r0+1; st.global.u32 [y+4], r0+-1; mov.u32 r1, r0+1; st.global.u32 "
+              "[y+8], r1;\n"
               "add.u32 r1, r0, r0+1; st.global.u32 [y+12], r1; mov.u64 l0, 41; st.global.u64 [y+16], l0+1;\n"
               "mov.u16 us0, 41; st.global.u16 [y+24], us0+1; st.global.u32 [y+28], 3+4*2;"),
        {42, 40, 42, 83, 42, 0, 0xeeee002a, 11}},
       {"vectors as parameters, results and whole values",
        kernel("7.0", "sm_75",
-              ".reg .v2 .u32 a; .reg .v4 .u32 q; mov.u32 a.x, 1; mov.u32 a.y, 2; call (a), swap, (a); st.global.u32 [y], a.x;\n"
-              "st.global.u32 [y+4], a.y; mov.b64 b0, a; st.global.b64 [y+8], b0; mov.u32 q.x, 5; mov.u32 q.y, 6; mov.u32 q.z, 7;\n"
+              ".reg .v2 .u32 a; .reg .v4 .u32 q; mov.u32 a.x, 1; mov.u32 a.y, 2; call (a), swap, (a); st.global.u32 "
+              "[y], a.x;\n"
+              "st.global.u32 [y+4], a.y; mov.b64 b0, a; st.global.b64 [y+8], b0; mov.u32 q.x, 5; mov.u32 q.y, 6; "
+              "mov.u32 q.z, 7;\n"
               "mov.u32 q.w, 8; call (q), turn, (q); st.global.v4.u32 [y+16], q;",
               ".func (.reg .v2 .u32 o) swap (.reg .v2 .u32 i) { mov.u32 o.x, i.y; mov.u32 o.y, i.x; ret; }\n"
               ".func (.reg .v4 .u32 o) turn (.reg .v4 .u32 i) { mov.v4.u32 o, {i.w, i.z, i.y, i.x}; ret; }\n"),
@@ -202,17 +218,21 @@ $LDWend_k:
       {"conversions from and to 8-bit floats in PTX ISA 7.8",
        kernel("7.8", "sm_90",
               "mov.f32 f0, 1.5; mov.f32 f1, -2.0; cvt.rn.satfinite.e4m3x2.f32 h0, f0, f1; st.global.b16 [y], h0;\n"
-              "cvt.rn.f16x2.e4m3x2 w0, h0; st.global.b32 [y+4], w0; cvt.rn.satfinite.e5m2x2.f32 h1, f0, f1; st.global.b16 [y+8], h1;",
+              "cvt.rn.f16x2.e4m3x2 w0, h0; st.global.b32 [y+4], w0; cvt.rn.satfinite.e5m2x2.f32 h1, f0, f1; "
+              "st.global.b16 [y+8], h1;",
               ".address_size 64\n"),
        {0xeeee3cc0, 0x3e00c000, 0xeeee3ec0}},
       {"shared memory that LLVM's front ends declare extern and give a size",
-       kernel("7.0", "sm_75",
-              "st.shared.u32 [s+508], 3; st.shared.u32 [own+12], 4; ld.shared.u32 r0, [s+508]; ld.shared.u32 r1, [own+12];\n"
-              "st.global.u32 [y], r0; st.global.u32 [y+4], r1; mov.u32 r2, %dynamic_smem_size; st.global.u32 [y+8], r2;",
-              ".address_size 64\n.extern .shared .align 8 .b8 s[512];\n.shared .b32 own[4];\n"),
+       kernel(
+           "7.0", "sm_75",
+           "st.shared.u32 [s+508], 3; st.shared.u32 [own+12], 4; ld.shared.u32 r0, [s+508]; ld.shared.u32 r1, "
+           "[own+12];\n"
+           "st.global.u32 [y], r0; st.global.u32 [y+4], r1; mov.u32 r2, %dynamic_smem_size; st.global.u32 [y+8], r2;",
+           ".address_size 64\n.extern .shared .align 8 .b8 s[512];\n.shared .b32 own[4];\n"),
        {3, 4, 0}},
       {"an element of an array of parameters",
-       ".version 7.0\n.target sm_75\n.entry k (.param .u64 out[2]) { .reg .u64 y; ld.param.u64 y, out[0]; st.global.u32 [y], 9; exit; }\n",
+       ".version 7.0\n.target sm_75\n.entry k (.param .u64 out[2]) { .reg .u64 y; ld.param.u64 y, out[0]; "
+       "st.global.u32 [y], 9; exit; }\n",
        {9}},
   };
 }

@@ -8,7 +8,7 @@
 
 namespace instructions {
 
-using Words = std::array<u64, 8>;    // 64 bytes
+using Words = std::array<u64, 8>;  // 64 bytes
 using Results = std::array<u64, 4>;  // %d0 … %d3
 
 // A thread's own words: the same in every run, and no two alike.
@@ -32,10 +32,10 @@ struct Program {
   std::string body;
   std::function<Results(u32 thread)> want;  // of %tid.x + %ntid.x * %ctaid.x
   std::function<Words(u32 thread)> in = words_of;
-  std::string before;             // the kernel: functions, variables
+  std::string before;  // the kernel: functions, variables
   u32 threads = 80, cluster = 1;  // a block's, the last warp is no whole one; blocks, all of one cluster
   u32 target = 90;
-  bool in_cluster = false;     // be it of one block
+  bool in_cluster = false;  // be it of one block
   bool only_simulated = false;  // the line that sets it says why
 };
 constexpr u32 kConstants = 5000, kGiven = 6000;

@@ -19,12 +19,14 @@ inline std::vector<u64> results_of(const Shape& shape, const std::string& body, 
   constexpr unsigned kBlock = 128;
   const auto type = [](int bytes) { return ".b" + std::to_string(8 * bytes); };
   const unsigned count = unsigned(in.size()) / unsigned(shape.operands);
-  std::string text = header(version, target) + before + ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n) {\n";
+  std::string text =
+      header(version, target) + before + ".visible .entry k(.param .u64 in, .param .u64 out, .param .u32 n) {\n";
   text += ".reg " + type(shape.bytes) + " %a, %b, %c; .reg " + type(shape.result_bytes) + " %d;\n";
-  text += ".reg .b64 %in, %out, %w, %x<4>; .reg .b32 %t, %u, %n, %r<4>; .reg .b16 %h<4>; .reg .pred %p;\n"
-          "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n];\n"
-          "mov.u32 %t, %ctaid.x; mov.u32 %u, %ntid.x; mul.lo.u32 %t, %t, %u; mov.u32 %u, %tid.x; add.u32 %t, %t, %u;\n"
-          "setp.ge.u32 %p, %t, %n; @%p ret;\n";
+  text +=
+      ".reg .b64 %in, %out, %w, %x<4>; .reg .b32 %t, %u, %n, %r<4>; .reg .b16 %h<4>; .reg .pred %p;\n"
+      "ld.param.u64 %in, [in]; ld.param.u64 %out, [out]; ld.param.u32 %n, [n];\n"
+      "mov.u32 %t, %ctaid.x; mov.u32 %u, %ntid.x; mul.lo.u32 %t, %t, %u; mov.u32 %u, %tid.x; add.u32 %t, %t, %u;\n"
+      "setp.ge.u32 %p, %t, %n; @%p ret;\n";
   text += "mul.wide.u32 %w, %t, " + std::to_string(8 * shape.operands) + "; add.u64 %in, %in, %w;\n";
   const char* names[] = {"%a", "%b", "%c"};
   for (int i = 0; i < shape.operands; ++i)

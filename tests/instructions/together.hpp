@@ -26,9 +26,8 @@ inline Programs warp_cases() {
     p.want = [want](u32 t) { return active(t) ? want(t, active_lanes(t, threads), t % 32) : kNothing; };
     all.push_back(p);
   };
-  add("cvt.u64.u32 %d0, %r1;\n", [](u32, u32 lanes, u32) {
-    return Results{lanes, kUntouched, kUntouched, kUntouched};
-  });
+  add("cvt.u64.u32 %d0, %r1;\n",
+      [](u32, u32 lanes, u32) { return Results{lanes, kUntouched, kUntouched, kUntouched}; });
   // Shuffles: of the manual's "Semantics", over lanes that all take part (the first warp) or not.
   for (const char* mode : {"up", "down", "bfly", "idx"}) {
     for (const u32 b : {0u, 1u, 3u, 16u, 31u}) {
@@ -121,15 +120,11 @@ inline Programs warp_cases() {
       "setp.eq.u32 %p2, %r4, %r3; xor.pred %p3, %p1, %p2; selp.u64 %d1, 1, 0, %p3;\n"
       "elect.sync _|%p4, %r1; selp.u64 %d2, 1, 0, %p4; selp.u64 %d3, 1, 0, %p1; sub.u64 %d2, %d2, %d3; mov.u64 %d3, "
       "0;\n",
-      [](u32, u32, u32) {
-        return Results{1, 0, 0, 0};
-      });
+      [](u32, u32, u32) { return Results{1, 0, 0, 0}; });
   // Words go from lane to lane through memory.
   add("shl.b32 %r4, %r3, 6; st.shared.u32 [%s], %r2; bar.warp.sync %r1; xor.b32 %r4, %s, 64; ld.shared.u32 %r5, [%r4]; "
       "bar.warp.sync %r1; cvt.u64.u32 %d0, %r5;\n",
-      [](u32 t, u32, u32) {
-        return Results{u32(word(t ^ 1, 0)), kUntouched, kUntouched, kUntouched};
-      });
+      [](u32 t, u32, u32) { return Results{u32(word(t ^ 1, 0)), kUntouched, kUntouched, kUntouched}; });
   // Without .sync: until PTX ISA 6.3, and for targets up to sm_62 later; lanes beside each other.
   Program old;
   old.target = 62;
@@ -301,9 +296,7 @@ inline Programs mbarrier_cases() {
             "selp.u64 %a4, 16, 0, %p5; or.b64 %d1, %d1, %a4; selp.u64 %a4, 32, 0, %p6; or.b64 %d1, %d1, "
             "%a4;\nmbarrier.inval" +
             words[4] + ".b64 " + at(words[4], k) + ";\n",
-        [far](u32) {
-          return Results{far ? 2u : 3u, 2 | 4 | 16 | 32, kUntouched, kUntouched};
-        });
+        [far](u32) { return Results{far ? 2u : 3u, 2 | 4 | 16 | 32, kUntouched, kUntouched}; });
   }
   // Counts: several arrivals at once, without completing, and threads that come no more.
   for (const auto& words : covering({released_or_not, {""}, any, own})) {
@@ -324,9 +317,7 @@ inline Programs mbarrier_cases() {
             "2, 0, %p2; or.b64 %d3, %d3, %a4; selp.u64 %a4, 4, 0, %p3; or.b64 %d3, %d3, %a4; selp.u64 %a4, 8, 0, %p4; "
             "or.b64 %d3, %d3, "
             "%a4;\n",
-        [](u32) {
-          return Results{7, 3, 6, 2 | 8};
-        });
+        [](u32) { return Results{7, 3, 6, 2 | 8}; });
   }
   // Bytes that are awaited: the phase ends when they have come, too.
   for (const auto& words : covering({released_or_not, {""}, any, {"", ".relaxed.cta", ".relaxed.cluster"}})) {
@@ -340,9 +331,7 @@ inline Programs mbarrier_cases() {
             to + ", 32;\nmbarrier.test_wait.parity.b64 %p3, [%a1], 0;\n" +
             "selp.u64 %d0, 1, 0, %p1; selp.u64 %d1, 1, 0, %p2; selp.u64 %d2, 1, 0, %p3;\nmbarrier.arrive.b64 %a2, "
             "[%a1], 1; mbarrier.pending_count.b64 %r2, %a2; cvt.u64.u32 %d3, %r2;\n",
-        [](u32) {
-          return Results{0, 0, 1, 2};
-        });
+        [](u32) { return Results{0, 0, 1, 2}; });
   }
   return all;
 }
@@ -393,10 +382,7 @@ inline Programs copy_cases() {
       "8;\ncp.async.commit_group;\ncp.async.ca.shared.global [%r1+16], [%in+16], 8;\ncp.async.commit_group;\n"
       "cp.async.wait_group 1;\nld.shared.v2.b64 {%d0, %d1}, [%r1];\ncp.async.wait_group 0;\nld.shared.v2.b64 {%d2, "
       "%d3}, [%r1+16];\n",
-      [](u32 t) {
-        return Results{word(t, 0), word(t, 1), word(t, 2), 0};
-      },
-      "");
+      [](u32 t) { return Results{word(t, 0), word(t, 1), word(t, 2), 0}; }, "");
   // An mbarrier is signaled when the earlier copies are complete.
   for (const std::string space : {"", ".shared", ".shared::cta"}) {
     for (const bool noinc : {false, true}) {
@@ -407,10 +393,7 @@ inline Programs copy_cases() {
               space + ".b64 " + at +
               ";\nmbarrier.arrive.shared.b64 %a4, [%r1+56];\nAGAIN:\nmbarrier.test_wait.shared.b64 %p1, [%r1+56], %a4; "
               "@!%p1 bra AGAIN;\n",
-          [](u32 t) {
-            return Results{word(t, 0), word(t, 1), 0, 0};
-          },
-          back);
+          [](u32 t) { return Results{word(t, 0), word(t, 1), 0, 0}; }, back);
     }
   }
   // Bulk copies, 16 bytes and more at a time; `all_words` is not needed at that time, and the barrier follows
@@ -443,28 +426,20 @@ inline Programs copy_cases() {
       first_words, back);
   add(
       "cp.async.bulk.prefetch.L2.global.L2::cache_hint [%in], 64, %a9;\nld.global.b64 %d0, [%in];\n",
-      [](u32 t) {
-        return Results{word(t, 0), kUntouched, kUntouched, kUntouched};
-      },
-      "");
+      [](u32 t) { return Results{word(t, 0), kUntouched, kUntouched, kUntouched}; }, "");
   for (const bool hint : {false, true}) {
     for (const std::string read : {"", ".read"}) {
       add(
           "fence.proxy.async;\ncp.async.bulk.global.shared::cta.bulk_group" +
               std::string(hint ? ".L2::cache_hint" : "") + " [%mine+32], [%s], 32" + (hint ? ", %a9" : "") +
               ";\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group" + read + " 0;\ncp.async.bulk.wait_group 0;\n",
-          [](u32 t) {
-            return Results{word(t, 0), word(t, 1), word(t, 2), word(t, 3)};
-          },
+          [](u32 t) { return Results{word(t, 0), word(t, 1), word(t, 2), word(t, 3)}; },
           "ld.global.v2.b64 {%d0, %d1}, [%mine+32]; ld.global.v2.b64 {%d2, %d3}, [%mine+48];\n");
     }
   }
   add(
       "cp.async.bulk.prefetch.L2.global [%in], 64;\nld.global.b64 %d0, [%in];\n",
-      [](u32 t) {
-        return Results{word(t, 0), kUntouched, kUntouched, kUntouched};
-      },
-      "");
+      [](u32 t) { return Results{word(t, 0), kUntouched, kUntouched, kUntouched}; }, "");
   return all;
 }
 

@@ -30,8 +30,8 @@ struct VideoOperation {
 };
 
 // Operand kinds with a selector: "u32:b0" is a u32 whose byte 0 is selected.
-// What an H200 makes of the scalar ones, where that is not what the manual says: rules that agree with 7,722 of its results
-// (one of each form is in video_answers.inc). Numbers are exact, or have 64 bits where noted.
+// What an H200 makes of the scalar ones, where that is not what the manual says: rules that agree with 7,722 of its
+// results (one of each form is in video_answers.inc). Numbers are exact, or have 64 bits where noted.
 inline wide h200_saturated(const std::string& form, wide x, u32 bits, bool d) {
   const bool shift = form.rfind("vsh", 0) == 0;
   if (shift) return fit(part(u64(x), 0, 34, true), 32, d);
@@ -130,8 +130,7 @@ inline Cases video_cases() {
             scalar(
                 "vshl" + types, [=](wide x, wide n) { return wide((unsigned __int128)(x) << amount(n)); }, d, a, false,
                 sat);
-            scalar(
-                "vshr" + types, [=](wide x, wide n) { return x >> amount(n); }, d, a, false, sat);
+            scalar("vshr" + types, [=](wide x, wide n) { return x >> amount(n); }, d, a, false, sat);
           }
         }
       }

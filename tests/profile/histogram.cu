@@ -1,5 +1,5 @@
-// The kernels of lesson 04-24 as they were when an H200 counted them: histograms of byte values, and scans of n numbers, n
-// a multiple of 16384, with blocks of 256 threads.
+// The kernels of lesson 04-24 as they were when an H200 counted them: histograms of byte values, and scans of n
+// numbers, n a multiple of 16384, with blocks of 256 threads.
 
 using u64 = unsigned long long;
 constexpr int kThreads = 256, kWarps = kThreads / 32;
@@ -163,9 +163,9 @@ extern "C" __global__ void scan_with_sums(const unsigned* in, unsigned* out, con
 }
 
 // 3: one pass with a decoupled look-back. Each tile publishes its own sum as soon as it knows it, and the sum of all
-// numbers up to its end a little later. Kind (1: own sum, 2: all) and sum are one 64-bit word, so no thread reads half of
-// it. states[0] is the number of the next tile. Blocks take numbers in the order in which they begin, so all blocks that a
-// block waits for have begun. All words are 0 before.
+// numbers up to its end a little later. Kind (1: own sum, 2: all) and sum are one 64-bit word, so no thread reads half
+// of it. states[0] is the number of the next tile. Blocks take numbers in the order in which they begin, so all blocks
+// that a block waits for have begun. All words are 0 before.
 extern "C" __global__ void one_pass(const unsigned* in, unsigned* out, volatile u64* states) {
   __shared__ unsigned number_of_tile, sum_before;
   if (threadIdx.x == 0) number_of_tile = static_cast<unsigned>(atomicAdd(const_cast<u64*>(states), 1));

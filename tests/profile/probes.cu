@@ -45,13 +45,10 @@ __device__ unsigned shared_address(unsigned at) { return static_cast<unsigned>(_
 
 PROBE(shared_load_1, asm volatile("ld.volatile.shared.u8 %0, [%1];" : "=r"(v) : "r"(a)))
 PROBE(shared_load_4, asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v) : "r"(a)))
-PROBE(shared_load_8, unsigned x; asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];"
-                                              : "=r"(v), "=r"(x)
-                                              : "r"(a));
+PROBE(shared_load_8, unsigned x; asm volatile("ld.volatile.shared.v2.u32 {%0, %1}, [%2];" : "=r"(v), "=r"(x) : "r"(a));
       v ^= x)
-PROBE(shared_load_16, unsigned x, y, z; asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                                                     : "=r"(v), "=r"(x), "=r"(y), "=r"(z)
-                                                     : "r"(a));
+PROBE(shared_load_16, unsigned x, y, z;
+      asm volatile("ld.volatile.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v), "=r"(x), "=r"(y), "=r"(z) : "r"(a));
       v ^= x ^ y ^ z)
 PROBE(shared_store_1, asm volatile("st.volatile.shared.u8 [%0], %1;" ::"r"(a), "r"(lane)))
 PROBE(shared_store_4, asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(a), "r"(lane)))
@@ -62,13 +59,10 @@ PROBE(shared_add_quietly, asm volatile("red.shared.add.u32 [%0], %1;" ::"r"(a), 
 
 PROBE(global_load_1, asm volatile("ld.volatile.global.u8 %0, [%1];" : "=r"(v) : "l"(m)))
 PROBE(global_load_4, asm volatile("ld.volatile.global.u32 %0, [%1];" : "=r"(v) : "l"(m)))
-PROBE(global_load_8, unsigned x; asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];"
-                                              : "=r"(v), "=r"(x)
-                                              : "l"(m));
+PROBE(global_load_8, unsigned x; asm volatile("ld.volatile.global.v2.u32 {%0, %1}, [%2];" : "=r"(v), "=r"(x) : "l"(m));
       v ^= x)
-PROBE(global_load_16, unsigned x, y, z; asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];"
-                                                     : "=r"(v), "=r"(x), "=r"(y), "=r"(z)
-                                                     : "l"(m));
+PROBE(global_load_16, unsigned x, y, z;
+      asm volatile("ld.volatile.global.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(v), "=r"(x), "=r"(y), "=r"(z) : "l"(m));
       v ^= x ^ y ^ z)
 PROBE(global_store_1, asm volatile("st.volatile.global.u8 [%0], %1;" ::"l"(m), "r"(lane)))
 PROBE(global_store_4, asm volatile("st.volatile.global.u32 [%0], %1;" ::"l"(m), "r"(lane)))

@@ -1,5 +1,5 @@
-// What those who look on see: CUDASIM_PROFILE, CUDASIM_TRACE=ptx, CUDASIM_FILM, CUDASIM_TIMELINE. What they count is held against
-// what the H200's own profiler has counted for the same launches (h200.inc).
+// What those who look on see: CUDASIM_PROFILE, CUDASIM_TRACE=ptx, CUDASIM_FILM, CUDASIM_TIMELINE. What they count is
+// held against what the H200's own profiler has counted for the same launches (h200.inc).
 #include "tests/profile/cases.hpp"
 
 #include "tests/conformance/scenario.hpp"
@@ -52,8 +52,7 @@ void in_two_streams() {
   CU_CHECK(cuEventRecord(event, one));
   CU_CHECK(cuStreamWaitEvent(two, event, 0));
   CU_CHECK(cuMemsetD8Async(memory, 7, host.size(), two));
-  CU_CHECK(cuLaunchHostFunc(
-      two, [](void*) {}, nullptr));
+  CU_CHECK(cuLaunchHostFunc(two, [](void*) {}, nullptr));
   CU_CHECK(cuStreamSynchronize(two));
   CU_CHECK(stage.run(profile::lessons()[0]));
 }

@@ -89,7 +89,8 @@ TEST_CASE("A bulk copy is complete when its mbarrier is, and reads shared memory
   CHECK(out[12] == 9);  // not waited for: what came later was copied
 }
 
-TEST_CASE("An arrival at an mbarrier that is not initialized, or no longer valid, is a fault whose report names the cause") {
+TEST_CASE(
+    "An arrival at an mbarrier that is not initialized, or no longer valid, is a fault whose report names the cause") {
   for (const char* before : {"", "mbarrier.init.shared.b64 [%r1], 32;\nmbarrier.inval.shared.b64 [%r1];"}) {
     Module module(kernel(std::string("mov.u32 %r1, barrier;\nst.shared.u64 [%r1], 0;\n") + before +
                              "\nmbarrier.arrive.shared.b64 %a1, [%r1];",

@@ -57,13 +57,13 @@ void same(const std::string& body, std::size_t fewer, u32 threads = kThreads) {
 
 // %i from %t in the ways in which programs do it.
 const std::vector<std::string> kIndices = {
-    "mov.u32 %i, %t;",                             // one after the other
-    "and.b32 %i, %t, 15;",                         // rows of a tile
-    "shr.u32 %i, %t, 4;",                          // a tile's columns, all lanes of a row the same
-    "mov.u32 %i, 5;",                              // all the same
-    "xor.b32 %i, %t, 13;",                         // otherwise
+    "mov.u32 %i, %t;",  // one after the other
+    "and.b32 %i, %t, 15;",  // rows of a tile
+    "shr.u32 %i, %t, 4;",  // a tile's columns, all lanes of a row the same
+    "mov.u32 %i, 5;",  // all the same
+    "xor.b32 %i, %t, 13;",  // otherwise
     "mul.lo.u32 %i, %t, 3; sub.u32 %i, 100, %i;",  // downwards, with gaps, below 0
-    "sub.u32 %i, %t, 40;",                         // from below 0 to above
+    "sub.u32 %i, %t, 40;",  // from below 0 to above
     "mul.lo.u32 %i, %t, 7; rem.u32 %i, %i, 64;"};
 
 }  // namespace
@@ -219,8 +219,8 @@ TEST_CASE("What others read as well is worked out all the same") {
 TEST_CASE("A fault names the same thread, line and address, with an index or without") {
   const std::vector<std::string> accesses = {"ld.global.u32 %r1, [%p1];", "st.global.u32 [%p1], %t;",
                                              "ld.u32 %r1, [%p1];"};
-  const std::vector<std::string> indices = {"add.u32 %i, %t, 460;",         // some lanes past the end
-                                            "sub.u32 %i, %t, 600;",         // before the beginning
+  const std::vector<std::string> indices = {"add.u32 %i, %t, 460;",  // some lanes past the end
+                                            "sub.u32 %i, %t, 600;",  // before the beginning
                                             "add.u32 %i, %t, 0x7ffffff0;",  // from the highest index to the lowest
                                             "mul.lo.u32 %i, %t, 100;", "add.u32 %i, %t, 0x3fffffff;"};
   for (const std::string& access : accesses) {

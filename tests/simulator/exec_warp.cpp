@@ -333,7 +333,9 @@ END: mad.wide.u32 %o, %r1, 4, %o; st.global.u32 [%o+4], %r2; ret; }
   for (u32 i = 0; i < 32; ++i) CHECK(out[i + 1] == (i ^ 2) + (i % 2 == 0 ? 1000 : 0));
 }
 
-TEST_CASE("The system's part of shared memory exists for kernels that ask for it, is zero at first, and is apart from the block's") {
+TEST_CASE(
+    "The system's part of shared memory exists for kernels that ask for it, is zero at first, and is apart from the "
+    "block's") {
   const std::string begin = "mov.u32 %r1, %reserved_smem_offset_1; mov.u32 %r2, %reserved_smem_offset_end; ";
   Module module(kernel(begin + R"(
     sub.u32 %r3, %r2, %r1; ld.shared.u32 %r4, [%r1]; ld.shared.u32 %r5, [%r1+284];

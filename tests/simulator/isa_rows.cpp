@@ -1,6 +1,6 @@
-// Checks that each row of the instruction table has a test case, and each type and modifier of each row: a form that was
-// never run is not known to be right. The cases are those of tests/instructions, which have their own expected values.
-// They run once more here and report what they have loaded.
+// Checks that each row of the instruction table has a test case, and each type and modifier of each row: a form that
+// was never run is not known to be right. The cases are those of tests/instructions, which have their own expected
+// values. They run once more here and report what they have loaded.
 #include "common/simulator/isa/row.hpp"
 #include "common/simulator/ptx/version.hpp"
 #include "tests/catch.hpp"

@@ -34,8 +34,8 @@ bool binds(const Match& found) {
 
 }  // namespace
 
-// The next case runs this one in a process of its own. The handler runs after what the first find() makes would have been
-// destroyed, because it was registered before.
+// The next case runs this one in a process of its own. The handler runs after what the first find() makes would have
+// been destroyed, because it was registered before.
 TEST_CASE("looks up an instruction when the program has ended", "[.]") {
   std::atexit([] { _exit(find("add.u32").row && find("sub.u32").row ? 0 : 1); });
   CHECK(find("add.u32").row);

@@ -24,9 +24,7 @@ struct Memory {
               addresses[variable.name] = next;
               return std::exchange(next, next + 0x1000);
             },
-            [this](u64 address, std::span<const std::byte> data) {
-              written[address] = {data.begin(), data.end()};
-            }};
+            [this](u64 address, std::span<const std::byte> data) { written[address] = {data.begin(), data.end()}; }};
   }
   u64 word(const std::string& name, u64 offset = 0) const {
     u64 value = 0;

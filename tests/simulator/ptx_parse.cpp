@@ -441,8 +441,8 @@ TEST_CASE("What came later than the rest of PTX needs its version and its archit
     for (const u32 version : kVersions) {
       if (version >= row.version || version > newest) continue;
       CAPTURE(version);
-      CHECK(error_in(row, version, 20) == std::string("Feature '") + row.name + "' requires PTX ISA .version " +
-                                              dotted(row.version) + " or later");
+      CHECK(error_in(row, version, 20) ==
+            std::string("Feature '") + row.name + "' requires PTX ISA .version " + dotted(row.version) + " or later");
     }
     if (row.version > newest) continue;
     for (const u32 target : kTargets) {

@@ -73,7 +73,7 @@ BOTH: xor.b32 result, t, 77; ret;
   std::array<u32, 4> alone(u32 t) const {
     std::array<u32, kRegisters> r{};
     for (u32 i = 0; i < kRegisters; ++i) r[i] = t * (i * 7 + 1) + i * 13;
-    std::array<bool, kPredicates> p = {t<7, t % 2 == 0, t> 20};
+    std::array<bool, kPredicates> p = {t < 7, t % 2 == 0, t > 20};
     u32 at = 0;
     for (u32 fuel = kFuel - 1; fuel != 0 && at < blocks_.size(); --fuel) {
       const Stretch& block = blocks_[at];

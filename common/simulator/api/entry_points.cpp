@@ -67,12 +67,13 @@ CUresult driver::call_cuGetExportTable(const void** table, const CUuuid* id) {
   const std::string file = code_address(caller()).file;
   const bool needed = !file.starts_with("libnvrtc") && !file.starts_with("libnvJitLink");
   if (needed && !quiet() && !said.test_and_set()) {
-    std::fprintf(stderr,
-                 "cudasim: NVIDIA's CUDA runtime (libcudart, in this program or in a library that it uses) needs tables\n"
-                 "         of the driver that no manual describes: not simulated. The repository's own runtime does\n"
-                 "         without. Type `. build/simulator/activate`, and link with nvcc -cudart shared.\n"
-                 "         Where a project names the library itself, it must be -lcudart, not -lcudart_static (CMake:\n"
-                 "         CUDA::cudart).\n");
+    std::fprintf(
+        stderr,
+        "cudasim: NVIDIA's CUDA runtime (libcudart, in this program or in a library that it uses) needs tables\n"
+        "         of the driver that no manual describes: not simulated. The repository's own runtime does\n"
+        "         without. Type `. build/simulator/activate`, and link with nvcc -cudart shared.\n"
+        "         Where a project names the library itself, it must be -lcudart, not -lcudart_static (CMake:\n"
+        "         CUDA::cudart).\n");
   }
   require(table != nullptr && id != nullptr);
   *table = nullptr;

@@ -5,7 +5,7 @@ namespace cudasim {
 
 namespace {
 
-CUresult tell(const char** out, CUresult code, const char* ErrorText::*part) {
+CUresult tell(const char** out, CUresult code, const char* ErrorText::* part) {
   require(out != nullptr);
   const ErrorText* text = error_text(code);
   *out = text != nullptr ? text->*part : nullptr;

@@ -16,8 +16,7 @@ namespace {
 template <class Body>
 CUresult run(const Call& call, Body&& body) noexcept {
   using Plain = std::remove_reference_t<Body>;
-  return run_call(
-      call, [](void* object) -> CUresult { return (*static_cast<Plain*>(object))(); }, &body);
+  return run_call(call, [](void* object) -> CUresult { return (*static_cast<Plain*>(object))(); }, &body);
 }
 
 CUresult not_implemented(const char* name, const char* symbol) noexcept {

@@ -112,8 +112,8 @@ std::byte* in_shared(Warp& warp, Wrong& wrong, Space space, u64 address) {
       wrong.fault(FaultKind::illegal_address, "in the shared memory of a block of the cluster that has ended");
   }
   address %= kSharedStride;
-  if (const u64 offset = address - kReservedShared; block->grid->kernel.reserved_shared && offset < kSharedReserved &&
-                                                    wrong.size <= kSharedReserved - offset) {
+  if (const u64 offset = address - kReservedShared;
+      block->grid->kernel.reserved_shared && offset < kSharedReserved && wrong.size <= kSharedReserved - offset) {
     return block->shared + reserved_shared_at(block->shared_bytes) + offset;
   }
   if (address > block->shared_bytes || wrong.size > block->shared_bytes - address) {

@@ -26,7 +26,8 @@ AsyncGroups::Thread& AsyncGroups::thread(const Warp& warp, u32 lane) {
 
 // The oldest `count` copies.
 void AsyncGroups::complete(Thread& thread, std::size_t count) {
-  for (std::size_t k = 0; k < count; ++k) store_bytes(thread.copies[k].to, thread.copies[k].bytes, thread.copies[k].size);
+  for (std::size_t k = 0; k < count; ++k)
+    store_bytes(thread.copies[k].to, thread.copies[k].bytes, thread.copies[k].size);
   thread.copies.erase(thread.copies.begin(), thread.copies.begin() + static_cast<std::ptrdiff_t>(count));
   thread.done += count;
 }
@@ -48,7 +49,8 @@ void AsyncGroups::commit(const Warp& warp) {
 void AsyncGroups::wait(const Warp& warp, u32 left) {
   if (threads_.empty()) return;
   for (const u32 lane : set_bits(warp.mask)) {
-    Thread& t = thread(warp, lane);    const u64 end = t.committed > left ? t.committed - left : 0;
+    Thread& t = thread(warp, lane);
+    const u64 end = t.committed > left ? t.committed - left : 0;
     std::size_t count = 0;
     while (count < t.copies.size() && t.copies[count].group < end) ++count;
     complete(t, count);
@@ -58,7 +60,8 @@ void AsyncGroups::wait(const Warp& warp, u32 left) {
 void AsyncGroups::wait_all(const Warp& warp) {
   if (threads_.empty()) return;
   for (const u32 lane : set_bits(warp.mask)) {
-    Thread& t = thread(warp, lane);    complete(t, t.copies.size());
+    Thread& t = thread(warp, lane);
+    complete(t, t.copies.size());
   }
 }
 
@@ -100,8 +103,8 @@ void AsyncGroups::end() {
 }
 
 void AsyncSignals::settle_some(const std::byte* barrier) {
-  const auto others = std::stable_partition(waiting_.begin(), waiting_.end(),
-                                            [=](const Entry& e) { return e.barrier != barrier; });
+  const auto others =
+      std::stable_partition(waiting_.begin(), waiting_.end(), [=](const Entry& e) { return e.barrier != barrier; });
   std::vector<Entry> due(std::make_move_iterator(others), std::make_move_iterator(waiting_.end()));
   waiting_.erase(others, waiting_.end());
   for (const Entry& entry : due) entry.completion();

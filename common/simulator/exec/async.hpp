@@ -33,7 +33,7 @@ class AsyncGroups {
   void wait_bulk(const Warp& warp, u32 lane, u32 left);
 
   void start();  // of a block: nothing is left of the one before
-  void end();    // of a block: its bulk copies complete
+  void end();  // of a block: its bulk copies complete
 
  private:
   struct Copy {

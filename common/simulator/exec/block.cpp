@@ -15,8 +15,8 @@ namespace cudasim {
 namespace {
 
 constexpr i64 kTurn = 20'000;      // instructions until the next warp has its turn
-constexpr i64 kTurnCost = 20;      // what a turn costs at least, in instructions: a warp that only sleeps spends, too
-constexpr u32 kIdleRounds = 4;     // of all warps, in which each only spins, until the next block has its turn
+constexpr i64 kTurnCost = 20;  // what a turn costs at least, in instructions: a warp that only sleeps spends, too
+constexpr u32 kIdleRounds = 4;  // of all warps, in which each only spins, until the next block has its turn
 constexpr u32 kLocalPadding = 64;  // keeps the threads' local memories from falling on the same lines of the cache
 
 // The views of a block whose accesses are observed. They stay empty, so a look-up never finds anything.
@@ -85,8 +85,7 @@ void Block::start(Cluster& cluster_, u64 number_, Dim3 index_, u32 rank_) {
     warp.cluster_pending = 0;
     enter(warp, &warp.root, 0, nullptr);
     for (const Code::Index& each : grid->entry.indices) {
-      if (each.kind == Code::Index::block)
-        std::fill_n(index_at(warp, each), kWarpSize, axes[each.axis]);
+      if (each.kind == Code::Index::block) std::fill_n(index_at(warp, each), kWarpSize, axes[each.axis]);
     }
   }
   // Programs expect barriers in it to be zero: they do not initialize them.

@@ -22,7 +22,6 @@ struct Grid;
 constexpr u32 kBarriers = 16;
 constexpr u32 kMaxWarps = 32;
 
-
 // How far a block can access shared memory on a GPU, past the end of its own.
 constexpr u32 mapped_shared(u32 shared_bytes) { return static_cast<u32>(round_up(shared_bytes, kSharedMapped)); }
 // What is stored for that.

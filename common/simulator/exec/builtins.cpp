@@ -239,8 +239,7 @@ void run_device_runtime(Warp& warp, const CallSite& site) {
   const Launch& launch = warp.block->grid->launch;
   for (const u32 lane : set_bits(warp.mask)) {
     const u32 function = static_cast<u32>(argument(warp, site, 0, lane));
-    const std::byte* arguments =
-        warp.block->local(warp, lane) + warp.frame->local_base + site.arguments.at(1).local;
+    const std::byte* arguments = warp.block->local(warp, lane) + warp.frame->local_base + site.arguments.at(1).local;
     give_result(warp, site, lane, launch.device_runtime(warp, lane, function, arguments));
   }
 }

@@ -3,8 +3,8 @@
 // A divergent branch makes a Join at its immediate post-dominator, where lanes wait until all that are expected have
 // arrived. Among the fragments that can run, the one at the lowest instruction runs first; a fragment that reaches the
 // instruction of another merges with it, so lanes also reconverge where no post-dominator requires it. Three rules
-// prevent a deadlock: if no fragment can run, or if the running one spins, lanes leave their join without the others; and
-// a fragment that has used up its share lets the others run first.
+// prevent a deadlock: if no fragment can run, or if the running one spins, lanes leave their join without the others;
+// and a fragment that has used up its share lets the others run first.
 #include "common/simulator/exec/fragments.hpp"
 
 #include "common/simulator/exec/block.hpp"
@@ -253,7 +253,7 @@ void exit_lanes(Warp& warp) {
     if (frame->lanes == 0 && caller != nullptr) delete_frame(frame);
     frame = caller;
   }
-  for (Fragment& f : warp.fragments) {              // they may have waited for just these
+  for (Fragment& f : warp.fragments) {  // they may have waited for just these
     if (f.wait == Wait::sync) f.wait = Wait::none;  // executes the instruction again
   }
   wake_met(warp);

@@ -1,8 +1,8 @@
 // Runs a grid: blocks start in order, blocks that spin are run in rotation, and the first fault ends the grid.
 //
 // A thread of the machine runs a cluster of blocks until it ends or spins. If all started clusters spin, more are
-// started: the others may wait for them. A thread takes several short clusters at a time, because threads that asked for
-// each one would contend for the lock. A small grid never leaves the thread that launched it.
+// started: the others may wait for them. A thread takes several short clusters at a time, because threads that asked
+// for each one would contend for the lock. A small grid never leaves the thread that launched it.
 #include "common/simulator/exec/grid.hpp"
 
 #include "common/simulator/exec/access.hpp"

@@ -27,22 +27,22 @@ constexpr std::size_t kConstantAlign = 64;  // of Code::constants, which has roo
 struct alignas(64) Instruction {
   Handler run = nullptr;
   Slot slot[6] = {kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot, kNoSlot};  // the first six operands, vectors flattened
-  const Slot* wide = nullptr;                                             // all operands, if there are more than six
-  i64 offset = 0;          // of a memory operand, or an immediate that the row takes as such
+  const Slot* wide = nullptr;  // all operands, if there are more than six
+  i64 offset = 0;  // of a memory operand, or an immediate that the row takes as such
   u32 target = kNoTarget;  // index of an instruction (bra), of a function (call), of a table (brx), a special register
-  Slot guard = kNoSlot;    // predicate; lowest bit set: negated
-  u32 control = 0;         // what the row's bind function wants its handler to know (Bound::control)
-  u32 statement = 0;       // index in Code::statements: where it came from
+  Slot guard = kNoSlot;  // predicate; lowest bit set: negated
+  u32 control = 0;  // what the row's bind function wants its handler to know (Bound::control)
+  u32 statement = 0;  // index in Code::statements: where it came from
 };
 
-struct CallSite {          // what a call copies; slots are the caller's, offsets are in the frames' local memory
+struct CallSite {  // what a call copies; slots are the caller's, offsets are in the frames' local memory
   u32 callee = kNoTarget;  // index in Program::functions; kNoTarget: through `pointer`
   Slot pointer = kNoSlot;
   struct Argument {
     bool in_register = false;
     Slot slot = kNoSlot;  // caller's register (in_register), else
-    u32 local = 0;        // the caller's offset in its local memory
-    u32 size = 0;         // bytes a thread; 0: a predicate
+    u32 local = 0;  // the caller's offset in its local memory
+    u32 size = 0;  // bytes a thread; 0: a predicate
   };
   std::vector<Argument> results, arguments;
 };
@@ -54,7 +54,7 @@ struct SourceLine {
 };
 
 struct StatementInfo {  // for reports and traces
-  u32 line = 0;         // in the PTX text
+  u32 line = 0;  // in the PTX text
   SourceLine source;
 };
 
@@ -65,7 +65,7 @@ struct Code {
   struct Parameter {
     bool in_register = false;
     Slot slot = kNoSlot;
-    u32 local = 0;   // device functions: offset in the frame's local memory
+    u32 local = 0;  // device functions: offset in the frame's local memory
     u32 offset = 0;  // entries: offset in the launch's parameter buffer
     u32 size = 0, align = 1;  // size 0: a predicate
   };
@@ -81,8 +81,8 @@ struct Code {
   // Constants that each launch has its own of: parameters of the kernel, what its blocks and its grid measure.
   struct OfLaunch {
     enum Kind : u8 { parameter, block_size, grid_size } kind = parameter;
-    u32 index = 0;      // of a parameter's byte; 0 for x, 1 for y, 2 for z
-    u32 at = 0;         // in the constants
+    u32 index = 0;  // of a parameter's byte; 0 for x, 1 for y, 2 for z
+    u32 at = 0;  // in the constants
     u32 bytes = 0;
   };
   std::vector<OfLaunch> of_launch;
@@ -95,11 +95,11 @@ struct Code {
   std::vector<Index> indices;
   std::vector<std::unique_ptr<Slot[]>> wide;
   std::vector<std::vector<u32>> tables;  // brx.idx: indices of instructions
-  std::vector<CallSite> calls;           // Instruction::target of a call is an index in here
-  u32 frame_bytes = 0;                   // registers of one warp's frame
-  u32 local_bytes = 0;                   // local memory of one thread's frame: .local and .param variables
-  u32 variable_bytes = 0;                // of it what a GPU has there, too: .local variables
-  u32 registers_32bit = 0;               // an estimate of what a compiler would allocate, for occupancy
+  std::vector<CallSite> calls;  // Instruction::target of a call is an index in here
+  u32 frame_bytes = 0;  // registers of one warp's frame
+  u32 local_bytes = 0;  // local memory of one thread's frame: .local and .param variables
+  u32 variable_bytes = 0;  // of it what a GPU has there, too: .local variables
+  u32 registers_32bit = 0;  // an estimate of what a compiler would allocate, for occupancy
   std::vector<Parameter> results, parameters;
   // By statement: 1 + the shared variable (Kernel::shared_offset) that its address is made of, 0 if that is not known.
   // Empty unless CUDASIM_CHECK=memory asks for it.
@@ -134,14 +134,14 @@ struct Kernel {
     u64 size = 0;  // 0: dynamic
   };
   std::vector<SharedVariable> shared_variables;  // in the order of their offsets, for reports
-  std::map<u32, u32> shared_offset;              // shared variable (its id) → offset in the block's shared memory
-  u32 local_bytes = 0;                           // the deepest chain of calls that is known at load time
-  u32 stack_bytes = 0;                           // the same as programs see it: Code::variable_bytes
+  std::map<u32, u32> shared_offset;  // shared variable (its id) → offset in the block's shared memory
+  u32 local_bytes = 0;  // the deepest chain of calls that is known at load time
+  u32 stack_bytes = 0;  // the same as programs see it: Code::variable_bytes
   u32 constant_bytes = 0;
   u32 registers = 0;
   u32 barriers = 0;
   bool reserved_shared = false;  // it or a function it calls asks where the system's part of shared memory is
-  u32 builtins = 0;          // that it or a function it calls names: a bit for each Builtin (pseudo.hpp)
+  u32 builtins = 0;  // that it or a function it calls names: a bit for each Builtin (pseudo.hpp)
   Directives directives;
 };
 

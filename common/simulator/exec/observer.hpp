@@ -1,9 +1,9 @@
 // What looks on while a grid runs: checks, counters, traces. The executor tells it; it changes nothing.
 //
-// A grid that is observed stays on the thread that launched it, so an observer needs no locks and says the same in every
-// run. A block without an observer pays for one null pointer, which is tested once for a run of instructions, a barrier
-// or a reconvergence. If the observer wants accesses, each one goes through access(): the executor's short cuts, which
-// look at all addresses of a warp at once, find nothing to take (no views, no quick_shared_bytes).
+// A grid that is observed stays on the thread that launched it, so an observer needs no locks and says the same in
+// every run. A block without an observer pays for one null pointer, which is tested once for a run of instructions, a
+// barrier or a reconvergence. If the observer wants accesses, each one goes through access(): the executor's short
+// cuts, which look at all addresses of a warp at once, find nothing to take (no views, no quick_shared_bytes).
 #pragma once
 #include "common/simulator/exec/access.hpp"
 

@@ -81,8 +81,8 @@ inline void raw_store_element(std::byte* to, u64 value, u32 size) {
   }
 }
 
-// Fences that order them for other threads. ThreadSanitizer does not understand fences, and g++ warns about that; it need
-// not, because it sees every access that is ordered here as atomic.
+// Fences that order them for other threads. ThreadSanitizer does not understand fences, and g++ warns about that; it
+// need not, because it sees every access that is ordered here as atomic.
 #if defined(CUDASIM_RACY) && !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wtsan"

@@ -1,8 +1,8 @@
 // A warp, as instructions see it: registers lane by lane, the mask of lanes that execute, and what control flow needs.
 //
 // Lanes that have diverged are fragments of their warp. Each fragment has its own pc, mask and call frame. Lanes that
-// diverged at a branch reconverge at the branch's immediate post-dominator, but they never wait there indefinitely: lanes
-// make progress independently (compute capability 7.0), so one that spins on its neighbor's lock gets the lock.
+// diverged at a branch reconverge at the branch's immediate post-dominator, but they never wait there indefinitely:
+// lanes make progress independently (compute capability 7.0), so one that spins on its neighbor's lock gets the lock.
 // exec/fragments.cpp has the rules.
 #pragma once
 #include "common/simulator/exec/fault.hpp"

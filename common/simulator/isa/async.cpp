@@ -96,16 +96,14 @@ void run_init(Warp& warp, const Instruction& i) {
   for (const u32 lane : set_bits(warp.mask)) {
     const u32 count = warp.in<u32>(i.slot[1])[lane];
     if (count == 0 || count > Phases::kMost) refuse(lane, "mbarrier.init with a count of " + std::to_string(count));
-    change(
-        warp, i, 0, i.slot[0], lane, [&](Phases& p) { p = Phases(u64{count} | u64{count} << 20); }, Access::write);
+    change(warp, i, 0, i.slot[0], lane, [&](Phases& p) { p = Phases(u64{count} | u64{count} << 20); }, Access::write);
   }
   warp.polls = 0;
 }
 
 void run_invalidate(Warp& warp, const Instruction& i) {
   for (const u32 lane : set_bits(warp.mask)) {
-    change(
-        warp, i, 0, i.slot[0], lane, [](Phases& p) { p = Phases(0); }, Access::write);
+    change(warp, i, 0, i.slot[0], lane, [](Phases& p) { p = Phases(0); }, Access::write);
   }
 }
 
@@ -442,7 +440,8 @@ Bound bind_bulk_reduction_in_cluster(const Form& form) {
 Bound bind_store_async(const Form& form) {
   const u32 control = operand_control(Space::shared_cluster, form.width[0]) |
                       operand_control(Space::shared_cluster, form.width[2]) << kOperandBits | form.vector << kFlags;
-  return {bits(form.type[0]) == 32 ? with_clusters<run_store_async<u32>> : with_clusters<run_store_async<u64>>, control};
+  return {bits(form.type[0]) == 32 ? with_clusters<run_store_async<u32>> : with_clusters<run_store_async<u64>>,
+          control};
 }
 
 // red.async [to], value, [mbarrier]
@@ -466,7 +465,8 @@ void run_reduce_async(Warp& warp, const Instruction& i) {
 Bound bind_reduce_async(const Form& form) {
   const u32 control = operand_control(Space::shared_cluster, form.width[0]) |
                       operand_control(Space::shared_cluster, form.width[2]) << kOperandBits | reduction_control(form);
-  return {bits(form.type[0]) == 32 ? with_clusters<run_reduce_async<u32>> : with_clusters<run_reduce_async<u64>>, control};
+  return {bits(form.type[0]) == 32 ? with_clusters<run_reduce_async<u32>> : with_clusters<run_reduce_async<u64>>,
+          control};
 }
 
 template <Handler run>
@@ -485,8 +485,7 @@ const Row kRows[] = {
     {"mbarrier.init" OWN ".b64", "[m] u32", bind_barrier<run_init>, 70, 80},
     {"mbarrier.inval" OWN ".b64", "[m]", bind_barrier<run_invalidate>, 70, 80},
     {"mbarrier.expect_tx{.relaxed.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<false>>, 80, 90},
-    {"mbarrier.complete_tx{.relaxed.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<true>>, 80,
-     90},
+    {"mbarrier.complete_tx{.relaxed.cta|cluster}" ANY ".b64", "[m] u32", bind_barrier<run_transactions<true>>, 80, 90},
     {"mbarrier.arrive" ARRIVE ANY ".b64", "=b64_ [m] u32?", bind_arrive<0>, 70, 80},
     {"mbarrier.arrive.expect_tx" ARRIVE ANY ".b64", "=b64_ [m] u32", bind_arrive<kExpect>, 80, 90},
     {"mbarrier.arrive.noComplete{.release.cta}" OWN ".b64", "=b64_ [m] u32", bind_arrive<0>, 70, 80},
@@ -503,10 +502,8 @@ const Row kRows[] = {
 #define COPIES(cache, sizes)                                                                                        \
   {"cp.async." cache ".shared|shared::cta.global{.L2::64B|L2::128B|L2::256B}", "[m] [m] u32!(" sizes ") u32^pred?", \
    bind_copy, 70, 80},                                                                                              \
-  {                                                                                                                 \
-    "cp.async." cache ".shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}",                      \
-        "[m] [m] u32!(" sizes ") u32^pred? b64", bind_copy, 74, 80                                                  \
-  }
+      {"cp.async." cache ".shared|shared::cta.global.L2::cache_hint{.L2::64B|L2::128B|L2::256B}",                   \
+       "[m] [m] u32!(" sizes ") u32^pred? b64", bind_copy, 74, 80}
     COPIES("ca", "4|8|16"),
     COPIES("cg", "16"),
     {"cp.async.commit_group", "", bind<run_commit>, 70, 80},
@@ -517,10 +514,8 @@ const Row kRows[] = {
 #define BULK_TO(space, ptx)                                                                                        \
   {"cp.async.bulk." space ".global" BYTES, "[m] [m] u32 [m]", bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, \
    90},                                                                                                            \
-  {                                                                                                                \
-    "cp.async.bulk." space ".global.L2::cache_hint" BYTES, "[m] [m] u32 [m] b64",                                  \
-        bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, 90                                                    \
-  }
+      {"cp.async.bulk." space ".global.L2::cache_hint" BYTES, "[m] [m] u32 [m] b64",                               \
+       bind_bulk_to_shared<run_bulk_to_shared<false>>, ptx, 90}
     BULK_TO("shared::cluster", 80),
     BULK_TO("shared::cta", 86),
     {"cp.async.bulk.shared::cluster.global.multicast::cluster" BYTES, "[m] [m] u32 [m] b16",
@@ -531,16 +526,13 @@ const Row kRows[] = {
      bind_bulk_to_shared<with_clusters<run_bulk_to_shared<false>>>, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group", "[m] [m] u32", bind_bulk_to_global, 80, 90},
     {"cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint", "[m] [m] u32 b64", bind_bulk_to_global, 80, 90},
-#define REDUCE(what)                                                                                                  \
-  {"cp.reduce.async.bulk.global.shared::cta.bulk_group" what, "[m] [m] u32", bind_bulk_reduction, 80, 90}, {          \
-    "cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint" what, "[m] [m] u32 b64", bind_bulk_reduction, \
-        80, 90                                                                                                        \
-  }
-#define REDUCE_NEAR(what)                                                                                             \
-  {                                                                                                                   \
-    "cp.reduce.async.bulk.shared::cluster.shared::cta" BYTES what, "[m] [m] u32 [m]", bind_bulk_reduction_in_cluster, \
-        80, 90                                                                                                        \
-  }
+#define REDUCE(what)                                                                                       \
+  {"cp.reduce.async.bulk.global.shared::cta.bulk_group" what, "[m] [m] u32", bind_bulk_reduction, 80, 90}, \
+      {"cp.reduce.async.bulk.global.shared::cta.bulk_group.L2::cache_hint" what, "[m] [m] u32 b64",        \
+       bind_bulk_reduction, 80, 90}
+#define REDUCE_NEAR(what)                                                                                            \
+  {"cp.reduce.async.bulk.shared::cluster.shared::cta" BYTES what, "[m] [m] u32 [m]", bind_bulk_reduction_in_cluster, \
+   80, 90}
     REDUCE(".and|or|xor.b32|b64"),
     REDUCE(".add.u32|s32|u64|f32|f64"),
     REDUCE(".inc|dec.u32"),
@@ -558,7 +550,7 @@ const Row kRows[] = {
     {"st.async{.weak}{.shared::cluster}{" BYTES "}{.v2|v4}.b32|b64|u32|u64|s32|s64|f32|f64", "[m] {t0}v [m]",
      bind_store_async, 81, 90},
 #define REDUCE_ASYNC(what) \
-  { "red.async.relaxed.cluster{.shared::cluster}" BYTES what, "[m] t0 [m]", bind_reduce_async, 81, 90 }
+  {"red.async.relaxed.cluster{.shared::cluster}" BYTES what, "[m] t0 [m]", bind_reduce_async, 81, 90}
     REDUCE_ASYNC(".add.u32|s32|u64|s64"),
     REDUCE_ASYNC(".min|max.u32|s32"),
     REDUCE_ASYNC(".inc|dec.u32"),

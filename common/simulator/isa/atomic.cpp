@@ -284,8 +284,8 @@ Bound bind_atomic(const Form& form) {
   }
 
 // multimem works on memory of several devices behind one address, which no program can create here:
-// CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0. A module that contains such a kernel loads; executing the instruction is
-// a fault.
+// CU_DEVICE_ATTRIBUTE_MULTICAST_SUPPORTED is 0. A module that contains such a kernel loads; executing the instruction
+// is a fault.
 void run_multimem(Warp& warp, const Instruction&) {
   throw Fault{.kind = FaultKind::illegal_instruction,
               .what = "multimem, where no address is one of a multicast object",
@@ -293,10 +293,9 @@ void run_multimem(Warp& warp, const Instruction&) {
 }
 Bound bind_multimem(const Form&) { return run_multimem; }
 
-#define MULTIMEM_ROWS(operation, weak, orders, what, operands)                               \
-  {"multimem." operation weak "{.global}" what, operands, bind_multimem, 81, 90}, {          \
-    "multimem." operation "." orders ".scope{.global}" what, operands, bind_multimem, 81, 90 \
-  }
+#define MULTIMEM_ROWS(operation, weak, orders, what, operands)                    \
+  {"multimem." operation weak "{.global}" what, operands, bind_multimem, 81, 90}, \
+      {"multimem." operation "." orders ".scope{.global}" what, operands, bind_multimem, 81, 90}
 #define MULTIMEM_REDUCTIONS(operation, weak, orders, precision, pairs, scalars, vectors)         \
   MULTIMEM_ROWS(operation, weak, orders, ".and|or|xor.b32|b64", scalars),                        \
       MULTIMEM_ROWS(operation, weak, orders, ".add.u32|s32|u64|f32|f64", scalars),               \

@@ -54,8 +54,9 @@ void change_each(std::byte* to, const std::byte* from, u64 size, F f) {
 
 BulkReduction bulk_reduction(const Form& form) {
   constexpr std::pair<std::string_view, BulkReduction> kNames[] = {
-      {"add", BulkReduction::add}, {"min", BulkReduction::min}, {"max", BulkReduction::max}, {"inc", BulkReduction::inc},
-      {"dec", BulkReduction::dec}, {"and", BulkReduction::all}, {"or", BulkReduction::any},  {"xor", BulkReduction::odd}};
+      {"add", BulkReduction::add}, {"min", BulkReduction::min}, {"max", BulkReduction::max},
+      {"inc", BulkReduction::inc}, {"dec", BulkReduction::dec}, {"and", BulkReduction::all},
+      {"or", BulkReduction::any},  {"xor", BulkReduction::odd}};
   for (const auto& [name, operation] : kNames) {
     if (form.has(name)) return operation;
   }
@@ -82,13 +83,14 @@ void reduce_bytes(BulkReduction operation, Type type, std::byte* to, const std::
       });
     case Type::f32:
       return change_each<u32>(to, from, size, [=](u32 a, u32 b) {
-        return combined_floats(operation, a, b, [](u32 x) { return flush(float_of(x)); },
-                               [](float x) { return bits_of(flush(canonical(x))); });
+        return combined_floats(
+            operation, a, b, [](u32 x) { return flush(float_of(x)); },
+            [](float x) { return bits_of(flush(canonical(x))); });
       });
     case Type::f64:
       return change_each<u64>(to, from, size, [=](u64 a, u64 b) {
-        return combined_floats(operation, a, b, [](u64 x) { return double_of(x); },
-                               [](double x) { return bits_of(canonical(x)); });
+        return combined_floats(
+            operation, a, b, [](u64 x) { return double_of(x); }, [](double x) { return bits_of(canonical(x)); });
       });
     default: return whole(u32{});
   }

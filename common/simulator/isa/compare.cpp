@@ -181,9 +181,8 @@ Bound bind_setp(const Form& form) {
                            : Bound(run_setp_pair<HalfAt<0, false>, HalfAt<1, false>>, control);
   }
   if (form.type[0] == Type::bf16x2) return {run_setp_pair<BfHalfAt<0>, BfHalfAt<1>>, control};
-  return for_source(form.type[0], form.has("ftz"), [control](auto how) -> Bound {
-    return {run_setp<decltype(how)>, control};
-  });
+  return for_source(form.type[0], form.has("ftz"),
+                    [control](auto how) -> Bound { return {run_setp<decltype(how)>, control}; });
 }
 
 u32 what_is_true(Type type) {

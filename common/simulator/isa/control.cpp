@@ -50,9 +50,7 @@ namespace {
 void run_exit(Warp& warp, const Instruction&) { exit_lanes(warp); }
 
 [[noreturn]] void run_trap(Warp& warp, const Instruction&) {
-  throw Fault{.kind = FaultKind::trap,
-              .what = "the kernel has executed `trap`",
-              .lane = first_lane(warp.mask)};
+  throw Fault{.kind = FaultKind::trap, .what = "the kernel has executed `trap`", .lane = first_lane(warp.mask)};
 }
 
 [[noreturn]] void run_breakpoint(Warp& warp, const Instruction&) {

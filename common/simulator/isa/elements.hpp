@@ -1,7 +1,7 @@
 // Elements of matrices: what their bits mean, and a sum's bits.
 #pragma once
-#include "common/simulator/isa/row.hpp"
 #include "common/simulator/isa/floats.hpp"
+#include "common/simulator/isa/row.hpp"
 
 namespace cudasim {
 

@@ -62,8 +62,8 @@ struct Sqrt {
   static double of(double a) { return with_nan(__builtin_sqrt(a), a); }
 };
 
-// The approximations are exact where an H200's are: at zeros, infinities, powers of two and quarters of a turn. Elsewhere
-// they are within the manual's bounds, and so is the H200.
+// The approximations are exact where an H200's are: at zeros, infinities, powers of two and quarters of a turn.
+// Elsewhere they are within the manual's bounds, and so is the H200.
 inline float toward_zero(double x) {
   const float near = float(x);
   return std::fabs(double(near)) > std::fabs(x) ? float_of(bits_of(near) - 1) : near;
@@ -252,8 +252,7 @@ template <class Op, class T, u32 kArguments, u32 kKeys>
 Bound bind_float(const Form& form) {
   static constexpr auto kTable = []<std::size_t... kKey>(std::index_sequence<kKey...>) {
     return std::array<Handler, 8>{run_float<Op, T, kArguments, kKey & kKeys>...};
-  }
-  (std::make_index_sequence<8>{});
+  }(std::make_index_sequence<8>{});
   const u32 mode = rounding(form);
   const u32 key = u32{form.has("ftz")} | u32{form.has("sat")} << 1 | u32{mode != kNearest} << 2;
   return {kTable[key], mode};

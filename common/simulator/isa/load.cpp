@@ -1,6 +1,6 @@
 // Loads. PTX ISA, "Data Movement and Conversion Instructions": ld, ldu.
-#include "common/simulator/isa/memory.hpp"
 #include "common/simulator/exec/grid.hpp"
+#include "common/simulator/isa/memory.hpp"
 
 namespace cudasim {
 namespace {
@@ -19,8 +19,8 @@ void load_lane(Warp& warp, const Instruction& i, u32 lane, const std::byte* from
   }
 }
 
-// Copies what one lane has loaded to another that reads the same address. One access serves all such lanes of a warp, so
-// they get the same value even if another thread writes at that moment. GCC's OpenMP relies on it.
+// Copies what one lane has loaded to another that reads the same address. One access serves all such lanes of a warp,
+// so they get the same value even if another thread writes at that moment. GCC's OpenMP relies on it.
 template <class R>
 void copy_lane(Warp& warp, const Instruction& i, u32 elements, u32 from, u32 to) {
   for (u32 e = 0; e < elements; ++e) {

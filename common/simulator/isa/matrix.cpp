@@ -32,8 +32,8 @@ struct Shape {
   bool conjunction;  // of bits: and, not xor
   bool wmma;
   bool a_column, b_column;  // m8n8k4 only: layouts of A and B
-  u32 mode;                 // Rounding, of double precision
-  bool sparse;              // A is stored without its zeros
+  u32 mode;  // Rounding, of double precision
+  bool sparse;  // A is stored without its zeros
 };
 constexpr Type kOperands[] = {Type::f16, Type::bf16, Type::tf32, Type::f64, Type::e4m3, Type::e5m2,
                               Type::u8,  Type::s8,   Type::u4,   Type::s4,  Type::b1};
@@ -137,9 +137,9 @@ constexpr u32 kLargestSide = 32;  // wmma's m and n
 
 template <class T>
 struct Matrices {
-  T a[16 * 128];                      // m × k: 16 × 128 at most, or 32 × 16
+  T a[16 * 128];  // m × k: 16 × 128 at most, or 32 × 16
   T b[kLargestSide * kLargestK / 8];  // k × n
-  T c[kLargestSide * kLargestSide];   // m × n
+  T c[kLargestSide * kLargestSide];  // m × n
 };
 
 // c += a b; kFma: with one rounding for each product and sum, which is how double precision is summed.

@@ -137,8 +137,8 @@ inline Way way_of(const Form& form) {
   }
 }
 
-// Access: Loads (load.cpp) or Stores (store.cpp), whose handler<M, R, V>(way) is the function for values that are an M in
-// memory and an R in a register, V of them a lane.
+// Access: Loads (load.cpp) or Stores (store.cpp), whose handler<M, R, V>(way) is the function for values that are an M
+// in memory and an R in a register, V of them a lane.
 template <class Access, class M, class R>
 Handler by_vector(const Form& form) {
   const Way way = way_of(form);

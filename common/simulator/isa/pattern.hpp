@@ -1,5 +1,5 @@
-// How the addresses of a full warp are arranged, and whether the warp may access all of them: found out with a few vector
-// instructions, where 32 separate look-ups would cost most of a load's time.
+// How the addresses of a full warp are arranged, and whether the warp may access all of them: found out with a few
+// vector instructions, where 32 separate look-ups would cost most of a load's time.
 #pragma once
 #include "common/simulator/numbers.hpp"
 
@@ -15,9 +15,9 @@ struct Region {
   bool holds(u64 address, u64 bytes) const { return size >= bytes && address - begin <= size - bytes; }
 };
 
-// How the addresses are arranged, if not in one row: all the same (point); ascending, or the same, in each of four groups
-// of eight lanes (rows, points: tiles and broadcasts do that); or otherwise (scattered). outside: at least one lane may
-// not access its address.
+// How the addresses are arranged, if not in one row: all the same (point); ascending, or the same, in each of four
+// groups of eight lanes (rows, points: tiles and broadcasts do that); or otherwise (scattered). outside: at least one
+// lane may not access its address.
 enum class Pattern : u8 { outside, point, rows, points, scattered };
 constexpr u32 kGroups = 4, kGroup = 8;
 

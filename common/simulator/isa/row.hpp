@@ -53,13 +53,13 @@ struct Form {
   u32 vector = 1;
   Space space = Space::generic;
   std::vector<std::string_view> modifiers;  // all that are not types, as written, without dots
-  std::array<u8, 8> width{};                // bytes of each operand's register (constants: of the type); 0: not there
+  std::array<u8, 8> width{};  // bytes of each operand's register (constants: of the type); 0: not there
   std::array<std::string_view, 8>
-      selector{};         // what a video instruction selects of an operand: "b0", "h10"; empty: all
+      selector{};  // what a video instruction selects of an operand: "b0", "h10"; empty: all
   u32 address_bytes = 8;  // of the memory operand's base register
-  u32 scale = 0;          // what its index register counts, in bytes; 0: it has none (kTakesIndex)
+  u32 scale = 0;  // what its index register counts, in bytes; 0: it has none (kTakesIndex)
   bool index_signed = false;
-  u32 predicate = 0;      // operands that took what their ^ allows instead, a bit each
+  u32 predicate = 0;  // operands that took what their ^ allows instead, a bit each
 
   bool has(std::string_view modifier) const;
 };
@@ -77,24 +77,24 @@ using Bind = Bound (*)(const Form& form);
 
 // What else the loader has to know of a row, a bit each.
 enum Traits : u32 {
-  kEnds = 1,           // the thread is at its end here
-  kWithoutSync = 2,    // on sm_70 and higher only until PTX ISA 6.3
-  kMeets = 4,          // threads of a block, or of a cluster, wait here for one another
-  kAtomic = 8,         // changes memory, whether the old value is used or not
+  kEnds = 1,  // the thread is at its end here
+  kWithoutSync = 2,  // on sm_70 and higher only until PTX ISA 6.3
+  kMeets = 4,  // threads of a block, or of a cluster, wait here for one another
+  kAtomic = 8,  // changes memory, whether the old value is used or not
   kSharedOffset = 16,  // knows what an address without a register means in shared memory, in a cluster, too
   kTakesSpecial = 32,  // a source may be a special register …
   kTakesAddress = 64,  // … or the name of a variable or function: its address
-  kSum = 128,          // the first operand is the sum of the others …
+  kSum = 128,  // the first operand is the sum of the others …
   kWideProduct = 256,  // … or twice as wide as two, and their product; plus a third, if there is one
-  kTakesIndex = 512,   // the address may have an index register (Form::scale), in the slot behind address and elements
-  kFirstOn90 = 1024,   // on sm_90 since PTX ISA 7.8, on sm_89 since 8.1
+  kTakesIndex = 512,  // the address may have an index register (Form::scale), in the slot behind address and elements
+  kFirstOn90 = 1024,  // on sm_90 since PTX ISA 7.8, on sm_89 since 8.1
 };
 
 struct Row {
   const char* syntax;
   const char* operands;
   Bind bind;
-  u32 ptx = 0;     // first PTX version, 78 for 7.8; 0: as old as 6.0, or older
+  u32 ptx = 0;  // first PTX version, 78 for 7.8; 0: as old as 6.0, or older
   u32 target = 0;  // first architecture, 90 for sm_90
   u32 traits = 0;
 
@@ -105,9 +105,9 @@ constexpr u32 kOnly90a = 901;  // Row::target of what sm_90a alone has
 
 // The families of instructions. A family's file, isa/<family>.cpp, defines its rows, std::span<const Row>
 // <family>_rows(); table.cpp joins them.
-#define CUDASIM_FAMILIES(f)                                                                                         \
-  f(arithmetic) f(float) f(logic) f(compare) f(convert) f(load) f(store) f(address) f(atomic) f(control) f(warp)    \
-  f(barrier) f(async) f(tensor) f(matrix) f(ldmatrix) f(wgmma) f(texture) f(surface) f(video)
+#define CUDASIM_FAMILIES(f)                                                                                      \
+  f(arithmetic) f(float) f(logic) f(compare) f(convert) f(load) f(store) f(address) f(atomic) f(control) f(warp) \
+      f(barrier) f(async) f(tensor) f(matrix) f(ldmatrix) f(wgmma) f(texture) f(surface) f(video)
 #define CUDASIM_ROWS_OF(family) std::span<const Row> family##_rows();
 CUDASIM_FAMILIES(CUDASIM_ROWS_OF)
 #undef CUDASIM_ROWS_OF
@@ -116,16 +116,16 @@ CUDASIM_FAMILIES(CUDASIM_ROWS_OF)
 struct OperandRule {
   enum Kind : u8 { value, memory, label, function, immediate } kind = value;
   Type type = Type::none;  // of a value, if it is fixed …
-  i8 of = -1;              // … else which of the form's types says it
-  bool twice = false;      // twice as wide as that type
+  i8 of = -1;  // … else which of the form's types says it
+  bool twice = false;  // twice as wide as that type
   bool written = false, wider = false, optional = false, second = false, selected = false, or_predicate = false,
        or_fragment = false, updated = false;
   bool vector = false;  // in braces, even if it has one element
-  u32 elements = 1;     // kVector: Form::vector
+  u32 elements = 1;  // kVector: Form::vector
   static constexpr u32 kVector = ~0u;
   bool discardable = false;  // `_` will do
-  bool never = false;        // nothing may be there
-  bool must = false;         // a second destination must be there; a source must be a number
+  bool never = false;  // nothing may be there
+  bool must = false;  // a second destination must be there; a source must be a number
   enum Means : u8 { anything, barrier, threads } means = anything;
   struct Numbers {
     std::vector<u64> some;  // these; empty: from … to, in steps

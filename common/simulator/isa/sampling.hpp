@@ -65,5 +65,4 @@ bool gives_floats(const Texture& texture);
 u32 channel_data_type(const Texture& texture);
 u32 channel_order(const Texture& texture);
 
-
 }  // namespace cudasim

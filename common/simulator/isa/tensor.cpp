@@ -389,22 +389,18 @@ Bound bind_copy_map(const Form& form) {
                                                                             << kOperandBits};
 }
 
-#define LOAD_TO(space, n, mode, offsets, ptx)                                                                       \
-  {"cp.async.bulk.tensor." n "d." space ".global" mode ".mbarrier::complete_tx::bytes",                             \
-   "[m] [m] {s32}" n " [m]" offsets, bind_load, ptx, 90},                                                            \
-  {                                                                                                                  \
-    "cp.async.bulk.tensor." n "d." space ".global" mode ".mbarrier::complete_tx::bytes.L2::cache_hint",              \
-        "[m] [m] {s32}" n " [m]" offsets " b64", bind_load, ptx, 90                                                  \
-  }
+#define LOAD_TO(space, n, mode, offsets, ptx)                                                              \
+  {"cp.async.bulk.tensor." n "d." space ".global" mode ".mbarrier::complete_tx::bytes",                    \
+   "[m] [m] {s32}" n " [m]" offsets, bind_load, ptx, 90},                                                  \
+      {"cp.async.bulk.tensor." n "d." space ".global" mode ".mbarrier::complete_tx::bytes.L2::cache_hint", \
+       "[m] [m] {s32}" n " [m]" offsets " b64", bind_load, ptx, 90}
 #define LOAD_AS(n, mode, offsets)                                                                                    \
   LOAD_TO("shared::cluster", n, mode, offsets, 80), LOAD_TO("shared::cta", n, mode, offsets, 86),                    \
       {"cp.async.bulk.tensor." n "d.shared::cluster.global" mode ".mbarrier::complete_tx::bytes.multicast::cluster", \
        "[m] [m] {s32}" n " [m]" offsets " b16", bind_load, 80, 90},                                                  \
-  {                                                                                                                  \
-    "cp.async.bulk.tensor." n "d.shared::cluster.global" mode                                                        \
-    ".mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",                                               \
-        "[m] [m] {s32}" n " [m]" offsets " b16 b64", bind_load, 80, 90                                               \
-  }
+      {"cp.async.bulk.tensor." n "d.shared::cluster.global" mode                                                     \
+       ".mbarrier::complete_tx::bytes.multicast::cluster.L2::cache_hint",                                            \
+       "[m] [m] {s32}" n " [m]" offsets " b16 b64", bind_load, 80, 90}
 #define STORE_AS(n, mode)                                                                                            \
   {"cp.async.bulk.tensor." n "d.global.shared::cta" mode ".bulk_group", "[m] {s32}" n " [m]", bind_store<false>, 80, \
    90},                                                                                                              \
@@ -412,16 +408,13 @@ Bound bind_copy_map(const Form& form) {
        bind_store<false>, 80, 90},                                                                                   \
       {"cp.reduce.async.bulk.tensor." n "d.global.shared::cta.add|min|max|inc|dec|and|or|xor" mode ".bulk_group",    \
        "[m] {s32}" n " [m]", bind_store<true>, 80, 90},                                                              \
-  {                                                                                                                  \
-    "cp.reduce.async.bulk.tensor." n "d.global.shared::cta.add|min|max|inc|dec|and|or|xor" mode                      \
-    ".bulk_group.L2::cache_hint",                                                                                    \
-        "[m] {s32}" n " [m] b64", bind_store<true>, 80, 90                                                           \
-  }
-#define PREFETCH_AS(n, mode, offsets)                                                                      \
-  {"cp.async.bulk.prefetch.tensor." n "d.L2.global" mode, "[m] {s32}" n offsets, bind_prefetch, 80, 90}, { \
-    "cp.async.bulk.prefetch.tensor." n "d.L2.global" mode ".L2::cache_hint", "[m] {s32}" n offsets " b64", \
-        bind_prefetch, 80, 90                                                                              \
-  }
+      {"cp.reduce.async.bulk.tensor." n "d.global.shared::cta.add|min|max|inc|dec|and|or|xor" mode                   \
+       ".bulk_group.L2::cache_hint",                                                                                 \
+       "[m] {s32}" n " [m] b64", bind_store<true>, 80, 90}
+#define PREFETCH_AS(n, mode, offsets)                                                                         \
+  {"cp.async.bulk.prefetch.tensor." n "d.L2.global" mode, "[m] {s32}" n offsets, bind_prefetch, 80, 90},      \
+      {"cp.async.bulk.prefetch.tensor." n "d.L2.global" mode ".L2::cache_hint", "[m] {s32}" n offsets " b64", \
+       bind_prefetch, 80, 90}
 #define TILES(n) LOAD_AS(n, "{.tile}", ""), STORE_AS(n, "{.tile}"), PREFETCH_AS(n, "{.tile}", "")
 #define IM2COL(n, offsets) \
   LOAD_AS(n, ".im2col", offsets), STORE_AS(n, ".im2col_no_offs"), PREFETCH_AS(n, ".im2col", offsets)

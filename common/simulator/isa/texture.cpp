@@ -235,11 +235,8 @@ Bound bind_query(const Form& form) {
       OUTPUTS(".grad", geometry, "f32", "{b32}4 {f32}4 {f32}4")
 #define GRAD(geometry, coordinates, gradients, offsets) \
   OUTPUTS(".grad", geometry, "f32|s32", coordinates " " gradients " " gradients " " offsets "?")
-#define GATHER(geometry, coordinates, offsets)                                                                \
-  {                                                                                                           \
-    "tld4.r|g|b|a." geometry ".v4.f32|s32|u32.f32", "={t0}4 |pred [m] b64? " coordinates offsets " f32?", \
-        bind_tld4                                                                                         \
-  }
+#define GATHER(geometry, coordinates, offsets) \
+  {"tld4.r|g|b|a." geometry ".v4.f32|s32|u32.f32", "={t0}4 |pred [m] b64? " coordinates offsets " f32?", bind_tld4}
 
 constexpr Row kRows[] = {
     TEX("1d", "{t1}1", "{s32}1"),

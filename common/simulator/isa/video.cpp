@@ -83,7 +83,8 @@ Scalar scalar(u32 control) {
 }
 
 // ptxas composes the scalar operations of other instructions for sm_90, which shows where they saturate, merge or
-// compare. The rules here agree with 7,722 results of an H200; some of them are in tests/instructions/video_answers.inc.
+// compare. The rules here agree with 7,722 results of an H200; some of them are in
+// tests/instructions/video_answers.inc.
 template <class Op>
 constexpr bool kGrows = std::is_same_v<Op, Shl<false>> || std::is_same_v<Op, Shl<true>>;
 template <class Op>

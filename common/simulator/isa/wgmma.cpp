@@ -70,8 +70,12 @@ Stored stored(u64 descriptor, bool mn_major, u32 lane) {
                 .what = "wgmma with a base offset in the descriptor of a matrix that is not swizzled",
                 .lane = lane};
   }
-  return {u32(descriptor & 0x3fff) << 4, u32(descriptor >> 16 & 0x3fff) << 4, u32(descriptor >> 32 & 0x3fff) << 4,
-          swizzle, first_line, mn_major};
+  return {u32(descriptor & 0x3fff) << 4,
+          u32(descriptor >> 16 & 0x3fff) << 4,
+          u32(descriptor >> 32 & 0x3fff) << 4,
+          swizzle,
+          first_line,
+          mn_major};
 }
 
 // Calls f(mn, k, raw bits) for each element.

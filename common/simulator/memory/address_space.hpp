@@ -95,8 +95,8 @@ class AddressSpace {
   std::shared_ptr<Allocation> find(u64 address) const;  // the one that holds `address`; null if none does
   // The memory at [address, address + size) if one allocation of a context that may touch it holds all of it.
   std::optional<View> view(u64 address, u64 size, u64 context) const;
-  // Where the bytes at [address, address + size) are if they lie past the end of an allocation, in the last page that is
-  // mapped for it on a GPU; else null. They exist under hardware_bounds() only.
+  // Where the bytes at [address, address + size) are if they lie past the end of an allocation, in the last page that
+  // is mapped for it on a GPU; else null. They exist under hardware_bounds() only.
   std::byte* in_last_page(u64 address, u32 size, u64 context) const;
   u64 epoch() const { return epoch_.load(std::memory_order_acquire); }
 
@@ -159,11 +159,11 @@ class AddressSpace {
 
   mutable std::shared_mutex mutex_;
   std::map<u64, Entry> live_;
-  std::deque<Freed> freed_;             // the most recent ones
+  std::deque<Freed> freed_;  // the most recent ones
   std::unordered_map<u64, u32> homes_;  // context, device
   std::set<std::pair<u64, u64>> grants_;
   std::vector<std::pair<u64, u64>> for_both_;  // address, size
-  std::multiset<u64> holds_;                   // the epochs at which they began
+  std::multiset<u64> holds_;  // the epochs at which they began
   std::vector<Grave> graves_;
   std::atomic<u64> epoch_{0};
   u64 next_ = kHeapWindow;

@@ -27,9 +27,9 @@ void each_request(const Accesses& all, F f) {
 // If all lanes change one place and none wants to know what was there, the compiler of a GPU lets one do it for all.
 bool one_for_all(const Accesses& accesses, const Notes::Statement& statement) {
   const bool integer = bytes(statement.type) == 4 && !is_float(statement.type);
-  return statement.quiet && integer &&
-         std::all_of(accesses.begin(), accesses.end(),
-                     [&](const LaneAccess& each) { return each.address == accesses[0].address; });
+  return statement.quiet && integer && std::all_of(accesses.begin(), accesses.end(), [&](const LaneAccess& each) {
+           return each.address == accesses[0].address;
+         });
 }
 
 void count_global(GlobalCount& count, const Accesses& all, bool changes) {
@@ -160,8 +160,9 @@ void count_touches(SiteCount& count, const Notes::Statement& statement, const st
   const SharedAccess access = count.kind == Access::atomic  ? (counted ? SharedAccess::counting : SharedAccess::atomic)
                               : count.kind == Access::write ? SharedAccess::store
                                                             : SharedAccess::load;
-  each_request(shared,
-               [&](const Accesses& of_it) { add_shared(count.shared, shared_cost(of_it.data(), of_it.size(), access)); });
+  each_request(shared, [&](const Accesses& of_it) {
+    add_shared(count.shared, shared_cost(of_it.data(), of_it.size(), access));
+  });
 }
 
 KernelCount Counter::sum() const {

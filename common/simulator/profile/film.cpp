@@ -204,8 +204,8 @@ void Film::fault(const Warp& warp, const Code& code, const Instruction& instruct
 
 // [step, what, warp, barrier]
 void Film::arrives(const Warp& warp, u32 barrier) {
-  append(events_,
-         "[" + std::to_string(count_) + ",\"waits\"," + std::to_string(warp.index) + "," + std::to_string(barrier) + "]");
+  append(events_, "[" + std::to_string(count_) + ",\"waits\"," + std::to_string(warp.index) + "," +
+                      std::to_string(barrier) + "]");
 }
 
 void Film::opens(u32 barrier) {

@@ -21,7 +21,6 @@ bool among(const Ranges& ranges, u64 n) {
   return ranges.empty() || std::any_of(ranges.begin(), ranges.end(), [n](const Range& r) { return r.has(n); });
 }
 
-
 // ---- Values
 
 std::string real(double value) {

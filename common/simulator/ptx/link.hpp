@@ -47,10 +47,10 @@ struct SharedRegister {
 struct Link {
   std::vector<LinkedVariable> variables;
   std::vector<LinkedFunction> functions;
-  std::vector<u32> definitions;                                       // by index in Program::functions: in `functions`
+  std::vector<u32> definitions;  // by index in Program::functions: in `functions`
   std::vector<std::unordered_map<std::string_view, Symbol>> symbols;  // by module
-  // By index in Program::functions: the registers of its module that a function uses, or one that it calls. A call hands
-  // them over and gets them back, so that all functions of a thread see the same values.
+  // By index in Program::functions: the registers of its module that a function uses, or one that it calls. A call
+  // hands them over and gets them back, so that all functions of a thread see the same values.
   std::vector<std::vector<SharedRegister>> shared_registers;
   u64 thread_bytes = 0;  // of local memory, for the modules' .local variables; at the beginning of each thread's
   std::vector<Diagnostic> errors, warnings;

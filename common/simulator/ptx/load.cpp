@@ -152,8 +152,8 @@ class Loader {
     for (u32 each : reached) {
       const Resolved& resolved = functions_[each];
       if (conventions && resolved.narrow.at.line != 0) {
-        return error(resolved.narrow.at, std::string("In ABI compilation, ") + resolved.narrow.what +
-                                             " device functions is not supported");
+        return error(resolved.narrow.at,
+                     std::string("In ABI compilation, ") + resolved.narrow.what + " device functions is not supported");
       }
       if (conventions) continue;
       if (resolved.calls_by_convention.line != 0)
@@ -169,15 +169,15 @@ class Loader {
 
   void make_kernels() {
     find_pointed();
-    bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(), [&](u32 each) {
-      return link_.functions[each].function->results.size() > 1;
-    });
+    bool conventions = std::none_of(link_.definitions.begin(), link_.definitions.end(),
+                                    [&](u32 each) { return link_.functions[each].function->results.size() > 1; });
     for (const Module& module : modules_) {
       if (module.without_abi.empty()) continue;
       conventions = false;
-      link_.warnings.push_back({Diagnostic::whole_text, {},
-                                "Use of module scoped .local or .reg variable '" + module.without_abi +
-                                    "' found, disabling ABI"});
+      link_.warnings.push_back(
+          {Diagnostic::whole_text,
+           {},
+           "Use of module scoped .local or .reg variable '" + module.without_abi + "' found, disabling ABI"});
     }
     for (u32 index = 0; index < functions_.size(); ++index) {
       const LinkedFunction& linked = link_.functions[link_.definitions[index]];

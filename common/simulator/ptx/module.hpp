@@ -69,12 +69,12 @@ struct Sink {};  // _
 struct Operand {
   std::variant<Sink, Name, Immediate, Address> value;
   std::vector<Operand> elements;  // {a, b, c, d}; of a memory operand: what follows the comma inside the brackets
-  bool is_vector = false;         // written with braces
-  bool negated = false;           // !p
-  i64 addend = 0;                 // of Name: symbol + addend
-  i64 index = 0;                  // of Name: symbol[index], in elements of the array
-  bool indexed = false;           // of Name: there is an index, be it 0
-  std::string index_register;     // of Name: symbol[register]
+  bool is_vector = false;  // written with braces
+  bool negated = false;  // !p
+  i64 addend = 0;  // of Name: symbol + addend
+  i64 index = 0;  // of Name: symbol[index], in elements of the array
+  bool indexed = false;  // of Name: there is an index, be it 0
+  std::string index_register;  // of Name: symbol[register]
   std::shared_ptr<Operand> pair;  // the q of p|q
   Position at;
 };
@@ -83,9 +83,9 @@ struct Operand {
 //   call (ret…), target, (args…), table;  →  operands: vector ret, Name target, vector args, Name table (missing ones:
 //   Sink)
 struct Statement {
-  std::string opcode;                  // "add"
+  std::string opcode;  // "add"
   std::vector<std::string> modifiers;  // "rn", "ftz", "f32": what follows the dots, in order ("shared::cta" is one)
-  std::string guard;                   // register of @p; empty: none
+  std::string guard;  // register of @p; empty: none
   bool guard_negated = false;
   std::vector<Operand> operands;
   u32 scope = 0;  // index in Function::scopes
@@ -162,11 +162,11 @@ struct Function : Directives {
 struct Module {
   u32 version_major = 0, version_minor = 0;
   u32 version() const { return version_major * 10 + version_minor; }  // 78 for 7.8
-  u32 target = 0;                                                     // 90 for sm_90
-  std::string target_name;                                            // "sm_90a"
+  u32 target = 0;  // 90 for sm_90
+  std::string target_name;  // "sm_90a"
   bool debug = false;
   u32 address_size = 64;
-  std::string without_abi;            // a .reg or .local variable of the module, if there is one: see Loader
+  std::string without_abi;  // a .reg or .local variable of the module, if there is one: see Loader
   bool independent_textures = false;  // .target texmode_independent: samplers are variables of their own
   std::vector<std::string> files;  // by the index of .file; [0] unused
   std::vector<Variable> variables;
@@ -179,8 +179,8 @@ struct Module {
 // …).
 std::optional<u64> convert_immediate(const Immediate& immediate, Type type);
 
-// What is wrong with a text, in the form of ptxas: "ptxas <input>, line N; error   : …". What is said of the whole text,
-// like its size, has no line there: "ptxas error   : …".
+// What is wrong with a text, in the form of ptxas: "ptxas <input>, line N; error   : …". What is said of the whole
+// text, like its size, has no line there: "ptxas error   : …".
 struct Diagnostic {
   enum Kind : u8 { syntax, unsupported, version, target, unresolved, whole_text } kind = syntax;
   Position at;

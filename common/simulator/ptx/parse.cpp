@@ -517,8 +517,7 @@ void Parser::check_tuning(const Function& function) {
   if (cluster && function.max_cluster_rank != 0) conflict(".reqnctapercluster", ".maxclusterrank");
   if (threads && function.max_threads.count() != 0) conflict(".maxntid", ".reqntid");
   if (function.blocks_are_clusters && !(threads && cluster)) {
-    error(function.at,
-          ".reqntid and .reqnctapercluster directive(s) required for directive '.blocksareclusters'");
+    error(function.at, ".reqntid and .reqnctapercluster directive(s) required for directive '.blocksareclusters'");
   }
 }
 

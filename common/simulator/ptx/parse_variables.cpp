@@ -1,5 +1,5 @@
-// The parser's part for variables: their state spaces, types, dimensions and initialisers. Source: PTX ISA, "State spaces,
-// types, and variables".
+// The parser's part for variables: their state spaces, types, dimensions and initialisers. Source: PTX ISA, "State
+// spaces, types, and variables".
 #include "common/simulator/memory/textures.hpp"
 #include "common/simulator/ptx/parser.hpp"
 
@@ -18,8 +18,8 @@ constexpr u32 kMostNames = 1u << 20;  // of x<n>
 
 // Which field a variable of an opaque type has.
 bool has_field(Type type, std::string_view field) {
-  constexpr std::string_view kOfArrays[] = {"width", "height", "depth", "channel_data_type", "channel_order",
-                                            "array_size"};
+  constexpr std::string_view kOfArrays[] = {"width",         "height",    "depth", "channel_data_type",
+                                            "channel_order", "array_size"};
   constexpr std::string_view kOfTextures[] = {"normalized_coords", "num_mipmap_levels", "num_samples"};
   constexpr std::string_view kOfSampling[] = {"addr_mode_0", "addr_mode_1", "addr_mode_2", "filter_mode"};
   const auto in = [&](const auto& list) {

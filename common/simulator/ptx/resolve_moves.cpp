@@ -249,8 +249,8 @@ std::optional<Resolver::SpecialAxis> Resolver::axis_read(const Statement& s, con
   return SpecialAxis{name->text, static_cast<u32>(axis)};
 }
 
-// cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so %rd4 is only another name of %rd1,
-// and nothing needs to run. Not if notes are kept: every statement is then to run.
+// cvta.to.global.u64 %rd4, %rd1 of a parameter: global addresses are generic ones, so %rd4 is only another name of
+// %rd1, and nothing needs to run. Not if notes are kept: every statement is then to run.
 bool Resolver::renames(const Statement& s) {
   const bool to = !s.modifiers.empty() && s.modifiers[0] == "to";
   if (!s.guard.empty() || s.modifiers.size() != (to ? 3 : 2) || s.modifiers.back() != "u64") return false;

@@ -1,5 +1,5 @@
-// What the first versions of PTX left out of an instruction's name, and what their devices did by themselves. Source: PTX
-// ISA, "Floating-Point Instructions", the notes on PTX ISA 1.0 through 1.3, on 1.4 and later, and on sm_1x.
+// What the first versions of PTX left out of an instruction's name, and what their devices did by themselves. Source:
+// PTX ISA, "Floating-Point Instructions", the notes on PTX ISA 1.0 through 1.3, on 1.4 and later, and on sm_1x.
 #include "common/simulator/ptx/resolver.hpp"
 
 namespace cudasim::ptx {

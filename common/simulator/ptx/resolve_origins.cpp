@@ -1,7 +1,7 @@
-// Finds the shared variable from which an address is computed, for CUDASIM_CHECK=memory: an index beyond the variable is
-// then a finding even if it is still within the block's shared memory. A register comes from a variable if everything
-// that is ever written to it does: the variable's address, copies of it, and sums with numbers. All other registers have
-// no known origin.
+// Finds the shared variable from which an address is computed, for CUDASIM_CHECK=memory: an index beyond the variable
+// is then a finding even if it is still within the block's shared memory. A register comes from a variable if
+// everything that is ever written to it does: the variable's address, copies of it, and sums with numbers. All other
+// registers have no known origin.
 #include "common/simulator/ptx/resolver.hpp"
 
 namespace cudasim::ptx {

@@ -18,7 +18,8 @@ bool moves_256_bits(const Statement& s) {
   return (has("v8") && width == 32) || (has("v4") && width == 64);
 }
 
-// How many coordinates of one or two dimensions a texture or surface instruction reads. Old compilers write four for all.
+// How many coordinates of one or two dimensions a texture or surface instruction reads. Old compilers write four for
+// all.
 u32 coordinates_of(const Form& form) {
   if (!form.opcode.starts_with("tex") && form.opcode != "tld4" && !form.opcode.starts_with("su")) return 0;
   if (form.has("1d")) return 1;

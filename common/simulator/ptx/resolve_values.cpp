@@ -146,7 +146,8 @@ Slot Resolver::indexed_address(const Operand& given, u32 bytes) {
   return sum.slot[0];
 }
 
-// Bytes that an index counts in an array: those of its type, whatever vector its elements are; 0 if the name is not one of an array.
+// Bytes that an index counts in an array: those of its type, whatever vector its elements are; 0 if the name is not one
+// of an array.
 u32 Resolver::element_size(const std::string& text) const {
   const auto of_variable = [](const Variable& variable) {
     return variable.dimensions.empty() ? 0 : bytes(variable.type);
@@ -330,7 +331,7 @@ void Resolver::memory_at_index(Draft& draft, const Operand& given) {
   const Symbol* symbol = binding ? nullptr : symbol_of(text);
   if (!binding && symbol == nullptr) unknown(text);
   if (binding ? binding->kind == Binding::reg : symbol->kind != Symbol::variable) mismatch();
-  const Variable* variable = symbol != nullptr ? link_.variables[symbol->index].variable
+  const Variable* variable = symbol != nullptr                    ? link_.variables[symbol->index].variable
                              : binding->kind == Binding::variable ? &function_.variables[binding->index]
                                                                   : nullptr;
   const Space own = variable == nullptr ? Space::param : variable->space;

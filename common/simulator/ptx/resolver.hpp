@@ -2,7 +2,8 @@
 // registers, output), resolve_control.cpp (branches and calls), resolve_moves.cpp (the forms of mov, and what need not
 // run), resolve_old.cpp (what old versions left out), resolve_rows.cpp (instructions with a row, and their operands),
 // resolve_values.cpp (what an operand names),
-// resolve_addresses.cpp (arrays and indices), resolve_origins.cpp (which shared variable is meant), resolve_notes.cpp (notes for profiles and traces).
+// resolve_addresses.cpp (arrays and indices), resolve_origins.cpp (which shared variable is meant), resolve_notes.cpp
+// (notes for profiles and traces).
 //
 // The row of an instruction is all that they know about it. Only bra, brx, ret and call have no row: they are the shape
 // of the program.
@@ -127,14 +128,14 @@ class Resolver {
     std::vector<Slot> slots;
     std::vector<bool> written;
     AddressOf offset_of;
-    u32 index = 0;         // of the operand being read
-    u32 memories = 0;      // memory operands so far
+    u32 index = 0;  // of the operand being read
+    u32 memories = 0;  // memory operands so far
     bool updated = false;  // what it writes it reads, too
     bool in_vector = false;
-    bool stores = false;            // its memory operand comes first, and what goes there behind it
-    u32 element_bytes = 0;          // of the vector being read: its registers', 0 if it has none
+    bool stores = false;  // its memory operand comes first, and what goes there behind it
+    u32 element_bytes = 0;  // of the vector being read: its registers', 0 if it has none
     Slot index_register = kNoSlot;  // of the memory operand, if it takes one
-    Slot base = kNoSlot;            // of the first memory operand
+    Slot base = kNoSlot;  // of the first memory operand
   };
   void operands(Draft& draft, const std::vector<OperandRule>& rules);
   bool could_be(const Draft& draft, const OperandRule& rule, const Operand& given);
@@ -221,16 +222,16 @@ class Resolver {
   const Statement* current_ = nullptr;
   const Row* row_ = nullptr;  // of the current statement, if it has one
   Position at_;
-  std::vector<Type> registers_;                 // virtual registers: their types
+  std::vector<Type> registers_;  // virtual registers: their types
   std::vector<std::vector<u32>> register_ids_;  // by Function::registers: first part of each number, or kUnset
   std::vector<Mention> mentions_;
   std::vector<Step> steps_;
-  std::vector<u32> first_;                              // by statement: its first instruction
-  u32 variable_align_ = 1;                              // the largest of the function's .local variables
-  std::unordered_map<std::string_view, u32> writes_;    // statements of an entry function that write to this name
+  std::vector<u32> first_;  // by statement: its first instruction
+  u32 variable_align_ = 1;  // the largest of the function's .local variables
+  std::unordered_map<std::string_view, u32> writes_;  // statements of an entry function that write to this name
   std::unordered_set<std::string_view> of_parameters_;  // registers that hold a parameter and never anything else
-  std::vector<std::pair<u32, Slot>> of_launch_;         // registers that are, all the time, a constant of the launch
-  std::vector<std::pair<u32, Code::Index>> indices_;    // registers that are, all the time, a %tid or a %ctaid
+  std::vector<std::pair<u32, Slot>> of_launch_;  // registers that are, all the time, a constant of the launch
+  std::vector<std::pair<u32, Code::Index>> indices_;  // registers that are, all the time, a %tid or a %ctaid
   std::unordered_map<Slot, IndexedAddress> addresses_;  // by register
   struct Producer {
     u32 at = 0;  // instruction
@@ -244,15 +245,15 @@ class Resolver {
   std::vector<Definition> definitions_;
   std::vector<std::pair<u32, Slot>> accesses_;  // statement, base register
   std::vector<Producer> producers_;  // of what is, or was, in addresses_
-  std::vector<u32> written_;         // by register: 1 + the last instruction that wrote it
-  u32 straight_since_ = 0;           // the first instruction of those that nothing jumps between
-  std::vector<u32> local_;           // by Function::variables: offset in the frame, or index of Link::variables
+  std::vector<u32> written_;  // by register: 1 + the last instruction that wrote it
+  u32 straight_since_ = 0;  // the first instruction of those that nothing jumps between
+  std::vector<u32> local_;  // by Function::variables: offset in the frame, or index of Link::variables
   std::vector<u32> parameter_local_, result_local_;
   std::vector<u32> table_of_;  // by Function::tables: in Code::tables
   std::unordered_map<u64, u32> parameter_registers_;
   std::shared_ptr<Notes> notes_;  // null: not asked for
-  std::vector<u32> read_;         // registers that are read, if there are notes
-  std::size_t text_at_ = 0;       // a place in the module's text, and its line
+  std::vector<u32> read_;  // registers that are read, if there are notes
+  std::size_t text_at_ = 0;  // a place in the module's text, and its line
   u32 text_line_ = 1;
 };
 

@@ -134,8 +134,8 @@ std::shared_ptr<Allocation> allocate_device_memory(Context& context, MemoryKind 
   wanted.label = label;
   // What is big begins where a page of the device does, as a driver has it; programs that divide it up rely on that.
   const u64 least = size > kBig ? kBigAlign : kUnit;
-  auto made = AddressSpace::instance().allocate(std::move(wanted), std::max<u64>(align, least), zeroed,
-                                                    is_first(context));
+  auto made =
+      AddressSpace::instance().allocate(std::move(wanted), std::max<u64>(align, least), zeroed, is_first(context));
   require(made != nullptr, CUDA_ERROR_OUT_OF_MEMORY);
   remember(made->base, context, std::move(share));
   return made;

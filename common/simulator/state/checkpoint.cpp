@@ -50,7 +50,7 @@ std::shared_ptr<ProcessPage> open_page(const std::string& descriptor, i32 proces
     return nullptr;
   const int file = open(descriptor.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return nullptr;
-  struct stat known {};
+  struct stat known{};
   ProcessPage* const page = fstat(file, &known) == 0 && known.st_size == sizeof(ProcessPage) ? map_page(file) : nullptr;
   close(file);
   if (page == nullptr) return nullptr;

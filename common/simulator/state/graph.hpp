@@ -114,7 +114,7 @@ struct UserObject {
 // What an object's handle leads to: the object, and the program's own references to it.
 struct UserObjectEntry {
   std::weak_ptr<UserObject> object;
-  std::mutex mutex;                 // for the following
+  std::mutex mutex;  // for the following
   std::shared_ptr<UserObject> own;  // null once `references` is 0
   u32 references = 0;
 };
@@ -129,8 +129,8 @@ class Graph : public std::enable_shared_from_this<Graph> {
   const u32 id = next_graph_id();
   CUgraph handle = nullptr;
   CUgraphNode owner = nullptr;  // of a child graph: the node that it is part of
-  std::vector<NodePtr> nodes;   // in the order in which they were added
-  u32 added = 0;                // so many so far
+  std::vector<NodePtr> nodes;  // in the order in which they were added
+  u32 added = 0;  // so many so far
   std::vector<Edge> edges;
   std::map<std::shared_ptr<UserObject>, u32> objects;
   std::vector<std::shared_ptr<Condition>> conditions;  // made for this graph (cuGraphConditionalHandleCreate)
@@ -173,7 +173,7 @@ class Executable {
     Part part;
     CUgraphNode source = nullptr;  // the node it was made from
     bool enabled = true;
-    std::vector<std::size_t> after;         // indices of steps
+    std::vector<std::size_t> after;  // indices of steps
     std::vector<std::vector<Step>> bodies;  // of a conditional node
   };
 

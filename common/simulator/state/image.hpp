@@ -45,7 +45,8 @@ void tell_refused(const JitOptions& options, const std::string& why);
 // The PTX texts of an image. Usually one; what cuLinkComplete made holds all that were linked.
 using Texts = std::vector<std::string>;
 // From an image in memory: text ending in a zero byte, or a fat binary with PTX in it. `tell`: whether to say on stderr
-// that there is none. Throws CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU (machine code), CUDA_ERROR_INVALID_VALUE (null).
+// that there is none. Throws CUDA_ERROR_INVALID_IMAGE, CUDA_ERROR_NO_BINARY_FOR_GPU (machine code),
+// CUDA_ERROR_INVALID_VALUE (null).
 Texts texts_of_image(const void* image, bool tell = true);
 // The same for bytes of known length: a file's.
 Texts texts_of_bytes(std::string_view bytes, bool tell = true);

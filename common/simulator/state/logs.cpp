@@ -72,7 +72,8 @@ Listeners& listeners() {
 
 namespace {
 
-// A listener's own calls are logged like others, but not reported to it: a failing call in it would call it again, without end.
+// A listener's own calls are logged like others, but not reported to it: a failing call in it would call it again,
+// without end.
 thread_local bool telling = false;
 
 void tell_listeners(const std::string& line) {

@@ -118,7 +118,7 @@ CUresult prefetch_managed(CUdeviceptr pointer, std::size_t count, const ManagedL
 namespace {
 
 // The location that all of the range has in common, none if it has several.
-ManagedLocation common(CUdeviceptr pointer, std::size_t count, ManagedLocation Advice::*which) {
+ManagedLocation common(CUdeviceptr pointer, std::size_t count, ManagedLocation Advice::* which) {
   ManagedLocation location;
   bool first = true, same = true;
   advice().each(pointer, pointer + count, [&](const Advice& said) {

@@ -25,9 +25,7 @@ constexpr std::string_view type_name() {
 }
 
 template <class T>
-concept Complete = requires {
-  sizeof(T);
-};
+concept Complete = requires { sizeof(T); };
 
 // A call writes through it, so the trace shows the value that it points to after the call.
 template <class T>

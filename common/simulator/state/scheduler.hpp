@@ -53,8 +53,8 @@ struct Operation {
   u64 bytes = 0;                           // for timelines: that a copy or fill moves
   u64 stream = 0;                          // for timelines: Stream::id; 0: of no stream in particular
   u64 arrow = 0;                           // for timelines: from the call that entered it
-  std::function<CUresult()> run;           // a result other than CUDA_SUCCESS poisons the context; empty: nothing to do
-  bool even_after_fault = false;           // runs also when the context is poisoned (cuStreamAddCallback)
+  std::function<CUresult()> run;  // a result other than CUDA_SUCCESS poisons the context; empty: nothing to do
+  bool even_after_fault = false;  // runs also when the context is poisoned (cuStreamAddCallback)
   std::shared_ptr<const void> parameters;  // what a graph node of this kind would keep, for capture
 };
 
@@ -68,9 +68,9 @@ class Task {
   friend class Scheduler;
   std::shared_ptr<Health> health_;
   Operation operation_;
-  int priority_ = 0;   // lower numbers first, as for streams
+  int priority_ = 0;  // lower numbers first, as for streams
   bool here_ = false;  // runs on the thread that made it
-  u32 unmet_ = 0;      // tasks it still waits for
+  u32 unmet_ = 0;  // tasks it still waits for
   std::atomic<bool> ready_{false};
   std::atomic<bool> done_{false};
   std::vector<std::shared_ptr<Task>> dependents_;
@@ -96,7 +96,7 @@ class Scheduler {
   struct State;
   Scheduler();
   void make_ready(const TaskPtr& task);  // with the lock held
-  CUresult execute(Task& task);          // without the lock
+  CUresult execute(Task& task);  // without the lock
   CUresult execute_untimed(Task& task);
   std::vector<TaskPtr> finish(const TaskPtr& task);  // takes the lock; the tasks that a worker can run now
   void hand_out(std::vector<TaskPtr> tasks);

@@ -46,7 +46,7 @@ std::shared_ptr<SharedMemory> SharedMemory::make(Purpose purpose, u64 size, cons
 
 std::shared_ptr<SharedMemory> SharedMemory::adopt(Purpose purpose, int file, CUresult otherwise) {
   require(file >= 0);
-  struct stat known {};
+  struct stat known{};
   Label label{};
   const bool there = fstat(file, &known) == 0 && known.st_size > static_cast<off_t>(sizeof label);
   const off_t at = known.st_size - static_cast<off_t>(sizeof label);
@@ -69,7 +69,7 @@ std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, int descriptor
 
 std::shared_ptr<SharedMemory> SharedMemory::open(Purpose purpose, const Locator& locator) {
   const std::string path = "/proc/" + std::to_string(locator.process) + "/fd/" + std::to_string(locator.file);
-  struct stat known {};  // looked at first: opening what is no file may wait, or do something
+  struct stat known{};  // looked at first: opening what is no file may wait, or do something
   require(locator.process > 0 && stat(path.c_str(), &known) == 0 && S_ISREG(known.st_mode));
   auto opened = adopt(purpose, ::open(path.c_str(), O_RDWR | O_CLOEXEC));
   require(opened->serial() == locator.serial && opened->size() == locator.size);

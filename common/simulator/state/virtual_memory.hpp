@@ -86,7 +86,7 @@ void hide_from_host(u64 address, u64 size);
 struct VirtualMemory {
   std::mutex mutex;  // for all of it
   std::map<CUmemGenericAllocationHandle, std::shared_ptr<Physical>> physical;
-  std::map<u64, u64> reservations;   // address, size
+  std::map<u64, u64> reservations;  // address, size
   u64 begin = 0, end = 0, next = 0;  // the addresses that reservations come from
   static constexpr u64 kSmallArena = u64{1} << 36, kLeastGap = u64{64} << 20;
 #ifdef __SANITIZE_THREAD__  // which ends a program that asks for too much

@@ -119,7 +119,7 @@ inline void join(Ref<Blocks>& to, const Ref<Blocks>& from) {
 
 // What a thread, or a place in memory that threads tell each other something through, knows.
 struct Clock {
-  Ref<Times> own;      // of the thread's own block
+  Ref<Times> own;  // of the thread's own block
   Ref<Blocks> others;  // of all others
 
   bool empty() const { return !own && !others; }

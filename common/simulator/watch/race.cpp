@@ -68,10 +68,11 @@ u32 GridRaces::site(const Site& site) {
 void GridRaces::make_room() {
   if (!log.full() && shadow.bytes() < kMostShadow) return;
   if (!told_) {
-    std::fprintf(stderr,
-                 "cudasim: the check for races discards its records of the accesses that kernel '%s' has made to global "
-                 "memory, because they take too much space\n",
-                 grid.kernel.name.c_str());
+    std::fprintf(
+        stderr,
+        "cudasim: the check for races discards its records of the accesses that kernel '%s' has made to global "
+        "memory, because they take too much space\n",
+        grid.kernel.name.c_str());
   }
   told_ = true;
   log.clear();
@@ -147,8 +148,8 @@ bool conflict(u8 now, u64 block, bool silent, const AccessLog::Entry& before) {
   return !(silent && (before.kind & AccessLog::kWrites) != 0);
 }
 
-// Whether lanes of one warp exchange a value through volatile shared memory as if they ran in step: the lane took part in
-// the other one's access, so it is not waiting for that as for a flag.
+// Whether lanes of one warp exchange a value through volatile shared memory as if they ran in step: the lane took part
+// in the other one's access, so it is not waiting for that as for a flag.
 bool in_step(const AccessLog::Entry& now, u32 lane, const AccessLog::Entry& before) {
   const u8 both = now.kind & before.kind, either = now.kind | before.kind;
   return (both & AccessLog::kIsVolatile) != 0 && (either & AccessLog::kWrites) != 0 && now.block == before.block &&
@@ -190,8 +191,7 @@ void BlockRaces::check(Warp& warp, const Site& site, const Touch& touch, u8 kind
       if (other.bits == now.bits) continue;
       const AccessLog::Entry& e = log[other.index()];
       const bool before = known(self, warp, touch.lane, e, other.lane()) || has_followed(cell, i);
-      const bool exchange = touch.space == Space::shared && !touch.silent &&
-                            in_step(log[index], touch.lane, e);
+      const bool exchange = touch.space == Space::shared && !touch.silent && in_step(log[index], touch.lane, e);
       if (!before && !reported && (exchange || conflict(kind, block_.number, touch.silent, e))) {
         report(warp, site, touch, kind, e, other.lane());
         reported = true;

@@ -17,9 +17,8 @@ const Kernel::SharedVariable* variable_of(const Kernel& kernel, const Site& site
   if (statement >= known.size() || known[statement] == 0) return nullptr;
   const auto offset = kernel.shared_offset.find(known[statement] - 1);
   if (offset == kernel.shared_offset.end()) return nullptr;
-  const auto found = std::find_if(kernel.shared_variables.begin(), kernel.shared_variables.end(), [&](const auto& each) {
-    return each.offset == offset->second && each.size != 0;
-  });
+  const auto found = std::find_if(kernel.shared_variables.begin(), kernel.shared_variables.end(),
+                                  [&](const auto& each) { return each.offset == offset->second && each.size != 0; });
   return found == kernel.shared_variables.end() ? nullptr : &*found;
 }
 

@@ -15,7 +15,8 @@ std::unique_ptr<GridObserver> watch_grid(Grid& grid) {
   const Checks& wanted = checks();
   if (!wanted.memory && !wanted.race && !wanted.init && !wanted.sync && !notes_wanted()) return nullptr;
   auto watch = std::make_unique<GridWatch>(grid);
-  const bool needed = watch->variables || watch->races != nullptr || watch->reads != nullptr || watch->sync || watch->sight != nullptr;
+  const bool needed =
+      watch->variables || watch->races != nullptr || watch->reads != nullptr || watch->sync || watch->sight != nullptr;
   return needed ? std::move(watch) : nullptr;
 }
 

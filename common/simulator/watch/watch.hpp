@@ -1,4 +1,5 @@
-// Passes what the executor reports about a grid to the checks, the counters and the trace that the environment asks for.
+// Passes what the executor reports about a grid to the checks, the counters and the trace that the environment asks
+// for.
 #pragma once
 #include "common/simulator/exec/grid.hpp"
 #include "common/simulator/exec/observer.hpp"

@@ -1,5 +1,6 @@
 // Rejected with: "dx is the slope that central differences find"
-// The derivative of a square is twice its base. Training still converges with half of it, so the mistake goes unnoticed.
+// The derivative of a square is twice its base. Training still converges with half of it, so the mistake goes
+// unnoticed.
 #include <vector>
 
 using Numbers = std::vector<double>;

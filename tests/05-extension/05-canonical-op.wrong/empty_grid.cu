@@ -1,9 +1,11 @@
 // Rejected with: "an empty tensor on a gpu leaves no error behind"
 // For an empty tensor, it launches a grid without blocks, which fails.
-// Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a GPU.
+// Write the op y = silu(gate) · up, the activation function of most language models, for tensors on the CPU and on a
+// GPU.
 //
-// silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and any number of
-// elements, including none. The dtype is float16, bfloat16, float32 or float64. Half types are computed in float.
+// silu(g) is g / (1 + exp(-g)). The two tensors have the same shape, dtype and device. They may have any strides and
+// any number of elements, including none. The dtype is float16, bfloat16, float32 or float64. Half types are computed
+// in float.
 #include "05-extension/05-canonical-op/package/csrc/op.hpp"
 
 #include <cuda_runtime.h>

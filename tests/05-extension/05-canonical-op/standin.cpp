@@ -1,6 +1,6 @@
-// Takes the place of some functions of the CUDA runtime and of PyTorch, so that the host code of an op can be tested without a GPU. It
-// pretends that all tensors are on device 1 while device 0 is current, and it records launches instead of launching. A test loads it with
-// LD_PRELOAD into a process of its own.
+// Takes the place of some functions of the CUDA runtime and of PyTorch, so that the host code of an op can be tested
+// without a GPU. It pretends that all tensors are on device 1 while device 0 is current, and it records launches
+// instead of launching. A test loads it with LD_PRELOAD into a process of its own.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -92,8 +92,9 @@ int torch_c10_cuda_check_msg(std::int32_t error, const char*, const char*, std::
 
 void torch_c10_cuda_free_error_msg(char* message) { std::free(message); }
 
-// What has been recorded since the last call: launches, grid, block, stream (as a device, or -1 for another one), the device that was current
-// at the launch, the one that is current now, and the error that the next call of the runtime would return.
+// What has been recorded since the last call: launches, grid, block, stream (as a device, or -1 for another one), the
+// device that was current at the launch, the one that is current now, and the error that the next call of the runtime
+// would return.
 void standin_recorded(int* values) {
   values[0] = launches;
   values[1] = static_cast<int>(last.grid);

@@ -20,10 +20,10 @@ extern "C" __device__ void __cxa_pure_virtual() {}
 using language::u32;
 using language::u64;
 
-#define KERNEL(name)                                                     \
-  extern "C" __global__ void name(const u32* in, u64* out, u32 count) {  \
-    const u32 i = BLOCK * THREADS + THREAD;                              \
-    if (i < count) out[i] = language::name(in[i]);                       \
+#define KERNEL(name)                                                    \
+  extern "C" __global__ void name(const u32* in, u64* out, u32 count) { \
+    const u32 i = BLOCK * THREADS + THREAD;                             \
+    if (i < count) out[i] = language::name(in[i]);                      \
   }
 KERNEL(templates)
 KERNEL(integers)
@@ -40,7 +40,8 @@ KERNEL(local_arrays)
 KERNEL(exact_floats)
 KERNEL(mixed)
 
-__constant__ u32 weights[32] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3, 2, 3, 8, 4, 6, 2, 6, 4, 3, 3, 8, 3, 2, 7, 9, 5};
+__constant__ u32 weights[32] = {3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3,
+                                2, 3, 8, 4, 6, 2, 6, 4, 3, 3, 8, 3, 2, 7, 9, 5};
 __device__ u64 total = 40;
 __device__ u32* cell_of_table[2];
 __device__ u32 cells[2] = {11, 13};

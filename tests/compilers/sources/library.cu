@@ -31,9 +31,9 @@ using u64 = unsigned long long;
 // Threads of 1 or more blocks of 128; one result each.
 KERNEL(math_double) {
   const double x = double(in[INDEX] % 1000) / 100 + 0.5;
-  const double r = sin(x) + cos(x) * exp(-x) + log(x) + pow(x, 1.5) + sqrt(x) + cbrt(x) + atan2(x, 2.0) + tanh(x) + erf(x) +
-                   tgamma(fmin(x, 5.0)) + lgamma(x) + fmod(x, 0.7) + hypot(x, 3.0) + floor(x) + rint(x) + asinh(x) +
-                   j0(x) + normcdf(x / 10) + remainder(x, 0.3) + ldexp(x, 3) + sinpi(x);
+  const double r = sin(x) + cos(x) * exp(-x) + log(x) + pow(x, 1.5) + sqrt(x) + cbrt(x) + atan2(x, 2.0) + tanh(x) +
+                   erf(x) + tgamma(fmin(x, 5.0)) + lgamma(x) + fmod(x, 0.7) + hypot(x, 3.0) + floor(x) + rint(x) +
+                   asinh(x) + j0(x) + normcdf(x / 10) + remainder(x, 0.3) + ldexp(x, 3) + sinpi(x);
   out[INDEX] = u64(llrint(r * 1e6));
 }
 KERNEL(math_float) {
@@ -57,8 +57,10 @@ KERNEL(half_precision) {
 }
 KERNEL(intrinsics) {
   const u32 x = in[INDEX], y = x * 2654435761u;
-  u32 r = __popc(x) + __clz(y) + __brev(x) % 1001 + __ffs(y) + __byte_perm(x, y, 0x2735) + __funnelshift_l(x, y, x % 32);
-  r ^= __vadd4(x, y) + __vmaxs2(x, y) + __vabsdiffu4(x, y) + __dp4a(x, y, 7u) + __umulhi(x, y) + __sad(int(x), int(y), 3u);
+  u32 r =
+      __popc(x) + __clz(y) + __brev(x) % 1001 + __ffs(y) + __byte_perm(x, y, 0x2735) + __funnelshift_l(x, y, x % 32);
+  r ^= __vadd4(x, y) + __vmaxs2(x, y) + __vabsdiffu4(x, y) + __dp4a(x, y, 7u) + __umulhi(x, y) +
+       __sad(int(x), int(y), 3u);
   r += __uhadd(x, y) + __mul24(int(x), int(y)) + __vcmpgtu4(x, y) + u32(__mulhi(int(x), int(y)));
   out[INDEX] = r + (u64(__brevll(u64(x) << 20 | y)) ^ __umul64hi(u64(x) << 32, u64(y) << 31)) + u64(__clzll(x));
 }
@@ -68,7 +70,11 @@ KERNEL(inline_ptx) {
   u64 wide;
   asm("lop3.b32 %0, %1, %2, %3, 0x96;" : "=r"(lop) : "r"(x), "r"(x >> 3), "n"(12345));
   asm("bfe.u32 %0, %1, 5, 11;" : "=r"(bfe) : "r"(x));
-  asm volatile("{\n .reg .pred p;\n .reg .b32 t;\n setp.gt.u32 p, %1, 1000;\n mov.b32 t, 5;\n @p add.u32 t, t, %1;\n mov.b32 %0, t;\n}" : "=r"(sum) : "r"(x));
+  asm volatile(
+      "{\n .reg .pred p;\n .reg .b32 t;\n setp.gt.u32 p, %1, 1000;\n mov.b32 t, 5;\n @p add.u32 t, t, %1;\n mov.b32 "
+      "%0, t;\n}"
+      : "=r"(sum)
+      : "r"(x));
   asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
   asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(wide) : "r"(x), "r"(77), "l"(u64(x) << 7));
   out[INDEX] = u64(lop) + bfe + sum + lane + wide;

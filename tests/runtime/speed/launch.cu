@@ -18,7 +18,8 @@ __global__ void kernel(int* to) {
 using Clock = std::chrono::steady_clock;
 static double microseconds(Clock::duration time) { return std::chrono::duration<double, std::micro>(time).count(); }
 
-// The processor time of the calling thread. Another process may use the core for a while, but does not add to this time.
+// The processor time of the calling thread. Another process may use the core for a while, but does not add to this
+// time.
 static double processor_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -28,12 +28,11 @@ struct Backward {  // dx = 2 x g
 };
 
 // Runs a lambda in which scalar_t is the C++ type of the elements. Other dtypes are rejected.
-#define DISPATCH(dtype, ...)                                \
-  THO_DISPATCH_SWITCH(dtype, "square_plus",                 \
-                      THO_DISPATCH_CASE(ScalarType::Half, __VA_ARGS__)      \
-                      THO_DISPATCH_CASE(ScalarType::BFloat16, __VA_ARGS__)  \
-                      THO_DISPATCH_CASE(ScalarType::Float, __VA_ARGS__)     \
-                      THO_DISPATCH_CASE(ScalarType::Double, __VA_ARGS__))
+#define DISPATCH(dtype, ...)                                                                                \
+  THO_DISPATCH_SWITCH(                                                                                      \
+      dtype, "square_plus",                                                                                 \
+      THO_DISPATCH_CASE(ScalarType::Half, __VA_ARGS__) THO_DISPATCH_CASE(ScalarType::BFloat16, __VA_ARGS__) \
+          THO_DISPATCH_CASE(ScalarType::Float, __VA_ARGS__) THO_DISPATCH_CASE(ScalarType::Double, __VA_ARGS__))
 
 inline void check_alike(const Tensor& first, const Tensor& second) {
   STD_TORCH_CHECK(first.sizes().equals(second.sizes()), "square_plus: the two tensors must have the same shape");
