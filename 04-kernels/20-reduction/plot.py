@@ -19,8 +19,15 @@ def draw(figure, record):
     axes.annotate(f"peak {peak:.0f}", (peak, -0.9), (-6, 0), textcoords="offset points", ha="right", va="center")
     for row, speed in enumerate(speeds):
         inside = speed > 0.8 * peak
-        axes.annotate(f"{speed:.0f}", (speed, row), (-5 if inside else 5, 0), textcoords="offset points",
-                      ha="right" if inside else "left", va="center", color="white" if inside else plots.LIGHT_INK)
+        axes.annotate(
+            f"{speed:.0f}",
+            (speed, row),
+            (-5 if inside else 5, 0),
+            textcoords="offset points",
+            ha="right" if inside else "left",
+            va="center",
+            color="white" if inside else plots.LIGHT_INK,
+        )
     axes.set_ylim(len(names) - 0.5, -1.4)
     axes.set_xlabel("GB/s")
     axes.grid(axis="y", visible=False)
@@ -35,4 +42,6 @@ def draw(figure, record):
     plots.axis_of_decades(roof.yaxis, "GFLOP/s")
 
 
-plots.main(draw, "Bandwidth of every kernel of the reduction ladder, and the peak bandwidth; on the roofline, all rungs are at a quarter of an addition per byte")
+plots.main(
+    draw, "Bandwidth of every kernel of the reduction ladder, and the peak bandwidth; on the roofline, all rungs are at a quarter of an addition per byte"
+)

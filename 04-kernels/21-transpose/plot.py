@@ -18,9 +18,16 @@ def draw(figure, record):
         axes.barh(y, [share for _, (_, share) in rows], color=colour, height=height - 0.02, label=kind)
         for at, (_, (speed, share)) in zip(y, rows):
             inside = share > 0.6
-            axes.annotate(f"{speed:.0f} GB/s", (share, at), (-5 if inside else 5, 0), textcoords="offset points",
-                          ha="right" if inside else "left", va="center", fontsize=9,
-                          color="white" if inside else plots.LIGHT_INK)
+            axes.annotate(
+                f"{speed:.0f} GB/s",
+                (share, at),
+                (-5 if inside else 5, 0),
+                textcoords="offset points",
+                ha="right" if inside else "left",
+                va="center",
+                fontsize=9,
+                color="white" if inside else plots.LIGHT_INK,
+            )
     axes.axvline(1, color=plots.LIGHT_INK)
     axes.annotate("a copy", (1, -0.75), (-6, 0), textcoords="offset points", ha="right", va="center")
     axes.set_yticks(range(len(names)), names)

@@ -10,8 +10,16 @@ import plots  # noqa: E402
 # an H200: l1tex__data_pipe_lsu_wavefronts.sum, with --profile. At this size, all tiles of `balanced` are shared. For
 # 4096 x 4096 floats, it takes 1.005 times the passes of `prefetched`.
 PASSES = {
-    "naive": 17370640, "coalesced": 1052672, "tiled": 858176, "register_1d": 388624, "register_2d": 203461,
-    "vectorized": 188913, "warp_tiled": 123438, "double_buffered": 120812, "larger": 93593, "prefetched": 93636,
+    "naive": 17370640,
+    "coalesced": 1052672,
+    "tiled": 858176,
+    "register_1d": 388624,
+    "register_2d": 203461,
+    "vectorized": 188913,
+    "warp_tiled": 123438,
+    "double_buffered": 120812,
+    "larger": 93593,
+    "prefetched": 93636,
     "balanced": 93636 * 1.005,
 }
 FLOP = 2 * 256**3
@@ -35,8 +43,16 @@ def bars(axes, rows, peak):
     axes.annotate(f"peak {peak:.0f}", (peak, -1.1), (-6, 0), textcoords="offset points", ha="right", va="center")
     for row, speed in enumerate(speeds):
         inside = speed > 0.6 * peak
-        axes.annotate(f"{speed:.0f}", (speed, row), (-5 if inside else 5, 0), textcoords="offset points", fontsize=9,
-                      ha="right" if inside else "left", va="center", color="white" if inside else plots.LIGHT_INK)
+        axes.annotate(
+            f"{speed:.0f}",
+            (speed, row),
+            (-5 if inside else 5, 0),
+            textcoords="offset points",
+            fontsize=9,
+            ha="right" if inside else "left",
+            va="center",
+            color="white" if inside else plots.LIGHT_INK,
+        )
     axes.set_ylim(len(names) - 0.5, -1.6)
     axes.set_xlabel("GFLOP/s")
     axes.grid(axis="y", visible=False)
@@ -54,8 +70,14 @@ def roofline(axes, rows, peak, passes_per_second):
             axes.annotate(name, (intensity, speed), (8, 0), textcoords="offset points", va="center", fontsize=9)
             continue
         lowest = speed if lowest is None else lowest / 1.35  # the labels of points that are close to each other
-        axes.annotate(name, (intensity, speed), (600, lowest), va="center", fontsize=9,
-                      arrowprops={"arrowstyle": "-", "relpos": (0, 0.5), "color": plots.LIGHT_QUIET, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3})
+        axes.annotate(
+            name,
+            (intensity, speed),
+            (600, lowest),
+            va="center",
+            fontsize=9,
+            arrowprops={"arrowstyle": "-", "relpos": (0, 0.5), "color": plots.LIGHT_QUIET, "linewidth": 0.7, "shrinkA": 1, "shrinkB": 3},
+        )
     axes.set_xlim(left, right)
     axes.set_ylim(300, 2 * peak)
     plots.axis_of_decades(axes.xaxis, "FLOP per pass of the L1 cache and shared memory")

@@ -20,8 +20,16 @@ def scan_bars(axes, rows):
     for y, (name, (speed, share)) in enumerate(rows):
         axes.barh(y, share, color=plots.LIGHT_QUIET if name.startswith("(") else plots.BLUE, height=0.65)
         inside = share > 0.6
-        axes.annotate(f"{speed:.0f} GB/s", (share, y), (-5 if inside else 5, 0), textcoords="offset points",
-                      ha="right" if inside else "left", va="center", fontsize=9, color="white" if inside else plots.LIGHT_INK)
+        axes.annotate(
+            f"{speed:.0f} GB/s",
+            (share, y),
+            (-5 if inside else 5, 0),
+            textcoords="offset points",
+            ha="right" if inside else "left",
+            va="center",
+            fontsize=9,
+            color="white" if inside else plots.LIGHT_INK,
+        )
     axes.set_yticks(range(len(names)), [name.strip("()") for name in names])
     axes.set_ylim(len(names) - 0.5, -0.6)
     axes.set_xlabel("scan: speed, as a share of a copy's")

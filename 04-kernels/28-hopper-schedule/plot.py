@@ -11,8 +11,12 @@ NAMED = {"warpgroup": (-6, -12), "tma": (7, -8), "multistage": (-4, -12), "raste
 
 def draw_ladder(axes, rungs, peak):
     names = [name for name, _ in rungs]
-    axes.barh(names, [speed for _, (_, speed, _) in rungs], height=0.65,
-              color=[plots.ORANGE if name in ("ping_pong", "keep_a", "stream_k") else plots.BLUE for name in names])
+    axes.barh(
+        names,
+        [speed for _, (_, speed, _) in rungs],
+        height=0.65,
+        color=[plots.ORANGE if name in ("ping_pong", "keep_a", "stream_k") else plots.BLUE for name in names],
+    )
     axes.axvline(peak, color=plots.LIGHT_INK)
     axes.annotate(f"peak {peak:.0f}", (peak, -0.9), (-6, 0), textcoords="offset points", ha="right", va="center")
     for row, (_, (_, speed, _)) in enumerate(rungs):

@@ -86,9 +86,7 @@ torch.library.define(f"{LIBRARY}::roi_align", f"(Tensor input, Tensor boxes, {RO
 torch.library.define(f"{LIBRARY}::roi_align_backward", f"(Tensor gradient, Tensor boxes, SymInt[] shape, {ROI_ALIGN}) -> Tensor")
 
 
-def roi_align(
-    input: Tensor, boxes: Tensor, output_size: int | tuple[int, int], scale: float = 1.0, samples: int = -1, aligned: bool = False
-) -> Tensor:
+def roi_align(input: Tensor, boxes: Tensor, output_size: int | tuple[int, int], scale: float = 1.0, samples: int = -1, aligned: bool = False) -> Tensor:
     """boxes: k x 5, image and corners. samples: along each side of a bin; if it is not positive, one for each pixel."""
     rows, columns = (output_size, output_size) if isinstance(output_size, int) else output_size
     return torch.ops.real_ops.roi_align(input, boxes, rows, columns, scale, samples, aligned)
@@ -191,8 +189,7 @@ TENSORS = "Tensor input, Tensor offset, Tensor weight, Tensor? bias, Tensor? mas
 torch.library.define(f"{LIBRARY}::deform_conv2d", f"({TENSORS}, {CONVOLUTION}) -> Tensor")
 torch.library.define(
     f"{LIBRARY}::deform_conv2d_backward",
-    f"(Tensor gradient, Tensor input, Tensor offset, Tensor weight, Tensor? mask, {CONVOLUTION}, bool[4] wanted)"
-    " -> (Tensor, Tensor, Tensor, Tensor)",
+    f"(Tensor gradient, Tensor input, Tensor offset, Tensor weight, Tensor? mask, {CONVOLUTION}, bool[4] wanted) -> (Tensor, Tensor, Tensor, Tensor)",
 )
 
 

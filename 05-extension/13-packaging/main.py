@@ -114,7 +114,9 @@ def show(rows: dict[str, Callable[[], str]]) -> None:
 def main(folder: pathlib.Path) -> int:
     if not any(WHEELS.glob("*.made")):
         if not importlib.util.find_spec("pip"):
-            print("skipped: building the wheels requires pip, which is missing and could not be fetched. On Debian and Ubuntu: sudo apt-get install python3-pip")
+            print(
+                "skipped: building the wheels requires pip, which is missing and could not be fetched. On Debian and Ubuntu: sudo apt-get install python3-pip"
+            )
         else:
             print("skipped: building the wheels requires setuptools 70.1 or newer. Type: python3 -m pip install --upgrade setuptools")
         return 77

@@ -210,4 +210,3 @@ def main(chosen):
     (RESULTS / "results.md").write_text(markdown(facts, results), encoding="utf-8")
     print(f"kept in {RESULTS.relative_to(ROOT)}/: results.md, results.json and an image for each lesson")
     return 1 if any(result["status"] not in (0, SKIPPED) for result in results) else 0
-

@@ -119,7 +119,7 @@ class Pages:
                 if source:
                     self.linked[source] = ROOT / source
                     link = os.path.relpath(f"{source}.md", folder)
-                    line = f"```{{code-block}} {LANGUAGES[block.kind]}\n:caption: \"[{pathlib.Path(source).name}]({link})\"\n"
+                    line = f'```{{code-block}} {LANGUAGES[block.kind]}\n:caption: "[{pathlib.Path(source).name}]({link})"\n'
                 lines.append(line)
             elif inside:
                 inside = line.strip() != "```"
@@ -283,7 +283,9 @@ def merge_catalogs(language: str, updated: str) -> pathlib.Path | None:
         stale = sum(1 for message in catalog if message.id and message.fuzzy)
         missing = sum(1 for message in catalog if message.id and not message.string)
         if kept.exists():
-            print(f"{language} {name}: {len(catalog) - stale - missing} of {len(catalog)} paragraphs are translated, {stale} have changed since, {missing} are missing")
+            print(
+                f"{language} {name}: {len(catalog) - stale - missing} of {len(catalog)} paragraphs are translated, {stale} have changed since, {missing} are missing"
+            )
         out = merged / language / "LC_MESSAGES" / name
         out.parent.mkdir(parents=True, exist_ok=True)
         with open(out, "wb") as file:
@@ -326,7 +328,9 @@ def main(words=()) -> int:
         return 1
     if language and not (LOCALE / language).exists() and not updated:
         known = " ".join(sorted(path.name for path in LOCALE.iterdir() if path.is_dir()))
-        print(f"There is no catalog for {language} in common/book/locale, only for: {known}. To begin one, type: make book LANGUAGE={language} UPDATE=01-driver-init")
+        print(
+            f"There is no catalog for {language} in common/book/locale, only for: {known}. To begin one, type: make book LANGUAGE={language} UPDATE=01-driver-init"
+        )
         return 1
     if missing := setup().get("WITHOUT_BOOK"):
         print(f"The book cannot be built: {missing}")

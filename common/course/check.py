@@ -130,4 +130,3 @@ def main(chosen):
         print(f"{unsolved[0]}/README.md has a folded hint below the exercise.")
     print("An unsolved exercise makes this command fail, so make reports an error.", flush=True)
     return 1
-

@@ -222,7 +222,12 @@ class Enclosure:
         inside = temporary / "tmp"
         inside.mkdir(mode=0o1777)
         mark = f"ENCLOSED={secrets.token_hex(8)}"
-        own = {**(environment or {}), "ENCLOSED": mark.partition("=")[2], "HOME": "/tmp" if self.program else str(inside), "TMPDIR": "/tmp" if self.program else str(inside)}
+        own = {
+            **(environment or {}),
+            "ENCLOSED": mark.partition("=")[2],
+            "HOME": "/tmp" if self.program else str(inside),
+            "TMPDIR": "/tmp" if self.program else str(inside),
+        }
         command = self.command(words, writable, inside, folder) if self.program else [str(word) for word in words]
         try:
             with open(temporary / "out", "wb") as out, open(temporary / "err", "wb") as err:

@@ -26,7 +26,8 @@ INTENDED = {
     "02-context/09-two-contexts": (["illegal address"], ["Invalid __global__ write", "Leaked"]),
     "03-memory/13-leaks": (["not released"], ["Leaked"]),
     "04-kernels/03-vector-add": (["illegal address"], ["Invalid __global__ read"]),
-    "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),  # of volatile words, which the simulator takes for atomic
+    # Of volatile words, which the simulator takes for atomic.
+    "04-kernels/08-warps": ([], ["Warning: Race reported between Read access at void hand_over<(bool)0>"]),
     # racecheck does not follow an order that passes through __syncwarp and one lane's arrival at an mbarrier, or through two mbarriers; the
     # fourth pair of accesses is to different words. The simulator's check accepts all of them.
     "04-kernels/24-scan-and-histogram": (
@@ -83,7 +84,9 @@ def of_compute_sanitizer(said):
     """The same of its own report: 'Invalid __global__ read of size 4 bytes, at add_unguarded(…)+0x80 in kernels.cu:12'."""
     found = []
     for line in said.splitlines():
-        if re.match(r"========= \S", line) and not re.search(r"COMPUTE-SANITIZER|SUMMARY|Target application returned|process didn't terminate|were not printed", line):
+        if re.match(r"========= \S", line) and not re.search(
+            r"COMPUTE-SANITIZER|SUMMARY|Target application returned|process didn't terminate|were not printed", line
+        ):
             found.append(line.removeprefix("========= "))
         elif found and re.match(r"=========     at ", line) and ", at " not in found[-1]:
             found[-1] += ", " + line.removeprefix("=========").strip()

@@ -163,7 +163,9 @@ class Judge:
 
     def commands_for(self, variant):
         lines = self.commands.replace(f"{self.lesson}/solution{self.suffix}", f"{self.built(variant)}/exercise{self.suffix}")
-        lines = lines.replace(self.built("solution"), self.built(variant)).replace(f"-fmacro-prefix-map={self.lesson}/=", f"-fmacro-prefix-map={self.built(variant)}/=")
+        lines = lines.replace(self.built("solution"), self.built(variant)).replace(
+            f"-fmacro-prefix-map={self.lesson}/=", f"-fmacro-prefix-map={self.built(variant)}/="
+        )
         return lines.replace("build/tests/catch_main.o", f"build/tests/catch_main.o {self.canary.object}")
 
     def prepare(self, variant, content):
@@ -201,7 +203,9 @@ class Judge:
     def cases(self, variant, folder, **more):
         """All test cases, with the canary among them if the submission runs in the same process as its check."""
         environment = {**self.device.environment_for(self.lesson), **more, "GRADE_NONCE": self.canary.nonce()}
-        environment = {name: value for name, value in environment.items() if name in ENVIRONMENT or name not in os.environ or name.startswith(("CUDASIM", "PYTHON"))}
+        environment = {
+            name: value for name, value in environment.items() if name in ENVIRONMENT or name not in os.environ or name.startswith(("CUDASIM", "PYTHON"))
+        }
         if not is_python(self.lesson):
             found = judge.run_cases(folder / "check", environment, limit=self.limit, run=self.enclosed.runner())
         else:
@@ -281,10 +285,24 @@ class Canary:
         self.test.write_text(f'import os\n\n\ndef test_canary_{token}():\n    raise AssertionError(os.environ["GRADE_NONCE"])\n', encoding="utf-8")
         if with_catch:
             source = self.test.with_suffix(".cpp")
-            source.write_text(f'#include "tests/catch.hpp"\n#include <cstdlib>\n#include <string>\nTEST_CASE("{self.name}") {{ FAIL(std::string(std::getenv("GRADE_NONCE"))); }}\n', encoding="utf-8")
+            source.write_text(
+                f'#include "tests/catch.hpp"\n#include <cstdlib>\n#include <string>\nTEST_CASE("{self.name}") {{ FAIL(std::string(std::getenv("GRADE_NONCE"))); }}\n',
+                encoding="utf-8",
+            )
             found = setup()
             self.object = str(source.with_suffix(".o").relative_to(ROOT))
-            words = [*build.compiler().split(), "-std=c++17", "-I.", "-isystem", found["CUDA_INCLUDE"], *found["CATCH_FLAGS"].split(), "-c", str(source), "-o", self.object]
+            words = [
+                *build.compiler().split(),
+                "-std=c++17",
+                "-I.",
+                "-isystem",
+                found["CUDA_INCLUDE"],
+                *found["CATCH_FLAGS"].split(),
+                "-c",
+                str(source),
+                "-o",
+                self.object,
+            ]
             subprocess.run(words, cwd=ROOT, check=True)
 
     def nonce(self):
@@ -362,7 +380,14 @@ class Grading:
             if not judging.build("graded-names", folder):
                 names = [case.name for case in judging.cases("graded-names", folder)]
             enclosure.remove(folder)
-        return {"key": key, "status": submission.status, "why": submission.why, "failures": submission.failures, "source": content.decode(errors="replace"), "names": names}
+        return {
+            "key": key,
+            "status": submission.status,
+            "why": submission.why,
+            "failures": submission.failures,
+            "source": content.decode(errors="replace"),
+            "names": names,
+        }
 
     def grade(self, student, lesson, variant):
         path = self.submissions[student].get(lesson)
@@ -432,7 +457,9 @@ def summary(graded):
         counts = {}
         for submission in given:
             if submission.status != "solved":
-                label = submission.mistake or {"wrong": f'fails at "{submission.why}"', "does not compile": "does not compile"}.get(submission.status, f"{submission.status}: {submission.why}")
+                label = submission.mistake or {"wrong": f'fails at "{submission.why}"', "does not compile": "does not compile"}.get(
+                    submission.status, f"{submission.status}: {submission.why}"
+                )
                 counts.setdefault((label, submission.explanation), []).append(submission.student)
         for (label, why), students in sorted(counts.items(), key=lambda item: -len(item[1])):
             lines.append(f"  {len(students)} of {len(given)}: {readable(label)}" + (f" ({why})" if why else ""))
@@ -451,11 +478,24 @@ def gradescope(own):
     for submission in own:
         told = {"solved": "All test cases pass.", "not handed in": "Not handed in.", "not begun": "The file is unchanged."}.get(submission.status)
         if not told:
-            told = f"{submission.status}: {submission.why}" if submission.status != "wrong" else f"{submission.passed} of {submission.cases} test cases pass. The first that does not: {submission.why}\n{submission.failures[submission.why]}"
+            told = (
+                f"{submission.status}: {submission.why}"
+                if submission.status != "wrong"
+                else f"{submission.passed} of {submission.cases} test cases pass. The first that does not: {submission.why}\n{submission.failures[submission.why]}"
+            )
         if submission.mistake and submission.mistake != mistakes.UNFINISHED:
             told += f"\nKnown mistake: {submission.mistake}. {submission.explanation}"
         is_right = submission.status == "solved"
-        tests.append({"name": heading(submission.lesson), "number": number(submission.lesson), "score": int(is_right), "max_score": 1, "status": "passed" if is_right else "failed", "output": readable(told)[:4000]})
+        tests.append(
+            {
+                "name": heading(submission.lesson),
+                "number": number(submission.lesson),
+                "score": int(is_right),
+                "max_score": 1,
+                "status": "passed" if is_right else "failed",
+                "output": readable(told)[:4000],
+            }
+        )
     return {"score": sum(test["score"] for test in tests), "output_format": "text", "stdout_visibility": "hidden", "tests": tests}
 
 
@@ -479,7 +519,21 @@ def write(graded, notes):
         rows = csv.writer(out)
         rows.writerow(["student", "lesson", "status", "passed", "test cases", "mistake", "first failure", "seconds"])
         for submission in (submission for own in graded for submission in own):
-            rows.writerow([safe_cell(each) for each in (submission.student, submission.lesson, submission.status, submission.passed, submission.cases, submission.mistake, submission.why, f"{submission.seconds:.1f}")])
+            rows.writerow(
+                [
+                    safe_cell(each)
+                    for each in (
+                        submission.student,
+                        submission.lesson,
+                        submission.status,
+                        submission.passed,
+                        submission.cases,
+                        submission.mistake,
+                        submission.why,
+                        f"{submission.seconds:.1f}",
+                    )
+                ]
+            )
     everything = [{**dataclasses.asdict(submission), "path": str(submission.path or "")} for own in graded for submission in own]
     (RESULTS / "class.json").write_text(json.dumps(everything, indent=1, ensure_ascii=False), encoding="utf-8")
     enclosure.remove(RESULTS / "gradescope")

@@ -42,7 +42,8 @@ def _sentence(element):
     if element.tag == "Expression":
         kind = element.get("type", "CHECK")
         original, expanded = (_as_asked((element.findtext(part) or "").strip(), kind) for part in ("Original", "Expanded"))
-        expanded = re.sub(r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", re.sub(r"\b0x0+(?=\w)", "0x", expanded))  # long comparisons take three lines, handles begin with zeros
+        expanded = re.sub(r"\b0x0+(?=\w)", "0x", expanded)  # handles begin with zeros
+        expanded = re.sub(r"\n(==|!=|<|>|<=|>=)\n", r" \1 ", expanded)  # long comparisons take three lines
         thrown = " ".join((child.text or "").strip() for child in element if child.tag == "Exception")
         text = f"{where}: {kind}( {original} )"
         if thrown:
@@ -118,9 +119,7 @@ class Run:
             report = os.path.join(folder, "report.xml")
             command = [os.path.abspath(binary), "-r", "xml", "-o", report] + choice
             try:
-                ended = run(
-                    command, limit, env=environment, cwd=current or folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-                )
+                ended = run(command, limit, env=environment, cwd=current or folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
                 self.end, self.said = how_it_ended(ended.returncode), ended.stderr.strip()
                 killed = ended.returncode < 0
                 self.status = ended.returncode

@@ -260,7 +260,11 @@ class Trainer:
     def frame(self):
         columns, height = self.screen.columns, self.screen.height
         if columns < SMALLEST[0] or height < SMALLEST[1]:
-            return self.screen.lines().add(f"The terminal has {columns} x {height} characters, and the trainer needs {SMALLEST[0]} x {SMALLEST[1]}. Make it larger. q quits.").lines
+            return (
+                self.screen.lines()
+                .add(f"The terminal has {columns} x {height} characters, and the trainer needs {SMALLEST[0]} x {SMALLEST[1]}. Make it larger. q quits.")
+                .lines
+            )
         view, head = self.shown(), self.header()
         room = height - len(head) - len(self.footer(view))
         body = view.lines(self, room)
@@ -371,7 +375,9 @@ def main(words):
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         sys.exit("make learn needs a terminal, and its input or output is something else. `make check 02-03` judges an exercise without one.")
     if possible.setup().get("WITHOUT_TOOLS"):
-        sys.exit(f"make learn draws with the Python package rich, which is missing: {possible.setup()['WITHOUT_TOOLS']}. `make walk` and `make check` work without it.")
+        sys.exit(
+            f"make learn draws with the Python package rich, which is missing: {possible.setup()['WITHOUT_TOOLS']}. `make walk` and `make check` work without it."
+        )
     environment.use()
     from course.screen import Screen
 

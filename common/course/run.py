@@ -123,4 +123,3 @@ def main(lessons):
         counts = f"{len(lessons) - len(failed) - len(skipped)} lessons succeeded, {len(failed)} failed{by_number(failed)}, {len(skipped)} skipped{by_number(skipped)}"
         print(f"\n{counts}")
     return 1 if failed else 0
-

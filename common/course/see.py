@@ -142,7 +142,9 @@ def of_lesson(lesson: str, device, only: str) -> pathlib.Path:
     environment = device.environment_for(lesson)
     if lesson in LONG and "CUDASIM_CHECK" not in environment:
         environment = {**environment, "CUDASIM_CHECK": "sync"}
-        print(f"Races and reads of uninitialized memory are not checked in this lesson, because that takes a minute. To check them: CUDASIM_CHECK={CHECKS} make see {number(lesson)}")
+        print(
+            f"Races and reads of uninitialized memory are not checked in this lesson, because that takes a minute. To check them: CUDASIM_CHECK={CHECKS} make see {number(lesson)}"
+        )
     name, title = number(lesson), heading(lesson)
     if os.environ.get("EXERCISE", "0") in ("", "0"):
         return film(name, title, [("", [*program(lesson), *shlex.split(os.environ.get("ARGS", ""))], environment)], only)
@@ -151,7 +153,9 @@ def of_lesson(lesson: str, device, only: str) -> pathlib.Path:
     variants = ("exercise", "solution")
     if not build.build([target for variant in variants for target in judge.targets_of(lesson, variant)], show_commands=False):
         raise NoFilm(f"{lesson}: the exercise does not compile yet. `make check {name}` shows why.")
-    return film(f"{name}-exercise", f"{title}: exercise", [(variant, [str(ROOT / judge.binary_of(lesson, variant))], environment) for variant in variants], only)
+    return film(
+        f"{name}-exercise", f"{title}: exercise", [(variant, [str(ROOT / judge.binary_of(lesson, variant))], environment) for variant in variants], only
+    )
 
 
 def main(lessons: list[str]) -> int:

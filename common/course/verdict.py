@@ -262,7 +262,13 @@ def run(lesson):
         how, printed = "" if ended.returncode == 0 else how_it_ended(ended.returncode), ended.stdout + ended.stderr
     except subprocess.TimeoutExpired as stopped:
         how, printed = f"did not end within {RUN_LIMIT} seconds and was stopped", (stopped.stdout or b"").decode(errors="replace")
-    return {"kind": "ran", "device": device.name, "output": printed.splitlines()[:LINES], "how": how, "recorded": recorded(lesson) if device.kind == "simulator" else []}
+    return {
+        "kind": "ran",
+        "device": device.name,
+        "output": printed.splitlines()[:LINES],
+        "how": how,
+        "recorded": recorded(lesson) if device.kind == "simulator" else [],
+    }
 
 
 def main(words):

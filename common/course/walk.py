@@ -199,7 +199,7 @@ def teach(screen, lesson, device, next_lesson):
             for summary, answer in details:
                 screen.wait(summary)
                 screen.show(["", f"**{summary}**"] + rendered(answer))
-    screen.show(["", f"For \"Break it\" and the exercise: {lesson}/README.md", f"To check your solution: make check {lesson}"])
+    screen.show(["", f'For "Break it" and the exercise: {lesson}/README.md', f"To check your solution: make check {lesson}"])
     screen.wait("next: " + heading_of(next_lesson) if next_lesson else "the end")
 
 
@@ -214,4 +214,3 @@ def main(lessons):
     except (Leave, KeyboardInterrupt):
         print()
     return 0
-

@@ -159,7 +159,10 @@ class Installation:
         self.file(f"{folder}/include/cuda.h", f"#define CUDA_VERSION {int(major) * 1000 + int(minor) * 10}\n")
         for header in headers:
             self.file(f"{folder}/include/{header}")
-        self.file(f"{folder}/include/crt/host_config.h", f"#if __GNUC__ > {gcc}\n#error\n#endif\n#if (__clang_major__ >= 18) || (__clang_major__ < 3)\n#error\n#endif\n")
+        self.file(
+            f"{folder}/include/crt/host_config.h",
+            f"#if __GNUC__ > {gcc}\n#error\n#endif\n#if (__clang_major__ >= 18) || (__clang_major__ < 3)\n#error\n#endif\n",
+        )
         self.library(f"{folder}/lib64", f"libcudart.so.{version}.96")
         self.library(f"{folder}/lib64", f"libnvrtc.so.{version}.88")
         self.library(f"{folder}/lib64", f"libnvrtc-builtins.so.{version}")
@@ -177,7 +180,9 @@ class Installation:
     def torch(self, cuda="13.0", cudnn="9.19.0.56", needs=("libcudart.so.13", "libcudnn.so.9"), rpath=True):
         """PyTorch for this CUDA, which asks for this cuDNN; its libraries come as wheels, with wheel()."""
         self.environment["VIRTUAL_ENV"] = "/opt/env"
-        self.file(f"{TORCH}/torch/version.py", f"__version__ = '2.11.0+cu'\ncuda: Optional[str] = {cuda!r}\n" if cuda else "__version__ = '2.11.0+cpu'\ncuda = None\n")
+        self.file(
+            f"{TORCH}/torch/version.py", f"__version__ = '2.11.0+cu'\ncuda: Optional[str] = {cuda!r}\n" if cuda else "__version__ = '2.11.0+cpu'\ncuda = None\n"
+        )
         self.file(f"{TORCH}/torch-2.11.0.dist-info/METADATA", f"Requires-Dist: nvidia-cudnn-cu{cuda[:2]}=={cudnn}; platform_system == 'Linux'\n")
         folders = ":".join(f"$ORIGIN/../../nvidia/{name}/lib" for name in ("cudnn", "cuda_runtime", "cuda"))
         how = {"rpath" if rpath else "runpath": folders}

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Makes recorded.inc of what a GPU answered: record.py gpu.txt > tests/fuzz/recorded.inc, where gpu.txt is what
 FUZZ_SEEDS=0-9999 check '[digests]' printed there. Of each line six digits are kept, as fuzz.cpp's shortened() has them."""
+
 import sys
 
 IN_LINE = 100

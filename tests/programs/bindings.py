@@ -1,4 +1,5 @@
 """NVRTC to PTX, and NVIDIA's own bindings of the driver API: launches, streams, events, pools, graphs by hand and by capture."""
+
 import ctypes
 import sys
 

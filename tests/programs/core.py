@@ -1,4 +1,5 @@
 """cuda-core: templates compiled by NVRTC, memory resources, events with timing, graphs that are built by capture, one with a loop; graphs built node by node, batches, a checkpoint, parts of a device."""
+
 import numpy as np
 import cuda.core
 from cuda.core import Device, LaunchConfig, Program, ProgramOptions, launch
@@ -75,7 +76,12 @@ assert count[0] == 7, count
 if hasattr(cuda.core, "graph"):
     import os
     from cuda.core import checkpoint, graph, utils
-    inc = Program('extern "C" __global__ void inc(int* p) { p[threadIdx.x] += 1; }', code_type="c++", options=ProgramOptions(std="c++17", arch="compute_90")).compile("ptx").get_kernel("inc")
+
+    inc = (
+        Program('extern "C" __global__ void inc(int* p) { p[threadIdx.x] += 1; }', code_type="c++", options=ProgramOptions(std="c++17", arch="compute_90"))
+        .compile("ptx")
+        .get_kernel("inc")
+    )
     row = LaunchConfig(grid=1, block=32)
     device_memory = cuda.core.DeviceMemoryResource(device)
     first, second = (device_memory.allocate(128, stream=stream) for _ in range(2))

@@ -1,5 +1,6 @@
 """Blender's renderer Cycles (bpy): a path tracer of 74 kernels in 12 MB of PTX that comes with it. A small picture of glass, noise and lights,
 against the same renderer on the processor."""
+
 import os
 import sys
 import tempfile

@@ -1,4 +1,5 @@
 """Dr.Jit: traces arrays and writes PTX for them. Arithmetic, loops, gather and scatter, random numbers, scans, textures, derivatives, replays."""
+
 import drjit as dr
 import numpy as np
 from drjit.cuda import Array2f, Array3f, Float, Float64, PCG32, TensorXf, Texture2f, UInt32

@@ -1,4 +1,5 @@
 """Halide: a pipeline scheduled for a GPU, compiled by LLVM as it runs. Two stages in tiles, a reduction."""
+
 import halide as hl
 import numpy as np
 

@@ -1,4 +1,5 @@
 """IREE: tensor programs in MLIR, compiled to PTX by LLVM. Products, with tensor cores too, convolution, softmax, sums, a sort, a loop, mathematics."""
+
 import sys
 
 import iree.compiler
@@ -78,8 +79,7 @@ def check(what, got, expected, within=1e-5):
         wrong = 1
 
 
-image = iree.compiler.compile_str(
-    PROGRAM, target_backends=["cuda"], extra_args=["--iree-cuda-target=sm_80"])
+image = iree.compiler.compile_str(PROGRAM, target_backends=["cuda"], extra_args=["--iree-cuda-target=sm_80"])
 module = iree.runtime.load_vm_flatbuffer(image, driver="cuda")
 random = np.random.default_rng(1)
 

@@ -1,4 +1,5 @@
 """numba-cuda: Python functions compiled by LLVM. Grids, shared memory, atomics, mathematics, streams, events, managed and pinned memory, reductions, a grid that synchronises, a fault."""
+
 import math
 import sys
 import warnings

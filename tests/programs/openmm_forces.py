@@ -1,5 +1,6 @@
 """OpenMM: kernels put together at run time, compiled by NVRTC, launched over the driver. Forces of a crowd of particles in single and in
 double precision, against OpenMM's own plain C++; then some dynamics with constraints. (Particle meshes need cuFFT, which asks NVIDIA's runtime.)"""
+
 import sys
 
 import numpy as np

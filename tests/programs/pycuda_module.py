@@ -1,4 +1,5 @@
 """PyCUDA's driver interface with a module of PTX: launches of each kind, constants, streams, events, pinned and managed memory, pools, linking."""
+
 import numpy as np
 import pycuda.driver as driver
 import pycuda.tools

@@ -1,4 +1,5 @@
 """Slang (slangpy): shaders compiled to CUDA C++ and by NVRTC to PTX, run by its graphics library over the driver. A kernel over buffers."""
+
 import sys
 
 import numpy as np

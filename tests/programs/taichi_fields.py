@@ -1,4 +1,5 @@
 """Taichi: kernels in Python, compiled by LLVM. Fields, a sparse tree, random numbers, atomics, arrays of NumPy's, doubles, a sort."""
+
 import numpy as np
 import taichi as ti
 

@@ -1,4 +1,5 @@
 """tinygrad: traces tensors and writes PTX for them, or CUDA C++ for NVRTC. A matrix product, reductions, random numbers, a sort, a convolution, a gradient."""
+
 import os
 import sys
 

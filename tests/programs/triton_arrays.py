@@ -67,9 +67,7 @@ class OnDevice:
 
     def back(self):
         result = np.empty_like(self.values)
-        error = driver.cuMemcpyDtoH_v2(
-            result.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(self.address), ctypes.c_size_t(result.nbytes)
-        )
+        error = driver.cuMemcpyDtoH_v2(result.ctypes.data_as(ctypes.c_void_p), ctypes.c_uint64(self.address), ctypes.c_size_t(result.nbytes))
         assert error == 0, f"CUDA error {error}"
         return result
 

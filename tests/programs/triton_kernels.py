@@ -77,9 +77,7 @@ def layer_norm():
     on = OnDevice(x), OnDevice(scale)
     out, means, spreads, to_x, to_scale = zeros(x.shape), zeros(rows), zeros(rows), zeros(x.shape), zeros(columns)
     normalise_kernel[(rows,)](*on, OnDevice(shift), out, means, spreads, columns, 512)
-    normalise_back_kernel[(rows,)](
-        *on, OnDevice(gradient), means, spreads, to_x, to_scale, zeros(1, np.int32), columns, 512
-    )
+    normalise_back_kernel[(rows,)](*on, OnDevice(gradient), means, spreads, to_x, to_scale, zeros(1, np.int32), columns, 512)
     x, gradient = x.astype(np.float64), gradient.astype(np.float64)
     spread = 1 / np.sqrt(x.var(1, keepdims=True) + 1e-5)
     normal = (x - x.mean(1, keepdims=True)) * spread
@@ -189,9 +187,7 @@ def better(value, at, other, other_at):
 
 
 @triton.jit
-def rows_kernel(
-    x, summed, back, slopes, offsets, sorted, best, where, counts, picked, M: tl.constexpr, N: tl.constexpr
-):
+def rows_kernel(x, summed, back, slopes, offsets, sorted, best, where, counts, picked, M: tl.constexpr, N: tl.constexpr):
     rows, columns = tl.arange(0, M), tl.arange(0, N)
     at = rows[:, None] * N + columns[None, :]
     values = tl.load(x + at)
@@ -214,9 +210,7 @@ def scans_and_sorts():
         x = random.integers(-128, 128, (m, n)).astype(np.int32)
         summed, back, slopes, offsets, ordered, picked = (zeros((m, n), np.int32) for _ in range(6))
         best, where, counts = zeros(m, np.int32), zeros(m, np.int32), zeros(256, np.int32)
-        rows_kernel[(1,)](
-            OnDevice(x), summed, back, slopes, offsets, ordered, best, where, counts, picked, m, n, num_warps=warps
-        )
+        rows_kernel[(1,)](OnDevice(x), summed, back, slopes, offsets, ordered, best, where, counts, picked, m, n, num_warps=warps)
         same("sums so far", summed.back(), np.cumsum(x, 1, dtype=np.int32))
         same("sums from the end", back.back(), np.cumsum(x[::-1], 0, dtype=np.int32)[::-1])
         slope, offset = (x & 3).astype(np.uint32), x.astype(np.uint32)
@@ -272,9 +266,7 @@ def several_kernel(addresses, sizes, out_addresses, count, N: tl.constexpr):
             values = tl.load(x + at, mask=at < size)
             tl.store(
                 out + at,
-                libdevice.erf(values)
-                + libdevice.pow(tl.abs(values), 1.5)
-                + tl.math.fma(values, values, tl.sin(values)),
+                libdevice.erf(values) + libdevice.pow(tl.abs(values), 1.5) + tl.math.fma(values, values, tl.sin(values)),
                 mask=at < size,
             )
 
@@ -347,9 +339,7 @@ def prints_and_asserts():
     for i in range(4):
         assert f"seen: {i}" in said, said
     speaking_kernel[(1,)](OnDevice(np.arange(8, dtype=np.int32)), 8, num_warps=1, debug=True)
-    assert (
-        driver.cuCtxSynchronize() == 710
-    ), "a failed assertion is reported"  # it also ends the context, so this case is the last
+    assert driver.cuCtxSynchronize() == 710, "a failed assertion is reported"  # it also ends the context, so this case is the last
 
 
 wanted = sys.argv[1:]

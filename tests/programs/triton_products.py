@@ -49,10 +49,7 @@ def operands(kind, m, n, k):
         return [OnDevice(v) for v in values], [v.astype(np.int64) for v in values]
     if kind.startswith("float8"):
         meaning = from_e4m3 if "e4m3" in kind else from_e5m2
-        values = [
-            ((random.integers(0, 2, shape) << 7) | random.integers(0x20, 0x44, shape)).astype(np.uint8)
-            for shape in shapes
-        ]
+        values = [((random.integers(0, 2, shape) << 7) | random.integers(0x20, 0x44, shape)).astype(np.uint8) for shape in shapes]
         return [OnDevice(v, kind) for v in values], [meaning(v).astype(np.float64) for v in values]
     values = [random.standard_normal(shape).astype(np.float32) for shape in shapes]
     if kind == "bfloat16":
@@ -102,9 +99,7 @@ def products():
 
 
 @triton.jit
-def described_product_kernel(
-    a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, PROGRAMS: tl.constexpr, TRADES: tl.constexpr
-):
+def described_product_kernel(a, b, c, m, n, k, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, PROGRAMS: tl.constexpr, TRADES: tl.constexpr):
     left = tl.make_tensor_descriptor(a, shape=[m, k], strides=[k, 1], block_shape=[M, K])
     right = tl.make_tensor_descriptor(b, shape=[n, k], strides=[k, 1], block_shape=[N, K])
     out = tl.make_tensor_descriptor(c, shape=[m, n], strides=[n, 1], block_shape=[M, N])
@@ -136,9 +131,7 @@ def products_by_tensor_maps():
         ((128, 128, 64), 3, 8, True),
     ):
         c = zeros((m, n), np.float16)
-        described_product_kernel[(3,)](
-            OnDevice(a), OnDevice(b), c, m, n, k, *tile, 3, trades, num_stages=stages, num_warps=warps
-        )
+        described_product_kernel[(3,)](OnDevice(a), OnDevice(b), c, m, n, k, *tile, 3, trades, num_stages=stages, num_warps=warps)
         near(f"product by tensor maps {tile}", c.back(), a.astype(np.float64) @ b.astype(np.float64).T, 1e-3)
 
 
@@ -162,9 +155,7 @@ def maps_of_the_host():
 
 
 @triton.jit
-def attention_kernel(
-    q, k, v, out, length, scale, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, STAGES: tl.constexpr
-):
+def attention_kernel(q, k, v, out, length, scale, M: tl.constexpr, N: tl.constexpr, D: tl.constexpr, STAGES: tl.constexpr):
     rows, inner = tl.program_id(0) * M + tl.arange(0, M), tl.arange(0, D)
     base = tl.program_id(1) * length * D
     query = tl.load(q + base + rows[:, None] * D + inner[None, :], mask=rows[:, None] < length, other=0)
@@ -174,9 +165,7 @@ def attention_kernel(
     for start in tl.range(0, tl.minimum((tl.program_id(0) + 1) * M, length), N, num_stages=STAGES):
         columns = start + tl.arange(0, N)
         key = tl.load(k + base + columns[None, :] * D + inner[:, None], mask=columns[None, :] < length, other=0)
-        score = tl.where(
-            (rows[:, None] >= columns[None, :]) & (columns[None, :] < length), tl.dot(query, key) * scale, -1e30
-        )
+        score = tl.where((rows[:, None] >= columns[None, :]) & (columns[None, :] < length), tl.dot(query, key) * scale, -1e30)
         now = tl.maximum(best, tl.max(score, 1))
         part = tl.exp2(score - now[:, None])
         shrink = tl.exp2(best - now)

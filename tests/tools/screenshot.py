@@ -1,8 +1,8 @@
 """Makes the README's pictures: of the trainer from a real session in a terminal, of a film and of the book from a browser.
 
-    build/python/bin/python3 tests/tools/screenshot.py > common/learn.svg
-    make see 04-21; make book; build/python/bin/python3 tests/tools/screenshot.py film common/film.png
-    build/python/bin/python3 tests/tools/screenshot.py book common/book.png
+build/python/bin/python3 tests/tools/screenshot.py > common/learn.svg
+make see 04-21; make book; build/python/bin/python3 tests/tools/screenshot.py film common/film.png
+build/python/bin/python3 tests/tools/screenshot.py book common/book.png
 """
 
 import pathlib

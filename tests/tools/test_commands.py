@@ -23,7 +23,14 @@ def test_rows_of_a_table_are_read_as_numbers():
 
 
 def test_rows_in_columns_are_read_as_numbers_too():
-    printed = ["A device, 4 x 4 floats", "", "kernel     idea                 GB/s  of all", "", "registers  64 numbers a thread  12.5  0.80 ██", "none                            3.0     -"]
+    printed = [
+        "A device, 4 x 4 floats",
+        "",
+        "kernel     idea                 GB/s  of all",
+        "",
+        "registers  64 numbers a thread  12.5  0.80 ██",
+        "none                            3.0     -",
+    ]
     assert bench.rows(printed) == [{"label": "registers 64 numbers a thread", "values": [12.5, 0.8]}]
 
 
@@ -45,13 +52,17 @@ def test_a_page_is_no_wider_than_its_terminal():
     assert walk.page(200, 60) == walk.page(100, 24) == walk.page(0, 0) == (98, 21)
     assert walk.page(40, 12) == (38, 9) and walk.page(3, 2) == (20, 5)
     with mock.patch.object(walk, "WIDTH", 38):
-        lines = walk.rendered("A sentence of several words, and `some code` in it, that goes on and on.\n\n| a call | what it does there |\n| --- | --- |\n| `cuInit` | something |\n")
+        lines = walk.rendered(
+            "A sentence of several words, and `some code` in it, that goes on and on.\n\n| a call | what it does there |\n| --- | --- |\n| `cuInit` | something |\n"
+        )
     assert len(lines) > 3 and all(len(line.replace("`", "")) <= 38 for line in lines), lines
 
 
 def test_a_walk_shows_what_stands_in_a_tables_third_column_under_its_name():
     lines = walk.rendered("| flag | what it does | for whom |\n| --- | --- | --- |\n| `a` | waits | servers |\n| `b` | leaves it | |\n")
-    assert [line.replace("`", "").rstrip() for line in lines] == ["  flag  what it does", "  a     waits", "        for whom: servers", "  b     leaves it"], lines
+    assert [line.replace("`", "").rstrip() for line in lines] == ["  flag  what it does", "  a     waits", "        for whom: servers", "  b     leaves it"], (
+        lines
+    )
 
 
 def test_a_walk_on_the_simulator_shows_what_an_h200_has_measured():
@@ -101,7 +112,9 @@ def test_a_lesson_that_fails_may_have_been_broken_on_purpose():
         with contextlib.redirect_stdout(io.StringIO()) as shown:
             assert run.main(["02-context/03-current"]) == 1
     *_, failed, last = shown.getvalue().splitlines()
-    assert failed == "FAILED: 02-context/03-current ended with status 1" and last.startswith("If you did not break it on purpose, `git diff` shows"), shown.getvalue()
+    assert failed == "FAILED: 02-context/03-current ended with status 1" and last.startswith("If you did not break it on purpose, `git diff` shows"), (
+        shown.getvalue()
+    )
 
 
 def test_a_program_that_is_edited_is_named_beside_what_failed_of_it():

@@ -41,7 +41,9 @@ def put(folder, path, content="int a;\n"):
 
 
 def test_an_exercise_is_found_in_any_of_its_places(folder):
-    for student, path in enumerate(("02-context/06-threads/exercise.cpp", "work/06-threads/exercise.cpp", "02-06/exercise.cpp", "02-06.cpp", "02-06-mine.cpp", "a/b/02_06.cpp")):
+    for student, path in enumerate(
+        ("02-context/06-threads/exercise.cpp", "work/06-threads/exercise.cpp", "02-06/exercise.cpp", "02-06.cpp", "02-06-mine.cpp", "a/b/02_06.cpp")
+    ):
         put(folder, f"{student}/{path}")
     found, notes = grade.collect(folder, [])
     assert [list(own) for own in found.values()] == [[LESSON]] * 6 and not notes, (found, notes)
@@ -63,14 +65,24 @@ def test_what_is_not_an_exercise_is_not_opened(folder):
     found, notes = grade.collect(folder, [])
     assert {student: list(own) for student, own in found.items()} == {"a": [], "b": [], "c": [LESSON]}, found
     told = "\n".join(notes)
-    for part in ("a/02-06.cpp: it is a link", "a/02-02.cpp: it is a link, or not a regular file", "b/02-06.cu: the exercise of 02-06 is exercise.cpp", "b/exercise.cpp: its path does not name a lesson", "b/02-02.cpp: it has 1 MB"):
+    for part in (
+        "a/02-06.cpp: it is a link",
+        "a/02-02.cpp: it is a link, or not a regular file",
+        "b/02-06.cu: the exercise of 02-06 is exercise.cpp",
+        "b/exercise.cpp: its path does not name a lesson",
+        "b/02-02.cpp: it has 1 MB",
+    ):
         assert part in told, told
     assert "is judged instead" in told and grade.collect(folder, ["02-context/02-scope"])[0]["c"] == {}
 
 
 @pytest.mark.parametrize(
     "settings, told",
-    [({}, "Which submissions are to be graded?"), ({"SUBMISSIONS": "/no/where"}, "SUBMISSIONS=/no/where is not a folder"), ({"SUBMISSIONS": ".", "DEVICE": "gpu"}, "simulated GPU only")],
+    [
+        ({}, "Which submissions are to be graded?"),
+        ({"SUBMISSIONS": "/no/where"}, "SUBMISSIONS=/no/where is not a folder"),
+        ({"SUBMISSIONS": ".", "DEVICE": "gpu"}, "simulated GPU only"),
+    ],
     ids=["nothing", "no folder", "gpu"],
 )
 def test_what_cannot_be_graded_is_refused_in_a_sentence(settings, told):
@@ -120,7 +132,9 @@ def test_every_kept_wrong_solution_says_what_it_does():
 
 def sample():
     solved = Submission("ann", LESSON, status="solved", passed=8, cases=8)
-    wrong = Submission("=cmd()", LESSON, status="wrong", passed=6, cases=8, failures={"a": "m\x1b[31m", "b": "n"}, why="a", mistake="guard per block", explanation="Why.")
+    wrong = Submission(
+        "=cmd()", LESSON, status="wrong", passed=6, cases=8, failures={"a": "m\x1b[31m", "b": "n"}, why="a", mistake="guard per block", explanation="Why."
+    )
     also = Submission("bob", LESSON, status="wrong", passed=6, cases=8, failures={"a": "m", "b": "n"}, why="a", mistake="guard per block", explanation="Why.")
     return [[solved], [wrong], [also], [Submission("../eve", LESSON)]]
 
@@ -128,7 +142,12 @@ def sample():
 def test_the_summary_counts_mistakes_over_the_class():
     assert grade.summary(sample()) == ["02-06 Threads ★: 1 of 3 solved", "  2 of 3: guard per block (Why.)"]
     rows = grade.table(sample())
-    assert rows[0].split() == ["student", "solved", "02-06"] and rows[1].split() == ["ann", "1", "yes"] and rows[2].split() == ["=cmd()", "0", "6/8"] and rows[4].split() == ["../eve", "0", "-"]
+    assert (
+        rows[0].split() == ["student", "solved", "02-06"]
+        and rows[1].split() == ["ann", "1", "yes"]
+        and rows[2].split() == ["=cmd()", "0", "6/8"]
+        and rows[4].split() == ["../eve", "0", "-"]
+    )
 
 
 def test_the_results_can_be_read_by_others(folder):
@@ -142,7 +161,11 @@ def test_the_results_can_be_read_by_others(folder):
     assert places == ["_cmd__-1/results.json", "_eve-3/results.json", "ann/results.json", "bob/results.json"], places
     told = json.loads((folder / "gradescope/_cmd__-1/results.json").read_text(encoding="utf-8"))
     assert told["score"] == 0 and told["tests"][0]["max_score"] == 1 and told["tests"][0]["status"] == "failed"
-    assert "6 of 8 test cases pass" in told["tests"][0]["output"] and "guard per block. Why." in told["tests"][0]["output"] and "\x1b" not in told["tests"][0]["output"]
+    assert (
+        "6 of 8 test cases pass" in told["tests"][0]["output"]
+        and "guard per block. Why." in told["tests"][0]["output"]
+        and "\x1b" not in told["tests"][0]["output"]
+    )
     assert "Not judged:\nx: y" in (folder / "table.txt").read_text(encoding="utf-8")
 
 
@@ -245,17 +268,55 @@ static const int forged = [] {
 # {student: (the submission, its status, a part of why)}. Each is bounded, in case that the sandbox is not one.
 HOSTILE = {
     "loops": (HEAD + SIGNATURE + " { for (volatile long i = 0;;) i = i + 1; }\n", "wrong", "the work runs in the caller's context"),
-    "forks": (HEAD + "#include <unistd.h>\n" + SIGNATURE + " { for (int i = 0; i < 300; ++i) if (fork() == 0) { sleep(20); _exit(0); } sleep(20); }\n", "stopped", "processes at the same time"),
-    "grows": (HEAD + "#include <fstream>\n" + SIGNATURE + ' { std::ofstream out("large"); for (long i = 0; i < 400; ++i) out << std::string(1 << 20, \'x\') << std::flush; }\n', "stopped", "wrote a file of more than"),
-    "hoards": (HEAD + "#include <vector>\n" + SIGNATURE + " { std::vector<char> held(1000u << 20, 'x'); std::this_thread::sleep_for(std::chrono::seconds(10)); work(); }\n", "stopped", "MB of memory"),
-    "signals": (HEAD + "#include <csignal>\n#include <unistd.h>\n" + SIGNATURE + " { kill(getppid(), SIGKILL); kill(getppid(), SIGSTOP); kill(-1, SIGTERM); kill(-1, SIGKILL); work(); }\n", "wrong", ""),
+    "forks": (
+        HEAD + "#include <unistd.h>\n" + SIGNATURE + " { for (int i = 0; i < 300; ++i) if (fork() == 0) { sleep(20); _exit(0); } sleep(20); }\n",
+        "stopped",
+        "processes at the same time",
+    ),
+    "grows": (
+        HEAD
+        + "#include <fstream>\n"
+        + SIGNATURE
+        + " { std::ofstream out(\"large\"); for (long i = 0; i < 400; ++i) out << std::string(1 << 20, 'x') << std::flush; }\n",
+        "stopped",
+        "wrote a file of more than",
+    ),
+    "hoards": (
+        HEAD
+        + "#include <vector>\n"
+        + SIGNATURE
+        + " { std::vector<char> held(1000u << 20, 'x'); std::this_thread::sleep_for(std::chrono::seconds(10)); work(); }\n",
+        "stopped",
+        "MB of memory",
+    ),
+    "signals": (
+        HEAD
+        + "#include <csignal>\n#include <unistd.h>\n"
+        + SIGNATURE
+        + " { kill(getppid(), SIGKILL); kill(getppid(), SIGSTOP); kill(-1, SIGTERM); kill(-1, SIGKILL); work(); }\n",
+        "wrong",
+        "",
+    ),
     "forges": (FORGES + SOLUTION, "forged", "was not written by the check"),
     "leaves": (HEAD + "#include <unistd.h>\n" + SIGNATURE + " { _exit(0); }\n", "wrong", "the work runs in the caller's context"),
     "includes": ('#include "02-context/06-threads/solution.cpp"\n', "does not compile", "solution.cpp"),
-    "reads": (SOLUTION + '\n#include <cstdio>\nstatic const int stolen = [] { return std::fopen("@FOLDER@/loops/02-06.cpp", "r") ? std::abort(), 0 : 0; }();\n', "solved", ""),
-    "writes": (SOLUTION + '\n#include <cstdio>\nstatic const int harm = [] { for (auto path : {"@ROOT@/build/grade-hostile/known.json", "@ROOT@/tests/02-context/06-threads.cpp", "@FOLDER@/ann/02-06.cpp"}) if (std::fopen(path, "a")) std::abort(); return 0; }();\n', "solved", ""),
+    "reads": (
+        SOLUTION + '\n#include <cstdio>\nstatic const int stolen = [] { return std::fopen("@FOLDER@/loops/02-06.cpp", "r") ? std::abort(), 0 : 0; }();\n',
+        "solved",
+        "",
+    ),
+    "writes": (
+        SOLUTION
+        + '\n#include <cstdio>\nstatic const int harm = [] { for (auto path : {"@ROOT@/build/grade-hostile/known.json", "@ROOT@/tests/02-context/06-threads.cpp", "@FOLDER@/ann/02-06.cpp"}) if (std::fopen(path, "a")) std::abort(); return 0; }();\n',
+        "solved",
+        "",
+    ),
     "ann": (SOLUTION + "\n", "solved", ""),
-    "bob": ((ROOT / "tests" / f"{LESSON}.wrong/null-is-set.cpp").read_text(encoding="utf-8").replace("callers", "theirs"), "wrong", "a caller without a context"),
+    "bob": (
+        (ROOT / "tests" / f"{LESSON}.wrong/null-is-set.cpp").read_text(encoding="utf-8").replace("callers", "theirs"),
+        "wrong",
+        "a caller without a context",
+    ),
     "cy": ("int main() { this is no program }\n", "does not compile", "exercise.cpp:1: "),
 }
 
@@ -273,7 +334,9 @@ def hostile_class():
             for student, (content, _, _) in HOSTILE.items():
                 put(pathlib.Path(place), f"{student}/02-06.cpp", content.replace("@FOLDER@", place).replace("@ROOT@", str(ROOT)))
             submissions, _ = grade.collect(pathlib.Path(place), [])
-            with Enclosure([place, ROOT / "build/grade-hostile/known.json", ROOT / LESSON / "solution.cpp"], Limits(memory=900 * MEGABYTE), isolated=True) as enclosed:
+            with Enclosure(
+                [place, ROOT / "build/grade-hostile/known.json", ROOT / LESSON / "solution.cpp"], Limits(memory=900 * MEGABYTE), isolated=True
+            ) as enclosed:
                 graded = grade.Grading(pathlib.Path(place), submissions, [], enclosed, choose_device()).run(2)
         handed_in = {student: (pathlib.Path(place) / student / "02-06.cpp").exists() for student in HOSTILE}
     enclosure.remove(ROOT / "build" / "grade-hostile")

@@ -99,7 +99,7 @@ def test_a_program_that_ends_itself_by_a_macro_is_told_of_the_other():
 def test_a_case_that_rejects_is_enough():
     with tempfile.TemporaryDirectory() as folder:
         program, asked = pathlib.Path(folder) / "check", pathlib.Path(folder) / "asked"
-        program.write_text(PROGRAM.replace("\n", f"\necho \"$*\" >> {asked}\n", 1), encoding="utf-8")
+        program.write_text(PROGRAM.replace("\n", f'\necho "$*" >> {asked}\n', 1), encoding="utf-8")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
         for until, last in ((judge.ANY, "--abort"), ("fails", '"fails"'), ("ends, the program", '"ends\\, the program"')):
             asked.write_text("", encoding="utf-8")
@@ -108,7 +108,9 @@ def test_a_case_that_rejects_is_enough():
             (once,) = asked.read_text(encoding="utf-8").splitlines()
             assert once.endswith(" " + last), once
         # Where that one does not reject, all are run.
-        program.write_text(f"#!/bin/sh\necho >> {asked}\necho '<Catch><TestCase name=\"p\"><OverallResult success=\"true\"/></TestCase></Catch>' > $4\n", encoding="utf-8")
+        program.write_text(
+            f'#!/bin/sh\necho >> {asked}\necho \'<Catch><TestCase name="p"><OverallResult success="true"/></TestCase></Catch>\' > $4\n', encoding="utf-8"
+        )
         asked.write_text("", encoding="utf-8")
         assert [case.failure for case in judge.run_cases(program, dict(os.environ), until="p")] == [None]
         assert asked.read_text(encoding="utf-8") == "\n\n"
@@ -281,7 +283,9 @@ def test_of_a_race_both_places_are_told_and_the_reason():
   why      one of them is atomic or volatile, the other is not, and nothing
            orders them
 """
-    assert faults.of_simulator(said) == ["data race, exercise.cu:4 and exercise.cu:3: one of them is atomic or volatile, the other is not, and nothing orders them"]
+    assert faults.of_simulator(said) == [
+        "data race, exercise.cu:4 and exercise.cu:3: one of them is atomic or volatile, the other is not, and nothing orders them"
+    ]
 
 
 # Stands for a Catch2 binary whose first test case does not end.

@@ -185,7 +185,10 @@ def test_a_failing_call_is_shown_in_the_learners_file(open_trainer, course):
     trainer = open_trainer("02-06")
     trainer.until("Your prediction:")
     trainer.type("\x1b")
-    save(course, '#include "common/cu.hpp"\n#include <functional>\nvoid in_worker(const std::function<void()>&) {\n  CU_THROW(cuCtxSetCurrent((CUcontext)1));\n}\n')
+    save(
+        course,
+        '#include "common/cu.hpp"\n#include <functional>\nvoid in_worker(const std::function<void()>&) {\n  CU_THROW(cuCtxSetCurrent((CUcontext)1));\n}\n',
+    )
     trainer.until(f"✗ {FIRST}", "exercise.cpp:4 CU_THROW(cuCtxSetCurrent((CUcontext)1));", "CUDA_ERROR_INVALID_CONTEXT")
 
 
@@ -194,7 +197,9 @@ def test_a_crash_is_shown_in_the_learners_file(open_trainer, course):
     trainer.until("Your prediction:")
     trainer.type("\x1b")
     save(course, "#include <functional>\nstatic void crash(int* p) {\n  *p = 1;\n}\nvoid in_worker(const std::function<void()>&) {\n  crash(nullptr);\n}\n")
-    trainer.until(f"✗ {FIRST}", "exercise.cpp:3 *p = 1;", "killed by signal 11 (Segmentation fault) during this test case, in exercise.cpp:3", gone=["frames:", "+0x"])
+    trainer.until(
+        f"✗ {FIRST}", "exercise.cpp:3 *p = 1;", "killed by signal 11 (Segmentation fault) during this test case, in exercise.cpp:3", gone=["frames:", "+0x"]
+    )
     save(course, "#include <functional>\n#include <thread>\nvoid in_worker(const std::function<void()>& work) {\n  std::thread other(work);\n}\n")
     trainer.until("was a std::thread not joined?", "exercise.cpp:5 }")
 
@@ -348,7 +353,15 @@ def test_a_line_that_breaks_loses_nothing(open_trainer, course):
 @pytest.mark.parametrize("columns, lines", [(80, 24), (60, 16), (132, 50)])
 def test_no_line_is_wider_than_the_terminal_and_the_keys_are_always_there(open_trainer, course, columns, lines):
     trainer = open_trainer("02-06", columns=columns, lines=lines)
-    for keys, wait in (("", "Your prediction"), ("\x1b", "? help"), ("h", "Hint:"), ("t", "arrows, Space scroll"), ("ql", "Enter open it"), ("q?", "Keys"), ("q", "? help")):
+    for keys, wait in (
+        ("", "Your prediction"),
+        ("\x1b", "? help"),
+        ("h", "Hint:"),
+        ("t", "arrows, Space scroll"),
+        ("ql", "Enter open it"),
+        ("q?", "Keys"),
+        ("q", "? help"),
+    ):
         trainer.type(keys)
         frame = trainer.until(wait)
         rows = frame.split("\n")
@@ -461,7 +474,11 @@ def test_the_trainer_can_show_every_lesson(lesson):
 
 
 def test_a_hint_is_shown_sentence_by_sentence():
-    assert reading.steps("Use `a.b` first. It is 3.5 wide, e.g. here. Then:\n\n```cpp\nint a. B;\n```\n") == ["Use `a.b` first.", "It is 3.5 wide, e.g. here.", "Then:\n\n```cpp\nint a. B;\n```"]
+    assert reading.steps("Use `a.b` first. It is 3.5 wide, e.g. here. Then:\n\n```cpp\nint a. B;\n```\n") == [
+        "Use `a.b` first.",
+        "It is 3.5 wide, e.g. here.",
+        "Then:\n\n```cpp\nint a. B;\n```",
+    ]
 
 
 def test_places_of_compilers_reports_and_tracebacks_are_found():
@@ -507,7 +524,10 @@ def test_progress_is_outside_of_build_and_of_git(course):
 
 
 def test_writers_at_the_same_time_lose_nothing(own_progress):
-    writers = [threading.Thread(target=lambda name=name: [progress.note_attempt(name, str(number).encode(), False) for number in range(20)]) for name in ("a", "b", "c")]
+    writers = [
+        threading.Thread(target=lambda name=name: [progress.note_attempt(name, str(number).encode(), False) for number in range(20)])
+        for name in ("a", "b", "c")
+    ]
     for writer in writers:
         writer.start()
     for writer in writers:

@@ -317,9 +317,27 @@ def lanes_that_store(film):
 
 
 ANSWERS = [
-    ("02-who-am-i", "", "record_thread", lambda film: {access[5] for step in film["steps"] for access in step[5] if access[1] == "write"} == {5}, "Each store touches 5 sectors"),
-    ("03-vector-add", "kernel=add block=3", "add", lambda film: lanes_that_store(film) == [32] * 7 + [8], "Warps 0 to 6 store their sums with all 32 lanes, and warp 7 with only 8"),
-    ("07-shared-memory", "", "reverse_static", lambda film: [event[2] for event in film["events"] if event[1] == "waits"] == list(range(8)), "Warp 0 is the first to wait"),
+    (
+        "02-who-am-i",
+        "",
+        "record_thread",
+        lambda film: {access[5] for step in film["steps"] for access in step[5] if access[1] == "write"} == {5},
+        "Each store touches 5 sectors",
+    ),
+    (
+        "03-vector-add",
+        "kernel=add block=3",
+        "add",
+        lambda film: lanes_that_store(film) == [32] * 7 + [8],
+        "Warps 0 to 6 store their sums with all 32 lanes, and warp 7 with only 8",
+    ),
+    (
+        "07-shared-memory",
+        "",
+        "reverse_static",
+        lambda film: [event[2] for event in film["events"] if event[1] == "waits"] == list(range(8)),
+        "Warp 0 is the first to wait",
+    ),
     ("08-warps", "", "part", lambda film: lanes_that_store(film) == [24, 8, 32], "the `else` side, 24 lanes are active"),
     ("20-reduction", "", "interleaved", lambda film: passes(film) == 150, "150 passes in `interleaved`"),
     ("20-reduction", "", "sequential", lambda film: passes(film) == 45, "45 in `sequential`"),

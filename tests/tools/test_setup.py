@@ -68,7 +68,9 @@ class House:
         package = self.folder / "python" / "pip"
         package.mkdir(parents=True)
         (package / "__init__.py").touch()
-        (package / "__main__.py").write_text(f"import subprocess, sys; sys.exit(subprocess.run(['sh', '-c', {FIND_TARGET + script!r}, 'pip', *sys.argv[1:]]).returncode)\n")
+        (package / "__main__.py").write_text(
+            f"import subprocess, sys; sys.exit(subprocess.run(['sh', '-c', {FIND_TARGET + script!r}, 'pip', *sys.argv[1:]]).returncode)\n"
+        )
         self.environment["PYTHONPATH"] = f"common:{package.parent}"
 
 
@@ -97,7 +99,9 @@ def test_a_toolkit_may_be_where_make_and_the_shell_read_something_else(house, pl
     ended = house.set_up(CUDA_HOME=str(home))
     assert ended.returncode == 0, ended.stderr
     makefile = "include build/setup.mk\n$(foreach name,NVCC CUDA_INCLUDE CUDA_VERSION,$(info $($(name))))\nall: ; @ls $(NVCC)\n"
-    by_make = subprocess.run(["make", "-f", "-", "-s"], cwd=house.root, input=makefile, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]})
+    by_make = subprocess.run(
+        ["make", "-f", "-", "-s"], cwd=house.root, input=makefile, capture_output=True, text=True, check=True, env={"PATH": os.environ["PATH"]}
+    )
     found = house.found()
     assert by_make.stdout.split() == [found["NVCC"], found["CUDA_INCLUDE"], "12040", found["NVCC"]]
     assert os.path.samefile(house.root / found["CUDA_INCLUDE"], home / "include")
@@ -286,7 +290,11 @@ def test_what_cannot_be_fetched_is_said_and_nothing_is_kept(house, script, reaso
 
 def test_without_room_nothing_is_tried(house, capsys):
     house.packages("touch tried\n")
-    with mock.patch.object(fetch, "free_megabytes", lambda _: 100), mock.patch.dict(os.environ, XDG_CACHE_HOME=str(house.folder / "cache")), mock.patch.object(fetch, "ROOT", house.root):
+    with (
+        mock.patch.object(fetch, "free_megabytes", lambda _: 100),
+        mock.patch.dict(os.environ, XDG_CACHE_HOME=str(house.folder / "cache")),
+        mock.patch.object(fetch, "ROOT", house.root),
+    ):
         with pytest.raises(fetch.Missing, match="has 100 MB free, but 1200 MB are needed.*XDG_CACHE_HOME=/another/folder"):
             fetch.fetch("cuda", 1200, "toolkit", "Fetching", lambda part: pytest.fail("it was tried"))
 
@@ -316,7 +324,8 @@ def test_servers_that_do_not_answer_are_asked_once_and_again_after_some_minutes(
     def tried():
         (house.folder / "asked").write_text("")
         ended = house.set_up("pytest", "tools", "torch", CUDA_HOME=home, http_proxy="http://127.0.0.1:9")
-        assert ended.stderr.count("the package servers cannot be reached. ") >= 4 and ended.stderr.count("or at once after: rm build/unreachable") == 1, ended.stderr
+        assert ended.stderr.count("the package servers cannot be reached. ") >= 4, ended.stderr
+        assert ended.stderr.count("or at once after: rm build/unreachable") == 1, ended.stderr
         asked = (house.folder / "asked").read_text().split()
         assert ended.stderr.count("Fetching pytest") == len(asked) and "Fetching rich" not in ended.stderr, ended.stderr
         return asked
@@ -329,10 +338,15 @@ def test_servers_that_do_not_answer_are_asked_once_and_again_after_some_minutes(
     assert tried() == ["pip"]
 
 
-@pytest.mark.parametrize(("download", "commands"), [(NO_NAMES, ["download"]), ("echo Unable to locate package; exit 100\n", ["download", "update", "download"])])
+@pytest.mark.parametrize(
+    ("download", "commands"), [(NO_NAMES, ["download"]), ("echo Unable to locate package; exit 100\n", ["download", "update", "download"])]
+)
 def test_an_apt_get_without_names_is_given_up_for_all_packages(house, download, commands):
     with made_up_debian(house, "none") as part:
-        house.command("apt-get", f'for last in "$@"; do case $last in update|download) echo $last >> {house.folder}/asked ;; esac; done\ncase "$*" in *update*) {NO_NAMES.replace("100", "0")};; esac\n{download}')
+        house.command(
+            "apt-get",
+            f'for last in "$@"; do case $last in update|download) echo $last >> {house.folder}/asked ;; esac; done\ncase "$*" in *update*) {NO_NAMES.replace("100", "0")};; esac\n{download}',
+        )
         (house.root / "build").mkdir()
         for package in ("catch2", "chromium"):
             with pytest.raises(fetch.Missing, match="the package servers cannot be reached"):
@@ -362,7 +376,10 @@ def test_an_interruption_leaves_nothing_and_stops_what_was_started(house, number
     heed = lambda: signal.signal(number, signal.SIG_DFL)
     running = subprocess.Popen(SET_UP, cwd=house.root, env=house.environment, stderr=subprocess.PIPE, text=True, preexec_fn=heed)
     pids = []
-    until("the download did not begin", lambda: pids or pids.extend(path.read_text().strip() for path in house.cache.glob("part.*/files/pid") if path.read_text().strip()))
+    until(
+        "the download did not begin",
+        lambda: pids or pids.extend(path.read_text().strip() for path in house.cache.glob("part.*/files/pid") if path.read_text().strip()),
+    )
     running.send_signal(number)
     said = running.communicate(timeout=60)[1]
     assert running.returncode == 130 and "Interrupted: no incomplete files were kept." in said and "Traceback" not in said, said
@@ -434,7 +451,9 @@ def test_progress_is_said_while_a_command_runs(house, capsys):
     assert "  still fetching: 1 s, 0 MB downloaded, 0 MB unpacked" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("has_pip", "advice"), [(True, "Type: python3 -m pip install torch"), (False, "Type: sudo apt-get install python3-venv; python3 -m venv env;")])
+@pytest.mark.parametrize(
+    ("has_pip", "advice"), [(True, "Type: python3 -m pip install torch"), (False, "Type: sudo apt-get install python3-venv; python3 -m venv env;")]
+)
 def test_where_there_is_no_pip_the_advice_says_how_to_get_one(has_pip, advice):
     with mock.patch.object(fetch, "has_pip", lambda: has_pip):
         assert environment.pip_advice("torch").startswith(advice)
@@ -443,10 +462,16 @@ def test_where_there_is_no_pip_the_advice_says_how_to_get_one(has_pip, advice):
 @contextlib.contextmanager
 def made_up_debian(house, wheel):
     """No pip in Python, and an apt-get whose package contains `wheel`."""
-    house.command("apt-get", f'echo "$@" >> {house.folder}/asked; [ -e {house.folder}/lists ] || case "$*" in *update*) touch {house.folder}/lists ;; *) echo "E: Unable to locate package" >&2; exit 100 ;; esac; touch package.deb\n')
-    house.command("dpkg", f'mkdir -p $3/usr/share/python-wheels; cp {wheel} $3/usr/share/python-wheels/pip-1-py3-none-any.whl\n')
+    house.command(
+        "apt-get",
+        f'echo "$@" >> {house.folder}/asked; [ -e {house.folder}/lists ] || case "$*" in *update*) touch {house.folder}/lists ;; *) echo "E: Unable to locate package" >&2; exit 100 ;; esac; touch package.deb\n',
+    )
+    house.command("dpkg", f"mkdir -p $3/usr/share/python-wheels; cp {wheel} $3/usr/share/python-wheels/pip-1-py3-none-any.whl\n")
     (house.folder / "part").mkdir()
-    with mock.patch.object(fetch, "has_pip", lambda: False), mock.patch("glob.glob", lambda pattern: [str(path) for path in house.folder.glob("pip-*.whl")] if pattern.startswith(str(house.folder)) else []):
+    with (
+        mock.patch.object(fetch, "has_pip", lambda: False),
+        mock.patch("glob.glob", lambda pattern: [str(path) for path in house.folder.glob("pip-*.whl")] if pattern.startswith(str(house.folder)) else []),
+    ):
         here = mock.patch.object(fetch, "ROOT", house.root)
         with here, mock.patch.object(fetch, "offline", lambda: False), mock.patch.dict(os.environ, PATH=f"{house.bin}:{os.environ['PATH']}"):
             yield fetch.Part(str(house.folder / "part"))
@@ -456,7 +481,9 @@ def test_debians_python_without_pip_gets_one_from_the_distribution_without_root(
     wheel = house.folder / "pip"
     (wheel / "pip").mkdir(parents=True)
     (wheel / "pip/__init__.py").touch()
-    (wheel / "pip/__main__.py").write_text("import pathlib, sys\npathlib.Path(sys.argv[sys.argv.index('--target') + 1], 'installed').write_text(' '.join(sys.argv))\n")
+    (wheel / "pip/__main__.py").write_text(
+        "import pathlib, sys\npathlib.Path(sys.argv[sys.argv.index('--target') + 1], 'installed').write_text(' '.join(sys.argv))\n"
+    )
     archive = shutil.make_archive(str(house.folder / "wheel"), "zip", wheel)
     with made_up_debian(house, archive) as part:
         fetch.pip(part, "a-package==1")
@@ -509,7 +536,9 @@ def test_pytorch_of_the_users_own_environment_is_used_where_it_is(house):
     (packages / "torch.pth").write_text(f"{checkout}\n")
     house.packages("mkdir -p $target/setuptools $target/bin; touch $target/bin/ninja\n")
     command = [house.folder / "env/bin/python3", *SET_UP[1:], "torch"]
-    ended = subprocess.run(command, cwd=house.root, env={**house.environment, "CUDA_HOME": str(house.toolkit("cuda"))}, capture_output=True, text=True, check=False)
+    ended = subprocess.run(
+        command, cwd=house.root, env={**house.environment, "CUDA_HOME": str(house.toolkit("cuda"))}, capture_output=True, text=True, check=False
+    )
     found = house.found()
     assert ended.returncode == 0 and "Fetching a private one" not in ended.stderr, ended.stderr
     assert "torchvision is not installed, and the pinned one is built for PyTorch 2.13.0, not 9.9." in ended.stderr
@@ -522,7 +551,9 @@ def test_ours_comes_before_the_users_and_what_matplotlib_brings_after_it(house):
     (packages,) = (house.folder / "env").glob("lib/python*/site-packages")
     for name in ("pytest", "numpy"):
         (packages / f"{name}.py").write_text("who = 'theirs'\n")
-    house.packages('case "$*" in *plots.txt*) names="numpy matplotlib" ;; *) names=pytest ;; esac; for name in $names; do echo "who = \'ours\'" > $target/$name.py; done\n')
+    house.packages(
+        'case "$*" in *plots.txt*) names="numpy matplotlib" ;; *) names=pytest ;; esac; for name in $names; do echo "who = \'ours\'" > $target/$name.py; done\n'
+    )
     python = house.root / "build/python/bin/python3"
     for break_it in (lambda: None, lambda: (python.unlink(), python.symlink_to("/no/where"))):
         break_it()

@@ -205,9 +205,7 @@ def test_a_lesson_has_its_sections_in_order():
         assert texts.misshapen(readme, A_LESSON.replace("**Which context is current?**", "Contexts.")) == [
             "below the title, it does not begin with a question in bold"
         ]
-        assert texts.misshapen(readme, A_LESSON.replace("**References.**", "See")) == [
-            "it has no paragraph that begins with **References.**"
-        ]
+        assert texts.misshapen(readme, A_LESSON.replace("**References.**", "See")) == ["it has no paragraph that begins with **References.**"]
 
 
 def test_a_bold_term_links_to_the_glossary():
@@ -234,6 +232,6 @@ def test_a_part_beside_a_target_is_known():
 
 def test_what_make_would_refuse_is_not_shown():
     path = ROOT / "02-context" / "README.md"
-    said = "`make book 02-context` `make 02-03 DEVICE=gpu` `make 02-03 COLOR=red` `make see 02-03 ONLY=\"kernel=a block=3\"`"
+    said = '`make book 02-context` `make 02-03 DEVICE=gpu` `make 02-03 COLOR=red` `make see 02-03 ONLY="kernel=a block=3"`'
     known = {"book", "see", "02-context", "02-context/03-current"}
     assert texts.broken_targets(path, said, known) == ["make book takes no part of the course: make book 02-context", "make has no variable COLOR=red"]

@@ -46,7 +46,6 @@ REFUSED = {
 }
 
 
-
 def make(*words, folder=ROOT, **environment):
     """make, as if typed: what a make above us was given is not given to this one."""
     given = (*build.FROM_MAKE, "CXX", "DEVICE", "PYTHONPATH")
@@ -82,7 +81,9 @@ runpy.run_module("course", run_name="__main__")
 """
 
 
-@pytest.mark.parametrize("program, sentence", [("#!/bin/sh\nexit 127\n", "No working python3 was found"), (OLD, "is Python 3.8, and the course needs 3.9 or newer")])
+@pytest.mark.parametrize(
+    "program, sentence", [("#!/bin/sh\nexit 127\n", "No working python3 was found"), (OLD, "is Python 3.8, and the course needs 3.9 or newer")]
+)
 def test_a_python_that_is_missing_or_too_old_is_reported_before_anything_is_built(program, sentence):
     with tempfile.TemporaryDirectory() as folder:
         python = pathlib.Path(folder) / "python3"
@@ -114,7 +115,9 @@ def test_a_number_names_a_chapter_or_a_lesson(typed, folder, meant):
         assert ended.returncode == 0 and shown in ended.stdout, (words, folder, ended.stdout[-300:], ended.stderr)
 
 
-@pytest.mark.parametrize("words, part", [([], "run 02-context/03-current"), (["check"], "check 02-context/03-current"), (["test"], "test 02-context/03-current")])
+@pytest.mark.parametrize(
+    "words, part", [([], "run 02-context/03-current"), (["check"], "check 02-context/03-current"), (["test"], "test 02-context/03-current")]
+)
 def test_in_a_lessons_folder_a_target_means_that_lesson(words, part):
     ended = make("-n", *words, folder=ROOT / "02-context/03-current")
     assert ended.returncode == 0 and f"python3 -m course {part}\n" in ended.stdout, ended.stdout + ended.stderr
@@ -197,7 +200,9 @@ def test_a_step_that_takes_long_is_shown_when_it_begins():
     """make holds back what a step prints until the step has ended."""
     rules = (ROOT / "common/make/lessons.mk").read_text(encoding="utf-8")
     rules = rules[rules.index("define step_begins") : rules.index("endef") + 6]
-    made = rules + "a: file\n\t$(call step_begins,compile)\n\t@while [ ! -e b ]; do sleep 0.01; done; echo a has ended\nb: ; @sleep 0.3; touch b; echo b\nfile:\n"
+    made = (
+        rules + "a: file\n\t$(call step_begins,compile)\n\t@while [ ! -e b ]; do sleep 0.01; done; echo a has ended\nb: ; @sleep 0.3; touch b; echo b\nfile:\n"
+    )
     with tempfile.TemporaryDirectory() as folder:
         command = ["make", "-j2", "--output-sync=target", "QUIET=yes", "-f", "-", "a", "b"]
         ended = subprocess.run(command, input=made, cwd=folder, env={"PATH": os.environ["PATH"]}, capture_output=True, text=True)
@@ -215,8 +220,12 @@ def test_a_dry_run_says_what_would_be_built_again_and_writes_nothing():
 def test_a_single_lesson_shows_its_commands_and_several_show_progress():
     wanted = ["-n", "-B", "-o", build.SIMULATOR, "wanted", f"WANTED={' '.join(build.program_targets('04-kernels/03-vector-add'))}"]
     one, several = (build.call([*wanted, *quiet], stdout=subprocess.PIPE).stdout for quiet in ([], ["QUIET=yes"]))
-    assert re.search(r"^build/toolkit/bin/nvcc -ptx .* 04-kernels/03-vector-add/kernels.cu -o build/04-kernels/03-vector-add/kernels.ptx$", one, re.MULTILINE), one
-    assert re.search(r"^g\+\+ -pthread build/04-kernels/03-vector-add/main.o -o build/04-kernels/03-vector-add/main -Lbuild/simulator -lcuda *$", one, re.MULTILINE), one
+    assert re.search(
+        r"^build/toolkit/bin/nvcc -ptx .* 04-kernels/03-vector-add/kernels.cu -o build/04-kernels/03-vector-add/kernels.ptx$", one, re.MULTILINE
+    ), one
+    assert re.search(
+        r"^g\+\+ -pthread build/04-kernels/03-vector-add/main.o -o build/04-kernels/03-vector-add/main -Lbuild/simulator -lcuda *$", one, re.MULTILINE
+    ), one
     assert "'compile' '04-kernels/03-vector-add/main.cpp'" in several and "'compile'" not in one, several
 
 
@@ -250,7 +259,13 @@ def test_the_makefile_can_be_read_in_one_go():
 
 def test_no_function_of_make_has_a_comment_in_it_for_an_older_make():
     """GNU make 4.2 ends the line at a # wherever it stands; 4.3 and later know better."""
-    for rules in [ROOT / "Makefile", *ROOT.glob("common/make/*.mk"), ROOT / "common/folder.mk", ROOT / "common/simulator/Makefile", *ROOT.glob("*/*/lesson.mk")]:
+    for rules in [
+        ROOT / "Makefile",
+        *ROOT.glob("common/make/*.mk"),
+        ROOT / "common/folder.mk",
+        ROOT / "common/simulator/Makefile",
+        *ROOT.glob("*/*/lesson.mk"),
+    ]:
         for line in rules.read_text(encoding="utf-8").splitlines():
             assert line.startswith(("#", "\t")) or not re.search(r"\$\([^#]*[^\\#]#", line), (rules, line)
 

@@ -130,9 +130,7 @@ def ask(machine: Machine, found: Driver, library: Found) -> None:
 def asked(name: str, environment: dict[str, str]) -> tuple[list[tuple[str, str]], str]:
     """The facts that a driver's library reports, or the reason why it reports none."""
     try:
-        ended = subprocess.run(
-            [sys.executable, "-c", ASK, name], env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
-        )
+        ended = subprocess.run([sys.executable, "-c", ASK, name], env=environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return [], f"it does not respond within {LIMIT} seconds"
     refused = re.search(r"unloadable=(.*)", ended.stderr)

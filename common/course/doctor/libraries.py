@@ -131,9 +131,7 @@ def asked(machine: Machine, library: Library) -> str:
     function, read = ASK[library.name]
     code = f"import ctypes as c, sys; i = c.c_int; f = getattr(c.CDLL(sys.argv[1]), '{function}'); {read}"
     try:
-        ended = subprocess.run(
-            [sys.executable, "-c", code, machine.outside(library.path)], capture_output=True, text=True, timeout=LIMIT, check=False
-        )
+        ended = subprocess.run([sys.executable, "-c", code, machine.outside(library.path)], capture_output=True, text=True, timeout=LIMIT, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return ended.stdout.strip()

@@ -101,9 +101,7 @@ class Machine:
             return None
         words = [self.outside(path) if self.root else path, *command[1:]]
         try:
-            ended = subprocess.run(
-                words, env=self.environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False
-            )
+            ended = subprocess.run(words, env=self.environment, capture_output=True, text=True, errors="replace", timeout=LIMIT, check=False)
         except (OSError, subprocess.TimeoutExpired):
             return None
         return ended.stdout if ended.returncode == 0 else None

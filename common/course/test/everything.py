@@ -279,7 +279,7 @@ class Test:
         came = self.side_by_side(lambda pair: self.proven(pair[1].only, lambda: self.try_edit(pair[1])), edits, lambda pair: pair[0])
         for (_, edit), what in zip(edits, came):
             self.note_proven(edit.name, edit.only, what)
-        self.count.group("texts: the edits of \"Break it\"")
+        self.count.group('texts: the edits of "Break it"')
 
     def try_edit(self, edit):
         if edit.problem:
@@ -391,9 +391,7 @@ class Test:
             for header in headers:
                 flags = "-std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I.".split() + (["-isystem", include] if include else [])
                 source = f'#include "common/{header.name}"\n'
-                ended = subprocess.run(
-                    compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True
-                )
+                ended = subprocess.run(compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True)
                 name = f"common/{header.name} compiles alone with {compiler}"
                 failed = ended.returncode != 0
                 self.count.note(name, ended.stderr if failed and include else None, setup()["WITHOUT_TOOLKIT"] if failed else None)

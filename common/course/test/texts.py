@@ -33,7 +33,6 @@ WORDS_OF_A_LADDER = 1800  # in a lesson that measures, where each rung has its f
 GLOSSARY = "common/glossary.md"
 
 
-
 class Problem(Exception):
     """What a text says that is not so."""
 
@@ -47,9 +46,7 @@ def pattern(shown, varies):
     if not present:
         return re.escape(shown.rstrip())
     pieces = re.split("(" + "|".join(re.escape(literal) for literal in present) + ")", shown.rstrip())
-    return "".join(
-        ".*?" if number % 2 else re.sub(r"(?:\\ )+", r" *", re.escape(piece)) for number, piece in enumerate(pieces)
-    )
+    return "".join(".*?" if number % 2 else re.sub(r"(?:\\ )+", r" *", re.escape(piece)) for number, piece in enumerate(pieces))
 
 
 def compare(shown, printed, varies):
@@ -223,9 +220,7 @@ class Edit:
         if ended.returncode:  # make tells, as course/run.py does
             printed_lines.append(f"FAILED: {self.lesson} {how_it_ended(ended.returncode)}")
         for line in self.block.lines if self.block else []:
-            if line.strip() and not any(
-                re.search(pattern(line.strip(), self.block.varies()), printed) for printed in printed_lines
-            ):
+            if line.strip() and not any(re.search(pattern(line.strip(), self.block.varies()), printed) for printed in printed_lines):
                 raise Problem(f"not printed: {line}\nprinted ({how_it_ended(ended.returncode)}):\n{ended.stdout.rstrip()}")
 
 
@@ -401,7 +396,9 @@ def misquoted(path, content):
             continue
         contents = contents or [file.read_text(encoding="utf-8", errors="replace").splitlines() for file in sources]
         if not any(occurs_in(unindented(block.lines), lines) for lines in contents):
-            problems.append(f"line {block.number}: this code is in no file of the lesson or of common/, and in none that the text links to:\n" + "\n".join(block.lines))
+            problems.append(
+                f"line {block.number}: this code is in no file of the lesson or of common/, and in none that the text links to:\n" + "\n".join(block.lines)
+            )
     return problems
 
 

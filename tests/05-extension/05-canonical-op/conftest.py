@@ -50,7 +50,9 @@ def host_code():
     @functools.cache
     def run(library, *names):
         program = pathlib.Path(__file__).with_name("host_code.py")
-        ended = subprocess.run([sys.executable, program, standin, library, *names], capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(standin)})
+        ended = subprocess.run(
+            [sys.executable, program, standin, library, *names], capture_output=True, text=True, env={**os.environ, "LD_PRELOAD": str(standin)}
+        )
         assert ended.returncode == 0, ended.stderr
         return json.loads(ended.stdout.splitlines()[-1])
 

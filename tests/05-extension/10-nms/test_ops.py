@@ -431,7 +431,9 @@ def test_deform_attention_rejects_invalid_input_with_a_clear_message() -> None:
     refused("2 levels need 4 sizes, not 2", op, value, sizes[:1], locations, weights)
     refused("sizes must not be negative: [6, 8, 1, -1]", op, value, [(6, 8), (1, -1)], locations, weights)
     refused("weights is torch.float32, but value is torch.float64", op, value, sizes, locations, weights.float())
-    refused("9 levels are too many. The limit is 8", op, value, sizes, locations.repeat(1, 1, 1, 9, 1, 1)[:, :, :, :9], weights.repeat(1, 1, 1, 9, 1)[:, :, :, :9])
+    refused(
+        "9 levels are too many. The limit is 8", op, value, sizes, locations.repeat(1, 1, 1, 9, 1, 1)[:, :, :, :9], weights.repeat(1, 1, 1, 9, 1)[:, :, :, :9]
+    )
 
 
 # ---- half types and autocast ---------------------------------------------------------------------------------------------
