@@ -1,5 +1,5 @@
 // The limits of an H200 (compute capability 9.0). Source: CUDA Programming Guide, "Compute Capabilities", and the
-// attributes that an H200's driver reports (state/attributes.cpp has all of them).
+// attributes that an H200's driver reports (state/devices/attributes.cpp has all of them).
 #pragma once
 #include "common/simulator/types.hpp"
 

@@ -1,8 +1,8 @@
 // The order of tasks, contexts' ends, and handles: the driver's state from inside.
-#include "common/simulator/state/context.hpp"
-#include "common/simulator/state/driver.hpp"
-#include "common/simulator/state/event.hpp"
-#include "common/simulator/state/thread.hpp"
+#include "common/simulator/state/contexts/context.hpp"
+#include "common/simulator/state/devices/driver.hpp"
+#include "common/simulator/state/streams/event.hpp"
+#include "common/simulator/state/streams/thread.hpp"
 #include "tests/catch.hpp"
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // Memory management: CUDA arrays and mipmapped arrays.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/arrays.hpp"
+#include "common/simulator/state/memory/arrays.hpp"
 
 #include <algorithm>
 

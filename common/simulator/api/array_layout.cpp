@@ -1,7 +1,7 @@
 // The layout of an array's memory (CUDA Driver API manual, "Memory Management"). Arrays with deferred mapping or
 // several planes are refused when they are made, so every query about them fails.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/arrays.hpp"
+#include "common/simulator/state/memory/arrays.hpp"
 
 namespace cudasim {
 

@@ -13,10 +13,10 @@
 #pragma once
 #include "common/simulator/api/first_types.hpp"
 #include "common/simulator/names.hpp"
-#include "common/simulator/state/context.hpp"
-#include "common/simulator/state/driver.hpp"
-#include "common/simulator/state/errors.hpp"
-#include "common/simulator/state/failure.hpp"
+#include "common/simulator/state/contexts/context.hpp"
+#include "common/simulator/state/devices/driver.hpp"
+#include "common/simulator/state/errors/errors.hpp"
+#include "common/simulator/state/errors/failure.hpp"
 
 #ifndef DRIVER_CALL_LINKAGE
 #define DRIVER_CALL_LINKAGE

@@ -1,9 +1,9 @@
 // Stream capture (CUDA Driver API manual, "Stream Management").
-#include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/api/graph_parts.hpp"
-#include "common/simulator/state/thread.hpp"
+#include "common/simulator/state/streams/thread.hpp"
 
 #include <cstring>
 

@@ -7,14 +7,14 @@
 #include "common/simulator/hardware.hpp"
 #include "common/simulator/memory/address_space.hpp"
 #include "common/simulator/numbers.hpp"
-#include "common/simulator/state/capture.hpp"
-#include "common/simulator/state/context_flags.hpp"
-#include "common/simulator/state/coredump.hpp"
-#include "common/simulator/state/event.hpp"
-#include "common/simulator/state/first_contexts.hpp"
-#include "common/simulator/state/green.hpp"
-#include "common/simulator/state/pools.hpp"
-#include "common/simulator/state/thread.hpp"
+#include "common/simulator/state/contexts/context_flags.hpp"
+#include "common/simulator/state/contexts/coredump.hpp"
+#include "common/simulator/state/contexts/first_contexts.hpp"
+#include "common/simulator/state/contexts/green.hpp"
+#include "common/simulator/state/memory/pools.hpp"
+#include "common/simulator/state/streams/capture.hpp"
+#include "common/simulator/state/streams/event.hpp"
+#include "common/simulator/state/streams/thread.hpp"
 
 #include <algorithm>
 

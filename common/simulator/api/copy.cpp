@@ -1,9 +1,9 @@
 // Memory management: copies of every kind.
-#include "common/simulator/state/transfer.hpp"
+#include "common/simulator/state/memory/transfer.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/arrays.hpp"
-#include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/memory/arrays.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Core dump settings (CUDA Driver API manual, "Coredump Attributes Control API").
-#include "common/simulator/state/coredump.hpp"
+#include "common/simulator/state/contexts/coredump.hpp"
 
 #include "common/simulator/api/call.hpp"
 

@@ -1,7 +1,7 @@
 // Devices (CUDA Driver API manual, "Device Management", "Device Management [DEPRECATED]", the queries of "Peer Context
 // Memory Access").
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/arrays.hpp"
+#include "common/simulator/state/memory/arrays.hpp"
 
 #include <algorithm>
 #include <cstdio>

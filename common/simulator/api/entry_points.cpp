@@ -2,7 +2,7 @@
 #include "common/simulator/api/entry_points.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/caller.hpp"
+#include "common/simulator/state/reports/caller.hpp"
 #include "common/simulator/variables.hpp"
 
 #include <algorithm>

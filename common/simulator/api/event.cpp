@@ -1,9 +1,9 @@
 // Events (CUDA Driver API manual, "Event Management").
-#include "common/simulator/state/event.hpp"
+#include "common/simulator/state/streams/event.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/capture.hpp"
-#include "common/simulator/state/graph.hpp"
+#include "common/simulator/state/graphs/graph.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 namespace cudasim {
 

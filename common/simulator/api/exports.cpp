@@ -4,8 +4,8 @@
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/api/entry_points.hpp"
 #include "common/simulator/api/guard.hpp"
-#include "common/simulator/state/first_contexts.hpp"
-#include "common/simulator/state/print.hpp"
+#include "common/simulator/state/contexts/first_contexts.hpp"
+#include "common/simulator/state/reports/print.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -2,10 +2,10 @@
 // cuMemExportToShareableHandle can be imported, of this process or another. Semaphores cannot be imported, so every
 // handle of one is invalid.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/allocations.hpp"
-#include "common/simulator/state/arrays.hpp"
-#include "common/simulator/state/registry.hpp"
-#include "common/simulator/state/shared_memory.hpp"
+#include "common/simulator/state/errors/registry.hpp"
+#include "common/simulator/state/memory/allocations.hpp"
+#include "common/simulator/state/memory/arrays.hpp"
+#include "common/simulator/state/processes/shared_memory.hpp"
 
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 //
 // Each converts its arguments and does what the second version does. exports.cpp has asked for such a context before.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/allocations.hpp"
+#include "common/simulator/state/memory/allocations.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Describes the driver's functions once: writes functions.inc and state/enumerators.inc from the toolkit's headers.
+"""Describes the driver's functions once: writes functions.inc and state/reports/enumerators.inc from the toolkit's headers.
 
     functions.py INCLUDE...           writes both tables from the headers in these folders, the newest toolkit first
     functions.py --check INCLUDE...   lists the functions that these headers have and functions.inc lacks
@@ -19,7 +19,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FUNCTIONS = os.path.join(HERE, "functions.inc")
-ENUMERATORS = os.path.join(HERE, "..", "state", "enumerators.inc")
+ENUMERATORS = os.path.join(HERE, "..", "state", "reports", "enumerators.inc")
 README = os.path.join(HERE, "..", "README.md")
 OLDEST_TOOLKIT = 12000
 

@@ -1,7 +1,7 @@
 // Executable graphs: made, launched, changed (CUDA Driver API manual, "Graph Management").
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/api/graph_parts.hpp"
-#include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include <algorithm>
 #include <cstdio>

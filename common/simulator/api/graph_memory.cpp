@@ -1,5 +1,5 @@
 // How much memory graphs hold (CUDA Driver API manual, "Graph Management": cuDevice*GraphMem*).
-#include "common/simulator/state/graph_memory.hpp"
+#include "common/simulator/state/memory/graph_memory.hpp"
 
 #include "common/simulator/api/call.hpp"
 

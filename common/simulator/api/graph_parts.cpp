@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "common/simulator/state/driver.hpp"
-#include "common/simulator/state/library.hpp"
-#include "common/simulator/state/memory_operations.hpp"
-#include "common/simulator/state/transfer.hpp"
+#include "common/simulator/state/devices/driver.hpp"
+#include "common/simulator/state/memory/transfer.hpp"
+#include "common/simulator/state/modules/library.hpp"
+#include "common/simulator/state/streams/memory_operations.hpp"
 
 namespace cudasim {
 namespace {

@@ -1,7 +1,7 @@
 // Between the manual's structures of node parameters and a graph's parts. Throws CUDA_ERROR_INVALID_VALUE for what a
 // node cannot be.
 #pragma once
-#include "common/simulator/state/graph.hpp"
+#include "common/simulator/state/graphs/graph.hpp"
 
 namespace cudasim {
 

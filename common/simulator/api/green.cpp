@@ -1,11 +1,11 @@
 // Green contexts (CUDA Driver API manual, "Green Contexts").
-#include "common/simulator/state/green.hpp"
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/capture.hpp"
-#include "common/simulator/state/event.hpp"
-#include "common/simulator/state/green.hpp"
-#include "common/simulator/state/primary.hpp"
-#include "common/simulator/state/thread.hpp"
+#include "common/simulator/state/contexts/green.hpp"
+#include "common/simulator/state/contexts/green.hpp"
+#include "common/simulator/state/contexts/primary.hpp"
+#include "common/simulator/state/streams/capture.hpp"
+#include "common/simulator/state/streams/event.hpp"
+#include "common/simulator/state/streams/thread.hpp"
 
 #include <algorithm>
 

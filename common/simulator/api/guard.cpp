@@ -1,10 +1,10 @@
 #include "common/simulator/api/guard.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/leaks.hpp"
-#include "common/simulator/state/logs.hpp"
-#include "common/simulator/state/timeline.hpp"
-#include "common/simulator/state/trace.hpp"
+#include "common/simulator/state/reports/leaks.hpp"
+#include "common/simulator/state/reports/logs.hpp"
+#include "common/simulator/state/reports/trace.hpp"
+#include "common/simulator/state/streams/timeline.hpp"
 #include "common/simulator/wanted.hpp"
 
 #include <cstdio>

@@ -1,9 +1,9 @@
 // Memory management: host memory that the device can reach: allocated page-locked, or registered.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/allocations.hpp"
-#include "common/simulator/state/capture.hpp"
-#include "common/simulator/state/pools.hpp"
-#include "common/simulator/state/transfer.hpp"
+#include "common/simulator/state/memory/allocations.hpp"
+#include "common/simulator/state/memory/pools.hpp"
+#include "common/simulator/state/memory/transfer.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include <cstdio>
 #include <memory>

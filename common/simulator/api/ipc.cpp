@@ -1,11 +1,11 @@
 // Handles of memory and events for other processes (CUDA Driver API manual, "Memory Management": cuIpc*), and
 // descriptors of memory for other devices.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/allocations.hpp"
-#include "common/simulator/state/event.hpp"
-#include "common/simulator/state/shared_memory.hpp"
-#include "common/simulator/state/sharing.hpp"
-#include "common/simulator/state/virtual_memory.hpp"
+#include "common/simulator/state/memory/allocations.hpp"
+#include "common/simulator/state/memory/sharing.hpp"
+#include "common/simulator/state/memory/virtual_memory.hpp"
+#include "common/simulator/state/processes/shared_memory.hpp"
+#include "common/simulator/state/streams/event.hpp"
 
 #include <unistd.h>
 

@@ -1,11 +1,11 @@
 // Launching kernels and host functions (CUDA Driver API manual, "Execution Control").
-#include "common/simulator/state/launch.hpp"
+#include "common/simulator/state/launches/launch.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/capture.hpp"
-#include "common/simulator/state/event.hpp"
-#include "common/simulator/state/graph.hpp"
-#include "common/simulator/state/library.hpp"
+#include "common/simulator/state/graphs/graph.hpp"
+#include "common/simulator/state/modules/library.hpp"
+#include "common/simulator/state/streams/capture.hpp"
+#include "common/simulator/state/streams/event.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 // Launches of the first API (CUDA Driver API manual, "Execution Control [DEPRECATED]"): a function is given its block
 // shape and its parameters call by call, then launched. Old programs and bindings still use it.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/capture.hpp"
-#include "common/simulator/state/launch.hpp"
-#include "common/simulator/state/library.hpp"
+#include "common/simulator/state/launches/launch.hpp"
+#include "common/simulator/state/modules/library.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,10 +1,10 @@
 // Libraries and their kernels (CUDA Driver API manual, "Library Management"): code that belongs to no context and is
 // loaded into each when needed.
-#include "common/simulator/state/library.hpp"
+#include "common/simulator/state/modules/library.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/function_attributes.hpp"
-#include "common/simulator/state/image.hpp"
+#include "common/simulator/state/launches/function_attributes.hpp"
+#include "common/simulator/state/modules/image.hpp"
 
 #include <algorithm>
 

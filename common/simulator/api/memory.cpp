@@ -1,9 +1,9 @@
 // Memory management: device memory, linear and pitched, and how much there is of it.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/allocations.hpp"
-#include "common/simulator/state/capture.hpp"
-#include "common/simulator/state/graph_memory.hpp"
-#include "common/simulator/state/pools.hpp"
+#include "common/simulator/state/memory/allocations.hpp"
+#include "common/simulator/state/memory/graph_memory.hpp"
+#include "common/simulator/state/memory/pools.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 namespace cudasim {
 

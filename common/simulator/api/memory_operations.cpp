@@ -1,9 +1,9 @@
 // Stream memory operations (CUDA Driver API manual, "Stream Memory Operations"): a stream writes a word, or waits for
 // one to have a value. The second versions only; the first need a driver option that is off by default.
-#include "common/simulator/state/memory_operations.hpp"
+#include "common/simulator/state/streams/memory_operations.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/capture.hpp"
+#include "common/simulator/state/streams/capture.hpp"
 
 namespace cudasim {
 

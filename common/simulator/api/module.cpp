@@ -3,8 +3,8 @@
 //
 // Queries use the module's handle, whichever context is current; only loading needs a current context.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/function_attributes.hpp"
-#include "common/simulator/state/image.hpp"
+#include "common/simulator/state/launches/function_attributes.hpp"
+#include "common/simulator/state/modules/image.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,8 +1,8 @@
 // Occupancy (CUDA Driver API manual, "Occupancy").
-#include "common/simulator/state/occupancy.hpp"
+#include "common/simulator/state/launches/occupancy.hpp"
 
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/library.hpp"
+#include "common/simulator/state/modules/library.hpp"
 
 namespace cudasim {
 

@@ -1,8 +1,8 @@
 // Access to device memory by other devices (GPUDirect RDMA), asynchronous notifications, and the decompression engine.
 // The simulated machine has no such devices and sends no notifications.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/allocations.hpp"
-#include "common/simulator/state/registry.hpp"
+#include "common/simulator/state/errors/registry.hpp"
+#include "common/simulator/state/memory/allocations.hpp"
 
 namespace cudasim {
 

@@ -1,9 +1,9 @@
 // Queries about a pointer (CUDA Driver API manual, "Unified Addressing").
-#include "common/simulator/state/pointer.hpp"
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/allocations.hpp"
-#include "common/simulator/state/pools.hpp"
-#include "common/simulator/state/virtual_memory.hpp"
+#include "common/simulator/state/memory/allocations.hpp"
+#include "common/simulator/state/memory/pointer.hpp"
+#include "common/simulator/state/memory/pools.hpp"
+#include "common/simulator/state/memory/virtual_memory.hpp"
 
 #include <mutex>
 

@@ -1,6 +1,6 @@
 // Stream-ordered memory allocator: pools, and allocations from them, that other processes have, too.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/pools.hpp"
+#include "common/simulator/state/memory/pools.hpp"
 
 #include <cstring>
 

@@ -1,9 +1,9 @@
 // Primary contexts (CUDA Driver API manual, "Primary Context Management").
-#include "common/simulator/state/primary.hpp"
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/context_flags.hpp"
-#include "common/simulator/state/coredump.hpp"
-#include "common/simulator/state/primary.hpp"
+#include "common/simulator/state/contexts/context_flags.hpp"
+#include "common/simulator/state/contexts/coredump.hpp"
+#include "common/simulator/state/contexts/primary.hpp"
+#include "common/simulator/state/contexts/primary.hpp"
 
 namespace cudasim {
 

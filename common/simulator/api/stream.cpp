@@ -1,11 +1,11 @@
 // Streams (CUDA Driver API manual, "Stream Management"). Capture is in api/capture.cpp.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/capture.hpp"
-#include "common/simulator/state/event.hpp"
-#include "common/simulator/state/green.hpp"
-#include "common/simulator/state/launch.hpp"
-#include "common/simulator/state/pools.hpp"
-#include "common/simulator/state/thread.hpp"
+#include "common/simulator/state/contexts/green.hpp"
+#include "common/simulator/state/launches/launch.hpp"
+#include "common/simulator/state/memory/pools.hpp"
+#include "common/simulator/state/streams/capture.hpp"
+#include "common/simulator/state/streams/event.hpp"
+#include "common/simulator/state/streams/thread.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // Texture and surface objects. CUDA Driver API manual, "Texture Object Management", "Surface Object Management".
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/arrays.hpp"
-#include "common/simulator/state/sampled.hpp"
+#include "common/simulator/state/memory/arrays.hpp"
+#include "common/simulator/state/textures/sampled.hpp"
 
 #include <optional>
 

@@ -1,7 +1,7 @@
 // User objects (CUDA Driver API manual, "Graph Management": cuUserObject*): a destructor that runs when neither the
 // program nor any graph refers to the object.
 #include "common/simulator/api/call.hpp"
-#include "common/simulator/state/graph.hpp"
+#include "common/simulator/state/graphs/graph.hpp"
 
 namespace cudasim {
 

@@ -1,11 +1,11 @@
 // Virtual memory (CUDA Driver API manual, "Virtual Memory Management").
-#include "common/simulator/state/virtual_memory.hpp"
 #include "common/simulator/api/call.hpp"
 #include "common/simulator/numbers.hpp"
-#include "common/simulator/state/allocations.hpp"
-#include "common/simulator/state/registry.hpp"
-#include "common/simulator/state/shared_memory.hpp"
-#include "common/simulator/state/virtual_memory.hpp"
+#include "common/simulator/state/errors/registry.hpp"
+#include "common/simulator/state/memory/allocations.hpp"
+#include "common/simulator/state/memory/virtual_memory.hpp"
+#include "common/simulator/state/memory/virtual_memory.hpp"
+#include "common/simulator/state/processes/shared_memory.hpp"
 
 #include <sys/mman.h>
 

@@ -154,7 +154,7 @@ struct Global {  // a variable of the module in device memory
 
 // Kernels whose names begin so are the device runtime's own: launched by address, and not to be found by name.
 constexpr const char* kRuntimeKernels = "cudasim_";
-// The variable in which kernels store the parameters of those that they launch (state/children.hpp).
+// The variable in which kernels store the parameters of those that they launch (state/launches/children.hpp).
 constexpr const char* kChildTable = "cudasim_children";
 
 // A loaded module. Immutable once made; shared by every launch that runs it.

@@ -1,0 +1,80 @@
+// Grids that a kernel launches itself (dynamic parallelism): the device runtime (device_runtime.cpp) queues them.
+// They run after their parent's grid, which counts as done when they are. Nothing on the device can wait for a child
+// since the second version of dynamic parallelism, so no program sees that they begin late.
+#pragma once
+#include "common/simulator/exec/launch.hpp"
+#include "common/simulator/state/errors/failure.hpp"
+#include "common/simulator/types.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace cudasim {
+
+class Context;
+
+// A place in a module's memory where a kernel stores the parameters of a child, which it asks for before it launches.
+struct ChildPlace {
+  u32 state;  // 0: free, 1: being filled
+  u32 dynamic_shared;
+  u64 grid;  // %gridid of the parent
+  u64 function;
+  Dim3 blocks, threads;
+  u64 reserved[2];
+  std::byte parameters[4096];
+};
+static_assert(sizeof(ChildPlace) == 64 + 4096);
+constexpr u32 kPlaces = 2048;
+
+// All places of a program: an array of kPlaces.
+struct ChildTable {
+  ChildPlace* places = nullptr;  // null if the program has none
+  u64 address = 0;               // on the device
+};
+ChildTable child_table(const Program& program);
+
+// A free place for a child of the grid. Null if all are taken, or if the context's limit of pending launches is
+// reached: the places that have been taken, and the tail launches, count until they begin.
+ChildPlace* take_place(const Launch& parent);
+// `still_pending`: the launch goes on counting.
+void give_back(Context& context, ChildPlace& place, bool still_pending = false);
+
+// One launch.
+struct Child {
+  const Kernel* kernel;
+  Dim3 blocks, threads;
+  u32 dynamic_shared;
+  u64 stream;
+  std::vector<std::byte> parameters;
+  std::function<void()> then;  // when it has run; empty: nothing
+  bool counts = false;         // as a pending launch, until it begins
+};
+constexpr u64 kTailStream = 3;  // cudaStreamTailLaunch
+// The limit of pending launches counts children that have not ended. On hardware those of other streams may end while
+// their parent runs, and then count no longer: on an H200 (driver 580) one thread launched 10,240 with a limit of
+// 2,048, but exactly 2,048 tails, and exactly 2,048 that waited for their parent. Here such children always count as
+// ended.
+constexpr u32 kMostChildren = 1 << 20;  // of one grid
+
+// False if the grid has launched kMostChildren.
+bool put_in_line(u64 grid, Child child);
+
+// A variable that the device runtime has brought into a program; null if it has not.
+const Global* runtime_variable(const Program& program, std::string_view name);
+
+// The kernel at an address on the device; null if no kernel is there.
+const Kernel* kernel_at(const Program& program, u64 address);
+u64 address_of(const Kernel& kernel);
+
+// Why the device cannot have a child; empty if it can.
+std::string why_not(const Kernel& kernel, const ChildPlace& child);
+
+// Runs what the grid of `parent`, which has ended, has launched, in order, each with its own children. `run` runs a
+// grid.
+CUresult run_children(const Launch& parent, const std::function<CUresult(const Launch&)>& run);
+
+// Numbers grids: %gridid.
+u64 next_grid_id();
+
+}  // namespace cudasim

@@ -1,0 +1,268 @@
+#include "common/simulator/state/launches/launch.hpp"
+
+#include "common/simulator/hardware.hpp"
+#include "common/simulator/numbers.hpp"
+#include "common/simulator/state/contexts/context.hpp"
+#include "common/simulator/state/devices/driver.hpp"
+#include "common/simulator/state/launches/children.hpp"
+#include "common/simulator/state/launches/condition.hpp"
+#include "common/simulator/state/launches/device_runtime.hpp"
+#include "common/simulator/state/launches/occupancy.hpp"
+#include "common/simulator/state/streams/capture.hpp"
+#include "common/simulator/state/streams/timeline.hpp"
+#include "common/simulator/text.hpp"
+#include "common/simulator/watch/watch.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+namespace cudasim {
+namespace {
+
+std::string written(const Dim3& size) {
+  return std::to_string(size.x) + " x " + std::to_string(size.y) + " x " + std::to_string(size.z);
+}
+
+bool within(const Dim3& size, const Dim3& most) {
+  return size.count() != 0 && size.x <= most.x && size.y <= most.y && size.z <= most.z;
+}
+
+const std::vector<Code::Parameter>& parameters_of(const Function& function) {
+  return function.program->functions[function.kernel->function]->parameters;
+}
+
+// The grid's size is in clusters if the kernel has the directive .blocksareclusters, otherwise in blocks.
+Dim3 blocks_of(const Function& function, const LaunchShape& shape) {
+  if (!function.kernel->directives.blocks_are_clusters) return shape.grid;
+  const Dim3 cluster = cluster_of(function, shape);
+  return {shape.grid.x * cluster.x, shape.grid.y * cluster.y, shape.grid.z * cluster.z};
+}
+
+void require_cluster(const Function& function, const LaunchShape& shape) {
+  const Dim3 cluster = cluster_of(function, shape);
+  const Dim3 blocks = blocks_of(function, shape);
+  require(blocks.x % cluster.x == 0 && blocks.y % cluster.y == 0 && blocks.z % cluster.z == 0,
+          CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  if (!shape.preferred_cluster) return;
+  const Dim3& better = *shape.preferred_cluster;
+  require(better.count() != 0 && better.x % cluster.x == 0 && better.y % cluster.y == 0 && better.z % cluster.z == 0 &&
+              blocks.x % better.x == 0 && blocks.y % better.y == 0 && blocks.z % better.z == 0,
+          CUDA_ERROR_INVALID_CLUSTER_SIZE);
+}
+
+}  // namespace
+
+std::optional<Dim3> required_cluster(const Function& function) {
+  const Dim3& compiled = function.kernel->directives.required_cluster;
+  if (compiled.count() != 0) return compiled;
+  const auto [x, y, z] = function.current_settings().cluster;
+  if (x == 0 && y == 0 && z == 0) return std::nullopt;
+  return Dim3{static_cast<u32>(x), static_cast<u32>(y), static_cast<u32>(z)};
+}
+
+Dim3 cluster_of(const Function& function, const LaunchShape& shape) {
+  const auto& compiled = function.kernel->directives;
+  const auto required = required_cluster(function);
+  require(required || shape.cluster || !compiled.explicit_cluster, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  // Attributes that are not all set do not count for a launch that says what it wants (an H200).
+  const bool whole = required && required->count() != 0;
+  const Dim3 cluster = whole || !shape.cluster ? required.value_or(Dim3{}) : *shape.cluster;
+  const Dim3 asked = shape.cluster.value_or(cluster);
+  require(asked.x == cluster.x && asked.y == cluster.y && asked.z == cluster.z, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  const bool more = function.current_settings().non_portable_cluster != 0;
+  u64 most = more ? kLargestCluster : kPortableCluster;
+  if (compiled.max_cluster_rank != 0) most = std::min<u64>(most, compiled.max_cluster_rank);
+  require(cluster.count() != 0 && cluster.count() <= most, CUDA_ERROR_INVALID_CLUSTER_SIZE);
+  return cluster;
+}
+
+namespace {
+
+std::vector<std::byte> from_buffer(const Function& function, void** extra) {
+  const void* buffer = nullptr;
+  const std::size_t* size = nullptr;
+  for (std::size_t i = 0; extra[i] != CU_LAUNCH_PARAM_END; i += 2) {
+    if (extra[i] == CU_LAUNCH_PARAM_BUFFER_POINTER) {
+      buffer = extra[i + 1];
+    } else if (extra[i] == CU_LAUNCH_PARAM_BUFFER_SIZE) {
+      size = static_cast<const std::size_t*>(extra[i + 1]);
+    } else {
+      fail(CUDA_ERROR_INVALID_VALUE);
+    }
+  }
+  const std::size_t needed = function.kernel->parameter_bytes;
+  const std::size_t given = size != nullptr ? *size : 0;
+  // As a driver does: a buffer that is too long is noticed, one that is too short is not.
+  require(given <= needed, CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+  require(buffer != nullptr || given == 0);
+  std::vector<std::byte> parameters(needed);
+  if (given != 0) std::memcpy(parameters.data(), buffer, given);
+  return parameters;
+}
+
+std::vector<std::byte> from_pointers(const Function& function, void** values) {
+  std::vector<std::byte> bytes(function.kernel->parameter_bytes);
+  const auto& parameters = parameters_of(function);
+  require(values != nullptr || parameters.empty(), CUDA_ERROR_INVALID_VALUE, [&] {
+    return function.kernel->name + " takes " + std::to_string(parameters.size()) +
+           " arguments, and kernelParams is null";
+  });
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].size == 0) continue;
+    require(values[i] != nullptr, CUDA_ERROR_INVALID_VALUE,
+            [&] { return "kernelParams[" + std::to_string(i) + "] is null: it must point to the argument"; });
+    std::memcpy(bytes.data() + parameters[i].offset, values[i], parameters[i].size);
+  }
+  return bytes;
+}
+
+// The launch as a graph's node, for a stream that is captured.
+KernelPart as_part(const Function& function, const LaunchShape& shape, std::vector<std::byte> parameters) {
+  KernelPart part;
+  part.function = function.handle;
+  part.kernel = function.library_kernel;
+  part.shape = shape;
+  part.parameters = std::move(parameters);
+  for (const Code::Parameter& parameter : parameters_of(function)) {
+    part.pointers.push_back(reinterpret_cast<void*>(std::uintptr_t{parameter.offset}));
+  }
+  return part;
+}
+
+// What a faulting kernel does to its context.
+CUresult code_of(FaultKind kind) {
+  switch (kind) {
+    case FaultKind::illegal_address: return CUDA_ERROR_ILLEGAL_ADDRESS;
+    case FaultKind::misaligned_address: return CUDA_ERROR_MISALIGNED_ADDRESS;
+    case FaultKind::invalid_address_space: return CUDA_ERROR_INVALID_ADDRESS_SPACE;
+    case FaultKind::invalid_pc: return CUDA_ERROR_INVALID_PC;
+    case FaultKind::illegal_instruction: return CUDA_ERROR_ILLEGAL_INSTRUCTION;
+    case FaultKind::trap: return CUDA_ERROR_LAUNCH_FAILED;
+    case FaultKind::assertion: return CUDA_ERROR_ASSERT;
+    case FaultKind::stack_overflow: return CUDA_ERROR_HARDWARE_STACK_ERROR;
+    case FaultKind::timeout: return CUDA_ERROR_LAUNCH_TIMEOUT;
+    case FaultKind::barrier: return CUDA_ERROR_LAUNCH_FAILED;
+    case FaultKind::breakpoint: return CUDA_ERROR_LAUNCH_FAILED;
+  }
+  return CUDA_ERROR_UNKNOWN;
+}
+
+// A kernel's end as the context sees it. The executor has told on stderr what went wrong.
+CUresult run_grid(const Launch& launch) {
+  if (timeline_on())
+    timeline_note("\"grid\": \"" + coordinates(launch.grid) + "\", \"block\": \"" + coordinates(launch.block) + "\"");
+  const std::optional<Fault> fault = run(launch);
+  return fault ? code_of(fault->kind) : CUDA_SUCCESS;
+}
+
+CUresult run_kernel(const Launch& launch) {
+  const CUresult result = run_grid(launch);
+  return result == CUDA_SUCCESS ? run_children(launch, run_grid) : result;
+}
+
+}  // namespace
+
+bool launch_blocking() {
+  static const bool wanted = [] {
+    const char* value = std::getenv("CUDA_LAUNCH_BLOCKING");
+    return value != nullptr && std::atoi(value) != 0;
+  }();
+  return wanted;
+}
+
+std::string misfit(const Kernel& kernel, const Dim3& grid, const Dim3& block, u64 dynamic_shared, u64 most_dynamic) {
+  const auto limits = [](const char* what, const Dim3& size, const Dim3& most) {
+    return what + written(size) + ", each of which must be at least 1, and at most " + written(most);
+  };
+  if (!within(grid, kMaxGrid)) return limits("the grid is ", grid, kMaxGrid);
+  if (!within(block, kMaxBlock)) return limits("the block is ", block, kMaxBlock);
+  if (block.count() > max_threads_per_block(kernel)) {
+    return "the block has " + std::to_string(block.count()) + " threads, and a block of " + kernel.name +
+           " has at most " + std::to_string(max_threads_per_block(kernel));
+  }
+  const Dim3& exact = kernel.directives.required_threads;
+  if (exact.count() != 0 && (exact.x != block.x || exact.y != block.y || exact.z != block.z))
+    return kernel.name + " was compiled for blocks of " + written(exact) + " (.reqntid)";
+  if (dynamic_shared > most_dynamic) {
+    return std::to_string(dynamic_shared) + " bytes of dynamic shared memory were requested, but " + kernel.name +
+           " may use only " + std::to_string(most_dynamic) + " (CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)";
+  }
+  return {};
+}
+
+void require_shape(const Function& function, const LaunchShape& shape) {
+  const auto most = static_cast<u64>(function.current_settings().max_dynamic_shared);
+  std::string why = misfit(*function.kernel, shape.grid, shape.block, shape.dynamic_shared, most);
+  if (!why.empty()) fail(CUDA_ERROR_INVALID_VALUE, std::move(why));
+  require(function.kernel->stack_bytes <= kMostLaunchedLocal, CUDA_ERROR_INVALID_VALUE, [&] {
+    return "each thread of " + function.kernel->name + " needs " + std::to_string(function.kernel->stack_bytes) +
+           " bytes of local memory, and may need at most " + std::to_string(kMostLaunchedLocal);
+  });
+  require_cluster(function, shape);
+  if (!shape.cooperative) return;
+  const u64 resident =
+      u64{kMultiprocessors} * blocks_per_multiprocessor(function, shape.block.count(), shape.dynamic_shared);
+  require(blocks_of(function, shape).count() <= resident, CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE, [&] {
+    return "all blocks of a cooperative launch must be resident at once, and the device can hold only " +
+           std::to_string(resident) + " of these";
+  });
+}
+
+std::vector<std::byte> gather_parameters(const Function& function, void** kernel_params, void** extra) {
+  require(kernel_params == nullptr || extra == nullptr);
+  return extra != nullptr ? from_buffer(function, extra) : from_pointers(function, kernel_params);
+}
+
+Operation kernel_operation(std::shared_ptr<const Function> function, const LaunchShape& shape,
+                           std::vector<std::byte> parameters) {
+  const auto context = function->context.lock();
+  require(context != nullptr, CUDA_ERROR_CONTEXT_IS_DESTROYED);
+  Launch launch;
+  launch.program = function->program;
+  launch.kernel = function->kernel;
+  launch.grid = blocks_of(*function, shape);
+  launch.block = shape.block;
+  launch.cluster = cluster_of(*function, shape);
+  launch.explicit_cluster = required_cluster(*function) || shape.cluster;
+  launch.dynamic_shared = shape.dynamic_shared;
+  launch.cooperative = shape.cooperative;
+  launch.parameters = std::move(parameters);
+  launch.context = context->id;
+  launch.owner = context.get();
+  launch.device = context->device.index;
+  context->builtins |= function->kernel->builtins;
+  launch.stack_bytes = static_cast<u32>(context->limit(CU_LIMIT_STACK_SIZE));
+  context->raise_limit(CU_LIMIT_STACK_SIZE, round_up(function->kernel->stack_bytes, 16));
+  launch.heap_bytes = context->limit(CU_LIMIT_MALLOC_HEAP_SIZE);
+  launch.grid_id = next_grid_id();
+  launch.priority = shape.priority;
+  launch.cancelled = &function->health->ended;
+  launch.observe = watch_grid;
+  launch.set_condition = set_condition;
+  launch.device_runtime = call_device_runtime;
+
+  Operation operation;
+  operation.kind = OperationKind::kernel;
+  operation.label = function->kernel->name;
+  // Functions must be copyable: the launch is shared, with the function that keeps its module's variables.
+  operation.run = [function, launch = std::make_shared<const Launch>(std::move(launch))] {
+    return run_kernel(*launch);
+  };
+  return operation;
+}
+
+void launch(const std::shared_ptr<Function>& function, LaunchShape shape, std::vector<std::byte> parameters,
+            Stream& stream) {
+  require(stream.health == function->health, CUDA_ERROR_INVALID_HANDLE,
+          [] { return "the kernel was loaded into a context other than the stream's, or than the current one"; });
+  shape.priority = std::min(shape.priority, stream.priority.load());
+  Operation operation = kernel_operation(function, shape, parameters);
+  if (capture_of(stream)) operation.parameters = std::make_shared<KernelPart>(as_part(*function, shape, parameters));
+  const TaskPtr task = stream.enqueue(std::move(operation));
+  if (!task || !launch_blocking()) return;
+  task->wait();
+  require_healthy(*stream.health);
+}
+
+}  // namespace cudasim
