@@ -5,7 +5,6 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
 import plots  # noqa: E402
 
-
 # The passes of the L1 cache and shared memory in each kernel, for a product of 256 x 256 floats, as ncu counts them on
 # an H200: l1tex__data_pipe_lsu_wavefronts.sum, with --profile. At this size, all tiles of `balanced` are shared. For
 # 4096 x 4096 floats, it takes 1.005 times the passes of `prefetched`.

@@ -5,7 +5,6 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "common"))
 import plots  # noqa: E402
 
-
 NAMED = {"warpgroup": (-6, -12), "tma": (7, -8), "multistage": (-4, -12), "rasterized": (7, -6), "cluster": (-10, 12)}  # where
 
 

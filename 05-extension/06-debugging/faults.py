@@ -12,7 +12,6 @@ import time
 from ctypes import byref, c_float, c_size_t, c_uint, c_void_p
 
 from allocator import Allocator
-
 from common.built import built
 from common.driver import cu, current, primary
 

@@ -38,7 +38,7 @@ CHECKER = find_checker()
 def run(*words: str, checker: bool = False, **variables: str) -> tuple[str, str]:
     """What the faulty program prints (nothing if it fails), and everything that was reported about it."""
     command = [*(CHECKER if checker and CHECKER else []), sys.executable, FAULTS, *words]
-    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables})
+    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **variables}, check=False)
     printed = [line for line in ended.stdout.splitlines() if not line.startswith("=========")]
     return (printed[-1] if printed and ended.returncode == 0 else ""), ended.stdout + ended.stderr
 

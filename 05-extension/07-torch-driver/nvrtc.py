@@ -60,7 +60,7 @@ def architecture(device: int) -> str:
 
 @functools.cache
 def compiler_version() -> str:
-    return "%d.%d" % _version_of(nvrtc.handle)
+    return "{}.{}".format(*_version_of(nvrtc.handle))
 
 
 def compiled(source: str, options: tuple[str, ...]) -> bytes:

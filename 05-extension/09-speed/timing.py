@@ -4,7 +4,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-
 SAMPLES = 11
 LEAST = 0.02  # seconds for a sample, at least
 

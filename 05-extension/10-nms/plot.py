@@ -15,7 +15,7 @@ def draw(figure, record):
             rows.append((name, times["torchvision"] / times["group by group, real_ops"], "torchvision"))
     for label, (_, _, ratio) in record.table("float32, in ms"):
         rows.append((label, ratio, "grid_sample" if "attention" in label else "torchvision"))
-    for at, (name, ratio, other) in enumerate(rows):
+    for at, (_, ratio, other) in enumerate(rows):
         colour = plots.BLUE if other == "torchvision" else plots.ORANGE
         axes.barh(at, ratio, color=colour, height=0.7)
         axes.annotate(f"{ratio:.1f}", (ratio, at), (4, 0), textcoords="offset points", va="center")

@@ -43,7 +43,7 @@ def reject_if_deterministic(op: str) -> None:
         sentence = f"{op} adds with atomics in no fixed order, so on a GPU, the last digits of its result may differ from run to run."
         if not torch.is_deterministic_algorithms_warn_only_enabled():
             raise RuntimeError(sentence)
-        warnings.warn(sentence)
+        warnings.warn(sentence, stacklevel=2)
 
 
 # ---- NMS -----------------------------------------------------------------------------------------------------------------

@@ -56,7 +56,7 @@ class Environment:
         """What pip reports as the error when it builds a wheel from a source distribution, or nothing if it succeeds."""
         options = ["--no-index", "--no-deps", "--no-build-isolation", "--disable-pip-version-check", "-q", "-w", str(folder)]
         environment = {**os.environ, "PYTHONPATH": PLACES, "SQUARE_PLUS_CUDA": "0", **variables}
-        ended = subprocess.run(self.command("-m", "pip", "wheel", *options, str(source)), capture_output=True, text=True, env=environment)
+        ended = subprocess.run(self.command("-m", "pip", "wheel", *options, str(source)), capture_output=True, text=True, env=environment, check=False)
         return [line.strip() for line in ended.stderr.splitlines() if line.strip().startswith("error: ")][-1] if ended.returncode else ""
 
     def installed(self, file: str) -> pathlib.Path:
@@ -65,7 +65,7 @@ class Environment:
 
 def output(command: list[str], **variables: str) -> list[str]:
     """The lines that a command prints; if it fails, and of its error messages the last one."""
-    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables})
+    ended = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PLACES, **variables}, check=False)
     errors = ended.stderr.strip().splitlines()[-1:] if ended.returncode else []
     return [re.sub(r"^(\w+Error|ERROR): ", "", without_folders(line)) for line in ended.stdout.splitlines() + errors]
 

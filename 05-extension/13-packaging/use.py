@@ -9,9 +9,8 @@ import multiprocessing
 import sys
 import threading
 
-import torch
-
 import square_plus
+import torch
 
 NOT_INITIALIZED = 3  # CUDA_ERROR_NOT_INITIALIZED: no thread of this process has called cuInit
 

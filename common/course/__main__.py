@@ -3,8 +3,9 @@
 import os
 import sys
 
-if sys.version_info < (3, 9):
-    sys.exit("The python3 here is Python %d.%d, and the course needs 3.9 or newer. Put a newer one first on the PATH." % sys.version_info[:2])
+# make may start any python3.
+if sys.version_info < (3, 10):  # noqa: UP036
+    sys.exit("The python3 here is Python {}.{}, and the course needs 3.10 or newer. Put a newer one first on the PATH.".format(*sys.version_info))
 
 import errno
 import importlib

@@ -21,7 +21,8 @@ import time
 
 from course import ROOT, picture, text
 from course.device import choose_device
-from course.lessons import for_python, heading, is_python, number as number_of, program, python
+from course.lessons import for_python, heading, is_python, program, python
+from course.lessons import number as number_of
 from course.possible import setup, why_not
 from course.process import SKIPPED, how_it_ended
 
@@ -78,6 +79,7 @@ def run(lesson, device):
             text=True,
             errors="replace",
             timeout=LIMIT,
+            check=False,
         )
         status, printed = ended.returncode, ended.stdout
     except subprocess.TimeoutExpired:
@@ -104,7 +106,7 @@ def record(facts, result):
 def plot(lesson, kept, out):
     """Draws a record with the lesson's plot.py. Returns a sentence if there is no plot."""
     command = [python(), str(ROOT / lesson / "plot.py"), str(kept), str(out)]
-    drawn = subprocess.run(command, env={**os.environ, **for_python()}, capture_output=True, text=True)
+    drawn = subprocess.run(command, env={**os.environ, **for_python()}, capture_output=True, text=True, check=False)
     said = drawn.stderr.strip().splitlines()
     return None if drawn.returncode == 0 else said[-1] if said else "plot.py failed"
 
@@ -119,7 +121,7 @@ def driver_release(device):
     if device.kind != "gpu":
         return "none"
     try:
-        asked = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True)
+        asked = subprocess.run(["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"], capture_output=True, text=True, check=False)
         if asked.returncode == 0 and asked.stdout.strip():
             return asked.stdout.split()[0]
     except OSError:

@@ -89,10 +89,9 @@ def memory_of(processes):
     """The memory that processes use together. What they share is counted once for each, so it is never less than they use."""
     used, page = 0, os.sysconf("SC_PAGE_SIZE")
     for process in processes:
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            with open(f"/proc/{process}/statm", "rb") as about:
-                words = about.read().split()
-                used += (int(words[1]) - int(words[2])) * page  # without the pages of files
+        with contextlib.suppress(OSError, ValueError, IndexError), open(f"/proc/{process}/statm", "rb") as about:
+            words = about.read().split()
+            used += (int(words[1]) - int(words[2])) * page  # without the pages of files
     return used
 
 

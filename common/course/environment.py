@@ -20,10 +20,11 @@ from course import ROOT, fetch
 from course.fetch import Missing, attempt, link, output
 
 ENVIRONMENT, REQUIREMENTS = ROOT / "build" / "python", ROOT / "common" / "requirements"
+VERSION = "{}.{}".format(*sys.version_info)
 # The file in which the environment names the folders of its packages.
-PATHS = ENVIRONMENT / "lib" / ("python%d.%d" % sys.version_info[:2]) / "site-packages" / "course.pth"
+PATHS = ENVIRONMENT / "lib" / f"python{VERSION}" / "site-packages" / "course.pth"
 TORCH_PYTHON = (3, 10)  # the oldest that the pinned PyTorch is made for
-TAG = "py%d%d" % sys.version_info[:2]  # what is fetched for one Python does not serve another
+TAG = "py" + VERSION.replace(".", "")  # what is fetched for one Python does not serve another
 # The files of common/requirements: the MB of room to fetch them, the package that they are for, its purpose, and the size to announce.
 PACKAGES = {
     "pytest": (20, "pytest", "which checks the lessons in Python", "3 MB to download, 14 MB on disk"),
@@ -119,11 +120,10 @@ class Environment:
     def find_headers(self) -> dict[str, str]:
         """Python.h, which a distribution's Python comes without. setuptools looks for it in build/python/include, too."""
         if not os.path.exists(sysconfig.get_path("include") + "/Python.h"):
-            version = "%d.%d" % sys.version_info[:2]
             what = "Fetching Python.h from the distribution's package, for this course only (6 MB to download, 27 MB on disk)."
-            unpack = lambda part: fetch.debian(part, part.files, f"libpython{version}-dev")
-            folder = fetch.fetch(f"python-headers-{version}", 60, "Python.h", what, unpack)
-            for file in (*folder.glob(f"usr/include/python{version}/*"), *folder.glob("usr/include/*-linux-gnu")):
+            unpack = lambda part: fetch.debian(part, part.files, f"libpython{VERSION}-dev")
+            folder = fetch.fetch(f"python-headers-{VERSION}", 60, "Python.h", what, unpack)
+            for file in (*folder.glob(f"usr/include/python{VERSION}/*"), *folder.glob("usr/include/*-linux-gnu")):
                 lead(ENVIRONMENT / "include" / file.name, file)
         return {"PYTHON_HEADERS": "yes"}
 
@@ -162,7 +162,7 @@ def find_torch(environment: Environment) -> dict[str, str]:
     if found := look_at_torch():
         return found
     if sys.version_info < TORCH_PYTHON:
-        why = "PyTorch needs Python %d.%d or newer, and python3 is %d.%d" % (*TORCH_PYTHON, *sys.version_info[:2])
+        why = f"PyTorch needs Python {TORCH_PYTHON[0]}.{TORCH_PYTHON[1]} or newer, and python3 is {VERSION}"
         raise Missing(why, "Put a newer python3 first on the PATH. Until then, the lessons that need PyTorch are skipped.")
     version, index = pins("pytorch")[0].split("==")[1], os.environ.get("TORCH_INDEX")
     what = f"PyTorch is not installed. Fetching a private copy, {version} (with CUDA's libraries: 2.8 GB to download, 4.7 GB on disk, once; "

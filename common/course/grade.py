@@ -254,7 +254,7 @@ class Judge:
                 found.append(judge.Case(faults.CASE))
                 found[-1].failure = fault
             missing = [name for name in self.names or [] if name not in [case.name for case in found]]
-            submission.failures = {case.name: case.failure for case in found if case.failure} | {name: "it was not reached" for name in missing}
+            submission.failures = {case.name: case.failure for case in found if case.failure} | dict.fromkeys(missing, "it was not reached")
             submission.cases = len(found) + len(missing)
             submission.passed = submission.cases - len(submission.failures)
             submission.status = "wrong" if submission.failures else "solved"

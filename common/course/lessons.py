@@ -5,7 +5,6 @@ import sys
 
 from course import ROOT
 
-
 # Former names, as they were after the number. A lesson with a new name has kept its exercise; one that became part of another has not.
 RENAMED = {"stack": "current", "host-register": "pinning", "hopper": "hopper-schedule", "torch-cpp": "dispatcher", "real-ops": "nms"}
 PART_OF = {"before-init": "checking", "no-context": "current", "memset-and-types": "alloc-copy-free", "pinned-kinds": "pinning"}

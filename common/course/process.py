@@ -1,5 +1,6 @@
 """Runs programs that learners may have written, and says how they ended."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -28,10 +29,8 @@ def run_limited(command, limit, **how):
         try:
             printed, errors = running.communicate(timeout=limit)
         finally:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
     return subprocess.CompletedProcess(command, running.returncode, printed, errors)
 
 

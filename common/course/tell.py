@@ -13,7 +13,6 @@ import sys
 
 import pytest
 
-
 # What the simulator reports, and the driver's words for what a context does not survive.
 REPORT = re.compile(r"^========= simulated GPU: .*\n(?:  .*\n)*", re.MULTILINE)
 FAULT = re.compile(r"illegal memory access|illegal instruction|misaligned address|launch failure|launch timed out|device-side assert", re.IGNORECASE)

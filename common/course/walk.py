@@ -12,7 +12,8 @@ import textwrap
 
 from course import ROOT, text
 from course.device import choose_device
-from course.lessons import heading as heading_of, program
+from course.lessons import heading as heading_of
+from course.lessons import program
 from course.possible import why_not
 from course.process import RESTORE, how_it_ended
 
@@ -166,7 +167,7 @@ def run(screen, lesson, device):
         return
     ended = subprocess.run(
         program(lesson),
-        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+        env=device.environment_for(lesson), stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
     )  # fmt: skip
     screen.show_as_they_are(ended.stdout.splitlines())
     screen.show_as_they_are(ended.stderr.splitlines())  # reports come last: into a pipe, a program's output waits until its end

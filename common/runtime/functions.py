@@ -33,7 +33,7 @@ def names_in(folder):
         text = without_comments(path.read_text(encoding="latin-1"))
         declared = set(re.findall(r"CUDARTAPI(?:_CDECL)?\s+(cuda\w+)\s*\(", text))
         renamed = dict(re.findall(r"#\s*define\s+(cuda\w+)\s+(cuda\w+)\s*$", text, flags=re.MULTILINE))
-        for name, suffix, target in re.findall(r"#\s*define\s+(cuda\w+)\s+__CUDART_API_(PTDS|PTSZ)\((cuda\w+)\)", text):
+        for suffix, target in re.findall(r"#\s*define\s+cuda\w+\s+__CUDART_API_(PTDS|PTSZ)\((cuda\w+)\)", text):
             names.add(target)
             names.add(f"{target}_{suffix.lower()}")
         names |= {name for name in declared if not name.startswith("cuda_")} | set(renamed.values())

@@ -7,9 +7,9 @@ import subprocess
 import sys
 
 import pytest
-from made_up import COMPILE, PYTORCH, RUN, SIMULATOR, TORCH, healthy, machine, reads_libraries, says, verdicts
 
 from course import ROOT
+from made_up import COMPILE, PYTORCH, RUN, SIMULATOR, TORCH, healthy, machine, reads_libraries, says, verdicts
 
 
 @reads_libraries

@@ -38,7 +38,7 @@ assert device.compute_capability() >= (7, 0) and len(device.get_attributes()) > 
 context = device.make_context()
 try:
     n = 400
-    shape = dict(block=(128, 1, 1), grid=(4, 1))
+    shape = {"block": (128, 1, 1), "grid": (4, 1)}
     module = driver.module_from_buffer(PTX)
     scale = module.get_function("scale")
     factor, size = module.get_global("factor")

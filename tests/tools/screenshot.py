@@ -35,8 +35,9 @@ PAGES = {"film": "see/04-21.html#film=tiled&step=305&lane=3", "book": "book/04-k
 
 
 def browser_picture(what, out):
-    from course.possible import setup
     from playwright.sync_api import sync_playwright
+
+    from course.possible import setup
 
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=str(ROOT / setup()["CHROMIUM"]), args=["--no-sandbox"])

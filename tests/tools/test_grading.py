@@ -15,7 +15,7 @@ from unittest import mock
 
 import pytest
 
-from course import ROOT, check, enclosure, fetch, grade, judge, mistakes, possible
+from course import ROOT, check, enclosure, grade, mistakes, possible
 from course.device import choose_device
 from course.enclosure import MEGABYTE, Enclosure, Limits, Stopped
 from course.grade import Submission

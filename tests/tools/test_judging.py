@@ -18,7 +18,6 @@ from course.lessons import python
 from course.process import run_limited
 from course.test import preloaded
 
-
 SIMULATOR_SAID = """cudasim: something else
 ========= simulated GPU: illegal address
   kernel   guilty

@@ -10,10 +10,8 @@ import pty
 import re
 import select
 import shutil
-import signal
 import struct
 import subprocess
-import sys
 import tempfile
 import termios
 import threading

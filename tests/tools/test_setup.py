@@ -280,7 +280,7 @@ def test_a_toolkit_is_fetched_once_and_kept_for_all(house):
 def test_what_cannot_be_fetched_is_said_and_nothing_is_kept(house, script, reason):
     house.packages("touch $target/half\n" + script)
     ended = house.set_up()
-    assert ended.returncode == 0 and f"there is no CUDA toolkit, and it could not be fetched: " in ended.stderr and reason in ended.stderr, ended.stderr
+    assert ended.returncode == 0 and "there is no CUDA toolkit, and it could not be fetched: " in ended.stderr and reason in ended.stderr, ended.stderr
     assert "Try again later" in ended.stderr and "Traceback" not in ended.stderr
     found = house.found()
     assert found["CUDA_INCLUDE"] == "" and "there is no CUDA toolkit" in found["WITHOUT_TOOLKIT"]
@@ -597,7 +597,7 @@ def test_a_pytorch_that_does_not_start_is_told_with_its_last_words(house):
 
 
 def test_a_python_that_is_too_old_for_pytorch_is_told():
-    with mock.patch.object(environment, "TORCH_PYTHON", (9, 0)), mock.patch.object(environment, "look_at_torch", lambda: {}):
+    with mock.patch.object(environment, "TORCH_PYTHON", (9, 0)), mock.patch.object(environment, "look_at_torch", dict):
         with pytest.raises(fetch.Missing, match="PyTorch needs Python 9.0 or newer, and python3 is 3"):
             environment.find_torch(None)
 

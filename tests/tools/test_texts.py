@@ -215,7 +215,7 @@ def test_a_bold_term_links_to_the_glossary():
 
 
 def test_the_glossary_is_in_order_and_names_lessons():
-    with a_lesson_beside("") as readme:
+    with a_lesson_beside(""):
         glossary = texts.ROOT / texts.GLOSSARY
         entry = "### {}\n\nA thing. Introduced in [02-03](../02-context/03-current/README.md).\n\n"
         assert texts.disordered_glossary(glossary, entry.format("b") + entry.format("c")) == []

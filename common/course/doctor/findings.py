@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import platform
 import re
-from typing import Sequence
+from collections.abc import Sequence
 
 from . import driver, libraries, python, toolkits
 from .driver import Driver

@@ -8,7 +8,7 @@ import dataclasses
 import json
 import os
 import re
-from typing import Sequence
+from collections.abc import Sequence
 
 from .machine import Machine
 

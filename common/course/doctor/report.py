@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import textwrap
-from typing import Sequence
+from collections.abc import Sequence
 
 from . import verdicts
 from .findings import Findings, system

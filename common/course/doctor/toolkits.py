@@ -7,7 +7,7 @@ import json
 import os
 import pathlib
 import re
-from typing import Sequence
+from collections.abc import Sequence
 
 from course.setup import as_text
 

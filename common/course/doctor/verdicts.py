@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from typing import Callable, Optional
+from collections.abc import Callable
 
 from . import catalog, elf
 from .findings import Findings
@@ -30,7 +30,7 @@ class Verdict:
     remedy: str = ""
 
 
-Check = Callable[[Findings], Optional[Problem]]
+Check = Callable[[Findings], Problem | None]
 
 # ---- the driver ----------------------------------------------------------------------------------------------------------
 
@@ -407,7 +407,7 @@ def differ(one: str, other: str) -> bool:
     return here[:length] != there[:length]
 
 
-def nowhere(found: Findings, elsewhere: Optional[Library], what: str) -> Problem:
+def nowhere(found: Findings, elsewhere: Library | None, what: str) -> Problem:
     """A library that no ordinary program gets: is it installed elsewhere?"""
     if not elsewhere:
         return Problem(MISSING, f"no {what}", pip_install(found, "torch") + "   (includes both); or NVIDIA's packages")

@@ -227,7 +227,7 @@ class Test:
         words = ["make", "--no-print-directory"] + targets + [word for word in command.words if "=" in word]
         ended = subprocess.run(
             words, cwd=ROOT, env={**build.as_typed(), **command.environment}, stdin=subprocess.DEVNULL,
-            capture_output=True, text=True, errors="replace", close_fds=False,
+            capture_output=True, text=True, errors="replace", close_fds=False, check=False,
         )  # fmt: skip
         texts.compare(command.shown, ended.stdout.splitlines(), command.varies)
         return True
@@ -387,11 +387,11 @@ class Test:
         include = setup()["CUDA_INCLUDE"]
         headers = sorted(path for path in (ROOT / "common").glob("*.hpp") if path.name != "torch.hpp")  # it is parsed where it is needed
         compilers = dict.fromkeys([os.environ.get("CXX", "g++"), "g++", "clang++"])
-        for compiler in [name for name in compilers if subprocess.run(["which", name.split()[0]], capture_output=True).returncode == 0]:
+        for compiler in [name for name in compilers if subprocess.run(["which", name.split()[0]], capture_output=True, check=False).returncode == 0]:
             for header in headers:
                 flags = "-std=c++17 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I.".split() + (["-isystem", include] if include else [])
                 source = f'#include "common/{header.name}"\n'
-                ended = subprocess.run(compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True)
+                ended = subprocess.run(compiler.split() + flags + ["-x", "c++", "-"], input=source, cwd=ROOT, capture_output=True, text=True, check=False)
                 name = f"common/{header.name} compiles alone with {compiler}"
                 failed = ended.returncode != 0
                 self.count.note(name, ended.stderr if failed and include else None, setup()["WITHOUT_TOOLKIT"] if failed else None)

@@ -39,7 +39,6 @@ class Cache:
 
     def record_stream(self, address: int, stream: int) -> None:
         """Work on another stream uses this piece, too. It is launched before the piece is freed, and may run later."""
-        pass
 
     def free(self, address: int) -> None:
         """The program no longer uses the piece, but the GPU may still be using it."""

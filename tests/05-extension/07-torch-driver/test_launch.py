@@ -5,12 +5,12 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import kernels
-import main
-import nvrtc
 import pytest
 import torch
 
+import kernels
+import main
+import nvrtc
 from common.driver import cu
 
 pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="found no NVRTC that works with this driver")
@@ -112,5 +112,5 @@ def test_threads_that_compile_the_same_source_share_one_file(tmp_path, monkeypat
 def test_an_import_does_not_start_the_driver():
     """A process that has called cuInit cannot fork children that use the GPU."""
     program = "import common.driver; from ctypes import *; print(CDLL('libcuda.so.1').cuDeviceGetCount(byref(c_int())))"
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ended.stdout.strip() == "3", ended.stderr  # CUDA_ERROR_NOT_INITIALIZED

@@ -1,7 +1,8 @@
 # Judges source_of(): compiles what it writes, and runs it on PyTorch's tensors.
-import nvrtc
 import pytest
 import torch
+
+import nvrtc
 from kernels import Kernels
 
 pytestmark = pytest.mark.skipif(not nvrtc.is_here(), reason="found no NVRTC that works with this driver")

@@ -4,9 +4,9 @@ import ctypes
 import threading
 
 import pytest
-import speed
 import torch
 
+import speed
 from common.driver import cu
 
 ops = torch.ops.speed
@@ -17,7 +17,7 @@ SHAPES = [(1, 1), (3, 5), (64, 32), (300, 12), (2, 3, 260), (1000, 64), (7,), (0
 
 
 def inputs(shape, device="cpu"):
-    make = dict(device=device, dtype=torch.float32)
+    make = {"device": device, "dtype": torch.float32}
     return torch.randn(shape, requires_grad=True, **make), torch.randn(shape[-1], requires_grad=True, **make), torch.randn(shape, **make)
 
 

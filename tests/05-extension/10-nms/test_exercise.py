@@ -1,9 +1,10 @@
 # Judges the learner's kernel against PyTorch's own gradient of selecting the winning pixels.
 import ctypes
 
-import places
 import pytest
 import torch
+
+import places
 
 Tensor = torch.Tensor
 CHANNELS, HEIGHT, WIDTH, SIDE = 3, 7, 8, 2

@@ -1,11 +1,12 @@
 # What only tensors on a GPU can show, and comparisons with torchvision where it is installed.
 from collections.abc import Callable
 
+import pytest
+import torch
+
 import baselines
 import places
-import pytest
 import real_ops
-import torch
 
 on_a_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU here")
 beside_torchvision = pytest.mark.skipif(not baselines.torchvision_ops(), reason="torchvision is not installed for this PyTorch")

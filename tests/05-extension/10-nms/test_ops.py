@@ -3,13 +3,14 @@ import contextlib
 import itertools
 import math
 
-import baselines
-import places
 import pytest
-import real_ops
-import reference
 import torch
 from torch.nn.functional import conv2d
+
+import baselines
+import places
+import real_ops
+import reference
 
 Tensor = torch.Tensor
 HALF_TYPES = [torch.float16, torch.bfloat16]

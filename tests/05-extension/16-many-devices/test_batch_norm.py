@@ -209,7 +209,7 @@ def test_one_value_in_each_of_two_processes_is_enough(batch_norm):
 
 
 def test_four_processes_agree_with_one():
-    ended = subprocess.run([sys.executable, str(LESSON / "main.py"), "4"], capture_output=True, text=True, timeout=120)
+    ended = subprocess.run([sys.executable, str(LESSON / "main.py"), "4"], capture_output=True, text=True, timeout=120, check=False)
     assert "4 processes (gloo), compared with nn.BatchNorm1d in one process" in ended.stdout, ended.stderr
     # With two GPUs, the C++ program prints another table after it.
     table = [line.split("|") for line in ended.stdout.splitlines() if line.count("|") == 2][:5]
